@@ -8,6 +8,7 @@ import { withAdvice } from '../../src/core/plan/next-steps.ts'
 import type { Operation, Plan, Problem, Severity, Waiting } from '../../src/core/plan/plan.ts'
 import { PlanNames } from '../../src/core/plan/plan-names.ts'
 import { stopPod } from '../../src/core/plan/stop-pod.ts'
+import type { RowKey } from '../../src/core/plan/subject.ts'
 import { anOperation, aPlan } from '../cli/plan-builder.ts'
 
 const deletesData = { code: 'DeletesData', message: 'm' } as const
@@ -60,7 +61,7 @@ describe('the verdict of a plan without operations', () => {
     {
       name: 'only warnings',
       plan: { problems: [problem('warning'), problem('info')] },
-      line: 'Nothing to do: no operation is needed.',
+      line: 'No operation is needed: see above.',
     },
     {
       name: 'what flags leave out may be needed',
@@ -319,7 +320,7 @@ describe('what to type about a snapshot', () => {
 })
 
 describe('a kubelet that runs', () => {
-  const told = (given: Partial<Plan>): unknown => {
+  const told = (given: Partial<Plan>) => {
     const plan = aPlan({ ...running, ...given })
     const { causes, ...parts } = nameCauses(plan)
     const { others, needs } = answerOf({ ...plan, ...parts, summary: { ...plan.summary, causes } })
@@ -334,6 +335,12 @@ describe('a kubelet that runs', () => {
       does: ['sets up 1 volume of 1 pod'],
       never: [['The kubelet has lost track of a staged volume, and never unstages it', 'pv-c']],
     }))
+
+  it('has one volume where two things are left to do about it', () => {
+    const subject = { row: 'kubernetes.io/csi/d^v' as RowKey }
+    const waiting = (['UnmapVolume', 'UnmapDevice'] as const).map((kind) => wait({ kind, subject }))
+    expect(told({ waiting }).does).toEqual(['unmaps 1 volume of 1 pod'])
+  })
 
   it('has until the settle time to clean up after a pod', () =>
     expect(told({ waiting: [wait({ code: 'Settling', until: '2026-11-01T12:02:00.000Z' })] })).toEqual({
@@ -396,6 +403,20 @@ describe('one sentence for several causes', () => {
   const stop = 'First stop the pods that use the volume on this node; then let the controller attach it again.'
   const unstage = 'No pod here wants the volume. Stop the kubelet; then: volctl apply'
 
+  it('pods that run are all to be stopped', () => {
+    const runs = (name: string): Problem & { of?: CauseOf } => ({
+      ...{ severity: 'error', code: 'PodGoneButRunning', message: `pod ${name} runs` },
+      ...{
+        hint: `Stop the pod: crictl stopp uid=uid-${name}`,
+        about: { podRef: { uid: `uid-${name}`, name, namespace: 'n' } },
+      },
+    })
+    expect(answerOf(aPlan({ problems: [runs('p'), runs('q')] })).needs[0]?.remedy).toEqual([
+      'Stop the pod: crictl stopp uid=uid-p, and so for n/q',
+      'a kubelet that starts stops them too, but unmounts their volumes first',
+    ])
+  })
+
   it('has a remedy that holds for all of them: others stand by themselves', () => {
     const plan = aPlan({
       problems: [unattached('pv-a', stop), unattached('pv-b', unstage), unattached('pv-c', unstage)],
@@ -426,4 +447,27 @@ it('one pod with volumes of several reasons has ended', () => {
   const pod = { namespace: 'default', name: 'web', uid: 'u' }
   const operations = [op('a', { pod, reason: 'PodFinished' }), op('b', { pod, reason: 'NotReconstructable' })]
   expect(answerOf(aPlan({ operations })).ready?.title).toBe('unmount for ended pod default/web (2 operations)')
+})
+
+it('a refusal is said once, with what hangs on it, and nothing is kept beside it', () => {
+  const refused = { rule: 'S1', code: 'WrongMachine', message: 'this is not node-1', hint: 'Check --node.' } as const
+  const operations = [op('a', { blocked: { code: 'Refused', message: refused.message } })]
+  const problems: Problem[] = [{ severity: 'info', code: 'OrphanPodDir', message: 'm', about: {} }]
+  const { needs, kept } = answerOf(aPlan({ refused, operations, problems }))
+  const wake = ['1 deleted pod keeps volumes: shop/web-0 (1 operation)']
+  expect(needs).toEqual([{ severity: 'error', text: refused.message, wake, remedy: ['Check --node.'] }])
+  expect(kept).toBeUndefined()
+})
+
+it('a pod that ended is not called deleted', () => {
+  const { needs } = answerOf(
+    aPlan({ operations: [op('a', { reason: 'PodFinished', blocked: { code: 'DriverUnavailable', message: 'm' } })] }),
+  )
+  expect(needs[0]?.wake).toEqual(['1 pod keeps volumes: shop/web-0 (1 operation)'])
+})
+
+it('pods that were not read are not counted', () => {
+  const pods = { listed: 0, onDisk: 3, gone: 0 }
+  const headlines = [true, false].map((complete) => answerOf(aPlan({ complete, inputs: { ...inputs, pods } })).headline)
+  expect(headlines).toEqual(['node-1: kubelet stopped; 0 pods', 'node-1: kubelet stopped'])
 })

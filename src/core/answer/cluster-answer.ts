@@ -9,7 +9,7 @@ import { namespacedName, podName } from '../plan/pod-name.ts'
 import type { Answer, Part, Row } from './answer.ts'
 import { countsOf } from './counts.ts'
 import { few, withAges, withoutRoot } from './names.ts'
-import { type Ground, needsOf, refusalNeed } from './needs.ts'
+import { type Ground, needsOf, withRefusal } from './needs.ts'
 import { waitRows } from './others.ts'
 
 export interface ClusterGiven {
@@ -17,9 +17,14 @@ export interface ClusterGiven {
   readonly applyCommand?: string | undefined
   /** What commands need to read the same cluster: `--snapshot FILE`. */
   readonly reading?: readonly string[]
+  /** Name and verdict of what is explained already: to explain it is no step. */
+  readonly asked?: readonly string[]
 }
 
-export function clusterAnswerOf(plan: ClusterPlan, { applyCommand, reading = [] }: ClusterGiven = {}): Answer {
+export function clusterAnswerOf(
+  plan: ClusterPlan,
+  { applyCommand, reading = [], asked = [] }: ClusterGiven = {},
+): Answer {
   const placed = (text: string): string => text.replaceAll(READS, (command) => [command, ...reading].join(' '))
   const said = (text: string): string => withAges(withoutRoot(text, ''), plan.createdAt)
   const causes = plan.summary.causes ?? []
@@ -33,20 +38,20 @@ export function clusterAnswerOf(plan: ClusterPlan, { applyCommand, reading = [] 
     headline: headlineOf(plan),
     doubts: doubtsOf(plan),
     incomplete: !plan.complete,
-    needs: [
-      ...refusalNeed(plan),
-      ...needsOf(
+    needs: withRefusal(
+      plan,
+      needsOf(
         causes.filter(({ severity }) => severity !== 'info'),
         groundOf(plan),
       ),
-    ].map(({ text, remedy, ...need }) => ({ ...need, text: said(text), remedy: remedy.map(placed) })),
+    ).map(({ text, remedy, ...need }) => ({ ...need, text: said(text), remedy: remedy.map(placed) })),
     ...(ready !== undefined && { ready }),
     ...(others !== undefined && { others }),
     notes: [
       ...new Set(plan.problems.filter(({ severity }) => severity === 'info').map(({ message }) => said(message))),
     ],
     counts: countsOf(plan, () => partsOf(plan), 'in this cluster'),
-    next: nextOf(plan, applyCommand).map((step) => ({ ...step, command: placed(step.command) })),
+    next: nextOf(plan, applyCommand, asked).map((step) => ({ ...step, command: placed(step.command) })),
   }
 }
 
@@ -120,21 +125,35 @@ function partsOf({ operations, summary: { ready } }: ClusterPlan): string[] {
   ]
 }
 
-function nextOf({ operations, refused, digest, summary }: ClusterPlan, applyCommand: string | undefined): NextStep[] {
+function nextOf(plan: ClusterPlan, applyCommand: string | undefined, asked: readonly string[]): NextStep[] {
+  const { operations, refused, digest, summary } = plan
   if (refused !== undefined)
     return [{ command: `volctl explain ${refused.code}`, why: 'says why nothing is done, and what would lift it' }]
-  if (applyCommand !== undefined && operations.some(({ blocked }) => blocked === undefined)) {
-    if (digest === undefined) return [{ command: applyCommand, why: 'asks first' }]
-    return [
-      { command: applyCommand, why: `takes finalizers off, and asks for the digest: ${digest}` },
-      { command: `${applyCommand} --confirm ${digest}`, why: 'where it cannot ask' },
-    ]
-  }
-  const causes = summary.causes ?? []
+  const isReady = operations.some(({ blocked }) => blocked === undefined)
+  const apply = applyCommand === undefined || !isReady ? [] : applySteps(applyCommand, digest)
+  const lifts = causeSteps(summary.causes ?? [], asked)
+  // What is only a warning can wait until after the apply.
+  const isPressing = summary.causes?.[0]?.severity === 'error'
+  return [...apply, ...(apply.length === 0 || isPressing ? lifts : [])]
+}
+
+function applySteps(command: string, digest: string | undefined): NextStep[] {
+  if (digest === undefined) return [{ command, why: 'asks first' }]
+  return [
+    { command, why: `takes finalizers off, and asks for the digest: ${digest}` },
+    { command: `${command} --confirm ${digest}`, why: 'where it cannot ask' },
+  ]
+}
+
+/** What lifts the cause on top, or says more of it. */
+function causeSteps(causes: readonly Cause[], asked: readonly string[]): NextStep[] {
   const pressing = causes.filter(({ severity }) => severity !== 'info')
   const remedies = pressing.flatMap((cause) => cause.remedy.flatMap((each) => commandIn(each) ?? []))
   const [worst = causes.find(({ affects }) => affects.waiting > 0)] = pressing
-  const look = worst && volctl('explain', '--cluster', subjectOf(worst))
+  const isAsked = (cause: Cause): boolean =>
+    asked.includes(cause.message) ||
+    asked.includes(subjectOf(cause).replace(/^(driver|node|[a-z]+attachment|[a-z]+claim)\//, ''))
+  const look = worst && !isAsked(worst) ? volctl('explain', '--cluster', subjectOf(worst)) : undefined
   return [
     ...remedies,
     ...(look === undefined ? [] : [{ command: look, why: 'says what is wrong, and what to do' }]),

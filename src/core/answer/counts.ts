@@ -32,7 +32,7 @@ export function countsOf(plan: Counted, parts: () => readonly string[], where: s
   if (filtered.length > 0) return `Nothing to do under these flags: ${filtered.join('')}.`
   if (!complete) return 'Nothing to do: no operation is needed, as far as volctl could read.'
   return problems.some(({ severity }) => severity === 'warning')
-    ? 'Nothing to do: no operation is needed.'
+    ? 'No operation is needed: see above.'
     : `Nothing to do: every volume ${where} is as it should be.`
 }
 

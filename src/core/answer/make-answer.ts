@@ -11,7 +11,7 @@ import { rowOf } from '../plan/subject.ts'
 import type { Answer, Need, Part, Row } from './answer.ts'
 import { countsText } from './counts.ts'
 import { few, withoutRoot } from './names.ts'
-import { needsOf, nodeGround, refusalNeed } from './needs.ts'
+import { needsOf, nodeGround, withRefusal } from './needs.ts'
 import { othersPart } from './others.ts'
 import { lossText, readyPart } from './ready.ts'
 
@@ -26,7 +26,7 @@ export function answerOf(plan: Plan, names = new PlanNames(plan)): Answer {
     plan.waiting.filter(({ cause }) => passing.has(cause ?? '')),
     names,
   )
-  const needs = [...refusalNeed(plan), ...needsOf(pressing, nodeGround(plan, names)), ...neverOf(plan, pressing)]
+  const needs = withRefusal(plan, [...needsOf(pressing, nodeGround(plan, names)), ...neverOf(plan, pressing)])
   const said = new Set(needs.map(({ text }) => text))
   return {
     headline: headlineOf(plan),
@@ -53,12 +53,14 @@ const KUBELET: Readonly<Record<PlanInputs['kubelet']['state'], string>> = {
 }
 
 /** `pg-node: kubelet stopped; 14 pods, 3 deleted pods left something here`. */
-function headlineOf({ node, inputs }: Plan): string {
+function headlineOf({ node, inputs, complete }: Plan): string {
   const { kubelet, pods } = inputs
   const more = kubelet.note ?? kubelet.unit
   const state = `${KUBELET[kubelet.state]}${kubelet.state === 'stopped' || more === undefined ? '' : ` (${more})`}`
   const gone = pods.gone === 0 ? '' : `, ${count(pods.gone, 'deleted pod')} left something here`
-  return `${node}: ${state}; ${count(pods.listed, 'pod')}${gone}`
+  // A list that was not read has no pods.
+  const listed = pods.listed === 0 && !complete ? '' : `; ${count(pods.listed, 'pod')}`
+  return `${node}: ${state}${listed}${gone}`
 }
 
 /** What matches is not said. */
@@ -100,7 +102,8 @@ function keptPart(plan: Plan, names: PlanNames): Part | undefined {
   const data = plan.operations.filter(({ blocked }) => blocked?.code === 'DeletesData')
   const directories = plan.problems.filter(({ code }) => code === 'OrphanPodDir')
   const asked = plan.operations.filter(({ blocked }) => blocked?.code === 'NotAsked')
-  if (data.length + directories.length + asked.length === 0) return undefined
+  // A plan that is refused does nothing, whatever is asked.
+  if (plan.refused !== undefined || data.length + directories.length + asked.length === 0) return undefined
   return {
     title: titleOf(data.length > 0, directories.length > 0),
     rows: [

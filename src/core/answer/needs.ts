@@ -15,6 +15,7 @@ export interface Ground {
   readonly operations: readonly {
     readonly id: string
     readonly kind: Operation['kind']
+    readonly reason: Operation['reason']
     readonly pods: readonly PodRef[]
   }[]
   readonly waiting: readonly {
@@ -32,18 +33,23 @@ export function nodeGround(plan: Plan, names: PlanNames): Ground {
   const podsOf = ({ pod }: { readonly pod?: PodRef }): readonly PodRef[] => (pod === undefined ? [] : [pod])
   return {
     rootDir: plan.rootDir,
-    operations: plan.operations.map((each) => ({ id: each.id, kind: each.kind, pods: podsOf(each) })),
+    operations: plan.operations.map((each) => ({ ...each, pods: podsOf(each) })),
     waiting: plan.waiting.map((each) => ({ ...each, pods: podsOf(each) })),
     podText: (pod) => names.podText(pod),
     remedyOf: (cause) => remedyOf(cause, plan),
   }
 }
 
-/** What refuses a plan as a whole needs a person first. */
-export function refusalNeed({ refused }: Pick<Plan, 'refused'>): Need[] {
-  if (refused === undefined) return []
+/** What refuses a plan as a whole needs a person first; a cause that says the same says what hangs on it. */
+export function withRefusal({ refused }: Pick<Plan, 'refused'>, needs: readonly Need[]): Need[] {
+  if (refused === undefined) return [...needs]
   const { message, hint } = refused
-  return [{ severity: 'error', text: message, wake: [], remedy: hint === undefined ? [] : [hint] }]
+  const same = needs.find(({ text }) => text === message)
+  const remedy = hint === undefined ? [] : [hint]
+  return [
+    { severity: 'error', text: message, wake: same?.wake ?? [], remedy },
+    ...needs.filter((each) => each !== same),
+  ]
 }
 
 /** @param causes those that are shown, the worst first */
@@ -73,11 +79,33 @@ function needOf(same: readonly Cause[], ground: Ground): Need | undefined {
     text: said,
     ...defined({ names }),
     wake: wake.filter((each) => each !== names),
-    // Of several the first is the example.
-    remedy: ground
-      .remedyOf(first)
-      .map((each) => (same.length > 1 ? each.replace(/^gone for good/, 'one is $&') : each)),
+    remedy: same.length > 1 ? remedyOfAll(same, ground) : ground.remedyOf(first),
   }
+}
+
+/** Of several the first is the example, and what stands in its place for the others is named. */
+function remedyOfAll(same: readonly Cause[], ground: Ground): string[] {
+  const [first] = same
+  const [example, ...more] = first === undefined ? [] : ground.remedyOf(first)
+  if (first === undefined || example === undefined) return []
+  // Who uses a volume is named in the sentence for all.
+  const others = first.code === 'HeldBy' ? [] : same.flatMap((each) => ownWords(each, example, ground))
+  const whole = others.length === 0 ? example : `${example.replace(/\.$/, '')}, and so for ${few(others)}`
+  return [whole, ...more].map((each) => each.replace(/^gone for good/, 'one is $&').replace(STOPS_IT, STOPS_THEM))
+}
+
+const STOPS_IT = 'a kubelet that starts stops it too, but unmounts its volumes first'
+const STOPS_THEM = 'a kubelet that starts stops them too, but unmounts their volumes first'
+
+/** What a cause's remedy names and the example does not: a pod by its name, not its UID. */
+function ownWords(cause: Cause, example: string, ground: Ground): string[] {
+  const [remedy = example] = ground.remedyOf(cause)
+  if (remedy === example) return []
+  const [words, known] = [remedy.split(' '), example.split(' ')]
+  const own = words.filter((word, index) => word !== known[index]).map((word) => word.replace(/^\(|[).,;:]+$/g, ''))
+  const { pod } = cause.subject
+  const isOther = words.length !== known.length || own.some((word) => pod !== undefined && word.includes(pod.uid))
+  return [isOther ? subjectText(cause, ground) : [...new Set(own)].join(' ')]
 }
 
 /** What a remedy begins with: of several causes the first one's is shown, and must hold for all. */
@@ -125,9 +153,7 @@ function remedyOf(cause: Cause, { inputs: { kubelet } }: Plan): string[] {
     ]
   }
   const first = remedy.slice(0, 1)
-  return code === 'PodGoneButRunning' && isDown
-    ? [...first, 'a kubelet that starts stops it too, but unmounts its volumes first']
-    : first
+  return code === 'PodGoneButRunning' && isDown ? [...first, STOPS_IT] : first
 }
 
 /** Sentences for several causes that differ only in what they are about. */
@@ -142,7 +168,7 @@ const FOLDED: Readonly<Partial<Record<Cause['code'], (n: number, same: readonly 
   UnexpectedFile: (n) => `Files that the kubelet did not make are in the way of ${n} volumes`,
   IdentityUnconfirmed: (n) => `Nothing proves which volume is mounted at ${n} places`,
   TwoWriters: (n) => `${n} volumes are in use or attached at several places, against their access mode`,
-  MultiAttach: (n) => `${n} volumes are attached to another node, and pods here wait for them`,
+  MultiAttach: (n) => `${n} volumes may be on one node only, and several nodes have or want each`,
   ReportedUnused: (n) => `${n} volumes are still listed in the Node's status, and nothing of them is here`,
   DeadMount: (n) => `${n} mounts do not answer: their server or daemon is gone`,
 }
@@ -178,7 +204,7 @@ function wakeOf(same: readonly Cause[], ground: Ground): string[] {
   return [
     ...(keeping.length > 0 && !isOnly(keeping, own)
       ? [
-          `${count(keeping.length, 'deleted pod')} ${keeping.length === 1 ? 'keeps' : 'keep'} volumes: ${few(keeping)} (${count(down.length, 'operation')})`,
+          `${count(keeping.length, `${endOf(down)}pod`)} ${keeping.length === 1 ? 'keeps' : 'keep'} volumes: ${few(keeping)} (${count(down.length, 'operation')})`,
         ]
       : []),
     ...(waiting.length > 0 && !isOnly(waiting, own)
@@ -188,6 +214,11 @@ function wakeOf(same: readonly Cause[], ground: Ground): string[] {
       ? [`${KEPT}${few(held)}`]
       : []),
   ]
+}
+
+/** An ended pod may be in the API still. */
+function endOf(operations: Ground['operations']): string {
+  return operations.every(({ pods, reason }) => pods.length === 0 || reason === 'PodGone') ? 'deleted ' : ''
 }
 
 const KEPT = 'stays as it is: '

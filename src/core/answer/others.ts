@@ -3,6 +3,7 @@ import { count } from '../lang/count.ts'
 import { isForgotten } from '../plan/forgotten.ts'
 import type { OperationKind, Plan, Waiting } from '../plan/plan.ts'
 import { type PlanNames, shownVolume } from '../plan/plan-names.ts'
+import { rowOf } from '../plan/subject.ts'
 import type { Part, Row } from './answer.ts'
 import { few, withoutRoot } from './names.ts'
 
@@ -34,7 +35,9 @@ function kubeletRows(waits: readonly Waiting[]): Row[] {
   return [...byWork].map(([does, all]): Row => {
     const pods = new Set(all.flatMap(({ pod }) => pod?.uid ?? [])).size
     const volumes = all.map((each) => shownVolume(each.volume === undefined ? {} : { volume: each.volume }))
-    const what = pods > 0 ? `${count(all.length, 'volume')} of ${count(pods, 'pod')}` : few(volumes)
+    // Of one volume two things may be left to do.
+    const each = new Set(all.map(({ subject, pod }, index) => rowOf(subject) ?? `${pod?.uid} ${volumes[index]}`))
+    const what = pods > 0 ? `${count(each.size, 'volume')} of ${count(pods, 'pod')}` : few(volumes)
     return does === 'detaches'
       ? {
           label: 'controller',
@@ -87,18 +90,31 @@ function controllerRows(waits: readonly Waiting[], { rootDir }: Plan, names: Pla
   )
 }
 
-/** A row for the waits of one code and kind: the first in whole, and the names of the others. */
-export function waitRows<T extends Pick<Waiting, 'code' | 'kind'>>(
+/** Beside the name that the row begins with. */
+const OTHERS_AT_MOST = 3
+
+/** A row for the waits whose sentences differ in their own names alone: the first in whole, and the names of the others. */
+export function waitRows<T extends Pick<Waiting, 'code' | 'kind' | 'message'>>(
   waits: readonly T[],
   nameOf: (wait: T) => string,
   textOf: (wait: T) => string,
 ): Row[] {
-  return [...Map.groupBy(waits, ({ code, kind }) => `${code} ${kind}`).values()].flatMap((same): Row[] => {
+  const alike = Map.groupBy(waits, (wait) => `${wait.code} ${wait.kind} ${withoutNames(wait.message, nameOf(wait))}`)
+  return [...alike.values()].flatMap((same): Row[] => {
     const [first, ...others] = same
     if (first === undefined) return []
-    const more = others.length === 0 ? '' : `; likewise ${few(others.map(nameOf))}`
+    const more = others.length === 0 ? '' : `; likewise ${few(others.map(nameOf), OTHERS_AT_MOST)}`
     return [{ label: nameOf(first), text: `${textOf(first)}${more}` }]
   })
+}
+
+/** An attachment is named after its volume and node. */
+const ATTACHMENT = /^csi-[0-9a-f]{64}$/
+
+function withoutNames(message: string, name: string): string {
+  const own = new Set(name.split(' '))
+  const isName = (word: string): boolean => own.has(word) || ATTACHMENT.test(word)
+  return message.replace(/[^\s,;:()]+/g, (word) => (isName(word) ? '…' : word))
 }
 
 /** `11:15:00Z`, of an RFC 3339 time in UTC. */

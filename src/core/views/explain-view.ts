@@ -9,6 +9,7 @@ import { withAges, withoutRoot } from '../answer/names.ts'
 import type { ClusterChain, ClusterExplanation } from '../cluster/explain/cluster-explanation.ts'
 import type { Explanation, Verdict } from '../explain/explanation.ts'
 import { byWorst } from '../explain/matters-most.ts'
+import { count } from '../lang/count.ts'
 import type { ClusterPlan } from '../plan/cluster-plan.ts'
 import type { Plan } from '../plan/plan.ts'
 import { PlanNames } from '../plan/plan-names.ts'
@@ -72,7 +73,8 @@ function planInCluster({ fleet: _, ...told }: ClusterExplanation): ClusterPlan {
 }
 
 function answerInCluster(told: ClusterExplanation, reading: readonly string[] = []): Answer {
-  return clusterAnswerOf(planInCluster(told), { applyCommand: told.apply, reading })
+  const asked = [told.subject.name, told.verdict.message]
+  return clusterAnswerOf(planInCluster(told), { applyCommand: told.apply, reading, asked })
 }
 
 const FEW_FACTS = 4
@@ -141,11 +143,16 @@ function clusterText(told: ClusterExplanation, screen: Screen, reading: readonly
           worst === undefined || isMany || told.verdict.state !== 'nothing'
             ? ''
             : wrapped('Why: ', worst.decision.why, width, paint.dim),
-          chains.length > 1
-            ? wrapped('', `${chains.length} volumes on nodes; -o wide has the chain of each`, width)
-            : '',
+          chains.length > 1 ? wrapped('', `${countedOnNodes(chains)}; -o wide has the chain of each`, width) : '',
         ],
   })
+}
+
+/** `1 volume on 2 nodes`. */
+function countedOnNodes(chains: readonly ClusterChain[]): string {
+  const volumes = new Set(chains.map(({ volume, ...chain }) => volume?.name ?? chain))
+  const nodes = new Set(chains.flatMap(({ node }) => node ?? []))
+  return `${count(volumes.size, 'volume')}${nodes.size === 0 ? '' : ` on ${count(nodes.size, 'node')}`}`
 }
 
 function chainBlock({ node, volume, links, decision }: ClusterChain, screen: Screen): string {

@@ -47,7 +47,9 @@ export function renderStatus(
 ): string {
   const unfolded = all || screen.wide
   const { ready: _, ...told } = answer
-  const counts = lastLines(status).map((line) => wrapped('', line, screen.width, screen.paint.bold))
+  const counts = lastLines(status, answer.needs.length === 0).map((line) =>
+    wrapped('', line, screen.width, screen.paint.bold),
+  )
   const end = `${counts.join('')}${nextText(answer.next, screen)}`
   const withTable = (table: string): string =>
     renderAnswer(told, screen, { unfolded, place, more: table === '' ? [] : [table], end })
@@ -121,14 +123,15 @@ const COUNTED: Readonly<Record<Exclude<VerdictState, 'good'>, string>> = {
   kept: 'left alone',
 }
 
-function lastLines({ rows, summary, ...status }: Status | ClusterStatus): string[] {
+/** @param isWell nothing needs a person */
+function lastLines({ rows, summary, ...status }: Status | ClusterStatus, isWell: boolean): string[] {
   const verdicts: Readonly<Partial<Record<VerdictState, number>>> = summary.verdicts
   const bad = Object.entries(COUNTED).flatMap(([state, word]) => {
     const n = verdicts[state as VerdictState] ?? 0
     return n === 0 ? [] : [`${n} ${word}`]
   })
   const { good = 0 } = verdicts
-  const fine = good === 0 ? [] : [bad.length === 0 ? 'all are as they should be' : `${good} good`]
+  const fine = good === 0 ? [] : [bad.length === 0 && isWell ? 'all are as they should be' : `${good} good`]
   const orphaned = 'orphanedPods' in summary ? summary.orphanedPods : 0
   const counted = [
     rows.length === 0 ? 'No volumes' : `${count(rows.length, 'volume')}: ${[...bad, ...fine].join(', ')}`,

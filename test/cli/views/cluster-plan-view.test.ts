@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { clusterAnswerOf } from '../../../src/core/answer/cluster-answer.ts'
+import type { ClusterNode, ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
 import { renderClusterPlan } from '../../../src/core/views/cluster-plan-view.ts'
+import { renderExplanation } from '../../../src/core/views/explain-view.ts'
 import { PLAIN_SCREEN } from '../../../src/core/views/screen.ts'
 import { textWidth } from '../../../src/core/views/text-width.ts'
-import { planOf } from '../../helpers/cluster-plan.ts'
+import { attachment, bound, cluster, node, pod, silentNode, uniqueName } from '../../helpers/cluster-builder.ts'
+import { explainerOf, planOf } from '../../helpers/cluster-plan.ts'
 import { SCENES } from './cluster-scenes.ts'
 
 const LOOK = { unfolded: false, applyCommand: 'volctl apply --cluster' }
@@ -41,4 +45,70 @@ it('the next step begins with what a person does, not with why', () => {
   expect(text).toContain(
     '\nNext: make sure that the machine is off, then: volctl plan --cluster --node-gone gone  # shows what that allows\n',
   )
+})
+
+/** Volumes x and y, each wanted by a pod on both nodes. */
+const both = (a: ClusterNode, b: ClusterNode, ...attached: readonly string[]): ClusterState =>
+  cluster({
+    ...bound('x', 'y'),
+    nodes: [a, b],
+    pods: [pod('p', 'a', ['x']), pod('q', 'b', ['x']), pod('r', 'a', ['y']), pod('s', 'b', ['y'])],
+    attachments: attached.map((name) => attachment(name, 'a')),
+  })
+const USING = { volumesInUse: [uniqueName('x'), uniqueName('y')] }
+
+describe('two volumes that several nodes want are one, by what holds for both, with what each needs', () => {
+  it.each<{ name: string; state: ClusterState; remedy: RegExp }>([
+    {
+      name: 'nobody has them',
+      state: both(node('a'), node('b')),
+      remedy: /: kubectl delete pod -n default p, and so for r$/,
+    },
+    {
+      name: 'both nodes have them',
+      state: both(node('a', USING), node('b', USING), 'x', 'y'),
+      remedy: /^Before anything else, .* pods on the other nodes\.$/,
+    },
+    {
+      name: 'a node that is silent has them',
+      state: both(silentNode('a', 30, USING), node('b'), 'x', 'y'),
+      remedy: /; then kubectl delete pod -n default p --force, and so for r$/,
+    },
+  ])('$name', ({ state, remedy }) => {
+    const [need] = clusterAnswerOf(planOf(state), LOOK).needs
+    expect(need).toMatchObject({
+      text: '2 volumes may be on one node only, and several nodes have or want each',
+      names: 'pv-x, pv-y',
+    })
+    expect(need?.remedy).toEqual([expect.stringMatching(remedy)])
+  })
+})
+
+it('what waits for something else has a row of its own', () => {
+  const { others } = clusterAnswerOf(
+    planOf({
+      ...(SCENES['left over, and a controller'] ?? expect.unreachable()),
+      ...bound('x', 'y', 'z'),
+      nodes: [node('a', { volumesInUse: [uniqueName('x')] })],
+      attachments: ['x', 'y', 'z'].map((name) => attachment(name, 'a')),
+    }),
+  )
+  expect(others?.rows.map(({ label, text }) => `${label}: ${text}`).toSorted()).toEqual([
+    'pv-x on a: the attach/detach controller detaches the volume from node a once the node no longer reports the volume in use',
+    expect.stringMatching(
+      /^pv-[yz] on a: the attach\/detach controller detaches the volume from node a; likewise pv-[yz] on a$/,
+    ),
+  ])
+})
+
+it('behind apply stands what lifts the cause on top', () => {
+  const state = both(node('a'), node('b'), 'x', 'y', 'gone')
+  const { next } = clusterAnswerOf(planOf(state), LOOK)
+  expect(next.map(({ command }) => command)).toEqual(['volctl apply --cluster', 'volctl explain --cluster pv-x'])
+})
+
+it('to explain what is explained is no step, and a volume on two nodes is one', () => {
+  const text = renderExplanation(explainerOf(both(node('a'), node('b'), 'x')).explain('pv/pv-x'), PLAIN_SCREEN)
+  expect(text).toContain('\n1 volume on 2 nodes; ')
+  expect(text).not.toContain('volctl explain --cluster')
 })
