@@ -36,3 +36,14 @@ describe.each(Object.entries(SCENES))('the status of a cluster: %s', (name, stat
     expect(saidTwice(text)).toEqual([])
   })
 })
+
+it('good volumes are not all there is to say where something needs a person', () => {
+  const { status, plan } = clusterStatus(SCENES.healthy ?? expect.unreachable(), clusterOptions())
+  const answer = clusterAnswerOf(plan)
+  const lost = { ...answer, needs: [{ severity: 'warning', text: 'a claim is lost', wake: [], remedy: [] }] } as const
+  const ends = [answer, lost].map((each) => renderStatus(status, PLAIN_SCREEN, { all: false, plan, answer: each }))
+  expect(ends).toEqual([
+    expect.stringContaining('1 volume: all are as they should be.'),
+    expect.stringContaining('1 volume: 1 good.'),
+  ])
+})
