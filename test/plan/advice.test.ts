@@ -412,7 +412,7 @@ describe('one sentence for several causes', () => {
       },
     })
     expect(answerOf(aPlan({ problems: [runs('p'), runs('q')] })).needs[0]?.remedy).toEqual([
-      'Stop the pod: crictl stopp uid=uid-p, and so for n/q',
+      'Stop the pod: crictl stopp uid=uid-p',
       'a kubelet that starts stops them too, but unmounts their volumes first',
     ])
   })

@@ -83,29 +83,33 @@ function needOf(same: readonly Cause[], ground: Ground): Need | undefined {
   }
 }
 
-/** Of several the first is the example, and what stands in its place for the others is named. */
+/** Of several the first is the example, and what stands in its place for the others is named where it is not the subject. */
 function remedyOfAll(same: readonly Cause[], ground: Ground): string[] {
   const [first] = same
   const [example, ...more] = first === undefined ? [] : ground.remedyOf(first)
   if (first === undefined || example === undefined) return []
   // Who uses a volume is named in the sentence for all.
   const others = first.code === 'HeldBy' ? [] : same.flatMap((each) => ownWords(each, example, ground))
-  const whole = others.length === 0 ? example : `${example.replace(/\.$/, '')}, and so for ${few(others)}`
-  return [whole, ...more].map((each) => each.replace(/^gone for good/, 'one is $&').replace(STOPS_IT, STOPS_THEM))
+  // Apart from the command, which a person copies.
+  const likewise = others.length === 0 ? [] : [`the same for ${few(others)}`]
+  return [example, ...likewise, ...more].map((each) =>
+    each.replace(/^gone for good/, 'one is $&').replace(STOPS_IT, STOPS_THEM),
+  )
 }
 
 const STOPS_IT = 'a kubelet that starts stops it too, but unmounts its volumes first'
 const STOPS_THEM = 'a kubelet that starts stops them too, but unmounts their volumes first'
 
-/** What a cause's remedy names and the example does not: a pod by its name, not its UID. */
+/** What a cause's remedy names and the example does not, unless that is the subject, which stands above. */
 function ownWords(cause: Cause, example: string, ground: Ground): string[] {
   const [remedy = example] = ground.remedyOf(cause)
-  if (remedy === example) return []
   const [words, known] = [remedy.split(' '), example.split(' ')]
   const own = words.filter((word, index) => word !== known[index]).map((word) => word.replace(/^\(|[).,;:]+$/g, ''))
   const { pod } = cause.subject
-  const isOther = words.length !== known.length || own.some((word) => pod !== undefined && word.includes(pod.uid))
-  return [isOther ? subjectText(cause, ground) : [...new Set(own)].join(' ')]
+  const isSaid = own.every(
+    (word) => word === subjectText(cause, ground) || (pod !== undefined && word.includes(pod.uid)),
+  )
+  return isSaid || words.length !== known.length ? [] : [[...new Set(own)].join(' ')]
 }
 
 /** What a remedy begins with: of several causes the first one's is shown, and must hold for all. */
