@@ -39,7 +39,7 @@ function doctorAnswer(doctor: Doctor, plan: string): Answer {
     next: [
       works.plan
         ? { command: plan, why: 'what is wrong with the volumes' }
-        : { first: 'do that', command: plan.replace('plan', 'doctor'), why: 'checks again' },
+        : { first: 'do that', command: plan.replace(/^volctl plan/, 'volctl doctor'), why: 'checks again' },
     ],
   }
 }

@@ -3,12 +3,14 @@ import { readStateFile } from '../../actual/state-file.ts'
 import { apiLookup } from '../../desired/api-lookup.ts'
 import { expectedContent } from '../../desired/atomic-content.ts'
 import { causeOfUnresolved } from '../../desired/cause-of-unresolved.ts'
-import type { UnresolvedVolume } from '../../desired/desired-state.ts'
+import type { DesiredState, UnresolvedVolume } from '../../desired/desired-state.ts'
 import type { DeviceKind } from '../../desired/may-be.ts'
 import { volumesInStatus } from '../../desired/node-status.ts'
 import { onDiskUid, podNamespace } from '../../desired/pods.ts'
 import { isRefusedList, type ReadFailure, readFailures, subjectOf } from '../../desired/read-failures.ts'
 import { firstFew } from '../../lang/first-few.ts'
+import { onceFor } from '../../lang/once-for.ts'
+import type { ApiSnapshot } from '../../model/snapshot.ts'
 import { deadWords } from '../../mountinfo/dead-words.ts'
 import { attachmentName, csiUniqueName, escapeQualifiedName, parseCsiUniqueName } from '../../names/volume-names.ts'
 import { type Findings, ON_NODE } from '../../plan/draft.ts'
@@ -271,10 +273,9 @@ function reportUnreadContent({ inputs, desired }: PlanContext, failure: ReadFail
   const { api } = inputs.snapshot
   const read = failure.resource === 'secrets' ? api?.secrets : api?.configMaps
   if (api === undefined || failure.name === undefined || !read?.length) return
-  const unread = desired.volumes.filter((volume) => {
-    const content = volume.source === undefined ? undefined : expectedContent(volume.source, volume.pod, api)
-    if (content?.kind !== 'unknown' || !content.reason.endsWith(failure.text)) return false
-    return !findings.touches(inputs.absolute(pluginNamed(volume.plugin).podPath(volume)))
+  const unread = unknownContent(api)(desired.volumes).flatMap(({ volume, reason }) => {
+    if (!reason.endsWith(failure.text)) return []
+    return findings.touches(inputs.absolute(pluginNamed(volume.plugin).podPath(volume))) ? [] : volume
   })
   const object = `${failure.resource === 'secrets' ? 'Secret' : 'ConfigMap'} ${failure.namespace ?? ''}/${failure.name}`
   for (const [pod, volumes] of Map.groupBy(unread, (volume) => volume.pod)) {
@@ -294,6 +295,16 @@ function reportUnreadContent({ inputs, desired }: PlanContext, failure: ReadFail
     )
   }
 }
+
+/** Volumes whose content could not be read, and why: worked out once, however many reads were refused. */
+const unknownContent = onceFor((api: ApiSnapshot) =>
+  onceFor((volumes: DesiredState['volumes']) =>
+    volumes.flatMap((volume) => {
+      const content = volume.source === undefined ? undefined : expectedContent(volume.source, volume.pod, api)
+      return content?.kind === 'unknown' ? { volume, reason: content.reason } : []
+    }),
+  ),
+)
 
 function isContent({ resource }: ReadFailure): boolean {
   return resource === 'configmaps' || resource === 'secrets'
