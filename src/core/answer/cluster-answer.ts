@@ -1,4 +1,6 @@
 /** A cluster's plan as an answer: the same parts, by volume and node. Pure. */
+
+import { splitPrefix } from '../explain/kinds.ts'
 import { count } from '../lang/count.ts'
 import type { Cause } from '../plan/cause.ts'
 import type { ClusterOperation, ClusterPlan, ClusterWaiting } from '../plan/cluster-plan.ts'
@@ -151,8 +153,7 @@ function causeSteps(causes: readonly Cause[], asked: readonly string[]): NextSte
   const remedies = pressing.flatMap((cause) => cause.remedy.flatMap((each) => commandIn(each) ?? []))
   const [worst = causes.find(({ affects }) => affects.waiting > 0)] = pressing
   const isAsked = (cause: Cause): boolean =>
-    asked.includes(cause.message) ||
-    asked.includes(subjectOf(cause).replace(/^(driver|node|[a-z]+attachment|[a-z]+claim)\//, ''))
+    asked.includes(cause.message) || asked.includes(splitPrefix(subjectOf(cause)).name)
   const look = worst && !isAsked(worst) ? volctl('explain', '--cluster', subjectOf(worst)) : undefined
   return [
     ...remedies,
