@@ -41,6 +41,7 @@ export default defineConfig({
   test: {
     // Processes, not threads: tests change namespaces, signals and the environment.
     pool: 'forks',
+    reporters: ['default', './test/helpers/left-out.reporter.ts'],
     globalSetup: 'test/helpers/programs.setup.ts',
     setupFiles: ['test/helpers/plain-environment.setup.ts', 'test/helpers/file-end.setup.ts'],
     // Real parts (servers, whole processes) on a machine that may be busy.

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, credentials } from '@grpc/grpc-js'
+import { noMounts } from '../namespace.ts'
 import { makeImage } from './image.ts'
 import { field, firstText, mapField, numberField } from './wire.ts'
 
@@ -20,7 +21,7 @@ export function containerdMissing(): string | undefined {
     }
   }
   if (!existsSync(BUSYBOX)) return 'busybox-static is not installed'
-  return undefined
+  return noMounts
 }
 
 export interface PodIdentity {
