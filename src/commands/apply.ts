@@ -355,7 +355,6 @@ export default class Apply extends VolctlCommand {
     const choice: ClusterApplyChoice = {
       ...rest,
       options: clusterOptions(flags, planOptions(flags, this.config.version)),
-      nodes: flags.nodes,
       saved,
       again: againCommand(flags, planfile),
       reading: readingWords(flags),

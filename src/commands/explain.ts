@@ -58,7 +58,7 @@ const {
 } = planFlags
 
 /** Where to look: a person who gives one wants it looked at. */
-const PLACES = ['snapshot', 'nodes', 'cluster', 'kubeconfig', 'context', 'node', 'root-dir'] as const
+const PLACES = ['snapshot', 'cluster', 'kubeconfig', 'context', 'node', 'root-dir'] as const
 
 type ExplainFlags = Interfaces.InferredFlags<typeof Explain.flags>
 
@@ -151,8 +151,7 @@ export default class Explain extends VolctlCommand {
   async run(): Promise<void> {
     const { args, flags: given } = await this.parse(Explain)
     const isInput =
-      args.what === '-' ||
-      (args.what === undefined && given.log === undefined && ![given.snapshot, given.nodes].includes('-') && isPiped())
+      args.what === '-' || (args.what === undefined && given.log === undefined && given.snapshot !== '-' && isPiped())
     const flags = isInput ? { ...given, log: '-' } : given
     if (isInput) args.what = undefined
     requireFlagsOfScope(flags)
@@ -221,7 +220,6 @@ export default class Explain extends VolctlCommand {
     const question = {
       choice: nodeChoice(flags),
       snapshot: flags.snapshot,
-      nodes: flags.nodes,
       options: clusterOptions(flags, this.#asking(flags).options),
       words: applyWords({ ...again, namespace: undefined }),
       reading: readingWords(flags),
@@ -279,12 +277,8 @@ function isPiped(): boolean {
   }
 }
 
-function requireOneInput(
-  what: string | undefined,
-  { log, snapshot, nodes }: Pick<ExplainFlags, 'log' | 'snapshot' | 'nodes'>,
-): void {
+function requireOneInput(what: string | undefined, { log, snapshot }: Pick<ExplainFlags, 'log' | 'snapshot'>): void {
   if (what !== undefined) throw new VolctlError('Usage', '--log takes the place of WHAT', { hint: 'Give one of them.' })
-  const other = snapshot === '-' ? '--snapshot' : nodes === '-' ? '--nodes' : undefined
-  if (log === '-' && other !== undefined)
-    throw new VolctlError('Usage', `--log - and ${other} - both read standard input`, { hint: 'Save one to a file.' })
+  if (log === '-' && snapshot === '-')
+    throw new VolctlError('Usage', `--log - and --snapshot - both read standard input`, { hint: 'Save one to a file.' })
 }

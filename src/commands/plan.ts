@@ -132,14 +132,13 @@ export default class Plan extends VolctlCommand {
   /** The attach/detach controller's pass. */
   async #planCluster(flags: ParsedFlags, options: PlanOptions): Promise<void> {
     const { clusterPlanId, withDigest } = await import('../core/plan/cluster-plan-id.ts')
-    const { clusterContext } = await import('../core/cluster/context/cluster-context.ts')
+    const { planCluster } = await import('../core/cluster/pass/plan-cluster.ts')
     const { loadCluster } = await import('../core/cli/load-cluster.ts')
-    const { planBesideNodes } = await import('../core/cli/plan-beside-nodes.ts')
     const { renderClusterPlan } = await import('../core/views/cluster-plan-view.ts')
     const { namesOfClusterPlan } = await import('../core/views/names.ts')
     const state = await loadCluster(nodeChoice(flags), flags.snapshot, this.detail)
     const given = clusterOptions(flags, options)
-    const plan = withDigest(await planBesideNodes(clusterContext(state, given), flags.nodes, this.detail))
+    const plan = withDigest(planCluster(state, given))
     requireNamed(plan.problems, flags['ignore-not-found'], this.#typed)
     this.detail(`planned ${plan.operations.length} operations`)
     const look = {

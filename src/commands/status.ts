@@ -23,7 +23,7 @@ import { renderStatus, shownRows } from '../core/views/status-view.ts'
 
 const { namespace, volume, 'ignore-not-found': ignoreNotFound, settle } = planFlags
 
-const { cluster, nodes } = clusterFlags
+const { cluster } = clusterFlags
 
 type ParsedFlags = Interfaces.InferredFlags<typeof Status.flags>
 
@@ -54,10 +54,6 @@ export default class Status extends VolctlCommand {
       command: '<%= config.bin %> status --cluster',
     },
     {
-      description: 'The same, beside what snapshots of the nodes show mounted:',
-      command: '<%= config.bin %> status --cluster --nodes snapshots',
-    },
-    {
       description: 'From a snapshot, on any machine:',
       command: '<%= config.bin %> status --snapshot node.json',
     },
@@ -82,7 +78,6 @@ export default class Status extends VolctlCommand {
     'ignore-not-found': ignoreNotFound,
     settle,
     cluster,
-    nodes,
   }
 
   #typed: Typed | undefined
@@ -126,14 +121,10 @@ export default class Status extends VolctlCommand {
   /** Each volume on each node, by the attach/detach controller's pass. */
   async #ofCluster(flags: ParsedFlags, options: PlanOptions, all: boolean): Promise<void> {
     const { clusterStatus } = await import('../core/cluster/status/cluster-status.ts')
-    const { besideNodes } = await import('../core/cluster/fleet/beside-nodes.ts')
     const { loadCluster } = await import('../core/cli/load-cluster.ts')
-    const { snapshotsOf } = await import('../core/cli/plan-beside-nodes.ts')
     const { clusterAnswerOf } = await import('../core/answer/cluster-answer.ts')
     const state = await loadCluster(nodeChoice(flags), flags.snapshot, this.detail)
-    const given = clusterOptions(flags, options)
-    const fleet = flags.nodes === undefined ? undefined : await snapshotsOf(flags.nodes, this.detail)
-    const { status, plan, unmatched } = clusterStatus(state, given, fleet && ((context) => besideNodes(context, fleet)))
+    const { status, plan, unmatched } = clusterStatus(state, clusterOptions(flags, options))
     requireNamed(unmatched, flags['ignore-not-found'], this.#typed)
     const applyCommand = volctl('apply', ...applyWords(flags))
     const answer = clusterAnswerOf(plan, { applyCommand, reading: readingWords(flags) })

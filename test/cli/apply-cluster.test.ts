@@ -1,12 +1,10 @@
 /** `volctl apply --cluster`, as a person or a script runs it: flags, answers, the journal. */
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readJournal } from '../../src/core/journal/read-journal.ts'
 import { stateDirectory } from '../../src/core/journal/state-directory.ts'
-import { csiGlobalDir } from '../../src/core/names/volume-names.ts'
-import { attached, attachmentOf, base, claimed, DRIVER, node, pod } from '../cluster/apply/scene.ts'
-import { snapshotOf } from '../cluster/fleet/fleet-nodes.ts'
+import { attached, base, claimed, DRIVER, node, pod } from '../cluster/apply/scene.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
 import { startAttacher } from '../helpers/attacher/start.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
@@ -86,39 +84,6 @@ describe('with --node-gone', () => {
     }
     const again = JSON.parse((await apply('-o', 'json', '--no-journal')).stdout) as object
     expect(again).toMatchObject({ kind: 'ApplyResult', scope: 'cluster', cluster: { uid: 'cluster-1' }, outcomes: [] })
-  })
-})
-
-describe('with --nodes', () => {
-  it('what the snapshot of a node shows staged is not detached', async () => {
-    const [object, ...rest] = node('here') as [{ status: object }, ...object[]]
-    const identity = { machineID: 'machine-here', systemUUID: 'system-here', bootID: 'boot-here' }
-    const here = { ...object, status: { ...object.status, nodeInfo: identity } }
-    await api.put(here, ...rest, ...claimed('spare'), attached('spare', 'here'))
-    const spare = (result: Result): object | undefined =>
-      JSON.parse(result.stdout).operations.find(
-        ({ volume }: { volume: { name: string } }) => volume.name === 'pv-spare',
-      )
-    const plan = ['plan', '--cluster', '--kubeconfig', api.kubeconfig('admin'), '-o', 'json']
-    expect(spare(await volctl(plan))).not.toHaveProperty('blocked')
-    const staged = csiGlobalDir(DRIVER, 'h-spare')
-    const { snapshot } = snapshotOf(
-      'here',
-      (builder) =>
-        builder
-          .mount(`${staged}/globalmount`, { dev: '8:16', fsType: 'ext4', source: '/dev/sdb' })
-          .file(`${staged}/vol_data.json`, JSON.stringify({ driverName: DRIVER, volumeHandle: 'h-spare' })),
-      { capturedAt: new Date().toISOString() },
-    )
-    const nodes = join(temporaryDirectory(), 'here.json')
-    writeFileSync(nodes, JSON.stringify(snapshot))
-    expect(spare(await volctl([...plan, '--nodes', dirname(nodes)]))).toHaveProperty('blocked.code', 'MountedOnNode')
-    const { status, stdout } = await apply('--nodes', dirname(nodes), '--yes')
-    expect(stdout).toContain('MountedOnNode')
-    expect(status).toBe(3)
-    expect(await api.requests()).not.toContainEqual(
-      expect.objectContaining({ method: 'DELETE', path: expect.stringContaining(attachmentOf('spare', 'here')) }),
-    )
   })
 })
 

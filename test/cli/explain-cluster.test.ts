@@ -56,7 +56,6 @@ describe('from a snapshot', () => {
     { args: ['web-0', '--node', 'node-2'], stderr: 'volctl explain --cluster node/NAME' },
     { args: ['--log', '/none'], stderr: 'log /none: no such file' },
     { args: ['--log', '-', 'web-0'], stderr: '--log takes the place of WHAT' },
-    { args: ['--log', '-', '--nodes', '-'], stderr: '--log - and --nodes - both read standard input' },
     { args: ['--log', '/none', '--node', 'node-2'], stderr: 'volctl explain --cluster node/NAME' },
     { args: ['web-0', '--orphans'], stderr: 'Leave out --orphans' },
   ])('$args: one clear line', async ({ args, stderr }) => {

@@ -1,4 +1,4 @@
-/** deploy/*.yaml and deploy/fleet/*.yaml: an API server takes them, volctl takes the command lines in them, and a Pod has what --host-root needs. */
+/** deploy/*.yaml: an API server takes them, volctl takes the command lines in them, and a Pod has what --host-root needs. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as models from '@kubernetes/client-node'
@@ -8,11 +8,10 @@ import { describe, expect, it } from 'vitest'
 import pjson from '../../package.json' with { type: 'json' }
 import Check from '../../src/commands/check.ts'
 import Plan from '../../src/commands/plan.ts'
-import Snapshot from '../../src/commands/snapshot.ts'
 import { RESOURCES } from '../../src/core/through-pod/pod-manifest.ts'
 
 const FOLDER = join(import.meta.dirname, '../../deploy')
-const COMMANDS = { plan: Plan, check: Check, snapshot: Snapshot }
+const COMMANDS = { plan: Plan, check: Check }
 
 interface Model {
   getAttributeTypeMap(): readonly { readonly baseName: string; readonly type: string }[]
@@ -43,9 +42,7 @@ interface Manifest {
   readonly spec?: PodSpec & { readonly template?: { readonly spec: PodSpec } }
 }
 
-const files = ['', 'fleet/'].flatMap((folder) =>
-  readdirSync(join(FOLDER, folder)).flatMap((name) => (name.endsWith('.yaml') ? [`${folder}${name}`] : [])),
-)
+const files = readdirSync(FOLDER).filter((name) => name.endsWith('.yaml'))
 const manifests = files.flatMap((file) =>
   (loadAll(readFileSync(join(FOLDER, file), 'utf8')) as Manifest[]).map((manifest) => ({ file, manifest })),
 )
@@ -80,8 +77,7 @@ it('a binding is to a role and an account that are here', () => {
     expect(names).toContain(`ServiceAccount/${account}`)
 })
 
-it('a Pod and two Jobs run volctl', () =>
-  expect(pods.map(({ file }) => file)).toEqual(['job.yaml', 'node-pod.yaml', 'fleet/job.yaml']))
+it('a Pod and a Job run volctl', () => expect(pods.map(({ file }) => file)).toEqual(['job.yaml', 'node-pod.yaml']))
 
 it.each(['docs/pods.md', 'deploy/node-pod.yaml'])(
   '%s: between a Pod and its log is a wait for its container',
@@ -97,21 +93,6 @@ it.each(['docs/pods.md', 'deploy/node-pod.yaml'])(
     expect(kinds).toEqual(['create', 'wait', 'logs'])
   },
 )
-
-it('the account of snapshots only reads, and no secret', () => {
-  const roles = manifests.filter(
-    ({ manifest }) => manifest.kind === 'ClusterRole' && manifest.metadata.name === 'volctl-fleet',
-  )
-  const rules = roles.flatMap(({ manifest }) => (manifest as unknown as models.V1ClusterRole).rules ?? [])
-  expect(rules.length).toBeGreaterThan(0)
-  expect(rules.flatMap(({ verbs }) => verbs).filter((verb) => !['get', 'list'].includes(verb))).toEqual([])
-  expect(rules.flatMap(({ resources = [] }) => resources).toSorted()).toEqual([
-    'nodes',
-    'persistentvolumeclaims',
-    'persistentvolumes',
-    'pods',
-  ])
-})
 
 describe.each(pods)('the Pod of $file', ({ spec }) => {
   const [container] = spec.containers

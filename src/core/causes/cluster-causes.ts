@@ -49,12 +49,12 @@ function findingOfWait(wait: ClusterWaiting): Finding {
 }
 
 function findingOfProblem(problem: ClusterProblem & { readonly of?: CauseOf }): Finding {
-  const { code, message, hint, severity, about, subject, of, cause: before } = problem
+  const { code, message, hint, severity, about, subject, of } = problem
   return {
     from: 'problem',
     ...{ code, message, hint, severity },
     subject: subjectOf(about),
-    ...{ rows: rowsOf(subject), of, before },
+    ...{ rows: rowsOf(subject), of },
     pods: about.pods ?? [],
     driver: about.driver,
     pod: about.pods?.[0],

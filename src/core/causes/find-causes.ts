@@ -29,8 +29,6 @@ export interface Finding {
   readonly whose?: Subject | undefined
   /** Volumes on nodes that it is about. */
   readonly rows?: readonly RowKey[]
-  /** The key of its cause in a plan that it was in before. */
-  readonly before?: string | undefined
   /** Where the code's cause is a driver: which. */
   readonly driver?: string | undefined
   /** Where it is a pod: which. */
@@ -59,7 +57,8 @@ class Causes {
   readonly #ofRow = new Map<RowKey, string[]>()
 
   /** @returns the key of the finding's cause */
-  add(finding: Finding, { key, kind, subject } = this.#own(finding)): string {
+  add(finding: Finding): string {
+    const { key, kind, subject } = this.#own(finding)
     const known = this.#byKey.get(key)
     if (known === undefined) this.#byKey.set(key, new Growing(key, kind, subject, finding))
     else known.add(finding)
@@ -81,17 +80,13 @@ class Causes {
 
   /** @returns undefined: it has the cause of another finding, where that needs a person */
   addOwn(finding: Finding): string | undefined {
-    const { of, before } = finding
-    if (of?.row !== undefined) return undefined
-    const own = this.#own(finding)
-    return before === undefined || before === own.key ? this.add(finding, own) : undefined
+    return finding.of?.row === undefined ? this.add(finding) : undefined
   }
 
   /** @returns the key of the cause that it follows; where there is none, of a new one */
   addFollower(finding: Finding): string {
-    const { of, before, pods } = finding
-    const known = before !== undefined && this.#byKey.has(before) ? before : undefined
-    const key = of?.row === undefined ? known : this.#ofRowWorst(of.row)
+    const { of, pods } = finding
+    const key = of?.row === undefined ? undefined : this.#ofRowWorst(of.row)
     if (key === undefined) return this.add(finding)
     this.follow(key, { pods, volume: undefined })
     return key

@@ -27,7 +27,7 @@ export function applyWords(flags: Readonly<Record<string, unknown>>): string[] {
 
 /** What another command needs to read the same cluster, as a shell takes it; what came from standard input, it cannot. */
 export function readingWords(flags: Readonly<Record<string, unknown>>): string[] {
-  return ['kubeconfig', 'context', 'snapshot', 'nodes'].flatMap((name) => {
+  return ['kubeconfig', 'context', 'snapshot'].flatMap((name) => {
     const value = flags[name]
     if (typeof value !== 'string' || (isThroughPod() && OF_CONTAINER.includes(name))) return []
     return [`--${name}`, value === '-' ? 'FILE' : shellWord(value)]

@@ -1,8 +1,8 @@
 /** `volctl apply --cluster`: look, show, ask, carry out, by the API alone. Loaded only for that. */
 import type { KubeClient } from '../api/kube-client.ts'
 import { applyCluster } from '../cluster/apply/apply-cluster.ts'
-import { clusterContext } from '../cluster/context/cluster-context.ts'
 import { type Looked, lookedAt } from '../cluster/controller/between-looks.ts'
+import { planCluster } from '../cluster/pass/plan-cluster.ts'
 import { readCluster } from '../cluster/read/read-cluster.ts'
 import { stateDirectory } from '../journal/state-directory.ts'
 import { type Journal, openJournal, spokenJournal } from '../journal/write-journal.ts'
@@ -22,7 +22,6 @@ import { confirm } from './confirm.ts'
 import { Interrupts } from './interrupts.ts'
 import { messages } from './messages.ts'
 import type { NodeChoice } from './node-flags.ts'
-import { planBesideNodes } from './plan-beside-nodes.ts'
 import { refusalOf } from './plan-exit-status.ts'
 import type { OutputFormat, VolctlCommand } from './volctl-command.ts'
 
@@ -39,8 +38,6 @@ export interface ClusterApplyChoice {
   /** --confirm */
   readonly digest?: string | undefined
   readonly leaseNamespace?: string | undefined
-  /** --nodes */
-  readonly nodes?: string | undefined
   /** A plan that was reviewed and saved, and its file. */
   readonly saved?: { readonly plan: SavedClusterPlan; readonly file: string } | undefined
   /** What carries the same plan out again. */
@@ -88,9 +85,7 @@ async function planned(
     `read ${count(state.nodes.length, 'node')}, ${count(state.podCount, 'pod')}, ${count(state.attachments.length, 'VolumeAttachment')}`,
   )
   const options = saved?.plan.options ?? choice.options
-  // What snapshots of nodes show in use stays blocked, whatever the API alone would allow.
-  const fresh = await planBesideNodes(clusterContext(state, options), choice.nodes, command.detail)
-  return { fresh, options, looked: lookedAt(state) }
+  return { fresh: planCluster(state, options), options, looked: lookedAt(state) }
 }
 
 /**

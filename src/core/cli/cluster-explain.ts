@@ -3,6 +3,7 @@
 import { clusterContext } from '../cluster/context/cluster-context.ts'
 import type { ClusterExplanation } from '../cluster/explain/cluster-explanation.ts'
 import { type AskedCluster, clusterExplainer } from '../cluster/explain/explain-cluster.ts'
+import { planOver } from '../cluster/pass/plan-cluster.ts'
 import { defined } from '../lang/defined.ts'
 import { clusterScope } from '../log-lines/cluster-line.ts'
 import type { ClusterOptions } from '../plan/cluster-plan.ts'
@@ -11,15 +12,12 @@ import { namesOfExplanation } from '../views/names.ts'
 import type { Answered, Lines } from './line-answers.ts'
 import { loadCluster } from './load-cluster.ts'
 import type { NodeChoice } from './node-flags.ts'
-import { planBesideNodes } from './plan-beside-nodes.ts'
 import { refusalOf } from './plan-exit-status.ts'
 
 export interface ClusterQuestion {
   /** Of it only the kubeconfig and its context. */
   readonly choice: NodeChoice
   readonly snapshot?: string | undefined
-  /** --nodes: a directory of snapshots of nodes, or "-". */
-  readonly nodes?: string | undefined
   readonly options: ClusterOptions
   /** Flags of the command line that a proposed command needs again. */
   readonly words: readonly string[]
@@ -46,9 +44,9 @@ export function inCluster(question: ClusterQuestion): Lines<AskedCluster, Cluste
 }
 
 async function askedCluster(question: ClusterQuestion): Promise<AskedCluster> {
-  const { choice, snapshot, nodes, options, words, log } = question
+  const { choice, snapshot, options, words, log } = question
   const state = await loadCluster(choice, snapshot, log)
   const again = { flags: words, isLive: snapshot === undefined }
   const context = clusterContext(state, options)
-  return clusterExplainer(context, await planBesideNodes(context, nodes, log), again)
+  return clusterExplainer(context, planOver(context), again)
 }

@@ -33,12 +33,6 @@ export const clusterFlags = {
     summary:
       'With --cluster: you made sure that the machine of this node, deleted or not ready, does not run. Repeatable.',
   }),
-  nodes: Flags.string({
-    ...group,
-    helpValue: 'DIR',
-    summary:
-      'With --cluster: a directory of snapshots of nodes (volctl snapshot), or - for standard input. What they show mounted is not detached.',
-  }),
   'strip-finalizers': Flags.boolean({
     ...group,
     summary:
@@ -82,10 +76,10 @@ const NODE_ONLY = [
   'max-downtime',
 ] as const
 
-const CLUSTER_ONLY = ['node-gone', 'nodes', 'strip-finalizers', 'confirm', 'lease-namespace'] as const
+const CLUSTER_ONLY = ['node-gone', 'strip-finalizers', 'confirm', 'lease-namespace'] as const
 
 /** Flags of a cluster's plan that a saved plan has already. */
-export const CHANGES_CLUSTER_PLAN: ReadonlySet<string> = new Set(['node-gone', 'nodes', 'strip-finalizers'])
+export const CHANGES_CLUSTER_PLAN: ReadonlySet<string> = new Set(['node-gone', 'strip-finalizers'])
 
 type Given = Readonly<Record<string, unknown>>
 
@@ -99,10 +93,6 @@ export function requireFlagsOfScope(flags: Given): void {
       throw new VolctlError('Usage', 'a pass over one node takes one --node', { hint: 'Give one, or add --cluster.' })
     return
   }
-  if (flags.nodes === '-' && flags.snapshot === '-')
-    throw new VolctlError('Usage', '--nodes and --snapshot cannot both be standard input', {
-      hint: 'Save one of them to a file or a directory first.',
-    })
   const [flag] = NODE_ONLY.filter(isGiven)
   if (flag === undefined) return
   throw wrongScope(flag, 'is for the pass over one node', `Leave out --${flag}; or leave out --cluster, on the node.`)

@@ -1,4 +1,4 @@
-/** Attachments, nodes and drivers as the attach/detach controller sees them: of a node, of the whole cluster (--cluster), and by snapshots (--nodes). */
+/** Attachments, nodes and drivers as the attach/detach controller sees them: of a node, and of the whole cluster (--cluster). */
 import type { CodeEntry } from './code-entry.ts'
 
 export const CLUSTER_CODES = {
@@ -57,7 +57,7 @@ export const CLUSTER_CODES = {
     in: ['problem'],
     cause: 'elsewhere',
     means: 'a volume is mounted or staged on a node that it is not attached to: another node may write to it',
-    next: 'Stop what uses the volume there before anything else (with --nodes: take the snapshot again first); then let the controller attach it again.',
+    next: 'Stop what uses the volume there before anything else; then let the controller attach it again.',
     rules: ['R731', 'S30'],
   },
   MultiAttach: {
@@ -191,27 +191,6 @@ export const CLUSTER_CODES = {
       'times that are compared are by different clocks: one in the API is in the future by the clock of the API server, a lease was written long after the time in it, all leases look old, or two API servers have different clocks; what is younger counts',
     next: 'Compare the clocks of the nodes and of the control plane (chronyc tracking).',
     rules: ['S28'],
-  },
-  MountedOnNode: {
-    in: ['blocked'],
-    cause: 'in-use',
-    means: 'a snapshot of a node shows the volume staged, mounted, mapped or open there, whatever the API says',
-    next: 'See what keeps the volume there: kubectl volctl on NODE plan; then take the snapshot of the node again.',
-    rules: ['R731', 'S21', 'S17'],
-  },
-  ProvenFree: {
-    in: ['problem'],
-    cause: 'controller',
-    means: 'the API keeps a volume attached as in use, and the snapshot of its node shows that nothing of it is there',
-    next: 'Start or restart the kubelet of that node: it reports its volumes again, and the controller detaches.',
-    rules: ['R739', 'N62'],
-  },
-  SnapshotUnused: {
-    in: ['problem'],
-    cause: 'unread',
-    means: 'a snapshot of a node could not be used, proves nothing, or is not there',
-    next: 'Take the snapshot on the node again, as root: volctl snapshot',
-    rules: ['S26', 'S28', 'S1', 'S34', 'S3'],
   },
   DetachFirst: {
     in: ['waiting'],

@@ -248,56 +248,6 @@ const summary = object({
 
 export interface ClusterPlanSummary extends ShapeOf<typeof summary> {}
 
-export const foundOnNode = object({
-  how: about('open: a loop device, or a mount that was detached lazily.', oneOf('staged', 'mounted', 'mapped', 'open')),
-  /** Absolute. */
-  path: text,
-  certain: about('false: a record of it is left, and nothing shows that it is gone.', flag),
-  dead: optional(about('The mount does not answer: the error of a probe.', text)),
-})
-
-/** Something of a volume that a node's snapshot shows. */
-export interface FoundOnNode extends ShapeOf<typeof foundOnNode> {}
-
-/** `free`: nothing of it is on the node, and the look was whole, fresh and of this boot. */
-export const fleetSays = oneOf('there', 'mayBeThere', 'free', 'unknown')
-
-export const fleetRow = object({
-  node: text,
-  volume: clusterVolume,
-  wanted: about('Pods of the node that want it.', list(pod)),
-  /** By the VolumeAttachment of this name, and whether its attacher has attached it; absent: there is none. */
-  attachment: optional(text),
-  attached: flag,
-  confirmed: about('volumesAttached of the Node lists it.', flag),
-  inUse: about('volumesInUse of the Node lists it.', flag),
-  /** Empty: the snapshot shows nothing. */
-  found: optional(about('Absent: the node has no snapshot.', list<FoundOnNode>(named('found', foundOnNode)))),
-  says: fleetSays,
-})
-
-/** One volume on one node, as everybody sees it who knows something of it. */
-export interface FleetRow extends ShapeOf<typeof fleetRow> {}
-
-/** Which snapshots there are. */
-export const FLEET = {
-  nodes: about('Nodes of the cluster that have a snapshot which shows what is on them.', count),
-  without: about('Nodes of the cluster without any: judged by the API alone.', count),
-  /** Snapshots that prove nothing, or are of something else. */
-  unusable: list(object({ source: text, node: optional(text), why: text })),
-}
-
-const fleet = object({
-  ...FLEET,
-  volumes: about(
-    'Volumes on nodes where not everybody agrees, or that an operation is about.',
-    list<FleetRow>(named('fleetVolume', fleetRow)),
-  ),
-})
-
-/** What node snapshots (--nodes) add to a plan. */
-export interface PlanFleet extends ShapeOf<typeof fleet> {}
-
 /** Fields of a plan that a review needs. */
 const REVIEWED = {
   scope: oneOf('cluster'),
@@ -313,7 +263,6 @@ export const WHOLE_CLUSTER_PLAN = {
   kind: oneOf('Plan'),
   ...REVIEWED,
   inputs: named<ClusterPlanInputs>('inputs', inputs),
-  fleet: optional(about('What node snapshots (--nodes) add.', named<PlanFleet>('fleet', fleet))),
   digest: optional(
     about('Of a plan that takes finalizers off: what --confirm repeats, once a person has read the plan.', text),
   ),

@@ -3,7 +3,7 @@ import { codesIn } from '../codes/codes.ts'
 import { about, named } from '../json/json-schema.ts'
 import { flag, list, object, oneOf, optional, recordOf, type ShapeOf, text } from '../json/shape.ts'
 import { causes } from './cause.ts'
-import { cluster, clusterVolume, controller, FLEET, type FoundOnNode, fleetSays, foundOnNode } from './cluster-plan.ts'
+import { cluster, clusterVolume, controller } from './cluster-plan.ts'
 import { codeOf, count, pod } from './operation-shape.ts'
 import { refused } from './plan-shape.ts'
 import { CLUSTER_VERDICTS } from './verdict-states.ts'
@@ -23,13 +23,6 @@ const verdict = object({
 
 export interface ClusterVerdict extends ShapeOf<typeof verdict> {}
 
-const onNode = object({
-  says: fleetSays,
-  found: optional(about('Absent: the node has no snapshot.', list<FoundOnNode>(named('found', foundOnNode)))),
-})
-
-export interface OnNode extends ShapeOf<typeof onNode> {}
-
 const row = object({
   node: text,
   volume: clusterVolume,
@@ -47,12 +40,6 @@ const row = object({
   confirmed: about('volumesAttached of the Node lists it.', flag),
   /** R716 */
   inUse: about('volumesInUse of the Node lists it.', flag),
-  onNode: optional(
-    about<OnNode>(
-      'With --nodes: what the snapshot of the node shows. free: nothing of it is there, by a look that was whole, fresh and of this boot.',
-      onNode,
-    ),
-  ),
   verdict: named<ClusterVerdict>('verdict', verdict),
   operations: about('Ids in the plan.', list(text)),
   causes: about('Keys of `causes`, the worst first.', list(text)),
@@ -60,16 +47,6 @@ const row = object({
 
 /** A volume on a node: wanted there, attached, or reported by the Node. */
 export interface ClusterStatusRow extends ShapeOf<typeof row> {}
-
-const fleet = object({
-  ...FLEET,
-  says: about('Rows by what the snapshot of their node says.', recordOf(fleetSays, count)),
-  /** Those left out by names as well. */
-  disagreements: about('Volumes on nodes where snapshot, API and pods do not agree.', count),
-})
-
-/** What snapshots of nodes (--nodes) add: how many there are, and what they say of the rows. */
-export interface StatusFleet extends ShapeOf<typeof fleet> {}
 
 export const clusterStatusShape = object({
   apiVersion: oneOf('volctl.io/v1'),
@@ -87,7 +64,6 @@ export const clusterStatusShape = object({
     problems: about('Everything that the plan reports, of these volumes or of others.', count),
   }),
   causes,
-  fleet: optional(about<StatusFleet>('What node snapshots (--nodes) add.', fleet)),
   complete: about('false: something that may matter could not be known.', flag),
   refused: optional(refused),
 })

@@ -8,7 +8,7 @@ import { renderAnswer } from './answer-view.ts'
 import { clusterOperationsTable } from './operations-table.ts'
 import { headerText } from './plan-header.ts'
 import type { Screen } from './screen.ts'
-import { CONTROLLER, fleetWords } from './words.ts'
+import { CONTROLLER } from './words.ts'
 
 export interface ClusterPlanLook extends ClusterGiven {
   /** Nothing is folded. */
@@ -28,7 +28,7 @@ export function renderClusterPlan(plan: ClusterPlan, screen: Screen, look: Clust
 }
 
 /** S31: which cluster, as whom, who else acts, and how much was seen. */
-function header({ cluster, inputs, fleet }: ClusterPlan, screen: Screen): string {
+function header({ cluster, inputs }: ClusterPlan, screen: Screen): string {
   const { api, controller, counts, lists, unjudged } = inputs
   const { paint } = screen
   const user = api.user === undefined ? '' : ` as ${api.user}`
@@ -52,7 +52,6 @@ function header({ cluster, inputs, fleet }: ClusterPlan, screen: Screen): string
         colour: controller.state === 'dead' ? paint.warn : undefined,
       },
       { label: 'Seen', text: seen.join(', ') },
-      ...(fleet === undefined ? [] : [{ label: 'Snapshots', text: fleetWords(fleet) }]),
       ...unjudged.map(({ message }) => ({ label: 'Not judged', text: message, colour: paint.warn })),
     ],
     screen,

@@ -68,7 +68,7 @@ function planOnNode(told: Explanation): Plan {
   return { ...told, kind: 'Plan', scope: 'node' }
 }
 
-function planInCluster({ fleet: _, ...told }: ClusterExplanation): ClusterPlan {
+function planInCluster(told: ClusterExplanation): ClusterPlan {
   return { ...told, kind: 'Plan' }
 }
 

@@ -1,5 +1,5 @@
 /** The columns of `volctl status` of either scope, and the order in which they give way where the terminal is narrow. */
-import type { ClusterStatusRow, OnNode } from '../plan/cluster-status.ts'
+import type { ClusterStatusRow } from '../plan/cluster-status.ts'
 import { podName } from '../plan/pod-name.ts'
 import { podTexts } from '../plan/pod-texts.ts'
 import type { StatusRow, VerdictState } from '../status/status.ts'
@@ -49,8 +49,6 @@ export function clusterTable(says: (row: Row) => string, { wide }: Screen): Tabl
       { head: 'WANTED BY', cell: ({ desired, pods }) => podsText(desired, pods.map(podName)), stays: 1 },
       { head: 'ATTACHED', cell: clusterAttachedText, stays: 3 },
       { head: 'IN USE', cell: ({ inUse }) => (inUse ? 'yes' : 'no'), stays: 2 },
-      // With snapshots of nodes: what they show.
-      { head: 'ON NODE', cell: ({ onNode }) => (onNode === undefined ? '' : onNodeText(onNode)), stays: 4 },
       verdictColumn(says),
       ...(wide ? [CODE, ATTACHMENTS, WHY] : []),
     ],
@@ -169,12 +167,4 @@ function clusterAttachedText({ attachments, confirmed }: ClusterStatusRow): stri
   if (attachments.some(({ attached }) => attached)) return confirmed ? 'yes' : 'object only'
   if (confirmed) return 'status only'
   return attachments.length > 0 ? 'attaching' : 'no'
-}
-
-const ON_NODE = { mayBeThere: 'may be', free: 'free', unknown: 'not shown' } as const
-
-function onNodeText({ says, found = [] }: OnNode): string {
-  return says === 'there'
-    ? [...new Set(found.filter(({ certain }) => certain).map(({ how }) => how))].join(', ')
-    : ON_NODE[says]
 }

@@ -7,7 +7,7 @@ import { rowSays } from '../answer/row-says.ts'
 import { count } from '../lang/count.ts'
 import { isApiContent } from '../plan/api-content.ts'
 import type { ClusterPlan } from '../plan/cluster-plan.ts'
-import type { ClusterStatus, ClusterStatusRow, StatusFleet } from '../plan/cluster-status.ts'
+import type { ClusterStatus, ClusterStatusRow } from '../plan/cluster-status.ts'
 import type { Plan } from '../plan/plan.ts'
 import type { Status, StatusRow, VerdictState } from '../status/status.ts'
 import { nextText, renderAnswer } from './answer-view.ts'
@@ -15,7 +15,6 @@ import { columnsTable } from './columns-table.ts'
 import type { Screen } from './screen.ts'
 import { screenLines } from './screen-lines.ts'
 import { clusterTable, isInUseDoubtful, nodeTable } from './status-columns.ts'
-import { fleetWords } from './words.ts'
 import { wrapped } from './wrap.ts'
 
 export interface StatusOptions {
@@ -47,10 +46,8 @@ export function renderStatus(
 ): string {
   const unfolded = all || screen.wide
   const { ready: _, ...told } = answer
-  const counts = lastLines(status, answer.needs.length === 0).map((line) =>
-    wrapped('', line, screen.width, screen.paint.bold),
-  )
-  const end = `${counts.join('')}${nextText(answer.next, screen)}`
+  const counts = wrapped('', lastLine(status, answer.needs.length === 0), screen.width, screen.paint.bold)
+  const end = `${counts}${nextText(answer.next, screen)}`
   const withTable = (table: string): string =>
     renderAnswer(told, screen, { unfolded, place, more: table === '' ? [] : [table], end })
   if (unfolded) return withTable(tableOf(status, plan, screen, { unfolded }))
@@ -124,7 +121,7 @@ const COUNTED: Readonly<Record<Exclude<VerdictState, 'good'>, string>> = {
 }
 
 /** @param isWell nothing needs a person */
-function lastLines({ rows, summary, ...status }: Status | ClusterStatus, isWell: boolean): string[] {
+function lastLine({ rows, summary }: Status | ClusterStatus, isWell: boolean): string {
   const verdicts: Readonly<Partial<Record<VerdictState, number>>> = summary.verdicts
   const bad = Object.entries(COUNTED).flatMap(([state, word]) => {
     const n = verdicts[state as VerdictState] ?? 0
@@ -138,14 +135,5 @@ function lastLines({ rows, summary, ...status }: Status | ClusterStatus, isWell:
     ...(orphaned > 0 ? [count(orphaned, 'orphaned pod')] : []),
     ...(summary.filtered > 0 ? [`${summary.filtered} left out by names`] : []),
   ]
-  const fleet = 'fleet' in status ? status.fleet : undefined
-  return [`${counted.join('; ')}.`, ...(fleet === undefined ? [] : [onNodesText(fleet)])]
-}
-
-function onNodesText(fleet: StatusFleet): string {
-  const { there = 0, mayBeThere = 0, free = 0, unknown = 0 } = fleet.says
-  const maybe = mayBeThere === 0 ? '' : `, ${mayBeThere} that may be there`
-  const hidden = unknown === 0 ? '' : `, ${unknown} not shown`
-  const differ = fleet.disagreements === 0 ? 'everybody agrees' : `${fleet.disagreements} where not everybody agrees`
-  return `On the nodes (${fleetWords(fleet)}): ${there} there${maybe}, ${free} proven free${hidden}; ${differ}.`
+  return `${counted.join('; ')}.`
 }

@@ -1,5 +1,3 @@
-import { count } from '../lang/count.ts'
-import type { PlanFleet } from '../plan/cluster-plan.ts'
 import type { PodRef, VolumeRef } from '../plan/plan.ts'
 import { podName } from '../plan/pod-name.ts'
 
@@ -57,10 +55,3 @@ export function numberRanges(numbers: readonly number[]): string {
 
 /** How the attach/detach controller is. */
 export const CONTROLLER = { lives: 'lives', mayLive: 'may live', dead: 'does not run' } as const
-
-/** What snapshots of nodes there were, and how far they help. */
-export function fleetWords({ nodes, without, unusable }: Pick<PlanFleet, 'nodes' | 'without' | 'unusable'>): string {
-  const words = [`${count(nodes, 'node')} shown whole`]
-  if (unusable.length > 0) words.push(`${count(unusable.length, 'snapshot')} of little or no use`)
-  return [...words, `${count(without, 'node')} judged by the API alone`].join(', ')
-}

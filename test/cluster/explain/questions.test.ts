@@ -1,12 +1,9 @@
 /** What a name means in a cluster, and what is said where it means nothing or several things. */
 
 import { describe, expect, it } from 'vitest'
-import { clusterContext } from '../../../src/core/cluster/context/cluster-context.ts'
-import { clusterExplainer } from '../../../src/core/cluster/explain/explain-cluster.ts'
-import { withFleet } from '../../../src/core/cluster/fleet/with-fleet.ts'
 import type { ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
 import { typedQuestion } from '../../../src/core/explain/typed.ts'
-import { attachmentName, csiUniqueName } from '../../../src/core/names/volume-names.ts'
+import { attachmentName } from '../../../src/core/names/volume-names.ts'
 import { thrownBy } from '../../api/connect.ts'
 import {
   ALIVE,
@@ -15,16 +12,13 @@ import {
   bound,
   claim,
   cluster,
-  clusterOptions,
   DRIVER,
   node,
   pod,
   uniqueName,
   volume,
 } from '../../helpers/cluster-builder.ts'
-import { explainerOf, planOf } from '../../helpers/cluster-plan.ts'
-import { DRIVER as NODE_DRIVER } from '../../helpers/node-builder.ts'
-import { ledgerOf, STAGED, unwanted } from '../fleet/fleet-nodes.ts'
+import { explainerOf } from '../../helpers/cluster-plan.ts'
 
 const explain = (state: ClusterState, what: string) => explainerOf(state).explain(what)
 
@@ -183,15 +177,4 @@ it('a pod of a shared volume is not concerned by other nodes, one of an exclusiv
     explain(two(modes), 'default/web-0').operations.map(({ kind, node: on }) => `${kind} ${on}`)
   expect(kinds(['ReadWriteMany'])).toEqual(['AttachVolume a'])
   expect(kinds(['ReadWriteOnce'])).toEqual(['DetachVolume b', 'AttachVolume a'])
-})
-
-it('what snapshots of nodes show stands in the chain', () => {
-  const state = unwanted({}, { volumesInUse: [csiUniqueName(NODE_DRIVER, 'h-x')] })
-  const context = clusterContext(state, clusterOptions())
-  const there = ledgerOf('a', STAGED)
-  const plan = withFleet(planOf(state), context, { ledgers: [there], defects: [] })
-  const { chains, fleet = [] } = clusterExplainer(context, plan).explain('pv/pv-x')
-  expect(fleet.map(({ node: on, says }) => [on, says])).toEqual([['a', 'there']])
-  const says = chains.flatMap(({ links }) => links.flatMap((link) => (link.kind === 'Node' ? link.says : [])))
-  expect(says).toEqual([expect.stringContaining('its snapshot shows the volume staged at')])
 })

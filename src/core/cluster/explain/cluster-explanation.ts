@@ -6,7 +6,7 @@
 import { EXPLAINED, linkState, OBJECT_KINDS, verdict } from '../../explain/explanation.ts'
 import { about, named } from '../../json/json-schema.ts'
 import { list, type ObjectOf, object, oneOf, optional, type ShapeOf, text } from '../../json/shape.ts'
-import { clusterVolume, fleetRow, WHOLE_CLUSTER_PLAN } from '../../plan/cluster-plan.ts'
+import { clusterVolume, WHOLE_CLUSTER_PLAN } from '../../plan/cluster-plan.ts'
 
 const clusterLink = object({
   kind: oneOf('Pod', 'PersistentVolumeClaim', 'PersistentVolume', 'VolumeAttachment', 'Node', 'Driver'),
@@ -34,16 +34,13 @@ const chain = object({
 /** A volume on a node: who wants it there, and what stands between. */
 export interface ClusterChain extends ShapeOf<typeof chain> {}
 
-const { digest: _digest, fleet: _fleet, ...PLAN } = WHOLE_CLUSTER_PLAN
+const { digest: _digest, ...PLAN } = WHOLE_CLUSTER_PLAN
 
 const CLUSTER_EXPLANATION = {
   ...PLAN,
   ...EXPLAINED,
   subject: object({ kind: oneOf(...OBJECT_KINDS), name: text }),
   chains: about('Of each volume on each node that the question is about, the worst first.', list<ClusterChain>(chain)),
-  fleet: optional(
-    about('What snapshots of nodes (--nodes) show of its volumes; absent: none were given.', list(fleetRow)),
-  ),
   apply: optional(about('The command that does what is ready.', text)),
 }
 

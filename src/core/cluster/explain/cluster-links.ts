@@ -3,7 +3,6 @@
 import { deletingText, elsewhereText, judge, judgeAttachment, judgeClaim, judgeVolume } from '../../explain/objects.ts'
 import { count } from '../../lang/count.ts'
 import { attachmentName, CSI_PLUGIN } from '../../names/volume-names.ts'
-import type { FleetRow } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { Attached } from '../actual/actual-attachments.ts'
 import { type ClusterContext, nodeOf } from '../context/cluster-context.ts'
@@ -13,14 +12,13 @@ import type { ClusterRow } from '../ledger/cluster-row.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'
 import type { ClusterLink } from './cluster-explanation.ts'
 
-/** @param fleet what snapshots of nodes show of it, where they were given */
-export function chainOf(context: ClusterContext, on: ClusterRow, fleet: readonly FleetRow[]): ClusterLink[] {
+export function chainOf(context: ClusterContext, on: ClusterRow): ClusterLink[] {
   return [
     ...podLinks(on),
     ...claimLink(context, on),
     ...persistentVolumeLink(context, on),
     ...attachmentLinks(context, on),
-    ...nodeLink(context, on, fleet),
+    ...nodeLink(context, on),
     ...driverLink(context, on),
   ]
 }
@@ -92,13 +90,12 @@ function attachmentLink({ actual }: ClusterContext, on: ClusterRow, { object, un
   return { kind: 'VolumeAttachment', name: object.name, ...judged }
 }
 
-function nodeLink(context: ClusterContext, on: ClusterRow, fleet: readonly FleetRow[]): ClusterLink[] {
+function nodeLink(context: ClusterContext, on: ClusterRow): ClusterLink[] {
   const { node: name, uniqueName } = on
   if (name === undefined) return []
   const found = context.objects.node(name)
-  const shown = foundOnNode(fleet, name, uniqueName)
   const isInUse = uniqueName !== undefined && context.actual.isInUse(name, uniqueName)
-  const use = [...(isInUse ? ['reports the volume in use'] : []), ...shown]
+  const use = isInUse ? ['reports the volume in use'] : []
   if (found.state === 'Unknown')
     return [{ kind: 'Node', name, state: 'unknown', says: [found.reason, ...use].join('; ') }]
   if (found.state === 'Absent')
@@ -118,22 +115,6 @@ function nodeLink(context: ClusterContext, on: ClusterRow, fleet: readonly Fleet
   ].join('; ')
   const isGood = ready === 'True' && !isStale && !outOfService && deletedAt === undefined && managed
   return [{ kind: 'Node', name, state: isGood ? 'good' : 'bad', says: `${says}${deletingText(deletedAt)}` }]
-}
-
-/** What a snapshot of a node (--nodes) shows of a volume, in words; nothing where the node has no snapshot */
-function foundOnNode(fleet: readonly FleetRow[], node: string, uniqueName: string | undefined): string[] {
-  const row = fleet.find((each) => each.node === node && each.volume.uniqueName === uniqueName)
-  if (row?.found === undefined) return []
-  const [first, ...others] = row.found
-  if (first !== undefined) {
-    const more = others.length === 0 ? '' : ` and ${others.length} more`
-    return [`its snapshot shows the volume ${first.how} at ${first.path}${more}`]
-  }
-  return [
-    row.says === 'free'
-      ? 'its snapshot shows nothing of the volume'
-      : 'its snapshot does not show that the volume is free',
-  ]
 }
 
 function driverLink(context: ClusterContext, { volume, attached, node }: ClusterRow): ClusterLink[] {

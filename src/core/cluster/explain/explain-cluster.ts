@@ -10,7 +10,7 @@ import { verdictOf } from '../../explain/verdict.ts'
 import { defined } from '../../lang/defined.ts'
 import { onceFor } from '../../lang/once-for.ts'
 import { FindingsOf } from '../../ledger/whose.ts'
-import type { ClusterPlan, FleetRow } from '../../plan/cluster-plan.ts'
+import type { ClusterPlan } from '../../plan/cluster-plan.ts'
 import { volctl } from '../../plan/next-steps.ts'
 import { partOf } from '../../plan/part-of-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
@@ -40,7 +40,7 @@ export interface AskedCluster {
 /**
  * For several questions about one reading.
  *
- * @param plan of this context, not narrowed, with what snapshots of nodes add
+ * @param plan of this context, not narrowed
  */
 export function clusterExplainer(
   context: ClusterContext,
@@ -62,11 +62,11 @@ function explanationOf(
   what: string,
   words: Words,
 ): ClusterExplanation {
-  const { rows, scope, shown } = askedRows(context, target, plan.fleet?.volumes ?? [])
+  const { rows, scope } = askedRows(context, target)
   const concern = concernOf(plan, scope)
-  const { fleet, digest: _, ...narrowed } = partOf(plan, new Set<object>(Object.values(concern).flat()), 0)
+  const { digest: _, ...narrowed } = partOf(plan, new Set<object>(Object.values(concern).flat()), 0)
   const ownOf = eachsOwn(concern)
-  const pairs = rows.map((on) => ({ on, chain: chainFor(context, plan, ownOf, on, shown) }))
+  const pairs = rows.map((on) => ({ on, chain: chainFor(context, plan, ownOf, on) }))
   const sorted = pairs.toSorted((a, b) => worstFirst(a.chain, b.chain))
   const worst: Question = { target, volumes: sorted.map(({ on }) => on) }
   const apply = applyCommand(worst, narrowed, words)
@@ -81,23 +81,17 @@ function explanationOf(
     notes: onTheNode(context, worst),
     identity: clusterFacts(context, target),
     chains: sorted.map(({ chain }) => chain),
-    ...defined({ fleet: fleet && shown, apply }),
+    ...defined({ apply }),
   }
 }
 
-function chainFor(
-  context: ClusterContext,
-  plan: ClusterPlan,
-  ownOf: OwnOf,
-  on: ClusterRow,
-  fleet: readonly FleetRow[],
-): ClusterChain {
+function chainFor(context: ClusterContext, plan: ClusterPlan, ownOf: OwnOf, on: ClusterRow): ClusterChain {
   const own = ownOf(on)
   const [attached] = on.attached
   const volume = attached === undefined ? on.volume && volumeRef(on.volume) : attachedRef(attached, context.actual)
   return {
     ...defined({ node: on.node, volume }),
-    links: chainOf(context, on, fleet),
+    links: chainOf(context, on),
     decision: decisionOn(context, on, own),
     verdict: verdictOf(own, plan.summary.causes ?? [], { nothing: quietOn(context, on, plan.complete) }),
   }

@@ -176,8 +176,6 @@ const node = kept({
   outOfService: needed(flag),
   kubeletVersion: text,
   machineID: text,
-  systemUUID: text,
-  bootID: text,
   /** Absent: the status has no such field. */
   volumesInUse: texts,
   volumesAttached: texts,

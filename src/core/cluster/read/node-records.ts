@@ -30,8 +30,6 @@ export function nodeRecord({ metadata, spec, status }: ReceivedNode, texts = new
       heartbeat: ready?.lastHeartbeatTime ?? undefined,
       kubeletVersion: texts.one(status?.nodeInfo?.kubeletVersion),
       machineID: status?.nodeInfo?.machineID,
-      systemUUID: status?.nodeInfo?.systemUUID,
-      bootID: status?.nodeInfo?.bootID,
       volumesInUse: status?.volumesInUse?.map((each) => texts.one(each)),
       volumesAttached: status?.volumesAttached?.map(({ name }) => texts.one(name)),
     }),

@@ -13,10 +13,8 @@ import type {
   ClusterPlan,
   ClusterProblem,
   ClusterVolumeRef,
-  FleetRow,
-  PlanFleet,
 } from '../../plan/cluster-plan.ts'
-import type { ClusterStatus, ClusterStatusRow, ClusterVerdict, StatusFleet } from '../../plan/cluster-status.ts'
+import type { ClusterStatus, ClusterStatusRow, ClusterVerdict } from '../../plan/cluster-status.ts'
 import { causesInOrder, partOf } from '../../plan/part-of-plan.ts'
 import type { PodRef } from '../../plan/plan.ts'
 import { type ClusterSubject, rowsOf as keysOf, type RowKey } from '../../plan/subject.ts'
@@ -24,7 +22,7 @@ import { CLUSTER_VERDICTS } from '../../plan/verdict-states.ts'
 import { attachedRef } from '../context/attached-ref.ts'
 import { type ClusterContext, clusterContext } from '../context/cluster-context.ts'
 import { ClusterFindings, podRef } from '../context/findings.ts'
-import { type ClusterRow, volumeKey } from '../ledger/cluster-row.ts'
+import type { ClusterRow } from '../ledger/cluster-row.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
 import { volumeRef } from '../model/known-volume.ts'
 import { isOfVolume } from '../pass/filter-operations.ts'
@@ -40,36 +38,21 @@ export interface ClusterAnswer {
   readonly unmatched: readonly ClusterProblem[]
 }
 
-/** What snapshots of nodes show. */
-export interface BesideNodes {
-  /** Not narrowed. */
-  readonly plan: ClusterPlan & { readonly fleet: PlanFleet }
-  readonly row: (node: string, uniqueName: string) => FleetRow
-}
-
 /** What would leave something out. */
 function unnarrowed(options: ClusterOptions): ClusterOptions {
   const { nodes: _, pods: __, namespaces: ___, volumes: ____, ...whole } = options
   return whole
 }
 
-/**
- * @param options those of a plan; what they narrow is left out of the answer, and changes no verdict
- * @param besideOf what snapshots of nodes show, of a context that is not narrowed
- */
-export function clusterStatus(
-  state: ClusterState,
-  options: ClusterOptions,
-  besideOf?: (planned: ClusterContext) => BesideNodes,
-): ClusterAnswer {
+/** @param options those of a plan; what they narrow is left out of the answer, and changes no verdict */
+export function clusterStatus(state: ClusterState, options: ClusterOptions): ClusterAnswer {
   const planned = clusterContext(state, unnarrowed(options))
-  const beside = besideOf?.(planned)
-  const plan = beside?.plan ?? planOver(planned)
+  const plan = planOver(planned)
   const context = { ...planned, options }
   const named = new ClusterFindings()
   reportUnmatchedNames(context, named)
   const verdicts = new Verdicts(plan)
-  const all = rowsOf(context, verdicts, beside)
+  const all = rowsOf(context, verdicts)
   const isNamed = narrowing(context)
   const own = all.filter(({ row }) => isNamed(row)).toSorted((a, b) => worstFirst(a.row, b.row))
   const rows = own.map(({ row }) => row)
@@ -88,17 +71,11 @@ export function clusterStatus(
         problems: problems.length,
       },
       complete,
-      ...defined({ causes: told.summary.causes, fleet: beside && fleetOf(beside, rows), refused }),
+      ...defined({ causes: told.summary.causes, refused }),
     },
     plan: told,
     unmatched: named.problems,
   }
-}
-
-function fleetOf({ plan: { fleet } }: BesideNodes, rows: readonly ClusterStatusRow[]): StatusFleet {
-  const { nodes, without, unusable, volumes } = fleet
-  const says = counted(rows.flatMap(({ onNode }) => onNode?.says ?? []))
-  return { nodes, without, unusable, says, disagreements: volumes.filter((row) => row.says !== 'unknown').length }
 }
 
 function worstFirst(a: ClusterStatusRow, b: ClusterStatusRow): number {
@@ -125,15 +102,11 @@ interface Judged {
   readonly row: ClusterStatusRow
 }
 
-/** Of the ledger's rows those of volumes, and what snapshots of nodes show beside them. */
-function rowsOf(context: ClusterContext, verdicts: Verdicts, beside: BesideNodes | undefined): Judged[] {
+/** Of the ledger's rows those of volumes. */
+function rowsOf(context: ClusterContext, verdicts: Verdicts): Judged[] {
   const all = context.ledger.all.filter(({ unresolved }) => unresolved === undefined)
-  const known = new Set(all.map(({ key }) => key))
-  const shown = (beside?.plan.fleet.volumes ?? []).flatMap(({ node, volume: { uniqueName } }) =>
-    uniqueName === undefined || known.has(volumeKey(node, uniqueName)) ? [] : [context.ledger.onNode(node, uniqueName)],
-  )
-  return [...all, ...shown].flatMap((row) => {
-    const unjudged = statusOf(context, row, beside)
+  return all.flatMap((row) => {
+    const unjudged = statusOf(context, row)
     return unjudged === undefined ? [] : [{ key: row.key, row: verdicts.judged(row.key, unjudged) }]
   })
 }
@@ -141,7 +114,6 @@ function rowsOf(context: ClusterContext, verdicts: Verdicts, beside: BesideNodes
 function statusOf(
   { actual, desired }: ClusterContext,
   { node = '', uniqueName, volume, want, attached }: ClusterRow,
-  beside: BesideNodes | undefined,
 ): Unjudged | undefined {
   const [first] = attached
   const confirmed = uniqueName !== undefined && actual.isConfirmed(node, uniqueName)
@@ -149,26 +121,19 @@ function statusOf(
   // Nothing ever attaches it: it is no business of the controller.
   const isOthers = want?.pods.length === 0 && want.others.every(({ why }) => why === 'NotAttachable')
   if (isOthers && first === undefined && !confirmed && !inUse) return undefined
-  const shown = uniqueName === undefined ? undefined : beside?.row(node, uniqueName)
   const wanted = want?.pods ?? []
   const others = (want?.others ?? []).map(({ pod }) => pod)
   const ended = uniqueName === undefined ? [] : desired.endedOn(node, uniqueName)
   const pods = [wanted, others, ended].find((each) => each.length > 0) ?? []
   return {
     node,
-    volume:
-      first !== undefined
-        ? attachedRef(first, actual)
-        : volume
-          ? volumeRef(volume)
-          : (shown?.volume ?? nameless(uniqueName ?? '')),
+    volume: first !== undefined ? attachedRef(first, actual) : volume ? volumeRef(volume) : nameless(uniqueName ?? ''),
     desired: wanted.length > 0 ? 'wanted' : others.length > 0 ? 'held' : ended.length > 0 ? 'ended' : 'notWanted',
     pods: pods.map(podRef),
     attachments: attached.map(({ object: { name, attached: isAttached, deletedAt } }) => ({
       ...{ name, attached: isAttached === true, deleting: deletedAt !== undefined },
     })),
     ...{ confirmed, inUse },
-    ...defined({ onNode: shown && defined({ says: shown.says, found: shown.found }) }),
   }
 }
 
