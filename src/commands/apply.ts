@@ -69,13 +69,11 @@ function questionAbout({ summary: { ready = 0 } }: Plan, unit: string | undefine
 
 /** The same apply once more, of a cluster. */
 function againCommand(flags: Readonly<Record<string, unknown>>, planfile: string | undefined): string {
-  const { 'lease-namespace': namespace } = flags
   return volctl(
     'apply',
     ...(planfile === undefined ? [] : [planfile]),
     ...applyWords(flags),
     ...(flags.yes === true ? ['--yes'] : []),
-    ...(typeof namespace === 'string' ? ['--lease-namespace', namespace] : []),
   )
 }
 
@@ -362,7 +360,6 @@ export default class Apply extends VolctlCommand {
       noJournal: flags['no-journal'],
       ignoreNotFound: flags['ignore-not-found'],
       digest: flags.confirm,
-      leaseNamespace: flags['lease-namespace'],
     }
     await applyToCluster(choice, this)
     await this.output.flush()

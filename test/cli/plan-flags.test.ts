@@ -34,11 +34,6 @@ it('a handle may contain "="', () =>
     'pv-b': 'x',
   }))
 
-it('a UID may be as the plan or as a slice has it', () =>
-  expect(
-    planOptions({ ...none, 'foreign-pod': ['6c1a4e95_6bb6_11e6_bc26_28d2444e470d', 'my_uid'] }, '1').foreignPods,
-  ).toEqual(['6c1a4e95-6bb6-11e6-bc26-28d2444e470d', 'my_uid']))
-
 it.each([
   ['device', { device: ['pv-a=sdb'] }, '--device: "pv-a=sdb" is neither VOLUME=/dev/NAME nor VOLUME=none.'],
   ['handle', { handle: ['pv-a'] }, '--handle: "pv-a" is not VOLUME=HANDLE.'],
@@ -48,7 +43,6 @@ it.each([
   ['accept-outage', { 'accept-outage': 'yes' }, '--accept-outage: "yes" is not a whole number of 0 or more.'],
   ['lazy', { lazy: ['pods/x'] }, '--lazy: "pods/x" is not an absolute path.'],
   ['pod', { pod: ['a/b/c'] }, '--pod: "a/b/c" is neither [NAMESPACE/]NAME nor a UID.'],
-  ['foreign-pod', { 'foreign-pod': ['a/b'] }, '--foreign-pod: "a/b" is not a pod UID.'],
   ['pod', { pod: [''] }, '--pod: "" is neither [NAMESPACE/]NAME nor a UID.'],
 ])('a bad value of --%s is one clear line', (_, flags, message) =>
   expect(() => planOptions({ ...none, ...flags }, '1')).toThrow(message),

@@ -32,7 +32,7 @@ import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 const VERSION = '0.0.0-test'
 const OPTIONS = planOptions({
   ...{ orphans: true, handles: { a: 'b' }, devices: { a: 'none' }, only: ['UnmountVolume'], max: 3 },
-  ...{ acceptOutage: 2, acceptInsecureApi: true, foreignPods: ['p'] },
+  ...{ acceptOutage: 2, acceptInsecureApi: true },
 })
 /** Every field that an operation can have. */
 const FULL: Operation = {

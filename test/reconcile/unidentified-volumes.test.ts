@@ -157,69 +157,17 @@ describe('S9: what runs counts, with or without a directory', () => {
       ])
       const [{ hint = '' } = {}] = made.problems
       expect(hint).toContain(`grep -lE 'pod(${OLD}|${OLD.replaceAll('-', '_')})' /proc/[0-9]*/cgroup`)
-      expect(hint).toContain(`--foreign-pod ${OLD}`)
+      expect(hint).toContain('if another kubelet on this machine started them, delete its pod there')
       expect(blocked(made)).toEqual(both.map((kind) => `${kind} UnknownPodProcess`))
       expect(made.operations[0]?.blocked?.hint).toBe(hint)
     })
-    it('is no obstacle once a person says that it is of another kubelet, and that stands in the plan', () => {
-      const made = plan(unknown(), { foreignPods: [OLD] })
-      expect(kinds(made)).toEqual(both)
-      expect(made.problems).toEqual([
-        expect.objectContaining({ severity: 'info', code: 'ForeignPod', about: { pod: OLD } }),
-      ])
-    })
-    it('the flag lifts that UID alone', () => {
-      const built = unknown()
-      built.processes.push(uid(7))
-      expect(blocked(plan(built, { foreignPods: [OLD] }))).toEqual(both.map((kind) => `${kind} UnknownPodProcess`))
-      const slip = plan(unknown(), { foreignPods: [uid(7)] })
-      expect(severe(slip)).toEqual(['UnknownPodProcess', 'NothingNamed'])
-      expect(blocked(slip)).toHaveLength(2)
-    })
-    it.each<[string, (built: NodeBuilder) => unknown]>([
-      ['the API', (built) => built.pod(OLD, 'old')],
-      [
-        'the API, as a mirror pod',
-        (built) => {
-          built.pod(uid(8), 'static')
-          const annotations = { 'kubernetes.io/config.mirror': OLD, 'kubernetes.io/config.hash': OLD }
-          Object.assign(built.pods.at(-1)?.metadata ?? {}, { annotations })
-        },
-      ],
-      ['the disk', (built) => built.dir(`pods/${OLD}`)],
-      [
-        'the mount table',
-        (built) =>
-          built.mountLine(`${ROOT}/pods/${OLD}/volumes/kubernetes.io~csi/x/mount`, '/', '7:7', 'ext4', '/dev/loop7'),
-      ],
-      ['a block map', (built) => built.file(`plugins/kubernetes.io/csi/volumeDevices/pv-7/dev/${OLD}`)],
-      ['the runtime', (built) => built.sandboxes.push({ uid: OLD, state: 'SANDBOX_NOTREADY', containers: [] })],
-      [
-        'a static manifest',
-        (built) => {
-          const manifests = [{ file: 'a.yaml', namespace: 'n', name: 'a', uid: OLD }]
-          built.override = { staticPods: { path: '/m', readable: true, manifests } }
-        },
-      ],
-    ])('a pod that %s knows is never foreign', (_name, know) => {
-      const without = unknown()
-      know(without)
-      const built = unknown()
-      know(built)
-      const made = plan(built, { foreignPods: [OLD] })
-      expect(severe(made)).toContain('FlagWithoutEffect')
-      expect(made.operations).toEqual(plan(without).operations)
-      expect(kinds(made)).not.toContain('RemoveOrphanPodDir')
-      expect(made.problems.map(({ code }) => code)).not.toContain('ForeignPod')
-    })
-    it('nor does it make the runtime doubtful, where it is the only process', () => {
+    it('makes the runtime doubtful, where it is the only process', () => {
       const built = unknown().mount(`pods/${uid(6)}/volumes/kubernetes.io~secret/s`)
       built.pods.splice(0)
       built.sandboxes.splice(0)
       built.processes.splice(0, 1)
       built.overrideApi = { ...built.overrideApi, resourceVersion: '1' }
       expect(severe(plan(built))).toContain('RuntimeUnknown')
-      expect(severe(plan(built, { foreignPods: [OLD] }))).not.toContain('RuntimeUnknown')
     })
   })
 
@@ -242,32 +190,12 @@ describe('S9: what runs counts, with or without a directory', () => {
       built.override = {}
       expect(kinds(plan(built))).toContain('UnmountVolume')
     })
-    it('is named as such, and a person may say that the processes are not its own: a user names cgroups at will', () => {
-      const built = () => nested().mount(`pods/${OLD}/volumes/kubernetes.io~secret/s`)
-      const [problem] = plan(built()).problems
+    it('is named as such, with how to find the processes: a user names cgroups at will', () => {
+      const [problem] = plan(nested().mount(`pods/${OLD}/volumes/kubernetes.io~secret/s`)).problems
       expect(problem?.message).toContain(
         'in a cgroup with its UID that neither the kubelet nor the container runtime made',
       )
-      expect(problem?.hint).toContain(`--foreign-pod ${OLD}`)
-      const lifted = plan(built(), { foreignPods: [OLD] })
-      expect(kinds(lifted)).toContain('UnmountVolume')
-      expect(lifted.problems.map(({ code }) => code)).toContain('ForeignPod')
-    })
-    it.each<[string, (built: NodeBuilder) => unknown]>([
-      ['a process of its own', (built) => built.processes.push(OLD)],
-      [
-        'a container that runs',
-        (built) =>
-          built.sandboxes.push({
-            uid: OLD,
-            state: 'SANDBOX_NOTREADY',
-            containers: [{ name: 'c', state: 'CONTAINER_RUNNING' }],
-          }),
-      ],
-    ])('the flag does not lift %s', (_name, live) => {
-      const built = nested().mount(`pods/${OLD}/volumes/kubernetes.io~secret/s`)
-      live(built)
-      expect(kinds(plan(built, { foreignPods: [OLD] }))).not.toContain('UnmountVolume')
+      expect(problem?.hint).toContain("grep -lE 'pod(")
     })
   })
 

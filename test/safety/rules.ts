@@ -152,7 +152,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'S9: the processes of a node with a nested kubelet',
     ),
     ...broken(
-      'S9: a pod that nothing here knows holds every device until a person says that it is of another kubelet',
+      'S9: a pod that nothing here knows holds every device',
       'S9: the pods of a kubelet in a container use no volume of this node',
     ),
     ...shown(

@@ -80,7 +80,7 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
     readMounts: () => latest.readMounts(),
     kubeletState: () => latest.node.kubeletState(),
     renewedLease: () => renewedLease(latest),
-    witness: () => askWitnesses(latest, options.foreignPods),
+    witness: () => askWitnesses(latest),
     csi: (driver) => csiNode(latest, driver),
     csiDriver: (name) =>
       latest.snapshot.api === undefined
@@ -107,10 +107,10 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
 
 /** What the person lifted, for the journal (S31). */
 function guardsLifted(options: PlanOptions): unknown {
-  const { orphans, driverGone, handles, devices, foreignPods, forceUnmount, lazy } = options
+  const { orphans, driverGone, handles, devices, forceUnmount, lazy } = options
   const { acceptOutage, acceptIdentity, acceptInsecureApi } = options
   return {
-    ...{ orphans, driverGone, handles, devices, foreignPods, forceUnmount, lazy },
+    ...{ orphans, driverGone, handles, devices, forceUnmount, lazy },
     ...{ acceptOutage, acceptIdentity, acceptInsecureApi },
   }
 }
@@ -119,12 +119,12 @@ function guardsLifted(options: PlanOptions): unknown {
  * Who is listed and who lives, just now. Listed is whoever any of the two credentials is shown (S2); a witness that
  * cannot prove its sight does not count (S9).
  */
-async function askWitnesses(latest: CollectedNode, foreignPods: readonly string[] = []): Promise<Witness> {
+async function askWitnesses(latest: CollectedNode): Promise<Witness> {
   const { node, snapshot } = latest
   const [lists, runtime] = await Promise.all([podsByEach(latest), node.runtime()])
   const processes = node.processes()
-  // S9: below a container, or a user's own service manager; a person may say that they are not this node's.
-  const nested = (processes?.nestedUids ?? []).filter((uid) => !foreignPods.includes(uid))
+  // S9: below a container, or a user's own service manager.
+  const nested = processes?.nestedUids ?? []
   const listed = new Set([...lists.mine, ...lists.its].flatMap(namedUids))
   const isKnown = (uid: string): boolean => listed.has(uid) || knownAtLastLook(latest).has(uid)
   // Field by field: the text of the mount table is made when it is asked for, and nothing here asks.
@@ -134,8 +134,7 @@ async function askWitnesses(latest: CollectedNode, foreignPods: readonly string[
     ...defined({ api, kubelet }),
     ...(processes !== undefined && { processes: [...processes.podUids, ...nested.filter(isKnown)] }),
   }
-  const foreign = foreignPods.filter((uid) => !isKnown(uid))
-  const witnesses = judgeWitnesses(new ActualInputs({ snapshot: now, mounts: parseMountinfo('') }), foreign)
+  const witnesses = judgeWitnesses(new ActualInputs({ snapshot: now, mounts: parseMountinfo('') }))
   const [blind] = witnesses.problems
   if (blind !== undefined) {
     throw new VolctlError(blind.code, blind.message, blind.hint === undefined ? {} : { hint: blind.hint })

@@ -37,7 +37,6 @@ export interface ClusterApplyChoice {
   readonly ways: Typed | undefined
   /** --confirm */
   readonly digest?: string | undefined
-  readonly leaseNamespace?: string | undefined
   /** A plan that was reviewed and saved, and its file. */
   readonly saved?: { readonly plan: SavedClusterPlan; readonly file: string } | undefined
   /** What carries the same plan out again. */
@@ -132,7 +131,7 @@ async function carryOut(
   command: VolctlCommand,
   signal: AbortSignal,
 ): Promise<void> {
-  const { options, looked, timeoutMs, leaseNamespace, digest, format, again } = choice
+  const { options, looked, timeoutMs, digest, format, again } = choice
   const screen = await command.screenOf(process.stdout, format)
   const nameOf = numberedInCluster(plan)
   const print = (event: ApplyEvent): void => {
@@ -148,7 +147,7 @@ async function carryOut(
     signal,
     openJournal: () => journalOf(choice),
     command: again,
-    ...defined({ leaseNamespace, confirmed: digest, planFile: choice.saved?.file }),
+    ...defined({ confirmed: digest, planFile: choice.saved?.file }),
   }
   const result: ClusterApplyResult = await applyCluster(client, plan, settings, print)
   if (format === 'ndjson') command.output.write(toJsonLine(resultEvent(result)))

@@ -47,11 +47,6 @@ export const clusterApplyFlags = {
     helpValue: 'DIGEST',
     summary: 'With --strip-finalizers: the digest of the plan that was read. On a terminal apply asks for the digest.',
   }),
-  'lease-namespace': Flags.string({
-    ...group,
-    helpValue: 'NS',
-    summary: 'With --cluster: the namespace of the lease that keeps two applies apart (default kube-system).',
-  }),
 }
 
 /** What only a node's pass has. */
@@ -63,7 +58,6 @@ const NODE_ONLY = [
   'lazy',
   'driver-gone',
   'handle',
-  'foreign-pod',
   'device',
   'accept-identity',
   'root-dir',
@@ -76,7 +70,7 @@ const NODE_ONLY = [
   'max-downtime',
 ] as const
 
-const CLUSTER_ONLY = ['node-gone', 'strip-finalizers', 'confirm', 'lease-namespace'] as const
+const CLUSTER_ONLY = ['node-gone', 'strip-finalizers', 'confirm'] as const
 
 /** Flags of a cluster's plan that a saved plan has already. */
 export const CHANGES_CLUSTER_PLAN: ReadonlySet<string> = new Set(['node-gone', 'strip-finalizers'])

@@ -66,14 +66,14 @@ async function inUseAhead(
     lookAgain: () => Promise.resolve(node),
   })
   const attachments = node.snapshot.api?.volumeAttachments ?? []
-  const seen = { witness: witnessOf(node, options), attachments, mounts: node.mounts }
+  const seen = { witness: witnessOf(node), attachments, mounts: node.mounts }
   return usersAhead(plan, context, seen, { blocked })
 }
 
 /** By the look itself. */
-function witnessOf({ snapshot, mounts }: NodeState, { foreignPods = [] }: PlanOptions): Witness {
+function witnessOf({ snapshot, mounts }: NodeState): Witness {
   const { api, runtime, processes = [], nestedProcesses = [] } = snapshot
-  const witnesses = judgeWitnesses(new ActualInputs({ snapshot, mounts }), foreignPods)
+  const witnesses = judgeWitnesses(new ActualInputs({ snapshot, mounts }))
   const seen = [...processes, ...nestedProcesses, ...(runtime?.pods ?? []).map(({ uid }) => uid)]
   return {
     listed: new Set(),

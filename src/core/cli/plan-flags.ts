@@ -95,12 +95,6 @@ export const planFlags = {
     helpValue: 'VOLUME=HANDLE',
     summary: 'The CSI volume handle of a volume whose vol_data.json is lost. Repeatable.',
   }),
-  'foreign-pod': Flags.string({
-    ...override,
-    helpValue: 'UID',
-    summary:
-      "The processes of this pod, unknown to this node or in a cgroup that its kubelet did not make, are not this node's. Repeatable.",
-  }),
   device: Flags.string({
     ...override,
     helpValue: 'VOLUME=DEVICE',
@@ -143,7 +137,6 @@ export function planOptions(flags: PlanFlagValues, volctlVersion: string): PlanO
       ? {}
       : { acceptOutage: parseCount(flags['accept-outage'], '--accept-outage', 0) }),
     ...defined({
-      foreignPods: flags['foreign-pod']?.map(checkUid),
       acceptIdentity: flags['accept-identity'],
     }),
     ...(flags['accept-insecure-api'] === true && { acceptInsecureApi: true }),
@@ -202,15 +195,6 @@ function absolutePaths(paths: readonly string[], flag: string): readonly string[
     })
   }
   return paths
-}
-
-/** A pod's UID; one that was copied out of the name of a slice has underscores where the pod's own has dashes. */
-function checkUid(text: string): string {
-  if (/^[0-9a-f]{8}(?:_[0-9a-f]{4}){3}_[0-9a-f]{12}$/.test(text)) return text.replaceAll('_', '-')
-  if (/^[^/\s]+$/.test(text)) return text
-  throw new VolctlError('Usage', `--foreign-pod: "${text}" is not a pod UID.`, {
-    hint: 'Copy the UID from the plan.',
-  })
 }
 
 /** `web-0`, `default/web-0`, or a UID or its beginning: of an API object or the hash of a static pod. */

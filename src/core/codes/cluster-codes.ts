@@ -5,9 +5,9 @@ export const CLUSTER_CODES = {
   FlagWithoutEffect: {
     in: ['blocked', 'problem'],
     cause: 'asked',
-    means: 'a flag names a node, a pod or a mount that it is not for, so that it changes nothing',
+    means: 'a flag names a node or a mount that it is not for, so that it changes nothing',
     next: 'Leave the flag out.',
-    rules: ['R731', 'S9', 'S20'],
+    rules: ['R731', 'S20'],
   },
   NotAttached: {
     in: ['waiting', 'outcome'],

@@ -20,15 +20,8 @@ export const POD_CODES = {
     in: ['blocked', 'problem'],
     cause: 'alive',
     means: 'a process runs in the cgroup of a pod that neither the API, the disk nor the container runtime here knows',
-    next: 'Find the process. If its pod belongs to another kubelet on this machine: volctl plan --foreign-pod UID; else end it.',
+    next: 'Find the process, and end it; if its pod belongs to another kubelet on this machine, delete the pod there. Then plan again.',
     rules: ['S9'],
-  },
-  ForeignPod: {
-    in: ['problem'],
-    cause: 'alive',
-    means: "the processes with the UID of a pod were declared not to be this node's (--foreign-pod)",
-    next: 'Nothing, if that is right: what its processes use does not hold up this node any more.',
-    rules: ['S9', 'S31'],
   },
   AlivenessUnknown: {
     in: ['problem', 'outcome'],

@@ -110,7 +110,7 @@ export const RUN_CODES = {
     in: ['problem', 'error'],
     cause: 'asked',
     means:
-      'a flag gives a name (--pod, --namespace, --volume, --device, --foreign-pod; with --cluster also --node, --node-gone) that nothing on this node, or in this cluster, has',
+      'a flag gives a name (--pod, --namespace, --volume, --device; with --cluster also --node, --node-gone) that nothing on this node, or in this cluster, has',
     next: 'Give the name as the plan shows it, or --ignore-not-found.',
   },
   AmbiguousName: {

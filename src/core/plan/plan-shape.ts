@@ -30,8 +30,6 @@ export const options = object({
   acceptIdentity: optional(list(text)),
   /** S34: act on the answers of a server that could not be verified. */
   acceptInsecureApi: optional(flag),
-  /** UIDs of pods of another kubelet on this machine, which nothing on this node knows (S9). */
-  foreignPods: optional(list(text)),
   forceUnmount: list(path),
   lazy: list(path),
   only: optional(list(kind)),

@@ -28,7 +28,7 @@ import { judgeWitnesses } from './pods/witnesses.ts'
 export function makeContext(state: NodeState, options: PlanOptions): PlanContext {
   const inputs = new ActualInputs(state)
   const { snapshot } = inputs
-  const witnesses = judgeWitnesses(inputs, options.foreignPods)
+  const witnesses = judgeWitnesses(inputs)
   const statics = judgeStaticSources(inputs)
   const blocks = blockVolumes(inputs)
   const classes = classifyPods(

@@ -28,7 +28,6 @@ function stagingOf({ rootDir, driver }: Scene, handle: string): string {
 interface Spoilt {
   /** Looked at after the apply. */
   readonly see?: () => unknown
-  readonly flags?: readonly string[]
   /** Puts an end to what must not outlive the scenario. */
   readonly end?: () => unknown
 }
@@ -38,10 +37,10 @@ function spoilt(spoil: (scene: Scene) => Spoilt | Promise<Spoilt>): (directory: 
   return (directory) =>
     onBroken(directory, async (scene) => {
       const before = scene.contentHashes()
-      const { see, end, flags = [] } = await spoil(scene)
+      const { see, end } = await spoil(scene)
       try {
-        const plan = await planOf(scene, ...flags)
-        const { status, ends, stderr } = await applyTo(scene, ...flags)
+        const plan = await planOf(scene)
+        const { status, ends, stderr } = await applyTo(scene)
         const after = await fingerprint(scene)
         return {
           status,
@@ -65,13 +64,6 @@ function tell({ hostFile }: Scene, fields: object): void {
 }
 
 const UNKNOWN = '99999999-2222-4333-8444-00000000abcd'
-
-/** By the test host alone: other tests on this machine read the same /proc. */
-function unknownPod(scene: Scene): Spoilt {
-  const { processes = [] } = JSON.parse(readFileSync(scene.hostFile, 'utf8')) as { processes?: string[] }
-  tell(scene, { processes: [...processes, UNKNOWN] })
-  return {}
-}
 
 await runScenario({
   control: spoilt(() => ({})),
@@ -122,11 +114,12 @@ await runScenario({
     return {}
   }),
 
-  /** A process of a pod that nothing on this node knows. */
-  S9unknown: spoilt((scene) => unknownPod(scene)),
-
-  /** The same, and a person says that it is of another kubelet on this machine. */
-  S9foreign: spoilt((scene) => ({ ...unknownPod(scene), flags: ['--foreign-pod', UNKNOWN] })),
+  /** A process of a pod that nothing on this node knows, by the test host alone: other tests on this machine read the same /proc. */
+  S9unknown: spoilt((scene) => {
+    const { processes = [] } = JSON.parse(readFileSync(scene.hostFile, 'utf8')) as { processes?: string[] }
+    tell(scene, { processes: [...processes, UNKNOWN] })
+    return {}
+  }),
 
   /** A process of a pod of a kubelet in a container of this machine, as kind has it. */
   S9nested: spoilt(async () => {

@@ -41,8 +41,6 @@ export interface ClusterApplyOptions {
   /** For the wait of one operation. */
   readonly timeoutMs?: number
   readonly pollMs?: number
-  /** Of the lease that keeps two applies apart. */
-  readonly leaseNamespace?: string
   /** The plan's id, as a person has repeated it; finalizers are taken off only then. */
   readonly confirmed?: string
   /** What carries the same plan out again. */
@@ -77,11 +75,11 @@ function clusterScope(
   settings: ClusterApplyOptions,
   emit: (event: ApplyEvent) => void,
 ): Scope<ClusterOperation, ClusterPlan> {
-  const { leaseNamespace: namespace, signal } = settings
+  const { signal } = settings
   return {
     words: { what: 'cluster', planCommand: 'volctl plan --cluster' },
     lock: async () => {
-      const lock = await takeLeaseLock(client, defined({ namespace, signal }))
+      const lock = await takeLeaseLock(client, defined({ signal }))
       return {
         takenOver: lock.takenOverFrom === undefined ? undefined : sayTakenOver(lock.takenOverFrom),
         lookAgain: () => lookAgain(client, plan, settings, lock, emit),

@@ -15,8 +15,9 @@ import type { Lease } from '../../model/objects.ts'
 import { invoker } from '../../processes/invoker.ts'
 import { timeOf } from '../model/times.ts'
 
-export const LEASE_NAME = 'volctl-cluster-apply'
-export const DEFAULT_LEASE_NAMESPACE = 'kube-system'
+const LEASE = { namespace: 'kube-system', name: 'volctl-cluster-apply' }
+/** In messages. */
+const LEASE_NAME = `lease ${LEASE.namespace}/${LEASE.name}`
 
 /** Longer than a request and its retries may take. */
 const DURATION_SECONDS = 60
@@ -26,7 +27,6 @@ const RENEW_AFTER = 1 / 4
 const TRIES = 3
 
 export interface LeaseSettings {
-  readonly namespace?: string | undefined
   readonly durationSeconds?: number | undefined
   readonly signal?: AbortSignal | undefined
 }
@@ -43,15 +43,14 @@ export async function takeLeaseLock(client: KubeClient, settings: LeaseSettings 
 }
 
 async function acquire(client: KubeClient, settings: LeaseSettings): Promise<LeaseLock> {
-  const { namespace = DEFAULT_LEASE_NAMESPACE, durationSeconds = DURATION_SECONDS, signal } = settings
-  const key = { namespace, name: LEASE_NAME }
-  const found = await getLease(client, key, signal)
+  const { durationSeconds = DURATION_SECONDS, signal } = settings
+  const found = await getLease(client, LEASE, signal)
   const now = serverNow(client)
   const until = found === undefined ? undefined : heldUntil(found, now)
-  if (until !== undefined && until > now) throw locked(key, found as Lease, until)
+  if (until !== undefined && until > now) throw locked(found as Lease, until)
   const { user, pid } = invoker()
   const holder = `${user}@${hostname()} pid ${pid} ${randomUUID()}`
-  const lock = new LeaseLock(client, { key, holder, durationSeconds }, nameOf(found))
+  const lock = new LeaseLock(client, { holder, durationSeconds }, nameOf(found))
   await lock.write(found?.metadata.resourceVersion)
   return lock
 }
@@ -77,19 +76,14 @@ function withoutId(holder: string): string {
   return holder.replace(/ [0-9a-f-]{36}$/, '')
 }
 
-function locked(key: { namespace: string; name: string }, lease: Lease, until: number): VolctlError {
+function locked(lease: Lease, until: number): VolctlError {
   const holder = nameOf(lease) ?? 'nobody'
-  return new VolctlError(
-    'Locked',
-    `another apply is at work on this cluster: ${holder} holds lease ${key.namespace}/${key.name}`,
-    {
-      hint: `Wait until that apply ends. If it has died, the lease is free at ${rfc3339(until)}.`,
-    },
-  )
+  return new VolctlError('Locked', `another apply is at work on this cluster: ${holder} holds ${LEASE_NAME}`, {
+    hint: `Wait until that apply ends. If it has died, the lease is free at ${rfc3339(until)}.`,
+  })
 }
 
 interface Held {
-  readonly key: { readonly namespace: string; readonly name: string }
   readonly holder: string
   readonly durationSeconds: number
 }
@@ -114,13 +108,13 @@ export class LeaseLock {
 
   /** @throws ApiError 409 if the lease is not of this version any more */
   async write(version: string | undefined, holder = this.#held.holder): Promise<void> {
-    const { key, durationSeconds } = this.#held
+    const { durationSeconds } = this.#held
     const began = performance.now()
     const renewedAt = new Date(serverNow(this.#client)).toISOString()
     this.#acquiredAt ??= renewedAt
     const term = { holder, durationSeconds, acquiredAt: this.#acquiredAt, renewedAt }
     try {
-      this.#version = (await writeLease(this.#client, key, term, version)).metadata.resourceVersion
+      this.#version = (await writeLease(this.#client, LEASE, term, version)).metadata.resourceVersion
     } catch (error) {
       this.#version = await this.#whatBecame(error, renewedAt)
     }
@@ -130,7 +124,7 @@ export class LeaseLock {
   /** If the answer was lost, the lease itself shows whether it was written. Its holder alone does not: a renewal keeps the holder. */
   async #whatBecame(error: unknown, renewedAt: string): Promise<string | undefined> {
     if (!(error instanceof ApiError) || error.status !== 0) throw error
-    const lease = await getLease(this.#client, this.#held.key)
+    const lease = await getLease(this.#client, LEASE)
     const { holderIdentity, renewTime } = lease?.spec ?? {}
     if (holderIdentity !== this.#held.holder || timeOf(renewTime ?? undefined) !== timeOf(renewedAt)) throw error
     return lease?.metadata.resourceVersion
@@ -158,7 +152,7 @@ export class LeaseLock {
       // The server may be back in time.
       const age = performance.now() - this.#renewed
       if (error.status === 0 && age < durationMs / 2) return
-      throw lost(this.#held.key, error)
+      throw lost(error)
     }
   }
 
@@ -172,8 +166,8 @@ export class LeaseLock {
   }
 }
 
-function lost(key: { namespace: string; name: string }, cause: ApiError): OperationRefused {
-  const message = `lease ${key.namespace}/${key.name} could not be renewed, so that another apply may begin: ${cause.message}`
+function lost(cause: ApiError): OperationRefused {
+  const message = `${LEASE_NAME} could not be renewed, so that another apply may begin: ${cause.message}`
   return new OperationRefused('Locked', message, {
     cause,
     hint: 'Run volctl plan --cluster to see what is left to do.',

@@ -10,7 +10,7 @@ import { namespacedName } from '../../plan/pod-name.ts'
 import { statusVolumesAt } from '../../populator/status-volumes.ts'
 import type { PlanContext } from '../context/context.ts'
 import { unknownLinks } from '../context/unread.ts'
-import { foreignHint } from '../pods/known-pods.ts'
+import { strangerHint } from '../pods/known-pods.ts'
 import { missingPodsDirectory } from '../pods/pods-directory.ts'
 import { nodesWith } from './other-nodes.ts'
 
@@ -81,7 +81,7 @@ function unidentifiedObstacle({ users, inputs }: PlanContext, driver: string | u
     return {
       code: 'UnknownPodProcess',
       message: `a process of pod ${pod.uid} runs here, but nothing on this node knows the pod; the process may use this volume`,
-      hint: foreignHint(pod.uid),
+      hint: strangerHint(pod.uid),
     }
   }
   return {

@@ -6,20 +6,16 @@ import type { PlanOptions } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { PlanContext } from '../context/context.ts'
 import { namesOf, otherNames } from '../context/filter-operations.ts'
-import { knownPods } from '../pods/known-pods.ts'
 import { podFaults } from '../pods/named-pods.ts'
 
 /** @param options as they were given */
 export function reportUnmatchedNames(context: PlanContext, options: PlanOptions, findings: Findings): void {
   const { classes } = context
-  const { volumes = [], devices = {}, foreignPods = [] } = options
+  const { volumes = [], devices = {} } = options
   const volumeNames = (): readonly string[] => namesOfVolumes(context, findings)
   const scopeNames = (): readonly string[] => [...volumeNames(), ...otherNames(context.inputs, context.ledger, volumes)]
   const faults = [
     ...podFaults(options, classes, { flag: 'pod', hint: POD_HINT }),
-    ...foreignPods
-      .filter((each) => !namesProcess(context, each))
-      .flatMap((uid) => nameFaults([uid], () => [], { ...HERE, ...PROCESS })),
     ...nameFaults(volumes, scopeNames, { ...HERE, flag: 'volume', hint: VOLUME_HINT }),
     ...nameFaults(Object.keys(devices), volumeNames, { ...HERE, flag: 'device', hint: DEVICE_HINT }),
   ]
@@ -27,20 +23,10 @@ export function reportUnmatchedNames(context: PlanContext, options: PlanOptions,
 }
 
 const HERE = { place: 'on this node', noun: 'volume' }
-const PROCESS = {
-  flag: 'foreign-pod',
-  noun: 'process',
-  hint: 'Give the UID as the plan shows it, or leave out the flag.',
-}
 const DEVICE_HINT = 'Give the name in the VOLUME column of the plan, or the PersistentVolume.'
 const POD_HINT = 'Give the name, NAMESPACE/NAME or the UID, as volctl status shows it.'
 const VOLUME_HINT =
   'Give the name of the volume, its PersistentVolume or NAMESPACE/CLAIM; volctl explain NAME shows all three.'
-
-/** A pod that this node knows counts as a match: the report says that the pod is not foreign (FlagWithoutEffect). */
-function namesProcess({ inputs }: PlanContext, uid: string): boolean {
-  return (inputs.snapshot.processes ?? []).includes(uid) || knownPods(inputs).has(uid)
-}
 
 function namesOfVolumes({ desired, inputs, classes }: PlanContext, findings: Findings): readonly string[] {
   const { tree, snapshot } = inputs

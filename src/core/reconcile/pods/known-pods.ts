@@ -2,15 +2,13 @@
  * Which pods this node knows, and which of them the processes belong to (S9).
  *
  * A pod belongs to this node if the API, the disk or the container runtime says so. A process in a pod inside a pod or
- * container belongs to a kubelet that runs in there. If nothing on this node knows the pod, only a person can say whose it is
- * (--foreign-pod).
+ * container belongs to a kubelet that runs in there. If nothing on this node knows the pod, only a person can find out whose it is.
  */
 
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
 import { baseName } from '../../actual/tree.ts'
 import { namedUids } from '../../desired/pods.ts'
 import { onceFor } from '../../lang/once-for.ts'
-import { shellWord } from '../../lang/shell-word.ts'
 import type { SandboxState } from '../../model/snapshot.ts'
 
 const MAPS = /\/volumeDevices\//
@@ -30,20 +28,12 @@ export const knownPods = onceFor((inputs: ActualInputs): ReadonlySet<string> => 
   ])
 })
 
-/**
- * Pods of this node that have a process: those that /proc shows, without foreign ones, and nested ones that this node knows.
- *
- * @param foreign UIDs of --foreign-pod; without effect for a pod that this node knows, unless all its processes are nested
- */
-export function podsWithProcesses(inputs: ActualInputs, foreign: readonly string[]): ReadonlySet<string> {
+/** Pods of this node that have a process: those that /proc shows, and nested ones that this node knows. */
+export function podsWithProcesses(inputs: ActualInputs): ReadonlySet<string> {
   const { processes = [], nestedProcesses = [] } = inputs.snapshot
-  if (nestedProcesses.length === 0 && foreign.length === 0) return new Set(processes)
+  if (nestedProcesses.length === 0) return new Set(processes)
   const known = knownPods(inputs)
-  const given = new Set(foreign)
-  return new Set([
-    ...processes.filter((uid) => known.has(uid) || !given.has(uid)),
-    ...nestedProcesses.filter((uid) => known.has(uid) && !given.has(uid)),
-  ])
+  return new Set([...processes, ...nestedProcesses.filter((uid) => known.has(uid))])
 }
 
 /**
@@ -64,7 +54,7 @@ function hasLiving({ containers }: SandboxState): boolean {
 }
 
 /** How a person finds out whose processes they are, and what to do then. */
-export function foreignHint(uid: string): string {
+export function strangerHint(uid: string): string {
   const names = [...new Set([uid, uid.replaceAll('-', '_')])].join('|')
-  return `Find the processes: grep -lE 'pod(${names})' /proc/[0-9]*/cgroup. If they are left over, kill them, then plan again. If another kubelet on this machine started them: volctl plan --foreign-pod ${shellWord(uid)}`
+  return `Find the processes: grep -lE 'pod(${names})' /proc/[0-9]*/cgroup. End them, or, if another kubelet on this machine started them, delete its pod there; then plan again.`
 }

@@ -20,12 +20,10 @@ export interface Witnesses {
 /**
  * Judges the witnesses. A runtime counts only if it lists a pod that is known to run, or if no pod is known to run. If a runtime
  * that should be there does not answer, a pod may run unless all of its directory is older than this boot.
- *
- * @param foreignPods UIDs of --foreign-pod
  */
-export function judgeWitnesses(inputs: ActualInputs, foreignPods: readonly string[] = []): Witnesses {
+export function judgeWitnesses(inputs: ActualInputs): Witnesses {
   const { snapshot } = inputs
-  const processes = podsWithProcesses(inputs, foreignPods)
+  const processes = podsWithProcesses(inputs)
   const byRuntime = new Map<string, string[]>()
   for (const sandbox of snapshot.runtime?.pods ?? []) {
     const signs = byRuntime.get(sandbox.uid) ?? []

@@ -23,7 +23,7 @@ import { useCredential } from '../context/hints.ts'
 import { unknownLinks } from '../context/unread.ts'
 import { reportMountStorms } from '../obstacles/mount-storm.ts'
 import { presentVolumes } from '../obstacles/present-volumes.ts'
-import { foreignHint, isOnlyNested, knownPods } from '../pods/known-pods.ts'
+import { isOnlyNested, strangerHint } from '../pods/known-pods.ts'
 import { endingOf, type PodClass, podListIsComplete } from '../pods/pod-classes.ts'
 import { reportAttachments } from './report-attachments.ts'
 import { reportDrivers } from './report-drivers.ts'
@@ -49,7 +49,6 @@ export function reportProblems(context: PlanContext, findings: Findings): void {
   reportSurplus(context, findings)
   reportNotBelieved(context, findings)
   reportUnknownLinks(context, findings)
-  reportForeignPods(context, findings)
 }
 
 /** S8: nothing can be decided about anything behind such a link. */
@@ -58,27 +57,6 @@ function reportUnknownLinks({ inputs, ledger }: PlanContext, findings: Findings)
     findings.complete = false
     const about = { path: inputs.absolute(path), subject: ledger.path(path) }
     findings.problem('error', 'LinkInPlace', obstacle.message, about, obstacle.hint)
-  }
-}
-
-/** S9, S31: the plan reports each use of the flag, which has no effect for a pod of this node that has processes. */
-function reportForeignPods({ inputs, options }: PlanContext, findings: Findings): void {
-  const { foreignPods = [] } = options
-  const { processes = [] } = inputs.snapshot
-  for (const uid of new Set(foreignPods)) {
-    const isNested = isOnlyNested(inputs, uid)
-    if (knownPods(inputs).has(uid) && !isNested) {
-      findings.problem(
-        'warning',
-        'FlagWithoutEffect',
-        `--foreign-pod ${uid} has no effect: the API, the kubelet's directories or the container runtime of this node knows the pod`,
-        { pod: uid, subject: { pod: uid } },
-        'Leave out the flag.',
-      )
-    } else if (isNested || processes.includes(uid)) {
-      const message = `pod ${uid} counts as a pod of another kubelet (--foreign-pod): its processes hold back nothing in this plan; apply still refuses to remove what they are seen to use`
-      findings.problem('info', 'ForeignPod', message, { pod: uid, subject: { pod: uid } })
-    }
   }
 }
 
@@ -123,7 +101,7 @@ function reportFrozen(context: PlanContext, findings: Findings, pod: PodClass): 
   const why = pod.why?.is
   const name = podNameAndUid(pod.ref)
   const about = { pod: pod.uid, path: context.inputs.absolute(`pods/${pod.uid}`), subject: { pod: pod.uid } }
-  const stranger = isOnlyNested(context.inputs, pod.uid) ? foreignHint(pod.uid) : undefined
+  const stranger = isOnlyNested(context.inputs, pod.uid) ? strangerHint(pod.uid) : undefined
   if (why === 'runningUnlisted') {
     const signs = context.witnesses.signsOfLife(pod.uid).join(', ')
     findings.problem(
@@ -140,7 +118,7 @@ function reportFrozen(context: PlanContext, findings: Findings, pod: PodClass): 
       'UnknownPodProcess',
       `a process of pod ${pod.uid} runs here, but neither the API nor the kubelet's directories nor the container runtime of this node knows the pod`,
       { pod: pod.uid, subject: { pod: pod.uid } },
-      foreignHint(pod.uid),
+      strangerHint(pod.uid),
     )
   } else if (why === 'running') {
     const signs = context.witnesses.signsOfLife(pod.uid).join(', ')
