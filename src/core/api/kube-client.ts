@@ -11,7 +11,7 @@ import {
   type ListHead,
   type ListVisitor,
   ListWalk,
-  OBJECT_BYTES,
+  PAGE_BYTES,
   type WalkLimits,
 } from './list-pages.ts'
 import { hasMetadata, reduced } from './reduce-object.ts'
@@ -102,7 +102,7 @@ export function keptBudget(): Budget {
 
 const LIMITS: ClientLimits = {
   // What is no list is one object, a review or a Status.
-  answerBytes: OBJECT_BYTES,
+  answerBytes: 16 * 1024 * 1024,
   // All attachments of the largest cluster, with their managedFields. What is kept of them, keptBudget bounds.
   listBytes: 512 * 1024 * 1024,
   listPages: 2000,
@@ -114,7 +114,7 @@ const ANSWER_MEMORY = 250_000_000
  * All answers that are being received, by all clients together: three of the largest that is taken. A single one must fit, or its own
  * limit would never be the one that is named.
  */
-const IN_FLIGHT = new Budget(3 * OBJECT_BYTES)
+const IN_FLIGHT = new Budget(3 * PAGE_BYTES)
 
 const DEADLINE_MS = 30_000
 const PAGE_SIZE = 500

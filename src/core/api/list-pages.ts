@@ -1,11 +1,7 @@
-/**
- * A list, page by page (N45): each page is taken apart while it comes in, so that a page of any size takes the memory of one
- * object. A server may send the whole list as one page, whatever limit it was asked for.
- */
-import { ListSplitter } from '../json/list-splitter.ts'
+/** A list, page by page (N45): of each page what the visitor makes of its objects is kept, and two are on their way at most. */
 import { defined } from '../lang/defined.ts'
-import type { Budget } from '../trust/bytes.ts'
-import { JsonLimitError } from '../trust/json-scan.ts'
+import { type Budget, Gathered } from '../trust/bytes.ts'
+import { JsonLimitError, parseJson } from '../trust/parse-json.ts'
 import { TooLarge } from '../trust/plain-files.ts'
 import { type ApiError, answerTooLarge, badAnswer } from './api-error.ts'
 import { hasMetadata } from './reduce-object.ts'
@@ -67,8 +63,8 @@ export interface Walk<T, Kept> {
   readonly budget: Budget
 }
 
-/** Of one object: etcd has none that is larger than a few MB. */
-export const OBJECT_BYTES = 16 * 1024 * 1024
+/** Of one page, whatever limit the server was asked for: 500 objects are 10 MB, the largest object of etcd a few. */
+export const PAGE_BYTES = 64 * 1024 * 1024
 
 /** A page is asked for while the one before comes in, which hides the time that the server needs for it. */
 class AskedPage<Kept> {
@@ -214,59 +210,39 @@ class PageReader<T, Kept> implements BodyReader {
   readonly maxBytes: number
   readonly #walk: Walk<T, Kept>
   readonly #events: PageEvents
-  readonly #splitter: ListSplitter
-  #kept: Kept[] = []
+  readonly #body = new Gathered()
   #isHeadSeen = false
-  /** What of the budget is taken. */
-  #taken = 0
 
   constructor(walk: Walk<T, Kept>, events: PageEvents) {
-    this.maxBytes = walk.limits.listBytes
+    this.maxBytes = Math.min(walk.limits.listBytes, PAGE_BYTES)
     this.#walk = walk
     this.#events = events
-    const begin = (): void => {
-      this.#kept = []
-    }
-    this.#splitter = new ListSplitter({ begin, take: (object) => this.#object(object) }, OBJECT_BYTES)
   }
 
   take(piece: Buffer): void {
     this.#events.came(piece.length)
-    this.#asAnswer(() => {
-      this.#splitter.add(piece)
-      this.#settle(this.#splitter.held)
-    })
-    if (this.#isHeadSeen || !this.#splitter.isInItems) return
+    this.#asAnswer(() => this.#walk.budget.take(piece.length))
+    this.#body.add(piece)
+    if (this.#isHeadSeen || this.#body.length < HEAD_BYTES) return
     this.#isHeadSeen = true
-    const token = tokenIn(this.#splitter.rest())
+    const token = tokenIn(this.#body.head(HEAD_BYTES))
     if (token !== undefined) this.#events.nextSeen(token)
   }
 
   close(): void {
-    this.#settle(0)
+    this.#walk.budget.giveBack(this.#body.length)
   }
 
   /** @throws ApiError if the pieces together are no list of objects */
   whole(): ReadPage<Kept> {
-    const list = this.#asAnswer(() => this.#splitter.end()) as ListBody
+    const list = this.#asAnswer(() => parseJson(this.#body.all(), { maxBytes: PAGE_BYTES })) as ListBody
     // An empty list of another kind, or one without items, would make all objects look deleted (S3).
     const isList = isListOf(this.#walk.path, list?.kind) && (list.items === null || Array.isArray(list.items))
     if (!isList) throw this.#bad('not a list')
     const items = list.items ?? []
-    if (!items.every(isObject)) throw this.#bad(OTHER_THINGS)
-    return { list, kept: items.length === 0 ? [] : this.#kept }
-  }
-
-  #object(object: unknown): void {
-    if (!hasMetadata(object)) throw this.#bad(OTHER_THINGS)
-    this.#kept.push(this.#walk.visitor.take(object as T, this.#kept.length))
-  }
-
-  #settle(held: number): void {
-    const { budget } = this.#walk
-    if (held > this.#taken) budget.take(held - this.#taken)
-    else budget.giveBack(this.#taken - held)
-    this.#taken = held
+    if (!items.every(hasMetadata)) throw this.#bad('a list of something other than objects')
+    const kept = this.#asAnswer(() => items.map((object, index) => this.#walk.visitor.take(object as T, index)))
+    return { list: { ...list, items: [] }, kept }
   }
 
   #asAnswer<Value>(read: () => Value): Value {
@@ -286,12 +262,6 @@ class PageReader<T, Kept> implements BodyReader {
   }
 }
 
-const OTHER_THINGS = 'a list of something other than objects'
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** True for the kind of list that belongs to this path: a PodList for `…/pods`. */
 function isListOf(path: string, kind: unknown): boolean {
   const plural = path.slice(path.lastIndexOf('/') + 1)
@@ -302,7 +272,6 @@ function isListOf(path: string, kind: unknown): boolean {
 const HEAD_BYTES = 4096
 
 /** The token of the next page, if it stands in the first bytes of a page; a text of another member may look like one. */
-function tokenIn(rest: Buffer): string | undefined {
-  const head = rest.subarray(0, HEAD_BYTES).toString('latin1')
-  return /^\{[^[]*?"metadata":\s*\{[^{}[]*?"continue":\s*"([\w+/=-]+)"/.exec(head)?.[1]
+function tokenIn(head: Buffer): string | undefined {
+  return /^\{[^[]*?"metadata":\s*\{[^{}[]*?"continue":\s*"([\w+/=-]+)"/.exec(head.toString('latin1'))?.[1]
 }

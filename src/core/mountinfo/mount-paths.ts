@@ -13,22 +13,17 @@ type Stack = number | number[]
  * removed, or its name may really end like that.
  */
 export class MountPaths {
-  readonly #pieces: MountPiece[] = []
+  readonly #pieces: readonly MountPiece[]
   readonly #directories = new Map<string, Directory>()
   readonly #byHash = new Map<number, Directory>()
-  readonly #isEager: boolean
   /** Directories below which something is mounted. */
   #above: ReadonlySet<string> | undefined
 
-  /** @param isEager note the names in each directory at once, and not at the first question */
-  constructor(isEager = false) {
-    this.#isEager = isEager
-  }
-
-  /** @param piece the table's next one */
-  add(piece: MountPiece): void {
-    this.#pieces.push(piece)
-    for (let row = 0; row < piece.columns.size; row++) this.#directoryOf(piece, row).add(piece, row)
+  constructor(pieces: readonly MountPiece[]) {
+    this.#pieces = pieces
+    for (const piece of pieces) {
+      for (let row = 0; row < piece.columns.size; row++) this.#directoryOf(piece, row).add(piece.firstRow + row)
+    }
   }
 
   /** In table order. */
@@ -70,7 +65,7 @@ export class MountPaths {
   #directoryAt(path: string): Directory {
     const known = this.#directories.get(path)
     if (known !== undefined) return known
-    const made = new Directory(path, this.#pieces, this.#isEager)
+    const made = new Directory(path, this.#pieces)
     this.#directories.set(path, made)
     return made
   }
@@ -83,18 +78,16 @@ class Directory {
   readonly #pieces: readonly MountPiece[]
   #names: Map<string, Stack> | undefined
 
-  constructor(path: string, pieces: readonly MountPiece[], isEager: boolean) {
+  constructor(path: string, pieces: readonly MountPiece[]) {
     this.path = path
     this.#pieces = pieces
-    if (isEager) this.#names = new Map()
   }
 
-  /** @param row of the piece */
-  add(piece: MountPiece, row: number): void {
+  /** @param row of the table */
+  add(row: number): void {
     // Nearly every directory has one, and a list that grows has room for many more.
-    if (this.rows.length === 0) this.rows = [piece.firstRow + row]
-    else this.rows.push(piece.firstRow + row)
-    if (this.#names !== undefined) note(this.#names, piece, row)
+    if (this.rows.length === 0) this.rows = [row]
+    else this.rows.push(row)
   }
 
   names(): ReadonlyMap<string, Stack> {

@@ -39,24 +39,12 @@ export function parsePieces(pieces: Iterable<Buffer | string>): MountTable {
   return new PieceTable(parsed)
 }
 
-/**
- * The same of a table that comes in slowly. Its index by path, which every plan needs, is made meanwhile.
- *
- * @throws VolctlError NodeUnreadable, and what the pieces throw
- */
-export async function parseSlowPieces(pieces: AsyncIterable<Buffer>): Promise<MountTable> {
-  const parsed = new Pieces()
-  const paths = new MountPaths(true)
-  for await (const piece of pieces) paths.add(parsed.add(piece))
-  return new PieceTable(parsed, paths)
-}
-
 class Pieces {
   readonly all: MountPiece[] = []
   rows = 0
   #line = 1
 
-  add(given: Buffer | string): MountPiece {
+  add(given: Buffer | string): void {
     const piece =
       typeof given === 'string'
         ? new MountPiece(Buffer.from(given), this.rows, this.#line, given)
@@ -64,7 +52,6 @@ class Pieces {
     this.all.push(piece)
     this.rows += piece.columns.size
     this.#line += piece.columns.lines
-    return piece
   }
 }
 
@@ -100,11 +87,9 @@ class PieceTable implements MountTable {
   /** Of stacks, which may be high. */
   readonly #reached = new WeakMap<readonly number[], readonly MountInfo[]>()
 
-  /** @param paths the index, where it is made */
-  constructor({ all, rows }: Pieces, paths?: MountPaths) {
+  constructor({ all, rows }: Pieces) {
     this.#pieces = all
     this.size = rows
-    this.#paths = paths
   }
 
   get text(): string {
@@ -217,8 +202,7 @@ class PieceTable implements MountTable {
 
   #byPath(): MountPaths {
     if (this.#paths === undefined) {
-      this.#paths = new MountPaths()
-      for (const piece of this.#pieces) this.#paths.add(piece)
+      this.#paths = new MountPaths(this.#pieces)
     }
     return this.#paths
   }

@@ -37,7 +37,7 @@ import { withSignsOfLife } from './kubelet/signs-of-life.ts'
 import { livingVolumes } from './living-volumes.ts'
 import { type LocatedNode, locateNode } from './locate-node.ts'
 import { readLazilyDetached } from './read-lazily-detached.ts'
-import { mountTableReader, readMountTableBeside } from './read-mountinfo.ts'
+import { mountTableReader, readMountTable } from './read-mountinfo.ts'
 import { readSelinux } from './read-selinux.ts'
 import { readStaticPods } from './static-pods.ts'
 import { scanTree } from './tree/read-tree.ts'
@@ -208,8 +208,8 @@ interface KnownMounts {
   readonly links: StructureLinks
 }
 
-async function readMounts(rootDir: string, log: (line: string) => void): Promise<KnownMounts> {
-  const raw = await readMountTableBeside()
+function readMounts(rootDir: string, log: (line: string) => void): KnownMounts {
+  const raw = readMountTable()
   const links = structureLinks(rootDir, raw)
   const mounts = withLinks(raw, links.links)
   log(`mount table: ${mounts.size} mounts`)

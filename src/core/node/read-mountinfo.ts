@@ -5,11 +5,10 @@ import { errorMessage, SafetyRefusal, VolctlError } from '../errors/errors.ts'
 import { OperationRefused } from '../errors/operation-error.ts'
 import { type PlaceLink, withLinks } from '../mountinfo/linked-mounts.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
-import { parseMountinfo, parsePieces, parseSlowPieces } from '../mountinfo/parse-mountinfo.ts'
+import { parseMountinfo, parsePieces } from '../mountinfo/parse-mountinfo.ts'
 import { isReliable, stableRead } from '../mountinfo/stable-table.ts'
 import { openNamespace } from '../trust/enter-namespace.ts'
 import { linesInPieces, namespaceOf } from '../trust/kernel.ts'
-import { linesBeside } from '../trust/lines-beside.ts'
 import { type PinnedProcess, pin } from '../trust/processes.ts'
 import { structureLinks } from './tree/structure-links.ts'
 
@@ -103,11 +102,6 @@ export function readMountTable(path = '/proc/self/mountinfo', kernel = release()
   return parseMountinfo(stableRead(() => readBytes(path), kernel))
 }
 
-/** The same, while other work goes on: a large table takes the kernel long. */
-export async function readMountTableBeside(path = '/proc/self/mountinfo', kernel = release()): Promise<MountTable> {
-  return isReliable(kernel) ? await parseSlowPieces(piecesBeside(path)) : readMountTable(path, kernel)
-}
-
 /** The first mount under the root directory that only one of two tables has, for messages. */
 export function firstDifference(one: MountTable, other: MountTable, rootDir: string): string | undefined {
   const [left, right] = [one, other].map((table) => table.under(rootDir).map(identity).sort())
@@ -132,23 +126,11 @@ function* readPieces(path: string): Iterable<Buffer> {
   try {
     yield* linesInPieces(path)
   } catch (error) {
-    throw unreadable(path, error)
+    throw new VolctlError('NodeUnreadable', `${path}: ${errorMessage(error)}`, {
+      cause: error,
+      hint: 'Run volctl as root, with /proc mounted.',
+    })
   }
-}
-
-async function* piecesBeside(path: string): AsyncIterable<Buffer> {
-  try {
-    yield* linesBeside(path)
-  } catch (error) {
-    throw unreadable(path, error)
-  }
-}
-
-function unreadable(path: string, error: unknown): VolctlError {
-  return new VolctlError('NodeUnreadable', `${path}: ${errorMessage(error)}`, {
-    cause: error,
-    hint: 'Run volctl as root, with /proc mounted.',
-  })
 }
 
 /**

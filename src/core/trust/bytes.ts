@@ -128,6 +128,11 @@ export class Gathered {
     }
   }
 
+  /** The first of them, at most this many. */
+  head(bytes: number): Buffer {
+    return (this.#full[0] ?? this.#block.subarray(0, this.#used)).subarray(0, bytes)
+  }
+
   all(): Buffer {
     return Buffer.concat([...this.#full, this.#block.subarray(0, this.#used)])
   }

@@ -40,7 +40,7 @@ export function* linesInPieces(path: string): Iterable<Buffer> {
 }
 
 /** Reads on. @returns the next whole lines, which may be none; and whether they are the file's last */
-export function readLines(fd: number, lines: WholeLines): { readonly whole: Buffer; readonly isLast: boolean } {
+function readLines(fd: number, lines: WholeLines): { readonly whole: Buffer; readonly isLast: boolean } {
   const room = lines.room()
   const length = fill(fd, room)
   const isLast = length < room.length

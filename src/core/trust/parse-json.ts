@@ -1,5 +1,5 @@
 import { isAscii } from 'node:buffer'
-import { JsonLimitError, JsonScan } from './json-scan.ts'
+import { JsonLimitError, scanJson } from './json-scan.ts'
 
 export { JsonLimitError } from './json-scan.ts'
 
@@ -58,7 +58,7 @@ export function requireBoundedJson(bytes: Buffer, limits: Partial<JsonLimits> = 
   const most = Math.min(maxBytes, Math.floor(maxMemory / copies))
   if (bytes.length > most) throw tooLarge(most)
   const forValues = maxMemory - bytes.length * copies
-  new JsonScan(maxDepth, Math.min(maxValues, Math.floor(forValues / BYTES_PER_VALUE))).look(bytes, 0, true)
+  scanJson(bytes, maxDepth, Math.min(maxValues, Math.floor(forValues / BYTES_PER_VALUE)))
 }
 
 const BYTES_PER_VALUE = 72
