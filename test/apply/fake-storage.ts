@@ -109,17 +109,6 @@ export class FakeStorage {
     return this.disk(name, { device })
   }
 
-  /** A SCSI host that can be told to look for LUNs. */
-  scsiHost(name: string, { fc = false } = {}): this {
-    this.#write(`${this.sys}/class/scsi_host/${name}/scan`, '')
-    if (fc) mkdirSync(`${this.sys}/class/fc_host/${name}`, { recursive: true })
-    return this
-  }
-
-  withoutFcHosts(): void {
-    rmSync(`${this.sys}/class/fc_host`, { recursive: true })
-  }
-
   /** The kernel is at work on what a path of this host failed with. */
   recovering(host: number): this {
     this.#write(`${this.sys}/class/scsi_host/host${host}/state`, 'recovery\n')

@@ -29,13 +29,13 @@ describe('the schedule', () => {
     ])
   })
 
-  it('never logs in to and out of one iSCSI target at a time (P74)', () => {
+  it('never ends sessions of one iSCSI target twice at a time (P76)', () => {
     const directory = (maps: string, lun: number) =>
       `/r/plugins/kubernetes.io/iscsi/${maps}iface-default/10.0.0.1:3260-iqn.2003-01.t:d-lun-${lun}`
     const iscsi = { name: 'x', plugin: 'kubernetes.io/iscsi', mode: 'Filesystem' as const }
-    const logIn = { kind: 'MountVolume' as const, steps: [step('iscsiLogin', directory('', 1))] }
-    const logOut = { kind: 'UnmapDevice' as const, steps: [step('iscsiLogout', directory('volumeDevices/', 2))] }
-    for (const given of [logIn, logOut])
+    const mounted = { kind: 'UnmountDevice' as const, steps: [step('iscsiLogout', directory('', 1))] }
+    const mapped = { kind: 'UnmapDevice' as const, steps: [step('iscsiLogout', directory('volumeDevices/', 2))] }
+    for (const given of [mounted, mapped])
       expect(keysOf(operation('a', { volume: iscsi, ...given }))).toContain('target iqn.2003-01.t:d')
   })
 

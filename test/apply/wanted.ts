@@ -3,17 +3,15 @@
 import type { PodVolumeSource } from '../../src/core/model/objects.ts'
 import type { Operation } from '../../src/core/plan/plan.ts'
 import { desiredStateOfPods } from '../../src/core/populator/populate.ts'
-import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
+import { type NodeBuilder, uid } from '../helpers/node-builder.ts'
 import { plan } from '../reconcile/planned.ts'
 import type { Fixture } from './apply-fixture.ts'
 
 export interface Wanted {
   readonly fsGroup?: number
   /** Is the volume in volumesAttached and volumesInUse. */
-  readonly attached?: boolean
-  /** As the Node has it. */
-  readonly devicePath?: string
-  readonly built?: NodeBuilder
+  readonly attached: boolean
+  readonly built: NodeBuilder
 }
 
 /** The pod that wants it, by number. */
@@ -23,16 +21,16 @@ export const WANTING = uid(2)
 export function wantVolume(
   fixture: Fixture,
   source: Partial<PodVolumeSource>,
-  { fsGroup, attached = true, devicePath = '', built = node() }: Wanted = {},
+  { fsGroup, attached, built }: Wanted,
 ): Operation {
   built.pod(WANTING, 'app', [{ name: 'v', ...source }])
   const pod = built.pods.at(-1)
   if (pod === undefined) throw new Error('no pod')
   if (fsGroup !== undefined) Object.assign(pod.spec, { securityContext: { fsGroup } })
   const api = () => built.build().snapshot.api ?? ({} as never)
-  if (attached) built.inUse.push(...desiredStateOfPods([pod], api()).volumes.map(nameIfAttached))
+  if (attached) built.inUse.push(...desiredStateOfPods([pod], api()).volumes.map(({ uniqueName }) => uniqueName))
   const state = built.build()
-  if (attached) Object.assign(state.snapshot.api?.node?.status ?? {}, listed(built.inUse, devicePath))
+  if (attached) Object.assign(state.snapshot.api?.node?.status ?? {}, listed(built.inUse))
   const made = plan({ build: () => state } as NodeBuilder)
   fixture.witness = { listed: new Set([WANTING]), alive: new Set(), apiPods: [pod] }
   fixture.volumes = [...desiredStateOfPods([pod], state.snapshot.api as never).volumes]
@@ -41,11 +39,6 @@ export function wantVolume(
   return operation
 }
 
-/** A flexVolume that does not attach has its pod in its name, one that does has not. */
-function nameIfAttached({ plugin, uniqueName, specName }: { plugin: string; uniqueName: string; specName: string }) {
-  return plugin.startsWith('kubernetes.io/') ? uniqueName : `${plugin}/${specName}`
-}
-
-function listed(names: readonly string[], devicePath: string): object {
-  return { volumesInUse: names, volumesAttached: names.map((name) => ({ name, devicePath })) }
+function listed(names: readonly string[]): object {
+  return { volumesInUse: names, volumesAttached: names.map((name) => ({ name, devicePath: '' })) }
 }

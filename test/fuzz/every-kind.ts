@@ -65,26 +65,13 @@ const shared: Shared = {
   nfs: { server: 'server.test', path: '/export', readOnly: true },
   iscsi: {
     targetPortal: '10.0.0.1',
-    portals: ['10.0.0.2:3260'],
     iqn: 'iqn.2026-01.test:disk',
     lun: 1,
     iscsiInterface: 'default',
     initiatorName: 'iqn.2026-01.test:node',
-
-    fsType: 'ext4',
-    readOnly: true,
-    chapAuthDiscovery: false,
-    chapAuthSession: false,
-    secretRef,
   },
-  fc: {
-    targetWWNs: ['50060e801049cfd1'],
-    lun: 0,
-    wwids: ['3600508b400105e210000900000490000'],
-    fsType: 'ext4',
-    readOnly: true,
-  },
-  flexVolume: { driver: 'vendor/driver', fsType: 'ext4', readOnly: true, options: { a: 'b' }, secretRef },
+  fc: { targetWWNs: ['50060e801049cfd1'], lun: 0, wwids: ['3600508b400105e210000900000490000'] },
+  flexVolume: { driver: 'vendor/driver' },
 }
 
 /** Each is the source of a volume of its own. */

@@ -37,9 +37,11 @@ it('sources of pods and PersistentVolumes', () => {
     readonly portworxVolume: Read<client.V1PortworxVolumeSource>
     readonly hostPath: Read<client.V1HostPathVolumeSource>
     readonly nfs: Read<client.V1NFSVolumeSource>
-    readonly iscsi: Read<client.V1ISCSIPersistentVolumeSource>
-    readonly fc: Read<client.V1FCVolumeSource>
-    readonly flexVolume: Read<client.V1FlexPersistentVolumeSource>
+    readonly iscsi: Read<
+      Pick<client.V1ISCSIPersistentVolumeSource, 'targetPortal' | 'iqn' | 'lun' | 'iscsiInterface' | 'initiatorName'>
+    >
+    readonly fc: Read<Pick<client.V1FCVolumeSource, 'targetWWNs' | 'lun' | 'wwids'>>
+    readonly flexVolume: Read<Pick<client.V1FlexPersistentVolumeSource, 'driver'>>
   }>()
 })
 

@@ -203,6 +203,14 @@ describe('what to type next on this node', () => {
       next: ['systemctl start kubelet.service'],
     },
     {
+      name: 'the kubelet, where it alone sets up what is left',
+      plan: {
+        ...withKubelet({ state: 'stopped', unit: 'kubelet.service' }),
+        waiting: [wait({ code: 'LeftToKubelet' })],
+      },
+      next: ['systemctl start kubelet.service'],
+    },
+    {
       name: 'not the kubelet, where a person has to see to something first',
       plan: {
         ...withKubelet({ state: 'stopped', unit: 'kubelet.service' }),

@@ -6,7 +6,7 @@ import { PLUGINS } from '../../src/core/plugins/registry.ts'
 
 const SOURCE = join(import.meta.dirname, '../../src')
 /** The plugin itself, and the steps of its own. */
-const OWN = /^core\/(?:names|plugins|apply\/(?:fc|iscsi))\//
+const OWN = /^core\/(?:names|plugins|apply\/release)\//
 
 it('nobody else knows the names of iSCSI and FC', () => {
   const knows = (file: string): boolean =>

@@ -101,7 +101,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...layouts('S8, S18: $kind that fails half-way leaves nothing, and is brought up and down by the next'),
     ...shown('privileged/layouts/set-up-nested', 'S8, O35: on the layout %s'),
     ...shown('privileged/layouts/csi-nested', 'S8, O35: on the layout %s'),
-    ...shown('privileged/layouts/lun-nested', 'S8, O35: on the layout %s'),
+    ...shown('privileged/layouts/left-behind-nested', 'S8, O35: on the layout %s'),
     ...shown('e2e/repair', 'its root directory: %s'),
     ...shown('e2e/set-up', 'its root directory: %s'),
     ...shown('captures-on-layouts', 'S8, S18: every mount twice, %s: the same plan'),

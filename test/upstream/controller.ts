@@ -83,7 +83,10 @@ export const CONTROLLER: Table = {
       'in use, with the taint: detached': TAINTED,
       'and nothing comes to it': byAll(
         by('reconcile/mount-waits', 'a node that is out of service'),
-        by('apply/conditions/require-reported', 'out of service'),
+        by(
+          'privileged/set-up/csi',
+          'asks for nothing where attachment, node or other nodes have changed since the plan (S22, S30)',
+        ),
       ),
     },
     NoOutOfServiceTainted: {

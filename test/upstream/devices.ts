@@ -3,21 +3,14 @@ import { by, byAll, instead, not, type Table } from './verdict.ts'
 
 const LOCAL = 'privileged/set-up/local'
 const ISCSI = 'apply/iscsi'
-const LOGIN = 'apply/iscsi/iscsi-login'
+const SET_UP = not('only a kubelet sets up iSCSI and Fibre Channel volumes')
 const FC_NAMES = by('names/iscsi-disk', 'the name of an FC directory, and udev’s links (P79, P80, P82)')
 const FC = 'apply/fc'
 
 export const DEVICES: Table = {
   'pkg/volume/util/device_util_linux_test.go': {
     'multipath parent': {
-      'a map over a path, none': byAll(
-        by(
-          'apply/fc/fc-find',
-          'a multipath map is taken at once',
-          'without a map every SCSI host looks once more, and the disk is taken (P80)',
-        ),
-        by(FC, 'a WWID leads to its multipath map'),
-      ),
+      'a map over a path, none': by(FC, 'a WWID leads to its multipath map'),
     },
     'name of the disk behind a path': {
       'links, another device': by(FC, 'a single path, and a mount of its partition', 'a link by path that is $name'),
@@ -26,9 +19,10 @@ export const DEVICES: Table = {
       'all of them': by(FC, 'unmounts, flushes the multipath map, removes exactly its paths, and the directory (P81)'),
     },
     'hosts of portals': {
-      'address, and what was asked for': byAll(
-        by(ISCSI, 'a portal whose host name has hyphens, $name', 'IPv6 in another spelling is the same portal'),
-        by(LOGIN, 'a session of $name is another'),
+      'address, and what was asked for': by(
+        ISCSI,
+        'a portal whose host name has hyphens, $name',
+        'IPv6 in another spelling is the same portal',
       ),
     },
     'devices of a LUN': {
@@ -57,7 +51,7 @@ export const DEVICES: Table = {
     TestGetSELinuxMountContext: {
       'quotes trimmed, none': by(
         'reconcile/mount-volumes/selinux',
-        'a global mount with $there (R808, TestGetSELinuxMountContext)',
+        'a pod keeps what it has, a mount with $there, and what differs is said (R808, R824)',
       ),
       'no SELinux: none': by('reconcile/mount-volumes/selinux', 'none without SELinux'),
     },
@@ -116,14 +110,9 @@ export const DEVICES: Table = {
     },
     'portals named twice': { 'once each': by('names/iscsi-disk', 'a portal that is named twice') },
     'cloning of an interface': {
-      'its settings': by(LOGIN, 'is a clone of the one that is named, and the directory bears its name'),
-      'it fails: deleted again': by(
-        LOGIN,
-        'is deleted again where the log-in fails',
-        'is deleted again where a setting is refused',
-        'the interface is not there',
-      ),
-      'settings that are unknown: no matter': by(LOGIN, 'settings that an old version does not know do not matter'),
+      'its settings': SET_UP,
+      'it fails: deleted again': SET_UP,
+      'settings that are unknown: no matter': SET_UP,
     },
   },
   'pkg/volume/fc': {
@@ -137,13 +126,8 @@ export const DEVICES: Table = {
       'no mount any more': by(FC, 'nothing is mounted any more, as after a tear-down that was ended half-way (R837)'),
     },
     'search for the disk': {
-      'at once, after a look of the hosts': by(
-        'apply/fc/fc-find',
-        'a multipath map is taken at once',
-        'without a map every SCSI host looks once more, and the disk is taken (P80)',
-        'a disk that comes only then',
-      ),
-      none: by('apply/fc/fc-find', '$name: no disk, and what was looked for is said'),
+      'at once, after a look of the hosts': SET_UP,
+      none: SET_UP,
     },
   },
   'pkg/volume/hostpath': {

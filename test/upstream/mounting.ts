@@ -11,10 +11,7 @@ export const USERS = instead(
 const DEVICE = 'apply/disks/mount-device'
 const BIND = by('apply/mounts/mount-step', 'what is called')
 const FORMATS = not('volctl makes no file system (S15)')
-const NO_SECRETS = instead(
-  'P87: only flexVolumes have secret options in 1.36, and volctl mounts none that has',
-  by('reconcile/flex-volumes', 'a secret blocks it: it would stand on a command line'),
-)
+const NO_SECRETS = not('only flexVolumes have secret options in 1.36, and only a kubelet mounts these')
 const UNSAFE = 'P115, S27: what umount(8) says decides nothing; the mount table is read after it'
 const TABLE_AFTER = by(
   'privileged/unmounting',

@@ -124,7 +124,10 @@ export const RECONCILING: Table = {
       ),
     },
     MarkVolumesReportedInUse: {
-      'only what the last report names': by('apply/conditions/require-reported', 'all is well', 'no longer in use'),
+      'only what the last report names': by(
+        'privileged/set-up/csi',
+        'asks for nothing where attachment, node or other nodes have changed since the plan (S22, S30)',
+      ),
     },
     WithEmptyDirSizeLimit: {
       'of an emptyDir on disk': not(

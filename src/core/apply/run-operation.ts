@@ -1,14 +1,7 @@
 /** One operation alone: its conditions, the intent in the journal, the steps, the outcome. */
 import type { Operation } from '../plan/plan.ts'
 import { type ApplyRun, BRINGING_UP, WITNESS_AGE_MS } from './apply-run.ts'
-import {
-  requireNetwork,
-  requireNothingNew,
-  requirePrograms,
-  requireSameFiles,
-  requireWanted,
-} from './conditions/require.ts'
-import { requireStillReported } from './conditions/require-reported.ts'
+import { requireNetwork, requireNothingNew, requireSameFiles, requireWanted } from './conditions/require.ts'
 import { requireExpectedMounts } from './operation/expected-mounts.ts'
 import type { Witness } from './operation/ports.ts'
 import { requireUnused } from './operation/preconditions.ts'
@@ -48,18 +41,15 @@ export async function requireStillSo(operation: Operation, run: StepContext, wit
 }
 
 /**
- * Their order matters (S26). First what touches no path: programs, the network, the pods. Then the mounts: once they are the
+ * Their order matters (S26). First what touches no path: the network, the pods. Then the mounts: once they are the
  * expected ones, no path leads below a foreign mount, and files may be looked at. The users last: that look takes longest.
  *
  * @throws OperationRefused
  */
 export async function requireConditions(operation: Operation, run: StepContext, witness: Witness): Promise<void> {
   if (BRINGING_UP.has(operation.kind)) {
-    requirePrograms(operation, run.host)
     requireNetwork(operation, run.host)
-    const wanted = requireWanted(operation, witness, run.context)
-    await requireStillReported(wanted, run)
-    run.bringUp.wanted = wanted
+    run.bringUp.wanted = requireWanted(operation, witness, run.context)
   } else await requireUnused(operation, witness, run.context)
   requireExpectedMounts(operation, run.around)
   requireSameFiles(operation, run.host)

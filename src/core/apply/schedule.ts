@@ -28,10 +28,10 @@ export function keysOf(operation: Operation, podKey: (uid: string) => string = k
   const keys = pod === undefined ? [] : [podKey(pod.uid)]
   if (volume?.driver !== undefined && volume.handle !== undefined) keys.push(`volume ${volume.driver}^${volume.handle}`)
   else if (volume?.uniqueName !== undefined) keys.push(`volume ${volume.uniqueName}`)
-  // LUNs share sessions, and releasing one asks whether the others are in use: so one after the other (P74).
+  // LUNs share sessions, and releasing one asks whether the others are in use: so one after the other (P76).
   const releasesDevice = kind === 'UnmountDevice' || kind === 'UnmapDevice'
   if (releasesDevice && volume !== undefined && deviceOf(operation)?.release !== undefined) keys.push(volume.plugin)
-  // A log-in and a log-out of one target never run at once (P74).
+  // If a call on one target hangs, only that target's are held back.
   keys.push(...sessionsOf(operation))
   return keys
 }

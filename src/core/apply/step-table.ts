@@ -18,13 +18,6 @@ import { mapDevice } from './disks/map-device.ts'
 import { mountDevice } from './disks/mount-device.ts'
 import { expandCsiVolume } from './expand/csi-expand.ts'
 import { growFileSystem } from './expand/local-expand.ts'
-import { findFcDisk } from './fc/fc-find.ts'
-import { removeFcDisks } from './fc/fc-step.ts'
-import { mountFlexDevice, mountFlexVolume } from './flex/flex-mount.ts'
-import { callFlexDriver } from './flex/flex-step.ts'
-import { logInToIscsi } from './iscsi/iscsi-login.ts'
-import { writeIscsiRecord } from './iscsi/iscsi-record.ts'
-import { logOutOfIscsi, removeIscsiDisks } from './iscsi/iscsi-step.ts'
 import { checkPath } from './mounts/check-path.ts'
 import { mountStep } from './mounts/mount-step.ts'
 import { removeStep } from './mounts/remove.ts'
@@ -32,6 +25,9 @@ import { setOwnership } from './mounts/set-ownership.ts'
 import { umountLayer } from './mounts/umount-step.ts'
 import { makeDirectory } from './operation/make-directory.ts'
 import type { StepContext } from './operation/step-context.ts'
+import { removeFcDisks } from './release/fc-step.ts'
+import { callFlexDriver } from './release/flex-step.ts'
+import { logOutOfIscsi, removeIscsiDisks } from './release/iscsi-step.ts'
 
 /** The result of a step that was carried out. */
 export interface StepResult {
@@ -74,17 +70,12 @@ const STEPS: { readonly [Op in StepOp]: CarryOut<Op> } = {
   writeContent: makes(writeContent),
   writeMarker: makes(writeMarker),
   writeVolumeData: makes(writeVolumeData),
-  writeIscsiRecord: makes(writeIscsiRecord),
   setOwnership: makes((step, run) => (driverSeesToGroup(run) ? [] : setOwnership(step, run))),
   checkPath: makes(checkPath),
-  iscsiLogin: makes(logInToIscsi),
-  fcFind: makes(findFcDisk),
   NodeStageVolume: takesOver(nodeStageVolume),
   NodePublishVolume: takesOver(nodePublishVolume),
   NodeExpandVolume: maySpare(expandCsiVolume),
   growFileSystem: maySpare(growFileSystem),
-  flexMountDevice: makes(mountFlexDevice),
-  flexMount: makes(mountFlexVolume),
 }
 
 export function carryOut(step: Step, run: StepContext): Promise<StepResult> {
@@ -122,7 +113,7 @@ function takesOver<Of extends Step>(
   return async (step, run) => ({ undos: await work(step, run), takesOver: true })
 }
 
-/** True if the driver itself applies fsGroup; then the kubelet does not (C62, P88). */
-function driverSeesToGroup({ bringUp: { csi, flex } }: StepContext): boolean {
-  return flex?.fsGroup === false || csi?.capabilities.includes('VOLUME_MOUNT_GROUP') === true
+/** True if the driver itself applies fsGroup; then the kubelet does not (C62). */
+function driverSeesToGroup({ bringUp: { csi } }: StepContext): boolean {
+  return csi?.capabilities.includes('VOLUME_MOUNT_GROUP') === true
 }

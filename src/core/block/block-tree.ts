@@ -43,8 +43,6 @@ export interface IscsiLun {
 export interface IscsiSession {
   /** As the kernel calls it: session1. */
   readonly name: string
-  /** Its SCSI host: host3. */
-  readonly host: string
   readonly iqn: string
   /** ADDRESS:PORT, as configured and as connected; IPv6 in brackets. */
   readonly portals: readonly string[]
@@ -74,10 +72,4 @@ export interface BlockTree {
   fcPort(scsiAddress: string): string | undefined
   /** The file that takes a SCSI disk away when "1" is written to it. */
   deletePath(name: string): string
-  /** Every SCSI host: host3. */
-  scsiHosts(): readonly string[]
-  /** Those of them that are Fibre Channel adapters. */
-  fcHosts(): readonly string[]
-  /** The file that makes a SCSI host look for LUNs when "CHANNEL TARGET LUN" is written to it, `-` for any. */
-  scanPath(host: string): string
 }

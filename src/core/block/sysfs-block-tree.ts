@@ -25,7 +25,7 @@ export class SysfsBlockTree implements BlockTree {
     return namesIn(hosts).flatMap((host) =>
       namesIn(`${hosts}/${host}/device`)
         .filter((name) => /^session\d+$/.test(name))
-        .flatMap((name) => session(`${hosts}/${host}/device/${name}`, name, host) ?? []),
+        .flatMap((name) => session(`${hosts}/${host}/device/${name}`, name) ?? []),
     )
   }
 
@@ -113,18 +113,6 @@ export class SysfsBlockTree implements BlockTree {
     return `${this.#sys}/block/${name}/device/delete`
   }
 
-  scsiHosts(): string[] {
-    return namesIn(`${this.#sys}/class/scsi_host`)
-  }
-
-  fcHosts(): string[] {
-    return namesIn(`${this.#sys}/class/fc_host`)
-  }
-
-  scanPath(host: string): string {
-    return `${this.#sys}/class/scsi_host/${host}/scan`
-  }
-
   #scsiAddress(name: string): string | undefined {
     try {
       const found = posix.basename(realpathSync(`${this.#sys}/block/${name}/device`))
@@ -151,7 +139,7 @@ export class SysfsBlockTree implements BlockTree {
 }
 
 /** Undefined where the session ended while it was read. */
-function session(at: string, name: string, host: string): IscsiSession | undefined {
+function session(at: string, name: string): IscsiSession | undefined {
   const facts = `${at}/iscsi_session/${name}`
   const iqn = textIn(`${facts}/targetname`)
   if (iqn === undefined) return undefined
@@ -163,7 +151,7 @@ function session(at: string, name: string, host: string): IscsiSession | undefin
       return ['persistent_', ''].flatMap((kind) => portalOf(connection, kind) ?? [])
     })
   const luns = lunsOf(at)
-  return { name, host, iqn, portals: [...new Set(portals)], ...defined({ iface }), luns }
+  return { name, iqn, portals: [...new Set(portals)], ...defined({ iface }), luns }
 }
 
 /** A session that is reconnecting shows no current address, but still shows the configured one. */

@@ -9,13 +9,6 @@ export const DEVICE_CODES = {
     next: 'Find out which device it was (lsblk): volctl apply --device VOLUME=/dev/NAME or volctl apply --device VOLUME=none',
     rules: ['S21'],
   },
-  DeviceMissing: {
-    in: ['outcome'],
-    cause: 'device',
-    means: 'a disk of the volume did not appear on this node',
-    next: 'Check that the storage exports it to this host (lsscsi -t; iscsiadm -m session -P 3); then plan again.',
-    rules: ['S25'],
-  },
   ForeignDevice: {
     in: ['outcome'],
     cause: 'foreign',
@@ -26,8 +19,8 @@ export const DEVICE_CODES = {
   IscsiFailed: {
     in: ['outcome'],
     cause: 'device',
-    means: 'an iSCSI log-in or log-out failed, or which session belongs to the volume is unknown',
-    next: 'Check that iscsid runs, and that the portal admits this initiator; compare iscsiadm -m session -P 3; end a session that is left by hand (iscsiadm -m session -r NUMBER -u). Then plan again.',
+    means: 'an iSCSI log-out failed, or which session belongs to the volume is unknown',
+    next: 'Check that iscsid runs; compare iscsiadm -m session -P 3; end a session that is left by hand (iscsiadm -m session -r NUMBER -u). Then plan again.',
     rules: ['S25'],
   },
   FilesystemUnfit: {

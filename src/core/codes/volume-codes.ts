@@ -65,10 +65,10 @@ export const VOLUME_CODES = {
     rules: ['O44'],
   },
   LeftToKubelet: {
-    in: ['blocked', 'problem'],
+    in: ['blocked', 'waiting', 'problem'],
     cause: 'kubelet',
     means:
-      'only the kubelet sets up this volume: its content, a plugin that is not migrated to CSI, or a secret that would stand on a command line',
+      'only the kubelet sets up this volume: iSCSI, Fibre Channel and flexVolume, some content, or a plugin that is not migrated to CSI',
     next: 'Start the kubelet: it sets up the volume.',
   },
   InvalidVolume: {

@@ -134,25 +134,13 @@ const sharedSources = {
   nfs: kept({ server: needed(text), path: needed(text), readOnly: flag }),
   iscsi: kept({
     targetPortal: needed(text),
-    portals: texts,
     iqn: needed(text),
     lun: needed(integer),
     iscsiInterface: text,
     initiatorName: text,
-    fsType: text,
-    readOnly: flag,
-    chapAuthDiscovery: flag,
-    chapAuthSession: flag,
-    secretRef: secretReference,
   }),
-  fc: kept({ targetWWNs: texts, lun: integer, wwids: texts, fsType: text, readOnly: flag }),
-  flexVolume: kept({
-    driver: needed(text),
-    fsType: text,
-    readOnly: flag,
-    options: textByName,
-    secretRef: secretReference,
-  }),
+  fc: kept({ targetWWNs: texts, lun: integer, wwids: texts }),
+  flexVolume: kept({ driver: needed(text) }),
 }
 
 export interface SharedSources extends KeptOf<typeof sharedSources> {}

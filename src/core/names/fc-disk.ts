@@ -13,25 +13,17 @@ export type FcDisk =
 const ID = /^(?!\.{1,2}$)[A-Za-z0-9._: -]+$/
 
 /**
- * The disk of a source: WWNs with a LUN, else WWIDs, whose spaces udev writes as `_`.
+ * The global directory of a source, relative to the root directory (P79): WWNs with a LUN, else WWIDs, whose spaces udev writes
+ * as `_`.
  *
- * @returns an error if the source has neither, or an invalid name
+ * @returns undefined if the source has neither, or an invalid name
  */
-export function fcDiskOf({
-  targetWWNs = [],
-  lun,
-  wwids = [],
-}: NonNullable<SharedSources['fc']>): FcDisk | { readonly error: string } {
-  const bad = [...targetWWNs, ...wwids].find((each) => !ID.test(each))
-  if (bad !== undefined) return { error: `its fc source has ${JSON.stringify(bad)}, which is invalid` }
-  if (targetWWNs.length > 0 && lun != null) return { wwns: targetWWNs, lun: String(lun) }
-  if (wwids.length > 0) return { wwids: wwids.map((each) => each.replaceAll(' ', '_')) }
-  return { error: 'its fc source has neither targetWWNs with a lun nor wwids' }
-}
-
-/** The global directory, relative to the root directory (P79). */
-export function fcDirectory(disk: FcDisk, mode: VolumeMode): string {
-  const name = disk.wwns === undefined ? disk.wwids.join('-') : `${disk.wwns.join('-')}-lun-${disk.lun}`
+export function fcDirectory(source: NonNullable<SharedSources['fc']>, mode: VolumeMode): string | undefined {
+  const { targetWWNs = [], lun, wwids = [] } = source
+  if (![...targetWWNs, ...wwids].every((each) => ID.test(each))) return undefined
+  const byWwn = targetWWNs.length > 0 && lun != null
+  if (!byWwn && wwids.length === 0) return undefined
+  const name = byWwn ? `${targetWWNs.join('-')}-lun-${lun}` : wwids.join('-').replaceAll(' ', '_')
   return `plugins/kubernetes.io/fc/${mode === 'Block' ? 'volumeDevices/' : ''}${name}`
 }
 

@@ -2,7 +2,8 @@
 
 import { posix } from 'node:path'
 import { defined } from '../lang/defined.ts'
-import { uniqueVolumeName } from './volume-names.ts'
+import type { SharedSources } from '../model/objects.ts'
+import { uniqueVolumeName, type VolumeMode } from './volume-names.ts'
 
 export const ISCSI_PLUGIN = 'kubernetes.io/iscsi'
 /** The file in a global directory that records the login (P73). */
@@ -71,8 +72,22 @@ export function parseIscsiDirectory(path: string): IscsiDisk | undefined {
   return { portals: [portal], iqn, lun, ownIface: false, ...defined({ iface }) }
 }
 
-export function isIfaceName(name: string): boolean {
-  return IFACE.test(name)
+/**
+ * The global directory of a wanted volume, relative to the root directory (P72). With an initiator name the volume has its own
+ * interface.
+ *
+ * @returns undefined if a tear-down could not read the same from this path
+ */
+export function iscsiDirectory(
+  { specName, mode }: { readonly specName: string; readonly mode: VolumeMode },
+  { targetPortal, iqn, lun, iscsiInterface, initiatorName }: NonNullable<SharedSources['iscsi']>,
+): string | undefined {
+  const portal = targetPortal.includes(':') ? targetPortal : `${targetPortal}:3260`
+  const iface = initiatorName ? `${portal}:${specName}` : iscsiInterface || 'default'
+  const maps = mode === 'Block' ? 'volumeDevices/' : ''
+  const path = `plugins/${ISCSI_PLUGIN}/${maps}iface-${iface}/${portal}-${iqn}-lun-${lun ?? 0}`
+  const disk = parseIscsiDirectory(path)
+  return disk?.iface === iface && disk.iqn === iqn && disk.portals[0] === portal ? path : undefined
 }
 
 /** The interface in a path `…/iface-IFACE/NAME`. */

@@ -123,16 +123,10 @@ export const STEP_FIELDS = {
   writeMarker: [],
   /** Writes vol_data.json, which a kubelet later needs to call the CSI driver (C13). */
   writeVolumeData: ['label'],
-  /** Writes iscsi.json, which a kubelet later needs to log out (P73). */
-  writeIscsiRecord: [],
   /** Applies fsGroup (P31). */
   setOwnership: ['ownership'],
   /** Checks the type of a hostPath (detail), and creates the path if it is missing and the type says so. */
   checkPath: ['detail'],
-  /** Brings the LUN's device to this node, for the mountDevice, mapDevice and symlink that follow (P74). */
-  iscsiLogin: [],
-  /** Finds the LUN's device on this node, for the mountDevice, mapDevice and symlink that follow (P80). */
-  fcFind: [],
   /** The CSI driver's call. */
   NodeStageVolume: ['label'],
   /** The CSI driver's call. */
@@ -141,10 +135,6 @@ export const STEP_FIELDS = {
   NodeExpandVolume: [],
   /** Grows the file system on a local volume's device (P131), and writes the claim's status before and after it. */
   growFileSystem: [],
-  /** The flexVolume driver's call "mountdevice" (P87). detail: its executable; source: the node's path of the device. */
-  flexMountDevice: ['detail', 'source', 'fsType', 'options'],
-  /** The flexVolume driver's call "mount" (P87). detail: its executable; source: the global mount, bound where the driver does not mount. */
-  flexMount: ['detail', 'source'],
 } as const satisfies Readonly<Record<string, readonly StepField[]>>
 
 export type StepOp = keyof typeof STEP_FIELDS

@@ -248,11 +248,14 @@ function restSteps(plan: Plan, { reading = [] }: Given): NextStep[] {
   return [{ command: volctl('plan', ...reading), why: `shows what was left out (${filtered}), and what comes then` }]
 }
 
-/** Nothing is left to do, with any flags, and the kubelet is down. */
+/** Nothing is left for volctl to do, with any flags, and the kubelet is down. */
 function startSteps(plan: Plan): NextStep[] {
   const unit = unitToStart(plan)
   if (unit === undefined) return []
-  const volumes = new Set(endedByStart(plan).flatMap(({ subject, affects }) => subject.volume ?? affects.volumes)).size
+  const ended = endedByStart(plan)
+  if (ended.some(({ code }) => code === 'LeftToKubelet'))
+    return [{ command: `systemctl start ${shellWord(unit)}`, why: 'the kubelet then sets up what is left' }]
+  const volumes = new Set(ended.flatMap(({ subject, affects }) => subject.volume ?? affects.volumes)).size
   const why =
     volumes === 0
       ? 'nothing is left to do: start the kubelet'
@@ -275,7 +278,9 @@ function endedByStart(plan: Plan): readonly Cause[] {
   return plan.summary.causes?.filter(endsByStart) ?? []
 }
 
-function endsByStart({ kind, severity }: Cause): boolean {
+function endsByStart({ kind, severity, code, affects }: Cause): boolean {
+  // What only a kubelet sets up waits for one.
+  if (code === 'LeftToKubelet') return affects.waiting > 0
   return kind === 'controller' && severity !== 'error'
 }
 

@@ -2,9 +2,9 @@
 import { posix } from 'node:path'
 import { sharedSourcesOf } from '../desired/shared-sources.ts'
 import type { SharedSources } from '../model/objects.ts'
-import { FC_PLUGIN, fcDirectory, fcDiskOf, fcUniqueName, parseFcDirectory } from '../names/fc-disk.ts'
+import { FC_PLUGIN, fcDirectory, fcUniqueName, parseFcDirectory } from '../names/fc-disk.ts'
 import { sharedNameFacts, sharedSources } from './facts.ts'
-import { lunPlugin } from './lun-steps.ts'
+import { lunPlugin } from './lun-plugin.ts'
 import type { SpecFacts, SpecFailure } from './plugin.ts'
 
 type FcSource = NonNullable<SharedSources['fc']>
@@ -16,7 +16,7 @@ export const fc = lunPlugin({
   source: 'fc',
   about: {
     tearDown: 'unmounted, its disks flushed and removed where nothing else uses them',
-    setUp: 'found among the disks, checked and mounted, never formatted; raw block is mapped',
+    setUp: 'left to the kubelet',
   },
   facts: (spec) => {
     const source = sharedSources(spec).fc
@@ -39,18 +39,11 @@ export const fc = lunPlugin({
     },
     release: (target) => [{ op: 'removeFcDisks', target }],
   },
-  lunOf: (volume) => {
+  globalPath: (volume) => {
     const source = sharedSourcesOf(volume).fc
-    if (source == null) return { error: 'the volume has no fc source' }
-    const disk = fcDiskOf(source)
-    if ('error' in disk) return disk
-    return {
-      global: fcDirectory(disk, volume.mode),
-      fsType: source.fsType,
-      readOnly: source.readOnly,
-      find: (global) => [{ op: 'fcFind', target: global }],
-    }
+    return source == null ? undefined : fcDirectory(source, volume.mode)
   },
+  setUp: { leftToKubelet: 'Fibre Channel' },
 })
 
 /** Brackets and blanks are literal, as Go prints a list (R013). */

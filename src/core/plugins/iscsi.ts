@@ -2,11 +2,15 @@
 
 import { sharedSourcesOf } from '../desired/shared-sources.ts'
 import type { SharedSources } from '../model/objects.ts'
-import { ISCSI_PLUGIN, ISCSI_RECORD, iscsiUniqueName, parseIscsiDirectory } from '../names/iscsi-disk.ts'
-import { iscsiDirectory, iscsiTargetOf } from '../names/iscsi-target.ts'
-import type { Obstacle } from '../plan/draft.ts'
+import {
+  ISCSI_PLUGIN,
+  ISCSI_RECORD,
+  iscsiDirectory,
+  iscsiUniqueName,
+  parseIscsiDirectory,
+} from '../names/iscsi-disk.ts'
 import { sharedNameFacts, sharedSources } from './facts.ts'
-import { lunPlugin } from './lun-steps.ts'
+import { lunPlugin } from './lun-plugin.ts'
 
 type IscsiSource = NonNullable<SharedSources['iscsi']>
 
@@ -17,7 +21,7 @@ export const iscsi = lunPlugin({
   source: 'iscsi',
   about: {
     tearDown: 'unmounted, its disks removed and its session ended where nothing else uses them',
-    setUp: 'logged in to, checked and mounted, never formatted; raw block is mapped',
+    setUp: 'left to the kubelet',
   },
   facts: (spec) => {
     const source = sharedSources(spec).iscsi
@@ -51,41 +55,16 @@ export const iscsi = lunPlugin({
       return disk === undefined ? undefined : `target ${disk.iqn}`
     },
   },
-  lunOf: (volume) => {
+  globalPath: (volume) => {
     const source = sharedSourcesOf(volume).iscsi
-    if (source == null) return { error: 'the volume has no iscsi source' }
-    const target = iscsiTargetOf(volume.specName, source)
-    if ('error' in target) return target
-    return {
-      global: iscsiDirectory(target, volume.mode),
-      fsType: source.fsType,
-      readOnly: source.readOnly,
-      // The record is written first: if volctl is killed after that, the next tear-down knows what to log out of (R837).
-      find: (global) => [
-        { op: 'writeIscsiRecord', target: `${global}/${ISCSI_RECORD}` },
-        { op: 'iscsiLogin', target: global },
-      ],
-    }
+    return source == null ? undefined : iscsiDirectory(volume, source)
   },
-  obstacle: (volume) => chapObstacle(sharedSourcesOf(volume).iscsi),
+  setUp: { leftToKubelet: 'iSCSI' },
 })
 
 /** The portal exactly as it was written: a missing port stays missing (R014). */
 function iscsiName({ targetPortal, iqn, lun }: IscsiSource): string {
   return `${targetPortal}:${iqn}:${lun ?? 0}`
-}
-
-/**
- * iscsiadm takes a password as an argument, which every user of the host can read while it runs. Where iscsiadm keeps its
- * records depends on its build, so volctl cannot write the password there.
- */
-function chapObstacle(source: IscsiSource | undefined): Obstacle | undefined {
-  if (!source?.chapAuthDiscovery && !source?.chapAuthSession) return undefined
-  return {
-    code: 'LeftToKubelet',
-    message: `target ${source.iqn} needs a login with CHAP, and iscsiadm accepts the password only on its command line`,
-    hint: 'Start the kubelet: it mounts the volume.',
-  }
 }
 
 function volumeNameIn(text: string): string | undefined {

@@ -2,7 +2,6 @@
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { mapFileOf } from '../actual/map-files.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
-import { defined } from '../lang/defined.ts'
 import type { Step } from '../plan/plan.ts'
 import { MOUNTED, notMounted } from './evidence.ts'
 import { podDeviceLink } from './paths.ts'
@@ -12,14 +11,14 @@ import type { MountEvidence } from './plugin.ts'
  * The steps of a map, in the kubelet's order. Each step leaves what exists as it is.
  *
  * @param mapDir the volume's global map directory, relative to the root directory
- * @param device its path; undefined: the device that an earlier step finds
+ * @param device its path
  */
-export function mapSteps(inputs: ActualInputs, volume: VolumeToMount, mapDir: string, device?: string): Step[] {
+export function mapSteps(inputs: ActualInputs, volume: VolumeToMount, mapDir: string, device: string): Step[] {
   const directory = inputs.absolute(mapDir)
   const map = `${directory}/${volume.podUid}`
   return [
     { op: 'mkdir', target: directory, mode: '0750' },
-    { op: 'mapDevice', target: map, ...defined({ source: device }) },
+    { op: 'mapDevice', target: map, source: device },
     { op: 'symlink', target: inputs.absolute(podDeviceLink(volume)) },
     { op: 'losetup -f', target: map },
   ]

@@ -18,7 +18,7 @@ export function mountOptions(volume: OfPersistentVolume, own: readonly string[])
   return given === undefined ? [...own] : joinMountOptions(given, own)
 }
 
-/** Options of the pod's bind mount: always sorted (P68, P75). */
+/** Options of the pod's bind mount: always sorted (P68). */
 export function bindOptions(volume: OfPersistentVolume, own: readonly string[]): string[] {
   return joinMountOptions(mountOptions(volume, []), ['bind', ...own])
 }

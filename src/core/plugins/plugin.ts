@@ -2,7 +2,7 @@
  * What volctl asks of a volume plugin: one small interface, a file for each plugin, all of them in the registry.
  *
  * A plugin is pure: it gives a volume its names, finds out from the snapshot whether it is mounted, and gives the steps that set it
- * up. Only apply carries steps out. Tear-down is shared by families (`TeardownFamily`), since most plugins do the same.
+ * up, unless it leaves that to the kubelet. Only apply carries steps out. Tear-down is shared by families (`TeardownFamily`), since most plugins do the same.
  */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { StagedVolume } from '../actual/staged-volumes.ts'
@@ -97,7 +97,7 @@ export interface PluginDevice {
    * step checks who else uses the device (S25).
    */
   release?(target: string): readonly Step[]
-  /** What devices share, so that only one operation at a time may begin or end it, for a global directory; absent: nothing (P74). */
+  /** What devices share, so that only one operation at a time may end it, for a global directory; absent: nothing (P76). */
   session?(target: string): string | undefined
 }
 
@@ -136,6 +136,14 @@ export interface VolumePlugin {
   mountsOver(volume: VolumeToMount): boolean
   /** Is a wanted volume there, by the evidence on disk and in the mount table (O1, R805)? */
   evidence(inputs: ActualInputs, volume: VolumeToMount): MountEvidence
-  /** @param first whether this operation includes the steps for all pods of the volume (staging, device mount) */
-  setUp(context: SetUpContext, volume: VolumeToMount, first: boolean): SetUp
+  readonly setUp: SetUpOf | LeftToKubelet
+}
+
+/** @param first whether this operation includes the steps for all pods of the volume (staging, device mount) */
+type SetUpOf = (context: SetUpContext, volume: VolumeToMount, first: boolean) => SetUp
+
+/** Only a kubelet sets such volumes up. */
+interface LeftToKubelet {
+  /** The kind of volume, in words: "iSCSI". */
+  readonly leftToKubelet: string
 }

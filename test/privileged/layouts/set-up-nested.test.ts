@@ -14,7 +14,6 @@ describe.each<Layout>(['nested'])('S8, O35: on the layout %s', async (layout) =>
     delete process.env[LAYOUT]
   })
   await import('../set-up/local.test.ts')
-  await import('../set-up/flex.test.ts')
   await import('../set-up/empty-dir.test.ts')
   await import('../set-up/atomic.test.ts')
   await import('../set-up/nfs.test.ts')

@@ -1,4 +1,4 @@
-/** Programs that an operation needs: it is not started if one of them is missing. */
+/** What must hold right before an operation, beside the state of the kubelet and of its mounts. */
 
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { isMirrorPod, isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../../desired/pods.ts'
@@ -6,24 +6,10 @@ import { OperationRefused } from '../../errors/operation-error.ts'
 import type { FoundFile, Host } from '../../host/host.ts'
 import { defined } from '../../lang/defined.ts'
 import { fileText } from '../../plan/differences.ts'
-import type { FileIdentity, Operation, Step, StepOp } from '../../plan/plan.ts'
+import type { FileIdentity, Operation } from '../../plan/plan.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
 import type { ApplyContext, Witness } from '../operation/ports.ts'
 import type { StepContext } from '../operation/step-context.ts'
-
-/** Programs that an operation needs: it is not started if one of them is missing. */
-const NEEDED: Readonly<Partial<Record<StepOp, readonly string[]>>> = {
-  iscsiLogin: ['iscsiadm', 'tee'],
-  fcFind: ['tee'],
-}
-
-/** @throws VolctlError CommandMissing, naming the package */
-export function requirePrograms({ steps }: Operation, host: Host): void {
-  for (const { op } of steps) for (const program of NEEDED[op] ?? []) host.requireCommand(program)
-}
-
-/** A flexVolume driver may mount anything. */
-const FLEX = new Set<Step['op']>(['flexMountDevice', 'flexMount'])
 
 /**
  * A network file system lives in the network namespace of the process that mounts it. If that is a container's, the mount
@@ -32,16 +18,13 @@ const FLEX = new Set<Step['op']>(['flexMountDevice', 'flexMount'])
  * @throws OperationRefused WrongNamespace, where volctl is in another network than PID 1 (S6)
  */
 export function requireNetwork({ steps }: Operation, host: Host): void {
-  if (!steps.some(mountsOverNetwork) || host.isInNodesNetwork()) return
+  const isOverNetwork = steps.some(({ op, fsType }) => op === 'mount' && fsType?.startsWith('nfs') === true)
+  if (!isOverNetwork || host.isInNodesNetwork()) return
   throw new OperationRefused(
     'WrongNamespace',
     "volctl runs in a container's network: what is mounted over it would hang as soon as the container ends",
     { hint: 'Run volctl in a Pod with hostNetwork: true (deploy/node-pod.yaml), or on the node itself.' },
   )
-}
-
-function mountsOverNetwork(step: Step): boolean {
-  return FLEX.has(step.op) || (step.op === 'mount' && step.fsType?.startsWith('nfs') === true)
 }
 
 /**

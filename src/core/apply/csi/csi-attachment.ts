@@ -1,12 +1,15 @@
 /** Checks S22 and S30 right before a CSI volume is staged or published. */
 
+import type { OutcomeCode } from '../../codes/codes.ts'
 import { allowsSeveralNodes } from '../../desired/access-modes.ts'
 import { AttachedElsewhere } from '../../desired/attached-elsewhere.ts'
+import type { VolumeToMount } from '../../desired/desired-state.ts'
+import { isOutOfService } from '../../desired/node-status.ts'
 import { errorMessage } from '../../errors/errors.ts'
-import type { VolumeAttachment } from '../../model/objects.ts'
+import { OperationRefused } from '../../errors/operation-error.ts'
+import type { Node, VolumeAttachment } from '../../model/objects.ts'
 import { attachmentName } from '../../names/volume-names.ts'
 import { withDeadline } from '../../processes/deadline.ts'
-import { refused, requireNodeInService, requireReported } from '../conditions/require-reported.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { type WantedCsi, wantedCsi } from './csi-wanted.ts'
 
@@ -42,6 +45,20 @@ export async function requireAttached(run: StepContext): Promise<Readonly<Record
   return metadataOf(attachment, name)
 }
 
+function requireNodeInService(node: Node | undefined, name: string): void {
+  if (node === undefined) throw refused('NodeMissing', `node ${name} is not in the API`)
+  if (isOutOfService(node)) throw refused('NodeNotReady', `node ${name} is tainted out-of-service`)
+}
+
+/** The controller may detach at any moment a volume that the node does not report in use. */
+function requireReported(node: Node | undefined, { uniqueName }: VolumeToMount): void {
+  const { volumesAttached, volumesInUse } = node?.status ?? {}
+  if (!volumesAttached?.some(({ name }) => name === uniqueName))
+    throw refused('NotAttached', `${uniqueName} is no longer in node.status.volumesAttached`)
+  if (!volumesInUse?.includes(uniqueName))
+    throw refused('NotReportedInUse', `${uniqueName} is no longer in node.status.volumesInUse`)
+}
+
 /** C37. */
 function metadataOf(attachment: VolumeAttachment | undefined, name: string): Readonly<Record<string, string>> {
   if (attachment === undefined) throw refused('NotAttached', `VolumeAttachment ${name} no longer exists`)
@@ -72,4 +89,8 @@ async function requireNotElsewhere(
       'AccessMode',
       `${volume.specName} is also attached to ${nodes.join(', ')}, which its access mode does not allow`,
     )
+}
+
+function refused(code: OutcomeCode, message: string, cause?: unknown): OperationRefused {
+  return new OperationRefused(code, message, { cause, hint: 'Plan again.' })
 }

@@ -6,6 +6,7 @@ import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { errnoOf } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
+import { diskFailure } from '../../files/disk-failure.ts'
 import { goJson } from '../../json/go-json.ts'
 import { attachmentName } from '../../names/volume-names.ts'
 import type { Step } from '../../plan/plan.ts'
@@ -14,7 +15,6 @@ import { describeMount } from '../operation/expected-mounts.ts'
 import { makeDirectory } from '../operation/make-directory.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { takeBack } from '../operation/take-back.ts'
-import { writeRecord } from '../operation/write-record.ts'
 import { wantedCsi } from './csi-wanted.ts'
 
 /** The file of a published volume, or of a raw block volume (C13). */
@@ -78,7 +78,15 @@ function write(
   const text = `${goJson(state)}\n`
   if (there === text) return
   if (there !== undefined) requireSameVolume(target, there, state)
-  writeRecord(target, text, there, run)
+  // It is written to the journal first: it may be the only record of something (S14).
+  if (there !== undefined)
+    run.journal.write({ type: 'stateFile', operation: run.operation.id, path: target, content: there })
+  try {
+    run.host.writeStateFile(target, text)
+  } catch (error) {
+    const hint = 'Check what is in the way there; then plan again.'
+    throw diskFailure('WriteFailed', `${target} could not be written`, error, hint)
+  }
 }
 
 /** A link or a directory in its place is not a state file. */

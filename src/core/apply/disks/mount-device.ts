@@ -1,11 +1,10 @@
-/** A device's global mount: the file system is identified, checked and mounted, and never formatted (P66, P67, P75, P128; S15). */
+/** A device's global mount: the file system is identified, checked and mounted, and never formatted (P66, P67, P128; S15). */
 
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
 import type { Host } from '../../host/host.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { StepOf } from '../../plan/plan.ts'
-import { pluginNamed } from '../../plugins/registry.ts'
 import { MountFailed, mount, requireFree } from '../mounts/mount-step.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
 import { makeDirectory } from '../operation/make-directory.ts'
@@ -19,8 +18,8 @@ import { type FoundDevice, lookAtSource, sourceOf } from './source-device.ts'
 const DEFAULT_TYPE = 'ext4'
 
 /**
- * Mounts the step's device, or the one that an earlier step has found, on `target`; if it is already mounted there, that
- * mount is used. A directory as source needs no mount. `bringUp.source` is then the source of the pod's bind mount.
+ * Mounts the step's device on `target`; if it is already mounted there, that mount is used. A directory as source needs no mount.
+ * `bringUp.source` is then the source of the pod's bind mount.
  */
 export async function mountDevice(step: StepOf<'mountDevice'>, run: StepContext): Promise<readonly Undo[]> {
   const source = sourceOf(step, run)
@@ -38,9 +37,7 @@ async function mountFound(step: StepOf<'mountDevice'>, found: FoundDevice, run: 
   if (isThere(step.target, found, run)) return []
   const undos = [...makeDirectory({ op: 'mkdir', target: step.target }, run)]
   try {
-    // The kubelet's own record, which the mount then hides (P72).
-    const record = pluginNamed(run.operation.volume?.plugin ?? '').device?.record?.name
-    requireFree(step.target, run, record === undefined ? [] : [record])
+    requireFree(step.target, run)
     undos.push(await mountChecked(step, found, run))
     return undos
   } catch (error) {

@@ -58,22 +58,18 @@ function optionArguments(options: readonly string[]): string[] {
 
 /** The source to mount; never text that mount(8) would take for an option (P161). */
 function sourceOf(step: Step, run: StepContext): string {
-  const source = step.source ?? run.bringUp.source ?? run.bringUp.device
+  const source = step.source ?? run.bringUp.source
   if (source === undefined || source === '' || source.startsWith('-'))
-    throw new MountFailed(
-      step,
-      source === undefined ? 'no device was found' : `${JSON.stringify(source)} is not a valid source`,
-    )
+    throw new MountFailed(step, `${JSON.stringify(source ?? '')} is not a valid source`)
   return source
 }
 
 /**
  * S22: the target must be empty, and nothing may be mounted there yet, except hidden ones.
  *
- * @param records names of the kubelet's own files that may be there
  * @throws StepFailed
  */
-export function requireFree(target: string, { around, host }: StepContext, records: readonly string[] = []): void {
+export function requireFree(target: string, { around, host }: StepContext): void {
   const there = around.table.top(target)
   if (there !== undefined) {
     throw new StepFailed('ForeignMount', `${describeMount(there)} is there already`, {
@@ -82,9 +78,7 @@ export function requireFree(target: string, { around, host }: StepContext, recor
   }
   const found = host.lstat(target)
   const isEmpty =
-    found?.type === 'dir'
-      ? host.listNames(target).every((name) => records.includes(name))
-      : found?.type === 'file' && found.size === 0
+    found?.type === 'dir' ? host.listNames(target).length === 0 : found?.type === 'file' && found.size === 0
   if (isEmpty) return
   throw new StepFailed('DataUnderMountPoint', `${target} ${found === undefined ? 'does not exist' : 'is not empty'}`, {
     hint: 'Look at what is in it; move it away or delete it yourself, then plan again.',

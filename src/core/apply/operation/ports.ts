@@ -153,8 +153,6 @@ export interface ApplyContext {
   readonly timeoutMs?: number
   /** How long a detach waits for the attacher (default 30 s). */
   readonly detachWaitMs?: number
-  /** How long a device may take to appear after a log-in or a scan (default 30 s, P74). */
-  readonly deviceWaitMs?: number
   /** Safety overrides as they were given: they are written to the journal (S31). */
   readonly guards?: unknown
   /** Default: below /run/volctl, one file for a root directory. */

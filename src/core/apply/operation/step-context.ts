@@ -11,12 +11,10 @@ import type { WaitingBudget } from './waiting-budget.ts'
 export interface BringUp {
   /** The volume, as the pod wants it now. */
   wanted?: VolumeToMount
-  /** Absolute path of the device node that a step has brought to this node. */
+  /** Absolute path of the device node that an earlier step has mounted or mapped. */
   device?: string
   /** The source of a bind mount if its step names none: a device's global mount, or a directory that needs no mount. */
   source?: string
-  /** What a flexVolume driver's init reported. */
-  flex?: FlexCapabilities
   /** A CSI volume's driver, and its capabilities. */
   csi?: { readonly node: CsiNode; readonly capabilities: readonly string[] }
 }
@@ -40,9 +38,4 @@ export interface StepContext {
   readonly record: VolumeRecord
   /** What an operation that sets up a volume has found out so far. */
   readonly bringUp: BringUp
-}
-
-export interface FlexCapabilities {
-  readonly attach: boolean
-  readonly fsGroup: boolean
 }

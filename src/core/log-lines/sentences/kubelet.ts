@@ -116,13 +116,13 @@ export const KUBELET = {
     'failed to bind mount devicepath',
     'A raw block volume could not be bound into place: the driver has published no device at its publish path.',
     'ls -la of the publish path in the line, and the log of the driver on {node} (NodePublishVolume): it has to make a device there, in the mount namespace of the kubelet.',
-    { by: ['kubelet'], codes: ['DeviceMissing'] },
+    { by: ['kubelet'] },
   ),
   DeviceMapFailed: frame(
     'blkutil.mapdevice failed | blkutil.attachfiledevice failed | blkutil.detachfiledevice failed | mappoddevice failed | mapblockvolume failed | evalhostsymlinks failed | mapvolume type assertion | getloopdevice failed | makeloopdevice failed | removeloopdevice failed | losetup | failed to map device | failed to unmap device | findglobalmappathuuidfrompod failed | getdevicemajorminor failed | failed to remove map path | failed to list loop devices | not attachable: | failed to unmount linkpath | cannot validate map path | the map path should be absolute | pathisdevice failed | deviceopened failed | is not referring to a device | failed to readlink path | failed to evaluate path',
     'A raw block volume could not be bound, linked or given a loop device on the node.',
     'volctl explain on the volume shows device, map and link. Usually the driver has published no device: its log (NodePublishVolume), then ls -la of the publish path.',
-    { by: ['kubelet'], codes: ['DeviceMissing'] },
+    { by: ['kubelet'] },
   ),
   StagingDirectory: frame(
     'attacher.mountdevice failed to create dir | mounter.setupat failed to create dir | failed to create data dir | stagevolumeforblock failed to create dir | publishvolumeforblock failed to create dir | failed to mkdir | failed to make device mount path | makedevicemountpath failed | failed to save volume data file | error creating directory',

@@ -76,7 +76,6 @@ export const NETWORK_DISKS = {
     'no fc disk found | fc: no fc disk information | no wwn in | fc: failed to find corresponding device',
     'No disk with these WWNs and this LUN, or with this WWID, has come to the node.',
     'ls -l /dev/disk/by-path on {node} and the zoning of the switch; for i in /sys/class/scsi_host/*/scan; do echo "- - -" > $i; done looks again.',
-    { codes: ['DeviceMissing'] },
   ),
   FibreChannelDetach: frame(
     'fc: detachfcdisk failed | fc: failed to detach disk | fc: last error occurred during detach | fc detach disk | fc: failed to unmount | failed to flush device | failed to flush multipath device',

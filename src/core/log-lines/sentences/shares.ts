@@ -102,7 +102,7 @@ export const SHARES = {
     'failed to manually set link for disk | failed to find and re-link disk | couldnt find a device path | error verifying gce pd | serial check failed | with mismatched serial | path wwid appears to have changed | wwid … has changed | google_nvme_id … failed | inappropriate ioctl for device | failed to get serial num | failed to verify multipath device serial',
     'The name of the disk below /dev leads to nothing or to another disk: a disk went and its link, or its multipath map, stayed.',
     'On {node}: ls -l /dev/disk/by-id and lsblk -o NAME,SERIAL,WWN; udevadm trigger makes the links again. A map or link of a disk that is gone has to go first; mount nothing until they agree.',
-    { codes: ['DeviceMissing', 'DeviceUnknown'] },
+    { codes: ['DeviceUnknown'] },
   ),
   MountNoSource: row(
     'could not mount at | cant find in /etc/fstab | no such file or directory: unknown source | cant find uuid | mount: no source | special device does not exist | source is empty',
@@ -114,13 +114,13 @@ export const SHARES = {
     'stat /dev/ … no such file or directory | lstat /dev/ … no such file or directory | failed to find device path | devicepath is empty | unable to find device | could not find device path | could not find attached | device /dev … not found | no device found | failed to find disk | unable to find the device | device path … does not exist | timeout waiting for device | waiting for device to show up | failed to get device path | device * was not found | not attached to node | timeout waiting for device node | device node to appear | device path cant be found | failed to get devicepath | device size reported to be zero | cant find device | unable to find * device | device … is not present | does not exist and no size was specified | rbd … is not a block device | failed to stat source device | volumedevicenotfound | devicenotfound | finddiskbylun | file not found for pattern /dev | device not found with serial | failed to find device | waiting device ready | device did not appear | multipath device not found | special device /dev … does not exist | cannot find device for volume | cannot find device with | attached but not found | device attach timeout',
     'The device of the volume is not on this node, though the volume should be attached.',
     'lsblk and ls -l /dev/disk/by-id on {node}. If it is missing: the VolumeAttachment and the log of the attacher; a rescan or udev (udevadm trigger) where the disk is there without its link.',
-    { codes: ['DeviceMissing', 'DeviceUnknown'] },
+    { codes: ['DeviceUnknown'] },
   ),
   BindSourceMissing: row(
     'special device … does not exist',
     'The directory or file that is to be bound into the pod does not exist on this node: a local volume, a hostPath or a staged mount.',
     'ls -ld of the first path behind "-o bind" on {node}. A disk that should be mounted there may be missing since the last restart; a kubelet in a container needs the path bound in.',
-    { codes: ['HostPathType', 'DeviceMissing'] },
+    { codes: ['HostPathType'] },
   ),
   MountPointMissing: row(
     'mount point … does not exist | no mount point specified',

@@ -1,8 +1,8 @@
 /** Whether the driver of a flexVolume can be called, and what may be done if not (P13, P85-P88, S16). */
 
 import { shellWord } from '../../lang/shell-word.ts'
+import type { NodeSnapshot } from '../../model/snapshot.ts'
 import type { Obstacle } from '../../plan/draft.ts'
-import { flexProgram } from '../../plugins/flex-program.ts'
 import { isInTree } from '../../plugins/registry.ts'
 import type { PlanContext } from '../context/context.ts'
 
@@ -21,6 +21,18 @@ export function isFlexPlugin({ inputs }: PlanContext, plugin: string): boolean {
   return (
     !plugin.startsWith('kubernetes.io/') || inputs.snapshot.flexDrivers?.some(({ name }) => name === plugin) === true
   )
+}
+
+/** @returns the absolute path of a driver's program, or why it cannot be called (P85) */
+export function flexProgram(
+  { flexDrivers }: Pick<NodeSnapshot, 'flexDrivers'>,
+  plugin: string,
+): { readonly executable: string } | { readonly why: string } {
+  const driver = flexDrivers?.find(({ name }) => name === plugin)
+  if (driver !== undefined && driver.error === undefined) return { executable: driver.executable }
+  if (flexDrivers === undefined) return { why: 'was not searched for' }
+  if (driver === undefined) return { why: 'is not installed on this node' }
+  return { why: `cannot be run: ${driver.executable}: ${driver.error}` }
 }
 
 /**

@@ -15,7 +15,7 @@ import { isNamed } from '../context/filter-operations.ts'
 import { unreadObstacle } from '../context/unread.ts'
 import { predecessorObstacle } from '../obstacles/device-obstacles.ts'
 import { setUpElsewhereObstacle } from '../obstacles/outside-root.ts'
-import { mountObstacle, mountWait, reportMultiAttach } from './mount-conditions.ts'
+import { mountObstacle, mountWait, reportMultiAttach, setUpWait } from './mount-conditions.ts'
 import { labelObstacle, setUpContext } from './selinux.ts'
 import { describeWanted } from './wanted.ts'
 
@@ -32,7 +32,7 @@ export function bringUp(context: PlanContext, findings: Findings, missing: Missi
   const pod = podRefOf(context, volume.podUid)
   const kind = volume.mode === 'Block' ? 'MapVolume' : 'MountVolume'
   const about = { pod, volume: describeWanted(context, volume), subject: context.ledger.wanted(volume) }
-  const wait = mountWait(context, volume)
+  const wait = mountWait(context, volume) ?? setUpWait(context, volume, missing.device)
   if (wait !== undefined) {
     findings.wait(kind, wait, 'S22', about)
     reportMultiAttach(context, findings, volume)
@@ -74,9 +74,9 @@ function setUp(
   const target = plugin.podPath(volume)
   const withStage = volume.deviceMountable && isFirst && !isStaged(context, volume)
   const given: SetUp =
-    device === undefined
+    device === undefined && typeof plugin.setUp === 'function'
       ? plugin.setUp(setUpContext(context, volume), volume, withStage)
-      : { steps: [], blocked: device }
+      : { steps: [] }
   const { steps, expects = [] } = given
   return {
     steps,
@@ -84,7 +84,7 @@ function setUp(
     blocked:
       setUpElsewhereObstacle(inputs, volume) ??
       unreadObstacle(inputs, [target, ...steps.map((step) => inputs.relative(step.target))]) ??
-      mountObstacle(context, volume, target) ??
+      mountObstacle(context, volume, device) ??
       given.blocked ??
       labelObstacle(context, volume) ??
       predecessorObstacle(predecessors),

@@ -13,6 +13,7 @@ import { mountOptionsObstacle } from '../../plugins/mount-options.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import { type PlanContext, podRefOf, waitForKubelet } from '../context/context.ts'
 import { CLEAR_AWAY, startKubelet, useCredential } from '../context/hints.ts'
+import { flexProgram } from '../drivers/flex-driver.ts'
 import { whyNoDriver } from '../drivers/why-no-driver.ts'
 import { knowsOtherNodes } from '../identity/volume-facts.ts'
 import { notMigrated } from '../obstacles/migration.ts'
@@ -24,12 +25,19 @@ export function mountWait(context: PlanContext, volume: VolumeToMount): Wait | u
   return (
     elsewhereWait(context, volume) ??
     unreportedWait(context, volume) ??
-    waitForKubelet(context) ??
+    kubeletWait(context, volume) ??
     nodeWait(context) ??
     attachWait(context, volume) ??
     accessWait(context, volume) ??
     driverWait(context, volume)
   )
+}
+
+/** What only a kubelet sets up is not done sooner where it is stopped, nor once it has settled. */
+function kubeletWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
+  const wait = waitForKubelet(context)
+  if (wait === undefined || typeof pluginNamed(volume.plugin).setUp === 'function') return wait
+  return context.kubelet.state === 'stopped' ? undefined : { code: wait.code, message: wait.message }
 }
 
 /** S22: the Node must be ready, or only lack its kubelet, and not be out of service. */
@@ -65,7 +73,7 @@ function attachWait(context: PlanContext, volume: VolumeToMount): Wait | undefin
   const unmanaged = whyNotManaged(context.inputs.snapshot)
   if (unmanaged !== undefined && volume.attachability === 'attachable') return notManaged(context, volume, unmanaged)
   if (volume.attachability === 'unknown') {
-    // Only the driver knows, and only apply runs programs: it asks the driver before the mount.
+    // Only the driver knows, and a plan runs no programs.
     if (pluginNamed(volume.plugin) === flexVolume) return undefined
     return {
       code: 'CsiDriverUnknown',
@@ -224,8 +232,42 @@ function driverWait(context: PlanContext, volume: VolumeToMount): Wait | undefin
   }
 }
 
-/** What a person has to resolve before the mount. */
-export function mountObstacle(context: PlanContext, volume: VolumeToMount, target: string): Obstacle | undefined {
+/**
+ * Only a kubelet sets the volume up. Undefined: volctl does, or what keeps a kubelet from it as well is an obstacle, which a person
+ * has to resolve.
+ *
+ * @param device why the volume cannot be a block device
+ */
+export function setUpWait(context: PlanContext, volume: VolumeToMount, device: Obstacle | undefined): Wait | undefined {
+  const { plugin } = volume
+  const { setUp } = pluginNamed(plugin)
+  if (typeof setUp === 'function' || mountObstacle(context, volume, device) !== undefined) return undefined
+  const { snapshot } = context.inputs
+  const driver = pluginNamed(plugin) === flexVolume ? flexProgram(snapshot, plugin) : undefined
+  if (snapshot.flexDrivers !== undefined && driver !== undefined && 'why' in driver) {
+    return {
+      code: 'DriverUnavailable',
+      message: `flexVolume driver ${plugin} ${driver.why}`,
+      hint: 'Install the driver where the kubelet looks for drivers (volumePluginDir); then plan again.',
+    }
+  }
+  return {
+    code: 'LeftToKubelet',
+    message: `the kubelet sets up ${setUp.leftToKubelet} volumes when it starts`,
+    hint: startKubelet(context, 'it sets up the volume'),
+  }
+}
+
+/**
+ * What a person has to resolve before the mount.
+ *
+ * @param device why the volume cannot be a block device
+ */
+export function mountObstacle(
+  context: PlanContext,
+  volume: VolumeToMount,
+  device: Obstacle | undefined,
+): Obstacle | undefined {
   const { inputs } = context
   const node = inputs.snapshot.api?.node ?? null
   if (volume.persistentVolume !== undefined && node !== null && !matchesNode(volume.persistentVolume, node)) {
@@ -246,6 +288,7 @@ export function mountObstacle(context: PlanContext, volume: VolumeToMount, targe
   const plugin = pluginNamed(volume.plugin)
   const options = plugin.refusesMountOptions ? mountOptionsObstacle(volume) : undefined
   if (options !== undefined) return options
+  const target = plugin.podPath(volume)
   const inside = inputs.top(target) !== undefined || !plugin.mountsOver(volume) ? [] : inputs.tree.descendants(target)
   const data = inside.find((entry) => entry.type !== 'dir')
   if (data !== undefined) {
@@ -255,5 +298,5 @@ export function mountObstacle(context: PlanContext, volume: VolumeToMount, targe
       hint: CLEAR_AWAY,
     }
   }
-  return undefined
+  return device
 }

@@ -73,7 +73,7 @@ function firstOf(context: PlanContext, volume: VolumeToMount): { podUid: string;
 export function reportLabel(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
   if (context.inputs.snapshot.selinux?.enabled !== true) return
   const wanted = wantedOf(context, volume)
-  const there = volume.plugin === CSI_PLUGIN ? recordOf(context, volume) : mountOf(context, volume, podPath(volume))
+  const there = volume.plugin === CSI_PLUGIN ? recordOf(context, volume) : mountOf(context, volume)
   if (there === undefined || 'unclear' in wanted || there.label === wanted.label) return
   const path = context.inputs.absolute(there.path)
   findings.problem(
@@ -100,8 +100,6 @@ function wantedOf(context: PlanContext, volume: VolumeToMount): WantedLabel {
 /** Undefined: no state file or mount shows that the volume is staged. */
 function stagedLabel(context: PlanContext, volume: VolumeToMount): string | undefined {
   if (volume.mode === 'Block') return undefined
-  if (volume.plugin !== CSI_PLUGIN)
-    return mountOf(context, volume, pluginNamed(volume.plugin).globalPath(volume))?.label
   const { inputs } = context
   const dir = csiStagingDir(volume)
   if (dir === undefined || inputs.top(`${dir}/globalmount`) === undefined) return undefined
@@ -122,9 +120,10 @@ function recordOf({ inputs }: PlanContext, volume: VolumeToMount): FoundLabel | 
 }
 
 /** For a plugin without records: the mount's option (R808, P135). An option of the PersistentVolume's own proves nothing. */
-function mountOf({ inputs }: PlanContext, volume: VolumeToMount, path: string | undefined): FoundLabel | undefined {
-  if (path === undefined || pluginNamed(volume.plugin).takesLabel === undefined) return undefined
+function mountOf({ inputs }: PlanContext, volume: VolumeToMount): FoundLabel | undefined {
+  if (pluginNamed(volume.plugin).takesLabel === undefined) return undefined
   if (mountOptions(volume, []).some((option) => option.startsWith(CONTEXT))) return undefined
+  const path = pluginNamed(volume.plugin).podPath(volume)
   const top = inputs.top(path)
   if (top === undefined) return undefined
   const option = top.superOptions.find((each) => each.startsWith(CONTEXT)) ?? ''
@@ -132,10 +131,6 @@ function mountOf({ inputs }: PlanContext, volume: VolumeToMount, path: string | 
 }
 
 const CONTEXT = 'context='
-
-function podPath(volume: VolumeToMount): string {
-  return pluginNamed(volume.plugin).podPath(volume)
-}
 
 function labelIn({ seLinuxMountContext = '' }: VolumeData): string {
   return seLinuxMountContext

@@ -117,7 +117,7 @@ function sessionsOf(disk: RecordedDisk, directory: string, { host }: StepContext
  * True for a session of this target and interface. A session whose interface is unknown may be one; other interfaces have
  * their own directories.
  */
-export function isThrough({ iqn, iface }: IscsiSession, disk: Pick<RecordedDisk, 'iqn' | 'iface'>): boolean {
+function isThrough({ iqn, iface }: IscsiSession, disk: RecordedDisk): boolean {
   return iqn === disk.iqn && (iface === undefined || iface === disk.iface)
 }
 
@@ -154,7 +154,7 @@ function isAddress(portal: string): boolean {
 }
 
 /** IPv6 in one spelling; the kubelet adds the port only if there is no colon at all (P72). */
-export function withPort(portal: string): string {
+function withPort(portal: string): string {
   const bracketed = /^\[([^\]]+)\](?::(\d+))?$/.exec(portal)
   if (bracketed === null) return portal.includes(':') ? portal : `${portal}:3260`
   const [, address = '', port = '3260'] = bracketed

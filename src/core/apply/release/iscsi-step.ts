@@ -38,21 +38,16 @@ export async function logOutOfIscsi(step: Step, run: StepContext): Promise<strin
   if (volume.sharedWith !== undefined) return leave(volume, volume.sharedWith, step, run)
   const reason = await wantedBy(disk, run)
   if (reason !== undefined) return keptText(volume, reason)
-  await endSessions(volume, step.target, run)
-  return disk.ownIface ? deleteIface(disk.iface, run) : undefined
-}
-
-/** Ends the volume's sessions, which nobody else may use (`sharedWith`). @throws StepFailed HeldBy, IscsiFailed, CommandFailed */
-export async function endSessions(volume: IscsiVolume, directory: string, run: StepContext): Promise<void> {
   requireLogOutPossible(volume, run)
   // A log-out removes every LUN of the session. Nobody uses them, but leftovers of an earlier tear-down, such as a multipath
   // map, would hang without their paths. So their disks are removed first.
   await removeDisks([...volume.disks, ...volume.otherDisks], run)
-  for (const portal of volume.disk.portals) {
-    await requireNothingLeft(volume.disk, directory, run)
+  for (const portal of disk.portals) {
+    await requireNothingLeft(disk, step.target, run)
     await logOutOf(portal, volume, run)
   }
   requireLoggedOut(volume, run)
+  return disk.ownIface ? deleteIface(disk.iface, run) : undefined
 }
 
 /** Before the first disk is removed: without iscsiadm, a session without disks would be left that nobody can end. */
@@ -177,7 +172,7 @@ function requireLoggedOut({ disk, sessions }: IscsiVolume, { host }: StepContext
  *
  * @returns why it is kept; undefined: it was deleted
  */
-export async function deleteIface(iface: string, run: StepContext): Promise<string | undefined> {
+async function deleteIface(iface: string, run: StepContext): Promise<string | undefined> {
   const user = run.host.blockTree.iscsiSessions().find((session) => session.iface === iface)
   if (user !== undefined) return `its iSCSI interface ${iface} is kept: ${user.name} uses it`
   try {

@@ -40,7 +40,7 @@ export async function removeFcDisks({ target }: Step, run: StepContext): Promise
 }
 
 /** True if sysfs shows that the disk is the volume's: a link of udev may be stale. */
-export function isOf(disk: FcDisk, name: string, { host: { blockTree } }: StepContext): boolean {
+function isOf(disk: FcDisk, name: string, { host: { blockTree } }: StepContext): boolean {
   const address = blockTree.node(name)?.scsiAddress
   const port = address === undefined || disk.wwns === undefined ? undefined : blockTree.fcPort(address)
   const wwid = disk.wwids === undefined ? undefined : blockTree.wwid(name)
@@ -63,7 +63,7 @@ function requireNothingMountedSince(target: string, { record }: StepContext): vo
 }
 
 /** The SCSI disks that udev's links name exactly; for a multipath map, its paths. */
-export function linkedDisks(disk: FcDisk, { host: { blockTree } }: StepContext): Set<string> {
+function linkedDisks(disk: FcDisk, { host: { blockTree } }: StepContext): Set<string> {
   const found = (['by-path', 'by-id'] as const).flatMap((directory) =>
     blockTree.links(directory).filter(({ link }) => isFcLink(disk, directory, link)),
   )

@@ -1,0 +1,201 @@
+/** iSCSI, FC and flexVolumes that a pod wants: they wait for the kubelet, and nothing of them is planned (P14, P72, P79; S22). */
+import { describe, expect, it } from 'vitest'
+import type { PersistentVolume, PodVolumeSource } from '../../src/core/model/objects.ts'
+import type { KubeletSnapshot } from '../../src/core/model/snapshot.ts'
+import { pluginNamed } from '../../src/core/plugins/registry.ts'
+import { desiredStateOfPods } from '../../src/core/populator/populate.ts'
+import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
+import { blocked, plan, waits } from './planned.ts'
+
+const ISCSI = { targetPortal: '10.0.0.1', iqn: 'iqn.2003-01.test:disk', lun: 1 }
+const FC = { targetWWNs: ['50060e801049cfd1', '50060e801049cfd2'], lun: 3 }
+const FLEX = { driver: 'v/d' }
+
+const SOURCES = [
+  { kind: 'iSCSI', source: { iscsi: ISCSI } },
+  { kind: 'Fibre Channel', source: { fc: FC } },
+  { kind: 'flexVolume', source: { flexVolume: FLEX } },
+] as const
+
+type Sources = Partial<Omit<PodVolumeSource, 'name'>>
+
+function withDriver(built = node()): NodeBuilder {
+  built.flexDrivers = [{ name: 'v/d', executable: '/exec/v~d/d' }]
+  return built
+}
+
+/** Attached and in use under its unique name, in pods of these numbers. */
+function wanting(source: Sources, { pods = [2], built = withDriver() }: { pods?: number[]; built?: NodeBuilder } = {}) {
+  for (const n of pods) built.pod(uid(n), `app-${n}`, [{ name: 'v', ...source }])
+  return attached(built)
+}
+
+function wantedBy(built: NodeBuilder) {
+  return desiredStateOfPods(built.pods, built.build().snapshot.api as never).volumes
+}
+
+function attached(built: NodeBuilder): NodeBuilder {
+  const names = wantedBy(built).flatMap(({ uniqueName, attachability }) =>
+    attachability === 'attachable' ? [uniqueName] : [],
+  )
+  built.inUse.push(...names)
+  built.attached.push(...names)
+  return built
+}
+
+function persistent(spec: Partial<PersistentVolume['spec']>, mode: 'Filesystem' | 'Block' = 'Filesystem'): NodeBuilder {
+  const built = withDriver(node().persistentVolume('v', { mode, attached: false }))
+  const [volume] = built.volumes
+  if (volume === undefined) throw new Error('no volume')
+  const { csi: _, ...rest } = volume.spec
+  built.volumes.splice(0, 1, { ...volume, spec: { ...rest, ...spec } })
+  built.pod(uid(2), 'app', [{ name: 'data', persistentVolumeClaim: { claimName: 'claim-v' } }])
+  if (mode === 'Block') {
+    const containers = [{ name: 'c', volumeDevices: [{ name: 'data', devicePath: '/dev/x' }] }]
+    Object.assign(built.pods.at(-1)?.spec ?? {}, { containers })
+  }
+  return attached(built)
+}
+
+describe.each(SOURCES)('$kind', ({ kind, source }) => {
+  it('waits for the kubelet to start', () => {
+    const made = plan(wanting(source))
+    expect([made.operations, made.problems]).toEqual([[], []])
+    expect(made.waiting).toMatchObject([
+      {
+        kind: 'MountVolume',
+        code: 'LeftToKubelet',
+        message: `the kubelet sets up ${kind} volumes when it starts`,
+        hint: expect.stringMatching(/^Start the kubelet.*: it sets up the volume\.$/),
+        pod: { uid: uid(2) },
+      },
+    ])
+    expect(made.summary.causes).toMatchObject([{ code: 'LeftToKubelet', severity: 'info' }])
+  })
+
+  it('of two pods each waits', () => {
+    expect(waits(plan(wanting(source, { pods: [2, 3] })))).toEqual([
+      'MountVolume LeftToKubelet',
+      'MountVolume LeftToKubelet',
+    ])
+  })
+
+  it.each<{ name: string; kubelet: KubeletSnapshot }>([
+    { name: 'runs', kubelet: { running: true, mayReturn: false } },
+    { name: 'may come back', kubelet: { running: false, mayReturn: true } },
+  ])('is the work of a kubelet that $name, which nobody is asked to stop for it', ({ kubelet }) => {
+    const built = wanting(source)
+    built.override = { kubelet }
+    const [wait] = plan(built).waiting
+    expect(wait?.code).toBe('KubeletRunning')
+    expect(wait).not.toHaveProperty('hint')
+  })
+
+  it('waits no settle time', () => {
+    const built = wanting(source)
+    built.override = { kubelet: { running: false, mayReturn: false, stoppedAt: built.build().snapshot.capturedAt } }
+    expect(waits(plan(built))).toEqual(['MountVolume LeftToKubelet'])
+  })
+
+  it('on a node that a kubelet does not mount it on, that is said', () => {
+    const built = persistent({
+      ...source,
+      nodeAffinity: {
+        required: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'zone', operator: 'In', values: ['b'] }] }] },
+      },
+    })
+    expect(blocked(plan(built))).toEqual(['MountVolume NodeAffinity'])
+  })
+})
+
+it.each([
+  { plugin: 'iscsi', source: { iscsi: ISCSI } },
+  { plugin: 'fc', source: { fc: FC } },
+])('raw block of $plugin waits as well', ({ source }) => {
+  expect(waits(plan(persistent({ ...source, volumeMode: 'Block' }, 'Block')))).toEqual(['MapVolume LeftToKubelet'])
+})
+
+it('the attach/detach controller is waited for first (S22)', () => {
+  const unlisted = node().pod(uid(2), 'app', [{ name: 'v', iscsi: ISCSI }])
+  expect(waits(plan(unlisted))).toEqual(['MountVolume NotAttached'])
+  const unreported = withDriver().pod(uid(2), 'app', [{ name: 'v', flexVolume: FLEX }])
+  unreported.attached.push('v/d/v')
+  expect(waits(plan(unreported))).toEqual(['MountVolume NotReportedInUse'])
+})
+
+describe('flexVolume', () => {
+  it.each([
+    { name: 'not installed', drivers: [], says: 'is not installed on this node' },
+    {
+      name: 'not executable',
+      drivers: [{ name: 'v/d', executable: '/exec/v~d/d', error: 'EACCES' }],
+      says: 'cannot be run: /exec/v~d/d: EACCES',
+    },
+  ])('a driver that is $name is waited for: no kubelet calls it', ({ drivers, says }) => {
+    const built = wanting({ flexVolume: FLEX })
+    built.override = { flexDrivers: drivers }
+    const made = plan(built)
+    expect(waits(made)).toEqual(['MountVolume DriverUnavailable'])
+    expect(made.waiting[0]?.message).toContain(says)
+  })
+
+  it('of drivers that were not looked for nothing is said', () => {
+    const built = wanting({ flexVolume: FLEX })
+    built.override = { flexDrivers: undefined as never }
+    expect(waits(plan(built))).toEqual(['MountVolume LeftToKubelet'])
+  })
+
+  it('mount options are refused (P14)', () => {
+    expect(blocked(plan(persistent({ flexVolume: FLEX, mountOptions: ['noatime'] })))).toEqual([
+      'MountVolume PluginUnsupported',
+    ])
+  })
+})
+
+describe('global paths', () => {
+  const pathOf = (spec: Partial<PersistentVolume['spec']>, mode: 'Filesystem' | 'Block' = 'Filesystem') => {
+    const [volume] = wantedBy(persistent({ ...spec, volumeMode: mode }, mode))
+    return volume && pluginNamed(volume.plugin).globalPath(volume)
+  }
+
+  it.each([
+    { mode: 'Filesystem', maps: '' },
+    { mode: 'Block', maps: 'volumeDevices/' },
+  ] as const)('of mode $mode (P72, P79)', ({ mode, maps }) => {
+    const own = { ...ISCSI, initiatorName: 'iqn.2003-01.test:me' }
+    const name = `10.0.0.1:3260-${ISCSI.iqn}-lun-1`
+    expect(pathOf({ iscsi: ISCSI }, mode)).toBe(`plugins/kubernetes.io/iscsi/${maps}iface-default/${name}`)
+    expect(pathOf({ iscsi: own }, mode)).toBe(`plugins/kubernetes.io/iscsi/${maps}iface-10.0.0.1:3260:v/${name}`)
+    expect(pathOf({ fc: FC }, mode)).toBe(`plugins/kubernetes.io/fc/${maps}50060e801049cfd1-50060e801049cfd2-lun-3`)
+  })
+
+  it.each([
+    { name: 'a host name with hyphens', source: { targetPortal: 'san-1:3261' }, want: 'san-1:3261' },
+    { name: 'IPv6', source: { targetPortal: '[fd00::1]:3260' }, want: '[fd00::1]:3260' },
+  ])('of iSCSI: $name', ({ source, want }) => {
+    expect(pathOf({ iscsi: { ...ISCSI, ...source } })).toMatch(`/iface-default/${want}-${ISCSI.iqn}-lun-1`)
+  })
+
+  it.each<{ name: string; source: Partial<NonNullable<PodVolumeSource['iscsi']>> }>([
+    { name: 'a portal that is an option', source: { targetPortal: '-x' } },
+    { name: 'a portal that leads elsewhere', source: { targetPortal: '../..' } },
+    { name: 'a target that is a path', source: { iqn: 'iqn.2003-01.x/../../..' } },
+    { name: 'a target that is no name', source: { iqn: 'disk' } },
+    { name: 'an interface that is a path', source: { iscsiInterface: 'a/b' } },
+    { name: 'an interface that is an option', source: { iscsiInterface: '-I' } },
+  ])('of iSCSI none: $name', ({ source }) => {
+    expect(pathOf({ iscsi: { ...ISCSI, ...source } })).toBeUndefined()
+  })
+
+  it.each([
+    { name: 'WWIDs', fc: { wwids: ['3600508b4', 'VENDOR 36'] }, id: '3600508b4-VENDOR_36' },
+    { name: 'both: WWNs', fc: { ...FC, wwids: ['3600508b4'] }, id: '50060e801049cfd1-50060e801049cfd2-lun-3' },
+  ])('of FC by $name', ({ fc, id }) => {
+    expect(pathOf({ fc })).toBe(`plugins/kubernetes.io/fc/${id}`)
+  })
+
+  it.each(['../../etc', '..', 'a/b', 'a\nb'])('of FC none: %j', (name) => {
+    expect(pathOf({ fc: { wwids: [name] } })).toBeUndefined()
+    expect(pathOf({ fc: { targetWWNs: [name], lun: 0 } })).toBeUndefined()
+  })
+})
