@@ -8,14 +8,13 @@ import type { ClusterDriver, ClusterNode, LeaseEvidence, NodeDriver } from '../m
 import { timeOf } from '../model/times.ts'
 import { lastWritten } from './controller-writes.ts'
 import type { ReceivedCsiNode, ReceivedNode } from './received.ts'
-import { SharedTexts } from './shared-texts.ts'
 
 /** The node without what other lists say of it. */
-export function nodeRecord({ metadata, spec, status }: ReceivedNode, texts = new SharedTexts()): ClusterNode {
+export function nodeRecord({ metadata, spec, status }: ReceivedNode): ClusterNode {
   const annotations = metadata.annotations ?? {}
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')
   return {
-    name: texts.one(metadata.name),
+    name: metadata.name,
     uid: metadata.uid,
     resourceVersion: metadata.resourceVersion ?? '',
     managed: Object.hasOwn(annotations, MANAGED),
@@ -28,23 +27,23 @@ export function nodeRecord({ metadata, spec, status }: ReceivedNode, texts = new
       ready: ready?.status,
       readySince: ready?.lastTransitionTime ?? undefined,
       heartbeat: ready?.lastHeartbeatTime ?? undefined,
-      kubeletVersion: texts.one(status?.nodeInfo?.kubeletVersion),
+      kubeletVersion: status?.nodeInfo?.kubeletVersion,
       machineID: status?.nodeInfo?.machineID,
-      volumesInUse: status?.volumesInUse?.map((each) => texts.one(each)),
-      volumesAttached: status?.volumesAttached?.map(({ name }) => texts.one(name)),
+      volumesInUse: status?.volumesInUse ?? undefined,
+      volumesAttached: status?.volumesAttached?.map(({ name }) => name),
     }),
   }
 }
 
-export function csiRecord({ metadata, spec }: ReceivedCsiNode, texts = new SharedTexts()): ClusterNode['csi'] {
+export function csiRecord({ metadata, spec }: ReceivedCsiNode): ClusterNode['csi'] {
   const drivers = (spec.drivers ?? []).map(
     ({ name, nodeID = '', allocatable }): NodeDriver => ({
-      name: texts.one(name),
+      name,
       nodeID,
       ...defined({ limit: allocatable?.count }),
     }),
   )
-  return { state: 'known', drivers, migrated: texts.list(migratedPlugins({ metadata }) ?? []) }
+  return { state: 'known', drivers, migrated: migratedPlugins({ metadata }) ?? [] }
 }
 
 export function driverRecord({ metadata, spec }: CsiDriver): ClusterDriver {

@@ -4,7 +4,6 @@ import { defined } from '../../lang/defined.ts'
 import type { PodVolumeSource } from '../../model/objects.ts'
 import type { ClusterPod, ClusterPodVolume } from '../model/cluster-state.ts'
 import type { ReceivedContainer, ReceivedPod } from './received.ts'
-import { SharedTexts } from './shared-texts.ts'
 
 /**
  * Inline sources that the controller would attach: FC, iSCSI, flexVolume, and the in-tree disks that become CSI volumes. Others
@@ -24,14 +23,14 @@ const ATTACHED_SOURCES = [
 ] as const satisfies readonly (keyof PodVolumeSource)[]
 
 /** @returns undefined for a pod without a volume that could be attached: nothing here depends on it */
-export function podRecord(pod: ReceivedPod, texts = new SharedTexts()): ClusterPod | undefined {
+export function podRecord(pod: ReceivedPod): ClusterPod | undefined {
   const { metadata, spec, status } = pod
-  const volumes = (spec.volumes ?? []).flatMap((volume) => volumeRecord(metadata.name, volume, texts))
+  const volumes = (spec.volumes ?? []).flatMap((volume) => volumeRecord(metadata.name, volume))
   if (volumes.length === 0) return undefined
   const owner = metadata.ownerReferences?.find(({ controller }) => controller === true)
   const unscheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled')
   return {
-    namespace: texts.one(podNamespace(pod)),
+    namespace: podNamespace(pod),
     name: metadata.name,
     uid: metadata.uid,
     terminated: isControllerTerminated(pod),
@@ -40,21 +39,21 @@ export function podRecord(pod: ReceivedPod, texts = new SharedTexts()): ClusterP
     ...defined({
       createdAt: metadata.creationTimestamp ?? undefined,
       deletedAt: metadata.deletionTimestamp,
-      node: texts.one(spec.nodeName || undefined),
-      phase: texts.one(status?.phase),
-      waiting: texts.one(unscheduled?.status === 'False' ? unscheduled.reason : waitsFor(pod)),
+      node: spec.nodeName || undefined,
+      phase: status?.phase,
+      waiting: unscheduled?.status === 'False' ? unscheduled.reason : waitsFor(pod),
       unschedulable: unscheduled?.status === 'False' ? unscheduled.message : undefined,
-      owner: owner && { kind: texts.one(owner.kind), name: texts.one(owner.name) },
+      owner: owner && { kind: owner.kind, name: owner.name },
     }),
   }
 }
 
-function volumeRecord(pod: string, volume: PodVolumeSource, texts: SharedTexts): ClusterPodVolume[] {
+function volumeRecord(pod: string, volume: PodVolumeSource): ClusterPodVolume[] {
   const { persistentVolumeClaim: direct, ephemeral } = volume
-  const name = texts.one(volume.name)
+  const name = volume.name
   // The controller prefers `ephemeral` (R709), whose claim is named after the pod (R006).
-  if (ephemeral != null) return [{ name, claim: texts.one(`${pod}-${name}`), ephemeral: true }]
-  if (direct != null) return [{ name, claim: texts.one(direct.claimName) }]
+  if (ephemeral != null) return [{ name, claim: `${pod}-${name}`, ephemeral: true }]
+  if (direct != null) return [{ name, claim: direct.claimName }]
   const sources = ATTACHED_SOURCES.filter((source) => volume[source] != null)
   if (sources.length === 0) return []
   return [{ name, source: { name, ...Object.fromEntries(sources.map((source) => [source, volume[source]])) } }]

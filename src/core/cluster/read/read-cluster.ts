@@ -55,7 +55,6 @@ import { podRecord } from './pod-record.ts'
 import {
   type ReceivedClaim,
   type ReceivedCsiNode,
-  type ReceivedPod,
   type ReceivedVolume,
   receivedCsiNode,
   receivedPod,
@@ -63,7 +62,6 @@ import {
   storageClass,
 } from './received.ts'
 import { ServerClock } from './server-clock.ts'
-import { SharedTexts } from './shared-texts.ts'
 import { attachmentRecord, claimRecord, volumeRecord } from './volume-records.ts'
 
 export interface ReadClusterOptions {
@@ -100,20 +98,19 @@ const OTHER_CONTROLLER_LEASE = /^kube-system\/(?!kube-controller-manager$|.*oper
 export async function readCluster(options: ReadClusterOptions): Promise<ClusterState> {
   const { client, signal } = options
   const reader = new ClusterReader(options)
-  const texts = new SharedTexts()
   // The first request also shows whether a server answers, and its clock.
   const user = await userOf(client, signal)
   const { clock } = reader
   clock.note()
   const [attachments, nodes, csiNodes, drivers, leases, controllerLease, rights, clusterUID, serverVersion] =
     await reader.together([
-      reader.list(ATTACHMENTS, 'volumeattachments', attachmentShape, (each) => attachmentRecord(each, texts)),
-      reader.list(NODES, 'nodes', nodeShape, (each) => nodeRecord(each, texts)),
+      reader.list(ATTACHMENTS, 'volumeattachments', attachmentShape, attachmentRecord),
+      reader.list(NODES, 'nodes', nodeShape, nodeRecord),
       reader.list(
         CSI_NODES,
         'csinodes',
         receivedCsiNode,
-        (each: ReceivedCsiNode) => [each.metadata.name, csiRecord(each, texts)] as const,
+        (each: ReceivedCsiNode) => [each.metadata.name, csiRecord(each)] as const,
       ),
       reader.list(CSI_DRIVERS, 'csidrivers', csiDriverShape, (driver: CsiDriver) => reduced(driver)),
       reader.leases(),
@@ -122,21 +119,16 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterS
       clusterUid(client, signal),
       unlessRefused(askVersion(client, signal)),
     ] as const)
-  const pods = await reader.list(PODS, 'pods', receivedPod, (each: ReceivedPod) => podRecord(each, texts))
+  const pods = await reader.list(PODS, 'pods', receivedPod, podRecord)
   reader.requireOneOf('volumeattachments', 'nodes', 'pods')
   const context = namingContext(drivers.records, reader)
   const [claims, volumes] = await reader.together([
-    reader.list(
-      CLAIMS,
-      'persistentvolumeclaims',
-      both(claimShape as Shape<ReceivedClaim>, storageClass),
-      (each: ReceivedClaim) => claimRecord(each, texts),
-    ),
+    reader.list(CLAIMS, 'persistentvolumeclaims', both(claimShape as Shape<ReceivedClaim>, storageClass), claimRecord),
     reader.list(
       VOLUMES,
       'persistentvolumes',
       both(volumeShape as Shape<ReceivedVolume>, reclaimPolicy),
-      (each: ReceivedVolume) => volumeRecord(each, context, texts),
+      (each: ReceivedVolume) => volumeRecord(each, context),
     ),
   ] as const)
   const attached = await reader.stillThere(attachments, volumes)

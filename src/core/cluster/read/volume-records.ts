@@ -9,54 +9,54 @@ import { judgeSource } from '../../populator/judge-source.ts'
 import { pluginOfPersistentVolume } from '../../populator/volume-plugins.ts'
 import type { AttachmentError, ClusterAttachment, ClusterClaim, ClusterVolume } from '../model/cluster-state.ts'
 import type { ReceivedClaim, ReceivedVolume } from './received.ts'
-import { SharedTexts } from './shared-texts.ts'
 
 /** On attachments that an apply of volctl has created. */
 export const CREATED_BY = 'volctl.io/created-by'
 
-export function claimRecord({ metadata, spec, status }: ReceivedClaim, texts = new SharedTexts()): ClusterClaim {
+export function claimRecord({ metadata, spec, status }: ReceivedClaim): ClusterClaim {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller === true)
   return {
-    namespace: texts.one(metadata.namespace ?? ''),
-    name: texts.one(metadata.name),
-    uid: texts.one(metadata.uid),
+    namespace: metadata.namespace ?? '',
+    name: metadata.name,
+    uid: metadata.uid,
     wasBound: metadata.annotations?.[BOUND_ANNOTATION] !== undefined,
     ...defined({
       deletedAt: metadata.deletionTimestamp,
       // Finalizers show only what holds the deletion.
-      finalizers: metadata.deletionTimestamp === undefined ? undefined : texts.list(metadata.finalizers),
-      volumeName: texts.one(spec.volumeName || undefined),
-      phase: texts.one(status?.phase),
+      finalizers: metadata.deletionTimestamp === undefined ? undefined : metadata.finalizers,
+      volumeName: spec.volumeName || undefined,
+      phase: status?.phase,
       ownerUid: owner?.uid,
-      storageClass: texts.one(spec.storageClassName || undefined),
+      storageClass: spec.storageClassName || undefined,
     }),
   }
 }
 
 /** A PersistentVolume under the name that the controller gives it, translated to CSI if it is in-tree (R150). */
-export function volumeRecord(volume: ReceivedVolume, context: SpecContext, texts = new SharedTexts()): ClusterVolume {
+export function volumeRecord(volume: ReceivedVolume, context: SpecContext): ClusterVolume {
   const { metadata, spec, status } = volume
   const { claimRef } = spec
   return {
-    name: texts.one(metadata.name),
+    name: metadata.name,
     uid: metadata.uid,
-    accessModes: texts.list(spec.accessModes ?? []),
-    ...namesOf(volume, context, texts),
+    accessModes: spec.accessModes ?? [],
+    ...namesOf(volume, context),
     ...defined({
       deletedAt: metadata.deletionTimestamp,
-      finalizers: metadata.deletionTimestamp === undefined ? undefined : texts.list(metadata.finalizers),
-      phase: texts.one(status?.phase),
-      reclaimPolicy: texts.one(spec.persistentVolumeReclaimPolicy),
-      claim: claimRef == null ? undefined : claimOf(claimRef, texts),
+      finalizers: metadata.deletionTimestamp === undefined ? undefined : metadata.finalizers,
+      phase: status?.phase,
+      reclaimPolicy: spec.persistentVolumeReclaimPolicy,
+      claim: claimRef == null ? undefined : claimOf(claimRef),
     }),
   }
 }
 
-function claimOf(
-  { namespace = '', name = '', uid }: NonNullable<PersistentVolume['spec']['claimRef']>,
-  texts: SharedTexts,
-): NonNullable<ClusterVolume['claim']> {
-  return { namespace: texts.one(namespace), name: texts.one(name), ...defined({ uid: texts.one(uid) }) }
+function claimOf({
+  namespace = '',
+  name = '',
+  uid,
+}: NonNullable<PersistentVolume['spec']['claimRef']>): NonNullable<ClusterVolume['claim']> {
+  return { namespace, name, ...defined({ uid }) }
 }
 
 type Names = Pick<
@@ -64,7 +64,7 @@ type Names = Pick<
   'plugin' | 'uniqueName' | 'driver' | 'handle' | 'attachability' | 'migratedFrom' | 'problem'
 >
 
-function namesOf(volume: PersistentVolume, context: SpecContext, texts: SharedTexts): Names {
+function namesOf(volume: PersistentVolume, context: SpecContext): Names {
   const translation = translatePersistentVolume(volume)
   if (translation !== undefined && 'error' in translation) {
     return { attachability: 'unknown', problem: `cannot be translated to CSI: ${translation.error}` }
@@ -78,9 +78,9 @@ function namesOf(volume: PersistentVolume, context: SpecContext, texts: SharedTe
   const { plugin, uniqueName, attachability, driver, handle } = facts
   return {
     plugin,
-    uniqueName: texts.one(uniqueName),
+    uniqueName,
     attachability,
-    ...defined({ driver: texts.one(driver), handle, migratedFrom: translation && inTreePlugin(volume) }),
+    ...defined({ driver, handle, migratedFrom: translation && inTreePlugin(volume) }),
   }
 }
 
@@ -91,23 +91,20 @@ function inTreePlugin({ spec }: PersistentVolume): string | undefined {
   return undefined
 }
 
-export function attachmentRecord(
-  { metadata, spec, status }: VolumeAttachment,
-  texts = new SharedTexts(),
-): ClusterAttachment {
+export function attachmentRecord({ metadata, spec, status }: VolumeAttachment): ClusterAttachment {
   const { persistentVolumeName, inlineVolumeSpec } = spec.source
   return {
     name: metadata.name,
     uid: metadata.uid,
     resourceVersion: metadata.resourceVersion ?? '',
-    attacher: texts.one(spec.attacher),
-    node: texts.one(spec.nodeName),
+    attacher: spec.attacher,
+    node: spec.nodeName,
     ...(metadata.annotations?.[CREATED_BY] !== undefined && { byVolctl: true as const }),
     ...defined({
       createdAt: metadata.creationTimestamp ?? undefined,
       deletedAt: metadata.deletionTimestamp,
-      finalizers: texts.list(metadata.finalizers),
-      persistentVolume: texts.one(persistentVolumeName || undefined),
+      finalizers: metadata.finalizers,
+      persistentVolume: persistentVolumeName || undefined,
       inline: inlineVolumeSpec == null ? undefined : inlineOf(inlineVolumeSpec),
       attached: status?.attached,
       attachError: errorOf(status?.attachError),
