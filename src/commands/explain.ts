@@ -1,8 +1,7 @@
-import { fstatSync } from 'node:fs'
 import { Args, Flags, type Interfaces } from '@oclif/core'
 import { applyWords, givenBy, readingWords } from '../core/cli/apply-words.ts'
 import { clusterFlags, clusterOptions, requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
-import type { Answered, onNode } from '../core/cli/line-answers.ts'
+import type { Answered, LineNode } from '../core/cli/line-answers.ts'
 import { type LoadedNode, loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { ownAnswer, withOwnWords } from '../core/cli/own-words.ts'
@@ -42,8 +41,8 @@ function elsewhere(standing: LoadedNode<Decided>['standing']): Unseen[] {
 const WHAT_THERE_IS =
   'Give a pod (NAMESPACE/NAME), a UID, a claim, PersistentVolume, VolumeAttachment, volume, driver, path, device or code: see volctl explain --help'
 
-/** A sentence has blanks, or is JSON: for names the tables of sentences are not loaded. */
-const MAY_BE_LINE = /\s|^\{/
+/** A sentence has blanks, or is JSON; - is one on standard input: for names the tables of sentences are not loaded. */
+const MAY_BE_LINE = /\s|^\{|^-$/
 
 /** Those of plan that change what it would do; what narrows a plan would only hide a part of the answer. */
 const {
@@ -80,7 +79,7 @@ export default class Explain extends VolctlCommand {
       description:
         'NAMESPACE/POD or a UID; the name of a claim, PersistentVolume, VolumeAttachment or volume; an absolute path; ' +
         '/dev/NAME or MAJOR:MINOR; a CSI driver; the node itself. If several things have the name, prefix it: pod/, pvc/, pv/, va/, driver/, volume/, node/, device/, path/. ' +
-        'Or a line of a log or an event, in quotes, or - for lines from standard input; a code, such as DriverUnavailable; a rule, such as S11.',
+        'Or a line of a log or an event, in quotes, or - for one on standard input; a code, such as DriverUnavailable; a rule, such as S11.',
     }),
     name: Args.string({
       name: 'NAME',
@@ -109,14 +108,6 @@ export default class Explain extends VolctlCommand {
       description: "What a line of the kubelet's log means, and what it is about on this node:",
       command: `<%= config.bin %> explain 'orphaned pod "c2d7ef9e-…" found, but volume paths are still present on disk'`,
     },
-    {
-      description: "The distinct troubles of the kubelet's log, the most frequent first:",
-      command: 'journalctl -u kubelet | <%= config.bin %> explain --log -',
-    },
-    {
-      description: "The same of the controller's log, from a workstation:",
-      command: 'kubectl logs -n kube-system kube-controller-manager-cp-1 | <%= config.bin %> explain --cluster --log -',
-    },
     { description: 'What a code means, and what to do:', command: '<%= config.bin %> explain DriverUnavailable' },
     { description: 'What a rule says, offline:', command: '<%= config.bin %> explain S11' },
     {
@@ -129,10 +120,6 @@ export default class Explain extends VolctlCommand {
     },
   ]
   static override flags = {
-    log: Flags.string({
-      helpValue: 'FILE',
-      summary: 'Explain the distinct troubles of a log instead of WHAT; - is standard input.',
-    }),
     output: outputFlag(NAMED_FORMATS),
     ...pagerFlag,
     snapshot: snapshotFlag('Explain'),
@@ -149,15 +136,14 @@ export default class Explain extends VolctlCommand {
   }
 
   async run(): Promise<void> {
-    const { args, flags: given } = await this.parse(Explain)
-    const isInput =
-      args.what === '-' || (args.what === undefined && given.log === undefined && given.snapshot !== '-' && isPiped())
-    const flags = isInput ? { ...given, log: '-' } : given
-    if (isInput) args.what = undefined
+    const { args, flags } = await this.parse(Explain)
     requireFlagsOfScope(flags)
-    if (flags.log !== undefined) requireOneInput(args.what, flags)
-    else if (args.what === undefined || args.what.trim() === '')
+    if (args.what === undefined || args.what.trim() === '')
       throw new VolctlError('Usage', 'WHAT is missing', { hint: WHAT_THERE_IS })
+    if (args.what === '-' && flags.snapshot === '-')
+      throw new VolctlError('Usage', 'explain - and --snapshot - both read standard input', {
+        hint: 'Save the snapshot to a file.',
+      })
     const words = [args.what, args.name].filter((word) => word !== undefined)
     const { value, draw, names, failure, unseen } = await this.#answerTo(words, flags)
     await this.answer(value, flags.output, draw, names)
@@ -167,23 +153,19 @@ export default class Explain extends VolctlCommand {
     if (failure !== undefined) throw failure
   }
 
-  /** A log, a line of one, a code or a rule, a thing of this node or of the cluster. @param words none: a log is asked for */
+  /** A line of a log, a code or a rule, a thing of this node or of the cluster. */
   async #answerTo(words: readonly string[], flags: ExplainFlags): Promise<Answered> {
     const [what = '', ...more] = words
     const cluster = flags.cluster ? await this.#cluster(flags) : undefined
-    if (flags.log !== undefined || MAY_BE_LINE.test(what.trim())) {
-      const { isLine, lineAnswer, logAnswer, logFirst, onNode } = await import('../core/cli/line-answers.ts')
-      const ofNode = () => onNode(...this.#ofNode(flags))
-      if (flags.log !== undefined)
-        return cluster === undefined ? await logAnswer(flags.log, ofNode()) : await logFirst(flags.log, cluster.lines)
-      if (isLine(what) && (cluster === undefined || more.length === 0))
-        return await (cluster === undefined ? lineAnswer(what, ofNode()) : lineAnswer(what, cluster.lines))
+    if (cluster === undefined && MAY_BE_LINE.test(what.trim())) {
+      const { isLine, lineAnswer } = await import('../core/cli/line-answers.ts')
+      if (what === '-' || isLine(what)) return await lineAnswer(what, this.#lineNode(flags))
     }
     const offline = more.length === 0 ? ownAnswer(what, this.config.root) : undefined
     if (offline !== undefined) return { ...offline, names: [what] }
     const asked = typedQuestion(words, flags.namespace)
     try {
-      return await (cluster?.explain(asked) ?? this.#onNode(asked, flags))
+      return await (cluster?.(asked) ?? this.#onNode(asked, flags))
     } catch (error) {
       throw more.length > 0 ? error : withOwnWords(error, what, this.config.root)
     }
@@ -209,14 +191,14 @@ export default class Explain extends VolctlCommand {
     }
   }
 
-  /** Objects of the cluster, lines and logs about them. */
+  /** Objects of the cluster. */
   async #cluster(flags: ExplainFlags) {
     if (flags.node !== undefined) {
       const hint = `Ask for the node: volctl explain --cluster node/NAME; or leave out --cluster.`
       throw new VolctlError('Usage', '--node narrows a plan, and explain --cluster answers about one thing', { hint })
     }
-    const { explainInCluster, inCluster } = await import('../core/cli/cluster-explain.ts')
-    const { cluster: _cluster, log: _log, ...again } = flags
+    const { explainInCluster } = await import('../core/cli/cluster-explain.ts')
+    const { cluster: _cluster, ...again } = flags
     const question = {
       choice: nodeChoice(flags),
       snapshot: flags.snapshot,
@@ -225,7 +207,7 @@ export default class Explain extends VolctlCommand {
       reading: readingWords(flags),
       log: this.detail,
     }
-    return { lines: inCluster(question), explain: (what: string) => explainInCluster(what, question) }
+    return (what: string) => explainInCluster(what, question)
   }
 
   /** What narrows a plan would only hide a part of the answer. */
@@ -235,12 +217,15 @@ export default class Explain extends VolctlCommand {
     return { options, given: givenBy(whole, options.settleMs) }
   }
 
-  /** What lines and logs ask of this node. */
-  #ofNode(flags: ExplainFlags): Parameters<typeof onNode> {
+  /** What a line asks of this node. */
+  #lineNode(flags: ExplainFlags): LineNode {
     const { options, given } = this.#asking(flags)
     const asked = { attributes: 'all', options, decide: planWithDecisions } as const
-    const look = () => loadNode(nodeChoice(flags), flags.snapshot, this.detail, asked)
-    return [look, given, (state, explained) => this.#whole(state, explained, flags)]
+    return {
+      look: () => loadNode(nodeChoice(flags), flags.snapshot, this.detail, asked),
+      given,
+      whole: (state, explained) => this.#whole(state, explained, flags),
+    }
   }
 
   /** Holders are no part of a snapshot: who they are is asked now. */
@@ -265,20 +250,4 @@ export default class Explain extends VolctlCommand {
     const unseen = [...elsewhere(standing), ...found.unseen]
     return withHolders(explanation, { ...found, unseen }, containerNames(snapshot))
   }
-}
-
-/** Lines that somebody else writes, or a file: `journalctl -u kubelet | volctl explain`. A terminal and /dev/null do not count. */
-function isPiped(): boolean {
-  try {
-    const stats = fstatSync(0)
-    return stats.isFIFO() || stats.isSocket() || stats.isFile()
-  } catch {
-    return false
-  }
-}
-
-function requireOneInput(what: string | undefined, { log, snapshot }: Pick<ExplainFlags, 'log' | 'snapshot'>): void {
-  if (what !== undefined) throw new VolctlError('Usage', '--log takes the place of WHAT', { hint: 'Give one of them.' })
-  if (log === '-' && snapshot === '-')
-    throw new VolctlError('Usage', `--log - and --snapshot - both read standard input`, { hint: 'Save one to a file.' })
 }

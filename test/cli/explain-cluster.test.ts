@@ -1,11 +1,9 @@
 /** `volctl explain --cluster`, as a person or a script runs it: from a snapshot, and live with the rights of its role. */
 import { join } from 'node:path'
-import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { attached, base, claimed, node, pod } from '../cluster/apply/scene.ts'
 import { explanationDefects } from '../cluster/explain/schema.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
-import { BUNDLE } from '../helpers/volctl-program.ts'
 import { CAPTURES, volctl } from './run-volctl.ts'
 
 const CLUSTERS = join(CAPTURES, '..', 'clusters')
@@ -40,13 +38,6 @@ describe('from a snapshot', () => {
     ])
   })
 
-  it('a line of a log', async () => {
-    const { status, stdout } = await explain('multi-attach', 'Multi-Attach error for volume "pv-data"')
-    expect(status).toBe(0)
-    expect(stdout).toContain('MultiAttachError, said by')
-    expect(stdout).toContain('More: volctl explain --cluster pv/pv-data')
-  })
-
   it('a code needs no cluster', async () =>
     expect((await volctl(['explain', '--cluster', 'MachineMayWrite'])).stdout).toContain('MachineMayWrite'))
 
@@ -54,9 +45,6 @@ describe('from a snapshot', () => {
     { args: ['shop/web-1'], stderr: 'Did you mean pod/shop/web-0?' },
     { args: ['/var/lib/kubelet'], stderr: 'kubectl volctl on NODE explain WHAT' },
     { args: ['web-0', '--node', 'node-2'], stderr: 'volctl explain --cluster node/NAME' },
-    { args: ['--log', '/none'], stderr: 'log /none: no such file' },
-    { args: ['--log', '-', 'web-0'], stderr: '--log takes the place of WHAT' },
-    { args: ['--log', '/none', '--node', 'node-2'], stderr: 'volctl explain --cluster node/NAME' },
     { args: ['web-0', '--orphans'], stderr: 'Leave out --orphans' },
   ])('$args: one clear line', async ({ args, stderr }) => {
     const answer = await explain('node-gone', ...args)
@@ -73,32 +61,6 @@ describe('from a snapshot', () => {
     ])
     expect(status).toBe(1)
     expect(stderr).toContain('volctl snapshot --cluster -o FILE')
-  })
-})
-
-describe('a log', () => {
-  const LINE = 'Multi-Attach error for volume "pv-data" Volume is already used by pod(s) web-5d8f-old'
-  const flags = ['explain', '--cluster', '--log', '-', '--snapshot']
-  const input = `${LINE}\n${LINE}\nsomething else\n`
-
-  it('from a pipe, as JSON and as names', async () => {
-    const snapshot = join(CLUSTERS, 'multi-attach.jsonl')
-    const { stdout } = await execa(BUNDLE, [...flags, snapshot, '-o', 'json'], { input })
-    expect(JSON.parse(stdout)).toMatchObject({
-      ...{ kind: 'LogExplanation', scope: 'cluster', lines: { total: 3, read: 3, explained: 2 } },
-      troubles: [{ count: 2, sentence: { name: 'MultiAttachError' }, command: 'volctl explain --cluster pv/pv-data' }],
-    })
-    const { stdout: names } = await execa(BUNDLE, [...flags, snapshot, '-o', 'name'], { input })
-    expect(names.split('\n')).toContain('persistentvolume/pv-data')
-  })
-
-  it('whose cluster cannot be read: the meanings, then the error', async () => {
-    const run = await execa(BUNDLE, [...flags, '/none.jsonl'], { input, reject: false })
-    expect(run.exitCode).toBe(1)
-    expect(run.stdout).toContain('2x MultiAttachError')
-    expect(run.stderr).toMatch(/^volctl: .+none\.jsonl/)
-    const unknown = await execa(BUNDLE, [...flags, '/none.jsonl'], { input: 'something else\n', reject: false })
-    expect([unknown.exitCode, unknown.stdout]).toEqual([1, ''])
   })
 })
 

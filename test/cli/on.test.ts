@@ -244,15 +244,11 @@ describe('in the Pod', () => {
   it('volctl reads what was handed over on its standard input, and frames both streams', async () => {
     const input = gzipSync('MountVolume.SetUp failed for volume "x"\n').toString('base64')
     const words = ['--called-as=kubectl volctl on node7', `--input=${input}`, '--']
-    const { stdout, exitCode } = await execa(
-      BUNDLE,
-      ['__framed', ...words, 'explain', '--log', '-', '--snapshot', CAPTURE],
-      {
-        reject: false,
-      },
-    )
+    const { stdout, exitCode } = await execa(BUNDLE, ['__framed', ...words, 'explain', '-', '--snapshot', CAPTURE], {
+      reject: false,
+    })
     const frames = new FrameReader().take(`${stdout}\n`)
-    const there = await execa(BUNDLE, ['explain', '--log', '-', '--snapshot', CAPTURE], {
+    const there = await execa(BUNDLE, ['explain', '-', '--snapshot', CAPTURE], {
       input: 'MountVolume.SetUp failed for volume "x"\n',
       reject: false,
     })

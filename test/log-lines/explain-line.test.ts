@@ -1,48 +1,97 @@
-/** From a line to the cause: every known sentence on a node in that state, and what is said of names that are nothing there. */
+/** What a line is answered with on a node: what its names are there first, then what it says. */
 import { describe, expect, it } from 'vitest'
-import { nodeScope } from '../../src/core/log-lines/explain-line.ts'
+import { isLine, type LineNode, lineAnswer } from '../../src/core/cli/line-answers.ts'
+import { VolctlError } from '../../src/core/errors/errors.ts'
+import { explainer } from '../../src/core/explain/explain.ts'
+import { explainLine } from '../../src/core/log-lines/explain-line.ts'
 import type { LineAnswer } from '../../src/core/log-lines/line-explanation.ts'
-import { askedNode } from '../../src/core/log-lines/node-names.ts'
 import { parseLine } from '../../src/core/log-lines/parse-line.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
+import { PLAIN_SCREEN, type Screen } from '../../src/core/views/screen.ts'
+import { screenLines } from '../../src/core/views/screen-lines.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
-import { CASES, type Case } from './cases.ts'
-import { GONE, LINES, LIVING } from './lines.ts'
 import * as nodes from './nodes.ts'
+import { GONE, LIVING } from './nodes.ts'
+
+const UNIQUE = `kubernetes.io/csi/${DRIVER}^pv-1`
+const TARGET = `${ROOT}/pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`
+const ORPHANED = `orphaned pod "${GONE}" found, but volume paths are still present on disk`
+const MANY = `Nov 22 20:01:02 node-1 kubelet[812]: E1122 20:01:02.123456     812 kubelet_volumes.go:263] "There were many similar errors. Turn up verbosity to see them." err=${JSON.stringify(ORPHANED)} numErrs=1`
+const BUSY = `Nov 22 20:01:02 node-1 kubelet[812]: E1122 20:01:02.123456     812 nestedpendingoperations.go:348] Operation for "{volumeName:${UNIQUE} podName:${GONE} nodeName:}" failed. No retries permitted until 2026-11-22 20:03:04 +0000 UTC (durationBeforeRetry 2m2s). Error: UnmountVolume.TearDown failed for volume "data" (UniqueName: "${UNIQUE}") pod "${GONE}" (UID: "${GONE}") : kubernetes.io/csi: Unmounter.TearDownAt failed: rpc error: code = Internal desc = unmount failed: exit status 32\\nUnmounting arguments: ${TARGET}\\nOutput: umount: ${TARGET}: target is busy.`
+const NOT_REGISTERED = `MountVolume.MountDevice failed for volume "pv-1" : driver name ${DRIVER} not found in the list of registered CSI drivers`
+const multiAttach = (wants: string, has: string): string =>
+  `W1122 20:01:02.123456       1 reconciler.go:360] Multi-Attach error for volume "pv-1" (UniqueName: "${UNIQUE}") from node "${wants}" Volume is already exclusively attached to node ${has} and can't be attached to another`
+const inUse = (on: string): string =>
+  `I1122 20:01:02.1 1 reconciler.go:227] "Cannot detach volume because it is still mounted" node="${on}" volumeName="${UNIQUE}"`
 
 function answered(line: string, built: NodeBuilder) {
   const state = built.build()
-  return nodeScope(askedNode(state, planWithDecisions(state, planOptions()))).answer(parseLine(line))
+  const explain = explainer(planWithDecisions(state, planOptions()))
+  return explainLine(parseLine(line), { state, explain })
 }
 
 const ask = (line: string, built: NodeBuilder): LineAnswer => answered(line, built).answer
 
-const saying = (answer: LineAnswer, kind: string): string[] =>
-  answer.names.filter((name) => name.kind === kind).map(({ name, says }) => `${name}: ${says}`)
+const saying = ({ names }: LineAnswer, kind: string): string[] =>
+  names.filter((name) => name.kind === kind).map(({ name, says }) => `${name}: ${says}`)
 
-describe('a known sentence is explained by the thing that it is about', () => {
-  it.each(Object.entries(CASES) as [keyof typeof LINES, Case][])('%s', (name, { node: make, ask: about, verdict }) => {
-    // The first line that names something: kernels and schedulers name nothing of a pod.
-    const lines = LINES[name].map((line) => answered(line, make())).filter(({ answer }) => answer.main !== undefined)
-    const [{ answer, explained } = { answer: undefined, explained: undefined }] = lines.filter(
-      (each) => each.answer.main?.ask === about,
-    )
-    expect(
-      lines.map((each) => each.answer.main?.ask),
-      `${name} is not about ${about}`,
-    ).toContain(about)
-    expect(answer?.sentence?.name).toBe(name)
-    const found = explained?.explanation.verdict
-    expect([found?.state, found?.code].filter((each) => each !== undefined).join(' ')).toBe(verdict)
+describe('what the line is about', () => {
+  it.each([
+    { line: MANY, built: nodes.orphan, about: `pod/${GONE}`, verdict: 'operation PodGone' },
+    { line: BUSY, built: nodes.orphan, about: `volume/${GONE}/pv-1`, verdict: 'operation PodGone' },
+    { line: NOT_REGISTERED, built: nodes.withoutDriver, about: 'pv/pv-1', verdict: 'waiting DriverUnavailable' },
+    { line: inUse('node-1'), built: nodes.unwanted, about: `volume/${UNIQUE}`, verdict: 'operation NotWanted' },
+    {
+      line: `MountVolume.SetUp failed for volume "config" pod "web-0" (UID: "${LIVING}") : configmap "web-config" not found`,
+      built: nodes.contentMissing,
+      about: `volume/${LIVING}/config`,
+      verdict: 'blocked ContentMissing',
+    },
+    {
+      line: '"Error syncing pod, skipping" err="unmounted volumes=[data], unattached volumes=[]: context deadline exceeded" pod="default/web-0"',
+      built: nodes.unattached,
+      about: 'pod/default/web-0',
+      verdict: 'waiting NotAttached',
+    },
+  ])('$line', ({ line, built, about, verdict }) => {
+    const { main } = ask(line, built())
+    expect([main?.ask, `${main?.verdict?.state} ${main?.verdict?.code}`]).toEqual([about, verdict])
   })
 })
 
-describe('what a line names, and is not there', () => {
-  const [orphanLine = ''] = LINES.OrphanedPodVolumes
+describe('what is left of a pod that is gone', () => {
+  it.each([
+    {
+      built: nodes.stateFileLost(),
+      left: 'volume pv-1 is mounted; vol_data.json of pv-1 is missing: the kubelet does not know its driver, and leaves it for ever',
+    },
+    {
+      built: nodes.fileLeft(''),
+      left: 'volume pv-1 has its directory left; vol_data.json of pv-1 is unusable, the file is empty',
+    },
+    {
+      built: nodes.fileLeft(JSON.stringify({ driverName: DRIVER, volumeHandle: 'pv-1', specVolID: 'pv-1' })),
+      left: 'volume pv-1 has its directory left; a file is left in it, and the kubelet removes empty directories alone',
+    },
+    {
+      built: nodes.subPathLeft(),
+      left: 'volume pv-1 has 1 sub-path mounted; its own directory is gone, and the kubelet takes sub-paths off with that alone',
+    },
+    {
+      built: nodes.dead(),
+      left: 'volume pv-1 is mounted; its mount is dead: transport endpoint is not connected (ENOTCONN)',
+    },
+    { built: nodes.orphan(), left: 'volume pv-1 is mounted; no kubelet runs on this node' },
+  ])('$left', ({ built, left }) => expect(ask(MANY, built).left).toEqual([left]))
 
+  it('of a pod that is wanted nothing is', () =>
+    expect(ask(ORPHANED.replace(GONE, LIVING), nodes.unmounted())).not.toHaveProperty('left'))
+})
+
+describe('what a line names, and is not there', () => {
   it('a UID that exists nowhere: the directory was removed meanwhile', () => {
-    const answer = ask(orphanLine, node())
+    const answer = ask(MANY, node())
     expect(answer.main).toBeUndefined()
     expect(saying(answer, 'podUid')).toEqual([
       `${GONE}: no such pod of this node in the API or on its disk: the directory was removed meanwhile, or it is another node's`,
@@ -52,85 +101,58 @@ describe('what a line names, and is not there', () => {
   it('where the API could not be read whole, that is said', () => {
     const built = node()
     built.overrideApi = { errors: [{ resource: 'pods', status: 403, reason: 'Forbidden', message: 'x' }] }
-    expect(saying(ask(orphanLine, built), 'podUid')[0]).toContain('not everything in the API could be read')
+    expect(saying(ask(MANY, built), 'podUid')[0]).toContain('not everything in the API could be read')
   })
 
-  it('another node: run volctl there', () => {
-    const line = LINES.DetachStuck[1]?.replaceAll('node-1', 'node-7') ?? ''
-    expect(ask(line, nodes.unwanted()).otherNode).toEqual({
+  it('another node: run volctl there', () =>
+    expect(ask(inUse('node-7'), nodes.unwanted()).otherNode).toEqual({
       name: 'node-7',
       says: 'the line is about node node-7, and this one is node-1: run volctl explain there',
-    })
-  })
+    }))
 
   it.each([
     { host: 'worker-9.example.com', other: 'worker-9.example.com' },
-    { host: 'node-2', other: 'node-2' },
     { host: 'node-10', other: 'node-10' },
     { host: 'NODE-1', other: undefined },
     { host: 'node-1.example.com', other: undefined },
   ])('a line written on $host: another node is $other', ({ host, other }) => {
-    const { answer, explained } = answered(orphanLine.replace(' node-1 ', ` ${host} `), nodes.orphan())
+    const { answer, explained } = answered(MANY.replace(' node-1 ', ` ${host} `), nodes.orphan())
     expect(answer.otherNode?.name).toBe(other)
     expect(answer.main?.ask).toBe(`pod/${GONE}`)
     expect(explained === undefined).toBe(other !== undefined)
   })
 
   it('a line of another node: what the API knows is found, what is local to a node is not looked for', () => {
-    const line = `Nov 22 20:01:02 node-2 kubelet[812]: E1122 20:01:02.1 812 x.go:1] MountVolume.MountDevice failed for volume "pv-1" : driver name ${DRIVER} not found: ${ROOT}/pods/${uid(5)}/volumes /dev/loop1`
+    const line = `Nov 22 20:01:02 node-2 kubelet[812]: E1122 20:01:02.1 812 x.go:1] ${NOT_REGISTERED}: ${ROOT}/pods/${uid(5)}/volumes /dev/loop1`
     const { answer, explained } = answered(line, nodes.unmounted())
-    expect(answer.otherNode).toEqual({
-      name: 'node-2',
-      says: 'this line was written on node-2, and this is node-1: run volctl there',
-    })
+    expect(answer.otherNode?.says).toBe('this line was written on node-2, and this is node-1: run volctl there')
     expect(explained).toBeUndefined()
     expect(answer.main?.ask).toBe('pv/pv-1')
     for (const kind of ['device', 'path', 'driver'])
       expect(saying(answer, kind)[0]).toMatch(/: it is on node-2, and was not looked for here$/)
   })
 
-  it('a line of a controller on another host that names this node is about this one', () => {
-    const line = `Nov 22 20:01:02 master-1 kube-controller-manager[1]: ${LINES.DetachStuck[1]}`
-    expect(ask(line, nodes.unwanted()).otherNode).toBeUndefined()
-  })
-
-  it('a line of the kubelet of this node in which a driver calls the node otherwise is about this one', () => {
-    const line = `Nov 22 20:01:02 node-1 kubelet[812]: Could not attach volume "pv-1" to node "i-0abc"`
-    expect(answered(line, nodes.unmounted()).explained).toBeDefined()
-  })
+  it('a line of a controller on another host that names this node is about this one', () =>
+    expect(
+      ask(`Nov 22 20:01:02 master-1 kube-controller-manager[1]: ${inUse('node-1')}`, nodes.unwanted()).otherNode,
+    ).toBeUndefined())
 
   it.each([
-    'rpc error: code = Aborted desc = An operation with the given Volume ID vol-fs1 already exists',
-    'kubernetes.io/csi: detachment for VolumeAttachment for volume [vol-fs1] failed: x',
     'AttachVolume.Attach failed for volume "vol-fs1" : x',
-    'failed to attach volume vol-fs1: x',
-  ])("a driver's own name of a volume is that volume: %s", (line) => {
-    const { main } = ask(line, node().persistentVolume('pv-9', { handle: 'vol-fs1' }))
-    expect(main).toMatchObject({ ask: 'volume/vol-fs1', subject: { kind: 'Volume' } })
-  })
+    'rpc error: code = Aborted desc = An operation with the given Volume ID vol-fs1 already exists',
+  ])("a driver's own name of a volume is that volume: %s", (line) =>
+    expect(ask(line, node().persistentVolume('pv-9', { handle: 'vol-fs1' })).main).toMatchObject({
+      ask: 'volume/vol-fs1',
+      subject: { kind: 'Volume' },
+    }),
+  )
 
   it('both nodes of a Multi-Attach error', () => {
-    expect(ask(LINES.MultiAttachError[1] ?? '', nodes.elsewhere()).otherNode).toEqual({
-      name: 'node-2',
-      says: 'node node-2 has the volume, and this one, node-1, waits for the volume: what keeps the volume is on node-2; run volctl explain there too',
-    })
-    const here = LINES.MultiAttachError[1]
-      ?.replace('from node "node-1"', 'from node "node-3"')
-      .replace('to node node-2', 'to node node-1')
-    expect(ask(here ?? '', nodes.orphan()).otherNode?.says).toBe(
+    const elsewhere = nodes.unattached().attach('pv-1', 'pv-1', 'node-2')
+    expect(ask(multiAttach('node-1', 'node-2'), elsewhere).otherNode?.says).toContain('node node-2 has the volume')
+    expect(ask(multiAttach('node-3', 'node-1'), nodes.orphan()).otherNode?.says).toBe(
       'node node-3 waits for the volume, and this one, node-1, has the volume: what keeps the volume is here',
     )
-    const both = `E1122 20:01:02.1 1 x.go:1] "x" node="node-1" nodes=["node-1","node-4"] volumeName="kubernetes.io/csi/${DRIVER}^pv-1"`
-    expect(ask(both, nodes.orphan()).otherNode?.says).toContain('run volctl explain on both')
-  })
-
-  it('a driver: answering, or without a socket; and one that nobody has', () => {
-    const [line = ''] = LINES.DriverNotInList
-    expect(saying(ask(line, nodes.unmounted()), 'driver')[0]).not.toContain('not registered')
-    expect(saying(ask(line, nodes.withoutDriver()), 'driver')[0]).toMatch(/^disk\.test: .*CSI driver disk\.test/)
-    expect(saying(ask(line.replaceAll(DRIVER, 'other.test'), nodes.unmounted()), 'driver')).toEqual([
-      'other.test: no CSI driver of this name in the API or on this node',
-    ])
   })
 
   it('a config map that does not exist, and one that no pod refers to', () => {
@@ -139,86 +161,154 @@ describe('what a line names, and is not there', () => {
     expect(saying(ask(line, node()), 'configMap')).toEqual(['web-config: no pod of this node refers to it now'])
   })
 
-  it('several pods of one name: which there are', () => {
-    const built = nodes.unattached().livingPod(uid(3), 'other', [{ name: 'data', emptyDir: {} }])
-    const [volume] = ask('kubelet: MountVolume.SetUp failed for volume "data" : x', built).names
-    expect(volume).toMatchObject({ found: true, says: expect.stringContaining('is ambiguous') })
-  })
-})
-
-it('of many alike three are named, with the command that lists them', () => {
-  const built = Array.from({ length: 9 }, (_, n) => uid(20 + n)).reduce(
-    (all, pod, n) => all.livingPod(pod, `web-${n}`, [{ name: 'data', emptyDir: {} }]),
-    node(),
-  )
-  const [volume] = ask('kubelet: MountVolume.SetUp failed for volume "data" : x', built).names
-  expect(volume?.says).toMatch(
-    /^is ambiguous here: (?:volume\/default\/web-\d\/data \(.*?\), ){3}and 6 more; volctl explain volume\/data lists them$/,
-  )
-})
-
-describe('a trouble that volctl does not look for', () => {
-  it('is not called well where nothing is to be done', () => {
-    const { main, names } = ask(LINES.FileSystemErrors[0] ?? '', nodes.healthy())
-    expect(main).toMatchObject({
-      unchecked: true,
-      verdict: { state: 'nothing' },
-      says: expect.stringContaining('volctl does not check file systems'),
-    })
-    expect(names.map(({ says }) => says).join()).not.toContain('as it should be')
-  })
-
-  it('is left to the verdict where something is to be done, or where volctl looks', () => {
-    expect(ask(LINES.FileSystemErrors[0] ?? '', nodes.unmounted()).main).not.toHaveProperty('unchecked')
-    expect(ask(LINES.TargetBusy[1] ?? '', nodes.healthy()).main).not.toHaveProperty('unchecked')
-  })
-})
-
-describe('a line that nobody knows', () => {
-  it('is answered by what its names are, and says so', () => {
-    const answer = ask(
-      `E1122 20:01:02.1 812 x.go:1] "Something new" podUID="${GONE}" path="${ROOT}/pods/${GONE}/volumes"`,
-      nodes.orphan(),
+  it('of many alike three are named, with the command that lists them', () => {
+    const built = Array.from({ length: 9 }, (_, n) => uid(20 + n)).reduce(
+      (all, pod, n) => all.livingPod(pod, `web-${n}`, [{ name: 'data', emptyDir: {} }]),
+      node(),
     )
-    expect(answer.sentence).toBeUndefined()
-    expect(answer.main).toMatchObject({ found: true, verdict: { code: 'PodGone' } })
+    const [volume] = ask('kubelet: MountVolume.SetUp failed for volume "data" : x', built).names
+    expect(volume?.says).toMatch(
+      /^is ambiguous here: (?:volume\/default\/web-\d\/data \(.*?\), ){3}and 6 more; volctl explain volume\/data lists them$/,
+    )
   })
 })
 
-it('without a node the meaning is there, and nothing is made up of the names', () => {
-  const { answer } = nodeScope(undefined).answer(parseLine(LINES.TargetBusy[0] ?? ''))
-  expect(answer).toMatchObject({ sentence: { name: 'TargetBusy' }, names: [] })
-  expect(answer.main).toBeUndefined()
-})
-
-describe('advice has the names of the line in it', () => {
-  const next = (line: string, built = node()): string => ask(line, built).sentence?.next ?? ''
-
-  it.each([
-    ['kernel: EXT4-fs error (device sdq): ext4_find_entry: reading directory lblock 0', 'on /dev/sdq while nothing'],
-    ['kernel: print_req_error: I/O error, dev sdq, sector 8', 'smartctl -a /dev/sdq'],
-    ['kernel: sd 2:0:0:0: [sdq] tag#3 reservation conflict', 'sg_persist -r /dev/sdq'],
-    ['mount: /m: wrong fs type, bad option, bad superblock on /dev/sdq', 'what is on /dev/sdq (blkid'],
-    ['mount: /m: wrong fs type, bad option, bad superblock on /dev/$(reboot)', 'what is on the device (blkid'],
-    ['PersistentVolume "pv-7": can\'t use volume plugins for (volume.Spec){}', 'kubectl get pv pv-7 -o yaml'],
-    ['10.0.0.7:6789,10.0.0.8:6789:/a: Protocol not supported', 'rpcinfo -p 10.0.0.7)'],
-    ['AttachVolume.Attach failed for volume "d" : rpc error: code = FailedPrecondition desc = x', 'of its controller'],
-    ['MountVolume.SetUp failed for volume "d" : rpc error: code = FailedPrecondition desc = x', 'its pod on node-1'],
-  ])('%s: %s', (line, words) => expect(next(line)).toContain(words))
-
-  it('or what the node knows of the volume that the line is about', () => {
-    const line = `MountVolume.SetUp failed for volume "pv-1" pod "web-0" (UID: "${LIVING}") : structure needs cleaning`
-    expect(next(line, nodes.healthy())).toContain(' on /dev/loop1 while nothing')
-  })
-
-  it('also the driver, in what is meant', () =>
-    expect(
-      ask(`x "kubernetes.io/csi/disk.test^v" rpc error: code = DeadlineExceeded desc = x`, node()).sentence?.means,
-    ).toContain('The CSI driver disk.test did not answer'))
-})
-
-it("the texts name this node's own unit", () => {
+it("the advice names this node's own unit", () => {
   const built = nodes.contentMissing()
   built.override = { kubelet: { running: true, mayReturn: true, unit: 'k3s-agent.service' } }
-  expect(ask(LINES.ContentNotSynced[0] ?? '', built).sentence?.next).toContain('journalctl -u k3s-agent.service')
+  const line =
+    'MountVolume.SetUp failed for volume "c" : failed to sync configmap cache: timed out waiting for the condition'
+  expect(ask(line, built).sentence?.next).toContain('journalctl -u k3s-agent.service')
+})
+
+/** As the command asks. */
+function asking(built: NodeBuilder): LineNode {
+  const state = built.build()
+  const decided = planWithDecisions(state, planOptions())
+  return {
+    look: async () => ({ ...state, decided, standing: [] }),
+    given: { words: [], settleMs: 0 },
+    whole: async (_, { explanation }) => explanation,
+  }
+}
+
+const TERMINAL: Screen = { ...PLAIN_SCREEN, width: 80, rows: 24 }
+const drawn = async (line: string, built: NodeBuilder, screen = TERMINAL): Promise<string> =>
+  (await lineAnswer(line, asking(built))).draw(screen)
+
+describe('on a screen', () => {
+  it('an orphaned pod: what is left, why, what to type; then what the line means', async () => {
+    expect(await drawn(MANY, nodes.stateFileLost())).toMatchInlineSnapshot(`
+      "On node node-1, as of 2026-11-21T12:00:00Z:
+        pod 00000000-0000-4000-8000-000000000009
+          volume pv-1 is mounted; vol_data.json of pv-1 is missing: the kubelet does
+          not know its driver, and leaves it for ever
+          NotReconstructable: was deleted from the API; no sandbox, container or
+          process is left
+        - volctl apply --pod 00000000-0000-4000-8000-000000000009  # asks, and carries
+          out the 3 operations that are ready
+
+      Said by the kubelet:
+      Means:      The pod was deleted, and volumes of it are left on this node,
+                  mounted or as directories. The kubelet does not know them any more:
+                  it was restarted and could not reconstruct them, or their driver was
+                  away.
+      What to do: volctl plan --orphans shows what would be unmounted and removed. Do
+                  not remove the directory with rm -rf: what is mounted in it would be
+                  deleted.
+
+      More: volctl explain pod/00000000-0000-4000-8000-000000000009
+      "
+    `)
+  })
+
+  it('all of a long line fits a terminal, and -o wide has the whole explanation', async () => {
+    const screen = await drawn(BUSY, nodes.orphan())
+    expect(screenLines(screen, 80), screen).toBeLessThanOrEqual(23)
+    expect(screen).toMatch(/\nMore: volctl explain \S+\n$/)
+    expect(await drawn(BUSY, nodes.orphan(), { ...TERMINAL, wide: true })).toContain('Identity:')
+  })
+
+  it('unknown, of another node', async () => {
+    const line = `E1122 20:01:02.123456       1 x.go:1] "Something new" node="node-7" volumeName="${UNIQUE}"`
+    expect(await drawn(line, nodes.unwanted(), PLAIN_SCREEN)).toMatchInlineSnapshot(`
+      "The line is about node node-7, and this one is node-1: run volctl explain there.
+
+      On node node-1, as of 2026-11-21T12:00:00Z:
+        volume kubernetes.io/csi/disk.test^pv-1
+          NotWanted: no pod on this node uses the volume; the attach/detach controller will not detach it while node.status.volumesInUse lists it, and the kubelet, which updates that, is down
+        driver disk.test: it is on node-7, and was not looked for here
+        node node-7: another node; this one is node-1
+
+      volctl does not know this sentence:
+        Something new
+      "
+    `)
+  })
+
+  it('names what holds the thing open', async () => {
+    const { whole: _, ...rest } = asking(nodes.orphan())
+    const processes = [1, 2, 3, 4].map((pid) => ({ pid, command: 'sh', holds: [] }))
+    const { draw } = await lineAnswer(BUSY, {
+      ...rest,
+      whole: async (_state, { explanation }) => ({
+        ...explanation,
+        holders: { ...explanation.holders, known: true, processes },
+      }),
+    })
+    expect(draw(TERMINAL)).toContain('    Held open by sh (pid 1), sh (pid 2), sh (pid 3), and 1 more.\n')
+  })
+})
+
+describe('WHAT is a line, or a name', () => {
+  it.each([
+    'Warning  FailedMount  2m  kubelet  x',
+    '{"msg":"x"}',
+    'stat /var/lib/x: transport endpoint is not connected',
+    'my pod',
+    '/a/b/mount: transport endpoint is not connected',
+    'kubernetes.io/csi: mounter.SetUpAt failed',
+  ])('%s: a line', (text) => expect(isLine(text)).toBe(true))
+
+  it.each([
+    'web-0',
+    'shop/web-0',
+    '/srv/a directory/with blanks',
+    'path//srv/a directory',
+    'kubernetes.io/vsphere-volume/[store] kubevols/disk.vmdk',
+    '',
+    'volume/a b',
+  ])('%j: a name', (text) => expect(isLine(text)).toBe(false))
+})
+
+describe('what is no answer', () => {
+  const failure = new VolctlError('NoKubeconfig', 'no kubeconfig')
+  const blind: LineNode = { ...asking(node()), look: () => Promise.reject(failure) }
+
+  it('without a node the meaning is answered, and why nothing was looked for', async () => {
+    const { value, unseen } = await lineAnswer(BUSY, blind)
+    expect(unseen).toBe(failure)
+    expect(value).toMatchObject({ sentence: { cause: expect.stringContaining('still uses it') }, names: [] })
+    await expect(lineAnswer('something new happened', blind)).rejects.toBe(failure)
+  })
+
+  it('what begins volctl again in another namespace goes through', async () => {
+    const again = new Error('again')
+    await expect(lineAnswer(BUSY, { ...blind, look: () => Promise.reject(again) })).rejects.toBe(again)
+  })
+
+  it('a line that says and names nothing is an error', async () =>
+    await expect(lineAnswer('hello world', asking(nodes.orphan()))).rejects.toMatchObject({
+      code: 'NotFound',
+      exit: 1,
+    }))
+
+  it('several lines are an error; rows of one are one', async () => {
+    await expect(lineAnswer(`${BUSY}\n${ORPHANED}`, asking(node()))).rejects.toMatchObject({
+      code: 'Usage',
+      message: 'these are 2 lines, and explain takes one',
+    })
+    const rows = `\n${ORPHANED.replace(/ found.*/, '')} found, but failed to rmdir() volume at path /x: mount failed: exit status 32\nMounting command: mount\n\tdirectory not empty\n`
+    expect((await lineAnswer(rows, asking(node()))).value).toMatchObject({ names: [{ kind: 'podUid' }] })
+  })
 })

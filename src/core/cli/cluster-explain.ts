@@ -1,15 +1,13 @@
-/** `volctl explain --cluster`: one reading of the cluster, then an answer about a thing of it, or about a line of a log. Loaded only for that. */
+/** `volctl explain --cluster`: one reading of the cluster, then an answer about a thing of it. Loaded only for that. */
 
 import { clusterContext } from '../cluster/context/cluster-context.ts'
-import type { ClusterExplanation } from '../cluster/explain/cluster-explanation.ts'
 import { type AskedCluster, clusterExplainer } from '../cluster/explain/explain-cluster.ts'
 import { planOver } from '../cluster/pass/plan-cluster.ts'
 import { defined } from '../lang/defined.ts'
-import { clusterScope } from '../log-lines/cluster-line.ts'
 import type { ClusterOptions } from '../plan/cluster-plan.ts'
 import { renderExplanation } from '../views/explain-view.ts'
 import { namesOfExplanation } from '../views/names.ts'
-import type { Answered, Lines } from './line-answers.ts'
+import type { Answered } from './line-answers.ts'
 import { loadCluster } from './load-cluster.ts'
 import type { NodeChoice } from './node-flags.ts'
 import { refusalOf } from './plan-exit-status.ts'
@@ -36,11 +34,6 @@ export async function explainInCluster(what: string, question: ClusterQuestion):
     names: namesOfExplanation(value),
     ...defined({ failure }),
   }
-}
-
-/** Lines and logs, asked of a cluster. */
-export function inCluster(question: ClusterQuestion): Lines<AskedCluster, ClusterExplanation> {
-  return { look: () => askedCluster(question), scopeOf: clusterScope, whole: async (_, explanation) => explanation }
 }
 
 async function askedCluster(question: ClusterQuestion): Promise<AskedCluster> {

@@ -1,50 +1,34 @@
-/** `volctl explain 'LINE'` and `--log`: the node is looked at first, since a look may begin volctl again (S6), then the log is read. */
+/** `volctl explain 'LINE'`: the node is looked at first, since a look may begin volctl again (S6), then standard input is read. */
 
-import type { ClusterExplanation } from '../cluster/explain/cluster-explanation.ts'
 import { NotFound, VolctlError } from '../errors/errors.ts'
-import type { Explained } from '../explain/explain.ts'
+import { type Explained, explainer } from '../explain/explain.ts'
 import type { Explanation } from '../explain/explanation.ts'
 import { splitPrefix } from '../explain/kinds.ts'
-import { ownDescriptor } from '../files/own-descriptor.ts'
+import { unreadText } from '../files/disk-trouble.ts'
 import { defined } from '../lang/defined.ts'
-import { lineView, nodeScope } from '../log-lines/explain-line.ts'
-import { explainLog } from '../log-lines/explain-log.ts'
-import { namesServer } from '../log-lines/fill.ts'
-import type { LineAnswer, LineExplanation, LineScope } from '../log-lines/line-explanation.ts'
-import type { LogExplanation } from '../log-lines/log-explanation.ts'
-import type { LogLine } from '../log-lines/log-line.ts'
-import { askedNode } from '../log-lines/node-names.ts'
+import { explainLine } from '../log-lines/explain-line.ts'
+import type { LineExplanation } from '../log-lines/line-explanation.ts'
+import { MAX_LINE_CHARS } from '../log-lines/log-line.ts'
 import { parseLine } from '../log-lines/parse-line.ts'
-import { pastedLines } from '../log-lines/pasted.ts'
-import { type ReadLog, readLog } from '../log-lines/read-log.ts'
-import { sentencesIn } from '../log-lines/sentences/sentences.ts'
+import { saidBy } from '../log-lines/said-by.ts'
 import type { Given } from '../plan/next-steps.ts'
 import type { Decided } from '../reconcile/decisions.ts'
-import { callerPath } from '../trust/caller.ts'
+import { readSource, TooSlow, Unreadable } from '../snapshot/read-source.ts'
+import { TooLarge } from '../trust/plain-files.ts'
 import { renderLine } from '../views/line-view.ts'
-import { renderLog } from '../views/log-view.ts'
-import { namesOfLines } from '../views/names.ts'
+import { namesOfLine } from '../views/names.ts'
 import type { Screen } from '../views/screen.ts'
 import type { LoadedNode } from './load-node.ts'
 import { refusalOf } from './plan-exit-status.ts'
 
-/** Lines and logs, asked of a node or a cluster. */
-export interface Lines<Asked, Explained> {
+/** The node on which the names of a line are looked for. */
+export interface LineNode {
   /** @throws VolctlError where it cannot be looked at: what a sentence means is worth knowing also then */
-  readonly look: () => Promise<Asked>
-  /** @param asked undefined: it could not be looked at */
-  readonly scopeOf: (asked: Asked | undefined) => LineScope<Explained>
-  /** All that is known of a thing. */
-  readonly whole: (asked: Asked, explained: Explained) => Promise<Explanation | ClusterExplanation>
-}
-
-/** @param given what proposed commands are made of @param whole with those that hold it open, where the node is the live one */
-export function onNode(
-  look: () => Promise<LoadedNode<Decided>>,
-  given: Given,
-  whole: Lines<LoadedNode<Decided>, Explained>['whole'],
-): Lines<LoadedNode<Decided>, Explained> {
-  return { look, whole, scopeOf: (state) => nodeScope(state && askedNode(state, state.decided, given)) }
+  readonly look: () => Promise<LoadedNode<Decided>>
+  /** What proposed commands are made of. */
+  readonly given: Given
+  /** With those that hold the thing open, where the node is the live one. */
+  readonly whole: (state: LoadedNode<Decided>, explained: Explained) => Promise<Explanation>
 }
 
 export interface Answered {
@@ -58,61 +42,75 @@ export interface Answered {
   readonly unseen?: VolctlError
 }
 
-/** "/dev/sdb1 contains …" and "/a/b: recovering …" are what fsck(8) and others say of it. */
-const NAME_OF_SPACES = /^(?:\/(?!dev\/\S+ |\S+: )|kubernetes\.io\/[a-z-]+\/)/
+/** "/a/b: recovering …" is what fsck(8) and others say of it. */
+const NAME_OF_SPACES = /^(?:\/(?!\S+: )|kubernetes\.io\/[a-z-]+\/)/
 
 /** Is it a line of a log, and no name of something: names have no blanks, but for paths and a few plugins' volumes. */
 export function isLine(text: string): boolean {
   const trimmed = text.trim()
   if (!/\s/.test(trimmed)) return trimmed.startsWith('{') && trimmed.endsWith('}')
   if (!NAME_OF_SPACES.test(trimmed) && splitPrefix(trimmed).kind === undefined) return true
-  return sentencesIn(parseLine(trimmed)).length > 0
+  return saidBy(parseLine(trimmed)) !== undefined
 }
 
 /**
- * @param text one line, or several as they were pasted
- * @throws VolctlError NotFound for a line, or rows, that say and name nothing: of a whole log that is an answer; what the look throws,
- *   where nobody knows the line
+ * @param typed the line, or "-" for one on standard input
+ * @throws VolctlError NotFound for a line that says and names nothing; Usage for several lines; what the look throws, where nobody
+ *   knows the line
  */
-export async function lineAnswer<Asked, E extends object>(text: string, of: Lines<Asked, E>): Promise<Answered> {
-  const looked = await lookOrFailure(of.look)
-  const lines = text.split('\n')
-  const answered = await answerOf({ lines, total: lines.length, unfinished: false }, looked, of)
-  const { troubles, harmless }: Partial<LogExplanation> = answered.value
-  if (troubles?.length === 0 && harmless?.length === 0) throw nothingKnown()
-  return answered
-}
-
-/** One line is answered whole, several as a log. */
-async function answerOf<Asked, E extends object>(
-  log: ReadLog,
-  looked: Looked<Asked>,
-  of: Lines<Asked, E>,
-): Promise<Answered> {
-  const asked = 'asked' in looked ? looked.asked : undefined
-  const failure = 'failure' in looked ? looked.failure : undefined
-  const scope = of.scopeOf(asked)
-  const [line = parseLine(''), ...more] = pastedLines(log.lines)
-  if (more.length > 0 || log.total > log.lines.length) return drawnLog(explainLog(log, scope), failure)
-  const { answer, explained } = scope.answer(line)
-  const explanation = asked && explained && (await of.whole(asked, explained))
+export async function lineAnswer(typed: string, node: LineNode): Promise<Answered> {
+  const looked = await lookOrFailure(node.look)
+  const line = parseLine(oneLine(typed === '-' ? await readInput() : typed))
+  const state = 'state' in looked ? looked.state : undefined
+  const asked = state && { state, explain: explainer(state.decided, node.given) }
+  const { answer, explained } = explainLine(line, asked)
+  if (answer.sentence === undefined && 'failure' in looked) throw looked.failure
+  if (answer.sentence === undefined && answer.names.length === 0) throw nothingKnown()
+  const explanation = state && explained && (await node.whole(state, explained))
+  const { values: _values, said: _said, ...shown } = line
   const value: LineExplanation = {
-    ...{ apiVersion: 'volctl.io/v1', kind: 'LineExplanation', line: lineView(line), ...scope.head, ...answer },
+    ...{ apiVersion: 'volctl.io/v1', kind: 'LineExplanation', line: shown },
+    ...defined({ node: state?.snapshot.nodeName, createdAt: state?.snapshot.capturedAt }),
+    ...answer,
     ...defined({ explanation }),
   }
-  if (failure === undefined) requireKnown(value, line)
-  else if (value.sentence === undefined) throw failure
   return {
     value,
     draw: (screen) => renderLine(value, screen),
-    names: namesOfLines([value]),
-    ...defined({ unseen: failure, failure: explanation && refusalOf(explanation) }),
+    names: namesOfLine(value),
+    ...defined({
+      unseen: 'failure' in looked ? looked.failure : undefined,
+      failure: explanation && refusalOf(explanation),
+    }),
   }
 }
 
-/** @throws VolctlError NotFound for a line that says and names nothing */
-function requireKnown({ sentence, names }: LineAnswer, line: LogLine): void {
-  if (sentence === undefined && names.length === 0 && !namesServer(line)) throw nothingKnown()
+/** klog writes a value of several rows with a tab before each; mount-utils the command and its output below what failed. */
+const GOES_ON = /^(?:\s| >|(?:Unm|M)ounting (?:command|arguments): |Output: )/
+
+/** @throws VolctlError Usage for several lines: what one says is no cause of another */
+function oneLine(text: string): string {
+  const [first = '', ...rows] = text.trim().split('\n')
+  const others = rows.filter((row) => row.trim() !== '' && !GOES_ON.test(row))
+  if (others.length === 0) return [first, ...rows].join('\n')
+  throw new VolctlError('Usage', `these are ${others.length + 1} lines, and explain takes one`, {
+    hint: 'Give the one that you ask about.',
+  })
+}
+
+const INPUT_LIMITS = { maxBytes: 4 * MAX_LINE_CHARS, pipeMs: 50_000 }
+
+/** @throws VolctlError FileUnreadable */
+async function readInput(): Promise<string> {
+  try {
+    return (await readSource('-', INPUT_LIMITS)).bytes.toString()
+  } catch (error) {
+    const isOurs = error instanceof TooSlow || error instanceof Unreadable || error instanceof TooLarge
+    throw new VolctlError('FileUnreadable', `standard input: ${isOurs ? error.message : unreadText(error)}`, {
+      cause: error,
+      hint: 'Give one line: journalctl -u kubelet | grep orphaned | tail -n 1 | volctl explain -',
+    })
+  }
 }
 
 /** Nothing of the line is known to volctl. */
@@ -122,43 +120,11 @@ function nothingKnown(): VolctlError {
   })
 }
 
-/**
- * The look is first: it may begin volctl again in another namespace, where standard input is read then.
- *
- * @param path of a file, or "-"
- * @throws VolctlError FileUnreadable; what lineAnswer throws
- */
-export async function logAnswer<Asked, E extends object>(path: string, of: Lines<Asked, E>): Promise<Answered> {
-  const looked = await lookOrFailure(of.look)
-  return await answerOf(await openedLog(path), looked, of)
-}
+type Looked = { readonly state: LoadedNode<Decided> } | { readonly failure: VolctlError }
 
-/** The log is read first: a name of no file fails at once. @param path of a file, or "-" @throws as logAnswer */
-export async function logFirst<Asked, E extends object>(path: string, of: Lines<Asked, E>): Promise<Answered> {
-  const log = await openedLog(path)
-  return await answerOf(log, await lookOrFailure(of.look), of)
-}
-
-type Looked<Asked> = { readonly asked: Asked } | { readonly failure: VolctlError }
-
-function openedLog(path: string): Promise<ReadLog> {
-  return readLog(ownDescriptor(path, 0) === undefined ? callerPath(path) : path)
-}
-
-/** @param failure why nobody could be asked @throws it, where no line is known either */
-function drawnLog(value: LogExplanation, failure: VolctlError | undefined): Answered {
-  if (failure !== undefined && value.troubles.length + value.harmless.length === 0) throw failure
-  return {
-    value,
-    draw: (screen) => renderLog(value, screen),
-    names: namesOfLines(value.troubles),
-    ...defined({ unseen: failure }),
-  }
-}
-
-async function lookOrFailure<Asked>(look: () => Promise<Asked>): Promise<Looked<Asked>> {
+async function lookOrFailure(look: LineNode['look']): Promise<Looked> {
   try {
-    return { asked: await look() }
+    return { state: await look() }
   } catch (error) {
     // What is thrown to begin volctl again in another namespace is no failure.
     if (error instanceof VolctlError) return { failure: error }

@@ -1,14 +1,11 @@
-/** Words that volctl itself explains, whatever node this is: codes, sentences of logs, rules; and which of them somebody may have meant. */
+/** Words that volctl itself explains, whatever node this is: codes and rules; and which of them somebody may have meant. */
 import { ALL_CODES } from '../codes/codes.ts'
 import { NotFound, VolctlError } from '../errors/errors.ts'
 import { explainCode } from '../explain/explain-code.ts'
 import { explainRule } from '../explain/explain-rule.ts'
 import { looksLikeRule, parseRules, shippedRules } from '../explain/rule-book.ts'
 import { nearNames } from '../lang/near-names.ts'
-import { explainSentence } from '../log-lines/explain-sentence.ts'
-import { SENTENCES } from '../log-lines/sentences/sentences.ts'
 import { renderCode, renderRule } from '../views/code-view.ts'
-import { renderSentence } from '../views/line-view.ts'
 import type { Screen } from '../views/screen.ts'
 
 export interface OwnAnswer {
@@ -20,8 +17,6 @@ export interface OwnAnswer {
 export function ownAnswer(word: string, root: string): OwnAnswer | undefined {
   const code = explainCode(word)
   if (code !== undefined) return { value: code, draw: (screen) => renderCode(code, screen) }
-  const sentence = explainSentence(word)
-  if (sentence !== undefined) return { value: sentence, draw: (screen) => renderSentence(sentence, screen) }
   if (!looksLikeRule(word)) return undefined
   const rule = explainRule(word, shippedRules(root))
   // Where there is no such rule, the word may be the name of something.
@@ -41,7 +36,7 @@ export function withOwnWords(error: unknown, word: string, root: string): unknow
   if (near.length === 0) return error
   const hint = `Did you mean ${near.join(' or ')}?`
   if (!(error instanceof NotFound))
-    return isOwn ? new NotFound(`no code, sentence or rule is called "${word}"`, { hint, cause: error }) : error
+    return isOwn ? new NotFound(`no code or rule is called "${word}"`, { hint, cause: error }) : error
   // A thing of the node that is near comes first where the word may name one.
   if (!isOwn && error.hint?.startsWith('Did you mean') === true) return error
   return new NotFound(error.message, { hint, cause: error })
@@ -54,7 +49,7 @@ function nearWords(word: string, root: string): string[] {
       parseRules(shippedRules(root)).map(({ id }) => id),
     )
   // A word without digits or marks.
-  return /^[a-z]{3,}$/i.test(word) ? nearNames(word, [...ALL_CODES, ...Object.keys(SENTENCES)], MOST_MEANT) : []
+  return /^[a-z]{3,}$/i.test(word) ? nearNames(word, ALL_CODES, MOST_MEANT) : []
 }
 
 /** Of the same letter, the nearest numbers: a number is read wrong more easily than a letter. */

@@ -11,7 +11,7 @@ const TYPED: Readonly<Record<string, readonly string[]>> = {
   apply: ['output', 'yes', 'orphans', 'plan', 'stop-kubelet', 'cluster'],
   check: ['output', 'quiet', 'confirm', 'max-errors', 'max-waiting-for', 'timeout', 'snapshot'],
   doctor: ['output', 'verbose', 'kubeconfig', 'node', 'root-dir', 'snapshot'],
-  explain: ['output', 'namespace', 'log', 'cluster', 'snapshot'],
+  explain: ['output', 'namespace', 'cluster', 'snapshot'],
   journal: ['output', 'last', 'operation', 'plan', 'journal', 'verbose'],
   on: ['context', 'image', 'kubeconfig', 'pod-namespace', 'service-account', 'time-limit'],
   plan: ['output', 'orphans', 'out', 'snapshot', 'cluster', 'verbose'],

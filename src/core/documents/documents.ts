@@ -7,8 +7,6 @@ import { ruleShape } from '../explain/explain-rule.ts'
 import { explanationShape } from '../explain/explanation.ts'
 import { about, named } from '../json/json-schema.ts'
 import { object, type Shape } from '../json/shape.ts'
-import { lineExplanationShape, sentenceShape } from '../log-lines/line-explanation.ts'
-import { logExplanationShape } from '../log-lines/log-explanation.ts'
 import { snapshotShape } from '../model/snapshot.ts'
 import { clusterOptionsShape, WHOLE_CLUSTER_PLAN, wholeClusterPlan } from '../plan/cluster-plan.ts'
 import { clusterStatusShape } from '../plan/cluster-status.ts'
@@ -71,18 +69,6 @@ const doctor = stable(
 const wait = stable('What was waited for: `volctl wait -o json`.', waitShape)
 const code = stable('What one code means, and what to do about it: `volctl explain CODE -o json`.', codeShape)
 const rule = stable('What a rule says: `volctl explain S11 -o json`.', ruleShape)
-const sentence = stable(
-  'What one sentence of a log means: `volctl explain NAME -o json`, NAME as answers to lines have it.',
-  sentenceShape,
-)
-const lineExplanation = stable(
-  "What a line of a log means, and what its names are on this node, or with --cluster in the cluster: `volctl explain 'LINE' -o json`.",
-  lineExplanationShape,
-)
-const logExplanation = stable(
-  'The distinct troubles of a log, what goes on before what is over, the most frequent first: `volctl explain --log FILE -o json`.',
-  logExplanationShape,
-)
 const version = stable('The answer of `volctl version -o json`.', versionShape)
 
 export const DOCUMENTS: readonly DocumentShape[] = [
@@ -105,8 +91,5 @@ export const DOCUMENTS: readonly DocumentShape[] = [
   { file: 'wait', title: 'Wait', shape: wait },
   { file: 'code', title: 'Code', shape: code },
   { file: 'rule', title: 'Rule', shape: rule },
-  { file: 'line-explanation', title: 'LineExplanation', shape: lineExplanation },
-  { file: 'log-explanation', title: 'LogExplanation', shape: logExplanation },
-  { file: 'sentence', title: 'Sentence', shape: sentence },
   { file: 'version', title: 'Version', shape: version },
 ]

@@ -21,14 +21,6 @@ export function named<T>(name: string, shape: Shape<T>): Shape<T> {
   })
 }
 
-/** A value as the schema of another document has it; here it is a part of that. */
-export function asIn<T>(file: string): Shape<T> {
-  return withSchema(
-    (value) => value as T,
-    () => ({ $ref: `${file}.schema.json` }),
-  )
-}
-
 /** The same shape with another schema. */
 function told<T>(shape: Shape<T>, schema: SchemaOf): Shape<T> {
   return withSchema((value, at) => shape(value, at), schema)

@@ -2,8 +2,8 @@
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { canonicalNodeName } from '../node/kubelet/canonical-node-name.ts'
 import type { LineAnswer } from './line-explanation.ts'
-import type { LineName } from './line-name.ts'
 import type { LogLine } from './log-line.ts'
+import type { LineName } from './take-names.ts'
 
 export interface LinePlace {
   readonly otherNode?: NonNullable<LineAnswer['otherNode']>

@@ -1,72 +1,133 @@
-/** Names of a line on a node: what explain knows of them; nodes, config maps and secrets, which it does not explain; what is absent. */
+/** What the names of a line are on this node: each is asked of explain, as a person would ask for it. */
 import { readFailures } from '../desired/read-failures.ts'
 import { VolctlError } from '../errors/errors.ts'
-import { type Explained, explainer } from '../explain/explain.ts'
-import { onceFor } from '../lang/once-for.ts'
+import type { Explained } from '../explain/explain.ts'
+import { AmbiguousThing } from '../explain/match-name.ts'
+import { firstFew } from '../lang/first-few.ts'
+import { isPlainWord } from '../lang/plain-word.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
-import type { Given } from '../plan/next-steps.ts'
-import type { Decided } from '../reconcile/decisions.ts'
 import type { NameView } from './line-explanation.ts'
-import type { LineName, NameKind } from './line-name.ts'
 import { isThisNode } from './line-place.ts'
-import { type AskedScope, asksFor } from './name-answers.ts'
+import type { LineName, NameKind } from './take-names.ts'
 
-/** One look at a node, for several lines about it. */
+/** A node that was looked at. */
 export interface AskedNode {
   readonly state: NodeState
   /** @throws VolctlError NotFound, AmbiguousName */
   readonly explain: (what: string) => Explained
 }
 
-/** @param decided the pass over it @param given what proposed commands are made of */
-export function askedNode(state: NodeState, decided: Decided, given?: Given): AskedNode {
-  const made = onceFor((of: Decided) => explainer(of, given))
-  const answers = new Map<string, Explained | VolctlError>()
-  const explain = (what: string): Explained => {
-    const answer = answers.get(what) ?? answered(() => made(decided)(what))
-    answers.set(what, answer)
-    if (answer instanceof VolctlError) throw answer
-    return answer
-  }
-  return { state, explain }
+export interface Resolved {
+  readonly view: NameView
+  readonly explained?: Explained
 }
 
-function answered(ask: () => Explained): Explained | VolctlError {
-  try {
-    return ask()
-  } catch (error) {
-    if (error instanceof VolctlError) return error
-    throw error
-  }
+/** The nearer to one volume of one pod, the more a name says. */
+export const SPECIFIC: readonly NameKind[] = [
+  'podVolume',
+  'volume',
+  'attachment',
+  'persistentVolume',
+  'claim',
+  'path',
+  'device',
+  'podUid',
+  'pod',
+  'driver',
+]
+
+/**
+ * The names of a line, the most telling first, each thing once: a volume that the line calls by three names is one.
+ *
+ * @param there the other node that the line is about: what is local to it is not looked for
+ */
+export function resolveNames(names: readonly LineName[], node: AskedNode, there?: string): Resolved[] {
+  const seen = new Set<string>()
+  const rank = ({ kind }: LineName): number => (SPECIFIC.includes(kind) ? SPECIFIC.indexOf(kind) : SPECIFIC.length)
+  const all = names.toSorted((a, b) => rank(a) - rank(b)).map((name) => resolveName(name, node, there))
+  const distinct = all.filter(({ explained }) => {
+    if (explained === undefined) return true
+    const { subject, volumes } = explained.explanation
+    const unique = subject.kind === 'Pod' || volumes.length !== 1 ? undefined : volumes[0]?.volume.uniqueName
+    const identity = unique ?? `${subject.kind} ${subject.name}`
+    return !seen.has(identity) && seen.add(identity) !== undefined
+  })
+  return distinct.filter(({ view }) => view.found || !isSecondName(view, distinct))
 }
 
-/** @param there the other node that the line is about: what is local to it is not looked for */
-export function askedOn({ state, explain }: AskedNode, there?: string): AskedScope<Explained> {
-  return {
-    explain,
-    told: ({ explanation }) => explanation,
-    volumeOf: ({ explanation: { subject, volumes } }) =>
-      subject.kind === 'Pod' || volumes.length !== 1 ? undefined : volumes[0]?.volume.uniqueName,
-    hasVolumes: ({ explanation }) => explanation.volumes.length > 0,
-    asksFor: (name) => asksFor(name, there === undefined),
-    unasked: (name) => objectState(state, name) ?? (there === undefined ? undefined : elsewhereState(name, there)),
-    absentText: (name) => notFoundText(state, name),
-    command: 'volctl explain',
-  }
+/**
+ * What a pod that is gone called its volume is known to nobody any more, and its name less than its UID: where the line names the
+ * same in a way that says more, that is enough.
+ */
+function isSecondName({ kind }: NameView, all: readonly Resolved[]): boolean {
+  if (kind === 'pod') return all.some(({ view }) => view.kind === 'podUid')
+  return kind === 'podVolume' && all.some(({ explained }) => (explained?.explanation.volumes.length ?? 0) > 0)
 }
 
-/** Of a node, a config map or a secret; undefined for what explain knows. */
-function objectState({ snapshot }: NodeState, { kind, name }: LineName): State | undefined {
-  if (kind === 'node') return nodeState(snapshot, name)
-  return kind === 'configMap' || kind === 'secret' ? contentState(snapshot, kind, name) : undefined
+function resolveName({ kind, name, pods }: LineName, node: AskedNode, there: string | undefined): Resolved {
+  const unasked = unaskedState(node.state.snapshot, kind, name, there)
+  if (unasked !== undefined) return { view: { kind, name, ...unasked } }
+  let ambiguous: string | undefined
+  for (const ask of asksFor({ kind, name, ...(pods && { pods }) }, there === undefined)) {
+    try {
+      const explained = node.explain(ask)
+      const { verdict, subject } = explained.explanation
+      return { view: { kind, name, found: true, says: verdict.message, ask, subject, verdict }, explained }
+    } catch (error) {
+      if (!(error instanceof VolctlError)) throw error
+      if (error instanceof AmbiguousThing) ambiguous = ambiguousText(ask, error)
+    }
+  }
+  const says = ambiguous ?? notFoundText(node.state.snapshot, kind)
+  return { view: { kind, name, found: ambiguous !== undefined, says } }
+}
+
+const MOST_ALIKE = 3
+
+/** A few of them; the command that lists them fails with all. */
+function ambiguousText(ask: string, { asks }: AmbiguousThing): string {
+  const few = firstFew(asks, MOST_ALIKE, 'and ').join(', ')
+  const list = asks.length > MOST_ALIKE && isPlainWord(ask) ? `; volctl explain ${ask} lists them` : ''
+  return `is ambiguous here: ${few}${list}`
+}
+
+/** What a person would ask, the most telling question first. Pods of several nodes call their volumes alike. */
+function asksFor({ kind, name, pods = [] }: LineName, here: boolean): string[] {
+  if (kind === 'podVolume')
+    return [...pods.map((pod) => `volume/${pod}/${name}`), `pv/${name}`, ...(here ? [`volume/${name}`] : [])]
+  return [`${ASKED_AS[kind] ?? ''}${name}`]
+}
+
+const ASKED_AS: Readonly<Partial<Record<NameKind, string>>> = {
+  volume: 'volume/',
+  attachment: 'va/',
+  persistentVolume: 'pv/',
+  claim: 'pvc/',
+  podUid: 'pod/',
+  pod: 'pod/',
+  driver: 'driver/',
 }
 
 type State = Pick<NameView, 'found' | 'says'>
 
-function nodeState(snapshot: NodeSnapshot, name: string): State {
-  if (isThisNode(snapshot, name)) return { found: true, says: 'this node' }
-  return { found: false, says: `another node; this one is ${snapshot.nodeName}` }
+/** What each node has its own. */
+const LOCAL: readonly NameKind[] = ['path', 'device', 'driver']
+
+/** Of what explain is not asked for; undefined for all else. */
+function unaskedState(
+  snapshot: NodeSnapshot,
+  kind: NameKind,
+  name: string,
+  there: string | undefined,
+): State | undefined {
+  if (kind === 'configMap' || kind === 'secret') return contentState(snapshot, kind, name)
+  if (kind === 'node')
+    return isThisNode(snapshot, name)
+      ? { found: true, says: 'this node' }
+      : { found: false, says: `another node; this one is ${snapshot.nodeName}` }
+  if (there === undefined || !LOCAL.includes(kind)) return undefined
+  return { found: false, says: `it is on ${there}, and was not looked for here` }
 }
 
 /** Only those that pods of this node use are read. */
@@ -83,14 +144,7 @@ function contentState({ api }: NodeSnapshot, kind: 'configMap' | 'secret', name:
   return { found: false, says: 'no pod of this node refers to it now' }
 }
 
-const LOCAL: readonly NameKind[] = ['path', 'device', 'driver']
-
-/** Of what each node has its own; undefined for what the API knows. */
-function elsewhereState({ kind }: LineName, there: string): State | undefined {
-  return LOCAL.includes(kind) ? { found: false, says: `it is on ${there}, and was not looked for here` } : undefined
-}
-
-const ABSENT: Readonly<Record<string, string>> = {
+const ABSENT: Readonly<Partial<Record<NameKind, string>>> = {
   podVolume: 'no volume of this name in the API or on this node',
   volume: 'no pod of this node wants this volume, and nothing of it is on the node',
   attachment: 'no such VolumeAttachment any more',
@@ -105,10 +159,8 @@ const ABSENT: Readonly<Record<string, string>> = {
 }
 
 /** What could not be read may be there (S3). */
-function notFoundText({ snapshot }: NodeState, { kind }: LineName): string {
+function notFoundText({ api }: NodeSnapshot, kind: NameKind): string {
   const absent = ABSENT[kind] ?? 'not found'
-  const failures =
-    snapshot.api === undefined ? [] : readFailures(snapshot.api.errors).filter(({ notFound }) => !notFound)
-  if (snapshot.api !== undefined && failures.length === 0) return absent
-  return `${absent}; but not everything in the API could be read`
+  const isUnknown = api !== undefined && readFailures(api.errors).some(({ notFound }) => !notFound)
+  return isUnknown ? `${absent}; but not everything in the API could be read` : absent
 }

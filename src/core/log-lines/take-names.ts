@@ -3,21 +3,43 @@
  * that they then pass over once, so that they take time in proportion to the line.
  */
 import { UID } from '../names/uid.ts'
-import type { LineName, NameKind } from './line-name.ts'
 import type { LogLine } from './log-line.ts'
+
+/** podVolume: what a pod calls it, or its directory there; volume: its unique name. */
+export type NameKind =
+  | 'podVolume'
+  | 'volume'
+  | 'attachment'
+  | 'path'
+  | 'device'
+  | 'persistentVolume'
+  | 'claim'
+  | 'podUid'
+  | 'pod'
+  | 'driver'
+  | 'node'
+  | 'configMap'
+  | 'secret'
+
+/** Something that a line names. */
+export interface LineName {
+  readonly kind: NameKind
+  readonly name: string
+  /** Of a podVolume: UIDs and names of the pods that the line names. One of them has the volume. */
+  readonly pods?: readonly string[]
+}
 
 const MOST_NAMES = 40
 
-/** Each once, in the order of NAME_KINDS' subjects as they were found. */
+/** Each once, in the order in which they were found. */
 export function namesIn(line: LogLine): LineName[] {
-  const text = line.said
   const names = new Names()
-  takePaths(text, names)
-  takeUniqueNames(text, names)
+  takePaths(line.said, names)
+  takeUniqueNames(line.said, names)
   takePods(line, names)
-  takeUids(text, names)
+  takeNodes(line, names)
   takeObjects(line, names)
-  takeVolumes(text, names)
+  takeVolumes(line.said, names)
   takeHandles(line, names)
   return names.all.slice(0, MOST_NAMES)
 }
@@ -26,7 +48,8 @@ class Names {
   readonly #found = new Map<string, LineName>()
 
   add(kind: NameKind, name: string | undefined): void {
-    if (name === undefined || name === '') return
+    // With its namespace it says more.
+    if (name === undefined || name === '' || this.of(kind).some((known) => known.endsWith(`/${name}`))) return
     this.#found.set(`${kind} ${name}`, { kind, name })
   }
 
@@ -99,23 +122,21 @@ function takeUniqueNames(text: string, names: Names): void {
 const OBJECT = /^(?:[a-z0-9][a-z0-9-]{0,62}\/)?[a-z0-9][a-z0-9.-]{0,252}$/
 /** klog's old way: name_namespace(uid). */
 const OLD_POD = new RegExp(`^([a-z0-9.-]+)_([a-z0-9-]+)\\((${UID})\\)$`)
-const POD_KEYS = ['pod', 'pods', 'podName', 'kubernetes.io/pod']
-const UID_KEYS = ['podUID', 'podUid', 'UID', 'pod_uid']
+const POD_KEYS = ['podUID', 'podUid', 'UID', 'pod', 'pods', 'podName', 'kubernetes.io/pod']
 
 function takePods({ said, values }: LogLine, names: Names): void {
-  for (const key of UID_KEYS) addPod(values.get(key) ?? '', names)
-  for (const key of POD_KEYS) for (const each of listOf(values.get(key) ?? '')) addPod(each, names)
+  for (const key of POD_KEYS) for (const each of listOf(values.get(key))) addPod(each, names)
   for (const [, quoted = ''] of said.matchAll(/\b[Pp]od "([^"]{1,320})"/g)) addPod(quoted, names)
   for (const [, bare = ''] of said.matchAll(
-    /\b(?:podName:|pod |pod\(s\) |podUID=|UID:? "?|for ")([\w./()-]{1,320})/g,
+    /\b(?:podName:|pod |pod\(s\) |pod\.UID |podUID=|UID:? "?|for ")([\w./()-]{1,320})/g,
   )) {
     if (bare.includes('/') || WHOLE_UID.test(bare) || OLD_POD.test(bare)) addPod(bare, names)
   }
 }
 
 /** klog writes several objects as ["a","b"] or [a b]. */
-function listOf(value: string): string[] {
-  return value.startsWith('[') ? value.split(/[\s[\]",]+/).filter((each) => each !== '') : [value]
+function listOf(value: string | undefined): string[] {
+  return value?.startsWith('[') === true ? value.split(/[\s[\]",]+/).filter((each) => each !== '') : [value ?? '']
 }
 
 function addPod(text: string, names: Names): void {
@@ -127,109 +148,70 @@ function addPod(text: string, names: Names): void {
   else if (OBJECT.test(text)) names.add('pod', text)
 }
 
-const PROVISIONED = new RegExp(`(?<![\\w-])pvc-${UID}(?![\\w-])`, 'g')
-const ORPHANED = new RegExp(`[Oo]rphaned pod "(${UID})`, 'g')
+const NODE_KEYS = ['node', 'nodeName', 'attachedTo', 'nodes']
+/** Without quotes a word may stand there, as in "node: timed out": a name has a digit, a dot or a dash. */
+const BARE_NODE = String.raw`((?=[a-z]*[\d.-])[a-z0-9][a-z0-9.-]{0,252})`
+const NODES = [
+  /\bnode(?:Name)?(?:=|:? )["']([a-z0-9][a-z0-9.-]{0,252})/g,
+  new RegExp(String.raw`\b(?:(?:from|on|to) node |node=|nodeName:|system:node:|CSINode )${BARE_NODE}`, 'g'),
+]
 
-/** A UID alone is a pod's, where it is no part of another name. */
-function takeUids(text: string, names: Names): void {
-  for (const [pv] of text.matchAll(PROVISIONED)) names.add('persistentVolume', pv)
-  for (const [, uid] of text.matchAll(ORPHANED)) names.add('podUid', uid)
+function takeNodes({ said, values }: LogLine, names: Names): void {
+  const bare = NODES.flatMap((pattern) => [...said.matchAll(pattern)].map(([, name = '']) => name.replace(/[.-]$/, '')))
+  const keyed = NODE_KEYS.flatMap((key) => listOf(values.get(key)))
+  // What the cloud calls its machine is no name of a node, nor is a UID.
+  for (const name of [...bare, ...keyed])
+    if (OBJECT.test(name) && !/^i-[0-9a-f]{4,}$/.test(name) && !WHOLE_UID.test(name)) names.add('node', name)
 }
 
-const NODE_KEYS = ['node', 'nodeName', 'attachedTo', 'host', 'nodes']
-const NODES = [
-  // A driver calls the node by the name that the cloud has for it: 'to node "i-0a1b2c"'.
-  /\b(?:(?:from|on|between) node ["']|node[=:] ?["']?)([a-z0-9][a-z0-9.-]{0,252})/g,
-  /\bnodeName:([a-z0-9][a-z0-9.-]{0,252})/g,
-  /\battached to node ([a-z0-9][a-z0-9.-]{0,252})/g,
-  /\bsystem:node:([a-z0-9][a-z0-9.-]{0,252})/g,
-  /\bCSINode ([a-z0-9][a-z0-9.-]{0,252}) does not contain/g,
-  /\bnode "([a-z0-9][a-z0-9.-]{0,252})" has no NodeID/g,
+const OBJECTS: readonly (readonly [kind: NameKind, pattern: RegExp])[] = [
+  ['attachment', /\b(csi-[0-9a-f]{64})\b/g],
+  ['persistentVolume', new RegExp(`(?<![\\w-])(pvc-${UID})(?![\\w-])`, 'g')],
+  ['persistentVolume', /\b[Pp]ersistent ?[Vv]olumes? "([^"]{1,253})"/g],
+  ['persistentVolume', /\bPV "?([a-z0-9][a-z0-9.-]{1,252})/g],
+  ['claim', /\b(?:PVC|[Pp]ersistentvolumeclaim) "?([a-z0-9-]+\/[a-z0-9][a-z0-9.-]*)/g],
+  ['claim', /\b[Pp]ersistent[Vv]olume[Cc]laims? "([^"]{1,253})"/g],
+  ['configMap', /\bconfigMap ([a-z0-9-]{1,63}\/[a-z0-9.-]{1,253})/g],
+  ['configMap', /\bconfigmaps? "([^"]{1,253})"/g],
+  ['secret', /\bsecret ([a-z0-9-]{1,63}\/[a-z0-9.-]{1,253})/g],
+  ['secret', /\bsecrets? "([^"]{1,253})"/g],
+  ['driver', /\bdriver name ([\w.-]{1,253}) not found/g],
+  ['driver', /\bexternal-attacher of ([\w.-]{1,253}) CSI driver/g],
+  ['driver', /\b(?:CSI|csi) driver "([\w.-]{1,253})"/g],
+  ['driver', /\bdoes not contain driver ([\w.-]{1,253})/g],
+  ['driver', /\bdriver(?:Name)?[=:] ?"?([a-z][\w-]*\.[\w.-]{1,253})/g],
 ]
-const DRIVERS = [
-  /\bdriver name ([\w.-]{1,253}) not found/g,
-  /\bexternal-attacher of ([\w.-]{1,253}) CSI driver/g,
-  /\b(?:CSI|csi) driver "([\w.-]{1,253})"/g,
-  /\bdoes not contain driver ([\w.-]{1,253})/g,
-  /\bdriver(?:Name)?[=:] ?"?([a-z][\w-]*\.[\w.-]{1,253})/g,
+const KEYS: readonly (readonly [NameKind, key: string])[] = [
+  ['claim', 'pvc'],
+  ['claim', 'PVC'],
+  ['persistentVolume', 'pv'],
+  ['persistentVolume', 'PV'],
+  ['attachment', 'attachment'],
 ]
 
+/** "EXT4-fs error (device sdb)", "XFS (dm-3)", "I/O error, dev sdb". */
+const KERNEL_DEVICE = /\b(?:EXT4-fs[a-z ]{0,16} \(device |EXT4-fs \(|XFS \(|I\/O error, dev )([a-z][\w-]{1,30})/g
+
 function takeObjects({ said, values }: LogLine, names: Names): void {
-  for (const [attachment] of said.matchAll(/\bcsi-[0-9a-f]{64}\b/g)) names.add('attachment', attachment)
-  for (const key of NODE_KEYS)
-    for (const each of listOf(values.get(key) ?? '')) if (OBJECT.test(each)) names.add('node', each)
-  addAll(said, NODES, 'node', names)
-  for (const node of names.of('node')) if (!mayBeNode(node)) names.drop('node', node)
-  addAll(said, DRIVERS, 'driver', names)
-  addAll(said, [/\b(?:PVC|[Pp]ersistentvolumeclaim) "?([a-z0-9-]+\/[a-z0-9][a-z0-9.-]*)/g], 'claim', names)
-  addAll(said, [/\b[Pp]ersistent[Vv]olume[Cc]laims? "([^"]{1,253})"/g], 'claim', names)
-  addAll(
-    said,
-    [/\b[Pp]ersistent ?[Vv]olumes? "([^"]{1,253})"/g, /\bPV "?([a-z0-9][a-z0-9.-]{1,252})/g],
-    'persistentVolume',
-    names,
-  )
-  addAll(said, [/\bconfigMap ([a-z0-9-]{1,63}\/[a-z0-9.-]{1,253})/g], 'configMap', names)
-  addAll(said, [/\bconfigmaps? "([^"]{1,253})"/g], 'configMap', names)
-  takeKernelDevices(said, names)
-  addAll(said, [/\bsecrets? "([^"]{1,253})"/g], 'secret', names)
-  for (const [, namespace, name] of said.matchAll(/\bobject "([^"]{1,63})"\/"([^"]{1,253})" not registered/g))
-    names.add(name === 'kube-root-ca.crt' ? 'configMap' : 'secret', `${namespace}/${name}`)
-  const claim = values.get('pvc') ?? values.get('PVC') ?? values.get('claim')
-  if (claim !== undefined && OBJECT.test(claim)) names.add('claim', claim)
-  for (const [key, kind] of [
-    ['pv', 'persistentVolume'],
-    ['attachment', 'attachment'],
-  ] as const) {
+  for (const [kind, pattern] of OBJECTS)
+    for (const [, found = ''] of said.matchAll(pattern)) names.add(kind, found.replace(/[.:]{1,4}$/, ''))
+  for (const [kind, key] of KEYS) {
     const name = values.get(key) ?? ''
     if (OBJECT.test(name)) names.add(kind, name)
   }
-}
-
-/** A machine's id at a cloud, a UID, and a word of a sentence ("node: the volume …") are no names of nodes. */
-function mayBeNode(name: string): boolean {
-  if (/^i-[0-9a-f]{6,}$/.test(name) || /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(name)) return false
-  return !WORDS.has(name)
-}
-
-const WORDS: ReadonlySet<string> = new Set(
-  'a an and as at by for from has id in is it its not of on or selected status that the this to volume was which with'.split(
-    ' ',
-  ),
-)
-
-/** "EXT4-fs error (device sdb)", "XFS (dm-3)", "I/O error, dev sdb", "sd 2:0:0:0: [sdb]". */
-const KERNEL_DEVICES = [
-  /\b(?:EXT[234]-fs|XFS|BTRFS)(?: [a-z]{1,12})? \((?:device )?([a-z][\w-]{1,30})\)/g,
-  /\bI\/O error,? (?:on )?dev(?:ice)? ([a-z][\w-]{1,30})/g,
-  /\bsd \d+:\d+:\d+:\d+: \[(sd[a-z]{1,6})\]/g,
-]
-
-function takeKernelDevices(said: string, names: Names): void {
-  for (const pattern of KERNEL_DEVICES)
-    for (const [, device] of said.matchAll(pattern)) names.add('device', `/dev/${device}`)
-}
-
-function addAll(text: string, patterns: readonly RegExp[], kind: NameKind, names: Names): void {
-  for (const pattern of patterns)
-    for (const [, found = ''] of text.matchAll(pattern)) {
-      const name = found.replace(/[.:]{1,4}$/, '')
-      // With its namespace it says more.
-      if (!names.of(kind).some((known) => known.endsWith(`/${name}`))) names.add(kind, name)
-    }
+  for (const [, device] of said.matchAll(KERNEL_DEVICE)) names.add('device', `/dev/${device}`)
+  for (const [, namespace, name] of said.matchAll(/\bobject "([^"]{1,63})"\/"([^"]{1,253})" not registered/g))
+    names.add(name === 'kube-root-ca.crt' ? 'configMap' : 'secret', `${namespace}/${name}`)
 }
 
 /** `for volume "NAME"` and the lists of a time-out: names in the pod of the line. */
 function takeVolumes(text: string, names: Names): void {
   const pods = [...names.of('podUid'), ...names.of('pod')]
-  for (const [, name = ''] of text.matchAll(/\bvolume "([^"/^]{1,253})"/g)) addVolume(name, pods, names)
-  for (const [, list = ''] of text.matchAll(/\b(?:unmounted|unattached|to process) volumes=\[([^\]]{0,8000})\]/g))
-    for (const name of list.split(' ')) if (name !== '') addVolume(name, pods, names)
-}
-
-function addVolume(name: string, pods: readonly string[], names: Names): void {
-  if (pods.length > 0) names.addPodVolume(name, pods)
-  else if (!names.of('podVolume').includes(name)) names.addPodVolume(name, [])
+  const quoted = [...text.matchAll(/\bvolume "([^"/^]{1,253})"/g)].map(([, name = '']) => name)
+  const old = [...text.matchAll(/\bvolume\.SpecName ([\w.-]{1,253})/g)].map(([, name = '']) => name)
+  const listed = [...text.matchAll(/\b(?:unmounted|unattached|to process) volumes=\[([^\]]{0,8000})\]/g)]
+  for (const name of [...quoted, ...old, ...listed.flatMap(([, list = '']) => list.split(/[\s,]+/))])
+    if (name !== '') names.addPodVolume(name, pods)
 }
 
 /** What a driver calls its volume stands bare, after few words. */
@@ -237,22 +219,16 @@ const HANDLES = [
   /\b[Oo]peration with the given [Vv]olume(?: ID)?(?:=| )"?([^\s"]{1,253})/g,
   /(?:\b[Vv]olume \[|\[volume=)([^\s\];]{1,253})/g,
   /\b(?:at|de)tach(?:ing|ment timeout for)? volume ([^\s"[]{1,253})/g,
-  /"volume_id":"([^"]{1,253})"/g,
-  /\bvolume\(([^\s()]{1,253})\)/g,
-  // An image of Ceph in its pool, not of a container.
-  /\b(?:rbd:? image|rbd map|rbd unmap) "?([\w.-]{1,126}\/[\w.-]{1,126})/g,
-  /(?<![\w./-])([\w.-]{1,126}\/csi-(?:vol|snap)-[\w-]{1,126})/g,
   // A unique name stands there too: takeUniqueNames has that.
   /\bvolume "(?!kubernetes\.io\/|flexvolume-)([^"\s]{0,253}[/^][^"\s]{1,253})"/g,
 ]
-const HANDLE_KEYS = ['volumeID', 'volumeId', 'VolumeID', 'volume_id', 'volumeHandle']
+const HANDLE_KEYS = ['volumeID', 'volumeId', 'volume_id', 'volumeHandle']
+const VOLUME_KINDS: readonly NameKind[] = ['podVolume', 'persistentVolume', 'volume']
 
 function takeHandles({ said, values }: LogLine, names: Names): void {
   const bare = HANDLES.flatMap((pattern) => [...said.matchAll(pattern)].map(([, name = '']) => name))
-  const handles = [...bare, ...HANDLE_KEYS.flatMap((key) => values.get(key) ?? [])].map((each) =>
-    each.replace(/[.:,;)]{1,4}$/, ''),
-  )
-  for (const handle of handles) {
+  for (const each of [...bare, ...HANDLE_KEYS.flatMap((key) => values.get(key) ?? [])]) {
+    const handle = each.replace(/[.:,;)]{1,4}$/, '')
     // "failed to attach volume to node": a word is no handle.
     if (!/[\d_^./:-]/.test(handle)) continue
     // Some are written like paths.
@@ -260,5 +236,3 @@ function takeHandles({ said, values }: LogLine, names: Names): void {
     if (!VOLUME_KINDS.some((kind) => names.of(kind).includes(handle))) names.add('volume', handle)
   }
 }
-
-const VOLUME_KINDS: readonly NameKind[] = ['podVolume', 'persistentVolume', 'volume']

@@ -52,7 +52,7 @@ const NOT_THERE: Readonly<Record<string, string>> = {
 }
 
 /** Flags whose value is a path that volctl opens: there it is a path of the node. */
-const PATHS: ReadonlySet<string> = new Set(['journal', 'log'])
+const PATHS: ReadonlySet<string> = new Set(['journal'])
 
 /** The same of one command. */
 const NOT_OF: Readonly<Partial<Record<NodeCommand, Readonly<Record<string, string>>>>> = {

@@ -59,11 +59,9 @@ export function namesOfExplanation({ subject }: { readonly subject: Subject }): 
   return [subjectName(subject)]
 }
 
-/** What of the names in lines of a log is on this node. */
-export function namesOfLines(answers: readonly Pick<LineAnswer, 'names'>[]): string[] {
-  return answers.flatMap(({ names }) =>
-    names.flatMap(({ found, subject }) => (found && subject !== undefined ? subjectName(subject) : [])),
-  )
+/** What of the names in a line of a log is on this node. */
+export function namesOfLine({ names }: Pick<LineAnswer, 'names'>): string[] {
+  return names.flatMap(({ found, subject }) => (found && subject !== undefined ? subjectName(subject) : []))
 }
 
 function subjectName({ kind, name }: Subject): string {

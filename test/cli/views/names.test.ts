@@ -8,7 +8,7 @@ import { nodeStatus } from '../../../src/core/status/node-status.ts'
 import {
   namesOfExplanation,
   namesOfJournal,
-  namesOfLines,
+  namesOfLine,
   namesOfPlan,
   namesOfRows,
   renderNames,
@@ -84,7 +84,7 @@ it('lines of a log: what of their names is on the node', () => {
   const name = { kind: 'pod', name: 'web-0', found: true, says: '' } as const
   const subject = { kind: 'Pod', name: 'shop/web-0' } as const
   const lost = { ...name, found: false }
-  expect(namesOfLines([{ names: [{ ...name, subject }, lost] }, { names: [name] }])).toEqual(['pod/shop/web-0'])
+  expect(namesOfLine({ names: [{ ...name, subject }, lost, name] })).toEqual(['pod/shop/web-0'])
 })
 
 it('a journal: plans, oldest first; those of early versions had no id', () => {
