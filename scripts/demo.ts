@@ -3,8 +3,7 @@
  * temporary directory, broken as nodes break, and repaired. Each command is echoed as a person would type it, and none waits for
  * a person. Nothing is left behind, even if it is interrupted; what it leaves if it is killed, the next demo sweeps.
  *
- *   npm run demo -- --step                        waits for Enter before each command
- *   npm run demo -- --layout shared-self-bind     its root directory as on other machines (test/helpers/scene/layouts.ts)
+ *   npm run demo -- --step     waits for Enter before each command
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,7 +16,6 @@ import { lockedDirectory, sweepUnlocked } from '../test/helpers/demo-directory.t
 import { sweep } from '../test/helpers/left-behind.ts'
 import { noMounts } from '../test/helpers/namespace.ts'
 import { allowMachines, onOwnMachine } from '../test/helpers/own-machine.ts'
-import { LAYOUTS, type Layout, layouts } from '../test/helpers/scene/layouts.ts'
 import { makeScene, type Scene } from '../test/helpers/scene/scene.ts'
 import { noteStrangers } from '../test/helpers/strangers-here.ts'
 import { VOLCTL } from '../test/helpers/volctl-program.ts'
@@ -27,7 +25,7 @@ const root = join(import.meta.dirname, '..')
 const INSIDE = 'VOLCTL_DEMO_DIRECTORY'
 /** How the names of such directories begin. */
 const DIRECTORIES = 'volctl-demo-'
-const { layout, step } = asked()
+const { step } = parseArgs({ options: { step: { type: 'boolean', default: false } } }).values
 const NO_PAGER = '--no-pager'
 const TO_REMEMBER = `
 On a node, as root:
@@ -52,14 +50,7 @@ async function outside(): Promise<number> {
   const { path: own, lock } = lockedDirectory(DIRECTORIES)
   noteStrangers()
   const endMachine = allowMachines(own)
-  const inner = [
-    process.execPath,
-    '--no-warnings',
-    import.meta.filename,
-    '--layout',
-    layout,
-    ...(step ? ['--step'] : []),
-  ]
+  const inner = [process.execPath, '--no-warnings', import.meta.filename, ...(step ? ['--step'] : [])]
   try {
     const child = spawn(...onOwnMachine(inner), {
       // unshare(1) passes no signal on to a process that it forks: a request to stop goes through a channel. The directory is
@@ -78,16 +69,6 @@ async function outside(): Promise<number> {
   }
 }
 
-/** `layout`: of the mounts around the root directory; default: private. */
-function asked(): { readonly layout: Layout; readonly step: boolean } {
-  const { values } = parseArgs({
-    options: { layout: { type: 'string', default: 'private' }, step: { type: 'boolean', default: false } },
-  })
-  const found = layouts.find((each) => each === values.layout)
-  if (found === undefined) throw new Error(`demo: --layout ${values.layout} is not one of ${layouts.join(', ')}`)
-  return { layout: found, step: values.step }
-}
-
 async function inside(own: string): Promise<number> {
   let scene: Scene | undefined
   let status = 1
@@ -98,13 +79,14 @@ async function inside(own: string): Promise<number> {
   // Listens only as long as there is something to do.
   process.channel?.unref()
   try {
-    say('A node is set up in its own mount namespace: an API server, a container runtime, a CSI driver, three pods.')
-    scene = await makeScene({ directory: own, layout, small: true })
+    say('A node is set up in its own mount namespace:')
+    say('an API server, a container runtime, a CSI driver, three pods.')
+    scene = await makeScene({ directory: own, small: true })
     stop.signal.throwIfAborted()
     const { driver, rootDir } = scene
-    if (layout !== 'private') say(`The root directory: ${LAYOUTS[layout]}.`)
     const data = driver.backend === 'loop' ? 'loop devices' : 'tmpfs, because loop devices need real root'
-    say(`Root directory: ${rootDir}, ${scene.mountPoints().length} mounts; CSI volumes are on ${data}.`)
+    say(`Root directory: ${rootDir}, ${scene.mountPoints().length} mounts.`)
+    say(`CSI volumes are on ${data}.`)
     status = await story(scene, stop.signal)
     return status
   } catch (error) {
@@ -158,7 +140,7 @@ async function runVolctl(
   if (step) await enter(typed(shown), signal)
   // Before it asks, apply shows the plan once more, with all that is known about each volume: pages of it.
   const brief = shown[0] === 'apply'
-  say(`\n$ ${typed(shown)}${brief ? '   # the plan that it shows first, in full, is left out here' : ''}`)
+  say(`\n$ ${typed(shown)}${brief ? '   # the plan that it shows first is left out' : ''}`)
   const options = { cwd: root, env: { ...process.env, ...env } }
   const child = spawn(VOLCTL, args, { ...options, stdio: ['ignore', 'inherit', brief ? 'pipe' : 'inherit'] })
   let leftOut = ''
@@ -185,7 +167,8 @@ async function enter(command: string, signal?: AbortSignal): Promise<void> {
 
 async function onSnapshot(): Promise<number> {
   say(`This user cannot create real mounts here: ${noMounts}.`)
-  say('Instead, this is the plan of a recorded node, on which three pods were deleted while the kubelet was down.')
+  say('Instead, this is the plan of a recorded node,')
+  say('on which three pods were deleted while the kubelet was down.')
   const snapshot = join('test', 'fixtures', 'captures', 'forcedel-killed', 'before.json')
   try {
     for (const args of [['plan'], ['plan', '--orphans']])

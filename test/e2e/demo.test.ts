@@ -7,7 +7,6 @@ import { moveInto, noCgroups } from '../helpers/cgroup.ts'
 import { loopDevicesWork } from '../helpers/csi-driver/start.ts'
 import { sweep, temporary } from '../helpers/left-behind.ts'
 import { noMounts } from '../helpers/namespace.ts'
-import type { Layout } from '../helpers/scene/layouts.ts'
 import { VOLCTL } from '../helpers/volctl-program.ts'
 
 const DEMO = join(import.meta.dirname, '..', '..', 'scripts', 'demo.ts')
@@ -29,8 +28,6 @@ interface Settings {
   readonly path?: string
   /** The command that starts it. */
   readonly by?: readonly string[]
-  /** How the mounts around the root directory hang together. */
-  readonly layout?: Layout
   /** Started from a terminal, on which nobody types; default: without one. */
   readonly terminal?: boolean
   /** Of its standard input, and whether it waits for Enter. */
@@ -41,9 +38,8 @@ interface Settings {
 
 /** Runs the demo with a temporary directory of its own, in a process group of its own. */
 async function demo(settings: Settings = {}): Promise<Shown> {
-  const { onText, path = process.env.PATH, by = [], layout, terminal = false, step = false, program } = settings
-  const flags = [...(layout === undefined ? [] : ['--layout', layout]), ...(step ? ['--step'] : [])]
-  const line = [...by, process.execPath, '--no-warnings', DEMO, ...flags]
+  const { onText, path = process.env.PATH, by = [], terminal = false, step = false, program } = settings
+  const line = [...by, process.execPath, '--no-warnings', DEMO, ...(step ? ['--step'] : [])]
   const [file = '', ...args] = terminal ? onTerminal(line) : line
   const child = spawn(file, args, {
     // The terminal's keyboard stays silent, and is not at its end.
@@ -75,14 +71,7 @@ function expectNothingLeft(): void {
   if (loopDevicesWork()) expect(execFileSync('losetup', ['--list'], { encoding: 'utf8' })).not.toContain(directory)
 }
 
-/** Of its root directory; the others stand in the tests of repair and set-up. */
-const LAYOUTS: readonly Layout[] = ['shared-self-bind', 'nested']
-
-const KILLS: readonly { readonly mark: string; readonly layout: Layout }[] = [
-  { mark: 'A node is set up', layout: 'private' },
-  { mark: '$ volctl apply', layout: 'nested' },
-  { mark: '$ volctl status', layout: 'private' },
-]
+const KILLS = ['A node is set up', '$ volctl apply', '$ volctl status']
 
 /** Root of a user namespace, as a plain user's demo is in the one that it makes for itself. */
 const USER_NAMESPACE = ['unshare', '-U', '-r']
@@ -106,11 +95,6 @@ describe.skipIf(noMounts !== undefined)(`the demo${noMounts === undefined ? '' :
   it.for([
     { where: 'on a terminal', settings: { terminal: true }, cannot: false },
     { where: 'without a terminal, in a user namespace', settings: { by: USER_NAMESPACE }, cannot: noUserNamespace },
-    ...LAYOUTS.map((layout) => ({
-      where: `without a terminal, on the layout ${layout}`,
-      settings: { layout },
-      cannot: false,
-    })),
   ])(
     'shows the main job $where, ends with nothing left to do, and leaves nothing behind',
     async ({ settings, cannot }, { skip }) => {
@@ -132,6 +116,8 @@ describe.skipIf(noMounts !== undefined)(`the demo${noMounts === undefined ? '' :
       )
       expect(text.match(/Next: (.*?) {2}#/g)).toEqual(['Next: volctl apply  #', ...Array(2).fill(START)])
       expect(text.split('\n').length).toBeLessThanOrEqual(120)
+      // As wide as the least terminal.
+      expect(text.match(/^done .{76,}$/gm)).toBe(null)
       expectNothingLeft()
     },
   )
@@ -201,8 +187,8 @@ describe.skipIf(noMounts !== undefined)(`the demo${noMounts === undefined ? '' :
       if (left !== undefined)
         expect(text).toContain(`An earlier demo was killed: what it left in ${left} is removed.\n`)
     }
-    for (const { mark, layout } of KILLS) {
-      const { status, text } = await demo({ layout, onText: onceShown(mark, (pid) => process.kill(-pid, 'SIGKILL')) })
+    for (const mark of KILLS) {
+      const { status, text } = await demo({ onText: onceShown(mark, (pid) => process.kill(-pid, 'SIGKILL')) })
       expect(status, text).toBe(null)
       expectSwept(text)
       const directories = readdirSync(directory)

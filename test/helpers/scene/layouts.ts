@@ -4,7 +4,7 @@ import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Descriptions by name. */
-export const LAYOUTS = {
+const LAYOUTS = {
   private: 'nothing goes on to anything else',
   shared: 'a shared tree, as systemd makes it',
   slave: 'a tree that hears of another one and tells it nothing, as a service with mount propagation of its own has it',

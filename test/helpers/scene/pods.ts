@@ -14,6 +14,13 @@ export const FORGOTTEN = fileSystem('old')
 /** Only attached. */
 export const IDLE = fileSystem('idle')
 
+/** Told apart by their first digits, as real ones are: then screens shorten them. */
+const UIDS = {
+  web: '04b1c9e7-5d20-4c8e-9f13-7a6e2d80b5c1',
+  db: '0a93f6d2-81e4-4b57-a0c9-3f52d6e71b08',
+  batch: '0e57ab18-c36f-49d1-8b24-d90f1c4a7e35',
+}
+
 export interface Cast {
   /** Keeps running throughout. */
   readonly web: ScenePod
@@ -25,14 +32,14 @@ export interface Cast {
 
 export function cast(withBlockVolumes: boolean): Cast {
   return {
-    web: { name: 'web-0', uid: uid(1), volumes: [fileSystem('web'), COMMON], others: OTHERS },
+    web: { name: 'web-0', uid: UIDS.web, volumes: [fileSystem('web'), COMMON], others: OTHERS },
     db: {
       name: 'db-0',
-      uid: uid(2),
+      uid: UIDS.db,
       volumes: [fileSystem('db'), COMMON, ARCHIVE, ...(withBlockVolumes ? [RAW] : [])],
       others: OTHERS,
     },
-    batch: { name: 'batch-0', uid: uid(3), volumes: [fileSystem('batch')], others: OTHERS },
+    batch: { name: 'batch-0', uid: UIDS.batch, volumes: [fileSystem('batch')], others: OTHERS },
   }
 }
 
@@ -44,8 +51,4 @@ export function smallCast(): Cast {
     db: { ...db, volumes: [COMMON, ARCHIVE], others: ['password', 'scratch'] },
     batch: { ...batch, others: ['settings', 'logs'] },
   }
-}
-
-function uid(n: number): string {
-  return `11111111-2222-4333-8444-${String(n).padStart(12, '0')}`
 }

@@ -193,14 +193,14 @@ export function sandbox({ uid, name }: ScenePod): SandboxState {
 
 async function breakScene(parts: Parts, tell: (step: string) => void): Promise<void> {
   const { api, driver, rootDir, sources, pods } = parts
-  tell('The kubelet goes down. Meanwhile two pods are deleted by force, and their containers end.')
+  tell('The kubelet goes down. Meanwhile two pods are deleted by force.')
   for (const { name } of [pods.db, pods.batch]) await api.remove('Pod', name, NAMESPACE)
   setAlive(parts, [pods.web])
 
   tell('One of them leaves a subPath mount behind, and nothing else of its volume.')
   await leakSubPath(driver, rootDir, pods.batch)
 
-  tell('A volume was staged for a pod that never came, so that no pod directory leads to it.')
+  tell('A volume was staged for a pod that never came: no pod directory leads to it.')
   await stageVolume(driver, handleOf(FORGOTTEN))
 
   tell('And a volume is still attached that nobody here wants.')

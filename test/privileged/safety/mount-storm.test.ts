@@ -18,7 +18,7 @@ it.skipIf(noMounts !== undefined)(
     expect(found.copies).toBeGreaterThan(20_000)
     expect(found.left).toBe(found.copies)
     expect(found).toMatchObject({ blocked: ['ForeignMount'], done: 10 })
-    const place = '/pods/11111111-2222-4333-8444-000000000003/volumes/kubernetes.io~empty-dir/host'
+    const place = '/pods/0e57ab18-c36f-49d1-8b24-d90f1c4a7e35/volumes/kubernetes.io~empty-dir/host'
     expect(found.problems).toContainEqual(['MountStorm', place])
   },
 )
