@@ -65,7 +65,7 @@ export async function buildBundles(dist: string, user: For = 'people'): Promise<
 }
 
 /** As load-bundle.cjs loads it: plain ASCII, in the function that Node.js makes of a module. */
-export function makeLoadable(bundle: string): void {
+function makeLoadable(bundle: string): void {
   // esbuild leaves regular expressions as they are; there an escape means the same.
   const escaped = readFileSync(bundle, 'utf8').replaceAll(
     /[^\0-\x7f]/g,

@@ -1,12 +1,10 @@
 /**
- * Makes all that a release consists of, in out/: executables, tarballs with install.sh, .deb, .rpm, images, npm's package,
- * and SHA256SUMS. From the same source with the same tools the same bytes. `npm run package [-- x64]` for one machine only.
+ * Makes all that a release consists of, in out/: executables, tarballs with install.sh, .deb, .rpm, the image, npm's
+ * package, and SHA256SUMS. From the same source with the same tools the same bytes. `npm run package [-- x64]` for one machine only.
  */
 import { createHash } from 'node:crypto'
 import {
-  chmodSync,
   copyFileSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -23,16 +21,15 @@ import type { Arch } from './package/debian-libraries.ts'
 import { makeExecutable } from './package/executable.ts'
 import { about, type Effort } from './package/facts.ts'
 import { leastRoot } from './package/fetched.ts'
-import { type Image, makeImage, writeImageArchive } from './package/image.ts'
+import { writeImage } from './package/image.ts'
 import { krewManifest } from './package/krew.ts'
 import { writeRpm } from './package/rpm.ts'
-import { EMULATOR, isInstalled, run } from './package/run.ts'
+import { EMULATOR, run } from './package/run.ts'
 import { writeTarball } from './package/tarball.ts'
-import { settle, writeTree } from './package/tree.ts'
+import { writeTree } from './package/tree.ts'
 import { sourceDate } from './source-commit.ts'
 
 const root = join(import.meta.dirname, '..')
-const EXECUTABLE = /linux-[a-z0-9]+$|\.sh$/
 const ARCHES: readonly Arch[] = ['x64', 'arm64']
 
 /** What a package needs that is not the executable itself. */
@@ -51,11 +48,11 @@ export async function makePackages(out: string, packing: Packing): Promise<strin
   const name = releaseName(arch, version)
   const work = mkdtempSync(join(tmpdir(), 'volctl-package-'))
   try {
-    const plain = join(work, 'usr')
-    await writeTree(plain, { arch, executable, home: '/usr', date })
-    writeDeb(plain, { arch, version, date, effort, path: join(out, `${name}.deb`) })
-    writeRpm(plain, { arch, version, date, effort, path: join(out, `${name}.rpm`) })
-    await writeTree(join(work, name), { arch, executable, home: '/usr/local', date })
+    const tree = join(work, 'tree')
+    await writeTree(join(tree, 'usr'), { arch, executable, home: '/usr' })
+    writeRpm(tree, { arch, version, date, effort, path: join(out, `${name}.rpm`) })
+    writeDeb(tree, { arch, version, date, effort, path: join(out, `${name}.deb`) })
+    await writeTree(join(work, name), { arch, executable, home: '/usr/local' })
     writeTarball(work, name, date, join(out, `${name}.tar.gz`), effort)
   } finally {
     rmSync(work, { recursive: true, force: true })
@@ -70,26 +67,25 @@ function releaseName(arch: Arch, version: string = about.version): string {
 /** Runs what was made, with the oldest glibc that it is for; another machine's under an emulator. */
 async function tryOut(arch: Arch, executable: string): Promise<void> {
   const before = arch === process.arch ? [] : [EMULATOR, '-L', await leastRoot(arch)]
-  if (before[0] !== undefined && !isInstalled(before[0])) return console.error(`note: ${executable} was not tried out`)
   for (const args of [['--version'], ['plan', '--snapshot', CAPTURE]])
     run('env', ['-i', ...before, executable, ...args])
 }
 
 /** Only of a whole release: krew's manifest names every machine. */
 function writeKrewManifest(out: string): void {
-  const [x64, arm64] = ARCHES.map((arch) => join(out, `${releaseName(arch)}.tar.gz`)).map((path) =>
-    existsSync(path) ? createHash('sha256').update(readFileSync(path)).digest('hex') : undefined,
-  )
-  if (x64 === undefined || arm64 === undefined) return
-  writeFileSync(join(out, 'volctl.yaml'), krewManifest(about.version, { x64, arm64 }))
+  const sum = (arch: Arch): string => sha256(join(out, `${releaseName(arch)}.tar.gz`))
+  writeFileSync(join(out, 'volctl.yaml'), krewManifest(about.version, { x64: sum('x64'), arm64: sum('arm64') }))
+}
+
+function sha256(path: string): string {
+  return createHash('sha256').update(readFileSync(path)).digest('hex')
 }
 
 function writeSums(out: string): void {
   const names = readdirSync(out).filter((name) => /^volctl[-.]/.test(name) || name === 'install.sh')
   const lines = names.toSorted().map((name) => {
-    const bytes = readFileSync(join(out, name))
     console.log(`${name.padEnd(44)} ${(statSync(join(out, name)).size / 1e6).toFixed(1).padStart(7)} MB`)
-    return `${createHash('sha256').update(bytes).digest('hex')}  ${name}\n`
+    return `${sha256(join(out, name))}  ${name}\n`
   })
   writeFileSync(join(out, 'SHA256SUMS'), lines.join(''))
 }
@@ -99,24 +95,18 @@ if (import.meta.main) {
   const out = join(root, 'out')
   rmSync(out, { recursive: true, force: true })
   mkdirSync(out)
-  const lacks: string[] = []
-  const images: Image[] = []
   const date = sourceDate(root)
+  const executables = new Map<Arch, string>()
   for (const arch of ARCHES.filter((each) => wanted === undefined || each === wanted)) {
     const executable = join(out, releaseName(arch))
-    lacks.push(...(await makeExecutable(arch, join(root, 'dist'), executable)).lacks)
+    await makeExecutable(arch, join(root, 'dist'), executable)
     await tryOut(arch, executable)
     await makePackages(out, { arch, executable, effort: 'small' })
-    const image = await makeImage(arch, executable, date, 'small')
-    writeImageArchive([image], date, `${executable}.oci.tar`)
-    images.push(image)
+    executables.set(arch, executable)
   }
-  if (images.length > 1) writeImageArchive(images, date, join(out, `volctl-${about.version}-linux.oci.tar`))
+  await writeImage(executables, date, 'small', join(out, `volctl-${about.version}-linux.oci.tar`))
   copyFileSync(join(root, 'scripts', 'install.sh'), join(out, 'install.sh'))
-  writeKrewManifest(out)
+  if (wanted === undefined) writeKrewManifest(out)
   run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', out], { cwd: root })
-  settle(out, date)
-  for (const name of readdirSync(out).filter((each) => EXECUTABLE.test(each))) chmodSync(join(out, name), 0o755)
   writeSums(out)
-  for (const each of lacks) console.error(`note: ${each}`)
 }

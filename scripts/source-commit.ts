@@ -1,15 +1,10 @@
 /** Which commit this source is of, for `volctl version`. */
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-
-/** Written into a source archive, which has no .git. */
-const COMMIT_FILE = 'SOURCE_COMMIT'
 
 /** The hash, with `-dirty` where files that git knows have changed since; `unknown` where nothing shows it. */
 export function sourceCommit(root: string): string {
-  const file = join(root, COMMIT_FILE)
-  if (existsSync(file)) return readFileSync(file, 'utf8').trim()
   // Not a repository above: npm's copy of this package may lie in somebody's.
   if (!existsSync(join(root, '.git'))) return 'unknown'
   try {

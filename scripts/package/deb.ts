@@ -1,55 +1,38 @@
 /** A Debian package: the tree below /usr, and what it needs from the system. */
-import { cpSync, mkdirSync, mkdtempSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { copyFileSync, mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { DEBIAN_ARCH } from './debian-libraries.ts'
-import { about, kibibytes, type Package } from './facts.ts'
+import { about, type Package } from './facts.ts'
 import { run } from './run.ts'
-import { COMPLETIONS, settle } from './tree.ts'
+import { setModes } from './tree.ts'
 
-/** Debian's zsh looks there for what packages bring, and not where other distributions' does. */
-const ZSH_COMPLETION = 'share/zsh/vendor-completions/_volctl'
-
-/** @param prefix the tree of /usr */
-export function writeDeb(prefix: string, { arch, version, date, effort, path }: Package): void {
-  const work = mkdtempSync(join(tmpdir(), 'volctl-deb-'))
-  try {
-    cpSync(prefix, join(work, 'usr'), { recursive: true, verbatimSymlinks: true })
-    // Debian reads a package's licence there.
-    cpSync(join(prefix, 'share/doc/volctl/LICENSE'), join(work, 'usr/share/doc/volctl/copyright'))
-    move(join(work, 'usr'), COMPLETIONS.zsh, ZSH_COMPLETION)
-    mkdirSync(join(work, 'DEBIAN'))
-    writeFileSync(join(work, 'DEBIAN', 'control'), control(version, DEBIAN_ARCH[arch], kibibytes(prefix)))
-    settle(work, date)
-    const compression = effort === 'small' ? ['-Zxz'] : ['-Znone']
-    run('dpkg-deb', ['--root-owner-group', ...compression, '--build', work, path], {
-      env: { SOURCE_DATE_EPOCH: String(date) },
-    })
-  } finally {
-    rmSync(work, { recursive: true, force: true })
-  }
+/** @param tree has usr; it becomes the package's own */
+export function writeDeb(tree: string, { arch, version, date, effort, path }: Package): void {
+  const share = join(tree, 'usr', 'share')
+  // Debian reads a package's licence there.
+  copyFileSync(join(share, 'doc/volctl/LICENSE'), join(share, 'doc/volctl/copyright'))
+  // Debian's zsh looks there for what packages bring, and not where other distributions' does.
+  renameSync(join(share, 'zsh/site-functions'), join(share, 'zsh/vendor-completions'))
+  const files = readdirSync(tree, { withFileTypes: true, recursive: true }).filter((entry) => entry.isFile())
+  const bytes = files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0)
+  mkdirSync(join(tree, 'DEBIAN'))
+  writeFileSync(join(tree, 'DEBIAN', 'control'), control(version, DEBIAN_ARCH[arch], bytes))
+  setModes(tree)
+  run('dpkg-deb', ['--root-owner-group', effort === 'small' ? '-Zxz' : '-Znone', '--build', tree, path], {
+    env: { SOURCE_DATE_EPOCH: String(date) },
+  })
 }
 
-/** @param from both below the prefix; the directory is removed, which has nothing else */
-function move(prefix: string, from: string, to: string): void {
-  mkdirSync(dirname(join(prefix, to)), { recursive: true })
-  renameSync(join(prefix, from), join(prefix, to))
-  rmdirSync(dirname(join(prefix, from)))
-}
-
-/** @param size of the files, in KiB */
-function control(version: string, architecture: string, size: number): string {
-  return `${[
-    `Package: volctl`,
-    `Version: ${version}`,
-    `Architecture: ${architecture}`,
-    `Maintainer: ${about.maintainer}`,
-    `Installed-Size: ${size}`,
-    // What every Debian has: `dpkg -i` fetches nothing.
-    `Depends: libc6 (>= 2.28), util-linux, mount`,
-    `Section: admin`,
-    `Priority: optional`,
-    `Description: ${about.summary}`,
-    ...about.description.map((line) => ` ${line}`),
-  ].join('\n')}\n`
+/** It depends on what every Debian has: `dpkg -i` fetches nothing. @param bytes of all files */
+function control(version: string, architecture: string, bytes: number): string {
+  return `Package: volctl
+Version: ${version}
+Architecture: ${architecture}
+Maintainer: ${about.maintainer}
+Installed-Size: ${Math.ceil(bytes / 1024)}
+Depends: libc6 (>= 2.28), util-linux, mount
+Section: admin
+Priority: optional
+Description: ${about.summary}
+${about.description.map((line) => ` ${line}\n`).join('')}`
 }

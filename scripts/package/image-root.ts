@@ -7,7 +7,7 @@ import { chmodSync, mkdirSync, readdirSync, readlinkSync, symlinkSync, writeFile
 import { dirname, join, relative } from 'node:path'
 import type { Arch } from './debian-libraries.ts'
 import { imageParts, nodeLibraries } from './fetched.ts'
-import { DOCUMENTS, put, root } from './tree.ts'
+import { DOCUMENTS, put, root, setModes } from './tree.ts'
 
 /** What a container's programs expect, though empty: the runtime mounts over most of them. */
 const DIRECTORIES: Readonly<Record<string, number>> = {
@@ -20,51 +20,35 @@ const DIRECTORIES: Readonly<Record<string, number>> = {
 }
 const FILES: Readonly<Record<string, string>> = {
   // HOME of a container's process comes from here.
-  'etc/passwd': 'root:x:0:0:root:/root:/usr/sbin/nologin\n',
-  'etc/group': 'root:x:0:\n',
-  'etc/nsswitch.conf': 'hosts: files dns\n',
+  passwd: 'root:x:0:0:root:/root:/usr/sbin/nologin\n',
+  group: 'root:x:0:\n',
+  'nsswitch.conf': 'hosts: files dns\n',
 }
 
 /** @param to an empty directory; @param executable for that machine */
 export async function writeImageRoot(to: string, arch: Arch, executable: string): Promise<void> {
-  put(to, 'usr/bin/volctl', executable)
+  put(to, 'usr/bin/volctl', executable, 0o755)
   for (const { file, path } of await nodeLibraries(arch)) put(to, `usr/lib/volctl/${file}`, path)
   for (const name of DOCUMENTS) put(to, `usr/share/doc/volctl/${name}`, join(root, name))
   for (const { name, folder, files } of await imageParts(arch)) {
     copyFiles(folder, to, files)
     put(to, `usr/share/doc/${name}/copyright`, join(folder, 'usr/share/doc', name, 'copyright'))
   }
-  for (const [name, text] of Object.entries(FILES)) {
-    mkdirSync(dirname(join(to, name)), { recursive: true })
-    writeFileSync(join(to, name), text)
-  }
+  mkdirSync(join(to, 'etc'))
+  for (const [name, text] of Object.entries(FILES)) writeFileSync(join(to, 'etc', name), text)
   for (const name of Object.keys(DIRECTORIES)) mkdirSync(join(to, name))
   setModes(to)
+  for (const [name, mode] of Object.entries(DIRECTORIES)) chmodSync(join(to, name), mode)
 }
 
-/** Files and links of a package, at their places. */
+/** Files and links of a package, at their places. Of its files only programs can be run; the loader is one. */
 function copyFiles(folder: string, to: string, files: RegExp): void {
-  const entries = readdirSync(folder, { withFileTypes: true, recursive: true }).filter((each) => !each.isDirectory())
-  for (const entry of entries) {
+  for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
     const from = join(entry.parentPath, entry.name)
     const path = relative(folder, from)
-    if (!files.test(path)) continue
-    if (!entry.isSymbolicLink()) {
-      put(to, path, from)
-      continue
-    }
+    if (entry.isDirectory() || !files.test(path)) continue
     mkdirSync(dirname(join(to, path)), { recursive: true })
-    symlinkSync(readlinkSync(from), join(to, path))
+    if (entry.isSymbolicLink()) symlinkSync(readlinkSync(from), join(to, path))
+    else put(to, path, from, /\/bin\/|\/ld-[^/]*$/.test(path) ? 0o755 : 0o644)
   }
-}
-
-/** Whatever umask they were made with. The loader is a program as well: the kernel runs it. */
-function setModes(to: string): void {
-  for (const entry of readdirSync(to, { withFileTypes: true, recursive: true })) {
-    const path = join(entry.parentPath, entry.name)
-    const isProgram = /\/bin\/|\/ld-[^/]*$/.test(path)
-    if (!entry.isSymbolicLink()) chmodSync(path, entry.isDirectory() || isProgram ? 0o755 : 0o644)
-  }
-  for (const [name, mode] of Object.entries(DIRECTORIES)) chmodSync(join(to, name), mode)
-  chmodSync(to, 0o755)
 }

