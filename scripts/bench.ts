@@ -1,43 +1,31 @@
 /**
  * Measures volctl's speed against its demands, as ratios of whole processes that run alternately, medians of rounds, with the
- * packaged executable and the npm package: `npm run bench [-- ROW...]`, rows by the names below. Exits with 1 if the executable
- * misses a demand; a row that cannot run here says why. With --write, the tables in docs/dev/speed.md whose rows were all run are
- * replaced.
+ * packaged executable: `npm run bench [-- NAME...]`, by the names below. Exits with 1 if a demand is missed. With --write, and all rows,
+ * the table in docs/dev/speed.md is replaced.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg, release, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
-import { makePrograms, type Programs } from './bench/programs.ts'
-import { markdownTable, type Result, renderRow, verdict } from './bench/row.ts'
-import { clusterRows } from './bench/rows/cluster.ts'
-import { deadMountsRows } from './bench/rows/dead-mounts.ts'
-import { explainPodRows } from './bench/rows/explain-pod.ts'
-import { holdersRows } from './bench/rows/holders.ts'
-import { kubeletTreeRows } from './bench/rows/kubelet-tree.ts'
-import { planMountsRows } from './bench/rows/plan-mounts.ts'
-import { planPodsRows } from './bench/rows/plan-pods.ts'
-import { startupRows } from './bench/rows/startup.ts'
-import { unmountRows } from './bench/rows/unmount.ts'
+import { explainRows, planPodsRows } from './bench/full-node.ts'
+import type { Row } from './bench/measure.ts'
+import { clusterRows, planMountsRows, startRows, unmountRows } from './bench/rows.ts'
+import { thisArch } from './package/debian-libraries.ts'
+import { makeExecutable } from './package/executable.ts'
 
-/** All but the first make mounts. */
-const ROWS: Readonly<Record<string, (programs: Programs) => Promise<Result[]>>> = {
-  startup: startupRows,
+/** @param directory of its own; all but the first make mounts */
+const ROWS: Readonly<Record<string, (directory: string, volctl: string) => Promise<Row[]>>> = {
+  start: startRows,
   'plan-pods': planPodsRows,
   'plan-mounts': planMountsRows,
   unmount: unmountRows,
-  holders: holdersRows,
-  'kubelet-tree': kubeletTreeRows,
-  'dead-mounts': deadMountsRows,
-  'explain-pod': explainPodRows,
+  explain: explainRows,
   cluster: clusterRows,
 }
-const SPEED = join(import.meta.dirname, '..', 'docs', 'dev', 'speed.md')
-/** The cluster's rows take longer than all others together. */
-const TABLES: Readonly<Record<string, readonly string[]>> = {
-  bench: Object.keys(ROWS).filter((name) => name !== 'cluster'),
-  'bench cluster': ['cluster'],
-}
+const root = join(import.meta.dirname, '..')
+const SPEED = join(root, 'docs', 'dev', 'speed.md')
+const HEAD = `| what / against what | at most | measured | medians | |
+|---|---|---|---|---|`
 
 function machine(): string {
   const model = cpus()[0]?.model.trim() ?? 'unknown'
@@ -47,20 +35,16 @@ function machine(): string {
   return `${when} UTC; ${availableParallelism()} CPUs (${model}), ${memory}; Linux ${release()}; Node.js ${process.versions.node}; ${load}`
 }
 
-async function measureAll(names: readonly string[], programs: Programs): Promise<Map<string, readonly Result[]>> {
-  const results = new Map<string, readonly Result[]>()
-  for (const name of names) {
-    const started = performance.now()
-    const rows = (await ROWS[name]?.(programs)) ?? []
-    for (const row of rows) console.log(renderRow(row))
-    console.error(`(${name}: ${((performance.now() - started) / 1000).toFixed(0)} s)`)
-    results.set(name, rows)
-  }
-  return results
+/** As the table of docs/dev/speed.md has it. */
+function line({ name, peer, atMost, measured }: Row): string {
+  const [median, least, most] = [measured.median, measured.least, measured.most].map((value) => value.toFixed(2))
+  const medians = `${measured.subject.toFixed(0)} / ${measured.peer.toFixed(0)} ${measured.unit}, ${measured.rounds} rounds`
+  const met = measured.median <= atMost ? 'met' : 'MISSED'
+  return `| ${name} / ${peer} | ${atMost} | ${median} (${least} to ${most}) | ${medians} | ${met} |`
 }
 
-const wanted = process.argv.slice(2).filter((name) => name !== '--write')
-const unknown = wanted.find((name) => !(name in ROWS))
+const names = process.argv.slice(2).filter((name) => name !== '--write')
+const unknown = names.find((name) => !(name in ROWS))
 if (unknown !== undefined) {
   console.error(`bench: there is no row ${unknown}, only ${Object.keys(ROWS).join(', ')}.`)
   process.exit(1)
@@ -75,26 +59,24 @@ process.on('exit', () => rmSync(temporary, { recursive: true, force: true }))
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130))
 
 const about = machine()
-console.log(`${about}\n`)
-const programs = await makePrograms((name) => {
+console.log(`${about}\n\n${HEAD}`)
+const volctl = join(temporary, 'volctl')
+// The build that looks at the bench's node.
+await makeExecutable(thisArch(), join(root, 'dist-tests', 'dist'), volctl)
+const lines: string[] = []
+for (const [name, measure] of Object.entries(ROWS)) {
+  if (names.length > 0 && !names.includes(name)) continue
   const directory = join(temporary, name)
-  mkdirSync(directory, { recursive: true })
-  return directory
-})
-const results = await measureAll(wanted.length === 0 ? Object.keys(ROWS) : wanted, programs)
-const verdicts = [...results.values()].flat().map(verdict)
-const count = (which: ReturnType<typeof verdict>): number => verdicts.filter((each) => each === which).length
-console.log(`${count('met')} demands met, ${count('MISSED')} missed, ${count('not run')} not run.`)
-if (process.argv.includes('--write')) writeTables(results)
-process.exitCode = count('MISSED') === 0 ? 0 : 1
-
-function writeTables(found: ReadonlyMap<string, readonly Result[]>): void {
-  let page = readFileSync(SPEED, 'utf8')
-  for (const [table, names] of Object.entries(TABLES)) {
-    if (!names.every((name) => found.has(name))) continue
-    const rows = names.flatMap((name) => found.get(name) ?? [])
-    const between = new RegExp(`(<!-- ${table} -->\\n).*(<!-- /${table} -->)`, 's')
-    page = page.replace(between, (_, from: string, to: string) => `${from}${about}\n\n${markdownTable(rows)}\n${to}`)
+  mkdirSync(directory)
+  for (const row of await measure(directory, volctl)) {
+    lines.push(line(row))
+    console.log(line(row))
   }
-  writeFileSync(SPEED, page)
+}
+process.exitCode = lines.some((each) => each.includes('MISSED')) ? 1 : 0
+if (process.argv.includes('--write') && names.length === 0) {
+  const between = /(<!-- bench -->\n).*(<!-- \/bench -->)/s
+  const table = `${about}\n\n${[HEAD, ...lines].join('\n')}\n`
+  const write = (_: string, from: string, to: string): string => `${from}${table}${to}`
+  writeFileSync(SPEED, readFileSync(SPEED, 'utf8').replace(between, write))
 }

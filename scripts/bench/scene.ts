@@ -1,5 +1,5 @@
 /** A node for the bench: real mounts in a private mount namespace, an API server over TLS and a runtime. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,8 +9,6 @@ import { startCriServer } from '../../test/helpers/cri-server/start.ts'
 import { type ApiObject, MACHINE_ID, NODE_NAME, nodeObjects } from './api-objects.ts'
 import { type Layout, LayoutBuilder } from './layout.ts'
 import type { Timed } from './measure.ts'
-import { PRIVATE_NODE } from './private-node.ts'
-import type { Form, Programs } from './programs.ts'
 
 export interface SceneContent {
   /** Living pods, as the API has them. */
@@ -23,8 +21,6 @@ export interface SceneContent {
 export interface Scene extends AsyncDisposable {
   readonly rootDir: string
   readonly api: TestApiServer
-  /** The runtime's socket. */
-  readonly runtime: string
   /** The layout's mounts, absolute. */
   readonly mountPoints: readonly string[]
   /** The mount table of the scene's namespace. */
@@ -33,21 +29,23 @@ export interface Scene extends AsyncDisposable {
   make(): Promise<void>
   /** A command inside the scene's mount namespace. */
   inside(command: readonly string[]): Timed
-  /** A volctl command that looks at the scene, in both forms. */
-  volctl(args: readonly string[]): Readonly<Record<Form, Timed>>
+  /** A volctl command that looks at the scene. */
+  volctl(...args: readonly string[]): Timed
+  /** How many operations a plan has. */
+  planned(): number
 }
 
 /**
- * @param name its directory's
+ * @param directory of its own
+ * @param executable that looks at the scene
  * @param user of the test API server's users
  */
 export async function startScene(
-  programs: Programs,
-  name: string,
+  directory: string,
+  executable: string,
   user: string,
   describe: (layout: LayoutBuilder) => SceneContent,
 ): Promise<Scene> {
-  const directory = programs.directory(name)
   const rootDir = join(directory, 'kubelet')
   mkdirSync(rootDir, { recursive: true })
   const { pods, objects = [], layout } = describe(new LayoutBuilder(rootDir))
@@ -56,9 +54,8 @@ export async function startScene(
   const api = started.use(
     await startApiServer({ nodeName: NODE_NAME, objects: [...nodeObjects(), ...pods, ...objects] }),
   )
-  const socket = join(directory, 'cri.sock')
   const runtime = await startCriServer({
-    socketPath: socket,
+    socketPath: join(directory, 'cri.sock'),
     pods: pods.map(({ metadata: { uid = '', namespace = '', name } }) => ({
       uid,
       namespace,
@@ -90,26 +87,31 @@ export async function startScene(
   }
   await make()
   const enter = ['nsenter', `--mount=/proc/${keeper.pid}/ns/mnt`, '--']
-  const volctl = (program: string, args: readonly string[]): Timed => ({
-    command: [...enter, program, ...args],
-    env: { VOLCTL_TEST_HOST: host },
-  })
+  const env = { VOLCTL_TEST_HOST: host }
   const ended = started.move()
   return {
     rootDir,
     api,
-    runtime: socket,
     mountPoints: layout.mounts.map((mount) => join(rootDir, mount)),
     mountinfo: `/proc/${keeper.pid}/mountinfo`,
     make,
     inside: (command) => ({ command: [...enter, ...command] }),
-    volctl: (args) => ({ executable: volctl(programs.executable, args), bundle: volctl(programs.bundle, args) }),
+    volctl: (...args) => ({ command: [...enter, executable, ...args], env }),
+    planned: () => {
+      const [program = '', ...args] = [...enter, executable, 'plan', '-o', 'json']
+      return JSON.parse(execFileSync(program, args, { env, encoding: 'utf8', maxBuffer: 1 << 26 })).operations.length
+    },
     [Symbol.asyncDispose]: () => ended.disposeAsync(),
   }
 }
 
 function startKeeper(layout: string): ChildProcess {
-  const node = [process.execPath, '--disable-warning=ExperimentalWarning', PRIVATE_NODE, layout]
+  const node = [
+    process.execPath,
+    '--disable-warning=ExperimentalWarning',
+    join(import.meta.dirname, 'private-node.ts'),
+    layout,
+  ]
   return spawn('unshare', ['-m', '--propagation', 'private', ...node], { stdio: ['pipe', 'pipe', 'inherit'] })
 }
 

@@ -338,7 +338,7 @@ function hasClaim(pod: number): boolean {
   return pod % CLAIM_EVERY === 0
 }
 
-const CONDITIONS = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled']
+export const CONDITIONS = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled']
 
 const CONTAINER_STATES = {
   Running: { running: { startedAt: '2026-11-20T00:00:00Z' } },
@@ -346,7 +346,7 @@ const CONTAINER_STATES = {
   Succeeded: { terminated: { exitCode: 0, finishedAt: '2026-11-20T00:00:00Z', reason: 'Completed' } },
 } as const
 
-const TOKEN = {
+export const TOKEN = {
   defaultMode: 420,
   sources: [
     { serviceAccountToken: { path: 'token', expirationSeconds: 3607 } },
@@ -373,7 +373,7 @@ const CONTAINER = {
   imagePullPolicy: 'IfNotPresent',
 }
 
-const POD_SPEC = {
+export const POD_SPEC = {
   containers: [
     { name: 'app', ...CONTAINER },
     { name: 'sidecar', ...CONTAINER },
@@ -386,7 +386,7 @@ const POD_SPEC = {
 }
 
 /** About as large as the API server's notes on a pod. */
-const MANAGED_FIELDS = {
+export const MANAGED_FIELDS = {
   'f:metadata': { 'f:labels': { '.': {}, 'f:app': {}, 'f:pod-template-hash': {} }, 'f:ownerReferences': { '.': {} } },
   'f:spec': Object.fromEntries(
     Array.from({ length: 40 }, (_, index) => [`f:setting${index}`, { '.': {}, 'f:value': {} }]),
