@@ -16,22 +16,33 @@ const OF_THE_MACHINE = [
   'test/trust/{listeners,parse-json}.test.ts',
 ]
 
+const EXECUTABLE = 'test/package/arm64.test.ts'
+
 /**
- * Unit tests under Node.js for arm64: `npm run test:arm64`. With VOLCTL_ARM64=all, any can be named that starts no Node.js of its
- * own, such as test/reconcile.
+ * The other machine, before a release: `npm run test:arm64`. Unit tests under Node.js for arm64, and the executable for it. With
+ * VOLCTL_ARM64=all, any unit test can be named that starts no Node.js of its own, such as test/reconcile.
  */
 export default defineConfig({
   test: {
-    pool: await emulatedPool(),
-    include: process.env.VOLCTL_ARM64 === 'all' ? ['test/**/*.test.ts'] : OF_THE_MACHINE,
-    // It asks a program of the system, which is for the other machine.
-    exclude: ['test/host/dead-mount.test.ts'],
-    // One worker for all: it takes an emulator seconds to start one.
-    isolate: false,
-    fileParallelism: false,
     // Ten times as slow.
     testTimeout: 600_000,
     hookTimeout: 600_000,
     env: { NO_COLOR: '1', TZ: 'UTC', LC_ALL: 'C.UTF-8' },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'units',
+          pool: await emulatedPool(),
+          include: process.env.VOLCTL_ARM64 === 'all' ? ['test/**/*.test.ts'] : OF_THE_MACHINE,
+          // The first asks a program of the system, which is for the other machine.
+          exclude: ['test/host/dead-mount.test.ts', EXECUTABLE],
+          // One worker for all: it takes an emulator seconds to start one.
+          isolate: false,
+          fileParallelism: false,
+        },
+      },
+      { extends: true, test: { name: 'executable', include: [EXECUTABLE] } },
+    ],
   },
 })

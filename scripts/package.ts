@@ -25,7 +25,7 @@ import { writeImage } from './package/image.ts'
 import { krewManifest } from './package/krew.ts'
 import { writeRpm } from './package/rpm.ts'
 import { EMULATOR, run } from './package/run.ts'
-import { writeTarball } from './package/tarball.ts'
+import { archiveOf, compressed } from './package/tarball.ts'
 import { writeTree } from './package/tree.ts'
 import { sourceDate } from './source-commit.ts'
 
@@ -53,7 +53,7 @@ export async function makePackages(out: string, packing: Packing): Promise<strin
     writeRpm(tree, { arch, version, date, effort, path: join(out, `${name}.rpm`) })
     writeDeb(tree, { arch, version, date, effort, path: join(out, `${name}.deb`) })
     await writeTree(join(work, name), { arch, executable, home: '/usr/local' })
-    writeTarball(work, name, date, join(out, `${name}.tar.gz`), effort)
+    writeFileSync(join(out, `${name}.tar.gz`), compressed(archiveOf(work, [name], date), effort))
   } finally {
     rmSync(work, { recursive: true, force: true })
   }

@@ -96,3 +96,12 @@ it.each(['README.md', 'man/src/volctl.md', 'man/src/apply.md', ...globSync('docs
     expect(typed).toBeNull()
   },
 )
+
+// Of an artifact or an image: volctl-0.1.0-linux-x64, volctl:0.1.0.
+it.each(globSync(['README.md', 'docs/**/*.md', 'deploy/**/*.{yaml,json,md}'], { cwd: ROOT }))(
+  '%s: a version of volctl in it is this one',
+  (page) => {
+    const named = readFileSync(join(ROOT, page), 'utf8').matchAll(/\bvolctl[:-](\d+\.\d+\.\d+)\b/g)
+    expect(Array.from(named, ([, version]) => version).filter((version) => version !== pjson.version)).toEqual([])
+  },
+)

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join, sep } from 'node:path'
 import lock from '../../package-lock.json' with { type: 'json' }
 import { bundledFiles } from '../build.ts'
-import { IMAGE_PACKAGES, LIBRARIES } from '../package/debian-libraries.ts'
+import { type DebianPackage, IMAGE_PACKAGES, LIBRARIES } from '../package/debian-libraries.ts'
 
 /** Something that others made, with what its licence demands to be passed on. */
 export interface Component {
@@ -36,7 +36,7 @@ const NODE_MODULES = `${sep}node_modules${sep}`
  * notices in the package's own files.
  */
 const KEPT_HERE: Readonly<Record<string, readonly string[]>> = {
-  '@bufbuild/protobuf': ['bufbuild-protobuf.txt', 'Apache-2.0.txt'],
+  '@bufbuild/protobuf': ['bufbuild-protobuf', 'Apache-2.0'],
 }
 
 /** All that is shipped, in the order of their names. */
@@ -76,8 +76,7 @@ function packageJson(root: string): PackageJson {
 function licenseTexts(root: string, name: string): readonly string[] {
   const files = readdirSync(root).filter((file) => LICENSE_FILE.test(file) && !/\.[cm]?[jt]s$/.test(file))
   const paths = files.toSorted().map((file) => join(root, file))
-  const kept = (KEPT_HERE[name] ?? []).map((file) => join(TEXTS, file))
-  return (paths.length > 0 ? paths : kept).map((path) => readFileSync(path, 'utf8'))
+  return paths.length > 0 ? paths.map((path) => readFileSync(path, 'utf8')) : (KEPT_HERE[name] ?? []).map(kept)
 }
 
 function integrity(name: string, version: string): string | undefined {
@@ -100,31 +99,30 @@ function nodeRuntime(): Component {
   }
 }
 
-/** Beside the executable in a tarball or image; .deb and .rpm take the system's. */
+/** Beside the executable, in the packages, the tarball and the image. */
 function debianLibraries(): readonly Component[] {
-  const texts = ['gcc-runtime.txt', 'GPL-3.0.txt'].map((file) => readFileSync(join(TEXTS, file), 'utf8'))
-  return LIBRARIES.map(({ name, version, source, file }) => ({
-    name,
-    version,
+  const texts = ['gcc-runtime', 'GPL-3.0'].map(kept)
+  return LIBRARIES.map((library) => ({
+    ...fromDebian(library, `${library.file}, beside the executable in the tarball`),
     license: 'GPL-3.0-or-later WITH GCC-exception-3.1',
-    use: `${file}, beside the executable in the tarball; its source is Debian's ${source} ${version}`,
-    purl: `pkg:deb/debian/${name}@${version}`,
     texts,
   }))
 }
 
 /** In the image alone. Debian's copyright file of each, and the licences that it refers to. */
 function imagePackages(): readonly Component[] {
-  const texts = (name: string, license: string): readonly string[] =>
-    [name, ...['LGPL-2.1', 'GPL-2.0'].filter((each) => license.startsWith(each))].map((file) =>
-      readFileSync(join(TEXTS, `${file}.txt`), 'utf8'),
-    )
-  return IMAGE_PACKAGES.map(({ name, version, source, license }) => ({
-    name,
-    version,
-    license,
-    use: `in the image; its source is Debian's ${source} ${version}`,
-    purl: `pkg:deb/debian/${name}@${version}`,
-    texts: texts(name, license),
+  return IMAGE_PACKAGES.map((each) => ({
+    ...fromDebian(each, 'in the image'),
+    license: each.license,
+    texts: [each.name, ...['LGPL-2.1', 'GPL-2.0'].filter((name) => each.license.startsWith(name))].map(kept),
   }))
+}
+
+function fromDebian({ name, version, source }: DebianPackage, where: string): Omit<Component, 'license' | 'texts'> {
+  const use = `${where}; its source is Debian's ${source} ${version}`
+  return { name, version, use, purl: `pkg:deb/debian/${name}@${version}` }
+}
+
+function kept(name: string): string {
+  return readFileSync(join(TEXTS, `${name}.txt`), 'utf8')
 }

@@ -1,18 +1,12 @@
 /** An archive with the same bytes for the same files: names in order, root's, of one date. */
 import { execFileSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
 import { constants, gzipSync } from 'node:zlib'
 import type { Effort } from './facts.ts'
 
 /**
- * @param folder in `parent`, which becomes the only name at the top of the archive
+ * @param names in `parent`: what stands at the top of the archive
  * @param date of every file, in seconds
  */
-export function writeTarball(parent: string, folder: string, date: number, path: string, effort: Effort): void {
-  writeFileSync(path, compressed(archiveOf(parent, [folder], date), effort))
-}
-
-/** @param names in `parent`: what stands at the top of the archive */
 export function archiveOf(parent: string, names: readonly string[], date: number): Buffer {
   const owners = ['--owner=root:0', '--group=root:0', '--numeric-owner']
   const args = ['--sort=name', `--mtime=@${date}`, '--format=gnu', ...owners, '-C', parent, '-cf', '-', ...names]
