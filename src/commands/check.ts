@@ -1,8 +1,14 @@
 import { Flags } from '@oclif/core'
-import { checkOf, type Examined, examine, failedCheck, inBoth } from '../core/check/check-node.ts'
-import { buildInfo, prometheusText } from '../core/check/gauges.ts'
-import { CHECK_STATUS, type Limits, unknownBecause } from '../core/check/judge.ts'
-import { type CheckTimes, checkFlags, checkLimits, checkTimes } from '../core/cli/check-flags.ts'
+import {
+  type Check as Answer,
+  CHECK_STATUS,
+  checkOf,
+  examine,
+  failedCheck,
+  inBoth,
+  type Look,
+} from '../core/check/check-node.ts'
+import { gaugesOf, prometheusText } from '../core/check/gauges.ts'
 import { Reentered } from '../core/cli/live-node.ts'
 import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
@@ -13,7 +19,7 @@ import { VolctlError } from '../core/errors/errors.ts'
 import { ExitStatus } from '../core/errors/exit-status.ts'
 import { troubleText } from '../core/files/disk-trouble.ts'
 import { replaceFile } from '../core/files/replace-file.ts'
-import { formatDuration } from '../core/lang/duration.ts'
+import { formatDuration, parseDuration } from '../core/lang/duration.ts'
 import { inTime, pause } from '../core/processes/deadline.ts'
 import { planWithDecisions } from '../core/reconcile/decisions.ts'
 import { callerPath } from '../core/trust/caller.ts'
@@ -29,18 +35,14 @@ const FORMATS = ['table', 'json', 'yaml', 'prometheus']
 export default class Check extends VolctlCommand {
   static override summary = 'Check this node for a monitor: one line, and an exit status of 0, 1 or 2. Changes nothing.'
   static override description =
-    'Looks at the node as plan --orphans does and compares what is wrong with limits: exit status 0 and a line that begins ' +
-    'with "ok" if nothing exceeds its limit; 1 and "not ok" if something does; 2 and "unknown" if the node or the API server ' +
-    'could not be read. That is the convention of custom plugins of the node-problem-detector. Only what has been wrong for long ' +
-    'enough counts: what is still wrong in a second look, and has not changed for the settle time. ' +
+    'Looks at the node as plan --orphans does: exit status 0 and a line that begins with "ok" if nothing is wrong; 1 and ' +
+    '"not ok" if something is; 2 and "unknown" if the node or the API server could not be read. That is the convention of ' +
+    'custom plugins of the node-problem-detector. Only what has been wrong for long enough counts: what is still wrong in a ' +
+    'second look, and has not changed for the settle time; a pod that has waited for 10 minutes for a volume, or to terminate. ' +
     'With -o prometheus: gauges for the textfile collector of the node exporter, of one look: an alert has its own time.'
   static override usage = 'check [FLAGS]'
   static override examples = [
     { description: 'Is anything wrong with the volumes of this node:', command: '<%= config.bin %> check' },
-    {
-      description: 'With more patience:',
-      command: '<%= config.bin %> check --max-waiting-for 30m --max-orphaned-pods 5',
-    },
     {
       description: 'For the node exporter, from a systemd timer:',
       command: '<%= config.bin %> check -o prometheus --out /var/lib/prometheus/node-exporter/volctl.prom',
@@ -62,12 +64,20 @@ export default class Check extends VolctlCommand {
     }),
     quiet: Flags.boolean({
       char: 'q',
-      summary: 'Print nothing if nothing exceeds its limit: cron sends a mail for every line.',
+      summary: 'Print nothing if nothing is wrong: cron sends a mail for every line.',
     }),
     snapshot: snapshotFlag('Check'),
     ...apiFlags,
     ...nodeFlags,
-    ...checkFlags,
+    confirm: Flags.string({
+      helpValue: 'DUR',
+      summary:
+        'If something is wrong or unknown, look again after this time; only what still is counts (default 15s, with -o prometheus 0; 0: do not).',
+    }),
+    timeout: Flags.string({
+      helpValue: 'DUR',
+      summary: 'Give up after this time; the result is then unknown (default 60s).',
+    }),
     settle: planFlags.settle,
   }
 
@@ -81,38 +91,33 @@ export default class Check extends VolctlCommand {
         hint: 'Give -o prometheus, or leave out --out.',
       })
     this.#out = flags.out
-    const limits = checkLimits(flags)
-    const times = checkTimes(flags, flags.output)
     const options = { ...planOptions(flags, this.config.version), orphans: true }
+    const { confirmMs, timeoutMs } = checkTimes(flags)
     const look = async () => {
       const asked = { options, decide: planWithDecisions }
       return examine((await loadNode(nodeChoice(flags), flags.snapshot, this.detail, asked)).decided)
     }
-    const work = this.#examine(look, limits, times, { isLive: flags.snapshot === undefined, quiet: flags.quiet })
-    const examined = await inTime(work, times.timeoutMs, () => tooLate(times))
-    if (flags.quiet && flags.output !== 'prometheus' && examined.check.status === 'ok') return
-    await this.#print(examined, flags.output)
+    // A snapshot does not change: there is no second look at it.
+    const pauseMs = flags.snapshot === undefined ? confirmMs : 0
+    const seen = await inTime(this.#examine(look, pauseMs, flags.quiet), timeoutMs, () => tooLate(timeoutMs))
+    const check = checkOf(seen)
+    if (flags.quiet && flags.output !== 'prometheus' && check.status === 'ok') return
+    await this.#print(check, seen, flags.output)
   }
 
-  /** A snapshot does not change: there is no second look at it. */
-  async #examine(
-    look: () => Promise<ReturnType<typeof examine>>,
-    limits: Limits,
-    { confirmMs }: CheckTimes,
-    { isLive, quiet }: { readonly isLive: boolean; readonly quiet: boolean },
-  ): Promise<Examined> {
+  async #examine(look: () => Promise<Look>, pauseMs: number, quiet: boolean): Promise<Look> {
     const first = await look()
-    const examined = checkOf(first, limits)
-    if (!isLive || confirmMs === 0 || examined.check.status === 'ok') return examined
-    if (!quiet) this.say(`${examined.check.line}; looking again in ${formatDuration(confirmMs)}`)
-    await pause(confirmMs)
-    return checkOf(inBoth(first, await look()), limits)
+    const { status, line } = checkOf(first)
+    if (pauseMs === 0 || status === 'ok') return first
+    if (!quiet) this.say(`${line}; looking again in ${formatDuration(pauseMs)}`)
+    await pause(pauseMs)
+    return inBoth(first, await look())
   }
 
-  async #print({ check, gauges }: Examined, format: string): Promise<void> {
+  async #print(check: Answer, look: Look | undefined, format: string): Promise<void> {
     process.exitCode = this.#isUnwritten ? ExitStatus.Partial : CHECK_STATUS[check.status]
     if (format === 'prometheus') {
-      this.#printGauges(prometheusText([buildInfo(this.config.version, VOLCTL_COMMIT), ...gauges]))
+      this.#printGauges(prometheusText(gaugesOf(check, look, VOLCTL_COMMIT)))
       await this.output.flush()
     } else await this.answer(check, format as OutputFormat, () => `${check.line}\n`)
   }
@@ -141,14 +146,13 @@ export default class Check extends VolctlCommand {
     // The run in the other namespace has answered.
     if (thrown instanceof Reentered) return
     const { code, message } = explainError(thrown, { command: this.id, commands: [] })
-    const judged = unknownBecause(`${code}: ${message}`)
-    const failed = failedCheck(judged, this.config.version, Date.now())
+    const failed = failedCheck(`${code}: ${message}`, this.config.version)
     try {
-      await this.#print(failed, this.#format())
+      await this.#print(failed, undefined, this.#format())
     } catch (error) {
       // The file cannot be written: standard output has the answer.
       await super.catch(error)
-      await this.#print(failed, this.#format())
+      await this.#print(failed, undefined, this.#format())
     }
   }
 
@@ -157,7 +161,17 @@ export default class Check extends VolctlCommand {
   }
 }
 
-function tooLate({ timeoutMs }: CheckTimes): VolctlError {
+/** Gauges come again and again, and an alert waits anyway: one look each. @throws VolctlError Usage */
+export function checkTimes(flags: {
+  readonly output: string
+  readonly confirm?: string | undefined
+  readonly timeout?: string | undefined
+}): { readonly confirmMs: number; readonly timeoutMs: number } {
+  const { confirm = flags.output === 'prometheus' ? '0' : '15s', timeout = '60s' } = flags
+  return { confirmMs: parseDuration(confirm, '--confirm'), timeoutMs: parseDuration(timeout, '--timeout') }
+}
+
+function tooLate(timeoutMs: number): VolctlError {
   return new VolctlError('TimedOut', `no answer within ${formatDuration(timeoutMs)} (--timeout)`, {
     hint: 'Run volctl plan -v to see what takes so long.',
   })

@@ -3,10 +3,9 @@ import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import schema from '../../schema/check.schema.json' with { type: 'json' }
-import { type Check, checkOf, examine, failedCheck, inBoth } from '../../src/core/check/check-node.ts'
-import { exceedingOf, judge, type Limits, unknownBecause } from '../../src/core/check/judge.ts'
+import { type Check, checkOf, examine, failedCheck, inBoth, judge } from '../../src/core/check/check-node.ts'
+import { gaugesOf } from '../../src/core/check/gauges.ts'
 import type { Trouble } from '../../src/core/check/troubles.ts'
-import { checkLimits } from '../../src/core/cli/check-flags.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
 import type { ApiSnapshot, NodeSnapshot } from '../../src/core/model/snapshot.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
@@ -18,7 +17,6 @@ import { planOptions } from '../helpers/plan-options.ts'
 const validate = new Ajv2020({ allErrors: true }).compile(schema)
 const POD = uid(7)
 const GONE = uid(9)
-const LIMITS = checkLimits({})
 const RUNNING = { kubelet: { running: true, mayReturn: true } }
 const claim = { name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-1' } }
 const justNow = Date.parse(NOW) / 1000 - 5
@@ -26,8 +24,8 @@ const justNow = Date.parse(NOW) / 1000 - 5
 const lookAt = (state: NodeState): ReturnType<typeof examine> =>
   examine(planWithDecisions(state, planOptions({ orphans: true })))
 
-function checkOn(built: NodeBuilder, limits: Limits = LIMITS): Check {
-  const { check } = checkOf(lookAt(built.build()), limits)
+function checkOn(built: NodeBuilder): Check {
+  const check = checkOf(lookAt(built.build()))
   expect(validate(JSON.parse(JSON.stringify(check))) ? [] : validate.errors).toEqual([])
   return check
 }
@@ -154,12 +152,15 @@ function young(pod: NodeBuilder['pods'][number] | undefined, seconds: number): N
   } as never
 }
 
-it('a pod that still runs long after its grace period', () => {
+it.each([
+  { minutes: 11, line: 'not ok: 1 volume or pod waits too long: default/web (terminating)' },
+  { minutes: 9, line: 'ok: 0 volumes' },
+])('a pod that still runs $minutes minutes after its grace period', ({ minutes, line }) => {
   const built = busy().pod(POD, 'web', [], { deleted: true }).dir(`pods/${POD}`).running(POD, 'web')
   const [, pod] = built.pods
-  built.pods[1] = { ...pod, metadata: { ...pod?.metadata, deletionTimestamp: '2026-11-21T11:30:00Z' } } as never
-  expect(checkOn(built).line).toBe('not ok: 1 volume or pod waits too long: default/web (terminating)')
-  expect(checkOn(built, checkLimits({ 'max-waiting-for': '31m' })).status).toBe('ok')
+  const deletionTimestamp = new Date(Date.parse(NOW) - minutes * 60_000).toISOString()
+  built.pods[1] = { ...pod, metadata: { ...pod?.metadata, deletionTimestamp } } as never
+  expect(checkOn(built).line).toBe(line)
 })
 
 describe('real nodes at rest', () => {
@@ -168,11 +169,11 @@ describe('real nodes at rest', () => {
     'healthy/node.json',
     'shared-root/node.json',
   ])('%s: ok', async (path) =>
-    expect(checkOf(lookAt(await readSnapshot(join(CAPTURES, path))), LIMITS).check.line).toMatch(/^ok: \d+ volumes$/),
+    expect(checkOf(lookAt(await readSnapshot(join(CAPTURES, path)))).line).toMatch(/^ok: \d+ volumes$/),
   )
 
   it.each(['stuck', 'subpath-leak'])('%s: what the kubelet leaves is not ok', async (folder) =>
-    expect(checkOf(lookAt(await readSnapshot(join(CAPTURES, folder, 'after.json'))), LIMITS).check.line).toMatch(
+    expect(checkOf(lookAt(await readSnapshot(join(CAPTURES, folder, 'after.json')))).line).toMatch(
       /^not ok: \d errors, .*2 leaked devices(?:: \S+ \(MountedButNotAttached\), \.\.\.)?$/,
     ),
   )
@@ -192,7 +193,7 @@ describe('a healthy node of which not everything could be read: unknown, and no 
     },
   ])('$name', async ({ line, lacking }) => {
     const state = await readSnapshot(join(CAPTURES, 'healthy', 'node.json'))
-    const { check } = checkOf(lookAt({ ...state, snapshot: lacking(state.snapshot) }), LIMITS)
+    const check = checkOf(lookAt({ ...state, snapshot: lacking(state.snapshot) }))
     expect(check.troubles.filter(({ kind }) => kind === 'leakedDevice')).toEqual([])
     expect(check.line).toMatch(line)
   })
@@ -203,17 +204,11 @@ function without(api: ApiSnapshot, list: 'persistentVolumes'): ApiSnapshot {
   return { ...api, [list]: [], errors: [error] }
 }
 
-it('limits bear what they allow, and the line says so', () => {
-  const check = checkOn(orphan(busy()), checkLimits({ 'max-orphaned-pods': '1' }))
-  expect(check.line).toBe('ok: 0 volumes; within limits: 1 orphaned pod')
-  expect(check.troubles).toHaveLength(1)
-})
-
 it('only what both looks show counts', () => {
   const [first, second] = [lookAt(orphan(busy()).build()), lookAt(busy().build())]
-  expect(exceedingOf(first.troubles, LIMITS)).toHaveLength(1)
-  expect(checkOf(inBoth(first, second), LIMITS).check.status).toBe('ok')
-  expect(checkOf(inBoth(first, first), LIMITS).check.status).toBe('notOk')
+  expect(first.troubles).toHaveLength(1)
+  expect(checkOf(inBoth(first, second)).status).toBe('ok')
+  expect(checkOf(inBoth(first, first)).status).toBe('notOk')
 })
 
 describe('the line', () => {
@@ -231,22 +226,21 @@ describe('the line', () => {
     },
     { troubles: [], doubt: `é\n${name}` },
   ])('fits, in ASCII: %#', ({ troubles, doubt }) => {
-    const { line } = judge(troubles, LIMITS, 12_345, doubt)
+    const { line } = judge(troubles, 12_345, doubt)
     expect(line).toMatch(/^(ok|not ok|unknown): [ -~]+$/)
     expect(line.length).toBeLessThanOrEqual(80)
   })
 
   it('of a failure', () => {
-    const { check, gauges } = failedCheck(unknownBecause('ApiUnreachable: x'), '1', Date.parse(NOW))
+    const check = failedCheck('ApiUnreachable: x', '1')
     expect(check).toMatchObject({ status: 'unknown', line: 'unknown: ApiUnreachable: x', troubles: [] })
-    expect(gauges.map(({ name: each }) => each)).toEqual(['volctl_check_status', 'volctl_check_timestamp_seconds'])
+    expect(gaugesOf(check, undefined, 'abc').map(({ name: each }) => each)).toEqual([
+      'volctl_build_info',
+      'volctl_check_status',
+      'volctl_check_timestamp_seconds',
+    ])
   })
 })
-
-it.each([
-  { flags: { 'max-errors': '-1' }, message: /--max-errors/ },
-  { flags: { 'max-waiting-for': '10' }, message: /--max-waiting-for/ },
-])('a bad limit: $message', ({ flags, message }) => expect(() => checkLimits(flags)).toThrow(message))
 
 it('of a node that the plan refuses nobody knows what is wrong, whatever it looks like', () => {
   const built = orphan(busy())

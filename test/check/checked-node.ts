@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CAPTURES } from '../cli/run-volctl.ts'
 import type { TestApiServer } from '../helpers/api-server/start.ts'
+import { node, uid } from '../helpers/node-builder.ts'
 import { startWarmNode } from '../helpers/warm-node.ts'
 
 export interface CheckedNode extends AsyncDisposable {
@@ -19,15 +20,39 @@ export interface CheckedNode extends AsyncDisposable {
   kubeconfig(port: number): string
 }
 
-export async function startCheckedNode(): Promise<CheckedNode> {
+/** A node with orphaned pods. */
+export const ORPHANS = join(CAPTURES, 'empty-dirs', 'before.json')
+
+/** Writes the snapshot of a node with nothing to do: one pod, with a volume that needs no mount. @returns the path */
+export function idleNode(directory: string): string {
+  const built = node()
+  const claim = { name: 'claim-host', namespace: 'default', uid: 'claim-uid-host' }
+  const spec = { accessModes: ['ReadWriteOnce'], volumeMode: 'Filesystem' }
+  built.claims.push({ metadata: claim, spec: { ...spec, volumeName: 'host' }, status: { phase: 'Bound' } })
+  built.volumes.push({
+    metadata: { name: 'host', uid: 'pv-uid-host' },
+    spec: { ...spec, claimRef: claim, hostPath: { path: '/srv' } },
+  })
+  built.livingPod(uid(7), 'web', [{ name: 'data', persistentVolumeClaim: { claimName: claim.name } }])
+  // Just created, so that it does not wait too long if its volume is not known.
+  const creationTimestamp = new Date().toISOString()
+  const { snapshot } = built.build()
+  const pods = built.pods.map((pod) => ({ ...pod, metadata: { ...pod.metadata, creationTimestamp } }))
+  const path = join(directory, 'idle.json')
+  writeFileSync(path, JSON.stringify({ ...snapshot, api: { ...snapshot.api, pods } }))
+  return path
+}
+
+/** @param capture a NodeSnapshot's file */
+export async function startCheckedNode(capture = ORPHANS): Promise<CheckedNode> {
   const directory = mkdtempSync(join(tmpdir(), 'volctl-check-'))
-  const node = await startWarmNode(join(CAPTURES, 'empty-dirs', 'before.json'))
+  const warm = await startWarmNode(capture)
   const sockets = new Set<Socket>()
   const silent = createServer((socket) => void sockets.add(socket.on('error', () => undefined)))
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
   return {
-    env: node.env,
-    api: node.api,
+    env: warm.env,
+    api: warm.api,
     directory,
     silentPort: portOf(silent),
     kubeconfig: (port) => {
@@ -38,7 +63,7 @@ export async function startCheckedNode(): Promise<CheckedNode> {
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy()
       silent.close()
-      await node[Symbol.asyncDispose]()
+      await warm[Symbol.asyncDispose]()
       rmSync(directory, { recursive: true, force: true })
     },
   }

@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { Parser } from '@oclif/core'
 import { load } from 'js-yaml'
 import { describe, expect, it } from 'vitest'
-import Check from '../../src/commands/check.ts'
-import { checkTimes } from '../../src/core/cli/check-flags.ts'
+import Check, { checkTimes } from '../../src/commands/check.ts'
 import { parseDuration } from '../../src/core/lang/duration.ts'
 
 const FOLDER = join(import.meta.dirname, '../../deploy/node-problem-detector')
@@ -13,11 +12,11 @@ const read = (file: string): string => readFileSync(join(FOLDER, file), 'utf8')
 const monitors = readdirSync(FOLDER).filter((file) => file.endsWith('.json'))
 
 /** Flags as `volctl check` would have them; throws on one that it has not. */
-async function flagsOf(args: readonly string[]): Promise<Record<string, string | undefined>> {
+async function flagsOf(args: readonly string[]): Promise<Parameters<typeof checkTimes>[0]> {
   const [command, ...rest] = args
   expect(command).toBe('check')
   const { flags } = await Parser.parse([...rest], { flags: { ...Check.baseFlags, ...Check.flags }, strict: true })
-  return flags as Record<string, string | undefined>
+  return flags as { output: string }
 }
 
 interface Monitor {
@@ -86,7 +85,7 @@ describe.each(monitors)('%s', (file) => {
 
   it('volctl takes the command line, and ends before it is killed', async () => {
     for (const { args, timeout } of rules) {
-      const { timeoutMs, confirmMs } = checkTimes(await flagsOf(args), 'table')
+      const { timeoutMs, confirmMs } = checkTimes(await flagsOf(args))
       expect(timeoutMs).toBeLessThan(parseDuration(timeout, 'timeout'))
       expect(confirmMs).toBeLessThan(timeoutMs / 2)
     }
@@ -102,7 +101,7 @@ it('the service of the timer: volctl takes the command line, and its answers are
   const flags = await flagsOf(line.split(' '))
   expect(flags).toMatchObject({ output: 'prometheus', out: expect.stringMatching(/\.prom$/) })
   const [, limit = ''] = /^TimeoutStartSec=(\d+)$/m.exec(unit) ?? []
-  expect(checkTimes(flags, 'prometheus').timeoutMs).toBeLessThan(Number(limit) * 1000)
+  expect(checkTimes(flags).timeoutMs).toBeLessThan(Number(limit) * 1000)
   expect(unit).toMatch(/^SuccessExitStatus=1 2$/m)
 })
 

@@ -3,9 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { checkOf, examine, failedCheck } from '../../src/core/check/check-node.ts'
-import { buildInfo, type Gauge, prometheusText, snakeCase } from '../../src/core/check/gauges.ts'
-import { unknownBecause } from '../../src/core/check/judge.ts'
-import { checkLimits } from '../../src/core/cli/check-flags.ts'
+import { type Gauge, gaugesOf, prometheusText, snakeCase } from '../../src/core/check/gauges.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { CAPTURES } from '../cli/run-volctl.ts'
@@ -14,9 +12,10 @@ import { planOptions } from '../helpers/plan-options.ts'
 
 const files = captureFiles()
 
-async function gaugesOf(path: string): Promise<readonly Gauge[]> {
+async function gaugesIn(path: string): Promise<readonly Gauge[]> {
   const state = await readSnapshot(join(CAPTURES, path))
-  return checkOf(examine(planWithDecisions(state, planOptions({ orphans: true }))), checkLimits({})).gauges
+  const look = examine(planWithDecisions(state, planOptions({ orphans: true })))
+  return gaugesOf(checkOf(look), look, 'abc')
 }
 
 const NAME = '[a-zA-Z_:][a-zA-Z0-9_:]*'
@@ -52,14 +51,14 @@ function defectsOf(text: string): string[] {
 
 describe.each(files)('%s', (path) => {
   it('is read whole by a strict reader', async () => {
-    const text = prometheusText(await gaugesOf(path))
+    const text = prometheusText(await gaugesIn(path))
     expect(defectsOf(text)).toEqual([])
     expect(text).toContain('volctl_check_status ')
   })
 })
 
 it('counts volumes as a kubelet does, by plugin and driver', async () => {
-  const text = prometheusText(await gaugesOf('healthy/node.json'))
+  const text = prometheusText(await gaugesIn('healthy/node.json'))
   expect(text).toContain(
     'volume_manager_total_volumes{plugin_name="kubernetes.io/csi:loop.pg.test",state="desired_state_of_world"} 6\n',
   )
@@ -72,7 +71,7 @@ it('counts volumes as a kubelet does, by plugin and driver', async () => {
 })
 
 it.each(files)('%s: what volctl itself writes into labels is in snake case', async (path) => {
-  const gauges = (await gaugesOf(path)).filter(({ name }) => name.startsWith('volctl_'))
+  const gauges = (await gaugesIn(path)).filter(({ name }) => name.startsWith('volctl_') && name !== 'volctl_build_info')
   const values = gauges.flatMap(({ samples }) => samples.flatMap(({ labels }) => Object.values(labels)))
   expect(values.filter((value) => !/^[a-z]+(?:_[a-z]+)*$/.test(value))).toEqual([])
 })
@@ -85,10 +84,10 @@ it.each([
   ['waiting', 'waiting'],
 ])('%s is %s', (name, words) => expect(snakeCase(name)).toBe(words))
 
+const FAILED = gaugesOf(failedCheck('x', '1.2.3'), undefined, 'abc')
+
 it('which volctl looked', () => {
-  expect(prometheusText([buildInfo('1.2.3', 'abc')])).toMatch(
-    /\nvolctl_build_info\{version="1\.2\.3",commit="abc"\} 1\n$/,
-  )
+  expect(prometheusText(FAILED)).toMatch(/\nvolctl_build_info\{version="1\.2\.3",commit="abc"\} 1\n/)
 })
 
 it('what comes from outside ends neither value nor line', () => {
@@ -110,8 +109,7 @@ const promtool = (text: string) => spawnSync('promtool', ['check', 'metrics'], {
 const hasPromtool = spawnSync('promtool', ['--version']).error === undefined
 
 it.skipIf(!hasPromtool)('promtool check metrics finds nothing to say (needs promtool)', async () => {
-  const failed = [buildInfo('1.2.3', 'abc'), ...failedCheck(unknownBecause('x'), '1', 0).gauges]
-  for (const gauges of [await gaugesOf('stuck/after.json'), await gaugesOf('recreate/before.json'), failed]) {
+  for (const gauges of [await gaugesIn('stuck/after.json'), await gaugesIn('recreate/before.json'), FAILED]) {
     const { status, stdout, stderr } = promtool(prometheusText(gauges))
     expect({ status, said: `${stdout}${stderr}` }).toEqual({ status: 0, said: '' })
   }

@@ -2,10 +2,9 @@
 
 import { CSI_PLUGIN } from '../names/volume-names.ts'
 import { VERDICT_STATES } from '../plan/verdict-states.ts'
-import type { Decided } from '../reconcile/decisions.ts'
 import type { Status } from '../status/status.ts'
-import { CHECK_STATUS, type CheckStatus } from './judge.ts'
-import { TROUBLE_KINDS, type Trouble } from './troubles.ts'
+import { CHECK_STATUS, type Check, type Look } from './check-node.ts'
+import { TROUBLE_KINDS } from './troubles.ts'
 
 export interface Gauge {
   readonly name: string
@@ -18,116 +17,102 @@ interface Sample {
   readonly value: number
 }
 
-const one = (value: number): readonly Sample[] => [{ labels: {}, value }]
-
-/** Which volctl made the file: always 1. @param commit of the sources that it was built from */
-export function buildInfo(version: string, commit: string): Gauge {
-  return {
-    name: 'volctl_build_info',
-    help: 'The volctl that looked: its version, and the commit that it was built from. Always 1.',
-    samples: [{ labels: { version, commit }, value: 1 }],
-  }
+function gauge(name: string, help: string, samples: readonly Sample[] | number): Gauge {
+  return { name, help, samples: typeof samples === 'number' ? [{ labels: {}, value: samples }] : samples }
 }
 
-/** How the check ended: all that is known where it failed. @param at milliseconds since the epoch */
-export function outcomeGauges(status: CheckStatus, at: number): Gauge[] {
+/** A sample for each of the names, also where nothing has it. */
+function forEach<Name extends string>(label: string, names: readonly Name[], value: (name: Name) => number): Sample[] {
+  return names.map((name) => ({ labels: { [label]: snakeCase(name) }, value: value(name) }))
+}
+
+/**
+ * @param look absent: the node could not be looked at
+ * @param commit of the sources that this volctl was built from
+ */
+export function gaugesOf(check: Check, look: Look | undefined, commit: string): Gauge[] {
+  const at = check.createdAt === undefined ? Date.now() : Date.parse(check.createdAt)
   return [
-    {
-      name: 'volctl_check_status',
-      help: 'Result of volctl check: 0 ok, 1 not ok, 2 unknown.',
-      samples: one(CHECK_STATUS[status]),
-    },
-    {
-      name: 'volctl_check_timestamp_seconds',
-      help: 'When the node was looked at, in seconds since the epoch.',
-      samples: one(Math.round(at / 1000)),
-    },
+    gauge(
+      'volctl_build_info',
+      'The volctl that looked: its version, and the commit that it was built from. Always 1.',
+      [{ labels: { version: check.volctlVersion, commit }, value: 1 }],
+    ),
+    gauge('volctl_check_status', 'Result of volctl check: 0 ok, 1 not ok, 2 unknown.', CHECK_STATUS[check.status]),
+    gauge(
+      'volctl_check_timestamp_seconds',
+      'When the node was looked at, in seconds since the epoch.',
+      Math.round(at / 1000),
+    ),
+    ...(look === undefined ? [] : nodeGauges(look)),
   ]
 }
 
-/** @param troubles as they are counted by volctl check */
-export function nodeGauges({ plan, context }: Decided, status: Status, troubles: readonly Trouble[]): Gauge[] {
-  const { rows, complete } = status
-  const waits = troubles.flatMap(({ forMs }) => forMs ?? [])
+function nodeGauges({ decided: { plan, context }, status, troubles }: Look): Gauge[] {
+  const { rows, complete, kubelet } = status
+  const longestMs = troubles.reduce((longest, { forMs = 0 }) => Math.max(longest, forMs), 0)
   return [
-    {
-      name: 'volume_manager_total_volumes',
-      help: 'Number of volumes in Volume Manager',
-      samples: totalVolumes(status),
-    },
-    {
-      name: 'volctl_volumes',
-      help: 'Volumes of pods, and staged, mapped or attached ones, as volctl plan --orphans judges them.',
-      samples: VERDICT_STATES.map((verdict) => ({
-        labels: { verdict: snakeCase(verdict) },
-        value: rows.filter((row) => row.verdict.state === verdict).length,
-      })),
-    },
-    {
-      name: 'volctl_uncertain_volumes',
-      help: 'Volumes that may be mounted (state pod) or staged (state node), as evidence is missing.',
-      samples: [
-        { labels: { state: 'pod' }, value: rows.filter(({ mounted }) => mounted === 'VolumeMountUncertain').length },
-        {
-          labels: { state: 'node' },
-          value: rows.filter(({ pod, staged }) => pod === undefined && staged === 'DeviceMountUncertain').length,
-        },
-      ],
-    },
-    {
-      name: 'volctl_volumes_in_use',
-      help: 'Volumes that the kubelet should report in use (computed), and those that the status of the Node lists (reported).',
-      samples: inUse(status),
-    },
-    {
-      name: 'volctl_pods',
-      help: 'Pods of this node by class: desired, frozen (left alone), finished, gone (orphaned).',
-      samples: (['Desired', 'Frozen', 'Finished', 'Gone'] as const).map((name) => ({
-        labels: { class: snakeCase(name) },
-        value: context.classes.all.filter((pod) => pod.class === name).length,
-      })),
-    },
-    {
-      name: 'volctl_troubles',
-      help: 'What volctl check counts, by kind.',
-      samples: TROUBLE_KINDS.map((kind) => ({
-        labels: { kind: snakeCase(kind) },
-        value: troubles.filter((each) => each.kind === kind).length,
-      })),
-    },
-    {
-      name: 'volctl_longest_wait_seconds',
-      help: 'For how long the pod that waits longest has waited for a volume, or to terminate.',
-      samples: one(Math.round(waits.reduce((longest, each) => Math.max(longest, each), 0) / 1000)),
-    },
-    {
-      name: 'volctl_operations',
-      help: 'Operations that volctl plan --orphans shows, by kind, and whether they are blocked.',
-      samples: counted(
+    gauge('volume_manager_total_volumes', 'Number of volumes in Volume Manager', totalVolumes(status)),
+    gauge(
+      'volctl_volumes',
+      'Volumes of pods, and staged, mapped or attached ones, as volctl plan --orphans judges them.',
+      forEach('verdict', VERDICT_STATES, (name) => many(rows, ({ verdict }) => verdict.state === name)),
+    ),
+    gauge(
+      'volctl_uncertain_volumes',
+      'Volumes that may be mounted (state pod) or staged (state node), as evidence is missing.',
+      forEach('state', ['pod', 'node'], (name) =>
+        many(rows, ({ pod, mounted, staged }) =>
+          name === 'pod' ? mounted === 'VolumeMountUncertain' : pod === undefined && staged === 'DeviceMountUncertain',
+        ),
+      ),
+    ),
+    gauge(
+      'volctl_volumes_in_use',
+      'Volumes that the kubelet should report in use (computed), and those that the status of the Node lists (reported).',
+      forEach('by', ['computed', 'reported'], (by) => volumesInUse(status, by)),
+    ),
+    gauge(
+      'volctl_pods',
+      'Pods of this node by class: desired, frozen (left alone), finished, gone (orphaned).',
+      forEach('class', ['Desired', 'Frozen', 'Finished', 'Gone'], (name) =>
+        many(context.classes.all, (pod) => pod.class === name),
+      ),
+    ),
+    gauge(
+      'volctl_troubles',
+      'What volctl check counts, by kind.',
+      forEach('kind', TROUBLE_KINDS, (name) => many(troubles, ({ kind }) => kind === name)),
+    ),
+    gauge(
+      'volctl_longest_wait_seconds',
+      'For how long the pod that waits longest has waited for a volume, or to terminate.',
+      Math.round(longestMs / 1000),
+    ),
+    gauge(
+      'volctl_operations',
+      'Operations that volctl plan --orphans shows, by kind, and whether they are blocked.',
+      counted(
         plan.operations.map(({ kind, blocked }) => ({ kind: snakeCase(kind), blocked: `${blocked !== undefined}` })),
       ),
-    },
-    {
-      name: 'volctl_waiting',
-      help: 'What waits for the kubelet, the attach/detach controller or another party, by kind and code.',
-      samples: counted(plan.waiting.map(({ kind, code }) => ({ kind: snakeCase(kind), code: snakeCase(code) }))),
-    },
-    {
-      name: 'volctl_problems',
-      help: 'Problems that volctl plan reports, by severity and code.',
-      samples: counted(plan.problems.map(({ severity, code }) => ({ severity, code: snakeCase(code) }))),
-    },
-    {
-      name: 'volctl_plan_complete',
-      help: '1 if everything that may matter could be read, else 0.',
-      samples: one(complete ? 1 : 0),
-    },
-    {
-      name: 'volctl_kubelet_running',
-      help: '1 if a kubelet runs on this node, else 0.',
-      samples: one(status.kubelet.state === 'running' ? 1 : 0),
-    },
+    ),
+    gauge(
+      'volctl_waiting',
+      'What waits for the kubelet, the attach/detach controller or another party, by kind and code.',
+      counted(plan.waiting.map(({ kind, code }) => ({ kind: snakeCase(kind), code: snakeCase(code) }))),
+    ),
+    gauge(
+      'volctl_problems',
+      'Problems that volctl plan reports, by severity and code.',
+      counted(plan.problems.map(({ severity, code }) => ({ severity, code: snakeCase(code) }))),
+    ),
+    gauge('volctl_plan_complete', '1 if everything that may matter could be read, else 0.', complete ? 1 : 0),
+    gauge('volctl_kubelet_running', '1 if a kubelet runs on this node, else 0.', kubelet.state === 'running' ? 1 : 0),
   ]
+}
+
+function many<T>(all: readonly T[], isOne: (each: T) => boolean): number {
+  return all.filter(isOne).length
 }
 
 /**
@@ -148,11 +133,8 @@ function totalVolumes({ rows }: Status): Sample[] {
 }
 
 /** A volume counts once, however many pods have it. */
-function inUse({ rows }: Status): Sample[] {
-  return (['computed', 'reported'] as const).map((by) => ({
-    labels: { by },
-    value: new Set(rows.flatMap(({ inUse: use, volume }) => (use?.[by] ? (volume.uniqueName ?? []) : []))).size,
-  }))
+function volumesInUse({ rows }: Status, by: 'computed' | 'reported'): number {
+  return new Set(rows.flatMap(({ inUse, volume }) => (inUse?.[by] ? (volume.uniqueName ?? []) : []))).size
 }
 
 /** In the order of their labels. */

@@ -9,7 +9,7 @@ export const SHORT = { helpOptions: { hideCommandSummaryInDescription: true } } 
 /** By command, the flags that are typed most; a command that is not named has few. */
 const TYPED: Readonly<Record<string, readonly string[]>> = {
   apply: ['output', 'yes', 'orphans', 'plan', 'stop-kubelet', 'cluster'],
-  check: ['output', 'quiet', 'confirm', 'max-errors', 'max-waiting-for', 'timeout', 'snapshot'],
+  check: ['output', 'quiet', 'confirm', 'timeout', 'snapshot'],
   doctor: ['output', 'verbose', 'kubeconfig', 'node', 'root-dir', 'snapshot'],
   explain: ['output', 'namespace', 'cluster', 'snapshot'],
   journal: ['output', 'last', 'operation', 'plan', 'journal', 'verbose'],
