@@ -160,7 +160,7 @@ describe('what goes wrong is one clear line, with what to do', () => {
     },
     {
       name: 'an argument of a command that takes none',
-      args: ['journal', '--operation', 'a', 'b'],
+      args: ['journal', '--plan', 'a', 'b'],
       says: 'Unexpected argument: b',
     },
     {

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { schemas } from '../../scripts/schema.ts'
-import { readJournal } from '../../src/core/journal/read-journal.ts'
 import type { ApplyResult } from '../../src/core/plan/events.ts'
 import type { Refusal } from '../../src/core/plan/plan.ts'
 import { NODE_PLAN, parsePlanFile } from '../../src/core/plan-file/read-plan-file.ts'
@@ -116,14 +115,6 @@ describe('an apply', () => {
     expect(types).toEqual(expect.arrayContaining(['start', 'step', 'done', 'failed', 'skipped', 'refused', 'left']))
     for (const event of [...fixture.events, ...results.map(resultEvent)]) expect(check(event)).toEqual([])
     expect(check({ ...fixture.events[0], type: 'ended' })).not.toEqual([])
-  })
-
-  it('its journal', () => {
-    const check = schemaCheck(schema('journal'))
-    const journal = { apiVersion: 'volctl.io/v1', kind: 'Journal', ...readJournal(`${fixture.directory}/journal`) }
-    expect(journal.applies.flatMap(({ operations }) => operations)).not.toEqual([])
-    expect(check(journal)).toEqual([])
-    expect(check({ ...journal, kind: 'Plan' })).not.toEqual([])
   })
 })
 

@@ -33,8 +33,9 @@ describe.skipIf(noMounts !== undefined)('S34: an API server that the kubeconfig 
     const { accepted, journal, after } = report
     expect(accepted.status).toBe(0)
     expect(accepted.stderr).toMatch(HEADER)
-    expect(journal.stdout).toContain('insecure API: TlsNotVerified')
-    expect(journal.stdout).toContain('"acceptInsecureApi":true')
+    expect(JSON.parse(journal.stdout).applies).toMatchObject([
+      { insecureApi: 'TlsNotVerified', guards: { acceptInsecureApi: true } },
+    ])
     expect(after.plan.operations).toEqual([])
   })
 })

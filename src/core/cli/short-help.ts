@@ -12,7 +12,7 @@ const TYPED: Readonly<Record<string, readonly string[]>> = {
   check: ['output', 'quiet', 'confirm', 'timeout', 'snapshot'],
   doctor: ['output', 'verbose', 'kubeconfig', 'node', 'root-dir', 'snapshot'],
   explain: ['output', 'namespace', 'cluster', 'snapshot'],
-  journal: ['output', 'last', 'operation', 'plan', 'journal', 'verbose'],
+  journal: ['output', 'last', 'plan', 'journal', 'verbose'],
   on: ['context', 'image', 'kubeconfig', 'pod-namespace', 'service-account', 'time-limit'],
   plan: ['output', 'orphans', 'out', 'snapshot', 'cluster', 'verbose'],
   snapshot: ['output', 'cluster', 'kubeconfig', 'node', 'root-dir', 'verbose'],

@@ -16,7 +16,6 @@ import { statusShape } from '../status/status.ts'
 import { waitShape } from '../wait/wait-result.ts'
 import { applyDocument, applyEvent, clusterApplyDocument } from './apply-documents.ts'
 import { errorDocument } from './error-document.ts'
-import { journalDocument } from './journal-document.ts'
 import { STABLE } from './stable.ts'
 import { versionShape } from './version-document.ts'
 
@@ -81,7 +80,6 @@ export const DOCUMENTS: readonly DocumentShape[] = [
   { file: 'apply-result', title: 'ApplyResult', shape: applyDocument },
   { file: 'cluster-apply-result', title: 'ApplyResult of a cluster', shape: clusterApplyDocument },
   { file: 'apply-event', title: 'Event of an apply', shape: applyEvent },
-  { file: 'journal', title: 'Journal', shape: journalDocument },
   { file: 'node-snapshot', title: 'NodeSnapshot', shape: snapshotShape },
   { file: 'error', title: 'Error', shape: errorDocument },
   { file: 'explanation', title: 'Explanation', shape: explanation },

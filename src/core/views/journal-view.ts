@@ -1,6 +1,6 @@
 /** Past applies on a screen: a line for each, and one for each of its operations. */
 
-import type { PastApplies, PastApply, PastOperation } from '../journal/past-applies.ts'
+import type { PastApplies, PastApply, PastOperation } from '../journal/read-journal.ts'
 import { byteText } from '../lang/byte-text.ts'
 import { count } from '../lang/count.ts'
 import { defined } from '../lang/defined.ts'
@@ -10,9 +10,8 @@ import { subject } from './apply-lines.ts'
 import type { Palette } from './palette.ts'
 import { terminalSafe } from './terminal-safe.ts'
 
-/** @param wide with ids, reasons, steps, the guards that were lifted and the state files that were removed */
-export function renderJournal({ applies, damaged }: PastApplies, wide: boolean, paint: Palette): string {
-  const parts = applies.map((apply) => applyText(apply, wide, paint))
+export function renderJournal({ applies, damaged }: PastApplies, paint: Palette): string {
+  const parts = applies.map((apply) => applyText(apply, paint))
   const notes = damaged.map(
     ({ file, line, why }) =>
       `${paint.warn('note')}     ${terminalSafe(`${file}, line ${line} cannot be read: ${why}`)}\n`,
@@ -21,7 +20,7 @@ export function renderJournal({ applies, damaged }: PastApplies, wide: boolean, 
   return `${parts.join('\n')}${notes.length > 0 ? `\n${notes.join('')}` : ''}`
 }
 
-function applyText(apply: PastApply, wide: boolean, paint: Palette): string {
+function applyText(apply: PastApply, paint: Palette): string {
   const { begunAt, plan, node, exit, operations } = apply
   const parts = [
     ...[inSeconds(begunAt), `plan ${plan ?? 'unknown'}`, `node ${node}`, `by ${userText(apply)}`, endText(apply)],
@@ -30,9 +29,8 @@ function applyText(apply: PastApply, wide: boolean, paint: Palette): string {
   const head = terminalSafe(parts.join('  '))
   return [
     `${exit === 0 ? paint.bold(head) : paint.warn(head)}\n`,
-    wide ? applyDetails(apply) : '',
     kubeletText(apply),
-    ...operations.map((operation) => operationText(operation, wide, paint)),
+    ...operations.map((operation) => operationText(operation, paint)),
   ].join('')
 }
 
@@ -66,20 +64,7 @@ function tally(operations: readonly PastOperation[]): string {
   return [...states].map(([state, list]) => `${list.length} ${state}`).join(', ')
 }
 
-function applyDetails({ planFile, plannedAt, rootDir, bootID, volctlVersion, guards, insecureApi }: PastApply): string {
-  const details = [
-    ['root', rootDir],
-    ['boot', bootID],
-    ['planned at', plannedAt],
-    ['plan file', planFile],
-    ['volctl', volctlVersion],
-    ['insecure API', insecureApi],
-    ['flags', guards === undefined ? undefined : JSON.stringify(guards)],
-  ]
-  return details.map(([label, text]) => (text === undefined ? '' : `  ${label}: ${terminalSafe(text)}\n`)).join('')
-}
-
-function operationText(operation: PastOperation, wide: boolean, paint: Palette): string {
+function operationText(operation: PastOperation, paint: Palette): string {
   const { state, kind, pod, volume, elapsedMs, deleted, code, message, hint } = operation
   const colour = state === 'done' ? paint.good : state === 'failed' ? paint.bad : paint.warn
   const name = { kind, ...(pod && { pod }), ...defined({ volume }) }
@@ -92,18 +77,7 @@ function operationText(operation: PastOperation, wide: boolean, paint: Palette):
     lines.push(indented(`${code === undefined ? '' : `${code}: `}${message ?? ''}`))
     if (hint !== undefined) lines.push(indented(hint))
   }
-  if (wide) lines.push(...detailLines(operation))
   return lines.map((line) => `${line}\n`).join('')
-}
-
-function detailLines({ id, begunAt, reason, why, steps = [], stateFiles = [], lazy = [] }: PastOperation): string[] {
-  return [
-    indented(`ID ${id}${begunAt === undefined ? ', never started' : `, started at ${inSeconds(begunAt)}`}`),
-    ...(why === undefined ? [] : [indented(`${reason ?? ''}: ${why}`)]),
-    ...steps.map(({ op, target, detail }) => indented(`${op} ${target}${detail ? ` (${detail})` : ''}`)),
-    ...stateFiles.map(({ path, content }) => indented(`${path} contained ${content.trim()}`)),
-    ...lazy.map((path) => indented(`${path} was detached lazily`)),
-  ]
 }
 
 function indented(text: string): string {

@@ -1,6 +1,5 @@
 /** `-o name`: what an answer is about, one TYPE/NAME a line as kubectl has it. `volctl explain` takes each of them. */
 import type { Subject } from '../explain/explanation.ts'
-import type { PastApplies } from '../journal/past-applies.ts'
 import type { LineAnswer } from '../log-lines/line-explanation.ts'
 import type { ClusterPlan } from '../plan/cluster-plan.ts'
 import type { ClusterStatusRow } from '../plan/cluster-status.ts'
@@ -66,11 +65,6 @@ export function namesOfLine({ names }: Pick<LineAnswer, 'names'>): string[] {
 
 function subjectName({ kind, name }: Subject): string {
   return `${kind.toLowerCase()}/${name}`
-}
-
-/** Plans that were carried out, oldest first; `--plan` takes each. */
-export function namesOfJournal({ applies }: Pick<PastApplies, 'applies'>): string[] {
-  return applies.flatMap(({ plan }) => (plan === undefined ? [] : `plan/${plan}`))
 }
 
 /** Each once. */

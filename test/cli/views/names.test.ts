@@ -7,7 +7,6 @@ import { readSnapshot } from '../../../src/core/snapshot/read-snapshot.ts'
 import { nodeStatus } from '../../../src/core/status/node-status.ts'
 import {
   namesOfExplanation,
-  namesOfJournal,
   namesOfLine,
   namesOfPlan,
   namesOfRows,
@@ -85,12 +84,6 @@ it('lines of a log: what of their names is on the node', () => {
   const subject = { kind: 'Pod', name: 'shop/web-0' } as const
   const lost = { ...name, found: false }
   expect(namesOfLine({ names: [{ ...name, subject }, lost, name] })).toEqual(['pod/shop/web-0'])
-})
-
-it('a journal: plans, oldest first; those of early versions had no id', () => {
-  const apply = { run: 'r', begunAt: 't', time: 't', node: 'n', rootDir: '/r', operations: [] }
-  const applies = [{ ...apply, plan: 'b' }, apply, { ...apply, plan: 'a' }, { ...apply, plan: 'b' }]
-  expect(renderNames(namesOfJournal({ applies }))).toBe('plan/b\nplan/a\n')
 })
 
 it('each once, a line each, whatever it is called', () => expect(renderNames(['a', 'b\n', 'a'])).toBe('a\nb\\n\n'))

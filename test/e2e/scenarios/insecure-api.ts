@@ -41,7 +41,7 @@ const report = await withScene(
     const unchanged = JSON.stringify(await fingerprint(scene)) === before
     await runVolctl(scene, ['plan', '--orphans', '--accept-insecure-api', ...kubeconfig, '--out', accepting])
     const accepted = await runVolctl(scene, ['apply', accepting, ...kubeconfig])
-    const journal = await runVolctl(scene, ['journal', '-o', 'wide', '--journal', join(scene.directory, 'journal')])
+    const journal = await runVolctl(scene, ['journal', '-o', 'json', '--journal', join(scene.directory, 'journal')])
     const after = await planOf(scene, '--orphans', '--accept-insecure-api', ...kubeconfig)
     return { plan, json, refused, savedRefused, unchanged, accepted, journal, after }
   },

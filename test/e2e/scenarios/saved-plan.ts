@@ -15,7 +15,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import type { PastApplies } from '../../../src/core/journal/past-applies.ts'
+import type { PastApplies } from '../../../src/core/journal/read-journal.ts'
 import { parseMountinfo } from '../../../src/core/mountinfo/parse-mountinfo.ts'
 import type { Operation, Plan } from '../../../src/core/plan/plan.ts'
 import { isInUserNamespace } from '../../../src/core/processes/standing.ts'
@@ -118,7 +118,7 @@ async function savedPlan(scene: Scene): Promise<SavedPlanReport> {
     unchangedAgain,
     rest,
     journal: await journalOf(scene),
-    journalTable: await runVolctl(scene, ['journal', '-o', 'wide', '--last', '1']),
+    journalTable: await runVolctl(scene, ['journal', '--last', '1']),
     ...edited,
     unsafe,
     done: await runVolctl(scene, ['apply', file, '--yes']),
