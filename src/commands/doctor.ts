@@ -4,8 +4,7 @@ import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-
 import { planOptions } from '../core/cli/plan-flags.ts'
 import { outputFlag, pagerFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { diagnose } from '../core/doctor/diagnose.ts'
-import type { DoctorFacts } from '../core/doctor/facts.ts'
-import { factsOfSnapshot, gatherFacts } from '../core/doctor/gather/gather-facts.ts'
+import { type DoctorLook, lookForDoctor } from '../core/doctor/doctor-look.ts'
 import { ExitStatus } from '../core/errors/exit-status.ts'
 import { snapshotWords } from '../core/plan/snapshot-words.ts'
 import { readSnapshot } from '../core/snapshot/read-snapshot.ts'
@@ -15,9 +14,9 @@ import type { Screen } from '../core/views/screen.ts'
 export default class Doctor extends VolctlCommand {
   static override summary = 'Check whether volctl can work on this node, and say what to do where not. Changes nothing.'
   static override description =
-    'Reads, each on its own, all that plan and apply need: the API server and the credential, its rights by kind of ' +
-    'operation, the identity of this machine, the kubelet, static pods, the container runtime, drivers and their sockets, ' +
-    'privileges, namespaces, programs, limits and clocks. A check that fails hides no other one, so that doctor answers ' +
+    'Reads what plan reads, and says what could be read, what not, and why: the API server and the credential, its rights ' +
+    'for plan and for apply, the identity of this machine, the kubelet, static pods, the container runtime, drivers and their ' +
+    'sockets, privileges, namespaces and clocks. What cannot be read hides nothing else, so that doctor answers ' +
     'where plan only fails: without an API server, without root, without a kubelet, on the wrong machine.'
   static override usage = 'doctor [FLAGS]'
   static override examples = [
@@ -40,25 +39,23 @@ export default class Doctor extends VolctlCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(Doctor)
     const choice = nodeChoice(flags)
-    const facts = flags.snapshot === undefined ? await this.#live(choice) : await this.#offline(choice, flags.snapshot)
-    const createdAt = facts.state?.snapshot.capturedAt ?? new Date().toISOString()
-    const doctor = diagnose(facts, planOptions({}, this.config.version), createdAt)
+    const look = flags.snapshot === undefined ? await this.#live(choice) : await offline(choice, flags.snapshot)
+    const createdAt = look.state?.snapshot.capturedAt ?? new Date().toISOString()
+    const doctor = diagnose(look, planOptions({}, this.config.version), createdAt)
     const plan = `volctl plan${snapshotWords(flags.snapshot)}`
     const draw = (screen: Screen): string => renderDoctor(doctor, screen, plan, this.verbose || screen.wide)
     await this.answer(doctor, flags.output, draw)
     this.finish(doctor.works.plan ? ExitStatus.Ok : ExitStatus.Failed)
   }
 
-  async #live(choice: ReturnType<typeof nodeChoice>): Promise<DoctorFacts> {
-    const { kubeconfig, context } = choice
-    const gather = (): Promise<DoctorFacts> =>
-      watched(this.detail, (log) =>
-        gatherFacts({ ...localChoice(choice), kubeconfig, context, hostRoot: choice.hostRoot, log }),
-      )
-    return await whereTheNodeIs(choice, gather)
+  async #live(choice: ReturnType<typeof nodeChoice>): Promise<DoctorLook> {
+    const { kubeconfig, context, hostRoot } = choice
+    return await whereTheNodeIs(choice, () =>
+      watched(this.detail, (log) => lookForDoctor({ ...localChoice(choice), kubeconfig, context, hostRoot, log })),
+    )
   }
+}
 
-  async #offline(choice: ReturnType<typeof nodeChoice>, file: string): Promise<DoctorFacts> {
-    return factsOfSnapshot(withChoice(await readSnapshot(file), choice))
-  }
+async function offline(choice: ReturnType<typeof nodeChoice>, file: string): Promise<DoctorLook> {
+  return { state: withChoice(await readSnapshot(file), choice), failures: {} }
 }

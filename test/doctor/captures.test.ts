@@ -1,9 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import schema from '../../schema/doctor.schema.json' with { type: 'json' }
 import type { Doctor } from '../../src/core/doctor/check.ts'
 import { diagnose } from '../../src/core/doctor/diagnose.ts'
-import { factsOfSnapshot } from '../../src/core/doctor/gather/gather-facts.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { renderDoctor } from '../../src/core/views/doctor-view.ts'
 import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
@@ -11,22 +9,19 @@ import { UNICODE_SYMBOLS } from '../../src/core/views/symbols.ts'
 import { textWidth } from '../../src/core/views/text-width.ts'
 import { CAPTURES } from '../cli/run-volctl.ts'
 import { captureFiles } from '../helpers/captures.ts'
-import { schemaCheck } from '../helpers/closed-schema.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
 const files = captureFiles(['node.json', 'before.json'])
-const defects = schemaCheck(schema)
 const screen = { ...PLAIN_SCREEN, symbols: UNICODE_SYMBOLS, width: 80, rows: 24 }
 
 async function doctorOf(path: string): Promise<Doctor> {
   const state = await readSnapshot(join(CAPTURES, path))
-  return diagnose(factsOfSnapshot(state), planOptions(), state.snapshot.capturedAt)
+  return diagnose({ state, failures: {} }, planOptions(), state.snapshot.capturedAt)
 }
 
 describe.each(files)('%s', (path) => {
-  it('is answered by its schema, and a plan can be made from it', async () => {
+  it('a plan can be made from it', async () => {
     const doctor = await doctorOf(path)
-    expect(defects(doctor)).toEqual([])
     expect(doctor.works).toEqual({ plan: true })
     // Of a driver that was uninstalled with its volumes still there.
     expect(doctor.checks.flatMap(({ id, state }) => (state === 'failed' ? id : []))).toEqual(

@@ -77,20 +77,18 @@ export async function checkedPods(
     const difference = differingUids(mine.items, its.items)
     if (difference.length === 0) return { list: mine, check: checkBy(kubelet) }
     if (tries === TRIES) {
-      throw new PodListsDisagree(
+      // One of them does not see all, or asks another cluster.
+      throw new SafetyRefusal(
+        'S2',
+        'PodListIncomplete',
         `${client.source} shows ${mine.items.length} pods of ${nodeName}, the kubelet's credential ${its.items.length}; in one list only: ${difference.slice(0, 5).join(', ')}.`,
-        "Both must show all pods of the same cluster. Use the kubelet's kubeconfig, or a credential that may list every pod.",
+        {
+          hint: "Both must show all pods of the same cluster. Use the kubelet's kubeconfig, or a credential that may list every pod.",
+        },
       )
     }
     await sleep(PAUSE_MS, undefined, { ...(signal && { signal }) })
     ;[mine, its] = await Promise.all([listNodePods(client, nodeName, signal), listNodePods(kubelet, nodeName, signal)])
-  }
-}
-
-/** Two credentials show other pods of this node: one of them does not see all, or asks another cluster (S2). */
-export class PodListsDisagree extends SafetyRefusal {
-  constructor(message: string, hint: string) {
-    super('S2', 'PodListIncomplete', message, { hint })
   }
 }
 

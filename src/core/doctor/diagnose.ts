@@ -1,34 +1,31 @@
-/** From facts to the answer of `volctl doctor`. Pure: whatever is missing among the facts, every check is there. */
+/** From a look to the answer of `volctl doctor`. Pure: whatever could not be read, what could be is judged. */
 import { defined } from '../lang/defined.ts'
 import type { PlanOptions } from '../plan/plan.ts'
 import { decideNode } from '../reconcile/plan-node.ts'
-import { apiChecks } from './api-checks.ts'
-import { CHECK_GROUPS, CHECK_STATES, type Check, type CheckGroup, type CheckState, type Doctor } from './check.ts'
+import {
+  CHECK_GROUPS,
+  CHECK_STATES,
+  type Check,
+  type CheckGroup,
+  type CheckState,
+  check,
+  type Doctor,
+  failed,
+} from './check.ts'
+import { apiChecks, hostChecks, ignored, kubeletState, nodeChecks, podChecks } from './checks.ts'
+import type { DoctorLook } from './doctor-look.ts'
 import { driverChecks } from './driver-checks.ts'
-import type { DoctorFacts } from './facts.ts'
-import { hostChecks } from './host-checks.ts'
-import { kubeletChecks } from './kubelet-checks.ts'
-import { nodeChecks } from './node-checks.ts'
-import { podChecks } from './pod-checks.ts'
-import { rightsChecks } from './rights-checks.ts'
-import { volctlChecks } from './volctl-checks.ts'
 
 /**
  * @param options of a plan without any flag: whether a safety rule refuses it is one of the checks
  * @param createdAt RFC 3339; of a snapshot when it was taken
  */
-export function diagnose(facts: DoctorFacts, options: PlanOptions, createdAt: string): Doctor {
-  const { state, source } = facts
-  const { plan, context } = state === undefined ? {} : decideNode(state, options)
+export function diagnose(look: DoctorLook, options: PlanOptions, createdAt: string): Doctor {
+  const { state, host } = look
   const checks = inOrder([
-    ...apiChecks(facts),
-    ...rightsChecks(facts),
-    ...nodeChecks(facts, plan),
-    ...kubeletChecks(facts, context),
-    ...podChecks(facts, context),
-    ...driverChecks(facts, context),
-    ...volctlChecks(facts),
-    ...hostChecks(facts),
+    ...apiChecks(look, state?.snapshot.api),
+    ...ofNode(look, options),
+    ...(host === undefined ? [] : hostChecks(host)),
   ])
   const isPrevented = (what: 'plan' | 'apply'): boolean => checks.some(({ prevents }) => prevents === what)
   const plans = !isPrevented('plan')
@@ -38,13 +35,30 @@ export function diagnose(facts: DoctorFacts, options: PlanOptions, createdAt: st
     ...defined({ node: state?.snapshot.nodeName, rootDir: state?.snapshot.rootDir }),
     createdAt,
     volctlVersion: options.volctlVersion,
-    source,
-    works: { plan: plans, ...(source === 'node' && { apply: plans && !isPrevented('apply') }) },
+    source: host === undefined ? 'snapshot' : 'node',
+    works: { plan: plans, ...(host !== undefined && { apply: plans && !isPrevented('apply') }) },
     checks,
     summary: Object.fromEntries(
       CHECK_STATES.map((each) => [each, checks.filter((one) => one.state === each).length]),
     ) as Record<CheckState, number>,
   }
+}
+
+function ofNode(look: DoctorLook, options: PlanOptions): Check[] {
+  const { state, failures } = look
+  if (state === undefined) {
+    const { message, hint = 'Name the node with --root-dir and --node.' } = failures.node ?? { message: 'not found' }
+    return [check('NodeFound', failed(message, hint, 'plan'))]
+  }
+  const { snapshot } = state
+  const { plan, context } = decideNode(state, options)
+  return [
+    ...nodeChecks(look, state, plan),
+    check('KubeletState', kubeletState(look, snapshot)),
+    ...podChecks(look, snapshot, context),
+    ...driverChecks(failures.csiSockets, snapshot, context),
+    ...ignored(snapshot),
+  ]
 }
 
 /** The group with the worst check first, in each group the worst first; else as they were made. */

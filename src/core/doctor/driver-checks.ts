@@ -1,24 +1,16 @@
-/** Drivers: what answers on a socket, what the kubelet registered, what the cluster knows, and what volumes here need. */
-import { isListedWhole } from '../desired/api-lookup.ts'
+/** Drivers: what answers on a socket, what the kubelet registered, and what volumes here need. */
 import { compareText } from '../lang/compare-text.ts'
 import type { CsiSocket, NodeSnapshot } from '../model/snapshot.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { isOf, isSilent } from '../reconcile/drivers/why-no-driver.ts'
-import { type Check, check, type Finding, failed, NO_NODE, notApplicable, ok, unknown, warning } from './check.ts'
-import type { DoctorFacts } from './facts.ts'
+import { type Check, check, type Finding, failed, notApplicable, ok, unknown, warning } from './check.ts'
+import type { Failure } from './doctor-look.ts'
 
-export function driverChecks(facts: DoctorFacts, context: PlanContext | undefined): Check[] {
-  const snapshot = facts.state?.snapshot
-  if (snapshot === undefined || context === undefined)
-    return (['CsiDriver', 'CsiDriverObject', 'FlexVolume'] as const).map((id) => check(id, NO_NODE))
+/** @param why the sockets could not be looked at */
+export function driverChecks(why: Failure | undefined, snapshot: NodeSnapshot, context: PlanContext): Check[] {
   const used = driversInUse(snapshot, context)
   const names = driverNames(snapshot, used)
-  return [
-    ...csiDrivers(facts, snapshot, used, names),
-    ...silentSockets(snapshot, names),
-    check('CsiDriverObject', driverObjects(snapshot, used)),
-    ...flexDrivers(snapshot),
-  ]
+  return [...csiDrivers(why, snapshot, used, names), ...silentSockets(snapshot, names), ...flexDrivers(snapshot)]
 }
 
 /** Drivers of volumes that pods want, that state files name, and that are attached here. */
@@ -42,16 +34,14 @@ const RESTART = "Bring the driver's node pod back: kubectl get pods -A -o wide; 
 const REGISTRAR = "Read the log of the node-driver-registrar container in the driver's node pod."
 
 function csiDrivers(
-  { failures }: DoctorFacts,
+  why: Failure | undefined,
   snapshot: NodeSnapshot,
   used: ReadonlySet<string>,
   names: readonly string[],
 ): Check[] {
   const { csiSockets, api } = snapshot
   if (csiSockets === undefined)
-    return [
-      check('CsiDriver', unknown(failures.csiSockets?.message ?? 'the sockets of CSI drivers were not looked at')),
-    ]
+    return [check('CsiDriver', unknown(why?.message ?? 'the sockets of CSI drivers were not looked at'))]
   if (names.length === 0) return [check('CsiDriver', notApplicable('no CSI driver is here, and no volume needs one'))]
   return names.map((name) => {
     const listed =
@@ -97,41 +87,15 @@ function silentSockets({ csiSockets = [] }: NodeSnapshot, names: readonly string
   )
 }
 
-function driverObjects({ api }: NodeSnapshot, used: ReadonlySet<string>): Finding {
-  if (used.size === 0) return notApplicable('no volume here needs a CSI driver')
-  if (api === undefined) return unknown('the API server could not be asked for CSIDriver objects')
-  const there = new Set(api.csiDrivers.map(({ metadata }) => metadata.name))
-  const missing = [...used].filter((name) => !there.has(name)).toSorted(compareText)
-  if (missing.length === 0) return ok(`exist for ${[...used].toSorted(compareText).join(', ')}`)
-  if (!isListedWhole(api, 'csidrivers'))
-    return unknown(`${missing.join(', ')}: it could not be read whether volumes have to be attached`)
-  return warning(
-    `none for ${missing.join(', ')}: Kubernetes then attaches every volume of the driver`,
-    'If the driver has no attacher, create its CSIDriver object with attachRequired: false.',
-  )
-}
-
-function flexDrivers({ flexDrivers: installed, api }: NodeSnapshot): Check[] {
+function flexDrivers({ flexDrivers: installed }: NodeSnapshot): Check[] {
   if (installed === undefined) return [check('FlexVolume', unknown('the directory of flexVolume drivers was not read'))]
-  const sources = [
-    ...(api?.pods ?? []).flatMap(({ spec }) => spec.volumes ?? []),
-    ...(api?.persistentVolumes ?? []).map(({ spec }) => spec),
-  ]
-  const needed = new Set(sources.flatMap(({ flexVolume }) => flexVolume?.driver ?? []))
-  const missing = [...needed].filter((name) => !installed.some((each) => each.name === name))
-  const broken = installed.filter(({ error }) => error !== undefined)
-  const checks = [
-    ...missing.map((name) => ({
-      ...failed('not installed, and volumes here need it', 'Install the driver in the volume plugin directory.'),
+  if (installed.length === 0) return [check('FlexVolume', notApplicable('no driver is installed'))]
+  return installed.map(({ name, executable, error }) =>
+    check('FlexVolume', {
+      ...(error === undefined
+        ? ok(`${executable} can be run`)
+        : warning(`${executable} cannot be run: ${error}`, 'Let root alone own the program, and make it executable.')),
       about: name,
-    })),
-    ...broken.map(({ name, executable, error }) => ({
-      ...warning(`${executable} cannot be run: ${error}`, 'Let root alone own the program, and make it executable.'),
-      about: name,
-    })),
-  ]
-  if (checks.length > 0) return checks.map((finding) => check('FlexVolume', finding))
-  if (installed.length === 0)
-    return [check('FlexVolume', notApplicable('no driver is installed, and no volume needs one'))]
-  return [check('FlexVolume', ok(`${installed.map(({ name }) => name).join(', ')} can be run`))]
+    }),
+  )
 }

@@ -1,7 +1,6 @@
 /** Every document that volctl writes and that a shape describes. The JSON Schemas in schema/ are made of them. */
 import { checkShape } from '../check/check-node.ts'
 import { clusterExplanationShape } from '../cluster/explain/cluster-explanation.ts'
-import { doctorShape } from '../doctor/check.ts'
 import { codeShape } from '../explain/explain-code.ts'
 import { ruleShape } from '../explain/explain-rule.ts'
 import { explanationShape } from '../explain/explanation.ts'
@@ -61,10 +60,6 @@ const clusterExplanation = stable(
   clusterExplanationShape,
 )
 const check = stable('A node as a monitor sees it: `volctl check -o json`.', checkShape)
-const doctor = stable(
-  'Whether volctl can work on a node: `volctl doctor -o json`. Checks and groups may be added.',
-  doctorShape,
-)
 const wait = stable('What was waited for: `volctl wait -o json`.', waitShape)
 const code = stable('What one code means, and what to do about it: `volctl explain CODE -o json`.', codeShape)
 const rule = stable('What a rule says: `volctl explain S11 -o json`.', ruleShape)
@@ -85,7 +80,6 @@ export const DOCUMENTS: readonly DocumentShape[] = [
   { file: 'explanation', title: 'Explanation', shape: explanation },
   { file: 'cluster-explanation', title: 'Explanation of an object of a cluster', shape: clusterExplanation },
   { file: 'check', title: 'Check', shape: check },
-  { file: 'doctor', title: 'Doctor', shape: doctor },
   { file: 'wait', title: 'Wait', shape: wait },
   { file: 'code', title: 'Code', shape: code },
   { file: 'rule', title: 'Rule', shape: rule },

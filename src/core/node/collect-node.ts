@@ -76,7 +76,7 @@ export interface CollectedNode extends NodeState {
 }
 
 /** Parts of a look that can fail one by one. */
-export type Part = 'mountinfo' | 'tree' | 'runtime' | 'csiSockets' | 'kubelet' | 'deadMounts' | LocalPart
+export type Part = 'api' | 'mountinfo' | 'tree' | 'runtime' | 'csiSockets' | 'kubelet' | 'deadMounts' | LocalPart
 type LocalPart = 'staticPods' | 'blockDevices' | 'flexDrivers' | 'selinux'
 
 /**
@@ -92,26 +92,21 @@ const orThrow: Attempt = async (_, read) => await read()
 export async function collectNode(options: CollectOptions): Promise<CollectedNode> {
   const log = stopwatch(options.log)
   const node = await locateNode(options)
-  let asked: Asked | undefined
-  const look = await lookAt(node, { ...options, log }, orThrow, async (disk, signal) => {
-    asked = await askApi({ ...options, signal }, node, disk)
-    return asked.api
-  })
+  const { asked, ...look } = await lookAt(node, { ...options, log }, orThrow)
   if (asked === undefined) throw new Error('the API was not asked')
   const { client, kubeletClient, kubeletUnused } = asked
   return { ...look, node, client, kubeletClient, kubeletUnused }
 }
 
-/** Asks the API server. @param signal the answer is of no use any more */
-export type Ask = (disk: DiskRead, signal: AbortSignal) => Promise<ApiSnapshot | undefined>
-
-/** @param attempt without a default: whoever looks says what becomes of a part that cannot be read */
+/**
+ * @param attempt without a default: whoever looks says what becomes of a part that cannot be read
+ * @returns the connections of the look, too, to be closed by the caller; absent: the API could not be read
+ */
 export async function lookAt(
   node: LocatedNode,
-  options: Pick<CollectOptions, 'attributes' | 'wholePods' | 'signal'> & { readonly log: (line: string) => void },
+  options: CollectOptions & { readonly log: (line: string) => void },
   attempt: Attempt,
-  ask: Ask,
-): Promise<NodeState & Pick<CollectedNode, 'readMounts'>> {
+): Promise<NodeState & Pick<CollectedNode, 'readMounts'> & { readonly asked: Asked | undefined }> {
   const { log } = options
   log(`node ${node.nodeName}, root ${node.rootDir}, kubelet: ${node.kubelet?.source ?? 'none found'}`)
   const capturedAt = new Date().toISOString()
@@ -149,14 +144,15 @@ export async function lookAt(
     () => noUse.abort(),
   )
   const signal = AbortSignal.any([noUse.signal, ...(options.signal === undefined ? [] : [options.signal])])
-  const remote = ask(disk, signal)
+  const remote = attempt('api', () => askApi({ ...options, signal }, node, disk))
   // All reads end before anything is thrown: no child and no request is left behind.
   await Promise.allSettled([remote, ...local])
   const [tree, runtime, csiSockets, dead, localKubelet] = await Promise.all(local)
   const known = await read
   const mounts = known?.mounts ?? parseMountinfo('')
   const lazy = readLazilyDetached({ directory, bootID: host.bootID, mounts, isSuperblockGone })
-  const api = await remote
+  const asked = await remote
+  const api = asked?.api
   if (api !== undefined) log(`API ${api.server}: ${api.pods.length} pods, ${api.errors.length} errors`)
   const kubelet = localKubelet && kubeletOf(node, localKubelet, api, capturedAt)
   const renewed = api?.lease?.spec?.renewTime ?? 'not readable'
@@ -198,7 +194,7 @@ export async function lookAt(
     ...(lazy.detached.length > 0 && { lazilyDetached: lazy.detached }),
     ...defined({ lazyMemory: lazy.defect }),
   }
-  return { snapshot, mounts, readMounts: mountTableReader(rootDir, known?.links.links ?? []) }
+  return { snapshot, mounts, readMounts: mountTableReader(rootDir, known?.links.links ?? []), asked }
 }
 
 const NOWHERE = (): boolean => false

@@ -12,7 +12,6 @@ import {
   openSync,
   readSync,
   type Stats,
-  statfsSync,
   writeSync,
 } from 'node:fs'
 import { O_PATH } from './kernel.ts'
@@ -167,17 +166,4 @@ function ifRegular(fd: number, path: Path): { readonly fd: number; readonly stat
     closeSync(fd)
     throw error
   }
-}
-
-/** What is left on the file system of a path; not for one that may hang. @throws what the file system says */
-export function roomAt(path: string): {
-  /** Bytes. */
-  readonly free: number
-  readonly size: number
-  /** 0 and 0: the file system has no fixed number. */
-  readonly freeInodes: number
-  readonly inodes: number
-} {
-  const { bsize, blocks, bavail, files, ffree } = statfsSync(path)
-  return { free: bavail * bsize, size: blocks * bsize, freeInodes: ffree, inodes: files }
 }

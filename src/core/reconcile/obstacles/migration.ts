@@ -7,9 +7,6 @@ import type { InTreeSources } from '../../model/objects.ts'
 import type { NodeSnapshot } from '../../model/snapshot.ts'
 import { kubeletVersion, TESTED_MINORS } from './kubelet-version.ts'
 
-/** The fields of volume sources that the kubelet leaves to a CSI driver. */
-export const MIGRATED_SOURCES: readonly string[] = Object.keys(IN_TREE_PLUGINS)
-
 /**
  * The in-tree plugin of a wanted volume that volctl treats as a CSI volume and this node's kubelet does not; undefined if the
  * kubelet does, too. Kubelets of the tested versions migrate all plugins, whatever CSINode lists.

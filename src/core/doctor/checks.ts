@@ -1,0 +1,235 @@
+/** The checks of all but drivers: what of the node could be read, what not and why, and what volctl may do. */
+
+import { count } from '../lang/count.ts'
+import { defined } from '../lang/defined.ts'
+import { formatDuration } from '../lang/duration.ts'
+import type { NodeState } from '../model/node-state.ts'
+import type { ApiSnapshot, NodeSnapshot } from '../model/snapshot.ts'
+import { NODE_USER } from '../names/volume-names.ts'
+import { insecureApiHint } from '../plan/insecure-api.ts'
+import type { Plan } from '../plan/plan.ts'
+import { missingText } from '../processes/capabilities.ts'
+import type { PlanContext } from '../reconcile/context/context.ts'
+import { howToStop } from '../reconcile/context/kubelet-unit.ts'
+import { type Check, check, type Finding, failed, notApplicable, ok, unknown, warning } from './check.ts'
+import type { DoctorLook, Failure } from './doctor-look.ts'
+
+/** @param api absent: it could not be read, or the snapshot has none */
+export function apiChecks(look: DoctorLook, api: ApiSnapshot | undefined): Check[] {
+  const server = check('ApiServer', apiServer(look, api))
+  if (api === undefined) return [server]
+  return [
+    server,
+    check('ApiVerified', verified(api)),
+    check('KubeletPodList', secondList(api)),
+    check('PlanRights', planRights(api)),
+    check('ApplyRights', applyRights(api)),
+    check('Clock', clock(api)),
+  ]
+}
+
+function apiServer({ failures, credential }: DoctorLook, api: ApiSnapshot | undefined): Finding {
+  const { api: why } = failures
+  if (why !== undefined) return failed(why.message, why.hint ?? 'Give a kubeconfig with --kubeconfig.', 'plan')
+  if (api === undefined) return unknown('the API server was not asked')
+  const refused = api.errors.find(({ resource, name }) => resource === 'pods' && name === undefined)
+  if (refused !== undefined) return failed(refused.message, 'Use a credential that may list pods.', 'plan')
+  const user = api.user === undefined ? '' : ` to ${api.user}`
+  const from = credential === undefined ? `a ${api.credential} credential` : credential
+  return ok(`${api.server} answers${user}, by ${from}: ${count(api.pods.length, 'pod')} of this node`)
+}
+
+const INSECURE = {
+  TlsNotVerified: 'the kubeconfig says insecure-skip-tls-verify: anyone on the network path could answer',
+  PlainHttp: 'plain http: anyone on the network path could read the credential, and answer',
+} as const
+
+function verified({ insecure: own, podListCheck }: ApiSnapshot): Finding {
+  const insecure = own ?? podListCheck?.insecure
+  if (insecure === undefined) return ok('TLS; the certificate of the API server is verified')
+  return warning(INSECURE[insecure], insecureApiHint(), 'apply')
+}
+
+function isKubelets({ user, credential }: Pick<ApiSnapshot, 'user' | 'credential'>): boolean {
+  return user?.startsWith(NODE_USER) === true || credential === 'kubelet'
+}
+
+function secondList(api: ApiSnapshot): Finding {
+  if (isKubelets(api)) return ok("volctl uses the kubelet's own credential, so there is one list")
+  const { podListCheck } = api
+  if (podListCheck === undefined) return notApplicable("the kubelet's own credential is not here")
+  const { source, problem } = podListCheck
+  if (problem === undefined) return ok(`the same pods with ${source}`)
+  return warning(
+    `the pods were not listed with ${source}: ${problem}`,
+    'Without the second list nobody notices that a proxy or a role hides pods: make the file usable for root.',
+  )
+}
+
+/** A kubelet's identity is refused every list, and each object that no pod of its node uses (N29): that is no right that is missing. */
+function planRights(api: ApiSnapshot): Finding {
+  if (isKubelets(api)) return ok("the kubelet's: what pods of this node use is read object by object")
+  const { errors, user } = api
+  const refused = errors.filter(({ status }) => status === 401 || status === 403)
+  if (refused.length === 0) return ok('nothing was refused')
+  const resources = [...new Set(refused.map(({ resource }) => resource))].join(', ')
+  return warning(`may not read ${resources}: the plan says what is not known`, bindRole('plan', user))
+}
+
+function applyRights({ mayDeleteVolumeAttachments: may, user }: ApiSnapshot): Finding {
+  if (may === undefined)
+    return unknown('the API server did not say whether this credential may delete volumeattachments')
+  if (may) return ok('may delete volumeattachments')
+  return warning('may not delete volumeattachments: DetachVolume is blocked', bindRole('apply', user))
+}
+
+function bindRole(command: 'plan' | 'apply', user = 'this user'): string {
+  return `Bind the ClusterRole in deploy/clusterrole-${command}.yaml to ${user}, or give another credential with --kubeconfig.`
+}
+
+/** As far as a header in whole seconds shows it. */
+const SAME_CLOCK_MS = 2000
+const CLOCK_MARGIN_MS = 60_000
+
+/** volctl allows for clocks that differ (S28), but leases and ages on the screen then look wrong, and so do certificates. */
+function clock({ clockSkewMs: skew }: ApiSnapshot): Finding {
+  if (skew === undefined) return unknown("the API server's clock is not known")
+  if (Math.abs(skew) <= SAME_CLOCK_MS) return ok("agrees with the API server's")
+  const text = `${formatDuration(Math.abs(skew))} ${skew > 0 ? 'behind' : 'ahead of'} the API server's clock`
+  return Math.abs(skew) < CLOCK_MARGIN_MS ? ok(text) : warning(text, 'Set the clock of this host (chronyc makestep).')
+}
+
+const READ_AS_ROOT = 'Run volctl as root of the host.'
+
+/** @param plan of what could be read */
+export function nodeChecks({ failures }: DoctorLook, { snapshot, mounts }: NodeState, plan: Plan): Check[] {
+  const { nodeName, rootDir } = snapshot
+  return [
+    check('NodeFound', ok(`${nodeName}, ${rootDir}`)),
+    check('Machine', machine(snapshot, plan)),
+    ...refused(plan),
+    check('MountTable', unread(failures.mountinfo) ?? mountTable({ snapshot, mounts })),
+    check('RootDirectory', unread(failures.tree) ?? rootDirectory(snapshot)),
+  ]
+}
+
+function unread(why: Failure | undefined): Finding | undefined {
+  return why && failed(why.message, why.hint ?? READ_AS_ROOT, 'plan')
+}
+
+function machine({ api }: NodeSnapshot, { refused, inputs }: Plan): Finding {
+  if (api?.node === undefined) return unknown('the API server did not give the Node object')
+  if (refused?.rule === 'S1') {
+    const next = refused.hint ?? 'Check --context and --node: this may be the API of another cluster.'
+    return failed(refused.message, next, 'plan')
+  }
+  const accepted = (inputs.machine.contradictions ?? []).map(({ field }) => field)
+  const but = accepted.length === 0 ? '' : `, though not in ${accepted.join(', ')}`
+  return ok(`the Node object describes this machine${but}`)
+}
+
+/** The other safety rules that refuse a whole plan: pods that seem lost (S29). */
+function refused({ refused: why }: Plan): Check[] {
+  if (why === undefined || why.rule === 'S1') return []
+  const finding = failed(why.message, why.hint ?? 'See the plan: volctl plan', 'plan')
+  return [check('PlanRefused', { ...finding, ...defined({ about: why.rule }) })]
+}
+
+function mountTable({ snapshot, mounts }: NodeState): Finding {
+  if (mounts.size === 0) return failed('the mount table is empty', READ_AS_ROOT, 'plan')
+  return ok(`${count(mounts.size, 'mount')}, ${mounts.under(snapshot.rootDir).length} of them below the root directory`)
+}
+
+function rootDirectory({ tree }: NodeSnapshot): Finding {
+  if (tree === undefined) return unknown('the directories were not read')
+  const [first, ...others] = tree.filter(({ error }) => error !== undefined)
+  if (first !== undefined)
+    return unknown(
+      `cannot be read: ${first.path}: ${first.error}${others.length === 0 ? '' : `, and ${others.length} more`}`,
+      'What is in there counts as in use. Run volctl as root, or look at the path.',
+    )
+  const pods = tree.filter(({ path, type }) => type === 'dir' && /^pods\/[^/]+$/.test(path)).length
+  return ok(`${count(pods, 'pod directory', 'pod directories')} can be read`)
+}
+
+/** That a kubelet runs is as it should be: then volctl leaves to the kubelet what is the kubelet's. */
+export function kubeletState({ failures }: DoctorLook, { kubelet, api }: NodeSnapshot): Finding {
+  if (kubelet === undefined) {
+    const { message, hint } = failures.kubelet ?? { message: 'the kubelet was not looked for' }
+    return unknown(message, hint)
+  }
+  const version = api?.node?.status?.nodeInfo?.kubeletVersion
+  const unit = `${[kubelet.unit, version].map((each) => (each === undefined ? '' : `${each}, `)).join('')}`
+  const note = kubelet.note === undefined ? '' : `: ${kubelet.note}`
+  if (kubelet.running)
+    return ok(`${unit}running${note}; volctl then only cleans up leftovers of orphaned pods that the kubelet ignores`)
+  if (kubelet.mayReturn)
+    return warning(
+      `${unit}down, but may come back${note}; volctl then does no more than beside a kubelet`,
+      howToStop(kubelet),
+    )
+  const isShown = kubelet.stoppedAt !== undefined && kubelet.stopShownBy !== 'nothing'
+  const since = isShown ? ` since ${kubelet.stoppedAt?.replace(/\.\d+/, '')}` : ''
+  return ok(`${unit}stopped${since}${note}`)
+}
+
+/** Who witnesses which pods are alive: static sources, the container runtime, the process table (S9, S10). */
+export function podChecks({ failures }: DoctorLook, snapshot: NodeSnapshot, context: PlanContext): Check[] {
+  const { processes } = snapshot
+  return [
+    check('StaticPods', staticPods(snapshot)),
+    check('Runtime', runtime(failures.runtime ?? context.witnesses.blindRuntime, snapshot)),
+    check(
+      'Processes',
+      processes === undefined
+        ? unknown('/proc could not be listed', 'Run volctl as root, with the /proc of the host.')
+        : ok(`${count(processes.length, 'pod')} in /proc`),
+    ),
+  ]
+}
+
+function staticPods({ staticPods: source }: NodeSnapshot): Finding {
+  if (source === undefined) return unknown('the manifests of static pods were not read')
+  const { path, readable, manifests } = source
+  if (!readable)
+    return warning(
+      `${path ?? 'their source'} cannot be read whole, so that a pod directory that may be a static pod's is left alone`,
+      'Repair or remove the manifest that the kubelet cannot read either; pods from a URL are never read.',
+    )
+  if (path === undefined) return notApplicable('the kubelet has no staticPodPath')
+  return ok(`${count(manifests.length, 'manifest')} in ${path}`)
+}
+
+const START_IT = 'Start the container runtime, or name its socket with --runtime-endpoint.'
+
+function runtime(why: Failure | undefined, { runtime: seen, api }: NodeSnapshot): Finding {
+  if (why !== undefined) return failed(why.message, why.hint ?? START_IT)
+  if (seen === undefined) return unknown('the container runtime was not asked', START_IT)
+  if (seen.source === 'none') return warning('no container runtime answers here, and none is configured', START_IT)
+  const version = api?.node?.status?.nodeInfo?.containerRuntimeVersion
+  const called = version === undefined ? '' : ` (${version})`
+  return ok(`${seen.endpoint ?? 'it'} answers${called}: ${count(seen.pods.length, 'sandbox', 'sandboxes')}`)
+}
+
+/** What volctl may do on this host: privileges and namespaces (S6, S7). */
+export function hostChecks({ uid, missingCapabilities: missing, standing }: NonNullable<DoctorLook['host']>): Check[] {
+  const root =
+    uid !== 0
+      ? failed(`volctl runs as user ${uid}: most of the node cannot be read`, 'As root: sudo volctl doctor', 'apply')
+      : missing.length > 0
+        ? failed(`root without ${missingText(missing)}`, 'Run volctl with these capabilities.', 'apply')
+        : ok('root, with every capability that apply needs')
+  const namespaces =
+    standing.length === 0
+      ? [ok("the node's mount, PID and user namespace, and its root directory")]
+      : standing.map(({ message, hint }) => failed(message, hint, 'apply'))
+  return [check('Root', root), ...namespaces.map((finding) => check('Namespaces', finding))]
+}
+
+/** Files and processes that somebody else than root could have made, and that volctl does without (S33). */
+export function ignored({ notBelieved = [] }: NodeSnapshot): Check[] {
+  if (notBelieved.length === 0) return [check('Ignored', ok('nothing is ignored'))]
+  return notBelieved.map(({ what, why, hint, unknown: obeyed }) =>
+    check('Ignored', { ...warning(why, hint, obeyed ? 'apply' : undefined), ...defined({ about: what }) }),
+  )
+}

@@ -1,0 +1,50 @@
+/** A look of doctor at a live node where everything is as it should be, for a test to break. */
+import type { Doctor } from '../../src/core/doctor/check.ts'
+import { diagnose } from '../../src/core/doctor/diagnose.ts'
+import type { DoctorLook } from '../../src/core/doctor/doctor-look.ts'
+import type { NodeState } from '../../src/core/model/node-state.ts'
+import { NOW, node } from '../helpers/node-builder.ts'
+import { planOptions } from '../helpers/plan-options.ts'
+
+export interface Broken {
+  readonly state?: NodeState | 'none'
+  readonly failures?: DoctorLook['failures']
+  readonly host?: Partial<DoctorLook['host']>
+}
+
+/** A node as a live look has it. */
+export function healthy(
+  change: (state: NodeState['snapshot']) => Partial<NodeState['snapshot']> = () => ({}),
+): NodeState {
+  const { snapshot, mounts } = node().build()
+  const { api } = snapshot
+  const info = {
+    ...api?.node?.status?.nodeInfo,
+    kubeletVersion: 'v1.36.2',
+    containerRuntimeVersion: 'containerd://2.1.9',
+  }
+  const whole = {
+    ...snapshot,
+    kubelet: { running: true, mayReturn: true, unit: 'kubelet.service', pid: 812 },
+    staticPods: { path: '/etc/kubernetes/manifests', readable: true, manifests: [] },
+    api: api && {
+      ...api,
+      clockSkewMs: 300,
+      user: 'kubernetes-admin',
+      mayDeleteVolumeAttachments: true,
+      podListCheck: { source: '/etc/kubernetes/kubelet.conf' },
+      node: api.node && { ...api.node, status: { ...api.node.status, nodeInfo: info } },
+    },
+  } as NodeState['snapshot']
+  return { snapshot: { ...whole, ...change(whole) }, mounts }
+}
+
+export function doctorOf({ state = healthy(), failures = {}, host }: Broken = {}): Doctor {
+  const look: DoctorLook = {
+    failures,
+    ...(state !== 'none' && { state }),
+    credential: '/etc/kubernetes/admin.conf',
+    host: { uid: 0, missingCapabilities: [], standing: [], ...host },
+  }
+  return diagnose(look, planOptions(), NOW)
+}
