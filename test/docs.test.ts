@@ -32,15 +32,18 @@ it.each(clusters)('cluster: %s', (command) => {
 // What the page says that a command shows.
 it.each([
   {
-    command: 'explain --cluster shop/web-0 --snapshot node-gone.jsonl',
-    shows: ['Code: MachineMayWrite', '2 operations: 2 need you first'],
+    command: 'plan --cluster shop/web-0 --snapshot node-gone.jsonl',
+    shows: ['its detach is blocked (MachineMayWrite)', '2 operations: 2 need you first'],
   },
   { command: 'plan --cluster --node-gone node-1 --snapshot node-gone.jsonl', shows: ['2 operations: 2 ready'] },
   {
-    command: 'explain --cluster node/node-1 --snapshot multi-attach.jsonl',
+    command: 'plan --cluster --node node-1 --snapshot multi-attach.jsonl',
     shows: ['node.kubernetes.io/out-of-service'],
   },
-  { command: 'explain --cluster pvc/shop/data --snapshot stuck-attachment.jsonl', shows: ['Code: AttacherSilent'] },
+  {
+    command: 'plan --cluster pvc/shop/data --snapshot stuck-attachment.jsonl',
+    shows: ['its attach waits (AttachmentDeleting)', 'volctl explain AttacherSilent'],
+  },
 ])('cluster: $command shows $shows', ({ command, shows }) => {
   expect(clusters).toContain(`volctl ${command}`)
   const cwd = join(ROOT, 'test', 'fixtures', 'clusters')

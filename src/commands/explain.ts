@@ -1,6 +1,5 @@
 import { Args, Flags, type Interfaces } from '@oclif/core'
-import { applyWords, givenBy, readingWords } from '../core/cli/apply-words.ts'
-import { clusterFlags, clusterOptions, requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
+import { givenBy } from '../core/cli/apply-words.ts'
 import type { Answered, LineNode } from '../core/cli/line-answers.ts'
 import { type LoadedNode, loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
@@ -57,7 +56,7 @@ const {
 } = planFlags
 
 /** Where to look: a person who gives one wants it looked at. */
-const PLACES = ['snapshot', 'cluster', 'kubeconfig', 'context', 'node', 'root-dir'] as const
+const PLACES = ['snapshot', 'kubeconfig', 'context', 'node', 'root-dir'] as const
 
 type ExplainFlags = Interfaces.InferredFlags<typeof Explain.flags>
 
@@ -111,10 +110,6 @@ export default class Explain extends VolctlCommand {
     { description: 'What a code means, and what to do:', command: '<%= config.bin %> explain DriverUnavailable' },
     { description: 'What a rule says, offline:', command: '<%= config.bin %> explain S11' },
     {
-      description: 'From a workstation: why a pod does not get its volume, and which node has it:',
-      command: '<%= config.bin %> explain --cluster pvc/shop/data',
-    },
-    {
       description: 'What apply --orphans would do about a pod:',
       command: '<%= config.bin %> explain shop/web-0 --orphans',
     },
@@ -132,12 +127,10 @@ export default class Explain extends VolctlCommand {
     ...apiFlags,
     ...nodeFlags,
     ...whatIf,
-    ...clusterFlags,
   }
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Explain)
-    requireFlagsOfScope(flags)
     if (args.what === undefined || args.what.trim() === '')
       throw new VolctlError('Usage', 'WHAT is missing', { hint: WHAT_THERE_IS })
     if (args.what === '-' && flags.snapshot === '-')
@@ -153,11 +146,10 @@ export default class Explain extends VolctlCommand {
     if (failure !== undefined) throw failure
   }
 
-  /** A line of a log, a code or a rule, a thing of this node or of the cluster. */
+  /** A line of a log, a code or a rule, a thing of this node. */
   async #answerTo(words: readonly string[], flags: ExplainFlags): Promise<Answered> {
     const [what = '', ...more] = words
-    const cluster = flags.cluster ? await this.#cluster(flags) : undefined
-    if (cluster === undefined && MAY_BE_LINE.test(what.trim())) {
+    if (MAY_BE_LINE.test(what.trim())) {
       const { isLine, lineAnswer } = await import('../core/cli/line-answers.ts')
       if (what === '-' || isLine(what)) return await lineAnswer(what, this.#lineNode(flags))
     }
@@ -165,7 +157,7 @@ export default class Explain extends VolctlCommand {
     if (offline !== undefined) return { ...offline, names: [what] }
     const asked = typedQuestion(words, flags.namespace)
     try {
-      return await (cluster?.(asked) ?? this.#onNode(asked, flags))
+      return await this.#onNode(asked, flags)
     } catch (error) {
       throw more.length > 0 ? error : withOwnWords(error, what, this.config.root)
     }
@@ -189,25 +181,6 @@ export default class Explain extends VolctlCommand {
       names: namesOfExplanation(value),
       ...defined({ failure: refusalOf(value) }),
     }
-  }
-
-  /** Objects of the cluster. */
-  async #cluster(flags: ExplainFlags) {
-    if (flags.node !== undefined) {
-      const hint = `Ask for the node: volctl explain --cluster node/NAME; or leave out --cluster.`
-      throw new VolctlError('Usage', '--node narrows a plan, and explain --cluster answers about one thing', { hint })
-    }
-    const { explainInCluster } = await import('../core/cli/cluster-explain.ts')
-    const { cluster: _cluster, ...again } = flags
-    const question = {
-      choice: nodeChoice(flags),
-      snapshot: flags.snapshot,
-      options: clusterOptions(flags, this.#asking(flags).options),
-      words: applyWords({ ...again, namespace: undefined }),
-      reading: readingWords(flags),
-      log: this.detail,
-    }
-    return (what: string) => explainInCluster(what, question)
   }
 
   /** What narrows a plan would only hide a part of the answer. */

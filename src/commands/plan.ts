@@ -11,6 +11,7 @@ import { NAMED_FORMATS, outputFlag, pagerFlag, VolctlCommand, verboseFlag } from
 import { watchFlag, watchNode } from '../core/cli/watch-node.ts'
 import { ExitStatus } from '../core/errors/exit-status.ts'
 import { count } from '../core/lang/count.ts'
+import { defined } from '../core/lang/defined.ts'
 import type { ClusterOptions, ClusterPlan } from '../core/plan/cluster-plan.ts'
 import { requireNamed, type Typed } from '../core/plan/name-faults.ts'
 import { volctl, withAdvice } from '../core/plan/next-steps.ts'
@@ -45,6 +46,10 @@ export default class Plan extends VolctlCommand {
   static override examples = [
     { description: 'What is wrong on this node:', command: '<%= config.bin %> plan' },
     { description: 'Only what one pod has here:', command: '<%= config.bin %> plan shop/web-0' },
+    {
+      description: 'From a workstation: how a claim stands in the whole cluster, and what it waits for:',
+      command: '<%= config.bin %> plan --cluster pvc/shop/data',
+    },
     {
       description: 'Also directories and emptyDir data of orphaned pods:',
       command: '<%= config.bin %> plan --orphans',
@@ -132,15 +137,22 @@ export default class Plan extends VolctlCommand {
   /** The attach/detach controller's pass. */
   async #planCluster(flags: ParsedFlags, options: PlanOptions): Promise<void> {
     const { clusterPlanId, withDigest } = await import('../core/plan/cluster-plan-id.ts')
-    const { planCluster } = await import('../core/cluster/pass/plan-cluster.ts')
+    const { clusterContext } = await import('../core/cluster/context/cluster-context.ts')
+    const { planOver } = await import('../core/cluster/pass/plan-cluster.ts')
+    const { standsOf } = await import('../core/cluster/pass/stands.ts')
     const { loadCluster } = await import('../core/cli/load-cluster.ts')
     const { renderClusterPlan } = await import('../core/views/cluster-plan-view.ts')
     const { namesOfClusterPlan } = await import('../core/views/names.ts')
     const state = await loadCluster(nodeChoice(flags), flags.snapshot, this.detail)
     const given = clusterOptions(flags, options)
-    const plan = withDigest(planCluster(state, given))
+    const context = clusterContext(state, given)
+    const made = withDigest(planOver(context))
+    const plan = { ...made, ...defined({ stands: standsOf(context, made) }) }
     requireNamed(plan.problems, flags['ignore-not-found'], this.#typed)
     this.detail(`planned ${plan.operations.length} operations`)
+    for (const { rule, node, volume, message } of [...plan.operations, ...plan.waiting])
+      this.detail(`${rule}: ${volume?.name ?? 'a volume'} on node ${node}: ${message}`)
+    for (const { rule, message } of plan.inputs.unjudged) this.detail(`${rule}: not judged: ${message}`)
     const look = {
       unfolded: this.verbose,
       applyCommand: volctl('apply', ...applyWords(flags)),

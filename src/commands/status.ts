@@ -1,7 +1,6 @@
 import { Args, type Interfaces } from '@oclif/core'
 import { answerOf } from '../core/answer/make-answer.ts'
-import { applyWords, givenBy, readingWords } from '../core/cli/apply-words.ts'
-import { clusterFlags, clusterOptions, nodesFlag, requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
+import { givenBy } from '../core/cli/apply-words.ts'
 import { judged } from '../core/cli/judged-node.ts'
 import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
@@ -11,19 +10,16 @@ import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { NAMED_FORMATS, outputFlag, pagerFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
 import { watchFlag, watchNode } from '../core/cli/watch-node.ts'
 import { ExitStatus } from '../core/errors/exit-status.ts'
-import { requireNamed, type Typed } from '../core/plan/name-faults.ts'
-import { volctl } from '../core/plan/next-steps.ts'
+import type { Typed } from '../core/plan/name-faults.ts'
 import { openLines } from '../core/plan/open-lines.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
 import { planWithDecisions } from '../core/reconcile/decisions.ts'
 import { statusAndPlan, wholeOf } from '../core/status/node-status.ts'
-import { namesOfClusterRows, namesOfRows } from '../core/views/names.ts'
+import { namesOfRows } from '../core/views/names.ts'
 import type { Screen } from '../core/views/screen.ts'
 import { renderStatus, shownRows } from '../core/views/status-view.ts'
 
 const { namespace, volume, 'ignore-not-found': ignoreNotFound, settle } = planFlags
-
-const { cluster } = clusterFlags
 
 type ParsedFlags = Interfaces.InferredFlags<typeof Status.flags>
 
@@ -50,10 +46,6 @@ export default class Status extends VolctlCommand {
     { description: 'All volumes of one pod:', command: '<%= config.bin %> status shop/web-0' },
     { description: 'Every volume, every column, and why:', command: '<%= config.bin %> status -o wide' },
     {
-      description: 'Attachments of the whole cluster, from a workstation:',
-      command: '<%= config.bin %> status --cluster',
-    },
-    {
       description: 'From a snapshot, on any machine:',
       command: '<%= config.bin %> status --snapshot node.json',
     },
@@ -72,12 +64,10 @@ export default class Status extends VolctlCommand {
     ...watchFlag,
     ...apiFlags,
     ...nodeFlags,
-    ...nodesFlag,
     namespace,
     volume,
     'ignore-not-found': ignoreNotFound,
     settle,
-    cluster,
   }
 
   #typed: Typed | undefined
@@ -89,8 +79,6 @@ export default class Status extends VolctlCommand {
     this.#typed = typedNames(names, typed.namespace)
     const options = planOptions(flags, this.config.version)
     const all = this.verbose || names.length > 0 || flags.volume !== undefined
-    requireFlagsOfScope(flags)
-    if (flags.cluster) return await this.#ofCluster(flags, options, all)
     if (flags.watch) return await this.#watch(flags, options, all)
     const { decided } = await loadNode(nodeChoice(flags), flags.snapshot, this.detail, {
       options: wholeOf(options),
@@ -116,21 +104,5 @@ export default class Status extends VolctlCommand {
       const text = renderStatus(status, screen, { all, plan, answer: answerOf(plan) })
       return { text, lines: openLines(plan), isOver: planExitStatus(plan, true) === ExitStatus.Ok }
     })
-  }
-
-  /** Each volume on each node, by the attach/detach controller's pass. */
-  async #ofCluster(flags: ParsedFlags, options: PlanOptions, all: boolean): Promise<void> {
-    const { clusterStatus } = await import('../core/cluster/status/cluster-status.ts')
-    const { loadCluster } = await import('../core/cli/load-cluster.ts')
-    const { clusterAnswerOf } = await import('../core/answer/cluster-answer.ts')
-    const state = await loadCluster(nodeChoice(flags), flags.snapshot, this.detail)
-    const { status, plan, unmatched } = clusterStatus(state, clusterOptions(flags, options))
-    requireNamed(unmatched, flags['ignore-not-found'], this.#typed)
-    const applyCommand = volctl('apply', ...applyWords(flags))
-    const answer = clusterAnswerOf(plan, { applyCommand, reading: readingWords(flags) })
-    const draw = (screen: Screen): string => renderStatus(status, screen, { all, plan, answer })
-    await this.answer(status, flags.output, draw, namesOfClusterRows(shownRows(status.rows, all)))
-    const refusal = refusalOf(status)
-    if (refusal !== undefined) throw refusal
   }
 }

@@ -3,15 +3,15 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { commandManifest } from '../../scripts/manifest.ts'
+import { clusterAnswerOf } from '../../src/core/answer/cluster-answer.ts'
 import { ALL_CODES, CODES } from '../../src/core/codes/codes.ts'
 import type { ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { chunksOf } from '../../src/core/views/command-words.ts'
-import { stepsOf } from '../../src/core/views/explain-view.ts'
 import { captureFiles } from '../helpers/captures.ts'
-import { explainerOf, planOf } from '../helpers/cluster-plan.ts'
+import { planOf } from '../helpers/cluster-plan.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { anyCluster } from '../helpers/random-cluster.ts'
 import { randomFrom } from '../helpers/random-from.ts'
@@ -87,8 +87,8 @@ describe('a command in what volctl says to do next can be pasted as it is', () =
       of: 'an answer about a cluster',
       texts: () =>
         Object.values(WORKED_CLUSTERS).flatMap((state) => {
-          const { asks, explain } = explainerOf(state)
-          return asks().flatMap((what) => stepsOf(explain(what)))
+          const { needs, next } = clusterAnswerOf(planOf(state), { applyCommand: 'volctl apply --cluster' })
+          return [...needs.flatMap(({ remedy }) => remedy), ...next.map(({ command }) => command)]
         }),
       least: 5,
     },

@@ -64,8 +64,9 @@ describe.each(captureFiles())('%s', (path) => {
 })
 
 describe.each(globSync('*.jsonl', { cwd: CLUSTERS }))('%s', (file) => {
-  it.each(['plan', 'status'])('%s --cluster', async (command) => {
-    const { stdout } = await volctlHere([command, '--cluster', '--snapshot', join(CLUSTERS, file)])
+  it.each(['', 'shop/web-0'])('plan --cluster %s', async (name) => {
+    const names = name === '' ? [] : [name, '--ignore-not-found']
+    const { stdout } = await volctlHere(['plan', '--cluster', ...names, '--snapshot', join(CLUSTERS, file)])
     expect(commandsIn(stdout).length).toBeGreaterThan(0)
     expect(await refused(stdout, true)).toEqual([])
   })

@@ -25,8 +25,8 @@ describe('what may stand in the place', () => {
     { line: 'plan --snapshot ', values: { kind: 'file' } },
     { line: 'plan --root-dir ', values: { kind: 'directory' } },
     { line: 'plan --settle ', values: { kind: 'free' } },
-    { line: 'explain --cluster po', values: { kind: 'live', of: 'thing' } },
-    { line: 'explain --cluster pod we', values: { kind: 'live', of: 'thing' } },
+    { line: 'explain po', values: { kind: 'live', of: 'thing' } },
+    { line: 'explain pod we', values: { kind: 'live', of: 'thing' } },
     { line: 'explain a b c', values: { kind: 'free' } },
     { line: 'wait a b c', values: { kind: 'live', of: 'thing' } },
     { line: 'wait -- --x', values: { kind: 'live', of: 'thing' } },
@@ -54,8 +54,6 @@ describe('the answer, and its directive', () => {
     { line: 'plan --settle ', text: ':4\n' },
     { line: `plan --cluster --snapshot ${CLUSTER} --node node-`, text: 'node-1\nnode-2\n:4\n' },
     { line: `plan --cluster --snapshot ${CLUSTER} --node-gone=node-1`, text: 'node-1\n:4\n' },
-    { line: `explain --cluster --snapshot ${CLUSTER} pv/`, text: 'pv/pv-data\tclaim shop/data\n:4\n' },
-    { line: `explain --cluster --snapshot ${CLUSTER} nod`, text: 'node/\n:6\n' },
   ])('$line', async ({ line, text }) => expect((await answer(line)).replace(/^--help.*\n/m, '')).toBe(text))
 })
 

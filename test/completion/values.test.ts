@@ -8,7 +8,7 @@ import { valuesOf } from '../../src/core/completion/values.ts'
 const FIXTURES = join(import.meta.dirname, '..', 'fixtures', 'clusters')
 
 it('--cluster is seen before the word', () =>
-  expect(typedFlags(['explain', '--cluster', '--snapshot', 'f'])).toEqual({ snapshot: 'f', cluster: true }))
+  expect(typedFlags(['plan', '--cluster', '--snapshot', 'f'])).toEqual({ snapshot: 'f', cluster: true }))
 
 it.each<{ kind: LiveKind; current: string; of?: string; values: readonly string[] }>([
   { kind: 'pod', current: '', values: ['shop/web-5d8f-old', 'shop/web-5d8f-new'] },

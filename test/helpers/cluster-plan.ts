@@ -1,6 +1,4 @@
 /** The pass over a cluster, and its plan in a few words. */
-import { clusterContext } from '../../src/core/cluster/context/cluster-context.ts'
-import { clusterExplainer } from '../../src/core/cluster/explain/explain-cluster.ts'
 import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
 import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
 import type { ClusterOptions, ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
@@ -8,11 +6,6 @@ import { clusterOptions } from './cluster-builder.ts'
 
 export function planOf(state: ClusterState, options: Partial<ClusterOptions> = {}): ClusterPlan {
   return planCluster(state, clusterOptions(options))
-}
-
-/** What answers questions about it. */
-export function explainerOf(state: ClusterState): ReturnType<typeof clusterExplainer> {
-  return clusterExplainer(clusterContext(state, clusterOptions()), planOf(state))
 }
 
 /** `DetachVolume a`, `DetachVolume a MachineMayWrite`: with the node, and what blocks it. */

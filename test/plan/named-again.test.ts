@@ -2,20 +2,23 @@
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { clusterAnswerOf } from '../../src/core/answer/cluster-answer.ts'
 import { narrowing } from '../../src/core/cli/plan-arguments.ts'
+import { clusterContext } from '../../src/core/cluster/context/cluster-context.ts'
 import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
-import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
-import { clusterStatus } from '../../src/core/cluster/status/cluster-status.ts'
+import { planCluster, planOver } from '../../src/core/cluster/pass/plan-cluster.ts'
+import { standsOf } from '../../src/core/cluster/pass/stands.ts'
 import { defined } from '../../src/core/lang/defined.ts'
 import { uniqueNameOfRow, type VolumeRow } from '../../src/core/ledger/row.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
+import type { ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import { rowOf } from '../../src/core/plan/subject.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { statusAndPlan } from '../../src/core/status/node-status.ts'
-import { namesOfClusterPlan, namesOfClusterRows, namesOfPlan, namesOfRows } from '../../src/core/views/names.ts'
+import { namesOfClusterPlan, namesOfPlan, namesOfRows } from '../../src/core/views/names.ts'
 import { CAPTURES } from '../cli/run-volctl.ts'
 import { captureFiles } from '../helpers/captures.ts'
 import { clusterOptions } from '../helpers/cluster-builder.ts'
@@ -83,9 +86,23 @@ function checkCluster(state: ClusterState): void {
     expect(part.problems.filter(({ code }) => code === 'NothingNamed')).toEqual([])
     expect(part.operations.some((one) => one.id === id) || part.summary.filtered > 0, name).toBe(true)
   }
-  const { rows } = clusterStatus(state, clusterOptions({})).status
-  for (const name of new Set(namesOfClusterRows(rows)))
-    expect(clusterStatus(state, clusterOptions(scopeOf(name))).status.rows.length, name).toBeGreaterThan(0)
+  checkNext(state, whole)
+}
+
+/** What an answer says to ask next is a name, and has an answer; that of a plan of a name does not go round in a circle. */
+function checkNext(state: ClusterState, whole: ClusterPlan): void {
+  for (const cause of (whole.summary.causes ?? []).filter(({ severity }) => severity !== 'info')) {
+    const plan = { ...whole, operations: [], summary: { ...whole.summary, causes: [{ ...cause, remedy: [] }] } }
+    const [, , , ...words] = clusterAnswerOf(plan).next[0]?.command.split(' ') ?? []
+    if (words.length === 0) continue
+    const [first = '', node] = words
+    const options = clusterOptions(first === '--node' ? { nodes: [node ?? ''] } : scopeOf(first))
+    const context = clusterContext(state, options)
+    const part = planOver(context)
+    expect(part.problems.filter(({ code }) => code === 'NothingNamed')).toEqual([])
+    const { next } = clusterAnswerOf({ ...part, stands: standsOf(context, part) ?? expect.unreachable() })
+    expect(next.map(({ command }) => command)).not.toContain(`volctl plan --cluster ${words.join(' ')}`)
+  }
 }
 
 /** Each name once, with the first operation that has it. */

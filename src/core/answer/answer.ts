@@ -37,6 +37,8 @@ export interface Answer {
   /** Something could not be read. */
   readonly incomplete: boolean
   readonly needs: readonly Need[]
+  /** How stands what was named, of a cluster. */
+  readonly stands?: Part
   readonly ready?: Part
   readonly kept?: Part
   readonly others?: Part

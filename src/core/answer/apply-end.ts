@@ -34,7 +34,7 @@ export function clusterAnswerAfter(
   const failed = failedOf(outcomes, operations)
   if (failed === undefined) return { ...clusterAnswerOf(after, given), notes: [] }
   const [, { attachment }] = failed
-  const command = volctl('explain', '--cluster', ...(given.reading ?? []), `volumeattachment/${attachment.name}`)
+  const command = volctl('plan', '--cluster', ...(given.reading ?? []), `va/${attachment.name}`)
   return { ...clusterAnswerOf(after, given), notes: [], next: [{ command, why: WHY }] }
 }
 

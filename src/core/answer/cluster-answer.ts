@@ -1,6 +1,5 @@
 /** A cluster's plan as an answer: the same parts, by volume and node. Pure. */
 
-import { splitPrefix } from '../explain/kinds.ts'
 import { count } from '../lang/count.ts'
 import type { Cause } from '../plan/cause.ts'
 import type { ClusterOperation, ClusterPlan, ClusterWaiting } from '../plan/cluster-plan.ts'
@@ -19,19 +18,15 @@ export interface ClusterGiven {
   readonly applyCommand?: string | undefined
   /** What commands need to read the same cluster: `--snapshot FILE`. */
   readonly reading?: readonly string[]
-  /** Name and verdict of what is explained already: to explain it is no step. */
-  readonly asked?: readonly string[]
 }
 
-export function clusterAnswerOf(
-  plan: ClusterPlan,
-  { applyCommand, reading = [], asked = [] }: ClusterGiven = {},
-): Answer {
+export function clusterAnswerOf(plan: ClusterPlan, { applyCommand, reading = [] }: ClusterGiven = {}): Answer {
   const placed = (text: string): string => text.replaceAll(READS, (command) => [command, ...reading].join(' '))
   const said = (text: string): string => withAges(withoutRoot(text, ''), plan.createdAt)
   const causes = plan.summary.causes ?? []
   const passing = new Set(causes.flatMap(({ severity, key }) => (severity === 'info' ? key : [])))
   const ready = readyPart(plan.operations.filter(({ blocked }) => blocked === undefined))
+  const stands = standsPart(plan, said)
   const others = othersPart(
     plan.waiting.filter(({ cause }) => passing.has(cause ?? '')),
     said,
@@ -47,17 +42,18 @@ export function clusterAnswerOf(
         groundOf(plan),
       ),
     ).map(({ text, remedy, ...need }) => ({ ...need, text: said(text), remedy: remedy.map(placed) })),
+    ...(stands !== undefined && { stands }),
     ...(ready !== undefined && { ready }),
     ...(others !== undefined && { others }),
     notes: [
       ...new Set(plan.problems.filter(({ severity }) => severity === 'info').map(({ message }) => said(message))),
     ],
     counts: countsOf(plan, () => partsOf(plan), 'in this cluster'),
-    next: nextOf(plan, applyCommand, asked).map((step) => ({ ...step, command: placed(step.command) })),
+    next: nextOf(plan, applyCommand).map((step) => ({ ...step, command: placed(step.command) })),
   }
 }
 
-const READS = /\bvolctl (?:plan|explain) --cluster\b/g
+const READS = /\bvolctl plan --cluster\b/g
 
 const CONTROLLER = { lives: 'controller runs', mayLive: 'controller may run', dead: 'controller does not run' } as const
 
@@ -87,6 +83,16 @@ function groundOf({ operations, waiting }: ClusterPlan): Ground {
     podText: (pod: PodRef) => podName(pod),
     remedyOf: ({ remedy }) => remedy.slice(0, 1),
   }
+}
+
+/** How stands what was named: the name of each volume, and one sentence. */
+function standsPart({ stands = [] }: ClusterPlan, said: (text: string) => string): Part | undefined {
+  if (stands.length === 0) return undefined
+  const rows = stands.map(({ message, about: { volume, claim } }): Row => {
+    const label = volume?.claim ?? volume?.name ?? claim
+    return { text: said(message), ...(label !== undefined && { label }) }
+  })
+  return { title: '', rows }
 }
 
 const VERBS = { DetachVolume: 'detach', AttachVolume: 'attach' } as const
@@ -127,13 +133,13 @@ function partsOf({ operations, summary: { ready } }: ClusterPlan): string[] {
   ]
 }
 
-function nextOf(plan: ClusterPlan, applyCommand: string | undefined, asked: readonly string[]): NextStep[] {
-  const { operations, refused, digest, summary } = plan
+function nextOf(plan: ClusterPlan, applyCommand: string | undefined): NextStep[] {
+  const { operations, refused, digest, summary, stands } = plan
   if (refused !== undefined)
     return [{ command: `volctl explain ${refused.code}`, why: 'says why nothing is done, and what would lift it' }]
   const isReady = operations.some(({ blocked }) => blocked === undefined)
   const apply = applyCommand === undefined || !isReady ? [] : applySteps(applyCommand, digest)
-  const lifts = causeSteps(summary.causes ?? [], asked)
+  const lifts = causeSteps(summary.causes ?? [], stands !== undefined)
   // What is only a warning can wait until after the apply.
   const isPressing = summary.causes?.[0]?.severity === 'error'
   return [...apply, ...(apply.length === 0 || isPressing ? lifts : [])]
@@ -147,28 +153,25 @@ function applySteps(command: string, digest: string | undefined): NextStep[] {
   ]
 }
 
-/** What lifts the cause on top, or says more of it. */
-function causeSteps(causes: readonly Cause[], asked: readonly string[]): NextStep[] {
+/** What lifts the cause on top, or says more of it. @param isNamed the plan is of a name: what the name stands for it has said */
+function causeSteps(causes: readonly Cause[], isNamed: boolean): NextStep[] {
   const pressing = causes.filter(({ severity }) => severity !== 'info')
   const remedies = pressing.flatMap((cause) => cause.remedy.flatMap((each) => commandIn(each) ?? []))
   const [worst = causes.find(({ affects }) => affects.waiting > 0)] = pressing
-  const isAsked = (cause: Cause): boolean =>
-    asked.includes(cause.message) || asked.includes(splitPrefix(subjectOf(cause)).name)
-  const look = worst && !isAsked(worst) ? volctl('explain', '--cluster', subjectOf(worst)) : undefined
-  return [
-    ...remedies,
-    ...(look === undefined ? [] : [{ command: look, why: 'says what is wrong, and what to do' }]),
-  ].slice(0, 1)
+  if (worst === undefined) return remedies.slice(0, 1)
+  const name = isNamed ? [] : nameOf(worst)
+  const command = name.length > 0 ? volctl('plan', '--cluster', ...name) : volctl('explain', worst.code)
+  return [...remedies, { command, why: 'says what is wrong, and what to do' }].slice(0, 1)
 }
 
-/** A word that `volctl explain --cluster` takes. */
-function subjectOf({ subject: { driver, pod, object = '' }, code }: Cause): string {
-  if (driver !== undefined) return `driver/${driver}`
-  if (pod?.name !== undefined) return namespacedName(pod)
-  const [, kind = '', name = ''] = /^(node|VolumeAttachment|PersistentVolumeClaim) ([^ ,]+)/.exec(object) ?? []
-  if (kind !== '') return `${kind.toLowerCase()}/${name}`
-  // A list is no thing that can be asked about.
-  return object.startsWith('list of ') ? code : object.replace(/ on node .*$/, '') || code
+/** Words by which `plan --cluster` takes what a cause is about; none for what has no volume. */
+function nameOf({ subject: { pod, object = '' } }: Cause): readonly string[] {
+  if (pod?.name !== undefined) return [namespacedName(pod)]
+  const [, kind, name = ''] = /^(node|VolumeAttachment|PersistentVolumeClaim) ([^ ,]+)$/.exec(object) ?? []
+  if (kind === 'node') return ['--node', name]
+  if (kind !== undefined) return [`${kind === 'VolumeAttachment' ? 'va' : 'pvc'}/${name}`]
+  const [, volume] = /^(\S+)(?: on node .*)?$/.exec(object) ?? []
+  return volume === undefined ? [] : [`volume/${volume}`]
 }
 
 /** A remedy that ends with a command of volctl: what a person does before, and the command. */

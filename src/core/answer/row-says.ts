@@ -1,7 +1,6 @@
 /** What a table says of one of its rows, in a few words: what is ready, or what the worst of its causes comes to. */
 import type { CauseKind } from '../codes/cause-kinds.ts'
 import type { Cause } from '../plan/cause.ts'
-import type { ClusterPlan } from '../plan/cluster-plan.ts'
 import type { Plan } from '../plan/plan.ts'
 import { liftingFlag } from '../plan/plan-summary.ts'
 import { verbsOf } from './ready.ts'
@@ -37,7 +36,7 @@ const KINDS: Readonly<Record<CauseKind, string>> = {
 }
 
 /** @param plan that the rows were made with */
-export function rowSays({ operations, summary: { causes = [] } }: Plan | ClusterPlan): (row: Judged) => string {
+export function rowSays({ operations, summary: { causes = [] } }: Plan): (row: Judged) => string {
   const byId = new Map(operations.map((each) => [each.id, each]))
   const byKey = new Map(causes.map((each) => [each.key, each]))
   return ({ verdict: { state }, operations: ids, causes: [worst = ''] }) => {

@@ -11,12 +11,12 @@ const TYPED: Readonly<Record<string, readonly string[]>> = {
   apply: ['output', 'yes', 'orphans', 'plan', 'stop-kubelet', 'cluster'],
   check: ['output', 'quiet', 'confirm', 'timeout', 'snapshot'],
   doctor: ['output', 'verbose', 'kubeconfig', 'node', 'root-dir', 'snapshot'],
-  explain: ['output', 'namespace', 'cluster', 'snapshot'],
+  explain: ['output', 'namespace', 'snapshot'],
   journal: ['output', 'last', 'plan', 'journal', 'verbose'],
   on: ['context', 'image', 'kubeconfig', 'pod-namespace', 'service-account', 'time-limit'],
   plan: ['output', 'orphans', 'out', 'snapshot', 'cluster', 'verbose'],
   snapshot: ['output', 'cluster', 'kubeconfig', 'node', 'root-dir', 'verbose'],
-  status: ['output', 'namespace', 'volume', 'watch', 'cluster', 'snapshot', 'verbose'],
+  status: ['output', 'namespace', 'volume', 'watch', 'snapshot', 'verbose'],
   wait: ['for', 'all', 'pod', 'volume', 'timeout', 'output'],
 }
 

@@ -1,6 +1,5 @@
 /** Every document that volctl writes and that a shape describes. The JSON Schemas in schema/ are made of them. */
 import { checkShape } from '../check/check-node.ts'
-import { clusterExplanationShape } from '../cluster/explain/cluster-explanation.ts'
 import { codeShape } from '../explain/explain-code.ts'
 import { ruleShape } from '../explain/explain-rule.ts'
 import { explanationShape } from '../explain/explanation.ts'
@@ -8,7 +7,6 @@ import { about, named } from '../json/json-schema.ts'
 import { object, type Shape } from '../json/shape.ts'
 import { snapshotShape } from '../model/snapshot.ts'
 import { clusterOptionsShape, WHOLE_CLUSTER_PLAN, wholeClusterPlan } from '../plan/cluster-plan.ts'
-import { clusterStatusShape } from '../plan/cluster-status.ts'
 import { options } from '../plan/plan-shape.ts'
 import { WHOLE_PLAN, wholePlan } from '../plan/whole-plan.ts'
 import { statusShape } from '../status/status.ts'
@@ -46,18 +44,9 @@ const status = stable(
   statusShape,
 )
 
-const clusterStatus = stable(
-  'Each volume on each node, as the attach/detach controller knows it: `volctl status --cluster -o json`.',
-  clusterStatusShape,
-)
-
 const explanation = stable(
   'One thing of a node, and why it is as it is: `volctl explain WHAT -o json`.',
   explanationShape,
-)
-const clusterExplanation = stable(
-  'One object of a cluster, and why it is as it is: `volctl explain --cluster WHAT -o json`.',
-  clusterExplanationShape,
 )
 const check = stable('A node as a monitor sees it: `volctl check -o json`.', checkShape)
 const wait = stable('What was waited for: `volctl wait -o json`.', waitShape)
@@ -71,14 +60,12 @@ export const DOCUMENTS: readonly DocumentShape[] = [
   { file: 'cluster-plan', title: 'Plan of a cluster', shape: wholeClusterPlan },
   { file: 'cluster-plan-file', title: 'Plan file of a cluster', shape: clusterPlanFile },
   { file: 'status', title: 'Status', shape: status },
-  { file: 'cluster-status', title: 'Status of a cluster', shape: clusterStatus },
   { file: 'apply-result', title: 'ApplyResult', shape: applyDocument },
   { file: 'cluster-apply-result', title: 'ApplyResult of a cluster', shape: clusterApplyDocument },
   { file: 'apply-event', title: 'Event of an apply', shape: applyEvent },
   { file: 'node-snapshot', title: 'NodeSnapshot', shape: snapshotShape },
   { file: 'error', title: 'Error', shape: errorDocument },
   { file: 'explanation', title: 'Explanation', shape: explanation },
-  { file: 'cluster-explanation', title: 'Explanation of an object of a cluster', shape: clusterExplanation },
   { file: 'check', title: 'Check', shape: check },
   { file: 'wait', title: 'Wait', shape: wait },
   { file: 'code', title: 'Code', shape: code },

@@ -4,7 +4,7 @@ import { compareText } from '../lang/compare-text.ts'
 import type { VolumeRow } from '../ledger/row.ts'
 import { namespacedName, podName } from '../plan/pod-name.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
-import { driverCandidate, type Nameable, namesWith } from './match-name.ts'
+import type { Nameable } from './match-name.ts'
 
 /** What was found; devices and paths are found by their shape and are no candidates (path-target.ts). */
 export type Target =
@@ -28,8 +28,17 @@ export function allCandidates(context: PlanContext): readonly Candidate[] {
     ...persistentVolumes(context),
     ...attachments(context),
     ...nodeVolumes(context),
-    ...driverNames(context).map(driverCandidate),
+    ...driverNames(context).map(driver),
   ]
+}
+
+/** A snapshot of another tool, or what only refers to an object, may be without its UID. */
+function namesWith(name: string, uid: string | undefined): readonly string[] {
+  return uid === undefined ? [name] : [name, uid]
+}
+
+function driver(name: string): Candidate {
+  return { ask: `driver/${name}`, names: [name], about: 'CSI driver', target: { kind: 'Driver', name } }
 }
 
 /** Every CSI driver that this node, its API or its volumes name. */

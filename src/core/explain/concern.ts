@@ -1,44 +1,28 @@
-/** What a plan says about what is asked about, of either scope: whose a finding is, the finding says. */
+/** What a plan says about what is asked about: whose a finding is, the finding says. */
 import type { Ledger } from '../ledger/ledger.ts'
-import { type Scope, type ScopeRow, ScopeTest } from '../ledger/whose.ts'
-import type { Operation, Problem, Waiting } from '../plan/plan.ts'
-import type { AnySubject } from '../plan/subject.ts'
+import { type Scope, ScopeTest } from '../ledger/whose.ts'
+import type { Operation, Plan, Problem, Waiting } from '../plan/plan.ts'
+import type { Subject } from '../plan/subject.ts'
 import type { Decision } from '../reconcile/decisions.ts'
 
-/** Of a node's plan, where nothing else is said. */
-export interface Concern<O = Operation, W = Waiting, P = Problem> {
+export interface Concern {
   /** In the plan's order. */
-  readonly operations: readonly O[]
+  readonly operations: readonly Operation[]
   /** What has to come before these, and is not about the same; in the plan's order. */
-  readonly before: readonly O[]
-  readonly waiting: readonly W[]
-  readonly problems: readonly P[]
+  readonly before: readonly Operation[]
+  readonly waiting: readonly Waiting[]
+  readonly problems: readonly Problem[]
   readonly decisions: readonly Decision[]
 }
 
-interface Of {
-  readonly subject?: AnySubject
-}
-
-interface Ordered {
-  readonly id: string
-  readonly after: readonly string[]
-}
-
-interface Findings<O, W, P> {
-  readonly operations: readonly O[]
-  readonly waiting: readonly W[]
-  readonly problems: readonly P[]
-}
-
 /** @param node its ledger, and what its pass decided */
-export function concernOf<O extends Of & Ordered, W extends Of, P extends Of & Pick<Problem, 'severity'>>(
-  plan: Findings<O, W, P>,
-  scope: Scope<ScopeRow>,
-  node?: { readonly ledger: Ledger; readonly decisions: readonly Decision[] },
-): Concern<O, W, P> {
-  const test = new ScopeTest(scope, node?.ledger)
-  const has = ({ subject }: Of): boolean => test.has(subject)
+export function concernOf(
+  plan: Pick<Plan, 'operations' | 'waiting' | 'problems'>,
+  scope: Scope,
+  { ledger, decisions }: { readonly ledger: Ledger; readonly decisions: readonly Decision[] },
+): Concern {
+  const test = new ScopeTest(scope, ledger)
+  const has = ({ subject }: { readonly subject?: Subject }): boolean => test.has(subject)
   const operations = plan.operations.filter(has)
   return {
     operations,
@@ -50,14 +34,14 @@ export function concernOf<O extends Of & Ordered, W extends Of, P extends Of & P
         test.concerns(subject) || (severity === 'error' && subject !== undefined && 'node' in subject),
     ),
     // Of a node every one would be as long as its disk.
-    decisions: scope.node ? [] : (node?.decisions.filter(has) ?? []),
+    decisions: scope.node ? [] : decisions.filter(has),
   }
 }
 
-function predecessors<O extends Ordered>(operations: readonly O[], first: readonly O[]): O[] {
+function predecessors(operations: readonly Operation[], first: readonly Operation[]): Operation[] {
   const byId = new Map(operations.map((operation) => [operation.id, operation]))
   const found = new Set<string>()
-  const walk = ({ after }: O): void => {
+  const walk = ({ after }: Operation): void => {
     for (const id of after) {
       const before = byId.get(id)
       if (before === undefined || found.has(id)) continue

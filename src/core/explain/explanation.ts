@@ -24,8 +24,7 @@ import { EXPLAINED_STATES } from '../plan/verdict-states.ts'
 import { WHOLE_PLAN } from '../plan/whole-plan.ts'
 import type { Decision } from '../reconcile/decisions.ts'
 
-/** What the API has as well; devices, mounts and paths are a node's alone. */
-export const OBJECT_KINDS = [
+const SUBJECT_KINDS = [
   'Pod',
   'PersistentVolumeClaim',
   'PersistentVolume',
@@ -33,9 +32,10 @@ export const OBJECT_KINDS = [
   'Volume',
   'Driver',
   'Node',
+  'Device',
+  'Mount',
+  'Path',
 ] as const
-
-const SUBJECT_KINDS = [...OBJECT_KINDS, 'Device', 'Mount', 'Path'] as const
 
 export type SubjectKind = (typeof SUBJECT_KINDS)[number]
 
@@ -273,21 +273,16 @@ const decision: Shape<Decision> = withSchema(
     ),
 )
 
-/** What both scopes have beside the plan that is narrowed to the thing. */
-export const EXPLAINED = {
-  kind: oneOf<'Explanation'>('Explanation'),
-  what: about('As it was asked.', text),
-  identity: about('What it is, and where that was learned.', list<Fact>(fact)),
-  verdict,
-  notes: about('What to know or do that no plan says.', list(text)),
-}
-
 const { scope: _scope, ...PLAN } = WHOLE_PLAN
 
 /** Operations, with what has to come before them, waits and problems are those that concern the thing, in the order of the plan. */
 const EXPLANATION = {
   ...PLAN,
-  ...EXPLAINED,
+  kind: oneOf<'Explanation'>('Explanation'),
+  what: about('As it was asked.', text),
+  identity: about('What it is, and where that was learned.', list<Fact>(fact)),
+  verdict,
+  notes: about('What to know or do that no plan says.', list(text)),
   subject: about<Subject>('What was asked about.', subjectShape),
   pods: list<PodView>(podView),
   volumes: list<VolumeView>(volumeView),

@@ -1,4 +1,4 @@
-/** What a name may mean among all that has names, on a node or in a cluster: whole names before the beginnings of UIDs. */
+/** What a name may mean among all that has names on a node: whole names before the beginnings of UIDs. */
 import { VolctlError } from '../errors/errors.ts'
 import { firstFew } from '../lang/first-few.ts'
 import type { SubjectKind } from './explanation.ts'
@@ -14,15 +14,6 @@ export interface Nameable {
   readonly target: { readonly kind: SubjectKind }
   /** Identifies the volume that is behind it; undefined: there is none. */
   readonly volume?: unknown
-}
-
-/** A snapshot of another tool, or what only refers to an object, may be without its UID. */
-export function namesWith(name: string, uid: string | undefined): readonly string[] {
-  return uid === undefined ? [name] : [name, uid]
-}
-
-export function driverCandidate(name: string) {
-  return { ask: `driver/${name}`, names: [name], about: 'CSI driver', target: { kind: 'Driver', name } } as const
 }
 
 /** All that the name may mean; several: it is ambiguous. @param what a name, or kind/name */
@@ -71,12 +62,11 @@ const MOST_CANDIDATES = 10
 export class AmbiguousThing extends VolctlError {
   readonly asks: readonly string[]
 
-  /** @param place "on node a", "in this cluster" @param flags of the command that was typed, to be typed again */
-  constructor(place: string, what: string, found: readonly Nameable[], flags: readonly string[] = []) {
+  /** @param place "on node a" */
+  constructor(place: string, what: string, found: readonly Nameable[]) {
     const asks = found.map(({ ask, about }) => `${ask} (${about})`)
     const message = `"${what}" is ambiguous ${place}: ${firstFew(asks, MOST_CANDIDATES).join(', ')}`
-    const words = ['volctl explain', ...flags, found[0]?.ask].join(' ')
-    super('AmbiguousName', message, { hint: `Name one of them: ${words}` })
+    super('AmbiguousName', message, { hint: `Name one of them: volctl explain ${found[0]?.ask}` })
     this.asks = asks
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What explain says of a pod, claim, PersistentVolume or VolumeAttachment, as facts and as a link of a chain: on a node and in a
- * cluster the same words, from the same records. Never what an object's attributes or annotations hold.
+ * What explain says of a pod, claim, PersistentVolume or VolumeAttachment, as facts and as a link of a chain. Never what an object's
+ * attributes or annotations hold.
  */
 import { nodesText } from '../cluster/context/words.ts'
 import type { ClusterAttachment, ClusterClaim, ClusterVolume } from '../cluster/model/cluster-state.ts'
@@ -118,13 +118,11 @@ interface Seen {
   readonly isNeeded: boolean
   /** In volumesAttached of its node; undefined: not known. */
   readonly isListed?: boolean | undefined
-  /** Why it is not known what the attachment is for. */
-  readonly unclear?: string | undefined
 }
 
 export function judgeAttachment(
   { attached, deletedAt, attachError, detachError }: ClusterAttachment,
-  { isNeeded, isListed, unclear }: Seen,
+  { isNeeded, isListed }: Seen,
 ): Judged {
   const isAttached = attached === true
   const says = [
@@ -132,9 +130,8 @@ export function judgeAttachment(
     isAttached && isListed === false ? 'node.status.volumesAttached does not list it' : undefined,
     isNeeded ? undefined : 'no pod there wants it',
     detachError?.message ?? attachError?.message,
-    unclear,
   ]
-  const isGood = isAttached && isNeeded && deletedAt === undefined && unclear === undefined
+  const isGood = isAttached && isNeeded && deletedAt === undefined
   const text = says.filter((each) => each !== undefined).join('; ')
   return { state: isGood ? 'good' : 'bad', says: `${text}${deletingText(deletedAt)}` }
 }
@@ -144,6 +141,6 @@ export function elsewhereText(nodes: readonly string[]): string {
   return nodes.length === 0 ? '' : `; ${nodesText(nodes, 2)} ${nodes.length === 1 ? 'has' : 'have'} the volume`
 }
 
-export function deletingText(deletedAt: string | undefined): string {
+function deletingText(deletedAt: string | undefined): string {
   return deletedAt === undefined ? '' : `; being deleted since ${deletedAt}`
 }

@@ -1,4 +1,4 @@
-/** In one line the worst thing about it, in the words of its cause. Of either scope. */
+/** In one line the worst thing about it, in the words of its cause. */
 
 import { defined } from '../lang/defined.ts'
 import { onceFor } from '../lang/once-for.ts'

@@ -186,6 +186,15 @@ const problem = object({
 
 export interface ClusterProblem extends ShapeOf<typeof problem> {}
 
+const stand = object({
+  message: about('Where it is, who wants it, and what the plan makes of that.', text),
+  about: aboutObjects,
+  subject: clusterSubject,
+})
+
+/** How a volume on a node stands, or what a pod, a claim or a PersistentVolume has of one. */
+export interface ClusterStand extends ShapeOf<typeof stand> {}
+
 const state = object({
   state: oneOf('lives', 'mayLive', 'dead'),
   /** Why, in words. */
@@ -268,6 +277,12 @@ export const WHOLE_CLUSTER_PLAN = {
   ),
   waiting: list<ClusterWaiting>(named('waiting', wait)),
   problems: list<ClusterProblem>(named('problem', problem)),
+  stands: optional(
+    about<readonly ClusterStand[]>(
+      'How stands what --pod, --volume and --node name, also where nothing is to be done; absent: nothing is named.',
+      list(named('stand', stand)),
+    ),
+  ),
   summary: named<ClusterPlanSummary>('summary', summary),
   complete,
 }

@@ -1,7 +1,6 @@
-/** A plan of either scope as far as some of its findings go. */
-import type { Cause } from './cause.ts'
-import type { OperationKind } from './plan.ts'
-import { type Counted, summaryOf } from './plan-summary.ts'
+/** A plan as far as some of its findings go. */
+import type { Plan } from './plan.ts'
+import { summaryOf } from './plan-summary.ts'
 
 interface Caused {
   readonly cause?: string
@@ -13,17 +12,12 @@ interface Findings {
   readonly problems: readonly Caused[]
 }
 
-interface Whole extends Findings {
-  readonly operations: readonly Counted<OperationKind>[]
-  readonly summary: { readonly causes?: readonly Cause[] }
-}
-
 /**
  * @param findings operations, waits and problems of the plan that stay
  * @param filtered how many operations count as left out by flags; absent: all that do not stay
  * @returns the plan with these alone, in its order, their causes, and their counts
  */
-export function partOf<P extends Whole>(plan: P, findings: ReadonlySet<object>, filtered?: number): P {
+export function partOf(plan: Plan, findings: ReadonlySet<object>, filtered?: number): Plan {
   const kept = <T extends object>(all: readonly T[]): readonly T[] => all.filter((each) => findings.has(each))
   const part = { operations: kept(plan.operations), waiting: kept(plan.waiting), problems: kept(plan.problems) }
   const keys = causeKeys(part)
@@ -52,7 +46,7 @@ export function causeKeys({ operations, waiting, problems }: Findings): Readonly
 /** Of many findings' causes: those of the plan, the worst first. No search for each of many rows. */
 export function causesInOrder({
   summary: { causes },
-}: Pick<Whole, 'summary'>): (keys: Iterable<string>) => readonly string[] {
+}: Pick<Plan, 'summary'>): (keys: Iterable<string>) => readonly string[] {
   const places = new Map(causes?.map(({ key }, index) => [key, index]))
   const placeOf = (key: string): number => places.get(key) ?? -1
   return (keys) => [...new Set(keys)].filter((key) => places.has(key)).toSorted((a, b) => placeOf(a) - placeOf(b))

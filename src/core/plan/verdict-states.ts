@@ -1,6 +1,6 @@
 /** States of verdicts: apart from the shapes of the documents, whose many words no command has to load. */
 
-/** Of a node's rows, the worst first: they are sorted in this order. */
+/** Of the rows of a status, the worst first: they are sorted in this order. */
 export const VERDICT_STATES = [
   'error',
   'blocked',
@@ -12,9 +12,6 @@ export const VERDICT_STATES = [
   'kept',
   'good',
 ] as const
-
-/** Of a cluster's. */
-export const CLUSTER_VERDICTS = ['error', 'blocked', 'unknown', 'waiting', 'operation', 'warning', 'good'] as const
 
 /** Of what explain answers. */
 export const EXPLAINED_STATES = ['problem', 'blocked', 'waiting', 'operation', 'nothing'] as const

@@ -16,7 +16,7 @@ const KINDS = {
     subject: 'snapshot',
     command: 'volctl snapshot -o FILE',
     other: 'it is of a cluster, not of a node',
-    hint: 'Add --cluster; or take one of this node: volctl snapshot -o FILE',
+    hint: 'Plan the cluster with: volctl plan --cluster --snapshot FILE; or take one of this node: volctl snapshot -o FILE',
   },
   ClusterSnapshot: {
     subject: 'cluster snapshot',

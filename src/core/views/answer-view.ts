@@ -40,6 +40,7 @@ export function renderAnswer(answer: Answer, screen: Screen, detail: AnswerDetai
   ]
   const head = `${header ?? wrapped('', answer.headline, width, paint.bold)}${doubts.map((each) => wrapped('  ! ', each, width, paint.warn)).join('')}`
   const rest = [
+    partText('As it stands', answer.stands, screen, unfolded),
     partText(ready, answer.ready, screen, unfolded, most),
     partText('Kept', answer.kept, screen, unfolded, most),
     partText('Left to others', answer.others, screen, unfolded, most),

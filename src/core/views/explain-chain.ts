@@ -1,6 +1,5 @@
 /** The chain of a volume or a driver, as a tree: each link with a sign and a word for its state. */
-import type { ClusterLink } from '../cluster/explain/cluster-explanation.ts'
-import type { Link as NodeLink } from '../explain/explanation.ts'
+import type { Link } from '../explain/explanation.ts'
 import type { PodRef } from '../plan/plan.ts'
 import { podNameAndUid } from '../plan/pod-name.ts'
 import { podTexts } from '../plan/pod-texts.ts'
@@ -10,13 +9,7 @@ import type { Symbols } from './symbols.ts'
 import { podText } from './words.ts'
 import { wrapped } from './wrap.ts'
 
-/** Of a node, or of a cluster. */
-type Link = NodeLink | (ClusterLink & { readonly pod?: undefined })
-
 const KINDS: Readonly<Record<Link['kind'], string>> = {
-  Pod: 'pod',
-  Node: 'node',
-  Driver: 'driver',
   PersistentVolumeClaim: 'claim',
   PersistentVolume: 'PV',
   VolumeAttachment: 'attachment',

@@ -2,7 +2,6 @@
 import type { Subject } from '../explain/explanation.ts'
 import type { LineAnswer } from '../log-lines/line-explanation.ts'
 import type { ClusterPlan } from '../plan/cluster-plan.ts'
-import type { ClusterStatusRow } from '../plan/cluster-status.ts'
 import type { Operation, Plan, PodRef, VolumeRef } from '../plan/plan.ts'
 import { podName } from '../plan/pod-name.ts'
 import type { StatusRow } from '../status/status.ts'
@@ -16,17 +15,9 @@ export function namesOfPlan({ operations }: Pick<Plan, 'operations'>): string[] 
   return operations.map((operation) => subjectOf(operation, isShared))
 }
 
-/** The attachments that would be created or deleted, blocked ones included. */
+/** The attachments that would be created or deleted, blocked ones included: `plan --cluster` takes each. */
 export function namesOfClusterPlan({ operations }: Pick<ClusterPlan, 'operations'>): string[] {
   return operations.map(({ attachment }) => `volumeattachment/${attachment.name}`)
-}
-
-/** The volumes of these rows of a cluster: attachments where nothing else is known. */
-export function namesOfClusterRows(rows: readonly Pick<ClusterStatusRow, 'volume' | 'attachments'>[]): string[] {
-  return rows.map(({ volume, attachments: [first] }) => {
-    if (volume.persistentVolume !== undefined) return `persistentvolume/${volume.persistentVolume}`
-    return first === undefined ? `volume/${volume.name}` : `volumeattachment/${first.name}`
-  })
 }
 
 function noteUid(uids: Map<string, Set<string>>, pod: PodRef): void {

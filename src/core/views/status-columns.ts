@@ -1,6 +1,4 @@
-/** The columns of `volctl status` of either scope, and the order in which they give way where the terminal is narrow. */
-import type { ClusterStatusRow } from '../plan/cluster-status.ts'
-import { podName } from '../plan/pod-name.ts'
+/** The columns of `volctl status`, and the order in which they give way where the terminal is narrow. */
 import { podTexts } from '../plan/pod-texts.ts'
 import type { StatusRow, VerdictState } from '../status/status.ts'
 import type { Column, TableForm } from './columns-table.ts'
@@ -8,12 +6,10 @@ import type { Cell } from './render-table.ts'
 import type { Screen } from './screen.ts'
 import { volumeText } from './words.ts'
 
-type Row = StatusRow | ClusterStatusRow
-
 /** @param says what each row comes to, in a few words */
 export function nodeTable(
   all: readonly StatusRow[],
-  says: (row: Row) => string,
+  says: (row: StatusRow) => string,
   { wide }: Screen,
 ): TableForm<StatusRow> {
   const names = podTexts(all.flatMap(({ pod }) => pod ?? []))
@@ -40,37 +36,15 @@ export function nodeTable(
   }
 }
 
-/** @param says what each row comes to, in a few words */
-export function clusterTable(says: (row: Row) => string, { wide }: Screen): TableForm<ClusterStatusRow> {
-  return {
-    owner: { head: 'NODE', cell: ({ node }) => node },
-    columns: [
-      { head: 'VOLUME', cell: ({ volume }) => volume.claim ?? volume.name },
-      { head: 'WANTED BY', cell: ({ desired, pods }) => podsText(desired, pods.map(podName)), stays: 1 },
-      { head: 'ATTACHED', cell: clusterAttachedText, stays: 3 },
-      { head: 'IN USE', cell: ({ inUse }) => (inUse ? 'yes' : 'no'), stays: 2 },
-      verdictColumn(says),
-      ...(wide ? [CODE, ATTACHMENTS, WHY] : []),
-    ],
-    inWords: wide,
-  }
-}
-
 const NODE_CODES: Column<StatusRow> = {
   head: 'CODE',
   cell: ({ verdict: { code = '', also } }) => [code, ...also].join(','),
   stays: 0,
 }
-const CODE: Column<ClusterStatusRow> = { head: 'CODE', cell: ({ verdict: { code = '' } }) => code, stays: 0 }
-const ATTACHMENTS: Column<ClusterStatusRow> = {
-  head: 'ATTACHMENT',
-  cell: ({ attachments }) => attachments.map(({ name }) => name).join(','),
-  stays: 0,
-}
 /** The first to give way, as it is long. */
-const WHY: Column<Row> = { head: 'WHY', cell: ({ verdict }) => verdict.message, stays: -1 }
+const WHY: Column<StatusRow> = { head: 'WHY', cell: ({ verdict }) => verdict.message, stays: -1 }
 
-function verdictColumn<R extends Row>(says: (row: Row) => string): Column<R> {
+function verdictColumn(says: (row: StatusRow) => string): Column<StatusRow> {
   return {
     head: 'VERDICT',
     cell: (row, screen) => {
@@ -154,17 +128,4 @@ function signOf(state: VerdictState, { symbols }: Screen): string {
 function colourOf(state: VerdictState, { paint }: Screen): (text: string) => string {
   if (state === 'good') return paint.good
   return state === 'error' || state === 'blocked' ? paint.bad : paint.warn
-}
-
-function podsText(desired: ClusterStatusRow['desired'], [first, ...others]: readonly string[]): string {
-  if (first === undefined) return '-'
-  const names = others.length === 0 ? first : `${first} +${others.length}`
-  return desired === 'ended' ? `${names} (ended)` : names
-}
-
-function clusterAttachedText({ attachments, confirmed }: ClusterStatusRow): string {
-  if (attachments.some(({ deleting }) => deleting)) return 'detaching'
-  if (attachments.some(({ attached }) => attached)) return confirmed ? 'yes' : 'object only'
-  if (confirmed) return 'status only'
-  return attachments.length > 0 ? 'attaching' : 'no'
 }

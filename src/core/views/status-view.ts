@@ -1,37 +1,33 @@
 /**
- * `volctl status` on a screen, of either scope: the answer, and below what needs a person a row for each volume, the worst first. What
+ * `volctl status` on a screen: the answer, and below what needs a person a row for each volume, the worst first. What
  * is good is only counted, and as many rows are shown as leave room for the answer, unless all is asked for.
  */
 import type { Answer } from '../answer/answer.ts'
 import { rowSays } from '../answer/row-says.ts'
 import { count } from '../lang/count.ts'
 import { isApiContent } from '../plan/api-content.ts'
-import type { ClusterPlan } from '../plan/cluster-plan.ts'
-import type { ClusterStatus, ClusterStatusRow } from '../plan/cluster-status.ts'
 import type { Plan } from '../plan/plan.ts'
 import type { Status, StatusRow, VerdictState } from '../status/status.ts'
 import { nextText, renderAnswer } from './answer-view.ts'
 import { columnsTable } from './columns-table.ts'
 import type { Screen } from './screen.ts'
 import { screenLines } from './screen-lines.ts'
-import { clusterTable, isInUseDoubtful, nodeTable } from './status-columns.ts'
+import { isInUseDoubtful, nodeTable } from './status-columns.ts'
 import { wrapped } from './wrap.ts'
 
 export interface StatusOptions {
   /** Show what is good, and every row. */
   readonly all: boolean
   /** That the status was made with. */
-  readonly plan: Plan | ClusterPlan
+  readonly plan: Plan
   readonly answer: Answer
   /** Where its commands are typed, if that is not here. */
   readonly place?: string | undefined
 }
 
-type Rows = readonly (StatusRow | ClusterStatusRow)[]
-
 /** What is good is only counted, unless all is asked for, or the Node's status says otherwise of its use. */
-export function shownRows<R extends Rows[number]>(rows: readonly R[], all: boolean): readonly R[] {
-  return all ? rows : rows.filter((row) => row.verdict.state !== 'good' || ('due' in row && isInUseDoubtful(row)))
+export function shownRows(rows: readonly StatusRow[], all: boolean): readonly StatusRow[] {
+  return all ? rows : rows.filter((row) => row.verdict.state !== 'good' || isInUseDoubtful(row))
 }
 
 /** However little room there is. */
@@ -39,14 +35,10 @@ const LEAST_LINES = 4
 /** What a person reads of a pipe at a time. */
 const PIPE_LINES = 40
 
-export function renderStatus(
-  status: Status | ClusterStatus,
-  screen: Screen,
-  { all, plan, answer, place }: StatusOptions,
-): string {
+export function renderStatus(status: Status, screen: Screen, { all, plan, answer, place }: StatusOptions): string {
   const unfolded = all || screen.wide
   const { ready: _, ...told } = answer
-  const counts = wrapped('', lastLine(status, answer.needs.length === 0), screen.width, screen.paint.bold)
+  const counts = wrapped('', countsLine(status, answer.needs.length === 0), screen.width, screen.paint.bold)
   const end = `${counts}${nextText(answer.next, screen)}`
   const withTable = (table: string): string =>
     renderAnswer(told, screen, { unfolded, place, more: table === '' ? [] : [table], end })
@@ -62,14 +54,9 @@ interface Fold {
   readonly lines?: number
 }
 
-function tableOf(status: Status | ClusterStatus, plan: Plan | ClusterPlan, screen: Screen, fold: Fold): string {
-  const says = rowSays(plan)
-  if ('scope' in status) {
-    const shown = shownRows(status.rows, fold.unfolded)
-    return fitted(shown, status.rows.length, fold, (rows) => columnsTable(clusterTable(says, screen), rows, screen))
-  }
+function tableOf(status: Status, plan: Plan, screen: Screen, fold: Fold): string {
   const shown = shownRows(status.rows, fold.unfolded)
-  const form = nodeTable(status.rows, says, screen)
+  const form = nodeTable(status.rows, rowSays(plan), screen)
   const folded = fold.unfolded ? shown : foldContent(shown)
   return fitted(folded, status.rows.length - shown.length + folded.length, fold, (rows) =>
     columnsTable(form, rows, screen),
@@ -77,7 +64,12 @@ function tableOf(status: Status | ClusterStatus, plan: Plan | ClusterPlan, scree
 }
 
 /** @param all rows, those included that are good */
-function fitted<R>(shown: readonly R[], all: number, { lines }: Fold, draw: (rows: readonly R[]) => string): string {
+function fitted(
+  shown: readonly StatusRow[],
+  all: number,
+  { lines }: Fold,
+  draw: (rows: readonly StatusRow[]) => string,
+): string {
   if (shown.length === 0) return ''
   const good = all - shown.length
   const [are, them] = good === 1 ? ['is', 'it'] : ['are', 'them']
@@ -121,18 +113,16 @@ const COUNTED: Readonly<Record<Exclude<VerdictState, 'good'>, string>> = {
 }
 
 /** @param isWell nothing needs a person */
-function lastLine({ rows, summary }: Status | ClusterStatus, isWell: boolean): string {
-  const verdicts: Readonly<Partial<Record<VerdictState, number>>> = summary.verdicts
+function countsLine({ rows, summary }: Status, isWell: boolean): string {
   const bad = Object.entries(COUNTED).flatMap(([state, word]) => {
-    const n = verdicts[state as VerdictState] ?? 0
+    const n = summary.verdicts[state as VerdictState] ?? 0
     return n === 0 ? [] : [`${n} ${word}`]
   })
-  const { good = 0 } = verdicts
+  const { good = 0 } = summary.verdicts
   const fine = good === 0 ? [] : [bad.length === 0 && isWell ? 'all are as they should be' : `${good} good`]
-  const orphaned = 'orphanedPods' in summary ? summary.orphanedPods : 0
   const counted = [
     rows.length === 0 ? 'No volumes' : `${count(rows.length, 'volume')}: ${[...bad, ...fine].join(', ')}`,
-    ...(orphaned > 0 ? [count(orphaned, 'orphaned pod')] : []),
+    ...(summary.orphanedPods > 0 ? [count(summary.orphanedPods, 'orphaned pod')] : []),
     ...(summary.filtered > 0 ? [`${summary.filtered} left out by names`] : []),
   ]
   return `${counted.join('; ')}.`

@@ -268,7 +268,7 @@ describe('the end of an apply of a cluster', () => {
   it('names what is left, and why', () => {
     const text = ended(worked('stuck-attachment'))
     expect(text).toContain('no external attacher of driver disk.csi.example.com runs')
-    expect(text).toMatch(/\nNext: volctl explain --cluster driver\/disk\.csi\.example\.com /)
+    expect(text).toMatch(/\nNext: volctl explain AttacherSilent /)
     expect(text).not.toMatch(/Left: \d/)
   })
 
@@ -278,6 +278,6 @@ describe('the end of an apply of a cluster', () => {
     const [operation] = after.operations
     const failed = { ...outcome('failed'), id: operation?.id ?? '', code: 'TimedOut' } as const
     const text = clusterClosing({ ...result({ outcomes: [failed] }), left: [], after }, after, PLAIN_SCREEN)
-    expect(text).toMatch(/\nNext: volctl explain --cluster volumeattachment\/csi-/)
+    expect(text).toMatch(/\nNext: volctl plan --cluster va\/csi-/)
   })
 })

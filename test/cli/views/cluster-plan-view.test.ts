@@ -2,11 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { clusterAnswerOf } from '../../../src/core/answer/cluster-answer.ts'
 import type { ClusterNode, ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
 import { renderClusterPlan } from '../../../src/core/views/cluster-plan-view.ts'
-import { renderExplanation } from '../../../src/core/views/explain-view.ts'
 import { PLAIN_SCREEN } from '../../../src/core/views/screen.ts'
 import { textWidth } from '../../../src/core/views/text-width.ts'
 import { attachment, bound, cluster, node, pod, silentNode, uniqueName } from '../../helpers/cluster-builder.ts'
-import { explainerOf, planOf } from '../../helpers/cluster-plan.ts'
+import { planOf } from '../../helpers/cluster-plan.ts'
 import { SCENES } from './cluster-scenes.ts'
 
 const LOOK = { unfolded: false, applyCommand: 'volctl apply --cluster' }
@@ -104,11 +103,5 @@ it('what waits for something else has a row of its own', () => {
 it('behind apply stands what lifts the cause on top', () => {
   const state = both(node('a'), node('b'), 'x', 'y', 'gone')
   const { next } = clusterAnswerOf(planOf(state), LOOK)
-  expect(next.map(({ command }) => command)).toEqual(['volctl apply --cluster', 'volctl explain --cluster pv-x'])
-})
-
-it('to explain what is explained is no step, and a volume on two nodes is one', () => {
-  const text = renderExplanation(explainerOf(both(node('a'), node('b'), 'x')).explain('pv/pv-x'), PLAIN_SCREEN)
-  expect(text).toContain('\n1 volume on 2 nodes; ')
-  expect(text).not.toContain('volctl explain --cluster')
+  expect(next.map(({ command }) => command)).toEqual(['volctl apply --cluster', 'volctl plan --cluster volume/pv-x'])
 })

@@ -12,7 +12,6 @@ import { answerOf } from '../../../src/core/answer/make-answer.ts'
 import { withoutRoot } from '../../../src/core/answer/names.ts'
 import type { ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
 import { parseClusterSnapshot } from '../../../src/core/cluster/snapshot/cluster-snapshot.ts'
-import { clusterStatus } from '../../../src/core/cluster/status/cluster-status.ts'
 import type { NodeState } from '../../../src/core/model/node-state.ts'
 import type { CsiSocket } from '../../../src/core/model/snapshot.ts'
 import type { Cause } from '../../../src/core/plan/cause.ts'
@@ -28,7 +27,6 @@ import { renderClusterPlan } from '../../../src/core/views/cluster-plan-view.ts'
 import { renderPlan } from '../../../src/core/views/plan-view.ts'
 import { renderStatus } from '../../../src/core/views/status-view.ts'
 import { captureFiles } from '../../helpers/captures.ts'
-import { clusterOptions } from '../../helpers/cluster-builder.ts'
 import { planOf } from '../../helpers/cluster-plan.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
 import { anyCluster } from '../../helpers/random-cluster.ts'
@@ -68,12 +66,14 @@ const LOOK = { unfolded: false, applyCommand: 'volctl apply --cluster' }
 
 function shownOfCluster(state: ClusterState): Shown[] {
   const whole = planOf(state)
-  const { status, plan } = clusterStatus(state, clusterOptions())
-  const answer = clusterAnswerOf(plan, LOOK)
   return [
-    { plan: whole, answer: clusterAnswerOf(whole, LOOK), text: renderClusterPlan(whole, SCREEN, LOOK) },
-    { plan, answer, text: renderStatus(status, SCREEN, { all: false, plan, answer }) },
-  ].map((each) => ({ ...each, nameOf: (cause) => nameOf(cause, podName, '') }))
+    {
+      plan: whole,
+      answer: clusterAnswerOf(whole, LOOK),
+      text: renderClusterPlan(whole, SCREEN, LOOK),
+      nameOf: (cause) => nameOf(cause, podName, ''),
+    },
+  ]
 }
 
 /** As a person knows it; of the node or cluster as a whole the beginning of the sentence. */

@@ -17,8 +17,8 @@ import {
   untaintOutOfService,
 } from '../context/kubectl.ts'
 import { notReadyText, readinessOf } from '../context/readiness.ts'
+import { volumeKey } from '../context/row-keys.ts'
 import type { Want } from '../desired/desired-attachments.ts'
-import { volumeKey } from '../ledger/cluster-row.ts'
 import type { ClusterNode } from '../model/cluster-state.ts'
 import { volumeRef } from '../model/known-volume.ts'
 import { whereElse } from './elsewhere.ts'

@@ -4,7 +4,7 @@ import { compareText } from '../../lang/compare-text.ts'
 import { attachmentName } from '../../names/volume-names.ts'
 import { type ClusterContext, nodeOf } from '../context/cluster-context.ts'
 import type { ClusterDraft, ClusterFindings, ClusterWait } from '../context/findings.ts'
-import { explainInCluster } from '../context/kubectl.ts'
+import { orName } from '../context/kubectl.ts'
 import { isGivenAsGone } from '../context/readiness.ts'
 import { nodesText } from '../context/words.ts'
 import type { Want } from '../desired/desired-attachments.ts'
@@ -34,7 +34,7 @@ export function whereElse(context: ClusterContext, findings: ClusterFindings, { 
     wait: {
       code: 'DetachFirst',
       message: `the volume may be on one node only, and is, or may be, attached to ${names}`,
-      hint: `No pod wants the volume there any more. See what keeps it there: ${explainInCluster(`node/${left[0]}`)}`,
+      hint: `No pod wants the volume there any more. See what keeps it there: volctl plan --cluster --node ${orName(left[0] ?? '')}`,
     },
   }
 }

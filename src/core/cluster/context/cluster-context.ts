@@ -3,7 +3,6 @@
 import type { ClusterOptions, ControllerState } from '../../plan/cluster-plan.ts'
 import { type ActualAttachments, actualAttachments } from '../actual/actual-attachments.ts'
 import { type DesiredAttachments, desiredAttachments } from '../desired/desired-attachments.ts'
-import { ClusterLedger } from '../ledger/cluster-ledger.ts'
 import { ClusterObjects } from '../model/cluster-objects.ts'
 import type { ClusterNode, ClusterState } from '../model/cluster-state.ts'
 import { type KnownVolume, knownVolumes } from '../model/known-volume.ts'
@@ -18,8 +17,6 @@ export interface ClusterContext {
   readonly known: ReadonlyMap<string, KnownVolume>
   readonly desired: DesiredAttachments
   readonly actual: ActualAttachments
-  /** Whose a finding is. */
-  readonly ledger: ClusterLedger
   readonly controller: ControllerState
   /** See ClusterFacts. */
   readonly driversOnNodes: ClusterFacts['driversOnNodes']
@@ -37,8 +34,7 @@ export function clusterContext(
   const known = knownVolumes(state)
   const desired = desiredAttachments(state, objects, known)
   const actual = actualAttachments(state, objects, known, desired)
-  const sources = { state, objects, known, desired, actual }
-  return { ...sources, ledger: new ClusterLedger(sources), options, ...facts, now: serverTime(state) ?? 0 }
+  return { state, objects, known, desired, actual, options, ...facts, now: serverTime(state) ?? 0 }
 }
 
 /** `mayLive` counts as alive. */

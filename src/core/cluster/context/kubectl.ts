@@ -14,11 +14,6 @@ export function volctlOn(node: string, ...words: readonly string[]): string {
   return kubectl('volctl', 'on', node, ...words)
 }
 
-/** @param what `node/NAME`, `pv/NAME` */
-export function explainInCluster(what: string): string {
-  return `volctl explain --cluster ${orName(what)}`
-}
-
 export function describeAttachment(name: string): string {
   return kubectl('describe', 'volumeattachment', name)
 }

@@ -1,5 +1,6 @@
 /** Names given with --node, --pod, --namespace, --volume and --node-gone that match nothing: after a typo all would look well. */
 
+import { parseCsiUniqueName } from '../../names/volume-names.ts'
 import { ambiguousPods, nameFaults } from '../../plan/name-faults.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import { nodeOf } from '../context/cluster-context.ts'
@@ -100,6 +101,9 @@ function namesOfVolumes({ state, known, desired }: ClusterContext, { operations 
     ]),
     ...[...known.values(), ...desired.all().map(({ volume }) => volume)].flatMap(
       ({ uniqueName, handle = uniqueName }) => [uniqueName, handle],
+    ),
+    ...state.nodes.flatMap(({ volumesAttached = [], volumesInUse = [] }) =>
+      [...volumesAttached, ...volumesInUse].flatMap((each) => [each, parseCsiUniqueName(each)?.handle ?? each]),
     ),
   ]
 }

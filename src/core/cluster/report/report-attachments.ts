@@ -12,11 +12,11 @@ import { isDriverGone, lookAtWhoDetaches } from '../context/drivers.ts'
 import type { About, ClusterFindings } from '../context/findings.ts'
 import { describeAttachment, kubectl, orName, whoCreated } from '../context/kubectl.ts'
 import { isGivenAsGone } from '../context/readiness.ts'
+import { attachmentKey, volumeOn } from '../context/row-keys.ts'
 import { type Shaped, shaped } from '../context/shaped.ts'
 import { heldBy, nodesText } from '../context/words.ts'
 import { LATEST } from '../detach/verdict.ts'
 import { hasCaret, isForeign } from '../detach/whose-work.ts'
-import { attachmentKey, volumeOn } from '../ledger/cluster-row.ts'
 import { volumeLabel, volumeRef } from '../model/known-volume.ts'
 
 export function reportAttachments(context: ClusterContext, findings: ClusterFindings): void {

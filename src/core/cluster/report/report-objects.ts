@@ -6,7 +6,7 @@ import { firstFew } from '../../lang/first-few.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { type ClusterContext, isSettled } from '../context/cluster-context.ts'
 import { type ClusterFindings, ofPod, podRef } from '../context/findings.ts'
-import { deletePod, explainInCluster, kubectl, retain } from '../context/kubectl.ts'
+import { deletePod, kubectl, orName, retain } from '../context/kubectl.ts'
 import { shaped } from '../context/shaped.ts'
 import { heldBy, nodesText } from '../context/words.ts'
 import type { ClusterClaim, ClusterPod, ClusterVolume } from '../model/cluster-state.ts'
@@ -66,7 +66,7 @@ function reportVolume({ actual }: ClusterContext, findings: ClusterFindings, vol
       subject: { persistentVolume: name, nodes: attached },
     },
     attached.length > 0
-      ? `The PersistentVolume goes once its volume is detached. See what that waits for: ${explainInCluster(`pv/${name}`)}`
+      ? `The PersistentVolume goes once its volume is detached. See what that waits for: volctl plan --cluster ${orName(`pv/${name}`)}`
       : `See who keeps the finalizer: ${kubectl('describe', 'pv', name)}`,
   )
 }

@@ -13,12 +13,12 @@ import {
 } from '../context/cluster-context.ts'
 import { attacherLease, isStale, lookAtWhoDetaches } from '../context/drivers.ts'
 import { type ClusterFindings, ofPod } from '../context/findings.ts'
-import { describePod, explainInCluster, kubectl, lookAtNode, lookAtNodePod } from '../context/kubectl.ts'
+import { describePod, kubectl, lookAtNode, lookAtNodePod, orName } from '../context/kubectl.ts'
 import { notReadyText, readinessOf } from '../context/readiness.ts'
+import { unresolvedKey, volumeKey } from '../context/row-keys.ts'
 import { type Shaped, shaped } from '../context/shaped.ts'
 import type { Want } from '../desired/desired-attachments.ts'
 import type { UnresolvedPodVolume } from '../desired/pod-volume.ts'
-import { unresolvedKey, volumeKey } from '../ledger/cluster-row.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'
 import { volumeLabel, volumeRef } from '../model/known-volume.ts'
 
@@ -118,7 +118,7 @@ function heldElsewhere({ actual }: ClusterContext, { volume, node }: Want): Caus
   if (other === undefined) return undefined
   return {
     text: shaped`volume ${volumeLabel(volumeRef(volume))} is still attached to node ${other}, and only one node may have it`,
-    hint: `See what keeps the volume there: ${explainInCluster(`node/${other}`)}`,
+    hint: `See what keeps the volume there: volctl plan --cluster --node ${orName(other)}`,
   }
 }
 

@@ -9,8 +9,8 @@ import { type ClusterContext, isControllerAlive, isSettled, lookAtController } f
 import { type ClusterFindings, onNodes } from '../context/findings.ts'
 import { taintOutOfService, untaintOutOfService, volctlOn } from '../context/kubectl.ts'
 import { isHeard, notReadyText, readinessOf } from '../context/readiness.ts'
+import { volumeKey } from '../context/row-keys.ts'
 import { shaped } from '../context/shaped.ts'
-import { volumeKey } from '../ledger/cluster-row.ts'
 import type { ClusterNode } from '../model/cluster-state.ts'
 import { volumeRef } from '../model/known-volume.ts'
 
@@ -58,7 +58,8 @@ function isExplained({ desired, actual }: ClusterContext, node: string, uniqueNa
   return desired.mayBeOn(node, { uniqueName, driver, persistentVolume }) !== undefined
 }
 
-function refOf({ known }: ClusterContext, uniqueName: string): ClusterVolumeRef {
+/** As a plan names it, also where only a Node's status does. */
+export function refOf({ known }: ClusterContext, uniqueName: string): ClusterVolumeRef {
   const volume = known.get(uniqueName)
   if (volume !== undefined) return volumeRef(volume)
   const csi = parseCsiUniqueName(uniqueName)

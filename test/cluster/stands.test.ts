@@ -1,0 +1,202 @@
+/** `plan --cluster NAME`: how stands what was named, also where nothing is to be done. */
+import { describe, expect, it } from 'vitest'
+import schema from '../../schema/cluster-plan.schema.json' with { type: 'json' }
+import nodeSchema from '../../schema/plan.schema.json' with { type: 'json' }
+import { clusterAnswerOf } from '../../src/core/answer/cluster-answer.ts'
+import { clusterContext } from '../../src/core/cluster/context/cluster-context.ts'
+import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
+import { planOver } from '../../src/core/cluster/pass/plan-cluster.ts'
+import { standsOf } from '../../src/core/cluster/pass/stands.ts'
+import { attachmentName } from '../../src/core/names/volume-names.ts'
+import type { ClusterOptions, ClusterPlan, ClusterStand } from '../../src/core/plan/cluster-plan.ts'
+import { rowsOf } from '../../src/core/plan/subject.ts'
+import { renderClusterPlan } from '../../src/core/views/cluster-plan-view.ts'
+import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
+import { schemaCheck } from '../helpers/closed-schema.ts'
+import {
+  ALIVE,
+  attachment,
+  bound,
+  claim,
+  cluster,
+  clusterOptions,
+  DRIVER,
+  node,
+  pod,
+  uniqueName,
+  volume,
+} from '../helpers/cluster-builder.ts'
+import { anyCluster } from '../helpers/random-cluster.ts'
+import { randomFrom } from '../helpers/random-from.ts'
+
+function named(state: ClusterState, options: Partial<ClusterOptions>) {
+  const context = clusterContext(state, clusterOptions(options))
+  const plan = planOver(context)
+  const stands = standsOf(context, plan)
+  return { plan: stands === undefined ? plan : { ...plan, stands }, stands }
+}
+
+const messages = (state: ClusterState, options: Partial<ClusterOptions>) =>
+  named(state, options).stands?.map(({ message }) => message)
+
+const using = (name: string, ...volumes: readonly string[]) =>
+  node(name, {
+    volumesAttached: volumes.map((each) => uniqueName(each)),
+    volumesInUse: volumes.map((each) => uniqueName(each)),
+  })
+
+const LIVING = { controller: { lease: ALIVE } }
+const PODS = [pod('web-0', 'a', ['data'])]
+const ATTACHED = cluster({
+  ...bound('data'),
+  ...LIVING,
+  nodes: [using('a', 'data'), node('b')],
+  pods: PODS,
+  attachments: [attachment('data', 'a')],
+})
+const { volumeName: _, ...UNBOUND } = claim('data', { phase: 'Pending' })
+const VA = attachmentName('h-data', DRIVER, 'a')
+
+describe('a volume by each of its names', () => {
+  it.each<Partial<ClusterOptions>>([
+    { pods: ['default/web-0'] },
+    { volumes: ['default/data'] },
+    { volumes: ['pv-data'] },
+    { volumes: ['h-data'] },
+    { volumes: [uniqueName('data')] },
+    { volumes: [VA] },
+    { nodes: ['a'] },
+    { pods: ['default/web-0'], volumes: ['pv-data'], nodes: ['a'] },
+  ])('%j', (options) => {
+    const { stands = [] } = named(ATTACHED, options)
+    expect(stands.map(({ message }) => message)).toEqual(['attached to a, wanted by default/web-0: nothing to do'])
+    expect(stands[0]).toMatchObject({
+      about: { nodes: ['a'], attachment: VA, pods: [{ name: 'web-0' }], volume: { persistentVolume: 'pv-data' } },
+      subject: { row: `a ${uniqueName('data')}` },
+    })
+  })
+
+  it('nothing where nothing is named', () => {
+    expect(messages(ATTACHED, {})).toBeUndefined()
+    expect(messages(ATTACHED, { namespaces: ['default'] })).toBeUndefined()
+  })
+
+  it('no other volume, and a name that nothing bears is still an error', () => {
+    expect(messages(ATTACHED, { nodes: ['b'] })).toEqual([])
+    const { plan, stands } = named(ATTACHED, { volumes: ['typo'] })
+    expect([stands, plan.problems.map(({ code }) => code)]).toEqual([[], ['NothingNamed']])
+  })
+
+  it('what only a Node reports bears its name', () => {
+    const state = cluster({ ...LIVING, nodes: [using('a', 'lost')] })
+    for (const name of ['h-lost', uniqueName('lost')])
+      expect(messages(state, { volumes: [name] })).toEqual([
+        'attached to a by the word of its status alone and reported in use, wanted by no pod: not as it should be (ReportedUnused)',
+      ])
+  })
+})
+
+describe('what is said of it', () => {
+  const DATA = { volumes: ['default/data'] }
+  const OLD = { ...bound('data'), attachments: [attachment('data', 'b')] }
+
+  it.each<{ about: string; state: ClusterState; says: readonly string[] }>([
+    {
+      about: 'attached, and not wanted: volctl detaches it',
+      state: cluster(OLD),
+      says: ['attached to b, wanted by no pod: its detach is ready'],
+    },
+    {
+      about: 'attached, and not wanted: the controller detaches it',
+      state: cluster({ ...OLD, ...LIVING }),
+      says: ['attached to b, wanted by no pod: its detach waits (ControllerActs)'],
+    },
+    {
+      about: 'waits for another node',
+      state: cluster({ ...OLD, nodes: [node('a')], pods: PODS }),
+      says: [
+        'not attached to a, but to b, wanted by default/web-0: its attach is blocked (Predecessor)',
+        'attached to b, wanted by no pod: its detach is blocked (MachineMayWrite)',
+      ],
+    },
+    {
+      about: 'of a pod that ended',
+      state: cluster({ ...OLD, ...LIVING, pods: [pod('web-0', 'b', ['data'], { terminated: true })] }),
+      says: ['attached to b, of default/web-0, which ended: its detach waits (ControllerActs)'],
+    },
+    {
+      about: 'detached',
+      state: cluster(bound('data')),
+      says: ['attached to no node: nothing to do'],
+    },
+    {
+      about: 'of a pod without a node',
+      state: cluster({ ...bound('data'), pods: [pod('web-0', undefined, ['data'])] }),
+      says: ['wanted by default/web-0, which has no node yet: nothing to do', 'attached to no node: nothing to do'],
+    },
+    {
+      about: 'an unbound claim that no pod has',
+      state: cluster({ claims: [UNBOUND] }),
+      says: ['bound to no PersistentVolume: nothing to do'],
+    },
+    {
+      about: 'its driver needs no attachment',
+      state: cluster({
+        claims: [claim('data')],
+        volumes: [volume('data', { attachability: 'notAttachable' })],
+        pods: PODS,
+      }),
+      says: ['not attached to a, of default/web-0 (the driver needs no attachment): nothing to do'],
+    },
+  ])('$about', ({ state, says }) => expect(messages(state, DATA)).toEqual(says))
+
+  it('a pod has what only one node may have wherever that is, and a shared volume on its own node', () => {
+    const two = (modes: readonly string[]): ClusterState =>
+      cluster({ ...OLD, volumes: [volume('data', { accessModes: modes })], nodes: [node('a'), node('b')], pods: PODS })
+    const nodesOf = (modes: readonly string[]) =>
+      named(two(modes), { pods: ['default/web-0'] }).stands?.flatMap(({ about }) => about.nodes)
+    expect(nodesOf(['ReadWriteMany'])).toEqual(['a'])
+    expect(nodesOf(['ReadWriteOnce'])).toEqual(['a', 'b'])
+  })
+
+  it('nothing to do is said of no volume whose work other flags leave out, nor where not everything was read', () => {
+    expect(messages(cluster(OLD), { ...DATA, only: ['AttachVolume'] })).toEqual(['attached to b, wanted by no pod'])
+    const lists = { ...ATTACHED.lists, pods: { state: 'failed', count: 0 } as const }
+    expect(messages({ ...ATTACHED, lists, pods: [] }, DATA)).toEqual([expect.stringMatching(/: (?!nothing to do)/)])
+  })
+})
+
+it('on a screen it stands below what needs a person', () => {
+  const { plan } = named(ATTACHED, { pods: ['default/web-0'] })
+  const text = renderClusterPlan(
+    plan,
+    { ...PLAIN_SCREEN, width: 80 },
+    { unfolded: false, applyCommand: 'volctl apply' },
+  )
+  expect(text.split('\n\n').slice(1)).toEqual([
+    'As it stands\n  default/data   attached to a, wanted by default/web-0: nothing to do',
+    'Nothing to do: every volume in this cluster is as it should be.\n',
+  ])
+})
+
+describe('clusters as no one would think of them', () => {
+  const defects = schemaCheck(schema, nodeSchema)
+  const said = ({ operations, waiting, problems }: ClusterPlan, { subject }: ClusterStand): boolean =>
+    [...operations, ...waiting, ...problems.filter(({ severity }) => severity !== 'info')].some((each) =>
+      rowsOf(each.subject).some((key) => rowsOf(subject).includes(key)),
+    )
+
+  it('the schema describes it, and nothing is to be done only where the plan says nothing', () => {
+    for (let seed = 0; seed < 60; seed++) {
+      const state = anyCluster(randomFrom(seed))
+      const pods = state.pods.slice(0, 1).map(({ uid }) => uid)
+      for (const options of [{ nodes: state.nodes.map(({ name }) => name) }, { pods }]) {
+        const { plan, stands = [] } = named(state, options)
+        expect(defects(plan)).toEqual([])
+        for (const stand of stands)
+          expect(/: nothing (?:to do|is known)/.test(stand.message) && said(plan, stand), stand.message).toBe(false)
+        expect(clusterAnswerOf(plan).stands?.rows.length ?? 0).toBe(stands.length)
+      }
+    }
+  })
+})

@@ -1,0 +1,54 @@
+/** What explain says of a claim, a PersistentVolume and a VolumeAttachment, as links of a chain. */
+import { expect, it } from 'vitest'
+import { ago } from '../helpers/cluster-builder.ts'
+import { explain } from '../helpers/explaining.ts'
+import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
+import { planOptions } from '../helpers/plan-options.ts'
+
+const LIVING = uid(2)
+const wanted = (): NodeBuilder =>
+  node()
+    .persistentVolume('pv-1')
+    .livingPod(LIVING, 'web-0', [{ name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
+    .published(LIVING, 'pv-1', '7:1')
+    .staged('pv-1', '7:1')
+
+/** Changes the first object of a list. */
+function change(list: unknown[], part: Record<string, object>): void {
+  const first = list[0] as Record<string, object>
+  list[0] = {
+    ...first,
+    ...Object.fromEntries(Object.entries(part).map(([key, value]) => [key, { ...first[key], ...value }])),
+  }
+}
+
+const GOING = { metadata: { deletionTimestamp: ago(5), finalizers: ['example.com/wait'] } }
+const OBJECTS = ['PersistentVolumeClaim', 'PersistentVolume', 'VolumeAttachment']
+
+it.each<{ name: string; of?: (built: NodeBuilder) => void; unwanted?: true; says: string }>([
+  { name: 'all is well', says: 'bound to pv-1' },
+  { name: 'the claim is being deleted', of: ({ claims }) => change(claims, GOING), says: 'being deleted since' },
+  { name: 'the claim is not bound', of: ({ claims }) => change(claims, { status: { phase: 'Lost' } }), says: 'Lost, ' },
+  {
+    name: 'the PersistentVolume has failed',
+    of: ({ volumes }) => change(volumes, { status: { phase: 'Failed' } }),
+    says: 'Failed; ',
+  },
+  { name: 'the PersistentVolume is being deleted', of: ({ volumes }) => change(volumes, GOING), says: 'being deleted' },
+  {
+    name: 'the attachment failed',
+    of: ({ attachments }) => change(attachments, { status: { attached: false, attachError: { message: 'no disk' } } }),
+    says: 'not attached; no disk',
+  },
+  { name: 'the Node does not list it', of: ({ attached }) => void attached.splice(0), says: 'does not list it' },
+  { name: 'no pod wants it', unwanted: true, says: 'no pod there wants it' },
+])('$name', ({ of, unwanted, says }) => {
+  const built = unwanted ? node().persistentVolume('pv-1', { inUse: false }) : wanted()
+  of?.(built)
+  for (const what of ['pvc/default/claim-pv-1', 'pv/pv-1', `va/${built.attachments[0]?.metadata.name}`]) {
+    const { chain } = explain(built.build(), planOptions(), what).explanation
+    const links = chain.filter(({ kind }) => OBJECTS.includes(kind)).map((link) => link.says)
+    expect(links).toHaveLength(OBJECTS.length)
+    expect(links.join('\n')).toContain(says)
+  }
+})
