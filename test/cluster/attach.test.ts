@@ -247,7 +247,7 @@ describe('a volume that another node has', () => {
     })
 
     it('one that has ended there has it still: its kubelet may not have unmounted it', () => {
-      const ended = pod('done', 'a', ['x'], { terminated: true, phase: 'Succeeded' })
+      const ended = pod('done', 'a', ['x'], { terminated: true })
       const pods = [ended, pod('p', 'a', ['x'], { started: false }), waiting]
       const [found] = messages({ nodes: [node('a', inUse), node('b', inUse)], pods })
       expect(found).toMatch(/^MultiAttach .*node a reports the volume in use/)

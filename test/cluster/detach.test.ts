@@ -401,7 +401,7 @@ describe('what wants a volume, or may', () => {
     { name: '1.31, which removed it', version: 'v1.31.0', kept: false },
     { name: '1.36', version: 'v1.36.2', kept: false },
   ])('R710: a pod that has ended, on a node that keeps its volumes, in $name: $kept', ({ version, kept }) => {
-    const pods = [pod('p', 'a', ['x'], { terminated: true, phase: 'Succeeded' })]
+    const pods = [pod('p', 'a', ['x'], { terminated: true })]
     const { serverVersion: _, ...state } = unwanted({ keepsTerminated: true }, { pods })
     const { operations } = planOf({ ...state, ...(version !== undefined && { serverVersion: version }) })
     expect(operations).toHaveLength(kept ? 0 : 1)

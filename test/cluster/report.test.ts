@@ -31,7 +31,7 @@ const WANTED: Partial<ClusterState> = {
   attachments: [attachment('x', 'a')],
 }
 const IN_ORDER = { volumesAttached: [X], volumesInUse: [X] }
-const WAITING = pod('p', 'a', ['x'], { started: false, waiting: 'ContainerCreating' })
+const WAITING = pod('p', 'a', ['x'], { started: false })
 
 describe('findings', () => {
   it.each<{ name: string; state: Partial<ClusterState>; code: string; says: string }>([

@@ -119,7 +119,6 @@ export function pod(
     uid: `uid-${name}`,
     createdAt: ago(1000),
     ...(on !== undefined && { node: on }),
-    phase: 'Running',
     terminated: false,
     started: true,
     volumes: claims.map((claim): ClusterPodVolume => ({ name: claim, claim })),

@@ -27,9 +27,7 @@ export const WORKED_CLUSTERS: Readonly<Record<string, ClusterState>> = {
   'node-gone': cluster({
     ...shop('data'),
     ...{ nodes: [node('node-2', { volumesInUse: data })], attachers: [lease], podCount: 40 },
-    pods: [
-      pod('web-0', 'node-2', ['data'], { ...inShop, started: false, waiting: 'ContainerCreating', createdAt: ago(8) }),
-    ],
+    pods: [pod('web-0', 'node-2', ['data'], { ...inShop, started: false, createdAt: ago(8) })],
     attachments: [attachment('data', 'node-1')],
   }),
   /** A machine is silent, its pod cannot end, and the new pod waits. */
@@ -44,7 +42,7 @@ export const WORKED_CLUSTERS: Readonly<Record<string, ClusterState>> = {
       pod('web-5d8f-old', 'node-1', ['data'], { ...inShop, deletedAt: ago(7) }),
       pod('web-5d8f-new', 'node-2', ['data'], {
         ...inShop,
-        ...{ started: false, waiting: 'ContainerCreating', createdAt: ago(7) },
+        ...{ started: false, createdAt: ago(7) },
       }),
     ],
     attachments: [attachment('data', 'node-1')],

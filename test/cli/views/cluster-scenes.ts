@@ -36,7 +36,7 @@ export const SCENES: Readonly<Record<string, ClusterState>> = {
   }),
   'two pods of one volume': cluster({
     nodes: [inUse('a', 'db'), node('b')],
-    pods: [pod('db-0', 'a', ['db']), pod('db-1', 'b', ['db'], { started: false, phase: 'Pending' })],
+    pods: [pod('db-0', 'a', ['db']), pod('db-1', 'b', ['db'], { started: false })],
     attachments: [attachment('db', 'a')],
     ...bound('db'),
   }),

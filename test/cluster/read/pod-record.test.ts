@@ -35,11 +35,11 @@ describe('the volumes of a pod that could be attached', () => {
 })
 
 describe('a pod has started', () => {
-  const ran = { name: 'main', state: { waiting: { reason: 'CrashLoopBackOff' } }, lastState: { terminated: {} } }
+  const ran = { name: 'main', state: {}, lastState: { terminated: {} } }
   it.each([
     {
       name: 'not while its container is created',
-      status: { state: { waiting: { reason: 'ContainerCreating' } } },
+      status: { state: {} },
       is: false,
     },
     { name: 'while its container runs', status: { state: { running: {} } }, is: true },

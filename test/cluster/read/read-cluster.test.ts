@@ -133,7 +133,6 @@ describe('a cluster', () => {
       node: 'node-1',
       terminated: false,
       started: false,
-      waiting: 'ContainerCreating',
       volumes: [
         { name: 'data', claim: 'data-1' },
         { name: 'lun', source: { name: 'lun', iscsi: { iqn: 'iqn.x' } } },

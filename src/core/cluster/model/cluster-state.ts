@@ -202,16 +202,12 @@ const pod = kept({
   deletedAt: text,
   /** spec.nodeName; absent: not scheduled. */
   node: text,
-  phase: text,
   /** R221: the controller counts the pod as terminated. */
   terminated: needed(flag),
   /** Some container of the pod runs or ran. */
   started: needed(flag),
-  /** Why the first container waits, e.g. ContainerCreating; or the reason of PodScheduled=False. */
-  waiting: text,
   /** Message of PodScheduled=False. */
   unschedulable: text,
-  owner: kept({ kind: needed(text), name: needed(text) }),
   volumes: needed(keptList<ClusterPodVolume>(podVolume)),
 })
 

@@ -27,7 +27,6 @@ export function podRecord(pod: ReceivedPod): ClusterPod | undefined {
   const { metadata, spec, status } = pod
   const volumes = (spec.volumes ?? []).flatMap((volume) => volumeRecord(metadata.name, volume))
   if (volumes.length === 0) return undefined
-  const owner = metadata.ownerReferences?.find(({ controller }) => controller === true)
   const unscheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled')
   return {
     namespace: podNamespace(pod),
@@ -40,10 +39,7 @@ export function podRecord(pod: ReceivedPod): ClusterPod | undefined {
       createdAt: metadata.creationTimestamp ?? undefined,
       deletedAt: metadata.deletionTimestamp,
       node: spec.nodeName || undefined,
-      phase: status?.phase,
-      waiting: unscheduled?.status === 'False' ? unscheduled.reason : waitsFor(pod),
       unschedulable: unscheduled?.status === 'False' ? unscheduled.message : undefined,
-      owner: owner && { kind: owner.kind, name: owner.name },
     }),
   }
 }
@@ -57,13 +53,6 @@ function volumeRecord(pod: string, volume: PodVolumeSource): ClusterPodVolume[] 
   const sources = ATTACHED_SOURCES.filter((source) => volume[source] != null)
   if (sources.length === 0) return []
   return [{ name, source: { name, ...Object.fromEntries(sources.map((source) => [source, volume[source]])) } }]
-}
-
-function waitsFor(pod: ReceivedPod): string | undefined {
-  for (const { state } of containersOf(pod)) {
-    if (state?.waiting?.reason !== undefined) return state.waiting.reason
-  }
-  return undefined
 }
 
 /** A container that crashed waits to be started again. */

@@ -20,8 +20,6 @@ const container = kept({
   name: needed(text),
   state: kept({
     running: nullable(kept({})),
-    /** With the reason why it waits. */
-    waiting: nullable(kept({ reason: text })),
     terminated: nullable(kept({ finishedAt: nullable(text) })),
   }),
   /** Of its last run, where it waits to run again. */
@@ -37,7 +35,7 @@ export const receivedPod = kept({
   spec: needed(kept({ nodeName: text, volumes: keptList<PodVolumeSource>(podVolumeShape) })),
   status: kept({
     phase: text,
-    conditions: keptList(kept({ type: needed(text), status: needed(text), reason: text, message: text })),
+    conditions: keptList(kept({ type: needed(text), status: needed(text), message: text })),
     initContainerStatuses: containers,
     containerStatuses: containers,
     ephemeralContainerStatuses: containers,
