@@ -12,13 +12,10 @@ import { asksForCommands, rootHelp } from './core/cli/root-help.ts'
 import { helpAsked, SHORT, shortHelp } from './core/cli/short-help.ts'
 import { explainError } from './core/cli/usage-error.ts'
 import { asksForVersion, versionLine } from './core/cli/version-line.ts'
-import { acceptCalledAs, asCalled, programName, terminalWidth } from './core/trust/called-as.ts'
 import { acceptCaller } from './core/trust/caller.ts'
 import { environment } from './core/trust/environment.ts'
+import { acceptName, programName } from './core/trust/own-program.ts'
 import { palette } from './core/views/palette.ts'
-
-/** In a Pod of `volctl on` (through-pod/framed-command.ts). */
-const FRAMED = '__framed'
 
 /** Literal imports, which the bundler keeps lazy. */
 const LOADERS: Readonly<Record<string, () => Promise<{ default: Command.Class }>>> = {
@@ -28,7 +25,6 @@ const LOADERS: Readonly<Record<string, () => Promise<{ default: Command.Class }>
   doctor: () => import('./commands/doctor.ts'),
   explain: () => import('./commands/explain.ts'),
   journal: () => import('./commands/journal.ts'),
-  on: () => import('./commands/on.ts'),
   plan: () => import('./commands/plan.ts'),
   status: () => import('./commands/status.ts'),
   snapshot: () => import('./commands/snapshot.ts'),
@@ -44,14 +40,8 @@ export async function main(manifest: Interfaces.Manifest, root: string): Promise
   const output = standardOutput()
   process.stderr.on('error', () => undefined)
   try {
-    const args = acceptCalledAs(acceptCaller(process.argv.slice(2)), nodeCommands(manifest))
+    const args = acceptName(acceptCaller(process.argv.slice(2)))
     const [first, ...asked] = args
-    if (first === FRAMED) {
-      const { runFramed } = await import('./core/through-pod/framed-command.ts')
-      const status = await runFramed(asked, pjson.version, (line) => output.write(line))
-      await output.flush()
-      process.exit(status)
-    }
     if (first === '__complete') {
       const { answerCompletion } = await import('./core/completion/complete.ts')
       await answerCompletion(asked, Object.values(manifest.commands), root, async (text) => {
@@ -67,7 +57,7 @@ export async function main(manifest: Interfaces.Manifest, root: string): Promise
     }
     if (asksForCommands(commandLine(args))) {
       const colour = isColourful(args, environment(), process.stdout.isTTY === true)
-      const columns = terminalWidth() ?? (process.stdout.columns || undefined)
+      const columns = process.stdout.columns || undefined
       output.write(rootHelp(Object.values(manifest.commands), await palette(colour), columns))
       await output.flush()
       process.exit()
@@ -76,11 +66,8 @@ export async function main(manifest: Interfaces.Manifest, root: string): Promise
     const { run, settings } = await loadOclif()
     settings.enableAutoTranspile = false
     const { args: line, help } = helpAsked(commandLine(args))
-    const plugin = embeddedPlugin(
-      asTypedHere(help === 'short' ? shortHelp(manifest) : manifest),
-      root,
-      help === 'short' ? SHORT : {},
-    )
+    const plugin =
+      help === 'short' ? embeddedPlugin(shortHelp(manifest), root, SHORT) : embeddedPlugin(manifest, root, {})
     await run(line, {
       root,
       pjson: plugin.pjson,
@@ -94,16 +81,6 @@ export async function main(manifest: Interfaces.Manifest, root: string): Promise
   }
   await messages.flush()
   process.exit()
-}
-
-/** Commands that a hint may name, as this person calls them; `on` says itself what is typed. */
-function nodeCommands({ commands }: Interfaces.Manifest): string[] {
-  return Object.keys(commands).filter((name) => name !== 'on')
-}
-
-/** The help in this person's words. */
-function asTypedHere(manifest: Interfaces.Manifest): Interfaces.Manifest {
-  return programName() === pjson.oclif.bin ? manifest : JSON.parse(asCalled(JSON.stringify(manifest)))
 }
 
 /** Its own listeners, which it adds when it is loaded, throw whatever is not EPIPE, past every catch. */

@@ -26,7 +26,7 @@ import { applyArguments, PLAN_NAMES, typedNames } from '../core/cli/plan-argumen
 import { refusalOf } from '../core/cli/plan-exit-status.ts'
 import { givenFlags, requireNoPlanFlags } from '../core/cli/plan-file.ts'
 import { parseCount, planFlags, planOptions } from '../core/cli/plan-flags.ts'
-import { requireOwnTerminal, type StopAsked, stopAsked } from '../core/cli/stop-asked.ts'
+import { type StopAsked, stopAsked } from '../core/cli/stop-asked.ts'
 import { notStarted, type StoppedKubelet, stoppedKubelet } from '../core/cli/stopped-kubelet.ts'
 import {
   OUTPUT_FORMATS,
@@ -202,7 +202,6 @@ export default class Apply extends VolctlCommand {
     const parallel = parseCount(flags.parallel ?? DEFAULT_PARALLEL, '--parallel', 1)
     const timeoutMs = parseDuration(flags.timeout ?? DEFAULT_TIMEOUT, '--timeout')
     const maxMs = parseDuration(flags['max-downtime'] ?? DEFAULT_DOWNTIME, '--max-downtime')
-    if (flags['stop-kubelet']) requireOwnTerminal()
     const journalDir = journalDirectory(flags.journal)
     const format = flags.output
     const asks = mustAsk({ yes: flags.yes, reviewed: planfile !== undefined }, terminals())
@@ -226,7 +225,7 @@ export default class Apply extends VolctlCommand {
       })
     try {
       node = await interrupts.orInterrupted(look())
-      requireStanding(node, flags['host-root'])
+      requireStanding(node)
       // Not before: where volctl starts again in another mount namespace, that run reads it.
       const saved = piped ? await interrupts.orInterrupted(this.#read(planfile)) : fromFile
       const options = saved?.options ?? fromFlags

@@ -52,9 +52,9 @@ function defects(text: string): string[] {
   })
 }
 
-/** Of volctl's own commands, here or on another node. */
+/** Of volctl's own commands. */
 function unknownWords(command: string): string[] {
-  const own = /^(?:kubectl volctl on \S+|(?:sudo )?volctl) (\S+)(.*)$/.exec(command)
+  const own = /^(?:sudo )?volctl (\S+)(.*)$/.exec(command)
   if (own === null) return []
   const [, id = '', rest = ''] = own
   const flags = flagsOf.get(id)

@@ -8,9 +8,9 @@ const drop = { what: '/etc/systemd/system/kubelet.service.d/x.conf', why: 'this 
 
 it('S33: what is only passed over refuses no apply; what the kubelet may obey does', () => {
   addDoubt({ ...drop, what: 'process 812 (kubelet)' })
-  expect(() => requireStanding(HERE, undefined)).not.toThrow()
+  expect(() => requireStanding(HERE)).not.toThrow()
   addDoubt({ ...drop, unknown: true })
-  expect(() => requireStanding(HERE, undefined)).toThrow(
+  expect(() => requireStanding(HERE)).toThrow(
     expect.objectContaining({ rule: 'S33', code: 'NotBelieved', exit: 4, message: expect.stringContaining('x.conf') }),
   )
 })

@@ -321,8 +321,7 @@ describe('help', () => {
     expect(listed).toEqual([
       ['LOOK (changes nothing)', 'plan', 'status', 'explain', 'doctor', 'check', 'wait', 'journal'],
       ['DO', 'apply'],
-      ['KEEP, AND ELSEWHERE', 'snapshot', 'on'],
-      ['MORE', 'completion', 'version'],
+      ['MORE', 'snapshot', 'completion', 'version'],
     ])
     const commands = readdirSync(join(import.meta.dirname, '../../src/commands'))
     expect(listed.flatMap(([, ...names]) => names).toSorted()).toEqual(commands.map((file) => file.replace('.ts', '')))

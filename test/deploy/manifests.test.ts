@@ -8,7 +8,6 @@ import { describe, expect, it } from 'vitest'
 import pjson from '../../package.json' with { type: 'json' }
 import Check from '../../src/commands/check.ts'
 import Plan from '../../src/commands/plan.ts'
-import { RESOURCES } from '../../src/core/through-pod/pod-manifest.ts'
 
 const FOLDER = join(import.meta.dirname, '../../deploy')
 const COMMANDS = { plan: Plan, check: Check }
@@ -94,6 +93,17 @@ it.each(['docs/pods.md', 'deploy/node-pod.yaml'])(
   },
 )
 
+it('docs/pods.md: kubectl debug runs the image, with a command line that volctl takes', async () => {
+  const [, image, args = ''] =
+    /^kubectl debug node\/.* --profile=sysadmin --image=(\S+) -- volctl plan (.*)$/m.exec(
+      readFileSync(join(FOLDER, '..', 'docs/pods.md'), 'utf8'),
+    ) ?? []
+  expect(image).toBe(`volctl:${pjson.version}`)
+  const { flags } = await Parser.parse(args.split(' '), { flags: { ...Plan.baseFlags, ...Plan.flags }, strict: true })
+  // Where kubectl mounts the node's root directory.
+  expect(flags).toMatchObject({ 'host-root': '/host' })
+})
+
 describe.each(pods)('the Pod of $file', ({ spec }) => {
   const [container] = spec.containers
 
@@ -112,8 +122,11 @@ describe.each(pods)('the Pod of $file', ({ spec }) => {
     ])
   })
 
-  it('has the limits of the Pod that volctl on makes, and requests nothing', () =>
-    expect(container?.resources).toEqual(RESOURCES))
+  it('has limits, and requests nothing', () =>
+    expect(container?.resources).toEqual({
+      requests: { cpu: '0', memory: '0' },
+      limits: { cpu: '2', memory: '1Gi' },
+    }))
 
   it('runs a command line that volctl takes', async () => {
     const [program, command, ...rest] = container?.command ?? []

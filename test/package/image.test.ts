@@ -92,13 +92,14 @@ describe.skipIf(noPackages !== undefined)(`image${where}`, () => {
     expect(names).toEqual([expect.stringMatching(/\/ld-[^/]+$/), '/usr/bin/nsenter', '/usr/bin/volctl'])
   })
 
-  it('on a node, as a Pod has it: plans what volctl plans on the node itself, and repairs it', () => {
+  it('on a node, as a Pod has it, or one of kubectl debug: plans what volctl plans on the node itself; and repairs it', () => {
     const operations = ({ stdout }: { readonly stdout: string }): readonly { readonly id: string }[] =>
       (JSON.parse(stdout) as { readonly operations: readonly { readonly id: string }[] }).operations
     const planned = operations(report.onNode.plan)
     expect(planned.length).toBeGreaterThan(10)
     expect(report.inContainer.plan).toMatchObject({ status: 0, stderr: '' })
-    expect(operations(report.inContainer.plan).map(({ id }) => id)).toEqual(planned.map(({ id }) => id))
+    for (const there of [report.inContainer.plan, report.debug])
+      expect(operations(there).map(({ id }) => id)).toEqual(planned.map(({ id }) => id))
     expect(report.repair).toMatchObject({ status: 0 })
     expect(report.left).toBe(0)
   })

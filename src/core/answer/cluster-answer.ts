@@ -7,6 +7,7 @@ import { INSECURE_API } from '../plan/insecure-api.ts'
 import { volctl } from '../plan/next-steps.ts'
 import type { NextStep, PodRef } from '../plan/plan.ts'
 import { namespacedName, podName } from '../plan/pod-name.ts'
+import { typedHere } from '../trust/own-program.ts'
 import type { Answer, Part, Row } from './answer.ts'
 import { countsOf } from './counts.ts'
 import { few, withAges, withoutRoot } from './names.ts'
@@ -21,7 +22,8 @@ export interface ClusterGiven {
 }
 
 export function clusterAnswerOf(plan: ClusterPlan, { applyCommand, reading = [] }: ClusterGiven = {}): Answer {
-  const placed = (text: string): string => text.replaceAll(READS, (command) => [command, ...reading].join(' '))
+  const placed = (text: string): string =>
+    text.replaceAll(READS, (command) => [typedHere(command), ...reading].join(' '))
   const said = (text: string): string => withAges(withoutRoot(text, ''), plan.createdAt)
   const causes = plan.summary.causes ?? []
   const passing = new Set(causes.flatMap(({ severity, key }) => (severity === 'info' ? key : [])))

@@ -17,7 +17,7 @@ import {
 import { hasMetadata, reduced } from './reduce-object.ts'
 import { withRetry } from './retry.ts'
 import type { CredentialKind, KubeCredentials } from './transport/connection.ts'
-import { type Answer, createTransport, type OpenAnswer, type Transport } from './transport/transport.ts'
+import { type Answer, createTransport, type Transport } from './transport/transport.ts'
 import { weightOf } from './weight.ts'
 
 export interface RequestSettings {
@@ -72,15 +72,6 @@ export interface KubeClient {
   close(): void
 }
 
-/** What it takes to run a pod and to read its log. */
-export interface PodClient extends KubeClient {
-  /**
-   * A text that may have no end, such as a log: what is received, piece by piece, in any number of bytes. The deadline is for
-   * its beginning; the signal ends it. @throws ApiError, also in the middle
-   */
-  follow(path: string, settings?: RequestSettings): AsyncIterable<Buffer>
-}
-
 export interface KubeClientOptions {
   readonly deadlineMs?: number
   readonly pageSize?: number
@@ -133,11 +124,11 @@ interface Exchange extends RequestSettings {
 }
 
 /** Connects lazily: nothing is read or run before the first request. */
-export function createKubeClient(credentials: KubeCredentials, options: KubeClientOptions = {}): PodClient {
+export function createKubeClient(credentials: KubeCredentials, options: KubeClientOptions = {}): KubeClient {
   return new HttpKubeClient(credentials, options)
 }
 
-class HttpKubeClient implements PodClient {
+class HttpKubeClient implements KubeClient {
   readonly server: string
   readonly source: string
   readonly credentialKind: CredentialKind
@@ -172,22 +163,6 @@ class HttpKubeClient implements PodClient {
 
   create<T>(path: string, body: object, settings: RequestSettings = {}): Promise<T> {
     return this.#object<T>({ ...settings, method: 'POST', path, body, idempotent: false })
-  }
-
-  async *follow(path: string, settings: RequestSettings = {}): AsyncIterable<Buffer> {
-    const { signal } = settings
-    const exchange: Exchange = { ...settings, method: 'GET', path, idempotent: true }
-    const { body } = await withRetry(true, signal, () =>
-      this.#authenticated(exchange, (transport) => this.#open(exchange, transport)),
-    )
-    try {
-      for await (const chunk of body) yield chunk as Buffer
-    } catch (error) {
-      signal?.throwIfAborted()
-      throw errorFromTransport(error, this.server)
-    } finally {
-      body.destroy()
-    }
   }
 
   delete<T>(path: string, body: object, settings: RequestSettings = {}): Promise<T> {
@@ -282,9 +257,7 @@ class HttpKubeClient implements PodClient {
   }
 
   #answer(exchange: Exchange): Promise<Answer> {
-    return withRetry(exchange.idempotent, exchange.signal, () =>
-      this.#authenticated(exchange, (transport) => this.#try(exchange, transport)),
-    )
+    return withRetry(exchange.idempotent, exchange.signal, () => this.#authenticated(exchange))
   }
 
   #parsed<T>({ body }: Answer, request: string): T {
@@ -300,45 +273,22 @@ class HttpKubeClient implements PodClient {
   }
 
   /** One attempt; after a 401 the credential is read again, once (N42, N43). */
-  async #authenticated<A>({ signal }: Exchange, ask: (transport: Transport) => Promise<A>): Promise<A> {
+  async #authenticated(exchange: Exchange): Promise<Answer> {
+    const { signal } = exchange
     const transport = this.#connect(signal)
     try {
-      return await ask(await transport)
+      return await this.#try(exchange, await transport)
     } catch (error) {
       const stale = error instanceof ApiError && (error.status === 401 || error.trouble === 'tls')
       if (!stale) throw error
-      return await ask(await this.#reconnect(transport, signal))
+      return await this.#try(exchange, await this.#reconnect(transport, signal))
     }
-  }
-
-  async #open(exchange: Exchange, transport: Transport): Promise<OpenAnswer> {
-    const { signal } = exchange
-    const deadlineMs = exchange.deadlineMs ?? this.#deadlineMs
-    const late = new AbortController()
-    const deadline = setTimeout(() => late.abort(), deadlineMs)
-    let answer: Answer | OpenAnswer
-    try {
-      const either = signal ? AbortSignal.any([signal, late.signal]) : late.signal
-      answer = await transport.open({ method: 'GET', url: this.#url(exchange), signal: either })
-    } catch (error) {
-      if (signal?.aborted) throw signal.reason
-      if (late.signal.aborted) throw lateError(this.server, deadlineMs)
-      throw errorFromTransport(error, this.server)
-    } finally {
-      clearTimeout(deadline)
-    }
-    if (!Buffer.isBuffer(answer.body)) return { ...answer, body: answer.body }
-    throw this.#failure({ ...answer, body: answer.body }, `GET ${exchange.path}`)
-  }
-
-  #url({ path, query = {} }: Exchange): URL {
-    const url = new URL(this.server + path)
-    for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value)
-    return url
   }
 
   async #try(exchange: Exchange, transport: Transport): Promise<Answer> {
-    const { method, path, body, contentType, signal, newReader } = exchange
+    const { method, path, query = {}, body, contentType, signal, newReader } = exchange
+    const url = new URL(this.server + path)
+    for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value)
     const request = `${method} ${path}`
     const deadlineMs = exchange.deadlineMs ?? this.#deadlineMs
     const late = new AbortController()
@@ -349,7 +299,7 @@ class HttpKubeClient implements PodClient {
     try {
       answer = await transport.send({
         method,
-        url: this.#url(exchange),
+        url,
         signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
         ...defined({ body: body === undefined ? undefined : JSON.stringify(body), contentType, into: reader }),
       })
@@ -364,14 +314,10 @@ class HttpKubeClient implements PodClient {
     }
     this.#noteClock(answer, performance.now() - began)
     if (answer.status >= 200 && answer.status < 300) return answer
-    throw this.#failure(answer, request)
-  }
-
-  #failure({ status, headers, body }: Answer, request: string): ApiError {
-    const retryAfter = headers['retry-after']
-    return errorFromAnswer({
-      status,
-      body: body.toString('utf8'),
+    const retryAfter = answer.headers['retry-after']
+    throw errorFromAnswer({
+      status: answer.status,
+      body: answer.body.toString('utf8'),
       server: this.server,
       request,
       retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,

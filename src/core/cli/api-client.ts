@@ -1,4 +1,4 @@
-import { createKubeClient, type PodClient } from '../api/kube-client.ts'
+import { createKubeClient, type KubeClient } from '../api/kube-client.ts'
 import { discoverKubeConfig } from '../api/kubeconfig/kube-config.ts'
 import type { NodeChoice } from './node-flags.ts'
 
@@ -6,7 +6,7 @@ import type { NodeChoice } from './node-flags.ts'
 export function apiClient(
   { kubeconfig, context }: Pick<NodeChoice, 'kubeconfig' | 'context'>,
   log: (line: string) => void,
-): PodClient {
+): KubeClient {
   const onAttempt = ({ source, problem = 'used' }: { readonly source: string; readonly problem?: string }): void =>
     log(`${source}: ${problem}`)
   return createKubeClient(discoverKubeConfig({ kubeconfig, context, onAttempt }))

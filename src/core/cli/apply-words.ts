@@ -1,6 +1,5 @@
 import { shellWord } from '../lang/shell-word.ts'
 import type { Given } from '../plan/next-steps.ts'
-import { isPlugin, isThroughPod, programName } from '../trust/called-as.ts'
 import { clusterFlags } from './cluster-flags.ts'
 import { apiFlags, nodeFlags } from './node-flags.ts'
 import { planFlags } from './plan-flags.ts'
@@ -10,15 +9,13 @@ const OF_CONTAINER = ['host-root', 'kubeconfig', 'context']
 
 /** The same for a command that is typed on the node itself; undefined where volctl runs there, and not in a container. */
 export function wordsOnNode(flags: Readonly<Record<string, unknown>>): string[] | undefined {
-  if (!isThroughPod() && flags['host-root'] === undefined) return undefined
+  if (flags['host-root'] === undefined) return undefined
   return applyWords(Object.fromEntries(Object.entries(flags).filter(([name]) => !OF_CONTAINER.includes(name))))
 }
 
 /** The flags of a `plan` that an `apply` of the same needs, as a person would type them again. */
 export function applyWords(flags: Readonly<Record<string, unknown>>): string[] {
   return Object.keys({ ...planFlags, ...apiFlags, ...nodeFlags, ...clusterFlags }).flatMap((name) => {
-    // `volctl on` adds them.
-    if (OF_CONTAINER.includes(name) && isThroughPod()) return []
     const value = flags[name]
     if (value === true) return [`--${name}`]
     return [value].flat().flatMap((each) => (typeof each === 'string' ? [`--${name}`, each] : []))
@@ -29,7 +26,7 @@ export function applyWords(flags: Readonly<Record<string, unknown>>): string[] {
 export function readingWords(flags: Readonly<Record<string, unknown>>): string[] {
   return ['kubeconfig', 'context', 'snapshot'].flatMap((name) => {
     const value = flags[name]
-    if (typeof value !== 'string' || (isThroughPod() && OF_CONTAINER.includes(name))) return []
+    if (typeof value !== 'string') return []
     return [`--${name}`, value === '-' ? 'FILE' : shellWord(value)]
   })
 }
@@ -43,6 +40,5 @@ export function givenBy(flags: Readonly<Record<string, unknown>>, settleMs: numb
     reading: applyWords({ kubeconfig: flags.kubeconfig, context: flags.context }),
     settleMs,
     snapshot: typeof snapshot === 'string' ? snapshot : undefined,
-    through: isPlugin() ? programName() : undefined,
   }
 }

@@ -12,7 +12,6 @@ type Command =
   | 'wait'
   | 'version'
   | 'completion'
-  | 'on'
 
 /** What each exit status means, for the manual; a status that a command never ends with has no meaning there. */
 export const EXIT_MEANINGS: Readonly<Record<ExitStatus, Readonly<Partial<Record<Command, string>>>>> = {
@@ -29,7 +28,6 @@ export const EXIT_MEANINGS: Readonly<Record<ExitStatus, Readonly<Partial<Record<
     wait: 'The condition was reached.',
     version: 'Success.',
     completion: 'The script was printed.',
-    on: 'That of the command on the node.',
   },
   1: {
     plan: 'Failed: wrong flags, no API server, an unreadable node. With --detailed-exitcode also: there are no operations, but the plan is not complete or a problem is an error.',
@@ -43,18 +41,15 @@ export const EXIT_MEANINGS: Readonly<Record<ExitStatus, Readonly<Partial<Record<
     wait: 'Failed: wrong flags, no API server, an unreadable node; a name that was not found on this node, or is ambiguous; or a credential that never shows a detach.',
     version: 'Failed: wrong flags.',
     completion: 'No shell was named, or one that volctl has no script for.',
-    on: 'That of the command on the node; or the command did not run there, or its answer did not arrive whole: the message says why.',
   },
   2: {
     plan: 'Only with --detailed-exitcode: there are operations, if only blocked ones.',
     check:
       'Unknown: the node or the API server could not be read, not in time, or not completely; or the command line is wrong.',
-    on: 'That of the command on the node; of check also where it did not run there.',
   },
   3: {
     apply: 'Some operations failed, or were blocked, refused or abandoned. The others were carried out.',
     check: 'The file of --out could not be written, so its readers know nothing new; standard output has the gauges.',
-    on: 'That of the command on the node.',
   },
   4: {
     plan: 'Refused for safety: the message says why, and what overrides the refusal. The plan is printed as well.',
@@ -63,13 +58,11 @@ export const EXIT_MEANINGS: Readonly<Record<ExitStatus, Readonly<Partial<Record<
       'Refused for safety: the message says why, and what overrides the refusal. The answer, if there is one, is printed as well.',
     status: 'Refused for safety: the message says why. The answer is printed as well.',
     snapshot: 'Refused for safety: several kubelets, or a Node object that does not exist.',
-    on: 'That of the command on the node.',
     wait: 'Refused for safety: several kubelets, or a Node object that does not exist.',
   },
   5: {
     plan: 'Only with --detailed-exitcode: there are no operations, but something waits for the kubelet, the attach/detach controller or another party.',
     wait: 'The condition was not reached in time, or cannot be reached any more.',
-    on: 'That of the command on the node.',
   },
   130: {
     plan: 'Interrupted.',
@@ -79,6 +72,5 @@ export const EXIT_MEANINGS: Readonly<Record<ExitStatus, Readonly<Partial<Record<
     snapshot: 'Interrupted.',
     doctor: 'Interrupted.',
     wait: 'Interrupted.',
-    on: 'Interrupted: the Pod is deleted. An apply in it finishes what is in progress, and starts nothing more.',
   },
 }

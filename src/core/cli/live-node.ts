@@ -4,8 +4,8 @@ import { formatDuration } from '../lang/duration.ts'
 import type { CollectedNode, CollectOptions } from '../node/collect-node.ts'
 import type { KubeletChoice } from '../node/kubelet/find-kubelet.ts'
 import { places } from '../node/places.ts'
-import { isPlugin, PLUGIN } from '../trust/called-as.ts'
 import { caller } from '../trust/caller.ts'
+import { programName } from '../trust/own-program.ts'
 import { BottomLine } from '../views/bottom-line.ts'
 import type { Terminal } from '../views/redrawn.ts'
 import { messages } from './messages.ts'
@@ -42,8 +42,8 @@ export interface LookOptions {
 export async function lookAtNode(choice: NodeChoice, options: LookOptions): Promise<CollectedNode> {
   const { attributes, wholePods, log, signal, ownTimer, before } = options
   const { collectNode } = await import('../node/collect-node.ts')
-  const look = (): Promise<CollectedNode> =>
-    watched(log, (line) =>
+  const look = async (): Promise<CollectedNode> => {
+    const looked = await watched(log, (line) =>
       collectNode({
         ...localChoice(choice),
         kubeconfig: choice.kubeconfig,
@@ -58,7 +58,17 @@ export async function lookAtNode(choice: NodeChoice, options: LookOptions): Prom
         kubeletUnused: before?.kubeletUnused,
       }),
     )
+    return choice.hostRoot === undefined ? looked : await fromContainer(looked, choice.hostRoot)
+  }
   return before === undefined ? await whereTheNodeIs(choice, look) : await look()
+}
+
+/** What the container itself would hold keeps volctl from changing anything, and says nothing of who uses it on the node. */
+async function fromContainer(looked: CollectedNode, hostRoot: string): Promise<CollectedNode> {
+  const { copiesObstacle } = await import('../node/private-copies.ts')
+  const { node, mounts } = looked
+  const copies = copiesObstacle(mounts, node.rootDir, hostRoot)
+  return copies === undefined ? looked : { ...looked, node: { ...node, standing: [...node.standing, copies] } }
 }
 
 type Log = (line: string) => void
@@ -112,13 +122,13 @@ export function leaveNode(node: CollectedNode | undefined): void {
 }
 
 /** @throws VolctlError NoNodeHere */
-export async function requireNodeHere({ hostRoot, rootDir, node = 'NODE' }: NodeChoice): Promise<void> {
-  if (!isPlugin() || hostRoot !== undefined || rootDir !== undefined) return
+export async function requireNodeHere({ hostRoot, rootDir }: NodeChoice): Promise<void> {
+  if (programName() === 'volctl' || hostRoot !== undefined || rootDir !== undefined) return
   if (places() !== undefined) return
   const { KNOWN_ROOT_DIRS } = await import('../node/kubelet/find-kubelet.ts')
   if (KNOWN_ROOT_DIRS.some((path) => existsSync(path))) return
   throw new VolctlError('NoNodeHere', 'this machine is no node: there is no kubelet here', {
-    hint: `Name the node, as in ${PLUGIN} on ${node} plan; or give a snapshot of the node with --snapshot.`,
+    hint: 'Run volctl on the node, or give a snapshot of the node with --snapshot; --cluster reads the API server alone.',
   })
 }
 

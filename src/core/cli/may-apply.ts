@@ -1,7 +1,6 @@
 import { SafetyRefusal, VolctlError } from '../errors/errors.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import { places } from '../node/places.ts'
-import { copiesObstacle } from '../node/private-copies.ts'
 import { missingCapabilities, missingText, NEEDED_CAPABILITIES } from '../processes/capabilities.ts'
 import { allDoubts } from '../trust/doubts.ts'
 
@@ -30,11 +29,8 @@ function requireCapabilities(): void {
 
 /** @throws SafetyRefusal where volctl runs in a chroot, a user namespace or the like, or where its container would hold what it
  * unmounts: only reading is possible (S6, S7) */
-export function requireStanding(
-  { node, mounts }: Pick<CollectedNode, 'node' | 'mounts'>,
-  hostRoot: string | undefined,
-): void {
-  const obstacle = node.standing[0] ?? copiesObstacle(mounts, node.rootDir, hostRoot)
+export function requireStanding({ node }: Pick<CollectedNode, 'node'>): void {
+  const [obstacle] = node.standing
   if (obstacle === undefined) {
     requireKnown()
     return

@@ -1,4 +1,3 @@
-import { asCalled } from '../trust/called-as.ts'
 import { asTyped } from '../trust/caller.ts'
 import { written } from './written.ts'
 
@@ -9,7 +8,7 @@ import { written } from './written.ts'
 export const messages = {
   write(text: string): boolean {
     try {
-      return process.stderr.write(asCalled(asTyped(text)))
+      return process.stderr.write(asTyped(text))
     } catch {
       return false
     }

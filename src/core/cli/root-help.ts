@@ -1,7 +1,7 @@
 /** The help of volctl itself: what to type first, and the commands by what a person wants. */
 import type { Command } from '@oclif/core'
 import pjson from '../../../package.json' with { type: 'json' }
-import { programName } from '../trust/called-as.ts'
+import { programName } from '../trust/own-program.ts'
 import type { Palette } from '../views/palette.ts'
 import { wrapped } from '../views/wrap.ts'
 import { helpAsked } from './short-help.ts'
@@ -10,8 +10,7 @@ import { helpAsked } from './short-help.ts'
 const GROUPS: ReadonlyMap<string, readonly string[]> = new Map([
   ['LOOK (changes nothing)', ['plan', 'status', 'explain', 'doctor', 'check', 'wait', 'journal']],
   ['DO', ['apply']],
-  ['KEEP, AND ELSEWHERE', ['snapshot', 'on']],
-  ['MORE', ['completion', 'version']],
+  ['MORE', ['snapshot', 'completion', 'version']],
 ])
 
 /** Of help in a pipe too, as that of a command. */

@@ -13,7 +13,6 @@ const TYPED: Readonly<Record<string, readonly string[]>> = {
   doctor: ['output', 'verbose', 'kubeconfig', 'node', 'root-dir', 'snapshot'],
   explain: ['output', 'namespace', 'snapshot'],
   journal: ['output', 'last', 'plan', 'journal', 'verbose'],
-  on: ['context', 'image', 'kubeconfig', 'pod-namespace', 'service-account', 'time-limit'],
   plan: ['output', 'orphans', 'out', 'snapshot', 'cluster', 'verbose'],
   snapshot: ['output', 'cluster', 'kubeconfig', 'node', 'root-dir', 'verbose'],
   status: ['output', 'namespace', 'volume', 'watch', 'snapshot', 'verbose'],
@@ -47,7 +46,7 @@ function shortened(command: Command.Cached): Command.Cached {
     })),
     args: mapValues(command.args, (arg) => ({ ...arg, description: firstSentence(arg.description ?? '') })),
     // The first line stands at the head, the rest in its section.
-    description: `${summary}\nMore flags, and more about them: volctl ${command.id} ${ALL}`,
+    description: `${summary}\nMore flags, and more about them: <%= config.bin %> ${command.id} ${ALL}`,
     examples: examples.slice(0, 3),
   }
 }

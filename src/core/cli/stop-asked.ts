@@ -1,5 +1,5 @@
 /** What --stop-kubelet comes to on this node: a unit that is stopped for the apply, or the reason why none is (S35). */
-import { SafetyRefusal, VolctlError } from '../errors/errors.ts'
+import { SafetyRefusal } from '../errors/errors.ts'
 import { apiPlace } from '../kubelet-stop/api-here.ts'
 import { needStop, onceStopped } from '../kubelet-stop/once-stopped.ts'
 import { requireStoppable } from '../kubelet-stop/require-stoppable.ts'
@@ -7,7 +7,6 @@ import { type UnitFacts, unitFacts } from '../kubelet-stop/unit-facts.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import type { Plan } from '../plan/plan.ts'
-import { isThroughPod } from '../trust/called-as.ts'
 
 export interface StopChoice {
   readonly settleMs: number
@@ -49,14 +48,6 @@ export async function stopAsked(node: CollectedNode, choice: StopChoice): Promis
   if (needed.length === 0 && then.fresh.refused === undefined)
     return `Nothing here needs the kubelet to be stopped: ${unit ?? 'it'} keeps running.`
   return { facts: requireStoppable({ unit, facts, otherApi: choice.ownKubeconfig && !here }), ...then }
-}
-
-/** @throws VolctlError Usage */
-export function requireOwnTerminal(): void {
-  if (!isThroughPod()) return
-  throw new VolctlError('Usage', 'with --stop-kubelet apply cannot run through the kubelet that it stops', {
-    hint: 'Log in to the node, and run it there: volctl apply --stop-kubelet',
-  })
 }
 
 function mayReturn(note = 'the kubelet may start at any moment'): SafetyRefusal {

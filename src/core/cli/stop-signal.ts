@@ -1,13 +1,10 @@
-/** For commands that only look: the first SIGINT or SIGTERM (or another that is named) ends them, with status 130. */
+/** For commands that only look: the first SIGINT or SIGTERM ends them, with status 130. */
 export class StopSignal implements Disposable {
   readonly #abort = new AbortController()
   readonly #onSignal = (): void => this.#abort.abort()
 
-  readonly #signals: readonly NodeJS.Signals[]
-
-  constructor(signals: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM']) {
-    this.#signals = signals
-    for (const signal of signals) process.on(signal, this.#onSignal)
+  constructor() {
+    process.on('SIGINT', this.#onSignal).on('SIGTERM', this.#onSignal)
   }
 
   get signal(): AbortSignal {
@@ -15,6 +12,6 @@ export class StopSignal implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const signal of this.#signals) process.off(signal, this.#onSignal)
+    process.off('SIGINT', this.#onSignal).off('SIGTERM', this.#onSignal)
   }
 }

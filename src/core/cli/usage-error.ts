@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import { errorMessage, VolctlError } from '../errors/errors.ts'
 import { nearNames } from '../lang/near-names.ts'
+import { programName } from '../trust/own-program.ts'
 
 /** What could have been typed. */
 export interface Known {
@@ -36,7 +37,7 @@ function usageError(error: Error, message: string, known: Known): VolctlError {
   const { command } = known
   const [, id] = /^command (.+) not found$/s.exec(message) ?? []
   if (command === undefined && id?.startsWith('-')) {
-    const hint = `Give the command first, as in volctl ${known.commands.includes('plan') ? 'plan' : 'COMMAND'} ${id}. See volctl --help`
+    const hint = `Give the command first, as in ${programName()} ${known.commands.includes('plan') ? 'plan' : 'COMMAND'} ${id}. See ${programName()} --help`
     return new VolctlError('Usage', `${id} stands where the command belongs`, { hint })
   }
   if (command === 'explain' && message.startsWith('Unexpected argument'))
@@ -46,7 +47,7 @@ function usageError(error: Error, message: string, known: Known): VolctlError {
   const habit = id === undefined ? habitualFlag(error) : HABITS.get(id)
   if (habit !== undefined) return new VolctlError('Usage', message, { hint: habit })
   const meant = id === undefined ? meantByFlag(error, message, known) : nearNames(id, known.commands, 1)[0]
-  const help = command === undefined ? 'volctl --help' : `volctl ${command} --help`
+  const help = [programName(), ...(command === undefined ? [] : [command]), '--help'].join(' ')
   return new VolctlError('Usage', message, {
     hint: `${meant === undefined ? '' : `Did you mean ${meant}? `}See ${help}`,
   })

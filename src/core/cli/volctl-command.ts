@@ -3,7 +3,6 @@ import { Command, Flags, type Interfaces } from '@oclif/core'
 import { SafetyRefusal, VolctlError } from '../errors/errors.ts'
 import type { ExitStatus } from '../errors/exit-status.ts'
 import { formatDuration } from '../lang/duration.ts'
-import { asCalled, terminalWidth } from '../trust/called-as.ts'
 import { environment } from '../trust/environment.ts'
 import { renderNames } from '../views/names.ts'
 import { type Palette, palette } from '../views/palette.ts'
@@ -101,7 +100,7 @@ export abstract class VolctlCommand extends Command {
     const paint = await this.paintOf(stream)
     const symbols = isUtf8Locale({ ...environment() }) ? UNICODE_SYMBOLS : ASCII_SYMBOLS
     const wide = format === 'wide'
-    if (stream.isTTY !== true) return { paint, symbols, width: terminalWidth(), wide }
+    if (stream.isTTY !== true) return { paint, symbols, width: undefined, wide }
     return { paint, symbols, width: stream.columns || undefined, ...(stream.rows > 0 && { rows: stream.rows }), wide }
   }
 
@@ -137,7 +136,7 @@ export abstract class VolctlCommand extends Command {
     else if (format === 'name') this.output.write(renderNames(names))
     else {
       const screen = await this.screenOf(process.stdout, format)
-      const text = asCalled(draw(screen))
+      const text = draw(screen)
       const paged = this.ctor.flags['no-pager'] !== undefined && !this.argv.includes('--no-pager')
       if (!paged || !fillsScreen(text, screen) || !(await this.#page(text))) this.output.write(text)
     }

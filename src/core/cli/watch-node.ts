@@ -5,7 +5,6 @@ import { ExitStatus } from '../errors/exit-status.ts'
 import { defined } from '../lang/defined.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import { pause } from '../processes/deadline.ts'
-import { asCalled } from '../trust/called-as.ts'
 import { changedLines, Redrawn, type Terminal } from '../views/redrawn.ts'
 import type { Screen } from '../views/screen.ts'
 import { pauseAfter, REST_PER_LOOK } from '../wait/wait-for.ts'
@@ -50,7 +49,7 @@ export async function watchNode(
         node = await lookAtNode(choice, { attributes: 'plan', log, signal: stop.signal, ...defined({ before: node }) })
         return await shown(node, screen)
       },
-      write: (text) => output.write(asCalled(isTerminal ? text : `${new Date().toISOString()} ${text}`)),
+      write: (text) => output.write(isTerminal ? text : `${new Date().toISOString()} ${text}`),
       terminal: isTerminal ? process.stdout : undefined,
       interrupted: () => stop.signal.aborted,
       pause: (ms) => pause(ms, stop.signal),

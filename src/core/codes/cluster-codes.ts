@@ -86,7 +86,7 @@ export const CLUSTER_CODES = {
     in: ['problem'],
     cause: 'controller',
     means: "a Node's status reports a volume as attached or in use, and nothing on the node has it, or no pod wants it",
-    next: 'A kubelet that starts, and the controller, correct the status. See what keeps the volume there: kubectl volctl on NODE plan',
+    next: 'A kubelet that starts, and the controller, correct the status. See on the node what keeps the volume there: volctl plan',
     rules: ['N62', 'R739', 'R331', 'R834'],
   },
   NobodyDetaches: {
@@ -124,7 +124,7 @@ export const CLUSTER_CODES = {
     in: ['blocked'],
     cause: 'in-use',
     means: 'no node reports volumes of a driver without attachments in use: whether the volume is free cannot be known',
-    next: 'See that the volume is not mounted on the node: kubectl volctl on NODE status; then: kubectl delete volumeattachment NAME',
+    next: 'See on the node that the volume is not mounted there: volctl status; then: kubectl delete volumeattachment NAME',
     rules: ['N62', 'S3'],
   },
   AttachLimit: {
@@ -138,7 +138,7 @@ export const CLUSTER_CODES = {
     in: ['waiting'],
     cause: 'in-use',
     means: 'no pod wants the volume, and the node still reports it in use: the kubelet has to unmount it first',
-    next: 'See what keeps the volume there: kubectl volctl on NODE plan',
+    next: 'See on the node what keeps the volume there: volctl plan',
     rules: ['R731', 'R739', 'S21'],
   },
   NodeUnknown: {

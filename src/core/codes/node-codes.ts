@@ -114,7 +114,7 @@ export const NODE_CODES = {
   NoNodeHere: {
     in: ['error'],
     means: 'this machine is no node: there is no kubelet here',
-    next: 'Run the command on the node (kubectl volctl on NODE plan, or ssh), or give a snapshot of the node with --snapshot.',
+    next: 'Run volctl on the node, or give a snapshot of the node with --snapshot; --cluster reads the API server alone.',
   },
   NotBelieved: {
     in: ['problem', 'outcome', 'refusal', 'error'],

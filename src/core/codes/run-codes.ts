@@ -129,16 +129,6 @@ export const RUN_CODES = {
     means: 'a file, or the output, could not be written',
     next: 'Check the directory, the space on its file system, and what reads the output.',
   },
-  PodNotStarted: {
-    in: ['error'],
-    means: 'the Pod in which volctl would run is not admitted, cannot start, or did not start in time',
-    next: 'See what the message says of it: choose a namespace that admits privileged Pods (--pod-namespace), give the right --image, or log in to the node.',
-  },
-  AnswerCutOff: {
-    in: ['error'],
-    means: 'the answer of the command in the Pod did not arrive whole, or the Pod ended before the command did',
-    next: 'Run the command again; if that does not help, log in to the node.',
-  },
   NotReached: {
     in: ['error'],
     means: 'the time of wait was up before the condition was reached',

@@ -5,7 +5,6 @@
 import { readlinkSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { SafetyRefusal, VolctlError } from '../errors/errors.ts'
-import { calledWords } from '../trust/called-as.ts'
 import { caller, callerWord, mayReenter } from '../trust/caller.ts'
 import { enterNamespace, openNamespace } from '../trust/enter-namespace.ts'
 import { ownLibraryPath, ownOptions, ownScript } from '../trust/own-program.ts'
@@ -88,13 +87,8 @@ export function reenter({ mountNamespace, pid }: Reentry): Promise<number> {
       hint: 'Run volctl on the node itself, as root, outside of any container.',
     })
   }
-  const args = acceptedArguments(process.argv.slice(2))
+  // Without the one that an earlier run has added.
+  const args = process.argv.slice(caller() === undefined ? 2 : 3)
   const program = { script: ownScript(), options: ownOptions(), args }
   return enterNamespace(mountNamespace, reentryCommand(pid, program, callerWord()), ownLibraryPath(pid))
-}
-
-/** The arguments without the one that an earlier run has added; the name by which volctl was called stays known. */
-function acceptedArguments(args: readonly string[]): readonly string[] {
-  const given = caller() === undefined ? args : args.slice(1)
-  return given[0]?.startsWith('--internal-') ? given : [...calledWords(), ...given]
 }

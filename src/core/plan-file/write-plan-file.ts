@@ -3,18 +3,12 @@ import { troubleText } from '../files/disk-trouble.ts'
 import { replaceFile } from '../files/replace-file.ts'
 import type { ClusterOptions, ClusterPlan } from '../plan/cluster-plan.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
-import type { SavedPlan } from '../plan/plan-shape.ts'
 import { JsonLimitError, requireBoundedJson } from '../trust/parse-json.ts'
 import { PLAN_FILE_LIMITS } from './plan-file-limits.ts'
 
 /** A plan as `apply FILE` takes it: the plan as `-o json` prints it, and the options that it was made with. */
 export function planFileText(plan: Plan | ClusterPlan, options: PlanOptions | ClusterOptions): string {
   return `${JSON.stringify({ ...plan, options }, undefined, 1)}\n`
-}
-
-/** The same of a plan file that was read. */
-export function savedPlanText(saved: SavedPlan): string {
-  return `${JSON.stringify({ apiVersion: 'volctl.io/v1', kind: 'Plan', ...saved })}\n`
 }
 
 /**

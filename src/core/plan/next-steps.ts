@@ -23,18 +23,16 @@ export interface Given {
   readonly settleMs: number
   /** The file that the plan was made from, maybe on another machine. */
   readonly snapshot?: string | undefined
-  /** What runs volctl on another node, where that is known: `kubectl volctl`. */
-  readonly through?: string | undefined
 }
 
 /** The plan with the next steps for a person. */
 export function withAdvice<T extends Plan>(plan: T, given: Given): T {
   const steps = nextSteps(plan, given)
-  const { snapshot, through, wordsOnNode } = given
+  const { snapshot, wordsOnNode } = given
   const placed = steps.map(({ onNode, ...step }) =>
     wordsOnNode === undefined ? step : ofContainer({ ...step, onNode: onNode === true }, plan.node),
   )
-  const next = snapshot === undefined ? placed : steps.map((step) => ofSnapshot(step, plan.node, snapshot, through))
+  const next = snapshot === undefined ? placed : steps.map((step) => ofSnapshot(step, plan.node, snapshot))
   return { ...plan, summary: { ...plan.summary, ...(next.length > 0 && { next }) } }
 }
 
@@ -49,13 +47,10 @@ function ofContainer({ onNode = false, ...step }: Step, node: string): NextStep 
 }
 
 /** What reads, reads the snapshot; what acts, acts on the node. */
-function ofSnapshot({ onNode, ...step }: Step, node: string, snapshot: string, through?: string): NextStep {
+function ofSnapshot({ onNode: _, ...step }: Step, node: string, snapshot: string): NextStep {
   const { command } = step
-  if (!/^volctl (?:explain|plan) /.test(`${command} `)) {
-    const words = through === undefined || onNode ? undefined : /^volctl (.*)$/s.exec(command)?.[1]
-    return words === undefined ? { ...step, node } : { ...step, command: `${through} on ${shellWord(node)} ${words}` }
-  }
-  return { ...step, command: `${command}${snapshotWords(snapshot)}` }
+  const reads = /^volctl (?:explain|plan) /.test(`${command} `)
+  return reads ? { ...step, command: `${command}${snapshotWords(snapshot)}` } : { ...step, node }
 }
 
 function nextSteps(plan: Plan, given: Given): readonly Step[] {

@@ -1,4 +1,4 @@
-/** The shape of a whole plan, from which schema/plan.schema.json is made. `volctl on` reads one from another node. */
+/** The shape of a whole plan, from which schema/plan.schema.json is made. */
 
 import { about, named } from '../json/json-schema.ts'
 import { list, type ObjectOf, object, oneOf, optional, recordOf, type ShapeOf, text } from '../json/shape.ts'

@@ -5,12 +5,36 @@
  * them by its own path (scripts/package).
  */
 import { existsSync, readlinkSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { getAsset, isSea } from 'node:sea'
 
 /** volctl itself, whatever is at its path in this mount namespace. */
 export const SELF = '/proc/self/exe'
 export const LIBRARY_FILES = ['libatomic.so.1', 'libgcc_s.so.1', 'libstdc++.so.6'] as const
+
+/** As kubectl wants it of a plugin. */
+const PLUGIN_FILE = 'kubectl-volctl'
+/** By this argument bin/volctl says that it was called so; the executable sees its name itself. */
+const AS_PLUGIN = '--internal-plugin'
+
+let plugin = false
+
+/** What a person types to call volctl: `kubectl volctl`, where it was called by the name kubectl-volctl. */
+export function programName(): 'kubectl volctl' | 'volctl' {
+  return plugin ? 'kubectl volctl' : 'volctl'
+}
+
+/** A command line of volctl, as this person types it. */
+export function typedHere(command: string): string {
+  return command.replace(/^volctl(?= )/, programName())
+}
+
+/** Notes by which name volctl was called. @param argv what follows the script @returns the same without the word for that */
+export function acceptName(argv: readonly string[]): readonly string[] {
+  const [first, ...rest] = argv
+  plugin = first === AS_PLUGIN || (isSea() && basename(process.argv0) === PLUGIN_FILE)
+  return first === AS_PLUGIN ? rest : argv
+}
 
 /** The script, where there is one: what stands between the program and its arguments. */
 export function ownScript(): string | undefined {

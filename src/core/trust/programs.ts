@@ -259,35 +259,8 @@ export async function runInForeground(
     env: { ...ownEnvironment(), ...env },
   })
   // A terminal sends Ctrl-C to both processes, and the child acts on it. Other signals only reach this process.
-  return await endOf(child, name, ['SIGTERM', 'SIGHUP'])
-}
-
-/** Takes what a program prints, as it comes. */
-export interface Listener {
-  readonly input: Uint8Array
-  readonly out: (bytes: Buffer) => void
-  readonly err: (bytes: Buffer) => void
-}
-
-/**
- * Starts volctl itself, with nothing but what it is given on its standard input, and returns its exit status. Signals to this
- * process are forwarded to it. There is no deadline: whoever waits for this process has one.
- *
- * @throws VolctlError CommandFailed
- */
-export async function runListened(args: readonly string[], { input, out, err }: Listener): Promise<number> {
-  const child = spawn(SELF, args, { stdio: ['pipe', 'pipe', 'pipe'], env: ownEnvironment() })
-  child.stdin.on('error', () => {})
-  child.stdin.end(input)
-  child.stdout.on('data', out)
-  child.stderr.on('data', err)
-  return await endOf(child, 'volctl', ['SIGINT', 'SIGTERM', 'SIGHUP'])
-}
-
-/** Waits for a program, and returns its exit status. @param forwarded signals to this process that are for it; SIGINT ends nothing here */
-async function endOf(child: ChildProcess, name: string, forwarded: readonly NodeJS.Signals[]): Promise<number> {
   const pass = (signal: NodeJS.Signals): void => {
-    if (forwarded.includes(signal)) child.kill(signal)
+    if (signal !== 'SIGINT') child.kill(signal)
   }
   const heard = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   for (const signal of heard) process.on(signal, pass)

@@ -1,6 +1,7 @@
 /** An answer on a screen: its parts in their order, each alike, and the next command as the last line. */
 import type { Answer, Need, Part, Row } from '../answer/answer.ts'
 import type { NextStep } from '../plan/plan.ts'
+import { typedHere } from '../trust/own-program.ts'
 import type { Screen } from './screen.ts'
 import { screenLines } from './screen-lines.ts'
 import { terminalSafe } from './terminal-safe.ts'
@@ -181,7 +182,7 @@ export function nextText(next: readonly NextStep[], { width, paint }: Screen): s
   return next
     .map(({ first: before, command, why, node }, index) => {
       const first = index === 0 ? 'Next: ' : '      '
-      const line = `${node === undefined ? '' : `on node ${node}: `}${command}`
+      const line = node === undefined ? typedHere(command) : `on node ${node}: ${command}`
       const whole = `${before === undefined ? '' : `${before}, then: `}${line}  # ${why}`
       if (width === undefined || textWidth(first + whole) <= width) return wrapped(first, whole, undefined, paint.bold)
       // Prose is broken, a command never is.

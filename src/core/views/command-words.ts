@@ -54,16 +54,11 @@ function endOfCommand(words: readonly string[], from: number): number {
   while (
     to < words.length &&
     !endsPart(words[to - 1]) &&
-    (isOnNode(words, to) || !PROSE.test(words[to] ?? '')) &&
+    !PROSE.test(words[to] ?? '') &&
     !(words[to] ?? '').startsWith('(')
   )
     to += 1
   return to
-}
-
-/** `kubectl volctl on NODE plan`. */
-function isOnNode(words: readonly string[], at: number): boolean {
-  return words[at] === 'on' && words[at - 1] === 'volctl' && words[at - 2] === 'kubectl'
 }
 
 /** Behind a word with a mark the sentence goes on. */

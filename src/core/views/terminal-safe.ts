@@ -29,17 +29,6 @@ export function terminalSafe(text: string): string {
   return text.replace(UNSAFE, escapeOf)
 }
 
-const ESCAPE = String.fromCharCode(0x1b)
-const COLOURS = new RegExp(`(${ESCAPE}\\[[\\d;]{0,20}m)`)
-
-/** Lines of another volctl: colours and newlines stay. */
-export function terminalSafeLines(text: string): string {
-  return text
-    .split(COLOURS)
-    .map((part, index) => (index % 2 === 1 ? part : part.replace(UNSAFE_IN_LINES, escapeOf)))
-    .join('')
-}
-
 /** JSON whose strings are the same to a parser and harmless to a terminal. */
 export function terminalSafeJson(json: string): string {
   // JSON.stringify has escaped C0; what is left stands inside strings only, but for the layout's newlines.

@@ -2,7 +2,6 @@
  * Prose on a terminal: broken between words, hanging under its beginning. A path or a command is never broken, so that it
  * can be copied; a command that is longer than a line begins a new one.
  */
-import { asCalled } from '../trust/called-as.ts'
 import { chunksOf } from './command-words.ts'
 import { terminalSafe } from './terminal-safe.ts'
 import { textWidth } from './text-width.ts'
@@ -18,7 +17,7 @@ const LEAST = 20
  * @param paint colours the text, line by line
  */
 export function wrapped(first: string, text: string, width: Width, paint: (line: string) => string = same): string {
-  const safe = terminalSafe(asCalled(text))
+  const safe = terminalSafe(text)
   if (width === undefined) return `${`${first}${paint(safe)}`.trimEnd()}\n`
   const indent = ' '.repeat(textWidth(first))
   return linesOf(safe, Math.max(width - textWidth(first), LEAST))

@@ -28,7 +28,8 @@ export interface HostRootReport {
   /** In a container with processes of its own. */
   readonly ownPids: Run
   readonly incomplete: Run
-  /** Where what is unmounted on the node stays mounted in the container. */
+  /** Where what is unmounted on the node stays mounted in the container, as in one of `kubectl debug`: a plan, and an apply. */
+  readonly debug: Run
   readonly held: Run
   /** Operations of a plan after that. */
   readonly thereafter: number
@@ -164,6 +165,7 @@ async function hostRoot(scene: Scene): Promise<HostRootReport> {
     detailed: (await inContainer(scene, '"$0" plan --detailed-exitcode --host-root "$1" >/dev/null')).status,
     ownPids: await inContainer(scene, '"$0" plan --host-root "$1"', { ownPids: true }),
     incomplete: await inContainer(scene, '"$0" plan --host-root ./files'),
+    debug: await inContainer(scene, '"$0" plan --orphans -o json --host-root "$1"', { mounts: 'private' }),
     held: await inContainer(scene, '"$0" apply --orphans --yes --host-root "$1"', { mounts: 'private' }),
     thereafter: await left(),
     ...(imageRoot !== undefined && {

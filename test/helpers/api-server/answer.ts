@@ -1,6 +1,5 @@
 import { strategicMerge } from '../strategic-merge.ts'
 import { type Attributes, type AuthenticatedUser, type ClusterRole, refusal } from './authorize.ts'
-import type { TestKubelet } from './kubelet.ts'
 import { type RequestInfo, requestInfo } from './request-info.ts'
 import { apiVersion, type ResourceType, type StoredObject, typeOfPlural } from './resource-types.ts'
 import { notFound, StatusError } from './status.ts'
@@ -27,7 +26,6 @@ export function answer(
   url: URL,
   body: string,
   behaviour: Behaviour,
-  kubelet: TestKubelet,
 ): string {
   const info = requestInfo(method, url)
   if (info.type === undefined) return JSON.stringify(review(store, asker, info, body))
@@ -36,7 +34,6 @@ export function answer(
   const { type, verb, namespace, name = '' } = info
   if (info.resource === 'serviceaccounts/token') return JSON.stringify(issueToken(store, asker.user, info, body))
   if (verb === 'list') return list(store, type, info)
-  if (verb === 'create' && type.plural === 'pods') return createPod(store, kubelet, info, body)
   if (verb === 'create') return create(store, type, namespace, body, behaviour)
   const object = store.get(type, namespace, name)
   if (!object) throw notFound(type.plural, name)
@@ -45,30 +42,7 @@ export function answer(
   if (verb === 'patch')
     return replace(store, type, object, mergePatched(object, JSON.parse(body)) as StoredObject, behaviour)
   if (verb === 'get') return text(object)
-  if (type.plural === 'pods') kubelet.stop(name)
   return remove(store, type, object, info, body, behaviour)
-}
-
-/** The log of a Pod, if that is what is asked for; undefined: it is something else. @throws StatusError */
-export function loggedPod(store: Store, asker: Asker, method: string, url: URL): string | undefined {
-  if (!url.pathname.endsWith('/log')) return undefined
-  const info = requestInfo(method, url)
-  if (info.type === undefined || info.resource !== 'pods/log') return undefined
-  authorize(store, asker, info)
-  const { type, namespace, name = '' } = info
-  if (store.get(type, namespace, name) === undefined) throw notFound(type.plural, name)
-  return name
-}
-
-function createPod(store: Store, kubelet: TestKubelet, { type, namespace }: RequestInfo, body: string): string {
-  if (type === undefined) throw notFound('pods', '')
-  const pod = JSON.parse(body) as StoredObject
-  const { name } = pod.metadata
-  kubelet.admit(name)
-  store.put({ ...pod, metadata: { ...pod.metadata, namespace: namespace ?? '' } })
-  const made = store.get(type, namespace, name) as StoredObject
-  kubelet.start(made)
-  return text(made)
 }
 
 function authorize(store: Store, { user, roles }: Asker, attributes: Attributes): void {
@@ -98,9 +72,7 @@ function list(store: Store, type: ResourceType, { namespace, query }: RequestInf
   const page = token
     ? store.nextPage(token, limit)
     : store.firstPage(
-        store
-          .all(type)
-          .filter((object) => matches(object, namespace, query.get('fieldSelector')) && hasLabels(object, query)),
+        store.all(type).filter((object) => matches(object, namespace, query.get('fieldSelector'))),
         limit,
       )
   if (!page) throw new StatusError(410, 'Expired', 'The provided continue parameter is too old', {})
@@ -110,14 +82,6 @@ function list(store: Store, type: ResourceType, { namespace, query }: RequestInf
   }
   const head = JSON.stringify({ kind: `${type.kind}List`, apiVersion: apiVersion(type), metadata })
   return `${head.slice(0, -1)},"items":[${page.items.map(itemText).join(',')}]}`
-}
-
-function hasLabels({ metadata }: StoredObject, query: URLSearchParams): boolean {
-  const { labels = {} } = metadata as { labels?: Record<string, string> }
-  return (query.get('labelSelector') ?? '')
-    .split(',')
-    .filter(Boolean)
-    .every((part) => labels[part.split('=')[0] ?? ''] === part.split('=')[1])
 }
 
 function matches(object: StoredObject, namespace: string | undefined, selector: string | null): boolean {

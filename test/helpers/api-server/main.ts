@@ -13,7 +13,6 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { AuthenticatedUser } from './authorize.ts'
 import { createAuthority } from './certificates.ts'
-import { TestKubelet } from './kubelet.ts'
 import { loadData } from './load-data.ts'
 import { typeOfKind } from './resource-types.ts'
 import { serve } from './server.ts'
@@ -60,7 +59,6 @@ const { port, adminPort } = await serve({
   certificate: signer.server(hosts),
   tokens,
   rolesOf: (user) => roles.get(user.name) ?? [],
-  kubelet: new TestKubelet(store),
   settings: {
     detachDelayMs: Number(flags['detach-delay']),
     clockSkewMs: 0,

@@ -33,10 +33,6 @@ export function requestInfo(method: string, url: URL): RequestInfo {
     const about = { ...(namespace !== undefined && { namespace }), ...(named !== undefined && { name: named }) }
     return { verb: 'patch', group, resource: 'persistentvolumeclaims/status', type, ...about, query: url.searchParams }
   }
-  if (type?.plural === 'pods' && subresource === 'log' && method === 'GET') {
-    const about = { ...(namespace !== undefined && { namespace }), ...(named !== undefined && { name: named }) }
-    return { verb: 'get', group, resource: 'pods/log', type, ...about, query: url.searchParams }
-  }
   const review = (REVIEWS as readonly string[]).includes(resource)
   if ((!core && parts[0] !== 'apis') || (!type && !review) || subresource !== undefined) {
     throw new StatusError(404, 'NotFound', 'the server could not find the requested resource', {})

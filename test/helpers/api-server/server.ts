@@ -3,12 +3,11 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { gzipSync } from 'node:zlib'
-import { answer, loggedPod } from './answer.ts'
+import { answer } from './answer.ts'
 import type { AuthenticatedUser, ClusterRole } from './authorize.ts'
 import type { KeyAndCertificate } from './certificates.ts'
 import { discovery } from './discovery.ts'
 import { applyFault, type Fault, takeFault } from './faults.ts'
-import type { PodFate, TestKubelet } from './kubelet.ts'
 import { type StoredObject, typeOfKind } from './resource-types.ts'
 import { StatusError } from './status.ts'
 import type { Store } from './store.ts'
@@ -38,7 +37,6 @@ export interface ServerParts {
   readonly tokens: ReadonlyMap<string, AuthenticatedUser>
   readonly rolesOf: (user: AuthenticatedUser) => readonly ClusterRole[]
   readonly settings: Settings
-  readonly kubelet: TestKubelet
   readonly host: string
   readonly port: number
 }
@@ -109,17 +107,10 @@ async function handle(
     if (request.method === 'PATCH' && !PATCHES.includes(request.headers['content-type'] ?? ''))
       throw new StatusError(415, 'UnsupportedMediaType', 'this test server does not know this kind of patch', {})
     const asker = { user, roles: parts.rolesOf(user) }
-    const logged = loggedPod(parts.store, asker, request.method ?? '', url)
-    if (logged !== undefined) {
-      parts.kubelet.follow(logged, response)
-      return user.name
-    }
     send(
       request,
       response,
-      known
-        ? JSON.stringify(known)
-        : answer(parts.store, asker, request.method ?? '', url, body, parts.settings, parts.kubelet),
+      known ? JSON.stringify(known) : answer(parts.store, asker, request.method ?? '', url, body, parts.settings),
     )
   } catch (error) {
     sendFailure(error, response)
@@ -170,7 +161,7 @@ async function textOf(request: IncomingMessage): Promise<string> {
 }
 
 async function administer(
-  { store, settings, kubelet }: ServerParts,
+  { store, settings }: ServerParts,
   faults: Fault[],
   log: LoggedRequest[],
   connections: () => number,
@@ -195,9 +186,6 @@ async function administer(
       return undefined
     case 'POST /settings':
       Object.assign(settings, body)
-      return undefined
-    case 'POST /pods':
-      kubelet.setFate(body as PodFate)
       return undefined
     case 'POST /objects':
       for (const object of body as StoredObject[]) store.put(object)

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { nodeProgram } from '../programs.ts'
 import type { Fault } from './faults.ts'
-import type { PodFate } from './kubelet.ts'
 import type { StoredObject } from './resource-types.ts'
 import type { LoggedRequest, Settings } from './server.ts'
 import type { TestUser } from './users.ts'
@@ -45,8 +44,6 @@ export interface TestApiServer extends AsyncDisposable {
   /** Replaces all faults. */
   setFaults(...faults: Fault[]): Promise<void>
   set(settings: Partial<Settings>): Promise<void>
-  /** What becomes of Pods that are made. */
-  setPods(fate: PodFate): Promise<void>
   /** Ends the process and removes its directory. */
   stop(): Promise<void>
 }
@@ -99,7 +96,6 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Te
     held: async () => (await admin('GET', '/held')) as number,
     setFaults: async (...faults) => void (await admin('POST', '/faults', faults)),
     set: async (settings) => void (await admin('POST', '/settings', settings)),
-    setPods: async (fate) => void (await admin('POST', '/pods', fate)),
     stop,
     [Symbol.asyncDispose]: stop,
   }

@@ -23,7 +23,6 @@ const EVERYTHING: ClusterRole = { rules: [{ apiGroups: ['*'], resources: ['*'], 
 const DEPLOY = new URL('../../../deploy/', import.meta.url).pathname
 
 const PLAN_ROLE = join(DEPLOY, 'clusterrole-plan.yaml')
-const ON_ROLE = join(DEPLOY, 'clusterrole-on.yaml')
 const APPLY_ROLE = join(DEPLOY, 'clusterrole-apply.yaml')
 
 /** An administrator, the node's kubelet, volctl's two roles, and a user without any right. */
@@ -39,7 +38,6 @@ export function defaultUsers(nodeName: string): TestUser[] {
     { name: 'kubelet', user: `system:node:${nodeName}`, groups: ['system:nodes'], login: 'file' },
     { name: 'plan', user: 'volctl-plan', login: 'token', roles: [PLAN_ROLE] },
     { name: 'apply', user: 'volctl-apply', login: 'token', roles: [PLAN_ROLE, APPLY_ROLE] },
-    { name: 'on', user: 'volctl-on', login: 'token', roles: [ON_ROLE] },
     { name: 'nobody', user: 'nobody', login: 'token' },
   ]
 }

@@ -10,7 +10,6 @@
 
 import { type ClientRequest, type IncomingMessage, type Agent as PlainAgent, request as plainRequest } from 'node:http'
 import { type Agent, type RequestOptions, request } from 'node:https'
-import type { Readable } from 'node:stream'
 import { createSecureContext, getCACertificates, rootCertificates } from 'node:tls'
 import { defined } from '../../lang/defined.ts'
 import { type Budget, collect, pieces } from '../../trust/bytes.ts'
@@ -35,19 +34,10 @@ export interface HttpRequest {
   readonly into?: { readonly maxBytes: number; readonly take: (piece: Buffer) => void }
 }
 
-/** An answer that may have no end, such as a log that is followed: whoever reads it bounds it, and destroys it. */
-export interface OpenAnswer {
-  readonly status: number
-  readonly headers: Answer['headers']
-  readonly body: Readable
-}
-
 /** One connection pool to one server with one credential. */
 export interface Transport {
   /** @throws TooLarge, the signal's reason, or the connection's error */
   send(request: HttpRequest): Promise<Answer>
-  /** The same, but of an answer that is not a failure only the head is waited for. The signal ends it, body included. */
-  open(request: HttpRequest): Promise<Answer | OpenAnswer>
   close(): void
 }
 
@@ -76,45 +66,29 @@ export function createTransport(
   if (!loopback && connection.compression) headers['Accept-Encoding'] = 'gzip'
   const base: RequestOptions = { agent, ...defined({ auth: connection.auth }) }
   const begin = secure ? request : plainRequest
-  const headed = async (
-    { method, url, body, contentType = 'application/json', signal }: HttpRequest,
-    own: Readonly<Record<string, string | string[]>>,
-  ): Promise<IncomingMessage> => {
-    const sent = {
-      ...own,
-      ...(body !== undefined && { 'Content-Type': contentType, 'Content-Length': String(Buffer.byteLength(body)) }),
-    }
-    const failed = new AbortController()
-    const outgoing = begin(url, { ...base, ...endingWith(failed.signal), method, headers: sent, signal })
-    outgoing.end(body)
-    return await headOf(outgoing, signal).catch((error: unknown) => {
-      failed.abort()
-      throw error
-    })
-  }
-  const whole = async (response: IncomingMessage, { signal, into }: HttpRequest): Promise<Answer> => {
-    const { statusCode: status = 0, headers: received } = response
-    const bounds = { budget, signal, encoding: received['content-encoding'] }
-    if (!isSuccess(status)) return { status, headers: received, body: await failureIn(response, bounds) }
-    if (into === undefined) return { status, headers: received, body: await collect(response, { ...bounds, maxBytes }) }
-    for await (const piece of pieces(response, { ...bounds, maxBytes: into.maxBytes })) into.take(piece)
-    return { status, headers: received, body: Buffer.alloc(0) }
-  }
   return {
-    send: async (request) => await whole(await headed(request, headers), request),
-    open: async (request) => {
-      // Never compressed: what is compressed comes late.
-      const { 'Accept-Encoding': _, ...plain } = headers
-      const response = await headed(request, { ...plain, Accept: '*/*' })
+    send: async ({ method, url, body, contentType = 'application/json', signal, into }) => {
+      const sent = {
+        ...headers,
+        ...(body !== undefined && { 'Content-Type': contentType, 'Content-Length': String(Buffer.byteLength(body)) }),
+      }
+      const failed = new AbortController()
+      const outgoing = begin(url, { ...base, ...endingWith(failed.signal), method, headers: sent, signal })
+      outgoing.end(body)
+      const response = await headOf(outgoing, signal).catch((error: unknown) => {
+        failed.abort()
+        throw error
+      })
       const { statusCode: status = 0, headers: received } = response
-      return isSuccess(status) ? { status, headers: received, body: response } : await whole(response, request)
+      const bounds = { budget, signal, encoding: received['content-encoding'] }
+      if (status < 200 || status >= 300) return { status, headers: received, body: await failureIn(response, bounds) }
+      if (into === undefined)
+        return { status, headers: received, body: await collect(response, { ...bounds, maxBytes }) }
+      for await (const piece of pieces(response, { ...bounds, maxBytes: into.maxBytes })) into.take(piece)
+      return { status, headers: received, body: Buffer.alloc(0) }
     },
     close: () => agent.destroy(),
   }
-}
-
-function isSuccess(status: number): boolean {
-  return status >= 200 && status < 300
 }
 
 function headOf(outgoing: ClientRequest, signal: AbortSignal): Promise<IncomingMessage> {

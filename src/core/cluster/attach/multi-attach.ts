@@ -100,7 +100,7 @@ function podText(pod: ClusterPod): string {
 
 /** Before anything else: on several nodes at once the volume may already be damaged. */
 export const FIND_OUT =
-  'Before anything else, find out where the volume is mounted (kubectl volctl on NODE status); then end its pods on the other nodes.'
+  'Before anything else, find out where the volume is mounted (on each node: volctl status); then end its pods on the other nodes.'
 
 /** Who has to move. */
 function hintFor(context: ClusterContext, holders: readonly Party[], waiting: readonly Party[]): string {

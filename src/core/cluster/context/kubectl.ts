@@ -9,11 +9,6 @@ export function orName(word: string): string {
   return isPlainWord(word) ? word : 'NAME'
 }
 
-/** volctl on a node, through a Pod there. */
-export function volctlOn(node: string, ...words: readonly string[]): string {
-  return kubectl('volctl', 'on', node, ...words)
-}
-
 export function describeAttachment(name: string): string {
   return kubectl('describe', 'volumeattachment', name)
 }

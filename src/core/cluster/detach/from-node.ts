@@ -6,7 +6,7 @@ import type { ClusterBlocked, Evidence } from '../../plan/cluster-plan.ts'
 import type { Attached } from '../actual/actual-attachments.ts'
 import { type ClusterContext, isSettled } from '../context/cluster-context.ts'
 import { blockedBy } from '../context/findings.ts'
-import { kubectl, lookAtNode, orName, taintOutOfService, untaintOutOfService, volctlOn } from '../context/kubectl.ts'
+import { kubectl, lookAtNode, orName, taintOutOfService, untaintOutOfService } from '../context/kubectl.ts'
 import { isGivenAsGone, readinessOf } from '../context/readiness.ts'
 import type { ClusterNode } from '../model/cluster-state.ts'
 import { timeOf } from '../model/times.ts'
@@ -94,10 +94,10 @@ const ROWS: Readonly<Record<DetachRow, (facts: RowFacts, ended: readonly Evidenc
     ),
 }
 
-/** A Pod by which volctl could look does not start on a node that is not ready. */
+/** Why a node is not ready comes first. */
 export function inUseHint(context: ClusterContext, node: ClusterNode): string {
   return readinessOf(context, node).ready === 'True'
-    ? `If the volume stays in use, see what keeps it there: ${volctlOn(node.name, 'plan')}`
+    ? `If the volume stays in use, see on node ${node.name} what keeps it there: volctl plan`
     : lookAtNode(node.name)
 }
 
@@ -117,6 +117,6 @@ function useNotReported(
   return blockedBy(
     'UseNotReported',
     `${why} its volumes in use`,
-    `See that the volume is not mounted on the node: ${volctlOn(node, 'status')}; then: ${kubectl('delete', 'volumeattachment', attachment)}`,
+    `See on node ${node} that the volume is not mounted there: volctl status; then: ${kubectl('delete', 'volumeattachment', attachment)}`,
   )
 }

@@ -7,7 +7,7 @@ import { parseCsiUniqueName } from '../../names/volume-names.ts'
 import type { ClusterVolumeRef } from '../../plan/cluster-plan.ts'
 import { type ClusterContext, isControllerAlive, isSettled, lookAtController } from '../context/cluster-context.ts'
 import { type ClusterFindings, onNodes } from '../context/findings.ts'
-import { taintOutOfService, untaintOutOfService, volctlOn } from '../context/kubectl.ts'
+import { taintOutOfService, untaintOutOfService } from '../context/kubectl.ts'
 import { isHeard, notReadyText, readinessOf } from '../context/readiness.ts'
 import { volumeKey } from '../context/row-keys.ts'
 import { shaped } from '../context/shaped.ts'
@@ -83,7 +83,7 @@ function reportInUse(context: ClusterContext, findings: ClusterFindings, node: C
     shaped`node ${node.name} reports volume ${volume.name} in use, and no pod of the node wants it${ended === undefined ? '' : `; pod ${ended.namespace}/${ended.name} has ended`}`,
     { nodes: [node.name], volume, subject: { row: volumeKey(node.name, uniqueName) } },
     isReady
-      ? `The kubelet unmounts within a minute or two. If the volume stays in use, see what keeps it there: ${volctlOn(node.name, 'plan')}`
+      ? `The kubelet unmounts within a minute or two. If the volume stays in use, see on node ${node.name} what keeps it there: volctl plan`
       : node.outOfService
         ? isHeard(context, node) && !isControllerAlive(context)
           ? 'The node is tainted out-of-service, but its kubelet is still heard: what it reports in use stays attached.'
