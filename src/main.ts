@@ -41,15 +41,6 @@ export async function main(manifest: Interfaces.Manifest, root: string): Promise
   process.stderr.on('error', () => undefined)
   try {
     const args = acceptName(acceptCaller(process.argv.slice(2)))
-    const [first, ...asked] = args
-    if (first === '__complete') {
-      const { answerCompletion } = await import('./core/completion/complete.ts')
-      await answerCompletion(asked, Object.values(manifest.commands), root, async (text) => {
-        output.write(text)
-        await output.flush()
-      })
-      process.exit()
-    }
     if (asksForVersion(args)) {
       output.write(versionLine())
       await output.flush()
@@ -62,7 +53,7 @@ export async function main(manifest: Interfaces.Manifest, root: string): Promise
       await output.flush()
       process.exit()
     }
-    // Not before: neither a version nor a completion needs it, and it is a third of what a start evaluates.
+    // Not before: a version does not need it, and it is a third of what a start evaluates.
     const { run, settings } = await loadOclif()
     settings.enableAutoTranspile = false
     const { args: line, help } = helpAsked(commandLine(args))

@@ -23,9 +23,6 @@ const COMPLETIONS = {
   fish: 'share/fish/vendor_completions.d/volctl.fish',
 } as const
 
-/** kubectl starts a program of this name for TAB after `kubectl volctl`. */
-const KUBECTL_COMPLETION = 'bin/kubectl_complete-volctl'
-
 export interface Contents {
   readonly arch: Arch
   readonly executable: string
@@ -49,8 +46,6 @@ export async function writeTree(prefix: string, { arch, executable, home }: Cont
     mkdirSync(dirname(join(prefix, name)), { recursive: true })
     writeFileSync(join(prefix, name), text)
   }
-  const script = run(join(root, 'bin', 'volctl'), ['completion', 'kubectl'])
-  writeFileSync(join(prefix, KUBECTL_COMPLETION), script, { mode: 0o755 })
   for (const name of DOCUMENTS) put(prefix, `share/doc/volctl/${name}`, join(root, name))
   for (const folder of ['deploy', 'schema'])
     cpSync(join(root, folder), join(prefix, 'share', 'doc', 'volctl', folder), { recursive: true })

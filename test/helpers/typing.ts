@@ -1,8 +1,6 @@
 /** A shell at a terminal, into which somebody types: the shell's words afterwards show what TAB made of a line. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { dirname } from 'node:path'
 import { until } from './until.ts'
-import { BUNDLE } from './volctl-program.ts'
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof SHELLS)[number]
@@ -14,7 +12,7 @@ const STARTS: Readonly<Record<Shell, string>> = {
   fish: 'fish --no-config -i',
 }
 
-/** Where the shell finds volctl and its script. */
+/** Where the shell finds its programs and its script. */
 export interface Place {
   /** A command that runs another one there. */
   readonly within?: readonly string[]
@@ -31,11 +29,6 @@ const PREPARATIONS: Readonly<Record<Shell, string>> = {
 }
 
 const [LINE_BEGIN, ENTER] = ['\u0001', '\r']
-
-const theBuild = (shell: Shell): Place => ({
-  path: `${dirname(BUNDLE)}:/usr/bin:/bin`,
-  script: `volctl completion ${shell}`,
-})
 
 export class Typing implements Disposable {
   readonly #terminal: ChildProcess
@@ -54,8 +47,7 @@ export class Typing implements Disposable {
     })
   }
 
-  /** @param place default: the build, and the script that it prints, as the manual says */
-  static async start(shell: Shell, directory: string, place: Place = theBuild(shell)): Promise<Typing> {
+  static async start(shell: Shell, directory: string, place: Place): Promise<Typing> {
     const typing = new Typing(shell, directory, place)
     await typing.#answer(`${PREPARATIONS[shell].replace('SCRIPT', place.script)}${ENTER}`)
     return typing

@@ -30,9 +30,7 @@ describe.skipIf(noPackages !== undefined)(`the executable${where}`, () => {
     { args: ['--version'] },
     { args: ['plan', '--orphans', '-o', 'json', '--snapshot', CAPTURE] },
     { args: ['explain', 'S11'] },
-    // What TAB asks for.
-    { args: ['__complete', 'explain', 'DriverNot'] },
-    { args: ['__complete', 'explain', 'S1'] },
+    { args: ['completion', 'bash'] },
     { args: ['plan', '--help'] },
     { args: ['plan', '--nonsense'] },
     { args: ['version', '-o', 'json'] },

@@ -24,7 +24,7 @@ export interface Way {
   readonly remove: (root: string) => readonly (readonly string[])[]
   /** Prints what is not as it was installed. */
   readonly verify?: (root: string) => readonly string[]
-  /** Directories in which man, bash, zsh and fish look there: of the manual, and of completion, kubectl in the PATH. */
+  /** Directories in which man, bash, zsh and fish look there: of the manual, and of completion. */
   readonly looked: readonly string[]
   /** Commands by which shells find their completion, with what they print. */
   readonly find: readonly Find[]
@@ -48,11 +48,7 @@ function inFish(shares = '/usr/share'): Find {
   return { command: ['env', `XDG_DATA_DIRS=${shares}`, 'fish', '-c', 'complete -C "volctl pla"'], prints: 'plan' }
 }
 
-const LOOKED = [
-  'bin/kubectl_complete-volctl',
-  'share/man/man8/volctl-plan.8',
-  'share/bash-completion/completions/volctl',
-]
+const LOOKED = ['share/man/man8/volctl-plan.8', 'share/bash-completion/completions/volctl']
 /** As Fedora and SUSE have them. */
 const RPM_LOOKED = [...LOOKED, 'share/zsh/site-functions/_volctl', 'share/fish/vendor_completions.d/volctl.fish']
 const DEB_LOOKED = [...LOOKED, 'share/zsh/vendor-completions/_volctl', 'share/fish/vendor_completions.d/volctl.fish']
