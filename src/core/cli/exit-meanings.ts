@@ -62,7 +62,7 @@ export const EXIT_MEANINGS: Readonly<Record<ExitStatus, Readonly<Partial<Record<
   },
   5: {
     plan: 'Only with --detailed-exitcode: there are no operations, but something waits for the kubelet, the attach/detach controller or another party.',
-    wait: 'The condition was not reached in time, or cannot be reached any more.',
+    wait: 'The condition was not reached in time.',
   },
   130: {
     plan: 'Interrupted.',

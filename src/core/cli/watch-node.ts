@@ -7,11 +7,11 @@ import type { CollectedNode } from '../node/collect-node.ts'
 import { pause } from '../processes/deadline.ts'
 import { changedLines, Redrawn, type Terminal } from '../views/redrawn.ts'
 import type { Screen } from '../views/screen.ts'
-import { pauseAfter, REST_PER_LOOK } from '../wait/wait-for.ts'
 import { leaveNode, lookAtNode } from './live-node.ts'
 import type { NodeChoice } from './node-flags.ts'
 import { StopSignal } from './stop-signal.ts'
 import type { OutputFormat, VolctlCommand } from './volctl-command.ts'
+import { pauseAfter, REST_PER_LOOK } from './wait-for.ts'
 
 export const watchFlag = {
   watch: Flags.boolean({

@@ -10,7 +10,6 @@ import { clusterOptionsShape, WHOLE_CLUSTER_PLAN, wholeClusterPlan } from '../pl
 import { options } from '../plan/plan-shape.ts'
 import { WHOLE_PLAN, wholePlan } from '../plan/whole-plan.ts'
 import { statusShape } from '../status/status.ts'
-import { waitShape } from '../wait/wait-result.ts'
 import { applyDocument, applyEvent, clusterApplyDocument } from './apply-documents.ts'
 import { errorDocument } from './error-document.ts'
 import { STABLE } from './stable.ts'
@@ -49,7 +48,6 @@ const explanation = stable(
   explanationShape,
 )
 const check = stable('A node as a monitor sees it: `volctl check -o json`.', checkShape)
-const wait = stable('What was waited for: `volctl wait -o json`.', waitShape)
 const code = stable('What one code means, and what to do about it: `volctl explain CODE -o json`.', codeShape)
 const rule = stable('What a rule says: `volctl explain S11 -o json`.', ruleShape)
 const version = stable('The answer of `volctl version -o json`.', versionShape)
@@ -67,7 +65,6 @@ export const DOCUMENTS: readonly DocumentShape[] = [
   { file: 'error', title: 'Error', shape: errorDocument },
   { file: 'explanation', title: 'Explanation', shape: explanation },
   { file: 'check', title: 'Check', shape: check },
-  { file: 'wait', title: 'Wait', shape: wait },
   { file: 'code', title: 'Code', shape: code },
   { file: 'rule', title: 'Rule', shape: rule },
   { file: 'version', title: 'Version', shape: version },

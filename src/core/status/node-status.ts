@@ -49,59 +49,85 @@ export function statusAndPlan(
   typed?: Typed,
 ): { readonly status: Status; readonly plan: Plan } {
   const { pods, namespaces, volumes } = options
-  const { status, unmatched, part } = statusOf(decided, defined({ pods, namespaces, volumes }))
+  const { unmatched, ...of } = statusOf(decided, defined({ pods, namespaces, volumes }))
   requireNamed(unmatched, ignoreNotFound, typed)
+  return withNextSteps(decided, of, given)
+}
+
+/** @param of some of the rows @param given what the next steps go by */
+export function withNextSteps(
+  decided: Decided,
+  { status, part }: PartOfStatus,
+  given: Given,
+): { readonly status: Status; readonly plan: Plan } {
   const plan = withAdvice(part ?? decided.plan, given)
   return { status: { ...status, ...defined({ causes: plan.summary.causes, next: plan.summary.next }) }, plan }
 }
 
-/**
- * The same from a plan that was made for the whole node.
- *
- * @returns `part`: the plan as far as it is about the rows, where names leave something out
- */
+/** The status of some rows. */
+export interface PartOfStatus {
+  readonly status: Status
+  /** The plan as far as it is about the rows; absent: they are all that there are. */
+  readonly part?: Plan
+}
+
+/** The same from a plan that was made for the whole node. */
 export function statusOf(
   decided: Decided,
   narrowing: Narrowing,
-): { readonly status: Status; readonly unmatched: readonly NameFault[]; readonly part?: Plan } {
+): PartOfStatus & { readonly unmatched: readonly NameFault[] } {
+  const { all, sourceOf, of } = wholeStatus(decided)
+  const rows = narrowed(decided.context, all, sourceOf, narrowing)
+  return { ...of(rows), unmatched: unmatchedNames(decided.context, all, narrowing) }
+}
+
+/** Every row of a node, the worst first. */
+export interface WholeStatus {
+  readonly all: readonly StatusRow[]
+  readonly sourceOf: ReadonlyMap<StatusRow, StatusSource>
+  of(rows: readonly StatusRow[]): PartOfStatus
+}
+
+export function wholeStatus(decided: Decided): WholeStatus {
   const { plan, context } = decided
   const sources = statusSources(context)
   const found = findingsOf(sources, decided)
   const rowOf = rowMaker(context, found, whyUnjudged(context.inputs))
   const sourceOf = new Map(sources.map((source) => [rowOf(source), source]))
   const all = [...sourceOf.keys()].toSorted(worstFirst)
-  const rows = narrowed(context, all, sourceOf, narrowing)
   const { node, rootDir, bootID, createdAt, volctlVersion, complete, refused, inputs } = plan
-  const status: Status = {
-    apiVersion: 'volctl.io/v1',
-    kind: 'Status',
-    node,
-    rootDir,
-    ...defined({ bootID }),
-    createdAt,
-    volctlVersion,
-    kubelet: inputs.kubelet,
-    rows,
-    problems: found.unassigned,
-    summary: {
-      volumes: rows.length,
-      verdicts: counted(rows.map(({ verdict }) => verdict.state)),
-      orphanedPods: context.classes.all.filter((pod) => pod.class === 'Gone').length,
-      filtered: all.length - rows.length,
-    },
-    complete,
-    ...defined({ refused }),
+  const of: WholeStatus['of'] = (rows) => {
+    const status: Status = {
+      apiVersion: 'volctl.io/v1',
+      kind: 'Status',
+      node,
+      rootDir,
+      ...defined({ bootID }),
+      createdAt,
+      volctlVersion,
+      kubelet: inputs.kubelet,
+      rows: [...rows],
+      problems: found.unassigned,
+      summary: {
+        volumes: rows.length,
+        verdicts: counted(rows.map(({ verdict }) => verdict.state)),
+        orphanedPods: context.classes.all.filter((pod) => pod.class === 'Gone').length,
+        filtered: all.length - rows.length,
+      },
+      complete,
+      ...defined({ refused }),
+    }
+    if (rows.length === all.length) return { status }
+    return {
+      status,
+      part: planOfRows(
+        plan,
+        found,
+        rows.flatMap((row) => sourceOf.get(row) ?? []),
+      ),
+    }
   }
-  const unmatched = unmatchedNames(context, all, narrowing)
-  if (rows.length === all.length) return { status, unmatched }
-  return {
-    ...{ status, unmatched },
-    part: planOfRows(
-      plan,
-      found,
-      rows.flatMap((row) => sourceOf.get(row) ?? []),
-    ),
-  }
+  return { all, sourceOf, of }
 }
 
 function planOfRows(plan: Plan, found: Found, sources: readonly StatusSource[]): Plan {

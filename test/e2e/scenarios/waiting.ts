@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
-import type { WaitResult } from '../../../src/core/wait/wait-result.ts'
+import type { Status } from '../../../src/core/status/status.ts'
 import type { Scene } from '../../helpers/scene/scene.ts'
 import { runVolctl } from '../../helpers/scene/volctl.ts'
 import { VOLCTL } from '../../helpers/volctl-program.ts'
@@ -10,7 +10,7 @@ import { APPLY, withScene, writeReport } from './scenario.ts'
 
 export interface WaitRun {
   readonly status: number | null | undefined
-  readonly result: WaitResult | undefined
+  readonly result: Status | undefined
   readonly stderr: string
 }
 
@@ -28,7 +28,7 @@ export interface WaitingReport {
 
 async function waitRun(scene: Scene, ...args: readonly string[]): Promise<WaitRun> {
   const { status, stdout, stderr } = await runVolctl(scene, ['wait', '-o', 'json', ...args])
-  return { status, result: stdout === '' ? undefined : (JSON.parse(stdout) as WaitResult), stderr }
+  return { status, result: stdout === '' ? undefined : (JSON.parse(stdout) as Status), stderr }
 }
 
 /** Something happens once its first look has read the directories. */
@@ -45,18 +45,16 @@ async function meanwhile(scene: Scene, args: readonly string[], happens: (pid: n
   })
   const [stdout, [status]] = await Promise.all([text(child.stdout), once(child, 'close') as Promise<[number | null]>])
   await happened
-  return { status, result: stdout === '' ? undefined : (JSON.parse(stdout) as WaitResult), stderr }
+  return { status, result: stdout === '' ? undefined : (JSON.parse(stdout) as Status), stderr }
 }
 
 async function run(scene: Scene): Promise<WaitingReport> {
   const { db, web } = scene.pods
-  const mounted = await waitRun(scene, '--for=mounted', '--all', '--timeout', '0')
+  const mounted = await waitRun(scene, '--for=mounted', '--timeout', '0')
   await scene.breakIt()
   const stillMounted = await waitRun(scene, '--for=unmounted', db.uid, '--timeout', '300ms')
   const notInSync = await waitRun(scene, '--for=in-sync', '--timeout', '0')
-  const unmounted = await meanwhile(scene, ['--for=unmounted', db.uid, '--volume', 'pv-batch'], () =>
-    runVolctl(scene, APPLY),
-  )
+  const unmounted = await meanwhile(scene, ['--for=unmounted', db.uid], () => runVolctl(scene, APPLY))
   const { status, stdout } = await runVolctl(scene, ['wait', '--for=unmounted', 'pv/pv-idle', '--timeout', '0'])
   return {
     mounted,

@@ -1,0 +1,254 @@
+/** How far what is waited for is, by the rows of one look. */
+import { describe, expect, it } from 'vitest'
+import type { NodeState } from '../../src/core/model/node-state.ts'
+import type { Narrowing } from '../../src/core/status/narrow.ts'
+import { missing, type WaitCondition, waitLook, waitTargets } from '../../src/core/status/wait-rows.ts'
+import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
+import { planOptions } from '../helpers/plan-options.ts'
+
+const WEB = uid(7)
+
+const dataVolume = { name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-a' } }
+const claimOf = (name: string, volume: string) => ({ name, persistentVolumeClaim: { claimName: `claim-${volume}` } })
+
+/** A pod that runs, its volume attached, staged and mounted. */
+function mounted(): NodeBuilder {
+  return node()
+    .livingPod(WEB, 'web-0', [dataVolume])
+    .persistentVolume('pv-a')
+    .staged('pv-a', '7:1')
+    .published(WEB, 'pv-a', '7:1')
+}
+
+/** The same before anything is mounted. */
+function attached(): NodeBuilder {
+  return node().livingPod(WEB, 'web-0', [dataVolume]).persistentVolume('pv-a')
+}
+
+const REACHED = undefined
+const web = { pods: ['web-0'] }
+const claim = { volumes: ['default/claim-pv-a'] }
+
+/** What is missing of each name. */
+function waited(
+  first: NodeState,
+  condition: WaitCondition,
+  narrowing: Narrowing,
+  later = first,
+  ignoreNotFound = false,
+): readonly (string | undefined)[] {
+  const look = (state: NodeState) => waitLook(state, planOptions())
+  const targets = waitTargets(look(first), narrowing, condition, { ignoreNotFound })
+  return targets.map((target) => missing(look(later), target, condition))
+}
+
+describe('mounted', () => {
+  it.each([
+    { name: 'by its name', pods: ['web-0'] },
+    { name: 'by namespace and name', pods: ['default/web-0'] },
+    { name: 'by its UID', pods: [WEB] },
+  ])('a pod with all of its volumes, $name', ({ pods }) =>
+    expect(waited(mounted().build(), 'mounted', { pods })).toEqual([REACHED]),
+  )
+
+  it('what is missing is named, what could not be resolved, too', () => {
+    const pod = [claimOf('data', 'pv-a'), claimOf('logs', 'pv-b'), claimOf('cache', 'lost')]
+    const state = node()
+      .livingPod(WEB, 'web-0', pod)
+      .persistentVolume('pv-a')
+      .persistentVolume('pv-b', { attached: false })
+    expect(waited(state.build(), 'mounted', web)).toEqual(['not mounted: cache, data, logs'])
+  })
+
+  it('a volume on a dead mount is not mounted', () => {
+    const builder = mounted()
+    const path = `/var/lib/kubelet/pods/${WEB}/volumes/kubernetes.io~csi/pv-a/mount`
+    builder.override = { deadMounts: [{ path, error: 'ENOTCONN' }] }
+    expect(waited(builder.build(), 'mounted', web)).toEqual(['not mounted: data'])
+  })
+
+  it('another volume on record is not this one', () => {
+    const built = node()
+      .livingPod(WEB, 'web-0', [dataVolume])
+      .persistentVolume('pv-a', { handle: 'new' })
+      .published(WEB, 'pv-a', '7:1', { handle: 'old' })
+    expect(waited(built.build(), 'mounted', web)).toEqual(['not mounted: data'])
+    expect(waited(built.build(), 'mounted', { volumes: ['pv-a'] })).not.toEqual([REACHED])
+  })
+
+  it.each([
+    { name: 'has ended', later: node().pod(WEB, 'web-0', [dataVolume], { phase: 'Succeeded' }) },
+    { name: 'is deleted', later: node().pod(WEB, 'web-0', [dataVolume], { deleted: true }) },
+    { name: 'is gone', later: node() },
+    { name: 'is gone, its volume mounted still', later: node().published(WEB, 'pv-a', '7:1') },
+  ])('a pod that $name meanwhile never has them', ({ later }) =>
+    expect(waited(attached().build(), 'mounted', web, later.build())).not.toEqual([REACHED]),
+  )
+
+  it('a claim that is bound meanwhile is found by its name', () => {
+    const unbound = node().livingPod(WEB, 'web-0', [dataVolume]).build()
+    for (const narrowing of [web, { volumes: ['data'] }])
+      expect(waited(unbound, 'mounted', narrowing, mounted().build())).toEqual([REACHED])
+  })
+
+  it('a volume that no pod wants is not mounted', () => {
+    const staged = node().persistentVolume('pv-a').staged('pv-a', '7:1').build()
+    expect(waited(staged, 'mounted', { volumes: ['pv-a'] })).toEqual(['no pod of this node wants it'])
+  })
+
+  it('of an orphaned pod and its replacement the new one is meant; the old one is to be unmounted', () => {
+    const builder = mounted().livingPod(uid(8), 'other')
+    const [old] = builder.build().snapshot.runtime?.pods ?? []
+    builder.sandboxes.push({
+      ...(old as NonNullable<typeof old>),
+      uid: uid(9),
+      name: 'web-0',
+      namespace: 'default',
+      state: 'SANDBOX_NOTREADY',
+      containers: [],
+    })
+    builder.published(uid(9), 'pv-a', '7:1')
+    expect(waited(builder.build(), 'mounted', web)).toEqual([REACHED])
+    expect(waited(builder.build(), 'unmounted', web, mounted().build())).toEqual([REACHED])
+    expect(waited(builder.build(), 'unmounted', web)).toEqual(['mounted or set up: pv-a'])
+  })
+
+  it('a pod without volumes has nothing to wait for', () =>
+    expect(waited(node().build(), 'mounted', { pods: ['witness'] })).toEqual([REACHED]))
+})
+
+describe('unmounted', () => {
+  it('a pod that still has its volume: by the name that the pod gives it', () =>
+    expect(waited(mounted().build(), 'unmounted', web)).toEqual(['mounted or set up: data']))
+
+  it.each([
+    { name: 'nothing is left', later: node() },
+    { name: 'only empty directories are left', later: node().dir(`pods/${WEB}/volumes/kubernetes.io~csi`) },
+    { name: 'the volume is staged still', later: node().staged('pv-a', '7:1') },
+  ])('reached where $name', ({ later }) =>
+    expect(waited(mounted().build(), 'unmounted', web, later.build())).toEqual([REACHED]),
+  )
+
+  const dir = `pods/${WEB}/volumes/kubernetes.io~csi/pv-a`
+  it.each([
+    { name: 'a mount of a pod that is gone from the API', later: node().published(WEB, 'pv-a', '7:1') },
+    { name: 'a state file', later: node().file(`${dir}/vol_data.json`, '{}') },
+    { name: 'a leaked subPath', later: node().mount(`pods/${WEB}/volume-subpaths/pv-a/main/0`, { type: 'file' }) },
+    { name: 'content', later: node().file(`pods/${WEB}/volumes/kubernetes.io~empty-dir/scratch/x`) },
+    { name: 'a directory in an emptyDir', later: node().dir(`pods/${WEB}/volumes/kubernetes.io~empty-dir/scratch/d`) },
+    { name: 'a mount of somebody else', later: node().mount(`${dir}/other`, { fsType: 'ext4', dev: '7:9' }) },
+  ])('$name is not unmounted', ({ later }) =>
+    expect(waited(mounted().build(), 'unmounted', web, later.build())).toEqual([
+      expect.stringContaining('mounted or set up: '),
+    ]),
+  )
+
+  it('a volume is unmounted once it is not staged either', () => {
+    const first = mounted().build()
+    const staged = node().persistentVolume('pv-a').staged('pv-a', '7:1').build()
+    const forgotten = node().staged('pv-a', '7:1').build()
+    for (const narrowing of [claim, { volumes: ['pv-a'] }]) {
+      for (const later of [staged, forgotten])
+        expect(waited(first, 'unmounted', narrowing, later)).toEqual(['mounted or set up: pv-a'])
+      expect(waited(first, 'unmounted', narrowing, node().build())).toEqual([REACHED])
+    }
+  })
+
+  it.each([true, false])(
+    'a sub-path that is left is something mounted of it; its directory is there: %s',
+    (isThere) => {
+      const built = node().persistentVolume('pv-a', { attached: false })
+      const gone = uid(9)
+      if (isThere) built.dir(`pods/${gone}/volumes/kubernetes.io~csi/pv-a/mount`)
+      built.mount(`pods/${gone}/volume-subpaths/pv-a/c/0`, { dev: '7:2', root: '/sub', fsType: 'ext4' })
+      expect(waited(built.build(), 'unmounted', { volumes: ['pv-a'] })).toEqual(['mounted or set up: pv-a'])
+    },
+  )
+
+  it('S3: what was read only in part is not known to be unmounted', () => {
+    const unread = node()
+    unread.override = { tree: undefined } as never
+    expect(waited(mounted().build(), 'unmounted', web, unread.build())).toEqual(['not all that matters could be read'])
+    const broken = node().build()
+    const tree = [...(broken.snapshot.tree ?? []), { path: `pods/${WEB}`, type: 'dir' as const, error: 'EIO' }]
+    const later = { ...broken, snapshot: { ...broken.snapshot, tree } }
+    for (const narrowing of [web, claim, {}])
+      expect(waited(mounted().build(), 'unmounted', narrowing, later)).toEqual([expect.stringContaining('EIO')])
+  })
+
+  it('of the whole node nothing is staged either', () => {
+    expect(waited(mounted().build(), 'unmounted', {})).toEqual(['mounted or set up: data, pv-a'])
+    expect(waited(node().build(), 'unmounted', {})).toEqual([REACHED])
+  })
+})
+
+describe('detached', () => {
+  it.each([
+    { name: 'attached', later: mounted(), want: 'attached: data' },
+    { name: 'being deleted, still in the status', later: attached(), want: 'attached: data' },
+    { name: 'gone', later: node().persistentVolume('pv-a', { attached: false }), want: REACHED },
+    { name: 'gone with its PersistentVolume', later: node(), want: REACHED },
+  ])('$name, of the pod and of its claim alike', ({ later, want }) => {
+    for (const narrowing of [web, claim]) {
+      const [why] = waited(mounted().build(), 'detached', narrowing, later.build())
+      expect(why?.replace('data, pv-a', 'data')).toEqual(want)
+    }
+  })
+
+  it('S3: what the status does not list any more may be attached still', () => {
+    const builder = node().persistentVolume('pv-a')
+    builder.attached.length = 0
+    expect(waited(mounted().build(), 'detached', web, builder.build())).toEqual(['attached: pv-a'])
+  })
+
+  it('S3: where attachments may not be listed it is not known', () => {
+    const builder = node()
+    const error = { resource: 'volumeattachments', status: 403, reason: 'Forbidden', message: 'no' }
+    builder.overrideApi = { errors: [error] }
+    expect(waited(mounted().build(), 'detached', web, builder.build())).toEqual(['what is attached is not known'])
+    const nothing = node().livingPod(WEB, 'web-0', [{ name: 'e', emptyDir: {} }])
+    nothing.overrideApi = { errors: [error] }
+    expect(waited(nothing.build(), 'detached', web)).toEqual([REACHED])
+  })
+})
+
+describe('in-sync', () => {
+  it('a node with nothing to do', () => expect(waited(mounted().build(), 'in-sync', {})).toEqual([REACHED]))
+
+  it('operations and what waits count, of what is named alone', () => {
+    const waits = node().livingPod(WEB, 'web-0', [dataVolume]).persistentVolume('pv-a', { attached: false }).build()
+    for (const narrowing of [{}, web]) expect(waited(waits, 'in-sync', narrowing)).toEqual(['operations=0, waiting=1'])
+    expect(waited(waits, 'in-sync', { pods: ['witness'] })).toEqual([REACHED])
+    const orphan = node().staged('pv-a', '7:1').published(WEB, 'pv-a', '7:1')
+    expect(waited(orphan.build(), 'in-sync', {})).toEqual([expect.stringMatching(/^operations=[1-9]/)])
+  })
+
+  it('a plan that is not complete is not in sync', () => {
+    const builder = mounted()
+    builder.override = { csiSockets: undefined } as never
+    expect(waited(builder.build(), 'in-sync', {})).toEqual(['not all that matters could be read'])
+  })
+})
+
+describe('names', () => {
+  it.each([
+    { narrowing: { pods: ['web-1'] }, code: 'NothingNamed' },
+    { narrowing: { volumes: ['nope'] }, code: 'NothingNamed' },
+    { narrowing: { namespaces: ['default', 'other'] }, code: 'NothingNamed' },
+    { narrowing: { pods: ['00000000-0000-4000'] }, code: 'AmbiguousName' },
+  ])('$narrowing: $code', ({ narrowing, code }) =>
+    expect(() => waited(mounted().build(), 'unmounted', narrowing)).toThrow(expect.objectContaining({ code })),
+  )
+
+  it('each has its own end', () => {
+    const pods = ['web-0', 'witness']
+    expect(waited(mounted().build(), 'unmounted', { pods })).toEqual(['mounted or set up: data', REACHED])
+    expect(waited(mounted().build(), 'unmounted', { namespaces: ['default'] })).toEqual(['mounted or set up: data'])
+  })
+
+  it('what is not there is left out with --ignore-not-found', () => {
+    const mountedNode = mounted().build()
+    expect(waited(mountedNode, 'mounted', { volumes: ['nope'] }, mountedNode, true)).toEqual([])
+    expect(waited(mountedNode, 'unmounted', { pods: ['web-0', 'web-1'] }, mountedNode, true)).toHaveLength(1)
+  })
+})
