@@ -51,7 +51,6 @@ const {
   namespace: _namespace,
   volume: _volume,
   'ignore-not-found': _ignoreNotFound,
-  max: _max,
   ...whatIf
 } = planFlags
 

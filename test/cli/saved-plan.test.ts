@@ -32,7 +32,7 @@ describe('plan --out', () => {
 describe('apply FILE', () => {
   it.each([
     { flags: ['--orphans'], named: '--orphans' },
-    { flags: ['--only', 'unmount', '--max', '3'], named: '--only, --max' },
+    { flags: ['--only', 'unmount', '--skip', 'device'], named: '--only, --skip' },
     { flags: ['--handle', 'a=b', '--settle=1s'], named: '--handle, --settle' },
   ])('takes no flag that would change the plan: $flags', async ({ flags, named }) => {
     const { status, stderr } = await volctl(['apply', 'x.plan', '--yes', ...flags])

@@ -55,7 +55,6 @@ describe('S29: the outage guard of a cluster', () => {
       hint: expect.stringContaining('--accept-outage 12'),
     })
     expect(new Set(refused.operations.map(({ blocked }) => blocked?.code))).toEqual(new Set(['OutageSuspected']))
-    expect(plan(state, { max: 1 }).refused).toBeDefined()
     expect(plan(state, { acceptOutage: 11 }).refused).toBeDefined()
     expect(plan(state, { acceptOutage: 12 })).toMatchObject({ summary: { ready: 12 } })
   })
@@ -217,7 +216,6 @@ describe('what a plan is narrowed to', () => {
     { name: '--namespace', options: { namespaces: ['default'] }, is: [detachY, detachX, attachX], filtered: 0 },
     { name: '--namespace of others', options: { namespaces: ['shop'] }, is: [], filtered: 3 },
     { name: '--node', options: { nodes: ['b'] }, is: [detachY, detachX], filtered: 1 },
-    { name: '--max', options: { max: 2 }, is: [detachY, detachX], filtered: 1 },
   ])('$name', ({ options, is, filtered }) => {
     const made = plan(state, options)
     expect(shown(made).toSorted()).toEqual(is.toSorted())

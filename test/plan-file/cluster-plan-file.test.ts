@@ -30,7 +30,6 @@ const OPTIONS = clusterOptions({
   nodes: ['a', 'b', 'c'],
   nodeGone: ['gone'],
   stripFinalizers: true,
-  max: 9,
   only: ['DetachVolume'],
 })
 

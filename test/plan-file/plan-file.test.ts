@@ -31,7 +31,7 @@ import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 const VERSION = '0.0.0-test'
 const OPTIONS = planOptions({
-  ...{ orphans: true, handles: { a: 'b' }, devices: { a: 'none' }, only: ['UnmountVolume'], max: 3 },
+  ...{ orphans: true, handles: { a: 'b' }, devices: { a: 'none' }, only: ['UnmountVolume'] },
   ...{ acceptOutage: 2, acceptInsecureApi: true },
 })
 /** Every field that an operation can have. */
@@ -317,7 +317,7 @@ describe('the file', () => {
       expect.objectContaining({
         code: 'NotWritten',
         message: `plan file ${path}: too large for apply to read: the plan is larger than ${76 * 2 ** 20} bytes`,
-        hint: expect.stringContaining('--max'),
+        hint: expect.stringContaining('--only'),
       }),
     )
     expect(readdirSync(directory)).toEqual([])

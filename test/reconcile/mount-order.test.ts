@@ -35,12 +35,6 @@ describe('the first pod that can carries the stage', () => {
     expect(stages(mountOf(made, B))).toBe(true)
     expect(made.summary.filtered).toBe(1)
   })
-
-  it('--max 1 leaves the one that stages', () => {
-    const made = plan(shared(), { max: 1 })
-    expect(made.operations.map(({ pod }) => pod?.uid)).toEqual([A])
-    expect(stages(mountOf(made, A))).toBe(true)
-  })
 })
 
 describe('ReadWriteOncePod (R430, R829)', () => {

@@ -787,7 +787,6 @@ describe('filters (contract, flags)', () => {
     ],
     ['--pod', { pods: [uid(8)] }, ['UnmountVolume'], 3],
     ['--volume', { volumes: ['pv-1'] }, ['UnmountVolume', 'UnmountDevice', 'DetachVolume'], 1],
-    ['--max 1', { max: 1 }, ['UnmountVolume'], 3],
   ])('%s', (_name, options, want, filtered) => {
     const made = plan(two(), options)
     expect(made.operations.map((each) => each.kind)).toEqual(want)

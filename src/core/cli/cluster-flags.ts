@@ -98,7 +98,7 @@ function wrongScope(flag: string, why: string, hint: string): VolctlError {
 
 /** The options of a pass over the cluster. @param options those that both passes have */
 export function clusterOptions(flags: Given, options: PlanOptions): ClusterOptions {
-  const { settleMs, acceptOutage, acceptInsecureApi, only, skip, pods, namespaces, volumes, max } = options
+  const { settleMs, acceptOutage, acceptInsecureApi, only, skip, pods, namespaces, volumes } = options
   const nodes = (flags.node as readonly string[] | undefined)
     ?.flatMap((each) => each.split(','))
     .filter((name) => name !== '')
@@ -112,7 +112,6 @@ export function clusterOptions(flags: Given, options: PlanOptions): ClusterOptio
       pods,
       namespaces,
       volumes,
-      max,
       nodes,
       nodeGone: flags['node-gone'] as readonly string[] | undefined,
       stripFinalizers: flags['strip-finalizers'] === true ? true : undefined,

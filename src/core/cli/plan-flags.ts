@@ -66,7 +66,6 @@ export const planFlags = {
     ...selection,
     summary: 'Do not fail if nothing on this node, or in this cluster, has a name that was given.',
   }),
-  max: Flags.string({ ...selection, helpValue: 'N', summary: 'At most this many operations.' }),
   settle: Flags.string({
     ...selection,
     helpValue: 'DUR',
@@ -146,7 +145,6 @@ export function planOptions(flags: PlanFlagValues, volctlVersion: string): PlanO
       pods: flags.pod?.map(checkPod),
       namespaces: flags.namespace,
       volumes: flags.volume,
-      max: flags.max === undefined ? undefined : parseCount(flags.max, '--max', 1),
     }),
     volctlVersion,
   }

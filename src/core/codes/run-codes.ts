@@ -35,7 +35,7 @@ export const RUN_CODES = {
     in: ['blocked'],
     cause: 'follows',
     means: 'an operation that has to come first is blocked, failed, or is not part of the apply',
-    next: 'See what became of the operation that has to come first, and resolve that; leave it out with no flag (--only, --skip, --pod, --volume, --max).',
+    next: 'See what became of the operation that has to come first, and resolve that; leave it out with no flag (--only, --skip, --pod, --volume).',
     rules: ['S26'],
   },
   AlreadyDone: {

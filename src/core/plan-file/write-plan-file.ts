@@ -32,7 +32,7 @@ export function writePlanFile(
     if (error instanceof JsonLimitError) {
       throw new VolctlError('NotWritten', `plan file ${name}: too large for apply to read: the plan ${error.message}`, {
         cause: error,
-        hint: 'Plan a part with --max, --only, --pod or --volume, apply that, and plan again.',
+        hint: 'Plan a part with --only, --pod or --volume, apply that, and plan again.',
       })
     }
     throw new VolctlError('NotWritten', `plan file ${name}: ${WORDS[errnoOf(error) ?? ''] ?? troubleText(error)}`, {

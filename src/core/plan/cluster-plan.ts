@@ -249,7 +249,7 @@ const summary = object({
   blocked: count,
   waiting: count,
   problems: count,
-  filtered: about('Left out by filters or --max: operations, dependants included, waits and problems.', count),
+  filtered: about('Left out by filters: operations, dependants included, waits and problems.', count),
   /** Operations that are not blocked, and whose predecessors are not blocked. */
   ready: count,
   causes,

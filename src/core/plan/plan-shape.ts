@@ -10,7 +10,6 @@ export const CHOICE = {
   pods: optional(list(text)),
   namespaces: optional(list(text)),
   volumes: optional(list(text)),
-  max: optional(count),
   volctlVersion: text,
 }
 

@@ -93,7 +93,7 @@ const summary = object({
   waiting: count,
   problems: count,
   filtered: about(
-    'Left out by --only, --skip, --pod, --volume or --max: operations, dependants included, waits and problems.',
+    'Left out by --only, --skip, --pod or --volume: operations, dependants included, waits and problems.',
     count,
   ),
   ready: optional(about('Operations that are not blocked, and whose predecessors are not blocked.', count)),

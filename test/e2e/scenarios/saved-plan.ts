@@ -263,15 +263,16 @@ async function named(scene: Scene): Promise<NamedReport> {
   const { plan } = await planOf(scene)
   const [first] = plan.operations.filter(({ pod, blocked }) => pod?.name !== undefined && blocked === undefined)
   const pod = first?.pod
-  const other = plan.operations.find((each) => each.pod !== undefined && each.pod.uid !== pod?.uid)?.pod?.uid
-  if (pod?.name === undefined || other === undefined) throw new Error('the scene has no such pods')
+  const other = plan.operations.find((each) => each.pod !== undefined && each.pod.uid !== pod?.uid)
+  if (pod?.name === undefined || other?.pod === undefined || other.volume === undefined)
+    throw new Error('the scene has no such pods')
   const name = `${pod.namespace}/${pod.name}`
   const before = await fingerprint(scene)
   const unknown = await runVolctl(here, ['apply', `${name}x`, ...ndjson])
   const unknownChanged = !same(before, await fingerprint(scene))
   const file = join(scene.directory, name)
   mkdirSync(join(scene.directory, pod.namespace ?? ''))
-  await runVolctl(scene, ['plan', other, '--max', '1', '--out', file])
+  await runVolctl(scene, ['plan', other.pod.uid, '--volume', other.volume.name, '--only', other.kind, '--out', file])
   const inFile = idsOf(JSON.parse(readFileSync(file, 'utf8')) as Plan)
   const ofFile = await runVolctl(here, ['apply', name, ...ndjson])
   rmSync(file)

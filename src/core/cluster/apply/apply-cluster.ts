@@ -18,8 +18,9 @@ import { type ApplyEvent, type ClusterApplyResult, isFulfilled } from '../../pla
 import { insecureApiHint } from '../../plan/insecure-api.ts'
 import { type Looked as Before, withChangesSince } from '../controller/between-looks.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
+import { planCluster } from '../pass/plan-cluster.ts'
 import { readCluster } from '../read/read-cluster.ts'
-import { ClusterRun, planAgain } from './cluster-run.ts'
+import { ClusterRun } from './cluster-run.ts'
 import { judgeAll } from './judge-again.ts'
 import { type LeaseLock, takeLeaseLock } from './lease-lock.ts'
 import { runOperation } from './run-operation.ts'
@@ -108,7 +109,7 @@ async function lookAgain(
   const read = await readCluster({ client, ...defined({ signal }) })
   const state = looked === undefined ? read : withChangesSince(looked, read)
   requireSameCluster(plan, state)
-  const fresh = planAgain(state, options)
+  const fresh = planCluster(state, options)
   return {
     fresh,
     compare: () => judgeAll(plan.operations, fresh, state),
@@ -120,7 +121,7 @@ async function lookAgain(
         runAll: () => runAll(plan.operations, run),
         lookAfter: async () => {
           run.forget()
-          return planAgain(await readCluster({ client }), options)
+          return planCluster(await readCluster({ client }), options)
         },
       }
     },

@@ -9,7 +9,7 @@ import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/c
 import type { ApplyEvent, EventSubject } from '../../plan/events.ts'
 import { type ClusterContext, clusterContext } from '../context/cluster-context.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
-import { planCluster, planPart } from '../pass/plan-cluster.ts'
+import { planPart } from '../pass/plan-cluster.ts'
 import { lookAtDriver, lookAtVolume, restsOnDriver } from './fresh-look.ts'
 import { type Judged, judgeAgain } from './judge-again.ts'
 import { KnownCluster } from './known-cluster.ts'
@@ -123,11 +123,6 @@ export class ClusterRun extends Run<ClusterOperation> {
   }
 }
 
-/** The same pass on a fresh look at everything. */
-export function planAgain(state: ClusterState, options: ClusterOptions): ClusterPlan {
-  return planCluster(state, withoutMax(options))
-}
-
 /**
  * Is an operation still the same, by a fresh look at what it rests on? The pass over that part says the same of it as the pass over the
  * whole cluster (test/cluster/apply/part-of-cluster.test.ts).
@@ -139,10 +134,5 @@ export function planAgain(state: ClusterState, options: ClusterOptions): Cluster
  */
 export function judgeFresh(cluster: KnownCluster, planned: ClusterOperation, options: ClusterOptions): Judged {
   const part = partOf(cluster, planned, options)
-  return judgeAgain(planned, planPart(part, withoutMax(options), cluster.facts(options.settleMs)), part)
-}
-
-/** --max has chosen the operations already. */
-function withoutMax({ max: _, ...rest }: ClusterOptions): ClusterOptions {
-  return rest
+  return judgeAgain(planned, planPart(part, options, cluster.facts(options.settleMs)), part)
 }

@@ -1,4 +1,4 @@
-/** --only, --skip, --node, --pod, --namespace, --volume, --max: what depends on something left out is left out, too, and counted. */
+/** --only, --skip, --node, --pod, --namespace, --volume: what depends on something left out is left out, too, and counted. */
 
 import type { ClusterAbout, ClusterOptions, ClusterVolumeRef } from '../../plan/cluster-plan.ts'
 import { keptOf } from '../../plan/kept-drafts.ts'

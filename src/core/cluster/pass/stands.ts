@@ -29,11 +29,11 @@ interface Row extends ClusterStand {
 
 /** @param plan of this context @returns undefined where nothing is named */
 export function standsOf(context: ClusterContext, plan: ClusterPlan): readonly ClusterStand[] | undefined {
-  const { nodes = [], volumes = [], only, skip, max } = context.options
+  const { nodes = [], volumes = [], only, skip } = context.options
   if (nodes.length + volumes.length === 0 && podsGiven(context) === undefined) return undefined
   const said = saidOf(plan)
   // What other flags leave out may still be to be done.
-  const isNarrowed = [only, skip, max].some((each) => each !== undefined)
+  const isNarrowed = [only, skip].some((each) => each !== undefined)
   const quiet = plan.complete ? 'nothing to do' : 'nothing is known to be wrong, but not everything could be read'
   return rowsIn(context)
     .filter(isNamedIn(context))

@@ -1,5 +1,5 @@
 /**
- * --only, --skip, --pod, --namespace, --volume, --max: an operation that depends on one left out is left out, too, and
+ * --only, --skip, --pod, --namespace, --volume: an operation that depends on one left out is left out, too, and
  * counted (contract).
  */
 
