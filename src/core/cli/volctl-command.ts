@@ -11,7 +11,7 @@ import { fillsScreen } from '../views/screen-lines.ts'
 import { jsonPieces, toYaml } from '../views/structured.ts'
 import { ASCII_SYMBOLS, isUtf8Locale, UNICODE_SYMBOLS } from '../views/symbols.ts'
 import { wrapped } from '../views/wrap.ts'
-import { COLOR_WHEN, isColourful } from './colour.ts'
+import { isColourful } from './colour.ts'
 import { Reentered } from './live-node.ts'
 import { messages } from './messages.ts'
 import { standardOutput } from './output.ts'
@@ -64,14 +64,7 @@ export abstract class VolctlCommand extends Command {
   static readonly looks: boolean = true
 
   static override baseFlags = {
-    color: Flags.string({
-      options: COLOR_WHEN,
-      default: 'auto',
-      helpValue: COLOR_WHEN.join('|'),
-      summary: 'Print in colour: auto (on a terminal), always or never. Also: NO_COLOR, FORCE_COLOR.',
-      noCacheDefault: false,
-    }),
-    'no-color': Flags.boolean({ summary: 'The same as --color=never.' }),
+    'no-color': Flags.boolean({ summary: 'No colour, on a terminal either. Also: NO_COLOR, FORCE_COLOR.' }),
     verbose: verboseFlag('Print on standard error what was read and how long that took.'),
   }
 
