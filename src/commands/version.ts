@@ -25,7 +25,7 @@ export default class Version extends VolctlCommand {
     { description: 'For scripts:', command: '<%= config.bin %> version -o json' },
   ]
   static override flags = {
-    output: outputFlag(),
+    output: outputFlag(['table', 'json']),
     ...apiFlags,
     node: nodeFlags.node,
   }

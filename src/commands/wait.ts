@@ -66,7 +66,7 @@ export default class Wait extends VolctlCommand {
     },
   ]
   static override flags = {
-    output: outputFlag(),
+    output: outputFlag(['table', 'json']),
     for: Flags.string({
       required: true,
       options: WAIT_CONDITIONS,
@@ -145,7 +145,7 @@ export default class Wait extends VolctlCommand {
     options: PlanOptions,
   ): Promise<void> {
     const { output: format } = flags
-    if (isReached && (format === 'table' || format === 'wide')) {
+    if (isReached && format === 'table') {
       const { paint, symbols, width } = await this.screenOf(process.stdout, format)
       for (const { name } of targets)
         this.output.write(wrapped(`${symbols.good} `, `${name}: ${word}`, width, paint.good))
