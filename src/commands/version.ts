@@ -1,6 +1,5 @@
 import { apiFlags, nodeFlags } from '../core/cli/node-flags.ts'
 import { outputFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
-import type { VersionDocument } from '../core/documents/version-document.ts'
 import type { VersionsHere } from '../core/node/versions-here.ts'
 import { inTime } from '../core/processes/deadline.ts'
 import { TESTED_MINORS } from '../core/reconcile/obstacles/kubelet-version.ts'
@@ -11,6 +10,21 @@ declare const VOLCTL_COMMIT: string
 
 /** For everything that is asked. */
 const MOST_MS = 1000
+
+/** What `volctl version -o json` prints. */
+interface VersionDocument extends VersionsHere {
+  readonly apiVersion: 'volctl.io/v1'
+  readonly kind: 'Version'
+  readonly volctl: string
+  /** Of the build; `unknown` where the source names none, with `-dirty` where files differ from it. */
+  readonly commit: string
+  /** Version of the Node.js that runs volctl. */
+  readonly node: string
+  readonly platform: string
+  readonly arch: string
+  /** Versions of the kubelets that volctl was tested with. */
+  readonly kubernetes: { readonly first: string; readonly last: string }
+}
 
 export default class Version extends VolctlCommand {
   static override readonly looks = false

@@ -1,7 +1,5 @@
 /** `plan --cluster NAME`: how stands what was named, also where nothing is to be done. */
 import { describe, expect, it } from 'vitest'
-import schema from '../../schema/cluster-plan.schema.json' with { type: 'json' }
-import nodeSchema from '../../schema/plan.schema.json' with { type: 'json' }
 import { clusterAnswerOf } from '../../src/core/answer/cluster-answer.ts'
 import { clusterContext } from '../../src/core/cluster/context/cluster-context.ts'
 import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
@@ -12,7 +10,6 @@ import type { ClusterOptions, ClusterPlan, ClusterStand } from '../../src/core/p
 import { rowsOf } from '../../src/core/plan/subject.ts'
 import { renderClusterPlan } from '../../src/core/views/cluster-plan-view.ts'
 import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
-import { schemaCheck } from '../helpers/closed-schema.ts'
 import {
   ALIVE,
   attachment,
@@ -180,19 +177,17 @@ it('on a screen it stands below what needs a person', () => {
 })
 
 describe('clusters as no one would think of them', () => {
-  const defects = schemaCheck(schema, nodeSchema)
   const said = ({ operations, waiting, problems }: ClusterPlan, { subject }: ClusterStand): boolean =>
     [...operations, ...waiting, ...problems.filter(({ severity }) => severity !== 'info')].some((each) =>
       rowsOf(each.subject).some((key) => rowsOf(subject).includes(key)),
     )
 
-  it('the schema describes it, and nothing is to be done only where the plan says nothing', () => {
+  it('nothing is to be done only where the plan says nothing', () => {
     for (let seed = 0; seed < 60; seed++) {
       const state = anyCluster(randomFrom(seed))
       const pods = state.pods.slice(0, 1).map(({ uid }) => uid)
       for (const options of [{ nodes: state.nodes.map(({ name }) => name) }, { pods }]) {
         const { plan, stands = [] } = named(state, options)
-        expect(defects(plan)).toEqual([])
         for (const stand of stands)
           expect(/: nothing (?:to do|is known)/.test(stand.message) && said(plan, stand), stand.message).toBe(false)
         expect(clusterAnswerOf(plan).stands?.rows.length ?? 0).toBe(stands.length)

@@ -1,14 +1,12 @@
 /** Saved plans of clusters: what was written is read, and no plan is carried out in the other scope. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { schemas } from '../../scripts/schema.ts'
 import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
 import { savedClusterPlan } from '../../src/core/plan/cluster-plan.ts'
 import { clusterPlanId } from '../../src/core/plan/cluster-plan-id.ts'
 import { NODE_PLAN, parsePlanFile, readPlanFile } from '../../src/core/plan-file/read-plan-file.ts'
 import { planFileText, writePlanFile } from '../../src/core/plan-file/write-plan-file.ts'
 import { aPlan } from '../cli/plan-builder.ts'
-import { schemaCheck } from '../helpers/closed-schema.ts'
 import {
   ALIVE,
   attachment,
@@ -84,12 +82,6 @@ describe('a saved plan of a cluster', () => {
     expect(planned.some(({ plan }) => plan.waiting.length > 0)).toBe(true)
     expect(planned.some(({ plan }) => plan.problems.length > 0)).toBe(true)
     expect(all.some(({ creates }) => creates?.attacher === DRIVER)).toBe(true)
-  })
-
-  it.each(planned)('$name: the schemas describe every field', ({ plan }) => {
-    const check = (file: string) => schemaCheck(JSON.parse(schemas().get(`${file}.schema.json`) ?? ''))
-    expect(check('cluster-plan')(JSON.parse(JSON.stringify(plan)))).toEqual([])
-    expect(check('cluster-plan-file')(JSON.parse(planFileText(plan, OPTIONS)))).toEqual([])
   })
 
   it('is read from a file of its owner, and refused when it is damaged', () => {

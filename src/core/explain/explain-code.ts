@@ -1,23 +1,20 @@
 /** What one code means and what to do about it, from the catalogue alone: no node is looked at, and no API asked. */
 import { type CodeEntry, PLACES, type Place } from '../codes/code-entry.ts'
-import { ALL_CODES, CODES, type Code } from '../codes/codes.ts'
-import { about } from '../json/json-schema.ts'
-import { code, list, object, oneOf, type ShapeOf, text } from '../json/shape.ts'
+import { CODES, type Code } from '../codes/codes.ts'
 
-export const codeShape = object({
-  apiVersion: oneOf('volctl.io/v1'),
-  kind: oneOf('Code'),
-  code: code(ALL_CODES),
-  meaning: text,
-  appears: about(
-    'Where it may appear.',
-    list(object({ in: oneOf(...(Object.keys(PLACES) as readonly Place[])), says: text })),
-  ),
-  next: about('What to do.', text),
-  rules: about('Rules that it comes from, the most important one first; empty: none is known.', list(text)),
-})
-
-export interface CodeExplanation extends ShapeOf<typeof codeShape> {}
+/** What `volctl explain CODE -o json` prints. */
+export interface CodeExplanation {
+  readonly apiVersion: 'volctl.io/v1'
+  readonly kind: 'Code'
+  readonly code: Code
+  readonly meaning: string
+  /** Where it may appear. */
+  readonly appears: readonly { readonly in: Place; readonly says: string }[]
+  /** What to do. */
+  readonly next: string
+  /** Rules that it comes from, the most important one first; empty: none is known. */
+  readonly rules: readonly string[]
+}
 
 /**
  * @param word as it was typed. Codes are CamelCase, and names in Kubernetes are in lower case: one cannot be taken for the other.

@@ -1,17 +1,13 @@
 /** One rule by its number. */
-import { about } from '../json/json-schema.ts'
-import { object, oneOf, type ShapeOf, text } from '../json/shape.ts'
-import { parseRules, RULE } from './rule-book.ts'
-
-export const ruleShape = object({
-  apiVersion: oneOf('volctl.io/v1'),
-  kind: oneOf('Rule'),
-  ...RULE,
-  about: about('What the letter of the rule stands for.', text),
-})
+import { parseRules, type Rule } from './rule-book.ts'
 
 /** What `volctl explain S11 -o json` prints. */
-export interface RuleExplanation extends ShapeOf<typeof ruleShape> {}
+export interface RuleExplanation extends Rule {
+  readonly apiVersion: 'volctl.io/v1'
+  readonly kind: 'Rule'
+  /** What the letter of the rule stands for. */
+  readonly about: string
+}
 
 const ABOUT: Readonly<Record<string, string>> = {
   S: 'what is safe',

@@ -1,7 +1,5 @@
 /** The rule books of docs/rules, read: `- **S11** text. (upstream: file, function)`, lines that go on indented. */
 import { join } from 'node:path'
-import { about } from '../json/json-schema.ts'
-import { matching, type ObjectOf, optional, text } from '../json/shape.ts'
 import { defined } from '../lang/defined.ts'
 import { embeddedText } from '../trust/own-program.ts'
 import { readPlain } from '../trust/plain-files.ts'
@@ -10,13 +8,14 @@ import { readPlain } from '../trust/plain-files.ts'
 const SHIPPED = 'rules.md'
 const MOST_OF_RULES = 1 << 20
 
-export const RULE = {
-  id: matching(/^[CNOPRS][0-9]{1,3}$/, 'the number of a rule'),
-  text: about('What the rule says, in Markdown.', text),
-  upstream: optional(about('The file and function of Kubernetes that the rule was read from.', text)),
+export interface Rule {
+  /** As `S11`. */
+  readonly id: string
+  /** What the rule says, in Markdown. */
+  readonly text: string
+  /** The file and function of Kubernetes that the rule was read from. */
+  readonly upstream?: string
 }
-
-export interface Rule extends ObjectOf<typeof RULE> {}
 
 /** Whether it is written like the number of a rule; there need not be one. */
 export function looksLikeRule(text: string): boolean {

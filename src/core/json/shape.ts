@@ -293,21 +293,6 @@ export function keptRecord<T>(of: Shape<T>): Shape<Readonly<Record<string, T>>> 
   )
 }
 
-/** One of two. */
-export function either<A, B>(one: Shape<A>, other: Shape<B>): Shape<A | B> {
-  return withSchema(
-    (value, at) => {
-      try {
-        return one(value, at)
-      } catch (error) {
-        if (!(error instanceof ShapeError)) throw error
-        return other(value, at)
-      }
-    },
-    (defs) => ({ anyOf: [schemaOf(one, defs), schemaOf(other, defs)] }),
-  )
-}
-
 function placeOf(at: string, key: string): string {
   return at === '' ? key : `${at}.${key}`
 }

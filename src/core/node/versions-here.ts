@@ -5,27 +5,15 @@ import { discoverKubeConfig } from '../api/kubeconfig/kube-config.ts'
 import { getNode } from '../api/node-objects.ts'
 import { serverVersion } from '../api/server-version.ts'
 import { errorMessage } from '../errors/errors.ts'
-import { about } from '../json/json-schema.ts'
-import { type ObjectOf, object, optional, text } from '../json/shape.ts'
 import { canonicalNodeName } from './kubelet/canonical-node-name.ts'
 import { type LocatedNode, locateNode } from './locate-node.ts'
 
-export const VERSIONS_HERE = {
-  server: optional(
-    about(
-      'The API server; absent: it did not answer within a second, or there is no credential.',
-      object({ version: about('Its gitVersion: v1.36.2.', text), address: text }),
-    ),
-  ),
-  kubelet: optional(
-    about(
-      "The kubelet of this node, as the Node's status has it; absent as above.",
-      object({ version: text, node: text }),
-    ),
-  ),
+export interface VersionsHere {
+  /** The API server, by its gitVersion (v1.36.2); absent: it did not answer within a second, or there is no credential. */
+  readonly server?: { readonly version: string; readonly address: string }
+  /** The kubelet of this node, as the Node's status has it; absent as above. */
+  readonly kubelet?: { readonly version: string; readonly node: string }
 }
-
-export interface VersionsHere extends ObjectOf<typeof VERSIONS_HERE> {}
 
 export interface VersionChoice {
   readonly kubeconfig?: string | undefined

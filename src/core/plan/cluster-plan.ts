@@ -289,11 +289,6 @@ export const WHOLE_CLUSTER_PLAN = {
 
 export interface ClusterPlan extends ObjectOf<typeof WHOLE_CLUSTER_PLAN> {}
 
-export const wholeClusterPlan = about(
-  "What the attach/detach controller's pass would do, run once: `volctl plan --cluster -o json`. Fields may be added in any version; none is removed or changes its meaning without an entry in the change log.",
-  object(WHOLE_CLUSTER_PLAN),
-)
-
 export const clusterOptionsShape = object({
   /** Milliseconds: how long something must have been unchanged before volctl acts on it. */
   settleMs: count,
