@@ -9,7 +9,7 @@ const noTrace =
   noMounts ??
   (spawnSync('strace', ['-f', '-o', '/dev/null', 'true']).status === 0 ? undefined : 'strace(1) does not work here')
 
-/** docs/threats.md lists the programs, src/core/trust/environment.ts the variables. */
+/** SECURITY.md lists the programs, src/core/trust/environment.ts the variables. */
 const KEPT =
   /^(HOME|LANG|LC_ALL|LC_CTYPE|LC_MESSAGES|TERM|COLORTERM|NO_COLOR|FORCE_COLOR|COLUMNS|LINES|TZ|PATH|PWD|KUBECONFIG|(HTTPS?|NO|ALL)_PROXY|https?_proxy|no_proxy|all_proxy|KUBERNETES_SERVICE_(HOST|PORT)|CONTAINER_RUNTIME_ENDPOINT|SUDO_(UID|USER)|VOLCTL_TEST_HOST)$/
 
