@@ -121,8 +121,8 @@ export const RUN_CODES = {
   },
   FileUnreadable: {
     in: ['error'],
-    means: 'a snapshot, plan file, log or journal cannot be read',
-    next: 'Check the path, and run as root; or ask for less (journal: --last, --plan, --operation).',
+    means: 'a snapshot, plan file or journal cannot be read',
+    next: 'Check the path, and run as root; or ask for less (journal: --last, --plan).',
   },
   NotWritten: {
     in: ['error'],
