@@ -4,9 +4,11 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import pjson from '../package.json' with { type: 'json' }
+import { commandManifest } from '../scripts/manifest.ts'
 import { docSections } from './helpers/doc-commands.ts'
 
 const ROOT = join(import.meta.dirname, '..')
+const flags = Object.values((await commandManifest()).commands).flatMap((command) => Object.keys(command.flags))
 
 const tour = docSections('tour.md').flatMap(({ commands }) => commands)
 
@@ -91,14 +93,16 @@ it('the plan in the README is what volctl prints', () => {
   for (const line of lines) expect(printed).toContain(line)
 })
 
-// Waiting is volctl's work: apply waits for the settle time of a kubelet that has just stopped (S11).
-it.each(['README.md', 'man/src/volctl.md', 'man/src/apply.md', ...globSync('docs/*.md', { cwd: ROOT })])(
-  '%s: nobody is asked to sleep',
-  (page) => {
-    const typed = readFileSync(join(ROOT, page), 'utf8').match(/^ *(?:\$ )?sleep .*/gm)
-    expect(typed).toBeNull()
-  },
-)
+// Flags of other programs are named on other pages.
+it.each(
+  globSync(['README.md', 'SECURITY.md', 'docs/{contract,tour,cluster,runbooks}.md', 'man/*.[78]'], { cwd: ROOT }),
+)('%s: every flag that it names is there', (page) => {
+  const named = readFileSync(join(ROOT, page), 'utf8')
+    .replaceAll('\\-', '-')
+    .matchAll(/(?<![\w-])--([a-z][a-z-]*[a-z])/g)
+  const known = [...flags, 'help', 'help-all', 'version', 'force']
+  expect(Array.from(named, ([, flag = '']) => flag).filter((flag) => !known.includes(flag))).toEqual([])
+})
 
 // Of an artifact or an image: volctl-0.1.0-linux-x64, volctl:0.1.0.
 it.each(globSync(['README.md', 'docs/**/*.md', 'deploy/**/*.{yaml,json,md}'], { cwd: ROOT }))(

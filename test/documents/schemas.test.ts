@@ -6,9 +6,6 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { schemas } from '../../scripts/schema.ts'
 import type { ApplyResult } from '../../src/core/plan/events.ts'
 import type { Refusal } from '../../src/core/plan/plan.ts'
-import { NODE_PLAN, parsePlanFile } from '../../src/core/plan-file/read-plan-file.ts'
-import { planFileText } from '../../src/core/plan-file/write-plan-file.ts'
-import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { snapshotText } from '../../src/core/snapshot/write-snapshot.ts'
 import { applyDocument } from '../../src/core/views/apply-document.ts'
@@ -16,7 +13,6 @@ import { Fixture, operation, planOf, ROOT, step } from '../apply/apply-fixture.t
 import { CAPTURES, volctl } from '../cli/run-volctl.ts'
 import { captureFiles } from '../helpers/captures.ts'
 import { schemaCheck } from '../helpers/closed-schema.ts'
-import { planOptions } from '../helpers/plan-options.ts'
 
 const folder = join(import.meta.dirname, '..', '..', 'schema')
 const made = schemas()
@@ -62,14 +58,6 @@ describe('snapshots', () => {
       inner?.type === 'object' ? { additionalProperties: true, ...inner } : inner,
     )
   }
-})
-
-describe('plan files', () => {
-  it.each(captures)('of %s', async (path) => {
-    const options = planOptions({ orphans: true })
-    const text = planFileText(planNode(await readSnapshot(path), options), options)
-    expect(() => parsePlanFile(NODE_PLAN, Buffer.from(text), options.volctlVersion, 'file')).not.toThrow()
-  })
 })
 
 describe('an apply', () => {
