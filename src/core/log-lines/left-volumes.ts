@@ -37,7 +37,8 @@ function leftText(
     if (!mounted && subPaths > 0)
       return 'its own directory is gone, and the kubelet takes sub-paths off with that alone'
     if (!mounted && file !== undefined) return 'a file is left in it, and the kubelet removes empty directories alone'
-    if (verdict.state === 'blocked' || verdict.state === 'problem') return verdict.message
+    // That content is deleted on request alone is volctl's reason, and no kubelet's.
+    if (['blocked', 'problem'].includes(verdict.state) && verdict.code !== 'DeletesData') return verdict.message
     return isKubeletUp ? undefined : 'no kubelet runs on this node'
   }
   const why = because()

@@ -175,7 +175,6 @@ const node = kept({
   /** R725: a taint with key node.kubernetes.io/out-of-service, any effect, any value. */
   outOfService: needed(flag),
   kubeletVersion: text,
-  machineID: text,
   /** Absent: the status has no such field. */
   volumesInUse: texts,
   volumesAttached: texts,

@@ -28,7 +28,6 @@ export function nodeRecord({ metadata, spec, status }: ReceivedNode): ClusterNod
       readySince: ready?.lastTransitionTime ?? undefined,
       heartbeat: ready?.lastHeartbeatTime ?? undefined,
       kubeletVersion: status?.nodeInfo?.kubeletVersion,
-      machineID: status?.nodeInfo?.machineID,
       volumesInUse: status?.volumesInUse ?? undefined,
       volumesAttached: status?.volumesAttached?.map(({ name }) => name),
     }),
