@@ -28,17 +28,18 @@ function leftText(
   const dead = places.find((place) => place.dead !== undefined)
   const [file] = of('stateFile')
   const because = (): string | undefined => {
-    if (dead !== undefined) return `its mount is dead: ${dead.dead}`
+    if (dead) return `its mount is dead: ${dead.dead}`
     if (plugin === 'kubernetes.io/csi' && mode === 'Filesystem') {
       if (file === undefined && of('target').length > 0)
         return `vol_data.json of ${name} is missing: the kubelet does not know its driver, and leaves it for ever`
-      if (file?.state.startsWith('unusable') === true) return `vol_data.json of ${name} is ${file.state}`
+      if (file?.state.startsWith('unusable')) return `vol_data.json of ${name} is ${file.state}`
     }
     if (!mounted && subPaths > 0)
       return 'its own directory is gone, and the kubelet takes sub-paths off with that alone'
     if (!mounted && file !== undefined) return 'a file is left in it, and the kubelet removes empty directories alone'
-    // That content is deleted on request alone is volctl's reason, and no kubelet's.
-    if (['blocked', 'problem'].includes(verdict.state) && verdict.code !== 'DeletesData') return verdict.message
+    // What blocks an emptyDir is its content, which volctl deletes on request alone: no reason of the kubelet's.
+    if (verdict.state === 'problem') return verdict.message
+    if (verdict.state === 'blocked' && plugin !== 'kubernetes.io/empty-dir') return verdict.message
     return isKubeletUp ? undefined : 'no kubelet runs on this node'
   }
   const why = because()

@@ -1,8 +1,7 @@
 /**
- * Looks over JSON before it is parsed: how deep it is nested, and what its values cost. JSON.parse
- * itself has no bounds: it copes with any depth, but code that then walks the value ends in a RangeError, and two bytes of text
- * can become a hundred of memory. The scan counts commas and brackets, which makes one for each value or a little more, and two
- * things that cost V8 much more than a value:
+ * Looks over JSON before it is parsed: how deep it is nested, and what its values cost. JSON.parse itself has no bounds: it copes with
+ * any depth, but code that then walks the value ends in a RangeError, and two bytes of text can become a hundred of memory. The scan
+ * counts commas and brackets, which makes one for each value or a little more, and two things that cost V8 much more than a value:
  *
  * - a name that follows the names before it in its object in a new order counts ten: V8 keeps a shape for each such order.
  *   Real documents have few, a snapshot some 400, whether of 15,000 values or of a million;
