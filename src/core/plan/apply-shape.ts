@@ -2,21 +2,9 @@
 import type { FailureCode } from '../codes/codes.ts'
 import { ExitStatus } from '../errors/exit-status.ts'
 import { about, named } from '../json/json-schema.ts'
-import {
-  count,
-  flag,
-  list,
-  number,
-  object,
-  oneOf,
-  optional,
-  recordOf,
-  type Shape,
-  type ShapeOf,
-  text,
-} from '../json/shape.ts'
-import { kind, pod, said, step } from './operation-shape.ts'
-import type { Refusal, Step } from './plan.ts'
+import { count, flag, list, number, object, oneOf, optional, type Shape, type ShapeOf, text } from '../json/shape.ts'
+import { kind, type PodRef, said } from './operation-shape.ts'
+import type { OperationKind, Refusal, Step } from './plan.ts'
 
 export const OUTCOME_STATES = ['done', 'failed', 'blocked', 'refused', 'skipped', 'interrupted'] as const
 
@@ -83,40 +71,35 @@ export const outcomes = list<Outcome>(named('outcome', outcome))
 
 export const plan = about('The id of the plan, as the journal has it.', text)
 
-const TYPES = ['start', 'step', ...OUTCOME_STATES, 'left', 'note'] as const
-
-export const event = object({
-  type: oneOf(...TYPES),
-  time,
-  message: text,
-  code: optional(failureCode),
-  hint: optional(text),
-  id: optional(about('Of the operation; absent: it is about the whole apply.', text)),
-  kind: optional(kind),
-  pod: optional(pod),
-  volume: optional(text),
-  node: optional(about('Of an apply of a cluster.', text)),
-  step: optional(step as Shape<Step>),
-  elapsedMs: optional(elapsedMs),
-  differences: optional(differences),
-})
-
 /** `left`: an operation that the look at the end still plans. `note`: said about the whole apply. */
-export interface ApplyEvent extends ShapeOf<typeof event> {}
+export type ApplyEventType = 'start' | 'step' | OutcomeState | 'left' | 'note'
 
-export type ApplyEventType = ApplyEvent['type']
-
-export const resultEvent = object({
-  type: oneOf<'result'>('result'),
-  time,
-  plan,
-  exit: about('The exit status.', exit),
-  interrupted: flag,
-  refused: optional(refused),
-  downtime: optional(downtime),
-  outcomes: about('How many operations ended so.', recordOf<OutcomeState, number>(state, count)),
-  left: optional(about('How many operations a new plan would still have; absent: nobody looked.', count)),
-})
+export interface ApplyEvent extends Partial<Pick<Outcome, 'code' | 'hint' | 'elapsedMs' | 'differences'>> {
+  readonly type: ApplyEventType
+  /** RFC 3339. */
+  readonly time: string
+  readonly message: string
+  /** Of the operation; absent: it is about the whole apply. */
+  readonly id?: string
+  readonly kind?: OperationKind
+  readonly pod?: PodRef
+  readonly volume?: string
+  /** Of an apply of a cluster. */
+  readonly node?: string
+  readonly step?: Step
+}
 
 /** The last line of `-o ndjson`. */
-export interface ResultEvent extends ShapeOf<typeof resultEvent> {}
+export interface ResultEvent {
+  readonly type: 'result'
+  readonly time: string
+  readonly plan: string
+  readonly exit: ExitStatus
+  readonly interrupted: boolean
+  readonly refused?: Refusal
+  readonly downtime?: KubeletDowntime
+  /** How many operations ended so. */
+  readonly outcomes: Readonly<Partial<Record<OutcomeState, number>>>
+  /** How many operations a new plan would still have; absent: nobody looked. */
+  readonly left?: number
+}

@@ -5,7 +5,8 @@
  * Its shape is that of its schema, and of the file that `plan --cluster --out` saves.
  */
 
-import { codesIn } from '../codes/codes.ts'
+import type { Place } from '../codes/code-entry.ts'
+import { type CodesIn, codesIn } from '../codes/codes.ts'
 import { about, named } from '../json/json-schema.ts'
 import {
   anything,
@@ -15,18 +16,17 @@ import {
   object,
   oneOf,
   optional,
-  record,
-  recordOf,
   type Shape,
   type ShapeOf,
   text,
 } from '../json/shape.ts'
 import type { PersistentVolume } from '../model/objects.ts'
-import { insecure } from '../model/snapshot.ts'
-import { causes } from './cause.ts'
-import { kind as anyKind, blocked, causeKey, codeOf, count, pod, said } from './operation-shape.ts'
+import type { Insecure } from '../model/snapshot.ts'
+import type { Cause } from './cause.ts'
+import { kind as anyKind, blocked, codeOf, count, type PodRef, pod } from './operation-shape.ts'
 import type { OperationKind } from './plan.ts'
-import { CHOICE, complete, refused, unjudged, until } from './plan-shape.ts'
+import { CHOICE, refused } from './plan-shape.ts'
+import type { ClusterSubject } from './subject.ts'
 import { clusterSubject } from './subject-shape.ts'
 
 export const CLUSTER_OPERATION_KINDS = ['DetachVolume', 'AttachVolume'] as const satisfies readonly OperationKind[]
@@ -146,97 +146,95 @@ export interface ClusterOperation extends ShapeOf<typeof operation> {}
 
 export type ClusterBlocked = NonNullable<ClusterOperation['blocked']>
 
-const wait = object({
-  kind,
-  ...said('waiting'),
-  node: text,
-  pods: list(pod),
-  volume: optional(clusterVolume),
-  attachment: optional(text),
-  subject: optional(clusterSubject),
-  rule: text,
-  until,
-  cause: causeKey,
-})
+/** What is said with a code. */
+interface Said<Where extends Place> {
+  readonly code: CodesIn<Where>
+  readonly message: string
+  readonly hint?: string
+  /** Key of its cause in `summary.causes`. */
+  readonly cause?: string
+}
 
 /** Something desired that somebody else must act on first. */
-export interface ClusterWaiting extends ShapeOf<typeof wait> {}
+export interface ClusterWaiting extends Said<'waiting'> {
+  readonly kind: ClusterOperationKind
+  readonly node: string
+  readonly pods: readonly PodRef[]
+  readonly volume?: ClusterVolumeRef
+  readonly attachment?: string
+  readonly subject?: ClusterSubject
+  readonly rule: string
+  /** RFC 3339: when it is over at the latest, where that is known. */
+  readonly until?: string
+}
 
-const aboutObjects = object({
-  nodes: optional(list(text)),
-  pods: optional(list(pod)),
-  volume: optional(clusterVolume),
-  claim: optional(about('namespace/name', text)),
-  attachment: optional(text),
-  driver: optional(text),
-  list: optional(about('A list of the API, by its plural name.', text)),
-})
+export interface ClusterAbout {
+  readonly nodes?: readonly string[]
+  readonly pods?: readonly PodRef[]
+  readonly volume?: ClusterVolumeRef
+  /** namespace/name */
+  readonly claim?: string
+  readonly attachment?: string
+  readonly driver?: string
+  /** A list of the API, by its plural name. */
+  readonly list?: string
+}
 
-export interface ClusterAbout extends ShapeOf<typeof aboutObjects> {}
-
-const problem = object({
-  severity: oneOf('error', 'warning', 'info'),
-  ...said('problem'),
-  /** The same for problems that differ only in names. */
-  shape: about('The message with "…" in the place of every name.', text),
-  about: aboutObjects,
-  subject: optional(clusterSubject),
-  cause: causeKey,
-})
-
-export interface ClusterProblem extends ShapeOf<typeof problem> {}
-
-const stand = object({
-  message: about('Where it is, who wants it, and what the plan makes of that.', text),
-  about: aboutObjects,
-  subject: clusterSubject,
-})
+export interface ClusterProblem extends Said<'problem'> {
+  readonly severity: 'error' | 'warning' | 'info'
+  /** The message with "…" in the place of every name: the same for problems that differ only in names. */
+  readonly shape: string
+  readonly about: ClusterAbout
+  readonly subject?: ClusterSubject
+}
 
 /** How a volume on a node stands, or what a pod, a claim or a PersistentVolume has of one. */
-export interface ClusterStand extends ShapeOf<typeof stand> {}
+export interface ClusterStand {
+  /** Where it is, who wants it, and what the plan makes of that. */
+  readonly message: string
+  readonly about: ClusterAbout
+  readonly subject: ClusterSubject
+}
 
-const state = object({
-  state: oneOf('lives', 'mayLive', 'dead'),
+/** Does somebody else run the attach/detach controller? mayLive counts as alive. */
+export interface ControllerState {
+  readonly state: 'lives' | 'mayLive' | 'dead'
   /** Why, in words. */
-  note: text,
+  readonly note: string
   /** Signs of life, and what speaks against it. */
-  evidence,
-})
+  readonly evidence: readonly Evidence[]
+}
 
-/** Does somebody else run the attach/detach controller? */
-export interface ControllerState extends ShapeOf<typeof state> {}
-
-export const controller = about<ControllerState>(
-  'Does the attach/detach controller live? mayLive counts as alive.',
-  state,
-)
-
-const inputs = object({
-  api: object({
-    server: text,
-    user: optional(text),
-    serverVersion: optional(text),
-    /** S34 */
-    insecure: optional(about("Why anyone on the network path could answer in the server's place.", insecure)),
-  }),
-  controller,
-  lists: record(object({ state: oneOf('whole', 'part', 'failed'), count, resourceVersion: optional(text) })),
+interface ClusterPlanInputs {
+  readonly api: {
+    readonly server: string
+    readonly user?: string
+    readonly serverVersion?: string
+    /** Why anyone on the network path could answer in the server's place (S34). */
+    readonly insecure?: Insecure
+  }
+  readonly controller: ControllerState
+  readonly lists: Readonly<
+    Record<
+      string,
+      { readonly state: 'whole' | 'part' | 'failed'; readonly count: number; readonly resourceVersion?: string }
+    >
+  >
   /** S29: how much of the cluster the plan is about. */
-  counts: object({
-    nodes: count,
-    pods: count,
-    attachments: count,
+  readonly counts: {
+    readonly nodes: number
+    readonly pods: number
+    readonly attachments: number
     /** Pairs of node and volume that the Nodes report in use. */
-    inUse: count,
+    readonly inUse: number
     /** Of these, the pairs that no pod explains. */
-    inUseWithoutPod: count,
+    readonly inUseWithoutPod: number
     /** Detaches that would be carried out, before filters. */
-    detaches: count,
-  }),
-  unjudged,
-})
-
-export interface ClusterPlanInputs extends ShapeOf<typeof inputs> {}
+    readonly detaches: number
+  }
+  /** Safety rules that this plan could not judge. */
+  readonly unjudged: readonly { readonly rule: string; readonly message: string }[]
+}
 
 /** Which cluster. */
 export const cluster = object({
@@ -244,18 +242,17 @@ export const cluster = object({
   uid: optional(about('Of the namespace kube-system: the same for every address of the cluster.', text)),
 })
 
-const summary = object({
-  operations: recordOf(kind, count),
-  blocked: count,
-  waiting: count,
-  problems: count,
-  filtered: about('Left out by filters: operations, dependants included, waits and problems.', count),
+interface ClusterPlanSummary {
+  readonly operations: Readonly<Partial<Record<ClusterOperationKind, number>>>
+  readonly blocked: number
+  readonly waiting: number
+  readonly problems: number
+  /** Left out by filters: operations, dependants included, waits and problems. */
+  readonly filtered: number
   /** Operations that are not blocked, and whose predecessors are not blocked. */
-  ready: count,
-  causes,
-})
-
-export interface ClusterPlanSummary extends ShapeOf<typeof summary> {}
+  readonly ready: number
+  readonly causes?: readonly Cause[]
+}
 
 /** Fields of a plan that a review needs. */
 const REVIEWED = {
@@ -267,27 +264,20 @@ const REVIEWED = {
   refused: optional(refused),
 }
 
-export const WHOLE_CLUSTER_PLAN = {
-  apiVersion: oneOf('volctl.io/v1'),
-  kind: oneOf('Plan'),
-  ...REVIEWED,
-  inputs: named<ClusterPlanInputs>('inputs', inputs),
-  digest: optional(
-    about('Of a plan that takes finalizers off: what --confirm repeats, once a person has read the plan.', text),
-  ),
-  waiting: list<ClusterWaiting>(named('waiting', wait)),
-  problems: list<ClusterProblem>(named('problem', problem)),
-  stands: optional(
-    about<readonly ClusterStand[]>(
-      'How stands what --pod, --volume and --node name, also where nothing is to be done; absent: nothing is named.',
-      list(named('stand', stand)),
-    ),
-  ),
-  summary: named<ClusterPlanSummary>('summary', summary),
-  complete,
+export interface ClusterPlan extends ObjectOf<typeof REVIEWED> {
+  readonly apiVersion: 'volctl.io/v1'
+  readonly kind: 'Plan'
+  readonly inputs: ClusterPlanInputs
+  /** Of a plan that takes finalizers off: what --confirm repeats, once a person has read the plan. */
+  readonly digest?: string
+  readonly waiting: readonly ClusterWaiting[]
+  readonly problems: readonly ClusterProblem[]
+  /** How stands what --pod, --volume and --node name, also where nothing is to be done; absent: nothing is named. */
+  readonly stands?: readonly ClusterStand[]
+  readonly summary: ClusterPlanSummary
+  /** false: something that may matter could not be known; `problems` says what. */
+  readonly complete: boolean
 }
-
-export interface ClusterPlan extends ObjectOf<typeof WHOLE_CLUSTER_PLAN> {}
 
 export const clusterOptionsShape = object({
   /** Milliseconds: how long something must have been unchanged before volctl acts on it. */
