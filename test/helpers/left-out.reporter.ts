@@ -1,17 +1,19 @@
-import type { Reporter, TestModule } from 'vitest/node'
+import type { Reporter, TestCase, TestModule } from 'vitest/node'
+import { noMounts } from './namespace.ts'
 
-/** Says in one line, after all else, how many tests were left out and why: a skip's reason is its note, or ends a title in brackets. */
+/** Says in one line, after all else, how many tests were left out and why. */
 export default class LeftOut implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
-    const reasons = new Map<string, number>()
-    for (const test of modules.flatMap((module) => [...module.children.allTests('skipped')])) {
-      const result = test.result()
-      const note = result.state === 'skipped' ? result.note : undefined
-      const reason = note ?? test.fullName.match(/\(([^()]*)\)(?: > |$)/)?.[1] ?? test.fullName
-      reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
-    }
-    const said = [...reasons].toSorted(([, a], [, b]) => b - a).map(([reason, count]) => `${count}: ${reason}`)
+    const tests = modules.flatMap((module) => [...module.children.allTests('skipped')])
+    const said = [...Map.groupBy(tests, reasonOf)].map(([reason, { length }]) => `${length}: ${reason}`)
     // Once the summary is out.
     if (said.length > 0) process.once('exit', () => console.log(`left out: ${said.join('; ')}`))
   }
+}
+
+/** A skip's note, or words in brackets at the end of a title; a rule's number is none. */
+function reasonOf(test: TestCase): string {
+  const result = test.result()
+  const note = result.state === 'skipped' ? result.note : ''
+  return note || /\(([^()]+ [^()]*)\)(?: > |$)/.exec(test.fullName)?.[1] || noMounts || 'as their titles say'
 }
