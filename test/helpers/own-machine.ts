@@ -15,6 +15,9 @@ import { placesOfStrangers, withoutStrangers } from './strangers.ts'
 /** In the environment of a run: the directory of its machines, each a file that who has it locks, with the process that keeps it. */
 export const MACHINES = 'VOLCTL_TEST_MACHINES'
 
+/** In the environment of what is on a machine already (machine-pool.ts): what it starts gets a copy of that one. */
+export const ON_MACHINE = 'VOLCTL_TEST_ON_MACHINE'
+
 /** More than there are programs at once. */
 const COUNT = 8
 
@@ -111,6 +114,7 @@ done`
  */
 export function onOwnMachine(program: readonly string[], own: readonly string[] = []): [string, string[]] {
   const rest = [...namespaces, ...own]
+  if (process.env[ON_MACHINE] !== undefined) return ['unshare', [...rest, ...program]]
   if (process.env[MACHINES] !== undefined && noBlockDevices === undefined)
     return ['sh', ['-euc', ENTER, 'sh', ...rest, ...program]]
   return ['unshare', [...rest, ...withoutStrangers(program)]]

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { hasTitle, isThere, shown } from './titles.ts'
+import { hasTitle } from './titles.ts'
 
 it('tells a title from a text that is somewhere in the file', () => {
   const source = [
@@ -10,9 +10,4 @@ it('tells a title from a text that is somewhere in the file', () => {
   ].join('\n')
   const titles = ['one', 'two', 'on', 'three', '$name', 'four', 'five', 'six', 'seven', 'eight']
   expect(titles.filter((title) => hasTitle(source, title))).toEqual(['one', 'three', '$name', 'four', 'six', 'eight'])
-})
-
-it('looks into the file that is named', () => {
-  const file = 'helpers/titles'
-  expect(shown(file, 'looks into the file that is named', 'nothing of the kind ').map(isThere)).toEqual([true, false])
 })

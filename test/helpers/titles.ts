@@ -1,5 +1,5 @@
 /** Titles of tests, for the tables that say which test shows what. */
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const TESTS = join(import.meta.dirname, '..')
@@ -11,9 +11,10 @@ export interface Shown {
   readonly title: string
 }
 
-/** @param file from test/, without `.test.ts` */
+/** @param file from test/, without `.test.ts`, of either lane */
 export function shown(file: string, ...titles: readonly string[]): readonly Shown[] {
-  return titles.map((title) => ({ file: `${file}.test.ts`, title }))
+  const lane = existsSync(join(TESTS, `${file}.long.test.ts`)) ? '.long' : ''
+  return titles.map((title) => ({ file: `${file}${lane}.test.ts`, title }))
 }
 
 export function isThere({ file, title }: Shown): boolean {

@@ -1,64 +1,169 @@
-import { describe, expect, it } from 'vitest'
-import { inNamespace } from '../helpers/in-namespace.ts'
+import { closeSync, openSync, writeFileSync } from 'node:fs'
+import { describe, expect } from 'vitest'
+import { loopsOn } from '../../src/core/apply/disks/loops-on-disks.ts'
+import type { StepContext } from '../../src/core/apply/operation/step-context.ts'
+import { WaitingBudget } from '../../src/core/apply/operation/waiting-budget.ts'
+import { readDeviceNumber, readDeviceUse, readLoops } from '../../src/core/block/device-use.ts'
+import { hiddenFileSystems } from '../../src/core/block/hidden-file-systems.ts'
+import type { OnDisk } from '../../src/core/block/whole-disk.ts'
+import type { Host } from '../../src/core/host/host.ts'
+import { linuxHost } from '../../src/core/host/linux-host.ts'
+import { statesOf } from '../helpers/apply-plan.ts'
+import { detachLoop } from '../helpers/detach-loops.ts'
+import { it } from '../helpers/machine.ts'
 import { noBlockDevices } from '../helpers/namespace.ts'
+import { sh } from '../helpers/scenario.ts'
+import { until } from '../helpers/until.ts'
+import { apply, expectNow, makeDir, operation, readMounts, volumeDir } from './workers/real-node.ts'
 
-const WORKER = new URL('./workers/devices.ts', import.meta.url)
+function image(directory: string): string {
+  const file = `${directory}/disk.img`
+  writeFileSync(file, '')
+  sh('truncate', '-s', '16M', file)
+  return file
+}
+
+/** @param loops the only ones that there are */
+function loopsOnDisk(disk: string, loops: readonly string[], host: Partial<Host> = {}): ReturnType<typeof loopsOn> {
+  const run = {
+    host: { ...linuxHost, loops: () => readLoops().filter(({ device }) => loops.includes(device)), ...host },
+    around: { table: readMounts(), others: [] },
+    operation: { steps: [] },
+    waiting: new WaitingBudget(20_000),
+  } as unknown as StepContext
+  const name = disk.slice('/dev/'.length)
+  return loopsOn([{ name, dev: readDeviceNumber(disk) ?? '', on: name } as OnDisk], run)
+}
 
 describe.skipIf(noBlockDevices !== undefined)(
   `block devices${noBlockDevices === undefined ? '' : ` (${noBlockDevices})`}`,
   () => {
-    it('sees a superblock that no mount table shows any more (S20, S21)', async () => {
-      const found = await inNamespace<{
-        free: string[]
-        mounted: string[]
-        shown: unknown[]
-        lazily: { hidden: unknown[]; users: string[]; mounts: number }
-        goneWhileOpen: boolean
-        after: boolean
-      }>(WORKER, 'superblock')
-      expect(found.free).toEqual([])
-      expect(found.mounted).toEqual([
+    it('sees a superblock that no mount table shows any more (S20, S21)', async ({ directory }) => {
+      const file = image(directory)
+      sh('mkfs.ext4', '-q', '-F', file)
+      const device = sh('losetup', '-f', '--show', file)
+      const dev = readDeviceNumber(device) ?? ''
+      const hidden = () => hiddenFileSystems([readMounts()]).filter((each) => each.dev === dev)
+      const users = [
         expect.stringMatching(/^the ext4 file system on \/dev\/loop\d+, /),
         expect.stringMatching(/that has \/dev\/loop\d+ open/),
-      ])
-      expect(found.shown).toEqual([])
-      expect(found.lazily).toEqual({
-        hidden: [{ device: expect.stringMatching(/^loop\d+$/), dev: expect.stringMatching(/^7:\d+$/), fsType: 'ext4' }],
-        users: found.mounted,
-        mounts: 0,
-      })
-      expect(found).toMatchObject({ goneWhileOpen: false, after: true })
+      ]
+      try {
+        const target = makeDir(`${directory}/mnt`)
+        expect(readDeviceUse(dev).users).toEqual([])
+        sh('mount', device, target)
+        expect(readDeviceUse(dev).users).toEqual(users)
+        writeFileSync(`${target}/file`, 'x')
+        const fd = openSync(`${target}/file`, 'r')
+        expect(hidden()).toEqual([])
+        sh('umount', '-l', target)
+        expect(hidden()).toEqual([{ device: expect.stringMatching(/^loop\d+$/), dev, fsType: 'ext4' }])
+        expect(readDeviceUse(dev).users).toEqual(users)
+        expect(readMounts().ofDevice(dev)).toEqual([])
+        expect(linuxHost.superblockGone(dev, 'ext4')).toBe(false)
+        closeSync(fd)
+        expect(await until(() => readDeviceUse(dev).users.length === 0)).toBe(true)
+      } finally {
+        detachLoop(device)
+      }
     })
 
-    it('knows a loop device by the node that it was made on, where no name leads there any more (S21)', async () => {
-      expect(await inNamespace(WORKER, 'hiddenNodes')).toEqual({
-        disk: [
+    it('knows a loop device by the node that it was made on, where no name leads there any more (S21)', async ({
+      directory,
+    }) => {
+      const disk = sh('losetup', '-f', '--show', image(directory))
+      const loops = [disk]
+      const at = makeDir(`${directory}/gone`)
+      const node = `${at}/${disk.slice('/dev/'.length)}`
+      /** In a mount namespace that ends: a loop on a file that is mounted, or lies on something mounted, for no longer than that. */
+      const made = (file: string, mount: string): string => {
+        const script = `${mount} && exec losetup -f --show ${file}`
+        const loop = sh('unshare', '-m', '--propagation', 'private', 'sh', '-c', script)
+        loops.unshift(loop)
+        return loop
+      }
+      try {
+        writeFileSync(`${directory}/map`, '')
+        const map = made(`${directory}/map`, `mount --bind ${disk} ${directory}/map`)
+        const dev = made(node, `mount -t devtmpfs devtmpfs ${at}`)
+        const own = made(`${at}/xvda`, `mount -t tmpfs tmpfs ${at} && mknod ${at}/xvda b 7 ${/\d+/.exec(disk)}`)
+        const names = new Map([disk, map, dev, own].map((each, index) => [each, ['disk', 'map', 'dev', 'own'][index]]))
+        const users = async (of: string): Promise<string[]> =>
+          (await loopsOnDisk(of, loops))
+            .map(({ who }) => who.replaceAll(/\/dev\/loop\d+/g, (each) => names.get(each) ?? each))
+            .toSorted()
+        const possibly = 'possibly own: its backing file /xvda could not be identified'
+        expect(await users(disk)).toEqual([
           expect.stringMatching(/^dev, backed by \/loop\d+$/),
           'map, backed by /',
-          'possibly own: its backing file /xvda could not be identified',
-        ],
-        map: ['possibly own: its backing file /xvda could not be identified'],
-      })
+          possibly,
+        ])
+        expect(await users(map)).toEqual([possibly])
+      } finally {
+        for (const loop of loops) detachLoop(loop)
+      }
     })
 
-    it('asks of each loop device once which file is on it, and again when that is another one (S21)', async () => {
-      expect(await inNamespace(WORKER, 'anotherFile')).toEqual([
-        { users: 0, asked: 1 },
-        { users: 0, asked: 1 },
-        { users: 1, asked: 2 },
-      ])
+    it('asks of each loop device once which file is on it, and again when that is another one (S21)', async ({
+      directory,
+    }) => {
+      const disk = sh('losetup', '-f', '--show', image(directory))
+      const file = `${directory}/file`
+      sh('truncate', '-s', '16M', file)
+      const loop = sh('losetup', '-f', '--show', file)
+      let asked = 0
+      const run: typeof linuxHost.run = (...call) => {
+        asked++
+        return linuxHost.run(...call)
+      }
+      const look = async () => ({ users: (await loopsOnDisk(disk, [loop], { run })).length, asked })
+      try {
+        expect([await look(), await look()]).toEqual([
+          { users: 0, asked: 1 },
+          { users: 0, asked: 1 },
+        ])
+        detachLoop(loop)
+        sh('mount', '--bind', disk, file)
+        sh('losetup', loop, file)
+        expect(await look()).toEqual({ users: 1, asked: 2 })
+      } finally {
+        for (const each of [loop, disk]) detachLoop(each)
+      }
     })
 
-    it('releases the loop device of a block map before its mount', async () => {
-      expect(await inNamespace(WORKER, 'blockMap')).toEqual({
-        before: '/plugins/kubernetes.io/csi/volumeDevices/pv/dev/uid',
-        states: { a: 'done' },
-        loops: 0,
-      })
+    it('releases the loop device of a block map before its mount', async ({ directory }) => {
+      const root = makeDir(`${directory}/kubelet`)
+      const map = `${makeDir(`${root}/plugins/kubernetes.io/csi/volumeDevices/pv/dev`)}/uid`
+      writeFileSync(map, '')
+      sh('mount', '--bind', image(directory), map)
+      const device = sh('losetup', '-f', '--show', map)
+      expect(readLoops().find((loop) => loop.device === device)?.backingFile).toBe(map)
+      const steps = [
+        { op: 'losetup -d', target: device },
+        { op: 'umount', target: map },
+        { op: 'unlink', target: map },
+      ] as const
+      const planned = operation('a', 1, steps, { kind: 'UnmapVolume', paths: [map], expects: expectNow(map) })
+      expect(statesOf(await apply(root, [planned]))).toEqual({ a: 'done' })
+      // The number may be another's by now.
+      expect(readLoops().filter(({ backingFile }) => backingFile.startsWith(root))).toEqual([])
     })
 
-    it('leaves a busy file system, and takes it once it is free', async () => {
-      expect(await inNamespace(WORKER, 'busy')).toEqual({ held: { a: 'failed HeldBy' }, free: { a: 'done' } })
+    it('leaves a busy file system, and takes it once it is free', async ({ directory }) => {
+      const root = makeDir(`${directory}/kubelet`)
+      const file = image(directory)
+      sh('mkfs.ext4', '-q', '-F', file)
+      const dir = makeDir(volumeDir(root, 1, 'pv', 'kubernetes.io~local-volume'))
+      sh('mount', '-o', 'loop', file, dir)
+      const fd = openSync(`${dir}/open`, 'w')
+      const steps = [
+        { op: 'umount', target: dir },
+        { op: 'rmdir', target: dir },
+      ] as const
+      const planned = operation('a', 1, steps, { expects: expectNow(dir) })
+      expect(statesOf(await apply(root, [planned]))).toEqual({ a: 'failed HeldBy' })
+      closeSync(fd)
+      expect(statesOf(await apply(root, [planned]))).toEqual({ a: 'done' })
     })
   },
 )

@@ -1,72 +1,160 @@
-import { describe, expect, it } from 'vitest'
-import { inSameNamespace } from '../helpers/in-namespace.ts'
-import { noMounts } from '../helpers/namespace.ts'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { describe, expect } from 'vitest'
+import { readOtherNamespaces } from '../../src/core/processes/mount-namespaces.ts'
+import { statesOf } from '../helpers/apply-plan.ts'
+import { it } from '../helpers/machine.ts'
+import { sh } from '../helpers/scenario.ts'
+import {
+  apply,
+  expectNow,
+  makeDir,
+  operation,
+  podUid,
+  readMounts,
+  tmpfs,
+  unmount,
+  volumeDir,
+} from './workers/real-node.ts'
 
-const WORKER = new URL('./workers/unmounting.ts', import.meta.url)
-
-describe.skipIf(noMounts !== undefined)(`unmounting for real${noMounts === undefined ? '' : ` (${noMounts})`}`, () => {
-  it('S27: unmounts hundreds in one go, believes the mount table read after it, and names who holds the one that is busy', async () => {
-    const found = await inSameNamespace<{
-      done: number
-      failed: { id: string; code: string; message: string }[]
-      sleeper: number
-      left: string[]
-      second: object
-      directories: number
-    }>(WORKER, 'batch')
-    expect(found.done).toBe(299)
-    expect(found.failed).toEqual([
-      { id: 'v7', code: 'HeldBy', message: expect.stringContaining(`sleep (pid ${found.sleeper}, cwd)`) },
-    ])
-    expect(found.left).toEqual([expect.stringMatching(/\/v7$/)])
-    expect(found).toMatchObject({ second: { v7: 'done' }, directories: 0 })
-  })
-
-  it('S18: takes a stack of mounts off layer by layer', async () => {
-    expect(await inSameNamespace(WORKER, 'stacked')).toEqual({
-      states: { a: 'done', b: 'done' },
-      left: 0,
-      exists: false,
-    })
-  })
-
-  it('S12, S18: unmounts sub-paths and leaves their content alone', async () => {
-    expect(await inSameNamespace(WORKER, 'subPaths')).toEqual({
-      states: { a: 'done' },
-      exists: false,
-      content: 'precious',
-    })
-  })
-
-  it('S6: removes no directory that is a mount point in another namespace (R036)', async () => {
-    expect(await inSameNamespace(WORKER, 'elsewhere')).toEqual({
-      states: { a: 'failed HeldBy' },
-      seen: true,
-      said: ['ready', 'data'],
-      exists: true,
-    })
-  })
-
-  it('does nothing that cannot be written into the journal first', async () => {
-    const found = await inSameNamespace<{ states: Record<string, string>; exit: number; left: string[] }>(
-      WORKER,
-      'journalFull',
+describe('unmounting for real', () => {
+  it('S27: unmounts hundreds in one go, believes the mount table read after it, and names who holds the one that is busy', async ({
+    directory,
+  }) => {
+    const root = makeDir(`${directory}/kubelet`)
+    const volumes = Array.from({ length: 300 }, (_, n) => ({ pod: n % 30, dir: volumeDir(root, n % 30, `v${n}`) }))
+    for (const { dir } of volumes) tmpfs(dir)
+    const held = volumes[7]?.dir ?? ''
+    const sleeper = spawn('sleep', ['600'], { cwd: held, stdio: 'ignore' })
+    const { outcomes } = await apply(
+      root,
+      volumes.map(({ pod, dir }, n) => unmount(`v${n}`, pod, dir)),
     )
-    const ids = (state: string) => Object.keys(found.states).filter((id) => found.states[id] === state)
-    expect(ids('done').length).toBeGreaterThan(0)
-    expect(found.left).toEqual([...ids('failed JournalFailed'), ...ids('refused JournalFailed')])
-    expect(found.left.length + ids('done').length).toBe(12)
-    expect(found.exit).toBe(3)
+    const left = readMounts()
+      .under(root)
+      .map(({ mountPoint }) => mountPoint)
+    sleeper.kill()
+    await once(sleeper, 'exit')
+    expect(outcomes.filter(({ state }) => state === 'done')).toHaveLength(299)
+    expect(outcomes.filter(({ state }) => state !== 'done')).toMatchObject([
+      { id: 'v7', code: 'HeldBy', message: expect.stringContaining(`sleep (pid ${sleeper.pid}, cwd)`) },
+    ])
+    expect(left).toEqual([held])
+    expect(statesOf(await apply(root, [unmount('v7', 7, held)]))).toEqual({ v7: 'done' })
+    expect(volumes.filter(({ dir }) => existsSync(dir))).toEqual([])
   })
 
-  it('S27: another mount in the place of the one that the plan was made on is told by its id, and stays', async () => {
-    expect(await inSameNamespace(WORKER, 'replaced')).toEqual({
-      states: { a: 'refused ForeignMount' },
-      files: ['file'],
+  it('S18: takes a stack of mounts off layer by layer', async ({ directory }) => {
+    const root = makeDir(`${directory}/kubelet`)
+    const dir = volumeDir(root, 1, 'v')
+    for (let layer = 0; layer < 3; layer++) tmpfs(dir)
+    const result = await apply(root, [unmount('a', 1, dir), unmount('b', 2, tmpfs(volumeDir(root, 2, 'v')))])
+    expect(statesOf(result)).toEqual({ a: 'done', b: 'done' })
+    expect(readMounts().under(root)).toEqual([])
+    expect(existsSync(dir)).toBe(false)
+  })
+
+  it('S12, S18: unmounts sub-paths and leaves their content alone', async ({ directory }) => {
+    const root = makeDir(`${directory}/kubelet`)
+    const data = makeDir(`${directory}/data`)
+    writeFileSync(`${data}/file`, 'precious')
+    const leaves = makeDir(`${root}/pods/${podUid(1)}/volume-subpaths/pv/app`)
+    writeFileSync(`${leaves}/0`, '')
+    makeDir(`${leaves}/1`)
+    sh('mount', '--bind', `${data}/file`, `${leaves}/0`)
+    sh('mount', '--bind', data, `${leaves}/1`)
+    const expects = expectNow(`${leaves}/1`, `${leaves}/0`)
+    const result = await apply(root, [
+      operation(
+        'a',
+        1,
+        [
+          { op: 'umount', target: `${leaves}/1` },
+          { op: 'umount', target: `${leaves}/0` },
+          { op: 'unlink', target: `${leaves}/0` },
+          { op: 'rmdir', target: `${leaves}/1` },
+          { op: 'rmdir', target: leaves },
+        ],
+        { expects },
+      ),
+    ])
+    expect(statesOf(result)).toEqual({ a: 'done' })
+    expect(existsSync(leaves)).toBe(false)
+    expect(readFileSync(`${data}/file`, 'utf8')).toBe('precious')
+  })
+
+  it('S6: removes no directory that is a mount point in another namespace: rmdir would detach it there (R036)', async ({
+    directory,
+  }) => {
+    const root = makeDir(`${directory}/kubelet`)
+    const dir = makeDir(volumeDir(root, 1, 'v'))
+    const script = `mount -t tmpfs tmpfs ${dir} && echo data > ${dir}/file && echo ready && cat > /dev/null && cat ${dir}/file`
+    const other = spawn('unshare', ['-m', '--propagation', 'private', 'sh', '-c', script], {
+      stdio: ['pipe', 'pipe', 'inherit'],
     })
+    let said = ''
+    await new Promise<void>((resolve) =>
+      other.stdout.on('data', (text) => {
+        said += text
+        if (said.includes('ready')) resolve()
+      }),
+    )
+    const result = await apply(root, [operation('a', 1, [{ op: 'rmdir', target: dir }])])
+    const seen = readOtherNamespaces(false).some(({ table }) => table.at(dir).length > 0)
+    other.stdin.end()
+    await once(other, 'close')
+    expect(statesOf(result)).toEqual({ a: 'failed HeldBy' })
+    expect(seen).toBe(true)
+    expect(said).toBe('ready\ndata\n')
+    expect(existsSync(dir)).toBe(true)
   })
 
-  it('S18, S26: touches nothing where a foreign mount has come', async () => {
-    expect(await inSameNamespace(WORKER, 'foreign')).toEqual({ states: { a: 'refused ForeignMount' }, files: ['file'] })
+  it('does nothing that cannot be written into the journal first: its disk is full after a few lines', async ({
+    directory,
+  }) => {
+    const root = makeDir(`${directory}/kubelet`)
+    sh('mount', '-t', 'tmpfs', '-o', 'size=4k', 'tmpfs', makeDir(`${root}.journal`))
+    const operations = Array.from({ length: 12 }, (_, n) => {
+      const dir = makeDir(volumeDir(root, n, 'scratch', 'kubernetes.io~empty-dir'))
+      return operation(`o${n}`, n, [
+        { op: 'deleteContent', target: dir },
+        { op: 'rmdir', target: dir },
+      ])
+    })
+    const result = await apply(root, operations, { parallel: 1 })
+    const states = statesOf(result)
+    const ids = (state: string) => Object.keys(states).filter((id) => states[id] === state)
+    const left = operations.filter(({ steps }) => existsSync(steps[0]?.target ?? '')).map(({ id }) => id)
+    expect(ids('done').length).toBeGreaterThan(0)
+    expect(left).toEqual([...ids('failed JournalFailed'), ...ids('refused JournalFailed')])
+    expect(left.length + ids('done').length).toBe(12)
+    expect(result.exit).toBe(3)
+  })
+
+  it('S27: another mount in the place of the one that the plan was made on is told by its id, and stays', async ({
+    directory,
+  }) => {
+    const root = makeDir(`${directory}/kubelet`)
+    const dir = tmpfs(volumeDir(root, 1, 'v'))
+    const planned = unmount('a', 1, dir)
+    // Made before the other goes: the kernel gives the lowest numbers that are free, to mounts and to devices.
+    const other = tmpfs(`${directory}/other`)
+    writeFileSync(`${other}/file`, 'x')
+    sh('umount', dir)
+    // Without its own notes (-n), which are root's.
+    sh('mount', '-n', '--move', other, dir)
+    expect(statesOf(await apply(root, [planned]))).toEqual({ a: 'refused ForeignMount' })
+    expect(readdirSync(dir)).toEqual(['file'])
+  })
+
+  it('S18, S26: touches nothing where a foreign mount has come after the plan', async ({ directory }) => {
+    const root = makeDir(`${directory}/kubelet`)
+    const dir = tmpfs(volumeDir(root, 1, 'v'))
+    const planned = unmount('a', 1, dir)
+    tmpfs(`${dir}/inside`)
+    writeFileSync(`${dir}/inside/file`, 'x')
+    expect(statesOf(await apply(root, [planned]))).toEqual({ a: 'refused ForeignMount' })
+    expect(readdirSync(`${dir}/inside`)).toEqual(['file'])
   })
 })

@@ -88,7 +88,10 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       "S6: volctl goes into the kubelet's mount namespace, and undoes there what is mounted nowhere else",
       'S6: nothing is done where the container runtime sees a mount that is not here',
     ),
-    ...shown('privileged/unmounting', 'S6: removes no directory that is a mount point in another namespace (R036)'),
+    ...shown(
+      'privileged/unmounting',
+      'S6: removes no directory that is a mount point in another namespace: rmdir would detach it there (R036)',
+    ),
     ...shown('node/host-facts', 'S6: checkMountNamespace'),
   ],
   S7: [
@@ -268,7 +271,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'privileged/safety/hung',
       'S18: ten mounts of one volume on one path go one by one, and none of ten of which one is foreign',
     ),
-    ...shown('privileged/unmounting', 'S18, S26: touches nothing where a foreign mount has come'),
+    ...shown('privileged/unmounting', 'S18, S26: touches nothing where a foreign mount has come after the plan'),
     ...shown('privileged/dead-mounts', 'S18: are unmounted without being looked at, though their daemon never answers'),
     ...shown('e2e/over-empty-dirs', WITH_LAZY),
     ...planner('S18 layers'),
@@ -355,7 +358,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'e2e/two-applies',
       'S26: one that had looked before another did everything finds it done, and changes nothing',
     ),
-    ...shown('privileged/unmounting', 'S18, S26: touches nothing where a foreign mount has come'),
+    ...shown('privileged/unmounting', 'S18, S26: touches nothing where a foreign mount has come after the plan'),
     ...shown('apply/operation/preconditions', 'the mounts that the plan was made on (S18, S26)'),
     ...shown(
       'apply/kubelet-returns',
