@@ -138,7 +138,7 @@ export default class Plan extends VolctlCommand {
   async #planCluster(flags: ParsedFlags, options: PlanOptions): Promise<void> {
     const { clusterPlanId, withDigest } = await import('../core/plan/cluster-plan-id.ts')
     const { clusterContext } = await import('../core/cluster/context/cluster-context.ts')
-    const { planOver } = await import('../core/cluster/pass/plan-cluster.ts')
+    const { planCluster } = await import('../core/cluster/pass/plan-cluster.ts')
     const { standsOf } = await import('../core/cluster/pass/stands.ts')
     const { loadCluster } = await import('../core/cli/load-cluster.ts')
     const { renderClusterPlan } = await import('../core/views/cluster-plan-view.ts')
@@ -146,7 +146,7 @@ export default class Plan extends VolctlCommand {
     const state = await loadCluster(nodeChoice(flags), flags.snapshot, this.detail)
     const given = clusterOptions(flags, options)
     const context = clusterContext(state, given)
-    const made = withDigest(planOver(context))
+    const made = withDigest(planCluster(state, given, context))
     const plan = { ...made, ...defined({ stands: standsOf(context, made) }) }
     requireNamed(plan.problems, flags['ignore-not-found'], this.#typed)
     this.detail(`planned ${plan.operations.length} operations`)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { clusterAnswerOf } from '../../src/core/answer/cluster-answer.ts'
 import { clusterContext } from '../../src/core/cluster/context/cluster-context.ts'
 import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
-import { planOver } from '../../src/core/cluster/pass/plan-cluster.ts'
+import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
 import { standsOf } from '../../src/core/cluster/pass/stands.ts'
 import { attachmentName } from '../../src/core/names/volume-names.ts'
 import type { ClusterOptions, ClusterPlan, ClusterStand } from '../../src/core/plan/cluster-plan.ts'
@@ -28,7 +28,7 @@ import { randomFrom } from '../helpers/random-from.ts'
 
 function named(state: ClusterState, options: Partial<ClusterOptions>) {
   const context = clusterContext(state, clusterOptions(options))
-  const plan = planOver(context)
+  const plan = planCluster(state, context.options, context)
   const stands = standsOf(context, plan)
   return { plan: stands === undefined ? plan : { ...plan, stands }, stands }
 }

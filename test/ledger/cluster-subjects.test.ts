@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type ClusterContext, clusterContext } from '../../src/core/cluster/context/cluster-context.ts'
 import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
-import { planOver } from '../../src/core/cluster/pass/plan-cluster.ts'
+import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
 import { standsOf } from '../../src/core/cluster/pass/stands.ts'
 import { readClusterSnapshot } from '../../src/core/cluster/snapshot/cluster-snapshot.ts'
 import type { ClusterOptions, ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
@@ -18,7 +18,7 @@ const CLUSTERS = join(import.meta.dirname, '..', 'fixtures', 'clusters')
 
 /** Findings that say of nothing whose they are, or of something that the cluster does not have. */
 function lost(context: ClusterContext): string[] {
-  const plan = planOver(context)
+  const plan = planCluster(context.state, context.options, context)
   const { operations, waiting, problems } = plan
   const keys = new Set(everyName(context).flatMap((options) => rowsNamed({ ...context, options }, plan)))
   return [...operations, ...waiting, ...problems].flatMap(({ subject, message }) => {

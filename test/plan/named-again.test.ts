@@ -6,7 +6,7 @@ import { clusterAnswerOf } from '../../src/core/answer/cluster-answer.ts'
 import { narrowing } from '../../src/core/cli/plan-arguments.ts'
 import { clusterContext } from '../../src/core/cluster/context/cluster-context.ts'
 import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
-import { planCluster, planOver } from '../../src/core/cluster/pass/plan-cluster.ts'
+import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
 import { standsOf } from '../../src/core/cluster/pass/stands.ts'
 import { defined } from '../../src/core/lang/defined.ts'
 import { uniqueNameOfRow, type VolumeRow } from '../../src/core/ledger/row.ts'
@@ -98,7 +98,7 @@ function checkNext(state: ClusterState, whole: ClusterPlan): void {
     const [first = '', node] = words
     const options = clusterOptions(first === '--node' ? { nodes: [node ?? ''] } : scopeOf(first))
     const context = clusterContext(state, options)
-    const part = planOver(context)
+    const part = planCluster(state, options, context)
     expect(part.problems.filter(({ code }) => code === 'NothingNamed')).toEqual([])
     const { next } = clusterAnswerOf({ ...part, stands: standsOf(context, part) ?? expect.unreachable() })
     expect(next.map(({ command }) => command)).not.toContain(`volctl plan --cluster ${words.join(' ')}`)

@@ -182,8 +182,6 @@ export interface ClusterAbout {
 
 export interface ClusterProblem extends Said<'problem'> {
   readonly severity: 'error' | 'warning' | 'info'
-  /** The message with "…" in the place of every name: the same for problems that differ only in names. */
-  readonly shape: string
   readonly about: ClusterAbout
   readonly subject?: ClusterSubject
 }

@@ -11,7 +11,6 @@ import { type ClusterFindings, podRef } from '../context/findings.ts'
 import { deletePod, kubectl, taintOutOfService } from '../context/kubectl.ts'
 import { notReadyText, readinessOf } from '../context/readiness.ts'
 import { volumeOn } from '../context/row-keys.ts'
-import { shaped } from '../context/shaped.ts'
 import type { Want } from '../desired/desired-attachments.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'
 import { volumeLabel, volumeRef } from '../model/known-volume.ts'
@@ -52,14 +51,14 @@ function report(context: ClusterContext, findings: ClusterFindings, wants: reado
   if (parties.every(({ isAttached }) => isAttached)) return
   const modes = first.volume.accessModes.length === 0 ? '' : ` (${first.volume.accessModes.join(', ')})`
   if (waiting.length === 0) {
-    const both = shaped`volume ${volumeLabel(volume)} may be on one node only${modes}, and ${holders.length} nodes have it: ${partiesText(holders)}`
+    const both = `volume ${volumeLabel(volume)} may be on one node only${modes}, and ${holders.length} nodes have it: ${partiesText(holders)}`
     findings.problem('error', 'MultiAttach', both, about, FIND_OUT)
     return
   }
   const text =
     holders.length === 0
-      ? shaped`volume ${volumeLabel(volume)} may be on one node only${modes}, and is wanted on ${waiting.length} nodes: ${partiesText(waiting)}; none of these nodes has the volume`
-      : shaped`volume ${volumeLabel(volume)} may be on one node only${modes}: ${partiesText(holders)}; ${partiesText(waiting)} ${waiting.length === 1 ? 'waits' : 'wait'} for it`
+      ? `volume ${volumeLabel(volume)} may be on one node only${modes}, and is wanted on ${waiting.length} nodes: ${partiesText(waiting)}; none of these nodes has the volume`
+      : `volume ${volumeLabel(volume)} may be on one node only${modes}: ${partiesText(holders)}; ${partiesText(waiting)} ${waiting.length === 1 ? 'waits' : 'wait'} for it`
   findings.problem('error', 'MultiAttach', text, about, hintFor(context, holders, waiting))
 }
 

@@ -17,7 +17,6 @@ import type {
 import type { PodRef, Severity } from '../../plan/plan.ts'
 import type { ClusterSubject } from '../../plan/subject.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'
-import type { Shaped } from './shaped.ts'
 
 export interface ClusterDraft extends Omit<ClusterOperation, 'id' | 'after' | 'paths' | 'subject'> {
   readonly subject: ClusterSubject
@@ -87,19 +86,18 @@ export class ClusterFindings {
   problem(
     severity: Severity,
     code: ProblemCode,
-    text: Shaped,
+    message: string,
     { subject, ...about }: About,
     hint?: string,
     of?: CauseOf,
   ): void {
-    const { message, shape } = text
-    this.problems.push({ severity, code, message, shape, ...defined({ hint, of }), about, subject })
+    this.problems.push({ severity, code, message, ...defined({ hint, of }), about, subject })
   }
 
   /** Something that may matter is not known. */
-  incomplete(code: ProblemCode, text: Shaped, about: About, hint?: string): void {
+  incomplete(code: ProblemCode, message: string, about: About, hint?: string): void {
     this.complete = false
-    this.problem('warning', code, text, about, hint)
+    this.problem('warning', code, message, about, hint)
   }
 }
 

@@ -21,17 +21,20 @@ import { filterOperations, namedFindings } from './filter-operations.ts'
 import { type OutageCounts, outageCounts, refuseOutage } from './outage.ts'
 import { reportUnmatchedNames } from './unmatched-names.ts'
 
-/** Plans one pass over a cluster. Same state and options in, same bytes out. */
-export function planCluster(state: ClusterState, options: ClusterOptions): ClusterPlan {
-  return planOver(clusterContext(state, options))
-}
-
-/** The same of a context that is used for more. */
-export function planOver(context: ClusterContext): ClusterPlan {
+/**
+ * Plans one pass over a cluster. Same state and options in, same bytes out.
+ *
+ * @param context of these, where it is used for more
+ */
+export function planCluster(
+  state: ClusterState,
+  options: ClusterOptions,
+  context = clusterContext(state, options),
+): ClusterPlan {
   const findings = passOver(context)
   reportUnmatchedNames(context, findings)
   const counts = outageCounts(context, detachesOf(findings))
-  return planOf(context, findings, counts, refuseOutage(counts, context.options.acceptOutage))
+  return planOf(context, findings, counts, refuseOutage(counts, options.acceptOutage))
 }
 
 /**

@@ -6,7 +6,6 @@ import type { ClusterContext } from '../context/cluster-context.ts'
 import { nodeOf } from '../context/cluster-context.ts'
 import { type ClusterFindings, ON_API, onNodes, podRef } from '../context/findings.ts'
 import { readinessOf } from '../context/readiness.ts'
-import { plain, shaped } from '../context/shaped.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
 import { podsGiven } from './given-pods.ts'
 
@@ -18,7 +17,7 @@ export function reportUnmatchedNames(context: ClusterContext, findings: ClusterF
     ...nameFaults(namespaces, () => namesOfNamespaces(context), { ...HERE, ...NAMESPACE }),
     ...nameFaults(volumes, () => namesOfVolumes(context, findings), { ...HERE, ...VOLUME }),
   ]
-  for (const { code, message, hint } of faults) findings.problem('warning', code, plain(message), ON_API, hint)
+  for (const { code, message, hint } of faults) findings.problem('warning', code, message, ON_API, hint)
   reportPods(context, findings)
   reportPresentNodes(context, findings, nodeGone)
 }
@@ -48,14 +47,14 @@ function reportPods(context: ClusterContext, findings: ClusterFindings): void {
     findings.problem(
       'warning',
       'NothingNamed',
-      plain(`--pod ${each} matches no pod with a volume that can be attached`),
+      `--pod ${each} matches no pod with a volume that can be attached`,
       ON_API,
       POD_HINT,
     )
   }
   for (const { given, pods } of ambiguous) {
     const { code, message, hint } = ambiguousPods(given, pods, 'pod')
-    findings.problem('warning', code, plain(message), { ...ON_API, pods: pods.slice(0, MOST_PODS).map(podRef) }, hint)
+    findings.problem('warning', code, message, { ...ON_API, pods: pods.slice(0, MOST_PODS).map(podRef) }, hint)
   }
 }
 
@@ -66,7 +65,7 @@ function reportPresentNodes(context: ClusterContext, findings: ClusterFindings, 
   for (const name of given) {
     const node = nodeOf(context, name)
     if (node === undefined || readinessOf(context, node).ready !== 'True') continue
-    const text = shaped`--node-gone ${name} names a node whose kubelet reports that the node is ready: the flag changes nothing there`
+    const text = `--node-gone ${name} names a node whose kubelet reports that the node is ready: the flag changes nothing there`
     findings.problem('warning', 'FlagWithoutEffect', text, onNodes(name), 'Check the name: its machine runs.')
   }
 }

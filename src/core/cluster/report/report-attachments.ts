@@ -13,7 +13,6 @@ import type { About, ClusterFindings } from '../context/findings.ts'
 import { describeAttachment, kubectl, orName, whoCreated } from '../context/kubectl.ts'
 import { isGivenAsGone } from '../context/readiness.ts'
 import { attachmentKey, volumeOn } from '../context/row-keys.ts'
-import { type Shaped, shaped } from '../context/shaped.ts'
 import { heldBy, nodesText } from '../context/words.ts'
 import { LATEST } from '../detach/verdict.ts'
 import { hasCaret, isForeign } from '../detach/whose-work.ts'
@@ -34,7 +33,7 @@ export function reportAttachments(context: ClusterContext, findings: ClusterFind
 interface Oddity {
   readonly severity?: Severity
   readonly code: ProblemCode
-  readonly text: Shaped
+  readonly text: string
   readonly hint?: string
 }
 
@@ -58,14 +57,14 @@ function aboutOf({ actual }: ClusterContext, attached: Attached): About {
 
 function unclear(_: ClusterContext, { object: { name, node }, unclear: why }: Attached): Oddity | undefined {
   if (why === undefined) return undefined
-  const text = shaped`VolumeAttachment ${name} on node ${node} is left as it is: ${why}`
+  const text = `VolumeAttachment ${name} on node ${node} is left as it is: ${why}`
   return { code: 'AttachmentUnclear', text, hint: `Look at the attachment: ${describeAttachment(name)}` }
 }
 
 function withoutVolume(_: ClusterContext, { object, persistentVolume }: Attached): Oddity | undefined {
   if (persistentVolume !== 'absent') return undefined
   const { name, node, persistentVolume: volume = '' } = object
-  const text = shaped`VolumeAttachment ${name} keeps PersistentVolume ${volume}, which does not exist, attached to node ${node}`
+  const text = `VolumeAttachment ${name} keeps PersistentVolume ${volume}, which does not exist, attached to node ${node}`
   const hint = `Find the volume in the storage system. Look at the attachment: ${describeAttachment(name)}`
   return { code: 'AttachmentDangling', text, hint }
 }
@@ -75,13 +74,13 @@ function inline({ desired }: ClusterContext, { object, persistentVolume, uniqueN
   const { name, node } = object
   const isWanted = uniqueName !== undefined && desired.on(node, uniqueName) !== undefined
   if (persistentVolume !== 'none' || isWanted) return undefined
-  const text = shaped`VolumeAttachment ${name} on node ${node} is of a volume in the spec of a pod, and no pod has it: a restarted controller overlooks it`
+  const text = `VolumeAttachment ${name} on node ${node} is of a volume in the spec of a pod, and no pod has it: a restarted controller overlooks it`
   return { code: 'NobodyDetaches', text, hint: `Look at the attachment: ${describeAttachment(name)}` }
 }
 
 function withoutNode(context: ClusterContext, { object: { name, node } }: Attached): Oddity | undefined {
   if (context.objects.node(node).state !== 'Absent') return undefined
-  const text = shaped`VolumeAttachment ${name} names node ${node}, which does not exist`
+  const text = `VolumeAttachment ${name} names node ${node}, which does not exist`
   // What a person has said is not asked for again.
   if (isGivenAsGone(context, node)) return { code: 'AttachmentDangling', text }
   const order = `make sure that the machine is off; then: volctl plan --cluster --node-gone ${orName(node)}`
@@ -98,19 +97,19 @@ function wrongName(_: ClusterContext, { object, isNamedRight, unclear: why }: At
   const { name, node } = object
   if (why !== undefined) return undefined
   if (isForeign(object)) {
-    const text = shaped`VolumeAttachment ${name} on node ${node} was not created by Kubernetes, and stays until its creator deletes it`
+    const text = `VolumeAttachment ${name} on node ${node} was not created by Kubernetes, and stays until its creator deletes it`
     const hint = `Find out who created it: ${whoCreated(name)}; once nobody needs it: ${kubectl('delete', 'volumeattachment', name)}`
     return { severity: 'info', code: 'AttachmentUnclear', text, hint }
   }
   if (isNamedRight !== false) return undefined
-  const text = shaped`the name of VolumeAttachment ${name} is not the one that follows from its volume and node ${node}: the controller never deletes it`
+  const text = `the name of VolumeAttachment ${name} is not the one that follows from its volume and node ${node}: the controller never deletes it`
   return { code: 'NobodyDetaches', text, hint: `Find out who created the attachment: ${whoCreated(name)}` }
 }
 
 function caret(_: ClusterContext, attached: Attached): Oddity | undefined {
   if (!hasCaret(attached)) return undefined
   const { name, node } = attached.object
-  const text = shaped`the handle of the volume of VolumeAttachment ${name} on node ${node} contains ^: the controller attaches it, and can never detach it`
+  const text = `the handle of the volume of VolumeAttachment ${name} on node ${node} contains ^: the controller attaches it, and can never detach it`
   return { code: 'NobodyDetaches', text, hint: DETACHES }
 }
 
@@ -125,11 +124,11 @@ function deleting(context: ClusterContext, { object }: Attached): Oddity | undef
   const { name, node, attacher, deletedAt, detachError, finalizers } = object
   if (deletedAt === undefined) return undefined
   if (detachError !== undefined) {
-    const text = shaped`driver ${attacher} could not detach VolumeAttachment ${name} from node ${node}: ${detachError.message}`
+    const text = `driver ${attacher} could not detach VolumeAttachment ${name} from node ${node}: ${detachError.message}`
     return { severity: 'error', code: 'AttachmentFailing', text, hint: attacherLog(attacher) }
   }
   if (!isSettled(context, deletedAt) || isDriverGone(context, attacher)) return undefined
-  const text = shaped`VolumeAttachment ${name} on node ${node} is being deleted since ${deletedAt}${heldBy(finalizers)}`
+  const text = `VolumeAttachment ${name} on node ${node} is being deleted since ${deletedAt}${heldBy(finalizers)}`
   return { code: 'AttachmentDeleting', text, hint: lookAtWhoDetaches(context, name, attacher) }
 }
 
@@ -138,11 +137,11 @@ function notAttached(context: ClusterContext, { object }: Attached): Oddity | un
   if (attached === true || deletedAt !== undefined) return undefined
   const hint = attacherLog(attacher)
   if (attachError !== undefined) {
-    const text = shaped`driver ${attacher} could not attach VolumeAttachment ${name} to node ${node}: ${attachError.message}`
+    const text = `driver ${attacher} could not attach VolumeAttachment ${name} to node ${node}: ${attachError.message}`
     return { severity: 'error', code: 'AttachmentFailing', text, hint }
   }
   if (!isSettled(context, createdAt)) return undefined
-  const text = shaped`VolumeAttachment ${name} on node ${node} was created ${createdAt ?? ''} and is not attached, and driver ${attacher} does not say why`
+  const text = `VolumeAttachment ${name} on node ${node} was created ${createdAt ?? ''} and is not attached, and driver ${attacher} does not say why`
   return { code: 'AttachmentFailing', text, hint }
 }
 
@@ -159,7 +158,7 @@ function reportTwice({ known, actual }: ClusterContext, findings: ClusterFinding
     findings.problem(
       'error',
       'TwoWriters',
-      shaped`volume ${volumeLabel(ref)} may be on one node only, and has VolumeAttachments on ${nodesText(nodes)}`,
+      `volume ${volumeLabel(ref)} may be on one node only, and has VolumeAttachments on ${nodesText(nodes)}`,
       { volume: ref, nodes, subject, ...defined({ claim: ref.claim, driver: ref.driver }) },
       FIND_OUT,
     )

@@ -6,7 +6,6 @@ import { formatDuration } from '../../lang/duration.ts'
 import { firstFew } from '../../lang/first-few.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import { type About, type ClusterFindings, ON_API, onNodes } from '../context/findings.ts'
-import { plain, shaped } from '../context/shaped.ts'
 import type { ClusterNode } from '../model/cluster-state.ts'
 import { heardAt, kubeletHeardAt, latestOf, serverTime, timeOf } from '../model/times.ts'
 
@@ -20,7 +19,7 @@ const COMPARE = 'Compare the clocks of the nodes and of the control plane (chron
 export function reportClocks(context: ClusterContext, findings: ClusterFindings): void {
   const { state } = context
   if (serverTime(state) === undefined) {
-    const text = plain('the clock of the API server is not known: everything counts as just now')
+    const text = 'the clock of the API server is not known: everything counts as just now'
     findings.incomplete(
       'ReadFailed',
       text,
@@ -30,7 +29,7 @@ export function reportClocks(context: ClusterContext, findings: ClusterFindings)
     return
   }
   if (state.clockSpreadMs !== undefined) {
-    const text = shaped`the API servers behind ${state.server} have clocks that are ${formatDuration(state.clockSpreadMs)} apart: times are judged by the one that is behind`
+    const text = `the API servers behind ${state.server} have clocks that are ${formatDuration(state.clockSpreadMs)} apart: times are judged by the one that is behind`
     findings.problem(
       'warning',
       'ClocksApart',
@@ -55,7 +54,7 @@ function reportAhead({ state, now }: ClusterContext, findings: ClusterFindings):
     ...nodes.map(({ name }) => `node ${name}`),
   ]
   if (names.length === 0) return
-  const text = shaped`times of ${listed(names)} are in the future by the clock of the API server, and count as just now`
+  const text = `times of ${listed(names)} are in the future by the clock of the API server, and count as just now`
   findings.problem('warning', 'ClocksApart', text, aboutNodes(nodes), COMPARE)
 }
 
@@ -69,7 +68,7 @@ function reportBehind({ state }: ClusterContext, findings: ClusterFindings): voi
     ...state.attachers.filter((each) => isBehind(each.renewTime, each.writtenAt)).map(({ name }) => `lease ${name}`),
   ]
   if (names.length === 0) return
-  const text = shaped`times of ${listed(names)} are behind the clock of the API server: their leases count from when the API server wrote them`
+  const text = `times of ${listed(names)} are behind the clock of the API server: their leases count from when the API server wrote them`
   findings.problem('warning', 'ClocksApart', text, aboutNodes(nodes), COMPARE)
 }
 
@@ -84,7 +83,7 @@ function reportNobodyHeard({ state, now }: ClusterContext, findings: ClusterFind
   const ofNodes = state.nodes.flatMap((node) => kubeletHeardAt(node) ?? [])
   const newest = timeOf(latestOf([...ofNodes, ...(lease === undefined ? [] : [heardAt(lease)])]))
   if (ofNodes.length === 0 || newest === undefined || now - newest <= MARGIN_MS) return
-  const text = shaped`no kubelet has renewed its lease for ${formatDuration(now - newest)}, by the clock of the API server: none of them reaches it, or that clock is ahead of theirs`
+  const text = `no kubelet has renewed its lease for ${formatDuration(now - newest)}, by the clock of the API server: none of them reaches it, or that clock is ahead of theirs`
   findings.problem('warning', 'ClocksApart', text, ON_API, COMPARE)
 }
 

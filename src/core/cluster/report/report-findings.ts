@@ -9,7 +9,6 @@ import type { ClusterContext } from '../context/cluster-context.ts'
 import { attacherLease, isDriverGone, isStale } from '../context/drivers.ts'
 import { type ClusterFindings, onNodes, podRef } from '../context/findings.ts'
 import { kubectl } from '../context/kubectl.ts'
-import { shaped } from '../context/shaped.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'
 import { reportAttachments } from './report-attachments.ts'
 import { reportObjects } from './report-objects.ts'
@@ -49,7 +48,7 @@ function reportKeptPods(findings: ClusterFindings, node: string, pods: readonly 
   findings.problem(
     'info',
     'TerminatedKept',
-    shaped`node ${node} is configured to keep the volumes of pods that have ended attached: ${names}`,
+    `node ${node} is configured to keep the volumes of pods that have ended attached: ${names}`,
     { ...onNodes(node), pods: pods.slice(0, MOST_NAMES).map(podRef) },
     `Delete the pods; or: ${kubectl('annotate', 'node', node, `${KEEPS_TERMINATED}-`)}`,
   )
@@ -59,7 +58,7 @@ function reportUnmigrated(findings: ClusterFindings, node: string, plugins: read
   findings.problem(
     'info',
     'LeftToKubelet',
-    shaped`the kubelet of node ${node} mounts volumes of ${plugins.join(', ')} itself: nothing is attached for them, and nothing that they may be is detached`,
+    `the kubelet of node ${node} mounts volumes of ${plugins.join(', ')} itself: nothing is attached for them, and nothing that they may be is detached`,
     onNodes(node),
     `See which plugins the node migrates: ${kubectl('get', 'csinode', node, '-o', 'yaml')}`,
   )
@@ -83,7 +82,7 @@ function reportGone(findings: ClusterFindings, driver: string, left: number): vo
   findings.problem(
     'warning',
     'NobodyDetaches',
-    shaped`no CSIDriver, CSINode or attacher knows driver ${driver}, and nobody will detach what is left of it: ${count(left, 'VolumeAttachment')}`,
+    `no CSIDriver, CSINode or attacher knows driver ${driver}, and nobody will detach what is left of it: ${count(left, 'VolumeAttachment')}`,
     { driver, subject: { driver } },
     'Install the driver again. Or, once the storage system has detached the volumes: volctl plan --cluster --strip-finalizers',
   )
@@ -96,7 +95,7 @@ function reportSilent(context: ClusterContext, findings: ClusterFindings, driver
   findings.problem(
     'error',
     'AttacherSilent',
-    shaped`no external attacher of driver ${driver} runs (lease ${lease.name} was last renewed ${lease.renewTime ?? ''}), and ${count(pending, 'VolumeAttachment')} ${pending === 1 ? 'waits' : 'wait'} for it`,
+    `no external attacher of driver ${driver} runs (lease ${lease.name} was last renewed ${lease.renewTime ?? ''}), and ${count(pending, 'VolumeAttachment')} ${pending === 1 ? 'waits' : 'wait'} for it`,
     { driver, subject: { driver } },
     "Look at the log of the attacher container of the driver's controller pods: kubectl get pods -A -o wide",
   )

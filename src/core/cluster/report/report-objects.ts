@@ -7,7 +7,6 @@ import { namespacedName } from '../../plan/pod-name.ts'
 import { type ClusterContext, isSettled } from '../context/cluster-context.ts'
 import { type ClusterFindings, ofPod, podRef } from '../context/findings.ts'
 import { deletePod, kubectl, orName, retain } from '../context/kubectl.ts'
-import { shaped } from '../context/shaped.ts'
 import { heldBy, nodesText } from '../context/words.ts'
 import type { ClusterClaim, ClusterPod, ClusterVolume } from '../model/cluster-state.ts'
 
@@ -40,7 +39,7 @@ function reportClaim(findings: ClusterFindings, claim: ClusterClaim, users: read
   findings.problem(
     'warning',
     'BeingDeleted',
-    shaped`claim ${name} is being deleted since ${claim.deletedAt ?? ''}${heldBy(claim.finalizers)}: ${why}`,
+    `claim ${name} is being deleted since ${claim.deletedAt ?? ''}${heldBy(claim.finalizers)}: ${why}`,
     { claim: name, pods: pods.slice(0, MOST_NAMES).map(podRef), subject: { claim: name } },
     pods.length === 0
       ? `See who keeps the finalizer: ${kubectl('describe', 'pvc', '-n', claim.namespace, claim.name)}`
@@ -59,7 +58,7 @@ function reportVolume({ actual }: ClusterContext, findings: ClusterFindings, vol
   findings.problem(
     'warning',
     'BeingDeleted',
-    shaped`PersistentVolume ${name} is being deleted since ${deletedAt}${heldBy(finalizers)}: ${reasons.join('; ') || 'neither bound nor attached'}`,
+    `PersistentVolume ${name} is being deleted since ${deletedAt}${heldBy(finalizers)}: ${reasons.join('; ') || 'neither bound nor attached'}`,
     {
       volume: { name, persistentVolume: name, plugin: volume.plugin ?? '' },
       nodes: attached,
@@ -77,7 +76,7 @@ function reportPodsWithoutNode({ state, objects }: ClusterContext, findings: Clu
     findings.problem(
       'warning',
       'NodeMissing',
-      shaped`pod ${namespacedName(pod)} is scheduled to node ${pod.node}, which does not exist: its volumes stay attached there`,
+      `pod ${namespacedName(pod)} is scheduled to node ${pod.node}, which does not exist: its volumes stay attached there`,
       ofPod(pod),
       `Once the machine is off: ${deletePod(pod, '--force')}`,
     )

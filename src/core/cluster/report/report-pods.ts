@@ -16,14 +16,13 @@ import { type ClusterFindings, ofPod } from '../context/findings.ts'
 import { describePod, kubectl, lookAtNode, lookAtNodePod, orName } from '../context/kubectl.ts'
 import { notReadyText, readinessOf } from '../context/readiness.ts'
 import { unresolvedKey, volumeKey } from '../context/row-keys.ts'
-import { type Shaped, shaped } from '../context/shaped.ts'
 import type { Want } from '../desired/desired-attachments.ts'
 import type { UnresolvedPodVolume } from '../desired/pod-volume.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'
 import { volumeLabel, volumeRef } from '../model/known-volume.ts'
 
 interface Cause {
-  readonly text: Shaped
+  readonly text: string
   readonly hint: string
   /** What is said of this volume on this node may have said it already. */
   readonly row?: RowKey
@@ -36,7 +35,7 @@ export function reportPods(context: ClusterContext, findings: ClusterFindings): 
   const say = (pod: ClusterPod, cause: Cause | undefined): void => {
     if (cause === undefined || said.has(pod)) return
     said.add(pod)
-    const text = shaped`pod ${namespacedName(pod)}${onNode(pod)} does not start: ${cause.text}`
+    const text = `pod ${namespacedName(pod)}${onNode(pod)} does not start: ${cause.text}`
     const severity = cause.row !== undefined && ready.has(cause.row) ? 'info' : 'warning'
     findings.problem(severity, 'PodWaitsForVolume', text, ofPod(pod), cause.hint, defined({ row: cause.row }))
   }
@@ -51,7 +50,7 @@ export function reportPods(context: ClusterContext, findings: ClusterFindings): 
     for (const pod of waiting) say(pod, cause)
   }
   for (const { pod, fault } of context.desired.unscheduled) {
-    if (fault !== undefined && waits(context, pod)) say(pod, { text: shaped`${fault}`, hint: seePod(pod) })
+    if (fault !== undefined && waits(context, pod)) say(pod, { text: fault, hint: seePod(pod) })
   }
   for (const pod of context.state.pods) if (waits(context, pod)) say(pod, unschedulable(pod))
 }
@@ -62,8 +61,8 @@ function readyRows({ operations }: ClusterFindings): ReadonlySet<RowKey> {
   return new Set(ready.flatMap(({ subject }) => rowsOf(subject)))
 }
 
-function onNode({ node }: ClusterPod): Shaped {
-  return node === undefined ? shaped`` : shaped` on node ${node}`
+function onNode({ node }: ClusterPod): string {
+  return node === undefined ? '' : ` on node ${node}`
 }
 
 /** A pod of a node that does not exist is another problem. */
@@ -81,14 +80,13 @@ function reportUnknown(findings: ClusterFindings, unresolved: UnresolvedPodVolum
   const { pod, name, message } = unresolved
   findings.incomplete(
     'MayBeInUse',
-    shaped`volume ${name} of pod ${namespacedName(pod)}${onNode(pod)} is not known: ${message}`,
+    `volume ${name} of pod ${namespacedName(pod)}${onNode(pod)} is not known: ${message}`,
     { ...ofPod(pod), subject: { row: unresolvedKey(unresolved), pod: pod.uid } },
     "Nothing that the volume may be is detached there. Use a credential that may read the pod's claim and PersistentVolume.",
   )
 }
 
-function causeOf({ pod, message, claim, cause, persistentVolume }: UnresolvedPodVolume): Cause {
-  const text = shaped`${message}`
+function causeOf({ pod, message: text, claim, cause, persistentVolume }: UnresolvedPodVolume): Cause {
   if (claim === undefined) return { text, hint: seePod(pod) }
   const isMissing = cause === 'Absent' && persistentVolume === undefined
   if (isMissing) {
@@ -104,7 +102,7 @@ function causeOf({ pod, message, claim, cause, persistentVolume }: UnresolvedPod
 function causeOfWant(context: ClusterContext, want: Want): Cause | undefined {
   const [other] = want.others
   if (want.pods.length === 0 && other !== undefined) {
-    return other.why === 'Unusable' ? { text: shaped`${other.fault ?? ''}`, hint: seePod(other.pod) } : undefined
+    return other.why === 'Unusable' ? { text: other.fault ?? '', hint: seePod(other.pod) } : undefined
   }
   return heldElsewhere(context, want) ?? notAttached(context, want) ?? notReported(context, want)
 }
@@ -117,7 +115,7 @@ function heldElsewhere({ actual }: ClusterContext, { volume, node }: Want): Caus
   ].find((each) => each !== node)
   if (other === undefined) return undefined
   return {
-    text: shaped`volume ${volumeLabel(volumeRef(volume))} is still attached to node ${other}, and only one node may have it`,
+    text: `volume ${volumeLabel(volumeRef(volume))} is still attached to node ${other}, and only one node may have it`,
     hint: `See what keeps the volume there: volctl plan --cluster --node ${orName(other)}`,
   }
 }
@@ -133,15 +131,15 @@ function notAttached(context: ClusterContext, { volume, node }: Want): Cause | u
   const { attached, attachError, deletedAt } = found.object
   const look = lookAtWhoDetaches(context, name, driver)
   if (deletedAt !== undefined)
-    return { text: shaped`VolumeAttachment ${name} of volume ${label} is being deleted since ${deletedAt}`, hint: look }
+    return { text: `VolumeAttachment ${name} of volume ${label} is being deleted since ${deletedAt}`, hint: look }
   if (attached === true) return undefined
   if (attachError !== undefined)
-    return { text: shaped`volume ${label} could not be attached: ${attachError.message}`, hint: look }
+    return { text: `volume ${label} could not be attached: ${attachError.message}`, hint: look }
   const lease = attacherLease(context, driver)
   const isSilent = lease !== undefined && isStale(context, lease)
   const text = isSilent
-    ? shaped`volume ${label} waits for the external attacher of driver ${driver}, which does not run`
-    : shaped`volume ${label} waits for the external attacher of driver ${driver}`
+    ? `volume ${label} waits for the external attacher of driver ${driver}, which does not run`
+    : `volume ${label} waits for the external attacher of driver ${driver}`
   return { text, hint: look }
 }
 
@@ -152,23 +150,23 @@ function noAttachment(context: ClusterContext, label: string, name: string, driv
   const readiness = readinessOf(context, node)
   if (readiness.ready !== 'True') {
     return {
-      text: shaped`volume ${label} is not attached, and node ${name} ${notReadyText(readiness)}`,
+      text: `volume ${label} is not attached, and node ${name} ${notReadyText(readiness)}`,
       hint: lookAtNode(name),
     }
   }
   if (node.csi.state === 'known' && !node.csi.drivers.some((each) => each.name === driver)) {
     return {
-      text: shaped`volume ${label} is not attached, and driver ${driver} is not registered on node ${name}`,
+      text: `volume ${label} is not attached, and driver ${driver} is not registered on node ${name}`,
       hint: lookAtNodePod(name),
     }
   }
   return isControllerAlive(context)
     ? {
-        text: shaped`volume ${label} is not attached: the controller has not created its VolumeAttachment`,
+        text: `volume ${label} is not attached: the controller has not created its VolumeAttachment`,
         hint: 'Look at the log of kube-controller-manager.',
       }
     : {
-        text: shaped`volume ${label} is not attached, and no attach/detach controller runs`,
+        text: `volume ${label} is not attached, and no attach/detach controller runs`,
         hint: 'Let kube-controller-manager run again. What volctl would do instead: volctl plan --cluster',
       }
 }
@@ -176,7 +174,7 @@ function noAttachment(context: ClusterContext, label: string, name: string, driv
 function notReported(context: ClusterContext, { volume, node }: Want): Cause | undefined {
   if (volume.driver === undefined || context.actual.isConfirmed(node, volume.uniqueName)) return undefined
   return {
-    text: shaped`volume ${volumeLabel(volumeRef(volume))} is attached, and volumesAttached of node ${node}, for which its kubelet waits, does not list it`,
+    text: `volume ${volumeLabel(volumeRef(volume))} is attached, and volumesAttached of node ${node}, for which its kubelet waits, does not list it`,
     hint: `Only the controller writes that list: ${lookAtController(context)}.`,
   }
 }
@@ -186,5 +184,5 @@ function unschedulable(pod: ClusterPod): Cause | undefined {
   const { unschedulable: words } = pod
   if (pod.node !== undefined || words === undefined || !/volume|persistentvolumeclaim|\bpvc\b/i.test(words))
     return undefined
-  return { text: shaped`the scheduler finds no node for it: ${words}`, hint: seePod(pod) }
+  return { text: `the scheduler finds no node for it: ${words}`, hint: seePod(pod) }
 }

@@ -4,7 +4,6 @@ import { insecureApiHint } from '../../plan/insecure-api.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import { type ClusterFindings, ON_API } from '../context/findings.ts'
 import { credentialFor, kubectl } from '../context/kubectl.ts'
-import { plain, shaped } from '../context/shaped.ts'
 import type { ClusterResource, ClusterState } from '../model/cluster-state.ts'
 import { reportClocks } from './report-clocks.ts'
 
@@ -28,7 +27,7 @@ export function reportReading(context: ClusterContext, findings: ClusterFindings
   for (const { resource, name } of context.objects.duplicates.slice(0, MOST_OF_A_KIND)) {
     findings.incomplete(
       'ReadFailed',
-      shaped`the list of ${resource} has ${name} twice, so that the object counts as unknown`,
+      `the list of ${resource} has ${name} twice, so that the object counts as unknown`,
       { list: resource, subject: { list: resource } },
       DUPLICATE_HINT,
     )
@@ -50,7 +49,7 @@ function reportList({ state, objects }: ClusterContext, findings: ClusterFinding
       : 'could not be read as a whole'
   findings.incomplete(
     'ReadFailed',
-    plain(`the list of ${resource} ${why}: ${HIDES[resource]}`),
+    `the list of ${resource} ${why}: ${HIDES[resource]}`,
     { list: resource, subject: { list: resource } },
     howToRead(state, resource),
   )
@@ -67,7 +66,7 @@ function howToRead({ errors }: ClusterState, resource: ClusterResource): string 
 function reportErrors({ state }: ClusterContext, findings: ClusterFindings): void {
   for (const { resource, namespace, name, message } of state.errors.slice(0, MOST_OF_A_KIND)) {
     const what = [resource, namespace, name].filter((part) => part !== undefined).join('/')
-    findings.incomplete('ReadFailed', shaped`${what} could not be read: ${message}`, {
+    findings.incomplete('ReadFailed', `${what} could not be read: ${message}`, {
       list: resource,
       subject: { list: resource },
     })
@@ -83,7 +82,7 @@ function reportRights({ state }: ClusterContext, findings: ClusterFindings): voi
     ...(deleteAttachments === false && ops.has('deleteVolumeAttachment') ? ['delete'] : []),
   ]
   if (missing.length === 0) return
-  const text = plain(`this credential may not ${missing.join(' or ')} VolumeAttachments: those operations are blocked`)
+  const text = `this credential may not ${missing.join(' or ')} VolumeAttachments: those operations are blocked`
   findings.problem('warning', 'Forbidden', text, ON_API, credentialFor(missing.join(' and ')))
 }
 
@@ -91,7 +90,7 @@ function reportApi({ state, objects, options }: ClusterContext, findings: Cluste
   if (objects.isWhole('nodes') && state.nodes.length === 0) {
     findings.incomplete(
       'ReadFailed',
-      plain('the cluster has no node'),
+      'the cluster has no node',
       ON_API,
       'Check --context and --kubeconfig: this may be another cluster.',
     )
@@ -100,7 +99,7 @@ function reportApi({ state, objects, options }: ClusterContext, findings: Cluste
   findings.problem(
     'warning',
     'InsecureApi',
-    shaped`the connection to ${state.server} is not verified: anyone on the network path could have answered in the server's place`,
+    `the connection to ${state.server} is not verified: anyone on the network path could have answered in the server's place`,
     ON_API,
     insecureApiHint('--cluster'),
   )

@@ -10,7 +10,6 @@ import { type ClusterFindings, onNodes } from '../context/findings.ts'
 import { taintOutOfService, untaintOutOfService } from '../context/kubectl.ts'
 import { isHeard, notReadyText, readinessOf } from '../context/readiness.ts'
 import { volumeKey } from '../context/row-keys.ts'
-import { shaped } from '../context/shaped.ts'
 import type { ClusterNode } from '../model/cluster-state.ts'
 import { volumeRef } from '../model/known-volume.ts'
 
@@ -33,7 +32,7 @@ function reportTaint(context: ClusterContext, findings: ClusterFindings, node: C
   findings.problem(
     'error',
     'TaintedButReady',
-    shaped`node ${name} is tainted out-of-service, but its kubelet reports that the node is ready: a controller detaches its volumes even while they are mounted`,
+    `node ${name} is tainted out-of-service, but its kubelet reports that the node is ready: a controller detaches its volumes even while they are mounted`,
     onNodes(name),
     `If the machine runs: ${untaintOutOfService(name)}`,
   )
@@ -45,7 +44,7 @@ function reportUnmanaged({ actual }: ClusterContext, findings: ClusterFindings, 
   findings.problem(
     'warning',
     'NotManaged',
-    shaped`node ${name} has no annotation ${MANAGED}; nobody detaches what is attached to it: ${count(length, 'VolumeAttachment')}`,
+    `node ${name} has no annotation ${MANAGED}; nobody detaches what is attached to it: ${count(length, 'VolumeAttachment')}`,
     onNodes(name),
     "Set enableControllerAttachDetach: true in the kubelet's configuration there, and start the kubelet.",
   )
@@ -80,7 +79,7 @@ function reportInUse(context: ClusterContext, findings: ClusterFindings, node: C
   findings.problem(
     'warning',
     'ReportedUnused',
-    shaped`node ${node.name} reports volume ${volume.name} in use, and no pod of the node wants it${ended === undefined ? '' : `; pod ${ended.namespace}/${ended.name} has ended`}`,
+    `node ${node.name} reports volume ${volume.name} in use, and no pod of the node wants it${ended === undefined ? '' : `; pod ${ended.namespace}/${ended.name} has ended`}`,
     { nodes: [node.name], volume, subject: { row: volumeKey(node.name, uniqueName) } },
     isReady
       ? `The kubelet unmounts within a minute or two. If the volume stays in use, see on node ${node.name} what keeps it there: volctl plan`
@@ -105,7 +104,7 @@ function reportConfirmed(
     findings.problem(
       'warning',
       'ReportedUnused',
-      shaped`only the status of node ${node.name} says that volume ${uniqueName} is attached, and no pod wants it: there is no object that could be deleted`,
+      `only the status of node ${node.name} says that volume ${uniqueName} is attached, and no pod wants it: there is no object that could be deleted`,
       about,
       isControllerAlive(context)
         ? 'The controller detaches the volume. If it does not, look at the log of kube-controller-manager.'
@@ -118,7 +117,7 @@ function reportConfirmed(
   findings.problem(
     isWanted ? 'warning' : 'info',
     'AttachedMismatch',
-    shaped`volumesAttached of node ${node.name} lists volume ${about.volume.name}, and there is no VolumeAttachment of it`,
+    `volumesAttached of node ${node.name} lists volume ${about.volume.name}, and there is no VolumeAttachment of it`,
     about,
     `The controller corrects the list once a minute. If it does not, ${lookAtController(context)}.`,
   )
@@ -135,7 +134,7 @@ function reportNotConfirmed(context: ClusterContext, findings: ClusterFindings, 
     findings.problem(
       'warning',
       'AttachedMismatch',
-      shaped`volume ${volume.name} is attached to node ${name} since ${object.createdAt ?? ''}, and volumesAttached of the node, for which its kubelet waits, does not list it`,
+      `volume ${volume.name} is attached to node ${name} since ${object.createdAt ?? ''}, and volumesAttached of the node, for which its kubelet waits, does not list it`,
       { nodes: [name], volume, attachment: object.name, subject: { row: volumeKey(name, uniqueName) } },
       `Only the controller writes that list: ${lookAtController(context)}.`,
     )
