@@ -1,7 +1,6 @@
-import { closeSync, linkSync, openSync, truncateSync, writeFileSync } from 'node:fs'
+import { linkSync, truncateSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { type PastApplies, readJournal, type Wanted } from '../../src/core/journal/read-journal.ts'
-import { readLines } from '../../src/core/journal/read-lines.ts'
 import { JOURNAL_FILE } from '../../src/core/journal/write-journal.ts'
 import { renderJournal } from '../../src/core/views/journal-view.ts'
 import { PLAIN } from '../../src/core/views/palette.ts'
@@ -94,7 +93,7 @@ describe('what a journal tells', () => {
     {
       name: 'the last line is cut off',
       lines: [BEGIN, INTENT.slice(0, 40)],
-      why: 'cut off by a crash, or by an apply that is still writing',
+      why: 'not JSON: cut off by a crash, or by an apply that is still writing',
       at: 2,
     },
     { name: 'a line in between is', lines: [BEGIN, '{"type":"int', INTENT], why: 'not JSON', at: 2 },
@@ -195,13 +194,6 @@ describe('what is asked for', () => {
     { name: 'those of a plan', wanted: { plan: 'p1' }, want: ['p1', 'p12'] },
     { name: 'the newest of a plan', wanted: { plan: 'p1', last: 1 }, want: ['p12'] },
   ])('$name', ({ wanted, want }) => expect(plans(wanted)).toEqual(want))
-
-  it('is not held beyond a limit, which what is not asked for does not reach', () => {
-    const maxKept = 3 * apply(1).join('').length
-    expect(() => plans({ maxKept })).toThrow(/ cannot be read: it has more than volctl can show at once/)
-    expect(plans({ maxKept, last: 2 })).toEqual(['p3', 'p12'])
-    expect(plans({ maxKept, plan: 'p2' })).toEqual(['p2'])
-  })
 })
 
 it('30,000 operations are printed as JSON, whole', async () => {
@@ -217,29 +209,4 @@ it('30,000 operations are printed as JSON, whole', async () => {
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   const { applies } = JSON.parse(stdout)
   expect(applies[0].operations.map(({ id }: { id: string }) => id)).toEqual(ids)
-})
-
-describe('lines of a file', () => {
-  const read = (content: string, max = 100) => {
-    const path = `${temporaryDirectory()}/lines`
-    writeFileSync(path, content)
-    const fd = openSync(path, 'r')
-    try {
-      return [...readLines(fd, max)]
-    } finally {
-      closeSync(fd)
-    }
-  }
-  it.each([
-    { name: 'none', content: '', want: [] },
-    { name: 'one without an end', content: 'a', want: ['a'] },
-    { name: 'empty ones', content: '\n\na\n', want: ['\n', '\n', 'a\n'] },
-    { name: 'one that is too long', content: `${'x'.repeat(100)}\nb\n`, want: [undefined, 'b\n'] },
-    { name: 'a last one that is too long', content: `b\n${'x'.repeat(101)}`, want: ['b\n', undefined] },
-  ])('$name', ({ content, want }) => expect(read(content)).toEqual(want))
-
-  it('across the pieces that are read', () => {
-    const long = `${'ä'.repeat(700_000)}\n`
-    expect(read(`a\n${long}${long}b`, 2_000_000)).toEqual(['a\n', long, long, 'b'])
-  })
 })

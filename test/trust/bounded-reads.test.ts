@@ -1,20 +1,9 @@
 /** Large things of the node are read in pieces, or once: memory does not grow with what is not kept (S34). */
 import { execFileSync } from 'node:child_process'
-import {
-  closeSync,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  rmSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, existsSync, linkSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { JOURNAL_FILE } from '../../src/core/journal/write-journal.ts'
 import { nodeProgram } from '../helpers/programs.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
@@ -45,20 +34,6 @@ function reading(
   return { found, mebibytes: maxRss / 1024 }
 }
 
-it('a journal of 100 MB is not held: only its last apply is asked for', () => {
-  const peaks = [10, 100].map((mebibytes) => {
-    const place = join(directory, `journal-${mebibytes}`)
-    mkdirSync(place, { mode: 0o700 })
-    write(join(place, JOURNAL_FILE), mebibytes, apply)
-    const { found, mebibytes: peak } = reading('journal', place)
-    expect(found).toBe(1)
-    return peak
-  })
-  expect(peaks[0]).toBeGreaterThan(50)
-  // Garbage of some lines; all of the text would be 100, and what is made of it more.
-  expect((peaks[1] ?? 0) - (peaks[0] ?? 0)).toBeLessThan(130)
-})
-
 it('a mount table of 50 MB is read with less than 500 MB', () => {
   const path = join(directory, 'mountinfo')
   const lines = write(path, 50, mount)
@@ -67,20 +42,6 @@ it('a mount table of 50 MB is read with less than 500 MB', () => {
   expect(mebibytes).toBeGreaterThan(50)
   expect(mebibytes).toBeLessThan(500)
 })
-
-/** All that one apply with one operation writes. */
-function apply(index: number): string {
-  const line = (entry: object): string =>
-    `${JSON.stringify({ time: '2026-11-21T12:00:00.000Z', run: `r${index}`, ...entry })}\n`
-  const operation = { id: 'a', kind: 'UnmountVolume' }
-  const steps = [{ op: 'umount', target: `/var/lib/kubelet/pods/${'x'.repeat(600)}` }]
-  return [
-    line({ type: 'begin', node: 'n', rootDir: '/r', plan: `p${index}` }),
-    line({ type: 'intent', operations: [{ ...operation, reason: 'PodGone', message: 'x'.repeat(300), steps }] }),
-    line({ type: 'outcome', outcomes: [{ ...operation, state: 'done', message: 'well', elapsedMs: 5 }] }),
-    line({ type: 'end', exit: 0, interrupted: false }),
-  ].join('')
-}
 
 /** As a tmpfs of a pod has it. */
 function mount(index: number): string {

@@ -3,7 +3,6 @@ import { closeSync, openSync } from 'node:fs'
 import { ListedEntry } from '../../src/core/actual/listed-entry.ts'
 import { deleteContent } from '../../src/core/files/delete-content.ts'
 import { searchContent } from '../../src/core/holders/search-content.ts'
-import { readJournal } from '../../src/core/journal/read-journal.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { readMountTable } from '../../src/core/node/read-mountinfo.ts'
 import { MountPoints } from '../../src/core/node/tree/mount-points.ts'
@@ -11,7 +10,6 @@ import { walkContent } from '../../src/core/node/tree/walk-content.ts'
 import { kernelText, mountIdIn } from '../../src/core/trust/kernel.ts'
 
 const READ: Readonly<Record<string, (path: string) => unknown>> = {
-  journal: (path) => readJournal(path, { last: 1 }).applies.length,
   mountinfo: (path) => readMountTable(path).size,
 
   /** As a plan lists it. */

@@ -1,24 +1,93 @@
 /**
- * Reads the journal in a directory. It is shown as what happened, so only root may have written it: a file that somebody else
- * could have written is not read (S33). The journal is read line by line, and only what was asked for is kept (S34).
+ * Reads the journal in a directory, the newest file first and no more of them than are asked for. It is shown as what happened, so only
+ * root may have written it: a file that somebody else could have written is not read (S33). Fields and kinds of lines that other
+ * versions add are left out.
  */
 import { closeSync } from 'node:fs'
 import { errnoOf, VolctlError } from '../errors/errors.ts'
 import { unreadText } from '../files/disk-trouble.ts'
-import { ShapeError, type ShapeOf } from '../json/shape.ts'
+import {
+  anything,
+  count,
+  flag,
+  integer,
+  list,
+  object,
+  oneOf,
+  optional,
+  ShapeError,
+  type ShapeOf,
+  text,
+} from '../json/shape.ts'
 import { defined } from '../lang/defined.ts'
 import { ownValue } from '../lang/own-value.ts'
+import { deleted, OUTCOME_STATES } from '../plan/apply-shape.ts'
+import { podFields } from '../plan/operation-shape.ts'
+import { OPERATION_KINDS } from '../plan/plan.ts'
 import { NotTrusted, openKept, openTrustedDirectory, requireOneName, TRUST_HINT } from '../trust/files.ts'
-import { TooLarge } from '../trust/plain-files.ts'
-import { type Intent, type JournalLine, type JournalOutcome, LINES } from './journal-entry.ts'
-import { readLines } from './read-lines.ts'
+import { readToLimit } from '../trust/plain-files.ts'
 import { JOURNAL_FILE, KEPT_FILES } from './write-journal.ts'
 
-export interface PastOperation extends Partial<Omit<Intent, 'volume'>>, Partial<Omit<JournalOutcome, 'state'>> {
+const begin = object({
+  node: text,
+  rootDir: text,
+  bootID: optional(text),
+  plan: optional(text),
+  plannedAt: optional(text),
+  volctlVersion: optional(text),
+  by: optional(object({ pid: integer, uid: integer, user: text, sudoUser: optional(text) })),
+  planFile: optional(text),
+  guards: optional(anything),
+  cluster: optional(object({ server: text, uid: optional(text) })),
+  insecureApi: optional(text),
+  tookOverFrom: optional(object({ pid: integer, user: text, since: text })),
+})
+
+/** What its intent and its outcome have in common. Reasons, codes and ops are words: they may be of another version. */
+const operation = { id: text, kind: oneOf(...OPERATION_KINDS), pod: optional(podFields) }
+const intent = object({
+  ...operation,
+  reason: optional(text),
+  message: optional(text),
+  volume: optional(object({ name: text })),
+  steps: list(object({ op: text, target: text, detail: optional(text) })),
+})
+const outcome = object({
+  ...operation,
+  state: oneOf(...OUTCOME_STATES),
+  code: optional(text),
+  message: text,
+  hint: optional(text),
+  elapsedMs: count,
+  volume: optional(text),
+  deleted: optional(deleted),
+})
+
+/** By the line's type. Each also has `time` (RFC 3339), and `run`, one for each apply. */
+const LINES = {
+  begin,
+  intent: object({ operations: list(intent) }),
+  stateFile: object({ operation: text, path: text, content: text }),
+  lazy: object({ operation: text, path: text }),
+  outcome: object({ outcomes: list(outcome) }),
+  stop: object({ unit: text }),
+  start: object({ downMs: count, runs: flag }),
+  end: object({ exit: integer, interrupted: flag }),
+} as const
+const head = object({ time: text, run: text })
+
+type Line = {
+  [Type in keyof typeof LINES]: { readonly type: Type } & ShapeOf<(typeof LINES)[Type]>
+}[keyof typeof LINES] &
+  ShapeOf<typeof head>
+
+export interface PastOperation
+  extends Partial<Omit<ShapeOf<typeof intent>, 'volume'>>,
+    Partial<Omit<ShapeOf<typeof outcome>, 'state'>> {
   readonly id: string
-  readonly kind: Intent['kind']
+  readonly kind: ShapeOf<typeof outcome>['kind']
   /** unfinished: it was begun, and the apply died, or is at work. */
-  readonly state: JournalOutcome['state'] | 'unfinished'
+  readonly state: ShapeOf<typeof outcome>['state'] | 'unfinished'
   /** RFC 3339: when it was written down; absent: it never began. */
   readonly begunAt?: string
   /** Why it was planned; `message` says how it ended. */
@@ -29,7 +98,8 @@ export interface PastOperation extends Partial<Omit<Intent, 'volume'>>, Partial<
   readonly lazy?: readonly string[]
 }
 
-export interface PastApply extends Omit<ShapeOf<typeof LINES.begin>, 'time'> {
+export interface PastApply extends ShapeOf<typeof begin> {
+  readonly run: string
   /** RFC 3339. */
   readonly begunAt: string
   /** RFC 3339; absent: it was killed, or is at work. */
@@ -47,197 +117,128 @@ export interface PastApply extends Omit<ShapeOf<typeof LINES.begin>, 'time'> {
   readonly operations: readonly PastOperation[]
 }
 
-/** A line that cannot be read. `line` is its number, from 1. */
-export interface DamagedLine {
-  readonly file: string
-  readonly line: number
-  readonly why: string
-}
-
-/** Oldest first. */
+/** Oldest first. `damaged`: lines that cannot be read, of the files that were read, with their numbers from 1. */
 export interface PastApplies {
   readonly applies: readonly PastApply[]
-  readonly damaged: readonly DamagedLine[]
+  readonly damaged: readonly { readonly file: string; readonly line: number; readonly why: string }[]
 }
 
-/** Which applies are wanted: the others are not kept while the rest is read. */
+/** `last`: how many of the newest, 0 for all; `plan`: the beginning of a plan's ID. */
 export interface Wanted {
-  /** How many of the newest; 0: all. */
   readonly last?: number
-  /** The beginning of a plan's ID. */
   readonly plan?: string
-  /** Characters of lines whose applies may be kept at once. */
-  readonly maxKept?: number
 }
 
-/** All operations of a batch are one line: 5000 operations of 1500 characters each. */
-const MAX_LINE_BYTES = 32 * 1024 * 1024
-/** Of one file: an apply of 100,000 operations makes one of 200 MB. */
-const MAX_BYTES = 1024 * 1024 * 1024
-/** Such an apply still fits. */
-const MAX_KEPT = 200 * 1024 * 1024
-/** Whoever needs more of them reads the file itself. */
-const MAX_DAMAGED = 1000
+/** Of one file (S34): an apply of 100,000 operations makes one of 200 MB. */
+const MAX_BYTES = 400 * 1024 * 1024
 
-/** @returns none where there is no journal; of rotated files, too @throws VolctlError FileUnreadable */
-export function readJournal(directory: string, wanted: Wanted = {}): PastApplies {
-  const reading = new Reading(wanted)
+/** @returns none where there is no journal @throws VolctlError FileUnreadable */
+export function readJournal(directory: string, { last = 0, plan = '' }: Wanted = {}): PastApplies {
+  let found: PastApplies = { applies: [], damaged: [] }
   let path = directory
   let place: number | undefined
   try {
     place = openTrustedDirectory(directory)
-    const aside = Array.from({ length: KEPT_FILES }, (_, index) => `${JOURNAL_FILE}.${KEPT_FILES - index}`)
-    for (const name of [...aside, JOURNAL_FILE]) {
-      path = `${directory}/${name}`
-      readFile(place, name, reading)
+    for (const suffix of ['', ...Array.from({ length: KEPT_FILES }, (_, index) => `.${index + 1}`)]) {
+      path = `${directory}/${JOURNAL_FILE}${suffix}`
+      const { applies, damaged } = toldBy(linesOf(place, `${JOURNAL_FILE}${suffix}`), `${JOURNAL_FILE}${suffix}`)
+      const wanted = applies.filter((apply) => (apply.plan ?? '').startsWith(plan))
+      // Of none (-0) the slice is whole.
+      found = { applies: [...wanted, ...found.applies].slice(-last), damaged: [...damaged, ...found.damaged] }
+      // An apply is in one file: a journal is put aside before one begins.
+      if (last > 0 && found.applies.length === last) break
     }
   } catch (error) {
-    // The directory is missing; a file that is missing was passed over.
-    if (errnoOf(error) !== 'ENOENT')
-      throw errnoOf(error) === 'EACCES' ? denied(directory, error) : unreadable(path, error)
+    if (errnoOf(error) !== 'ENOENT') throw unreadable(path, error)
   } finally {
     if (place !== undefined) closeSync(place)
   }
-  return reading.finish()
+  return found
 }
 
-function readFile(directory: number, name: string, reading: Reading): void {
-  const file = openIfThere(directory, name)
-  if (file === undefined) return
+function linesOf(directory: number, name: string): string[] {
+  let fd: number | undefined
   try {
+    const file = openKept(directory, name)
+    fd = file.fd
     requireOneName(file.stats)
-    if (file.stats.size > MAX_BYTES) throw new TooLarge(`is larger than ${MAX_BYTES} bytes`)
-    let number = 0
-    for (const line of readLines(file.fd, MAX_LINE_BYTES)) reading.take(line, name, ++number)
-  } finally {
-    closeSync(file.fd)
-  }
-}
-
-function openIfThere(directory: number, name: string): ReturnType<typeof openKept> | undefined {
-  try {
-    return openKept(directory, name)
+    return readToLimit(fd, MAX_BYTES).toString('utf8').split('\n')
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return undefined
+    if (errnoOf(error) === 'ENOENT') return []
     throw error
+  } finally {
+    if (fd !== undefined) closeSync(fd)
   }
 }
 
-/** An apply while its lines are read. */
-interface Apply {
-  head: Omit<PastApply, 'operations'>
-  readonly operations: Map<string, PastOperation>
-  /** Size of the lines that are kept for it. */
-  size: number
-}
-
-class Reading {
-  readonly #wanted: Wanted
-  readonly #applies = new Map<string, Apply>()
-  readonly #damaged: DamagedLine[] = []
-  #kept = 0
-
-  constructor(wanted: Wanted) {
-    this.#wanted = wanted
-  }
-
-  finish(): PastApplies {
-    const applies = [...this.#applies.values()]
-    return {
-      applies: applies.map(({ head, operations }) => ({ ...head, operations: [...operations.values()] })),
-      damaged: this.#damaged,
+function toldBy(lines: readonly string[], file: string): PastApplies {
+  const applies = new Map<string, { apply: PastApply; readonly operations: Map<string, PastOperation> }>()
+  const damaged: PastApplies['damaged'][number][] = []
+  for (const [index, each] of lines.entries()) {
+    if (each.trim() === '') continue
+    const line = lineOf(each)
+    if (typeof line === 'string') damaged.push({ file, line: index + 1, why: line })
+    else if (line?.type === 'begin') {
+      const { type: _, time: begunAt, ...begun } = line
+      applies.set(line.run, { apply: { ...begun, begunAt, operations: [] }, operations: new Map() })
+    } else if (line !== undefined) {
+      const told = applies.get(line.run)
+      if (told !== undefined) told.apply = { ...told.apply, ...addedBy(line, told.operations, told.apply) }
     }
   }
-
-  /** @param text with its newline; undefined: it is too long */
-  take(text: string | undefined, file: string, number: number): void {
-    if (text?.trim() === '') return
-    const line = lineOf(text)
-    if (typeof line === 'string') {
-      if (this.#damaged.length < MAX_DAMAGED) this.#damaged.push({ file, line: number, why: line })
-    } else if (line !== undefined) this.#add(line, text?.length ?? 0)
-  }
-
-  #add(line: JournalLine, size: number): void {
-    if (line.type === 'begin') this.#begin(line)
-    // Without its apply: that is not wanted, or its beginning was in a file that has been deleted.
-    const apply = this.#applies.get(line.run)
-    if (apply === undefined) return
-    addTo(apply, line)
-    apply.size += size
-    this.#kept += size
-    if (this.#kept > (this.#wanted.maxKept ?? MAX_KEPT))
-      throw new TooLarge('has more than volctl can show at once (see --last and --plan)')
-  }
-
-  #begin({ type: _, time: begunAt, ...begin }: JournalLine & { readonly type: 'begin' }): void {
-    const { last = 0, plan = '' } = this.#wanted
-    if (!(begin.plan ?? '').startsWith(plan)) return
-    this.#applies.set(begin.run, { head: { begunAt, ...begin }, operations: new Map(), size: 0 })
-    const [oldest] = this.#applies
-    if (last === 0 || this.#applies.size <= last || oldest === undefined) return
-    this.#applies.delete(oldest[0])
-    this.#kept -= oldest[1].size
-  }
+  const all = [...applies.values()].map(({ apply, operations }) => ({ ...apply, operations: [...operations.values()] }))
+  return { applies: all, damaged }
 }
 
 /** @returns undefined: of a later version; as text, what is wrong with it */
-function lineOf(text: string | undefined): JournalLine | string | undefined {
-  if (text === undefined) return 'longer than any line that apply writes'
+function lineOf(text: string): Line | string | undefined {
   let entry: { readonly type?: unknown } | null
   try {
     entry = JSON.parse(text)
   } catch {
-    return text.endsWith('\n') ? 'not JSON' : 'cut off by a crash, or by an apply that is still writing'
+    return 'not JSON: cut off by a crash, or by an apply that is still writing'
   }
   const type = String(entry?.type)
   const shape = ownValue(LINES as Readonly<Record<string, (value: unknown, at: string) => object>>, type)
   try {
-    return shape && ({ ...shape(entry, ''), type } as JournalLine)
+    return shape && ({ ...shape(entry, ''), ...head(entry, ''), type } as Line)
   } catch (error) {
     if (error instanceof ShapeError) return error.message
     throw error
   }
 }
 
-function addTo(apply: Apply, line: JournalLine): void {
-  const { operations, head } = apply
-  const found = 'operation' in line ? operations.get(line.operation) : undefined
+/** Adds to the operations what a line says of them. @returns what it says of the apply */
+function addedBy(line: Line, operations: Map<string, PastOperation>, { kubelet }: PastApply): Partial<PastApply> {
+  const { time } = line
+  const about = 'operation' in line ? operations.get(line.operation) : undefined
   if (line.type === 'intent') {
-    for (const { message: why, volume, ...intent } of line.operations)
-      operations.set(intent.id, {
-        ...intent,
-        ...{ begunAt: line.time, state: 'unfinished' },
+    for (const { message: why, volume, ...each } of line.operations)
+      operations.set(each.id, {
+        ...each,
+        ...{ begunAt: time, state: 'unfinished' },
         ...defined({ volume: volume?.name, why }),
       })
   } else if (line.type === 'outcome') {
-    for (const outcome of line.outcomes) operations.set(outcome.id, { ...operations.get(outcome.id), ...outcome })
-  } else if (line.type === 'stateFile' && found !== undefined) {
+    for (const each of line.outcomes) operations.set(each.id, { ...operations.get(each.id), ...each })
+  } else if (line.type === 'stateFile' && about !== undefined) {
     const { path, content } = line
-    operations.set(found.id, { ...found, stateFiles: [...(found.stateFiles ?? []), { path, content }] })
-  } else if (line.type === 'lazy' && found !== undefined) {
-    operations.set(found.id, { ...found, lazy: [...(found.lazy ?? []), line.path] })
-  } else if (line.type === 'stop') {
-    apply.head = { ...head, kubelet: { unit: line.unit, stoppedAt: line.time } }
-  } else if (line.type === 'start' && head.kubelet !== undefined) {
-    const { time: startedAt, downMs, runs } = line
-    apply.head = { ...head, kubelet: { ...head.kubelet, startedAt, downMs, runs } }
-  } else if (line.type === 'end') {
-    const { time: endedAt, exit, interrupted } = line
-    apply.head = { ...head, endedAt, exit, interrupted }
-  }
+    operations.set(about.id, { ...about, stateFiles: [...(about.stateFiles ?? []), { path, content }] })
+  } else if (line.type === 'lazy' && about !== undefined) {
+    operations.set(about.id, { ...about, lazy: [...(about.lazy ?? []), line.path] })
+  } else if (line.type === 'stop') return { kubelet: { unit: line.unit, stoppedAt: time } }
+  else if (line.type === 'start' && kubelet !== undefined)
+    return { kubelet: { ...kubelet, startedAt: time, downMs: line.downMs, runs: line.runs } }
+  else if (line.type === 'end') return { endedAt: time, exit: line.exit, interrupted: line.interrupted }
+  return {}
 }
 
 function unreadable(path: string, error: unknown): VolctlError {
-  return new VolctlError('FileUnreadable', `the journal ${path} cannot be read: ${unreadText(error)}`, {
+  const isDenied = errnoOf(error) === 'EACCES'
+  const why = isDenied ? 'permission denied' : unreadText(error)
+  const hint = error instanceof NotTrusted ? TRUST_HINT : 'Give the journal directory with --journal.'
+  return new VolctlError('FileUnreadable', `the journal ${path} cannot be read: ${why}`, {
     cause: error,
-    hint: error instanceof NotTrusted ? TRUST_HINT : 'Give the journal directory with --journal.',
-  })
-}
-
-function denied(directory: string, cause: unknown): VolctlError {
-  return new VolctlError('FileUnreadable', `the journal in ${directory} cannot be read: permission denied`, {
-    cause,
-    hint: 'Only root can read the journal: sudo volctl journal',
+    hint: isDenied ? 'Only root can read the journal: sudo volctl journal' : hint,
   })
 }
