@@ -5,10 +5,8 @@
 import { describe, expect, it } from 'vitest'
 import { countsText } from '../../src/core/answer/counts.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
-import type { VolumeAttachment } from '../../src/core/model/objects.ts'
 import type { ApiSnapshot, NodeSnapshot } from '../../src/core/model/snapshot.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
-import { attachmentName } from '../../src/core/names/volume-names.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { CAPTURES } from '../cli/run-volctl.ts'
@@ -44,20 +42,7 @@ const nodeOf = ({ api }: Draft) => {
   return { ...api.node, metadata: api.node.metadata, status: api.node.status, object: api.node }
 }
 const without = <T>(list: T[], wrong: (each: T) => boolean): T[] => list.filter((each) => !wrong(each))
-function attachElsewhere(draft: Draft, volume = 'pv-fs1'): void {
-  const { spec, metadata } = attachmentOf(draft, volume)
-  const handle = volumeOf(draft, volume).spec.csi?.volumeHandle ?? ''
-  const made: VolumeAttachment = {
-    metadata: {
-      name: attachmentName(handle, spec.attacher, 'node-2'),
-      uid: `${metadata.uid}-2`,
-      creationTimestamp: '2026-11-21T01:02:03Z',
-    },
-    spec: { ...spec, nodeName: 'node-2' },
-    status: { attached: true },
-  }
-  draft.api.volumeAttachments.push(made as (typeof draft.api.volumeAttachments)[number])
-}
+
 /** The options of the file system that the kernel shows of a loop device, where it is mounted. */
 function superOptions(draft: Draft, device: string, options: string): void {
   draft.mountinfo = (draft.mountinfo ?? '')
@@ -112,18 +97,7 @@ const ROWS: readonly Row[] = [
     said: ['error MountedButNotAttached'],
     words: '(VolumeAttachment csi-',
   },
-  {
-    name: 'the VolumeAttachment of a raw block volume is absent',
-    change: ({ api }) => {
-      api.volumeAttachments = without(
-        api.volumeAttachments,
-        ({ spec }) => spec.source.persistentVolumeName === 'pv-blk1',
-      )
-    },
-    said: ['error MountedButNotAttached'],
-    ask: 'pv/pv-blk1',
-    words: '(VolumeAttachment csi-',
-  },
+
   {
     name: 'the Node does not list it as attached',
     change: (draft) => {
@@ -142,23 +116,7 @@ const ROWS: readonly Row[] = [
     said: ['error NotReportedInUse'],
     words: 'node.status.volumesInUse does not list it',
   },
-  {
-    name: 'another node has it attached as well, and its mode is ReadWriteOnce (S30)',
-    change: attachElsewhere,
-    said: ['error TwoWriters'],
-    words:
-      'which its access mode (ReadWriteOnce) does not allow: node-2 since 2026-11-21T01:02:03Z; which pods use it there is not known',
-  },
-  {
-    name: 'the same, and the pods of the other node are known',
-    change: (draft) => {
-      attachElsewhere(draft)
-      const pod = { namespace: 'pg', name: 'twin', uid: 'u', phase: 'Running', claims: ['pvc-fs1'] }
-      draft.api.elsewhere = { nodes: [{ name: 'node-2', pods: [pod, { ...pod, name: 'other', claims: ['x'] }] }] }
-    },
-    said: ['error TwoWriters'],
-    words: 'node-2 since 2026-11-21T01:02:03Z, where pod pg/twin uses it',
-  },
+
   {
     name: 'the Node lists as in use a CSI volume that nothing here explains',
     change: (draft) => nodeOf(draft).status.volumesInUse?.push('kubernetes.io/csi/loop.pg.test^vol-lost'),
@@ -166,31 +124,7 @@ const ROWS: readonly Row[] = [
     ask: 'kubernetes.io/csi/loop.pg.test^vol-lost',
     words: 'kubernetes.io/csi/loop.pg.test^vol-lost is still listed in node.status.volumesInUse of pg-node',
   },
-  {
-    name: 'the same, and a PersistentVolume says which it is',
-    change: (draft) => {
-      nodeOf(draft).status.volumesInUse?.push('kubernetes.io/csi/loop.pg.test^vol-lost')
-      const csi = { driver: 'loop.pg.test', volumeHandle: 'vol-lost' }
-      draft.api.persistentVolumes.push({
-        metadata: { name: 'pv-lost', uid: 'pv-lost' },
-        spec: { csi, accessModes: ['ReadWriteOnce'] },
-      })
-    },
-    said: ['warning ReportedUnused'],
-    ask: 'pv-lost',
-    words: 'pv-lost is still listed in node.status.volumesInUse of pg-node',
-  },
-  {
-    name: 'the Node lists as attached a LUN that nothing here explains',
-    change: (draft) =>
-      nodeOf(draft).status.volumesAttached?.push({
-        name: 'kubernetes.io/iscsi/10.0.0.1:iqn.x:0',
-        devicePath: '/dev/sdx',
-      }),
-    said: ['warning ReportedUnused'],
-    ask: 'kubernetes.io/iscsi/10.0.0.1:iqn.x:0',
-    words: 'kubernetes.io/iscsi/10.0.0.1:iqn.x:0 is still listed in node.status.volumesAttached of pg-node',
-  },
+
   ...(['ro', 'rw,emergency_ro', 'rw,shutdown'] as const).map(
     (options): Row => ({
       name: `the kernel turned its file system read-only (${options})`,
@@ -219,15 +153,7 @@ const ROWS: readonly Row[] = [
     ask: '/var/lib/kubelet',
     words: 'is on a read-only file system',
   },
-  {
-    name: 'the node is tainted out-of-service',
-    change: (draft) => {
-      const { object } = nodeOf(draft)
-      object.spec = { taints: [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }] }
-    },
-    said: ['error NodeNotReady'],
-    words: 'detaches its volumes even while they are mounted',
-  },
+
   ...['v1.32.9', 'v1.37.0', 'v1.20.4-k3s1', 'v2.0.0', 'nightly'].map(
     (version): Row => ({
       name: `a kubelet ${version}`,
@@ -253,14 +179,7 @@ const ROWS: readonly Row[] = [
     verdict: '',
     words: 'enableControllerAttachDetach: false',
   },
-  {
-    name: 'the same, by a flag',
-    change: (draft) =>
-      Object.assign(draft.kubelet ?? {}, { config: {}, args: ['kubelet', '--enable-controller-attach-detach=false'] }),
-    said: ['warning NotManaged'],
-    verdict: '',
-    words: 'enableControllerAttachDetach: false',
-  },
+
   {
     name: 'its claim is being deleted',
     change: ({ api }) => {
@@ -273,12 +192,7 @@ const ROWS: readonly Row[] = [
     said: ['warning BeingDeleted'],
     words: 'claim pg/pvc-fs1 (volume pv-fs1) of pod pg/p-csi-fs is being deleted',
   },
-  {
-    name: 'its PersistentVolume is being deleted',
-    change: (draft) => Object.assign(volumeOf(draft).metadata, { deletionTimestamp: '2026-11-21T02:30:00Z' }),
-    said: ['warning BeingDeleted'],
-    words: 'PersistentVolume pv-fs1 of pod pg/p-csi-fs is being deleted',
-  },
+
   ...['Released', 'Failed'].map(
     (phase): Row => ({
       name: `its PersistentVolume is ${phase}`,
@@ -344,25 +258,12 @@ describe('nothing is said', () => {
         ]
       },
     },
-    {
-      name: 'of another node that may have it as well',
-      change: (draft) => {
-        volumeOf(draft).spec.accessModes = ['ReadWriteMany']
-        attachElsewhere(draft)
-      },
-    },
+
     {
       name: 'of a file system that is read-only, where the pod only reads it',
       change: (draft) => superOptions(draft, '/dev/loop7', 'ro'),
     },
-    {
-      name: 'where all of the pod’s volumeMounts are read-only',
-      change: (draft) => {
-        superOptions(draft, '/dev/loop5', 'ro')
-        const pod = draft.api.pods.find(({ metadata }) => metadata.name === 'p-csi-fs')
-        for (const mount of pod?.spec.containers?.[0]?.volumeMounts ?? []) Object.assign(mount, { readOnly: true })
-      },
-    },
+
     ...[{ mountOptions: ['noatime', 'ro'] }, { mountOptions: ['read-only'] }, { accessModes: ['ReadOnlyMany'] }].map(
       (spec) => ({
         name: `where the PersistentVolume asks for no more: ${JSON.stringify(spec)}`,
@@ -372,24 +273,7 @@ describe('nothing is said', () => {
         },
       }),
     ),
-    {
-      name: 'where its CSI source is read-only',
-      change: (draft) => {
-        superOptions(draft, '/dev/loop5', 'ro')
-        Object.assign(volumeOf(draft).spec.csi ?? {}, { readOnly: true })
-      },
-    },
-    {
-      name: 'of a file system that is never anything else',
-      change: (draft) => {
-        superOptions(draft, '/dev/loop5', 'ro')
-        draft.mountinfo = draft.mountinfo?.replaceAll('- ext4 /dev/loop5', '- squashfs /dev/loop5') ?? ''
-      },
-    },
-    {
-      name: 'of kubelets that it was tried with',
-      change: (draft) => Object.assign(nodeOf(draft).status.nodeInfo ?? {}, { kubeletVersion: 'v1.33.13' }),
-    },
+
     {
       name: 'of a name in the status that may be a volume of which nothing could be read (S4)',
       change: (draft) => {

@@ -28,10 +28,4 @@ describe('volumeMode Block', () => {
     expect(blocked(made)).toEqual(['MapVolume PluginUnsupported'])
     expect(made.operations[0]?.steps).toEqual([])
   })
-
-  it('is mapped for a local volume', () => {
-    const made = plan(wanting({ local: { path: '/dev/sdb' } } as never))
-    expect(blocked(made)).toEqual([])
-    expect(made.operations.map(({ kind }) => kind)).toEqual(['MapVolume'])
-  })
 })

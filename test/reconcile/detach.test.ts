@@ -1,7 +1,6 @@
 /** A detach comes last: while anything of the volume is left here that the plan does not take away, it is not done (S21, O7). */
 import { describe, expect, it } from 'vitest'
-import { csiGlobalDir } from '../../src/core/names/volume-names.ts'
-import { DRIVER, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
+import { type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
 import { blocked, kinds, only, plan, waits } from './planned.ts'
 
 const GONE = uid(9)
@@ -35,22 +34,13 @@ describe('the device that a person names (S21)', () => {
 describe('what bears the name of its PersistentVolume comes first', () => {
   it.each<[string, NodeBuilder]>([
     ['a mounted volume of a pod that is gone', attached().published(GONE, 'pv-1', '7:1', { stateFile: false })],
-    [
-      'one of a pod that has ended',
-      attached().pod(GONE, 'job', [], { phase: 'Succeeded' }).published(GONE, 'pv-1', '7:1', { stateFile: false }),
-    ],
+
     [
       'one with an empty state file that is not mounted',
       attached().file(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/vol_data.json`, ''),
     ],
     ['a block volume', mappedBlock(attached())],
     ['the block volume of a pod whose PersistentVolume is gone', withoutVolume(mappedBlock(attached()))],
-    [
-      'a sub-path with something foreign on it',
-      attached()
-        .mount(`pods/${GONE}/volume-subpaths/pv-1/c/0`, { dev: '7:1', root: '/s', fsType: 'ext4' })
-        .mount(`pods/${GONE}/volume-subpaths/pv-1/c/0`, { dev: '8:1', fsType: 'ext4' }),
-    ],
   ])('%s', (_name, built) => {
     const made = plan(built)
     const detach = only(made, 'DetachVolume')
@@ -90,12 +80,7 @@ describe('what bears the name of its PersistentVolume comes first', () => {
     expect(kinds(made)).toEqual([])
     expect(only(made, 'DetachVolume').blocked?.code).toBe('IdentityUnconfirmed')
   })
-  it('nor an empty directory of a listed pod that its spec does not name', () => {
-    const built = attached()
-      .livingPod(uid(2), 'other')
-      .dir(`pods/${uid(2)}/volumes/kubernetes.io~csi/pv-1`)
-    expect(kinds(plan(built))).toEqual(['DetachVolume'])
-  })
+
   it('a directory of that name whose state file names another volume is not it', () => {
     const made = plan(attached().published(GONE, 'pv-1', '7:1', { handle: 'old' }))
     expect(kinds(made)).toEqual(['UnmountVolume', 'DetachVolume'])
@@ -125,18 +110,11 @@ describe('what the plan leaves is waited for', () => {
   })
   it.each<[string, (built: NodeBuilder, dir: string) => NodeBuilder]>([
     ['a stray file beside it', (built, dir) => built.file(`${dir}/notes.txt`, 'x')],
-    ['its target is a link', (built, dir) => built.link(`${dir}/mount`, '/mnt/x')],
   ])('not a state file that an operation removes: %s', (_name, change) => {
     const dir = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`
     const made = plan(change(attached().file(`${dir}/vol_data.json`, volumeData('pv-1', 'vol-1')), dir))
     expect(kinds(made)).toEqual(['UnmountVolume', 'DetachVolume'])
     expect(only(made, 'DetachVolume').after).toEqual([only(made, 'UnmountVolume').id])
-  })
-  it('nor empty directories that bear its name', () => {
-    const built = attached()
-      .dir(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`)
-      .dir(`${csiGlobalDir(DRIVER, 'vol-1')}/globalmount`)
-    expect(kinds(plan(built))).toEqual(['DetachVolume'])
   })
 })
 
@@ -156,15 +134,10 @@ describe('a volume that could not be identified, whatever its name', () => {
     const made = plan(unknown(attached()).staged('vol-1', '7:1'))
     expect(kinds(made)).toEqual(['UnmountDevice', 'DetachVolume'])
   })
-  it('nor does one that is not mounted', () => {
-    const built = attached().file(`pods/${GONE}/volumes/kubernetes.io~csi/other/vol_data.json`, '')
-    expect(kinds(plan(built))).toEqual(['DetachVolume'])
-  })
 })
 
 describe('where the controller would act otherwise (R718, R731)', () => {
   it.each<{ name: string; status: string; taints: { key: string; effect: string }[] }>([
-    { name: 'ready', status: 'True', taints: [] },
     { name: 'not ready for long, which forces its detach', status: 'Unknown', taints: [] },
     { name: 'out of service, which forces it too', status: 'Unknown', taints: [OUT_OF_SERVICE] },
   ])('a volume in use is never detached, the node is $name', ({ status, taints }) => {

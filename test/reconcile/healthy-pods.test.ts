@@ -71,11 +71,7 @@ describe('nothing to do for a pod with', () => {
       'an optional configMap that is absent',
       () => filled(living({ configMap: { name: 'x', optional: true } }), 'configmap', {}),
     ],
-    [
-      'an optional configMap without a key',
-      () =>
-        filled(living({ configMap: { name: 'c', optional: true, items: [{ key: 'x', path: 'x' }] } }), 'configmap', {}),
-    ],
+
     ['a secret whose digests nobody took', () => filled(living({ secret: { secretName: 's' } }), 'secret', { any: 3 })],
     [
       'all kinds of projected sources',
@@ -98,30 +94,7 @@ describe('nothing to do for a pod with', () => {
           { token: 9, 'deep/er/bin': 3, name: 3, 'bundle.pem': 5, 'cert.pem': 7 },
         ),
     ],
-    [
-      'resources and labels of the downward API',
-      () =>
-        filled(
-          living(
-            {
-              downwardAPI: {
-                items: [
-                  { path: 'cpu', resourceFieldRef: { containerName: 'c', resource: 'limits.cpu', divisor: '0' } },
-                  { path: 'huge', resourceFieldRef: { containerName: 'c', resource: 'requests.hugepages-2Mi' } },
-                  { path: 'labels', fieldRef: { fieldPath: 'metadata.labels' } },
-                  { path: 'one', fieldRef: { fieldPath: "metadata.labels['a.b/c']" } },
-                  { path: 'none', fieldRef: { fieldPath: "metadata.annotations['x']" } },
-                  { path: 'notes', fieldRef: { fieldPath: 'metadata.annotations' } },
-                ],
-              } as never,
-            },
-            {},
-            { labels: { 'a.b/c': '1', z: '"q"' } },
-          ),
-          'downward-api',
-          { cpu: 1, huge: 1, labels: 'a.b/c="1"\nz="\\"q\\""'.length, one: 1, none: 0, notes: 99 },
-        ),
-    ],
+
     [
       'a volume that no container uses',
       () => living({ emptyDir: { medium: 'Memory' } }, { containers: [{ name: 'c' }] }),

@@ -52,53 +52,33 @@ describe('ReadWriteOncePod (R430, R829)', () => {
     expect(waits(made)).toEqual([])
   })
 
-  it('comes after the unmount of a pod that is gone', () => {
-    const made = plan(
-      node()
-        .persistentVolume('pv-1', { accessModes: ['ReadWriteOncePod'] })
-        .livingPod(A, 'a', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
-        .staged('pv-1', '7:1')
-        .published(GONE, 'pv-1', '7:1'),
-    )
-    const unmount = made.operations.find(({ kind }) => kind === 'UnmountVolume')
-    expect(mountOf(made, A)?.after).toEqual([unmount?.id])
-  })
-
-  it('is blocked with it', () => {
-    const made = plan(
-      node()
-        .persistentVolume('pv-1', { accessModes: ['ReadWriteOncePod'] })
-        .livingPod(A, 'a', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
-        .staged('pv-1', '7:1')
-        .published(GONE, 'pv-1', '7:1')
-        .mount(`${target(GONE)}/below`),
-    )
-    const unmount = made.operations.find(({ kind }) => kind === 'UnmountVolume')
-    expect([unmount?.blocked?.code, mountOf(made, A)?.blocked?.code]).toEqual(['ForeignMount', 'Predecessor'])
-  })
-
-  it('comes after an unmount whose volume nobody can tell', () => {
-    const made = plan(
-      node()
-        .persistentVolume('pv-1', { accessModes: ['ReadWriteOncePod'] })
-        .livingPod(A, 'a', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
-        .published(GONE, 'pv-1', '7:1', { stateFile: false }),
-    )
-    const unmount = made.operations.find(({ kind }) => kind === 'CleanOrphanVolume')
-    expect(unmount?.blocked?.code).toBe('IdentityUnconfirmed')
-    expect(mountOf(made, A)?.after).toEqual([unmount?.id])
-  })
-
-  it('comes after the leaked sub-path mounts of a pod that is gone', () => {
-    const made = plan(
-      node()
-        .persistentVolume('pv-1', { accessModes: ['ReadWriteOncePod'] })
-        .livingPod(A, 'a', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
-        .staged('pv-1', '7:1')
-        .mount(`pods/${GONE}/volume-subpaths/pv-1/c/0`, { dev: '7:1', root: '/sub', fsType: 'ext4' }),
-    )
-    const unmount = made.operations.find(({ reason }) => reason === 'LeakedSubPath')
-    expect(unmount).toBeDefined()
+  it.each<{ name: string; left: (built: NodeBuilder) => NodeBuilder; own?: string; blocked?: string }>([
+    { name: 'the unmount of a pod that is gone', left: (built) => built.published(GONE, 'pv-1', '7:1') },
+    {
+      name: 'one that is blocked, with which it is blocked',
+      left: (built) => built.published(GONE, 'pv-1', '7:1').mount(`${target(GONE)}/below`),
+      own: 'ForeignMount',
+      blocked: 'Predecessor',
+    },
+    {
+      name: 'an unmount whose volume nobody can tell',
+      left: (built) => built.published(GONE, 'pv-1', '7:9', { stateFile: false }),
+      own: 'IdentityUnconfirmed',
+      blocked: 'Predecessor',
+    },
+    {
+      name: 'the leaked sub-path mounts of a pod that is gone',
+      left: (built) =>
+        built.mount(`pods/${GONE}/volume-subpaths/pv-1/c/0`, { dev: '7:1', root: '/sub', fsType: 'ext4' }),
+    },
+  ])('comes after $name', ({ left, own, blocked }) => {
+    const wanting = node()
+      .persistentVolume('pv-1', { accessModes: ['ReadWriteOncePod'] })
+      .livingPod(A, 'a', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
+      .staged('pv-1', '7:1')
+    const made = plan(left(wanting))
+    const unmount = made.operations.find(({ pod }) => pod?.uid === GONE)
+    expect([unmount?.blocked?.code, mountOf(made, A)?.blocked?.code]).toEqual([own, blocked])
     expect(mountOf(made, A)?.after).toEqual([unmount?.id])
   })
 })

@@ -25,22 +25,8 @@ function ofNode(change: (was: Node) => Partial<Node>): NodeBuilder {
   return built
 }
 
-const condition = (status: string) => (was: Node) => ({
-  status: { ...was.status, conditions: [{ type: 'Ready', status }] },
-})
-
 describe('a wanted volume', () => {
   it.each<{ name: string; built: NodeBuilder; wait: string; says: string }>([
-    {
-      name: 'no attachment',
-      built: (() => {
-        const built = wanting()
-        built.attachments.length = 0
-        return built
-      })(),
-      wait: 'NotAttached',
-      says: 'no VolumeAttachment',
-    },
     {
       name: 'an attachment that failed: its own words',
       built: attachment(() => ({ status: { attached: false, attachError: { message: 'Max volumes (27) reached' } } })),
@@ -77,11 +63,7 @@ describe('a wanted volume', () => {
       name: 'an attachment with an error of before, and attached by now (C37)',
       built: attachment(() => ({ status: { attached: true, attachError: { message: 'time-out' } } })),
     },
-    { name: 'a node that is merely without its kubelet', built: ofNode(condition('Unknown')) },
-    {
-      name: 'another taint',
-      built: ofNode(() => ({ spec: { taints: [{ key: 'dedicated', effect: 'NoSchedule' }] } })),
-    },
+
     { name: 'another node has it, and many may', built: wanting(['ReadWriteMany']).attach('pv-1', 'pv-1', 'node-2') },
     {
       name: 'an attachment of before its driver stopped attaching (C35, C36, T7)',

@@ -41,7 +41,7 @@ const verdict = (built: NodeBuilder, what = 'pod/default/app') =>
 
 const SOURCES: readonly [string, Partial<PersistentVolume['spec']>, string][] = [
   ['iSCSI', { iscsi: { targetPortal: '10.0.0.1', iqn: 'iqn.x:y', lun: 1 } }, 'kubernetes.io/iscsi/10.0.0.1:iqn.x:y:1'],
-  ['FC', { fc: { wwids: ['3600'] } }, 'kubernetes.io/fc/[3600]'],
+
   ['flexVolume', { flexVolume: { driver: 'acme/disk' } }, 'acme/disk/pv-1'],
 ]
 
@@ -63,20 +63,13 @@ describe('of CSI', () => {
       `node-2 since ${SINCE}, where pod default/old uses it`,
       'kubectl delete pod -n default old',
     ],
-    [
-      'a pod there ends',
-      { pods: [{ ...USER, deletionTimestamp: SINCE }] },
-      `where pod default/old (being deleted since ${SINCE}) uses it`,
-      'kubectl delete pod -n default old',
-    ],
-    ['no pod there uses it', { pods: [] }, `node-2 since ${SINCE}; no pod there uses it`, 'volctl plan there'],
+
     [
       'its pods may not be read (S3)',
       { problem: 'its pods could not be listed: no' },
       'which pods use it there is not known (its pods could not be listed: no)',
       'spec.nodeName=node-2',
     ],
-    ['a snapshot of before (S3)', {}, 'which pods use it there is not known', 'spec.nodeName=node-2'],
   ])('%s', (_name, other, words, hint) => {
     const built = elsewhere(wanting(), other)
     const made = plan(built)
@@ -97,17 +90,6 @@ describe('of CSI', () => {
     const alone = wanting()
     alone.override = { kubelet: { running: true, mayReturn: true } }
     expect(waits(plan(alone))).toEqual(['MountVolume KubeletRunning'])
-  })
-
-  it('the other node’s VolumeAttachment is explained by it', () => {
-    const built = elsewhere(wanting(), { pods: [USER] })
-    const name = built.attachments.at(-1)?.metadata.name
-    expect(verdict(built, `va/${name}`)).toMatchObject({ state: 'waiting', code: 'AccessMode' })
-    const many = elsewhere(wanting(['ReadWriteMany']).attach('pv-1'), {})
-    many.inUse.push(`kubernetes.io/csi/${DRIVER}^pv-1`)
-    many.published(uid(2), 'pv-1', '7:1').staged('pv-1', '7:1')
-    expect(verdict(many, `va/${name}`)).toMatchObject({ state: 'nothing' })
-    expect(verdict(many, `va/${name}`).message).toContain('the attachment is of node node-2')
   })
 
   it('not where its access mode allows several nodes', () => {
@@ -260,13 +242,6 @@ describe('a node that is told to keep the volumes of pods that have ended (N10, 
         built.override = { kubelet: { running: false, mayReturn: false, config: { keepTerminatedPodVolumes: true } } }
       },
     ],
-    [
-      'flag',
-      (built) => {
-        const args = ['/usr/bin/kubelet', '--keep-terminated-pod-volumes']
-        built.override = { kubelet: { running: false, mayReturn: false, args } }
-      },
-    ],
   ]
 
   it.each(TOLD)('by %s: they stay, and so does the attachment', (_name, tell) => {
@@ -321,10 +296,9 @@ describe('an in-tree disk and CSINode (R150)', () => {
   it.each<[string, string | undefined, string | undefined, string[]]>([
     ['listed', 'kubernetes.io/gce-pd,kubernetes.io/aws-ebs', undefined, []],
     ['not listed', 'kubernetes.io/gce-pd', undefined, ['LeftToKubelet']],
-    ['nothing is listed', '', undefined, ['LeftToKubelet']],
+
     ['no list, a kubelet of today', undefined, 'v1.36.2', []],
     ['no list, an old kubelet', undefined, 'v1.16.1', ['VersionUntested', 'LeftToKubelet']],
-    ['no list, no version', undefined, undefined, []],
   ])('%s', (_name, migrated, version, want) => {
     expect(said(ofDisk(migrated, version))).toEqual(want)
     // Control: where it is migrated, it is the driver's to mount.

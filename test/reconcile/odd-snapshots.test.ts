@@ -1,7 +1,7 @@
 /** Snapshots that are odd and whole: the same node gives the same plan. */
 import { describe, expect, it } from 'vitest'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
-import { BEFORE_BOOT, DRIVER, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
+import { type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { blocked, GONE, kinds, plan } from './planned.ts'
 
@@ -42,11 +42,6 @@ describe('a part that was not read', () => {
     // What pods have left of them is not known (S21).
     expect(blocked(made)).toEqual(['UnmountDevice MayBeInUse', 'DetachVolume MayBeInUse', 'DetachVolume MayBeInUse'])
     expect(kinds(made)).toEqual([])
-  })
-  it('the CSINode: a driver is not known to be gone (S14)', () => {
-    const file = volumeData('pv-1', 'v').replaceAll(DRIVER, 'gone.test')
-    const built = node().file(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/vol_data.json`, file, BEFORE_BOOT)
-    expect(blocked(plan(withApi(built, { csiNode: undefined })))).toEqual(['UnmountVolume DriverUnavailable'])
   })
 })
 

@@ -42,22 +42,13 @@ describe('S11 settle time of a pod that is finished', () => {
       built: ended({}, { phase: 'Failed', conditions: ready(BEFORE), containerStatuses: terminated(NOW) }),
       settled: false,
     },
-    {
-      name: 'an init container ended this second',
-      built: ended({}, { phase: 'Failed', conditions: ready(BEFORE), initContainerStatuses: terminated(NOW) }),
-      settled: false,
-    },
+
     {
       name: 'when a container ended is not known, the rest is',
       built: ended({}, { phase: 'Failed', conditions: ready(BEFORE), containerStatuses: terminated(null) }),
       settled: true,
     },
     { name: 'ended, and nobody says when', built: ended({}, { phase: 'Succeeded' }), settled: false },
-    {
-      name: 'ended at a time that is none',
-      built: ended({}, { phase: 'Succeeded', conditions: ready('soon') }),
-      settled: false,
-    },
   ])('$name', ({ built, settled }) => {
     const made = plan(built)
     expect(kinds(made)).toEqual(settled ? ['UnmountVolume'] : [])
@@ -86,12 +77,6 @@ describe('S11 settle time of a pod that is finished', () => {
     built.override = { kubelet: { running: true, mayReturn: true } }
     built.overrideApi = { clockSkewMs: row.clockSkewMs }
     expect(kinds(plan(built))).toEqual(row.settled ? ['UnmountVolume'] : [])
-  })
-
-  it('does not matter while the kubelet is held down', () => {
-    const built = ended({ deletionTimestamp: NOW })
-    built.override = {}
-    expect(kinds(plan(built))).toContain('UnmountVolume')
   })
 
   it('of a pod that is not in the list is told by its directories alone', () => {

@@ -36,16 +36,7 @@ describe('PersistentVolume data and volume data of one pod', () => {
         ['kubernetes.io/secret', 1],
       ],
     },
-    {
-      name: 'a leaf of each',
-      built: both()
-        .mount(LEAF, { dev: '0:80', root: '/key' })
-        .mount(LEAF.replace('/c/', '/d/'), { dev: '7:1', root: '/s', fsType: 'ext4' }),
-      want: [
-        ['kubernetes.io/csi', 1],
-        ['kubernetes.io/secret', 1],
-      ],
-    },
+
     {
       name: 'a leaf in the directory of the one, on the disk of the node',
       built: node()

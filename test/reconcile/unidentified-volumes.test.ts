@@ -30,7 +30,7 @@ describe('a pod that still runs uses the PersistentVolume of the name that is le
       'a sub-path alone (O2)',
       (built) => built.mount(`pods/${OLD}/volume-subpaths/pv-1/c/0`, { dev: '7:1', root: '/sub', fsType: 'ext4' }),
     ],
-    ['a block map, its state file lost', (built) => mappedBlock(built, OLD)],
+
     [
       'mounted from another device than what is staged',
       (built) => emptied(built.mount(`${CSI}/pv-1/mount`, { dev: '0:77', fsType: 'fuse.x' })).staged('vol-1', '7:1'),
@@ -39,11 +39,6 @@ describe('a pod that still runs uses the PersistentVolume of the name that is le
     const made = plan(change(running()))
     expect(made.operations).toEqual([])
     expect(waits(made)).toEqual(['DetachVolume PodStillRunning'])
-  })
-  it('a sub-path, the PersistentVolume gone', () => {
-    const built = running().mount(`pods/${OLD}/volume-subpaths/pv-1/c/0`, { dev: '7:1', root: '/s', fsType: 'ext4' })
-    built.volumes.length = 0
-    expect(waits(plan(built))).toEqual(['DetachVolume PodStillRunning'])
   })
 })
 
@@ -190,13 +185,6 @@ describe('S9: what runs counts, with or without a directory', () => {
       built.override = {}
       expect(kinds(plan(built))).toContain('UnmountVolume')
     })
-    it('is named as such, with how to find the processes: a user names cgroups at will', () => {
-      const [problem] = plan(nested().mount(`pods/${OLD}/volumes/kubernetes.io~secret/s`)).problems
-      expect(problem?.message).toContain(
-        'in a cgroup with its UID that neither the kubelet nor the container runtime made',
-      )
-      expect(problem?.hint).toContain("grep -lE 'pod(")
-    })
   })
 
   it('without the process table nobody can say that no such pod is there', () => {
@@ -210,10 +198,7 @@ describe('S9: what runs counts, with or without a directory', () => {
       .mount('plugins/kubernetes.io/local-volume/mounts/pv-l', { dev: '8:16', fsType: 'ext4' })
     expect(blocked(plan(built))).toEqual(['UnmountDevice MayBeInUse'])
   })
-  it('attached alone', () => {
-    const built = node().running(OLD).persistentVolume('pv-2', { handle: 'vol-2' })
-    expect(blocked(plan(built))).toEqual(['DetachVolume MayBeInUse'])
-  })
+
   it('volumes of other plugins alone hold up nothing', () => {
     const built = idle().running(OLD).mount(`pods/${OLD}/volumes/kubernetes.io~secret/s`)
     expect(kinds(plan(built))).toEqual(['UnmountDevice', 'DetachVolume'])

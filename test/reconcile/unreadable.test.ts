@@ -19,15 +19,6 @@ describe('a directory that could not be read whole', () => {
   it.each([
     ['in a configMap', () => unreadable(written(), `${PROJECTED}/sub`, 'EIO')],
     ['a configMap itself', () => unreadable(written(), PROJECTED, 'more than 10000 entries')],
-    [
-      'in a configMap that is empty but for its marker',
-      () =>
-        unreadable(
-          node().file(`pods/${GONE}/plugins/kubernetes.io~empty-dir/wrapped_v/ready`),
-          `${PROJECTED}/sub`,
-          'EIO',
-        ),
-    ],
   ])('%s: nothing is deleted, with or without --orphans', (_name, build) => {
     for (const orphans of [false, true]) {
       const made = plan(build(), { orphans })

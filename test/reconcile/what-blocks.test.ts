@@ -1,6 +1,5 @@
 /** Of several reasons that block an operation the first is shown, in the order of what-blocks.ts. */
 import { describe, expect, it } from 'vitest'
-import { type Draft, Findings, finishOperations } from '../../src/core/plan/draft.ts'
 import { type NodeBuilder, node, ROOT } from '../helpers/node-builder.ts'
 import { GONE, only, plan } from './planned.ts'
 
@@ -35,26 +34,4 @@ describe('the first reason wins', () => {
     expect(only(plan(staged), 'UnmountDevice').blocked?.code).toBe('LazyMemoryUnusable')
     expect(only(plan(withoutDriver(staged)), 'UnmountDevice').blocked?.code).toBe('DriverUnavailable')
   })
-})
-
-it('a draft is not changed: what a rule says is of the operation that was added, and the last word comes from all', () => {
-  const draft: Draft = {
-    kind: 'UnmountVolume',
-    subject: { node: true },
-    reason: 'PodGone',
-    message: '',
-    rule: 'R440',
-    steps: [],
-    paths: ['/a'],
-    after: [],
-    removes: new Set(),
-  }
-  const findings = new Findings(() => ({ code: 'ForeignMount', message: 'one' }))
-  const added = findings.add(Object.freeze(draft))
-  expect(draft.blocked).toBeUndefined()
-  expect(added.blocked?.message).toBe('one')
-  findings.judge(() => ({ code: 'DetachedLazily', message: 'all' }))
-  expect(added.blocked?.message).toBe('one')
-  const [operation] = finishOperations(findings.operations, (each) => findings.blockOf(each))
-  expect(operation?.blocked?.message).toBe('all')
 })

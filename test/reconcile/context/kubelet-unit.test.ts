@@ -11,11 +11,7 @@ describe('a hint on the kubelet names the unit that runs it here', () => {
       { ...running, unit: 'kubelet.service' },
       'Stop the kubelet (systemctl stop kubelet.service) and plan again.',
     ],
-    [
-      'k3s agent',
-      { ...running, unit: 'k3s-agent.service' },
-      'Stop the kubelet (systemctl stop k3s-agent.service) and plan again.',
-    ],
+
     [
       'k3s server, which is the API server as well',
       { ...running, unit: 'k3s.service' },
@@ -26,13 +22,12 @@ describe('a hint on the kubelet names the unit that runs it here', () => {
       { running: false, mayReturn: true, unit: 'kubelet.service' },
       'Stop the kubelet (systemctl stop kubelet.service), and stop whatever may start it, and plan again.',
     ],
-    ['no unit', running, 'Stop the kubelet and plan again.'],
+
     [
       'no unit, its process',
       { ...running, pid: 4711 },
       'Stop the kubelet (kill 4711; what supervises it may start it again) and plan again.',
     ],
-    ['not known', undefined, 'Stop the kubelet and plan again.'],
   ])('to stop: %s', (_, kubelet, want) => expect(howToStop(kubelet)).toBe(want))
 
   it('to start', () => {

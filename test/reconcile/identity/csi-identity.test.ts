@@ -21,12 +21,6 @@ describe('names that every JavaScript object has', () => {
       .link(`pods/${GONE}/volumeDevices/kubernetes.io~csi/${name}`, `${ROOT}/elsewhere`)
     expect(blocked(plan(built))).toEqual(['UnmapVolume IdentityUnconfirmed'])
   })
-  it('a handle that was given for such a name counts', () => {
-    const built = node()
-      .persistentVolume('constructor', { handle: 'vol-1', attached: false })
-      .published(GONE, 'constructor', '7:2', { stateFile: false })
-    expect(kinds(plan(built, { handles: { constructor: 'vol-1' } }))).toEqual(['CleanOrphanVolume'])
-  })
 })
 
 describe('S17: a state file is compared with what is mounted', () => {
@@ -44,7 +38,7 @@ describe('S17: a state file is compared with what is mounted', () => {
 
   it.each<[string, NodeBuilder]>([
     ['of another device', beside('7:2')],
-    ['of another server', beside('0:52', 'nfs4')],
+
     ['staged for another volume', beside('7:2').staged('vol-2', '7:2')],
     ['staged for another volume, by FUSE', beside('0:52', 'fuse.s3').staged('vol-2', '0:52')],
   ])('it is %s: the volume that lives is not undone by its name', (_name, built) => {
@@ -64,14 +58,6 @@ describe('S17: a state file is compared with what is mounted', () => {
     expect(ofGone(built)?.blocked).toBeUndefined()
   })
 
-  it("S18: a mount of somebody else's over the volume is no doubt about the file", () => {
-    const over = beside('7:1').mount(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`, {
-      dev: '0:99',
-      fsType: 'tmpfs',
-    })
-    expect(ofGone(over)).toMatchObject({ volume: { handle: 'vol-1' }, blocked: { code: 'ForeignMount' } })
-  })
-
   it('the handle that the device proves is the way out', () => {
     const built = beside('7:2').staged('vol-2', '7:2')
     const operation = ofGone(built, { 'pv-1': 'vol-2' })
@@ -87,8 +73,7 @@ describe('S17: --handle does not lift the device check', () => {
     ['the handle is staged from another device', (built) => built.staged('vol-1', '7:1')],
     ['so it is, its state file lost', (built) => built.staged('vol-1', '7:1', { stateFile: false })],
     ['the device is that of another staged volume', (built) => built.staged('other', '7:2')],
-    ['so it is, nobody knows of which', (built) => built.staged('other', '7:2', { stateFile: false })],
-    ['both', (built) => built.staged('vol-1', '7:1').staged('other', '7:2')],
+
     [
       'the handle is staged from another part of the device',
       (built) => {
@@ -201,11 +186,5 @@ describe('a staging directory whose state file is lost', () => {
       handle: 'vol-1',
       handleFrom: "the node's status, confirmed by the directory's hash",
     })
-  })
-  it('not by one of another driver', () => {
-    const built = staged()
-    built.attached.splice(0, 9, 'kubernetes.io/csi/other.test^vol-1')
-    built.inUse.length = 0
-    expect(blocked(plan(built))).toContainEqual('UnmountDevice IdentityUnconfirmed')
   })
 })

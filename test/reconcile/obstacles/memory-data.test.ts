@@ -11,7 +11,7 @@ const leaf = (fsType = 'tmpfs'): NodeBuilder => node().mount(LEAF, { dev: '0:70'
 describe('S13 sub-paths of an emptyDir in memory', () => {
   it.each<{ name: string; built: NodeBuilder; want: string[] }>([
     { name: 'whose directory is gone', built: leaf(), want: ['UnmountVolume DeletesData'] },
-    { name: 'in huge pages', built: leaf('hugetlbfs'), want: ['UnmountVolume DeletesData'] },
+
     {
       name: 'whose directory is unmounted',
       built: leaf().dir(`pods/${GONE}/volumes/kubernetes.io~empty-dir/mem`).file(`${MARKERS}/mem/ready`),
@@ -49,15 +49,5 @@ describe('S13 sub-paths of an emptyDir in memory', () => {
     const lazy = [`${ROOT}/${dir}`]
     expect(blocked(plan(built, { lazy }))).toEqual(['UnmountVolume DeletesData'])
     expect(kinds(plan(built, { lazy, orphans: true }))).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
-  })
-
-  it('beside their mounted directory: said once, and all of it goes', () => {
-    const built = leaf().mount(`pods/${GONE}/volumes/kubernetes.io~empty-dir/mem`, { dev: '0:70' })
-    expect(blocked(plan(built))).toEqual(['UnmountVolume DeletesData'])
-    const [operation] = plan(built, { orphans: true }).operations
-    expect(operation?.steps.filter((step) => step.op === 'umount').map((step) => step.target)).toEqual([
-      `${ROOT}/${LEAF}`,
-      `${ROOT}/pods/${GONE}/volumes/kubernetes.io~empty-dir/mem`,
-    ])
   })
 })
