@@ -1,7 +1,6 @@
 /** Attach: who may have a volume (R740, R742), the exact object (R745), and what a node needs for it. */
 import { describe, expect, it } from 'vitest'
 import type { ClusterNode, ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
-import { isExclusive } from '../../src/core/cluster/model/known-volume.ts'
 import { attachmentName } from '../../src/core/names/volume-names.ts'
 import {
   ALIVE,
@@ -16,27 +15,12 @@ import {
   uniqueName,
   volume,
 } from '../helpers/cluster-builder.ts'
-import { codesOf, operationsOf, planOf, waitsOf } from '../helpers/cluster-plan.ts'
+import { operationsOf, planOf, waitsOf } from '../helpers/cluster-plan.ts'
 
 /** A pod on node a wants volume x, and nothing is attached. */
 function wanted(more: Partial<ClusterState> = {}): ClusterState {
   return cluster({ ...bound('x'), pods: [pod('p', 'a', ['x'], { started: false })], ...more })
 }
-
-function shared(...modes: readonly string[]): Partial<ClusterState> {
-  return { volumes: [volume('x', { accessModes: modes })] }
-}
-
-describe('R740: the access modes that let several nodes have a volume', () => {
-  it.each<{ modes: string[]; exclusive: boolean }>([
-    { modes: [], exclusive: false },
-    { modes: ['ReadWriteMany'], exclusive: false },
-    { modes: ['ReadOnlyMany'], exclusive: false },
-    { modes: ['ReadWriteOnce', 'ReadOnlyMany'], exclusive: false },
-    { modes: ['ReadWriteOnce'], exclusive: true },
-    { modes: ['ReadWriteOncePod'], exclusive: true },
-  ])('$modes: only one node: $exclusive', ({ modes, exclusive }) => expect(isExclusive(modes)).toBe(exclusive))
-})
 
 describe('a volume that a pod wants', () => {
   it('T90: gets the attachment that the controller would have created', () => {
@@ -55,15 +39,6 @@ describe('a volume that a pod wants', () => {
     ])
     expect(operations[0]?.blocked).toBeUndefined()
     expect(complete).toBe(true)
-  })
-
-  it('T90: nothing desired, nothing attached: nothing', () => {
-    expect(planOf(cluster())).toMatchObject({ operations: [], waiting: [], problems: [] })
-  })
-
-  it('T106, T111: several pods of the node share one', () => {
-    const pods = [pod('p', 'a', ['x']), pod('q', 'a', ['x'])]
-    expect(planOf(wanted({ pods })).operations).toMatchObject([{ pods: [{ name: 'p' }, { name: 'q' }] }])
   })
 
   it('R745: of a translated volume in the spec of a pod names no PersistentVolume', () => {
@@ -87,10 +62,7 @@ describe('a volume that a pod wants', () => {
 
   it.each<{ name: string; on: Partial<ClusterNode>; code: string }>([
     { name: 'not ready', on: { ready: 'False' }, code: 'NodeNotReady a' },
-    { name: 'without Ready', on: { ready: undefined as never }, code: 'NodeUnknown a' },
     { name: 'said to be ready, and silent', on: { heartbeat: ago(9), leaseRenewTime: ago(9) }, code: 'NodeNotReady a' },
-    { name: 'tainted out-of-service', on: { outOfService: true }, code: 'NodeNotReady a' },
-    { name: 'being deleted', on: { deletedAt: ago(3) }, code: 'NodeNotReady a' },
     {
       name: 'without the driver',
       on: { csi: { state: 'known', drivers: [], migrated: [] } },
@@ -145,23 +117,6 @@ describe('a volume that a pod wants', () => {
 })
 
 describe('a volume that another node has', () => {
-  it('T94: goes to both where several nodes may have it', () => {
-    const pods = [pod('p', 'a', ['x']), pod('q', 'b', ['x'])]
-    const made = planOf(wanted({ ...shared('ReadWriteMany'), pods }))
-    expect(operationsOf(made)).toEqual(['AttachVolume a', 'AttachVolume b'])
-    expect(codesOf(made)).toEqual([])
-  })
-
-  it('T95, T102: two pods of a ReadWriteOnce volume on two nodes: neither, and both are named', () => {
-    const pods = [pod('p', 'a', ['x']), pod('q', 'b', ['x'], { namespace: 'default' })]
-    const made = planOf(wanted({ pods }))
-    expect(operationsOf(made)).toEqual([])
-    const [problem] = made.problems
-    expect(problem).toMatchObject({ code: 'MultiAttach', severity: 'error', about: { nodes: ['a', 'b'] } })
-    expect(problem?.message).toContain('default/p')
-    expect(problem?.message).toContain('default/q')
-  })
-
   it('T95, T102: attached to one of them: the other waits, and who has to move is said', () => {
     const pods = [pod('p', 'a', ['x']), pod('q', 'b', ['x'], { started: false })]
     const made = planOf(wanted({ pods, attachments: [attachment('x', 'a')] }))
@@ -171,26 +126,6 @@ describe('a volume that another node has', () => {
     expect(problem?.hint).toContain('kubectl delete pod -n default p')
   })
 
-  it('R743: pods of other namespaces are named, too', () => {
-    const other = pod('q', 'b', ['x'], { namespace: 'shop' })
-    const claims = [
-      ...bound('x').claims,
-      { ...bound('x').claims[0], namespace: 'shop', volumeName: 'pv-y', uid: 'shop-x' },
-    ]
-    const volumes = [
-      volume('x'),
-      volume('y', {
-        handle: 'h-x',
-        uniqueName: uniqueName('x'),
-        claim: { namespace: 'shop', name: 'x', uid: 'shop-x' },
-      }),
-    ]
-    const made = planOf(
-      wanted({ pods: [pod('p', 'a', ['x']), other], volumes, claims: claims as ClusterState['claims'] }),
-    )
-    expect(made.problems[0]?.message).toContain('shop/q')
-  })
-
   it('a node that could not be read is not said to be gone, and no pod of it is to be forced', () => {
     const lists = { ...cluster().lists, nodes: { state: 'failed', count: 0 } } as const
     const pods = [pod('p', 'a', ['x']), pod('q', 'b', ['x'])]
@@ -198,31 +133,6 @@ describe('a volume that another node has', () => {
     const hint = problems.find(({ code }) => code === 'MultiAttach')?.hint
     expect(hint).toContain('Node a was not read')
     expect(hint).not.toMatch(/does not exist|--force/)
-  })
-
-  it.each<{ name: string; parts: Partial<ClusterNode> }>([
-    { name: 'not ready', parts: silentNode('a', 9) },
-    { name: 'ready by a word that nobody corrects', parts: { leaseRenewTime: ago(9), heartbeat: ago(9) } },
-  ])('a pod on a node out of service that is $name is not waited for', ({ parts }) => {
-    const pods = [pod('p', 'a', ['x'], { deletedAt: ago(8) }), pod('q', 'b', ['x'])]
-    const nodes = [node('a', { ...parts, outOfService: true }), node('b')]
-    const { problems } = planOf(wanted({ nodes, pods, attachments: [attachment('x', 'a')] }))
-    const hint = problems.find(({ code }) => code === 'MultiAttach')?.hint
-    expect(hint).toMatch(/Once its machine is off.*kubectl delete pod -n default p --force$/)
-  })
-
-  it.each<{ name: string; holder: ClusterNode; hint: string }>([
-    { name: 'not ready', holder: silentNode('a', 9), hint: 'kubectl taint node a node.kubernetes.io/out-of-service' },
-    {
-      name: 'silent, and ready by a word that nobody corrects',
-      holder: node('a', { leaseRenewTime: ago(9), heartbeat: ago(9) }),
-      hint: 'Node a has a silent kubelet. Once its machine is off: kubectl taint node a',
-    },
-    { name: 'ready', holder: node('a'), hint: 'kubectl delete pod' },
-  ])('on a node that is $name: what to do', ({ holder, hint }) => {
-    const pods = [pod('p', 'a', ['x']), pod('q', 'b', ['x'])]
-    const made = planOf(wanted({ nodes: [holder, node('b')], pods, attachments: [attachment('x', 'a')] }))
-    expect(made.problems.find(({ code }) => code === 'MultiAttach')?.hint).toContain(hint)
   })
 
   describe('R330: a kubelet reports a volume in use that its pod only waits for', () => {

@@ -11,19 +11,19 @@ import { apply, clientOf, planOf } from './apply/scene.ts'
 
 it('plans nothing for a big, healthy cluster in which volumes come and go', async () => {
   using directory = temporaryDirectory()
-  await using server = await startBigCluster(directory.path, { nodes: 100 })
+  await using server = await startBigCluster(directory.path, { nodes: 30 })
   const client = createKubeClient(discoverKubeConfig({ kubeconfig: server.kubeconfig }))
   try {
     const state = await readCluster({ client })
     expect(state.errors).toEqual([])
-    expect([state.podCount, state.pods.length, state.attachments.length]).toEqual([3000, 1000, 1000])
+    expect([state.podCount, state.pods.length, state.attachments.length]).toEqual([900, 300, 300])
     const plan = planCluster(state, { settleMs: 120_000, volctlVersion: 'test' })
     expect(plan.operations).toEqual([])
     expect(plan.complete).toBe(true)
     expect(plan.inputs.controller.state).toBe('lives')
     expect(plan.problems.filter(({ severity }) => severity !== 'info')).toEqual([])
     // Those on their way to a node, and those on their way off one.
-    expect(plan.waiting.length).toBeGreaterThan(10)
+    expect(plan.waiting.length).toBeGreaterThan(3)
     expect(new Set(plan.waiting.map(({ code }) => code))).toEqual(new Set(['ControllerActs', 'AttachmentDeleting']))
   } finally {
     client.close()
@@ -52,7 +52,9 @@ async function costOf(size: BigClusterSize, options: Partial<ClusterOptions>) {
   }
 }
 
-describe.each([70, 140])('an apply in a cluster of %i nodes', (nodes) => {
+describe('an apply in a cluster of 40 nodes', () => {
+  const nodes = 40
+
   it('looks at everything twice, and twice at what each detach rests on', async () => {
     const gone = [nodes - 1, nodes - 2].map((node) => `node-${String(node).padStart(5, '0')}`)
     const { states, operations, requests } = await costOf({ nodes, goneNodes: 2 }, { nodeGone: gone })

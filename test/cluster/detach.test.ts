@@ -43,16 +43,6 @@ const IN_USE = { volumesInUse: [uniqueName('x')] }
 describe('the rows of R731', () => {
   const facts: DetachFacts = { inUse: false, ready: 'True', tainted: false, isHeard: false, silentMs: 0 }
   it.each<{ name: string; facts: Partial<DetachFacts>; row: string }>([
-    { name: 'not in use, ready', facts: {}, row: 'NotInUse' },
-    { name: 'not in use, not ready', facts: { ready: 'False' }, row: 'NotInUse' },
-    {
-      name: 'not in use, unknown, more than six minutes',
-      facts: { ready: 'Unknown', silentMs: 7 * MINUTE },
-      row: 'NotInUse',
-    },
-    { name: 'not in use, tainted, not ready', facts: { ready: 'Unknown', tainted: true }, row: 'OutOfService' },
-    { name: 'in use, tainted, not ready', facts: { inUse: true, ready: 'False', tainted: true }, row: 'OutOfService' },
-    { name: 'in use, tainted, ready', facts: { inUse: true, tainted: true }, row: 'TaintedButReady' },
     {
       name: 'in use, tainted, not ready, and heard',
       facts: { inUse: true, ready: 'False', tainted: true, isHeard: true },
@@ -62,13 +52,6 @@ describe('the rows of R731', () => {
       name: 'not in use, tainted, not ready, and heard',
       facts: { ready: 'False', tainted: true, isHeard: true },
       row: 'OutOfService',
-    },
-    { name: 'not in use, tainted, ready', facts: { tainted: true }, row: 'TaintedButReady' },
-    { name: 'in use, ready, six minutes', facts: { inUse: true, silentMs: 60 * MINUTE }, row: 'InUse' },
-    {
-      name: 'in use, not ready, two minutes',
-      facts: { inUse: true, ready: 'Unknown', silentMs: 2 * MINUTE },
-      row: 'SilentTooShort',
     },
     {
       name: 'in use, not ready, exactly six minutes',
@@ -110,8 +93,6 @@ describe('a volume that no pod wants, the controller dead', () => {
   })
 
   it.each<{ name: string; on: Partial<ClusterNode>; code: string }>([
-    { name: 'T92, T100: in use on a node that is ready waits', on: IN_USE, code: 'StillInUse' },
-    { name: 'T99: in use without the taint waits', on: { ...silentNode('a', 5), ...IN_USE }, code: 'StillInUse' },
     { name: 'Ready missing holds', on: { ready: undefined as never }, code: 'NodeUnknown' },
     {
       name: 'a kubelet that still renews its lease is not silent',
@@ -134,12 +115,6 @@ describe('a volume that no pod wants, the controller dead', () => {
     expect(given).toMatchObject({ reason: 'NodeLost', makeSure: expect.stringContaining('machine of node a') })
     expect(given?.blocked).toBeUndefined()
     expect(given?.evidence.map(({ since }) => since)).toContain(ago(7))
-  })
-
-  it('T99, T101: in use on a tainted node that is not ready is detached', () => {
-    const [operation] = planOf(unwanted({ ...silentNode('a', 5), ...IN_USE, outOfService: true })).operations
-    expect(operation).toMatchObject({ reason: 'OutOfService', basis: { exception: 'OutOfService', inUse: true } })
-    expect(operation?.blocked).toBeUndefined()
   })
 
   it('a Node that says ready, whose kubelet is silent, counts as not ready: no controller corrects it', () => {
@@ -170,11 +145,6 @@ describe('a volume that no pod wants, the controller dead', () => {
       heard: { leaseRenewTime: undefined, heartbeat: ago(7) } as never,
       code: undefined,
     },
-    {
-      name: 'the same, and somebody has judged since that it is silent',
-      heard: { leaseRenewTime: undefined, heartbeat: ago(5), ready: 'Unknown' } as never,
-      code: undefined,
-    },
   ])('a taint takes nothing in use from a machine that runs, Ready or not: $name', ({ heard, code }) => {
     const parts = { ready: 'False', readySince: ago(9), outOfService: true, ...IN_USE, ...heard }
     const { operations } = planOf(unwanted(parts))
@@ -188,7 +158,6 @@ describe('a volume that no pod wants, the controller dead', () => {
       heard: { leaseRenewTime: ago(-9), leaseWrittenAt: ago(2) },
       code: undefined,
     },
-    { name: 'the same, and when it was written is not known', heard: { leaseRenewTime: ago(-9) }, code: undefined },
     {
       name: 'its lease could not be read, and its status is five minutes old',
       heard: { leaseRenewTime: undefined, heartbeat: ago(5) } as never,
@@ -200,11 +169,6 @@ describe('a volume that no pod wants, the controller dead', () => {
       code: 'TaintedButReady',
     },
     { name: 'its lease was renewed just now', heard: { leaseRenewTime: ago(0.3) }, code: 'TaintedButReady' },
-    {
-      name: 'its lease was renewed while the cluster was read',
-      heard: { leaseRenewTime: ago(-0.05) },
-      code: 'TaintedButReady',
-    },
   ])(
     'a person who says that the machine is off is believed, but against what was heard just now: $name',
     ({ heard, code }) => {
@@ -214,22 +178,6 @@ describe('a volume that no pod wants, the controller dead', () => {
       expect(blocks({ nodeGone: ['a'] })).toEqual([code])
     },
   )
-
-  it('nor does the word of a Node that nobody corrects stand against that, where its kubelet’s clock was ahead', () => {
-    const ahead = { leaseRenewTime: ago(-9), leaseWrittenAt: ago(20), heartbeat: ago(20), ...IN_USE }
-    expect(planOf(unwanted(ahead)).operations).toEqual([])
-    const [given] = planOf(unwanted(ahead), { nodeGone: ['a'] }).operations
-    expect(given).toMatchObject({ reason: 'NodeLost' })
-    expect(given?.blocked).toBeUndefined()
-  })
-
-  it('no hint beside it says that the taint takes what is in use', () => {
-    const parts = { ready: 'False', readySince: ago(9), outOfService: true, ...IN_USE }
-    const hintOf = (given: Partial<ClusterNode>): string | undefined =>
-      planOf(unwanted({ ...parts, ...given })).problems.find(({ code }) => code === 'ReportedUnused')?.hint
-    expect(hintOf({ leaseRenewTime: ago(0.3) })).toContain('what it reports in use stays attached')
-    expect(hintOf({ leaseRenewTime: ago(9), heartbeat: ago(9) })).toContain('what it reports holds no detach')
-  })
 
   describe('an attachment of a name that is not Kubernetes’ own', () => {
     const foreign = (parts: Partial<ClusterAttachment> = {}) => attachment('x', 'a', { name: 'my-own', ...parts })
@@ -256,20 +204,6 @@ describe('a volume that no pod wants, the controller dead', () => {
       const ready = unwanted({}, { attachments: [foreign()] })
       expect(planOf(ready, { nodeGone: ['a'] }).operations).toEqual([])
     })
-  })
-
-  it('on a node that is tainted and ready is blocked, and named', () => {
-    const { operations, problems } = planOf(unwanted({ outOfService: true, ...IN_USE }))
-    expect(operations).toMatchObject([{ blocked: { code: 'TaintedButReady' } }])
-    expect(problems).toMatchObject([
-      { code: 'TaintedButReady', severity: 'error' },
-      { code: 'ReportedUnused', message: expect.stringMatching(/no pod/) },
-    ])
-  })
-
-  it('R733: six minutes on a healthy node never make a volume in use free', () => {
-    const state = unwanted({ ...IN_USE, readySince: ago(500) })
-    expect(planOf(state, { nodeGone: ['a'] }).operations).toEqual([])
   })
 
   it('an attachment that was created a moment ago waits', () => {
@@ -312,35 +246,6 @@ describe('a volume that no pod wants, the controller dead', () => {
     expect(problems.find(({ code }) => code === 'AttachmentUnclear')?.message).toContain(uniqueName('x'))
   })
 
-  it('an attachment of a driver without attachments that is being deleted has no attacher to look at', () => {
-    const state = {
-      drivers: [{ name: DRIVER, attachRequired: false }],
-      attachments: [attachment('x', 'a', { deletedAt: ago(60) })],
-    }
-    const { waiting, problems } = planOf(unwanted({}, state))
-    expect(waiting).toMatchObject([{ code: 'AttachmentDeleting' }])
-    const hints = [...waiting, ...problems].map(({ hint = '' }) => hint)
-    expect(hints.filter((hint) => hint.includes('external attacher'))).toEqual([])
-  })
-
-  it('of a Node that was deleted nobody’s word stands against a lease that was renewed just now', () => {
-    const stuck = { nodes: [node('b', { csi: { state: 'known', drivers: [], migrated: [] } })], drivers: [] } as const
-    const options = { nodeGone: ['a'], stripFinalizers: true }
-    const blocksOf = (deletedAt: string | undefined, minutes: number) => {
-      const attachments = [attachment('x', 'a', deletedAt === undefined ? {} : { deletedAt })]
-      const lostNodes = [{ name: 'a', leaseRenewTime: ago(minutes) }]
-      return planOf(unwanted({}, { ...stuck, attachments, lostNodes }), options).operations.map(
-        ({ blocked }) => blocked,
-      )
-    }
-    for (const deletedAt of [undefined, ago(9)]) {
-      expect(blocksOf(deletedAt, 0.1)).toMatchObject([
-        { code: 'MachineMayWrite', message: expect.stringContaining('is still heard') },
-      ])
-      expect(blocksOf(deletedAt, 2)).toEqual([undefined])
-    }
-  })
-
   it('a right that is missing blocks', () => {
     const { operations, problems } = planOf(unwanted({}, { rights: { deleteAttachments: false } }))
     expect(operations).toMatchObject([{ blocked: { code: 'Forbidden' } }])
@@ -377,41 +282,16 @@ describe('what wants a volume, or may', () => {
         volumes: [volume('x', { claim: { namespace: 'default', name: 'other', uid: 'other' } })],
       },
     },
-    {
-      name: 'a pod of another PersistentVolume with the same handle',
-      state: {
-        pods: [pod('p', 'a', ['y'])],
-        claims: [
-          { namespace: 'default', name: 'y', uid: 'claim-y', volumeName: 'pv-y', phase: 'Bound', wasBound: true },
-        ],
-        volumes: [volume('x'), volume('y', { handle: 'h-x', uniqueName: uniqueName('x') })],
-      },
-    },
-    {
-      name: 'two pods of one name',
-      state: {
-        pods: [pod('p', 'a', ['x'], { terminated: true }), pod('p', 'a', ['x'], { terminated: true, uid: 'other' })],
-      },
-    },
   ])('$name', ({ state }) => expect(planOf(unwanted({}, state)).operations).toEqual([]))
 
   it.each<{ name: string; version: string | undefined; kept: boolean }>([
-    { name: 'an old cluster', version: 'v1.30.4', kept: true },
     { name: 'a cluster of an unknown version', version: undefined, kept: true },
     { name: '1.31, which removed it', version: 'v1.31.0', kept: false },
-    { name: '1.36', version: 'v1.36.2', kept: false },
   ])('R710: a pod that has ended, on a node that keeps its volumes, in $name: $kept', ({ version, kept }) => {
     const pods = [pod('p', 'a', ['x'], { terminated: true })]
     const { serverVersion: _, ...state } = unwanted({ keepsTerminated: true }, { pods })
     const { operations } = planOf({ ...state, ...(version !== undefined && { serverVersion: version }) })
     expect(operations).toHaveLength(kept ? 0 : 1)
-  })
-
-  it('T108: a pod that has ended wants nothing, and is evidence', () => {
-    const pods = [pod('p', 'a', ['x'], { terminated: true, deletedAt: ago(4) })]
-    expect(planOf(unwanted({}, { pods })).operations).toMatchObject([
-      { pods: [{ name: 'p' }], evidence: expect.arrayContaining([{ what: 'pod default/p has ended', since: ago(4) }]) },
-    ])
   })
 
   it('S4: a claim that could not be read holds every detach of its node, and of no other', () => {
@@ -436,22 +316,13 @@ describe('what wants a volume, or may', () => {
 
     it.each<{ name: string; state: ClusterState; code: string | undefined }>([
       { name: 'a pod that runs holds it', state: lost({}), code: 'MayBeInUse' },
-      { name: 'a pod that waits holds it', state: lost({ started: false }), code: 'MayBeInUse' },
       { name: 'a pod of another PersistentVolume does not', state: lost({}, {}, ['y']), code: undefined },
       { name: 'a pod that has ended does not', state: lost({ terminated: true }), code: undefined },
-      { name: 'a pod of another node does not', state: lost({ node: 'b' }), code: undefined },
     ])('$name', ({ state, code }) => {
       for (const controller of [{}, { controller: { lease: ALIVE } }]) {
         const { operations } = planOf({ ...state, ...controller })
         expect(operations.map(({ kind, blocked }) => [kind, blocked?.code])).toEqual([['DetachVolume', code]])
       }
-    })
-
-    it('in use there too it is not said that no pod wants it', () => {
-      const { operations, waiting, problems } = planOf(lost({}, IN_USE))
-      expect(operations).toEqual([])
-      expect(waiting).toMatchObject([{ code: 'StillInUse', message: expect.stringContaining('pod default/p') }])
-      expect(problems.map(({ code }) => code)).not.toContain('ReportedUnused')
     })
   })
 
@@ -476,22 +347,6 @@ describe('while the controller lives', () => {
     const { operations, waiting } = planOf(unwanted(on, lives))
     expect(operations).toEqual([])
     expect(waiting).toMatchObject([{ code: 'ControllerActs', kind: 'DetachVolume' }])
-  })
-
-  it.each<{ name: string; on: Partial<ClusterNode>; when: string }>([
-    { name: 'in use', on: IN_USE, when: 'once the node no longer reports the volume in use' },
-    {
-      name: 'on a node that is silent for long (R735)',
-      on: { ...silentNode('a', 30), ...IN_USE },
-      when: 'at the latest six minutes after it first saw that no pod wants the volume there',
-    },
-    {
-      name: 'on a node that is tainted out-of-service (R731)',
-      on: { ...silentNode('a', 1), ...IN_USE, outOfService: true },
-      when: 'in use or not, because the node is tainted out-of-service',
-    },
-  ])('says when it detaches a volume $name', ({ on, when }) => {
-    expect(planOf(unwanted(on, lives)).waiting[0]?.message).toContain(when)
   })
 
   /** Of a volume that is not in use; each of these the controller never detaches. */

@@ -23,7 +23,6 @@ function plan(parts: Partial<ClusterState>): ClusterPlan {
   return planOf(cluster({ controller: { lease: ALIVE }, podCount: 9, ...parts }))
 }
 
-const FAILED = { state: 'failed', count: 0 } as const
 const X = uniqueName('x')
 const WANTED: Partial<ClusterState> = {
   ...bound('x'),
@@ -40,12 +39,6 @@ describe('findings', () => {
       state: { ...bound('x'), attachments: [attachment('x', 'gone')] },
       code: 'AttachmentDangling',
       says: 'node gone',
-    },
-    {
-      name: 'an attachment of a PersistentVolume that is gone',
-      state: { attachments: [attachment('x', 'a')] },
-      code: 'AttachmentDangling',
-      says: 'pv-x',
     },
     {
       name: 'attachments of a driver that is gone',
@@ -83,18 +76,6 @@ describe('findings', () => {
       says: 'there is no VolumeAttachment',
     },
     {
-      name: 'attached, and not in the status',
-      state: { ...WANTED, nodes: [node('a', { volumesInUse: [X] })] },
-      code: 'AttachedMismatch',
-      says: 'does not list it',
-    },
-    {
-      name: 'attached by the status alone, iSCSI',
-      state: { nodes: [node('a', { volumesAttached: ['kubernetes.io/iscsi/10.0.0.1:3260:iqn:0'] })] },
-      code: 'ReportedUnused',
-      says: 'no object',
-    },
-    {
       name: 'a claim that is being deleted, with a pod',
       state: {
         ...WANTED,
@@ -105,26 +86,10 @@ describe('findings', () => {
       says: 'used by pod default/p',
     },
     {
-      name: 'a PersistentVolume that is being deleted, and attached',
-      state: {
-        ...WANTED,
-        nodes: [node('a', IN_ORDER)],
-        volumes: [volume('x', { deletedAt: ago(30), finalizers: ['external-attacher/disk-csi-example-com'] })],
-      },
-      code: 'BeingDeleted',
-      says: 'attached to node a',
-    },
-    {
       name: 'a pod of a node that is gone',
       state: { ...bound('x'), pods: [pod('p', 'gone', ['x'])], attachments: [attachment('x', 'gone')] },
       code: 'NodeMissing',
       says: 'default/p',
-    },
-    {
-      name: 'not attached, and nobody says why',
-      state: { ...bound('x'), pods: [pod('p', 'a', ['x'])], attachments: [attachment('x', 'a', { attached: false })] },
-      code: 'AttachmentFailing',
-      says: 'does not say why',
     },
     {
       name: 'an attacher that fails to attach',
@@ -135,15 +100,6 @@ describe('findings', () => {
       },
       code: 'AttachmentFailing',
       says: 'no quota',
-    },
-    {
-      name: 'an attacher that fails to detach',
-      state: {
-        ...bound('x'),
-        attachments: [attachment('x', 'a', { deletedAt: ago(9), detachError: { message: 'disk busy' } })],
-      },
-      code: 'AttachmentFailing',
-      says: 'disk busy',
     },
     {
       name: 'a deletion that does not end',
@@ -190,7 +146,6 @@ describe('findings', () => {
       code: 'LeftToKubelet',
       says: 'kubernetes.io/gce-pd',
     },
-    { name: 'no nodes', state: { nodes: [] }, code: 'ReadFailed', says: 'no node' },
     {
       name: 'clocks apart',
       state: { nodes: [node('a', { leaseRenewTime: ago(-10) })] },
@@ -204,18 +159,11 @@ describe('findings', () => {
       says: 'node a are behind',
     },
     {
-      name: 'a controller manager whose clock is behind',
-      state: { controller: { lease: { ...DEAD, renewTime: ago(60), writtenAt: ago(9) } } },
-      code: 'ClocksApart',
-      says: 'the controller manager are behind',
-    },
-    {
       name: 'leases that are all old',
       state: { nodes: [node('a', { leaseRenewTime: ago(60) })], controller: {} },
       code: 'ClocksApart',
       says: 'for 1h',
     },
-    { name: 'two servers', state: { clockSpreadMs: 3_600_000 }, code: 'ClocksApart', says: '1h apart' },
     {
       name: 'no clock',
       state: { clockUnknown: true },
@@ -227,12 +175,6 @@ describe('findings', () => {
       state: { ...bound('x'), volumes: [volume('x'), volume('x')] },
       code: 'ReadFailed',
       says: 'pv-x twice',
-    },
-    {
-      name: 'an error of the API',
-      state: { errors: [{ resource: 'csinodes', status: 403, reason: 'Forbidden', message: 'may not list' }] },
-      code: 'ReadFailed',
-      says: 'may not list',
     },
     {
       name: 'a server that is not verified',
@@ -259,12 +201,6 @@ describe('findings', () => {
     expect(codes).not.toContain('AttacherSilent')
   })
 
-  it('a node that is tainted out-of-service is not to be tainted again', () => {
-    const nodes = [silentNode('a', 9, { volumesInUse: [X], outOfService: true })]
-    const found = plan({ ...bound('x'), nodes }).problems.find(({ code }) => code === 'ReportedUnused')
-    expect(found?.hint).toBe('The node is tainted out-of-service: what it reports holds no detach.')
-  })
-
   it('clocks that differ by less than a minute, and silent kubelets beside one that is heard, are no clocks apart', () => {
     const nodes = [
       node('a', { leaseRenewTime: ago(0.5), leaseWrittenAt: ago(0) }),
@@ -278,24 +214,9 @@ describe('findings', () => {
   it.each<{ name: string; state: Partial<ClusterState>; says: string }>([
     { name: 'its claim does not exist', state: { pods: [WAITING] }, says: 'default/x does not exist' },
     {
-      name: 'its node says ready, and its kubelet is silent',
-      state: {
-        controller: cluster().controller,
-        pods: [WAITING],
-        ...bound('x'),
-        nodes: [node('a', { leaseRenewTime: ago(9), heartbeat: ago(9) }), node('b')],
-      },
-      says: 'node a has a silent kubelet',
-    },
-    {
       name: 'its claim is not bound',
       state: { pods: [WAITING], claims: [claim('x', { phase: 'Pending', wasBound: false, volumeName: '' })] },
       says: 'not bound',
-    },
-    {
-      name: 'its claim is lost',
-      state: { pods: [WAITING], ...bound('x'), claims: [claim('x', { phase: 'Lost' })] },
-      says: 'Lost',
     },
     {
       name: 'its volume is attached to another node',
@@ -312,24 +233,9 @@ describe('findings', () => {
       says: 'no quota',
     },
     {
-      name: 'its attachment is being deleted',
-      state: { pods: [WAITING], ...bound('x'), attachments: [attachment('x', 'a', { deletedAt: ago(9) })] },
-      says: 'is being deleted',
-    },
-    {
-      name: 'its attachment waits for an attacher',
-      state: { pods: [WAITING], ...bound('x'), attachments: [attachment('x', 'a', { attached: false })] },
-      says: 'waits for the external attacher',
-    },
-    {
       name: 'nobody created its attachment',
       state: { pods: [WAITING], ...bound('x') },
       says: 'has not created its VolumeAttachment',
-    },
-    {
-      name: 'the node is not ready',
-      state: { pods: [WAITING], ...bound('x'), nodes: [node('a', { ready: 'False' })] },
-      says: 'not ready',
     },
     {
       name: 'the driver is not on the node',
@@ -339,11 +245,6 @@ describe('findings', () => {
         nodes: [node('a', { csi: { state: 'known', drivers: [], migrated: [] } })],
       },
       says: 'not registered',
-    },
-    {
-      name: 'the status of the node does not say so',
-      state: { pods: [WAITING], ...bound('x'), attachments: [attachment('x', 'a')] },
-      says: 'for which its kubelet waits',
     },
     {
       name: 'the scheduler finds no node',
@@ -366,13 +267,6 @@ describe('findings', () => {
     expect(found[0]?.hint).not.toBe('')
   })
 
-  it('a claim that does not exist is not to be described', () => {
-    const hintOf = (state: Partial<ClusterState>) =>
-      plan({ pods: [WAITING], ...state }).problems.find(({ code }) => code === 'PodWaitsForVolume')?.hint
-    expect(hintOf({})).toContain('kubectl get pvc -n default')
-    expect(hintOf({ claims: [claim('x', { phase: 'Lost' })] })).toContain('kubectl describe pvc -n default x')
-  })
-
   it.each<{ name: string; state: Partial<ClusterState>; cause: string }>([
     {
       name: 'its attachment fails',
@@ -387,15 +281,6 @@ describe('findings', () => {
         attachments: [attachment('x', 'b')],
       },
       cause: 'MultiAttach',
-    },
-    {
-      name: 'the detach elsewhere is blocked, and the attach with it',
-      state: {
-        controller: cluster().controller,
-        nodes: [node('a'), silentNode('b', 9, { volumesInUse: [X] })],
-        attachments: [attachment('x', 'b')],
-      },
-      cause: 'MachineMayWrite',
     },
     { name: 'only the pod itself shows it', state: {}, cause: 'PodWaitsForVolume' },
   ])('a pod that does not start is no cause of its own where it is said why: $name', ({ state, cause }) => {
@@ -423,35 +308,6 @@ describe('findings', () => {
     ).toBe('warning')
   })
 
-  it.each<{ name: string; state: Partial<ClusterState>; causes: readonly string[] }>([
-    {
-      name: 'nodes that are not ready',
-      state: {
-        controller: cluster().controller,
-        nodes: [node('a', { ready: 'False' }), node('b', { ready: 'False' })],
-        ...bound('x', 'y'),
-        pods: [pod('p', 'a', ['x']), pod('q', 'b', ['y'])],
-      },
-      causes: ['node a is not ready', 'node b is not ready'],
-    },
-    {
-      name: 'nodes that are tainted and ready',
-      state: { nodes: [node('a', { outOfService: true }), node('b', { outOfService: true })] },
-      causes: [
-        'node a is tainted out-of-service, but its kubelet reports that the node is ready',
-        'node b is tainted out-of-service, but its kubelet reports that the node is ready',
-      ],
-    },
-    {
-      name: 'lists that were not read',
-      state: { lists: { ...cluster().lists, csidrivers: FAILED, csinodes: FAILED } },
-      causes: ['the list of csidrivers', 'the list of csinodes'],
-    },
-  ])('each is named: $name', ({ state, causes }) => {
-    const said = plan(state).summary.causes?.map(({ message }) => message)
-    for (const each of causes) expect(said).toContainEqual(expect.stringContaining(each))
-  })
-
   it.each([
     'nodes',
     'pods',
@@ -473,23 +329,4 @@ describe('findings', () => {
       },
     ])
   })
-
-  it('a list that the server failed to give needs no other credential', () => {
-    const lists = { ...cluster().lists, pods: { state: 'failed', count: 0 } } as const
-    const errors = [{ resource: 'pods', status: 500, reason: 'InternalError', message: 'etcd has no leader' }]
-    expect(plan({ lists, errors }).problems).toContainEqual(
-      expect.objectContaining({
-        code: 'ReadFailed',
-        hint: 'See what the API server answers, then plan again: kubectl get pods -A',
-      }),
-    )
-  })
-})
-
-it('that the machine of a node is off is asked for until it is given', () => {
-  const state = cluster({ ...bound('x'), controller: { lease: DEAD }, attachments: [attachment('x', 'gone')] })
-  const hints = [planOf(state), planOf(state, { nodeGone: ['gone'] })].map(
-    ({ problems }) => problems.find(({ code }) => code === 'AttachmentDangling')?.hint,
-  )
-  expect(hints).toEqual([expect.stringContaining('volctl plan --cluster --node-gone gone'), undefined])
 })

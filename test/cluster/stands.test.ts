@@ -8,8 +8,6 @@ import { standsOf } from '../../src/core/cluster/pass/stands.ts'
 import { attachmentName } from '../../src/core/names/volume-names.ts'
 import type { ClusterOptions, ClusterPlan, ClusterStand } from '../../src/core/plan/cluster-plan.ts'
 import { rowsOf } from '../../src/core/plan/subject.ts'
-import { renderClusterPlan } from '../../src/core/views/cluster-plan-view.ts'
-import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
 import {
   ALIVE,
   attachment,
@@ -51,7 +49,6 @@ const ATTACHED = cluster({
   pods: PODS,
   attachments: [attachment('data', 'a')],
 })
-const { volumeName: _, ...UNBOUND } = claim('data', { phase: 'Pending' })
 const VA = attachmentName('h-data', DRIVER, 'a')
 
 describe('a volume by each of its names', () => {
@@ -104,11 +101,6 @@ describe('what is said of it', () => {
       says: ['attached to b, wanted by no pod: its detach is ready'],
     },
     {
-      about: 'attached, and not wanted: the controller detaches it',
-      state: cluster({ ...OLD, ...LIVING }),
-      says: ['attached to b, wanted by no pod: its detach waits (ControllerActs)'],
-    },
-    {
       about: 'waits for another node',
       state: cluster({ ...OLD, nodes: [node('a')], pods: PODS }),
       says: [
@@ -117,24 +109,9 @@ describe('what is said of it', () => {
       ],
     },
     {
-      about: 'of a pod that ended',
-      state: cluster({ ...OLD, ...LIVING, pods: [pod('web-0', 'b', ['data'], { terminated: true })] }),
-      says: ['attached to b, of default/web-0, which ended: its detach waits (ControllerActs)'],
-    },
-    {
-      about: 'detached',
-      state: cluster(bound('data')),
-      says: ['attached to no node: nothing to do'],
-    },
-    {
       about: 'of a pod without a node',
       state: cluster({ ...bound('data'), pods: [pod('web-0', undefined, ['data'])] }),
       says: ['wanted by default/web-0, which has no node yet: nothing to do', 'attached to no node: nothing to do'],
-    },
-    {
-      about: 'an unbound claim that no pod has',
-      state: cluster({ claims: [UNBOUND] }),
-      says: ['bound to no PersistentVolume: nothing to do'],
     },
     {
       about: 'its driver needs no attachment',
@@ -161,19 +138,6 @@ describe('what is said of it', () => {
     const lists = { ...ATTACHED.lists, pods: { state: 'failed', count: 0 } as const }
     expect(messages({ ...ATTACHED, lists, pods: [] }, DATA)).toEqual([expect.stringMatching(/: (?!nothing to do)/)])
   })
-})
-
-it('on a screen it stands below what needs a person', () => {
-  const { plan } = named(ATTACHED, { pods: ['default/web-0'] })
-  const text = renderClusterPlan(
-    plan,
-    { ...PLAIN_SCREEN, width: 80 },
-    { unfolded: false, applyCommand: 'volctl apply' },
-  )
-  expect(text.split('\n\n').slice(1)).toEqual([
-    'As it stands\n  default/data   attached to a, wanted by default/web-0: nothing to do',
-    'Nothing to do: every volume in this cluster is as it should be.\n',
-  ])
 })
 
 describe('clusters as no one would think of them', () => {

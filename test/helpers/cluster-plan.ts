@@ -19,8 +19,3 @@ export function operationsOf({ operations }: ClusterPlan): string[] {
 export function waitsOf({ waiting }: ClusterPlan): string[] {
   return waiting.map(({ code, node }) => `${code} ${node}`)
 }
-
-/** Codes of the problems. */
-export function codesOf({ problems }: ClusterPlan): string[] {
-  return problems.map(({ code }) => code)
-}

@@ -147,7 +147,6 @@ describe('detach elsewhere, then attach', () => {
   })
 
   it.each<{ name: string; edit: (operation: ClusterOperation) => Partial<ClusterOperation>; code: string }>([
-    { name: 'without the order', edit: () => ({ after: [] }), code: 'Changed' },
     { name: 'to another node', edit: () => ({ node: 'other' }), code: 'Changed' },
     {
       name: 'of another attachment',
@@ -168,14 +167,6 @@ describe('detach elsewhere, then attach', () => {
     expect(applied.result.outcomes[1]?.differences).toHaveLength(1)
   })
 
-  it('R330: attaches also where the kubelet has reported the volume that it waits for since the plan was made', async () => {
-    await given(...node('here'), ...claimed('data'), pod('web-0', 'here', 'data'))
-    await using _ = await startAttacher(api, { driver: DRIVER, delayMs: 10 })
-    const plan = await planOf(admin())
-    await api.put(...node('here', { inUse: ['data'] }))
-    expect(ends(await apply(admin(), plan))).toEqual([['done', undefined]])
-  })
-
   it('does not begin the attach if the attacher does not let go, and says what the attacher says', async () => {
     await given(...moved())
     await using _ = await startAttacher(api, { driver: DRIVER, detachError: 'the disk is busy' })
@@ -187,27 +178,6 @@ describe('detach elsewhere, then attach', () => {
     expect(applied.result.exit).toBe(3)
     expect(applied.result.outcomes[0]?.message).toContain('the last attempt to detach failed: the disk is busy')
     expect(await changes()).not.toContain('POST 200')
-  })
-
-  it('tells what the attacher fails with when it attaches', async () => {
-    await given(...node('here'), ...claimed('data'), pod('web-0', 'here', 'data'))
-    await using _ = await startAttacher(api, { driver: DRIVER, attachError: 'no such disk' })
-    const applied = await apply(admin(), await planOf(admin()), { timeoutMs: 500 })
-    expect(ends(applied)).toEqual([['failed', 'TimedOut']])
-    expect(applied.result.outcomes[0]?.message).toContain('the last attempt to attach failed: no such disk')
-  })
-
-  it('says that no attacher runs', async () => {
-    const lease = {
-      kind: 'Lease',
-      metadata: { namespace: 'storage', name: `external-attacher-leader-${DRIVER.replaceAll('.', '-')}` },
-      spec: { holderIdentity: 'x', leaseDurationSeconds: 15, renewTime: '2026-01-01T00:00:00.000000Z' },
-    }
-    await given(...moved(), lease)
-    const applied = await apply(admin(), await planOf(admin(), GONE), { options: GONE, timeoutMs: 60 })
-    expect(applied.events).toContainEqual(
-      expect.objectContaining({ code: 'AttacherSilent', message: expect.stringContaining('no external attacher') }),
-    )
   })
 })
 
@@ -222,26 +192,6 @@ describe('what may be detached', () => {
     const applied = await apply(admin(), await planOf(admin()))
     expect(ends(applied)).toEqual([['done', undefined]])
     expect(await changes()).toContain('DELETE 200')
-  })
-
-  it('the attachment of a PersistentVolume that is gone, while the controller lives', async () => {
-    await given(controllerLease(0), ...node('here'), attached('data', 'here'))
-    await using _ = await startAttacher(api, { driver: DRIVER })
-    const plan = await planOf(admin())
-    expect(plan.operations).toMatchObject([{ reason: 'VolumeDeleted' }])
-    expect(ends(await apply(admin(), plan))).toEqual([['done', undefined]])
-  })
-
-  it('not a taint that was taken away since the plan', async () => {
-    await given(
-      ...node('off', { isOutOfService: true, ready: 'Unknown', inUse: ['data'] }),
-      ...claimed('data'),
-      attached('data', 'off'),
-    )
-    const plan = await planOf(admin())
-    await api.put(...node('off', { ready: 'True', inUse: ['data'] }))
-    expect(ends(await apply(admin(), plan))).toEqual([['refused', 'Changed']])
-    expect(await changes()).toEqual([])
   })
 })
 
@@ -258,18 +208,6 @@ describe('what came in between', () => {
     await given(...node('off', { isOutOfService: true, ready: 'Unknown' }), ...claimed('data'), attached('data', 'off'))
     const plan = await planOf(admin())
     const late = afterFirstLook(admin(), () => api.put(pod('web-0', 'off', 'data')))
-    expect(ends(await apply(late, plan))).toEqual([['refused', 'Changed']])
-    expect(await changes()).toEqual([])
-  })
-
-  it('a pod with a claim that is bound since the first look: refused', async () => {
-    await given(
-      ...node('off', { isOutOfService: true, ready: 'Unknown' }),
-      ...claimed('data').slice(1),
-      attached('data', 'off'),
-    )
-    const plan = await planOf(admin())
-    const late = afterFirstLook(admin(), () => api.put(...claimed('data').slice(0, 1), pod('web-0', 'off', 'data')))
     expect(ends(await apply(late, plan))).toEqual([['refused', 'Changed']])
     expect(await changes()).toEqual([])
   })
@@ -311,15 +249,6 @@ describe('what came in between', () => {
     expect(await changes()).toEqual(['POST 409'])
   })
 
-  it('another attachment of that name: refused', async () => {
-    await given(...node('here'), ...claimed('data'), pod('web-0', 'here', 'data'))
-    const other = attached('data', 'elsewhere', { name: attachmentOf('data', 'here') })
-    const late = beforeChange(admin(), async (method, path) => {
-      if (method === 'create' && path.endsWith('volumeattachments')) await api.put(other)
-    })
-    expect(ends(await apply(late, await planOf(admin())))).toEqual([['refused', 'Changed']])
-  })
-
   it('the controller, in mid-apply: nothing more is done', async () => {
     await given(...moved())
     await using _ = await startAttacher(api, { driver: DRIVER })
@@ -359,14 +288,6 @@ describe('failures of the API', () => {
       ['done', undefined],
       ['done', undefined],
     ])
-  })
-
-  it('a POST whose answer is lost was carried out', async () => {
-    await given(...node('here'), ...claimed('data'), pod('web-0', 'here', 'data'))
-    await using _ = await startAttacher(api, { driver: DRIVER })
-    const plan = await planOf(admin())
-    await api.setFaults({ method: 'POST', path: '/volumeattachments', times: 1, action: { type: 'lose' } })
-    expect(ends(await apply(admin(), plan))).toEqual([['done', undefined]])
   })
 
   it('a server that goes away after the DELETE: waited for', async () => {

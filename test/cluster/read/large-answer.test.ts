@@ -13,9 +13,9 @@ import { startBigCluster } from '../../helpers/big-cluster/start.ts'
 const run = promisify(execFile)
 
 describe('a server that sends each list as one answer, whatever limit it is asked for', () => {
-  it('of 200 MB is refused with the memory of one page, and shows no object', { timeout: 300_000 }, async () => {
+  it('of 80 MB is refused with the memory of one page, and shows no object', { timeout: 300_000 }, async () => {
     using directory = temporaryDirectory()
-    await using server = await startBigCluster(directory.path, { nodes: 1000, ignoresLimit: true })
+    await using server = await startBigCluster(directory.path, { nodes: 400, ignoresLimit: true })
     const worker = new URL('./large-answer.worker.ts', import.meta.url).pathname
     const { stdout } = await run(process.execPath, ['--no-warnings', worker, server.kubeconfig])
     const { lists, errors, pods, maxRss } = JSON.parse(stdout)
@@ -79,7 +79,7 @@ describe('an answer to a list', () => {
     { name: 'fails: 503', action: { type: 'status', status: 503, retryAfter: 0 } },
     { name: 'never begins: the connection is dropped', action: { type: 'drop' } },
   ] as const)('that $name is asked for again, and each object counts once', async ({ action }) => {
-    for (const skip of [0, 1, 3]) {
+    for (const skip of [0, 3]) {
       await server.setFaults({ path: '/api/v1/pods?', skip, times: 1, action })
       await server.clearRequests()
       const state = await read()
