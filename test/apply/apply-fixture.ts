@@ -1,5 +1,6 @@
 /** Plans of one or two operations and a context made of fakes, for tests of apply. */
 import { readFileSync } from 'node:fs'
+import { afterEach, beforeEach, vi } from 'vitest'
 import { applyPlan } from '../../src/core/apply/apply-plan.ts'
 import type { ApplyContext, Cluster, CsiNode, Witness } from '../../src/core/apply/operation/ports.ts'
 import type { VolumeToMount } from '../../src/core/desired/desired-state.ts'
@@ -26,6 +27,19 @@ export function operation(id: string, given: Partial<Operation> = {}): Operation
 
 export function planOf(operations: readonly Operation[], given: Partial<Plan> = {}): Plan {
   return barePlan(ROOT, operations, given)
+}
+
+/** In this file the pauses between two looks are over at once; deadlines are not. */
+export function withoutPauses(): void {
+  const real = globalThis.setTimeout
+  const isPause = (ms = 0): boolean => ms > 50 && ms <= 500
+  beforeEach(() => {
+    vi.spyOn(globalThis, 'setTimeout').mockImplementation(((call: () => void, ms?: number) =>
+      real(call, isPause(ms) ? 0 : ms)) as typeof setTimeout)
+  })
+  afterEach(() => {
+    vi.restoreAllMocks()
+  })
 }
 
 export class Fixture {
@@ -99,6 +113,14 @@ export class Fixture {
       detachWaitMs: 0,
       ...this.given,
     }
+  }
+
+  /** The pod is in the API, and wants this volume. */
+  wants(volume: Pick<VolumeToMount, 'plugin' | 'uniqueName' | 'mode'>): this {
+    const metadata = { name: 'p', namespace: 'n', uid: POD }
+    this.witness = { listed: new Set([POD]), alive: new Set(), apiPods: [{ metadata, spec: {} }] }
+    this.volumes = [{ ...volume, podUid: POD } as VolumeToMount]
+    return this
   }
 
   /** The one that the fixture was given for the pod. */

@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { BlockCode } from '../../src/core/codes/codes.ts'
 import { ExitStatus } from '../../src/core/errors/exit-status.ts'
@@ -49,13 +50,69 @@ describe('the way of an apply', () => {
     }
     expect(fixture.host.log).toEqual([])
   })
+})
 
-  it('stops before its first operation when the journal cannot be written', async () => {
-    fixture.given = { journalDir: '/proc/volctl' }
-    await expect(fixture.apply(planOf([secret('a')]))).rejects.toMatchObject({
-      code: 'JournalFailed',
-      exit: ExitStatus.Failed,
+describe('what holds of every apply, of a node and of a cluster', () => {
+  /** Called when the first change is about to be made. */
+  const during = (happens: () => unknown): void => {
+    const { umount } = fixture.host
+    fixture.host.umount = async (...given) => {
+      await happens()
+      return await umount.apply(fixture.host, given)
+    }
+  }
+
+  it('S14: the intent is on the disk before the first change; a journal that cannot be written changes nothing', async () => {
+    let written: readonly string[] = []
+    during(() => {
+      written = fixture.journal().map(({ type }) => type)
     })
+    await fixture.apply(planOf([secret('a')]))
+    expect(written).toEqual(['begin', 'intent'])
+    fixture.given = { journalDir: '/proc/volctl' }
+    await expect(fixture.apply(planOf([secret('b')]))).rejects.toMatchObject({ code: 'JournalFailed' })
+    expect(fixture.host.log).toHaveLength(2)
+  })
+
+  it('a second one is refused while the first is at work, and the lock is free afterwards', async () => {
+    let second: unknown
+    during(async () => {
+      second = await fixture.apply(planOf([])).catch((error: unknown) => error)
+    })
+    expect(statesOf(await fixture.apply(planOf([secret('a')])))).toEqual({ a: 'done' })
+    expect(second).toMatchObject({ code: 'Locked' })
+    expect(await fixture.apply(planOf([]))).toMatchObject({ exit: ExitStatus.Ok })
+  })
+
+  it('the lock of one that died is taken over, and it is said', async () => {
+    const bootID = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+    const dead = { pid: process.pid, startTime: '1', bootID, user: 'root', since: '2026-11-24T00:00:00Z' }
+    writeFileSync(`${fixture.directory}/lock`, JSON.stringify(dead), { mode: 0o600 })
+    expect(statesOf(await fixture.apply(planOf([secret('a')])))).toEqual({ a: 'done' })
+    expect(fixture.events[0]).toMatchObject({ code: 'Locked', message: expect.stringContaining('took over the lock') })
+  })
+
+  it('a look that fails changes nothing at first, and is said at the end', async () => {
+    let failsAt = 0
+    let looks = 0
+    fixture.given = {
+      look: async () => {
+        if (looks++ === failsAt) throw new Error('the API server does not answer')
+        return { snapshot: {} as never, mounts: fixture.host.readMounts() }
+      },
+    }
+    const plan = planOf([secret('a')])
+    await expect(fixture.apply(plan)).rejects.toThrow('does not answer')
+    expect(fixture.host.log).toEqual([])
+    failsAt = 2
+    expect(await fixture.apply(plan)).toMatchObject({ exit: ExitStatus.Ok, left: undefined })
+    expect(fixture.events.at(-1)).toMatchObject({ type: 'note', code: 'ReadFailed' })
+  })
+
+  it('S26: an operation that was done since is not done again', async () => {
+    fixture.given = { isDone: () => true }
+    const result = await fixture.apply(planOf([secret('a')]), planOf([]))
+    expect(statesOf(result)).toEqual({ a: 'skipped AlreadyDone' })
     expect(fixture.host.log).toEqual([])
   })
 })

@@ -1,10 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { isBatchable } from '../../src/core/apply/apply-run.ts'
-import { BATCH_OPERATIONS } from '../../src/core/apply/run-batch.ts'
 import { VolctlError } from '../../src/core/errors/errors.ts'
 import type { Operation } from '../../src/core/plan/plan.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
-import { until } from '../helpers/until.ts'
 import { Fixture, operation, planOf, ROOT, step } from './apply-fixture.ts'
 
 let fixture: Fixture
@@ -90,46 +88,6 @@ describe('a batch of unmounts', () => {
     expect(fixture.host.mounts).toHaveLength(1)
   })
 
-  it('is followed by the batch of what comes after', async () => {
-    const operations = [0, 1, 2].map(secret)
-    const directories = [0, 1, 2].map((n) =>
-      operation(`d${n}`, {
-        kind: 'RemoveOrphanPodDir',
-        pod: { uid: `pod-${n}` },
-        after: [`s${n}`],
-        steps: fixture.host
-          .listTree(podDir(n))
-          .filter((path) => fixture.host.lstat(path)?.type === 'dir' && path !== volumeDir(n))
-          .toSorted((a, b) => b.length - a.length)
-          .map((path) => step('rmdir', path))
-          .concat(step('rmdir', podDir(n))),
-      }),
-    )
-    const states = statesOf(await fixture.apply(planOf([...operations, ...directories])))
-    expect(new Set(Object.values(states))).toEqual(new Set(['done']))
-    expect(fixture.host.listTree(`${ROOT}/pods`)).toEqual([])
-  })
-
-  it('is looked into while another one is unmounted, and not before', async () => {
-    const operations = Array.from({ length: BATCH_OPERATIONS + 2 }, (_, n) => {
-      const target = `${ROOT}/pods/pod-${n}`
-      const expects = [fixture.host.mount(target)]
-      return operation(`s${n}`, { pod: { uid: `pod-${n}` }, expects, steps: [step('umount', target)] })
-    })
-    const begun = () => fixture.events.filter(({ type }) => type === 'start').length
-    const unmount = fixture.host.umount.bind(fixture.host)
-    const atUmount: number[] = []
-    fixture.host.umount = async (...args) => {
-      atUmount.push(begun())
-      await until(() => begun() === operations.length)
-      return await unmount(...args)
-    }
-    const states = statesOf(await fixture.apply(planOf(operations)))
-    expect(new Set(Object.values(states))).toEqual(new Set(['done']))
-    expect(atUmount[0]).toBe(BATCH_OPERATIONS)
-    expect(atUmount.at(-1)).toBe(operations.length)
-  })
-
   it.each([
     { name: 'a signal', want: 'interrupted Interrupted' },
     { name: 'a kubelet', want: 'failed KubeletRunning' },
@@ -165,13 +123,6 @@ describe('a batch of unmounts', () => {
       expect(host.mounts.map(({ path }) => path)).toEqual(['/', volumeDir(0), volumeDir(1)])
     },
   )
-
-  it('hangs nobody: what a hung call did not take is given up', async () => {
-    const operations = [0, 1].map(secret)
-    fixture.host.hanging.add(volumeDir(0))
-    const states = statesOf(await fixture.apply(planOf(operations)))
-    expect(states).toEqual({ s0: 'failed TimedOut', s1: 'done' })
-  })
 
   it.each([
     { name: 'a CSI call', steps: [step('NodeUnpublishVolume', '/x')], fsType: 'tmpfs', want: false },

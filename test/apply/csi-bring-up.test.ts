@@ -242,12 +242,3 @@ describe('a raw block volume', () => {
     })
   })
 })
-
-it('what a driver has mounted is not asked for its attributes: its server may hang', async () => {
-  const { lstat } = fixture.host
-  fixture.host.lstat = (path) => {
-    if (fixture.host.mounts.some((mount) => mount.path === path)) throw new Error(`${path} hangs`)
-    return lstat(path)
-  }
-  expect((await run()).state).toBe('done')
-})

@@ -60,13 +60,6 @@ describe('the lock', () => {
     expect(readdirSync(path.slice(0, path.lastIndexOf('/')))).toEqual([])
   })
 
-  it('of an owner that was killed is taken over, and it says from whom', async () => {
-    const first = await startHolder(path)
-    await end(first, 'SIGKILL')
-    using lock = takeLock(path)
-    expect(lock.takenOverFrom?.pid).toBe(first.child.pid)
-  })
-
   it('of an owner whose pid is another process’s now is taken over', () => {
     const bootID = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
     takeLock(path)[Symbol.dispose]()
@@ -75,12 +68,12 @@ describe('the lock', () => {
     expect(lock.takenOverFrom).toMatchObject({ pid: process.pid, startTime: '1' })
   })
 
-  it('of a dead owner goes to exactly one of many that want it at once', async () => {
-    await end(await startHolder(path), 'SIGKILL')
-    const holders = await Promise.all(Array.from({ length: 6 }, () => startHolder(path)))
-    const words = holders.map(({ said }) => said.split(' ')[0]).toSorted()
-    expect(words.filter((word) => word === 'held')).toEqual(['held'])
-    expect(words.filter((word) => word === 'Locked')).toHaveLength(5)
+  it('of an owner that was killed goes to exactly one of many that want it at once, and it says from whom', async () => {
+    const first = await startHolder(path)
+    await end(first, 'SIGKILL')
+    const holders = await Promise.all(Array.from({ length: 3 }, () => startHolder(path)))
+    const held = holders.flatMap(({ said }) => (said.startsWith('Locked ') ? [] : said))
+    expect(held).toEqual([`held ${first.child.pid}`])
     await Promise.all(holders.map((holder) => end(holder)))
   })
 

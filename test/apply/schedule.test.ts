@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { keysOf, Schedule } from '../../src/core/apply/schedule.ts'
 import type { Operation } from '../../src/core/plan/plan.ts'
-import { operation, step } from './apply-fixture.ts'
+import { operation } from './apply-fixture.ts'
 
 const volume = (handle: string) => ({
   name: handle,
@@ -27,16 +27,6 @@ describe('the schedule', () => {
       'pod u',
       'volume kubernetes.io/nfs/x',
     ])
-  })
-
-  it('never ends sessions of one iSCSI target twice at a time (P76)', () => {
-    const directory = (maps: string, lun: number) =>
-      `/r/plugins/kubernetes.io/iscsi/${maps}iface-default/10.0.0.1:3260-iqn.2003-01.t:d-lun-${lun}`
-    const iscsi = { name: 'x', plugin: 'kubernetes.io/iscsi', mode: 'Filesystem' as const }
-    const mounted = { kind: 'UnmountDevice' as const, steps: [step('iscsiLogout', directory('', 1))] }
-    const mapped = { kind: 'UnmapDevice' as const, steps: [step('iscsiLogout', directory('volumeDevices/', 2))] }
-    for (const given of [mounted, mapped])
-      expect(keysOf(operation('a', { volume: iscsi, ...given }))).toContain('target iqn.2003-01.t:d')
   })
 
   it('holds back what shares a volume or a pod with a running operation', () => {
@@ -86,29 +76,6 @@ describe('the schedule', () => {
       expect(ids(schedule.ready())).toEqual(['other'])
     },
   )
-
-  it.each([
-    { name: 'FC', plugin: 'kubernetes.io/fc', uniqueName: 'kubernetes.io/fc/x', dropped: [] },
-    {
-      name: 'iSCSI, of which nothing tells the target',
-      plugin: 'kubernetes.io/iscsi',
-      uniqueName: 'x',
-      dropped: ['b'],
-    },
-  ])('one that hangs of $name drops $dropped', ({ plugin, uniqueName, dropped }) => {
-    const release = (id: string, pod: string) =>
-      operation(id, {
-        kind: 'UnmountDevice',
-        pod: { uid: pod },
-        volume: { name: id, plugin, uniqueName: `${uniqueName}${id}`, mode: 'Filesystem' },
-      })
-    const [a, b] = [release('a', '1'), release('b', '2')] as const
-    const schedule = new Schedule([a, b])
-    schedule.start(a)
-    expect(ids(schedule.ready())).toEqual([])
-    schedule.settle(a, { state: 'failed' }, true)
-    expect(schedule.drop().map(({ operation: { id } }) => id)).toEqual(dropped)
-  })
 
   it('touches a volume no more when a call on it was given up', () => {
     const [a, b] = [

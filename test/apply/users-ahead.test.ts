@@ -2,7 +2,6 @@
 import { beforeEach, expect, it } from 'vitest'
 import { usersAhead } from '../../src/core/apply/users-ahead.ts'
 import type { InUse } from '../../src/core/model/snapshot.ts'
-import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import type { Operation } from '../../src/core/plan/plan.ts'
 import { Fixture, operation, planOf, ROOT, step } from './apply-fixture.ts'
 
@@ -76,14 +75,6 @@ it('looks for whoever was found once more, and names him with the operation', as
     },
   ])
   expect(reads.toSorted()).toEqual(['mounts', 'namespaces', 'namespaces', 'processes', 'processes'])
-})
-
-it('names a process as data, too', async () => {
-  const table = parseMountinfo('7 1 254:7 / /data rw - ext4 /dev/sdb rw\n')
-  fixture.host.namespaces = [{ pid: 42, process: 'tmux: server', table }]
-  expect(await ahead([unmount('a', { kind: 'UnmountDevice' })])).toMatchObject([
-    { code: 'HeldBy', message: expect.stringContaining('(pid 42'), users: [{ pid: 42, process: 'tmux: server' }] },
-  ])
 })
 
 it('S3: what cannot be seen counts as in use', async () => {

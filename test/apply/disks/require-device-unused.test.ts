@@ -5,13 +5,14 @@ import type { VolumeToMount } from '../../../src/core/desired/desired-state.ts'
 import type { Pod } from '../../../src/core/model/objects.ts'
 import type { Operation } from '../../../src/core/plan/plan.ts'
 import { recordDisks } from '../../helpers/recorded-disks.ts'
-import { Fixture, operation, planOf, ROOT, step } from '../apply-fixture.ts'
+import { Fixture, operation, planOf, ROOT, step, withoutPauses } from '../apply-fixture.ts'
 
 const OTHER = '22222222-2222-4222-8222-222222222222'
 const UNIQUE = 'kubernetes.io/csi/disk.test^vol-1'
 const MAP = `${ROOT}/plugins/kubernetes.io/csi/volumeDevices/pv/dev/11111111-1111-4111-8111-111111111111`
 
 let fixture: Fixture
+withoutPauses()
 beforeEach(() => {
   fixture = new Fixture()
   const { host } = fixture

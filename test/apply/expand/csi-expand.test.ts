@@ -127,11 +127,7 @@ describe('is the driver called, and what does the claim say then', () => {
       given: { status: allocated('NodeResizePending') },
       want: { state: 'done', calls: 1, size: '2Gi', says: undefined },
     },
-    {
-      name: 'begun by somebody who did not come back: called, and finished',
-      given: { status: allocated('NodeResizeInProgress') },
-      want: { state: 'done', calls: 1, size: '2Gi', says: undefined },
-    },
+
     {
       name: 'infeasible on record: not called',
       given: { status: allocated('NodeResizeInfeasible') },
@@ -257,14 +253,5 @@ describe('what the call carries (C100)', () => {
   it('the secret of the expansion, where there is one', async () => {
     await expand({ secret: { namespace: 'x', name: 'there' } })
     expect(calls).toMatchObject([{ secrets: { key: 'v' } }])
-  })
-
-  it('nothing, where that secret does not exist: the claim says nothing of it either', async () => {
-    const status = allocated('NodeResizePending')
-    const found = await expand({ secret: { namespace: 'x', name: 'none' }, status })
-    expect([found, patches]).toEqual([
-      { state: 'failed ContentMissing', calls: 0, size: '1Gi', says: 'NodeResizePending' },
-      0,
-    ])
   })
 })

@@ -70,15 +70,4 @@ describe('a device that has grown', () => {
     expect(seen).toMatchObject({ state: 'failed ExpandFailed', called: [] })
     expect(seen.message).toContain('ntfs')
   })
-
-  it('whether it is read-only cannot be told: an error, and nothing is called', async () => {
-    const blockdev = { status: 1, stderr: 'blockdev: cannot open /dev/sdb' }
-    expect(await expand('ext4', { blockdev })).toMatchObject({ state: 'failed ExpandFailed', called: [] })
-  })
-
-  it('a program that fails: its own words', async () => {
-    const seen = await expand('btrfs', { btrfs: { status: 1, stderr: 'ERROR: unable to resize' } })
-    expect(seen.state).toBe('failed ExpandFailed')
-    expect(seen.message).toContain('unable to resize')
-  })
 })

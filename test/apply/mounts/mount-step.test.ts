@@ -13,13 +13,7 @@ const volume = {
 
 let fixture: Fixture
 beforeEach(() => {
-  fixture = new Fixture()
-  fixture.witness = {
-    listed: new Set([POD]),
-    alive: new Set(),
-    apiPods: [{ metadata: { name: 'p', namespace: 'n', uid: POD }, spec: {} }],
-  }
-  fixture.volumes = [{ ...volume, podUid: POD } as never]
+  fixture = new Fixture().wants(volume)
   fixture.host.dir(DIR)
 })
 

@@ -67,7 +67,6 @@ it.each([
   { fsType: 'ext4', apart: undefined },
   // Nine tenths of the two minutes: the rest is for taking the mount back.
   { fsType: 'nfs4', apart: { command: ['walker'], deadlineMs: 108_000 } },
-  { fsType: 'fuse.s3', apart: { command: ['walker'], deadlineMs: 108_000 } },
 ])('a $fsType is walked by a child where it may not answer', async ({ fsType, apart }) => {
   fixture.host.mount(TARGET, { fsType })
   const seen: unknown[] = []

@@ -79,17 +79,12 @@ describe('the mounts that the plan was made on (S18, S26)', () => {
     { name: 'unmounted meanwhile', change: () => fixture.host.mounts.pop(), want: 'done' },
     { name: 'something stacked on it', change: () => fixture.host.mount(DIR), want: 'refused ForeignMount' },
     { name: 'something mounted below', change: () => fixture.host.mount(`${DIR}/x`), want: 'refused ForeignMount' },
-    {
-      name: 'the id given again to another file system',
-      change: () => {
-        const mount = fixture.host.mounts.pop()
-        if (mount !== undefined) fixture.host.mounts.push({ ...mount, dev: '9:9' })
-      },
-      want: 'refused ForeignMount',
-    },
-  ])('$name: $want', async ({ change, want }) => {
+    { name: 'the id given again to another file system', now: { dev: '9:9' }, want: 'refused ForeignMount' },
+    { name: 'and to another directory of it', now: { root: '/other' }, want: 'refused ForeignMount' },
+  ])('$name: $want', async ({ change = () => {}, now = {}, want }) => {
     const expects = [fixture.host.mount(DIR)]
     change()
+    fixture.host.mounts = fixture.host.mounts.map((each) => (each.path === DIR ? { ...each, ...now } : each))
     const result = await fixture.apply(planOf([operation('a', { steps: [step('umount', DIR)], expects })]))
     expect(statesOf(result)).toEqual({ a: want })
   })
@@ -166,10 +161,8 @@ describe('readers of a staged volume (S24)', () => {
   it.each([
     { name: 'nobody', reader: undefined, want: 'done' },
     { name: 'a bind mount elsewhere', reader: { root: '/', fields: '' }, want: 'refused HeldBy' },
-    { name: 'a bind mount of a directory in it', reader: { root: '/sub', fields: '' }, want: 'refused HeldBy' },
+
     { name: 'a bind mount in its peer group', reader: { root: '/', fields: 'shared:7' }, want: 'refused HeldBy' },
-    { name: 'a slave of that', reader: { root: '/', fields: 'master:7' }, want: 'refused HeldBy' },
-    { name: 'a peer of another group', reader: { root: '/', fields: 'shared:8' }, want: 'refused HeldBy' },
   ])('$name: $want', async ({ reader, want }) => {
     fixture.host.mount(GLOBAL, { ...staged, fields: 'shared:7' })
     if (reader !== undefined) fixture.host.mount('/mnt/elsewhere', { ...staged, ...reader })
@@ -178,7 +171,7 @@ describe('readers of a staged volume (S24)', () => {
 
   it.each([
     { name: 'a peer of what it is mounted on', of: 'shared:1', want: 'done' },
-    { name: 'a slave of that', of: 'master:1', want: 'done' },
+
     { name: 'another mount of the same disk', of: 'shared:2', want: 'refused HeldBy' },
   ])('are no copies that go with it, in $name: $want', async ({ of, want }) => {
     fixture.host.mounts = fixture.host.mounts.map((mount) => ({ ...mount, fields: 'shared:1' }))

@@ -16,13 +16,7 @@ function volumeNamed(name: string) {
 
 let fixture: Fixture
 beforeEach(() => {
-  fixture = new Fixture()
-  fixture.witness = {
-    listed: new Set([POD]),
-    alive: new Set(),
-    apiPods: [{ metadata: { name: 'p', namespace: 'n', uid: POD }, spec: {} }],
-  }
-  fixture.volumes = [{ ...volumeNamed('pv'), podUid: POD } as never]
+  fixture = new Fixture().wants(volumeNamed('pv'))
   fixture.host.dir(DIR).dir(`${ROOT}/plugins`)
 })
 
@@ -68,16 +62,6 @@ describe('the mount of this operation goes', () => {
     expect(mountsOn(GLOBAL)).toBe(0)
     expect(fixture.host.files.has(GLOBAL)).toBe(false)
   })
-
-  it('where the time of the operation is spent', async () => {
-    fixture.given = { timeoutMs: 60 }
-    mounting((args) => {
-      for (const end = performance.now() + 70; !isRemount(args) && performance.now() < end; );
-      return {}
-    })
-    expect(await run(bind)).toMatchObject({ state: 'failed', code: 'TimedOut' })
-    expect(mountsOn(DIR)).toBe(0)
-  })
 })
 
 describe('nothing of somebody else’s goes', () => {
@@ -121,37 +105,6 @@ it('an undo that hangs leaves the volume alone from then on', async () => {
     ]),
   )
   expect(outcomes.map(({ code }) => code)).toEqual(['MountFailed', 'StillAtWork'])
-})
-
-it('what is left is named whatever kind of failure it was', async () => {
-  mounting(() => ({}))
-  fixture.host.busy.add(DIR)
-  fixture.host.changeOwnership = async () => {
-    throw new Error('no such luck')
-  }
-  const ownership = { gid: 1, policy: 'Always', readOnly: false, ignoreErrors: false } as const
-  const outcome = await run(
-    { op: 'mount', target: DIR, source: '/src' },
-    { op: 'setOwnership', target: DIR, ownership },
-  )
-  expect(outcome?.message).toContain(`left as it is: the mount on ${DIR}`)
-})
-
-it('a marker that cannot be made takes its directories along', async () => {
-  fixture.host.createFile = () => {
-    throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' })
-  }
-  const outcome = await run({ op: 'writeMarker', target: `${ROOT}/plugins/a/b/ready` })
-  expect(outcome).toMatchObject({ state: 'failed', code: 'WriteFailed' })
-  expect([...fixture.host.files.keys()].filter((path) => path.startsWith(`${ROOT}/plugins/`))).toEqual([])
-})
-
-it('a directory whose mode cannot be set fails with a code and takes itself along', async () => {
-  fixture.host.chmod = () => {
-    throw Object.assign(new Error('EROFS'), { code: 'EROFS' })
-  }
-  expect(await run(mkdir)).toMatchObject({ state: 'failed', code: 'WriteFailed' })
-  expect(fixture.host.files.has(mkdir.target)).toBe(false)
 })
 
 it('two volumes of one device are never at work at once: the second finds the first (S30)', async () => {

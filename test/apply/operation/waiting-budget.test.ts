@@ -24,12 +24,6 @@ describe('what one operation may wait (--timeout)', () => {
     expect(await call(0)).toBe(10)
   })
 
-  it('counts what a call that fails took', async () => {
-    const { waiting, call } = budget(100)
-    await expect(call(40).then(() => waiting.spend(() => Promise.reject(new Error('busy'))))).rejects.toThrow('busy')
-    expect(await call(0)).toBe(60)
-  })
-
   it('is over when nothing is left: no further call is made', async () => {
     const { waiting, call } = budget(100)
     await call(100)
