@@ -48,7 +48,7 @@ const mountLine = (options: string, type = 'ext4') => `mount -t ${type} -o ${opt
 const EXT4 = { stdout: 'DEVNAME=/dev/sdb\nTYPE=ext4\n' }
 const NOTHING = { status: 2 }
 
-describe('a file system is checked and mounted, never made', () => {
+describe('S15: a file system is checked and mounted, never made', () => {
   it.each<{
     name: string
     script: Script
