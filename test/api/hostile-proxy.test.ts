@@ -64,7 +64,7 @@ describe.each(WAYS)('$way with $scheme', ({ way, scheme }) => {
       contexts: [{ name: 'c', context: { cluster: 'c' } }],
       'current-context': 'c',
     })
-    const client = createKubeClient(discoverKubeConfig({ kubeconfig }), { deadlineMs: 1500 })
+    const client = createKubeClient(discoverKubeConfig({ kubeconfig }), { deadlineMs: 400 })
     const before = process.resourceUsage().maxRSS
     const began = performance.now()
     expect((await failureOf(client.get('/api/v1/pods'))).code).toMatch(/^(ApiUnreachable|TlsMismatch)$/)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startApiServer } from '../helpers/api-server/start.ts'
-import { startHostileServer } from '../helpers/hostile-server/start.ts'
+import { type HostileServer, startHostileServer } from '../helpers/hostile-server/start.ts'
 import type { TrickName } from '../helpers/hostile-server/tricks.ts'
 import { TEST_BUNDLE } from '../helpers/volctl-program.ts'
 import { startWarmNode, type WarmNode } from '../helpers/warm-node.ts'
@@ -15,10 +15,15 @@ import { CAPTURES } from './run-volctl.ts'
 const CAPTURE = join(CAPTURES, 'forcedel-killed', 'before.json')
 
 let node: WarmNode
+let server: HostileServer
 beforeAll(async () => {
   node = await startWarmNode(CAPTURE)
+  server = await startHostileServer()
 })
-afterAll(async () => await node[Symbol.asyncDispose]())
+afterAll(async () => {
+  await node[Symbol.asyncDispose]()
+  await server[Symbol.asyncDispose]()
+})
 
 interface Watched {
   readonly status: number | null
@@ -64,8 +69,7 @@ describe('ends with one clear line, and has less than 500 MB of memory all the t
     { trick: 'brackets without end' },
     { trick: 'a failure without end' },
   ])('$trick', async ({ trick }) => {
-    await using server = await startHostileServer(trick)
-    const { status, stderr, peak } = await plan(server.kubeconfig)
+    const { status, stderr, peak } = await plan(server.meet(trick).kubeconfig)
     expect(stderr).toMatch(/^volctl: .+\n {8}.+\n$/)
     expect(status).toBe(1)
     expect(peak).toBeGreaterThan(50)

@@ -1,64 +1,89 @@
 /**
- * An HTTPS server that never answers as an API server does. Usage: main.ts DIRECTORY TRICK HOST
+ * A server that answers as no API server does, in a way that the path of a request names: /TRICK/NUMBER/api/… . What has no such way
+ * goes on to a sound server.
  *
- * DIRECTORY receives a kubeconfig. GET /seen returns how many other connections are open, and how many requests have come.
+ *     node main.ts DIRECTORY --host HOST [--plain] [--upstream URL --upstream-ca FILE [--trick TRICK --path PART]]
+ *
+ * DIRECTORY receives ca.crt, and `url` when it listens. GET /seen returns how many other connections are open, and how many requests
+ * have come by each path.
  */
-import { writeFileSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer as createPlainServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { request as ask, createServer } from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
 import { join } from 'node:path'
-import { createServer, type TLSSocket } from 'node:tls'
+import { setImmediate } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
 import { createAuthority } from '../api-server/certificates.ts'
 import { readyUntilEnd } from '../start-program.ts'
 import { TRICKS, type Trick, type Write } from './tricks.ts'
 
-const [directory = '', name = '', host = ''] = process.argv.slice(2)
-const trick = (TRICKS as Readonly<Record<string, Trick>>)[name]
-if (trick === undefined) throw new Error(`no trick ${name}`)
-
-const authority = createAuthority('volctl test CA')
-const { key, certificate } = authority.server([host])
-let number = 0
-let open = 0
-
-const server = createServer({ key, cert: certificate }, (socket) => {
-  open++
-  socket.on('error', () => undefined).on('close', () => open--)
-  serve(socket).catch(() => socket.destroy())
+const { values: flags, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    host: { type: 'string', default: '127.0.0.1' },
+    plain: { type: 'boolean', default: false },
+    upstream: { type: 'string', default: '' },
+    'upstream-ca': { type: 'string', default: '' },
+    trick: { type: 'string', default: '' },
+    path: { type: 'string', default: '' },
+  },
 })
+const [directory = ''] = positionals
+const tricks: Readonly<Record<string, Trick>> = TRICKS
+const seen = new Map<string, number>()
+const sockets = new Set<Socket>()
 
-async function serve(socket: TLSSocket): Promise<void> {
-  const write: Write = async (bytes) => {
-    if (socket.destroyed) throw new Error('gone')
-    if (!socket.write(bytes)) {
-      const { promise, resolve, reject } = Promise.withResolvers<void>()
-      socket.once('drain', resolve).once('close', () => reject(new Error('gone')))
-      await promise
-    } else await new Promise(setImmediate)
+function handle(incoming: IncomingMessage, response: ServerResponse): void {
+  const { url = '', socket } = incoming
+  if (url === '/seen') {
+    response.setHeader('Connection', 'close').end(JSON.stringify([sockets.size - 1, Object.fromEntries(seen)]))
+    return
   }
-  let text = ''
-  socket.setEncoding('latin1')
-  for await (const piece of socket as AsyncIterable<string>) {
-    text += piece
-    if (!text.includes('\r\n\r\n')) continue
-    const [, path = ''] = text.split(' ')
-    text = ''
-    if (path === '/seen') {
-      await write(`HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n${JSON.stringify([open - 1, number])}`)
-      socket.end()
-    } else await trick?.(write, path, ++number)
+  const [, named = '', number = '', ...rest] = url.split('/')
+  const trick = tricks[decodeURIComponent(named)] ?? (url.includes(flags.path) ? tricks[flags.trick] : undefined)
+  if (trick === undefined) {
+    handOn(incoming, response)
+    return
+  }
+  const key = `${named}/${number}`
+  const count = (seen.get(key) ?? 0) + 1
+  seen.set(key, count)
+  // By the socket itself: no server of Node.js would send these.
+  trick(writeTo(socket), rest.join('/'), count).catch(() => socket.destroy())
+}
+
+function writeTo(socket: Socket): Write {
+  return async (bytes) => {
+    if (socket.destroyed) throw new Error('gone')
+    if (socket.write(bytes)) return await setImmediate()
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    socket.once('drain', resolve).once('close', () => reject(new Error('gone')))
+    await promise
   }
 }
 
-server.listen(0, host, () => {
-  const url = `https://${host}:${(server.address() as AddressInfo).port}`
-  const ca = Buffer.from(authority.certificate).toString('base64')
-  const config = {
-    kind: 'Config',
-    clusters: [{ name: 'c', cluster: { server: url, 'certificate-authority-data': ca } }],
-    users: [{ name: 'u', user: { token: 'x' } }],
-    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
-    'current-context': 'c',
-  }
-  writeFileSync(join(directory, 'config'), JSON.stringify(config), { mode: 0o600 })
+function handOn(incoming: IncomingMessage, response: ServerResponse): void {
+  const { method, headers, url = '' } = incoming
+  const ca = readFileSync(flags['upstream-ca'])
+  const outgoing = ask(`${flags.upstream}${url}`, { method, headers, ca }, (answer) => {
+    response.writeHead(answer.statusCode ?? 500, answer.headers)
+    answer.pipe(response)
+  })
+  outgoing.on('error', () => response.destroy())
+  incoming.pipe(outgoing)
+}
+
+const authority = createAuthority('volctl test CA')
+const { key, certificate } = authority.server([flags.host])
+const server = flags.plain ? createPlainServer(handle) : createServer({ key, cert: certificate }, handle)
+server.on(flags.plain ? 'connection' : 'secureConnection', (socket: Socket) => {
+  sockets.add(socket)
+  socket.on('error', () => undefined).on('close', () => sockets.delete(socket))
+})
+server.listen(0, flags.host, () => {
+  writeFileSync(join(directory, 'ca.crt'), authority.certificate)
+  const { port } = server.address() as AddressInfo
+  writeFileSync(join(directory, 'url'), `${flags.plain ? 'http' : 'https'}://${flags.host}:${port}`)
   readyUntilEnd(() => undefined)
 })

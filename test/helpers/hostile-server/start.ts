@@ -1,36 +1,90 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { get } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { startProgram } from '../start-program.ts'
+import type { TestApiServer } from '../api-server/start.ts'
+import { type Program, startProgram } from '../start-program.ts'
 import type { TrickName } from './tricks.ts'
 
 export interface HostileServer extends AsyncDisposable {
-  readonly kubeconfig: string
+  /** A kubeconfig for it, by which every request is answered in this way. */
+  meet(trick: TrickName): HostileMeeting
   /** Connections open at the moment. */
   connections(): Promise<number>
+}
+
+export interface HostileMeeting {
+  readonly kubeconfig: string
   /** Requests received so far. */
   requests(): Promise<number>
 }
 
-/** Starts a server that answers everything in this one way; 0.0.0.0 reaches it without being a loopback address. */
-export async function startHostileServer(trick: TrickName, host = '127.0.0.1'): Promise<HostileServer> {
+async function start(args: readonly string[]): Promise<{ directory: string; url: string; program: Program }> {
   const directory = mkdtempSync(join(tmpdir(), 'volctl-hostile-'))
-  const program = await startProgram(join(import.meta.dirname, 'main.ts'), [directory, trick, host])
-  const kubeconfig = join(directory, 'config')
-  const { cluster } = JSON.parse(readFileSync(kubeconfig, 'utf8')).clusters[0]
-  const ca = Buffer.from(cluster['certificate-authority-data'], 'base64')
-  const seen = async (): Promise<[number, number]> => {
+  const program = await startProgram(join(import.meta.dirname, 'main.ts'), [directory, ...args])
+  return { directory, url: readFileSync(join(directory, 'url'), 'utf8'), program }
+}
+
+export async function startHostileServer(): Promise<HostileServer> {
+  const { directory, url, program } = await start([])
+  const ca = readFileSync(join(directory, 'ca.crt'))
+  const seen = async (): Promise<[number, Record<string, number>]> => {
     const answer = Promise.withResolvers<Parameters<typeof text>[0]>()
-    get(`${cluster.server}/seen`, { ca, agent: false }, answer.resolve).on('error', answer.reject)
+    get(`${url}/seen`, { ca, agent: false }, answer.resolve).on('error', answer.reject)
     return JSON.parse(await text(await answer.promise))
   }
+  let meetings = 0
   return {
-    kubeconfig,
+    meet: (trick) => {
+      const key = `${encodeURIComponent(trick)}/${++meetings}`
+      const kubeconfig = join(directory, `config-${meetings}`)
+      const cluster = { server: `${url}/${key}`, 'certificate-authority-data': ca.toString('base64') }
+      const config = {
+        kind: 'Config',
+        clusters: [{ name: 'c', cluster }],
+        users: [{ name: 'u', user: { token: 'x' } }],
+        contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+        'current-context': 'c',
+      }
+      writeFileSync(kubeconfig, JSON.stringify(config), { mode: 0o600 })
+      return { kubeconfig, requests: async () => (await seen())[1][key] ?? 0 }
+    },
     connections: async () => (await seen())[0],
-    requests: async () => (await seen())[1],
     [Symbol.asyncDispose]: async () => {
+      await program.end('SIGKILL')
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+export interface OddApi {
+  readonly url: string
+  /** For certificate-authority-data. */
+  readonly authority: string
+  stop(): Promise<void>
+}
+
+export interface OddOptions {
+  readonly mode?: TrickName
+  /** Part of the path of the requests that are answered this way. */
+  readonly path?: string
+  /** Without TLS. */
+  readonly plain?: boolean
+}
+
+/** Started in front of another server, whose tokens it accepts. */
+export async function startOddApi(upstream: TestApiServer, { mode, path, plain }: OddOptions): Promise<OddApi> {
+  const { directory, url, program } = await start([
+    ...['--upstream', upstream.url, '--upstream-ca', join(upstream.directory, 'ca.crt')],
+    ...(mode === undefined ? [] : ['--trick', mode]),
+    ...(path === undefined ? [] : ['--path', path]),
+    ...(plain ? ['--plain'] : []),
+  ])
+  return {
+    url,
+    authority: readFileSync(join(directory, 'ca.crt')).toString('base64'),
+    stop: async () => {
       await program.end('SIGKILL')
       rmSync(directory, { recursive: true, force: true })
     },

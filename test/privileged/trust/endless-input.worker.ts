@@ -3,8 +3,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, constants, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { startApiServer } from '../../helpers/api-server/start.ts'
 import type { TestUser } from '../../helpers/api-server/users.ts'
-import { gzipBomb } from '../../helpers/odd-api/gzip-bomb.ts'
-import { type OddMode, startOddApi } from '../../helpers/odd-api/start.ts'
+import { gzipBomb } from '../../helpers/hostile-server/gzip-bomb.ts'
+import { startOddApi } from '../../helpers/hostile-server/start.ts'
+import type { TrickName } from '../../helpers/hostile-server/tricks.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
 import { execKubeconfig, kubeconfigText } from './kubeconfigs.ts'
 import { NODE, nodeObject, type TrustNode, withNode } from './node.ts'
@@ -34,11 +35,11 @@ const ADMIN: TestUser = {
   roles: [{ rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }] }],
 }
 
-async function planOf(node: TrustNode, mode: OddMode, path: string, command: readonly string[] = ['plan']) {
+async function planOf(node: TrustNode, mode: TrickName, path: string, command: readonly string[] = ['plan']) {
   await using api = await startApiServer({ objects: [nodeObject()], nodeName: NODE, users: [ADMIN] })
   const odd = await startOddApi(api, { mode, path })
   try {
-    const file = `${node.directory}/${mode.replace(' ', '-')}${path.replaceAll('/', '-')}-${command[0]}`
+    const file = `${node.directory}/${mode.replaceAll(' ', '-')}${path.replaceAll('/', '-')}-${command[0]}`
     const cluster = { 'certificate-authority-data': odd.authority }
     writeFileSync(file, kubeconfigText({ server: odd.url, cluster, user: { token: TOKEN } }), { mode: 0o600 })
     return bounded(await node.volctl([...command, '-o', 'json', '--kubeconfig', file]))
@@ -120,15 +121,15 @@ await runScenario({
     withNode(directory, {}, async (node) => {
       const pods = '/pods'
       // A byte a second only waits; the others want a core.
-      const drip = planOf(node, 'drip', pods)
+      const drip = planOf(node, 'a byte now and then', pods)
       const found = await inTurn({
-        endless: () => planOf(node, 'endless', pods),
-        'endless, of the Node': () => planOf(node, 'endless', '/nodes/'),
-        'endless, to apply': () => planOf(node, 'endless', pods, ['apply', '--yes']),
-        'endless failure': () => planOf(node, 'endless failure', pods),
-        bomb: () => planOf(node, 'bomb', pods),
-        deep: () => planOf(node, 'deep', pods),
-        pages: () => planOf(node, 'pages', pods),
+        endless: () => planOf(node, 'a list without end', pods),
+        'endless, of the Node': () => planOf(node, 'a list without end', '/nodes/'),
+        'endless, to apply': () => planOf(node, 'a list without end', pods, ['apply', '--yes']),
+        'endless failure': () => planOf(node, 'a failure without end', pods),
+        bomb: () => planOf(node, 'a few bytes that unpack without end', pods),
+        deep: () => planOf(node, 'brackets without end', pods),
+        pages: () => planOf(node, 'ever new pages, each large', pods),
       })
       return { ...found, drip: await drip }
     }),
