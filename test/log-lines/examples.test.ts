@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { parseLine } from '../../src/core/log-lines/parse-line.ts'
+import { parseLine } from '../../src/core/log-lines/log-line.ts'
 import { saidBy } from '../../src/core/log-lines/said-by.ts'
 import { namesIn } from '../../src/core/log-lines/take-names.ts'
 import { uid } from '../helpers/node-builder.ts'

@@ -8,8 +8,7 @@ import { unreadText } from '../files/disk-trouble.ts'
 import { defined } from '../lang/defined.ts'
 import { explainLine } from '../log-lines/explain-line.ts'
 import type { LineExplanation } from '../log-lines/line-explanation.ts'
-import { MAX_LINE_CHARS } from '../log-lines/log-line.ts'
-import { parseLine } from '../log-lines/parse-line.ts'
+import { MAX_LINE_CHARS, parseLine } from '../log-lines/log-line.ts'
 import { saidBy } from '../log-lines/said-by.ts'
 import type { Given } from '../plan/next-steps.ts'
 import type { Decided } from '../reconcile/decisions.ts'
@@ -67,7 +66,7 @@ export async function lineAnswer(typed: string, node: LineNode): Promise<Answere
   if (answer.sentence === undefined && 'failure' in looked) throw looked.failure
   if (answer.sentence === undefined && answer.names.length === 0) throw nothingKnown()
   const explanation = state && explained && (await node.whole(state, explained))
-  const { values: _values, said: _said, ...shown } = line
+  const { error: _error, said: _said, ...shown } = line
   const value: LineExplanation = {
     ...{ apiVersion: 'volctl.io/v1', kind: 'LineExplanation', line: shown },
     ...defined({ node: state?.snapshot.nodeName, createdAt: state?.snapshot.capturedAt }),

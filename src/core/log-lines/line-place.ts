@@ -25,29 +25,10 @@ export function placeOf(line: LogLine, names: readonly LineName[], snapshot: Nod
   if (other === undefined) return { elsewhere: false }
   // A kubelet writes about its own node; drivers call that by the cloud's name for it.
   if (own || (isKubelets && host !== undefined)) {
-    return { otherNode: { name: other, says: bothText(line, other, snapshot) }, elsewhere: false }
+    const says = `the line also names node ${other}; this one is ${nodeName}: run volctl explain on both`
+    return { otherNode: { name: other, says }, elsewhere: false }
   }
-  if (WAITS.test(line.said))
-    return elsewhere(
-      other,
-      `node ${other} waits for the volume, and another node still has it: kubectl get volumeattachments shows which; what keeps the volume is there`,
-    )
   return elsewhere(other, `the line is about node ${other}, and this one is ${nodeName}: run volctl explain there`)
-}
-
-/** The controller writes "from node X" of the node that wants the volume (R742). */
-const WAITS = /multi-attach error.* from node/i
-
-/** Who has the volume, and who waits for it, where the line says so (R742): what keeps a volume is where the volume is. */
-function bothText({ said, values }: LogLine, other: string, snapshot: NodeSnapshot): string {
-  const { nodeName } = snapshot
-  const [, listed = ''] = /\battached to node ["']?([a-z0-9][a-z0-9.-]{0,252})/.exec(said) ?? []
-  const holder = (listed || (values.get('attachedTo') ?? '').replaceAll(/[[\]"]/g, '')).replace(/\.$/, '')
-  if (holder === other)
-    return `node ${other} has the volume, and this one, ${nodeName}, waits for the volume: what keeps the volume is on ${other}; run volctl explain there too`
-  if (holder !== '' && isThisNode(snapshot, holder))
-    return `node ${other} waits for the volume, and this one, ${nodeName}, has the volume: what keeps the volume is here`
-  return `the line also names node ${other}; this one is ${nodeName}: run volctl explain on both`
 }
 
 function elsewhere(name: string, says: string): LinePlace {

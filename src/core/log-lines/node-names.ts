@@ -109,8 +109,6 @@ const ASKED_AS: Readonly<Partial<Record<NameKind, string>>> = {
   driver: 'driver/',
 }
 
-type State = Pick<NameView, 'found' | 'says'>
-
 /** What each node has its own. */
 const LOCAL: readonly NameKind[] = ['path', 'device', 'driver']
 
@@ -120,8 +118,7 @@ function unaskedState(
   kind: NameKind,
   name: string,
   there: string | undefined,
-): State | undefined {
-  if (kind === 'configMap' || kind === 'secret') return contentState(snapshot, kind, name)
+): Pick<NameView, 'found' | 'says'> | undefined {
   if (kind === 'node')
     return isThisNode(snapshot, name)
       ? { found: true, says: 'this node' }
@@ -130,37 +127,18 @@ function unaskedState(
   return { found: false, says: `it is on ${there}, and was not looked for here` }
 }
 
-/** Only those that pods of this node use are read. */
-function contentState({ api }: NodeSnapshot, kind: 'configMap' | 'secret', name: string): State {
-  const own = name.slice(name.indexOf('/') + 1)
-  const namespace = name.includes('/') ? name.slice(0, name.indexOf('/')) : undefined
-  const isIt = (found: { readonly name?: string | undefined; readonly namespace?: string | undefined }): boolean =>
-    found.name === own && (namespace === undefined || (found.namespace ?? 'default') === namespace)
-  const objects = kind === 'configMap' ? api?.configMaps : api?.secrets
-  if (objects?.some(({ metadata }) => isIt(metadata)) === true) return { found: true, says: 'is in the API' }
-  const failure = api?.errors.find((error) => error.resource === `${kind.toLowerCase()}s` && isIt(error))
-  if (failure?.status === 404) return { found: false, says: 'does not exist in the API' }
-  if (failure !== undefined) return { found: false, says: `could not be read: ${failure.reason}` }
-  return { found: false, says: 'no pod of this node refers to it now' }
-}
-
 const ABSENT: Readonly<Partial<Record<NameKind, string>>> = {
-  podVolume: 'no volume of this name in the API or on this node',
   volume: 'no pod of this node wants this volume, and nothing of it is on the node',
   attachment: 'no such VolumeAttachment any more',
   path: 'nothing of a volume is there now',
   device: 'no mount and no volume of this node is on it',
-  persistentVolume: 'no such PersistentVolume in the API, and nothing of it on this node',
-  claim: 'no such claim in the API',
-  driver: 'no CSI driver of this name in the API or on this node',
   podUid:
     "no such pod of this node in the API or on its disk: the directory was removed meanwhile, or it is another node's",
-  pod: 'no such pod of this node in the API or on its disk',
 }
 
 /** What could not be read may be there (S3). */
 function notFoundText({ api }: NodeSnapshot, kind: NameKind): string {
-  const absent = ABSENT[kind] ?? 'not found'
+  const absent = ABSENT[kind] ?? 'nothing of this name is in the API or on this node'
   const isUnknown = api !== undefined && readFailures(api.errors).some(({ notFound }) => !notFound)
   return isUnknown ? `${absent}; but not everything in the API could be read` : absent
 }

@@ -32,8 +32,8 @@ export function saidBy(line: LogLine): Said | undefined {
 }
 
 /** At a level of trouble, or with an error beside it, no sentence is harmless. */
-function harmlessSaid({ said, severity = 'info', values }: LogLine): Said | undefined {
-  if (severity !== 'info' || values.has('err') || values.has('error')) return undefined
+function harmlessSaid({ said, severity = 'info', error }: LogLine): Said | undefined {
+  if (severity !== 'info' || error !== undefined) return undefined
   const means = HARMLESS.find(([says]) => says.test(said))?.[1]
   return means === undefined
     ? undefined
@@ -78,8 +78,7 @@ const LAST_WORDS = 200
 const BEFORE_REASON = [/.*\bcaused by: /s, / desc = /, /["')\]] : /, /\b[Ee]rr(?:or)?: /]
 
 /** The reason, as whoever failed put it. */
-function lastWords({ message, values }: LogLine): string | undefined {
-  const given = ['err', 'error'].flatMap((key) => values.get(key) ?? [])[0] ?? message
+function lastWords({ message, error: given = message }: LogLine): string | undefined {
   const start = BEFORE_REASON.map((words) => words.exec(given)).find((match) => match !== null)
   const reason = start === undefined ? given : given.slice(start.index + start[0].length)
   const words = reason.replaceAll(/\\[nt]|\s+/g, ' ').trim()

@@ -18,8 +18,6 @@ export type NameKind =
   | 'pod'
   | 'driver'
   | 'node'
-  | 'configMap'
-  | 'secret'
 
 /** Something that a line names. */
 export interface LineName {
@@ -36,11 +34,11 @@ export function namesIn(line: LogLine): LineName[] {
   const names = new Names()
   takePaths(line.said, names)
   takeUniqueNames(line.said, names)
-  takePods(line, names)
-  takeNodes(line, names)
-  takeObjects(line, names)
+  takePods(line.said, names)
+  takeNodes(line.said, names)
+  takeObjects(line.said, names)
   takeVolumes(line.said, names)
-  takeHandles(line, names)
+  takeHandles(line.said, names)
   return names.all.slice(0, MOST_NAMES)
 }
 
@@ -122,10 +120,14 @@ function takeUniqueNames(text: string, names: Names): void {
 const OBJECT = /^(?:[a-z0-9][a-z0-9-]{0,62}\/)?[a-z0-9][a-z0-9.-]{0,252}$/
 /** klog's old way: name_namespace(uid). */
 const OLD_POD = new RegExp(`^([a-z0-9.-]+)_([a-z0-9-]+)\\((${UID})\\)$`)
-const POD_KEYS = ['podUID', 'podUid', 'UID', 'pod', 'pods', 'podName', 'kubernetes.io/pod']
+const POD_KEYS = 'podUID|podUid|UID|pod|pods|podName|kubernetes\\.io/pod'
 
-function takePods({ said, values }: LogLine, names: Names): void {
-  for (const key of POD_KEYS) for (const each of listOf(values.get(key))) addPod(each, names)
+function takePods(said: string, names: Names): void {
+  for (const each of valuesOf(said, POD_KEYS)) addPod(each, names)
+  for (const [, object = ''] of said.matchAll(/\bobject="([^"]{1,320})" (?:fieldPath="[^"]{0,320}" )?kind="Pod"/g))
+    addPod(object, names)
+  // The object of an event.
+  for (const [, own] of said.matchAll(/(?<![\w/.-])[Pp]od\/([a-z0-9.-]{1,253})/g)) names.add('pod', own)
   for (const [, quoted = ''] of said.matchAll(/\b[Pp]od "([^"]{1,320})"/g)) addPod(quoted, names)
   for (const [, bare = ''] of said.matchAll(
     /\b(?:podName:|pod |pod\(s\) |pod\.UID |podUID=|UID:? "?|for ")([\w./()-]{1,320})/g,
@@ -134,9 +136,12 @@ function takePods({ said, values }: LogLine, names: Names): void {
   }
 }
 
-/** klog writes several objects as ["a","b"] or [a b]. */
-function listOf(value: string | undefined): string[] {
-  return value?.startsWith('[') === true ? value.split(/[\s[\]",]+/).filter((each) => each !== '') : [value ?? '']
+/** Of key=value and key="value"; klog writes several objects as ["a","b"] or [a b]. */
+export function valuesOf(said: string, keys: string): string[] {
+  const pairs = new RegExp(String.raw`\b(?:${keys})=(?:\[([^\]]{0,8000})\]|"([^"]{0,320})"|([^\s",}\]]{1,320}))`, 'g')
+  return [...said.matchAll(pairs)]
+    .flatMap(([, list, quoted, bare = '']) => list?.split(/[\s",]+/) ?? quoted ?? bare)
+    .filter((each) => each !== '')
 }
 
 function addPod(text: string, names: Names): void {
@@ -148,7 +153,7 @@ function addPod(text: string, names: Names): void {
   else if (OBJECT.test(text)) names.add('pod', text)
 }
 
-const NODE_KEYS = ['node', 'nodeName', 'attachedTo', 'nodes']
+const NODE_KEYS = 'node|nodeName|attachedTo|nodes'
 /** Without quotes a word may stand there, as in "node: timed out": a name has a digit, a dot or a dash. */
 const BARE_NODE = String.raw`((?=[a-z]*[\d.-])[a-z0-9][a-z0-9.-]{0,252})`
 const NODES = [
@@ -156,11 +161,10 @@ const NODES = [
   new RegExp(String.raw`\b(?:(?:from|on|to) node |node=|nodeName:|system:node:|CSINode )${BARE_NODE}`, 'g'),
 ]
 
-function takeNodes({ said, values }: LogLine, names: Names): void {
+function takeNodes(said: string, names: Names): void {
   const bare = NODES.flatMap((pattern) => [...said.matchAll(pattern)].map(([, name = '']) => name.replace(/[.-]$/, '')))
-  const keyed = NODE_KEYS.flatMap((key) => listOf(values.get(key)))
   // What the cloud calls its machine is no name of a node, nor is a UID.
-  for (const name of [...bare, ...keyed])
+  for (const name of [...bare, ...valuesOf(said, NODE_KEYS)])
     if (OBJECT.test(name) && !/^i-[0-9a-f]{4,}$/.test(name) && !WHOLE_UID.test(name)) names.add('node', name)
 }
 
@@ -171,37 +175,22 @@ const OBJECTS: readonly (readonly [kind: NameKind, pattern: RegExp])[] = [
   ['persistentVolume', /\bPV "?([a-z0-9][a-z0-9.-]{1,252})/g],
   ['claim', /\b(?:PVC|[Pp]ersistentvolumeclaim) "?([a-z0-9-]+\/[a-z0-9][a-z0-9.-]*)/g],
   ['claim', /\b[Pp]ersistent[Vv]olume[Cc]laims? "([^"]{1,253})"/g],
-  ['configMap', /\bconfigMap ([a-z0-9-]{1,63}\/[a-z0-9.-]{1,253})/g],
-  ['configMap', /\bconfigmaps? "([^"]{1,253})"/g],
-  ['secret', /\bsecret ([a-z0-9-]{1,63}\/[a-z0-9.-]{1,253})/g],
-  ['secret', /\bsecrets? "([^"]{1,253})"/g],
   ['driver', /\bdriver name ([\w.-]{1,253}) not found/g],
   ['driver', /\bexternal-attacher of ([\w.-]{1,253}) CSI driver/g],
   ['driver', /\b(?:CSI|csi) driver "([\w.-]{1,253})"/g],
   ['driver', /\bdoes not contain driver ([\w.-]{1,253})/g],
   ['driver', /\bdriver(?:Name)?[=:] ?"?([a-z][\w-]*\.[\w.-]{1,253})/g],
 ]
-const KEYS: readonly (readonly [NameKind, key: string])[] = [
-  ['claim', 'pvc'],
-  ['claim', 'PVC'],
-  ['persistentVolume', 'pv'],
-  ['persistentVolume', 'PV'],
+const KEYS: readonly (readonly [NameKind, keys: string])[] = [
+  ['claim', 'pvc|PVC'],
+  ['persistentVolume', 'pv|PV'],
   ['attachment', 'attachment'],
 ]
 
-/** "EXT4-fs error (device sdb)", "XFS (dm-3)", "I/O error, dev sdb". */
-const KERNEL_DEVICE = /\b(?:EXT4-fs[a-z ]{0,16} \(device |EXT4-fs \(|XFS \(|I\/O error, dev )([a-z][\w-]{1,30})/g
-
-function takeObjects({ said, values }: LogLine, names: Names): void {
+function takeObjects(said: string, names: Names): void {
   for (const [kind, pattern] of OBJECTS)
     for (const [, found = ''] of said.matchAll(pattern)) names.add(kind, found.replace(/[.:]{1,4}$/, ''))
-  for (const [kind, key] of KEYS) {
-    const name = values.get(key) ?? ''
-    if (OBJECT.test(name)) names.add(kind, name)
-  }
-  for (const [, device] of said.matchAll(KERNEL_DEVICE)) names.add('device', `/dev/${device}`)
-  for (const [, namespace, name] of said.matchAll(/\bobject "([^"]{1,63})"\/"([^"]{1,253})" not registered/g))
-    names.add(name === 'kube-root-ca.crt' ? 'configMap' : 'secret', `${namespace}/${name}`)
+  for (const [kind, keys] of KEYS) for (const name of valuesOf(said, keys)) if (OBJECT.test(name)) names.add(kind, name)
 }
 
 /** `for volume "NAME"` and the lists of a time-out: names in the pod of the line. */
@@ -222,12 +211,12 @@ const HANDLES = [
   // A unique name stands there too: takeUniqueNames has that.
   /\bvolume "(?!kubernetes\.io\/|flexvolume-)([^"\s]{0,253}[/^][^"\s]{1,253})"/g,
 ]
-const HANDLE_KEYS = ['volumeID', 'volumeId', 'volume_id', 'volumeHandle']
+const HANDLE_KEYS = 'volumeID|volumeId|volume_id|volumeHandle'
 const VOLUME_KINDS: readonly NameKind[] = ['podVolume', 'persistentVolume', 'volume']
 
-function takeHandles({ said, values }: LogLine, names: Names): void {
+function takeHandles(said: string, names: Names): void {
   const bare = HANDLES.flatMap((pattern) => [...said.matchAll(pattern)].map(([, name = '']) => name))
-  for (const each of [...bare, ...HANDLE_KEYS.flatMap((key) => values.get(key) ?? [])]) {
+  for (const each of [...bare, ...valuesOf(said, HANDLE_KEYS)]) {
     const handle = each.replace(/[.:,;)]{1,4}$/, '')
     // "failed to attach volume to node": a word is no handle.
     if (!/[\d_^./:-]/.test(handle)) continue

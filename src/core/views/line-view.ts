@@ -161,8 +161,6 @@ const KINDS: Readonly<Record<NameKind, string>> = {
   pod: 'pod',
   driver: 'driver',
   node: 'node',
-  configMap: 'config map',
-  secret: 'secret',
 }
 
 function labelOf({ kind, name, subject }: NameView): string {
