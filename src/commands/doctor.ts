@@ -15,8 +15,8 @@ export default class Doctor extends VolctlCommand {
   static override summary = 'Check whether volctl can work on this node, and say what to do where not. Changes nothing.'
   static override description =
     'Reads what plan reads, and says what could be read, what not, and why: the API server and the credential, its rights ' +
-    'for plan and for apply, the identity of this machine, the kubelet, static pods, the container runtime, drivers and their ' +
-    'sockets, privileges, namespaces and clocks. What cannot be read hides nothing else, so that doctor answers ' +
+    'for plan and for apply, the safety rules that refuse a plan, the kubelet, the container runtime, drivers and their sockets, ' +
+    'privileges, namespaces and clocks. What cannot be read hides nothing else, so that doctor answers ' +
     'where plan only fails: without an API server, without root, without a kubelet, on the wrong machine.'
   static override usage = 'doctor [FLAGS]'
   static override examples = [

@@ -26,13 +26,11 @@ export function healthy(
   const whole = {
     ...snapshot,
     kubelet: { running: true, mayReturn: true, unit: 'kubelet.service', pid: 812 },
-    staticPods: { path: '/etc/kubernetes/manifests', readable: true, manifests: [] },
     api: api && {
       ...api,
       clockSkewMs: 300,
       user: 'kubernetes-admin',
       mayDeleteVolumeAttachments: true,
-      podListCheck: { source: '/etc/kubernetes/kubelet.conf' },
       node: api.node && { ...api.node, status: { ...api.node.status, nodeInfo: info } },
     },
   } as NodeState['snapshot']

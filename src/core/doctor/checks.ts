@@ -3,15 +3,13 @@
 import { count } from '../lang/count.ts'
 import { defined } from '../lang/defined.ts'
 import { formatDuration } from '../lang/duration.ts'
-import type { NodeState } from '../model/node-state.ts'
 import type { ApiSnapshot, NodeSnapshot } from '../model/snapshot.ts'
 import { NODE_USER } from '../names/volume-names.ts'
 import { insecureApiHint } from '../plan/insecure-api.ts'
 import type { Plan } from '../plan/plan.ts'
 import { missingText } from '../processes/capabilities.ts'
-import type { PlanContext } from '../reconcile/context/context.ts'
 import { howToStop } from '../reconcile/context/kubelet-unit.ts'
-import { type Check, check, type Finding, failed, notApplicable, ok, unknown, warning } from './check.ts'
+import { type Check, check, type Finding, failed, ok, unknown, warning } from './check.ts'
 import type { DoctorLook, Failure } from './doctor-look.ts'
 
 /** @param api absent: it could not be read, or the snapshot has none */
@@ -21,7 +19,6 @@ export function apiChecks(look: DoctorLook, api: ApiSnapshot | undefined): Check
   return [
     server,
     check('ApiVerified', verified(api)),
-    check('KubeletPodList', secondList(api)),
     check('PlanRights', planRights(api)),
     check('ApplyRights', applyRights(api)),
     check('Clock', clock(api)),
@@ -50,26 +47,11 @@ function verified({ insecure: own, podListCheck }: ApiSnapshot): Finding {
   return warning(INSECURE[insecure], insecureApiHint(), 'apply')
 }
 
-function isKubelets({ user, credential }: Pick<ApiSnapshot, 'user' | 'credential'>): boolean {
-  return user?.startsWith(NODE_USER) === true || credential === 'kubelet'
-}
-
-function secondList(api: ApiSnapshot): Finding {
-  if (isKubelets(api)) return ok("volctl uses the kubelet's own credential, so there is one list")
-  const { podListCheck } = api
-  if (podListCheck === undefined) return notApplicable("the kubelet's own credential is not here")
-  const { source, problem } = podListCheck
-  if (problem === undefined) return ok(`the same pods with ${source}`)
-  return warning(
-    `the pods were not listed with ${source}: ${problem}`,
-    'Without the second list nobody notices that a proxy or a role hides pods: make the file usable for root.',
-  )
-}
-
 /** A kubelet's identity is refused every list, and each object that no pod of its node uses (N29): that is no right that is missing. */
 function planRights(api: ApiSnapshot): Finding {
-  if (isKubelets(api)) return ok("the kubelet's: what pods of this node use is read object by object")
-  const { errors, user } = api
+  const { errors, user, credential } = api
+  if (user?.startsWith(NODE_USER) === true || credential === 'kubelet')
+    return ok("the kubelet's: what pods of this node use is read object by object")
   const refused = errors.filter(({ status }) => status === 401 || status === 403)
   if (refused.length === 0) return ok('nothing was refused')
   const resources = [...new Set(refused.map(({ resource }) => resource))].join(', ')
@@ -102,54 +84,20 @@ function clock({ clockSkewMs: skew }: ApiSnapshot): Finding {
 const READ_AS_ROOT = 'Run volctl as root of the host.'
 
 /** @param plan of what could be read */
-export function nodeChecks({ failures }: DoctorLook, { snapshot, mounts }: NodeState, plan: Plan): Check[] {
-  const { nodeName, rootDir } = snapshot
+export function nodeChecks({ failures }: DoctorLook, { nodeName, rootDir }: NodeSnapshot, plan: Plan): Check[] {
+  const unread = [failures.mountinfo, failures.tree].flatMap((why) => why ?? [])
   return [
     check('NodeFound', ok(`${nodeName}, ${rootDir}`)),
-    check('Machine', machine(snapshot, plan)),
+    ...unread.map(({ message, hint = READ_AS_ROOT }) => check('NodeRead', failed(message, hint, 'plan'))),
     ...refused(plan),
-    check('MountTable', unread(failures.mountinfo) ?? mountTable({ snapshot, mounts })),
-    check('RootDirectory', unread(failures.tree) ?? rootDirectory(snapshot)),
   ]
 }
 
-function unread(why: Failure | undefined): Finding | undefined {
-  return why && failed(why.message, why.hint ?? READ_AS_ROOT, 'plan')
-}
-
-function machine({ api }: NodeSnapshot, { refused, inputs }: Plan): Finding {
-  if (api?.node === undefined) return unknown('the API server did not give the Node object')
-  if (refused?.rule === 'S1') {
-    const next = refused.hint ?? 'Check --context and --node: this may be the API of another cluster.'
-    return failed(refused.message, next, 'plan')
-  }
-  const accepted = (inputs.machine.contradictions ?? []).map(({ field }) => field)
-  const but = accepted.length === 0 ? '' : `, though not in ${accepted.join(', ')}`
-  return ok(`the Node object describes this machine${but}`)
-}
-
-/** The other safety rules that refuse a whole plan: pods that seem lost (S29). */
+/** A safety rule that refuses the whole plan: another machine (S1), pods that seem lost (S29). */
 function refused({ refused: why }: Plan): Check[] {
-  if (why === undefined || why.rule === 'S1') return []
+  if (why === undefined) return []
   const finding = failed(why.message, why.hint ?? 'See the plan: volctl plan', 'plan')
   return [check('PlanRefused', { ...finding, ...defined({ about: why.rule }) })]
-}
-
-function mountTable({ snapshot, mounts }: NodeState): Finding {
-  if (mounts.size === 0) return failed('the mount table is empty', READ_AS_ROOT, 'plan')
-  return ok(`${count(mounts.size, 'mount')}, ${mounts.under(snapshot.rootDir).length} of them below the root directory`)
-}
-
-function rootDirectory({ tree }: NodeSnapshot): Finding {
-  if (tree === undefined) return unknown('the directories were not read')
-  const [first, ...others] = tree.filter(({ error }) => error !== undefined)
-  if (first !== undefined)
-    return unknown(
-      `cannot be read: ${first.path}: ${first.error}${others.length === 0 ? '' : `, and ${others.length} more`}`,
-      'What is in there counts as in use. Run volctl as root, or look at the path.',
-    )
-  const pods = tree.filter(({ path, type }) => type === 'dir' && /^pods\/[^/]+$/.test(path)).length
-  return ok(`${count(pods, 'pod directory', 'pod directories')} can be read`)
 }
 
 /** That a kubelet runs is as it should be: then volctl leaves to the kubelet what is the kubelet's. */
@@ -173,36 +121,10 @@ export function kubeletState({ failures }: DoctorLook, { kubelet, api }: NodeSna
   return ok(`${unit}stopped${since}${note}`)
 }
 
-/** Who witnesses which pods are alive: static sources, the container runtime, the process table (S9, S10). */
-export function podChecks({ failures }: DoctorLook, snapshot: NodeSnapshot, context: PlanContext): Check[] {
-  const { processes } = snapshot
-  return [
-    check('StaticPods', staticPods(snapshot)),
-    check('Runtime', runtime(failures.runtime ?? context.witnesses.blindRuntime, snapshot)),
-    check(
-      'Processes',
-      processes === undefined
-        ? unknown('/proc could not be listed', 'Run volctl as root, with the /proc of the host.')
-        : ok(`${count(processes.length, 'pod')} in /proc`),
-    ),
-  ]
-}
-
-function staticPods({ staticPods: source }: NodeSnapshot): Finding {
-  if (source === undefined) return unknown('the manifests of static pods were not read')
-  const { path, readable, manifests } = source
-  if (!readable)
-    return warning(
-      `${path ?? 'their source'} cannot be read whole, so that a pod directory that may be a static pod's is left alone`,
-      'Repair or remove the manifest that the kubelet cannot read either; pods from a URL are never read.',
-    )
-  if (path === undefined) return notApplicable('the kubelet has no staticPodPath')
-  return ok(`${count(manifests.length, 'manifest')} in ${path}`)
-}
-
 const START_IT = 'Start the container runtime, or name its socket with --runtime-endpoint.'
 
-function runtime(why: Failure | undefined, { runtime: seen, api }: NodeSnapshot): Finding {
+/** @param why it could not be asked, or does not see the pods that live (S9) */
+export function runtime(why: Failure | undefined, { runtime: seen, api }: NodeSnapshot): Finding {
   if (why !== undefined) return failed(why.message, why.hint ?? START_IT)
   if (seen === undefined) return unknown('the container runtime was not asked', START_IT)
   if (seen.source === 'none') return warning('no container runtime answers here, and none is configured', START_IT)

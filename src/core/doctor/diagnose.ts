@@ -2,17 +2,8 @@
 import { defined } from '../lang/defined.ts'
 import type { PlanOptions } from '../plan/plan.ts'
 import { decideNode } from '../reconcile/plan-node.ts'
-import {
-  CHECK_GROUPS,
-  CHECK_STATES,
-  type Check,
-  type CheckGroup,
-  type CheckState,
-  check,
-  type Doctor,
-  failed,
-} from './check.ts'
-import { apiChecks, hostChecks, ignored, kubeletState, nodeChecks, podChecks } from './checks.ts'
+import { CHECK_STATES, type Check, type CheckState, check, type Doctor, failed } from './check.ts'
+import { apiChecks, hostChecks, ignored, kubeletState, nodeChecks, runtime } from './checks.ts'
 import type { DoctorLook } from './doctor-look.ts'
 import { driverChecks } from './driver-checks.ts'
 
@@ -22,11 +13,12 @@ import { driverChecks } from './driver-checks.ts'
  */
 export function diagnose(look: DoctorLook, options: PlanOptions, createdAt: string): Doctor {
   const { state, host } = look
-  const checks = inOrder([
-    ...apiChecks(look, state?.snapshot.api),
-    ...ofNode(look, options),
+  const rank = ({ state: found }: Check): number => CHECK_STATES.indexOf(found)
+  const checks = [
     ...(host === undefined ? [] : hostChecks(host)),
-  ])
+    ...ofNode(look, options),
+    ...apiChecks(look, state?.snapshot.api),
+  ].toSorted((a, b) => rank(a) - rank(b))
   const isPrevented = (what: 'plan' | 'apply'): boolean => checks.some(({ prevents }) => prevents === what)
   const plans = !isPrevented('plan')
   return {
@@ -53,21 +45,10 @@ function ofNode(look: DoctorLook, options: PlanOptions): Check[] {
   const { snapshot } = state
   const { plan, context } = decideNode(state, options)
   return [
-    ...nodeChecks(look, state, plan),
+    ...nodeChecks(look, snapshot, plan),
     check('KubeletState', kubeletState(look, snapshot)),
-    ...podChecks(look, snapshot, context),
+    check('Runtime', runtime(failures.runtime ?? context.witnesses.blindRuntime, snapshot)),
     ...driverChecks(failures.csiSockets, snapshot, context),
     ...ignored(snapshot),
   ]
-}
-
-/** The group with the worst check first, in each group the worst first; else as they were made. */
-function inOrder(checks: readonly Check[]): readonly Check[] {
-  const badness = ({ state }: Check): number => CHECK_STATES.indexOf(state)
-  const sorted = checks.toSorted((a, b) => badness(a) - badness(b))
-  const groups = (Object.keys(CHECK_GROUPS) as CheckGroup[]).map((group) =>
-    sorted.filter((each) => each.group === group),
-  )
-  const worstOf = ([worst]: readonly Check[]): number => (worst === undefined ? CHECK_STATES.length : badness(worst))
-  return groups.toSorted((a, b) => worstOf(a) - worstOf(b)).flat()
 }

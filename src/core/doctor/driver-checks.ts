@@ -3,14 +3,14 @@ import { compareText } from '../lang/compare-text.ts'
 import type { CsiSocket, NodeSnapshot } from '../model/snapshot.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { isOf, isSilent } from '../reconcile/drivers/why-no-driver.ts'
-import { type Check, check, type Finding, failed, notApplicable, ok, unknown, warning } from './check.ts'
+import { type Check, check, type Finding, failed, ok, unknown, warning } from './check.ts'
 import type { Failure } from './doctor-look.ts'
 
 /** @param why the sockets could not be looked at */
 export function driverChecks(why: Failure | undefined, snapshot: NodeSnapshot, context: PlanContext): Check[] {
   const used = driversInUse(snapshot, context)
   const names = driverNames(snapshot, used)
-  return [...csiDrivers(why, snapshot, used, names), ...silentSockets(snapshot, names), ...flexDrivers(snapshot)]
+  return [...csiDrivers(why, snapshot, used, names), ...silentSockets(snapshot, names)]
 }
 
 /** Drivers of volumes that pods want, that state files name, and that are attached here. */
@@ -42,7 +42,7 @@ function csiDrivers(
   const { csiSockets, api } = snapshot
   if (csiSockets === undefined)
     return [check('CsiDriver', unknown(why?.message ?? 'the sockets of CSI drivers were not looked at'))]
-  if (names.length === 0) return [check('CsiDriver', notApplicable('no CSI driver is here, and no volume needs one'))]
+  if (names.length === 0) return [check('CsiDriver', ok('no CSI driver is here, and no volume needs one'))]
   return names.map((name) => {
     const listed =
       api?.csiNode == null ? undefined : api.csiNode.spec.drivers?.some((each) => each.name === name) === true
@@ -83,19 +83,6 @@ function silentSockets({ csiSockets = [] }: NodeSnapshot, names: readonly string
     check('CsiSocket', {
       ...warning(error, "Bring the driver's node pod back, or remove the socket if the driver was uninstalled."),
       about: path,
-    }),
-  )
-}
-
-function flexDrivers({ flexDrivers: installed }: NodeSnapshot): Check[] {
-  if (installed === undefined) return [check('FlexVolume', unknown('the directory of flexVolume drivers was not read'))]
-  if (installed.length === 0) return [check('FlexVolume', notApplicable('no driver is installed'))]
-  return installed.map(({ name, executable, error }) =>
-    check('FlexVolume', {
-      ...(error === undefined
-        ? ok(`${executable} can be run`)
-        : warning(`${executable} cannot be run: ${error}`, 'Let root alone own the program, and make it executable.')),
-      about: name,
     }),
   )
 }

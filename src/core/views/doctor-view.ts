@@ -1,18 +1,10 @@
 /** The answer of `volctl doctor` on a screen, in the parts of every answer; -v and `-o wide` list each check below them. */
 import type { Answer, Need } from '../answer/answer.ts'
-import { CHECK_GROUPS, CHECK_STATES, type Check, type CheckState, type Doctor } from '../doctor/check.ts'
+import { CHECK_STATES, type Check, type Doctor } from '../doctor/check.ts'
 import { count } from '../lang/count.ts'
 import { renderAnswer } from './answer-view.ts'
 import type { Screen } from './screen.ts'
 import { wrapped } from './wrap.ts'
-
-const WORDS: Readonly<Record<CheckState, string>> = {
-  failed: 'failed',
-  unknown: 'unknown',
-  warning: 'warning',
-  ok: 'ok',
-  notApplicable: 'not applicable',
-}
 
 /** @param plan the command line that makes the plan of this node, or of this snapshot @param all each check */
 export function renderDoctor(doctor: Doctor, screen: Screen, plan: string, all = screen.wide): string {
@@ -26,7 +18,7 @@ function doctorAnswer(doctor: Doctor, plan: string): Answer {
   const { node, rootDir, checks, summary, works } = doctor
   const wrong = checks.filter(({ state, next }) => next !== undefined && state !== 'ok')
   const unknown = checks.filter(({ state, next }) => state === 'unknown' && next === undefined)
-  const counts = CHECK_STATES.flatMap((state) => (summary[state] > 0 ? [`${summary[state]} ${WORDS[state]}`] : []))
+  const counts = CHECK_STATES.flatMap((state) => (summary[state] > 0 ? [`${summary[state]} ${state}`] : []))
   return {
     headline: `${node === undefined ? 'this host' : `${node} (${rootDir})`}: ${sentence(doctor)}`,
     doubts: [],
@@ -68,15 +60,14 @@ function rankOf({ id, prevents, state }: Check): number {
 }
 
 function checkLine(check: Check, { paint, symbols, width }: Screen): string {
-  const { state, group, message } = check
+  const { state, message } = check
   const { good, bad, warn, unknown } = symbols
-  const sign = { failed: bad, unknown, warning: warn, ok: good, notApplicable: '-' }[state]
+  const sign = { failed: bad, unknown, warning: warn, ok: good }[state]
   const colours = {
     failed: paint.bad,
     unknown: paint.warn,
     warning: paint.warn,
     ok: paint.good,
-    notApplicable: paint.dim,
   }
-  return wrapped(`  ${colours[state](sign)} `, `${CHECK_GROUPS[group]}, ${nameOf(check)}: ${message}`, width)
+  return wrapped(`  ${colours[state](sign)} `, `${nameOf(check)}: ${message}`, width)
 }

@@ -21,9 +21,9 @@ const away = {
   },
 }
 const missingCapabilities = [{ name: 'CAP_SYS_PTRACE', use: 'see other processes' }]
-const staticPods = { path: '/m', readable: false, manifests: [] }
+const runtime = { source: 'none', pods: [] } as const
 const broken = doctorOf({
-  state: healthy(() => ({ api: undefined, staticPods }) as never),
+  state: healthy(() => ({ api: undefined, runtime }) as never),
   failures: away,
   host: { missingCapabilities },
 })
@@ -41,15 +41,10 @@ describe('a node without an API server', () => {
         ✗ API server: The API server https://api.test:6443 cannot be reached:
           ECONNREFUSED.
           → Check that the API server is up.
-        ! static pods: /m cannot be read whole, so that a pod directory that may be a
-          static pod's is left alone
-          → Repair or remove the manifest that the kubelet cannot read either; pods
-            from a URL are never read.
+        ! container runtime: no container runtime answers here, and none is configured
+          → Start the container runtime, or name its socket with --runtime-endpoint.
 
-      Note: not known: machine identity: the API server did not give the Node object
-
-      14 checks: 2 failed, 1 unknown, 1 warning, 9 ok, 1 not applicable (-o wide shows
-      all)
+      8 checks: 2 failed, 1 warning, 5 ok (-o wide shows all)
       Next: do that, then: volctl doctor  # checks again
       "
     `))
