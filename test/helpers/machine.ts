@@ -5,7 +5,8 @@ import { test } from 'vitest'
 import { kernelTextIfAny } from '../../src/core/trust/kernel.ts'
 import { sweep, temporary } from './left-behind.ts'
 import { noMounts } from './namespace.ts'
-import { unmountBelow } from './scenario.ts'
+import { LAYOUT, layOutScenario, unmountBelow } from './scenario.ts'
+import type { Layout } from './scene/layouts.ts'
 
 /**
  * `it` for such a test: `({ directory }) => …` has a new directory. Mounts below it are taken off, and it is removed, when the test
@@ -16,7 +17,9 @@ export const it = test
     directory: async ({ task: _ }, use) => {
       const before = new Set(processes())
       const directory = temporary('volctl-scene-')
+      const { [LAYOUT]: layout } = process.env
       try {
+        if (layout !== undefined) layOutScenario(layout as Layout, directory)
         await use(directory)
       } finally {
         unmountBelow(directory)

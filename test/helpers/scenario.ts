@@ -93,7 +93,7 @@ const DIRECTORY = 'VOLCTL_SCENARIO_DIRECTORY'
 /** In the environment of a scenario: the layout of the mounts around its root directory. */
 export const LAYOUT = 'VOLCTL_TEST_LAYOUT'
 
-function layOutScenario(layout: Layout, directory: string): void {
+export function layOutScenario(layout: Layout, directory: string): void {
   const rootDir = `${directory}/kubelet`
   mkdirSync(rootDir)
   layOut(layout, directory, rootDir)

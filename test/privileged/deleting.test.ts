@@ -1,46 +1,196 @@
-import { describe, expect, it } from 'vitest'
-import { inSameNamespace } from '../helpers/in-namespace.ts'
-import { noMounts } from '../helpers/namespace.ts'
+/** S12, S13: the data of a pod that is gone is deleted by descriptors, never beyond its volume, and never under somebody's hands. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, linkSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { describe, expect } from 'vitest'
+import { deleteContent } from '../../src/core/files/delete-content.ts'
+import { containingMount } from '../../src/core/mountinfo/location.ts'
+import { statesOf } from '../helpers/apply-plan.ts'
+import { inventory } from '../helpers/inventory.ts'
+import { LiveNode } from '../helpers/live-node.ts'
+import { it } from '../helpers/machine.ts'
+import { noSystemCalls } from '../helpers/namespace.ts'
+import { sh } from '../helpers/scenario.ts'
+import { race } from './swapping.ts'
+import { apply, makeDir, operation, readMounts, volumeDir } from './workers/real-node.ts'
 
-const WORKER = new URL('./workers/deleting.ts', import.meta.url)
-
-interface Found {
-  readonly outcome: string
-  readonly left: string[]
-  readonly untouched: boolean
+async function attempt(path: string, mountIds = 0): Promise<string> {
+  const mountId = (containingMount(readMounts(), path)?.id ?? -1) + mountIds
+  return deleteContent(path, { mountId }).then(
+    ({ files }) => `deleted ${files}`,
+    ({ code }) => code,
+  )
 }
 
-describe.skipIf(noMounts !== undefined)(
-  `S12: deleting content${noMounts === undefined ? '' : ` (${noMounts})`}`,
-  () => {
-    it.each([
-      { scenario: 'links', outcome: 'deleted 6', left: [] },
-      { scenario: 'oddNames', outcome: 'deleted 2', left: [] },
-      { scenario: 'deep', outcome: 'deleted 3000', left: [] },
-      { scenario: 'bindMount', outcome: 'ForeignMount', left: ['0-bind'] },
-      { scenario: 'fileBindMount', outcome: 'ForeignMount', left: ['0-bind'] },
-      { scenario: 'volumeIsALink', outcome: 'ENOTDIR, Swapped', left: [] },
-      { scenario: 'otherMount', outcome: 'ForeignMount', left: ['file'] },
-    ])('$scenario: $outcome, and nothing outside has changed', async ({ scenario, outcome, left }) => {
-      const found = await inSameNamespace<Found>(WORKER, scenario)
-      expect(found).toEqual({ outcome, left, untouched: true })
-    })
+interface Place {
+  readonly directory: string
+  readonly volume: string
+  /** Beside the volume, on the same device: nothing in it may change. */
+  readonly outside: string
+}
 
-    it('S13: of an emptyDir in which the plan saw no file only directories are deleted', async () => {
-      expect(await inSameNamespace(WORKER, 'uncounted')).toEqual({
-        'saw none': ['failed UnexpectedFile', true],
-        'saw one': ['done', false],
-      })
-    })
+function bound({ volume, outside }: Place): void {
+  makeDir(`${volume}/0-bind`)
+  sh('mount', '--bind', outside, `${volume}/0-bind`)
+}
 
-    it('is refused while somebody is inside, whatever the directory is called there', async () => {
-      expect(await inSameNamespace(WORKER, 'holders')).toEqual({
-        cwd: 'refused HeldBy',
-        file: 'refused HeldBy',
-        namespace: 'refused HeldBy',
-        nobody: 'done',
-        exists: false,
-      })
-    })
-  },
-)
+describe('S12: deleting content', () => {
+  it.for<{
+    readonly what: string
+    readonly plant: (place: Place) => void
+    readonly remove?: (place: Place) => Promise<string>
+    readonly outcome: string
+    readonly left: readonly string[]
+  }>([
+    {
+      what: 'links, a pipe, and odd names',
+      plant: ({ volume, outside }) => {
+        symlinkSync(outside, `${volume}/dir-link`)
+        symlinkSync('/', `${volume}/root-link`)
+        makeDir(`${volume}/sub`)
+        symlinkSync('../../outside/a', `${volume}/sub/up-link`)
+        sh('mkfifo', `${volume}/fifo`)
+        writeFileSync(Buffer.concat([Buffer.from(`${volume}/`), Buffer.from([0xff, 0xfe, 0x0a])]), 'x')
+        writeFileSync(`${volume}/ blank\\and\nnewline`, 'x')
+        makeDir(`${volume}/-rf`)
+      },
+      outcome: 'deleted 6',
+      left: [],
+    },
+    {
+      what: 'deeper than descriptors are kept open for',
+      plant: ({ volume }) => {
+        process.chdir(volume)
+        for (let depth = 0; depth < 1500; depth++) {
+          writeFileSync('file', 'x')
+          mkdirSync('directory')
+          process.chdir('directory')
+        }
+        process.chdir('/')
+      },
+      outcome: 'deleted 1500',
+      left: [],
+    },
+    // The same device, the same kind of directory: only the mount's id tells.
+    { what: 'a bind mount', plant: bound, outcome: 'ForeignMount', left: ['0-bind'] },
+    {
+      what: 'a bind mount of a file',
+      plant: ({ volume, outside }) => {
+        writeFileSync(`${volume}/0-bind`, '')
+        sh('mount', '--bind', `${outside}/a`, `${volume}/0-bind`)
+      },
+      outcome: 'ForeignMount',
+      left: ['0-bind'],
+    },
+    {
+      what: 'a link in place of the volume, or above it',
+      plant: ({ directory, outside }) => symlinkSync(outside, `${directory}/link`),
+      remove: async ({ directory }) =>
+        `${await attempt(`${directory}/link`)}, ${await attempt(`${directory}/link/deep`)}`,
+      outcome: 'ENOTDIR, Swapped',
+      left: [],
+    },
+    {
+      what: 'another mount in place of the volume',
+      plant: ({ volume }) => writeFileSync(`${volume}/file`, 'x'),
+      remove: ({ volume }) => attempt(volume, 1),
+      outcome: 'ForeignMount',
+      left: ['file'],
+    },
+  ])('$what: $outcome, and nothing outside has changed', async ({ plant, remove, outcome, left }, { directory }) => {
+    const place: Place = {
+      directory,
+      volume: makeDir(`${directory}/volume`),
+      outside: makeDir(`${directory}/outside/deep/er`).replace('/deep/er', ''),
+    }
+    for (const name of ['a', 'deep/er/c']) writeFileSync(`${place.outside}/${name}`, `precious ${name}`)
+    const before = inventory(place.outside)
+    plant(place)
+    expect(await (remove?.(place) ?? attempt(place.volume))).toBe(outcome)
+    expect(readdirSync(place.volume)).toEqual(left)
+    expect(inventory(place.outside)).toEqual(before)
+  })
+
+  it('a hard link to a file outside goes alone', async ({ directory }) => {
+    const volume = makeDir(`${directory}/volume`)
+    writeFileSync(`${directory}/outside`, 'precious')
+    linkSync(`${directory}/outside`, `${volume}/hard-link`)
+    expect(await attempt(volume)).toBe('deleted 1')
+    expect(existsSync(`${directory}/outside`)).toBe(true)
+  })
+
+  it('S13: of an emptyDir in which the plan saw no file only directories are deleted', async ({ directory }) => {
+    const root = makeDir(`${directory}/kubelet`)
+    const volume = { name: 'v', plugin: 'kubernetes.io/empty-dir', mode: 'Filesystem' } as const
+    const ends = async (pod: number, given: object): Promise<unknown> => {
+      const dir = volumeDir(root, pod, 'v', 'kubernetes.io~empty-dir')
+      makeDir(`${dir}/sub/empty`)
+      writeFileSync(`${dir}/sub/file`, 'x')
+      const steps = [
+        { op: 'deleteContent', target: dir },
+        { op: 'rmdir', target: dir },
+      ] as const
+      const { a } = statesOf(await apply(root, [operation('a', pod, steps, { volume, ...given })]))
+      return [a, existsSync(`${dir}/sub/file`)]
+    }
+    expect(await ends(1, {})).toEqual(['failed UnexpectedFile', true])
+    expect(await ends(2, { deletes: { files: 1, bytes: 1 } })).toEqual(['done', false])
+  })
+
+  it('is refused while somebody is inside, whatever the directory is called there', async ({ directory }) => {
+    const root = makeDir(`${directory}/kubelet`)
+    const dir = makeDir(volumeDir(root, 1, 'v', 'kubernetes.io~empty-dir'))
+    const other = makeDir(`${directory}/other`)
+    writeFileSync(`${dir}/file`, 'x')
+    const step = { op: 'deleteContent', target: dir } as const
+    for (const [command, ...args] of [
+      ['sh', '-c', `cd ${dir} && echo ready && exec cat`],
+      ['sh', '-c', `exec 3< ${dir}/file && echo ready && exec cat`],
+      [
+        ...['unshare', '-m', '--propagation', 'private', 'sh', '-c'],
+        `mount --bind ${dir} ${other} && cd ${other} && echo ready && exec cat`,
+      ],
+    ] as const) {
+      const holder = spawn(command, args, { stdio: ['pipe', 'pipe', 'ignore'] })
+      await once(holder.stdout, 'data')
+      const { a } = statesOf(await apply(root, [operation('a', 1, [step])]))
+      holder.stdin.end()
+      await once(holder, 'close')
+      expect(a, args.at(-1)).toBe('refused HeldBy')
+    }
+    const { a } = statesOf(await apply(root, [operation('a', 1, [step, { op: 'rmdir', target: dir }])]))
+    expect([a, existsSync(dir)]).toEqual(['done', false])
+  })
+
+  it('S13: what has a name that is not UTF-8 is data as well: only that of an emptyDir goes, with --orphans', async ({
+    directory,
+  }) => {
+    const node = new LiveNode(directory)
+    const pods = `${node.root}/pods`
+    /** As an application has them that was written before UTF-8. */
+    const latin1 = (dir: string): Buffer =>
+      Buffer.concat([Buffer.from(`${makeDir(dir)}/`), Buffer.from('caf\xe9', 'latin1')])
+    const data = [
+      '000000000001/volumes/kubernetes.io~empty-dir/v/uploads',
+      '000000000002/volumes/kubernetes.io~nfs/v',
+      '000000000003/volumes/kubernetes.io~csi/v',
+      '000000000004',
+    ].map((path) => latin1(`${pods}/00000000-0000-4000-8000-${path}`))
+    for (const path of data) writeFileSync(path, 'precious')
+    mkdirSync(latin1(pods))
+    sh('find', pods, '-exec', 'touch', '-d', '2020-01-01', '{}', '+')
+    const left = (): number => data.filter((path) => existsSync(path)).length
+    const states = async (orphans: boolean) => Object.values(statesOf(await node.apply({ orphans }))).toSorted()
+    expect([await states(false), left()]).toEqual([['blocked DeletesData'], 4])
+    expect([await states(true), left()]).toEqual([['done', 'done'], 3])
+    expect((await node.plan({ orphans: true })).operations).toEqual([])
+    // The three with data, the one whose own name it is, and the node's own pod.
+    expect(readdirSync(pods)).toHaveLength(5)
+  })
+
+  it('while its directories are swapped for links, and for mounts', async ({ directory, skip }) => {
+    skip(noSystemCalls !== undefined, noSystemCalls)
+    for (const kind of ['links', 'traps'])
+      expect(await race(makeDir(`${directory}/${kind}`), kind, 300)).toMatchObject({ untouched: true, left: [] })
+  })
+})

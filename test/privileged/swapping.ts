@@ -1,14 +1,14 @@
-/** Content is deleted while another process swaps it for links and mounts (S12). */
+/** Content is deleted while another process (swapper.ts) swaps it for links and mounts (S12). */
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { lstatSync, readdirSync, rmdirSync, unlinkSync, writeFileSync } from 'node:fs'
-import { deleteContent } from '../../../src/core/files/delete-content.ts'
-import { containingMount } from '../../../src/core/mountinfo/location.ts'
-import { inventory } from '../../helpers/inventory.ts'
-import { nodeProgram } from '../../helpers/programs.ts'
-import { runScenario } from '../../helpers/scenario.ts'
-import { makeDir, readMounts, tmpfs } from './real-node.ts'
+import { deleteContent } from '../../src/core/files/delete-content.ts'
+import { containingMount } from '../../src/core/mountinfo/location.ts'
+import { inventory } from '../helpers/inventory.ts'
+import { nodeProgram } from '../helpers/programs.ts'
+import { makeDir, readMounts, tmpfs } from './workers/real-node.ts'
 
-const SWAPPER = new URL('./swapper.ts', import.meta.url)
+const SWAPPER = new URL('./workers/swapper.ts', import.meta.url)
 
 type Delete = (volume: string) => Promise<number>
 
@@ -45,7 +45,16 @@ function plantOutside(directory: string): string {
   return directory
 }
 
-async function race(directory: string, [kind = '', rounds = '', how = '']: readonly string[]): Promise<object> {
+interface Race {
+  readonly untouched: boolean
+  readonly swaps: number
+  readonly deleted: number
+  readonly outcomes: readonly string[]
+  readonly left: readonly string[]
+}
+
+/** @param kind see swapper.ts */
+export async function race(directory: string, kind: string, rounds: number, naive = false): Promise<Race> {
   const volume = makeDir(`${directory}/parent/volume`)
   const attic = makeDir(`${directory}/attic`)
   const outside = plantOutside(`${directory}/outside`)
@@ -53,37 +62,32 @@ async function race(directory: string, [kind = '', rounds = '', how = '']: reado
   const before = [...inventory(outside), ...inventory(other)]
   const intact = (): boolean => [...inventory(outside), ...inventory(other)].join('\n') === before.join('\n')
 
-  const swapper = spawn(
-    ...nodeProgram(SWAPPER, [kind, volume, attic, outside, other, rounds], ['--experimental-ffi']),
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  )
+  const args = [kind, volume, attic, outside, other, `${rounds}`]
+  const swapper = spawn(...nodeProgram(SWAPPER, args, ['--experimental-ffi']), { stdio: ['ignore', 'pipe', 'inherit'] })
   let said = ''
   swapper.stdout.on('data', (text) => {
     said += text
   })
-  const ended = new Promise((resolve) => swapper.on('close', resolve))
-  const remove: Delete = how === 'naive' ? byPaths : byDescriptors
-  const outcomes = new Map<string, number>()
+  const ended = once(swapper, 'close')
+  const remove: Delete = naive ? byPaths : byDescriptors
+  const outcomes = new Set<string>()
   let deleted = 0
   const attempt = async (): Promise<void> => {
-    let outcome = 'done'
     try {
       deleted += await remove(volume)
+      outcomes.add('done')
     } catch (error) {
-      outcome = String((error as { code?: unknown }).code)
+      outcomes.add(String((error as { code?: unknown }).code))
     }
-    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
   }
   while (swapper.exitCode === null && swapper.signalCode === null) {
     await attempt()
     // Once the outside is hurt, a naive deletion has shown what it is.
-    if (how === 'naive' && !intact()) swapper.kill()
+    if (naive && !intact()) swapper.kill()
     await new Promise((resolve) => setImmediate(resolve))
   }
   await ended
   const untouched = intact()
   if (untouched) await attempt()
-  return { untouched, swaps: Number(said), deleted, outcomes: Object.fromEntries(outcomes), left: readdirSync(volume) }
+  return { untouched, swaps: Number(said), deleted, outcomes: [...outcomes], left: readdirSync(volume) }
 }
-
-await runScenario({ race })
