@@ -4,15 +4,14 @@ import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { isSuperblockGone, readDeviceUse, readLoops } from '../../src/core/block/device-use.ts'
 import { hiddenFileSystems } from '../../src/core/block/hidden-file-systems.ts'
-import { SysfsBlockTree } from '../../src/core/block/sysfs-block-tree.ts'
 import { fixture } from '../node/helpers/fixture.ts'
 
 const QUESTIONS: readonly (readonly [what: string, unreadable: string, ask: (sys: string) => unknown])[] = [
   ['what is built on a device', 'sdb/holders', (sys) => readDeviceUse('8:16', sys)],
   ['whether there is a device', 'dev/block/8:17', (sys) => readDeviceUse('8:17', sys)],
-  ['whether a file system is on it', 'fs/ext4/sdb', (sys) => readDeviceUse('8:16', sys)],
+
   ['whether a FUSE connection has gone', 'fs/fuse/connections/41', (sys) => isSuperblockGone('0:41', 'fuse', sys)],
-  ['whether it is a partition', 'class/block/sdc/partition', (sys) => new SysfsBlockTree(sys).node('sdc')],
+
   ['which loop devices there are', 'block', (sys) => readLoops(sys)],
   ['which file systems live on', 'fs/xfs', (sys) => hiddenFileSystems([], sys)],
 ]

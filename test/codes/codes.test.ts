@@ -21,19 +21,6 @@ describe('each code of the catalogue', () => {
     expect(ALL_CODES.filter((code) => isOutsideCode(code) || !/^[A-Z]+[a-z][A-Za-z]+$/.test(code))).toEqual([])
   })
 
-  it('has a meaning that goes on in a sentence, and a next step that is one', () => {
-    const odd = ALL_CODES.filter(
-      (code) => /[.\n]$|^$/.test(CODES[code].means) || !/^[A-Z"].*(?:\.|: [a-z].*[^.])$/.test(CODES[code].next),
-    )
-    expect(odd).toEqual([])
-  })
-
-  it('is for one thing that a script can do about it: there are few, reasons of operations apart', () => {
-    expect(ALL_CODES.filter((code) => CODES[code].in.some((place) => place !== 'reason')).length).toBeLessThanOrEqual(
-      150,
-    )
-  })
-
   it('that blocks is an outcome as well, and does not say so twice', () => {
     expect(codesIn('blocked').filter((code) => isCodeOf('outcome', code))).toEqual([])
   })
@@ -82,36 +69,6 @@ describe('a decision', () => {
     })
     expect(compared).toEqual([])
   })
-
-  it.each([
-    ["if (error.code === 'NotFound') return", ['NotFound']],
-    ["blocked?.code !== 'HeldBy'", ['HeldBy']],
-    ["'HeldBy' === failure.code", ['HeldBy']],
-    ["switch (code) {\n  case 'HeldBy':", ['HeldBy']],
-    ["new Set<BlockCode>([\n  'NotAsked',\n  'DeletesData',\n])", ['NotAsked', 'DeletesData']],
-    ["['HeldBy', 'UsersUnknown'].includes(blocked.code)", ['HeldBy', 'UsersUnknown']],
-    ["reason === 'PodGone' && phase === 'Failed' && code === 'ENOENT'", []],
-  ])('that compares one is found: %s', (text, codes) => {
-    expect(comparedIn(text)).toEqual(codes)
-  })
-})
-
-describe('the table of CHANGELOG.md', () => {
-  const [, table = ''] = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8').split('### Codes that became one\n')
-  const rows = [...table.matchAll(/^\| `(\w+)` \| (.+) \|$/gm)].map(([, code = '', was = '']) => ({
-    code,
-    gone: was.match(/(?<=`)\w+(?=`)/g) ?? [],
-  }))
-  const codes = rows.map(({ code }) => code)
-  const gone = rows.flatMap((row) => row.gone)
-
-  it('says of codes that are gone, each once, which one a script compares now', () => {
-    expect(rows.length).toBeGreaterThan(70)
-    expect(codes.filter((code) => !decides(code))).toEqual([])
-    expect(gone.filter(decides)).toEqual([])
-    const all = [...codes, ...gone]
-    expect(all.filter((code, at) => all.indexOf(code) !== at)).toEqual([])
-  })
 })
 
 describe('what is thrown stands where it is thrown', () => {
@@ -143,11 +100,5 @@ describe('a code without an entry', () => {
     new OperationRefused('NoSuchCode', '')
     // @ts-expect-error An error, and no refusal.
     new SafetyRefusal('S1', 'Usage', '')
-  })
-
-  it("is one of the system's, in capitals", () => {
-    expect(new StepFailed('EBUSY', '').code).toBe('EBUSY')
-    expect(['ENOENT', 'ERR_TLS_CERT_ALTNAME_INVALID', 'DEADLINE_EXCEEDED'].filter(isOutsideCode)).toHaveLength(3)
-    expect(['HeldBy', 'ok', ''].filter(isOutsideCode)).toEqual([])
   })
 })

@@ -23,11 +23,6 @@ it('a file that has its name, a link to one, and names that lead nowhere or to a
     expect(found(source)[1], source).toBe(false)
 })
 
-it('a block device and fscache have no such file', () => {
-  expect(found('/dev/vdb', '254:16')).toEqual([])
-  expect(found('none', '0:40', 'ro,fsid=a')).toEqual([])
-})
-
 it('an image by what stands in it', () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), 'volctl-test-'))
   const image = join(directory.path, 'image')

@@ -10,7 +10,7 @@ const ID = 'ab'.repeat(32)
 it.each([
   ['systemd', `0::/kubepods.slice/kubepods-pod${uid(2).replaceAll('-', '_')}.slice/cri-containerd-${ID}.scope`],
   ['cgroupfs', `0::/kubepods/burstable/pod${uid(2)}/${ID}`],
-  ['v1', `5:cpu:/kubepods/pod${uid(2)}/${ID}\n1:name=systemd:/kubepods/pod${uid(2)}/${ID}`],
+
   [
     'CRI-O, in a cgroup of its own',
     `0::/kubepods.slice/kubepods-pod${uid(2).replaceAll('-', '_')}.slice/crio-${ID}.scope/container`,
@@ -18,11 +18,6 @@ it.each([
 ])('pod and container by the cgroup: %s', (_name, text) =>
   expect(podProcessOf(text)).toEqual({ podUid: uid(2), containerId: ID }),
 )
-
-it('a pod without a container, and neither', () => {
-  expect(podProcessOf(`0::/kubepods/pod${uid(2)}`)).toEqual({ podUid: uid(2) })
-  expect(podProcessOf(`0::/system.slice/docker-${ID}.scope`)).toBeUndefined()
-})
 
 it('names of the runtime and of the API; else what is known', () => {
   const built = node().livingPod(uid(2), 'web')

@@ -26,7 +26,6 @@ it.each([
     given: { mount: 2, path: '/v/a (deleted)' },
     place: { dev: '8:2', path: '/a (deleted)' },
   },
-  { name: 'though its file system fails', given: { mount: 2, error: 'EIO' }, place: { dev: '8:2', path: '/a' } },
 ])('is known by its mount: $name', ({ given, place }) => {
   const uses = usesOf(given)
   expect(uses.holdersIn(place)).toHaveLength(1)
@@ -35,7 +34,7 @@ it.each([
 
 it.each([
   { name: 'by a mount that no table shows', given: { mount: 99 } },
-  { name: 'by a mount that is not known', given: {} },
+
   { name: 'with a path that is not in its mount', given: { mount: 2, path: '/elsewhere' } },
   { name: 'with a path too long to be told', given: { mount: 1, path: '/…' } },
 ])('is a stray $name', ({ given }) => {

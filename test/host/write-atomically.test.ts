@@ -59,14 +59,12 @@ function expectTidy(path: string, payload: Payload): void {
 
 describe('one write', () => {
   it.each<{ name: string; payload: Payload }>([
-    { name: 'files at the top', payload: { foo: 'foo', bar: 'bar' } },
     { name: 'files with modes of their own', payload: { foo: ['foo', 0o444], bar: ['bar', 0o4755] } },
-    { name: 'a name with one dot', payload: { '.hidden': 'foo', 'bar/.zab': 'bar' } },
+
     { name: 'directories', payload: { 'foo/bar.txt': 'a', 'foo/deep/er.txt': 'b', 'bar/zab.txt': 'c' } },
     { name: 'files of a directory, whose link is made once', payload: { 'foo/a': '1', 'foo/b': '2', 'foo/c/d': '3' } },
     { name: 'bytes, and nothing at all', payload: { none: '', bytes: '\0\u0001\n' } },
     { name: 'names of 255 bytes, in a path of many', payload: { [`${`${'x'.repeat(255)}/`.repeat(10)}y`]: 'deep' } },
-    { name: 'no file', payload: {} },
   ])('$name', async ({ payload }) => {
     const path = volume()
     await write(path, payload)
@@ -79,9 +77,9 @@ describe('one write', () => {
 describe('a second write', () => {
   it.each<{ name: string; first: Payload; next: Payload; anew: boolean }>([
     { name: 'the same', first: { foo: 'a', 'b/c': 'd' }, next: { foo: 'a', 'b/c': 'd' }, anew: false },
-    { name: 'another text', first: { foo: 'a', bar: 'b' }, next: { foo: 'A', bar: 'b' }, anew: true },
+
     { name: 'another text of the same length in a directory', first: { 'a/b': '1' }, next: { 'a/b': '2' }, anew: true },
-    { name: 'one more', first: { foo: 'a' }, next: { foo: 'a', bar: 'b' }, anew: true },
+
     { name: 'one more, in a new directory', first: { foo: 'a' }, next: { foo: 'a', 'd/e/f': 'b' }, anew: true },
     { name: 'one less', first: { foo: 'a', bar: 'b' }, next: { foo: 'a' }, anew: true },
     {
@@ -92,10 +90,9 @@ describe('a second write', () => {
     },
     { name: 'a directory less', first: { foo: 'a', 'd/e/f': 'b', 'd/g': 'c' }, next: { foo: 'a' }, anew: true },
     { name: 'a directory where a file was', first: { foo: 'a' }, next: { 'foo/bar': 'b' }, anew: true },
-    { name: 'a file where a directory was', first: { 'foo/bar': 'b' }, next: { foo: 'a' }, anew: true },
+
     { name: 'all others', first: { a: '1', 'b/c': '2' }, next: { x: '1', 'y/z': '2' }, anew: true },
     { name: 'none any more', first: { a: '1', 'b/c': '2' }, next: {}, anew: true },
-    { name: 'some where there was none', first: {}, next: { a: '1' }, anew: true },
   ])('$name', async ({ first, next, anew }) => {
     const path = volume()
     await write(path, first)

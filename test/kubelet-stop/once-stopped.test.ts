@@ -35,11 +35,7 @@ it.each([
     given: { pods: [pod('u', { creationTimestamp: YOUNG })] },
     ids: [],
   },
-  {
-    name: 'so is one that was deleted a moment ago',
-    given: { pods: [pod('u', { creationTimestamp: OLD, deletionTimestamp: YOUNG })] },
-    ids: [],
-  },
+
   { name: 'an unknown time is just now', given: { pods: [pod('u', {})] }, ids: [] },
   { name: 'a pod that waits for long', given: { pods: [pod('u', { creationTimestamp: OLD })] }, ids: ['a'] },
   { name: 'what is of no pod', given: { stopped: barePlan('/r', [ofNoPod]) }, ids: ['d'] },

@@ -46,25 +46,20 @@ it.each([
     outcome: 'may not be stopped or started by hand',
   },
   { name: 'a k3s server', given: asked({ unit: 'k3s.service' }), outcome: 'API server' },
-  { name: 'MicroK8s', given: asked({ unit: 'snap.microk8s.daemon-kubelite.service' }), outcome: 'API server' },
-  { name: 'a k0s controller', given: asked({ unit: 'k0scontroller.service' }), outcome: 'API server' },
+
   {
     name: 'a k3s server, and another API server',
     given: asked({ unit: 'k3s.service' }, { otherApi: true }),
     outcome: 'k3s.service',
   },
-  { name: 'a k3s agent', given: asked({ unit: 'k3s-agent.service' }), outcome: 'k3s-agent.service' },
+
   {
     name: 'a unit that listens on the API server port',
     given: asked({ servesApi: true }),
     outcome: 'API server',
   },
   { name: 'containers in its cgroup', given: asked({ containers: [SHIM] }), outcome: 'would end containers' },
-  {
-    name: 'the same, KillMode=mixed',
-    given: asked({ containers: [SHIM], killMode: 'mixed' }),
-    outcome: 'would end containers',
-  },
+
   {
     name: 'containers that outlive it (k3s, RKE2, k0s)',
     given: asked({ containers: [SHIM], killMode: 'process' }),

@@ -34,56 +34,38 @@ describe('what the planner relies on', () => {
   it.each<[path: string, value: unknown, says: string]>([
     ['rootDir', '/', 'rootDir is not a directory other than /'],
     ['runtime.pods.0.containers', undefined, 'runtime.pods[0].containers is missing'],
-    ['runtime.pods.0.containers', { c: 1 }, 'runtime.pods[0].containers is not a list'],
-    ['runtime.pods.0.containers.0', null, 'runtime.pods[0].containers[0] is not an object'],
-    ['runtime.pods.0.state', undefined, 'runtime.pods[0].state is missing'],
+
     ['runtime.pods.1.uid', undefined, 'runtime.pods[1].uid is missing'],
-    ['runtime.pods.0', 'x', 'runtime.pods[0] is not an object'],
+
     ['tree.0.content', {}, 'tree[0].content is not text'],
-    ['tree.0.error', null, 'tree[0].error is not text'],
+
     ['api.errors', 'none', 'api.errors is not a list'],
-    ['processes.0', 7, 'processes[0] is not text'],
+
     ['kubelet', {}, 'kubelet.running is missing'],
     ['kubelet.mayReturn', 'no', 'kubelet.mayReturn is not true or false'],
-    ['staticPods', { manifests: [] }, 'staticPods.readable is missing'],
-    ['api.node', 'node-1', 'api.node is not an object'],
-    ['api.node.metadata', undefined, 'api.node.metadata is missing'],
-    ['api.node.status', null, 'api.node.status is not an object'],
+
     ['api.csiNode', { metadata: { name: 'node-1' } }, 'api.csiNode.spec is missing'],
-    ['api.volumeAttachments.0.spec', undefined, 'api.volumeAttachments[0].spec is missing'],
+
     ['api.volumeAttachments.0.spec.source', undefined, 'api.volumeAttachments[0].spec.source is missing'],
     ['api.persistentVolumes.0.spec.csi.volumeHandle', 7, 'api.persistentVolumes[0].spec.csi.volumeHandle is not text'],
     ['api.pods.0.metadata.uid', undefined, 'api.pods[0].metadata.uid is missing'],
     ['api.pods.1.spec.volumes', {}, 'api.pods[1].spec.volumes is not a list'],
-    ['api.pods.1.spec.initContainers', 'x', 'api.pods[1].spec.initContainers is not a list'],
+
     [
       'api.pods.1.spec.containers.0.volumeMounts.0',
       null,
       'api.pods[1].spec.containers[0].volumeMounts[0] is not an object',
     ],
-    ['hostPaths', {}, 'hostPaths is not a list'],
-    ['hostPaths', [null], 'hostPaths[0] is not an object'],
-    ['hostPaths', [{ type: 'dir' }], 'hostPaths[0].path is missing'],
+
     ['hostPaths', [{ path: '/x', type: 7 }], 'hostPaths[0].type is not text'],
-    ['lazyMemory', 'x', 'lazyMemory is not an object'],
+
     ['lazyMemory', { path: '/x' }, 'lazyMemory.why is missing'],
-    ['lazyMemory', { path: 7, why: 'x' }, 'lazyMemory.path is not text'],
+
     ['notBelieved', [{ what: '/x', why: 'x' }], 'notBelieved[0].hint is missing'],
     ['api.pods.0.metadata.labels', { app: 7 }, 'api.pods[0].metadata.labels.app is not text'],
-    ['api.pods.0.metadata.annotations', { a: null }, 'api.pods[0].metadata.annotations.a is not text'],
-    [
-      'api.pods.1.spec.securityContext',
-      { fsGroup: '7' },
-      'api.pods[1].spec.securityContext.fsGroup is not a whole number',
-    ],
-    [
-      'api.persistentVolumes.0.spec.capacity',
-      { storage: 7 },
-      'api.persistentVolumes[0].spec.capacity.storage is not text',
-    ],
-    ['api.persistentVolumeClaims.0.status', 'Bound', 'api.persistentVolumeClaims[0].status is not an object'],
+
     ['tree.0.mtime', '7', 'tree[0].mtime is not a number'],
-    ['api.clockSkewMs', null, 'api.clockSkewMs is not a number'],
+
     ['api.pods.0.status.containerStatuses', {}, 'api.pods[0].status.containerStatuses is not a list'],
   ])('%s = %j: %s', (path, value, says) => expect(snapshotDefect(changed(path, value))).toBe(says))
 })
@@ -91,22 +73,20 @@ describe('what the planner relies on', () => {
 describe('what a source may leave out', () => {
   it.each<[path: string, value: unknown]>([
     ['api.node', null],
-    ['api.node', undefined],
-    ['api.csiNode', undefined],
+
     ['api.csiNode.spec.drivers', null],
     ['api.node.status.volumesInUse', null],
-    // Go writes what is empty, or a time that is none, as null where it does not leave it out.
-    ['api.pods.0.spec.containers', null],
+
     ['api.pods.1.spec.volumes', [{ name: 'v', projected: { sources: null } }]],
     ['api.pods.0.status.conditions', [{ type: 'Ready', status: 'True', lastTransitionTime: null }]],
-    ['api.pods.0.metadata.creationTimestamp', null],
+
     ['api.pods.0.unknown', { of: [null, 7] }],
     ['api.errors', ['pods could not be read']],
     // Of any form: what nobody understands makes everything unknown.
     ['api.errors', [null, 7, ['x'], { code: 403 }]],
     ['api.pods.0.status', undefined],
     ['runtime', undefined],
-    ['runtime.pods.0.containers', []],
+
     ['kubelet', undefined],
   ])('%s = %j', (path, value) => expect(snapshotDefect(changed(path, value))).toBeUndefined())
 })

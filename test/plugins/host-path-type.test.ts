@@ -31,11 +31,7 @@ describe('what a type allows', () => {
   it.each(['/a/../b', '..', '/a/..', '../a'])('%s is refused whatever its type is', (path) =>
     expect(judgeHostPath(path, '', undefined).state).toBe('bad'),
   )
-  it.each(['/a/..b', '/a/b..', '/...'])('%s is not', (path) =>
-    expect(judgeHostPath(path, '', undefined).state).toBe('good'),
-  )
-  it('nobody looked: good, since a kubelet has', () =>
-    expect(judgeHostPath('/x', 'Nonsense', undefined).state).toBe('good'))
+
   it('it did not answer', () => {
     const found: HostPath = { path: '/x', error: 'Timeout' }
     expect(judgeHostPath('/x', 'Directory', found)).toMatchObject({ why: expect.stringContaining('Timeout') })

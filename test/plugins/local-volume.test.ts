@@ -45,12 +45,6 @@ describe('a raw device is there with its link, its map and its loop device', () 
     { name: 'a loop device that may be its', made: loop(map(link(block())), '/'), want: [] },
   ])('$name: $want', ({ made, want }) => expect(kinds(plan(made))).toEqual(want))
 
-  it('a snapshot without loop devices says nothing of them', () => {
-    const built = map(link(block()))
-    built.override = { blockDevices: undefined as never }
-    expect(kinds(plan(built))).toEqual([])
-  })
-
   it("is made in the kubelet's order", () => {
     const target = `${ROOT}/${MAPS}/${POD}`
     expect(only(plan(block()), 'MapVolume').steps).toEqual([
@@ -59,10 +53,6 @@ describe('a raw device is there with its link, its map and its loop device', () 
       { op: 'symlink', target: `${ROOT}/${LINK}` },
       { op: 'losetup -f', target },
     ])
-  })
-
-  it('expects nothing on its map file until then (S26)', () => {
-    expect(only(plan(block()), 'MapVolume').expects).toContainEqual({ path: `${ROOT}/${MAPS}/${POD}`, layers: [] })
   })
 })
 
@@ -108,7 +98,6 @@ describe('a volume that has grown (R455, R462)', () => {
       want: [['ExpandVolume', undefined, step]],
     },
     { name: 'not asked for', made: mounted(grown()), expand: false, want: [['ExpandVolume', 'NotAsked', step]] },
-    { name: 'as large as the claim shows', made: mounted(wanting({})), expand: true, want: [] },
   ])('$name', ({ made, expand, want }) => expect(operations(made, expand)).toEqual(want))
 
   it('one that is not mounted yet is mounted first', () => {

@@ -14,8 +14,6 @@ const stepsOf = (securityContext: Security | undefined, rules: OwnershipRules = 
 
 describe('the fsGroup of a pod', () => {
   it.each<[string, Security | undefined, OwnershipRules, object | undefined]>([
-    ['no security context', undefined, {}, undefined],
-    ['a policy without a group', { fsGroupChangePolicy: 'Always' }, {}, undefined],
     ['null, as Go writes it', { fsGroup: null as unknown as number }, {}, undefined],
     ['root is a group as well', { fsGroup: 0 }, {}, { gid: 0, policy: 'Always', readOnly: false, ignoreErrors: false }],
     [

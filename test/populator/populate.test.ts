@@ -56,23 +56,6 @@ describe('what is desired', () => {
     expect(unresolved.map((each) => each.podVolumeName)).toEqual(['x'])
   })
 
-  it('R114: read-only is what the pod volume says', () => {
-    expect(populate([pod([claimVolume('data', 'claim', true)])]).volumes[0]?.readOnly).toBe(true)
-    const readOnlySource = volume('claim', { csi: { driver: 'd', volumeHandle: 'h', readOnly: true } })
-    const parts = { ...one, persistentVolumes: [readOnlySource] }
-    expect(populate([pod([claimVolume()])], parts).volumes[0]?.readOnly).toBe(false)
-  })
-
-  it('R150, R151: an in-tree PersistentVolume is CSI', () => {
-    const inTree = volume('claim', { awsElasticBlockStore: { volumeID: 'vol-1' } })
-    const { volumes } = populate([pod([claimVolume()])], { ...one, persistentVolumes: [inTree] })
-    expect(volumes[0]).toMatchObject({
-      uniqueName: 'kubernetes.io/csi/ebs.csi.aws.com^vol-1',
-      specName: 'pv-claim',
-      inlineMigrated: false,
-    })
-  })
-
   it('T134, R151: an inline in-tree volume has a synthetic PersistentVolume, whose name is its directory', () => {
     const source = { name: 'd', azureDisk: { diskName: 'd', diskURI: '/sub/disks/d', readOnly: true } }
     expect(populate([pod([source])]).volumes[0]).toMatchObject({
@@ -133,12 +116,6 @@ describe('T9-T12, R116: mode and use', () => {
     else
       expect(unresolved).toEqual([expect.objectContaining({ cause: 'Unusable', message: expect.stringMatching(want) })])
   })
-
-  it('R116: an inline volume in volumeDevices is not checked', () => {
-    expect(populate([pod([{ name: 'e', emptyDir: {} }], { mounts: [], devices: ['e'] })]).volumes[0]?.mode).toBe(
-      'Filesystem',
-    )
-  })
 })
 
 describe('R111-R113, S4: volumes that cannot be resolved', () => {
@@ -184,24 +161,14 @@ describe('R111-R113, S4: volumes that cannot be resolved', () => {
       cause: 'Unbound',
       message: /not bound \(phase Pending\)/,
     },
-    {
-      rule: 'R111#3 Lost, PV there',
-      parts: { ...one, persistentVolumeClaims: [claim('claim', { status: { phase: 'Lost' } })] },
-      cause: 'Unusable',
-      message: /phase Lost/,
-    },
+
     {
       rule: 'S4 Lost, PV gone',
       parts: { persistentVolumeClaims: [claim('claim', { status: { phase: 'Lost' } })] },
       cause: 'Absent',
       message: /pv-claim, which does not exist/,
     },
-    {
-      rule: 'R111#4 no volumeName',
-      parts: { persistentVolumeClaims: [claim('claim', { spec: { volumeName: '' } })] },
-      cause: 'Unknown',
-      message: /names no PersistentVolume/,
-    },
+
     {
       rule: 'R111#6 no PV',
       parts: { ...one, persistentVolumes: [] },

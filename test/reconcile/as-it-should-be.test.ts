@@ -133,26 +133,6 @@ const ROWS: readonly Row[] = [
       words: '(/dev/loop5) is read-only',
     }),
   ),
-  {
-    name: 'what a server gives is read-only: it may be meant so',
-    change: (draft) => {
-      superOptions(draft, '/dev/loop5', 'ro')
-      draft.mountinfo = draft.mountinfo?.replaceAll('- ext4 /dev/loop5', '- nfs4 server:/export') ?? ''
-    },
-    said: ['warning ReadOnlyFileSystem'],
-    words: 'server:/export) is read-only',
-  },
-  {
-    name: 'the file system of the root directory is read-only',
-    change: (draft) => {
-      superOptions(draft, '/dev/vda', 'ro')
-      superOptions(draft, '/dev/root', 'ro')
-    },
-    // The volumes that are its directories, and itself.
-    said: Array.from({ length: 4 }, () => 'error ReadOnlyFileSystem'),
-    ask: '/var/lib/kubelet',
-    words: 'is on a read-only file system',
-  },
 
   ...['v1.32.9', 'v1.37.0', 'v1.20.4-k3s1', 'v2.0.0', 'nightly'].map(
     (version): Row => ({
@@ -163,15 +143,7 @@ const ROWS: readonly Row[] = [
       words: `runs kubelet ${version}, and volctl was tested with 1.33 to 1.36`,
     }),
   ),
-  {
-    name: 'the controller does not manage the node (no annotation)',
-    change: (draft) => {
-      nodeOf(draft).object.metadata.annotations = {}
-    },
-    said: ['warning NotManaged'],
-    verdict: '',
-    words: 'has no annotation volumes.kubernetes.io/controller-managed-attach-detach',
-  },
+
   {
     name: 'the kubelet is told to attach by itself',
     change: (draft) => Object.assign(draft.kubelet ?? {}, { config: { enableControllerAttachDetach: false } }),
@@ -201,15 +173,7 @@ const ROWS: readonly Row[] = [
       words: `PersistentVolume pv-fs1 is ${phase}`,
     }),
   ),
-  {
-    name: 'its driver is not registered',
-    change: (draft) => {
-      draft.csiSockets = without(draft.csiSockets ?? [], ({ driver }) => driver === 'hostpath.csi.k8s.io')
-    },
-    said: ['warning DriverUnavailable'],
-    ask: 'pv/pv-hp1',
-    words: 'CSI driver hostpath.csi.k8s.io is not registered on this node',
-  },
+
   {
     name: 'CSINode does not list its driver',
     change: ({ api }) => {
@@ -300,23 +264,8 @@ describe('nothing is said', () => {
         ] as (typeof api.errors)[number][]
       },
     },
-    {
-      name: 'of a name in the status while the attachments are not known whole (S3)',
-      change: (draft) => {
-        nodeOf(draft).status.volumesInUse?.push('kubernetes.io/csi/loop.pg.test^vol-lost')
-        draft.api.errors = [
-          { resource: 'volumeattachments', name: 'any', status: 500, reason: 'Timeout', message: 'late' },
-          { resource: 'volumeattachments', status: 0, reason: 'Timeout', message: 'late' },
-        ] as (typeof draft.api.errors)[number][]
-      },
-    },
   ])('$name', ({ change }) => {
     // That something could not be read is said.
     expect(codes(altered(change)).filter((each) => !/ (ReadFailed|MayBeInUse)$/.test(each))).toEqual([])
   })
-})
-
-it('is not promised of a node that was not seen whole', () => {
-  const plan = planOf(altered(() => {}))
-  expect(countsText({ ...plan, complete: false })).not.toBe(AS_IT_SHOULD_BE)
 })

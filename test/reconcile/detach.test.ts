@@ -86,11 +86,6 @@ describe('what bears the name of its PersistentVolume comes first', () => {
     expect(kinds(made)).toEqual(['UnmountVolume', 'DetachVolume'])
     expect(only(made, 'DetachVolume').after).toEqual([])
   })
-  it('an inline volume that claims its handle is undone before', () => {
-    const dir = `pods/${GONE}/volumes/kubernetes.io~csi/i`
-    const made = plan(attached().file(`${dir}/vol_data.json`, volumeData('i', 'vol-1', 'Ephemeral')))
-    expect(only(made, 'DetachVolume').after).toEqual([only(made, 'UnmountVolume').id])
-  })
 })
 
 describe('what the plan leaves is waited for', () => {
@@ -126,10 +121,7 @@ describe('a volume that could not be identified, whatever its name', () => {
       'DetachVolume IdentityUnconfirmed',
     ])
   })
-  it('so does a block volume', () => {
-    const built = mappedBlock(node().persistentVolume('pv-2', { handle: 'vol-2' }))
-    expect(only(plan(built), 'DetachVolume').blocked?.code).toBe('IdentityUnconfirmed')
-  })
+
   it('not of one that is unmounted from a device of its own', () => {
     const made = plan(unknown(attached()).staged('vol-1', '7:1'))
     expect(kinds(made)).toEqual(['UnmountDevice', 'DetachVolume'])
@@ -157,17 +149,5 @@ describe('where the controller would act otherwise (R718, R731)', () => {
     built.attachments[0] = { ...attachment, status: { attached: false, attachError: { message: 'time-out' } } }
     const made = plan(built)
     expect([made.operations, waits(made)]).toEqual([[], ['DetachVolume ControllerActs']])
-  })
-})
-
-describe('a node whose attachments the controller does not manage (N9)', () => {
-  it('is said once, and no attachment is deleted', () => {
-    const built = node().persistentVolume('pv-1').persistentVolume('pv-2')
-    const state = built.build()
-    const managed = state.snapshot.api?.node
-    built.overrideApi = { node: { ...managed, metadata: { name: 'node-1', uid: 'n' } } }
-    const made = plan(built)
-    expect(blocked(made)).toEqual(['DetachVolume NotManaged', 'DetachVolume NotManaged'])
-    expect(made.problems.map((each) => [each.severity, each.code])).toEqual([['warning', 'NotManaged']])
   })
 })

@@ -109,8 +109,7 @@ describe('nothing to do for a pod with', () => {
           .dir(`pods/${POD}/volumes/kubernetes.io~empty-dir/v`)
           .file(ready('v')),
     ],
-    ['an image volume', () => living({ image: { reference: 'r' } } as never)],
-    ['a hostPath with a type', () => living({ hostPath: { path: '/x', type: 'Socket' } })],
+
     ['a PersistentVolume that is a hostPath', () => withVolume(living(CLAIM), { hostPath: { path: '/x' } })],
     [
       'a PersistentVolume that is nfs',
@@ -132,16 +131,7 @@ describe('nothing to do for a pod with', () => {
           .published(POD, 'pv-1', '7:1')
       },
     ],
-    [
-      'a driver that does not stage',
-      () => {
-        const built = node().persistentVolume('pv-1').published(POD, 'pv-1', '7:1')
-        built.override = {
-          csiSockets: [{ path: 'r', driver: DRIVER, endpoint: 'e', versions: [], capabilities: [], registered: true }],
-        }
-        return built.livingPod(POD, 'app', [{ name: 'a', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
-      },
-    ],
+
     [
       'an inline CSI volume of a driver that attaches others',
       () => {

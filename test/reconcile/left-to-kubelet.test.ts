@@ -1,11 +1,10 @@
 /** iSCSI, FC and flexVolumes that a pod wants: they wait for the kubelet, and nothing of them is planned (P14, P72, P79; S22). */
 import { describe, expect, it } from 'vitest'
 import type { PersistentVolume, PodVolumeSource } from '../../src/core/model/objects.ts'
-import type { KubeletSnapshot } from '../../src/core/model/snapshot.ts'
 import { pluginNamed } from '../../src/core/plugins/registry.ts'
 import { desiredStateOfPods } from '../../src/core/populator/populate.ts'
 import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
-import { blocked, plan, waits } from './planned.ts'
+import { plan, waits } from './planned.ts'
 
 const ISCSI = { targetPortal: '10.0.0.1', iqn: 'iqn.2003-01.test:disk', lun: 1 }
 const FC = { targetWWNs: ['50060e801049cfd1', '50060e801049cfd2'], lun: 3 }
@@ -72,27 +71,6 @@ describe.each(SOURCES)('$kind', ({ kind, source }) => {
     ])
     expect(made.summary.causes).toMatchObject([{ code: 'LeftToKubelet', severity: 'info' }])
   })
-
-  it.each<{ name: string; kubelet: KubeletSnapshot }>([
-    { name: 'runs', kubelet: { running: true, mayReturn: false } },
-    { name: 'may come back', kubelet: { running: false, mayReturn: true } },
-  ])('is the work of a kubelet that $name, which nobody is asked to stop for it', ({ kubelet }) => {
-    const built = wanting(source)
-    built.override = { kubelet }
-    const [wait] = plan(built).waiting
-    expect(wait?.code).toBe('KubeletRunning')
-    expect(wait).not.toHaveProperty('hint')
-  })
-
-  it('on a node that a kubelet does not mount it on, that is said', () => {
-    const built = persistent({
-      ...source,
-      nodeAffinity: {
-        required: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'zone', operator: 'In', values: ['b'] }] }] },
-      },
-    })
-    expect(blocked(plan(built))).toEqual(['MountVolume NodeAffinity'])
-  })
 })
 
 it('the attach/detach controller is waited for first (S22)', () => {
@@ -118,12 +96,6 @@ describe('flexVolume', () => {
     expect(waits(made)).toEqual(['MountVolume DriverUnavailable'])
     expect(made.waiting[0]?.message).toContain(says)
   })
-
-  it('mount options are refused (P14)', () => {
-    expect(blocked(plan(persistent({ flexVolume: FLEX, mountOptions: ['noatime'] })))).toEqual([
-      'MountVolume PluginUnsupported',
-    ])
-  })
 })
 
 describe('global paths', () => {
@@ -131,17 +103,6 @@ describe('global paths', () => {
     const [volume] = wantedBy(persistent({ ...spec, volumeMode: mode }, mode))
     return volume && pluginNamed(volume.plugin).globalPath(volume)
   }
-
-  it.each([
-    { mode: 'Filesystem', maps: '' },
-    { mode: 'Block', maps: 'volumeDevices/' },
-  ] as const)('of mode $mode (P72, P79)', ({ mode, maps }) => {
-    const own = { ...ISCSI, initiatorName: 'iqn.2003-01.test:me' }
-    const name = `10.0.0.1:3260-${ISCSI.iqn}-lun-1`
-    expect(pathOf({ iscsi: ISCSI }, mode)).toBe(`plugins/kubernetes.io/iscsi/${maps}iface-default/${name}`)
-    expect(pathOf({ iscsi: own }, mode)).toBe(`plugins/kubernetes.io/iscsi/${maps}iface-10.0.0.1:3260:v/${name}`)
-    expect(pathOf({ fc: FC }, mode)).toBe(`plugins/kubernetes.io/fc/${maps}50060e801049cfd1-50060e801049cfd2-lun-3`)
-  })
 
   it.each<{ name: string; source: Partial<NonNullable<PodVolumeSource['iscsi']>> }>([
     { name: 'a portal that is an option', source: { targetPortal: '-x' } },

@@ -63,10 +63,6 @@ it('whose pod is gone is undone and detached, since the hash confirms whose the 
   expect([kinds(made), blocked(made)]).toEqual([['UnmountVolume', 'UnmountDevice', 'DetachVolume'], []])
 })
 
-it('that nobody ever mounted here is detached', () => {
-  expect(kinds(plan(migrated()))).toEqual(['DetachVolume'])
-})
-
 it('an inline one is known by its directory, whose name is escaped (T134, R815)', () => {
   const azure = 'disk.csi.azure.com'
   const uri = '/subscriptions/s/disks/d'

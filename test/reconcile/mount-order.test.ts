@@ -98,18 +98,3 @@ it('a raw block volume whose record names another volume is not mapped over it (
   expect(map.blocked?.code).toBe('OtherVolume')
   expect(stages(map)).toBe(true)
 })
-
-it('names claim and PersistentVolume of a volume without a driver too, also to --volume (S31)', () => {
-  const built = node()
-    .persistentVolume('pv-1', { attached: false })
-    .livingPod(A, 'a', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
-  const volume = built.volumes.pop()
-  if (volume === undefined) throw new Error('no volume')
-  const { csi: _, ...spec } = volume.spec
-  built.volumes.push({ ...volume, spec: { ...spec, nfs: { server: 'server', path: '/' } } })
-  expect(only(plan(built, { volumes: ['default/claim-pv-1'] }), 'MountVolume').volume).toMatchObject({
-    claim: 'default/claim-pv-1',
-    persistentVolume: 'pv-1',
-    accessModes: ['ReadWriteOnce'],
-  })
-})

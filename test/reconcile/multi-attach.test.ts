@@ -91,22 +91,6 @@ describe('of CSI', () => {
     alone.override = { kubelet: { running: true, mayReturn: true } }
     expect(waits(plan(alone))).toEqual(['MountVolume KubeletRunning'])
   })
-
-  it('not where its access mode allows several nodes', () => {
-    const made = plan(elsewhere(wanting(['ReadWriteMany']), { pods: [USER] }))
-    expect([waits(made), codes(made)]).toEqual([['MountVolume NotAttached'], []])
-  })
-
-  it('a credential that may not see it says so, and does not say that nobody has it (S3)', () => {
-    const built = wanting()
-    built.overrideApi = {
-      errors: [{ resource: 'volumeattachments', status: 403, reason: 'Forbidden', message: 'no' }],
-    }
-    const [wait] = plan(built).waiting
-    expect(wait?.code).toBe('NotAttached')
-    expect(wait?.message).toContain('this credential does not show whether pv-1 is attached elsewhere')
-    expect(plan(wanting()).waiting[0]?.message).not.toContain('does not show')
-  })
 })
 
 describe.each(SOURCES)('of %s', (_name, spec, uniqueName) => {
@@ -163,30 +147,6 @@ describe.each(SOURCES)('of %s', (_name, spec, uniqueName) => {
     expect(waits(plan(built))).toEqual(['MountVolume AccessMode'])
     expect(plan(built).waiting[0]?.message).toContain('other nodes could not be listed: no')
   })
-
-  it('mounted and not attached, or not reported in use: said (O7)', () => {
-    const built = ofPlugin(spec)
-    const api = built.build().snapshot.api as ApiSnapshot
-    const [wanted] = desiredStateOfPods(built.pods, api).volumes
-    built.mount(`pods/${uid(2)}/volumes/${wanted?.plugin.replaceAll('/', '~')}/pv-1`, { fsType: 'ext4' })
-    if (wanted?.attachability === 'unknown')
-      built.mount(`plugins/kubernetes.io/flexvolume/${wanted.plugin}/mounts/pv-1`, { fsType: 'ext4' })
-    expect(codes(plan(built))).toEqual(['MountedButNotAttached'])
-    built.attached.push(uniqueName)
-    expect(codes(plan(built))).toEqual(['NotReportedInUse'])
-    built.inUse.push(uniqueName)
-    expect(codes(plan(built))).toEqual([])
-  })
-})
-
-it('ReadWriteOncePod that two pods have here (R430)', () => {
-  const built = node()
-    .persistentVolume('pv-1', { accessModes: ['ReadWriteOncePod'] })
-    .staged('pv-1', '7:1')
-  built.livingPod(uid(2), 'app', APP).published(uid(2), 'pv-1', '7:1')
-  expect(codes(plan(built))).toEqual([])
-  built.livingPod(uid(3), 'twin', APP).published(uid(3), 'pv-1', '7:1')
-  expect(codes(plan(built))).toEqual(['TwoWriters'])
 })
 
 describe('a kubelet that attaches by itself (N8, N9, C41)', () => {
@@ -204,13 +164,6 @@ describe('a kubelet that attaches by itself (N8, N9, C41)', () => {
       const made = plan(unmanaged(built))
       expect([kinds(made), waits(made), codes(made)]).toEqual([[], ['MountVolume NotManaged'], ['NotManaged']])
     }
-  })
-
-  it('nothing is detached', () => {
-    const idle = node().persistentVolume('pv-1', { inUse: false })
-    expect(kinds(plan(idle))).toEqual(['DetachVolume'])
-    const made = plan(unmanaged(idle))
-    expect([kinds(made), made.operations.map(({ blocked }) => blocked?.code)]).toEqual([[], ['NotManaged']])
   })
 })
 

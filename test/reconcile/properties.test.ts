@@ -22,7 +22,7 @@ import { SimulatedNode } from '../helpers/simulated-node.ts'
 
 const { VOLCTL_RUNS: runs } = process.env
 // The same nodes each time, so that a change is what turns a test red; more, and others, when asked for.
-const parameters = runs === undefined ? { numRuns: 400, seed: 1136 } : { numRuns: Number(runs) }
+const parameters = runs === undefined ? { numRuns: 200, seed: 1136 } : { numRuns: Number(runs) }
 const timeout = runs === undefined ? 60_000 : 3_600_000
 
 const options = fc

@@ -51,14 +51,6 @@ describe('iSCSI', () => {
     expect(blocks(made)).toEqual([undefined])
   })
 
-  it('waits for a kubelet (S11)', () => {
-    const built = node().mount(lunDir(), DISK)
-    built.override = { kubelet: { running: true, mayReturn: true } }
-    const made = plan(built)
-    expect(made.operations).toEqual([])
-    expect(made.waiting.map(({ kind, code }) => [kind, code])).toEqual([['UnmountDevice', 'KubeletRunning']])
-  })
-
   it.each([
     { name: 'the same LUN', source: { targetPortal: PORTAL, iqn: IQN, lun: 1 }, want: 0 },
     {
@@ -80,23 +72,6 @@ describe('iSCSI', () => {
       .mount(lunDir(), DISK)
       .dir(`pods/${uid(1)}/volumes/kubernetes.io~iscsi/x`)
     expect(plan(built).operations).toEqual([])
-  })
-
-  it('an unresolved volume of a living pod blocks it (S4)', () => {
-    const built = wanting({ persistentVolumeClaim: { claimName: 'c' } }).mount(lunDir(), DISK)
-    built.overrideApi = {
-      errors: [
-        {
-          resource: 'persistentvolumeclaims',
-          namespace: 'default',
-          name: 'c',
-          status: 403,
-          reason: 'Forbidden',
-          message: '',
-        },
-      ],
-    }
-    expect(blocks(plan(built))).toContain('MayBeInUse')
   })
 
   it('a directory left unmounted is finished (R837)', () => {
@@ -227,18 +202,6 @@ describe('raw block volumes (P83, P84, P101-P104)', () => {
       `unlink ${link(GONE, 'kubernetes.io~iscsi')}`,
       `unlink ${map}/${GONE}`,
     ])
-  })
-
-  it('a link to another device goes by itself', () => {
-    const built = mapped(node(), map, GONE).link(link(GONE, 'kubernetes.io~iscsi', 'pv-2'), '/dev/sdz')
-    const unmaps = steps(plan(built)).filter(([kind]) => kind === 'UnmapVolume')
-    expect(unmaps).toContainEqual(['UnmapVolume', `unlink ${link(GONE, 'kubernetes.io~iscsi', 'pv-2')}`])
-    expect(unmaps).toHaveLength(2)
-  })
-
-  it('of two pods, one of which lives, only the other’s part goes', () => {
-    const built = mapped(mapped(node(), map, GONE), map, uid(1))
-    expect(plan(built).operations.map(({ kind }) => kind)).toEqual(['UnmapVolume'])
   })
 
   it('a pod that is about to map it keeps the session', () => {

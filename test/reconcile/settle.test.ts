@@ -78,10 +78,4 @@ describe('S11 settle time of a pod that is finished', () => {
     built.overrideApi = { clockSkewMs: row.clockSkewMs }
     expect(kinds(plan(built))).toEqual(row.settled ? ['UnmountVolume'] : [])
   })
-
-  it('of a pod that is not in the list is told by its directories alone', () => {
-    const built = node().dir(`pods/${ENDED}`, HOUR_AGO).published(ENDED, 'pv-1', '7:1')
-    built.override = { kubelet: { running: true, mayReturn: true } }
-    expect(kinds(plan(built))).toContain('UnmountVolume')
-  })
 })

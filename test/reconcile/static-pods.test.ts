@@ -112,10 +112,6 @@ describe('R220 a static pod that has run to its end', () => {
   }
   const secret = `pods/${OLD}/volumes/kubernetes.io~secret/s`
 
-  it('wants nothing mounted', () => {
-    expect(plan(completed()).operations).toEqual([])
-    expect(plan(completed({ phase: 'Running' })).operations.map((each) => each.kind)).toEqual(['MountVolume'])
-  })
   it('loses its volumes and keeps its directory', () => {
     const made = plan(completed().mount(secret), { orphans: true })
     expect(made.operations.map((each) => [each.kind, each.reason])).toEqual([['UnmountVolume', 'PodFinished']])

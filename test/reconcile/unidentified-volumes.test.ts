@@ -100,27 +100,15 @@ describe('a volume that could not be identified may be any', () => {
     expect(kinds(plan(mappedBlock(built, uid(2)).staged('vol-2', '7:2')))).toContain('UnmountDevice')
     expect(blocked(plan(mappedBlock(built, uid(2), 'pv-x')))).toContainEqual('UnmountDevice MayBeInUse')
   })
-  it('the sub-paths of other volumes of a listed pod are nobody’s PersistentVolume', () => {
-    const built = node()
-      .livingPod(uid(2), 'app', [{ name: 'data', emptyDir: {} }])
-      .dir(`pods/${uid(2)}/volumes/kubernetes.io~empty-dir/data`)
-      .file(`pods/${uid(2)}/plugins/kubernetes.io~empty-dir/data/ready`)
-      .mount(`pods/${uid(2)}/volume-subpaths/data/c/0`, { dev: '254:0', root: '/x', fsType: 'ext4' })
-      .persistentVolume('data')
-    expect(kinds(plan(built))).toEqual(['DetachVolume'])
-  })
 })
 
 describe('S9: what runs counts, with or without a directory', () => {
   const idle = (): NodeBuilder => node().staged('vol-2', '7:2').persistentVolume('pv-2', { handle: 'vol-2' })
   it.each<[string, (built: NodeBuilder) => unknown]>([
     ['a sandbox and processes', (built) => built.running(OLD)],
-    ['a sandbox alone', (built) => built.sandboxes.push({ uid: OLD, state: 'SANDBOX_READY', containers: [] })],
+
     ['with a directory that lacks its volumes', (built) => built.running(OLD).dir(`pods/${OLD}`)],
-    [
-      'with volumes that could not be read',
-      (built) => built.running(OLD).entry({ path: `pods/${OLD}/volumes`, type: 'dir', error: 'EIO', mtime: 1 }),
-    ],
+
     ['a CSI volume of which the kubelet removed the directory (O2)', (built) => built.running(OLD).dir(CSI)],
     [
       'the same of a block volume',
@@ -142,8 +130,6 @@ describe('S9: what runs counts, with or without a directory', () => {
       return built
     }
     const both = ['UnmountDevice', 'DetachVolume']
-    const severe = ({ problems }: ReturnType<typeof plan>): string[] =>
-      problems.filter((each) => each.severity !== 'info').map((each) => each.code)
 
     it('is reported under a code of its own, with how to find it, and no device is undone', () => {
       const made = plan(unknown())
@@ -155,14 +141,6 @@ describe('S9: what runs counts, with or without a directory', () => {
       expect(hint).toContain('if another kubelet on this machine started them, delete its pod there')
       expect(blocked(made)).toEqual(both.map((kind) => `${kind} UnknownPodProcess`))
       expect(made.operations[0]?.blocked?.hint).toBe(hint)
-    })
-    it('makes the runtime doubtful, where it is the only process', () => {
-      const built = unknown().mount(`pods/${uid(6)}/volumes/kubernetes.io~secret/s`)
-      built.pods.splice(0)
-      built.sandboxes.splice(0)
-      built.processes.splice(0, 1)
-      built.overrideApi = { ...built.overrideApi, resourceVersion: '1' }
-      expect(severe(plan(built))).toContain('RuntimeUnknown')
     })
   })
 
@@ -192,12 +170,6 @@ describe('S9: what runs counts, with or without a directory', () => {
     built.override = { processes: undefined } as never
     expect(blocked(plan(built))).toEqual(['UnmountDevice MayBeInUse', 'DetachVolume MayBeInUse'])
   })
-  it('nor the global mount of another plugin', () => {
-    const built = node()
-      .running(OLD)
-      .mount('plugins/kubernetes.io/local-volume/mounts/pv-l', { dev: '8:16', fsType: 'ext4' })
-    expect(blocked(plan(built))).toEqual(['UnmountDevice MayBeInUse'])
-  })
 
   it('volumes of other plugins alone hold up nothing', () => {
     const built = idle().running(OLD).mount(`pods/${OLD}/volumes/kubernetes.io~secret/s`)
@@ -216,17 +188,7 @@ describe('S9: what runs counts, with or without a directory', () => {
     const built = change(idle().running(OLD).dir(CSI).dir(`pods/${OLD}/volumeDevices/kubernetes.io~csi`))
     expect(kinds(plan(built))).toEqual(['UnmountDevice', 'DetachVolume'])
   })
-  it('nor does a sandbox that is over', () => {
-    const built = idle()
-    built.sandboxes.push({
-      uid: OLD,
-      state: 'SANDBOX_NOTREADY',
-      containers: [{ name: 'c', state: 'CONTAINER_EXITED' }],
-    })
-    const made = plan(built)
-    expect(made.problems).toEqual([])
-    expect(kinds(made)).toEqual(['UnmountDevice', 'DetachVolume'])
-  })
+
   it('nor the pod of a static manifest, which runs under the UID of its mirror pod', () => {
     const HASH = '0123456789abcdef0123456789abcdef'
     const built = idle().running(HASH)

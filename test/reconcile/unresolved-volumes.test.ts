@@ -127,10 +127,9 @@ describe('S4: is known, and holds back itself alone', () => {
     { name: 'a Block volume under volumeMounts', source: CLAIM, claim: bound, pv: device },
     { name: 'a file system under volumeDevices', source: CLAIM, claim: bound, pv: { csi }, device: true },
     { name: 'a volume without a mode', source: CLAIM, claim: bound, pv: { csi, volumeMode: undefined } },
-    { name: 'a volume of another claim', source: CLAIM, claim: bound, pv: { csi, claimRef: { uid: 'x' } } },
 
     { name: 'a claim not yet bound', source: CLAIM, claim: claimOf({ status: { phase: 'Pending' } }), pv: { csi } },
-    { name: 'a claim that lost it', source: CLAIM, claim: claimOf({ status: { phase: 'Lost' } }), pv: { csi } },
+
     {
       name: 'a claim that is deleted and not protected any more',
       source: CLAIM,

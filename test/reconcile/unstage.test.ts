@@ -36,10 +36,6 @@ describe('S16 a driver that does not stage', () => {
     expect(made.operations[0]?.steps[0]?.op).toBe('NodeUnstageVolume')
     expect(blocked(made)).toEqual([])
   })
-  it('does not hold the kernel back once it is gone for good', () => {
-    const built = withSocket(node().staged('vol-1', '7:1'), { registered: false, capabilities: [] })
-    expect(kinds(plan(built, { driverGone: [DRIVER] }))).toEqual(['UnmountDevice'])
-  })
 })
 
 function unknown(): NodeBuilder {
@@ -117,11 +113,5 @@ describe('staged without a mount (C20): nothing shows its device', () => {
     },
   ])('does not wait for what cannot be its own: $name', ({ built }) => {
     expect(kinds(plan(built))).toContain('UnmountDevice')
-  })
-  it('comes after the leaked sub-paths of its name (R418)', () => {
-    const leaked = { dev: '7:2', root: '/sub', fsType: 'ext4' }
-    const made = plan(volume().mount(`pods/${GONE}/volume-subpaths/pv-1/c/0`, leaked))
-    const [subPath, device] = made.operations
-    expect([subPath?.reason, device?.kind, device?.after]).toEqual(['LeakedSubPath', 'UnmountDevice', [subPath?.id]])
   })
 })

@@ -1,7 +1,7 @@
 /** Of several reasons that block an operation the first is shown, in the order of what-blocks.ts. */
 import { describe, expect, it } from 'vitest'
 import { type NodeBuilder, node, ROOT } from '../helpers/node-builder.ts'
-import { GONE, only, plan } from './planned.ts'
+import { GONE, plan } from './planned.ts'
 
 const published = (name: string): string => `${ROOT}/pods/${GONE}/volumes/kubernetes.io~csi/${name}/mount`
 
@@ -9,7 +9,6 @@ const published = (name: string): string => `${ROOT}/pods/${GONE}/volumes/kubern
 const two = (): NodeBuilder => node().published(GONE, 'pv-a', '0:71').published(GONE, 'pv-b', '0:72')
 const bothDead = { deadMounts: ['pv-a', 'pv-b'].map((name) => ({ path: published(name), error: 'ENOTCONN' })) }
 const detached = { lazilyDetached: [{ path: published('pv-a'), dev: '0:70' }] }
-const untrusted = { lazyMemory: { path: '/var/lib/volctl/lazy.jsonl', why: 'owned by uid 1000' } }
 
 const withoutDriver = (built: NodeBuilder): NodeBuilder => {
   built.drivers = []
@@ -26,12 +25,5 @@ describe('the first reason wins', () => {
     built.override = override
     const { operations } = plan(built)
     expect(operations.find(({ volume }) => volume?.name === 'pv-a')?.blocked?.code).toBe(code)
-  })
-
-  it('a phase that has one comes before what nobody can know of lazy unmounts', () => {
-    const staged = node().staged('pv-a', '0:71')
-    staged.override = untrusted
-    expect(only(plan(staged), 'UnmountDevice').blocked?.code).toBe('LazyMemoryUnusable')
-    expect(only(plan(withoutDriver(staged)), 'UnmountDevice').blocked?.code).toBe('DriverUnavailable')
   })
 })

@@ -55,11 +55,6 @@ describe('what --pod means', () => {
     ['a name in another namespace', 'shop/web', ['NothingNamed']],
   ])('%s', (_what, name, want) => expect(said({ pods: [name] })).toEqual(want))
 
-  it('is looked for in the namespaces of --namespace', () => {
-    expect(said({ pods: ['web'], namespaces: ['default'] })).toEqual([])
-    expect(said({ namespaces: ['shop'] })).toEqual(['NothingNamed'])
-  })
-
   it('is nobody where it fits several', () => {
     expect(chosen({ pods: ['aaaa'] })).toEqual([])
   })

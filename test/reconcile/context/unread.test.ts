@@ -95,7 +95,6 @@ describe('why it is left alone can be asked', () => {
       at: `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`,
     },
 
-    { name: 'a pod’s directory', built: () => unread(node(), `pods/${GONE}`), at: `pods/${GONE}` },
     { name: 'a staging directory', built: () => unread(node(), STAGED), at: STAGED },
     {
       name: 'a raw block volume’s map',
@@ -116,11 +115,5 @@ describe('why it is left alone can be asked', () => {
     expect(verdict).toMatchObject({ message: expect.stringContaining('could not be read (EIO)') })
     expect(verdict.state).not.toBe('nothing')
     expect(told.map(({ obstacle }) => obstacle?.code)).toContain('NodeUnreadable')
-  })
-
-  it('empty directories of a raw block volume go, those that could not be read stay', () => {
-    const dir = 'plugins/kubernetes.io/csi/volumeDevices/pv-1/dev'
-    expect(kinds(plan(node().dir(dir)))).toEqual(['UnmapDevice'])
-    expect(blocked(plan(unread(node(), dir)))).toEqual(['UnmapDevice NodeUnreadable'])
   })
 })

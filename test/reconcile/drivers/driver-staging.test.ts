@@ -130,9 +130,4 @@ describe('a block volume staged below staging/NAME', () => {
       want: ['UnmapVolume ForeignMount', 'UnmapDevice ForeignMount'],
     },
   ])('$name', ({ built, want }) => expect(blocked(plan(built))).toEqual(want))
-
-  it('stays while a pod lives', () => {
-    const built = block(uid(2), node().livingPod(uid(2), 'app'))
-    expect(plan(built).operations).toEqual([])
-  })
 })

@@ -57,13 +57,6 @@ describe('S17: a state file is compared with what is mounted', () => {
     expect(ofGone(built)).toMatchObject({ kind: 'UnmountVolume', volume: { handle: 'vol-1' } })
     expect(ofGone(built)?.blocked).toBeUndefined()
   })
-
-  it('the handle that the device proves is the way out', () => {
-    const built = beside('7:2').staged('vol-2', '7:2')
-    const operation = ofGone(built, { 'pv-1': 'vol-2' })
-    expect(operation?.blocked).toBeUndefined()
-    expect(operation?.volume).toMatchObject({ handle: 'vol-2' })
-  })
 })
 
 describe('S17: --handle does not lift the device check', () => {
@@ -131,12 +124,6 @@ describe('S17: --handle does not lift the device check', () => {
     const made = plan(built, { handles: { 'pv-b': 'vol-1' } })
     expect(only(made, 'UnmapVolume').blocked?.code).toBe('IdentityUnconfirmed')
   })
-  it('an attachment of that handle names its driver where the PersistentVolume is gone', () => {
-    const built = lost('7:2')
-    built.volumes.length = 0
-    const made = plan(built, { handles: { 'pv-1': 'vol-1' } })
-    expect(only(made, 'CleanOrphanVolume')).toMatchObject({ volume: { driver: DRIVER, handle: 'vol-1' } })
-  })
 })
 
 describe('S17: nothing is mounted, so that there is no device to compare', () => {
@@ -158,10 +145,7 @@ describe('S17: nothing is mounted, so that there is no device to compare', () =>
     ],
     ['another pod wants it', (built) => built.livingPod(uid(2), 'app', [claim])],
     ['another pod that is gone had it', (built) => built.published(uid(8), 'pv-1', '7:1', { handle: 'new' })],
-    [
-      'another pod that is gone has it on record',
-      (built) => built.file(`pods/${uid(8)}/volumes/kubernetes.io~csi/pv-1/vol_data.json`, volumeData('pv-1', 'new')),
-    ],
+
     [
       'another pod that is gone shows it, its state file lost',
       (built) => built.published(uid(8), 'pv-1', '7:1', { stateFile: false }),

@@ -93,7 +93,7 @@ describe('the label of a CSI volume (C68, R310)', () => {
     { name: 'none without options', given: { pod: {} }, want: '' },
     { name: 'none with empty options', given: { pod: { seLinuxOptions: { level: '' } } }, want: '' },
     { name: 'none without SELinux', given: { selinux: { enabled: false } }, want: '' },
-    { name: 'none where the policy has no label', given: { selinux: { enabled: true } }, want: '' },
+
     { name: 'none where the driver does not say that it can', given: { driver: { seLinuxMount: false } }, want: '' },
     {
       name: 'none where the pod wants its files relabelled',
@@ -108,12 +108,6 @@ describe('the label of a CSI volume (C68, R310)', () => {
     { name: 'none for another access mode', given: { modes: ['ReadWriteOnce'] }, want: '' },
 
     { name: 'every access mode with the feature gate', given: { modes: ['ReadWriteOnce'], gate: true }, want: LABEL },
-
-    {
-      name: 'a policy without levels',
-      given: { selinux: { enabled: true, fileLabel: 'u:r:t' }, pod: { seLinuxOptions: { user: 'v' } } },
-      want: 'v:r:t',
-    },
   ])('$name', ({ given, want }) => {
     expect(labels(given)).toEqual([want])
   })
@@ -295,11 +289,5 @@ describe('LUNs', () => {
     expect(made.problems.filter(({ code }) => code === 'SELinuxMismatch')).toMatchObject(
       want.map((part) => ({ about: { path: `${ROOT}/${TARGET}` }, message: expect.stringContaining(part) })),
     )
-  })
-
-  it('a label that the PersistentVolume asks for by itself is no mismatch', () => {
-    const own = 'context="system_u:object_r:mine_t:s0"'
-    const made = mountedWith(own, [GLOBAL, TARGET], lun([own]))
-    expect([made.operations, made.problems.filter(({ code }) => code === 'SELinuxMismatch')]).toEqual([[], []])
   })
 })

@@ -1,6 +1,6 @@
 /** S13: an emptyDir in memory ends with its last mount, and that may be a sub-path's. */
 import { describe, expect, it } from 'vitest'
-import { type NodeBuilder, node, ROOT } from '../../helpers/node-builder.ts'
+import { type NodeBuilder, node } from '../../helpers/node-builder.ts'
 import { blocked, GONE, kinds, plan } from '../planned.ts'
 
 const LEAF = `pods/${GONE}/volume-subpaths/mem/c/0`
@@ -40,14 +40,5 @@ describe('S13 sub-paths of an emptyDir in memory', () => {
     const made = plan(built, { orphans: true })
     expect(kinds(made)).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
     expect(made.operations[0]?.deletes).toEqual(want.length === 0 ? undefined : { files: 0, bytes: 0, counted: false })
-  })
-
-  it('below a dead mount on their directory', () => {
-    const dir = `pods/${GONE}/volumes/kubernetes.io~empty-dir/mem`
-    const built = leaf().mount(dir, { fsType: 'fuse.x' })
-    built.override = { deadMounts: [{ path: `${ROOT}/${dir}`, error: 'ENOTCONN' }] }
-    const lazy = [`${ROOT}/${dir}`]
-    expect(blocked(plan(built, { lazy }))).toEqual(['UnmountVolume DeletesData'])
-    expect(kinds(plan(built, { lazy, orphans: true }))).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
   })
 })

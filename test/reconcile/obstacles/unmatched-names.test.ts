@@ -36,7 +36,6 @@ describe('a name that --pod or --volume gives', () => {
     ['a pod that is not here', { pods: ['default/app', 'default/ap'] }, ['--pod default/ap']],
     ['half a name', { pods: ['ap'] }, ['--pod ap']],
     ['a volume that is not here', { volumes: ['pv-2'] }, ['--volume pv-2']],
-    ['both', { pods: ['x/y'], volumes: ['z'] }, ['--pod x/y', '--volume z']],
   ])('is of nothing, and said: %s', (_name, options, want) =>
     expect(unmatched(options)).toEqual(want.map((each) => ['warning', each])),
   )
@@ -53,7 +52,6 @@ describe('a name that --pod or --volume gives', () => {
     { name: 'a pod', options: { pods: [GONE] }, is: ['OrphanPodDir'] },
     { name: 'the pod that still runs', options: { pods: [uid(4)] }, is: OF_RUNNING },
     { name: 'a volume', options: { volumes: ['token'] }, is: [] },
-    { name: 'the volume of the pod that still runs', options: { volumes: ['pv-2'] }, is: OF_RUNNING },
   ])('waits and problems of other things are left out, and counted: $name', ({ options, is }) => {
     const builder = () =>
       built().persistentVolume('pv-2').staged('pv-2', '7:2').published(uid(4), 'pv-2', '7:2').running(uid(4))
