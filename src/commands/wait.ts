@@ -17,7 +17,6 @@ import { defined } from '../core/lang/defined.ts'
 import { formatDuration, parseDuration } from '../core/lang/duration.ts'
 import type { NodeState } from '../core/model/node-state.ts'
 import type { CollectedNode } from '../core/node/collect-node.ts'
-import { lookAtDisk } from '../core/node/look-at-disk.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
 import { pause } from '../core/processes/deadline.ts'
 import { planWithDecisions } from '../core/reconcile/decisions.ts'
@@ -40,8 +39,8 @@ export default class Wait extends VolctlCommand {
   static override summary =
     'Wait until pods or volumes are mounted, unmounted or detached, or the node is in sync. Changes nothing.'
   static override description =
-    "Looks at this node's mount table and directories every 300 ms, as the kubelet does while it waits for a pod's " +
-    'volumes, and at the API server after 2, 4 and 8 seconds, then every 10 seconds; and reads the rows of volctl status. ' +
+    'Looks at this node and at the API server again after 2, 4 and 8 seconds, then every 10 seconds and when the time is up, ' +
+    'and reads the rows of volctl status. ' +
     'Several pods or volumes are waited for together; without a name, all of this node.'
   static override usage = 'wait --for=CONDITION [NAME...] [FLAGS]'
   static override args = {
@@ -121,7 +120,7 @@ export default class Wait extends VolctlCommand {
         return left.length === 0
       }
       const ports = portsOf(first, look, stop.signal)
-      const { outcome, waitedMs, problem } = await waitFor({ condition, timeoutMs, first, firstMs, judge }, ports)
+      const { outcome, waitedMs, problem } = await waitFor({ timeoutMs, first, firstMs, judge }, ports)
       await this.#answer({ ...first, ...last }, targets, word, outcome === 'reached', flags, options)
       if (outcome === 'interrupted') this.finish(ExitStatus.Interrupted)
       if (outcome !== 'timedOut') return
@@ -180,18 +179,15 @@ function requireSight({ snapshot: { api } }: NodeState, targets: readonly WaitTa
 }
 
 function portsOf(first: CollectedNode, look: Look, stop: AbortSignal): WaitPorts<NodeState> {
-  let whole = first
   return {
     now: () => performance.now(),
     pause: (ms) => pause(ms, stop),
     interrupted: () => stop.aborted,
-    lookAtAll: async (limitMs) => {
+    look: async (limitMs) => {
       const late = AbortSignal.timeout(limitMs)
-      whole = await look(AbortSignal.any([stop, late]), whole).catch((error: unknown) => {
+      return await look(AbortSignal.any([stop, late]), first).catch((error: unknown) => {
         throw late.aborted && !stop.aborted ? lateError(first.client.server, limitMs) : error
       })
-      return whole
     },
-    lookAtDisk: () => lookAtDisk(whole),
   }
 }
