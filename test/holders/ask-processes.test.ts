@@ -2,7 +2,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, readlinkSync, realpathSync, writeFileSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
 import { expect, it, vi } from 'vitest'
 import { askProcesses, type ProcessReader } from '../../src/core/holders/ask-processes.ts'
 import { ReaderChildren } from '../../src/core/holders/reader-children.ts'
@@ -16,8 +15,7 @@ import { until } from '../helpers/until.ts'
 
 const NULL = 'char 1:3'
 const table = parseMountinfo(readFileSync('/proc/self/mountinfo'))
-/** Whatever else runs on this machine, one child reads it all. */
-const reader: ProcessReader = { command: PROCESS_READER, deadlineMs: 60_000, share: Number.POSITIVE_INFINITY }
+const reader: ProcessReader = { command: PROCESS_READER, deadlineMs: 60_000 }
 
 const devices = (given = reader): Promise<Uses> => askProcesses({ table, others: [], devices: [NULL] }, given)
 
@@ -117,26 +115,6 @@ it('a look that is interrupted ends at once, and has not seen the rest', async (
   expect(performance.now() - begun).toBeLessThan(2500)
   expect(unseen).not.toEqual([])
 })
-
-it.skipIf(availableParallelism() < 2)(
-  'many processes are read by a child for each core, all of them once',
-  async () => {
-    const log = `${temporaryDirectory()}/started`
-    const command = ['sh', '-c', `echo $$ >>${log}; exec "$@"`, 'sh', ...PROCESS_READER]
-    const [found, pids] = await whileRuns(
-      'exec 9</dev/null; sleep 60 & sleep 60 & sleep 60 & sleep 60 & true',
-      async (pid) => {
-        const uses = await devices({ ...reader, command, share: 1 })
-        const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number)
-        for (const child of children) process.kill(child)
-        return [uses.openers(new Set([NULL])).map((each) => each.pid), [pid, ...children]]
-      },
-    )
-    expect(pids).toHaveLength(5)
-    expect(found.filter((pid) => pids.includes(pid))).toEqual(pids)
-    expect(readFileSync(log, 'utf8').trim().split('\n')).toHaveLength(availableParallelism())
-  },
-)
 
 it('looks that follow each other share a child, until one is interrupted or the child has ended', async () => {
   const log = `${temporaryDirectory()}/started`

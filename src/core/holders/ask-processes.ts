@@ -2,7 +2,6 @@
  * What every process uses of some file systems and devices, by a child that can be abandoned (process-reader.ts). This is the
  * only look at processes: plan, apply and explain ask the same. Whatever it cannot see is in `unseen`.
  */
-import { availableParallelism } from 'node:os'
 import { errorMessage } from '../errors/errors.ts'
 import { count } from '../lang/count.ts'
 import { cannotHang } from '../mountinfo/file-systems.ts'
@@ -34,8 +33,6 @@ export interface ProcessReader {
   readonly signal?: AbortSignal | undefined
   /** Of this command, for several looks; default: each look starts its own. */
   readonly children?: ReaderChildren | undefined
-  /** Processes that one child reads where there are more cores; default: LOOK_MOST.processesOfChild. */
-  readonly share?: number
 }
 
 export interface ProcessSearch {
@@ -60,18 +57,16 @@ export async function askProcesses(search: ProcessSearch, reader: ProcessReader)
   const question = questionOf(search, tables)
   if (question.fileSystems.length + question.devices.length === 0) return new Uses([], tables, [])
   using own = new ReaderChildren(reader.command)
-  const shares = sharesOf(pids, reader.share).map(
-    (share) => new Asking(share, question, { ...reader, children: reader.children ?? own }),
-  )
-  await Promise.all(shares.map((each) => each.ask()))
-  const all = shares.flatMap(({ uses }) => uses).toSorted((one, other) => one.pid - other.pid)
+  const asking = new Asking(pids, question, { ...reader, children: reader.children ?? own })
+  await asking.ask()
+  const all = asking.uses.toSorted((one, other) => one.pid - other.pid)
   const namespaces = all.filter(({ path }) => path.startsWith(MOUNT_NAMESPACE))
   const uses = all.filter(({ path }) => !path.startsWith(MOUNT_NAMESPACE))
   const unseen = [
     ...hiddenProcesses(search.table),
     ...unseenNamespaces(search.others),
     ...keptNamespaces(namespaces, tables),
-    ...notSeen(shares),
+    ...notSeen(asking),
   ]
   const ofServers = question.slow.some(({ dev }) => question.fileSystems.includes(dev))
   return new Uses(uses, tables, unseen, ofServers)
@@ -87,17 +82,7 @@ function questionOf({ fileSystems = [], devices = [] }: ProcessSearch, tables: r
   }
 }
 
-/** How many children a look needs at once: many processes are shared among the cores. */
-export function childrenAtOnce(processes = processIds().length, each: number = LOOK_MOST.processesOfChild): number {
-  return Math.max(1, Math.min(availableParallelism(), Math.ceil(processes / each)))
-}
-
-function sharesOf(pids: readonly number[], each: number | undefined): readonly (readonly number[])[] {
-  const shares = childrenAtOnce(pids.length, each)
-  return Array.from({ length: shares }, (_, share) => pids.filter((_, index) => index % shares === share))
-}
-
-/** One child after another, for some processes. */
+/** One child after another. */
 class Asking {
   readonly uses: ByProcess[] = []
   readonly denied = new Set<number>()
@@ -197,21 +182,16 @@ class Asking {
 }
 
 /** What the children could not see. */
-function notSeen(shares: readonly Asking[]): Unseen[] {
-  const behind = shares.reduce((sum, each) => sum + each.behind, 0)
-  const late = shares.flatMap((each) => [...each.late])
-  const denied = shares.reduce((sum, each) => sum + each.denied.size, 0)
-  const failure = shares.find((each) => each.failure !== undefined)?.failure
+function notSeen({ behind, late, denied, strange, failure }: Asking): Unseen[] {
+  const pids = [...late]
   const failed = `what processes use was not read${failure === '' ? '' : ` (${failure})`}`
-  const use = late.length === 1 ? 'uses' : 'use'
+  const use = pids.length === 1 ? 'uses' : 'use'
   return [
     ...(failure === undefined ? [] : [{ text: failed, hint: 'Run volctl again.' }]),
-    ...(late.length === 0 ? [] : [unseenOf(late, `what ${named(late)} ${use} could not be read in time`)]),
-    ...(behind > 0 && late.length > 0 ? [unseenOf(late, `what ${behind} more processes use was not read`)] : []),
-    ...shares
-      .flatMap((each) => [...each.strange])
-      .map(([pid, why]) => unseenOf([pid], `what ${named([pid])} uses could not be read: ${why}`)),
-    ...(denied === 0 ? [] : [{ text: deniedText(denied), hint: SEE_ALL }]),
+    ...(pids.length === 0 ? [] : [unseenOf(pids, `what ${named(pids)} ${use} could not be read in time`)]),
+    ...(behind > 0 && pids.length > 0 ? [unseenOf(pids, `what ${behind} more processes use was not read`)] : []),
+    ...[...strange].map(([pid, why]) => unseenOf([pid], `what ${named([pid])} uses could not be read: ${why}`)),
+    ...(denied.size === 0 ? [] : [{ text: deniedText(denied.size), hint: SEE_ALL }]),
   ]
 }
 

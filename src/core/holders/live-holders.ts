@@ -1,7 +1,7 @@
 /** Who holds given paths and devices of this node at this moment. Reads /proc and sysfs, opens nothing, touches no mount. */
 import { readOtherNamespaces } from '../processes/mount-namespaces.ts'
 import { kernelTextIfAny, listIfAny } from '../trust/kernel.ts'
-import { askProcesses, childrenAtOnce, type ProcessReader } from './ask-processes.ts'
+import { askProcesses, type ProcessReader } from './ask-processes.ts'
 import { type Content, contentHolders } from './content-holders.ts'
 import { lookForUsers } from './content-look.ts'
 import { fileSystemsAt, findHolders, type HolderSearch, type Holders } from './find-holders.ts'
@@ -29,7 +29,7 @@ export interface LiveSearch extends Pick<HolderSearch, 'table' | 'loops'> {
 export async function liveHolders(held: Held, { table, loops, named = [], reader }: LiveSearch): Promise<Holders> {
   const { heldAt, devices, content, rootDir } = held
   using children = new ReaderChildren(reader.command)
-  children.prepare(childrenAtOnce())
+  children.prepare()
   const asked = { ...reader, children }
   const others = readOtherNamespaces(content.length > 0)
   const names = new Map(devices.flatMap((name) => numberOf(name).map((dev) => [dev, name] as const)))

@@ -77,7 +77,7 @@ export class ReaderChild {
   }
 }
 
-/** Those that wait for a question. As many as were needed at once. */
+/** Those that wait for a question: as many as looks were made at once. */
 export class ReaderChildren implements Disposable {
   readonly #command: readonly string[]
   readonly #all: ReaderChild[] = []
@@ -94,9 +94,9 @@ export class ReaderChildren implements Disposable {
     return this.#start()
   }
 
-  /** Has so many start beside what is done before they are asked. */
-  prepare(count: number): void {
-    while (this.#idle.length < count) this.#idle.push(this.#start())
+  /** Has one start beside what is done before it is asked. */
+  prepare(): void {
+    this.#idle.push(this.#start())
   }
 
   #start(): ReaderChild {

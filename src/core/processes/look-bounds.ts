@@ -25,8 +25,6 @@ export const LOOK_MS = {
 export const LOOK_MOST = {
   /** Children that read, one after another. */
   children: 3,
-  /** Processes that one child reads where there are more cores: what it reads of as many takes three times as long as its start. */
-  processesOfChild: 250,
   /** Uses in one part of one process: whoever has more there is in the way in any case. */
   uses: 10_000,
   /** Paths of bound sockets that are kept. */
