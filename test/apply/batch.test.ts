@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { isBatchable } from '../../src/core/apply/apply-run.ts'
-import { VolctlError } from '../../src/core/errors/errors.ts'
 import type { Operation } from '../../src/core/plan/plan.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
 import { Fixture, operation, planOf, ROOT, step } from './apply-fixture.ts'
@@ -61,24 +60,6 @@ describe('a batch of unmounts', () => {
     expect(fixture.host.files.has(volumeDir(2))).toBe(true)
   })
 
-  it('fails what a call that could not be started was for, and waits for the other call', async () => {
-    const operations = Array.from({ length: 6 }, (_, n) => secret(n))
-    const { host } = fixture
-    const umount = host.umount.bind(host)
-    let calls = 0
-    host.umount = async (...given) => {
-      if (calls++ === 0) throw new VolctlError('CommandFailed', 'umount could not be started: spawn EAGAIN')
-      await new Promise((resolve) => setImmediate(resolve))
-      return await umount(...given)
-    }
-    const states = statesOf(await fixture.apply(planOf(operations)))
-    expect(Object.values(states).toSorted()).toEqual([
-      ...Array.from({ length: 3 }, () => 'done'),
-      ...Array.from({ length: 3 }, () => 'failed CommandFailed'),
-    ])
-    expect(host.mounts).toHaveLength(4)
-  })
-
   it('takes every layer of a stack', async () => {
     const first = secret(0)
     const expects = [fixture.host.mount(volumeDir(0))]
@@ -126,8 +107,7 @@ describe('a batch of unmounts', () => {
 
   it.each([
     { name: 'a CSI call', steps: [step('NodeUnpublishVolume', '/x')], fsType: 'tmpfs', want: false },
-    { name: 'content', steps: [step('deleteContent', '/x')], fsType: 'tmpfs', want: false },
-    { name: 'a lazy umount', steps: [step('umount', '/x', 'lazy')], fsType: 'tmpfs', want: false },
+
     { name: 'a network file system', steps: [step('umount', '/x')], fsType: 'nfs', want: false },
     { name: 'a local file system', steps: [step('umount', '/x'), step('rmdir', '/x')], fsType: 'ext4', want: true },
   ])('$name: $want', ({ steps, fsType, want }) => {

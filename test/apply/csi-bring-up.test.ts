@@ -25,6 +25,8 @@ let capabilities: () => readonly string[]
 let attachment: VolumeAttachment | undefined
 let spec: CsiDriver['spec']
 let secrets: Secret[]
+/** Does the Node list the volume in volumesInUse. */
+let isReported: boolean
 /** Calls that fail, before or after their mount, by method. */
 let fails: Readonly<Record<string, { readonly code: GrpcCode; readonly after: boolean }>>
 beforeEach(() => {
@@ -40,6 +42,7 @@ beforeEach(() => {
   }
   spec = { attachRequired: true, volumeLifecycleModes: ['Persistent'] }
   secrets = []
+  isReported = true
   fails = {}
 })
 
@@ -93,7 +96,10 @@ async function run({ mode = 'Filesystem', csi = {}, registered = true, mountOpti
     csiDriver: () => ({ state: 'Found', object }),
     cluster: {
       ...UNASKED_CLUSTER,
-      getNode: async (): Promise<Node> => ({ metadata: { name: 'node-1', uid: 'n' }, ...(status && { status }) }),
+      getNode: async (): Promise<Node> => ({
+        metadata: { name: 'node-1', uid: 'n' },
+        status: { ...status, ...(!isReported && { volumesInUse: [] }) },
+      }),
       getVolumeAttachment: async () => attachment,
       listVolumeAttachments: async () => (attachment === undefined ? [] : [attachment]),
       getSecret: async (namespace, name) =>
@@ -163,6 +169,10 @@ describe.each(['Filesystem', 'Block'] as const)(
     it('an attachment with an error and without "attached"', async () => {
       Object.assign(attachment ?? {}, { status: { attached: false, attachError: { message: 'no' } } })
       await expectNothing('refused NotAttached')
+    })
+    it('an attached volume that the Node does not report in use', async () => {
+      isReported = false
+      await expectNothing('refused NotReportedInUse')
     })
     it('the driver is not registered', () => expectNothing('failed DriverUnavailable', { registered: false }))
     it('the driver goes away while it is asked what it can do: nothing of the volume is in progress', async () => {

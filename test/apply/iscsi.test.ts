@@ -98,8 +98,11 @@ const remove = (disk: string): string[] => [
   `tee -- ${storage.sys}/block/${disk}/device/delete <<< 1`,
 ]
 
+const session = (luns: Record<number, string> = { 0: 'sdb' }): FakeStorage =>
+  storage.session(1, { iqn: IQN, portal: PORTAL }, luns)
+
 it('unmounts, removes the device, logs out and deletes the record, in that order (P76)', async () => {
-  storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+  session()
   const planned = unmountDevice('a', { disk: 'sdb' })
   const [target] = planned.paths
   const { states, log } = await run(planned)
@@ -118,25 +121,31 @@ it('unmounts, removes the device, logs out and deletes the record, in that order
   )
 })
 
+/** Each removes the disk and logs out. */
+const goneWith = (...disks: string[]): string[] => [...disks.flatMap(remove), node('--logout'), node('-o delete')]
+
+interface Row {
+  readonly name: string
+  readonly given?: Given
+  readonly make: () => unknown
+}
+
+async function expectGone(given: Given, commands: readonly string[]): Promise<void> {
+  const found = await run(unmountDevice('a', given))
+  expect([found.states, found.commands]).toEqual([{ a: 'done' }, commands])
+}
+
 it('logs out of every portal, and flushes the multipath map first', async () => {
-  storage.session(1, { iqn: IQN, portal: PORTAL }, { 3: 'sdb' })
-  storage.session(2, { iqn: IQN, portal: '10.0.0.2:3260' }, { 3: 'sdc' })
+  const portal = '10.0.0.2:3260'
+  session({ 3: 'sdb' })
+  storage.session(2, { iqn: IQN, portal }, { 3: 'sdc' })
   storage.map('dm-0', ['sdb', 'sdc'])
-  const planned = unmountDevice('a', {
-    lun: 3,
-    disk: 'dm-0',
-    json: recordOf({ lun: 3 }, { Portals: [PORTAL, '10.0.0.2:3260', PORTAL] }),
-  })
-  const { states, commands } = await run(planned)
-  expect(states).toEqual({ a: 'done' })
-  expect(commands).toEqual([
+  const json = recordOf({ lun: 3 }, { Portals: [PORTAL, portal, PORTAL] })
+  await expectGone({ lun: 3, disk: 'dm-0', json }, [
     'multipath -f /dev/dm-0',
-    ...remove('sdb'),
-    ...remove('sdc'),
-    node('--logout'),
-    node('-o delete'),
-    node('--logout', { portal: '10.0.0.2:3260' }),
-    node('-o delete', { portal: '10.0.0.2:3260' }),
+    ...goneWith('sdb', 'sdc'),
+    node('--logout', { portal }),
+    node('-o delete', { portal }),
   ])
 })
 
@@ -184,7 +193,7 @@ describe('S25: a session of which another LUN is used stays whole, and that is n
     },
   ]
   it.each(used)('LUN 10 $name', async ({ use, says }) => {
-    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb', 10: 'sdc' })
+    session({ 0: 'sdb', 10: 'sdc' })
     fixture.host.dir(`${BASE}/iface-default/${PORTAL}-${IQN}-lun-10`)
     use()
     const { states, commands, messages, log } = await run(unmountDevice('a', { disk: 'sdb' }))
@@ -220,7 +229,7 @@ describe('S25: a session of which another LUN is used stays whole, and that is n
       want: 'done',
     },
   ])('that $name would come back for: $want', async ({ make, want }) => {
-    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb', 10: 'sdc' })
+    session({ 0: 'sdb', 10: 'sdc' })
     fixture.host.openers = [{ pid: 7, process: 'udevd', dev: storage.devOf('sdc') }]
     make()
     const { states, commands, log } = await run(unmountDevice('a', { disk: 'sdb' }))
@@ -230,7 +239,7 @@ describe('S25: a session of which another LUN is used stays whole, and that is n
   })
 
   it('a pod of this node wants another LUN of the target: the device goes, the session stays', async () => {
-    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    session()
     fixture.sources = [
       { plugin: PLUGIN, specName: 'pv-9', source: { name: 'v', iscsi: { targetPortal: '', iqn: IQN, lun: 9 } } },
     ]
@@ -241,7 +250,7 @@ describe('S25: a session of which another LUN is used stays whole, and that is n
   })
 
   it('a pod that wants this very LUN again refuses it all', async () => {
-    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    session()
     fixture.sources = [
       { plugin: PLUGIN, specName: 'pv-9', source: { name: 'v', iscsi: { targetPortal: '', iqn: IQN, lun: 0 } } },
     ]
@@ -251,7 +260,7 @@ describe('S25: a session of which another LUN is used stays whole, and that is n
   })
 
   it('who wants it becomes unknown meanwhile: the record is kept, for the next time', async () => {
-    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    session()
     const { programs } = fixture.host
     fixture.host.programs = (program, args, input) => {
       fixture.sources = undefined
@@ -264,7 +273,7 @@ describe('S25: a session of which another LUN is used stays whole, and that is n
   })
 
   it('two LUNs of one session, taken down together: the last one logs out, once both are unmounted', async () => {
-    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb', 1: 'sdc' })
+    session({ 0: 'sdb', 1: 'sdc' })
     const { states, commands } = await run(
       unmountDevice('a', { disk: 'sdb' }),
       unmountDevice('b', { lun: 1, disk: 'sdc' }),
@@ -284,7 +293,7 @@ describe('a LUN that comes to the session after the look is not logged out of', 
     },
     { name: 'idle', use: () => {}, says: 'sde of session1' },
   ])('$name, while the API is asked', async ({ use, says }) => {
-    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    session()
     onQuestion(2, () => {
       storage.lun(1, 3, 'sde')
       use()
@@ -299,7 +308,7 @@ describe('a LUN that comes to the session after the look is not logged out of', 
 
   it('while the portal before it is logged out of', async () => {
     const portal = '10.0.0.2:3260'
-    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    session()
     storage.session(2, { iqn: IQN, portal }, { 0: 'sdc' })
     storage.before('iscsiadm', () => storage.lun(2, 3, 'sde'))
     const json = recordOf({}, { Portals: [PORTAL, portal] })
@@ -322,7 +331,7 @@ describe('a session that is reconnecting, whose address and port cannot be read'
 
     { name: 'of this one', id: 1, code: 'ENOTCONN' },
   ])('$name stops nothing ($code)', async ({ id, code }) => {
-    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    session()
     storage.session(2, { iqn: `${IQN}2`, portal: '10.7.7.7:3260' }, { 0: 'sdx' })
     fs.readFileSync = ((path: string, options: 'utf8') => {
       if (new RegExp(`/connection${id}:0/(?:address|port)$`).test(path)) throw Object.assign(new Error(code), { code })
@@ -331,7 +340,7 @@ describe('a session that is reconnecting, whose address and port cannot be read'
     syncBuiltinESMExports()
     const { states, commands } = await run(unmountDevice('a', { disk: 'sdb' }))
     expect(states).toEqual({ a: 'done' })
-    expect(commands).toEqual([...remove('sdb'), node('--logout'), node('-o delete')])
+    expect(commands).toEqual(goneWith('sdb'))
   })
 })
 
@@ -342,7 +351,7 @@ describe('a LUN that is no disk', () => {
     { name: 'one of a driver that nobody knows', driver: 'osd', opener: 'char 9:4', want: 'stays' },
     { name: 'a disk that is being set up', driver: 'sd', opener: 'char 9:4', want: 'stays' },
   ])('$name: $want', async ({ driver, opener, want }) => {
-    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' }).tape(1, 6, '9:0', driver)
+    session().tape(1, 6, '9:0', driver)
     fixture.host.openers = [{ pid: 7, process: 'mt', dev: opener }]
     const { messages, commands } = await run(unmountDevice('a', { disk: 'sdb' }))
     expect(commands).toHaveLength(want === 'done' ? 4 : 0)
@@ -350,45 +359,50 @@ describe('a LUN that is no disk', () => {
   })
 })
 
-it('who has the disk open cannot be told: nothing is flushed, removed or logged out', async () => {
-  storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
-  fixture.host.unseenOpeners = ['the open files and mounts of 1 process cannot be read']
-  const { states, commands, log } = await run(unmountDevice('a', { disk: 'sdb' }))
-  expect(states).toEqual({ a: 'failed UsersUnknown' })
-  expect(commands).toEqual([])
-  expect(log).toHaveLength(1)
-})
-
 describe('names are compared whole, never by their beginning (S25, P78)', () => {
-  it('LUN 1, while LUN 10 of the same target is in a session of its own', async () => {
-    storage.session(1, { iqn: IQN, portal: PORTAL }, { 1: 'sdb' })
-    storage.session(2, { iqn: IQN, portal: '10.0.0.9:3260' }, { 10: 'sdc' })
-    fixture.host.mount('/mnt/ten', { dev: storage.devOf('sdc'), fsType: 'ext4' })
-    const { states, commands } = await run(unmountDevice('a', { lun: 1, disk: 'sdb' }))
-    expect(states).toEqual({ a: 'done' })
-    expect(commands).toEqual([...remove('sdb'), node('--logout'), node('-o delete')])
-    expect([storage.sessions(), storage.disks()]).toEqual([['session2'], ['sdc']])
-  })
-
-  it('a target whose name is the beginning of another’s, at the same portal', async () => {
-    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
-    storage.session(2, { iqn: `${IQN}0`, portal: PORTAL }, { 0: 'sdc' })
-    fixture.host.mount('/mnt/longer', { dev: storage.devOf('sdc'), fsType: 'ext4' })
-    const { states } = await run(unmountDevice('a', { disk: 'sdb' }))
-    expect(states).toEqual({ a: 'done' })
-    expect([storage.sessions(), storage.disks()]).toEqual([['session2'], ['sdc']])
+  it.each<Row & { left: readonly [sessions: string[], disks: string[]]; gone?: string[] }>([
+    {
+      name: 'LUN 1, while LUN 10 of the same target is in a session of its own',
+      given: { lun: 1 },
+      make: () => {
+        session({ 1: 'sdb' })
+        storage.session(2, { iqn: IQN, portal: '10.0.0.9:3260' }, { 10: 'sdc' })
+        fixture.host.mount('/mnt/ten', { dev: storage.devOf('sdc'), fsType: 'ext4' })
+      },
+      left: [['session2'], ['sdc']],
+    },
+    {
+      name: 'a target whose name is the beginning of another’s, at the same portal',
+      make: () => {
+        session()
+        storage.session(2, { iqn: `${IQN}0`, portal: PORTAL }, { 0: 'sdc' })
+        fixture.host.mount('/mnt/longer', { dev: storage.devOf('sdc'), fsType: 'ext4' })
+      },
+      left: [['session2'], ['sdc']],
+    },
+    {
+      name: 'another session of the target through another interface, which keeps its idle LUNs',
+      make: () => {
+        session({ 0: 'sdb', 1: 'sdc' })
+        storage.session(2, { iqn: IQN, portal: PORTAL, iface: 'eth9' }, { 1: 'sdd' })
+      },
+      gone: ['sdb', 'sdc'],
+      left: [['session2'], ['sdd']],
+    },
+  ])('$name', async ({ given, make, left, gone = ['sdb'] }) => {
+    make()
+    await expectGone({ disk: 'sdb', ...given }, goneWith(...gone))
+    expect([storage.sessions(), storage.disks()]).toEqual(left)
   })
 
   it.each([
-    { name: 'with iscsi.json', json: undefined },
-    { name: 'by the directory’s name alone', json: null },
-  ])('a portal whose host name has hyphens, $name', async ({ json }) => {
+    { name: 'with iscsi.json', more: {} },
+    { name: 'by the directory’s name alone', more: { json: null } },
+  ])('a portal whose host name has hyphens, $name', async ({ more }) => {
     const portal = 'san-1.rack-2.test:3260'
     storage.session(1, { iqn: IQN, portal: PORTAL, persistent: portal }, { 0: 'sdb' })
-    const given = { portal, disk: 'sdb', ...(json === undefined ? {} : { json }) }
-    const { states, commands } = await run(unmountDevice('a', given))
-    expect(states).toEqual({ a: 'done' })
-    expect(commands).toEqual([...remove('sdb'), node('--logout', { portal }), node('-o delete', { portal })])
+    const commands = [...remove('sdb'), node('--logout', { portal }), node('-o delete', { portal })]
+    await expectGone({ portal, disk: 'sdb', ...more }, commands)
   })
 
   it('IPv6 in another spelling is the same portal', async () => {
@@ -400,119 +414,198 @@ describe('names are compared whole, never by their beginning (S25, P78)', () => 
     expect(states).toEqual({ a: 'failed IscsiFailed' })
     expect(messages[0]).toContain('is still logged in')
   })
-
-  it('a session that may be the same through a name stops it, and the record is kept', async () => {
-    storage.session(1, { iqn: IQN, portal: '10.0.0.7:3260' }, { 0: 'sdb' })
-    const { states, log, messages } = await run(unmountDevice('a', { portal: 'san-1:3260' }))
-    expect(states).toEqual({ a: 'failed IscsiFailed' })
-    expect(messages[0]).not.toContain('is still logged in')
-    expect(log).toEqual([])
-  })
 })
 
-it('another session of the target through another interface is not ended, and keeps its idle LUNs', async () => {
-  storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb', 1: 'sdc' })
-  storage.session(2, { iqn: IQN, portal: PORTAL, iface: 'eth9' }, { 1: 'sdd' })
-  const { states, commands } = await run(unmountDevice('a', { disk: 'sdb' }))
-  expect(states).toEqual({ a: 'done' })
-  expect(commands).toEqual([...remove('sdb'), ...remove('sdc'), node('--logout'), node('-o delete')])
-  expect([storage.sessions(), storage.disks()]).toEqual([['session2'], ['sdd']])
-})
-
-it('without its record, a volume of which another portal has the same LUN is left as it is', async () => {
-  storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
-  storage.session(2, { iqn: IQN, portal: '10.0.0.2:3260' }, { 0: 'sdc' })
-  const { states, commands, log } = await run(unmountDevice('a', { disk: 'sdb', json: '' }))
-  expect(states).toEqual({ a: 'failed IdentityUnconfirmed' })
-  expect(commands).toEqual([])
-  expect(log).toHaveLength(1)
-})
-
-describe('what tells which LUN it is', () => {
-  const target = `${BASE}/iface-default/${PORTAL}-${IQN}-lun-0`
-  it.each([
-    { name: 'missing', json: null },
-    { name: 'empty', json: '' },
-  ])('iscsi.json is $name: the directory’s name', async ({ json }) => {
-    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
-    const { states, commands } = await run(unmountDevice('a', { disk: 'sdb', json }))
-    expect(states).toEqual({ a: 'done' })
-    expect(commands).toEqual([...remove('sdb'), node('--logout'), node('-o delete')])
-  })
-
-  it.each([
+describe('ended half-way, or with half a record, and run again (R837)', () => {
+  it.each<Row & { commands?: () => string[] }>([
+    { name: 'after the unmount', make: () => session() },
+    { name: 'after the log-out', given: { json: null }, make: () => {}, commands: () => goneWith() },
+    { name: 'iscsi.json is missing: the directory’s name tells', given: { json: null }, make: () => session() },
+    { name: 'iscsi.json is empty: the same', given: { json: '' }, make: () => session() },
     {
-      name: 'a link',
-      make: () => void fixture.host.files.set(`${target}/iscsi.json`, { type: 'link', size: 9, text: recordOf({}) }),
-    },
-    {
-      name: 'of another interface',
-      make: () => fixture.host.file(`${target}/iscsi.json`, recordOf({ iface: 'eth9' })),
-    },
-    { name: 'of another LUN', make: () => fixture.host.file(`${target}/iscsi.json`, recordOf({ lun: 1 })) },
-  ])('iscsi.json is $name: unmounted, and nothing more', async ({ make }) => {
-    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb', 1: 'sdc' })
-    const planned = unmountDevice('a', { disk: 'sdb' })
-    make()
-    const { states, log } = await run(planned)
-    expect(states.a).toMatch(/^failed (?:UnexpectedFile|IdentityUnconfirmed)$/)
-    expect(log).toEqual([`umount plain ${target}`])
-    expect(storage.sessions()).toEqual(['session1'])
-  })
-
-  it('a directory of which neither tells anything stops it', async () => {
-    const planned = unmountDevice('a', { portal: 'nonsense', json: null })
-    expect((await run(planned)).states).toEqual({ a: 'failed IdentityUnconfirmed' })
-  })
-})
-
-describe('this LUN itself is in use: its directory stays, for the next time', () => {
-  const opener = { pid: 9, process: 'dd' }
-  it.each([
-    { name: 'open by somebody', use: () => void fixture.host.openers.push({ ...opener, dev: storage.devOf('sdb') }) },
-
-    {
-      name: 'whose multipath map has a holder',
-      use: () => {
-        storage.map('dm-0', ['sdb'])
-        storage.map('dm-5', ['dm-0'], 'LVM-x')
+      name: 'beside loop devices on a regular file and on another device',
+      make: () => {
+        session()
+        fixture.host.image('/srv/image').backingFiles.set('/dev/loop3', '/srv/image').set('/dev/loop4', '/dev/loop9')
       },
     },
     {
-      name: 'of which a partition is mounted',
-      use: () => {
+      name: 'while multipathd tests its paths',
+      make: () => {
+        session()
+        fixture.host.openers = [{ pid: 9, process: 'multipathd', dev: storage.devOf('sdb') }]
+        fixture.host.isPathChecker = (asked) => asked === 9
+      },
+    },
+  ])('$name', async ({ given = {}, make, commands = () => goneWith('sdb') }) => {
+    make()
+    const found = await run(unmountDevice('a', given))
+    expect(found.states).toEqual({ a: 'done' })
+    expect(found.commands).toEqual(commands())
+  })
+})
+
+const FLUSH = 'blockdev --flushbufs /dev/sdb'
+
+/** What is in the way once the session is there; its record stays, for the next time. */
+describe('what keeps a LUN, and what is done until that is seen', () => {
+  const at = `${BASE}/iface-default/${PORTAL}-${IQN}-lun-0/iscsi.json`
+  const opener = { pid: 10, process: 'multipathd' }
+
+  it.each<Row & { code: string; says?: string; commands?: string[] }>([
+    {
+      name: 'it is open, be it by a program that is called multipathd',
+      make: () => fixture.host.openers.push({ ...opener, dev: storage.devOf('sdb') }),
+      code: 'failed HeldBy',
+    },
+    {
+      name: 'who has it open cannot be told',
+      make: () => fixture.host.unseenOpeners.push('the open files and mounts of 1 process cannot be read'),
+      code: 'failed UsersUnknown',
+    },
+    {
+      name: 'its multipath map has a holder',
+      make: () => [storage.map('dm-0', ['sdb']), storage.map('dm-5', ['dm-0'], 'LVM-x')],
+      code: 'failed HeldBy',
+    },
+    {
+      name: 'a partition of it is mounted',
+      make: () => {
         storage.partition('sdb', 'sdb1', '8:17')
         fixture.host.mount('/mnt/part', { dev: '8:17', fsType: 'ext4' })
       },
+      code: 'failed HeldBy',
     },
     {
-      name: 'mounted in another mount namespace',
-      use: () => {
+      name: 'it is mounted in another mount namespace',
+      make: () => {
         const table = parseMountinfo(`7 1 ${storage.devOf('sdb')} / /data rw - ext4 /dev/sdb rw\n`)
         fixture.host.namespaces = [{ pid: 7, process: 'app', table }]
       },
+      code: 'failed HeldBy',
     },
     {
-      name: 'a device of a btrfs, whose mounts have a number of their own',
-      use: () => void fixture.host.mount('/mnt/b', { dev: '0:77', fsType: 'btrfs', source: '/dev/sdb' }),
+      name: 'it is one of a btrfs, whose mounts have a number of their own',
+      make: () => fixture.host.mount('/mnt/b', { dev: '0:77', fsType: 'btrfs', source: '/dev/sdb' }),
+      code: 'failed HeldBy',
     },
-  ])('$name', async ({ use }) => {
-    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
-    use()
-    const { states, log } = await run(unmountDevice('a'))
-    expect(states).toEqual({ a: 'failed HeldBy' })
-    expect(log).toEqual([])
+    {
+      name: 'a multipath map has a path of another volume',
+      make: () => [storage.disk('sdx'), storage.map('dm-0', ['sdb', 'sdx'])],
+      code: 'failed ForeignDevice',
+    },
+    {
+      name: 'a multipath map is made again while it is flushed',
+      make: () => storage.before('blockdev', () => storage.map('dm-0', ['sdb'])),
+      code: 'failed HeldBy',
+      commands: [FLUSH],
+    },
+    {
+      name: 'multipath -f leaves the map',
+      make: () => {
+        storage.map('dm-0', ['sdb'])
+        storage.answers.set('multipath', { status: 1, stdout: 'dm-0: map in use' })
+      },
+      code: 'failed CommandFailed',
+      says: 'map in use',
+      commands: ['multipath -f /dev/dm-0'],
+    },
+    {
+      name: 'its name is given to a device of another number while it is flushed',
+      make: () => storage.before('blockdev', () => storage.renumber('sdb', '8:240')),
+      code: 'failed ForeignDevice',
+      commands: [FLUSH],
+    },
+    {
+      name: 'its name is given to a session of another target while it is flushed',
+      make: () => storage.before('blockdev', () => storage.retarget(1, 'iqn.2003-01.test:other')),
+      code: 'failed ForeignDevice',
+      commands: [FLUSH],
+    },
+    {
+      name: 'its name is given to another disk of the same address while it is flushed',
+      make: () => {
+        fixture.host.diskSequences.set('8:16', '12')
+        storage.before('blockdev', () => fixture.host.diskSequences.set('8:16', '99'))
+      },
+      code: 'failed ForeignDevice',
+      commands: [FLUSH],
+    },
+    {
+      name: 'another device than this LUN was mounted',
+      given: { disk: 'sdq' },
+      make: () => {},
+      code: 'failed ForeignDevice',
+    },
+    {
+      name: 'another portal has the same LUN, and no record tells which it is',
+      given: { disk: 'sdb', json: '' },
+      make: () => storage.session(2, { iqn: IQN, portal: '10.0.0.2:3260' }, { 0: 'sdc' }),
+      code: 'failed IdentityUnconfirmed',
+    },
+    {
+      name: 'a session may be the same through a name',
+      given: { portal: 'san-1:3260' },
+      make: () => {},
+      code: 'failed IscsiFailed',
+    },
+    {
+      name: 'neither record nor directory tells anything',
+      given: { portal: 'nonsense', json: null },
+      make: () => {},
+      code: 'failed IdentityUnconfirmed',
+    },
+    {
+      name: 'iscsi.json is a link',
+      make: () => fixture.host.files.set(at, { type: 'link', size: 9, text: recordOf({}) }),
+      code: 'failed UnexpectedFile',
+    },
+    {
+      name: 'iscsi.json is of another interface',
+      make: () => fixture.host.file(at, recordOf({ iface: 'eth9' })),
+      code: 'failed IdentityUnconfirmed',
+    },
+    {
+      name: 'iscsi.json is of another LUN',
+      make: () => fixture.host.file(at, recordOf({ lun: 1 })),
+      code: 'failed IdentityUnconfirmed',
+    },
+    {
+      name: 'whose file was deleted, and is there again',
+      make: () => fixture.host.file('/tmp/image').backingFiles.set('/dev/loop3', '/tmp/image (deleted)'),
+      code: 'failed HeldBy',
+      says: 'possibly /dev/loop3',
+    },
+    {
+      name: 'a loop device is on a file system that may hang',
+      make: () => {
+        fixture.host.mount('/mnt/nfs', { fsType: 'nfs4' })
+        fixture.host.file('/mnt/nfs/image').backingFiles.set('/dev/loop3', '/mnt/nfs/image')
+      },
+      code: 'failed HeldBy',
+      says: 'possibly /dev/loop3',
+    },
+  ])('$name: $code', async ({ given = {}, make, code, says = '', commands = [] }) => {
+    // Beside a disk of somebody else.
+    session().disk('sdq')
+    const planned = unmountDevice('a', given)
+    make()
+    const found = await run(planned)
+    expect(found.states).toEqual({ a: code })
+    expect(found.messages[0]).toContain(says)
+    expect(found.commands).toEqual(commands)
+    expect(found.log.some((line) => /^(?:unlink|rmdir) /.test(line))).toBe(false)
+    expect(storage.disks()).toContain('sdb')
   })
 
   it.each([
     { name: 'the disk', make: () => {} },
-
     {
       name: 'a map with a partition',
       make: () => [storage.map('dm-0', ['sdb']), storage.partition('sdb', 'sdb1', '8:177')],
     },
-  ])('whose SCSI host is being recovered: nobody opens $name to find out', async ({ make }) => {
-    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' }).recovering(1)
+  ])('its SCSI host is being recovered: nobody opens $name to find out', async ({ make }) => {
+    session().recovering(1)
     make()
     const asked: string[] = []
     fixture.host.deviceUse = (dev) => {
@@ -525,29 +618,8 @@ describe('this LUN itself is in use: its directory stays, for the next time', ()
     expect(asked).toEqual([])
   })
 
-  it('another device than this LUN was mounted: it is unmounted, and nothing is released', async () => {
-    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' }).disk('sdq')
-    const { states, commands } = await run(unmountDevice('a', { disk: 'sdq' }))
-    expect(states).toEqual({ a: 'failed ForeignDevice' })
-    expect(commands).toEqual([])
-  })
-
-  it.each([
-    { name: 'a session of another target', change: () => storage.retarget(1, 'iqn.2003-01.test:other') },
-    { name: 'a device of another number', change: () => storage.renumber('sdb', '8:240') },
-    { name: 'another disk of the same address', change: () => fixture.host.diskSequences.set('8:16', '99') },
-  ])('$name that has its name while it is flushed is left alone', async ({ change }) => {
-    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
-    fixture.host.diskSequences.set('8:16', '12')
-    storage.before('blockdev', change)
-    const { states, commands } = await run(unmountDevice('a'))
-    expect(states).toEqual({ a: 'failed ForeignDevice' })
-    expect(commands).toEqual(['blockdev --flushbufs /dev/sdb'])
-    expect(storage.disks()).toEqual(['sdb'])
-  })
-
   it('an idle LUN’s name that is given to another target’s while the API is asked is left alone', async () => {
-    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb', 1: 'sdc' })
+    session({ 0: 'sdb', 1: 'sdc' })
     onQuestion(2, () => {
       storage.removeDisk('sdc')
       storage.session(7, { iqn: `${IQN}7`, portal: '10.9.9.9:3260' }, { 5: 'sdc' })
@@ -557,79 +629,6 @@ describe('this LUN itself is in use: its directory stays, for the next time', ()
     expect(commands).toEqual(remove('sdb'))
     expect(storage.disks()).toEqual(['sdc'])
   })
-
-  it('a multipath map that is made again while it is flushed stops it', async () => {
-    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
-    storage.before('blockdev', () => storage.map('dm-0', ['sdb']))
-    const { states, commands } = await run(unmountDevice('a'))
-    expect(states).toEqual({ a: 'failed HeldBy' })
-    expect(commands).toEqual(['blockdev --flushbufs /dev/sdb'])
-  })
-
-  it('a multipath map with a path of another volume is left alone', async () => {
-    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
-    storage.disk('sdx')
-    storage.map('dm-0', ['sdb', 'sdx'])
-    const { states, log } = await run(unmountDevice('a'))
-    expect(states).toEqual({ a: 'failed ForeignDevice' })
-    expect(log).toEqual([])
-  })
-
-  it.each([
-    {
-      name: 'whose file was deleted, and is there again',
-      use: () => {
-        fixture.host.file('/tmp/image')
-        fixture.host.backingFiles.set('/dev/loop3', '/tmp/image (deleted)')
-      },
-    },
-    {
-      name: 'on a file system that may hang',
-      use: () => {
-        fixture.host.mount('/mnt/nfs', { fsType: 'nfs4' })
-        fixture.host.file('/mnt/nfs/image')
-        fixture.host.backingFiles.set('/dev/loop3', '/mnt/nfs/image')
-      },
-    },
-  ])('a loop device of which is not known what is behind it: $name', async ({ use }) => {
-    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
-    use()
-    const { states, messages, log } = await run(unmountDevice('a'))
-    expect(states).toEqual({ a: 'failed HeldBy' })
-    expect(messages[0]).toContain('possibly /dev/loop3')
-    expect(log.filter((each) => !each.startsWith('losetup --list'))).toEqual([])
-  })
-
-  it('a loop device on a regular file is no user, nor one on another device', async () => {
-    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
-    fixture.host.image('/srv/image').backingFiles.set('/dev/loop3', '/srv/image').set('/dev/loop4', '/dev/loop9')
-    expect((await run(unmountDevice('a', { disk: 'sdb' }))).states).toEqual({ a: 'done' })
-  })
-
-  it.each([
-    { pid: 9, whose: "root's own", state: 'done' },
-    { pid: 10, whose: 'anybody', state: 'failed HeldBy' },
-  ])('multipathd only tests its paths, if it is no other program of that name: $whose', async ({ pid, state }) => {
-    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
-    fixture.host.openers = [{ pid, process: 'multipathd', dev: storage.devOf('sdb') }]
-    fixture.host.isPathChecker = (asked = 0) => asked === 9
-    expect((await run(unmountDevice('a', { disk: 'sdb' }))).states).toEqual({ a: state })
-  })
-})
-
-describe('ended half-way, and run again (R837)', () => {
-  it('after the unmount', async () => {
-    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
-    const { states, commands } = await run(unmountDevice('a'))
-    expect(states).toEqual({ a: 'done' })
-    expect(commands).toEqual([...remove('sdb'), node('--logout'), node('-o delete')])
-  })
-
-  it('after the log-out: "no records" is fine, and so is a record that is gone', async () => {
-    const { states, commands } = await run(unmountDevice('a', { json: null }))
-    expect(states).toEqual({ a: 'done' })
-    expect(commands).toEqual([node('--logout'), node('-o delete')])
-  })
 })
 
 describe('iscsiadm', () => {
@@ -637,7 +636,7 @@ describe('iscsiadm', () => {
     { status: 2, want: 'failed IscsiFailed' },
     { status: 8, want: 'failed CommandFailed' },
   ])('ends with $status while the session is there: $want, and the record is kept', async ({ status, want }) => {
-    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    session()
     storage.answers.set('iscsiadm', { status, stderr: 'iscsiadm: said so' })
     const { states, log } = await run(unmountDevice('a'))
     expect(states).toEqual({ a: want })
@@ -645,7 +644,7 @@ describe('iscsiadm', () => {
   })
 
   it('a target that hangs does not keep the others from being taken down', async () => {
-    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    session()
     storage.session(2, { iqn: `${IQN}2`, portal: '10.0.0.2:3260' }, { 0: 'sdc' })
     const { programs } = fixture.host
     fixture.host.programs = (program, args, input) =>
@@ -660,7 +659,7 @@ describe('iscsiadm', () => {
   })
 
   it.each(['iscsiadm', 'multipath'])('or %s is not on this host: no disk is removed', async (program) => {
-    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb', 4: 'sdc' })
+    session({ 0: 'sdb', 4: 'sdc' })
     storage.map('dm-0', ['sdb'])
     fixture.host.missing.add(program)
     const { states, commands, log } = await run(unmountDevice('a', { disk: 'dm-0' }))
@@ -698,14 +697,4 @@ describe('iscsiadm', () => {
     expect(states).toEqual({ a: 'done' })
     expect(commands).toEqual([node('--logout', { iface }), node('-o delete', { iface })])
   })
-})
-
-it('multipath -f that leaves the map stops it', async () => {
-  storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
-  storage.map('dm-0', ['sdb'])
-  storage.answers.set('multipath', { status: 1, stdout: 'dm-0: map in use' })
-  const { states, messages, commands } = await run(unmountDevice('a'))
-  expect(states).toEqual({ a: 'failed CommandFailed' })
-  expect(messages[0]).toContain('map in use')
-  expect(commands).toEqual(['multipath -f /dev/dm-0'])
 })

@@ -135,22 +135,6 @@ describe('a detach', () => {
     return podless
   }
 
-  it('S21: is refused by a kubelet that starts while the API server is asked what the pods want', async () => {
-    fixture.given = {
-      wantedByController: () => {
-        startKubelet()
-        return false
-      },
-    }
-    const result = await fixture.apply(planOf([detach()]))
-    expect(statesOf(result)).toEqual({ a: 'refused KubeletRunning' })
-    expect(result).toMatchObject({
-      exit: 4,
-      refused: { rule: 'S11', code: 'KubeletRunning', message: expect.stringMatching(/kubelet/) },
-    })
-    expect(fixture.calls).toEqual([])
-  })
-
   it.each([
     { name: 'a pod that comes', come: () => void fixture.wanted.add(UNIQUE), want: 'refused WantedAgain' },
     { name: 'a kubelet that starts', come: startKubelet, want: 'refused KubeletRunning' },

@@ -76,15 +76,4 @@ describe('the schedule', () => {
       expect(ids(schedule.ready())).toEqual(['other'])
     },
   )
-
-  it('touches a volume no more when a call on it was given up', () => {
-    const [a, b] = [
-      operation('a', { volume: volume('x') }),
-      operation('b', { pod: { uid: '2' }, volume: volume('x') }),
-    ] as const
-    const schedule = new Schedule([a, b])
-    schedule.start(a)
-    schedule.settle(a, { state: 'failed' }, true)
-    expect(schedule.drop()).toMatchObject([{ because: 'volume d^x', code: 'StillAtWork' }])
-  })
 })

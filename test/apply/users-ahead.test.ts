@@ -47,12 +47,6 @@ it('reads nothing where nothing is taken away', async () => {
   expect(reads).toEqual([])
 })
 
-it('reads nothing for operations that are blocked', async () => {
-  const blocked = { blocked: { code: 'NotAsked', message: 'not asked' } } as const
-  expect(await ahead([unmount('a', blocked)])).toEqual([])
-  expect(reads).toEqual([])
-})
-
 it.each([1, 30, 300])(
   'looks once at all processes and namespaces for %i volumes, by the mounts that the plan was made of',
   async (volumes) => {

@@ -24,11 +24,12 @@ import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 const table = parseMountinfo(readFileSync('/proc/self/mountinfo'))
 const reader = { command: PROCESS_READER, deadlineMs: 60_000 }
 
-/** With a link to it beside it, and what a test made is this process's own. */
+/** With links to it beside it, one of them absolute, and what a test made is this process's own. */
 function content(): { readonly path: string; readonly beside: string } {
   const beside = realpathSync(temporaryDirectory())
   mkdirSync(`${beside}/v/sub`, { recursive: true })
   symlinkSync('v', `${beside}/link`)
+  symlinkSync(`${beside}/v`, `${beside}/far`)
   return { path: `${beside}/v`, beside }
 }
 
@@ -44,8 +45,15 @@ const usersOf = async (path: string, seen: ContentLook): Promise<readonly string
 
 it('a hostPath, by where it leads', async () => {
   const { path, beside } = content()
-  const seen = await look([`${beside}/link/sub/`, `${beside}`, `${beside}/link/later`, `${beside}/vv`])
+  const seen = await look([
+    `${beside}/link/sub/`,
+    `${beside}/far/sub`,
+    `${beside}`,
+    `${beside}/link/later`,
+    `${beside}/vv`,
+  ])
   expect((await usersOf(path, seen)).toSorted()).toEqual([
+    `the hostPath ${beside}/far/sub of pod shop/web`,
     `the hostPath ${beside}/link/later of pod shop/web`,
     `the hostPath ${beside}/link/sub/ of pod shop/web`,
   ])

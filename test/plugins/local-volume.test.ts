@@ -103,11 +103,4 @@ describe('a volume that has grown (R455, R462)', () => {
   it('one that is not mounted yet is mounted first', () => {
     expect(operations(grown(), true).map(([kind]) => kind)).toEqual(['MountVolume'])
   })
-
-  it('a raw device has nothing to grow', () => {
-    const block = grown({ volumeMode: 'Block' }).link(LINK, '/dev/sdb')
-    block.mount(`${MAPS}/${POD}`, { dev: '0:6', root: '/sdb', fsType: 'devtmpfs' })
-    block.loops.push({ name: '/dev/loop3', backingFile: `${ROOT}/${MAPS}/${POD}` })
-    expect(operations(block, true)).toEqual([])
-  })
 })

@@ -32,12 +32,7 @@ describe('S21, R706-R709: what the attach/detach controller wants', () => {
       parts: { ...one, persistentVolumeClaims: [claim('claim', { metadata: { deletionTimestamp } })] },
       want: [NAME],
     },
-    {
-      rule: 'R709 no look at the mode',
-      pod: pod([claimVolume()]),
-      parts: { ...one, persistentVolumes: [volume('claim', { volumeMode: 'Block' })] },
-      want: [NAME],
-    },
+
     {
       rule: 'R012 attachRequired: false',
       pod: pod([claimVolume()]),
@@ -55,7 +50,7 @@ describe('S21, R706-R709: what the attach/detach controller wants', () => {
       pod: pod([{ name: 'v', flexVolume: { driver: 'vendor/driver' } }]),
       want: ['vendor/driver/v'],
     },
-    { rule: 'R010 not attachable', pod: pod([{ name: 'e', emptyDir: {} }]), want: [] },
+
     {
       rule: 'R164 inline migrated',
       pod: pod([{ name: 'v', portworxVolume: { volumeID: '7' } }]),

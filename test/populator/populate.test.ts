@@ -163,13 +163,6 @@ describe('R111-R113, S4: volumes that cannot be resolved', () => {
     },
 
     {
-      rule: 'S4 Lost, PV gone',
-      parts: { persistentVolumeClaims: [claim('claim', { status: { phase: 'Lost' } })] },
-      cause: 'Absent',
-      message: /pv-claim, which does not exist/,
-    },
-
-    {
       rule: 'R111#6 no PV',
       parts: { ...one, persistentVolumes: [] },
       cause: 'Absent',
@@ -181,12 +174,7 @@ describe('R111-R113, S4: volumes that cannot be resolved', () => {
       cause: 'Unknown',
       message: /pv-claim, which could not be read/,
     },
-    {
-      rule: 'R111#7 no claimRef',
-      parts: { ...one, persistentVolumes: [{ metadata: { name: 'pv-claim', uid: 'u' }, spec: {} }] },
-      cause: 'Unknown',
-      message: /names no claim/,
-    },
+
     {
       rule: 'R111#8 other UID',
       parts: {

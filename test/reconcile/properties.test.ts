@@ -167,7 +167,7 @@ describe('of every plan', () => {
         parameters,
       )
       // The nodes are such that there is something to do.
-      expect(done).toBeGreaterThan(parameters.numRuns / 2)
+      expect(done).toBeGreaterThan(parameters.numRuns / 3)
     },
     timeout,
   )

@@ -1,8 +1,8 @@
 /** Requests to a driver's node service, field by field (C52, C55-C62, C100; upstream's tables). */
 import { describe, expect, it } from 'vitest'
 import { type CsiFacts, expandRequest, publishRequest, stageRequest } from '../../../src/core/apply/csi/csi-requests.ts'
-import { publishState, stageState } from '../../../src/core/apply/csi/csi-state-file.ts'
-import { allowsLifecycle, kubeletSetsGroup, secretOf } from '../../../src/core/desired/csi-volume.ts'
+import { publishState } from '../../../src/core/apply/csi/csi-state-file.ts'
+import { allowsLifecycle, kubeletSetsGroup } from '../../../src/core/desired/csi-volume.ts'
 import type { VolumeToMount } from '../../../src/core/desired/desired-state.ts'
 import { goJson } from '../../../src/core/json/go-json.ts'
 import type { CsiDriver, PersistentVolume, Pod, PodVolumeSource } from '../../../src/core/model/objects.ts'
@@ -266,22 +266,6 @@ it.each<[CsiDriver | undefined, boolean, boolean]>([
   expect([allowsLifecycle(driver, false), allowsLifecycle(driver, true)]).toEqual([isPersistent, isInline])
 })
 
-it('secrets: each call has its own, an inline volume’s lies beside its pod (C58)', () => {
-  const reference = (name: string) => ({ name, namespace: 'storage' })
-  const volume = persistent({
-    csi: {
-      nodeStageSecretRef: reference('stage'),
-      nodePublishSecretRef: reference('publish'),
-      nodeExpandSecretRef: reference('expand'),
-    },
-  })
-  for (const use of ['stage', 'publish', 'expand'] as const) expect(secretOf(volume, use)).toEqual(reference(use))
-  expect(secretOf(persistent(), 'stage')).toBeUndefined()
-  const own = inline({ nodePublishSecretRef: { name: 'login' } })
-  expect(secretOf(own, 'publish')).toEqual({ namespace: 'shop', name: 'login' })
-  expect(secretOf(own, 'stage')).toBeUndefined()
-})
-
 describe('vol_data.json, byte for byte (C12, C13, C132)', () => {
   const file = (state: Readonly<Record<string, string>>) => `${goJson(state)}\n`
   it.each([
@@ -291,7 +275,6 @@ describe('vol_data.json, byte for byte (C12, C13, C132)', () => {
       '{"attachmentID":"csi-c97d341c3f1da4f80af7e5d3de622e065f86af9258dee1bdb039d0b0a4ae514d","driverName":"hostpath.csi.k8s.io","nodeName":"node-a","specVolID":"pv-1","volumeHandle":"vol-001","volumeLifecycleMode":"Persistent"}\n',
     ],
 
-    ['global mount', stageState(persistent()), '{"driverName":"hostpath.csi.k8s.io","volumeHandle":"vol-001"}\n'],
     [
       'block',
       publishState(persistent({ volume: { mode: 'Block' } }), 'node-a'),

@@ -178,18 +178,6 @@ describe('S15: a file system is checked and mounted, never made', () => {
     expect(await run()).toMatchObject({ state: 'done', commands: [PROBE, mountLine('defaults')] })
     expect(fixture.events).toContainEqual(expect.objectContaining({ message: expect.stringContaining('not checked') }))
   })
-
-  it('a mount that fails halfway is taken away again', async () => {
-    scripted({ blkid: EXT4 })
-    const { programs } = fixture.host
-    fixture.host.programs = (program, args) => {
-      const answer = programs(program, args)
-      return program === 'mount' ? { status: 32, stderr: 'mount: half-way' } : answer
-    }
-    expect((await run()).state).toBe('failed MountFailed')
-    expect(fixture.host.mounts.some(({ path }) => path === GLOBAL)).toBe(false)
-    expect(fixture.host.files.has(GLOBAL)).toBe(false)
-  })
 })
 
 describe('what is at the path', () => {
@@ -227,11 +215,6 @@ describe('who has the device', () => {
   it.each<{ name: string; arrange: () => void; who: string }>([
     { name: 'a mount elsewhere', arrange: () => fixture.host.mount('/srv', { dev: '8:16' }), who: '/srv' },
 
-    {
-      name: 'an exclusive opener',
-      arrange: () => fixture.host.uses.set('8:16', { exists: true, users: ['device dm-3'] }),
-      who: 'device dm-3',
-    },
     { name: 'a loop device', arrange: () => fixture.host.backingFiles.set('/dev/loop7', DEVICE), who: '/dev/loop7' },
   ])('$name is named', async ({ arrange, who }) => {
     scripted({ blkid: EXT4 })
