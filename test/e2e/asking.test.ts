@@ -1,77 +1,114 @@
-/** Hands off standard input, and the question asked in earnest (contract, `--yes`, `apply -`). */
-import { beforeAll, describe, expect, it } from 'vitest'
-import { noMounts } from '../helpers/namespace.ts'
-import { runScenario } from './run-scenario.ts'
-import type { AskingReport } from './scenarios/asking.ts'
+/** Who is asked, on a terminal and without one: hands off standard input, and the question in earnest (contract, `--yes`, `apply -`). */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import type { Scene } from '../helpers/scene/scene.ts'
+import { type Run, runVolctl } from '../helpers/scene/volctl.ts'
+import { VOLCTL } from '../helpers/volctl-program.ts'
+import { it, leftOf, onTerminal, stateOf } from './story.ts'
 
-describe.skipIf(noMounts !== undefined)(`who is asked${noMounts === undefined ? '' : `: ${noMounts}`}`, () => {
-  let report: AskingReport
-  beforeAll(async () => {
-    report = await runScenario('asking')
-  })
+const APPLY = `${VOLCTL} apply --orphans`
 
-  it.each(['pipedNo', 'pipedYes'] as const)('an answer through a pipe is none: a usage error (%s)', (which) => {
-    const { status, stdout } = report[which]
-    expect(status).toBe(1)
-    expect(stdout).toContain('apply cannot ask for confirmation: standard input is not a terminal')
-    expect(stdout).not.toContain('to continue: ')
+/** Without a terminal, as cron does it. */
+async function shell(scene: Scene, command: string): Promise<Run> {
+  const child = spawn('setsid', ['sh', '-c', command], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...scene.env },
   })
+  let [stdout, stderr] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  const [status] = (await once(child, 'close')) as [number | null]
+  return { status: status ?? undefined, stdout, stderr }
+}
 
-  it('-o json on a terminal shows the plan before it asks', () => {
-    const { status, stdout } = report.json
-    expect(status).toBe(1)
-    expect(stdout.indexOf('HANDLE FROM')).toBeGreaterThan(-1)
-    expect(stdout.indexOf('HANDLE FROM')).toBeLessThan(stdout.indexOf('to continue: '))
-    expect(stdout).toContain('NotConfirmed')
-  })
+const NO_TERMINAL = 'apply cannot ask for confirmation: standard input is not a terminal'
 
-  it('at 80x24 the counts and the question stand on the last screen, and no line but a path is wider', () => {
-    const { status, stdout } = report.sized
-    expect(status).toBe(1)
-    const [shown = ''] = stdout.replaceAll('\r', '').split('to continue: ')
-    const lines = shown.split('\n')
-    expect(lines.slice(-24).join('\n')).toMatch(
-      /\d+ operations: \d+ ready.*\nPerform the \d+ operations that are ready\?/s,
-    )
-    expect(lines.filter((line) => line.length > 80 && !/^\s*\S*\/\S*$/.test(line))).toEqual([])
-  })
+it.for([
+  { name: 'an answer through a pipe is none', command: `echo yes | ${APPLY}`, says: NO_TERMINAL },
+  { name: 'only yes is a yes', command: APPLY, type: 'y\n', says: 'not confirmed: nothing was changed' },
+  { name: '--yes=false asks', command: `${APPLY} --yes=false`, type: 'n\n', says: 'not confirmed' },
+  { name: 'Ctrl-C is a no', command: APPLY, type: '\x03', status: 130, says: 'interrupted: nothing was changed' },
+  {
+    name: 'a question that would not be seen is not asked',
+    command: `${APPLY} 2>$TMPDIR/err; status=$?; cat $TMPDIR/err; exit $status`,
+    says: 'apply cannot ask for confirmation: standard error is not a terminal',
+  },
+])('on a terminal: $name', async ({ command, type = '', status = 1, says }, { broken }) => {
+  const before = await stateOf(broken)
+  const scene = { ...broken, env: { ...broken.env, TMPDIR: broken.directory } }
+  const run = await onTerminal(scene, () => type, command)
+  expect(run.status).toBe(status)
+  expect(run.stdout).toContain(says)
+  expect(run.stdout.includes('to continue: ')).toBe(type !== '')
+  expect(await stateOf(broken)).toBe(before)
+})
 
-  it('--yes=false asks', () => {
-    expect(report.yesIsFalse.status).toBe(1)
-    expect(report.yesIsFalse.stdout).toContain('not confirmed: nothing was changed')
-  })
+it('at 80x24 the counts and the question stand on the last screen, after the plan, and no line but a path is wider', async ({
+  broken,
+}) => {
+  const { status, stdout } = await onTerminal(broken, () => 'n\n', `stty rows 24 cols 80; ${APPLY} -o json --no-color`)
+  expect(status).toBe(1)
+  const [shown = ''] = stdout.replaceAll('\r', '').split('to continue: ')
+  const lines = shown.split('\n')
+  expect(shown).toContain('; handle from:')
+  expect(lines.slice(-24).join('\n')).toMatch(
+    /\d+ operations: \d+ ready.*\nPerform the \d+ operations that are ready\?/s,
+  )
+  expect(lines.filter((line) => line.length > 80 && !/^\s*\S*\/\S*$/.test(line))).toEqual([])
+  expect(stdout).toContain('NotConfirmed')
+})
 
-  it('a question that would not be seen is not asked', () => {
-    expect(report.unseen.status).toBe(1)
-    expect(report.unseen.stdout).toContain('apply cannot ask for confirmation: standard error is not a terminal')
-  })
+it('a loop keeps its lines', async ({ broken }) => {
+  const loop = `printf 'a\\nb\\nc\\n' | while read name; do
+      ${VOLCTL} explain pv/none; ${VOLCTL} apply --only remount; ${VOLCTL} journal
+      echo "read $name"
+    done`
+  const { status, stdout } = await shell(broken, loop)
+  expect([status, stdout.match(/^read .*/gm)]).toEqual([0, ['read a', 'read b', 'read c']])
+})
 
-  it('a loop keeps its lines', () => {
-    const { status, stdout } = report.loop
-    expect(status).toBe(0)
-    expect(stdout.split('\n').filter((line) => line.startsWith('read '))).toEqual(['read a', 'read b', 'read c'])
-  })
+it('a name that nothing bears stops it before anything is done, unless --ignore-not-found', async ({ broken }) => {
+  const before = await stateOf(broken)
+  const unknown = await shell(broken, `${APPLY} --pod default/nobody`)
+  expect(unknown).toMatchObject({ status: 1, stdout: '' })
+  expect(unknown.stderr).toContain('--pod default/nobody matches no pod on this node')
+  expect((await shell(broken, `${APPLY} --pod default/nobody --ignore-not-found`)).status).toBe(0)
+  expect(await stateOf(broken)).toBe(before)
+})
 
-  it('apply - of nothing is refused, and of a file that others could have written (S33)', () => {
-    expect(report.empty).toMatchObject({ status: 1, stdout: '' })
-    expect(report.empty.stderr).toContain('plan file from standard input: a device, not a plain file')
-    expect(report.writable).toMatchObject({ status: 1, stdout: '' })
-    expect(report.writable.stderr).toContain('whoever wrote it could override safety checks')
-  })
+it('apply - carries out the plan that comes through a pipe; nothing, and a file that others could have written, are refused (S33)', async ({
+  broken,
+}) => {
+  const file = join(broken.directory, 'node.plan')
+  await runVolctl(broken, ['plan', '--orphans', '--out', file])
+  const before = await stateOf(broken)
+  chmodSync(file, 0o666)
+  for (const [from, says] of [
+    ['/dev/null', 'plan file from standard input: a device, not a plain file'],
+    [file, 'whoever wrote it could override safety checks'],
+  ] as const) {
+    const run = await shell(broken, `${VOLCTL} apply - <${from}`)
+    expect(run).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(says) })
+  }
+  expect(await stateOf(broken)).toBe(before)
+  chmodSync(file, 0o600)
+  expect((await shell(broken, `cat ${file} | ${VOLCTL} apply -`)).status).toBe(0)
+  expect(await leftOf(broken)).toBe(0)
+})
 
-  it('a name that nothing bears stops it before anything is done, unless --ignore-not-found', () => {
-    expect(report.unknownPod).toMatchObject({ status: 1, stdout: '' })
-    expect(report.unknownPod.stderr).toContain('--pod default/nobody matches no pod on this node')
-    expect(report.ignored.status).toBe(0)
-  })
-
-  it('none of these changed anything', () => {
-    expect(report.before).toBeGreaterThan(10)
-    expect(report.after).toBe(report.before)
-  })
-
-  it('apply - carries out the plan that comes through a pipe', () => {
-    expect(report.fromPipe.status).toBe(0)
-    expect(report.left).toBe(0)
-  })
+it('yes does it, with a line for each running operation, in colour', async ({ broken }) => {
+  // Long enough for the progress to be drawn.
+  broken.driver.setFaults('late NodeUnstageVolume=600')
+  const { status, stdout } = await onTerminal(broken, () => 'yes\n')
+  expect([status, await leftOf(broken)]).toEqual([0, 0])
+  expect(stdout).toMatch(/\d+ of \d+ operations ended/)
+  expect(stdout).toContain('\u001b[32mdone')
+  expect(stdout).toContain('Nothing is left to do.')
 })

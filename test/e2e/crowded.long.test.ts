@@ -3,7 +3,7 @@
  * is alone in a crowd is volctl's own business (S20, S21) and stands in the tests of devices.
  */
 import { execFile, spawnSync } from 'node:child_process'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { crowdedRoot, noCrowd, ORDINARY } from '../helpers/crowded-root.ts'
@@ -11,9 +11,10 @@ import { MACHINES } from '../helpers/own-machine.ts'
 import { BUNDLES } from '../helpers/programs.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-const DEMO = [process.execPath, '--no-warnings', join(ROOT, 'scripts', 'demo.ts')]
+const NODE = relative(ROOT, process.execPath)
+const DEMO = [NODE, '--no-warnings', 'scripts/demo.ts']
 // The checkout is not the ordinary user's: no configuration is bundled into it.
-const VITEST = [process.execPath, join(ROOT, 'node_modules', 'vitest', 'vitest.mjs'), 'run', '--configLoader', 'native']
+const VITEST = [NODE, 'node_modules/vitest/vitest.mjs', 'run', '--configLoader', 'native']
 
 /** As an ordinary user, all is in a user namespace. */
 const noUserNamespace = spawnSync('setpriv', [...ORDINARY, 'unshare', '-U', '-r', '-m', 'true']).status !== 0
@@ -21,7 +22,7 @@ const noUserNamespace = spawnSync('setpriv', [...ORDINARY, 'unshare', '-U', '-r'
 /** Each with a part of the tests that would fail there, chosen for the little time that it takes. */
 const USERS = [
   { user: 'root', part: 'privileged/safety/hidden-file-system', cannot: false },
-  { user: 'ordinary', part: 'e2e/saved-plan', cannot: noUserNamespace },
+  { user: 'ordinary', part: 'e2e/waiting', cannot: noUserNamespace },
 ] as const
 
 async function run(command: readonly string[]): Promise<{ status: unknown; text: string }> {

@@ -1,83 +1,118 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { noMounts } from '../helpers/namespace.ts'
-import { inContainer, runScenario } from './run-scenario.ts'
-import type { InterruptionsReport } from './scenarios/interruptions.ts'
+/** Signals, a terminal that goes away, an apply that is killed beside another one: each on a broken node. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { expect } from 'vitest'
+import type { Scene } from '../helpers/scene/scene.ts'
+import { type Run, runVolctl } from '../helpers/scene/volctl.ts'
+import { VOLCTL } from '../helpers/volctl-program.ts'
+import { eventsOf } from './scenarios/outcomes.ts'
+import { APPLY, atUnpublish, it, journalOf, leftOf } from './story.ts'
 
-describe.skipIf(noMounts !== undefined)('an apply that does not go its way', () => {
-  let report: InterruptionsReport
-  beforeAll(async () => {
-    report = await runScenario('interruptions')
+const LATE = 'late NodeUnpublishVolume=1500:once'
+
+/** An apply to which something is done while the driver is at work. */
+async function disturbed(scene: Scene, fault: string, act: (child: ChildProcess) => unknown): Promise<Run> {
+  scene.driver.setFaults(fault)
+  const run = await runVolctl(scene, APPLY, atUnpublish(act))
+  scene.driver.setFaults()
+  return run
+}
+
+it('one interruption: what runs is waited for, nothing new is started, and the status says so', async ({ broken }) => {
+  const began = performance.now()
+  const run = await disturbed(broken, LATE, (child) => child.kill('SIGINT'))
+  expect(performance.now() - began).toBeGreaterThan(1500)
+  expect(run.status).toBe(130)
+  expect(run.stderr).toContain('Interrupted: no further operation is started')
+  const types = eventsOf(run).map(({ type }) => type)
+  expect(types).toEqual(expect.arrayContaining(['done', 'interrupted']))
+  expect(await leftOf(broken)).toBeGreaterThan(0)
+})
+
+it('a second one leaves at once, and names what is unfinished', async ({ broken }) => {
+  const run = await disturbed(broken, 'hang NodeUnpublishVolume', (child) => {
+    child.kill('SIGTERM')
+    // One that is not read before the next is the same one.
+    const again = setInterval(() => child.kill('SIGTERM') || clearInterval(again), 300)
   })
+  expect(run.status).toBe(130)
+  expect(run.stdout).toContain('abandoned before it ended')
+  expect(await leftOf(broken)).toBeGreaterThan(0)
+})
 
-  const states = (text: string): (string | undefined)[] =>
-    text
-      .trim()
-      .split('\n')
-      .map((line) => (JSON.parse(line) as { type?: string }).type)
+it('a hang-up does not stop it', async ({ broken }) => {
+  expect(await disturbed(broken, LATE, (child) => child.kill('SIGHUP'))).toMatchObject({ status: 0 })
+  expect(await leftOf(broken)).toBe(0)
+})
 
-  it.skipIf(inContainer)(
-    'one interruption: what runs is waited for, nothing new is started, and the status says so',
-    () => {
-      const { status, stdout, stderr, left, milliseconds } = report.once
-      expect(status).toBe(130)
-      expect(stderr).toContain('Interrupted: no further operation is started')
-      const after = states(stdout)
-      expect(after).toContain('done')
-      expect(after).toContain('interrupted')
-      expect(milliseconds).toBeGreaterThan(1500)
-      expect(left).toBeGreaterThan(0)
-    },
-  )
-
-  it.skipIf(inContainer)('a second one leaves at once, and names what is unfinished', () => {
-    const { status, stdout, milliseconds, left } = report.twice
-    expect(status).toBe(130)
-    expect(milliseconds).toBeLessThan(60_000)
-    expect(stdout).toContain('abandoned before it ended')
-    expect(left).toBeGreaterThan(0)
+/** An apply on a terminal that goes away: script(1), which holds its other end, is killed once this is shown. */
+async function hangUp(scene: Scene, command: string, mark: RegExp): Promise<void> {
+  const child = spawn('script', ['--quiet', '--flush', '--command', command, '/dev/null'], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+    env: { ...process.env, ...scene.env, TERM: 'xterm', SHELL: '/bin/sh' },
   })
-
-  it('a hang-up does not stop it', () => expect(report.hangUp).toMatchObject({ status: 0, left: 0 }))
-
-  it('a kubelet that comes stops it (S11)', () => {
-    const { status, stdout, left } = report.kubelet
-    expect(status).toBe(3)
-    expect(stdout).toContain('kubelet')
-    expect(left).toBeGreaterThan(0)
+  let shown = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    shown += text
+    if (mark.test(shown)) child.kill('SIGKILL')
   })
+  await once(child, 'close')
+}
 
-  it('so does a lease that is renewed meanwhile, though no kubelet is seen here (S11)', () => {
-    const { status, stdout, left } = report.lease
-    expect(status).toBe(3)
-    expect(stdout).toMatch(/the node's lease was renewed at .*"code":"KubeletRunning"/)
-    expect(left).toBeGreaterThan(0)
-  })
+it('a session that drops lets it finish, and the journal tells', async ({ broken }) => {
+  broken.driver.setFaults(LATE)
+  const before = (await journalOf(broken)).applies.length
+  await hangUp(broken, `${VOLCTL} apply --orphans --yes --parallel 1 --verbose`, /: NodeUnpublishVolume /)
+  await expect.poll(async () => (await journalOf(broken)).applies.at(before)?.endedAt).toBeDefined()
+  const last = (await journalOf(broken)).applies.at(-1)
+  expect(last).toMatchObject({ exit: 0, interrupted: false })
+  expect(new Set(last?.operations.map(({ state }) => state))).toEqual(new Set(['done']))
+  expect(await leftOf(broken)).toBe(0)
+})
 
-  it('a second apply is told who holds the lock', () => {
-    expect(report.second.status).toBe(1)
-    expect(report.second.stderr).toMatch(/volctl: .*pid \d+/)
-  })
+it('one that drops while the question waits is a no', async ({ broken }) => {
+  const before = (await journalOf(broken)).applies.length
+  const status = join(broken.directory, 'status')
+  // The shell outlives the terminal, to tell how volctl ended.
+  const command = `trap : HUP; ${VOLCTL} apply --orphans; echo $? >${status}.new; mv ${status}.new ${status}`
+  await hangUp(broken, command, /to continue: /)
+  await expect.poll(() => existsSync(status)).toBe(true)
+  expect(Number(readFileSync(status, 'utf8'))).toBe(130)
+  expect((await journalOf(broken)).applies).toHaveLength(before)
+})
 
-  it('on a terminal it shows the plan and asks; Ctrl-C there changes nothing', () => {
-    const { status, stdout, left } = report.unanswered
-    expect(stdout).toContain('HANDLE FROM')
-    expect(stdout).toContain('interrupted: nothing was changed')
-    expect(status).toBe(130)
-    expect(left).toBe(report.answeredNo.left)
+it('of one that was killed the lock is taken over, it is said of whom, and the rest is done', async ({ broken }) => {
+  const begun = broken.driver.log().length
+  const whileStopped = async (child: ChildProcess): Promise<Run> => {
+    const isCalled = () =>
+      broken.driver
+        .log()
+        .slice(begun)
+        .some(({ rpc }) => rpc === 'NodeUnpublishVolume')
+    while (!isCalled()) await setTimeout(5)
+    child.kill('SIGSTOP')
+    return await runVolctl(broken, APPLY)
+  }
+  let second: Promise<Run> | undefined
+  let pid = 0
+  const first = await disturbed(broken, 'hang NodeUnpublishVolume:once', (child) => {
+    pid = child.pid ?? 0
+    second = whileStopped(child).finally(() => child.kill('SIGKILL'))
   })
-
-  it('only yes is a yes', () => {
-    const { status, stdout, left } = report.answeredNo
-    expect(stdout).toContain('not confirmed: nothing was changed')
-    expect(status).toBe(1)
-    expect(left).toBeGreaterThan(10)
-  })
-
-  it('yes does it, with a line for each running operation, in colour', () => {
-    const { status, stdout, left } = report.answeredYes
-    expect({ status, left }).toEqual({ status: 0, left: 0 })
-    expect(stdout).toMatch(/\d+ of \d+ operations ended/)
-    expect(stdout).toContain('\u001b[32mdone')
-    expect(stdout).toContain('Nothing is left to do.')
-  })
+  expect(first.status).toBeUndefined()
+  expect(JSON.parse((await second)?.stderr ?? '')).toMatchObject({ code: 'Locked' })
+  const third = await runVolctl(broken, APPLY)
+  expect([third.status, await leftOf(broken)]).toEqual([0, 0])
+  const notes = eventsOf(third).flatMap(({ type, code, message }) => (type === 'note' ? [[code, message]] : []))
+  const takenOver = `took over the lock of an apply that died: pid ${pid} of `
+  expect(notes).toEqual([['Locked', expect.stringContaining(takenOver)]])
+  const [dead, last] = (await journalOf(broken)).applies.slice(-2)
+  expect(dead?.by?.pid).toBe(pid)
+  expect(dead?.endedAt).toBeUndefined()
+  const unfinished = dead?.operations.filter(({ state }) => state !== 'done')
+  expect(unfinished?.map(({ state, volume }) => [state, volume])).toEqual([['unfinished', 'pv-common']])
+  expect(last?.tookOverFrom?.pid).toBe(pid)
 })

@@ -1,45 +1,67 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { noMounts } from '../helpers/namespace.ts'
-import { runScenario } from './run-scenario.ts'
-import type { KillReport, KillRun } from './scenarios/kill.ts'
+/** `apply` is killed with SIGKILL at each of its events, run again to its end, and looked at. The node is put back into order after each. */
+import { expect } from 'vitest'
+import type { ApplyEvent } from '../../src/core/plan/events.ts'
+import type { Scene } from '../helpers/scene/scene.ts'
+import { runVolctl } from '../helpers/scene/volctl.ts'
+import { type Fingerprint, fingerprint } from './scenarios/fingerprint.ts'
+import { APPLY, it, planOf } from './story.ts'
 
-describe.skipIf(noMounts !== undefined)('apply is killed with SIGKILL, and run again', () => {
-  let report: KillReport
-  let uninterrupted: KillRun | undefined
-  beforeAll(async () => {
-    // On one node: two of them have volumes of the same names, each in use elsewhere to the other (S8).
-    report = await runScenario<KillReport>('kill', '1', '1')
-    uninterrupted = report.runs.at(-1)
+interface Killed {
+  /** The event at which it was killed; undefined: there were not so many. */
+  readonly event: string | undefined
+  /** What killed it came before its end. */
+  readonly killed: boolean
+  /** Exit status of the apply that came after, and of the plan after that. */
+  readonly after: readonly (number | undefined)[]
+  readonly contentsBefore: Readonly<Record<string, string>>
+  readonly end: Fingerprint
+}
+
+async function killAt(scene: Scene, boundary: number): Promise<Killed> {
+  await scene.setUp()
+  await scene.breakIt()
+  await scene.api.clearRequests()
+  const contentsBefore = scene.contentHashes()
+  let seen = 0
+  let event: string | undefined
+  const first = await runVolctl(scene, APPLY, (line, child) => {
+    const { type, kind, step } = JSON.parse(line) as ApplyEvent
+    if (!['start', 'step', 'done'].includes(type)) return
+    if (++seen !== boundary) return
+    event = `${type} ${kind}${step === undefined ? '' : ` ${step.op}`}`
+    child.kill('SIGKILL')
   })
+  const after = [(await runVolctl(scene, APPLY)).status, (await planOf(scene, '--orphans')).status]
+  return { event, killed: first.status === undefined, after, contentsBefore, end: await fingerprint(scene) }
+}
 
-  it('at the start and the end of every operation, and at every step', () => {
-    const events = report.runs.flatMap(({ event }) => event ?? [])
-    const count = (type: string): number => events.filter((event) => event.startsWith(`${type} `)).length
-    expect(count('start')).toBe(count('done'))
-    for (const kind of ['CleanOrphanVolume', 'UnmountVolume', 'UnmountDevice', 'DetachVolume', 'RemoveOrphanPodDir']) {
-      expect(events).toContain(`start ${kind}`)
-    }
-    // An apply may have ended by itself before the last of them reached it.
-    const survived = report.runs.filter(({ event, killed }) => event !== undefined && !killed)
-    expect(survived.length).toBeLessThan(3)
-  })
+const runs: Killed[] = []
 
-  it('the second apply does the rest, and the next plan is empty', () => {
-    const unfinished = report.runs.filter(({ second, after }) => second !== 0 || after !== 0)
-    expect(unfinished).toEqual([])
-  })
+it('at the start and the end of every operation, and at every step', async ({ scene }) => {
+  do runs.push(await killAt(scene, runs.length + 1))
+  while (runs.at(-1)?.event !== undefined)
+  const events = runs.flatMap(({ event }) => event ?? [])
+  const count = (type: string): number => events.filter((event) => event.startsWith(`${type} `)).length
+  expect(count('start')).toBe(count('done'))
+  for (const kind of ['CleanOrphanVolume', 'UnmountVolume', 'UnmountDevice', 'DetachVolume', 'RemoveOrphanPodDir'])
+    expect(events).toContain(`start ${kind}`)
+  // An apply may have ended by itself before the last of them reached it.
+  expect(runs.filter(({ event, killed }) => event !== undefined && !killed).length).toBeLessThan(3)
+  expect(scene.driver.violations()).toEqual([])
+})
 
-  it('no byte of any volume has changed', () => {
-    for (const { event, contentsBefore, end } of report.runs) expect(end.contents, event).toEqual(contentsBefore)
-  })
+it('the second apply does the rest, and the next plan is empty', () => {
+  expect(runs.filter(({ after }) => after.some((status) => status !== 0))).toEqual([])
+})
 
-  it('the end is the same as without the kill', () => {
-    for (const { event, end } of report.runs) {
-      expect({ ...end, files: end.files.filter(isNoEmptyStaging(end.files)) }, event).toEqual(uninterrupted?.end)
-    }
-  })
+it('no byte of any volume has changed', () => {
+  for (const { event, contentsBefore, end } of runs) expect(end.contents, event).toEqual(contentsBefore)
+})
 
-  it('the driver was asked as the specification wants', () => expect(report.violations).toEqual([]))
+it('the end is the same as without the kill', () => {
+  const uninterrupted = runs.at(-1)?.end
+  for (const { event, end } of runs)
+    expect({ ...end, files: end.files.filter(isNoEmptyStaging(end.files)) }, event).toEqual(uninterrupted)
 })
 
 /**

@@ -1,62 +1,128 @@
 /** S8: volumes below the place that a root directory had before it was moved, with a real API server and real mounts. */
-import { beforeAll, describe, expect, it } from 'vitest'
-import { noMounts } from '../helpers/namespace.ts'
-import { runScenario } from './run-scenario.ts'
-import type { MovedRootReport } from './scenarios/moved-root.ts'
-
-describe.skipIf(noMounts !== undefined)(
-  `a root directory that was moved${noMounts === undefined ? '' : `: ${noMounts}`}`,
-  () => {
-    let report: MovedRootReport
-    beforeAll(async () => {
-      report = await runScenario('moved-root')
-    })
-
-    it('S8: a root directory that is a link, with a link in it, is what it leads to', () => {
-      expect(report.byLink).toEqual({ alone: ['0 true'], both: ['0 true'] })
-    })
-
-    it('S8: what pods have mounted below the old place is not set up a second time below the new one', () => {
-      const { blocked, ready, message } = report.emptied
-      expect({ blocked, ready }).toEqual({ blocked: ['MountVolume HeldBy'], ready: 0 })
-      expect(message).toMatch(
-        /^the pod has volumes outside the root directory \S+\/kubelet\.new: \S+\/kubelet\/pods\/\S+ is mounted$/,
-      )
-    })
-
-    it('a control: with nothing set up elsewhere all of it is planned', () => {
-      expect(report.planned.nothing).toEqual(READY)
-    })
-
-    it.each(['staged', "published in a pod's directory", 'raw block, published'])(
-      'S8: %s below the old place: the detach is not planned',
-      (way) => {
-        expect(report.planned[way]).toEqual(READY.with(0, 'DetachVolume pv-idle: HeldBy'))
-      },
-    )
-
-    it('S8: what is staged in both places is not unstaged here', () => {
-      expect(report.planned['staged, of one that is staged here as well']).toEqual([
-        'DetachVolume pv-idle: ready',
-        'DetachVolume vol-old: HeldBy',
-        'UnmountDevice vol-old: HeldBy',
-      ])
-    })
-
-    it('S8, S21: in a mount namespace of somebody else alone: the detach is not planned, and the apply does not begin it', () => {
-      expect(report.elsewhere.planned).toEqual(['DetachVolume pv-idle: HeldBy'])
-      expect(report.elsewhere.ends).toEqual(['DetachVolume pv-idle: blocked HeldBy'])
-      expect(report.elsewhere.said).toMatch(
-        /^volume pv-idle is also set up elsewhere on this node: tmpfs mount \d+ of disk on \S+\/kubelet\.old\/\S+\/globalmount, in the mount namespace of sleep/,
-      )
-      expect(report.attachments.held).toEqual(['pv-idle'])
-    })
-
-    it('a control: with that process its mount is gone, and the same apply detaches', () => {
-      expect(report.control).toEqual(['DetachVolume pv-idle: done'])
-      expect(report.attachments.after).toEqual([])
-    })
-  },
-)
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, renameSync, symlinkSync, unlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { csiGlobalDir } from '../../src/core/names/volume-names.ts'
+import { sh } from '../helpers/scenario.ts'
+import { DRIVER, handleOf, pvOf } from '../helpers/scene/api-objects.ts'
+import { FORGOTTEN, IDLE } from '../helpers/scene/pods.ts'
+import type { Scene } from '../helpers/scene/scene.ts'
+import { runVolctl } from '../helpers/scene/volctl.ts'
+import { endsOf, eventsOf } from './scenarios/outcomes.ts'
+import { APPLY, hostSays, it, planOf } from './story.ts'
 
 const READY = ['DetachVolume pv-idle: ready', 'DetachVolume vol-old: ready', 'UnmountDevice vol-old: ready']
+/** A person says that it has no device here: that alone holds no mount back that bears its name. */
+const ONE = [...APPLY, '--volume', pvOf(IDLE), '--device', `${pvOf(IDLE)}=none`]
+
+/** How the operations on the two volumes that no pod has are blocked. */
+async function blocked(scene: Scene, ...flags: string[]): Promise<string[]> {
+  const about = [FORGOTTEN, IDLE].flatMap((volume) => [pvOf(volume), handleOf(volume)])
+  return (await planOf(scene, '--orphans', ...flags)).plan.operations
+    .filter(({ volume }) => about.includes(volume?.name ?? ''))
+    .map(({ kind, volume, blocked: why }) => `${kind} ${volume?.name}: ${why?.code ?? 'ready'}`)
+    .toSorted()
+}
+
+const stagedBelow = (root: string, volume: typeof IDLE): string =>
+  join(root, csiGlobalDir(DRIVER, handleOf(volume)), 'globalmount')
+const oldRoot = (scene: Scene): string => join(scene.directory, 'kubelet.old')
+
+it('S8: a root directory that is a link, with a link in it, is what it leads to', async ({ scene }) => {
+  const [link, pods, aside] = ['link', 'kubelet/pods', 'pods'].map((name) => join(scene.directory, name)) as [
+    string,
+    string,
+    string,
+  ]
+  symlinkSync(scene.rootDir, link)
+  renameSync(pods, aside)
+  symlinkSync('../link/../pods', pods)
+  const putBack = hostSays(scene, { rootDir: link })
+  const { status, plan } = await planOf(scene, '--orphans')
+  putBack()
+  unlinkSync(pods)
+  renameSync(aside, pods)
+  expect([status, plan.rootDir, plan.operations]).toEqual([0, scene.rootDir, []])
+})
+
+it('S8: what pods have mounted below the old place is not set up a second time below the new one', async ({
+  scene,
+}) => {
+  const rootDir = join(scene.directory, 'kubelet.new')
+  mkdirSync(join(rootDir, 'pods'), { recursive: true })
+  const putBack = hostSays(scene, { rootDir })
+  const { operations } = (await planOf(scene)).plan
+  putBack()
+  expect(new Set(operations.map(({ kind, blocked }) => `${kind} ${blocked?.code}`))).toEqual(
+    new Set(['MountVolume HeldBy']),
+  )
+  expect(operations[0]?.blocked?.message).toMatch(
+    /^the pod has volumes outside the root directory \S+\/kubelet\.new: \S+\/kubelet\/pods\/\S+ is mounted$/,
+  )
+})
+
+it('a control: with nothing set up elsewhere all of it is planned', async ({ broken }) => {
+  expect(await blocked(broken)).toEqual(READY)
+})
+
+const WAYS = [
+  ['staged', (root: string) => stagedBelow(root, IDLE)],
+  [
+    "published in a pod's directory",
+    (root: string) =>
+      join(root, 'pods/99999999-2222-4333-8444-000000000001/volumes/kubernetes.io~csi', pvOf(IDLE), 'mount'),
+  ],
+  [
+    'raw block, published',
+    (root: string) => join(root, 'plugins/kubernetes.io/csi/volumeDevices/publish', pvOf(IDLE), 'x'),
+  ],
+] as const
+
+it.for(WAYS)('S8: %s below the old place: the detach is not planned', async ([, where], { broken }) => {
+  const path = where(oldRoot(broken))
+  mkdirSync(path, { recursive: true })
+  sh('mount', '-t', 'tmpfs', 'disk', path)
+  const planned = await blocked(broken)
+  sh('umount', path)
+  expect(planned).toEqual(READY.with(0, 'DetachVolume pv-idle: HeldBy'))
+})
+
+it('S8: what is staged in both places is not unstaged here', async ({ broken }) => {
+  const path = stagedBelow(oldRoot(broken), FORGOTTEN)
+  mkdirSync(path, { recursive: true })
+  sh('mount', '-t', 'tmpfs', 'disk', path)
+  const planned = await blocked(broken)
+  sh('umount', path)
+  expect(planned).toEqual([
+    'DetachVolume pv-idle: ready',
+    'DetachVolume vol-old: HeldBy',
+    'UnmountDevice vol-old: HeldBy',
+  ])
+})
+
+it('S8, S21: in a mount namespace of somebody else alone: the detach is not planned, and the apply does not begin it', async ({
+  broken,
+}) => {
+  const path = stagedBelow(oldRoot(broken), IDLE)
+  mkdirSync(path, { recursive: true })
+  // Only this process is in it, and it has nothing else of the scene's.
+  const others = `awk -v r="$1/" 'index($5, r) == 1 { print $5 }' /proc/self/mountinfo | tac`
+  const script = `for m in $(${others}); do umount "$m"; done; mount -t tmpfs disk "$0" && echo ready && exec sleep infinity`
+  const holder = spawn('unshare', ['-m', '--propagation', 'private', 'sh', '-c', script, path, broken.rootDir], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await once(holder.stdout, 'data')
+  const planned = await blocked(broken, '--volume', pvOf(IDLE))
+  const held = await runVolctl(broken, ONE)
+  holder.kill('SIGKILL')
+  await once(holder, 'exit')
+  expect(planned).toEqual(['DetachVolume pv-idle: HeldBy'])
+  expect(endsOf(held)).toEqual(['DetachVolume pv-idle: blocked HeldBy'])
+  expect(eventsOf(held).find(({ type }) => type === 'blocked')?.message).toMatch(
+    /^volume pv-idle is also set up elsewhere on this node: tmpfs mount \d+ of disk on \S+\/kubelet\.old\/\S+\/globalmount, in the mount namespace of sleep/,
+  )
+  // A control: with that process its mount is gone, and the same apply detaches.
+  expect(endsOf(await runVolctl(broken, ONE))).toEqual(['DetachVolume pv-idle: done'])
+})

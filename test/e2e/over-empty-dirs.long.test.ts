@@ -1,39 +1,72 @@
 /** A dead mount over, or a foreign one below, an emptyDir of a deleted pod: what is said before anyone acts, and what then happens. */
-import { beforeAll, describe, expect, it } from 'vitest'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, statfsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { startFuse } from '../helpers/fuse/start.ts'
 import { noRoot } from '../helpers/namespace.ts'
-import { runMachine } from './run-scenario.ts'
-import type { OverEmptyDirsReport } from './scenarios/over-empty-dirs.ts'
+import { makeEmptyDir, makePodDirectory } from '../helpers/scene/pod-directory.ts'
+import type { Scene } from '../helpers/scene/scene.ts'
+import { runVolctl } from '../helpers/scene/volctl.ts'
+import { endsOf } from './scenarios/outcomes.ts'
+import { APPLY, it, planOf } from './story.ts'
 
-describe.skipIf(noRoot !== undefined)('emptyDirs of deleted pods with a mount of somebody else', () => {
-  let report: OverEmptyDirsReport
-  beforeAll(async () => {
-    report = await runMachine('over-empty-dirs')
-  })
+const FUSECTL = '/sys/fs/fuse/connections'
+const FUSECTL_MAGIC = 0x65735543
 
-  it('O41: a dead FUSE mount is blocked, and --lazy is named as the way out', () => {
-    const { plain, orphans } = report.dead
-    expect(plain.operations).toEqual(['UnmountVolume DeadMount'])
-    expect(plain.hint).toMatch(/volctl plan --lazy 'ROOT\/pods\/.*\/kubernetes\.io~empty-dir\/cache'$/)
-    expect(orphans.operations).toEqual(['UnmountVolume DeadMount'])
-    expect(orphans.hint).toMatch(/volctl plan --orphans --lazy 'ROOT/)
-  })
+/** Of a pod: kinds of operations, with what blocks them, and the hint of the first. */
+async function planned(scene: Scene, uid: string, ...flags: string[]) {
+  const mine = (await planOf(scene, ...flags)).plan.operations.filter(({ pod }) => pod?.uid === uid)
+  return {
+    operations: mine.map(({ kind, blocked }) => (blocked === undefined ? kind : `${kind} ${blocked.code}`)),
+    hint: mine[0]?.blocked?.hint?.replaceAll(scene.rootDir, 'ROOT'),
+  }
+}
 
-  it("S18, S20: without --lazy nothing of it is touched; with it the pod's directory goes", () => {
-    const { unasked, lazy, asked, after } = report.dead
-    expect(unasked).toEqual({ ends: ['UnmountVolume cache: blocked DeadMount'], stays: true })
-    expect(lazy.operations).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
-    expect(asked).toEqual({ ends: ['RemoveOrphanPodDir -: done', 'UnmountVolume cache: done'], stays: false })
-    expect(after.operations).toEqual([])
-  })
+it("S18, S20: without --lazy nothing of it is touched; with it the pod's directory goes", async ({ scene, skip }) => {
+  skip(noRoot !== undefined, noRoot)
+  // Where systemd mounts it; it alone shows that a connection is gone.
+  if (statfsSync(FUSECTL).type !== FUSECTL_MAGIC) execFileSync('mount', ['-t', 'fusectl', 'fusectl', FUSECTL])
+  const uid = '11111111-2222-4333-8444-0000000000f1'
+  const pod = makePodDirectory(scene.rootDir, uid)
+  const dir = makeEmptyDir(pod, 'cache', 'disk')
+  writeFileSync(join(dir, 'below.txt'), 'hidden by the mount\n')
+  await (await startFuse(dir)).kill()
+  const hint = (flags: string) => expect.stringMatching(`volctl plan ${flags}--lazy 'ROOT/pods/.*~empty-dir/cache'$`)
+  const blocked = ['UnmountVolume DeadMount']
+  expect(await planned(scene, uid)).toEqual({ operations: blocked, hint: hint('') })
+  expect(await planned(scene, uid, '--orphans')).toEqual({ operations: blocked, hint: hint('--orphans ') })
+  expect(endsOf(await runVolctl(scene, APPLY))).toEqual(['UnmountVolume cache: blocked DeadMount'])
+  expect(existsSync(pod)).toBe(true)
+  const lazy = ['UnmountVolume', 'RemoveOrphanPodDir']
+  expect((await planned(scene, uid, '--orphans', '--lazy', dir)).operations).toEqual(lazy)
+  const ends = endsOf(await runVolctl(scene, [...APPLY, '--lazy', dir]))
+  expect(ends).toEqual(['RemoveOrphanPodDir -: done', 'UnmountVolume cache: done'])
+  expect([existsSync(pod), (await planned(scene, uid, '--orphans')).operations]).toEqual([false, []])
+})
 
-  it('S13: of a foreign mount plan, explain and the end of apply say that a kubelet would delete its content', () => {
-    const { plan, planned, explained, applied } = report.foreign
-    expect(plan.operations).toEqual(['UnmountVolume ForeignMount'])
-    expect(applied).toMatchObject({ ends: ['UnmountVolume work: blocked ForeignMount'], stays: true })
-    for (const said of [planned, explained, applied.text]) {
-      expect(said).toContain('a kubelet that starts deletes everything in it')
-      expect(said).toContain('Do not start the kubelet before it is unmounted.')
-    }
-    expect(report.foreign.content).toBe('of somebody\n')
-  })
+it('S13: of a foreign mount plan, explain and the end of apply say that a kubelet would delete its content', async ({
+  scene,
+  skip,
+}) => {
+  skip(noRoot !== undefined, noRoot)
+  const uid = '11111111-2222-4333-8444-0000000000f2'
+  const pod = makePodDirectory(scene.rootDir, uid)
+  const theirs = join(makeEmptyDir(pod, 'work', 'disk'), 'theirs')
+  mkdirSync(theirs)
+  execFileSync('mount', ['-t', 'tmpfs', 'somebody', theirs])
+  writeFileSync(join(theirs, 'precious.txt'), 'of somebody\n')
+  expect((await planned(scene, uid, '--orphans')).operations).toEqual(['UnmountVolume ForeignMount'])
+  expect(endsOf(await runVolctl(scene, APPLY))).toEqual(['UnmountVolume work: blocked ForeignMount'])
+  for (const args of [
+    ['plan', '--orphans'],
+    ['explain', uid],
+    ['apply', '--orphans', '--yes'],
+  ]) {
+    const { stdout, stderr } = await runVolctl(scene, args)
+    const said = `${stdout}${stderr}`.replaceAll(/\s+/g, ' ')
+    expect(said).toContain('a kubelet that starts deletes everything in it')
+    expect(said).toContain('Do not start the kubelet before it is unmounted.')
+  }
+  expect([existsSync(pod), readFileSync(join(theirs, 'precious.txt'), 'utf8')]).toEqual([true, 'of somebody\n'])
 })

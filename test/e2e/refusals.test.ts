@@ -1,45 +1,149 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { noMounts } from '../helpers/namespace.ts'
-import { runScenario } from './run-scenario.ts'
-import type { RefusalsReport } from './scenarios/refusals.ts'
+/** Bad input and bad company on a live node: one clear line, the right status, nothing changed. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import type { Fault } from '../helpers/api-server/faults.ts'
+import { startApiServer } from '../helpers/api-server/start.ts'
+import { clusterObjects, NAMESPACE, NODE, node, pod } from '../helpers/scene/api-objects.ts'
+import type { Scene } from '../helpers/scene/scene.ts'
+import { runVolctl } from '../helpers/scene/volctl.ts'
+import { hostSays, it, journalOf, planOf, stateOf } from './story.ts'
 
-describe.skipIf(noMounts !== undefined)(
-  'bad input on a live node: one clear line, the right status, nothing changed',
-  () => {
-    let report: RefusalsReport
-    beforeAll(async () => {
-      report = await runScenario('refusals')
-    })
+interface Refusal {
+  readonly name: string
+  readonly status: 1 | 4
+  readonly says: string
+  readonly flags?: (scene: Scene) => readonly string[]
+  readonly host?: object
+  readonly fault?: Fault['action']
+}
 
-    it.each([
-      { name: 'a kubeconfig that is not there', status: 1, says: '/nonexistent does not exist' },
-      { name: 'a kubeconfig that is none', status: 1, says: 'has no contexts' },
-      { name: 'an unknown context', status: 1, says: 'has no context "elsewhere"' },
-      { name: 'an API server that is down', status: 1, says: 'cannot be reached: connect ECONNREFUSED' },
-      { name: 'a certificate of another authority', status: 1, says: 'TLS with the API server' },
-      { name: 'a token that is not known', status: 1, says: 'Unauthorized' },
-      { name: 'S3: a user without rights', status: 1, says: 'pods is forbidden: User "nobody"' },
-      { name: 'no such root directory', status: 1, says: '/nonexistent does not exist' },
-      { name: 'S3: a server that answers with something else', status: 1, says: 'is not JSON' },
-      { name: 'S3: an API server that fails', status: 1, says: '500' },
-      { name: 'S1: another cluster with a node of the same name', status: 4, says: 'refused: ' },
-      { name: 'S1: no such node', status: 4, says: 'refused: ' },
-      { name: 'S1: another machine', status: 4, says: 'refused: ' },
-      { name: 'S1: another machine ID beside the same system UUID', status: 4, says: 'its machineID is ' },
-      { name: 'S1: another system UUID beside the same machine ID', status: 4, says: 'its systemUUID is ' },
-      { name: 'S1: another boot beside a kubelet that runs', status: 4, says: 'its bootID is ' },
-      { name: 'S29: no pod in the API, though processes of pods run', status: 4, says: 'refused: ' },
-    ])('$name: $status', ({ name, status, says }) => {
-      const refusal = report[name]
-      expect(refusal?.plan.status).toBe(status)
-      expect(refusal?.apply.status).toBe(status)
-      expect(refusal?.unchanged).toBe(true)
-      for (const run of [refusal?.plan, refusal?.apply]) {
-        expect(run?.stderr).toContain(says)
-        // One line that says what, one that says what to do.
-        expect(run?.stderr.split(/^(?=volctl: )/m).at(-1)).toMatch(/^volctl: .+\n {8}.+\n$/)
-        expect(run?.stderr.match(/^volctl: /gm)).toHaveLength(1)
-      }
-    })
+/** The administrator's kubeconfig, changed. */
+function edited(scene: Scene, edit: (text: string) => string): readonly string[] {
+  const path = join(scene.directory, 'edited.kubeconfig')
+  writeFileSync(path, edit(readFileSync(scene.api.kubeconfig('admin'), 'utf8')), { mode: 0o600 })
+  return ['--kubeconfig', path]
+}
+
+const REFUSALS: readonly Refusal[] = [
+  {
+    name: 'an API server that is down',
+    ...{ status: 1, says: 'cannot be reached: connect ECONNREFUSED' },
+    flags: (scene) => edited(scene, (text) => text.replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:1')),
   },
-)
+  {
+    name: 'S3: a user without rights',
+    ...{ status: 1, says: 'pods is forbidden: User "nobody"' },
+    flags: (scene) => ['--kubeconfig', scene.api.kubeconfig('nobody')],
+  },
+  {
+    name: 'S3: a server that answers with something else',
+    ...{ status: 1, says: 'is not JSON' },
+    fault: { type: 'body', body: '<html>login</html>' },
+  },
+  { name: 'S3: an API server that fails', status: 1, says: '500', fault: { type: 'status', status: 500 } },
+  { name: 'S1: no such node', status: 4, says: 'refused: ', flags: () => ['--node', 'worker-9'] },
+  {
+    name: 'S1: another machine',
+    ...{ status: 4, says: 'refused: ' },
+    host: { machineID: 'other', systemUUID: 'other' },
+  },
+  {
+    name: 'S1: another machine ID beside the same system UUID',
+    ...{ status: 4, says: 'its machineID is ' },
+    host: { machineID: 'a'.repeat(31).concat('b') },
+  },
+  {
+    name: 'S1: another system UUID beside the same machine ID',
+    ...{ status: 4, says: 'its systemUUID is ' },
+    host: { systemUUID: '7d0b1a52-9c3e-4f61-8a77-2b5e6c1d9f04' },
+  },
+  {
+    name: 'S1: another boot beside a kubelet that runs',
+    ...{ status: 4, says: 'its bootID is ' },
+    host: { bootID: 'another', kubelet: { running: true, mayReturn: true } },
+  },
+]
+
+/** Plan refuses, and so does apply, which changes nothing. */
+async function expectRefused(scene: Scene, { status, says }: Refusal, flags: readonly string[] = []): Promise<void> {
+  const before = await stateOf(scene)
+  const runs = await Promise.all([
+    runVolctl(scene, ['plan', ...flags]),
+    runVolctl(scene, ['apply', '--orphans', '--yes', ...flags]),
+  ])
+  for (const run of runs) {
+    expect(run.status).toBe(status)
+    expect(run.stderr).toContain(says)
+    // One line that says what, one that says what to do.
+    expect(run.stderr.split(/^(?=volctl: )/m).at(-1)).toMatch(/^volctl: .+\n {8}.+\n$/)
+    expect(run.stderr.match(/^volctl: /gm)).toHaveLength(1)
+  }
+  expect(await stateOf(scene)).toBe(before)
+}
+
+it.for(REFUSALS)('$name: $status', async (refusal, { broken }) => {
+  const { flags = () => [], host = {}, fault } = refusal
+  const putBack = hostSays(broken, host)
+  if (fault !== undefined) await broken.api.setFaults({ path: '/pods', action: fault })
+  await expectRefused(broken, refusal, flags(broken))
+  putBack()
+})
+
+it('S1: another cluster with a node of the same name', async ({ broken }) => {
+  // On another machine, and with other pods. Nothing of what is here is known to it.
+  const mine = node([]) as { metadata: object; status: object }
+  const nodeInfo = { machineID: 'f'.repeat(32), systemUUID: 'another', bootID: 'another' }
+  const theirs = { ...mine, metadata: { ...mine.metadata, uid: 'another' }, status: { ...mine.status, nodeInfo } }
+  const strange = pod({ ...broken.pods.web, name: 'strange', uid: 'strange', volumes: [] }, '')
+  const other = await startApiServer({ objects: [...clusterObjects(), theirs, strange], nodeName: NODE })
+  const refusal = { name: '', status: 4, says: 'refused: ' } as const
+  await expectRefused(broken, refusal, ['--kubeconfig', other.kubeconfig('admin')])
+  await other.stop()
+})
+
+it('S29: no pod in the API, though processes of pods run', async ({ broken }) => {
+  const { web } = broken.pods
+  await broken.api.remove('Pod', web.name, NAMESPACE)
+  await expectRefused(broken, { name: '', status: 4, says: 'refused: ' })
+  await broken.api.put(pod(web, broken.sources.hostPath))
+})
+
+/** A kubeconfig that does not verify the API server. */
+function insecure(scene: Scene): readonly string[] {
+  return edited(scene, (text) => {
+    const config = JSON.parse(text)
+    const { server } = config.clusters[0].cluster
+    config.clusters[0].cluster = { server, 'insecure-skip-tls-verify': true }
+    return JSON.stringify(config)
+  })
+}
+
+it('S34: an API server that the kubeconfig does not verify: a plan says so; an apply wants its flag, which a saved plan keeps', async ({
+  broken,
+}) => {
+  const kubeconfig = insecure(broken)
+  const { plan } = await planOf(broken, '--orphans', ...kubeconfig)
+  expect([plan.inputs.api?.insecure, plan.refused, plan.operations.length > 0]).toEqual([
+    'TlsNotVerified',
+    undefined,
+    true,
+  ])
+  const before = await stateOf(broken)
+  const [without, accepting] = [join(broken.directory, 'without.plan'), join(broken.directory, 'accepting.plan')]
+  await runVolctl(broken, ['plan', '--orphans', ...kubeconfig, '--out', without])
+  for (const how of [['--orphans', '--yes'], [without]]) {
+    const { status, stderr } = await runVolctl(broken, ['apply', ...how, ...kubeconfig])
+    expect(status).toBe(4)
+    expect(stderr).toMatch(/^volctl: refused: .*https:.* verif.*\n {8}.*--accept-insecure-api\n$/m)
+  }
+  expect(await stateOf(broken)).toBe(before)
+  await runVolctl(broken, ['plan', '--orphans', '--accept-insecure-api', ...kubeconfig, '--out', accepting])
+  const accepted = await runVolctl(broken, ['apply', accepting, ...kubeconfig])
+  expect(accepted.status).toBe(0)
+  expect(accepted.stderr).toMatch(/^API: .* \(its certificate is not verified/m)
+  expect((await journalOf(broken)).applies.at(-1)).toMatchObject({
+    insecureApi: 'TlsNotVerified',
+    guards: { acceptInsecureApi: true },
+  })
+})

@@ -1,9 +1,24 @@
-/** volctl with exactly the rights of the ClusterRoles that ship, and with the kubelet's own credential. */
-import { beforeAll, describe, expect, it } from 'vitest'
+/** volctl with exactly the rights of the ClusterRoles that ship, and with the kubelet's own credential: what is asked for, and what is given. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import type { Plan } from '../../src/core/plan/plan.ts'
+import { requestInfo } from '../helpers/api-server/request-info.ts'
 import { loadRole } from '../helpers/api-server/users.ts'
-import { noMounts } from '../helpers/namespace.ts'
-import { runScenario } from './run-scenario.ts'
-import type { RightsReport } from './scenarios/rights.ts'
+import {
+  clusterObjects,
+  NAMESPACE,
+  NODE,
+  node,
+  type ScenePod,
+  type SceneVolume,
+  volumeObjects,
+} from '../helpers/scene/api-objects.ts'
+import { FORGOTTEN, IDLE } from '../helpers/scene/pods.ts'
+import type { Scene } from '../helpers/scene/scene.ts'
+import { type Run, runVolctl } from '../helpers/scene/volctl.ts'
+import { endsOf, unclearOf } from './scenarios/outcomes.ts'
+import { it } from './story.ts'
 
 /** `verb resource` of every right that a role gives. */
 function rightsOf(...roles: readonly string[]): string[] {
@@ -14,95 +29,235 @@ function rightsOf(...roles: readonly string[]): string[] {
   return [...new Set(rights)].toSorted()
 }
 
-describe.skipIf(noMounts !== undefined)('least power at the API server', () => {
-  let report: RightsReport
-  beforeAll(async () => {
-    report = await runScenario('rights')
-  })
+const COMMON: SceneVolume = { name: 'common', kind: 'filesystem' }
+const VAULT: SceneVolume = { name: 'vault', kind: 'filesystem' }
+const AUDIENCE = 'vault'
+const ACCOUNT = 'app'
+const KEY = 'key to the vault'
+const APP = { name: 'app-0', uid: '11111111-2222-4333-8444-000000000009' }
+const SIGNER = 'example.com/signer'
 
-  it('plan uses every right of its ClusterRole, and misses none but the contents of volumes', () => {
-    const { status, given, forbidden, blocked } = report.plan
-    expect(status).toBe(0)
-    expect(given).toEqual(rightsOf('clusterrole-plan'))
-    expect(forbidden).toEqual(['get configmaps', 'get secrets'])
-    expect(blocked).toEqual([
-      'DetachVolume pv-batch: Forbidden',
-      'DetachVolume pv-idle: Forbidden',
-      'DetachVolume vol-old: Forbidden',
-      'ExpandVolume pv-common: NotAsked',
-      'MountVolume all: ContentUnknown',
-    ])
-  })
+/** Everything that a volume can be filled from, and volumes of which the lists show nothing. */
+function moreObjects(): object[] {
+  const metadata = (name: string) => ({ name, namespace: NAMESPACE })
+  const claims = ['vault', 'never-was', 'hollow', 'lun']
+  return [
+    ...clusterObjects().map((object) => {
+      const { kind, spec } = object as { kind: string; spec: object }
+      return kind === 'CSIDriver' ? { ...object, spec: { ...spec, tokenRequests: [{ audience: AUDIENCE }] } } : object
+    }),
+    ...volumeObjects(VAULT, '').map(withSecret),
+    // Which other node has it stands in the Nodes' status alone.
+    ...volumeObjects({ name: 'lun', kind: 'local' }, '/').map(asLun),
+    { kind: 'Secret', metadata: metadata('key'), data: { key: Buffer.from(KEY).toString('base64') } },
+    { kind: 'ServiceAccount', metadata: metadata(ACCOUNT) },
+    ...['named', 'of-signer'].map((name) => ({
+      kind: 'ClusterTrustBundle',
+      metadata: { name },
+      spec: { trustBundle: BUNDLE, ...(name === 'named' ? {} : { signerName: SIGNER }) },
+    })),
+    {
+      kind: 'PersistentVolumeClaim',
+      metadata: metadata('hollow'),
+      spec: { volumeName: 'pv-hollow', accessModes: ['ReadWriteOnce'] },
+      status: { phase: 'Bound' },
+    },
+    {
+      kind: 'Pod',
+      metadata: { ...metadata(APP.name), uid: APP.uid, annotations: { note: 'hello' } },
+      spec: {
+        nodeName: NODE,
+        serviceAccountName: ACCOUNT,
+        volumes: [
+          { name: 'all', projected: { sources: SOURCES } },
+          ...claims.map((name) => ({ name, persistentVolumeClaim: { claimName: name } })),
+          { name: 'inline', csi: { driver: 'inline.example.com' } },
+        ],
+        containers: [
+          { name: 'main', volumeMounts: ['all', 'inline', ...claims].map((name) => ({ name, mountPath: `/${name}` })) },
+        ],
+      },
+      status: { phase: 'Pending' },
+    },
+  ]
+}
 
-  it('explain needs what plan needs, and no more', () => {
-    const { plan, explain, kubelet } = report
-    for (const [explained, planned] of [
-      [explain.plan, plan],
-      [explain.kubelet, kubelet.unresolved],
-    ] as const) {
-      expect(explained.status).toBe(0)
-      expect(explained.operations.length).toBeGreaterThan(5)
-      expect({ given: explained.given, forbidden: explained.forbidden }).toEqual({
-        given: planned.given,
-        forbidden: planned.forbidden,
-      })
-    }
-  })
+/** Its driver is given a secret, and many nodes may have it at once. */
+function withSecret(object: object): object {
+  const { kind, spec } = object as { kind: string; spec: { csi?: object } }
+  if (kind === 'VolumeAttachment') return object
+  const csi = { ...spec.csi, nodeStageSecretRef: { name: 'key', namespace: NAMESPACE } }
+  return {
+    ...object,
+    spec: { ...spec, accessModes: ['ReadWriteMany'], ...(kind === 'PersistentVolume' ? { csi } : {}) },
+  }
+}
 
-  it('apply uses every right of both, misses none, and does everything', () => {
-    const { status, given, forbidden, ends } = report.apply
-    expect(status).toBe(0)
-    expect(given).toEqual(rightsOf('clusterrole-plan', 'clusterrole-apply'))
-    expect(forbidden).toEqual([])
-    expect(ends.filter((end) => !end.endsWith(': done'))).toEqual([])
-    for (const kind of ['DetachVolume', 'ExpandVolume', 'MountVolume', 'UnmountDevice', 'RemoveOrphanPodDir'])
-      expect(ends.some((end) => end.startsWith(kind))).toBe(true)
-  })
+function asLun(object: object): object {
+  const { kind, spec } = object as { kind: string; spec: object }
+  const iscsi = { targetPortal: '192.0.2.1', iqn: 'iqn.2026-01.com.example:disk', lun: 1 }
+  return kind === 'PersistentVolume'
+    ? { ...object, spec: { ...spec, local: undefined, nodeAffinity: undefined, iscsi } }
+    : object
+}
 
-  it("S3: what the kubelet's own credential is not told of may be anything, and is not taken for absent", () => {
-    const { forbidden, blocked, waiting } = report.kubelet.unresolved
-    // Of a volume that no object relates to its node it is told nothing, be it there or not.
-    expect(forbidden).toContain('get persistentvolumes')
-    expect(waiting).toContain('pv-hollow: VolumeUnresolved')
-    expect(blocked.length).toBeGreaterThan(3)
-    expect(blocked.filter((each) => !each.endsWith(': MayBeInUse'))).toEqual([])
-  })
+const BUNDLE = '-----BEGIN CERTIFICATE-----\nAAEC\n-----END CERTIFICATE-----\n'
+const SOURCES = [
+  { configMap: { name: 'settings' } },
+  { secret: { name: 'password' } },
+  { serviceAccountToken: { path: 'token', audience: AUDIENCE } },
+  { clusterTrustBundle: { path: 'named.pem', name: 'named' } },
+  { clusterTrustBundle: { path: 'signer.pem', signerName: SIGNER, labelSelector: {} } },
+  {
+    downwardAPI: {
+      items: [
+        { path: 'note', fieldRef: { fieldPath: "metadata.annotations['note']" } },
+        { path: 'cpu', resourceFieldRef: { containerName: 'main', resource: 'limits.cpu' } },
+      ],
+    },
+  },
+]
 
-  it('S30: with it apply undoes and brings up what it can be sure of; the rest is named', () => {
-    const { plan, apply } = report.kubelet
-    const unlisted = ['list nodes', 'list persistentvolumeclaims', 'list persistentvolumes', 'list volumeattachments']
-    expect(plan.forbidden).toEqual(unlisted)
-    // Whether other nodes have it attached cannot be told.
-    expect(plan.waiting).toContain('pv-common: AccessMode')
-    expect(apply.forbidden).toEqual(unlisted)
-    expect(apply.status).toBe(3)
-    const detaches = ['pv-idle', 'vol-batch', 'vol-old'].map((volume) => `DetachVolume ${volume}: blocked Forbidden`)
-    expect(apply.ends.filter((end) => !end.endsWith(': done'))).toEqual(detaches)
-    expect(apply.ends).toEqual(
-      expect.arrayContaining(['all', 'password', 'pv-vault'].map((v) => `MountVolume ${v}: done`)),
-    )
-    for (const right of ['get pods', 'get secrets', 'get configmaps', 'create serviceaccounts/token'])
-      expect(apply.given).toContain(right)
+/** The volume has grown, and its claim waits for this node. */
+function grown(objects: readonly object[]): object[] {
+  return objects.flatMap((object): object[] => {
+    const { kind, spec, status } = object as { kind: string; spec: object; status: object }
+    const capacity = { storage: '32Mi' }
+    if (kind === 'PersistentVolume') return [{ ...object, spec: { ...spec, capacity } }]
+    if (kind !== 'PersistentVolumeClaim') return []
+    const progress = { allocatedResources: capacity, allocatedResourceStatuses: { storage: 'NodeResizePending' } }
+    return [{ ...object, status: { ...status, ...progress } }]
   })
+}
 
-  it('with it a claim is told that its volume has grown', () => {
-    const { ends, given, forbidden } = report.kubelet.again
-    expect(ends).toContain('ExpandVolume pv-vault: done')
-    expect(given).toContain('patch persistentvolumeclaims/status')
-    expect(forbidden).not.toContain('patch persistentvolumeclaims/status')
-  })
+/** All that was printed: no secret and no token may be in it. */
+let said = ''
 
-  it('what is blocked or fails has a code of the catalogue and a next step', () => {
-    for (const { unclear } of [report.apply, report.kubelet.apply, report.kubelet.again]) expect(unclear).toEqual([])
-  })
+/** A run of volctl as that user, with what it was given and what not: `verb resource`, each once, sorted; reviews left out. */
+async function runAs(scene: Scene, user: string, args: readonly string[]) {
+  await scene.api.clearRequests()
+  const run: Run = await runVolctl(scene, [...args, '--kubeconfig', scene.api.kubeconfig(user)])
+  said += run.stdout + run.stderr
+  const requests = (await scene.api.requests()).filter(({ path }) => !path.includes('reviews'))
+  const rights = (refused: boolean): string[] => {
+    const found = requests.filter(({ status }) => (status === 403) === refused)
+    const words = found.map(({ method, path }) => requestInfo(method, new URL(path, 'https://test')))
+    return [...new Set(words.map(({ verb, resource }) => `${verb} ${resource}`))].toSorted()
+  }
+  return { run, given: rights(false), forbidden: rights(true) }
+}
 
-  it('no secret and no token is printed or written down', () => {
-    expect(report.said.length).toBeGreaterThan(10_000)
-    for (const value of ['open sesame', 'key to the vault', 'token.shop.app']) {
-      expect(report.said).not.toContain(value)
-      expect(report.said).not.toContain(Buffer.from(value).toString('base64').slice(0, -4))
-    }
-  })
+async function planAs(scene: Scene, user: string) {
+  const { run, ...asked } = await runAs(scene, user, ['plan', '--orphans', '-o', 'json'])
+  expect(run.status, run.stderr).toBe(0)
+  const { operations, waiting } = JSON.parse(run.stdout) as Plan
+  return {
+    ...asked,
+    blocked: operations
+      .flatMap(({ kind, volume, blocked }) => (blocked ? [`${kind} ${volume?.name ?? '-'}: ${blocked.code}`] : []))
+      .toSorted(),
+    waiting: waiting.map(({ code, volume }) => `${volume?.name ?? '-'}: ${code}`).toSorted(),
+  }
+}
 
-  it('the driver was asked as the specification wants', () => expect(report.violations).toEqual([]))
+async function applyAs(scene: Scene, user: string) {
+  const flags = ['--orphans', '--expand', '--yes', '-o', 'ndjson', '--verbose']
+  const { run, ...asked } = await runAs(scene, user, ['apply', ...flags])
+  // What is blocked or fails has a code of the catalogue and a next step.
+  expect(unclearOf(run)).toEqual([])
+  return { ...asked, status: run.status, ends: endsOf(run) }
+}
+
+/** Explain needs what plan needs, and no more. */
+async function expectExplained(
+  scene: Scene,
+  user: string,
+  plan: { given: string[]; forbidden: string[] },
+): Promise<void> {
+  const args = ['explain', scene.rootDir, '-o', 'json', '--orphans', '--verbose']
+  const { run, given, forbidden } = await runAs(scene, user, args)
+  expect((JSON.parse(run.stdout) as Plan).operations.length).toBeGreaterThan(5)
+  expect([run.status, given, forbidden]).toEqual([0, plan.given, plan.forbidden])
+}
+
+async function give(scene: Scene, objects: readonly object[]): Promise<void> {
+  // Growing an ext4 needs more than some machines give.
+  scene.driver.setFaults('lie NodeExpandVolume')
+  await scene.breakIt()
+  const volumes = Object.values(scene.pods).flatMap((pod: ScenePod) => pod.volumes)
+  await scene.api.put(node([...volumes, FORGOTTEN, IDLE, VAULT]), ...moreObjects(), ...grown(objects))
+}
+
+it('plan uses every right of its ClusterRole, and misses none but the contents of volumes; explain needs no more', async ({
+  scene,
+}) => {
+  await give(scene, volumeObjects(COMMON, ''))
+  const plan = await planAs(scene, 'plan')
+  expect(plan.given).toEqual(rightsOf('clusterrole-plan'))
+  expect(plan.forbidden).toEqual(['get configmaps', 'get secrets'])
+  expect(plan.blocked).toEqual([
+    'DetachVolume pv-batch: Forbidden',
+    'DetachVolume pv-idle: Forbidden',
+    'DetachVolume vol-old: Forbidden',
+    'ExpandVolume pv-common: NotAsked',
+    'MountVolume all: ContentUnknown',
+  ])
+  await expectExplained(scene, 'plan', plan)
+})
+
+it('apply uses every right of both, misses none, and does everything', async ({ scene }) => {
+  const { status, given, forbidden, ends } = await applyAs(scene, 'apply')
+  expect(status).toBe(0)
+  expect(given).toEqual(rightsOf('clusterrole-plan', 'clusterrole-apply'))
+  expect(forbidden).toEqual([])
+  expect(ends.filter((end) => !end.endsWith(': done'))).toEqual([])
+  for (const kind of ['DetachVolume', 'ExpandVolume', 'MountVolume', 'UnmountDevice', 'RemoveOrphanPodDir'])
+    expect(ends.some((end) => end.startsWith(kind))).toBe(true)
+})
+
+it("S3: what the kubelet's own credential is not told of may be anything, and is not taken for absent", async ({
+  scene,
+}) => {
+  await scene.setUp()
+  await give(scene, volumeObjects(VAULT, '').map(withSecret))
+  await scene.reboot()
+  const plan = await planAs(scene, 'kubelet')
+  // Of a volume that no object relates to its node it is told nothing, be it there or not.
+  expect(plan.forbidden).toContain('get persistentvolumes')
+  expect(plan.waiting).toContain('pv-hollow: VolumeUnresolved')
+  expect(plan.blocked.length).toBeGreaterThan(3)
+  expect(plan.blocked.filter((each) => !each.endsWith(': MayBeInUse'))).toEqual([])
+  await expectExplained(scene, 'kubelet', plan)
+})
+
+it('S30: with it apply undoes and brings up what it can be sure of; the rest is named', async ({ scene }) => {
+  await scene.api.remove('PersistentVolumeClaim', 'hollow', NAMESPACE)
+  const unlisted = ['list nodes', 'list persistentvolumeclaims', 'list persistentvolumes', 'list volumeattachments']
+  const plan = await planAs(scene, 'kubelet')
+  // Whether other nodes have it attached cannot be told.
+  expect([plan.forbidden, plan.waiting]).toEqual([unlisted, expect.arrayContaining(['pv-common: AccessMode'])])
+  const { status, given, forbidden, ends } = await applyAs(scene, 'kubelet')
+  expect([status, forbidden]).toEqual([3, unlisted])
+  const detaches = ['pv-idle', 'vol-batch', 'vol-old'].map((volume) => `DetachVolume ${volume}: blocked Forbidden`)
+  expect(ends.filter((end) => !end.endsWith(': done'))).toEqual(detaches)
+  expect(ends).toEqual(expect.arrayContaining(['all', 'password', 'pv-vault'].map((v) => `MountVolume ${v}: done`)))
+  for (const right of ['get pods', 'get secrets', 'get configmaps', 'create serviceaccounts/token'])
+    expect(given).toContain(right)
+})
+
+it('with it a claim is told that its volume has grown', async ({ scene }) => {
+  const { ends, given, forbidden } = await applyAs(scene, 'kubelet')
+  expect(ends).toContain('ExpandVolume pv-vault: done')
+  expect(given).toContain('patch persistentvolumeclaims/status')
+  expect(forbidden).not.toContain('patch persistentvolumeclaims/status')
+  expect(scene.driver.violations()).toEqual([])
+})
+
+it('no secret and no token is printed or written down', ({ scene }) => {
+  said += readFileSync(join(scene.directory, 'journal', 'journal.jsonl'), 'utf8')
+  expect(said.length).toBeGreaterThan(10_000)
+  for (const value of ['open sesame', KEY, 'token.shop.app']) {
+    expect(said).not.toContain(value)
+    expect(said).not.toContain(Buffer.from(value).toString('base64').slice(0, -4))
+  }
 })

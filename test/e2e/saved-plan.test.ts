@@ -1,198 +1,241 @@
-/** Holding to a plan: saved, reviewed, carried out later; the journal of it; a disk that is full; a session that drops. */
-import { beforeAll, describe, expect, it } from 'vitest'
+/** Holding to a plan: saved, reviewed, carried out later; the journal of it; a disk that is full. */
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import type { ApplyEvent } from '../../src/core/plan/events.ts'
-import { noMounts, noRoot } from '../helpers/namespace.ts'
-import { runScenario } from './run-scenario.ts'
-import type { Report } from './scenarios/saved-plan.ts'
+import type { Operation, Plan } from '../../src/core/plan/plan.ts'
+import { noRoot } from '../helpers/namespace.ts'
+import type { Scene } from '../helpers/scene/scene.ts'
+import { type Run, runVolctl } from '../helpers/scene/volctl.ts'
+import { eventsOf } from './scenarios/outcomes.ts'
+import { APPLY, it, journalOf, planOf, stateOf } from './story.ts'
 
-describe.skipIf(noMounts !== undefined)(`a saved plan${noMounts === undefined ? '' : `: ${noMounts}`}`, () => {
-  let report: Report
-  beforeAll(async () => {
-    report = await runScenario('saved-plan')
-  })
+const CARRY_OUT = ['--yes', '--parallel', '1', '-o', 'ndjson'] as const
 
-  it('is for its owner alone, says how to be called, and is the plan that was printed', () => {
-    const { saved, asPrinted } = report.savedPlan
-    expect(saved).toMatchObject({ status: 0, mode: '600' })
-    expect(saved.stderr).toMatch(/^wrote .*node\.plan: plan [0-9a-f]{12}, \d+ operations\n$/)
-    expect(asPrinted).toBe(true)
-  })
+/** How each operation ended, by its id. */
+function endsById(run: Run): Map<string, ApplyEvent> {
+  const ends = eventsOf(run).filter(({ type, id }) => id !== undefined && !['start', 'step', 'left'].includes(type))
+  return new Map(ends.map((event) => [event.id ?? '', event]))
+}
 
-  it('what is another file or another mount now is refused, with was and now; what depends on it is dropped (S26)', () => {
-    const { partly, otherFile, otherMount } = report.savedPlan
-    expect(partly.status).toBe(3)
-    const ends = endsOf(partly.stdout)
-    expect(ends.get(otherFile)).toMatchObject({
-      type: 'refused',
-      code: 'Changed',
-      message: expect.stringMatching(/vol_data\.json was inode (\d+) .*, now inode (?!\1 )\d+ /),
-      differences: [{ what: expect.stringContaining('/vol_data.json') }],
-    })
-    expect(ends.get(otherMount)).toMatchObject({
-      type: 'refused',
-      code: 'Changed',
-      message: expect.stringMatching(/was mount (\d+) of .*, now mount (?!\1 )\d+ of /),
-    })
-    expect([...ends.values()].filter(({ type }) => type === 'skipped').map(({ code }) => code)).toEqual(['Changed'])
-  })
+const done = (run: Run): string[] => [...endsById(run)].filter(([, { type }]) => type === 'done').map(([id]) => id)
 
-  it('the rest is done', () => {
-    const { partly, saved } = report.savedPlan
-    const done = [...endsOf(partly.stdout).values()].filter(({ type }) => type === 'done')
-    expect(done).toHaveLength(saved.operations - 3)
-  })
+const stateFileOf = ({ basis }: Operation): string | undefined =>
+  basis?.files?.find(({ path }) => path.endsWith('/vol_data.json'))?.path
 
-  it('carried out again it does nothing, and says of each why', () => {
-    const { again, unchangedAgain, saved } = report.savedPlan
-    const ends = [...endsOf(again.stdout).values()]
-    expect(again.status).toBe(3)
-    expect(unchangedAgain).toBe(true)
-    expect(ends.filter(({ code }) => code === 'AlreadyDone')).toHaveLength(saved.operations - 3)
-  })
+function operationOf({ operations }: Plan, fits: (operation: Operation) => boolean): Operation {
+  const found = operations.find((operation) => operation.kind === 'UnmountVolume' && fits(operation))
+  if (found === undefined) throw new Error('the scene has no such operation')
+  return found
+}
 
-  it('of which everything is done says so plainly, by number and name, and is no failure', () => {
-    const { status, stdout } = report.savedPlan.done
-    expect(status).toBe(0)
-    expect(stdout).toMatch(/^skipped {2}1 {2}UnmountVolume +\S+ {2}\S+ /m)
-    expect(stdout).toContain('AlreadyDone: already done')
-    expect(stdout).toContain('This plan is already done: of its operations none is left to do.')
-  })
+/** Another mount on the same path: something in between keeps the kernel from giving the id again, or an id that somebody else let go. */
+function remount(path: string): void {
+  const idThere = (): number | undefined => parseMountinfo(readFileSync('/proc/self/mountinfo')).top(path)?.id
+  const before = idThere()
+  do {
+    execFileSync('umount', [path])
+    execFileSync('mount', ['-t', 'tmpfs', 'between', '/mnt'])
+    execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', path])
+  } while (idThere() === before)
+}
 
-  it('a new one does what is left', () => {
-    const { rest } = report.savedPlan
-    expect(rest.status).toBe(0)
-    expect([...endsOf(rest.stdout).values()].map(({ type }) => type)).toEqual(['done', 'done', 'done'])
-  })
+const fileOf = (scene: Scene): string => join(scene.directory, 'node.plan')
+let printed: Plan
 
-  it('an edited one is found out, operation by operation; fields that nobody knows are no matter', () => {
-    const { edited, editedChanged, saved } = report.savedPlan
-    expect(edited.status).toBe(3)
-    expect(editedChanged).toBe(false)
-    const codes = [...endsOf(edited.stdout).values()].map(({ code }) => code)
-    expect(codes).toEqual(Array.from({ length: saved.operations }, () => 'Changed'))
-  })
+it('is for its owner alone, says how to be called, and is the plan that was printed', async ({ broken }) => {
+  const saved = await runVolctl(broken, ['plan', '--orphans', '-o', 'json', '--out', fileOf(broken)])
+  expect(saved.status).toBe(0)
+  expect(saved.stderr).toMatch(/^wrote .*node\.plan: plan [0-9a-f]{12}, \d+ operations\n$/)
+  expect(statSync(fileOf(broken)).mode & 0o777).toBe(0o600)
+  printed = JSON.parse(saved.stdout) as Plan
+  const { options: _, ...inFile } = JSON.parse(readFileSync(fileOf(broken), 'utf8')) as Plan & { options: unknown }
+  expect(JSON.stringify(inFile)).toBe(JSON.stringify(printed))
+})
 
-  it.for(['writable', 'foreign'])('one that others could have written is not obeyed: %s', (how, { skip }) => {
+it('an edited one is found out, operation by operation; fields that nobody knows are no matter', async ({ broken }) => {
+  const victim = join(broken.directory, 'victim')
+  mkdirSync(victim, { recursive: true })
+  const operations = printed.operations.map((operation) => ({
+    ...operation,
+    steps: [{ op: 'rmdir', target: victim }, ...operation.steps],
+    unknown: { to: 'this version' },
+  }))
+  const edited = join(broken.directory, 'edited.plan')
+  const plan = JSON.parse(readFileSync(fileOf(broken), 'utf8')) as object
+  writeFileSync(edited, JSON.stringify({ ...plan, operations, later: 1 }), { mode: 0o600 })
+  const before = await stateOf(broken)
+  const run = await runVolctl(broken, ['apply', edited, ...CARRY_OUT])
+  expect(run.status).toBe(3)
+  expect([...endsById(run).values()].map(({ code }) => code)).toEqual(operations.map(() => 'Changed'))
+  expect([await stateOf(broken), statSync(victim).isDirectory()]).toEqual([before, true])
+})
+
+it.for(['writable', 'foreign'])(
+  'one that others could have written is not obeyed: %s',
+  async (how, { broken, skip }) => {
     skip(how === 'foreign' && noRoot !== undefined, noRoot)
-    const run = report.savedPlan.unsafe[how]
-    expect(run?.status).toBe(1)
-    expect(JSON.parse(run?.stderr ?? '')).toMatchObject({
+    const other = join(broken.directory, `${how}.plan`)
+    copyFileSync(fileOf(broken), other)
+    chmodSync(other, how === 'writable' ? 0o622 : 0o600)
+    if (how === 'foreign') chownSync(other, 65534, 65534)
+    const run = await runVolctl(broken, ['apply', other, ...CARRY_OUT])
+    expect(run.status).toBe(1)
+    expect(JSON.parse(run.stderr)).toMatchObject({
       code: 'NotBelieved',
       message: expect.stringMatching(/plan file/),
     })
-  })
+  },
+)
 
-  it('the journal tells of each apply: which plan, who, from which file, and how every operation ended', () => {
-    const { journal, otherFile, otherMount, saved } = report.savedPlan
-    expect(journal.damaged).toEqual([])
-    expect(journal.applies.map(({ exit }) => exit)).toEqual([3, 3, 0])
-    const [partly, , rest] = journal.applies
-    expect(partly).toMatchObject({
-      exit: 3,
-      plan: /plan ([0-9a-f]+)/.exec(saved.stderr)?.[1],
-      planFile: expect.stringMatching(/node\.plan$/),
-      by: { pid: expect.any(Number), uid: 0, user: expect.any(String) },
-      guards: { orphans: true },
-    })
-    const states = new Map(partly?.operations.map((operation) => [operation.id, operation]))
-    expect(states.get(otherFile)).toMatchObject({ state: 'refused', code: 'Changed' })
-    expect(states.get(otherMount)).toMatchObject({ state: 'refused', code: 'Changed' })
-    expect(rest?.operations.map(({ state }) => state)).toEqual(['done', 'done', 'done'])
-    const unmounted = rest?.operations.find(({ id }) => id === otherFile)
-    expect(unmounted?.stateFiles).toEqual([
-      { path: expect.stringMatching(/vol_data\.json$/), content: expect.stringContaining('"volumeHandle"') },
-    ])
-  })
-
-  it('for people as well', () => {
-    const { status, stdout } = report.savedPlan.journalTable
-    expect(status).toBe(0)
-    expect(stdout).toMatch(/^\S+Z {2}plan [0-9a-f]{12} {2}node \S+ {2}by \S+ .*exit 0 after \d+m?s {2}3 done\n/)
-    expect(stdout).toContain('  done         UnmountVolume ')
-  })
-
-  it.each(['stopped', 'readOnly'] as const)(
-    'a journal that cannot be written stops it before anything is done: %s',
-    (how) => {
-      const run = report.fullDisk[how]
-      expect(run).toMatchObject({ status: 1, stdout: '' })
-      expect(JSON.parse(run.stderr)).toMatchObject({
-        code: 'JournalFailed',
-        hint: expect.stringContaining('--no-journal'),
-      })
-      expect(report.fullDisk.changed).toBe(false)
-    },
+it('what is another file or another mount now is refused, with was and now; what depends on it is dropped, and the rest is done (S26)', async ({
+  broken,
+}) => {
+  const otherFile = operationOf(printed, (operation) => stateFileOf(operation) !== undefined)
+  const stateFile = stateFileOf(otherFile) ?? ''
+  // Another file of the same content under the same name.
+  copyFileSync(stateFile, `${stateFile}.new`)
+  renameSync(`${stateFile}.new`, stateFile)
+  const otherMount = operationOf(
+    printed,
+    ({ volume, expects }) => volume?.plugin === 'kubernetes.io/secret' && expects?.[0]?.layers[0]?.fsType === 'tmpfs',
   )
-
-  it.each([
-    ['out', 'no space is left on the disk'],
-    ['readOnlyOut', 'the file system is read-only'],
-  ] as const)('a plan that cannot be saved is printed, and one line says why: %s', (how, why) => {
-    const run = report.fullDisk[how]
-    expect(run.status).toBe(1)
-    expect(run.stdout).toMatch(/\n\d+ operations: /)
-    expect(run.stderr).toMatch(new RegExp(`^volctl: plan file .*node\\.plan: ${why}\n.*\n$`))
+  remount(otherMount.expects?.[0]?.path ?? '')
+  const partly = await runVolctl(broken, ['apply', fileOf(broken), ...CARRY_OUT])
+  expect(partly.status).toBe(3)
+  const ends = endsById(partly)
+  expect(ends.get(otherFile.id)).toMatchObject({
+    type: 'refused',
+    code: 'Changed',
+    message: expect.stringMatching(/vol_data\.json was inode (\d+) .*, now inode (?!\1 )\d+ /),
+    differences: [{ what: expect.stringContaining('/vol_data.json') }],
   })
-
-  it('told to do without a journal it says what the state files held (S14)', () => {
-    const { status, stdout } = report.fullDisk.without
-    expect(status).toBe(0)
-    const notes = eventsOf(stdout).filter(({ code }) => code === 'JournalFailed')
-    expect(notes.map(({ message }) => message)).toContainEqual(
-      expect.stringMatching(/vol_data\.json is removed; its content was .*volumeHandle/),
-    )
+  expect(ends.get(otherMount.id)).toMatchObject({
+    type: 'refused',
+    code: 'Changed',
+    message: expect.stringMatching(/was mount (\d+) of .*, now mount (?!\1 )\d+ of /),
   })
-
-  it('a session that drops lets it finish, and the journal tells', () => {
-    const { journal, left } = report.hangUp
-    expect(left).toBe(0)
-    expect(journal.applies).toHaveLength(1)
-    expect(journal.applies[0]).toMatchObject({ exit: 0, interrupted: false })
-    expect(new Set(journal.applies[0]?.operations.map(({ state }) => state))).toEqual(new Set(['done']))
-  })
-
-  it('apply NAMESPACE/NAME: a name that nothing has is an error, and no apply of everything', () => {
-    const { unknown, unknownChanged } = report.named
-    expect({ status: unknown.status, stdout: unknown.stdout, unknownChanged }).toEqual({
-      status: 1,
-      stdout: '',
-      unknownChanged: false,
-    })
-    expect(JSON.parse(unknown.stderr)).toMatchObject({
-      code: 'NothingNamed',
-      hint: expect.stringMatching(/^Did you mean .*There is no file of this name either: --plan FILE$/),
-    })
-  })
-
-  it('a file of exactly this name is the plan; without it only this pod is repaired', () => {
-    const { pod, own, ready, inFile, ofFile, ofName, left } = report.named
-    const done = (run: typeof ofFile): string[] =>
-      [...endsOf(run.stdout)].filter(([, { type }]) => type === 'done').map(([id]) => id)
-    expect(inFile).toHaveLength(1)
-    expect({ status: ofFile.status, done: done(ofFile) }).toEqual({ status: 0, done: inFile })
-    expect(ofName.status).toBe(0)
-    expect(own.length).toBeGreaterThan(0)
-    expect(done(ofName).toSorted()).toEqual([...own].toSorted())
-    expect(own).not.toContain(inFile[0])
-    const others = new Set(ready).difference(new Set([pod]))
-    expect(others.size).toBeGreaterThan(1)
-    expect(new Set(left)).toEqual(others)
-  })
-
-  it('one that drops while the question waits is a no', () => {
-    expect(report.unanswered).toEqual({ status: 130, applies: 0 })
-  })
+  expect([...ends.values()].filter(({ type }) => type === 'skipped').map(({ code }) => code)).toEqual(['Changed'])
+  expect(done(partly)).toHaveLength(printed.operations.length - 3)
 })
 
-function eventsOf(stdout: string): ApplyEvent[] {
-  return stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as ApplyEvent)
-}
+it('carried out again it does nothing, and says of each why; a new one does what is left', async ({ scene }) => {
+  const before = await stateOf(scene)
+  const again = await runVolctl(scene, ['apply', fileOf(scene), ...CARRY_OUT])
+  expect(again.status).toBe(3)
+  expect(await stateOf(scene)).toBe(before)
+  const codes = [...endsById(again).values()].map(({ code }) => code)
+  expect(codes.filter((code) => code === 'AlreadyDone')).toHaveLength(printed.operations.length - 3)
+  await runVolctl(scene, ['plan', '--orphans', '--out', fileOf(scene)])
+  const rest = await runVolctl(scene, ['apply', fileOf(scene), ...CARRY_OUT])
+  expect([rest.status, done(rest).length]).toEqual([0, 3])
+  const over = await runVolctl(scene, ['apply', fileOf(scene), '--yes'])
+  expect(over.status).toBe(0)
+  expect(over.stdout).toMatch(/^skipped {2}1 {2}UnmountVolume +\S+ {2}\S+ /m)
+  expect(over.stdout).toContain('This plan is already done: of its operations none is left to do.')
+})
 
-/** How each operation ended. */
-function endsOf(stdout: string): Map<string, ApplyEvent> {
-  const ends = eventsOf(stdout).filter(({ type, id }) => id !== undefined && !['start', 'step', 'left'].includes(type))
-  return new Map(ends.map((event) => [event.id ?? '', event]))
-}
+it('the journal tells of each apply: which plan, who, from which file, and how every operation ended', async ({
+  scene,
+}) => {
+  const { damaged, applies } = await journalOf(scene)
+  expect(damaged).toEqual([])
+  // What begins no operation is not in it.
+  const [partly, , rest] = applies
+  expect(partly).toMatchObject({
+    exit: 3,
+    plan: expect.stringMatching(/^[0-9a-f]{12}$/),
+    planFile: expect.stringMatching(/node\.plan$/),
+    by: { pid: expect.any(Number), uid: 0, user: expect.any(String) },
+    guards: { orphans: true },
+  })
+  expect(partly?.operations.filter(({ state }) => state === 'refused').map(({ code }) => code)).toEqual([
+    'Changed',
+    'Changed',
+  ])
+  expect(rest?.operations.map(({ state }) => state)).toEqual(['done', 'done', 'done'])
+  expect(rest?.operations.flatMap(({ stateFiles = [] }) => stateFiles)).toEqual([
+    { path: expect.stringMatching(/vol_data\.json$/), content: expect.stringContaining('"volumeHandle"') },
+  ])
+})
+
+it('what cannot be recorded is not done, and a plan that cannot be saved is printed: on a disk that is full', async ({
+  broken,
+}) => {
+  const disk = join(broken.directory, 'disk')
+  mkdirSync(disk)
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'disk', disk])
+  const filling = spawn('dd', ['if=/dev/zero', `of=${disk}/filling`, 'bs=4096'], { stdio: 'ignore' })
+  await once(filling, 'close')
+  const before = await stateOf(broken)
+  const run = await runVolctl(broken, ['apply', '--orphans', '--journal', disk, ...CARRY_OUT])
+  const unsaved = await runVolctl(broken, ['plan', '--out', join(disk, 'node.plan')])
+  execFileSync('umount', [disk])
+  expect(run).toMatchObject({ status: 1, stdout: '' })
+  expect(JSON.parse(run.stderr)).toMatchObject({
+    code: 'JournalFailed',
+    hint: expect.stringContaining('--no-journal'),
+  })
+  expect(unsaved).toMatchObject({ status: 1, stdout: expect.stringMatching(/\n\d+ operations: /) })
+  expect(unsaved.stderr).toMatch(/^volctl: plan file .*node\.plan: no space is left on the disk\n.*\n$/)
+  expect(await stateOf(broken)).toBe(before)
+})
+
+it('told to do without a journal it says what the state files held (S14)', async ({ broken }) => {
+  const run = await runVolctl(broken, [...APPLY, '--no-journal'])
+  expect(run.status).toBe(0)
+  const notes = eventsOf(run).filter(({ code }) => code === 'JournalFailed')
+  expect(notes.map(({ message }) => message)).toContainEqual(
+    expect.stringMatching(/vol_data\.json is removed; its content was .*volumeHandle/),
+  )
+})
+
+it('apply NAMESPACE/NAME: a file of exactly this name is the plan; without it only this pod is repaired; a name that nothing has is an error', async ({
+  scene,
+}) => {
+  await scene.setUp()
+  await scene.reboot()
+  const here = { env: scene.env, cwd: scene.directory }
+  const ready = ({ operations }: Plan): Operation[] => operations.filter(({ blocked }) => blocked === undefined)
+  const podsOf = (plan: Plan): Set<string> => new Set(ready(plan).flatMap(({ pod }) => pod?.uid ?? []))
+  const { plan } = await planOf(scene)
+  const pod = ready(plan).find((each) => each.pod?.name !== undefined)?.pod
+  const other = plan.operations.find((each) => each.pod !== undefined && each.pod.uid !== pod?.uid)
+  const name = `${pod?.namespace}/${pod?.name}`
+  const before = await stateOf(scene)
+  const unknown = await runVolctl(here, ['apply', `${name}x`, ...CARRY_OUT])
+  expect(unknown).toMatchObject({ status: 1, stdout: '' })
+  expect(JSON.parse(unknown.stderr)).toMatchObject({
+    code: 'NothingNamed',
+    hint: expect.stringMatching(/^Did you mean .*There is no file of this name either: --plan FILE$/),
+  })
+  expect(await stateOf(scene)).toBe(before)
+
+  const file = join(scene.directory, name)
+  mkdirSync(join(scene.directory, pod?.namespace ?? ''))
+  const one = [other?.pod?.uid ?? '', '--volume', other?.volume?.name ?? '', '--only', other?.kind ?? '']
+  await runVolctl(scene, ['plan', ...one, '--out', file])
+  const inFile = ready(JSON.parse(readFileSync(file, 'utf8')) as Plan).map(({ id }) => id)
+  const ofFile = await runVolctl(here, ['apply', name, ...CARRY_OUT])
+  expect([inFile.length, ofFile.status, done(ofFile)]).toEqual([1, 0, inFile])
+  rmSync(file)
+  const own = ready((await planOf(scene, '--pod', name)).plan).map(({ id }) => id)
+  const ofName = await runVolctl(here, ['apply', name, ...CARRY_OUT])
+  expect([ofName.status, done(ofName).toSorted()]).toEqual([0, own.toSorted()])
+  const others = podsOf(plan).difference(new Set([pod?.uid]))
+  expect([own.length > 0, others.size > 1]).toEqual([true, true])
+  expect(podsOf((await planOf(scene)).plan)).toEqual(others)
+})

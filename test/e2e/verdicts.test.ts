@@ -1,92 +1,154 @@
-/** "As it should be" is true: what a real API server says of attachments is said, from the plan, explain and a snapshot alike. */
-import { beforeAll, describe, expect, it } from 'vitest'
-import { noMounts } from '../helpers/namespace.ts'
-import { runScenario } from './run-scenario.ts'
-import type { VerdictsReport } from './scenarios/verdicts.ts'
+/** "As it should be" is true: what a real API server says of attachments is said, from the plan and explain alike. */
+import { expect } from 'vitest'
+import type { Explanation } from '../../src/core/explain/explanation.ts'
+import { attachmentName } from '../../src/core/names/volume-names.ts'
+import {
+  DRIVER,
+  handleOf,
+  MACHINE,
+  NAMESPACE,
+  NODE,
+  node,
+  pvOf,
+  type SceneVolume,
+  volumeObjects,
+} from '../helpers/scene/api-objects.ts'
+import type { Scene } from '../helpers/scene/scene.ts'
+import { runVolctl } from '../helpers/scene/volctl.ts'
+import { it, planOf } from './story.ts'
 
 const AS_IT_SHOULD_BE = 'Nothing to do: every volume on this node is as it should be.'
+const OTHER = 'worker-2'
+const SINCE = '2026-01-02T03:04:05Z'
+const LATE: SceneVolume = { name: 'late', kind: 'filesystem' }
+const LUN: SceneVolume = { name: 'lun', kind: 'filesystem' }
+const LUN_NAME = 'kubernetes.io/iscsi/192.0.2.1:iqn.2026-01.com.example:disk:3'
 
-const NOTHING_WRONG = {
-  status: 0,
-  operations: 0,
-  waiting: [],
-  problems: [],
-  verdict: 'nothing',
-  bottomLine: AS_IT_SHOULD_BE,
+const attachmentOf = (volume: SceneVolume, nodeName: string): string =>
+  attachmentName(handleOf(volume), DRIVER, nodeName)
+
+function attachmentElsewhere(volume: SceneVolume): object {
+  return {
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'VolumeAttachment',
+    metadata: { name: attachmentOf(volume, OTHER), uid: `elsewhere-${volume.name}`, creationTimestamp: SINCE },
+    spec: { attacher: DRIVER, nodeName: OTHER, source: { persistentVolumeName: pvOf(volume) } },
+    status: { attached: true },
+  }
 }
 
-describe.skipIf(noMounts !== undefined)('attachments that are not as they should be', () => {
-  let report: VerdictsReport
-  beforeAll(async () => {
-    report = await runScenario('verdicts')
-  })
+function podOf(name: string, nodeName: string, claim: string, uid: string, phase = 'Running'): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: NAMESPACE, uid, creationTimestamp: SINCE },
+    spec: {
+      nodeName,
+      volumes: [{ name: 'v', persistentVolumeClaim: { claimName: claim } }],
+      containers: [{ name: 'main', image: 'x', volumeMounts: [{ name: 'v', mountPath: '/v' }] }],
+    },
+    status: { phase },
+  }
+}
 
-  it('control: of a healthy node nothing is said, and no other node is asked about', () => {
-    expect(report.healthy).toMatchObject({ ...NOTHING_WRONG, asked: [] })
-  })
+const otherNode = (attached: readonly string[]): object => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name: OTHER, uid: 'other-node' },
+  spec: {},
+  status: {
+    nodeInfo: { ...MACHINE, machineID: 'of-another', systemUUID: 'of-another', bootID: 'of-another' },
+    volumesAttached: attached.map((name) => ({ name, devicePath: '/dev/sdx' })),
+  },
+})
 
-  it("nor with the kubelet's own credential, which sees only what is its own", () => {
-    expect(report.healthyKubelet).toMatchObject(NOTHING_WRONG)
-  })
+/** What a plan says, and what was asked of other nodes for it. */
+async function said(scene: Scene, user: string) {
+  await scene.api.clearRequests()
+  const { status, plan } = await planOf(scene, '--kubeconfig', scene.api.kubeconfig(user))
+  const asked = (await scene.api.requests()).map((each) => `${decodeURIComponent(each.path)} ${each.status}`)
+  const { operations, waiting, problems } = plan
+  return {
+    status,
+    operations: operations.length,
+    waiting: waiting.map(({ code, volume }) => `${volume?.name}: ${code}`),
+    problems: problems.map(({ severity, code }) => `${severity} ${code}`),
+    words: [...waiting, ...problems].map(({ message, hint = '' }) => `${message} | ${hint}`).join('\n'),
+    asked: asked.filter((each) => each.includes(OTHER) || each.startsWith('/api/v1/nodes?')),
+  }
+}
 
-  it('a mounted volume whose VolumeAttachment is absent (O7)', () => {
-    const { status, operations, problems, verdict, words, bottomLine } = report.absent
-    expect({ status, operations, problems }).toEqual({
-      status: 1,
+async function verdictOn(scene: Scene, what: string): Promise<string> {
+  const { verdict } = JSON.parse((await runVolctl(scene, ['explain', what, '-o', 'json'])).stdout) as Explanation
+  return `${verdict.state} ${verdict.code ?? ''} ${verdict.message}`
+}
+
+it("control: of a healthy node nothing is said, and no other node is asked about; nor with the kubelet's own credential", async ({
+  scene,
+}) => {
+  for (const user of ['admin', 'kubelet'])
+    expect(await said(scene, user)).toEqual({
+      status: 0,
       operations: 0,
-      problems: ['error MountedButNotAttached'],
+      waiting: [],
+      problems: [],
+      words: '',
+      asked: [],
     })
-    expect(verdict).toBe('problem MountedButNotAttached')
-    expect(words).toContain('(VolumeAttachment csi-')
-    expect(bottomLine).not.toBe(AS_IT_SHOULD_BE)
-  })
+  expect((await runVolctl(scene, ['plan'])).stdout).toContain(`\n${AS_IT_SHOULD_BE}\n`)
+  expect(await verdictOn(scene, 'pv/pv-common')).toMatch(/^nothing /)
+})
 
-  it('S30: a mounted ReadWriteOnce volume that another node has as well, with the pod there', () => {
-    const { status, operations, problems, verdict, words } = report.twoWriters
-    expect({ status, operations, problems }).toEqual({ status: 1, operations: 0, problems: ['error TwoWriters'] })
-    expect(verdict).toBe('problem TwoWriters')
-    expect(words).toContain('worker-2 since 2026-01-02T03:04:05Z, where pod shop/other-0 uses it')
-    expect(words).not.toContain('idle-0')
+it("S30: Multi-Attach: which node has it, since when, and which pod there; S3: with the kubelet's own credential it is not known, which is not that nobody has it", async ({
+  scene,
+}) => {
+  // A pod that came here while its old node still has its volume.
+  await scene.api.put(
+    ...volumeObjects(LATE, '').slice(0, 2),
+    attachmentElsewhere(LATE),
+    podOf('late-0', OTHER, LATE.name, 'u-late-0'),
+    podOf('late-1', NODE, LATE.name, '11111111-2222-4333-8444-000000000021', 'Pending'),
+  )
+  const { words, ...rest } = await said(scene, 'admin')
+  const verdict = await verdictOn(scene, `pod/${NAMESPACE}/late-1`)
+  const forbidden = await said(scene, 'kubelet')
+  await scene.api.remove('Pod', 'late-1', NAMESPACE)
+  expect(rest).toMatchObject({
+    status: 5,
+    waiting: ['pv-late: AccessMode'],
+    problems: ['warning MultiAttach'],
+    asked: [expect.stringMatching(/^\/api\/v1\/pods\?.*spec\.nodeName=worker-2.* 200$/)],
   })
+  for (const text of [words, verdict])
+    expect(text).toContain('worker-2 since 2026-01-02T03:04:05Z, where pod shop/late-0 uses it')
+  expect(words).toContain('kubectl delete pod -n shop late-0')
+  expect(verdict).toMatch(/^waiting AccessMode /)
+  expect(forbidden.waiting).toEqual(['pv-late: NotAttached'])
+  expect(forbidden.words).toContain('this credential does not show whether pv-late is attached elsewhere')
+})
 
-  it('S30: Multi-Attach: which node has it, since when, and which pod there', () => {
-    const { status, waiting, problems, verdict, words, verdictWords, asked } = report.multiAttach
-    expect({ status, waiting, problems }).toEqual({
-      status: 5,
-      waiting: ['pv-late: AccessMode'],
-      problems: ['warning MultiAttach'],
-    })
-    expect(verdict).toBe('waiting AccessMode')
-    for (const text of [words, verdictWords])
-      expect(text).toContain('worker-2 since 2026-01-02T03:04:05Z, where pod shop/late-0 uses it')
-    expect(words).toContain('kubectl delete pod -n shop late-0')
-    expect(asked).toEqual([expect.stringMatching(/^GET \/api\/v1\/pods\?.*spec\.nodeName=worker-2.* 200$/)])
-  })
-
-  it("S3: with the kubelet's own credential it is not known, which is not that nobody has it", () => {
-    const { waiting, words } = report.forbidden
-    expect(waiting).toEqual(['pv-late: NotAttached'])
-    expect(words).toContain('this credential does not show whether pv-late is attached elsewhere')
-  })
-
-  it('S30: of a plugin without VolumeAttachments the status of the other Node tells', () => {
-    const { waiting, problems, words, asked } = report.lun
-    expect(waiting).toEqual(['pv-lun: AccessMode'])
-    expect(problems.filter((each) => !each.endsWith('ReadFailed'))).toEqual(['warning MultiAttach'])
-    expect(words).toContain('worker-2, where pod shop/lun-0 uses it')
-    expect(asked).toHaveLength(2)
-  })
-
-  it('S3: and where it may not be read, that is said', () => {
-    const { waiting, words, asked } = report.lunForbidden
-    expect(waiting).toEqual(['pv-lun: NotAttached'])
-    expect(words).toContain('this credential does not show whether pv-lun is attached elsewhere: other nodes')
-    expect(asked).toEqual([expect.stringMatching(/^GET \/api\/v1\/nodes\?.* 403$/)])
-  })
-
-  it('a snapshot says the same', () => {
-    expect(Object.entries(report).map(([name, { offline }]) => [name, offline])).toEqual(
-      Object.keys(report).map((name) => [name, []]),
-    )
-  })
+it('S30: of a plugin without VolumeAttachments the status of the other Node tells; S3: where it may not be read, that is said', async ({
+  scene,
+}) => {
+  const objects = volumeObjects(LUN, '').slice(0, 2) as { kind: string; spec: { csi?: object } }[]
+  await scene.api.put(
+    ...objects.map((object) => {
+      const { csi: _, ...spec } = object.spec
+      const iscsi = { targetPortal: '192.0.2.1', iqn: 'iqn.2026-01.com.example:disk', lun: 3 }
+      return object.kind === 'PersistentVolume' ? { ...object, spec: { ...spec, iscsi } } : object
+    }),
+    otherNode([LUN_NAME]),
+    node(Object.values(scene.pods).flatMap(({ volumes }) => volumes)),
+    podOf('lun-0', OTHER, LUN.name, 'u-lun-0'),
+    podOf('lun-1', NODE, LUN.name, '11111111-2222-4333-8444-000000000022', 'Pending'),
+  )
+  const told = await said(scene, 'plan')
+  expect(told.waiting).toEqual(['pv-lun: AccessMode'])
+  expect(told.problems.filter((each) => !each.endsWith('ReadFailed'))).toEqual(['warning MultiAttach'])
+  expect(told.words).toContain('worker-2, where pod shop/lun-0 uses it')
+  expect(told.asked).toHaveLength(2)
+  const forbidden = await said(scene, 'kubelet')
+  expect(forbidden.waiting).toEqual(['pv-lun: NotAttached'])
+  expect(forbidden.words).toContain('this credential does not show whether pv-lun is attached elsewhere: other nodes')
+  expect(forbidden.asked).toEqual([expect.stringMatching(/^\/api\/v1\/nodes\?.* 403$/)])
 })

@@ -1,50 +1,76 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { noMounts } from '../helpers/namespace.ts'
-import { runScenario } from './run-scenario.ts'
-import type { WaitingReport } from './scenarios/waiting.ts'
+/** `wait` on a node with real mounts, beside an apply that unmounts what it waits for. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { expect } from 'vitest'
+import type { Status } from '../../src/core/status/status.ts'
+import type { Scene } from '../helpers/scene/scene.ts'
+import { runVolctl } from '../helpers/scene/volctl.ts'
+import { VOLCTL } from '../helpers/volctl-program.ts'
+import { APPLY, it } from './story.ts'
 
-describe.skipIf(noMounts !== undefined)('wait, on a node with real mounts', () => {
-  let report: WaitingReport
-  beforeAll(async () => {
-    report = await runScenario('waiting')
+interface Waited {
+  readonly status: number | null | undefined
+  readonly result: Status | undefined
+  readonly stderr: string
+}
+
+async function waitFor(scene: Scene, ...args: readonly string[]): Promise<Waited> {
+  const { status, stdout, stderr } = await runVolctl(scene, ['wait', '-o', 'json', ...args])
+  return { status, result: stdout === '' ? undefined : (JSON.parse(stdout) as Status), stderr }
+}
+
+/** Something happens once its first look has read the directories. */
+async function meanwhile(scene: Scene, args: readonly string[], happens: (pid: number) => unknown): Promise<Waited> {
+  const child = spawn(VOLCTL, ['wait', '-v', '-o', 'json', ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...scene.env },
   })
-
-  it('all volumes of a whole node are mounted', () => {
-    const { status, result } = report.mounted
-    expect(status).toBe(0)
-    expect(new Set(result?.rows.map(({ pod }) => pod?.name))).toEqual(new Set(['web-0', 'db-0', 'batch-0', undefined]))
+  let stderr = ''
+  let happened: unknown
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    stderr += chunk
+    if (stderr.includes('directories complete')) happened ??= happens(child.pid ?? 0)
   })
+  const [stdout, [status]] = await Promise.all([text(child.stdout), once(child, 'close') as Promise<[number | null]>])
+  await happened
+  return { status, result: stdout === '' ? undefined : (JSON.parse(stdout) as Status), stderr }
+}
 
-  it('5 when the time is up, with what is still mounted, and the next command', () => {
-    const { status, result, stderr } = report.stillMounted
-    expect(status).toBe(5)
-    expect(result?.rows.map(({ volume }) => volume.name)).toEqual(
-      expect.arrayContaining(['scratch', 'password', 'pv-common']),
-    )
-    expect(result?.next).toMatchObject([{ command: expect.stringMatching(/^volctl apply .*--pod/) }])
-    expect(JSON.parse(stderr)).toMatchObject({
-      code: 'NotReached',
-      message: expect.stringMatching(
-        /^timed out after \d+ms: pod\/\S+ is not unmounted \(mounted or set up: .*scratch/,
-      ),
-    })
+const AT_ONCE = ['--timeout', '0'] as const
+
+it('all volumes of a whole node are mounted', async ({ scene }) => {
+  const { status, result } = await waitFor(scene, '--for=mounted', ...AT_ONCE)
+  expect(status).toBe(0)
+  expect(new Set(result?.rows.map(({ pod }) => pod?.name))).toEqual(new Set(['web-0', 'db-0', 'batch-0', undefined]))
+})
+
+it('5 when the time is up, with what is still mounted, and the next command', async ({ broken }) => {
+  const { status, result, stderr } = await waitFor(broken, '--for=unmounted', broken.pods.db.uid, '--timeout', '300ms')
+  expect(status).toBe(5)
+  expect(result?.rows.map(({ volume }) => volume.name)).toEqual(
+    expect.arrayContaining(['scratch', 'password', 'pv-common']),
+  )
+  expect(result?.next).toMatchObject([{ command: expect.stringMatching(/^volctl apply .*--pod/) }])
+  expect(JSON.parse(stderr)).toMatchObject({
+    code: 'NotReached',
+    message: expect.stringMatching(/^timed out after \d+m?s: pod\/\S+ is not unmounted \(mounted or set up: .*scratch/),
   })
+})
 
-  it('a node with work to do is not in sync, and is after it', () => {
-    expect(report.notInSync.status).toBe(5)
-    expect(report.inSync.status).toBe(0)
-  })
+it('sees the volumes go while an apply unmounts them; a node with work to do is not in sync, and is after it', async ({
+  broken,
+}) => {
+  expect((await waitFor(broken, '--for=in-sync', ...AT_ONCE)).status).toBe(5)
+  const { status, result } = await meanwhile(broken, ['--for=unmounted', broken.pods.db.uid], () =>
+    runVolctl(broken, APPLY),
+  )
+  expect([status, result?.rows.filter(({ pod }) => pod !== undefined)]).toEqual([0, []])
+  for (const what of [['--for=in-sync'], ['--for=detached', 'pv/pv-idle']])
+    expect((await waitFor(broken, ...what, ...AT_ONCE)).status).toBe(0)
+})
 
-  it('sees the volumes go while an apply unmounts them', () => {
-    const { status, result } = report.unmounted
-    expect(status).toBe(0)
-    expect(result?.rows.filter(({ pod }) => pod !== undefined)).toEqual([])
-  })
-
-  it('a volume that is attached no more is detached', () => {
-    expect(report.detached.status).toBe(0)
-    expect(report.table).toEqual({ status: 0, stdout: expect.stringMatching(/^\S volume\/pv-idle: unmounted\n$/) })
-  })
-
-  it('130 when interrupted', () => expect(report.interrupted.status).toBe(130))
+it('130 when interrupted', async ({ scene }) => {
+  const interrupted = meanwhile(scene, ['--for=unmounted', scene.pods.web.uid], (pid) => process.kill(pid, 'SIGTERM'))
+  expect((await interrupted).status).toBe(130)
 })

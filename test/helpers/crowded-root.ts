@@ -27,7 +27,10 @@ export const noCrowd =
     : 'the root directory cannot be the lower layer of an overlay')
 
 export interface CrowdedRoot extends AsyncDisposable {
-  /** The command line that runs a command there, with its own PID namespace and /proc, and an empty /tmp but for a checkout in it. */
+  /**
+   * The command line that runs a command there, with its own PID namespace and /proc, and an empty /tmp. It stands in the checkout,
+   * which is in /checkout: where it is here, only root may be able to enter.
+   */
   enter(command: readonly string[], user?: 'root' | 'ordinary'): readonly string[]
 }
 
@@ -48,8 +51,8 @@ const INSIDE = `here=$PWD; ${OVERLAY}; cd merged; without=$2; shift 2
   fi
   for each in hosts resolv.conf hostname; do ! [ -f "/etc/$each" ] || mount --bind "/etc/$each" "etc/$each"; done
   pivot_root . tmp/host
-  case $here in /tmp/*) mkdir -p "$here"; mount --bind "/tmp/host$here" "$here" ;; esac
-  cd "$here"; umount -l /tmp/host; rmdir /tmp/host
+  mkdir checkout; mount --bind "/tmp/host$here" checkout; cd checkout
+  umount -l /tmp/host; rmdir /tmp/host
   cp "$(command -v sleep)" /tmp/kubelet; /tmp/kubelet infinity &
   exec env TMPDIR=/tmp HOME=/tmp "$@"`
 

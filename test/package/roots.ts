@@ -81,14 +81,9 @@ export async function bareRoot(root: string, libraries: boolean): Promise<string
   const { stdout } = await run(['/bin/busybox', '--list'])
   for (const applet of stdout.split('\n').filter((each) => each !== 'busybox'))
     symlinkSync('busybox', join(root, 'bin', applet))
-  await furnish(root)
-  return root
-}
-
-/** Puts into a root what is asked there. */
-export async function furnish(root: string): Promise<void> {
   copyFileSync(CAPTURE, join(root, 'node.json'))
   copyFileSync(await kubectl('x64'), join(root, 'usr', 'bin', 'kubectl'))
+  return root
 }
 
 export const ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin' }

@@ -1,8 +1,7 @@
 /** How a package manager, or install.sh, puts volctl into a root directory and takes it away again. */
 import { appendFileSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { archive } from '../../scripts/package/fetched.ts'
-import { bareRoot, furnish, MANUALS, ROOT, run, sha256 } from './roots.ts'
+import { bareRoot, MANUALS, ROOT, run, sha256 } from './roots.ts'
 
 export interface Way {
   readonly name: string
@@ -28,8 +27,6 @@ export interface Way {
   readonly looked: readonly string[]
   /** Commands by which shells find their completion, with what they print. */
   readonly find: readonly Find[]
-  /** The root has these shells itself; otherwise this machine's are asked. */
-  readonly hasShells?: true
 }
 
 interface Find {
@@ -123,17 +120,6 @@ function addToDpkg(root: string, names: readonly string[]): void {
   appendFileSync(join(root, 'var/lib/dpkg/status'), names.map((name) => `Package: ${name}\n${facts}`).join(''))
 }
 
-/** Debian as it installs itself, with the shells and man(1). */
-async function debootstrap(root: string): Promise<void> {
-  const { stdout: suite } = await run(['sh', '-c', '. /etc/os-release && echo "$VERSION_CODENAME"'])
-  const include = '--include=man-db,bash-completion,zsh,fish'
-  await must([
-    ['debootstrap', '--variant=minbase', include, suite.trim(), root, archive()],
-    ['cp', '/etc/resolv.conf', join(root, 'etc')],
-  ])
-  await furnish(root)
-}
-
 /** To where the root itself finds it. */
 const bring = (root: string, path: string): string[] => ['cp', path, join(root, basename(path))]
 const takeAway = (root: string, path: string): string[] => ['rm', join(root, basename(path))]
@@ -202,32 +188,4 @@ const TARBALL: Way = {
   find: [inZsh(), inFish('/usr/local/share:/usr/share')],
 }
 
-/** By hand, since it takes a minute: as Debian installs itself, without recommends, and with dpkg alone. */
-const { lack: _, ...DPKG } = DEB
-const DEBIAN: Way = {
-  ...DPKG,
-  name: '.deb, in Debian made by debootstrap',
-  beside: /^(var\/(lib\/(apt|dpkg|systemd)|cache|log)|etc\/ld\.so\.cache|root\/\.(config|local))/,
-  prepare: debootstrap,
-  install: (root, path) => [
-    bring(root, path),
-    ['chroot', root, 'dpkg', '-i', `/${basename(path)}`],
-    takeAway(root, path),
-  ],
-  remove: (root) => [['chroot', root, 'dpkg', '--purge', 'volctl']],
-  find: [
-    { command: ['man', '--where', 'volctl-plan'], prints: '/usr/share/man/man8/volctl-plan.8' },
-    {
-      command: [
-        'bash',
-        '-c',
-        '. /usr/share/bash-completion/bash_completion; _completion_loader volctl; complete -p volctl',
-      ],
-      prints: ' volctl',
-    },
-    ...DEB.find,
-  ],
-  hasShells: true,
-}
-
-export const WAYS: readonly Way[] = [DEB, RPM, TARBALL, ...(process.env.VOLCTL_ROOTS === 'all' ? [DEBIAN] : [])]
+export const WAYS: readonly Way[] = [DEB, RPM, TARBALL]

@@ -4,16 +4,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
+import { expect } from 'vitest'
 import { createKubeClient, type KubeClient } from '../../../src/core/api/kube-client.ts'
 import { discoverKubeConfig } from '../../../src/core/api/kubeconfig/kube-config.ts'
 import { ATTACHMENTS, CSI_NODES, LEASES, listPath, NODES, objectPath, PODS } from '../../../src/core/model/resources.ts'
 import type { ClusterPlan } from '../../../src/core/plan/cluster-plan.ts'
-import { base, DRIVER } from '../../cluster/apply/scene.ts'
+import { attached, base, claimed, DRIVER, node, pod } from '../../cluster/apply/scene.ts'
+import type { Fault } from '../../helpers/api-server/faults.ts'
 import type { LoggedRequest } from '../../helpers/api-server/server.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
 import { defaultUsers, type TestUser } from '../../helpers/api-server/users.ts'
 import { Controller } from '../../helpers/controller/start.ts'
 import { type AttachmentObject, type NodeObject, type PodObject, uniqueNameOf } from '../../helpers/controller/world.ts'
+import type { Run } from '../../helpers/scene/volctl.ts'
 import { VOLCTL } from '../../helpers/volctl-program.ts'
 
 const ROLE = fileURLToPath(new URL('../../../deploy/clusterrole-cluster-apply.yaml', import.meta.url))
@@ -30,14 +33,22 @@ const USERS: readonly TestUser[] = [
   },
 ]
 
-export interface Ran {
-  readonly status: number | undefined
-  readonly stdout: string
-  readonly stderr: string
-}
+/** Web-0 was moved from a node that is gone to one that is ready. */
+export const moved = (): object[] => [
+  ...node('here'),
+  ...claimed('data'),
+  pod('web-0', 'here', 'data'),
+  attached('data', 'gone'),
+]
+export const GONE = ['--node-gone', 'gone'] as const
+export const DETACH = 'DetachVolume pv-data@gone'
+export const ATTACH = 'AttachVolume pv-data@here'
+
+/** Only the lists volumesAttached, which volctl never writes (R331). */
+export const isReport = (change: string): boolean => change.startsWith('report ')
 
 /** What an apply says at its end, with the code of each outcome. */
-export interface Applied extends Ran {
+interface Applied extends Run {
   /** `done DetachVolume pv-data@gone`, with the code where there is one. */
   readonly ends: readonly string[]
 }
@@ -130,19 +141,15 @@ export class LiveCluster implements AsyncDisposable {
       .toSorted()
   }
 
-  /** Changes of attachments that a user asked for: `DELETE 200`. */
-  async changes(user: 'volctl' | 'controller' = 'volctl'): Promise<string[]> {
+  /** Changes of attachments that volctl asked for: `DELETE 200`. */
+  async changes(): Promise<string[]> {
     const isChange = (each: LoggedRequest): boolean =>
-      each.user === user && each.method !== 'GET' && each.path.includes('/volumeattachments')
+      each.user === 'volctl' && each.method !== 'GET' && each.path.includes('/volumeattachments')
     return (await this.api.requests()).filter(isChange).map(({ method, status }) => `${method} ${status}`)
   }
 
-  async volctl(...args: readonly string[]): Promise<Ran> {
-    return ran(await this.#begin(args))
-  }
-
   async plan(...flags: readonly string[]): Promise<ClusterPlan> {
-    const { stdout, stderr } = await this.volctl('plan', '--cluster', '-o', 'json', ...flags)
+    const { stdout, stderr } = await this.#begin(['plan', '--cluster', '-o', 'json', ...flags])
     if (stdout === '') throw new Error(stderr)
     return JSON.parse(stdout) as ClusterPlan
   }
@@ -161,12 +168,20 @@ export class LiveCluster implements AsyncDisposable {
     }
   }
 
+  /** An apply that waits for the answer to one request, until the server has no fault any more. */
+  async beginHeld(fault: Omit<Fault, 'action'>): Promise<{ readonly ended: Promise<Applied> }> {
+    await this.api.setFaults({ ...fault, times: 1, action: { type: 'hold' } })
+    const { ended } = this.begin(...GONE)
+    await expect.poll(() => this.api.held()).toBe(1)
+    return { ended }
+  }
+
   #begin(args: readonly string[]) {
     return execa(VOLCTL, [...args, '--kubeconfig', this.api.kubeconfig('volctl')], { reject: false, stdin: 'ignore' })
   }
 }
 
-function ran({ exitCode, stdout, stderr }: { exitCode?: number; stdout: string; stderr: string }): Ran {
+function ran({ exitCode, stdout, stderr }: { exitCode?: number; stdout: string; stderr: string }): Run {
   return { status: exitCode, stdout, stderr }
 }
 

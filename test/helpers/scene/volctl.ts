@@ -40,12 +40,12 @@ export async function runVolctl(...given: Parameters<typeof runUnjudged>): Promi
 
 /** The same, whatever it ends with: for whom it is what he asks. */
 export async function runUnjudged(
-  scene: Pick<Scene, 'env'> & { readonly cwd?: string },
+  scene: Pick<Scene, 'env'> & { readonly cwd?: string; readonly program?: string },
   args: readonly string[],
   onLine: (line: string, child: ChildProcess) => void = () => undefined,
 ): Promise<Run> {
-  const { cwd, env } = scene
-  const child = spawn(VOLCTL, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd, env: { ...process.env, ...env } })
+  const { cwd, env, program = VOLCTL } = scene
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd, env: { ...process.env, ...env } })
   const lines: string[] = []
   let stderr = ''
   createInterface({ input: child.stdout }).on('line', (line) => {

@@ -1,13 +1,63 @@
-/** An apply that is killed with SIGKILL right before or after one of its changes reaches the server. The next one finishes. */
+/** volctl beside controllers and attachers that come back, freeze or die in the middle; and an apply that is killed itself. */
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readJournal } from '../../../src/core/journal/read-journal.ts'
-import { attached, attachmentOf, claimed, node, pod } from '../../cluster/apply/scene.ts'
-import { LiveCluster } from './live-cluster.ts'
+import { attached, attachmentOf, claimed, DRIVER, node, pod } from '../../cluster/apply/scene.ts'
+import { startAttacher } from '../../helpers/attacher/start.ts'
+import { ATTACH, DETACH, GONE, isReport, LiveCluster, moved } from './live-cluster.ts'
+
+describe('a controller that is frozen right before a change', () => {
+  /** It is about to detach; then its lease expires. */
+  async function frozen() {
+    const cluster = await LiveCluster.start(moved())
+    const controller = await cluster.controller()
+    expect(await controller.stopBefore(1)).toBe('detach pv-data gone')
+    controller.freeze()
+    await cluster.elapse(10)
+    return { cluster, controller }
+  }
+
+  it('and goes on after the whole apply: its change comes too late, and it finds nothing to do', async () => {
+    const { cluster, controller } = await frozen()
+    await using _ = cluster
+    expect(await cluster.apply(...GONE)).toMatchObject({
+      status: 0,
+      ends: ['done DetachVolume pv-data@gone', 'done AttachVolume pv-data@here'],
+    })
+    controller.thaw()
+    expect(await controller.goOn()).toMatchObject({ did: [], late: ['detach pv-data gone'] })
+    expect((await controller.settle()).did.filter((each) => !isReport(each))).toEqual([])
+    expect(await cluster.attachments()).toEqual(['pv-data@here'])
+  })
+
+  it('and goes on in mid-apply: the apply ends, and nothing is done twice', async () => {
+    const { cluster, controller } = await frozen()
+    await using _ = cluster
+    const { ended } = await cluster.beginHeld({ method: 'DELETE' })
+    controller.thaw()
+    expect((await controller.goOn()).did).toEqual(['detach pv-data gone'])
+    expect((await controller.pass()).did.filter((each) => !isReport(each))).toEqual(['attach pv-data here'])
+    await cluster.api.setFaults()
+    expect(await ended).toMatchObject({
+      status: 3,
+      ends: ['done DetachVolume pv-data@gone', 'refused AttachVolume pv-data@here ControllerRunning'],
+    })
+    expect(await cluster.attachments()).toEqual(['pv-data@here'])
+  })
+})
+
+it('an attacher that is killed in mid-detach, and another that takes its place: the apply goes on', async () => {
+  await using cluster = await LiveCluster.start(moved(), 'process')
+  const slow = await startAttacher(cluster.api, { driver: DRIVER, delayMs: 600_000 })
+  const apply = cluster.begin(...GONE)
+  await expect.poll(() => cluster.attachments()).toEqual(['pv-data@gone!'])
+  await slow.end('SIGKILL')
+  await using _ = await startAttacher(cluster.api, { driver: DRIVER, delayMs: 50 })
+  expect(await apply.ended).toMatchObject({ status: 0, ends: [`done ${DETACH}`, `done ${ATTACH}`] })
+  expect(await cluster.attachments()).toEqual(['pv-data@here'])
+})
 
 const LEASES = '/namespaces/kube-system/leases'
-const DETACH = 'DetachVolume pv-data@gone'
-const ATTACH = 'AttachVolume pv-data@here'
 
 /** Each request by which an apply changes something, what is left of its work, and what its journal says. */
 const KILLS: readonly {

@@ -1,17 +1,12 @@
 /** Every command of docs/runbooks.md, as it stands there, on a node in the state that its runbook is for. */
-import { readFileSync, writeFileSync } from 'node:fs'
-import { DEFAULT_SETTLE_MS } from '../../../src/core/plan/plan.ts'
-import { docSections } from '../../helpers/doc-commands.ts'
-import { NAMESPACE, pod, pvOf } from '../../helpers/scene/api-objects.ts'
-import { IDLE } from '../../helpers/scene/pods.ts'
-import { type Scene, setAlive } from '../../helpers/scene/scene.ts'
-import { type Run, runVolctl } from '../../helpers/scene/volctl.ts'
-import { withScene, writeReport } from './scenario.ts'
-
-export interface RunbookRun extends Run {
-  readonly runbook: string
-  readonly command: string
-}
+import { expect } from 'vitest'
+import { DEFAULT_SETTLE_MS } from '../../src/core/plan/plan.ts'
+import { docSections } from '../helpers/doc-commands.ts'
+import { NAMESPACE, pod, pvOf } from '../helpers/scene/api-objects.ts'
+import { IDLE } from '../helpers/scene/pods.ts'
+import { type Scene, setAlive } from '../helpers/scene/scene.ts'
+import { runVolctl } from '../helpers/scene/volctl.ts'
+import { hostSays, it } from './story.ts'
 
 /** How the node comes into the state that a runbook is for, one after another. */
 const STATES: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
@@ -48,27 +43,29 @@ const LEFT_MS = 2000
 /** The kubelet after `systemctl start`, and before an apply, as the test host shows it. */
 function kubelet(scene: Scene, word: 'start' | 'stop'): void {
   const stoppedAt = new Date(Date.now() - DEFAULT_SETTLE_MS + LEFT_MS).toISOString()
-  const state =
-    word === 'start'
-      ? { running: true, mayReturn: true, unit: 'kubelet.service' }
-      : { running: false, mayReturn: false, unit: 'kubelet.service', stoppedAt, stopShownBy: 'unit' }
-  const host = JSON.parse(readFileSync(scene.hostFile, 'utf8')) as object
-  writeFileSync(scene.hostFile, JSON.stringify({ ...host, kubelet: state }))
+  const unit = 'kubelet.service'
+  hostSays(scene, {
+    kubelet:
+      word === 'start'
+        ? { running: true, mayReturn: true, unit }
+        : { running: false, mayReturn: false, unit, stoppedAt, stopShownBy: 'unit' },
+  })
 }
 
-await withScene(async (scene) => {
-  const runs: RunbookRun[] = []
-  for (const { title, lines } of docSections('runbooks.md')) {
-    await STATES[title]?.(scene)
-    for (const command of lines) {
-      const [program, word] = command.split(' ')
-      if (program === 'systemctl' && word === 'start') kubelet(scene, word)
-      if (word === 'apply') kubelet(scene, 'stop')
-      if (program !== 'volctl') continue
-      const volume = title === 'An attachment stays' ? pvOf(IDLE) : 'pv-web'
-      const typed = command.replace('/root', scene.directory).replace('pv-web', volume)
-      runs.push({ runbook: title, command, ...(await runVolctl(scene, typed.split(' ').slice(1))) })
-    }
+const books = docSections('runbooks.md').filter(({ commands }) => commands.length > 0)
+
+it('each runbook has a node in its state', () => expect(Object.keys(STATES)).toEqual(books.map(({ title }) => title)))
+
+it.for(books)('$title', async ({ title, lines }, { scene }) => {
+  await STATES[title]?.(scene)
+  for (const command of lines) {
+    const [program, word] = command.split(' ')
+    if (program === 'systemctl' && word === 'start') kubelet(scene, word)
+    if (word === 'apply') kubelet(scene, 'stop')
+    if (program !== 'volctl') continue
+    const volume = title === 'An attachment stays' ? pvOf(IDLE) : 'pv-web'
+    const typed = command.replace('/root', scene.directory).replace('pv-web', volume)
+    const { status, stdout, stderr } = await runVolctl(scene, typed.split(' ').slice(1))
+    expect(status, `${command}\n${stdout}${stderr}`).toBe(0)
   }
-  writeReport({ runs, states: Object.keys(STATES) })
 })

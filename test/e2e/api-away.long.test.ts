@@ -1,0 +1,157 @@
+/**
+ * The API server goes away while an apply is at work, in every way in which it can: it answers nothing, its process stops
+ * for a while, connections end, it fails, throttles, forbids, or does what it is told and the answer is lost.
+ */
+import { relative } from 'node:path'
+import { expect } from 'vitest'
+import { attachmentName } from '../../src/core/names/volume-names.ts'
+import type { Fault } from '../helpers/api-server/faults.ts'
+import { DRIVER, NODE } from '../helpers/scene/api-objects.ts'
+import type { Scene } from '../helpers/scene/scene.ts'
+import { runVolctl } from '../helpers/scene/volctl.ts'
+import { endsOf, eventsOf, unclearOf } from './scenarios/outcomes.ts'
+import { atUnpublish, it, leftOf, planOf, stateOf } from './story.ts'
+
+const PODS = '/pods?'
+const APPLY = ['apply', '--orphans', '--yes', '-o', 'ndjson'] as const
+const failing = (status: number, reason = ''): Fault['action'] => ({ type: 'status', status, reason, retryAfter: 0 })
+const attachment = (handle: string): string => `/volumeattachments/${attachmentName(handle, DRIVER, NODE)}`
+const undone = (ends: readonly string[]): string[] => ends.filter((end) => !end.endsWith(': done'))
+
+async function applyWith(
+  scene: Scene,
+  faults: readonly Fault[],
+  { flags = [], onLine }: { flags?: readonly string[]; onLine?: (line: string, ...rest: never[]) => void } = {},
+) {
+  await scene.api.setFaults(...faults)
+  const run = await runVolctl(scene, [...APPLY, ...flags], onLine as Parameters<typeof runVolctl>[2])
+  await scene.api.setFaults()
+  // Every failure is one clear line with a code of the catalogue and a next step.
+  expect(unclearOf(run)).toEqual([])
+  expect(run.stderr).not.toMatch(/^ +at /m)
+  const notes = eventsOf(run).flatMap(({ type, code }) => (type === 'note' ? [code] : []))
+  return { status: run.status, ends: endsOf(run), notes }
+}
+
+const AWAY = [
+  { name: 'silent', why: 'TimedOut', action: { type: 'hold' } },
+  { name: 'forbidden', why: 'Forbidden', action: failing(403, 'Forbidden') },
+  { name: 'throttled', why: 'ApiFailed', action: failing(429, 'TooManyRequests') },
+] as const
+
+it.for(AWAY)(
+  'S3: $name right after the plan: nothing is done on what it said before',
+  async ({ name, why, action }, { broken }) => {
+    const before = await stateOf(broken)
+    const all = (await planOf(broken, '--orphans')).plan.operations.length
+    // Asked twice for the plan: there are directories of pods that are not listed. Everything after it fails.
+    const faults: Fault[] = [{ path: PODS, skip: 2, action }]
+    if (name === 'silent') faults.push({ path: '/volumeattachments/', action })
+    let ended = 0
+    // What is left is read in the end: for that a silent one answers again.
+    const onLine = (line: string): void => {
+      ended += endsOf({ status: 0, stdout: `${line}\n`, stderr: '' }).length
+      if (name === 'silent' && ended === all) void broken.api.setFaults()
+    }
+    const { status, ends } = await applyWith(broken, faults, { flags: ['--timeout', '1s'], onLine })
+    expect(status).toBe(3)
+    // A detach asks for itself.
+    expect(ends.filter((end) => !/: (?:refused|skipped) AlivenessUnknown$/.test(end))).toEqual([
+      `DetachVolume pv-idle: failed ${why}`,
+    ])
+    expect(await stateOf(broken)).toBe(before)
+  },
+)
+
+it('between two operations: what is done is done, and what comes next is not begun; while it is asked to detach: each failure by itself', async ({
+  broken,
+}) => {
+  const contents = broken.contentHashes()
+  // The driver is at work when the API server ends.
+  broken.driver.setFaults('late NodeUnpublishVolume=1200:once')
+  const fails = atUnpublish(() => broken.api.setFaults({ action: failing(500) }))
+  const between = await applyWith(broken, [], { flags: ['--parallel', '1'], onLine: fails as (line: string) => void })
+  broken.driver.setFaults()
+  expect(between.status).toBe(3)
+  for (const end of [
+    'UnmountVolume pv-common: done',
+    'UnmountVolume scratch: refused AlivenessUnknown',
+    'UnmountDevice vol-old: refused AlivenessUnknown',
+    'DetachVolume pv-idle: failed ApiFailed',
+  ])
+    expect(between.ends).toContain(end)
+  const detaching = await applyWith(broken, [
+    { path: attachment('vol-old'), method: 'GET', action: failing(500) },
+    { path: attachment('vol-idle'), method: 'DELETE', action: failing(403, 'Forbidden') },
+    { path: attachment('vol-batch'), method: 'DELETE', action: { type: 'drop' } },
+  ])
+  expect([detaching.status, undone(detaching.ends)]).toEqual([
+    3,
+    [
+      'DetachVolume pv-idle: failed Forbidden',
+      'DetachVolume vol-batch: failed ApiUnreachable',
+      'DetachVolume vol-old: failed ApiFailed',
+    ],
+  ])
+  // Before its answer to a detach: what became of it is read; that it is away at the end changes no outcome.
+  const once = { method: 'DELETE', times: 1, action: { type: 'lose' } } as const
+  const lost = await applyWith(
+    broken,
+    [
+      { path: attachment('vol-old'), ...once },
+      { path: attachment('vol-idle'), ...once },
+      // Once for the plan, once for each of them: what is left cannot be read.
+      { path: PODS, skip: 4, action: { type: 'drop' } },
+    ],
+    { flags: ['--parallel', '1'] },
+  )
+  expect(lost).toMatchObject({
+    status: 0,
+    ends: ['pv-batch', 'pv-idle', 'pv-old'].map((volume) => `DetachVolume ${volume}: done`),
+    notes: ['ReadFailed'],
+  })
+  expect(await leftOf(broken)).toBe(0)
+  expect(broken.contentHashes()).toEqual(contents)
+})
+
+it('while volumes are brought up: what is half-made is taken back; for a moment: what needs it waits, and all is done', async ({
+  scene,
+}) => {
+  const mounts = (): string[] =>
+    scene
+      .mountPoints()
+      .map((path) => relative(scene.rootDir, path))
+      .filter((path) => !path.includes('/volume-subpaths/'))
+      .toSorted()
+  await scene.setUp()
+  const before = mounts()
+  await scene.reboot()
+  const { status, ends } = await applyWith(scene, [
+    // Once each for the plan.
+    { path: '/secrets/password', skip: 1, action: failing(403, 'Forbidden') },
+    { path: attachment('vol-common'), action: { type: 'drop' } },
+    { path: attachment('vol-batch'), action: failing(500) },
+  ])
+  expect(status).toBe(3)
+  expect(ends).toEqual([
+    'MountVolume password: failed ContentUnknown',
+    'MountVolume password: failed ContentUnknown',
+    'MountVolume pv-archive: done',
+    'MountVolume pv-batch: failed ApiFailed',
+    'MountVolume pv-common: failed ApiUnreachable',
+    'MountVolume pv-common: skipped ApiUnreachable',
+  ])
+  expect(mounts().map((path) => path.split('/').at(-1))).toEqual(['pv-archive'])
+  // From the first event on it answers nothing, and then all that it was asked meanwhile.
+  let stopped = false
+  const onLine = (): void => {
+    if (stopped) return
+    stopped = true
+    process.kill(scene.api.pid, 'SIGSTOP')
+    setTimeout(() => process.kill(scene.api.pid, 'SIGCONT'), 500)
+  }
+  const waiting = await applyWith(scene, [], { onLine })
+  expect([waiting.status, undone(waiting.ends)]).toEqual([0, []])
+  expect(mounts()).toEqual(before)
+  expect(scene.driver.violations()).toEqual([])
+})

@@ -1,0 +1,205 @@
+/** What others do while an apply is at work, or waits to begin: nothing is done that is no longer right. */
+import type { ChildProcess } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { expect } from 'vitest'
+import type { Fault } from '../helpers/api-server/faults.ts'
+import { handleOf, NAMESPACE, NODE, pod, pvOf, volumeObjects } from '../helpers/scene/api-objects.ts'
+import { IDLE } from '../helpers/scene/pods.ts'
+import { type Scene, sandbox } from '../helpers/scene/scene.ts'
+import { type Run, runVolctl } from '../helpers/scene/volctl.ts'
+import { fingerprint } from './scenarios/fingerprint.ts'
+import { endsOf, eventsOf, unclearOf } from './scenarios/outcomes.ts'
+import { APPLY, atUnpublish, hostSays, it, leftOf, onTerminal, planOf, stateOf } from './story.ts'
+
+const isDone = (end: string): boolean => end.endsWith(': done')
+
+/** Something happens while the API server holds back one answer to an apply. */
+async function whileHeld(scene: Scene, fault: Omit<Fault, 'action'>, happens: () => unknown): Promise<Run> {
+  await scene.api.setFaults({ ...fault, action: { type: 'hold' } })
+  const applying = runVolctl(scene, APPLY)
+  await expect.poll(() => scene.api.held()).toBeGreaterThan(0)
+  await happens()
+  await scene.api.setFaults()
+  return await applying
+}
+
+/** Asked twice for the plan: there are directories of pods that are not listed. */
+const AFTER_THE_PLAN = { path: '/pods?', skip: 2 }
+
+it('S11: nothing is done on the answer, which is older than the kubelet', async ({ broken }) => {
+  const before = await stateOf(broken)
+  let putBack = () => {}
+  const run = await whileHeld(broken, AFTER_THE_PLAN, () => {
+    putBack = hostSays(broken, { kubelet: { running: true, mayReturn: true, note: 'kubelet.service active' } })
+  })
+  putBack()
+  expect(run.status).toBe(4)
+  expect(endsOf(run).filter((end) => !/: (?:refused|skipped) KubeletRunning$/.test(end))).toEqual([])
+  expect(await stateOf(broken)).toBe(before)
+})
+
+it('S3: the API server fails right after the plan: nothing is done on what it said before', async ({ broken }) => {
+  const before = await stateOf(broken)
+  await broken.api.setFaults({ ...AFTER_THE_PLAN, action: { type: 'drop' } })
+  const run = await runVolctl(broken, APPLY)
+  await broken.api.setFaults()
+  expect(run.status).toBe(3)
+  expect(endsOf(run).filter((end) => !/: (?:refused|skipped) AlivenessUnknown$/.test(end))).toEqual([
+    // A detach asks for itself.
+    'DetachVolume pv-idle: failed ApiUnreachable',
+  ])
+  expect(unclearOf(run)).toEqual([])
+  expect(await stateOf(broken)).toBe(before)
+})
+
+it('S26: nothing of that pod is touched, the rest is done', async ({ broken }) => {
+  const { web, batch } = broken.pods
+  const ofPod = (paths: readonly string[]): string[] => paths.filter((path) => path.includes(batch.uid))
+  const before = await fingerprint(broken)
+  const run = await onTerminal(broken, () => {
+    broken.cri.set({ pods: [web, batch].map(sandbox) })
+    return 'yes\n'
+  })
+  const end = await fingerprint(broken)
+  const { plan } = await planOf(broken, '--orphans')
+  broken.cri.set({ pods: [sandbox(web)] })
+  expect(run.status).toBe(3)
+  expect(run.stdout).toContain('Changed')
+  expect([ofPod(end.files), ofPod(end.mounts)]).toEqual([ofPod(before.files), ofPod(before.mounts)])
+  expect(end.contents).toEqual(before.contents)
+  // The forgotten and the idle volume, not that of the pod.
+  expect(end.detached).toHaveLength(2)
+  expect(plan.operations).toEqual([])
+  expect(plan.problems.map(({ code }) => code).filter((code) => code !== 'ReportedUnused')).toEqual([
+    'PodGoneButRunning',
+  ])
+})
+
+it('S26: while apply is at work, what has not begun yet is refused', async ({ broken }) => {
+  const { web, batch } = broken.pods
+  broken.driver.setFaults('late NodeUnpublishVolume=1500:once')
+  const run = await runVolctl(
+    broken,
+    APPLY,
+    atUnpublish(() => broken.cri.set({ pods: [web, batch].map(sandbox) })),
+  )
+  broken.cri.set({ pods: [sandbox(web)] })
+  const events = eventsOf(run)
+  const called = events.findIndex(({ step }) => step?.op === 'NodeUnpublishVolume')
+  const later = events.slice(called).filter(({ type, pod }) => pod?.uid === batch.uid && type !== 'start')
+  expect(later.map(({ type, kind, volume }) => [type, kind, volume])).toEqual([
+    ['refused', 'UnmountVolume', 'settings'],
+    ['skipped', 'RemoveOrphanPodDir', undefined],
+  ])
+  expect(run.status).toBe(3)
+})
+
+it('S21: a pod that came with a claim and a volume of its own keeps its disk attached', async ({ broken }) => {
+  const late = { name: 'late', kind: 'filesystem' } as const
+  // Nothing had a name for them before; the disk is the idle one's.
+  const made = JSON.stringify(volumeObjects(late, '')).replaceAll(handleOf(late), handleOf(IDLE))
+  const objects = (JSON.parse(made) as { kind: string }[]).filter(({ kind }) => kind !== 'VolumeAttachment')
+  const uid = '11111111-2222-4333-8444-00000000000f'
+  broken.driver.setFaults('late NodeUnpublishVolume=4000:once')
+  let coming: Promise<void> | undefined
+  const come = (): void => {
+    coming = broken.api.put(...objects, pod({ name: 'late', uid, volumes: [late], others: [] }, '/'))
+  }
+  const run = await runVolctl(broken, APPLY, atUnpublish(come))
+  await coming
+  for (const kind of ['Pod', 'PersistentVolumeClaim']) await broken.api.remove(kind, late.name, NAMESPACE)
+  await broken.api.remove('PersistentVolume', pvOf(late))
+  const ends = endsOf(run).filter((end) => end.startsWith('DetachVolume'))
+  expect(ends).toContain('DetachVolume pv-idle: refused WantedAgain')
+  expect(ends).toContain('DetachVolume vol-old: done')
+})
+
+it('S26: one that had looked before another did everything finds it done, and changes nothing', async ({ broken }) => {
+  let before = ''
+  const late = await whileHeld(broken, { path: '/secrets/password', times: 1 }, async () => {
+    // What is asked together with the secret has been answered.
+    await expect
+      .poll(async () => (await broken.api.requests()).some(({ path }) => path.includes('/csidrivers')))
+      .toBe(true)
+    expect(await runVolctl(broken, APPLY)).toMatchObject({ status: 0 })
+    before = await stateOf(broken)
+  })
+  expect(late.status).toBe(0)
+  expect(endsOf(late).length).toBeGreaterThan(5)
+  expect(endsOf(late).filter((end) => !isDone(end))).toEqual([])
+  expect(await stateOf(broken)).toBe(before)
+})
+
+it('while the first one is at work, a second one says who it is, and changes nothing', async ({ broken }) => {
+  broken.driver.setFaults('late NodeUnpublishVolume=3000:once')
+  const target = join(broken.rootDir, 'pods', broken.pods.db.uid, 'volumes/kubernetes.io~csi/pv-common/mount')
+  let second: Promise<{ readonly run: Run; readonly unchanged: boolean }> | undefined
+  let first = 0
+  const tryAnother = async (child: ChildProcess) => {
+    first = child.pid ?? 0
+    // The driver has done it, and has not answered yet.
+    while (existsSync(target)) await setTimeout(5)
+    child.kill('SIGSTOP')
+    while (!/^State:\tT/m.test(readFileSync(`/proc/${first}/status`, 'utf8'))) await setTimeout(5)
+    const before = await stateOf(broken)
+    const run = await runVolctl(broken, APPLY)
+    return { run, unchanged: (await stateOf(broken)) === before }
+  }
+  const run = await runVolctl(
+    broken,
+    APPLY,
+    atUnpublish((child) => {
+      second = tryAnother(child).finally(() => child.kill('SIGCONT'))
+    }),
+  )
+  const { run: refused, unchanged } = (await second) ?? {}
+  expect(refused).toMatchObject({ status: 1, stdout: '' })
+  expect(JSON.parse(refused?.stderr ?? '')).toMatchObject({
+    code: 'Locked',
+    message: expect.stringMatching(`^another apply is running: pid ${first} of \\S+, since \\d{4}-`),
+  })
+  expect(unchanged).toBe(true)
+  expect([run.status, await leftOf(broken)]).toEqual([0, 0])
+})
+
+it.for([
+  {
+    name: 'a kubelet that comes',
+    comes: (scene: Scene) => hostSays(scene, { kubelet: { running: true, mayReturn: true } }),
+  },
+  {
+    name: 'a renewed lease, though no kubelet is seen here',
+    comes: (scene: Scene) => void scene.api.put(renewedLease()),
+  },
+])('S11: $name stops an apply in its middle', async ({ comes }, { broken }) => {
+  broken.driver.setFaults('late NodeUnpublishVolume=1500:once')
+  const putBack = hostSays(broken, {})
+  const run = await runVolctl(
+    broken,
+    APPLY,
+    atUnpublish(() => comes(broken)),
+  )
+  putBack()
+  await broken.api.remove('Lease', NODE, 'kube-node-lease').catch(() => undefined)
+  expect(run.status).toBe(3)
+  expect(endsOf(run)).toContainEqual(expect.stringMatching(/: refused KubeletRunning$/))
+  expect(await leftOf(broken)).toBeGreaterThan(0)
+})
+
+function renewedLease(): object {
+  return {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { namespace: 'kube-node-lease', name: NODE },
+    spec: { holderIdentity: NODE, leaseDurationSeconds: 40, renewTime: new Date().toISOString() },
+  }
+}
+
+it('S28: one that jumps while apply is at work changes nothing of it', async ({ broken }) => {
+  const jump = atUnpublish(() => broken.api.set({ clockSkewMs: -3_600_000 }))
+  const run = await runVolctl(broken, APPLY, jump)
+  await broken.api.set({ clockSkewMs: 0 })
+  expect([run.status, endsOf(run).filter((end) => !isDone(end))]).toEqual([0, []])
+})
