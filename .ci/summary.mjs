@@ -1,7 +1,7 @@
 // Prints every skip with whether it is allowed, then the line that counts; fails on a failure or an unlisted skip.
 import { readFileSync } from 'node:fs'
 
-const [report, status] = process.argv.slice(2)
+const [status, ...reports] = process.argv.slice(2)
 const allowed = readFileSync(new URL('./allowed-skips.txt', import.meta.url), 'utf8')
   .split('\n')
   .map((line) => line.replace(/#.*/, '').trim())
@@ -9,7 +9,8 @@ const allowed = readFileSync(new URL('./allowed-skips.txt', import.meta.url), 'u
 
 let tests = []
 try {
-  tests = JSON.parse(readFileSync(report, 'utf8')).testResults.flatMap((file) => file.assertionResults)
+  const files = reports.flatMap((report) => JSON.parse(readFileSync(report, 'utf8')).testResults)
+  tests = files.flatMap((file) => file.assertionResults)
 } catch (error) {
   console.error(`no test report: ${error.message}`)
 }

@@ -51,7 +51,7 @@ const INSIDE = `here=$PWD; ${OVERLAY}; cd merged; without=$2; shift 2
   fi
   for each in hosts resolv.conf hostname; do ! [ -f "/etc/$each" ] || mount --bind "/etc/$each" "etc/$each"; done
   pivot_root . tmp/host
-  mkdir checkout; mount --bind "/tmp/host$here" checkout; cd checkout
+  mkdir /checkout; mount --bind "/tmp/host$here" /checkout; cd /checkout
   umount -l /tmp/host; rmdir /tmp/host
   cp "$(command -v sleep)" /tmp/kubelet; /tmp/kubelet infinity &
   exec env TMPDIR=/tmp HOME=/tmp "$@"`

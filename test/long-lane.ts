@@ -1,0 +1,72 @@
+/**
+ * Which files of the long lane (`*.long.test.ts`) a change needs: `.ci/run` runs them besides the short lane. Run as a program it reads
+ * the paths that changed, a line each, and prints the files.
+ */
+import { globSync, readFileSync } from 'node:fs'
+import { join, matchesGlob } from 'node:path'
+
+export const ROOT = join(import.meta.dirname, '..')
+
+/** Patterns of files that it is about, and of the tests that show it. A change of the tests themselves is one of both. */
+export const LONG_LANE: readonly { readonly about: readonly string[]; readonly tests: string }[] = [
+  {
+    about: ['src/core/{mountinfo,reconcile,actual}/**', 'src/core/node/*', 'test/helpers/scene/layouts.ts'],
+    tests: 'test/{e2e/layouts,privileged/layouts/*}.long.test.ts',
+  },
+  {
+    about: ['src/core/apply/{*,operation/*}', 'src/core/journal/*', 'src/core/cli/{interrupts,confirm}.ts'],
+    tests: 'test/{e2e/{kill,interruptions},privileged/faults/*}.long.test.ts',
+  },
+  { about: ['src/core/api/**', 'src/core/apply/{operation,detach}/*'], tests: 'test/e2e/api-away.long.test.ts' },
+  { about: ['src/core/cluster/{apply,controller}/*'], tests: 'test/e2e/cluster/*.long.test.ts' },
+  {
+    about: ['src/core/{csi,plugins}/**', 'src/core/apply/{csi,mounts,content,expand}/**'],
+    tests: 'test/privileged/set-up/*.long.test.ts',
+  },
+  {
+    about: ['src/core/{holders,block,devices}/**', 'src/core/apply/disks/*'],
+    tests: 'test/privileged/uses/*.long.test.ts',
+  },
+  {
+    about: ['src/core/{files,apply/release,mountinfo,processes}/**', 'src/core/apply/step-table.ts'],
+    tests: 'test/{privileged/{*,safety/*},e2e/over-empty-dirs}.long.test.ts',
+  },
+  {
+    about: ['src/core/{trust,api/kubeconfig,journal,files}/**', 'src/core/cli/write-out.ts', 'bin/*', 'src/*.ts'],
+    tests: 'test/privileged/trust/*.long.test.ts',
+  },
+  {
+    about: ['docs/runbooks.md', 'src/commands/*', 'test/helpers/doc-commands.ts'],
+    tests: 'test/e2e/runbooks.long.test.ts',
+  },
+  { about: ['scripts/demo.ts', 'test/helpers/{scene,csi-driver}/*'], tests: 'test/e2e/{demo,crowded}.long.test.ts' },
+  { about: ['test/helpers/{strangers,own-machine,crowded-root}*.ts'], tests: 'test/e2e/crowded.long.test.ts' },
+  {
+    about: [
+      'package.json',
+      'bin/*',
+      'scripts/{build,package,install}*',
+      'scripts/{package,executable}/*',
+      'deploy/*',
+      'man/**',
+    ],
+    tests: 'test/package/*.long.test.ts',
+  },
+]
+
+/** @param changed from the project's root, as are the files of the long lane */
+export function neededBy(changed: readonly string[], long: readonly string[]): string[] {
+  const rows = LONG_LANE.filter(({ about }) => changed.some((path) => about.some((each) => matchesGlob(path, each))))
+  return long.filter((file) => changed.includes(file) || rows.some(({ tests }) => matchesGlob(file, tests)))
+}
+
+export function longFiles(): string[] {
+  return globSync('test/**/*.long.test.ts', { cwd: ROOT }).toSorted()
+}
+
+if (import.meta.main) {
+  const changed = readFileSync(0, 'utf8')
+    .split('\n')
+    .filter((path) => path !== '')
+  for (const file of neededBy(changed, longFiles())) console.log(file)
+}
