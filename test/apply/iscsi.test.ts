@@ -668,11 +668,6 @@ describe('iscsiadm', () => {
     expect(log).toHaveLength(1)
   })
 
-  it('is not needed where no session is left', async () => {
-    fixture.host.missing.add('iscsiadm')
-    expect((await run(unmountDevice('a'))).states).toEqual({ a: 'done' })
-  })
-
   it('deletes an iface only where the kubelet cloned it for this volume', async () => {
     const iface = `${PORTAL}:pv-1`
     storage.session(1, { iqn: IQN, portal: PORTAL, iface }, { 0: 'sdb' })

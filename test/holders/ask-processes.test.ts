@@ -91,17 +91,23 @@ process.stdin.on('data', (piece) => {
 }
 
 it.each([
-  { name: 'hangs', does: 'for (;;);', says: /\(pid \d+\) use could not be read in time/, pids: 3 },
-  { name: 'ends', does: 'process.exit(1)', says: /^what processes use was not read/, pids: 0 },
-  { name: 'floods', does: "say('x'.repeat(17e6))", says: /\(pid \d+\) uses could not be read in time/, pids: 1 },
-])('a reader that $name has not seen the rest: it may be in use (S3)', async ({ does, says, pids }) => {
+  { name: 'hangs', does: 'for (;;);', says: /\(pid \d+\) use could not be read in time/, pids: 3, ms: 30_000 },
+  { name: 'ends', does: 'process.exit(1)', says: /^what processes use was not read/, pids: 0, ms: 30_000 },
+  {
+    name: 'floods',
+    does: "say('x'.repeat(17e6))",
+    says: /\(pid \d+\) uses could not be read in time/,
+    pids: 1,
+    ms: 3000,
+  },
+])('a reader that $name has not seen the rest: it may be in use (S3)', async ({ does, says, pids, ms: deadlineMs }) => {
   // Three seconds without a word: half of one is enough here.
   const real = globalThis.setTimeout
   using _ = vi
     .spyOn(globalThis, 'setTimeout')
     .mockImplementation(((call: () => void, ms?: number) =>
       real(call, ms === LOOK_MS.silent ? 500 : ms)) as typeof setTimeout)
-  const { unseen } = await devices({ ...stub(does), deadlineMs: 10_000 })
+  const { unseen } = await devices({ ...stub(does), deadlineMs })
   expect(unseen[0]?.text).toMatch(says)
   expect(unseen[0]?.hint.match(/\d+/g) ?? []).toHaveLength(pids)
   if (pids > 0) expect(unseen[1]?.text).toMatch(/^what \d+ more processes use was not read/)

@@ -315,8 +315,10 @@ describe('S9 witnesses', () => {
     built.override = { runtime: { source: 'none', endpoint: 'unix:///run/x.sock', error: 'refused', pods: [] } }
     expect(kinds(plan(built))).toEqual(['UnmountVolume'])
     // A mount is of this boot, whatever the times of its directory.
-    built.mountLine(`${ROOT}/pods/${GONE}/volumes/kubernetes.io~csi/pv-1`, '/', '7:1', 'ext4', '/dev/loop1')
-    expect(kinds(plan(built))).toEqual([])
+    const secret = `pods/${GONE}/volumes/kubernetes.io~secret/s`
+    built.dir(`pods/${GONE}/volumes/kubernetes.io~secret`, BEFORE_BOOT).dir(secret, BEFORE_BOOT)
+    expect(kinds(plan(built))).toEqual(['UnmountVolume'])
+    expect(plan(built.mountLine(`${ROOT}/${secret}`, '/', '0:9', 'tmpfs', 'tmpfs')).operations).toEqual([])
   })
   it('where no runtime is installed, the process table is the only witness', () => {
     const built = orphan()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { KubeletSnapshot } from '../../../src/core/model/snapshot.ts'
-import { howToStart, howToStop } from '../../../src/core/reconcile/context/kubelet-unit.ts'
+import { howToStop } from '../../../src/core/reconcile/context/kubelet-unit.ts'
 
 const running: KubeletSnapshot = { running: true, mayReturn: true }
 
@@ -29,9 +29,4 @@ describe('a hint on the kubelet names the unit that runs it here', () => {
       'Stop the kubelet (kill 4711; what supervises it may start it again) and plan again.',
     ],
   ])('to stop: %s', (_, kubelet, want) => expect(howToStop(kubelet)).toBe(want))
-
-  it('to start', () => {
-    expect(howToStart({ unit: 'k0sworker.service' })).toBe('start the kubelet (systemctl start k0sworker.service)')
-    expect(howToStart()).toBe('start the kubelet')
-  })
 })
