@@ -1,24 +1,26 @@
-import { describe, expect, it } from 'vitest'
-import { inSameNamespace } from '../helpers/in-namespace.ts'
-import { noMounts } from '../helpers/namespace.ts'
+/** An apply that is killed between two changes: one of each way; all of them in killed-anywhere.long.test.ts. */
+import { describe, expect } from 'vitest'
+import { it } from '../helpers/machine.ts'
+import { noBlockDevices } from '../helpers/namespace.ts'
+import { killedAt, withWay } from './killed-ways.ts'
 
-const WORKER = new URL('./workers/killing.ts', import.meta.url)
+const why = noBlockDevices === undefined ? '' : ` (${noBlockDevices})`
 
-describe.skipIf(noMounts !== undefined)(
-  `killed between any two changes${noMounts === undefined ? '' : ` (${noMounts})`}`,
-  () => {
-    it('comes to the same end in the next run, lock and all, and no content has changed (R837)', async () => {
-      const found = await inSameNamespace<{
-        kills: number
-        takenOver: boolean
-        ends: [number, string, string, string][]
-      }>(WORKER, 'everywhere')
-      expect(found.kills).toBeGreaterThan(10)
-      expect(found.takenOver).toBe(true)
-      expect(found.ends).toHaveLength(1)
-      const [mounts, files, tree, content] = found.ends[0] ?? []
-      expect({ mounts, files, content }).toEqual({ mounts: 0, files: '', content: 'precious' })
-      expect(tree).not.toMatch(/\/(pv|token|scratch)\b/)
-    })
-  },
-)
+describe.skipIf(noBlockDevices !== undefined)(`killed between two changes${why}`, () => {
+  it.for([
+    { way: 'CSI file system', phase: 'up', changes: 7 },
+    { way: 'CSI file system', phase: 'down', changes: 2 },
+    { way: 'configMap and secret', phase: 'up', changes: 4 },
+    { way: 'raw local device', phase: 'up', changes: 3 },
+  ] as const)(
+    '$way, $phase: the next apply, lock and all, comes to the same end (R837)',
+    async (row, { directory }) => {
+      const { way, phase, changes } = row
+      await withWay(way, directory, async () => {
+        const whole = await killedAt(way, directory, phase, Number.POSITIVE_INFINITY)
+        expect(whole).toEqual({ died: false, end: expect.arrayContaining([0]) })
+        expect(await killedAt(way, directory, phase, changes)).toEqual({ died: true, end: whole.end })
+      })
+    },
+  )
+})

@@ -1,4 +1,4 @@
-/** Content is deleted while another process (swapper.ts) swaps it for links and mounts (S12). */
+/** Content is deleted, or changed, while another process (swapper.ts) swaps it for links and mounts (S12). */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { lstatSync, readdirSync, rmdirSync, unlinkSync, writeFileSync } from 'node:fs'
@@ -10,7 +10,8 @@ import { makeDir, readMounts, tmpfs } from './workers/real-node.ts'
 
 const SWAPPER = new URL('./workers/swapper.ts', import.meta.url)
 
-type Delete = (volume: string) => Promise<number>
+/** Goes through a volume. @returns how many of its files it has changed */
+type Walk = (volume: string) => Promise<number>
 
 async function byDescriptors(volume: string): Promise<number> {
   const mountId = containingMount(readMounts(), volume)?.id ?? -1
@@ -18,7 +19,7 @@ async function byDescriptors(volume: string): Promise<number> {
 }
 
 /** What any script would do, a kubelet's too; careful enough to follow no link that it sees. */
-async function byPaths(volume: string): Promise<number> {
+export async function byPaths(volume: string): Promise<number> {
   let files = 0
   const empty = (path: string): void => {
     for (const name of readdirSync(path)) {
@@ -48,13 +49,13 @@ function plantOutside(directory: string): string {
 interface Race {
   readonly untouched: boolean
   readonly swaps: number
-  readonly deleted: number
+  readonly changed: number
   readonly outcomes: readonly string[]
   readonly left: readonly string[]
 }
 
 /** @param kind see swapper.ts */
-export async function race(directory: string, kind: string, rounds: number, naive = false): Promise<Race> {
+export async function race(directory: string, kind: string, rounds: number, walk: Walk = byDescriptors): Promise<Race> {
   const volume = makeDir(`${directory}/parent/volume`)
   const attic = makeDir(`${directory}/attic`)
   const outside = plantOutside(`${directory}/outside`)
@@ -69,12 +70,11 @@ export async function race(directory: string, kind: string, rounds: number, naiv
     said += text
   })
   const ended = once(swapper, 'close')
-  const remove: Delete = naive ? byPaths : byDescriptors
   const outcomes = new Set<string>()
-  let deleted = 0
+  let changed = 0
   const attempt = async (): Promise<void> => {
     try {
-      deleted += await remove(volume)
+      changed += await walk(volume)
       outcomes.add('done')
     } catch (error) {
       outcomes.add(String((error as { code?: unknown }).code))
@@ -83,11 +83,11 @@ export async function race(directory: string, kind: string, rounds: number, naiv
   while (swapper.exitCode === null && swapper.signalCode === null) {
     await attempt()
     // Once the outside is hurt, a naive deletion has shown what it is.
-    if (naive && !intact()) swapper.kill()
+    if (walk === byPaths && !intact()) swapper.kill()
     await new Promise((resolve) => setImmediate(resolve))
   }
   await ended
   const untouched = intact()
   if (untouched) await attempt()
-  return { untouched, swaps: Number(said), deleted, outcomes: [...outcomes], left: readdirSync(volume) }
+  return { untouched, swaps: Number(said), changed, outcomes: [...outcomes], left: readdirSync(volume) }
 }

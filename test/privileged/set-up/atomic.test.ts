@@ -1,176 +1,323 @@
-import { describe, expect, it } from 'vitest'
-import { inSameNamespace } from '../../helpers/in-namespace.ts'
-import { noMounts } from '../../helpers/namespace.ts'
+/** Volumes that an atomic writer fills, with real directories and mounts. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { describe, expect } from 'vitest'
+import type { Pod, PodVolumeSource } from '../../../src/core/model/objects.ts'
+import type { ApplyResult } from '../../../src/core/plan/events.ts'
+import { LiveNode } from '../../helpers/live-node.ts'
+import { it } from '../../helpers/machine.ts'
+import { nodeProgram } from '../../helpers/programs.ts'
+import { remountTmpfs } from '../../helpers/remount.ts'
+import { sh } from '../../helpers/scenario.ts'
+import { content, POD, setData, writing } from './writing.ts'
 
-const WORKER = new URL('./atomic.worker.ts', import.meta.url)
+const PASSWORD = 'correct horse battery staple'
+const TOKEN = 'header.payload.signature'
+const BUNDLE = '-----BEGIN CERTIFICATE-----\nAAEC\n-----END CERTIFICATE-----\n'
 const PUBLISHED = ['..data', 'generation']
+const DONE = ['done']
 
-const run = (scenario: string): Promise<unknown> => inSameNamespace(WORKER, scenario)
+const items = [
+  { key: 'a', path: 'etc/a.conf', mode: 0o400 },
+  { key: 'bin', path: 'bin' },
+]
+const CONF: PodVolumeSource = { name: 'conf', configMap: { name: 'cm' } }
+const PASS: PodVolumeSource = { name: 'pass', secret: { secretName: 's', defaultMode: 0o444 } }
+const VOLUMES: readonly PodVolumeSource[] = [
+  { name: 'conf', configMap: { name: 'cm', defaultMode: 0o640, items } },
+  PASS,
+  { name: 'info', downwardAPI: { items: [{ path: 'labels', fieldRef: { fieldPath: 'metadata.labels' } }] } },
+  {
+    name: 'all',
+    projected: {
+      defaultMode: 0o644,
+      sources: [
+        { configMap: { name: 'cm' } },
+        { secret: { name: 's', items: [{ key: 'password', path: 'a' }] } },
+        { serviceAccountToken: { path: 'token', audience: 'vault', expirationSeconds: 600 } },
+        { clusterTrustBundle: { path: 'ca.pem', name: 'roots' } },
+        { downwardAPI: { items: [{ path: 'notes', fieldRef: { fieldPath: "metadata.annotations['note']" } }] } },
+      ],
+    },
+  },
+]
 
-const TITLE = 'configMap, secret, downwardAPI and projected for real'
+function makeNode(
+  directory: string,
+  volumes: readonly PodVolumeSource[] = VOLUMES,
+  spec: Partial<Pod['spec']> = {},
+): LiveNode {
+  const node = new LiveNode(directory)
+  const pod = node.pod(POD, 'app', volumes, { serviceAccountName: 'default', ...spec })
+  Object.assign(pod.metadata, { labels: { b: 'x', a: 'y' }, annotations: { note: 'hello' } })
+  setData(node, { a: '1' })
+  node.addSecret('s', { password: PASSWORD })
+  node.cluster = {
+    requestToken: async (request) => ({ token: `${TOKEN} ${JSON.stringify(request)}`, expirationTimestamp: '' }),
+    getClusterTrustBundle: async (name) => ({ metadata: { name, uid: 'b' }, spec: { trustBundle: BUNDLE } }),
+  }
+  return node
+}
 
-describe.skipIf(noMounts !== undefined)(`${TITLE}${noMounts === undefined ? '' : ` (${noMounts})`}`, () => {
-  it('are made from nothing, are there, and go with their pod; no secret is said anywhere', async () => {
-    const token = {
-      namespace: 'default',
-      serviceAccount: 'default',
-      audiences: ['vault'],
-      expirationSeconds: 600,
-      pod: { name: 'app', uid: '00000000-0000-4000-8000-000000000001' },
+const dirOf = ({ root }: LiveNode, kind: string, volume: string): string =>
+  `${root}/pods/${POD}/volumes/kubernetes.io~${kind}/${volume}`
+const confOf = (node: LiveNode): string => dirOf(node, 'configmap', 'conf')
+const passOf = (node: LiveNode): string => dirOf(node, 'secret', 'pass')
+
+/** Files as a container sees them, with their modes. */
+function seen(directory: string, below = ''): Record<string, string> {
+  const entries = readdirSync(`${directory}${below}/.`).filter((name) => !name.startsWith('..'))
+  return Object.assign(
+    {},
+    ...entries.map((name) => {
+      const path = `${directory}${below}/${name}`
+      const real = lstatSync(path).isSymbolicLink() ? `${directory}${below}/${readlinkSync(path)}` : path
+      if (lstatSync(real).isDirectory()) return seen(directory, `${below}/${name}`)
+      return { [`${below}/${name}`.slice(1)]: `${modeOf(real)} ${readFileSync(real, 'latin1')}` }
+    }),
+  )
+}
+
+const modeOf = (path: string): string => (lstatSync(path).mode & 0o7777).toString(8)
+
+const isGeneration = (name: string): boolean => /^\.\.\d{4}(_\d\d){5}\.\d+$/.test(name)
+
+/** What only the writer sees: its generations, and what a crash may have left. */
+function machinery(directory: string): string[] {
+  return readdirSync(directory)
+    .filter((name) => name.startsWith('..'))
+    .map((name) => (isGeneration(name) ? 'generation' : name))
+    .sort()
+}
+
+const ends = ({ outcomes }: ApplyResult): string[] =>
+  outcomes.map(({ state, code }) => (code === undefined ? state : `${state} ${code}`)).toSorted()
+const applied = async (node: LiveNode, options = {}): Promise<string[]> => ends(await node.apply(options))
+const REMOUNT = { remount: true }
+
+describe('configMap, secret, downwardAPI and projected for real', () => {
+  it('are made from nothing, are there, and go with their pod; no secret is said anywhere', async ({ directory }) => {
+    const node = makeNode(directory)
+    const dirs = [confOf(node), passOf(node), dirOf(node, 'downward-api', 'info'), dirOf(node, 'projected', 'all')]
+    const events: unknown[] = []
+    const result = await node.apply({}, (event) => events.push(event))
+    expect(ends(result)).toEqual(Array(4).fill('done'))
+    const pod = { name: 'app', uid: POD }
+    const audiences = ['vault']
+    const token = { namespace: 'default', serviceAccount: 'default', audiences, expirationSeconds: 600, pod }
+    expect(dirs.map((dir) => seen(dir))).toEqual([
+      { bin: '640 \0\x01\x02', 'etc/a.conf': '400 1' },
+      { password: `444 ${PASSWORD}` },
+      { labels: '644 a="y"\nb="x"' },
+      {
+        a: `644 ${PASSWORD}`,
+        bin: '644 \0\x01\x02',
+        'ca.pem': `644 ${BUNDLE}`,
+        notes: '644 hello',
+        token: `644 ${TOKEN} ${JSON.stringify(token)}`,
+      },
+    ])
+    expect(machinery(passOf(node))).toEqual(PUBLISHED)
+    expect(modeOf(`${passOf(node)}/${readlinkSync(`${passOf(node)}/..data`)}`)).toBe('755')
+    expect(dirs.map((dir) => node.mounts().top(dir)?.fsType)).toEqual([undefined, 'tmpfs', 'tmpfs', 'tmpfs'])
+    expect((await node.plan()).operations).toEqual([])
+    const said = JSON.stringify([result, events, sh('sh', '-c', `cat ${node.root}.journal/*`)])
+    const secrets = [PASSWORD, Buffer.from(PASSWORD).toString('base64'), TOKEN]
+    expect(secrets.filter((secret) => said.includes(secret))).toEqual([])
+    node.forget(POD)
+    expect(new Set(await applied(node, { orphans: true }))).toEqual(new Set(DONE))
+    expect((await node.plan({ orphans: true })).operations).toEqual([])
+    expect(readdirSync(`${node.root}/pods`)).not.toContain(POD)
+  })
+
+  it('S23: changed content is written when it is asked for', async ({ directory }) => {
+    const node = makeNode(directory)
+    await node.apply()
+    setData(node, { a: '2', b: 'new' })
+    expect(await applied(node)).toEqual(Array(2).fill('blocked NotAsked'))
+    expect(seen(confOf(node))).toMatchObject({ 'etc/a.conf': '400 1' })
+    expect(await applied(node, REMOUNT)).toEqual(['done', 'done'])
+    expect(seen(confOf(node))).toEqual({ bin: '640 \0\x01\x02', 'etc/a.conf': '400 2' })
+    const all = dirOf(node, 'projected', 'all')
+    expect(Object.keys(seen(all)).sort()).toEqual(['a', 'b', 'bin', 'ca.pem', 'notes', 'token'])
+    expect(machinery(all)).toEqual(PUBLISHED)
+    expect((await node.plan()).operations).toEqual([])
+  })
+
+  it('P25, S23: a refresh that fails leaves the old content', async ({ directory }) => {
+    const node = makeNode(directory)
+    await node.apply()
+    const all = dirOf(node, 'projected', 'all')
+    const before = seen(all)
+    setData(node, { a: '1', b: '2' })
+    const requestToken = async (): Promise<never> => {
+      throw new Error('forbidden: no tokens for you')
     }
-    expect(await run('setUp')).toEqual({
-      states: ['done', 'done', 'done', 'done'],
-      wrapped: ['wrapped_all', 'wrapped_conf', 'wrapped_info', 'wrapped_pass'],
-      seen: [
-        { bin: '640 \0\x01\x02', 'etc/a.conf': '400 1' },
-        { password: '444 correct horse battery staple' },
-        { labels: '644 a="y"\nb="x"' },
-        {
-          a: '644 correct horse battery staple',
-          bin: '644 \0\x01\x02',
-          'ca.pem': '644 -----BEGIN CERTIFICATE-----\nAAEC\n-----END CERTIFICATE-----\n',
-          notes: '644 hello',
-          token: `644 header.payload.signature ${JSON.stringify(token)}`,
-        },
-      ],
-      machinery: PUBLISHED,
-      generation: '755',
-      mounted: ['', 'tmpfs', 'tmpfs', 'tmpfs'],
-      after: [],
-      leaks: [],
-      gone: ['done'],
-      left: [],
-      podDir: false,
+    node.cluster = { ...node.cluster, requestToken }
+    const { outcomes } = await node.apply(REMOUNT)
+    const message = expect.stringContaining('for vault could not be read: forbidden: no tokens for you')
+    expect(outcomes).toMatchObject([{ state: 'failed', code: 'ContentUnknown', message }])
+    expect(seen(all)).toEqual(before)
+    expect(node.mounts().reached(all)).toHaveLength(1)
+  })
+
+  it('a full file system leaves the old content', async ({ directory }) => {
+    const node = makeNode(directory, [PASS])
+    await node.apply()
+    remountTmpfs(passOf(node), 'size=64k')
+    node.addSecret('s', { password: PASSWORD, big: 'x'.repeat(200_000) })
+    expect(await applied(node, REMOUNT)).toEqual(['failed WriteFailed'])
+    expect(seen(passOf(node))).toEqual({ password: `444 ${PASSWORD}` })
+    expect(machinery(passOf(node))).toEqual(PUBLISHED)
+    remountTmpfs(passOf(node), 'size=1m')
+    expect(await applied(node, REMOUNT)).toEqual(DONE)
+  })
+
+  it('a full file system at set-up leaves nothing half-made', async ({ directory }) => {
+    const node = makeNode(directory, [CONF])
+    setData(node, { big: 'x'.repeat(200_000) })
+    mkdirSync(`${node.root}/pods/${POD}`)
+    sh('mount', '-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', `${node.root}/pods/${POD}`)
+    expect(await applied(node)).toEqual(['failed WriteFailed'])
+    expect(readdirSync(`${node.root}/pods/${POD}`)).toEqual([])
+  })
+
+  it('killed while it writes, a generation is whole', async ({ directory }) => {
+    const node = writing(directory)
+    setData(node, content(0))
+    await node.apply()
+    const dir = confOf(node)
+    const whole = (): unknown => {
+      const generation = `${dir}/${readlinkSync(`${dir}/..data`)}`
+      const texts = readdirSync(generation).map((name) => readFileSync(`${generation}/${name}`, 'utf8'))
+      return [new Set(texts).size, texts.length]
+    }
+    for (let round = 1; round <= 5; round++) {
+      const program = nodeProgram(new URL('../workers/writer.ts', import.meta.url), [directory, `${round}`])
+      const child = spawn(...program, { stdio: ['ignore', 'pipe', 'inherit'] })
+      await once(child.stdout, 'data')
+      // As soon as a new generation shows.
+      const before = new Set(readdirSync(dir))
+      const hasBegun = (): boolean => readdirSync(dir).some((name) => isGeneration(name) && !before.has(name))
+      while (!hasBegun() && child.exitCode === null) await new Promise((resolve) => setImmediate(resolve))
+      child.kill('SIGKILL')
+      await once(child, 'close')
+      expect(whole()).toEqual([1, 40])
+    }
+    setData(node, content(1000))
+    expect(await applied(node, REMOUNT)).toEqual(DONE)
+    expect(machinery(dir)).toEqual(PUBLISHED)
+    expect((await node.plan()).operations).toEqual([])
+  })
+
+  it('P28, P29: what a crash left is cleared away, and what is current stays', async ({ directory }) => {
+    const node = makeNode(directory, [PASS])
+    await node.apply()
+    const dir = passOf(node)
+    mkdirSync(`${dir}/..2020_01_02_03_04_05.6`)
+    writeFileSync(`${dir}/..2020_01_02_03_04_05.6/password`, 'old')
+    symlinkSync('..2020_01_02_03_04_05.6', `${dir}/..data_tmp`)
+    symlinkSync('..data/old', `${dir}/old`)
+    rmSync(`${dir}/password`)
+    const generation = readlinkSync(`${dir}/..data`)
+    expect(await applied(node)).toEqual(['blocked NotAsked'])
+    expect(await applied(node, REMOUNT)).toEqual(DONE)
+    expect(readdirSync(dir).toSorted()).toEqual(['..data', generation, 'password'].toSorted())
+    expect((await node.plan()).operations).toEqual([])
+  })
+
+  it('P48: after a boot the memory is filled again', async ({ directory }) => {
+    const node = makeNode(directory)
+    await node.apply()
+    // Directories and markers are still there.
+    for (const mount of node.mounted()) sh('umount', mount.mountPoint)
+    expect(await applied(node)).toEqual(Array(3).fill('done'))
+    expect(seen(passOf(node))).toEqual({ password: `444 ${PASSWORD}` })
+    expect(node.mounts().top(passOf(node))?.fsType).toBe('tmpfs')
+    expect((await node.plan()).operations).toEqual([])
+  })
+
+  it('P31, P53: a group reads what is its own', async ({ directory }) => {
+    const securityContext = { fsGroup: process.getgid?.() ?? 0, runAsUser: 0 }
+    const node = makeNode(directory, VOLUMES, { securityContext })
+    expect(await applied(node)).toEqual(Array(4).fill('done'))
+    const all = dirOf(node, 'projected', 'all')
+    const modes = Object.entries(seen(all)).map(([name, text]) => `${name} ${text.split(' ')[0]}`)
+    expect(modes.toSorted()).toEqual(['a 644', 'bin 644', 'ca.pem 640', 'notes 644', 'token 640'])
+    expect(modeOf(`${all}/${readlinkSync(`${all}/..data`)}`)).toBe('2755')
+  })
+
+  it('P26: directories for nested mounts are made, and stay where a key has the same name', async ({ directory }) => {
+    const volumeMounts = [
+      { name: 'conf', mountPath: '/etc/conf' },
+      { name: 'tmp', mountPath: '/etc/conf/a/deep' },
+    ]
+    const node = makeNode(directory, [CONF, { name: 'tmp', emptyDir: {} }], {
+      containers: [{ name: 'c', volumeMounts }],
     })
+    expect(await applied(node)).toEqual(['done', 'done'])
+    const found = sh(
+      'find',
+      confOf(node),
+      '-mindepth',
+      '1',
+      '-not',
+      '-name',
+      '..*',
+      '-not',
+      '-path',
+      '*/..*/*',
+      '-printf',
+      '%y %P %l\n',
+    )
+    expect(found.split('\n').toSorted()).toEqual(
+      ['d a', 'd a/deep', 'l bin ..data/bin'].map((each) => each + (each.startsWith('d') ? ' ' : '')).toSorted(),
+    )
   })
 
-  it('S23: changed content is written when it is asked for', async () => {
-    expect(await run('remount')).toEqual({
-      planned: ['RemountVolume NotAsked', 'RemountVolume NotAsked'],
-      unasked: ['blocked NotAsked', 'blocked NotAsked'],
-      before: { bin: '640 \0\x01\x02', 'etc/a.conf': '400 1' },
-      asked: ['done', 'done'],
-      conf: { bin: '640 \0\x01\x02', 'etc/a.conf': '400 2' },
-      files: ['a', 'b', 'bin', 'ca.pem', 'notes', 'token'],
-      machinery: PUBLISHED,
-      after: [],
-    })
+  it('what is planted is neither followed nor written to', async ({ directory }) => {
+    const node = makeNode(directory, [CONF])
+    await node.apply()
+    const dir = confOf(node)
+    writeFileSync(`${directory}/outside`, 'untouched')
+    mkdirSync(`${directory}/elsewhere`)
+    rmSync(`${dir}/..data`)
+    symlinkSync(`${directory}/elsewhere`, `${dir}/..data`)
+    symlinkSync(`${directory}/outside`, `${dir}/..data_tmp`)
+    setData(node, { a: '2' })
+    expect(await applied(node, REMOUNT)).toEqual(DONE)
+    expect(seen(dir)).toEqual({ a: '644 2', bin: '644 \0\x01\x02' })
+    expect(readFileSync(`${directory}/outside`, 'utf8')).toBe('untouched')
+    expect(readdirSync(`${directory}/elsewhere`)).toEqual([])
+    rmSync(`${dir}/..data`)
+    mkdirSync(`${dir}/..data`)
+    expect(await applied(node, REMOUNT)).toEqual(['failed UnexpectedFile'])
   })
 
-  it('a reader sees one generation or the next, two hundred times', async () => {
-    expect(await run('readers')).toEqual({ reads: true, torn: [], states: ['done'], machinery: PUBLISHED })
+  it.for([
+    ['a path that leaves the volume', { items: [{ key: 'a', path: '../../a' }] }, 'blocked InvalidVolume'],
+    ['a key that is missing', { items: [{ key: 'none', path: 'x' }] }, 'blocked ContentMissing'],
+    ['a key that is missing and optional', { items: [{ key: 'none', path: 'x' }], optional: true }, 'done'],
+  ] as const)('bad input: %s', async ([, source, end], { directory }) => {
+    const node = makeNode(directory, [{ name: 'conf', configMap: { name: 'cm', ...source } }])
+    expect(await applied(node)).toEqual([end])
+    if (end === 'done') expect([seen(confOf(node)), machinery(confOf(node))]).toEqual([{}, PUBLISHED])
   })
 
-  it('P25, S23: a refresh that fails leaves the old content', async () => {
-    const message =
-      'volume all: a token of service account default/default for vault could not be read: forbidden: no tokens for you'
-    expect(await run('failedRefresh')).toEqual({
-      states: ['failed ContentUnknown'],
-      messages: [message],
-      same: true,
-      mounted: 1,
-    })
-  })
-
-  it('a full file system leaves the old content, and nothing half-made', async () => {
-    expect(await run('fullDisk')).toEqual({
-      states: ['failed WriteFailed'],
-      message: 'the content of DIR could not be written: its file system is full (ENOSPC)',
-      seen: { password: '644 correct horse battery staple' },
-      machinery: PUBLISHED,
-      again: ['done'],
-      files: ['big', 'password'],
-    })
-    expect(await run('fullDiskAtSetUp')).toEqual({ states: ['failed WriteFailed'], left: [] })
-  })
-
-  it('killed at any step and run again, they come to the same', async () => {
-    const { kills, outcomes } = (await run('killed')) as { kills: number; outcomes: string[] }
-    expect(kills).toBeGreaterThan(5)
-    expect(outcomes).toEqual(['..data,generation', '0', 'done'])
-  })
-
-  it('killed while it writes, a generation is whole', async () => {
-    expect(await run('killedWriting')).toEqual({
-      found: ['1 value, 40 files'],
-      again: ['done'],
-      machinery: PUBLISHED,
-      after: [],
-    })
-  })
-
-  it('P28, P29: what a crash left is cleared away, and what is current stays', async () => {
-    expect(await run('leftovers')).toEqual({
-      planned: ['RemountVolume NotAsked'],
-      states: ['done'],
-      names: ['..data', 'password', 'the same generation'],
-      after: [],
-    })
-  })
-
-  it('P48: after a boot the memory is filled again', async () => {
-    expect(await run('reboot')).toEqual({
-      states: ['done', 'done', 'done'],
-      seen: { password: '444 correct horse battery staple' },
-      fsType: 'tmpfs',
-      after: [],
-    })
-  })
-
-  it('P31, P53: a group reads what is its own', async () => {
-    expect(await run('group')).toEqual({
-      states: ['done', 'done', 'done', 'done'],
-      modes: { a: '644', bin: '644', 'ca.pem': '640', notes: '644', token: '640' },
-      generation: '2755',
-      after: [],
-    })
-  })
-
-  it('P26: directories for nested mounts are made, and stay where a key has the same name', async () => {
-    expect(await run('nested')).toEqual({
-      states: ['done', 'done'],
-      tree: ['755 a', '755 a/deep', '777 '],
-      links: ['bin ..data/bin'],
-    })
-  })
-
-  it('what is planted is neither followed nor written to', async () => {
-    expect(await run('planted')).toEqual({
-      states: ['done'],
-      seen: { a: '644 2', bin: '644 \0\x01\x02' },
-      outside: ['untouched', 'untouched'],
-      refused: ['UnexpectedFile'],
-    })
-  })
-
-  it.each([
-    [
-      'escaping',
-      {
-        planned: ['InvalidVolume', 'ContentMissing'],
-        states: ['blocked InvalidVolume', 'blocked ContentMissing'],
-      },
-    ],
-    [
-      'missing',
-      {
-        planned: ['ContentMissing', 'ContentMissing'],
-        states: ['blocked ContentMissing', 'blocked ContentMissing'],
-      },
-    ],
-    ['optional', { planned: ['free', 'free'], states: ['done', 'done'], machinery: PUBLISHED, seen: {} }],
-  ])('bad input: %s', async (kind, want) => {
-    expect(await run(kind)).toEqual(want)
-  })
-
-  it('an object that goes meanwhile fails its volume, of which nothing is left', async () => {
-    expect(await run('gone')).toEqual({
-      codes: [
-        'ContentMissing volume conf: ConfigMap default/cm does not exist',
-        'ContentMissing volume pass: Secret default/s does not exist',
-      ],
-      left: false,
-      mounts: 0,
-    })
+  it('an object that goes meanwhile fails its volume, of which nothing is left', async ({ directory }) => {
+    const node = makeNode(directory, [CONF, PASS])
+    node.cluster = { getConfigMap: async () => undefined, getSecret: async () => undefined }
+    expect(await applied(node)).toEqual(Array(2).fill('failed ContentMissing'))
+    expect([readdirSync(`${node.root}/pods`).includes(POD), node.mounted()]).toEqual([false, []])
   })
 })

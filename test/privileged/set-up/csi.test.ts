@@ -1,115 +1,223 @@
-import { describe, expect, it } from 'vitest'
-import { inSameNamespace } from '../../helpers/in-namespace.ts'
-import { noBlockDevices, noExt4Growth } from '../../helpers/namespace.ts'
+/** CSI volumes set up with the real test driver: real devices, mounts and a driver that holds its client to the specification. */
+import { existsSync, lstatSync, readFileSync, statfsSync, unlinkSync, writeFileSync } from 'node:fs'
+import { describe, expect } from 'vitest'
+import { ApiError } from '../../../src/core/api/api-error.ts'
+import type { TokenRequest } from '../../../src/core/api/volume-content.ts'
+import type { Cluster } from '../../../src/core/apply/operation/ports.ts'
+import type { ClaimStatusPatch } from '../../../src/core/desired/claim-status-patch.ts'
+import { StepFailed } from '../../../src/core/errors/operation-error.ts'
+import { linuxHost } from '../../../src/core/host/linux-host.ts'
+import type { VolumeAttachment } from '../../../src/core/model/objects.ts'
+import { attachmentName } from '../../../src/core/names/volume-names.ts'
+import type { ApplyEvent } from '../../../src/core/plan/events.ts'
+import { mountVolume } from '../../helpers/csi-driver/kubelet-steps.ts'
+import { mountsAt, unmountBelow } from '../../helpers/csi-driver/mounts.ts'
+import type { CsiDriver } from '../../helpers/csi-driver/start.ts'
+import {
+  addVolume,
+  blockLink,
+  claim,
+  DRIVER,
+  directories,
+  giveUpOn,
+  handleOf,
+  OTHER,
+  POD,
+  present,
+  presentBlock,
+  states,
+  withDriver,
+} from '../../helpers/csi-scene.ts'
+import type { LiveNode } from '../../helpers/live-node.ts'
+import { it } from '../../helpers/machine.ts'
+import { noBlockDevices } from '../../helpers/namespace.ts'
+import { sh } from '../../helpers/scenario.ts'
 
-const WORKER = new URL('./csi.worker.ts', import.meta.url)
+const ORPHANS = { orphans: true }
+const DONE = ['done']
+const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service'
+const ALL = ['staged', 'stage file', 'published', 'publish file']
 
-describe.skipIf(noBlockDevices !== undefined)(
-  `CSI for real${noBlockDevices === undefined ? '' : ` (${noBlockDevices})`}`,
-  () => {
-    it('stages once, publishes for each pod, undoes it, and finds the data again', async () => {
-      expect(await inSameNamespace(WORKER, 'fileSystem')).toEqual({
-        set: ['done'],
-        mounts: [1, 1],
-        // C132, byte for byte.
-        files: [
-          '{"attachmentID":"csi-45c0298dc5adc861caf80d911fd980383e365536591792566aa4f003ae4f6040","driverName":"disk.test","nodeName":"node-1","specVolID":"pv-1","volumeHandle":"handle/pv-1","volumeLifecycleMode":"Persistent"}\n',
-          '{"driverName":"disk.test","volumeHandle":"handle/pv-1"}\n',
-        ],
-        after: [],
-        secondSteps: ['mkdir', 'writeVolumeData', 'NodePublishVolume'],
-        second: ['done'],
-        shared: 'kept',
-        readOnly: 'EROFS',
-        afterSecond: [],
-        oneGone: ['done', 'done'],
-        stillThere: [1, 1],
-        gone: ['done', 'done', 'done', 'done'],
-        left: [false, false],
-        detached: 0,
-        again: ['done'],
-        data: 'kept',
-        calls: [
-          'NodeStageVolume',
-          ...['NodePublishVolume', 'NodePublishVolume', 'NodeUnpublishVolume', 'NodeUnpublishVolume'],
-          ...['NodeUnstageVolume', 'NodeStageVolume', 'NodePublishVolume'],
-        ],
-        violations: [],
-      })
-    })
+type Given = Parameters<typeof withDriver>[1]
+type Work = (node: LiveNode, driver: CsiDriver) => Promise<void>
 
-    const all = ['staged', 'stage file', 'published', 'publish file']
-    const whole = { set: ['done'], there: all, about: [], after: 0, gone: [], left: [false, false], violations: [] }
-    it.each([
-      ['xfs', { ...whole, about: ['xfs', expect.any(String)] }],
+/** With a driver that has nothing to complain of in the end. */
+function withContentDriver(directory: string, given: Given, work: Work): Promise<void> {
+  return withDriver(directory, given, async (node, driver) => {
+    await work(node, driver)
+    expect(driver.violations()).toEqual([])
+  })
+}
+
+const planned = async (node: LiveNode, options = {}) => (await node.plan(options)).operations
+
+function published(driver: CsiDriver): Readonly<Record<string, unknown>> {
+  const log = driver.log().filter(({ rpc, phase }) => rpc === 'NodePublishVolume' && phase === 'begin')
+  return log.at(-1)?.request ?? {}
+}
+
+const why = noBlockDevices === undefined ? '' : ` (${noBlockDevices})`
+
+describe.skipIf(noBlockDevices !== undefined)(`CSI for real${why}`, () => {
+  it('stages once, publishes for each pod, undoes it, and finds the data again', ({ directory }) =>
+    withContentDriver(directory, {}, async (node, driver) => {
+      addVolume(node, 'pv-1', { accessModes: ['ReadWriteMany'] })
+      node.pod(POD, 'a', [claim('pv-1')])
+      const { global, pod } = directories(node, 'pv-1')
+      const other = directories(node, 'pv-1', OTHER).pod
+      expect(states(await node.apply())).toEqual(DONE)
+      // C132, byte for byte.
+      expect(readFileSync(`${pod}/vol_data.json`, 'utf8')).toBe(
+        '{"attachmentID":"csi-45c0298dc5adc861caf80d911fd980383e365536591792566aa4f003ae4f6040","driverName":"disk.test","nodeName":"node-1","specVolID":"pv-1","volumeHandle":"handle/pv-1","volumeLifecycleMode":"Persistent"}\n',
+      )
+      expect(readFileSync(`${global}/vol_data.json`, 'utf8')).toBe(
+        '{"driverName":"disk.test","volumeHandle":"handle/pv-1"}\n',
+      )
+      writeFileSync(`${pod}/mount/file`, 'kept')
+      expect(await planned(node)).toEqual([])
+
+      node.pod(OTHER, 'b', [claim('pv-1', true)])
+      expect((await planned(node)).flatMap(({ steps }) => steps.map(({ op }) => op))).toEqual([
+        ...['mkdir', 'writeVolumeData', 'NodePublishVolume'],
+      ])
+      expect(states(await node.apply())).toEqual(DONE)
+      expect(readFileSync(`${other}/mount/file`, 'utf8')).toBe('kept')
+      expect(() => writeFileSync(`${other}/mount/file`, 'no')).toThrow('EROFS')
+      expect(await planned(node)).toEqual([])
+
+      node.forget(OTHER)
+      expect(states(await node.apply(ORPHANS))).toEqual(['done', 'done'])
+      expect([mountsAt(`${global}/globalmount`), mountsAt(`${pod}/mount`)]).toEqual([1, 1])
+      node.forget(POD)
+      expect(states(await node.apply(ORPHANS))).toEqual(Array(4).fill('done'))
+      expect([existsSync(global), existsSync(pod), node.attachments.length]).toEqual([false, false, 0])
+
+      node.attach(DRIVER, handleOf('pv-1'), 'pv-1')
+      node.pod(OTHER, 'b', [claim('pv-1')])
+      expect(states(await node.apply())).toEqual(DONE)
+      expect(readFileSync(`${other}/mount/file`, 'utf8')).toBe('kept')
+      expect(driver.succeeded().filter((rpc) => /Stage|Publish/i.test(rpc))).toEqual([
+        'NodeStageVolume',
+        ...['NodePublishVolume', 'NodePublishVolume', 'NodeUnpublishVolume', 'NodeUnpublishVolume'],
+        ...['NodeUnstageVolume', 'NodeStageVolume', 'NodePublishVolume'],
+      ])
+    }))
+
+  it.for<{ readonly name: string; readonly given: Given; readonly there?: readonly string[]; readonly left?: boolean }>(
+    [
       // C50: the empty directory stays behind for good.
-      ['withoutStaging', { ...whole, there: ['stage directory', ...all.slice(2)], left: [false, true] }],
-      ['withoutStageMount', { ...whole, there: all.slice(1) }],
-      ['notAttached', whole],
-    ])('%s: set up, written to, an empty plan, and taken down', async (scenario, want) => {
-      expect(await inSameNamespace(WORKER, scenario)).toEqual(want)
-    })
+      {
+        name: 'withoutStaging',
+        given: { flags: ['--no-stage'] },
+        there: ['stage directory', ...ALL.slice(2)],
+        left: true,
+      },
+      { name: 'withoutStageMount', given: { flags: ['--no-stage-mount'] }, there: ALL.slice(1) },
+      { name: 'notAttached', given: { spec: { attachRequired: false } } },
+    ],
+  )('$name: set up, written to, an empty plan, and taken down', ({ given, there = ALL, left = false }, { directory }) =>
+    withContentDriver(directory, given, async (node) => {
+      addVolume(node, 'pv-1')
+      if (given.spec?.attachRequired === false) node.attachments = []
+      node.pod(POD, 'a', [claim('pv-1')])
+      const { pod, global } = directories(node, 'pv-1')
+      expect(states(await node.apply())).toEqual(DONE)
+      writeFileSync(`${pod}/mount/file`, 'kept')
+      expect(present(node, 'pv-1')).toEqual(there)
+      expect(await planned(node)).toEqual([])
+      node.forget(POD)
+      await node.apply(ORPHANS)
+      expect(await planned(node, ORPHANS)).toEqual([])
+      expect([existsSync(pod), existsSync(global)]).toEqual([false, left])
+    }),
+  )
 
-    it('maps a raw block volume for two pods, and finds the data again', async () => {
-      const mapped = ['data file', 'staging', 'published', 'mapped', 'link', 'loop']
-      expect(await inSameNamespace(WORKER, 'block')).toEqual({
-        steps: [
-          ...['MapVolume', 'writeVolumeData', 'mkdir', 'NodeStageVolume', 'mkdir', 'NodePublishVolume'],
-          ...['mkdir', 'mapDevice', 'symlink', 'losetup -f'],
-        ],
-        set: ['done'],
-        there: mapped,
-        after: [],
-        second: ['done'],
-        shared: 'kept',
-        afterSecond: [],
-        file: '{"attachmentID":"csi-45c0298dc5adc861caf80d911fd980383e365536591792566aa4f003ae4f6040","driverName":"disk.test","nodeName":"node-1","specVolID":"pv-1","volumeHandle":"handle/pv-1"}\n',
-        // O22: nothing but a person's word tells which volume it is.
-        unconfirmed: ['IdentityUnconfirmed', 'IdentityUnconfirmed'],
-        written: ['done', 'done'],
-        same: true,
-        oneGone: ['done', 'done'],
-        gone: ['done', 'done', 'done', 'done'],
-        left: [[], [], []],
-        again: ['done'],
-        data: 'kept',
-        violations: [],
-      })
-    })
+  it('maps a raw block volume for two pods, and finds the data again', ({ directory }) =>
+    withContentDriver(directory, {}, async (node) => {
+      const kept = (uid?: string): string =>
+        readFileSync(blockLink(node, 'pv-1', uid))
+          .subarray(0, 4)
+          .toString()
+      addVolume(node, 'pv-1', { volumeMode: 'Block', accessModes: ['ReadWriteMany'] })
+      node.pod(POD, 'a', [claim('pv-1')], { devices: true })
+      expect((await planned(node)).flatMap(({ kind, steps }) => [kind, ...steps.map(({ op }) => op)])).toEqual([
+        ...['MapVolume', 'writeVolumeData', 'mkdir', 'NodeStageVolume', 'mkdir', 'NodePublishVolume'],
+        ...['mkdir', 'mapDevice', 'symlink', 'losetup -f'],
+      ])
+      expect(states(await node.apply())).toEqual(DONE)
+      expect(presentBlock(node, 'pv-1')).toEqual(['data file', 'staging', 'published', 'mapped', 'link', 'loop'])
+      writeFileSync(blockLink(node, 'pv-1'), 'kept')
+      sh('sync')
+      expect(await planned(node)).toEqual([])
+      node.pod(OTHER, 'b', [claim('pv-1', true)], { devices: true })
+      expect(states(await node.apply())).toEqual(DONE)
+      expect(kept(OTHER)).toBe('kept')
+      const file = `${node.root}/plugins/kubernetes.io/csi/volumeDevices/pv-1/data/vol_data.json`
+      const text = readFileSync(file, 'utf8')
+      expect(text).toBe(
+        '{"attachmentID":"csi-45c0298dc5adc861caf80d911fd980383e365536591792566aa4f003ae4f6040","driverName":"disk.test","nodeName":"node-1","specVolID":"pv-1","volumeHandle":"handle/pv-1"}\n',
+      )
+      writeFileSync(file, '')
+      // O22: nothing but a person's word tells which volume it is.
+      const unconfirmed = (await planned(node)).map(({ blocked }) => blocked?.code)
+      expect(unconfirmed).toEqual(['IdentityUnconfirmed', 'IdentityUnconfirmed'])
+      expect(states(await node.apply({ handles: { 'pv-1': handleOf('pv-1') } }))).toEqual(['done', 'done'])
+      expect(readFileSync(file, 'utf8')).toBe(text)
+      node.forget(POD)
+      expect(states(await node.apply(ORPHANS))).toEqual(['done', 'done'])
+      node.forget(OTHER)
+      expect(states(await node.apply(ORPHANS))).toEqual(Array(4).fill('done'))
+      expect([...presentBlock(node, 'pv-1'), ...(await planned(node, ORPHANS))]).toEqual([])
+      node.attach(DRIVER, handleOf('pv-1'), 'pv-1')
+      node.pod(POD, 'a', [claim('pv-1')], { devices: true })
+      expect(states(await node.apply())).toEqual(DONE)
+      expect(kept()).toBe('kept')
+      node.forget(POD)
+      await node.apply(ORPHANS)
+    }))
 
-    it("gives the volume to the pod's group, or lets the driver do it (C62, C64)", async () => {
-      const calls = (group: string): string[] => [`NodeStageVolume ${group}`, `NodePublishVolume ${group}`]
-      expect(await inSameNamespace(WORKER, 'group')).toEqual({
-        set: ['done'],
-        gid: 3000,
-        mode: '2775',
-        groups: calls(''),
-      })
-      expect(await inSameNamespace(WORKER, 'groupByDriver')).toEqual({ set: ['done'], gid: 0, groups: calls('3000') })
-    })
+  it.for([
+    { who: 'volctl', flags: [], asked: '', gid: 3000, mode: '2775' },
+    { who: 'the driver', flags: ['--mount-group'], asked: '3000', gid: 0, mode: '755' },
+  ])("$who gives the volume to the pod's group (C62, C64)", ({ flags, asked, gid, mode }, { directory }) =>
+    withContentDriver(directory, { flags }, async (node, driver) => {
+      addVolume(node, 'pv-1')
+      node.pod(POD, 'a', [claim('pv-1')], { securityContext: { fsGroup: 3000 } })
+      expect(states(await node.apply())).toEqual(DONE)
+      const found = lstatSync(`${directories(node, 'pv-1').pod}/mount`)
+      expect([found.gid, (found.mode & 0o7777).toString(8)]).toEqual([gid, mode])
+      const { volumeCapability } = published(driver) as { volumeCapability?: { mount?: object } }
+      expect(volumeCapability?.mount).toEqual({ fsType: 'ext4', ...(asked !== '' && { volumeMountGroup: asked }) })
+    }),
+  )
 
-    it('takes the publication back where the group could not be set', async () => {
-      expect(await inSameNamespace(WORKER, 'groupFails')).toEqual({
-        first: ['failed WriteFailed'],
-        left: ['staged', 'stage file'],
-        next: ['done'],
-        end: all,
-        violations: [],
-      })
-    })
+  it('takes the publication back where the group could not be set', ({ directory }) =>
+    withContentDriver(directory, {}, async (node) => {
+      addVolume(node, 'pv-1')
+      node.pod(POD, 'a', [claim('pv-1')], { securityContext: { fsGroup: 3000 } })
+      const changeOwnership = async (): Promise<never> => {
+        throw new StepFailed('WriteFailed', 'the disk is full')
+      }
+      node.context = { host: { ...linuxHost, changeOwnership } }
+      expect(states(await node.apply())).toEqual(['failed WriteFailed'])
+      // Who finds it mounted would take it for done.
+      expect(present(node, 'pv-1')).toEqual(['staged', 'stage file'])
+      node.context = {}
+      expect(states(await node.apply())).toEqual(DONE)
+      expect(present(node, 'pv-1')).toEqual(ALL)
+    }))
 
-    it('publishes an inline volume with pod information and secret, and undoes it', async () => {
-      const { request, file, ...rest } = await inSameNamespace<{ request: object; file: object }>(WORKER, 'inline')
-      expect(rest).toEqual({
-        missing: ['failed ContentMissing'],
-        set: ['done'],
-        after: 0,
-        gone: ['done', 'done'],
-        left: [false, 0],
-        violations: [],
-      })
+  it('publishes an inline volume with pod information and secret, and undoes it', ({ directory }) => {
+    const spec = { volumeLifecycleModes: ['Ephemeral'], podInfoOnMount: true, attachRequired: false }
+    const flags = ['--require-pod-info', '--require-secret', 'password=hunter2']
+    return withContentDriver(directory, { spec, flags }, async (node, driver) => {
+      const source = { driver: DRIVER, fsType: 'ext4', readOnly: true, nodePublishSecretRef: { name: 'login' } }
+      node.pod(POD, 'a', [{ name: 'scratch', csi: { ...source, volumeAttributes: { size: '1Mi' } } }])
+      expect(states(await node.apply())).toEqual(['failed ContentMissing'])
+      node.addSecret('login', { password: 'hunter2' })
+      expect(states(await node.apply())).toEqual(DONE)
       const handle = 'csi-8d2e040ae86e7f845928ffdc917e80c320d44cf5c2e00848f5201aceb7a42250'
-      expect(request).toEqual({
+      expect(published(driver)).toEqual({
         volumeId: handle,
         targetPath: expect.stringMatching(/kubernetes\.io~csi\/scratch\/mount$/),
         volumeCapability: { mount: { fsType: 'ext4' }, accessMode: { mode: 'SINGLE_NODE_MULTI_WRITER' } },
@@ -119,194 +227,352 @@ describe.skipIf(noBlockDevices !== undefined)(
           size: '1Mi',
           'csi.storage.k8s.io/pod.name': 'a',
           'csi.storage.k8s.io/pod.namespace': 'default',
-          'csi.storage.k8s.io/pod.uid': '00000000-0000-4000-8000-000000000001',
+          'csi.storage.k8s.io/pod.uid': POD,
           'csi.storage.k8s.io/serviceAccount.name': '',
           'csi.storage.k8s.io/ephemeral': 'true',
         },
       })
-      expect(file).toMatchObject({ specVolID: 'scratch', volumeHandle: handle, volumeLifecycleMode: 'Ephemeral' })
+      const dir = directories(node, 'scratch').pod
+      expect(JSON.parse(readFileSync(`${dir}/vol_data.json`, 'utf8'))).toMatchObject({
+        ...{ specVolID: 'scratch', volumeHandle: handle, volumeLifecycleMode: 'Ephemeral' },
+      })
+      expect(await planned(node)).toEqual([])
+      node.forget(POD)
+      expect(states(await node.apply(ORPHANS))).toEqual(['done', 'done'])
+      expect([existsSync(dir), ...(await planned(node, ORPHANS))]).toEqual([false])
     })
+  })
 
-    it('hands secrets and tokens to the driver, and to nobody else', async () => {
-      const seen = await inSameNamespace<{ words: string[] }>(WORKER, 'secrets')
-      expect(seen).toMatchObject({
-        wrong: ['failed DriverRefused'],
-        set: ['done'],
-        asked: [
+  it('hands secrets and tokens to the driver, and to nobody else', ({ directory }) => {
+    const tokenRequests = [{ audience: 'vault', expirationSeconds: 600 }, { audience: '' }]
+    const flags = ['--require-secret', 'password=hunter2', '--require-pod-info']
+    return withContentDriver(
+      directory,
+      { spec: { podInfoOnMount: true, tokenRequests }, flags },
+      async (node, driver) => {
+        const reference = { name: 'login', namespace: 'default' }
+        addVolume(node, 'pv-1', { csi: { nodeStageSecretRef: reference, nodePublishSecretRef: reference } })
+        node.pod(POD, 'a', [claim('pv-1')], { serviceAccountName: 'app' })
+        const asked: TokenRequest[] = []
+        const expirationTimestamp = '2026-11-21T11:00:00Z'
+        node.cluster = {
+          requestToken: async (request) => {
+            asked.push(request)
+            return { token: `jwt-${request.audiences}`, expirationTimestamp: '2026-11-21T11:00:00.123Z' }
+          },
+        }
+        node.addSecret('login', { password: 'hunter3' })
+        const events: ApplyEvent[] = []
+        const wrong = await node.apply({}, (event) => events.push(event))
+        expect(states(wrong)).toEqual(['failed DriverRefused'])
+        expect(wrong.outcomes[0]?.message).toContain('the secrets lack the right password; given: ***')
+        node.addSecret('login', { password: 'hunter2' })
+        expect(states(await node.apply({}, (event) => events.push(event)))).toEqual(DONE)
+        expect(asked).toMatchObject([
           {
-            namespace: 'default',
-            serviceAccount: 'app',
-            audiences: ['vault'],
-            expirationSeconds: 600,
+            ...{ namespace: 'default', serviceAccount: 'app', audiences: ['vault'], expirationSeconds: 600 },
             pod: { name: 'a' },
           },
           { audiences: [] },
-        ],
-        tokens:
-          '{"":{"token":"jwt-","expirationTimestamp":"2026-11-21T11:00:00Z"},"vault":{"token":"jwt-vault","expirationTimestamp":"2026-11-21T11:00:00Z"}}',
-        leaked: [],
-        violations: [],
-      })
-      expect(seen.words[0]).toContain('the secrets lack the right password; given: ***')
-    })
-
-    it('mounts anew after a reboot that left every file (O25)', async () => {
-      expect(await inSameNamespace(WORKER, 'reboot')).toEqual({
-        steps: ['mkdir', 'writeVolumeData', 'NodeStageVolume', 'mkdir', 'writeVolumeData', 'NodePublishVolume'],
-        set: ['done'],
-        data: 'kept',
-        after: 0,
-        violations: [],
-      })
-    })
-
-    it('writes a lost, emptied or cut state file anew, byte for byte, by asking the driver once more (O5, O31)', async () => {
-      const written = [[['StateFileMissing', null]], ['done'], true, 0]
-      expect(await inSameNamespace(WORKER, 'lostFiles')).toEqual([written, written, written, written, written, all, []])
-    })
-
-    it('asks for nothing where attachment, node or other nodes have changed since the plan (S22, S30)', async () => {
-      expect(await inSameNamespace(WORKER, 'changedMeanwhile')).toEqual({
-        seen: {
-          deleting: ['refused AttachmentDeleting'],
-          gone: ['refused NotAttached'],
-          detached: ['refused NotAttached'],
-          notInUse: ['refused NotReportedInUse'],
-          notReported: ['refused NotAttached'],
-          outOfService: ['refused NodeNotReady'],
-          elsewhere: ['refused AccessMode'],
-          mayNotList: ['refused AccessMode'],
-        },
-        calls: 0,
-      })
-    })
-
-    const shown = { phase: 'Bound', allocatedResources: { storage: expect.any(String) } }
-    const other = { type: 'ModifyingVolume', status: 'True' }
-    const failed = expect.objectContaining({ type: 'NodeResizeError', status: 'True' })
-    const pending = { type: 'FileSystemResizePending', status: 'True' }
-    const asked = [['ExpandVolume', 'NotAsked']]
-    const grow = async (mode: string, fsType: string, size: string): Promise<void> => {
-      expect(await inSameNamespace(WORKER, 'expand', [mode, fsType])).toEqual({
-        asked,
-        again: [],
-        nextWords: [],
-        end: { storage: size },
-        set: ['done'],
-        words: [expect.stringContaining(`has grown to ${size}`)],
-        grew: true,
-        statuses: [{ storage: 'NodeResizeInProgress' }, null],
-        status: { ...shown, capacity: { storage: size }, conditions: [other] },
-        left: [],
-        violations: [],
-      })
-    }
-    it.each([
-      ['Filesystem', 'xfs', '400Mi'],
-      ['Block', '', '32Mi'],
-    ])('%s: grows with --expand, and the claim says so (R458, R459)', grow)
-    it.skipIf(noExt4Growth !== undefined)(
-      `an ext4 grows likewise${noExt4Growth === undefined ? '' : ` (${noExt4Growth})`}`,
-      () => grow('Filesystem', 'ext4', '32Mi'),
+        ])
+        const { volumeContext } = published(driver) as { volumeContext?: Record<string, string> }
+        expect(JSON.parse(volumeContext?.['csi.storage.k8s.io/serviceAccount.tokens'] ?? '')).toEqual({
+          '': { token: 'jwt-', expirationTimestamp },
+          vault: { token: 'jwt-vault', expirationTimestamp },
+        })
+        const written = sh('sh', '-c', `cat ${node.root}.journal/* $(find ${node.root} -name vol_data.json)`)
+        const shown = `${JSON.stringify([events, wrong, await node.look()])}${written}`
+        expect(['hunter2', 'hunter3', 'jwt-'].filter((secret) => shown.includes(secret))).toEqual([])
+      },
     )
+  })
 
-    it.each([
-      ['OUT_OF_RANGE', 'NodeResizeInfeasible', []],
-      ['INTERNAL', 'NodeResizeInProgress', ['ExpandVolume']],
-      ['FAILED_PRECONDITION', 'NodeResizeInProgress', ['ExpandVolume']],
-    ])('an expansion that fails with %s leaves the claim at %s (C101)', async (code, storage, left) => {
-      const args = ['Filesystem', 'ext4', `fail NodeExpandVolume=${code}`]
-      expect(await inSameNamespace(WORKER, 'expand', args)).toMatchObject({
-        set: [expect.stringMatching(/^failed Driver(Failed|Refused)$/)],
-        grew: false,
-        status: {
-          ...shown,
-          capacity: { storage: '16Mi' },
-          allocatedResourceStatuses: { storage },
-          conditions: [pending, other, failed],
+  it('mounts anew after a reboot that left every file (O25)', ({ directory }) =>
+    withContentDriver(directory, {}, async (node, driver) => {
+      addVolume(node, 'pv-1')
+      node.pod(POD, 'a', [claim('pv-1')])
+      await node.apply()
+      const file = `${directories(node, 'pv-1').pod}/mount/file`
+      writeFileSync(file, 'kept')
+      await driver.stop()
+      unmountBelow(node.root)
+      await driver.restart()
+      expect(states(await node.apply())).toEqual(DONE)
+      expect(readFileSync(file, 'utf8')).toBe('kept')
+      expect(await planned(node)).toEqual([])
+    }))
+
+  it('writes a lost, emptied or cut state file anew, byte for byte, by asking the driver once more (O5, O31)', ({
+    directory,
+  }) =>
+    withContentDriver(directory, {}, async (node) => {
+      addVolume(node, 'pv-1')
+      node.pod(POD, 'a', [claim('pv-1')])
+      await node.apply()
+      const { pod, global } = directories(node, 'pv-1')
+      for (const [file, damage] of [
+        [`${pod}/vol_data.json`, undefined],
+        [`${pod}/vol_data.json`, '{"attachmentID":"csi-45c'],
+        [`${global}/vol_data.json`, ''],
+      ] as const) {
+        const before = readFileSync(file, 'utf8')
+        if (damage === undefined) unlinkSync(file)
+        else writeFileSync(file, damage)
+        expect(await planned(node)).toMatchObject([{ reason: 'StateFileMissing' }])
+        expect(states(await node.apply())).toEqual(DONE)
+        expect(readFileSync(file, 'utf8')).toBe(before)
+        expect(await planned(node)).toEqual([])
+      }
+      expect(present(node, 'pv-1')).toEqual(ALL)
+    }))
+
+  it('asks for nothing where attachment, node or other nodes have changed since the plan (S22, S30)', ({ directory }) =>
+    withContentDriver(directory, {}, async (node, driver) => {
+      addVolume(node, 'pv-1')
+      node.pod(POD, 'a', [claim('pv-1')])
+      const [attachment] = node.attachments as [VolumeAttachment]
+      const spec = { ...attachment.spec, nodeName: 'node-2' }
+      const other = {
+        ...attachment,
+        metadata: { ...attachment.metadata, name: attachmentName(handleOf('pv-1'), DRIVER, 'node-2') },
+        spec,
+      }
+      const deletionTimestamp = '2026-11-21T11:00:00Z'
+      const withStatus = (status: object) => ({
+        getNode: async () => ({ ...node.node, status: { ...node.node.status, ...status } }),
+      })
+      const now = (given: object) => ({ getVolumeAttachment: async () => ({ ...attachment, ...given }) })
+      const cases: readonly (readonly [string, Partial<Cluster>])[] = [
+        ['AttachmentDeleting', now({ metadata: { ...attachment.metadata, deletionTimestamp } })],
+        ['NotAttached', { getVolumeAttachment: async () => undefined }],
+        ['NotAttached', now({ status: { attached: false } })],
+        ['NotReportedInUse', withStatus({ volumesInUse: [] })],
+        ['NotAttached', withStatus({ volumesAttached: [] })],
+        ['NodeNotReady', { getNode: async () => ({ ...node.node, spec: { taints: [{ key: OUT_OF_SERVICE }] } }) }],
+        ['AccessMode', { listVolumeAttachments: async () => [attachment, other] }],
+        ['AccessMode', { listVolumeAttachments: () => Promise.reject(new Error('forbidden')) }],
+      ]
+      for (const [code, cluster] of cases) {
+        node.cluster = cluster
+        expect([...states(await node.apply()), ...present(node, 'pv-1')], code).toEqual([`refused ${code}`])
+      }
+      expect(driver.log().filter(({ rpc }) => rpc === 'NodeStageVolume')).toEqual([])
+    }))
+
+  it('S17, S18: does not believe a driver that binds the volume of another pod, and takes that back', ({ directory }) =>
+    withContentDriver(directory, {}, async (node) => {
+      for (const [volume, uid] of [
+        ['pv-a', OTHER],
+        ['pv-b', POD],
+      ] as const) {
+        addVolume(node, volume)
+        node.pod(uid, volume, [claim(volume)])
+        if (uid === OTHER) expect(states(await node.apply())).toEqual(DONE)
+      }
+      const staged = `${directories(node, 'pv-a').global}/globalmount`
+      const bind = (target = ''): void => void sh('sh', '-c', `mkdir -p ${target} && mount --bind ${staged} ${target}`)
+      node.context = {
+        csi: async (name) => {
+          const own = await node.csiNode(name)
+          return own && { ...own, nodePublishVolume: async ({ targetPath }) => bind(targetPath) }
         },
-        left,
-        violations: [],
+      }
+      const { outcomes } = await node.apply()
+      const message = expect.stringMatching(
+        /has mounted another volume: ext4 mount .*; it was unmounted again; left as it is: the volume staged at [^,]*$/,
+      )
+      expect(outcomes).toMatchObject([{ state: 'failed', code: 'OtherVolume', message }])
+      expect(present(node, 'pv-b')).toEqual(['staged', 'stage file'])
+      node.context = {}
+      expect(states(await node.apply())).toEqual(DONE)
+      expect(present(node, 'pv-a', OTHER)).toEqual(ALL)
+
+      // Nor where it is found so.
+      const target = `${directories(node, 'pv-b').pod}/mount`
+      sh('umount', target)
+      bind(target)
+      const { operations, problems } = await node.plan()
+      expect([operations, problems]).toMatchObject([[], [{ severity: 'error', code: 'OtherVolume' }]])
+      sh('umount', target)
+    }))
+
+  it('leaves directories, modes, links and state files as a kubelet leaves them (C10)', ({ directory }) =>
+    withContentDriver(directory, {}, async (node) => {
+      addVolume(node, 'pv-1')
+      addVolume(node, 'pv-2', { volumeMode: 'Block' })
+      node.pod(POD, 'a', [claim('pv-1')])
+      node.pod(OTHER, 'b', [claim('pv-2')], { devices: true })
+      await node.apply()
+      const hash = directories(node, 'pv-1').global.split('/').at(-1) ?? ''
+      const lines = sh('find', node.root, '-xdev', '-path', '*kubernetes.io[/~]csi*', '-printf', '%P %y %m %l\\n')
+      const seen = lines.split('\n').map((line) => {
+        const [path = '', type, mode, target] = line.split(' ')
+        const what = mountsAt(`${node.root}/${path}`) > 0 ? 'mount' : type === 'l' ? `l ${target}` : `${type} ${mode}`
+        return `${path} ${what}`
+          .replace(node.root, 'ROOT')
+          .replace(hash, 'HASH')
+          .replaceAll(/00000000-[-0-9]+/g, 'UID')
       })
-    })
-
-    it.each([
-      ['hang', 'failed TimedOut'],
-      ['hang-after', 'failed TimedOut'],
-      ['die-before', 'failed DriverUnavailable'],
-      ['die-after', 'failed DriverUnavailable'],
-      ['fail-after', 'failed DriverFailed'],
-    ])('an expansion that meets %s is done by the next apply (C120)', async (kind, outcome) => {
-      const code = kind === 'fail-after' ? '=INTERNAL' : ''
-      const args = ['Filesystem', 'xfs', `${kind} NodeExpandVolume${code}:once`]
-      expect(await inSameNamespace(WORKER, 'expand', args)).toMatchObject({
-        set: [outcome],
-        // A driver that is not there is waited for.
-        left: kind.startsWith('die') ? [] : ['ExpandVolume'],
-        again: ['done'],
-        nextWords: [expect.stringContaining('has grown to 400Mi')],
-        end: { storage: '400Mi' },
-        violations: [],
-      })
-    })
-
-    it('grows without the right to say so in the claim, and says that', async () => {
-      const seen = await inSameNamespace<{ words: string[] }>(WORKER, 'expand', ['Filesystem', 'xfs', '', 'no'])
-      expect(seen).toMatchObject({ set: ['done'], grew: true, statuses: [], violations: [] })
-      expect(seen.words[0]).toMatch(/claim default\/claim-pv-1 still shows its old size/)
-    })
-
-    it('leaves directories, modes, links and state files as a kubelet leaves them (C10)', async () => {
       const base = 'plugins/kubernetes.io/csi'
       const blocks = `${base}/volumeDevices`
-      const global = `${base}/disk.test/HASH`
       const pod = 'pods/UID/volumes/kubernetes.io~csi'
       const devices = 'pods/UID/volumeDevices/kubernetes.io~csi'
-      expect(await inSameNamespace(WORKER, 'layout')).toEqual(
-        [
-          [`${base}`, 'd 750'],
-          [`${base}/disk.test`, 'd 750'],
-          [global, 'd 750'],
-          [`${global}/globalmount`, 'mount'],
-          [`${global}/vol_data.json`, 'f 644'],
-          [blocks, 'd 750'],
-          [`${blocks}/publish`, 'd 750'],
-          [`${blocks}/publish/pv-2`, 'd 750'],
-          [`${blocks}/publish/pv-2/UID`, 'mount'],
-          [`${blocks}/pv-2`, 'd 750'],
-          [`${blocks}/pv-2/data`, 'd 750'],
-          [`${blocks}/pv-2/data/vol_data.json`, 'f 644'],
-          [`${blocks}/pv-2/dev`, 'd 750'],
-          [`${blocks}/pv-2/dev/UID`, 'mount'],
-          [`${blocks}/staging`, 'd 750'],
-          [`${blocks}/staging/pv-2`, 'd 750'],
-          [devices, 'd 750'],
-          [`${devices}/pv-2`, `l ROOT/${blocks}/publish/pv-2/UID`],
-          [pod, 'd 750'],
-          [`${pod}/pv-1`, 'd 750'],
-          [`${pod}/pv-1/mount`, 'mount'],
-          [`${pod}/pv-1/vol_data.json`, 'f 644'],
-        ]
-          .map((each) => each.join(' '))
-          .sort(),
+      const made = [
+        ...[base, `${base}/disk.test`, `${base}/disk.test/HASH`, blocks, `${blocks}/publish`, `${blocks}/publish/pv-2`],
+        ...[
+          `${blocks}/pv-2`,
+          `${blocks}/pv-2/data`,
+          `${blocks}/pv-2/dev`,
+          `${blocks}/staging`,
+          `${blocks}/staging/pv-2`,
+        ],
+        ...[devices, pod, `${pod}/pv-1`],
+      ].map((path) => `${path} d 750`)
+      const files = [`${base}/disk.test/HASH`, `${blocks}/pv-2/data`, `${pod}/pv-1`].map(
+        (path) => `${path}/vol_data.json f 644`,
       )
-    })
+      const mounts = [
+        ...[`${base}/disk.test/HASH/globalmount`, `${blocks}/publish/pv-2/UID`],
+        ...[`${blocks}/pv-2/dev/UID`, `${pod}/pv-1/mount`],
+      ].map((path) => `${path} mount`)
+      const link = `${devices}/pv-2 l ROOT/${blocks}/publish/pv-2/UID`
+      expect(seen.toSorted()).toEqual([...made, ...files, ...mounts, link].toSorted())
+    }))
 
-    it('asks the driver for what a kubelet that starts afterwards asks it for, and leaves the same files (C92)', async () => {
-      const want = { same: true, mounts: [1, 1], after: 0, violations: [] }
-      expect(await inSameNamespace(WORKER, 'kubeletAfter')).toEqual(want)
-    })
+  it('asks the driver for what a kubelet that starts afterwards asks it for, and leaves the same files (C92)', ({
+    directory,
+  }) =>
+    withContentDriver(directory, {}, async (node, driver) => {
+      addVolume(node, 'pv-1')
+      node.pod(POD, 'a', [claim('pv-1')])
+      await node.apply()
+      const { pod, global } = directories(node, 'pv-1')
+      const read = (): string[] => [pod, global].map((path) => readFileSync(`${path}/vol_data.json`, 'utf8'))
+      const before = read()
+      const publishContext = node.attachments[0]?.status?.attachmentMetadata ?? {}
+      const about = { podUid: POD, specName: 'pv-1', handle: handleOf('pv-1'), nodeName: 'node-1' }
+      await mountVolume(driver, { ...about, publishContext })
+      expect(read()).toEqual(before)
+      expect([mountsAt(`${global}/globalmount`), mountsAt(`${pod}/mount`)]).toEqual([1, 1])
+      expect(await planned(node)).toEqual([])
+    }))
 
-    it('publishes again with a fresh token where --remount names it, and never undoes anything for it (C70)', async () => {
-      expect(await inSameNamespace(WORKER, 'republish')).toEqual({
-        planned: [0, 0, 0, 0],
-        steps: [['RemountVolume', 'RepublishAsked', 'mkdir', 'writeVolumeData', 'NodePublishVolume']],
-        set: ['done'],
-        failed: ['failed DriverFailed'],
-        tokens: 3,
-        there: all,
-        violations: [],
-      })
+  it('publishes again with a fresh token where --remount names it, and never undoes anything for it (C70)', ({
+    directory,
+  }) => {
+    const spec = { requiresRepublish: true, tokenRequests: [{ audience: 'vault' }] }
+    return withContentDriver(directory, { spec }, async (node, driver) => {
+      addVolume(node, 'pv-1')
+      node.pod(POD, 'a', [claim('pv-1')], { serviceAccountName: 'app' })
+      let tokens = 0
+      node.cluster = {
+        requestToken: async () => ({ token: `jwt-${++tokens}`, expirationTimestamp: '2026-11-21T11:00:00Z' }),
+      }
+      await node.apply()
+      for (const unasked of [{}, { remount: true }, { pods: ['default/a'] }, { remount: true, volumes: ['pv-2'] }])
+        expect(await planned(node, unasked)).toEqual([])
+      const options = { remount: true, pods: ['default/a'] }
+      expect(await planned(node, options)).toMatchObject([{ kind: 'RemountVolume', reason: 'RepublishAsked' }])
+      expect(states(await node.apply(options))).toEqual(DONE)
+      driver.setFaults('fail NodePublishVolume=INTERNAL:once')
+      expect(states(await node.apply({ remount: true, volumes: ['pv-1'] }))).toEqual(['failed DriverFailed'])
+      expect([tokens, ...present(node, 'pv-1')]).toEqual([3, ...ALL])
     })
-  },
-)
+  })
+
+  const other = { type: 'ModifyingVolume', status: 'True' }
+  const errors = expect.arrayContaining([expect.objectContaining({ type: 'NodeResizeError', status: 'True' })])
+
+  /** Grown by the controller, and to be expanded here. @returns its size in bytes */
+  async function growing(node: LiveNode, volumeMode: 'Filesystem' | 'Block'): Promise<() => number> {
+    const [from, to] = volumeMode === 'Block' ? ['16Mi', '32Mi'] : ['300Mi', '400Mi']
+    addVolume(node, 'pv-1', { volumeMode, capacity: { storage: from }, csi: { fsType: 'xfs' } })
+    node.setClaimStatus('claim-pv-1', { phase: 'Bound', capacity: { storage: from } })
+    node.pod(POD, 'a', [claim('pv-1')], { devices: volumeMode === 'Block' })
+    await node.apply()
+    node.growVolume('pv-1', { storage: to })
+    node.setClaimStatus('claim-pv-1', {
+      phase: 'Bound',
+      capacity: { storage: from },
+      allocatedResources: { storage: to },
+      allocatedResourceStatuses: { storage: 'NodeResizePending' },
+      conditions: [{ type: 'FileSystemResizePending', status: 'True' }, other],
+    })
+    return () => {
+      if (volumeMode === 'Block') return Number(sh('blockdev', '--getsize64', blockLink(node, 'pv-1')))
+      const { bsize, blocks } = statfsSync(`${directories(node, 'pv-1').pod}/mount`)
+      return bsize * blocks
+    }
+  }
+
+  const claimStatus = ({ claims }: LiveNode) => claims[0]?.status
+
+  it.for(['Filesystem', 'Block'] as const)(
+    '%s: grows with --expand, and the claim says so (R458, R459)',
+    (mode, { directory }) =>
+      withContentDriver(directory, {}, async (node) => {
+        const size = await growing(node, mode)
+        const before = size()
+        expect(await planned(node)).toMatchObject([{ kind: 'ExpandVolume', blocked: { code: 'NotAsked' } }])
+        const patches: ClaimStatusPatch[] = []
+        node.onClaimPatch = (patch) => void patches.push(patch)
+        const { outcomes } = await node.apply({ expand: true })
+        expect(outcomes).toMatchObject([{ state: 'done', message: expect.stringContaining('has grown to ') }])
+        expect(size()).toBeGreaterThan(before)
+        const statuses = patches.map(({ status: { allocatedResourceStatuses } }) => allocatedResourceStatuses ?? null)
+        expect(statuses).toEqual([{ storage: 'NodeResizeInProgress' }, null])
+        const storage = mode === 'Block' ? '32Mi' : '400Mi'
+        expect(claimStatus(node)).toEqual({
+          ...{ phase: 'Bound', capacity: { storage }, allocatedResources: { storage }, conditions: [other] },
+        })
+        expect(await planned(node, { expand: true })).toEqual([])
+      }),
+  )
+
+  it.for([
+    ['OUT_OF_RANGE', 'NodeResizeInfeasible', 0],
+    ['FAILED_PRECONDITION', 'NodeResizeInProgress', 1],
+  ] as const)('an expansion that fails with %s leaves the claim at %s (C101)', ([code, storage, left], { directory }) =>
+    withContentDriver(directory, {}, async (node, driver) => {
+      const size = await growing(node, 'Block')
+      const before = size()
+      driver.setFaults(`fail NodeExpandVolume=${code}`)
+      expect(states(await node.apply({ expand: true }))).toEqual([expect.stringMatching(/^failed Driver/)])
+      expect(size()).toBe(before)
+      const status = { capacity: { storage: '16Mi' }, allocatedResourceStatuses: { storage }, conditions: errors }
+      expect(claimStatus(node)).toMatchObject(status)
+      expect(await planned(node, { expand: true })).toHaveLength(left)
+    }),
+  )
+
+  it.for([
+    ['hang-after', 'failed TimedOut'],
+    ['die-after', 'failed DriverUnavailable'],
+  ])('an expansion that meets %s is done by the next apply (C120)', ([kind, outcome], { directory }) =>
+    withContentDriver(directory, {}, async (node, driver) => {
+      await growing(node, 'Block')
+      const fault = `${kind} NodeExpandVolume:once`
+      driver.setFaults(fault)
+      node.context = giveUpOn(fault, node)
+      expect(states(await node.apply({ expand: true }))).toEqual([outcome])
+      driver.setFaults()
+      if (kind === 'die-after') await driver.restart()
+      node.context = {}
+      expect(states(await node.apply({ expand: true }))).toEqual(DONE)
+      expect(claimStatus(node)).toMatchObject({ capacity: { storage: '32Mi' } })
+    }),
+  )
+
+  it('grows without the right to say so in the claim, and says that', ({ directory }) =>
+    withContentDriver(directory, {}, async (node) => {
+      const size = await growing(node, 'Block')
+      const before = size()
+      node.onClaimPatch = () => {
+        throw new ApiError('Forbidden', 'may not patch', { status: 403, reason: 'Forbidden' })
+      }
+      const { outcomes } = await node.apply({ expand: true })
+      const message = expect.stringMatching(/claim default\/claim-pv-1 still shows its old size/)
+      expect(outcomes).toMatchObject([{ state: 'done', message }])
+      expect(size()).toBeGreaterThan(before)
+    }))
+})

@@ -1,118 +1,172 @@
-import { existsSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
-import { inSameNamespace } from '../../helpers/in-namespace.ts'
-import { noMounts, noRoot } from '../../helpers/namespace.ts'
+/** emptyDir, set up with real directories and mounts. */
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { release } from 'node:os'
+import { describe, expect } from 'vitest'
+import { linuxHost } from '../../../src/core/host/linux-host.ts'
+import type { Pod, PodVolumeSource } from '../../../src/core/model/objects.ts'
+import { knowsNoswap } from '../../../src/core/plugins/tmpfs-options.ts'
+import { isInUserNamespace } from '../../../src/core/processes/standing.ts'
+import { statesOf } from '../../helpers/apply-plan.ts'
+import { LiveNode } from '../../helpers/live-node.ts'
+import { it } from '../../helpers/machine.ts'
+import { noRoot } from '../../helpers/namespace.ts'
+import { sh } from '../../helpers/scenario.ts'
 
-const WORKER = new URL('./empty-dir.worker.ts', import.meta.url)
+const POD = '00000000-0000-4000-8000-000000000001'
+const ORPHANS = { orphans: true }
+
+type EmptyDir = NonNullable<PodVolumeSource['emptyDir']>
+
+const kernelVersion = release()
+
+/** Its allocatable memory is 64Mi. */
+function nodeWith(directory: string, emptyDir: EmptyDir, spec: Partial<Pod['spec']> = {}) {
+  const node = new LiveNode(directory)
+  node.override = { kernelVersion }
+  node.pod(POD, 'a', [{ name: 'scratch', emptyDir }], spec)
+  return { node, dir: `${node.root}/pods/${POD}/volumes/kubernetes.io~empty-dir/scratch` }
+}
+
+const applied = async (node: LiveNode, options = {}): Promise<string[]> =>
+  Object.values(statesOf(await node.apply(options)))
+
+function look(path: string): string {
+  const { gid, mode } = lstatSync(path)
+  return `${gid} ${(mode & 0o7777).toString(8)}`
+}
+
+/** The newest mount on a path, by what a test decides on. */
+function mountOn(node: LiveNode, path: string): string {
+  const { fsType = '', options = [], superOptions = [] } = node.mounts().top(path) ?? {}
+  const told = [...options, ...superOptions].filter((each) => /^(size|noswap|pagesize)/.test(each))
+  return [fsType, ...new Set(told)].join(' ')
+}
+
+/** It is there, and goes with its pod; data is kept until it is asked for. */
+async function goes(node: LiveNode, dir: string): Promise<void> {
+  expect((await node.plan()).operations).toEqual([])
+  writeFileSync(`${dir}/file`, 'data')
+  node.forget(POD)
+  expect(await applied(node)).toEqual(['blocked DeletesData'])
+  expect(await applied(node, ORPHANS)).toEqual(['done', 'done'])
+  expect([...(await node.plan(ORPHANS)).operations, ...node.mounted()]).toEqual([])
+  expect(existsSync(`${node.root}/pods/${POD}`)).toBe(false)
+}
+
+const volumeMounts = [{ name: 'scratch', mountPath: '/scratch' }]
+const withResources = (resources: object): Partial<Pod['spec']> => ({
+  containers: [{ name: 'c', resources, volumeMounts }],
+})
+const hugePages = (size: string) => withResources({ requests: { [`hugepages-${size}`]: '4Mi' } })
 
 const noHugePages =
   noRoot ??
   (existsSync('/sys/kernel/mm/hugepages/hugepages-2048kB') ? undefined : 'this kernel has no huge pages of 2Mi')
 
-/** Its data is kept until it is asked for with --orphans; then nothing is left. */
-const LIFE = {
-  made: ['done'],
-  after: [],
-  kept: ['blocked DeletesData'],
-  gone: ['done', 'done'],
-  left: [],
-  exists: false,
-}
-
-describe.skipIf(noMounts !== undefined)(`emptyDir for real${noMounts === undefined ? '' : ` (${noMounts})`}`, () => {
-  it('is made, is there, and goes with its pod', async () => {
-    expect(await inSameNamespace(WORKER, 'disk')).toEqual({
-      states: ['done'],
-      mode: '777',
-      after: [],
-      gone: ['done', 'done'],
-      left: [],
-    })
+describe('emptyDir for real', () => {
+  it('is made, is there, and goes with its pod', async ({ directory }) => {
+    const { node, dir } = nodeWith(directory, {})
+    expect(await applied(node)).toEqual(['done'])
+    expect(look(dir)).toMatch(/ 777$/)
+    await goes(node, dir)
   })
 
-  it('fails, and leaves what it found, where a file is in its place', async () => {
-    expect(await inSameNamespace(WORKER, 'fileInTheWay')).toEqual(['failed WriteFailed'])
+  it('fails, and leaves what it found, where a file is in its place', async ({ directory }) => {
+    const { node } = nodeWith(directory, {})
+    const parent = `${node.root}/pods/${POD}/volumes`
+    mkdirSync(parent, { recursive: true })
+    writeFileSync(`${parent}/kubernetes.io~empty-dir`, 'not a directory')
+    expect(await applied(node)).toEqual(['failed WriteFailed'])
+    expect(readFileSync(`${parent}/kubernetes.io~empty-dir`, 'utf8')).toBe('not a directory')
   })
 
-  it.each([
-    { sizeLimit: '', size: '65536k' },
-    { sizeLimit: '8Mi', size: '8192k' },
-    { sizeLimit: '0', size: '65536k' },
-    { sizeLimit: '1Ti', size: '65536k' },
-  ])('in memory with sizeLimit "$sizeLimit" it has $size (P38, P39)', async ({ sizeLimit, size }) => {
-    const found = await inSameNamespace<{ noswap: boolean }>(WORKER, 'memory', [sizeLimit])
-    const mount = `tmpfs size=${size}${found.noswap ? ' noswap' : ''}`
-    expect(found).toEqual({ ...LIFE, mount, root: '0 1777', noswap: found.noswap })
-  })
+  it.for([
+    { sizeLimit: '', size: '65536k', spec: {} },
+    { sizeLimit: '8Mi', size: '8192k', spec: {} },
+    { sizeLimit: '1Ti', size: '65536k', spec: {} },
+    // No more than its pod may have.
+    { sizeLimit: '48Mi', size: '32768k', spec: withResources({ limits: { memory: '32Mi' } }) },
+  ])(
+    'in memory with sizeLimit "$sizeLimit" it has $size (P38, P39)',
+    async ({ sizeLimit, size, spec }, { directory }) => {
+      const limit = sizeLimit === '' ? {} : { sizeLimit }
+      const { node, dir } = nodeWith(directory, { medium: 'Memory', ...limit }, spec)
+      expect(await applied(node)).toEqual(['done'])
+      const noswap = knowsNoswap(kernelVersion) && !isInUserNamespace()
+      expect(mountOn(node, dir)).toBe(`tmpfs size=${size}${noswap ? ' noswap' : ''}`)
+      expect(look(dir)).toBe('0 1777')
+      node.forget(POD)
+      expect(await applied(node, ORPHANS)).toEqual(['done', 'done'])
+      expect(node.mounted()).toEqual([])
+    },
+  )
 
-  it('in memory it has no more than its pod may have', async () => {
-    expect(await inSameNamespace(WORKER, 'memoryOfPod')).toMatch(/^tmpfs size=32768k/)
-  })
-
-  it('is never mounted over somebody else’s mount, nor over data (S22)', async () => {
-    expect(await inSameNamespace(WORKER, 'foreign')).toEqual({
-      isTmpfs: false,
-      states: ['blocked ForeignMount'],
-      layers: 1,
-    })
-    expect(await inSameNamespace(WORKER, 'dataUnderneath')).toEqual({
-      states: ['blocked DataUnderMountPoint'],
-      data: 'precious',
-    })
+  it('is never mounted over somebody else’s mount, nor over data (S22)', async ({ directory }) => {
+    const { node, dir } = nodeWith(directory, { medium: 'Memory' })
+    mkdirSync(dir, { recursive: true })
+    writeFileSync(`${dir}/file`, 'precious')
+    expect(await applied(node)).toEqual(['blocked DataUnderMountPoint'])
+    expect(readFileSync(`${dir}/file`, 'utf8')).toBe('precious')
+    mkdirSync(`${directory}/other`)
+    sh('mount', '--bind', `${directory}/other`, dir)
+    expect(await applied(node)).toEqual(['blocked ForeignMount'])
+    expect(node.mounts().reached(dir)).toHaveLength(1)
   })
 })
 
 describe.skipIf(noHugePages !== undefined)(
   `emptyDir of huge pages${noHugePages === undefined ? '' : ` (${noHugePages})`}`,
   () => {
-    it('is made, is there, and goes with its pod', async () => {
-      expect(await inSameNamespace(WORKER, 'hugePages')).toEqual({
-        ...LIFE,
-        mount: 'hugetlbfs pagesize=2M',
-        root: '0 755',
-      })
+    it('has pages of the size that its pod asks for, and is not mounted over others', async ({ directory }) => {
+      const { node, dir } = nodeWith(directory, { medium: 'HugePages-2Mi' }, hugePages('2Mi'))
+      expect(await applied(node)).toEqual(['done'])
+      expect([mountOn(node, dir), look(dir)]).toEqual(['hugetlbfs pagesize=2M', '0 755'])
+      node.forget(POD)
+      expect(await applied(node, ORPHANS)).toEqual(['done', 'done'])
+      const other = nodeWith(`${directory}/other`, { medium: 'HugePages-1Gi' }, hugePages('1Gi'))
+      mkdirSync(other.dir, { recursive: true })
+      sh('mount', '-t', 'hugetlbfs', '-o', 'pagesize=2Mi', 'nodev', other.dir)
+      expect(await applied(other.node)).toEqual(['blocked ForeignMount'])
+      expect(other.node.mounts().reached(other.dir)).toHaveLength(1)
     })
-
-    it('is not mounted over pages of another size', async () => {
-      expect(await inSameNamespace(WORKER, 'otherHugePages')).toEqual({ states: ['blocked ForeignMount'], layers: 1 })
-    })
-
-    it('comes to the same end when killed before any change', () => comesToTheSameEnd('HugePages-2Mi', '2000 2775'))
   },
 )
 
 describe.skipIf(noRoot !== undefined)(`emptyDir of a group${noRoot === undefined ? '' : ` (${noRoot})`}`, () => {
-  it('gives what is in it to the group, and nothing outside', async () => {
-    expect(await inSameNamespace(WORKER, 'group')).toEqual({
-      states: ['done'],
-      inside: ['2000 2777', '2000 660'],
-      link: 2000,
-      outside: ['0 700', '0 600'],
-      said: ['/bound: not given to group 2000, since another mount is there'],
-      after: [],
-    })
+  const GROUP = { securityContext: { fsGroup: 2000 } }
+
+  it('gives what is in it to the group, and nothing outside', async ({ directory }) => {
+    const { node, dir } = nodeWith(directory, {}, GROUP)
+    const outside = `${directory}/outside`
+    mkdirSync(outside, { mode: 0o700 })
+    writeFileSync(`${outside}/file`, 'precious', { mode: 0o600 })
+    // The volume was made before and has content: a file, a planted link, a mount of something else.
+    mkdirSync(`${dir}/bound`, { recursive: true })
+    writeFileSync(`${dir}/file`, 'x', { mode: 0o600 })
+    symlinkSync(`${outside}/file`, `${dir}/link`)
+    sh('mount', '--bind', outside, `${dir}/bound`)
+    const said: string[] = []
+    const { outcomes } = await node.apply({}, ({ type, message }) => void (type === 'step' && said.push(message)))
+    expect(outcomes).toMatchObject([{ state: 'done' }])
+    expect([look(dir), look(`${dir}/file`), lstatSync(`${dir}/link`).gid]).toEqual(['2000 2777', '2000 660', 2000])
+    expect([look(outside), look(`${outside}/file`)]).toEqual(['0 700', '0 600'])
+    expect(said).toContain(`${dir}/bound: not given to group 2000, since another mount is there`)
+    expect((await node.plan()).operations).toEqual([])
   })
 
-  it('goes on where it was interrupted', async () => {
-    expect(await inSameNamespace(WORKER, 'interrupted')).toEqual({
-      first: { states: ['interrupted Interrupted'], given: 10, marker: false },
-      second: { states: ['done'], given: 40, marker: true },
-      after: [],
-    })
+  it('goes on where it was interrupted', async ({ directory }) => {
+    const { node, dir } = nodeWith(directory, {}, GROUP)
+    const marker = `${node.root}/pods/${POD}/plugins/kubernetes.io~empty-dir/scratch/ready`
+    mkdirSync(dir, { recursive: true })
+    for (let index = 0; index < 40; index++) writeFileSync(`${dir}/f${index}`, 'x')
+    const given = (): number => readdirSync(dir).filter((name) => lstatSync(`${dir}/${name}`).gid === 2000).length
+    const controller = new AbortController()
+    const onEntry = (entries: number): void => (entries === 10 ? controller.abort() : undefined)
+    const changeOwnership: typeof linuxHost.changeOwnership = (path, options) =>
+      linuxHost.changeOwnership(path, { ...options, onEntry })
+    node.context = { host: { ...linuxHost, changeOwnership }, signal: controller.signal }
+    expect([...(await applied(node)), given(), existsSync(marker)]).toEqual(['interrupted Interrupted', 10, false])
+    node.context = {}
+    expect([...(await applied(node)), given(), existsSync(marker)]).toEqual(['done', 40, true])
   })
-
-  it.each([
-    { medium: '', root: '2000 2777' },
-    { medium: 'Memory', root: '2000 3777' },
-  ])('comes to the same end when killed before any change (medium "$medium")', ({ medium, root }) =>
-    comesToTheSameEnd(medium, root),
-  )
 })
-
-/** The group is there in the end, whenever the first apply died. */
-async function comesToTheSameEnd(medium: string, root: string): Promise<void> {
-  const found = await inSameNamespace<{ kills: number; ends: object[] }>(WORKER, 'killed', [medium])
-  const layers = medium === '' ? 0 : 1
-  expect(found.ends).toEqual([{ root, layers, operations: [] }])
-  expect(found.kills).toBeGreaterThan(5)
-}

@@ -1,12 +1,54 @@
-import { describe, expect, it } from 'vitest'
-import { inSameNamespace } from '../../helpers/in-namespace.ts'
-import { noMounts, noRoot } from '../../helpers/namespace.ts'
+/** hostPath volumes, whose types are checked, and which are made where their types say so. */
+import { chmodSync, copyFileSync, lstatSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { describe, expect } from 'vitest'
+import { hostPaths } from '../../../src/core/node/host-paths.ts'
+import { commandPath } from '../../../src/core/trust/programs.ts'
+import { LiveNode } from '../../helpers/live-node.ts'
+import { it } from '../../helpers/machine.ts'
+import { noRoot } from '../../helpers/namespace.ts'
+import { sh } from '../../helpers/scenario.ts'
 
-const WORKER = new URL('./host-path.worker.ts', import.meta.url)
+const POD = '00000000-0000-4000-8000-000000000001'
 
-describe.skipIf(noMounts !== undefined)(`hostPath for real${noMounts === undefined ? '' : ` (${noMounts})`}`, () => {
-  it('what is of another type than the volume says is blocked, links followed (P58)', async () => {
-    expect(await inSameNamespace(WORKER, 'matrix')).toEqual({
+process.umask(0o022)
+
+/** What apply says of a pod that wants this path with this type. */
+async function verdict(directory: string, path: string, type: string): Promise<string> {
+  const node = new LiveNode(directory)
+  node.pod(POD, 'a', [{ name: 'v', hostPath: { path, type } }])
+  const [outcome] = (await node.apply()).outcomes
+  return outcome === undefined ? 'fine' : [outcome.state, outcome.code].filter(Boolean).join(' ')
+}
+
+const modeOf = (path: string) => (lstatSync(path).mode & 0o777).toString(8)
+
+/** A script in the place of a program, which it calls as $real, while the work is done. */
+async function withStandIn(directory: string, name: string, script: string, work: () => Promise<void>): Promise<void> {
+  const program = commandPath(name)
+  copyFileSync(program, `${directory}/real`)
+  writeFileSync(`${directory}/stand-in`, `#!/bin/sh\nreal=${directory}/real\n${script}\n`)
+  chmodSync(`${directory}/stand-in`, 0o755)
+  sh('mount', '--bind', `${directory}/stand-in`, program)
+  try {
+    await work()
+  } finally {
+    sh('umount', program)
+  }
+}
+
+describe('hostPath for real', () => {
+  it('what is of another type than the volume says is blocked, links followed (P58)', async ({ directory }) => {
+    mkdirSync(`${directory}/dir`)
+    writeFileSync(`${directory}/file`, '')
+    sh('mkfifo', `${directory}/fifo`)
+    symlinkSync('dir', `${directory}/link to dir`)
+    symlinkSync('nowhere', `${directory}/dangling`)
+    symlinkSync('/dev/null', `${directory}/char`)
+    const server = createServer()
+    await new Promise<void>((resolve) => server.listen(`${directory}/socket`, resolve))
+    const names = ['dir', 'file', 'fifo', 'link to dir', 'char', 'socket', 'dangling']
+    for (const [type, want] of Object.entries({
       Directory: ['dir fine', 'link to dir fine'],
       DirectoryOrCreate: ['dir fine', 'link to dir fine', 'dangling failed WriteFailed'],
       File: ['file fine'],
@@ -14,43 +56,77 @@ describe.skipIf(noMounts !== undefined)(`hostPath for real${noMounts === undefin
       Socket: ['socket fine'],
       CharDevice: ['char fine'],
       Nonsense: [],
+    })) {
+      const looks = names.map(
+        async (name) => `${name} ${await verdict(`${directory}/${type}/${name}`, `${directory}/${name}`, type)}`,
+      )
+      expect((await Promise.all(looks)).filter((each) => !each.endsWith('blocked HostPathType'))).toEqual(want)
+    }
+    server.close()
+  })
+
+  it('what is missing is made where the type says so, and is there then', async ({ directory }) => {
+    const node = new LiveNode(directory)
+    const [dir, file] = [`${directory}/a/b`, `${directory}/a/b/ready`]
+    const volume = (name: string, path: string, type: string) => ({ name, hostPath: { path, type } })
+    for (const volumes of [[], [volume('file', file, 'FileOrCreate')]]) {
+      node.pod(POD, 'a', [volume('dir', dir, 'DirectoryOrCreate'), ...volumes])
+      expect((await node.apply()).outcomes).toMatchObject([{ state: 'done' }])
+      expect((await node.plan()).operations).toEqual([])
+      node.forget(POD)
+    }
+    expect([`${directory}/a`, dir, file].map(modeOf)).toEqual(['755', '755', '644'])
+  })
+
+  it('what cannot be made fails', async ({ directory }) => {
+    writeFileSync(`${directory}/file`, '')
+    for (const [index, [path, type, end]] of [
+      ['missing/file', 'FileOrCreate', 'failed WriteFailed'],
+      ['file/dir', 'DirectoryOrCreate', 'failed WriteFailed'],
+      ['../etc', '', 'blocked HostPathType'],
+    ].entries())
+      expect(await verdict(`${directory}/${index}`, `${directory}/${path}`, type ?? ''), path).toBe(end)
+  })
+
+  it('of a pod that runs nothing is looked at', async ({ directory }) => {
+    const node = new LiveNode(directory)
+    node.pod(POD, 'a', [{ name: 'v', hostPath: { path: `${directory}/gone`, type: 'Directory' } }])
+    // Its kubelet has checked it.
+    node.alive.push(POD)
+    expect([(await node.look()).snapshot.hostPaths, (await node.plan()).operations]).toEqual([[], []])
+  })
+
+  it('what a container puts in its place keeps its mode', async ({ directory, skip }) => {
+    skip(noRoot !== undefined, noRoot)
+    mkdirSync(`${directory}/shared`)
+    writeFileSync(`${directory}/shadow`, 'secret', { mode: 0o600 })
+    // A link in the place of what was just made: nothing behind it is opened up.
+    const script = `$real "$@"\nrm -f "$2"; ln -s ${directory}/shadow "$2"`
+    await withStandIn(directory, 'touch', script, async () =>
+      expect(await verdict(directory, `${directory}/shared/file`, 'FileOrCreate')).toBe('done'),
+    )
+    expect(lstatSync(`${directory}/shared/file`).isSymbolicLink()).toBe(true)
+    expect(modeOf(`${directory}/shadow`)).toBe('600')
+  })
+
+  it('a path that does not answer hides none of the others', async ({ directory, skip }) => {
+    skip(noRoot !== undefined, noRoot)
+    mkdirSync(`${directory}/dir`)
+    const node = new LiveNode(directory)
+    const volumes = ['away', 'dir', 'missing'].map((name) => ({
+      name,
+      hostPath: { path: `${directory}/${name}`, type: 'Directory' },
+    }))
+    node.pod(POD, 'a', volumes)
+    // It lies on a server that is away.
+    const script = 'case "$*" in */away*) sleep 86399;; esac\nexec $real "$@"'
+    await withStandIn(directory, 'stat', script, async () => {
+      const found = await hostPaths(node.api(), () => false, 300)
+      expect(found.map(({ path, type, error }) => [path.slice(directory.length), type ?? error])).toEqual([
+        ['/away', 'Timeout'],
+        ['/dir', 'dir'],
+        ['/missing', 'absent'],
+      ])
     })
-  })
-
-  it('what is missing is made where the type says so, and is there then', async () => {
-    expect(await inSameNamespace(WORKER, 'made')).toEqual({
-      states: ['done', 'done'],
-      modes: ['755', '755', '644'],
-      after: [],
-    })
-  })
-
-  it('what cannot be made fails', async () => {
-    expect(await inSameNamespace(WORKER, 'notMade')).toEqual({
-      'no parent': 'failed WriteFailed',
-      'a file above': 'failed WriteFailed',
-      'a link to nowhere': 'failed WriteFailed',
-      'a step back': 'blocked HostPathType',
-    })
-  })
-
-  it('of a pod that runs nothing is looked at', async () => {
-    expect(await inSameNamespace(WORKER, 'running')).toEqual({ looked: [], operations: 0 })
-  })
-
-  it.skipIf(noRoot !== undefined)('what a container puts in its place keeps its mode', async () => {
-    expect(await inSameNamespace(WORKER, 'swapped')).toEqual({ state: 'done', linked: true, mode: '600' })
-  })
-
-  it('takes no mount options (P14)', async () => {
-    expect(await inSameNamespace(WORKER, 'mountOptions')).toEqual(['blocked PluginUnsupported'])
-  })
-
-  it.skipIf(noRoot !== undefined)('a path that does not answer hides none of the others', async () => {
-    expect(await inSameNamespace(WORKER, 'hanging')).toEqual([
-      ['/away', 'Timeout'],
-      ['/dir', 'dir'],
-      ['/missing', 'absent'],
-    ])
   })
 })

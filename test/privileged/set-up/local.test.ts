@@ -1,221 +1,345 @@
-import { describe, expect, it } from 'vitest'
-import { inSameNamespace } from '../../helpers/in-namespace.ts'
-import { noBlockDevices, noExt4Growth, noMounts, noRoot } from '../../helpers/namespace.ts'
+/** local volumes, set up with real directories, devices and mounts. */
+import { lstatSync, mkdirSync, readFileSync, readlinkSync, statfsSync, statSync, writeFileSync } from 'node:fs'
+import { describe, expect } from 'vitest'
+import { linuxHost } from '../../../src/core/host/linux-host.ts'
+import type { PersistentVolume } from '../../../src/core/model/objects.ts'
+import type { ApplyResult } from '../../../src/core/plan/events.ts'
+import { detachLoop } from '../../helpers/detach-loops.ts'
+import { LiveNode } from '../../helpers/live-node.ts'
+import { it } from '../../helpers/machine.ts'
+import { noBlockDevices, noExt4Growth, noRoot } from '../../helpers/namespace.ts'
+import { remountTmpfs } from '../../helpers/remount.ts'
+import { sh } from '../../helpers/scenario.ts'
 
-const WORKER = new URL('./local.worker.ts', import.meta.url)
-const GONE = { after: [], left: 0, planned: [] }
+const POD = '00000000-0000-4000-8000-000000000001'
+const OTHER = '00000000-0000-4000-8000-000000000002'
+const CLAIM = [{ name: 'data', persistentVolumeClaim: { claimName: 'claim-pv' } }]
+const READ_ONLY = [{ name: 'data', persistentVolumeClaim: { claimName: 'claim-pv', readOnly: true } }]
+const ORPHANS = { orphans: true }
+const MOUNTED = ['MountVolume done']
 
-const why = (reason: string | undefined) => (reason === undefined ? '' : ` (${reason})`)
-
-describe.skipIf(noMounts !== undefined)(`a local directory for real${why(noMounts)}`, () => {
-  it('is bound, is there, and goes with its pod; its data stays', async () => {
-    expect(await inSameNamespace(WORKER, 'directory')).toEqual({
-      ...GONE,
-      up: ['MountVolume done'],
-      seen: ['data', false],
-      down: ['CleanOrphanVolume done', 'RemoveOrphanPodDir done'],
-      kept: 'data',
-    })
-  })
-
-  it('is bound in two calls where it has options: one pod writes, another only reads (P125)', async () => {
-    expect(await inSameNamespace(WORKER, 'readOnly')).toMatchObject({
-      ...GONE,
-      up: ['MountVolume done', 'MountVolume done'],
-      seen: [
-        ['rw', 'noexec'],
-        ['ro', 'noexec'],
-      ],
-    })
-  })
-
-  it.skipIf(noRoot !== undefined)("is given to the first pod's group, and to no other's (P68)", async () => {
-    expect(await inSameNamespace(WORKER, 'group')).toEqual({
-      first: ['MountVolume done', 'MountVolume done'],
-      second: ['MountVolume done'],
-      gid: 4711,
-      mode: '664',
-      root: 4711,
-    })
-  })
-
-  it('is refused by a path that is bad, missing, or a file', async () => {
-    const invalid = ['InvalidPath', 'MountVolume blocked InvalidPath', '0']
-    const unusable = ['not blocked', 'MountVolume failed InvalidPath', '0']
-    expect(await inSameNamespace(WORKER, 'badPaths')).toEqual({
-      '': invalid,
-      relative: invalid,
-      '/srv/../etc': invalid,
-      '/missing': unusable,
-      '/file': unusable,
-    })
-  })
-
-  it('fails on a full disk, and leaves nothing half-made', async () => {
-    expect(await inSameNamespace(WORKER, 'fullDisk')).toEqual({
-      full: ['MountVolume failed WriteFailed'],
-      left: false,
-      freed: ['MountVolume done'],
-    })
-  })
-})
-
-describe.skipIf(noBlockDevices !== undefined)(`a local device for real${why(noBlockDevices)}`, () => {
-  it.each(['ext4', 'xfs'])('%s is mounted once, for two pods, and goes with them', async (type) => {
-    expect(await inSameNamespace(WORKER, type)).toEqual({
-      ...GONE,
-      up: ['MountVolume done', 'MountVolume done'],
-      seen: { type: [[type, true]], shared: 'data', mode: '750' },
-      down: [
-        'CleanOrphanVolume done',
-        'CleanOrphanVolume done',
-        'UnmountDevice done',
-        'RemoveOrphanPodDir done',
-        'RemoveOrphanPodDir done',
-      ],
-    })
-  })
-
-  it('is mounted read-only for who only reads', async () => {
-    expect(await inSameNamespace(WORKER, 'readOnlyDevice')).toMatchObject({
-      ...GONE,
-      up: ['MountVolume done'],
-      seen: true,
-    })
-  })
-
-  it('with nothing on it is not formatted: the command is named, and nothing left (S15)', async () => {
-    expect(await inSameNamespace(WORKER, 'empty')).toEqual({
-      states: ['FilesystemUnfit'],
-      hint: true,
-      left: [false, false, 0],
-    })
-  })
-
-  it('that is mounted elsewhere is refused, by name, until it is let go', async () => {
-    expect(await inSameNamespace(WORKER, 'busy')).toEqual({
-      code: 'HeldBy',
-      names: true,
-      left: [false, 0],
-      freed: ['MountVolume done'],
-    })
-  })
-
-  it('is refused where something else is mounted in its place', async () => {
-    expect(await inSameNamespace(WORKER, 'foreignGlobal')).toEqual(['MountVolume failed ForeignMount'])
-  })
-
-  it('is mounted again where only the global mount was lost (O31)', async () => {
-    expect(await inSameNamespace(WORKER, 'lostGlobal')).toMatchObject({ ...GONE, up: ['MountVolume done'] })
-  })
-
-  it('is whole after a kill anywhere and another apply, and goes without a trace', async () => {
-    expect(await inSameNamespace(WORKER, 'killedDevice')).toEqual({
-      places: true,
-      outcomes: ['MountVolume done 0 0 0 0', ' 0 0 0 0'],
-    })
-  })
-})
-
-const GROWN = {
-  up: ['MountVolume done'],
-  set: ['ExpandVolume done'],
-  words: expect.stringContaining('has grown to 400Mi'),
-  said: [{ storage: 'NodeResizeInProgress' }, null],
-  claim: ['400Mi'],
-  data: 'data',
-  again: [],
-  left: 0,
+/** A node with a pod that wants a local PersistentVolume. */
+function nodeWith(directory: string, path: string, spec: Partial<PersistentVolume['spec']> = {}): LiveNode {
+  const node = new LiveNode(directory)
+  node.persistentVolume('pv', { local: { path }, ...spec })
+  node.pod(POD, 'a', CLAIM, { devices: spec.volumeMode === 'Block' })
+  return node
 }
-const FAILED = { ...GROWN, said: [], claim: ['300Mi'], again: ['ExpandVolume'] }
 
-describe.skipIf(noMounts !== undefined)(`a local directory that grows${why(noMounts)}`, () => {
-  it('has no size of its own: nothing is done, and the claim says that it is (P71)', async () => {
-    const words = expect.stringContaining('is a directory, which has no size of its own')
-    expect(await inSameNamespace(WORKER, 'growDirectory')).toEqual({ ...GROWN, words, grew: 0 })
+const podDir = ({ root }: LiveNode, uid = POD) => `${root}/pods/${uid}/volumes/kubernetes.io~local-volume/pv`
+const globalDir = ({ root }: LiveNode) => `${root}/plugins/kubernetes.io/local-volume/mounts/pv`
+const mapDir = ({ root }: LiveNode) => `${root}/plugins/kubernetes.io~local-volume/volumeDevices/pv`
+const linkOf = ({ root }: LiveNode, uid = POD) => `${root}/pods/${uid}/volumeDevices/kubernetes.io~local-volume/pv`
+const exists = (path: string) => lstatSync(path, { throwIfNoEntry: false }) !== undefined
+
+const states = ({ outcomes }: ApplyResult): string[] =>
+  outcomes.map(({ kind, state, code }) => `${kind} ${state}${code === undefined ? '' : ` ${code}`}`)
+
+/** Loop devices on files below the root directory. */
+const loopsOn = ({ root }: LiveNode) =>
+  linuxHost.loops().filter(({ backingFile }) => backingFile.startsWith(`${root}/`))
+
+function directoryIn(directory: string): string {
+  mkdirSync(`${directory}/source`)
+  writeFileSync(`${directory}/source/file`, 'data')
+  return `${directory}/source`
+}
+
+/** A sparse image on a loop device, for as long as the work takes. */
+async function withDisk(
+  directory: string,
+  type: string | undefined,
+  work: (device: string) => Promise<void>,
+  options: readonly string[] = [],
+): Promise<void> {
+  const file = `${directory}/disk-${type ?? 'empty'}.img`
+  sh('truncate', '-s', '300M', file)
+  if (type !== undefined) sh(`mkfs.${type}`, type === 'xfs' ? '-q' : '-qF', file)
+  const device = sh('losetup', ...options, '-f', '--show', file)
+  try {
+    await work(device)
+  } finally {
+    detachLoop(device)
+  }
+}
+
+/** It is there, and goes with its pods, without a trace. */
+async function goes(node: LiveNode): Promise<string[]> {
+  expect((await node.plan()).operations).toEqual([])
+  for (const { metadata } of [...node.pods]) if (metadata.name !== 'witness') node.forget(metadata.uid)
+  const down = states(await node.apply(ORPHANS))
+  expect([...node.mounted(), ...loopsOn(node), ...(await node.plan(ORPHANS)).operations]).toEqual([])
+  return down
+}
+
+const reason = (why: string | undefined) => (why === undefined ? '' : ` (${why})`)
+
+describe('a local directory for real', () => {
+  it('is bound, is there, and goes with its pod; its data stays', async ({ directory }) => {
+    const source = directoryIn(directory)
+    const node = nodeWith(directory, source)
+    expect(states(await node.apply())).toEqual(MOUNTED)
+    expect([readFileSync(`${podDir(node)}/file`, 'utf8'), exists(globalDir(node))]).toEqual(['data', false])
+    expect(await goes(node)).toEqual(['CleanOrphanVolume done', 'RemoveOrphanPodDir done'])
+    expect(readFileSync(`${source}/file`, 'utf8')).toBe('data')
+  })
+
+  it('is bound in two calls where it has options: one pod writes, another only reads (P125)', async ({ directory }) => {
+    const node = nodeWith(directory, directoryIn(directory), { mountOptions: ['noexec'] })
+    node.pod(OTHER, 'b', READ_ONLY)
+    expect(states(await node.apply())).toEqual([...MOUNTED, ...MOUNTED])
+    const options = (uid: string) => node.mounts().top(podDir(node, uid))?.options
+    expect(options(POD)).toEqual(expect.arrayContaining(['rw', 'noexec']))
+    expect(options(OTHER)).toEqual(expect.arrayContaining(['ro', 'noexec']))
+    await goes(node)
+  })
+
+  it("is given to the first pod's group, and to no other's (P68)", async ({ directory, skip }) => {
+    skip(noRoot !== undefined, noRoot)
+    const source = directoryIn(directory)
+    const node = new LiveNode(directory)
+    node.persistentVolume('pv', { local: { path: source } })
+    node.pod(POD, 'a', CLAIM, { securityContext: { fsGroup: 4711 } })
+    node.pod(OTHER, 'b', CLAIM, { securityContext: { fsGroup: 4712 } })
+    await node.apply()
+    node.forget(OTHER)
+    await node.apply()
+    node.pod(OTHER, 'b', CLAIM, { securityContext: { fsGroup: 4712 } })
+    expect(states(await node.apply())).toEqual(MOUNTED)
+    const { gid, mode } = lstatSync(`${source}/file`)
+    expect([gid, (mode & 0o777).toString(8), lstatSync(source).gid]).toEqual([4711, '664', 4711])
+  })
+
+  it('is refused by a path that is bad, missing, or a file', async ({ directory }) => {
+    writeFileSync(`${directory}/file`, '')
+    for (const [path, state] of [
+      ['relative', 'blocked'],
+      ['/srv/../etc', 'blocked'],
+      [`${directory}/missing`, 'failed'],
+      [`${directory}/file`, 'failed'],
+    ] as const) {
+      const node = nodeWith(`${directory}/${path.length}`, path)
+      expect(states(await node.apply()), path).toEqual([`MountVolume ${state} InvalidPath`])
+      expect(node.mounted()).toEqual([])
+    }
+  })
+
+  it('fails on a full disk, and leaves nothing half-made', async ({ directory }) => {
+    mkdirSync(`${directory}/small`)
+    sh('mount', '-t', 'tmpfs', '-o', 'nr_inodes=7', 'tmpfs', `${directory}/small`)
+    const node = nodeWith(`${directory}/small`, directoryIn(directory))
+    node.context = { lockFile: `${directory}/lock`, journalDir: `${directory}/journal` }
+    expect(states(await node.apply())).toEqual(['MountVolume failed WriteFailed'])
+    expect(exists(`${node.root}/pods/${POD}`)).toBe(false)
+    remountTmpfs(`${directory}/small`, 'nr_inodes=100')
+    expect(states(await node.apply())).toEqual(MOUNTED)
   })
 })
 
-describe.skipIf(noBlockDevices !== undefined)(`a local device that grows${why(noBlockDevices)}`, () => {
-  it('xfs has all of it, its data and the claim say so (P131, R458, R459)', async () => {
-    expect(await inSameNamespace(WORKER, 'grow', ['xfs'])).toEqual({ ...GROWN, grew: 100 })
-  })
+describe.skipIf(noBlockDevices !== undefined)(`a local device for real${reason(noBlockDevices)}`, () => {
+  it.for(['ext4', 'xfs'])('%s is mounted once, for two pods, and goes with them', (type, { directory }) =>
+    withDisk(directory, type, async (device) => {
+      const node = nodeWith(directory, device, { local: { path: device, fsType: type }, mountOptions: ['noatime'] })
+      node.pod(OTHER, 'b', CLAIM)
+      expect(states(await node.apply())).toEqual([...MOUNTED, ...MOUNTED])
+      writeFileSync(`${podDir(node)}/file`, 'data')
+      expect(node.mounts().reached(globalDir(node))).toMatchObject([
+        { fsType: type, options: expect.arrayContaining(['noatime']) },
+      ])
+      expect(readFileSync(`${podDir(node, OTHER)}/file`, 'utf8')).toBe('data')
+      expect(await goes(node)).toEqual([
+        ...['CleanOrphanVolume done', 'CleanOrphanVolume done', 'UnmountDevice done'],
+        ...['RemoveOrphanPodDir done', 'RemoveOrphanPodDir done'],
+      ])
+    }),
+  )
 
-  it.skipIf(noExt4Growth !== undefined)(`ext4 likewise${why(noExt4Growth)}`, async () => {
-    const seen = await inSameNamespace<{ grew: number }>(WORKER, 'grow', ['ext4'])
-    expect(seen).toMatchObject(GROWN)
-    expect(seen.grew).toBeGreaterThan(80)
-  })
+  it('is mounted read-only, by a link to it, for who only reads', ({ directory }) =>
+    withDisk(directory, 'ext4', async (device) => {
+      sh('ln', '-s', device, `${directory}/by-name`)
+      const node = new LiveNode(directory)
+      node.persistentVolume('pv', { local: { path: `${directory}/by-name` } })
+      node.pod(POD, 'a', READ_ONLY)
+      expect(states(await node.apply())).toEqual(MOUNTED)
+      expect(node.mounts().top(globalDir(node))?.superOptions).toContain('ro')
+      await goes(node)
+    }))
 
-  it('is left alone where it is read-only (P131)', async () => {
-    const words = expect.stringMatching(/loop\d+ is read-only, and was not expanded$/)
-    expect(await inSameNamespace(WORKER, 'grow', ['xfs', 'read-only'])).toEqual({
-      ...GROWN,
-      words,
-      data: '',
-      grew: 0,
-    })
-  })
+  it('with nothing on it is not formatted: the command is named, and nothing left (S15)', ({ directory }) =>
+    withDisk(directory, undefined, async (device) => {
+      const node = nodeWith(directory, device, { local: { path: device, fsType: 'xfs' } })
+      const { outcomes } = await node.apply()
+      const hint = expect.stringMatching(new RegExp(`mkfs\\.xfs ${device}$`))
+      expect(outcomes).toMatchObject([{ code: 'FilesystemUnfit', hint }])
+      expect([exists(globalDir(node)), exists(podDir(node)), node.mounted()]).toEqual([false, false, []])
+    }))
 
-  it('that cannot be grown stays as it is, and the claim tells why (R459)', async () => {
-    expect(await inSameNamespace(WORKER, 'grow', ['xfs', 'mounted read-only'])).toEqual({
-      ...FAILED,
-      set: ['ExpandVolume failed ExpandFailed'],
-      words: expect.stringContaining('xfs_growfs of /dev/loop'),
-      said: [{ storage: 'NodeResizeInProgress' }, null],
-      claim: ['300Mi', 'NodeResizeError'],
-      data: '',
-      grew: 0,
-    })
-  })
+  it('that is mounted elsewhere is refused, by name, mounted or mapped, until it is let go', ({ directory }) =>
+    withDisk(directory, 'ext4', async (device) => {
+      const elsewhere = `${directory}/elsewhere`
+      mkdirSync(elsewhere)
+      sh('mount', device, elsewhere)
+      const node = nodeWith(directory, device)
+      const { outcomes } = await node.apply()
+      expect(outcomes).toMatchObject([{ code: 'HeldBy', message: expect.stringContaining(elsewhere) }])
+      expect([exists(globalDir(node)), node.mounted()]).toEqual([false, []])
+      const mapping = nodeWith(`${directory}/raw`, device, { volumeMode: 'Block' })
+      expect(states(await mapping.apply())).toEqual(['MapVolume failed HeldBy'])
+      expect([exists(`${mapDir(mapping)}/${POD}`), loopsOn(mapping)]).toEqual([false, []])
+      sh('umount', elsewhere)
+      expect(states(await node.apply())).toEqual(MOUNTED)
+      await goes(node)
+    }))
 
-  it('is not taken for another one that the PersistentVolume names by now', async () => {
-    expect(await inSameNamespace(WORKER, 'growAnother')).toMatchObject({
-      ...FAILED,
-      set: ['ExpandVolume failed ForeignMount'],
-      words: expect.stringMatching(/is there, but \/dev\/loop\d+ is to be expanded$/),
-      grew: 0,
-    })
+  it('is refused where something else is mounted in its place', ({ directory }) =>
+    withDisk(directory, 'ext4', async (device) => {
+      const node = nodeWith(directory, device)
+      mkdirSync(globalDir(node), { recursive: true })
+      sh('mount', '-t', 'tmpfs', 'tmpfs', globalDir(node))
+      expect(states(await node.apply())).toEqual(['MountVolume failed ForeignMount'])
+    }))
+
+  it('is mounted again where only the global mount was lost (O31)', ({ directory }) =>
+    withDisk(directory, 'ext4', async (device) => {
+      const node = nodeWith(directory, device)
+      await node.apply()
+      sh('umount', globalDir(node))
+      node.pod(OTHER, 'b', CLAIM)
+      expect(states(await node.apply())).toEqual(MOUNTED)
+      await goes(node)
+    }))
+})
+
+interface Growth {
+  readonly state: string
+  readonly message: unknown
+  /** In MiB. */
+  readonly grown: readonly [atLeast: number, atMost: number]
+  /** What the claim says in the end. */
+  readonly claim: readonly string[]
+}
+
+const GROWN = { state: 'done', grown: [80, 100], claim: ['400Mi'] } as const
+const LEFT = { state: 'done', grown: [0, 0], claim: ['400Mi'] } as const
+
+/** The volume is set up, grows from 300Mi to 400Mi, and is expanded; and is torn down again. */
+async function grows(node: LiveNode, grow: () => unknown, want: Growth): Promise<void> {
+  const mebibytes = () => {
+    const { bsize, blocks } = statfsSync(podDir(node))
+    return Math.round((bsize * blocks) / (1 << 20))
+  }
+  node.setClaimStatus('claim-pv', { phase: 'Bound', capacity: { storage: '300Mi' } })
+  expect(states(await node.apply())).toEqual(MOUNTED)
+  const size = mebibytes()
+  grow()
+  node.growVolume('pv', { storage: '400Mi' })
+  node.setClaimStatus('claim-pv', {
+    phase: 'Bound',
+    capacity: { storage: '300Mi' },
+    allocatedResources: { storage: '400Mi' },
+    allocatedResourceStatuses: { storage: 'NodeResizePending' },
+  })
+  const { outcomes } = await node.apply({ expand: true })
+  expect(outcomes).toMatchObject([{ state: want.state, message: want.message }])
+  expect(mebibytes() - size).toBeGreaterThanOrEqual(want.grown[0])
+  expect(mebibytes() - size).toBeLessThanOrEqual(want.grown[1])
+  const { capacity, conditions = [] } = node.claims[0]?.status ?? {}
+  expect([capacity?.storage, ...conditions.map(({ type }) => type)]).toEqual(want.claim)
+  expect((await node.plan({ expand: true })).operations).toHaveLength(want.state === 'done' ? 0 : 1)
+}
+
+describe('a local directory that grows', () => {
+  it('has no size of its own: nothing is done, and the claim says that it is (P71)', ({ directory }) => {
+    const node = nodeWith(directory, directoryIn(directory), { capacity: { storage: '300Mi' } })
+    const message = expect.stringContaining('is a directory, which has no size of its own')
+    return grows(node, () => undefined, { ...LEFT, message })
   })
 })
 
-describe.skipIf(noBlockDevices !== undefined)(`a raw local device for real${why(noBlockDevices)}`, () => {
-  it('is mapped for two pods, and goes with them (P98-P102)', async () => {
-    expect(await inSameNamespace(WORKER, 'block')).toEqual({
-      ...GONE,
-      up: ['MapVolume done', 'MapVolume done'],
-      seen: { link: [true, true], map: true, mode: '750', loops: 2 },
-      down: [
-        'UnmapVolume done',
-        'UnmapVolume done',
-        'UnmapDevice done',
-        'RemoveOrphanPodDir done',
-        'RemoveOrphanPodDir done',
-      ],
-    })
+describe.skipIf(noBlockDevices !== undefined)(`a local device that grows${reason(noBlockDevices)}`, () => {
+  const DONE: Growth = { ...GROWN, message: expect.stringContaining('has grown to 400Mi') }
+
+  it.for<{ how: string; type: string; loop?: readonly string[]; mount?: readonly string[]; want: Growth }>([
+    { how: 'xfs has all of it, and the claim says so (P131, R458, R459)', type: 'xfs', want: DONE },
+    { how: 'ext4 likewise', type: 'ext4', want: DONE },
+    {
+      how: 'is left alone where it is read-only (P131)',
+      type: 'xfs',
+      loop: ['-r'],
+      want: { ...LEFT, message: expect.stringMatching(/loop\d+ is read-only, and was not expanded$/) },
+    },
+    {
+      how: 'that cannot be grown stays as it is, and the claim tells why (R459)',
+      type: 'xfs',
+      mount: ['ro'],
+      want: {
+        ...{ state: 'failed', message: expect.stringContaining('xfs_growfs of /dev/loop'), grown: [0, 0] },
+        claim: ['300Mi', 'NodeResizeError'],
+      },
+    },
+  ])('$how', ({ type, loop = [], mount = [], want }, { directory, skip }) => {
+    skip(type === 'ext4' && noExt4Growth !== undefined, noExt4Growth)
+    const work = (device: string) => {
+      const spec = { local: { path: device, fsType: type }, capacity: { storage: '300Mi' }, mountOptions: [...mount] }
+      const grow = (): void => {
+        sh('truncate', '-s', '400M', `${directory}/disk-${type}.img`)
+        sh('losetup', '-c', device)
+      }
+      return grows(nodeWith(directory, device, spec), grow, want)
+    }
+    return withDisk(directory, type, work, loop)
   })
 
-  it('whatever part of it was lost is made again', async () => {
-    const once = [['MapVolume done'], []]
-    expect(await inSameNamespace(WORKER, 'blockRepaired')).toMatchObject({
-      ...GONE,
-      repaired: [...once, ...once, ...once],
-      up: [],
-      seen: true,
-    })
-  })
+  it('is not taken for another one that the PersistentVolume names by now', ({ directory }) =>
+    withDisk(directory, 'xfs', (device) =>
+      withDisk(directory, 'ext4', async (other) => {
+        const local = { path: device, fsType: 'xfs' }
+        const node = nodeWith(directory, device, { local, capacity: { storage: '300Mi' } })
+        const grow = (): void => {
+          local.path = other
+        }
+        const message = expect.stringMatching(/is there, but \/dev\/loop\d+ is to be expanded$/)
+        await grows(node, grow, { state: 'failed', message, grown: [0, 0], claim: ['300Mi'] })
+      }),
+    ))
+})
 
-  it('is not mapped while a file system on it is mounted', async () => {
-    expect(await inSameNamespace(WORKER, 'blockMounted')).toEqual({
-      states: ['MapVolume failed HeldBy'],
-      left: [false, 0],
-    })
-  })
+describe.skipIf(noBlockDevices !== undefined)(`a raw local device for real${reason(noBlockDevices)}`, () => {
+  it('is mapped for two pods, and goes with them (P98-P102)', ({ directory }) =>
+    withDisk(directory, undefined, async (device) => {
+      sh('ln', '-s', device, `${directory}/by-name`)
+      const node = nodeWith(directory, `${directory}/by-name`, { volumeMode: 'Block' })
+      node.pod(OTHER, 'b', CLAIM, { devices: true })
+      expect(states(await node.apply())).toEqual(['MapVolume done', 'MapVolume done'])
+      expect([POD, OTHER].map((uid) => readlinkSync(linkOf(node, uid)))).toEqual([device, device])
+      expect(statSync(`${mapDir(node)}/${POD}`).rdev).toBe(statSync(device).rdev)
+      expect(loopsOn(node)).toHaveLength(2)
+      expect(await goes(node)).toEqual([
+        ...['UnmapVolume done', 'UnmapVolume done', 'UnmapDevice done'],
+        ...['RemoveOrphanPodDir done', 'RemoveOrphanPodDir done'],
+      ])
+    }))
 
-  it('is whole after a kill anywhere and another apply, and goes without a trace', async () => {
-    expect(await inSameNamespace(WORKER, 'killedBlock')).toEqual({
-      places: true,
-      outcomes: ['MapVolume done 0 0 0 0', ' 0 0 0 0'],
-    })
-  })
+  it('whatever part of it was lost is made again', ({ directory }) =>
+    withDisk(directory, undefined, async (device) => {
+      const node = nodeWith(directory, device, { volumeMode: 'Block' })
+      await node.apply()
+      const detach = (): void => {
+        for (const loop of loopsOn(node)) detachLoop(loop.device)
+      }
+      for (const damage of [
+        detach,
+        () => sh('rm', linkOf(node)),
+        () => {
+          sh('ln', '-sfn', '/dev/null', linkOf(node))
+          detach()
+        },
+      ]) {
+        damage()
+        expect(states(await node.apply())).toEqual(['MapVolume done'])
+        expect((await node.plan()).operations).toEqual([])
+      }
+      expect(readlinkSync(linkOf(node))).toBe(device)
+      await goes(node)
+    }))
 })

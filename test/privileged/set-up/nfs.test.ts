@@ -1,60 +1,104 @@
-import { describe, expect, it } from 'vitest'
-import { inNamespace } from '../../helpers/in-namespace.ts'
+/** nfs, set up against a stand-in for mount(8) that lies in its place, on this machine alone. */
+import { spawnSync } from 'node:child_process'
+import { chmodSync, copyFileSync, existsSync, lstatSync, readFileSync, writeFileSync } from 'node:fs'
+import { afterEach, describe, expect } from 'vitest'
+import type { PodVolumeSource } from '../../../src/core/model/objects.ts'
+import { commandPath } from '../../../src/core/trust/programs.ts'
+import { statesOf } from '../../helpers/apply-plan.ts'
+import { LiveNode } from '../../helpers/live-node.ts'
+import { it } from '../../helpers/machine.ts'
 import { noRoot } from '../../helpers/namespace.ts'
+import { sh } from '../../helpers/scenario.ts'
 
-const WORKER = new URL('./nfs.worker.ts', import.meta.url)
+const POD = '00000000-0000-4000-8000-000000000001'
+const SHARE: PodVolumeSource[] = [{ name: 'share', nfs: { server: 'files.test', path: '/export' } }]
+const TMPFS = '$real -t tmpfs tmpfs "$dir"'
+
+const podDir = ({ root }: LiveNode) => `${root}/pods/${POD}/volumes/kubernetes.io~nfs/share`
+const applied = async (node: LiveNode, options = {}): Promise<string[]> =>
+  Object.values(statesOf(await node.apply(options)))
+
+/** What stands in for a mount of type nfs: shell, with the mount point in $dir and the real mount(8) in $real. */
+function standIn(directory: string, behaviour: string): void {
+  const real = `${directory}/mount.real`
+  if (existsSync(real)) sh('umount', commandPath('mount'))
+  else copyFileSync(commandPath('mount'), real)
+  const script = `${directory}/mount.stand-in`
+  const log = `echo "mount $*" >> ${directory}/log\nfor dir; do :; done`
+  writeFileSync(script, `#!/bin/sh\nreal=${real}\n[ "$2" = nfs ] || exec $real "$@"\n${log}\n${behaviour}\n`)
+  chmodSync(script, 0o755)
+  sh(real, '--bind', script, commandPath('mount'))
+}
+
+function nodeWith(directory: string, behaviour: string): LiveNode {
+  standIn(directory, behaviour)
+  const node = new LiveNode(directory)
+  node.pod(POD, 'a', SHARE)
+  return node
+}
 
 describe.skipIf(noRoot !== undefined)(
   `nfs against a stand-in for mount(8)${noRoot === undefined ? '' : ` (${noRoot})`}`,
   () => {
-    it('is mounted by these very calls (P19, P62)', async () => {
-      expect(await inNamespace(WORKER, 'lines')).toEqual({
-        up: ['done', 'done', 'done', 'done'],
-        lines: [
-          'mount -t nfs files.test:/export kubernetes.io~nfs/share',
-          'mount -t nfs -o ro files.test:/ kubernetes.io~nfs/reading',
-          'mount -t nfs 192.0.2.1:/a kubernetes.io~nfs/plain',
-          'mount -t nfs -o hard,ro,vers=4.2 [fd00::1]:/b kubernetes.io~nfs/options',
-        ],
-      })
+    afterEach(() => void spawnSync('umount', [commandPath('mount')]))
+
+    it('is mounted by these very calls (P19, P62), is there, and goes with its pod', async ({ directory }) => {
+      standIn(directory, TMPFS)
+      const node = new LiveNode(directory)
+      node
+        .persistentVolume('plain', { nfs: { server: '192.0.2.1', path: '/a', readOnly: true } })
+        .persistentVolume('options', { nfs: { server: 'fd00::1', path: '/b' }, mountOptions: ['vers=4.2', 'hard', ''] })
+      node.pod(POD, 'a', [
+        ...SHARE,
+        { name: 'reading', nfs: { server: 'files.test', path: '/', readOnly: true } },
+        { name: 'c1', persistentVolumeClaim: { claimName: 'claim-plain' } },
+        { name: 'c2', persistentVolumeClaim: { claimName: 'claim-options', readOnly: true } },
+      ])
+      expect(await applied(node)).toEqual(Array(4).fill('done'))
+      const lines = readFileSync(`${directory}/log`, 'utf8').replaceAll(`${node.root}/pods/${POD}/volumes/`, '')
+      expect(lines.trim().split('\n')).toEqual([
+        'mount -t nfs files.test:/export kubernetes.io~nfs/share',
+        'mount -t nfs -o ro files.test:/ kubernetes.io~nfs/reading',
+        'mount -t nfs 192.0.2.1:/a kubernetes.io~nfs/plain',
+        'mount -t nfs -o hard,ro,vers=4.2 [fd00::1]:/b kubernetes.io~nfs/options',
+      ])
+      expect((lstatSync(`${podDir(node)}/..`).mode & 0o777).toString(8)).toBe('750')
+      expect((await node.plan()).operations).toEqual([])
+      node.forget(POD)
+      expect(new Set(await applied(node, { orphans: true }))).toEqual(new Set(['done']))
+      expect((await node.plan({ orphans: true })).operations).toEqual([])
     })
 
-    it('is there, and goes with its pod', async () => {
-      expect(await inNamespace(WORKER, 'bothWays')).toEqual({
-        up: ['done'],
-        mode: '750',
-        after: [],
-        down: ['done', 'done'],
-        left: [],
-      })
+    it('a dead server hangs nothing: mount and its helper are ended, and what is left is named', async ({
+      directory,
+    }) => {
+      // mount(8) waits for its helper, and the helper for the server. One that is left behind fails the test.
+      const node = nodeWith(directory, 'sleep 86399 & wait')
+      node.context = { timeoutMs: 700 }
+      const { outcomes } = await node.apply()
+      expect(outcomes).toMatchObject([
+        { code: 'TimedOut', message: expect.stringContaining('did not end within 0.7 s') },
+      ])
+      expect(outcomes[0]?.message).toContain(`directory ${podDir(node)}`)
+      node.context = {}
+      standIn(directory, TMPFS)
+      expect(await applied(node)).toEqual(['done'])
     })
 
-    it('a dead server hangs nothing: mount and its helper are ended, and what is left is named', async () => {
-      const began = performance.now()
-      expect(await inNamespace(WORKER, 'hanging')).toEqual({
-        code: 'TimedOut',
-        says: true,
-        names: true,
-        helpers: 0,
-        again: ['done'],
-        after: [],
-      })
-      expect(performance.now() - began).toBeLessThan(20_000)
+    it('a mount that failed and is there all the same is taken away (P63)', async ({ directory }) => {
+      const node = nodeWith(directory, `${TMPFS}; echo 'mount.nfs: internal error' >&2; exit 32`)
+      const { outcomes } = await node.apply()
+      expect(outcomes).toMatchObject([{ message: expect.stringContaining('internal error') }])
+      expect(node.mounts().reached(podDir(node))).toEqual([])
+      expect(existsSync(`${node.root}/pods/${POD}`)).toBe(false)
     })
 
-    it('a mount that failed and is there all the same is taken away (P63)', async () => {
-      expect(await inNamespace(WORKER, 'halfway')).toEqual({ says: true, mounts: 0, left: false })
-    })
-
-    it("is not mounted in a container's network, where it would end with the container", async () => {
-      expect(await inNamespace(WORKER, 'otherNetwork')).toEqual({ apply: ['refused WrongNamespace'], made: false })
-    })
-
-    it('is not mounted over what a pod wrote without it (S22)', async () => {
-      expect(await inNamespace(WORKER, 'dataUnderneath')).toEqual({
-        blocked: ['blocked DataUnderMountPoint'],
-        kept: 'data',
-      })
+    it('is not mounted over what a pod wrote without it (S22)', async ({ directory }) => {
+      const node = nodeWith(directory, TMPFS)
+      sh('mkdir', '-p', podDir(node))
+      writeFileSync(`${podDir(node)}/file`, 'data')
+      expect(await applied(node)).toEqual(['blocked DataUnderMountPoint'])
+      expect(readFileSync(`${podDir(node)}/file`, 'utf8')).toBe('data')
     })
   },
 )

@@ -1,78 +1,272 @@
-import { describe, expect, it } from 'vitest'
-import { inSameNamespace } from '../../helpers/in-namespace.ts'
-import { noRoot } from '../../helpers/namespace.ts'
+/** fsGroup on real files, links and mounts, and on FUSE file systems whose daemon answers, stops, hangs and ends. */
+import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { describe, expect } from 'vitest'
+import { type ChangeOwnershipOptions, changeOwnership } from '../../../src/core/files/change-ownership.ts'
+import type { Ownership } from '../../../src/core/files/ownership-bits.ts'
+import { linuxHost } from '../../../src/core/host/linux-host.ts'
+import { containingMount } from '../../../src/core/mountinfo/location.ts'
+import { type Fuse, startFuse } from '../../helpers/fuse/start.ts'
+import { LiveNode } from '../../helpers/live-node.ts'
+import { it } from '../../helpers/machine.ts'
+import { noRoot, noSystemCalls } from '../../helpers/namespace.ts'
+import { sh } from '../../helpers/scenario.ts'
+import { noFuse } from '../faults/no-fuse.ts'
+import { race } from '../swapping.ts'
+import { makeDir, readMounts } from '../workers/real-node.ts'
 
-const WORKER = new URL('./ownership.worker.ts', import.meta.url)
-const OUTSIDE = ['0 700', '0 600']
+const GROUP: Ownership = { gid: 2000, policy: 'Always', readOnly: false, ignoreErrors: false }
+
+/** "gid mode" of each; a link's mode says nothing. */
+function look(...paths: readonly string[]): string[] {
+  return paths.map((path) => {
+    const stat = lstatSync(path)
+    return stat.isSymbolicLink() ? `${stat.gid} link` : `${stat.gid} ${(stat.mode & 0o7777).toString(8)}`
+  })
+}
+
+function change(path: string, ownership: Partial<Ownership> = {}, more: Partial<ChangeOwnershipOptions> = {}) {
+  const mountId = containingMount(readMounts(), path)?.id ?? -1
+  return changeOwnership(path, { mountId, ownership: { ...GROUP, ...ownership }, ...more })
+}
+
+const codeOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'done',
+    ({ code }) => code,
+  )
+
+function place(directory: string): { volume: string; outside: string } {
+  const volume = makeDir(`${directory}/volume`)
+  const outside = makeDir(`${directory}/outside`)
+  writeFileSync(`${outside}/file`, 'precious', { mode: 0o600 })
+  chmodSync(outside, 0o700)
+  chmodSync(volume, 0o777)
+  return { volume, outside }
+}
+
+const isUntouched = (outside: string): void => expect(look(outside, `${outside}/file`)).toEqual(['0 700', '0 600'])
 
 describe.skipIf(noRoot !== undefined)(`fsGroup for real${noRoot === undefined ? '' : ` (${noRoot})`}`, () => {
-  it('gives files and directories to the group, and links themselves, never what they lead to (P31)', async () => {
-    expect(await inSameNamespace(WORKER, 'everyType')).toEqual({
-      inside: [
-        '2000 2777',
-        '2000 2775',
-        '2000 2775',
-        '2000 660',
-        '2000 4775',
-        '2000 link',
-        '2000 link',
-        '2000 link',
-        '2000 660',
-      ],
-      owner: true,
-      outside: OUTSIDE,
-      change: { entries: 9, failed: 0, mounts: [] },
-    })
+  it('gives files and directories to the group, and links themselves, never what they lead to (P31)', async ({
+    directory,
+  }) => {
+    const { volume, outside } = place(directory)
+    makeDir(`${volume}/sub/deep`)
+    writeFileSync(`${volume}/sub/deep/file`, 'x', { mode: 0o640 })
+    writeFileSync(`${volume}/program`, 'x')
+    chmodSync(`${volume}/program`, 0o4755)
+    symlinkSync(`${outside}/file`, `${volume}/file-link`)
+    symlinkSync(outside, `${volume}/dir-link`)
+    symlinkSync('nowhere', `${volume}/dangling`)
+    sh('mkfifo', '-m', '600', `${volume}/fifo`)
+    expect(await change(volume)).toMatchObject({ entries: 9, failed: 0, mounts: [] })
+    const links = ['/file-link', '/dir-link', '/dangling'].map((name) => volume + name)
+    expect(look(...links)).toEqual(Array(3).fill('2000 link'))
+    const others = ['', '/sub', '/sub/deep', '/sub/deep/file', '/program', '/fifo'].map((name) => volume + name)
+    const modes = ['2777', '2775', '2775', '660', '4775', '660']
+    expect(look(...others)).toEqual(modes.map((mode) => `2000 ${mode}`))
+    expect(lstatSync(`${volume}/program`).uid).toBe(0)
+    isUntouched(outside)
   })
 
-  it('sets fewer bits where the volume is only to be read', async () => {
-    expect(await inSameNamespace(WORKER, 'readOnly')).toEqual(['2000 2750', '2000 440'])
+  it('sets fewer bits where the volume is only to be read', async ({ directory }) => {
+    const { volume } = place(directory)
+    writeFileSync(`${volume}/file`, 'x', { mode: 0o400 })
+    chmodSync(volume, 0o700)
+    await change(volume, { readOnly: true })
+    expect(look(volume, `${volume}/file`)).toEqual(['2000 2750', '2000 440'])
   })
 
-  it('leaves what is bound into the volume alone, directory or file, and names it', async () => {
-    expect(await inSameNamespace(WORKER, 'bindMounts')).toEqual({
-      mounts: ['/0-dir', '/1-file'],
-      outside: OUTSIDE,
-      own: ['2000 2777', '2000 660'],
-    })
+  it('leaves what is bound into the volume alone, directory or file, and names it', async ({ directory }) => {
+    const { volume, outside } = place(directory)
+    makeDir(`${volume}/0-dir`)
+    writeFileSync(`${volume}/1-file`, '')
+    writeFileSync(`${volume}/own`, '', { mode: 0o600 })
+    // The same device, another mount.
+    sh('mount', '--bind', outside, `${volume}/0-dir`)
+    sh('mount', '--bind', `${outside}/file`, `${volume}/1-file`)
+    expect((await change(volume)).mounts.toSorted()).toEqual([`${volume}/0-dir`, `${volume}/1-file`])
+    isUntouched(outside)
+    expect(look(volume, `${volume}/own`)).toEqual(['2000 2777', '2000 660'])
   })
 
-  it('trusts the root where the policy says so (P32)', async () => {
-    expect(await inSameNamespace(WORKER, 'policies')).toEqual({
-      'root right, Always': ['false', '2000 2770', '2000 2770'],
-      'root right, OnRootMismatch': ['true', '2000 2770', '2000 700'],
-      'root wrong, OnRootMismatch': ['false', '2000 2770', '2000 2770'],
-    })
+  /** TestSetVolumeOwnershipMode: what is wrong below a root that is right, and below one that is not. */
+  it.for([
+    { root: 0o2770, policy: 'Always', skipped: false, below: '2000 2770' },
+    { root: 0o2770, policy: 'OnRootMismatch', skipped: true, below: '2000 700' },
+    { root: 0o770, policy: 'OnRootMismatch', skipped: false, below: '2000 2770' },
+  ] as const)(
+    'trusts the root where the policy says so (P32)',
+    async ({ root, policy, skipped, below }, { directory }) => {
+      const { volume } = place(directory)
+      makeDir(`${volume}/sub`)
+      sh('chgrp', '-R', '2000', volume)
+      chmodSync(volume, root)
+      chmodSync(`${volume}/sub`, 0o700)
+      expect(await change(volume, { policy })).toMatchObject({ skipped })
+      expect(look(volume, `${volume}/sub`)).toEqual(['2000 2770', below])
+    },
+  )
+
+  it('goes as deep as there are directories', async ({ directory }) => {
+    const { volume } = place(directory)
+    process.chdir(volume)
+    for (let depth = 0; depth < 1500; depth++) {
+      writeFileSync('file', 'x')
+      mkdirSync('directory')
+      process.chdir('directory')
+    }
+    const { entries } = await change(volume)
+    expect([entries, ...look('.')]).toEqual([3001, '2000 2775'])
+    process.chdir('/')
   })
 
-  it('goes as deep as there are directories', async () => {
-    expect(await inSameNamespace(WORKER, 'deep')).toEqual({ entries: 3001, deepest: ['0 755'], changed: ['2000 2775'] })
+  it('changes the root last, so that a walk that was interrupted is made again', async ({ directory }) => {
+    const { volume } = place(directory)
+    const policy = { policy: 'OnRootMismatch' } as const
+    for (let index = 0; index < 40; index++) writeFileSync(`${volume}/f${index}`, 'x', { mode: 0o600 })
+    const controller = new AbortController()
+    const onEntry = (entries: number): void => (entries === 10 ? controller.abort() : undefined)
+    expect(await codeOf(change(volume, policy, { onEntry, signal: controller.signal }))).toBe('Interrupted')
+    const given = (): number => readdirSync(volume).filter((name) => lstatSync(`${volume}/${name}`).gid === 2000).length
+    expect([...look(volume), given()]).toEqual(['0 777', 10])
+    expect(await change(volume, policy)).toMatchObject({ entries: 41 })
+    expect([...look(volume), given()]).toEqual(['2000 2777', 40])
+    expect(await change(volume, policy)).toMatchObject({ skipped: true })
   })
 
-  it('changes the root last, so that a walk that was interrupted is made again', async () => {
-    expect(await inSameNamespace(WORKER, 'interrupted')).toEqual({
-      half: { outcome: 'Interrupted', root: ['0 777'], given: 10 },
-      again: 41,
-      root: ['2000 2777'],
-      given: 40,
-      third: true,
-    })
+  it('refuses a directory that is reached through a link', async ({ directory }) => {
+    const { volume, outside } = place(directory)
+    symlinkSync(outside, `${directory}/link`)
+    makeDir(`${outside}/deep`)
+    expect(await codeOf(change(`${directory}/link`))).toBe('ENOTDIR')
+    expect(await codeOf(change(`${directory}/link/deep`))).toBe('Swapped')
+    isUntouched(outside)
+    expect(look(volume)).toEqual(['0 777'])
   })
 
-  it('refuses a directory that is reached through a link', async () => {
-    expect(await inSameNamespace(WORKER, 'swappedRoot')).toEqual({
-      outcomes: ['ENOTDIR', 'Swapped'],
-      outside: OUTSIDE,
-      volume: ['0 777'],
-    })
-  })
-
-  it('never leaves the volume while names are swapped for links and mounts thousands of times', async () => {
-    expect(await inSameNamespace(WORKER, 'swaps')).toEqual({
-      walked: true,
-      outcomes: [],
-      outside: OUTSIDE,
-      attacker: 0,
-    })
+  it('never leaves the volume while names are swapped for links and mounts hundreds of times', async ({
+    directory,
+    skip,
+  }) => {
+    skip(noSystemCalls !== undefined, noSystemCalls)
+    for (const kind of ['links', 'traps', 'mounts']) {
+      const walk = async (volume: string): Promise<number> => (await change(volume)).entries
+      const { untouched, changed } = await race(makeDir(`${directory}/${kind}`), kind, 300, walk)
+      expect({ untouched, kind }).toEqual({ untouched: true, kind })
+      expect(changed).toBeGreaterThan(100)
+    }
   })
 })
+
+const POD = '00000000-0000-4000-8000-000000000001'
+const OTHER = '00000000-0000-4000-8000-000000000002'
+const FUSE_GROUP = { securityContext: { fsGroup: 4711 } }
+const podDir = ({ root }: LiveNode) => `${root}/pods/${POD}/volumes/kubernetes.io~local-volume/fuse`
+
+/** Two pods: one with a directory of a FUSE file system, one with a directory of the disk. */
+async function nodeOn(directory: string, mode: 'well' | 'unowned' = 'well'): Promise<{ node: LiveNode; daemon: Fuse }> {
+  const path = `${directory}/fuse`
+  const daemon = await startFuse(path, mode)
+  mkdirSync(`${directory}/other`)
+  const node = new LiveNode(directory)
+  node
+    .persistentVolume('fuse', { local: { path } })
+    .persistentVolume('other', { local: { path: `${directory}/other` } })
+  for (const [uid, name] of [
+    [POD, 'fuse'],
+    [OTHER, 'other'],
+  ] as const)
+    node.pod(uid, name, [{ name: 'data', persistentVolumeClaim: { claimName: `claim-${name}` } }], FUSE_GROUP)
+  node.context = { timeoutMs: 2000 }
+  return { node, daemon }
+}
+
+/** Something happens right before the walk. */
+function beforeWalk(node: LiveNode, happens: () => unknown, more: LiveNode['context'] = {}): void {
+  const host: typeof linuxHost = {
+    ...linuxHost,
+    changeOwnership: async (path, options, apart) => {
+      if (apart !== undefined) await happens()
+      return linuxHost.changeOwnership(path, options, apart)
+    },
+  }
+  node.context = { host, timeoutMs: 2000, ...more }
+}
+
+/** Applies; how it ended for the volume on FUSE. The other pod's is always done. */
+async function applied(node: LiveNode): Promise<readonly [state: string, message: string]> {
+  const { outcomes } = await node.apply()
+  const ends = outcomes.map(({ state, code = '', message }) => [`${state} ${code}`.trim(), message] as const)
+  const fuse =
+    ends.find(([, message]) => message.includes('fuse')) ?? ends.find(([state]) => state !== 'done') ?? ends[0]
+  expect(ends.filter((each) => each !== fuse).every(([state]) => state === 'done')).toBe(true)
+  return fuse ?? ['', '']
+}
+
+/** Whether the pod's directory is mounted, and how many walkers are still there. */
+function left(node: LiveNode): [boolean, number] {
+  const isWalker = (pid: string): boolean => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('walker/main.')
+    } catch {
+      return false
+    }
+  }
+  const walkers = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && isWalker(pid))
+  return [node.mounts().reached(podDir(node)).length > 0, walkers.length]
+}
+
+describe.skipIf(noFuse !== undefined)(
+  `fsGroup on a file system that may not answer${noFuse === undefined ? '' : ` (${noFuse})`}`,
+  () => {
+    it('whose daemon has stopped fails with TimedOut, is taken back, and holds up nothing else; it is given by a child later', async ({
+      directory,
+    }) => {
+      const { node, daemon } = await nodeOn(directory)
+      beforeWalk(node, () => daemon.stop())
+      const message = expect.stringMatching(/was not given to a group within 1\.\d s$/)
+      expect(await applied(node)).toEqual(['failed TimedOut', message])
+      expect(left(node)).toEqual([false, 0])
+      daemon.resume()
+      node.context = {}
+      expect((await applied(node))[0]).toBe('done')
+      expect([...look(podDir(node)), ...left(node)]).toEqual(['4711 2775', true, 0])
+      await daemon.kill()
+    })
+
+    it('whose child cannot be killed is left behind, named, and not touched any more', async ({ directory }) => {
+      const { node, daemon } = await nodeOn(directory, 'unowned')
+      const message = expect.stringMatching(
+        /within 1\.\d s; pid \d+ cannot be killed and was left behind; left as it is: .*the mount on /,
+      )
+      expect(await applied(node)).toEqual(['failed TimedOut', message])
+      expect(left(node)).toEqual([true, 1])
+      await daemon.kill()
+    })
+
+    it('whose daemon is gone fails, and says so', async ({ directory }) => {
+      const { node, daemon } = await nodeOn(directory)
+      beforeWalk(node, () => daemon.kill())
+      expect(await applied(node)).toEqual([
+        'failed WriteFailed',
+        expect.stringContaining('could not be read (ENOTCONN)'),
+      ])
+      expect(left(node)).toEqual([false, 0])
+    })
+
+    it('is interrupted at once', async ({ directory }) => {
+      const { node, daemon } = await nodeOn(directory)
+      node.forget(OTHER)
+      const controller = new AbortController()
+      const walk = (): void => {
+        daemon.stop()
+        controller.abort()
+      }
+      beforeWalk(node, walk, { signal: controller.signal, timeoutMs: 60_000 })
+      expect((await applied(node))[0]).toBe('interrupted Interrupted')
+      expect(left(node)).toEqual([false, 0])
+      await daemon.kill()
+    })
+  },
+)

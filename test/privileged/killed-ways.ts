@@ -1,0 +1,201 @@
+/** Ways to set volumes up and to take them down, each by an apply that is killed before or after its n-th change, and by the next. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import type { CsiNode } from '../../src/core/apply/operation/ports.ts'
+import type { Host } from '../../src/core/host/host.ts'
+import { linuxHost } from '../../src/core/host/linux-host.ts'
+import { startCsiDriver } from '../helpers/csi-driver/start.ts'
+import { addVolume, claim, DRIVER, nodeWithDriver, POD, states } from '../helpers/csi-scene.ts'
+import { detachLoop } from '../helpers/detach-loops.ts'
+import { LiveNode } from '../helpers/live-node.ts'
+import { nodeProgram } from '../helpers/programs.ts'
+import { sh } from '../helpers/scenario.ts'
+
+const VICTIM = new URL('./workers/victim.ts', import.meta.url)
+
+interface Way {
+  /** The same in every process. */
+  readonly node: (directory: string) => LiveNode
+  /** What all of them need: returns what ends it. */
+  readonly around?: (directory: string) => Promise<() => unknown>
+}
+
+const GROUP = { securityContext: { fsGroup: 2000 } }
+
+function emptyDir(medium: string): Way {
+  return {
+    node: (directory) => {
+      const node = new LiveNode(directory)
+      node.pod(POD, 'a', [{ name: 'scratch', emptyDir: { medium } }], GROUP)
+      return node
+    },
+  }
+}
+
+function local(volumeMode: 'Filesystem' | 'Block'): Way {
+  return {
+    node: (directory) => {
+      const node = new LiveNode(directory)
+      node.persistentVolume('pv', { local: { path: `${directory}/disk` }, volumeMode })
+      node.pod(POD, 'a', [claim('pv')], { devices: volumeMode === 'Block' })
+      return node
+    },
+    around: async (directory) => {
+      const image = `${directory}/disk.img`
+      sh('truncate', '-s', '16M', image)
+      if (volumeMode === 'Filesystem') sh('mkfs.ext4', '-qF', image)
+      const device = sh('losetup', '-f', '--show', image)
+      sh('ln', '-s', device, `${directory}/disk`)
+      return () => detachLoop(device)
+    },
+  }
+}
+
+function csi(volumeMode: 'Filesystem' | 'Block'): Way {
+  return {
+    node: (directory) => {
+      const node = nodeWithDriver(directory)
+      addVolume(node, 'pv', { volumeMode })
+      node.pod(POD, 'a', [claim('pv')], { devices: volumeMode === 'Block' })
+      return node
+    },
+    around: async (directory) => {
+      const stateDir = `${directory}/state`
+      const driver = await startCsiDriver({ name: DRIVER, rootDir: new LiveNode(directory).root, stateDir })
+      return async () => {
+        const violations = driver.violations()
+        await driver.dispose()
+        if (violations.length > 0) throw new Error(JSON.stringify(violations))
+      }
+    },
+  }
+}
+
+export const WAYS = {
+  'emptyDir of a group': emptyDir(''),
+  'emptyDir in memory': emptyDir('Memory'),
+  'configMap and secret': {
+    node: (directory) => {
+      const node = new LiveNode(directory)
+      const metadata = { name: 'both', namespace: 'default', uid: 'u' }
+      node.configMaps.push({ metadata, data: { a: '1', 'b/c': '2' } })
+      node.secrets.push({ metadata, data: { password: 'eA==' } })
+      node.pod(POD, 'a', [
+        { name: 'conf', configMap: { name: 'both' } },
+        { name: 'pass', secret: { secretName: 'both' } },
+      ])
+      return node
+    },
+  },
+  'local device': local('Filesystem'),
+  'raw local device': local('Block'),
+  'CSI file system': csi('Filesystem'),
+  'CSI raw block': csi('Block'),
+} satisfies Readonly<Record<string, Way>>
+
+export type WayName = keyof typeof WAYS
+export type Phase = 'up' | 'down'
+
+/** The node in one phase, and the options of its apply. */
+function standing(name: WayName, directory: string, phase: Phase) {
+  const node = WAYS[name].node(directory)
+  if (phase === 'down') node.forget(POD)
+  return { node, options: { orphans: phase === 'down' } }
+}
+
+/** In the process that is killed. */
+export async function applyMortally(name: WayName, directory: string, phase: Phase, changes: number): Promise<void> {
+  const { node, options } = standing(name, directory, phase)
+  let left = changes
+  const change = (): void => {
+    if (left-- <= 0) process.kill(process.pid, 'SIGKILL')
+  }
+  const around = <A extends readonly unknown[], T>(call: (...args: A) => Promise<T>) => {
+    return async (...args: A): Promise<T> => {
+      change()
+      const answer = await call(...args)
+      change()
+      return answer
+    }
+  }
+  node.context = {
+    host: new Proxy(linuxHost, {
+      get: (host, key: keyof Host) => {
+        if (CHANGING.has(key)) change()
+        return host[key]
+      },
+    }),
+    csi: async (driver): Promise<CsiNode | undefined> => {
+      const found = await node.csiNode(driver)
+      return (
+        found && {
+          ...found,
+          nodeStageVolume: around(found.nodeStageVolume),
+          nodePublishVolume: around(found.nodePublishVolume),
+          nodeUnpublishVolume: around(found.nodeUnpublishVolume),
+          nodeUnstageVolume: around(found.nodeUnstageVolume),
+        }
+      )
+    },
+  }
+  await node.apply(options)
+}
+
+/** What is taken of the host is called at once. */
+const CHANGING: ReadonlySet<keyof Host> = new Set([
+  ...(['run', 'mkdir', 'chmod', 'createFile', 'symlink', 'writeStateFile', 'writeAtomically'] as const),
+  ...(['changeOwnership', 'umount', 'rmdir', 'unlink', 'deleteContent'] as const),
+])
+
+/** @returns whether it died, and the end that the next apply comes to: what was not done, what is to do, and what is there */
+export async function killedAt(
+  name: WayName,
+  directory: string,
+  phase: Phase,
+  changes: number,
+): Promise<{ died: boolean; end: readonly unknown[] }> {
+  if (phase === 'down') await use(standing(name, directory, 'up').node)
+  const args = [name, directory, phase, `${changes}`]
+  const victim = spawn(...nodeProgram(VICTIM, args), { stdio: ['ignore', 'ignore', 'inherit'] })
+  const [, signal] = await once(victim, 'close')
+  const { node, options } = standing(name, directory, phase)
+  const undone = states(await node.apply(options)).filter((state) => state !== 'done')
+  const end = [...undone, (await node.plan(options)).operations.length, ...there(node)]
+  if (phase === 'up') {
+    node.forget(POD)
+    end.push(...states(await node.apply({ orphans: true })).filter((state) => state !== 'done'), ...there(node))
+  }
+  return { died: signal === 'SIGKILL', end }
+}
+
+/** It is set up, and has content. */
+async function use(node: LiveNode): Promise<void> {
+  await node.apply()
+  const scratch = `${node.root}/pods/${POD}/volumes/kubernetes.io~empty-dir/scratch`
+  if (node.pods.some(({ spec }) => spec.volumes?.[0]?.emptyDir)) writeFileSync(`${scratch}/file`, 'x')
+}
+
+/** What a kubelet makes anew, or leaves empty, where it dies there as well: nothing is decided on it. */
+const NO_MATTER = /\/plugins\/kubernetes\.io~empty-dir\/wrapped_|\/local-volume\/mounts\/pv d /
+
+/** Mounts, and names, types, modes and groups of all that volctl has made. */
+function there(node: LiveNode): string[] {
+  const names = sh('find', `${node.root}/pods`, `${node.root}/plugins`, '-xdev', '-printf', '%p %y %m %g\n').split('\n')
+  return [
+    ...names.filter((each) => !NO_MATTER.test(each)),
+    ...node.mounted().map(({ mountPoint }) => `${mountPoint} is mounted`),
+  ]
+    .map((each) => each.replace(/\.\.\d{4}[_\d]+\.\d+/, '..generation'))
+    .toSorted()
+}
+
+export async function withWay<T>(name: WayName, directory: string, work: () => Promise<T>): Promise<T> {
+  const { around }: Way = WAYS[name]
+  const end = await around?.(directory)
+  try {
+    return await work()
+  } finally {
+    await end?.()
+  }
+}
