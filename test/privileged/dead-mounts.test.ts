@@ -1,40 +1,72 @@
-import { describe, expect, it } from 'vitest'
-import { inNamespace } from '../helpers/in-namespace.ts'
-import { noMounts } from '../helpers/namespace.ts'
+/** FUSE mounts whose daemon never answers, or is gone: every look at them would hang or fail. */
+import { spawnSync } from 'node:child_process'
+import { closeSync, existsSync, openSync } from 'node:fs'
+import { describe, expect } from 'vitest'
+import { linuxHost } from '../../src/core/host/linux-host.ts'
+import { statesOf } from '../helpers/apply-plan.ts'
+import { it } from '../helpers/machine.ts'
+import { noFuse } from './faults/no-fuse.ts'
+import { apply, expectNow, makeDir, operation, readMounts, unmount, volumeDir } from './workers/real-node.ts'
 
-const WORKER = new URL('./workers/dead-mounts.ts', import.meta.url)
+/** @returns the daemon's side: as long as it is open and unread, every request hangs; once closed, it is dead */
+function fuse(path: string): number {
+  const fd = openSync('/dev/fuse', 'r+')
+  const options = 'fd=3,rootmode=40000,user_id=0,group_id=0'
+  const { status, stderr } = spawnSync('mount', ['-i', '-t', 'fuse', '-o', options, 'test', makeDir(path)], {
+    stdio: ['ignore', 'pipe', 'pipe', fd],
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new Error(`mount -t fuse: ${stderr}`)
+  return fd
+}
 
-const noFuse =
-  noMounts ??
-  (await inNamespace(WORKER, 'possible').then(
-    () => undefined,
-    () => 'this machine has no FUSE',
-  ))
+const nfs = (root: string, pod: number, name: string): string => volumeDir(root, pod, name, 'kubernetes.io~nfs')
 
 describe.skipIf(noFuse !== undefined)(`dead mounts${noFuse === undefined ? '' : ` (${noFuse})`}`, () => {
-  it('S18: are unmounted without being looked at, though their daemon never answers', async () => {
-    expect(await inNamespace(WORKER, 'hung')).toEqual({
-      dead: true,
-      states: { a: 'done' },
-      quick: true,
-      left: 0,
-      exists: false,
-    })
+  it('S18: are unmounted without being looked at, though their daemon never answers', async ({ directory }) => {
+    const root = makeDir(`${directory}/kubelet`)
+    const dir = nfs(root, 1, 'v')
+    const fd = fuse(dir)
+    expect(await linuxHost.isDead(dir, 300)).toBe(true)
+    expect(statesOf(await apply(root, [unmount('a', 1, dir)]))).toEqual({ a: 'done' })
+    closeSync(fd)
+    expect([readMounts().under(root), existsSync(dir)]).toEqual([[], false])
   })
 
-  it('are told from living ones, and unmounted, when their daemon is gone', async () => {
-    expect(await inNamespace(WORKER, 'gone')).toEqual({
-      dead: true,
-      alive: false,
-      states: { a: 'done' },
-      exists: false,
-    })
+  it('are told from living ones, and unmounted, when their daemon is gone', async ({ directory }) => {
+    const root = makeDir(`${directory}/kubelet`)
+    const dir = nfs(root, 1, 'v')
+    closeSync(fuse(dir))
+    expect([await linuxHost.isDead(dir, 5000), await linuxHost.isDead(root, 5000)]).toEqual([true, false])
+    const steps = [
+      { op: 'umount', target: dir, detail: 'dead' },
+      { op: 'rmdir', target: dir },
+    ] as const
+    const result = await apply(root, [operation('a', 1, steps, { expects: expectNow(dir) })])
+    expect([statesOf(result), existsSync(dir)]).toEqual([{ a: 'done' }, false])
   })
 
-  it('S19, S20: go by force where nothing shares the connection; by a lazy umount nothing follows unless it is shown to be gone', async () => {
-    const found = await inNamespace<{ states: Record<string, string>; left: number }>(WORKER, 'lazyAndForce')
-    expect(found.left).toBe(0)
-    expect(found.states.force).toBe('done')
-    expect(found.states.lazy).toMatch(/^(failed DetachedLazily|done)$/)
+  it('S19, S20: go by force where nothing shares the connection; by a lazy umount nothing follows unless it is shown to be gone', async ({
+    directory,
+  }) => {
+    const root = makeDir(`${directory}/kubelet`)
+    const [lazy, force] = [nfs(root, 1, 'lazy'), nfs(root, 2, 'force')]
+    const fds = [fuse(lazy), fuse(force)]
+    const operations = Object.entries({ lazy, force }).map(([detail, target], pod) =>
+      operation(detail, pod + 1, [{ op: 'umount', target, detail }], { expects: expectNow(target) }),
+    )
+    const states = statesOf(await apply(root, operations, { timeoutMs: 1000 }))
+    for (const fd of fds) closeSync(fd)
+    expect(readMounts().under(root)).toEqual([])
+    expect(states).toEqual({ force: 'done', lazy: expect.stringMatching(/^(failed DetachedLazily|done)$/) })
+  })
+
+  it('S20: what answers is not unmounted lazily', async ({ directory }) => {
+    const root = makeDir(`${directory}/kubelet`)
+    const dir = nfs(root, 1, 'v')
+    spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', makeDir(dir)])
+    const steps = [{ op: 'umount', target: dir, detail: 'lazy' }] as const
+    const result = await apply(root, [operation('a', 1, steps, { expects: expectNow(dir) })])
+    expect([statesOf(result), readMounts().under(root).length]).toEqual([{ a: 'failed FlagWithoutEffect' }, 1])
   })
 })

@@ -1,51 +1,285 @@
-import { describe, expect, it } from 'vitest'
-import { inSameNamespace } from '../helpers/in-namespace.ts'
-import { noBlockDevices, noMounts } from '../helpers/namespace.ts'
+/**
+ * What a kubelet has set up and volctl only takes down: iSCSI, FC and flexVolumes, with real file systems and mounts. A loop device
+ * stands for the LUN's disk in a fabricated sysfs, and programs stand in for open-iscsi, the kernel and the driver.
+ */
+import { spawn } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { describe, expect } from 'vitest'
+import { readDeviceNumber } from '../../src/core/block/device-use.ts'
+import { SysfsBlockTree } from '../../src/core/block/sysfs-block-tree.ts'
+import { askProcesses } from '../../src/core/holders/ask-processes.ts'
+import type { Host } from '../../src/core/host/host.ts'
+import { linuxHost } from '../../src/core/host/linux-host.ts'
+import { readOtherNamespaces } from '../../src/core/processes/mount-namespaces.ts'
+import { statesOf } from '../helpers/apply-plan.ts'
+import { detachLoop } from '../helpers/detach-loops.ts'
+import { LiveNode } from '../helpers/live-node.ts'
+import { it } from '../helpers/machine.ts'
+import { noBlockDevices } from '../helpers/namespace.ts'
+import { PROCESS_READER } from '../helpers/process-reader/command.ts'
+import { sh } from '../helpers/scenario.ts'
+import { until } from '../helpers/until.ts'
+import { apply, expectNow, operation, readMounts, tmpfs, volumeDir } from './workers/real-node.ts'
 
-const WORKER = new URL('./left-behind.worker.ts', import.meta.url)
-const GLOBAL = 'plugins/kubernetes.io/flexvolume/v/d/mounts/data'
+const POD = '00000000-0000-4000-8000-000000000001'
+const OTHER = '00000000-0000-4000-8000-000000000002'
+const PORTAL = '10.0.0.1:3260'
+const IQN = 'iqn.2003-01.test:disk'
+const LUN = `${PORTAL}-${IQN}-lun-1`
+const WWN = '50060e801049cfd1'
+const STAND_INS = new Set(['iscsiadm', 'tee', 'blockdev'])
+
+function text(path: string, content: string): void {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, `${content}\n`)
+}
+
+function program(path: string, ...lines: readonly string[]): string {
+  text(path, `#!/bin/sh\n${lines.join('\n')}`)
+  chmodSync(path, 0o755)
+  return path
+}
+
+function makeDir(path: string): string {
+  mkdirSync(path, { recursive: true })
+  return path
+}
+
+/** A disk in sysfs, and the programs that take it away. @param at the SCSI device's directory there */
+function fabricate(directory: string, device: string, at: string): void {
+  const [sys, bin, disk, dev] = [`${directory}/sys`, `${directory}/bin`, nameOf(device), readDeviceNumber(device) ?? '']
+  text(`${sys}/block/${disk}/dev`, dev)
+  makeDir(`${at}/block/${disk}`)
+  text(`${at}/delete`, '')
+  symlinkSync(at, `${sys}/block/${disk}/device`)
+  symlinkSync(`../../block/${disk}`, `${makeDir(`${sys}/dev/block`)}/${dev}`)
+  const record = `echo "$(basename "$0") $*" >> ${directory}/log`
+  const links = makeDir(`${directory}/dev/disk/by-path`)
+  program(`${bin}/tee`, record, `rm -r ${sys}/block/${disk} ${sys}/dev/block/${dev} ${at}; rm -f ${links}/*`)
+  program(`${bin}/blockdev`, record)
+  program(`${bin}/iscsiadm`, record, `case "$*" in *--logout) rm -r ${sys}/class/iscsi_host/host1;; esac`)
+}
+
+function fabricateSession(directory: string, device: string): void {
+  const session = `${directory}/sys/class/iscsi_host/host1/device/session1`
+  text(`${session}/iscsi_session/session1/targetname`, IQN)
+  text(`${session}/iscsi_session/session1/ifacename`, 'default')
+  const connection = `${session}/connection1:0/iscsi_connection/connection1:0`
+  text(`${connection}/persistent_address`, '10.0.0.1')
+  text(`${connection}/persistent_port`, '3260')
+  fabricate(directory, device, `${session}/target1:0:0/1:0:0:1`)
+  symlinkSync(`../../${nameOf(device)}`, `${directory}/dev/disk/by-path/ip-${PORTAL}-iscsi-${IQN}-lun-1`)
+}
+
+const nameOf = (device: string) => device.slice('/dev/'.length)
+
+function writeRecord(global: string): void {
+  const record = { VolName: 'pv', Portals: [PORTAL], Iqn: IQN, Lun: '1', Iface: 'default', InitiatorName: '' }
+  text(`${global}/iscsi.json`, JSON.stringify(record))
+}
+
+function hostOf(directory: string): Host {
+  const where = (name: string) => (STAND_INS.has(name) ? `${directory}/bin/${name}` : name)
+  return {
+    ...linuxHost,
+    blockTree: new SysfsBlockTree(`${directory}/sys`, `${directory}/dev`),
+    requireCommand: (name) => linuxHost.requireCommand(where(name)),
+    run: (name, args, deadlineMs, input) => linuxHost.run(where(name), args, deadlineMs, input),
+  }
+}
+
+/** @param name the volume's unique name, which the Node lists */
+function nodeOf(directory: string, name: string): LiveNode {
+  const node = new LiveNode(directory)
+  node.context = { host: hostOf(directory) }
+  const listed = { volumesAttached: [{ name, devicePath: '' }], volumesInUse: [name] }
+  node.node = { ...node.node, status: { ...node.node.status, ...listed } }
+  return node
+}
+
+async function withDisk<T>(directory: string, work: (device: string) => Promise<T>): Promise<T> {
+  const file = `${directory}/disk.img`
+  sh('truncate', '-s', '64M', file)
+  sh('mkfs.ext4', '-qF', file)
+  const device = sh('losetup', '-f', '--show', file)
+  try {
+    return await work(device)
+  } finally {
+    detachLoop(device)
+  }
+}
+
+/** Nothing is to be done while the pods want it; once they are gone, it goes. @returns what was done, and by which calls */
+async function goes(directory: string, node: LiveNode, ...uids: readonly string[]) {
+  const { operations, waiting } = await node.plan()
+  expect([...operations, ...waiting]).toEqual([])
+  for (const uid of uids) node.forget(uid)
+  const { outcomes } = await node.apply()
+  expect([...node.mounted(), ...(await node.plan()).operations]).toEqual([])
+  return [outcomes.map(({ kind, state }) => `${kind} ${state}`), logOf(directory, node.root)]
+}
+
+const logOf = (directory: string, root: string): string[] =>
+  readFileSync(`${directory}/log`, 'utf8')
+    .replaceAll(`${root}/`, '')
+    .replaceAll(directory, '')
+    .replaceAll(/loop\d+/g, 'DISK')
+    .trim()
+    .split('\n')
+
 const REMOVED = ['blockdev --flushbufs /dev/DISK', 'tee -- /sys/block/DISK/device/delete']
-const node = (rest: string) => `iscsiadm -m node -p 10.0.0.1:3260 -T iqn.2003-01.test:disk ${rest}`
-const NOTHING = { wanted: [], mounts: 0, left: [] }
+const ISCSIADM = `iscsiadm -m node -p ${PORTAL} -T ${IQN} -I default`
+const LOGGED_OUT = [...REMOVED, `${ISCSIADM} --logout`, `${ISCSIADM} -o delete`]
 
-describe.skipIf(noBlockDevices !== undefined)(
-  `what a kubelet set up${noBlockDevices === undefined ? '' : ` (${noBlockDevices})`}`,
-  () => {
-    it('of iSCSI is as it should be, and goes with its pod, session and all (P76)', async () => {
-      expect(await inSameNamespace(WORKER, 'iscsi')).toEqual({
-        ...NOTHING,
-        gone: ['UnmountVolume done', 'UnmountDevice done'],
-        log: [...REMOVED, node('-I default --logout'), node('-I default -o delete')],
-      })
-    })
+/** A node with an iSCSI volume that a kubelet has mounted. */
+function iscsiNode(directory: string, device: string): { node: LiveNode; global: string } {
+  fabricateSession(directory, device)
+  const node = nodeOf(directory, `kubernetes.io/iscsi/${PORTAL}:${IQN}:1`)
+  node.pod(POD, 'a', [{ name: 'data', iscsi: { targetPortal: PORTAL, iqn: IQN, lun: 1 } }])
+  const global = `${node.root}/plugins/kubernetes.io/iscsi/iface-default/${LUN}`
+  writeRecord(global)
+  sh('mount', device, global)
+  sh('mount', '--bind', global, makeDir(`${node.root}/pods/${POD}/volumes/kubernetes.io~iscsi/data`))
+  return { node, global }
+}
 
-    it('of iSCSI as raw block is unmapped, and logged out of (P84, P98, P99)', async () => {
-      expect(await inSameNamespace(WORKER, 'iscsiBlock')).toEqual({
-        ...NOTHING,
-        gone: ['UnmapVolume done', 'UnmapDevice done'],
-        log: [...REMOVED, node('-I default --logout'), node('-I default -o delete')],
-      })
-    })
+const why = noBlockDevices === undefined ? '' : ` (${noBlockDevices})`
 
-    it('of FC is as it should be, and goes with its pod (P81)', async () => {
-      expect(await inSameNamespace(WORKER, 'fc')).toEqual({
-        ...NOTHING,
-        gone: ['UnmountVolume done', 'UnmountDevice done'],
-        log: REMOVED,
-      })
-    })
-  },
-)
+describe.skipIf(noBlockDevices !== undefined)(`what a kubelet set up${why}`, () => {
+  it('of iSCSI is as it should be, and goes with its pod, session and all (P76)', ({ directory }) =>
+    withDisk(directory, async (device) => {
+      const { node } = iscsiNode(directory, device)
+      expect(await goes(directory, node, POD)).toEqual([['UnmountVolume done', 'UnmountDevice done'], LOGGED_OUT])
+    }))
 
-describe.skipIf(noMounts !== undefined)(
-  `what a flexVolume driver mounted${noMounts === undefined ? '' : ` (${noMounts})`}`,
-  () => {
-    it('for two pods goes by its driver, the global mount last (P86-P88)', async () => {
-      expect(await inSameNamespace(WORKER, 'flex')).toEqual({
-        ...NOTHING,
-        gone: ['UnmountVolume done', 'UnmountVolume done', 'UnmountDevice done'],
-        log: [expect.stringMatching(/^unmount /), expect.stringMatching(/^unmount /), `unmountdevice ${GLOBAL}`],
-      })
+  it('an apply that ends between the unmount and the log-out is finished by the next', ({ directory }) =>
+    withDisk(directory, async (device) => {
+      const { node, global } = iscsiNode(directory, device)
+      const flush = readFileSync(`${directory}/bin/blockdev`, 'utf8')
+      program(`${directory}/bin/blockdev`, 'exit 1')
+      node.forget(POD)
+      const states = async (): Promise<string[]> =>
+        (await node.apply()).outcomes.map(({ kind, state }) => `${kind} ${state}`)
+      expect(await states()).toEqual(['UnmountVolume done', 'UnmountDevice failed'])
+      expect([node.mounted(), existsSync(`${global}/iscsi.json`)]).toEqual([[], true])
+      writeFileSync(`${directory}/bin/blockdev`, flush)
+      expect(await states()).toEqual(['UnmountDevice done'])
+      expect(logOf(directory, node.root)).toEqual(LOGGED_OUT)
+      expect([existsSync(global), ...(await node.plan()).operations]).toEqual([false])
+    }))
+
+  it('of iSCSI as raw block is unmapped, and logged out of (P84, P98, P99)', ({ directory }) =>
+    withDisk(directory, async (device) => {
+      fabricateSession(directory, device)
+      const node = nodeOf(directory, `kubernetes.io/iscsi/${PORTAL}:${IQN}:1`)
+      node.persistentVolume('pv', { iscsi: { targetPortal: PORTAL, iqn: IQN, lun: 1 }, volumeMode: 'Block' })
+      const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'claim-pv' } }]
+      node.pod(POD, 'a', volumes, { devices: true })
+      const maps = `${node.root}/plugins/kubernetes.io/iscsi/volumeDevices/iface-default/${LUN}`
+      writeRecord(maps)
+      writeFileSync(`${maps}/${POD}`, '')
+      sh('mount', '--bind', device, `${maps}/${POD}`)
+      symlinkSync(device, `${makeDir(`${node.root}/pods/${POD}/volumeDevices/kubernetes.io~iscsi`)}/pv`)
+      sh('losetup', '-f', `${maps}/${POD}`)
+      expect(await goes(directory, node, POD)).toEqual([['UnmapVolume done', 'UnmapDevice done'], LOGGED_OUT])
+    }))
+
+  it('of FC is as it should be, and goes with its pod (P81)', ({ directory }) =>
+    withDisk(directory, async (device) => {
+      const sys = `${directory}/sys`
+      fabricate(directory, device, `${sys}/devices/20:0:0:1`)
+      text(`${sys}/class/fc_transport/target20:0:0/port_name`, `0x${WWN}`)
+      symlinkSync(`../../${nameOf(device)}`, `${directory}/dev/disk/by-path/pci-0000:05:00.0-fc-0x${WWN}-lun-1`)
+      const node = nodeOf(directory, `kubernetes.io/fc/[${WWN}]:1`)
+      node.pod(POD, 'a', [{ name: 'data', fc: { targetWWNs: [WWN], lun: 1 } }])
+      const global = makeDir(`${node.root}/plugins/kubernetes.io/fc/${WWN}-lun-1`)
+      sh('mount', device, global)
+      sh('mount', '--bind', global, makeDir(`${node.root}/pods/${POD}/volumes/kubernetes.io~fc/data`))
+      expect(await goes(directory, node, POD)).toEqual([['UnmountVolume done', 'UnmountDevice done'], REMOVED])
+    }))
+
+  it('an opener of its disk is found without O_EXCL and under any name, in any mount namespace (S25)', ({
+    directory,
+  }) =>
+    withDisk(directory, async (device) => {
+      const dev = readDeviceNumber(device) ?? ''
+      const usual = spawn('sh', ['-c', `exec sleep 60 < ${device}`], { stdio: 'ignore' })
+      // In a container's own /dev.
+      const own = `${makeDir(`${directory}/c`)}/xvda`
+      const script = `mount -t tmpfs tmpfs ${directory}/c && mknod ${own} b ${dev.replace(':', ' ')} && exec sleep 60 < ${own}`
+      const contained = spawn('unshare', ['-m', 'sh', '-c', script], { stdio: 'ignore' })
+      const reader = { command: PROCESS_READER, deadlineMs: 30_000 }
+      const openers = async (devices: ReadonlySet<string>) =>
+        (await askProcesses({ table: readMounts(), others: readOtherNamespaces(true), devices }, reader)).openers(
+          devices,
+        )
+      try {
+        expect(await until(async () => (await openers(new Set([dev]))).length === 2)).toBe(true)
+        const pids = (await openers(new Set([dev]))).map(({ pid }) => pid)
+        expect(new Set(pids)).toEqual(new Set([usual.pid, contained.pid]))
+        expect(await openers(new Set(['7:9999']))).toEqual([])
+      } finally {
+        for (const child of [usual, contained]) child.kill('SIGKILL')
+        await until(() => [usual, contained].every(({ signalCode }) => signalCode !== null))
+      }
+    }))
+})
+
+describe('flexVolume drivers', () => {
+  it('are run, believed only as far as the mount table goes, and replaced by umount where they cannot (P87)', async ({
+    directory,
+  }) => {
+    const root = makeDir(`${directory}/kubelet`)
+    const drivers = {
+      good: ['umount "$2" && rmdir "$2"', 'echo \'{"status":"Success"}\''],
+      unable: ['echo \'{"status":"Not supported"}\'', 'exit 1'],
+      garbage: ['echo Usage; exit 3'],
+    }
+    const operations = [...Object.entries(drivers), ['absent', undefined] as const].map(([name, lines], index) => {
+      const detail = `${directory}/exec/${name}`
+      if (lines !== undefined) program(detail, ...lines)
+      const dir = tmpfs(volumeDir(root, index, 'f', `v~${name}`))
+      const steps = [
+        { op: 'flexUnmount', target: dir, detail },
+        { op: 'rmdir', target: dir },
+      ] as const
+      const volume = { name: 'f', plugin: `v/${name}`, mode: 'Filesystem' } as const
+      return operation(name, index, steps, { volume, expects: expectNow(dir) })
     })
-  },
-)
+    const result = await apply(root, operations)
+    const [garbage, absent] = ['failed DriverFailed', 'failed CommandFailed']
+    expect(statesOf(result)).toEqual({ good: 'done', unable: 'done', garbage, absent })
+    expect(result.outcomes.find(({ id }) => id === 'garbage')?.message).toMatch(/: Usage$/)
+    expect(readMounts().under(root)).toHaveLength(2)
+  })
+
+  it('one that attaches, and unmounts the device alone: the binds of pods go before it (P86-P88)', async ({
+    directory,
+  }) => {
+    const executable = program(
+      `${directory}/exec/v~d/d`,
+      `echo "$1 $2" >> ${directory}/log`,
+      'case "$1" in',
+      `unmountdevice) umount "$2" && echo '{"status":"Success"}';;`,
+      `*) echo '{"status":"Not supported"}'; exit 1;;`,
+      'esac',
+    )
+    const node = nodeOf(directory, 'v/d/data')
+    node.override = { flexDrivers: [{ name: 'v/d', executable }] }
+    const global = makeDir(`${node.root}/plugins/kubernetes.io/flexvolume/v/d/mounts/data`)
+    sh('mount', '-t', 'tmpfs', 'flex', global)
+    for (const [uid, name] of [
+      [POD, 'a'],
+      [OTHER, 'b'],
+    ] as const) {
+      node.pod(uid, name, [{ name: 'data', flexVolume: { driver: 'v/d' } }])
+      sh('mount', '--bind', global, makeDir(`${node.root}/pods/${uid}/volumes/v~d/data`))
+    }
+    const unmount = expect.stringMatching(/^unmount /)
+    expect(await goes(directory, node, POD, OTHER)).toEqual([
+      ['UnmountVolume done', 'UnmountVolume done', 'UnmountDevice done'],
+      [unmount, unmount, 'unmountdevice plugins/kubernetes.io/flexvolume/v/d/mounts/data'],
+    ])
+  })
+})

@@ -1,60 +1,139 @@
 /** Links in place of the kubelet's directories, on a real disk (S8): deeper ones, and such that change under an apply. */
-import { describe, expect, it } from 'vitest'
+import { spawn } from 'node:child_process'
+import {
+  cpSync,
+  lchownSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { describe, expect } from 'vitest'
 import { csiGlobalDir } from '../../src/core/names/volume-names.ts'
-import { inNamespace } from '../helpers/in-namespace.ts'
-import { noMounts, noRoot } from '../helpers/namespace.ts'
+import { statesOf } from '../helpers/apply-plan.ts'
+import { addVolume, claim, DRIVER, POD, present, states, withDriver } from '../helpers/csi-scene.ts'
+import { inventory } from '../helpers/inventory.ts'
+import { LiveNode } from '../helpers/live-node.ts'
+import { it } from '../helpers/machine.ts'
+import { noRoot } from '../helpers/namespace.ts'
+import { sh } from '../helpers/scenario.ts'
 
-const WORKER = new URL('./links.worker.ts', import.meta.url)
-const GONE = 'pods/00000000-0000-4000-8000-000000000009'
-const WANTED = 'pods/00000000-0000-4000-8000-000000000008'
+const GONE = '00000000-0000-4000-8000-000000000009'
+const WANTED = '00000000-0000-4000-8000-000000000008'
 
-interface Deeper {
-  readonly complete: boolean
-  readonly links: readonly string[]
-  readonly outcomes: readonly string[]
-  readonly untouched: boolean
+function bind(what: string, where: string): void {
+  mkdirSync(where)
+  sh('mount', '--bind', what, where)
 }
 
-const deeper = (path = ''): Promise<Deeper> => inNamespace(WORKER, 'deeper', [path])
+/** By a process that has its working directory there. @returns ends it */
+function hold(where: string): () => void {
+  const sleeper = spawn('sleep', ['infinity'], { cwd: where, stdio: 'ignore' })
+  return () => void sleeper.kill('SIGKILL')
+}
 
-describe.skipIf(noMounts !== undefined)(`links on the disk${noMounts === undefined ? '' : ` (${noMounts})`}`, () => {
-  it('a control: with no link all is done, and a pod that lives keeps what it has', async () => {
-    expect(await deeper()).toEqual({
+/** Moves what is at a path below the root directory to a disk of its own, and puts a link in its place. */
+function toDisk(directory: string, path: string, name = 'moved'): string {
+  const disk = `${directory}/disk`
+  mkdirSync(disk, { recursive: true })
+  const place = `${disk}/${name}`
+  renameSync(path, place)
+  symlinkSync(place, path)
+  return place
+}
+
+/** A pod that is gone and had a disk for its own use, one that lives with the same, and an attachment that nobody wants. */
+function brokenNode(directory: string): LiveNode {
+  const node = new LiveNode(directory)
+  for (const uid of [GONE, WANTED]) {
+    const dir = `${node.root}/pods/${uid}/volumes/kubernetes.io~empty-dir/scratch`
+    mkdirSync(dir, { recursive: true })
+    writeFileSync(`${dir}/precious`, uid)
+    const marker = `${node.root}/pods/${uid}/plugins/kubernetes.io~empty-dir/scratch`
+    mkdirSync(marker, { recursive: true })
+    writeFileSync(`${marker}/ready`, '')
+  }
+  node.pod(WANTED, 'lives', [{ name: 'scratch', emptyDir: {} }])
+  node.alive.push(WANTED)
+  addVolume(node, 'pv-idle')
+  // What an older volume's unstage has left: empty directories.
+  mkdirSync(`${node.root}/${csiGlobalDir(DRIVER, 'old')}`, { recursive: true })
+  mkdirSync(`${node.root}/plugins/kubernetes.io/csi/volumeDevices/pv-old`, { recursive: true })
+  return node
+}
+
+async function outcome(node: LiveNode) {
+  const options = { orphans: true, devices: { 'pv-idle': 'none' } }
+  const plan = await node.plan(options)
+  const result = statesOf(await node.apply(options))
+  return {
+    complete: plan.complete,
+    links: plan.problems.flatMap(({ code, about }) =>
+      code === 'LinkInPlace' ? [about.path?.slice(node.root.length + 1)] : [],
+    ),
+    outcomes: plan.operations.map(({ id, kind }) => `${kind}: ${result[id]}`).toSorted(),
+  }
+}
+
+/** As somebody puts another link in place of `pods`. */
+const relink = (pods: string, to: string): void => {
+  unlinkSync(pods)
+  symlinkSync(to, pods)
+}
+
+describe('links on the disk', () => {
+  it('a control: with no link all is done, and a pod that lives keeps what it has', async ({ directory }) => {
+    expect(await outcome(brokenNode(directory))).toEqual({
       complete: true,
       links: [],
       outcomes: ['DetachVolume', 'RemoveOrphanPodDir', 'UnmapDevice', 'UnmountDevice', 'UnmountVolume'].map(
         (kind) => `${kind}: done`,
       ),
-      untouched: true,
     })
   })
 
-  it.each([
-    GONE,
-    `${GONE}/volumes`,
-    `${GONE}/volumes/kubernetes.io~empty-dir`,
-    `${GONE}/volumes/kubernetes.io~empty-dir/scratch`,
-    WANTED,
-    `${WANTED}/volumes`,
-    `${WANTED}/volumes/kubernetes.io~empty-dir`,
-    csiGlobalDir('disk.test', 'old'),
+  const [gone, wanted] = [`pods/${GONE}`, `pods/${WANTED}`]
+  it.for([
+    gone,
+    `${gone}/volumes/kubernetes.io~empty-dir`,
+    `${gone}/volumes/kubernetes.io~empty-dir/scratch`,
+    `${wanted}/volumes`,
+    csiGlobalDir(DRIVER, 'old'),
     'plugins/kubernetes.io/csi/volumeDevices/pv-old',
-  ])('S8: behind %s nothing is touched, and no device is undone', async (path) => {
-    const found = await deeper(path)
-    expect(found).toMatchObject({ complete: false, links: [path], untouched: true })
+  ])('S8: behind %s nothing is touched, and no device is undone', async (path, { directory }) => {
+    const node = brokenNode(directory)
+    const place = toDisk(directory, `${node.root}/${path}`)
+    const before = inventory(place)
+    const found = await outcome(node)
+    expect(found).toMatchObject({ complete: false, links: [path] })
+    expect(inventory(place)).toEqual(before)
     expect(found.outcomes).toContain('DetachVolume: blocked LinkInPlace')
     // Empty directories elsewhere, and what another pod has left, go.
-    const kept = path.startsWith(GONE)
+    const kept = path.startsWith(gone)
       ? ['UnmountVolume', 'RemoveOrphanPodDir']
       : [path.includes('volumeDevices') ? 'UnmapDevice' : 'UnmountDevice']
-    if (!path.startsWith(WANTED)) for (const kind of kept) expect(found.outcomes).not.toContain(`${kind}: done`)
+    if (!path.startsWith(wanted)) for (const kind of kept) expect(found.outcomes).not.toContain(`${kind}: done`)
   })
 
-  it.each(['circle', 'dangling', 'upwards', 'plugins', ...(noRoot === undefined ? ['owner'] : [])])(
+  it.for(['circle', 'dangling', 'upwards', 'owner'])(
     'S8: a link in place of all pods that is not gone through hides every one of them: %s',
-    async (how) => {
-      const found = await inNamespace<Deeper>(WORKER, 'pods', [how])
-      expect(found).toMatchObject({ complete: false, links: ['pods'], untouched: true })
+    async (how, { directory, skip }) => {
+      skip(how === 'owner' && noRoot !== undefined, noRoot)
+      const node = brokenNode(directory)
+      const pods = `${node.root}/pods`
+      const place = toDisk(directory, pods)
+      const before = inventory(place)
+      if (how === 'circle') relink(pods, 'pods')
+      if (how === 'dangling') relink(pods, '/nonexistent/pods')
+      if (how === 'upwards') relink(pods, '..')
+      if (how === 'owner') lchownSync(pods, 65534, 65534)
+      const found = await outcome(node)
+      expect(found).toMatchObject({ complete: false, links: ['pods'] })
+      expect(inventory(place)).toEqual(before)
       expect(found.outcomes).toContain('DetachVolume: blocked LinkInPlace')
       // Empty directories of the kubelet's own elsewhere may go.
       const others = found.outcomes.filter((each) => !/^Un(?:map|mount)Device: done$/.test(each))
@@ -62,47 +141,114 @@ describe.skipIf(noMounts !== undefined)(`links on the disk${noMounts === undefin
     },
   )
 
-  it('a control: what leads where it led is undone, with what is in it (S13)', async () => {
-    const outcomes = ['UnmountVolume: done', 'RemoveOrphanPodDir: done']
-    expect(await inNamespace(WORKER, 'changed', ['nothing'])).toEqual({ outcomes, left: [1, 2] })
+  interface Change {
+    readonly pods: string
+    /** Where `pods` leads. */
+    readonly place: string
+    /** A copy of that. */
+    readonly other: string
+    readonly directory: string
+  }
+
+  /** `pods` leads elsewhere, where something happens when the apply comes to it. @returns how it ends, and what is left there, and in the copy */
+  async function changing(directory: string, happens: (change: Change) => unknown): Promise<unknown[]> {
+    const node = brokenNode(directory)
+    const pods = `${node.root}/pods`
+    const place = toDisk(directory, pods)
+    const other = `${directory}/disk/other`
+    cpSync(place, other, { recursive: true })
+    const options = { orphans: true }
+    const plan = await node.plan(options)
+    let end: unknown
+    let done = false
+    node.context = {
+      witness: async () => {
+        if (!done) end = happens({ pods, place, other, directory })
+        done = true
+        const listed = new Set(node.pods.map(({ metadata }) => metadata.uid ?? ''))
+        return { listed, alive: new Set(node.alive), apiPods: node.pods }
+      },
+    }
+    const result = statesOf(await node.apply(options))
+    if (typeof end === 'function') end()
+    const precious = (base: string): number =>
+      readdirSync(base, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('/precious')).length
+    const ends = plan.operations.filter(({ pod }) => pod?.uid === GONE).map(({ id, kind }) => `${kind}: ${result[id]}`)
+    return [...ends, precious(place), precious(other)]
+  }
+
+  it('a control: what leads where it led is undone, with what is in it (S13)', async ({ directory }) => {
+    const ends = ['UnmountVolume: done', 'RemoveOrphanPodDir: done', 1, 2]
+    expect(await changing(directory, () => undefined)).toEqual(ends)
   })
 
-  it.each(['elsewhere', 'dangling', 'directory', ...(noRoot === undefined ? ['owner'] : [])])(
+  it.for<readonly [string, (change: Change) => void]>([
+    ['elsewhere', ({ pods, other }) => relink(pods, other)],
+    ['dangling', ({ pods }) => relink(pods, '/nonexistent')],
+    [
+      'directory',
+      ({ pods, place }) => {
+        unlinkSync(pods)
+        cpSync(place, pods, { recursive: true })
+      },
+    ],
+    ['owner', ({ pods }) => lchownSync(pods, 65534, 65534)],
+  ])(
     'S8, S26: a link that leads elsewhere once the apply comes to it refuses all that is behind it: %s',
-    async (how) => {
-      expect(await inNamespace(WORKER, 'changed', [how])).toEqual({
-        outcomes: [
-          'UnmountVolume: refused Changed',
-          expect.stringMatching(/^RemoveOrphanPodDir: (?:skipped|refused) Changed$/),
-        ],
-        left: [2, 2],
-      })
+    async ([how, happens], { directory, skip }) => {
+      skip(how === 'owner' && noRoot !== undefined, noRoot)
+      const removed = expect.stringMatching(/^RemoveOrphanPodDir: (?:skipped|refused) Changed$/)
+      expect(await changing(directory, happens)).toEqual(['UnmountVolume: refused Changed', removed, 2, 2])
     },
   )
 
-  it.each([
-    'a bind mount by the path of the link',
-    'a bind mount by the place',
-    'a bind mount of all that is behind it, with a file open',
-    'a working directory',
-  ])('S8, S12: who uses what is behind it is found: %s', async (how) => {
-    expect(await inNamespace(WORKER, 'changed', [how])).toMatchObject({
-      outcomes: ['UnmountVolume: refused HeldBy', 'RemoveOrphanPodDir: skipped HeldBy'],
-      left: [2, 2],
-    })
+  const scratch = `${GONE}/volumes/kubernetes.io~empty-dir/scratch`
+  it.for<readonly [string, (change: Change) => unknown]>([
+    [
+      'a bind mount by the path of the link',
+      ({ pods, directory }) => bind(`${pods}/${scratch}`, `${directory}/export`),
+    ],
+    [
+      'a bind mount of all that is behind it, with a process in it',
+      ({ place, directory }) => {
+        bind(place, `${directory}/export`)
+        return hold(`${directory}/export/${scratch}`)
+      },
+    ],
+    ['a working directory', ({ place }) => hold(`${place}/${scratch}`)],
+  ])('S8, S12: who uses what is behind it is found: %s', async ([, happens], { directory }) => {
+    const ends = ['UnmountVolume: refused HeldBy', 'RemoveOrphanPodDir: skipped HeldBy', 2, 2]
+    expect(await changing(directory, happens)).toEqual(ends)
   })
 
-  it("S8: a volume's whole life behind links of a driver and of pods", async () => {
-    expect(await inNamespace(WORKER, 'driverDirectory')).toEqual({
-      set: ['done', 'done'],
-      present: ['staged', 'stage file', 'published', 'publish file'],
-      inTable: 2,
-      after: [],
-      gone: Array(5).fill('done'),
-      said: [],
-      left: [[], [], false],
-      attachments: 0,
-      end: [],
+  it("S8: a volume's whole life behind links of a driver and of pods", ({ directory }) => {
+    const before = (root: string): void => {
+      mkdirSync(`${root}/plugins/kubernetes.io/csi/${DRIVER}`, { recursive: true })
+      mkdirSync(`${directory}/disk`)
+      sh('mount', '-t', 'tmpfs', 'disk', `${directory}/disk`)
+      for (const [path, name] of [
+        [`${root}/plugins/kubernetes.io/csi/${DRIVER}`, 'staging'],
+        [`${root}/pods`, 'pods'],
+      ] as const) {
+        cpSync(path, `${directory}/disk/${name}`, { recursive: true })
+        rmSync(path, { recursive: true })
+        symlinkSync(`${directory}/disk/${name}`, path)
+      }
+    }
+    return withDriver(directory, { before }, async (node) => {
+      addVolume(node, 'pv-1')
+      node.pod(POD, 'a', [claim('pv-1'), { name: 'scratch', emptyDir: {} }])
+      expect(states(await node.apply())).toEqual(['done', 'done'])
+      expect(present(node, 'pv-1')).toEqual(['staged', 'stage file', 'published', 'publish file'])
+      const kernel = readFileSync('/proc/self/mountinfo', 'utf8').split('\n')
+      expect(kernel.filter((line) => line.split(' ')[4]?.startsWith(`${directory}/disk/`))).toHaveLength(2)
+      expect((await node.plan()).operations).toEqual([])
+      writeFileSync(`${node.root}/pods/${POD}/volumes/kubernetes.io~empty-dir/scratch/file`, 'data')
+      node.forget(POD)
+      expect(states(await node.apply({ orphans: true }))).toEqual(Array(5).fill('done'))
+      expect([...present(node, 'pv-1'), ...readdirSync(`${directory}/disk/staging`), ...node.attachments]).toEqual([])
+      expect(readdirSync(`${directory}/disk/pods`)).not.toContain(POD)
+      expect((await node.plan({ orphans: true })).operations).toEqual([])
     })
   })
 })
