@@ -1,166 +1,260 @@
-/** `volctl explain` on a node whose mounts, processes, namespaces and loop devices are real. */
-import { spawnSync } from 'node:child_process'
-import { describe, expect, it } from 'vitest'
-import type { Explanation, HoldersView } from '../../src/core/explain/explanation.ts'
-import { inNamespace } from '../helpers/in-namespace.ts'
-import { noMounts, noRoot } from '../helpers/namespace.ts'
+/** `volctl explain` on a broken node, while real processes, mounts and loop devices hold what lies there. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
+import type { Explanation } from '../../src/core/explain/explanation.ts'
+import { csiGlobalDir } from '../../src/core/names/volume-names.ts'
+import { detachLoop } from '../helpers/detach-loops.ts'
+import { sweep, temporary } from '../helpers/left-behind.ts'
+import { it } from '../helpers/machine.ts'
+import { noRoot, noSystemCalls } from '../helpers/namespace.ts'
+import { nodeProgram } from '../helpers/programs.ts'
+import { sh, unmountBelow } from '../helpers/scenario.ts'
+import { DRIVER, handleOf } from '../helpers/scene/api-objects.ts'
+import { FORGOTTEN } from '../helpers/scene/pods.ts'
+import { makeScene, type Scene } from '../helpers/scene/scene.ts'
+import { runVolctl } from '../helpers/scene/volctl.ts'
+import { VOLCTL } from '../helpers/volctl-program.ts'
+import { applyTo } from './safety/broken-scene.ts'
 
-const WORKER = new URL('./workers/explaining.ts', import.meta.url)
-const run = <T>(scenario: string): Promise<T> => inNamespace<T>(WORKER, scenario)
+const why = noRoot === undefined ? '' : ` (${noRoot})`
 
-describe.skipIf(noMounts !== undefined)(`explaining for real${noMounts === undefined ? '' : ` (${noMounts})`}`, () => {
-  it('who holds a mount: files, directories, roots, maps, loop devices, other mount namespaces; apply begins nothing for the same', async () => {
-    const found = await run<{
-      pids: Record<string, number>
-      loop: string | null
-      other: string
-      volume: string
-      holders: HoldersView
-      blocked: string[]
-      seconds: number
-      screen: string
-      applied: string[]
-      after: { screen: string; applied: string[] }
-    }>('holders')
-    const { pids, volume, other, loop } = found
-    const { processes, namespaces, loops, kernel, notes } = found.holders
-    expect(processes.map(({ pid, holds: [first] }) => [pid, first])).toEqual(
-      [
-        [pids.cwd, { what: 'cwd', path: volume }],
-        [pids.file, { what: 'file', path: `${volume}/open` }],
-        [pids.map, { what: 'map', path: `${volume}/held` }],
-        [pids.inside, { what: 'cwd', path: other }],
-        ...(pids.root === undefined ? [] : [[pids.root, { what: 'root', path: volume }]]),
-      ].toSorted(([a], [b]) => Number(a) - Number(b)),
-    )
-    expect(namespaces.map(({ pid, mountPoints }) => [pid, mountPoints])).toEqual([
-      [pids.inside, [other]],
-      [pids.mount, [other]],
-    ])
-    expect(loops).toEqual(loop === null ? [] : [{ device: loop, backingFile: `${volume}/image` }])
-    expect({ kernel, notes }).toEqual({ kernel: [], notes: [] })
-    expect(found.blocked[0]).toMatch(new RegExp(`^UnmountDevice: \\S+ is in use by .*sh \\(pid ${pids.cwd}, cwd\\)`))
-    for (const text of [
-      `  sh (pid ${pids.cwd})\n    cwd         ${volume}\n`,
-      `  held (pid ${pids.map})\n    map         ${volume}/held\n`,
-      `  mount namespace of sh (pid ${pids.mount})\n    mounted on  ${other}`,
-    ])
-      expect(found.screen).toContain(text)
-    // Among hundreds of processes, and with the start of two programs.
-    expect(found.seconds).toBeLessThan(10)
-    expect(found.applied).toEqual(['UnmountDevice vol-old: blocked HeldBy'])
-    expect(found.after).toEqual({ screen: '  nobody', applied: ['UnmountDevice vol-old: done'] })
+/** One node: what changes it comes last. */
+describe.skipIf(noRoot !== undefined)(`explaining for real${why}`, () => {
+  let root: string
+  let scene: Scene
+  beforeAll(async () => {
+    root = temporary('volctl-explaining-')
+    scene = await makeScene({ directory: `${root}/scene`, small: true })
+    await scene.breakIt()
+  })
+  afterAll(async () => {
+    await scene.dispose()
+    unmountBelow(root)
+    sweep(root)
   })
 
-  it('whom apply refuses to delete content for (S12) is whom explain names', async () => {
-    const found = await run<Record<string, { screen: string; applied: string; left: boolean }>>('content')
-    const refused = { applied: 'UnmountVolume scratch: blocked HeldBy', left: true }
-    expect(found).toEqual({
-      mount: { ...refused, screen: expect.stringMatching(/namespace of sh \(pid.*\/elsewhere/s) },
-      overlay: { ...refused, screen: expect.stringMatching(/overlay on .*lowerdir .*\/lower.*sh \(pid/s) },
-      inside: { ...refused, screen: expect.stringContaining('cwd') },
-      file: { ...refused, screen: expect.stringContaining('lower') },
-      nobody: ['UnmountVolume scratch: done'],
-      gone: true,
+  /** @param before what the program is started by */
+  async function ask(args: readonly string[], before: readonly string[] = []): Promise<string> {
+    const [command = '', ...rest] = [...before, VOLCTL, 'explain', ...args]
+    const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, ...scene.env } })
+    let said = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      said += text
     })
-  })
+    await once(child, 'close')
+    return said
+  }
 
-  it('pod and container of a process; of a pod that is gone and still runs nothing is touched', async () => {
-    const { living, held, web, gone, busy, runs } = await run<{
-      living: number
-      held: number
-      web: Explanation
-      gone: Explanation
-      busy: Explanation
-      runs: Explanation
-    }>('containers')
-    const pod = { name: 'web-0', namespace: 'shop' }
-    const inWeb = { pid: living, command: 'sh', container: 'a'.repeat(13), pod, holds: [{ what: 'cwd' }] }
-    expect(web).toMatchObject({
-      holders: { processes: [inWeb] },
-      verdict: { state: 'nothing', rule: 'S5' },
-      notes: [],
+  const answer = async (what: string, ...flags: string[]): Promise<Explanation> =>
+    JSON.parse(await ask([what, '-o', 'json', ...flags])) as Explanation
+
+  /** What the screen says below "Held by:". */
+  async function heldBy(what: string, before: readonly string[] = []): Promise<string> {
+    const [, text = ''] = (await ask([what, '-o', 'wide'], before)).split('Held by:\n')
+    return text.split('\n\n')[0] ?? ''
+  }
+
+  const children: ChildProcess[] = []
+  const WAIT = 'echo ready; read -r line'
+
+  /** Starts a process that says that it is ready, and then waits for the end of its standard input. */
+  async function start(command: readonly string[], cwd?: string): Promise<number> {
+    const [program = '', ...args] = command
+    const child = spawn(program, args, { cwd, stdio: ['pipe', 'pipe', 'inherit'] })
+    children.push(child)
+    // cat(1) says what it is told.
+    child.stdin.write('ready\n')
+    await once(child.stdout, 'data')
+    return child.pid ?? 0
+  }
+
+  const shell = (text: string, cwd?: string): Promise<number> => start(['sh', '-c', `${text}; ${HELD}`], cwd)
+  const elsewhere = (text: string): Promise<number> =>
+    start(['unshare', '-m', '--propagation', 'private', 'sh', '-c', `${text}; ${HELD}`])
+  const HELD = `${WAIT}; read -r line`
+
+  async function endAll(): Promise<void> {
+    for (const child of children.splice(0)) {
+      child.stdin?.end()
+      if (child.exitCode === null) await once(child, 'exit')
+    }
+  }
+  afterEach(endAll)
+
+  const targetOf = (uid: string): string => `${scene.rootDir}/pods/${uid}/volumes/kubernetes.io~csi/pv-common/mount`
+  const stagedVolume = (): string => `${scene.rootDir}/${csiGlobalDir(DRIVER, handleOf(FORGOTTEN))}/globalmount`
+
+  it('the same offline but for the holders; nothing is written', async ({ directory }) => {
+    const file = `${directory}/node.json`
+    await runVolctl(scene, ['snapshot', '-o', file])
+    await scene.api.clearRequests()
+    // A next command is typed on the node, or reads the snapshot.
+    const comparable = ({ holders: _, createdAt: __, notes: ___, summary, ...each }: Explanation): object => ({
+      ...each,
+      summary: { ...summary, next: [] },
     })
-    // Its volume is the other pod's too: who wants it, and has a mount of his own, is in nobody's way.
-    expect(gone.holders.processes).toMatchObject([inWeb])
-    expect(gone.verdict).toMatchObject({ state: 'operation', code: 'PodGone' })
-    expect(gone.notes).toEqual([])
-    expect(busy.operations[0]?.blocked?.message).toContain(`is in use by sh (pid ${held}, cwd)`)
-    expect(runs).toMatchObject({
-      operations: [],
-      verdict: { state: 'problem', code: 'PodGoneButRunning' },
-      pods: [{ class: 'Frozen', signsOfLife: ['processes in its cgroup'] }],
-    })
-    expect(runs.holders.processes).toContainEqual(
-      expect.objectContaining({ pid: held, container: 'b'.repeat(13), pod: { uid: runs.pods[0]?.pod.uid } }),
-    )
-    expect(runs.summary.causes?.[0]?.remedy[0]).toMatch(/^Stop the pod .*, then plan again: crictl pods /)
+    for (const what of [scene.pods.web.uid, scene.pods.db.uid, 'pv/pv-common', 'pvc/shop/common', scene.rootDir])
+      expect(comparable(await answer(what, '--snapshot', file)), what).toEqual(comparable(await answer(what)))
+    const requests = (await scene.api.requests()).map(({ method, path }) => `${method} ${path}`)
+    expect(requests.filter((each) => !/^GET |selfsubject/.test(each))).toEqual([])
   })
 
   it('a driver by its sockets: it answers, it was killed, it was stopped', async () => {
-    type Look = Pick<Explanation, 'driver'> & { state: string; code?: string; links: string[] }
-    const found = await run<Record<'runs' | 'killed' | 'stopped', Look> & { screen: string }>('driver')
-    const { runs, killed, stopped, screen } = found
+    const links = ({ chain }: Explanation): string[] => chain.map(({ kind, state }) => `${kind} ${state}`)
     const objects = ['CSINode good', 'CSIDriver good']
-    expect(runs).toMatchObject({
-      state: 'operation',
-      links: ['NodePluginPod unknown', 'Socket good', 'Registration good', ...objects],
-      driver: { sockets: [{ answers: true, versions: [expect.stringMatching(/^1\./)] }] },
-    })
+    const runs = await answer(`driver/${DRIVER}`)
+    expect(links(runs)).toEqual(['NodePluginPod unknown', 'Socket good', 'Registration good', ...objects])
+    expect(runs).toMatchObject({ verdict: { state: 'operation' }, driver: { sockets: [{ answers: true }] } })
     expect(runs.driver?.dependents.published.length).toBeGreaterThan(0)
+    await scene.driver.kill()
+    const killed = await answer(`driver/${DRIVER}`)
+    await scene.driver.restart()
+    await scene.driver.stop()
+    const stopped = await answer(`driver/${DRIVER}`)
+    await scene.driver.restart()
     // The sockets stay, and nobody listens.
-    expect(killed).toMatchObject({ state: 'problem', code: 'DriverUnavailable' })
-    expect(killed.links).toContain('Socket bad')
-    expect(stopped).toMatchObject({
-      state: 'problem',
-      code: 'DriverUnavailable',
-      message: expect.stringMatching(/driver/),
-      driver: { sockets: [] },
-    })
-    expect(stopped.links).toEqual(['NodePluginPod bad', 'Socket bad', ...objects])
-    expect(screen).toContain('\nDepends on it:\n')
-    expect(screen.split('\n').length).toBeLessThanOrEqual(24)
+    expect(links(killed)).toContain('Socket bad')
+    expect(links(stopped)).toEqual(['NodePluginPod bad', 'Socket bad', ...objects])
+    for (const { verdict } of [killed, stopped])
+      expect(verdict).toMatchObject({ state: 'problem', code: 'DriverUnavailable' })
   })
 
-  it('the same offline but for the holders; nothing is written', async () => {
-    expect(await run('offline')).toEqual({ taken: 0, differing: [], writes: [] })
+  const noSetpriv = spawnSync('setpriv', ['--version']).status === 0 ? undefined : 'there is no setpriv(1) here'
+
+  it('with the least power, what could not be seen is said, and it is never "nobody"', async ({ skip }) => {
+    skip(noSetpriv !== undefined, noSetpriv)
+    // What a plain user can read.
+    sh('chmod', '755', root, scene.directory, scene.rootDir)
+    sh('chmod', '-R', 'a+rX', scene.directory, dirname(scene.api.kubeconfig('admin')))
+    const pid = await shell(':', stagedVolume())
+    const user = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--inh-caps=-all']
+    const blind = ['setpriv', '--inh-caps=-all', '--bounding-set=-sys_ptrace']
+    try {
+      for (const hidepid of [0, 2]) {
+        sh('mount', '-o', `remount,hidepid=${hidepid}`, '/proc')
+        expect(await heldBy(stagedVolume())).toMatch(`  sh (pid ${pid})\n    cwd `)
+        for (const [who, reason] of [
+          [user, /\n {2}volctl does not run as root: the open files and mounts of \d+ processes cannot be read/],
+          [blind, /\n {2}the open files and mounts of \d+ processes cannot be read: CAP_SYS_PTRACE or .* is missing/],
+        ] as const) {
+          const said = await heldBy(stagedVolume(), who)
+          expect(said).toMatch(/^ {2}nobody, as far as visible\n {2}\S/)
+          if (hidepid === 0) expect(said).toMatch(reason)
+          else expect(said).toContain('  /proc hides processes of other users (mount option hidepid), so ')
+        }
+      }
+    } finally {
+      sh('mount', '-o', 'remount,hidepid=0', '/proc')
+    }
   })
-})
 
-const noSetpriv = spawnSync('setpriv', ['--version']).status === 0 ? undefined : 'there is no setpriv(1) here'
-const cannot = noRoot ?? noSetpriv
+  it('pod and container of a process; of a pod that is gone and still runs nothing is touched', async ({
+    directory,
+  }) => {
+    const { web, db } = scene.pods
+    const claimed: number[] = []
+    /** As the container runtime names the process's cgroup: in this mount namespace alone. */
+    const claimFor = (pid: number, uid: string, container: string): void => {
+      const file = `${directory}/cgroup-${pid}`
+      writeFileSync(file, `0::/kubepods/burstable/pod${uid}/${container.repeat(64)}\n`)
+      sh('mount', '--bind', file, `/proc/${pid}/cgroup`)
+      claimed.push(pid)
+    }
+    const living = await shell(':', targetOf(web.uid))
+    const held = await shell(':', targetOf(db.uid))
+    try {
+      const busy = await answer(targetOf(db.uid))
+      expect(busy.operations[0]?.blocked?.message).toContain(`is in use by sh (pid ${held}, cwd)`)
+      claimFor(living, web.uid, 'a')
+      const pod = { name: 'web-0', namespace: 'shop' }
+      const inWeb = { pid: living, command: 'sh', container: 'a'.repeat(13), pod, holds: [{ what: 'cwd' }] }
+      const processes = expect.arrayContaining([expect.objectContaining({ pid: living })])
+      const ofWeb = await answer(web.uid)
+      expect(ofWeb).toMatchObject({ holders: { processes }, verdict: { state: 'nothing', rule: 'S5' } })
+      expect(ofWeb.holders.processes.find(({ pid }) => pid === living)).toMatchObject(inWeb)
+      claimFor(held, db.uid, 'b')
+      const runs = await answer(db.uid)
+      expect(runs).toMatchObject({
+        operations: [],
+        verdict: { state: 'problem', code: 'PodGoneButRunning' },
+        pods: [{ class: 'Frozen', signsOfLife: ['processes in its cgroup'] }],
+      })
+      expect(runs.summary.causes?.[0]?.remedy[0]).toMatch(/^Stop the pod .*, then plan again: crictl pods /)
+    } finally {
+      for (const pid of claimed) sh('umount', `/proc/${pid}/cgroup`)
+    }
+  })
 
-describe.skipIf(cannot !== undefined)(`with the least power${cannot === undefined ? '' : ` (${cannot})`}`, () => {
-  it('what could not be seen is said, and it is never "nobody"', async () => {
-    type Seen = Record<'root' | 'user' | 'blind', string>
-    const found = await run<{
-      pid: number
-      shown: Seen
-      refused: Seen
-      hidden: Seen
-      user: Pick<Explanation, 'holders' | 'verdict'>
-    }>('leastPower')
-    const { shown, refused, hidden } = found
-    const hides = '  /proc hides processes of other users (mount option hidepid), so '
-    for (const { root, user, blind } of [shown, refused, hidden]) {
-      expect(root).toMatch(`  sh (pid ${found.pid})\n    cwd `)
-      for (const text of [user, blind]) expect(text).toMatch(/^ {2}nobody, as far as visible\n {2}\S/)
-    }
-    for (const { user, blind } of [shown, refused]) {
-      expect(user).toMatch(
-        /\n {2}volctl does not run as root: the open files and mounts of \d+ processes cannot be read$/,
-      )
-      expect(blind).toMatch(
-        /\n {2}the open files and mounts of \d+ processes cannot be read: CAP_SYS_PTRACE or .* is missing/,
-      )
-      expect(user + blind).not.toContain(hides)
-    }
-    expect(hidden.user).toContain(hides)
-    expect(hidden.blind).toContain(hides)
-    expect(found.user.holders).toMatchObject({
-      known: true,
-      processes: [],
-      notes: [expect.stringMatching(/^volctl does not run as root: /)],
+  it('who holds a mount: files, directories, roots, maps, loop devices, other mount namespaces; apply begins nothing for the same', async ({
+    directory,
+  }) => {
+    const volume = stagedVolume()
+    const other = `${directory}/elsewhere`
+    mkdirSync(other)
+    const bind = `mount --bind ${volume} ${other}`
+    // A program of the volume's own has it mapped and nothing else of it.
+    copyFileSync('/bin/cat', `${volume}/held`)
+    chmodSync(`${volume}/held`, 0o755)
+    const root =
+      noSystemCalls ?? nodeProgram(new URL('./workers/chrooted.ts', import.meta.url), [volume], ['--experimental-ffi'])
+    const expected = [
+      [await shell(':', volume), { what: 'cwd', path: volume }],
+      [await shell(`exec 9>${volume}/open`), { what: 'file', path: `${volume}/open` }],
+      [await start([`${volume}/held`]), { what: 'map', path: `${volume}/held` }],
+      ...(typeof root === 'string' ? [] : [[await start(root.flat()), { what: 'root', path: volume }] as const]),
+      // Another mount namespace: with a process in the volume, under another name; with the mount alone.
+      [await elsewhere(`${bind}; umount ${volume}; cd ${other}`), { what: 'cwd', path: other }],
+    ] as const
+    const inside = expected.at(-1)?.[0]
+    const mount = await elsewhere(`${bind}; umount ${volume}`)
+    sh('truncate', '-s', '1M', `${volume}/image`)
+    const loop = sh('losetup', '--show', '-f', `${volume}/image`)
+    const found = await answer(volume)
+    const { processes, namespaces, loops, kernel, notes } = found.holders
+    expect(processes.map(({ pid, holds: [first] }) => [pid, first])).toEqual(expected.toSorted(([a], [b]) => a - b))
+    expect(namespaces.map(({ pid, mountPoints }) => [pid, mountPoints])).toEqual([
+      [inside, [other]],
+      [mount, [other]],
+    ])
+    expect({ loops, kernel, notes }).toEqual({
+      loops: [{ device: loop, backingFile: `${volume}/image` }],
+      kernel: [],
+      notes: [],
     })
+    expect(await heldBy(volume)).toContain(`  mount namespace of sh (pid ${mount})\n    mounted on  ${other}`)
+    expect((await applyTo(scene, '--only', 'device')).ends).toEqual(['UnmountDevice vol-old: blocked HeldBy'])
+    detachLoop(loop)
+    await endAll()
+    expect(await heldBy(volume)).toBe('  nobody')
+    expect((await applyTo(scene, '--only', 'device')).ends).toEqual(['UnmountDevice vol-old: done'])
+  })
+
+  it('whom apply refuses to delete content for (S12) is whom explain names', async ({ directory }) => {
+    const volume = `${scene.rootDir}/pods/${scene.pods.db.uid}/volumes/kubernetes.io~empty-dir/scratch`
+    const [other, beside] = [`${directory}/elsewhere`, `${directory}/beside`]
+    for (const each of [other, beside, `${volume}/lower`]) mkdirSync(each)
+    const applied = async (): Promise<string[]> =>
+      (await applyTo(scene, '--only', 'unmount')).ends.filter((each) => / scratch: /.test(each))
+    const bind = `mount --bind ${volume} ${other}`
+    for (const [begin, who] of [
+      [() => elsewhere(bind), /namespace of sh \(pid.*\/elsewhere/s],
+      [
+        () => elsewhere(`mount -t overlay o -o lowerdir=${volume}/lower:${beside} ${other}`),
+        /overlay on .*lowerdir .*sh \(pid/s,
+      ],
+      [() => elsewhere(`${bind}; cd ${other}; umount -l ${other}`), /cwd/],
+      [() => shell(`exec 9<${volume}/lower`), /lower/],
+    ] as const) {
+      await begin()
+      expect(await heldBy(volume)).toMatch(who)
+      expect(await applied()).toEqual(['UnmountVolume scratch: blocked HeldBy'])
+      expect(existsSync(`${volume}/lower`)).toBe(true)
+      await endAll()
+    }
+    expect(await applied()).toEqual(['UnmountVolume scratch: done'])
+    expect(existsSync(volume)).toBe(false)
   })
 })

@@ -1,41 +1,83 @@
 /** A real ext4 that turns read-only under a pod that writes: everything else of the volume is as it was. */
-import { beforeAll, describe, expect, it } from 'vitest'
-import { inNamespace } from '../helpers/in-namespace.ts'
+import { writeFileSync } from 'node:fs'
+import { describe, expect } from 'vitest'
+import type { Explanation } from '../../src/core/explain/explanation.ts'
+import type { Plan } from '../../src/core/plan/plan.ts'
+import { it } from '../helpers/machine.ts'
 import { noBlockDevices } from '../helpers/namespace.ts'
-import type { ReadOnlyReport } from './workers/read-only.ts'
+import { sh } from '../helpers/scenario.ts'
+import { NAMESPACE, pvOf } from '../helpers/scene/api-objects.ts'
+import { makeScene, type Scene } from '../helpers/scene/scene.ts'
+import { runVolctl } from '../helpers/scene/volctl.ts'
+import { readMounts } from './workers/real-node.ts'
 
-const WORKER = new URL('./workers/read-only.ts', import.meta.url)
-const AS_IT_SHOULD_BE = 'Nothing to do: every volume on this node is as it should be.'
+/** What plan and explain say: the status, "severity code volume" of each problem, and the verdict on a pod that has it. */
+async function look(scene: Scene): Promise<{ status: number | undefined; problems: Set<string>; verdict: string }> {
+  const { stdout, stderr, status } = await runVolctl(scene, ['plan', '--detailed-exitcode', '-o', 'json'])
+  if (stdout === '') throw new Error(stderr)
+  const { operations, problems } = JSON.parse(stdout) as Plan
+  expect(operations).toEqual([])
+  const asked = await runVolctl(scene, ['explain', `pod/${NAMESPACE}/${scene.pods.web.name}`, '-o', 'json'])
+  const { state, code = '' } = (JSON.parse(asked.stdout) as Explanation).verdict
+  const said = problems.map(({ severity, code: each, about }) => `${severity} ${each} ${about.volume ?? ''}`)
+  return { status, problems: new Set(said), verdict: `${state} ${code}`.trim() }
+}
 
-describe.skipIf(noBlockDevices !== undefined)(
-  `a file system that turns read-only${noBlockDevices === undefined ? '' : ` (${noBlockDevices})`}`,
-  () => {
-    let report: ReadOnlyReport
-    beforeAll(async () => {
-      report = await inNamespace<ReadOnlyReport>(WORKER, 'turned')
-    })
+/** The pods as they are, with every volumeMount read-only. */
+async function readers(scene: Scene): Promise<object[]> {
+  const { stdout } = await runVolctl(scene, ['snapshot', '-o', '-'])
+  const { api } = JSON.parse(stdout) as { api: { pods: { spec: { containers: { volumeMounts: object[] }[] } }[] } }
+  return api.pods.map((pod) => ({
+    ...pod,
+    spec: {
+      ...pod.spec,
+      containers: pod.spec.containers.map((each) => ({
+        ...each,
+        volumeMounts: each.volumeMounts.map((mount) => ({ ...mount, readOnly: true })),
+      })),
+    },
+  }))
+}
 
-    it('control: the pod writes, and every volume is as it should be', () => {
-      expect(report.before).toMatchObject({ status: 0, operations: 0, problems: [], bottomLine: AS_IT_SHOULD_BE })
-      expect(report.before.write).toBeUndefined()
-    })
+const why = noBlockDevices === undefined ? '' : ` (${noBlockDevices})`
 
-    it.each(['remounted', 'broken'] as const)('S31: %s: the write fails, and plan and explain say so', (how) => {
-      const { write, status, operations, verdict, bottomLine, problems } = report[how]
-      expect({ write, status, operations }).toEqual({ write: 'EROFS', status: 1, operations: 0 })
+describe.skipIf(noBlockDevices !== undefined)(`a file system that turns read-only${why}`, () => {
+  it('S31: by a remount, or by an error: the write fails, and plan and explain say so; of pods that only read nothing is said', async ({
+    directory,
+  }) => {
+    const scene = await makeScene({ directory: `${directory}/scene`, small: true })
+    try {
+      const [volume = ''] = scene.pods.web.volumes.map(pvOf)
+      const target = `${scene.rootDir}/pods/${scene.pods.web.uid}/volumes/kubernetes.io~csi/${volume}/mount`
+      const write = (): void => writeFileSync(`${target}/written`, 'by the pod')
+      const device = readMounts().at(target)[0]?.source ?? ''
+      const staged = readMounts()
+        .under(scene.rootDir)
+        .find(({ source, mountPoint }) => source === device && mountPoint.endsWith('/globalmount'))?.mountPoint
+      if (staged === undefined) throw new Error(`${device} is not staged`)
+      const options = (): string[] => readMounts().at(target).at(-1)?.superOptions.slice() ?? []
+      write()
+      expect(await look(scene)).toMatchObject({ status: 0, problems: new Set() })
       // One for each pod that writes to it.
-      expect(new Set(problems)).toEqual(new Set(['error ReadOnlyFileSystem pv-common']))
-      expect(verdict).toBe('problem ReadOnlyFileSystem')
-      expect(bottomLine).not.toBe(AS_IT_SHOULD_BE)
-    })
+      const problems = new Set([`error ReadOnlyFileSystem ${volume}`])
+      const told = { status: 1, problems, verdict: 'problem ReadOnlyFileSystem' }
 
-    it('each in its own words: newer kernels keep "rw" after an error', () => {
-      expect(report.remounted.options).toContain('ro')
-      expect(report.broken.options.filter((each) => each === 'ro' || each === 'emergency_ro')).toHaveLength(1)
-    })
+      sh('mount', '-o', 'remount,ro', staged)
+      expect(write).toThrow('EROFS')
+      expect(options()).toContain('ro')
+      expect(await look(scene)).toEqual(told)
 
-    it('of pods that only read nothing is said', () => {
-      expect(report.reader).toMatchObject({ write: 'EROFS', status: 0, problems: [], bottomLine: AS_IT_SHOULD_BE })
-    })
-  },
-)
+      sh('mount', '-o', 'remount,rw,errors=remount-ro', staged)
+      writeFileSync(`/sys/fs/ext4/${device.slice('/dev/'.length)}/trigger_fs_error`, 'a test of volctl')
+      expect(write).toThrow('EROFS')
+      // Newer kernels keep "rw" after an error.
+      expect(options().filter((each) => each === 'ro' || each === 'emergency_ro')).toHaveLength(1)
+      expect(await look(scene)).toEqual(told)
+
+      await scene.api.put(...(await readers(scene)))
+      expect(await look(scene)).toMatchObject({ status: 0, problems: new Set() })
+    } finally {
+      await scene.dispose()
+    }
+  })
+})

@@ -1,52 +1,76 @@
 /** What a plan calls ready, an apply does: who uses what it would take away is seen by the plan, live and from a snapshot. */
-import { describe, expect, it } from 'vitest'
-import { inNamespace } from '../helpers/in-namespace.ts'
-import { noMounts } from '../helpers/namespace.ts'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { describe, expect } from 'vitest'
+import type { Plan } from '../../src/core/plan/plan.ts'
+import { it } from '../helpers/machine.ts'
+import type { Scene } from '../helpers/scene/scene.ts'
+import { runVolctl } from '../helpers/scene/volctl.ts'
+import { applyTo, blockedOf, onBroken, planOf } from './safety/broken-scene.ts'
 
-const WORKER = new URL('./workers/ready.ts', import.meta.url)
-
-interface Looks {
-  readonly blocked: string[]
-  readonly unjudged: string[]
-  readonly cause?: { readonly message: string; readonly remedy: string[] }
-  readonly screen: string
-  readonly live: object
-  readonly offline: object
+/** A shell that waits, until it is let go. */
+async function hold(command: readonly string[], cwd: string): Promise<{ pid: number; end: () => Promise<void> }> {
+  const [program = '', ...args] = [...command, 'sh', '-c', 'echo ready; read -r line']
+  const child = spawn(program, args, { cwd, stdio: ['pipe', 'pipe', 'inherit'] })
+  await once(child.stdout, 'data')
+  const end = async (): Promise<void> => {
+    child.stdin.end()
+    await once(child, 'exit')
+  }
+  return { pid: child.pid ?? 0, end }
 }
 
-interface Found {
-  readonly pid: number
-  readonly held: Looks
-  readonly applied: string[]
-  readonly free: Looks
-  readonly after: string[]
+/** What is the same of two looks: all but when they were. */
+function comparable({ inputs, operations, waiting, problems, summary }: Plan): object {
+  const { next: _, ...rest } = summary
+  return { operations, waiting, problems, summary: rest, unjudged: inputs.unjudged }
 }
 
-const badly = (ends: readonly string[]): string[] => ends.filter((end) => /: (?:failed|refused|skipped)/.test(end))
+/** The plan, which is the same from a snapshot. */
+async function plansOf(scene: Scene, directory: string): Promise<Plan> {
+  const plan = await planOf(scene)
+  const file = `${directory}/node.json.gz`
+  await runVolctl(scene, ['snapshot', '-o', file])
+  expect(comparable(await planOf(scene, '--snapshot', file))).toEqual(comparable(plan))
+  return plan
+}
 
-describe.skipIf(noMounts !== undefined)(`ready for real${noMounts === undefined ? '' : ` (${noMounts})`}`, () => {
-  it('S12, S21: a process in a mount is named by the plan, what follows waits for it, and the rest is done', async () => {
-    const { pid, held, applied, free, after } = await inNamespace<Found>(WORKER, 'held')
-    expect(held.blocked).toEqual(['UnmountVolume pv-common: HeldBy'])
-    expect(held.cause?.message).toMatch(new RegExp(`^pv-common of \\S+ is in use by sh \\(pid ${pid}, cwd\\)$`))
-    expect(held.screen).toContain(`is in use by sh (pid ${pid}, cwd)`)
-    expect(held.screen.indexOf('Needs you')).toBeLessThan(held.screen.indexOf(`(pid ${pid}`))
-    expect(held.unjudged).not.toContain('S21')
-    expect(held.offline).toEqual(held.live)
-    expect(applied).toContain('UnmountVolume pv-common: blocked HeldBy')
-    expect(badly(applied)).toEqual([])
-    expect(applied.filter((end) => end.endsWith(': done')).length).toBeGreaterThan(8)
-    expect(free.blocked).toEqual([])
-    expect(free.offline).toEqual(free.live)
-    expect(after.every((end) => end.endsWith(': done'))).toBe(true)
-  })
+/** Nothing that was ready is left undone. */
+async function appliesWhatIsReady(scene: Scene): Promise<readonly string[]> {
+  const { ends } = await applyTo(scene)
+  expect(ends.filter((end) => /: (?:failed|refused|skipped)/.test(end))).toEqual([])
+  return ends
+}
 
-  it('S24, R036: mounts that somebody has copied hold back what would be taken away below them', async () => {
-    const { pid, held, applied, after } = await inNamespace<Found>(WORKER, 'copied')
-    expect(held.blocked).toContain('UnmountVolume pv-common: HeldBy')
-    expect(held.screen).toMatch(new RegExp(`\\d volumes are in use by sh \\(pid ${pid}\\)`))
-    expect(held.offline).toEqual(held.live)
-    expect(badly(applied)).toEqual([])
-    expect(after.every((end) => end.endsWith(': done'))).toBe(true)
-  })
+describe('ready for real', () => {
+  it('S12, S21: a process in a mount is named by the plan, what follows waits for it, and the rest is done', ({
+    directory,
+  }) =>
+    onBroken(directory, async (scene) => {
+      const volume = `${scene.rootDir}/pods/${scene.pods.db.uid}/volumes/kubernetes.io~csi/pv-common/mount`
+      const { pid, end } = await hold([], volume)
+      const held = await plansOf(scene, directory)
+      expect(blockedOf(held)).toEqual(['UnmountVolume pv-common: HeldBy'])
+      const cause = held.summary.causes?.find(({ kind }) => kind === 'in-use')
+      expect(cause?.message).toMatch(new RegExp(`^pv-common of \\S+ is in use by sh \\(pid ${pid}, cwd\\)$`))
+      expect(held.inputs.unjudged.map(({ rule }) => rule)).not.toContain('S21')
+      const applied = await appliesWhatIsReady(scene)
+      expect(applied).toContain('UnmountVolume pv-common: blocked HeldBy')
+      expect(applied.filter((each) => each.endsWith(': done')).length).toBeGreaterThan(8)
+      await end()
+      expect(blockedOf(await plansOf(scene, directory))).toEqual([])
+      expect((await appliesWhatIsReady(scene)).every((each) => each.endsWith(': done'))).toBe(true)
+    }))
+
+  it('S24, R036: mounts that somebody has copied hold back what would be taken away below them', ({ directory }) =>
+    onBroken(directory, async (scene) => {
+      // As a monitoring container has them: the directory cannot be removed.
+      const { pid, end } = await hold(['unshare', '-m', '--propagation', 'private'], directory)
+      expect(blockedOf(await plansOf(scene, directory))).toContain('UnmountVolume pv-common: HeldBy')
+      const { stdout: screen } = await runVolctl(scene, ['plan'])
+      expect(screen).toMatch(new RegExp(`\\d volumes are in use by sh \\(pid ${pid}\\)`))
+      await appliesWhatIsReady(scene)
+      await end()
+      expect((await appliesWhatIsReady(scene)).every((each) => each.endsWith(': done'))).toBe(true)
+    }))
 })
