@@ -1,121 +1,261 @@
-/**
- * Every use of a disk by every operation that takes it away (S21, S24). Nobody's, and what is no use, let each of them be
- * done: the disk that the others are refused for was free.
- */
-import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import { beforeAll, describe, expect, it } from 'vitest'
-import { inNamespace } from '../helpers/in-namespace.ts'
+/** Who uses what a volume is on, when it is to be detached (S20, S21): its disk, or a directory of a file system that others use. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { brotliDecompressSync } from 'node:zlib'
+import { describe, expect } from 'vitest'
+import type { ApplyContext, CsiNode } from '../../src/core/apply/operation/ports.ts'
+import type { VolumeAttachment } from '../../src/core/model/objects.ts'
+import type { Operation, VolumeRef } from '../../src/core/plan/plan.ts'
+import { bareOperation, statesOf } from '../helpers/apply-plan.ts'
+import { detachLoop } from '../helpers/detach-loops.ts'
+import { it } from '../helpers/machine.ts'
 import { noBlockDevices, noSystemCalls } from '../helpers/namespace.ts'
+import { nodeProgram } from '../helpers/programs.ts'
+import { sh } from '../helpers/scenario.ts'
+import { UNASKED_CLUSTER, UNASKED_DRIVER } from '../helpers/unasked.ts'
+import { apply, expectNow, makeDir, readMounts } from './workers/real-node.ts'
 
-process.env.BTRFS_IMAGE = fileURLToPath(new URL('../fixtures/btrfs/empty.img.br', import.meta.url))
-const noBtrfs = /\tbtrfs$/m.test(readFileSync('/proc/filesystems', 'utf8')) ? undefined : ': this kernel has none'
+const VOLUME: VolumeRef = {
+  ...{ name: 'pv', plugin: 'kubernetes.io/csi', driver: 'disk.test', handle: 'vol-1' },
+  ...{ uniqueName: 'kubernetes.io/csi/disk.test^vol-1', mode: 'Filesystem' },
+}
 
-const WORKER = new URL('./device-uses.worker.ts', import.meta.url)
-const TAKINGS = ['UnmountDevice', 'DetachVolume', 'UnmapVolume', 'UnmapDevice'] as const
+/** Ends a use. */
+type End = () => unknown
+type Use = (at: string) => End | Promise<End>
 
-type Outcomes = Record<(typeof TAKINGS)[number], string>
+const nobody: Use = () => () => undefined
+
+/** A program that says that it has done what it is told, and stays. */
+async function running(program: string, args: readonly string[]): Promise<End> {
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const died = once(child, 'exit').then(() => Promise.reject(new Error(`${args.join(' ')} ended`)))
+  await Promise.race([once(child.stdout, 'data'), died])
+  died.catch(() => undefined)
+  return async () => {
+    child.kill('SIGKILL')
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  }
+}
+
+const shell = (script: string): Promise<End> => running('sh', ['-c', `${script}; echo ready; exec sleep 600`])
+const elsewhere = (script: string): Promise<End> =>
+  running('unshare', [...['-m', '--propagation', 'private', 'sh', '-c', `${script}; echo ready; exec sleep 600`]])
+
+function mounted(at: string, ...args: readonly string[]): End {
+  sh('mount', ...args, makeDir(at))
+  return () => sh('umount', at)
+}
+
+async function withLoop(directory: string, file: string, work: (device: string) => Promise<void>): Promise<void> {
+  const device = sh('losetup', '--find', '--show', `${directory}/${file}`)
+  try {
+    await work(device)
+  } finally {
+    detachLoop(device)
+  }
+}
+
+async function withDisk(directory: string, work: (device: string) => Promise<void>): Promise<void> {
+  sh('truncate', '-s', '16M', `${directory}/disk.img`)
+  sh('mkfs.ext4', '-q', '-F', `${directory}/disk.img`)
+  await withLoop(directory, 'disk.img', work)
+}
+
+const attachment: VolumeAttachment = {
+  metadata: { name: 'csi-abc', uid: 'va-1', resourceVersion: '5' },
+  spec: { attacher: 'disk.test', nodeName: 'node-1', source: { persistentVolumeName: 'pv' } },
+  status: { attached: true },
+}
+
+function ofDevice(id: string, given: Partial<Operation>): Operation {
+  const { pod: _, ...podless } = bareOperation(id, '', given.steps ?? [], { volume: VOLUME, ...given })
+  return podless
+}
+
+/** Unstages and detaches; the use begins in the driver's call, before or after it unmounts. @returns how the detach ended */
+async function detachOf(
+  directory: string,
+  stageBy: (at: string) => void,
+  use: Use,
+  whileMounted = false,
+): Promise<string> {
+  const root = makeDir(`${directory}/kubelet-${Math.random()}`)
+  const at = makeDir(`${root}/plugins/kubernetes.io/csi/disk.test/abc/globalmount`)
+  stageBy(at)
+  const operations = [
+    ofDevice('unstage', {
+      kind: 'UnmountDevice',
+      steps: [{ op: 'NodeUnstageVolume', target: at }],
+      expects: expectNow(at),
+    }),
+    ofDevice('detach', {
+      kind: 'DetachVolume',
+      after: ['unstage'],
+      paths: [],
+      steps: [{ op: 'deleteVolumeAttachment', target: 'volumeattachments/csi-abc' }],
+      attachment: { name: 'csi-abc', uid: 'va-1', resourceVersion: '5' },
+    }),
+  ]
+  let end: End = () => undefined
+  const driver: CsiNode = {
+    ...UNASKED_DRIVER,
+    nodeUnstageVolume: async () => {
+      if (whileMounted) end = await use(at)
+      sh('umount', at)
+      if (!whileMounted) end = await use(at)
+    },
+  }
+  let present: VolumeAttachment | undefined = attachment
+  const context: Partial<ApplyContext> = {
+    csi: () => driver,
+    detachWaitMs: 0,
+    cluster: {
+      ...UNASKED_CLUSTER,
+      getVolumeAttachment: async () => present,
+      getNode: async () => ({ metadata: { name: 'node-1', uid: 'n' } }),
+      listNodePods: async () => [],
+      deleteVolumeAttachment: async () => {
+        present = undefined
+      },
+    },
+  }
+  try {
+    const result = await apply(root, operations, context)
+    const outcome = result.outcomes.find(({ id }) => id === 'detach')
+    if (outcome?.state === 'done') return 'done'
+    return `${statesOf(result).detach}: ${outcome?.message}`.replaceAll(directory, '')
+  } finally {
+    await end()
+    for (const { mountPoint } of readMounts().under(root).toReversed()) sh('umount', mountPoint)
+  }
+}
 
 const SLEEP = /(?:sleep|sh) \(pid \d+\)/.source
 
-describe.skipIf(noBlockDevices !== undefined)(`who uses the disk of a volume${noBlockDevices ?? ''}`, () => {
-  let found: Record<string, Outcomes>
-  beforeAll(async () => {
-    found = await inNamespace(WORKER, 'everybody')
-  })
-
-  it.each(['nobody', 'only the place of its device file'])('S21: %s: it is taken away', (use) => {
-    expect(found[use]).toEqual(Object.fromEntries(TAKINGS.map((taking) => [taking, 'done'])))
-  })
-
-  it.each([
-    { use: 'its device file open for reading', who: `${SLEEP}, which has DISKp1 open` },
-    { use: 'its device file open for writing', who: `${SLEEP}, which has DISKp1 open` },
-    { use: 'the disk open', who: `${SLEEP}, which has DISK open` },
-    { use: 'the other partition open', who: `${SLEEP}, which has DISKp2 open` },
-    {
-      use: 'its number open in a namespace, under a name of its own',
-      // What is staged has a second mount in a namespace that is a copy: also a use (S24).
-      who: `${SLEEP}, which has DISKp1 open|globalmount, in the mount namespace of ${SLEEP}`,
-    },
-    { use: 'the other partition mounted', who: 'ext4 mount \\d+ of DISKp2 on /backup' },
-    {
-      use: 'the other partition mounted in a namespace',
-      who: `ext4 mount \\d+ of DISKp2 on /away, in the mount namespace of ${SLEEP}|globalmount, in the mount namespace of ${SLEEP}`,
-    },
-    {
-      use: 'the other partition detached lazily',
-      who: 'the ext4 file system on DISKp2, which is still mounted or has open files',
-    },
-    { use: 'a loop device on the other partition', who: '/dev/loop\\d+, backed by DISKp2' },
-  ])('S21: $use: nothing takes it away', ({ use, who }) => {
-    for (const taking of TAKINGS) {
-      expect(found[use]?.[taking], taking).toMatch(/^refused HeldBy: volume pv is still in use/)
-      expect(found[use]?.[taking], taking).toMatch(new RegExp(who))
-    }
-  })
-})
-
-describe.skipIf((noBlockDevices ?? noSystemCalls) !== undefined)(
-  `who has the disk of a volume mapped${noBlockDevices ?? noSystemCalls ?? ''}`,
-  () => {
-    it('S21: a device that is mapped, with no descriptor of it, is not taken away', async () => {
-      const found = await inNamespace<Record<string, Outcomes>>(WORKER, 'everybody', ['its memory mapped'])
-      const ends = found['its memory mapped']
-      for (const taking of TAKINGS)
-        expect(ends?.[taking]).toMatch(/^refused HeldBy: .* \(pid \d+\), which has \S*DISKp1 mapped/)
-    })
-  },
-)
-
-describe.skipIf(noBlockDevices !== undefined)(`a volume that is no disk of its own${noBlockDevices ?? ''}`, () => {
-  describe('a directory of a file system that is kept by somebody else (O36)', () => {
-    let found: Record<'own' | 'kept', Record<string, string>> & { since: string }
-    beforeAll(async () => {
-      found = await inNamespace(WORKER, 'directories')
-    })
-
-    it.each(['nobody', 'another directory of the file system open', 'another directory of it mounted'])(
-      'S21: %s: it is detached, whatever else the file system is used for',
-      (use) => {
-        expect([found.own[use], found.kept[use]]).toEqual(['done', 'done'])
-      },
-    )
-
-    it.each([
-      { use: 'a file of it open', who: /sleep|sh/ },
-      { use: 'a process in it', who: /sleep|sh/ },
-      { use: 'a directory of it mounted', who: /mount \d+ of .* on \/second/ },
-      { use: 'it mounted in a namespace', who: /mount \d+ of .* on \/away, in the mount namespace of/ },
-      { use: 'a loop device on a file of it', who: /\/dev\/loop\d+, backed by .*\/vol-1\/image/ },
-    ])('S21: $use: it is not detached', ({ use, who }) => {
-      for (const end of [found.own[use], found.kept[use]]) {
-        expect(end).toMatch(/^refused HeldBy/)
-        expect(end).toMatch(who)
+describe.skipIf(noBlockDevices !== undefined)(`who uses what a volume is on${noBlockDevices ?? ''}`, () => {
+  it('S21: its disk: who has it open or mapped, and not who only marks the place of its file', ({ directory, skip }) =>
+    withDisk(directory, async (device) => {
+      skip(noSystemCalls !== undefined, noSystemCalls)
+      const mapper = nodeProgram(new URL('./workers/mapper.ts', import.meta.url), [device], ['--experimental-ffi'])
+      const marked: Use = () => {
+        const fd = openSync(device, 0o10000000)
+        return () => closeSync(fd)
       }
-    })
+      for (const [use, who] of [
+        [nobody, undefined],
+        [marked, undefined],
+        [() => shell(`exec 9< ${device}`), `${SLEEP}, which has ${device} open`],
+        [() => running(...mapper), `\\(pid \\d+\\), which has ${device} mapped`],
+      ] as const) {
+        const end = await detachOf(directory, (at) => sh('mount', device, at), use)
+        if (who === undefined) expect(end).toBe('done')
+        else expect(end).toMatch(new RegExp(`^refused HeldBy: volume pv is still in use.*${who}`))
+      }
+    }))
 
-    it('S21: the whole of it was mounted elsewhere only after the volume: it is the disk of the volume', () => {
-      expect(found.since).toMatch(/^refused HeldBy: .*ext4 mount \d+ of .* on \/since/)
+  /** On the node's own file system, and on one that is kept by somebody else (O36). */
+  async function onBoth(directory: string, work: (data: string) => Promise<void>): Promise<void> {
+    await work(makeDir(`${directory}/data`))
+    await withDisk(directory, async (device) => {
+      const data = `${directory}/kept`
+      const end = mounted(data, device)
+      await work(data)
+      await end()
     })
+  }
+
+  it.for<readonly [string, (volume: string, directory: string) => End | Promise<End>, RegExp | undefined]>([
+    ['nobody', () => () => undefined, undefined],
+    ['another directory of the file system open', (volume) => shell(`exec 9> ${volume}/../other`), undefined],
+    [
+      'another directory of it mounted',
+      (volume, directory) => mounted(`${directory}/second`, '--bind', makeDir(`${volume}/../others`)),
+      undefined,
+    ],
+    ['a file of it open', (volume) => shell(`exec 9> ${volume}/file`), /sleep|sh/],
+    ['a process in it', (volume) => shell(`cd ${volume}`), /sleep|sh/],
+    [
+      'a directory of it mounted',
+      (volume, directory) => mounted(`${directory}/second`, '--bind', makeDir(`${volume}/below`)),
+      /mount \d+ of .* on \/second/,
+    ],
+    [
+      'it mounted in a namespace',
+      (volume, directory) => elsewhere(`mount --bind ${volume} ${makeDir(`${directory}/away`)}`),
+      /mount \d+ of .* on \/away, in the mount namespace of/,
+    ],
+    [
+      'a loop device on a file of it',
+      (volume) => {
+        sh('truncate', '-s', '1M', `${volume}/image`)
+        const loop = sh('losetup', '--find', '--show', `${volume}/image`)
+        return () => detachLoop(loop)
+      },
+      /\/dev\/loop\d+, backed by .*\/vol-1\/image/,
+    ],
+  ])(
+    'S21: a directory: %s: it alone holds the detach, whatever else the file system is used for',
+    ([, use, who], { directory }) =>
+      onBoth(directory, async (data) => {
+        const volume = makeDir(`${data}/vol-1`)
+        const end = await detachOf(
+          directory,
+          (at) => sh('mount', '--bind', volume, at),
+          () => use(volume, directory),
+        )
+        if (who === undefined) expect(end).toBe('done')
+        else expect(end).toMatch(new RegExp(`^refused HeldBy.*(?:${who.source})`))
+      }),
+  )
+
+  it('S21: the whole of it was mounted elsewhere only after the volume: it is the disk of the volume', ({
+    directory,
+  }) =>
+    withDisk(directory, async (device) => {
+      const [first, since] = [makeDir(`${directory}/first`), makeDir(`${directory}/since`)]
+      const stageBy = (at: string): void => {
+        sh('mount', device, first)
+        sh('mount', '--bind', makeDir(`${first}/vol-1`), at)
+        sh('umount', first)
+        sh('mount', device, since)
+      }
+      const end = await detachOf(directory, stageBy, () => () => sh('umount', since))
+      expect(end).toMatch(/^refused HeldBy: .*ext4 mount \d+ of .* on \/since/)
+    }))
+
+  /** Mounted once more, with a file open, and detached lazily. */
+  async function lazily(directory: string, ...mount: readonly string[]): Promise<End> {
+    const at = makeDir(`${directory}/lazy-${Math.random()}`)
+    sh('mount', ...mount, at)
+    const end = await shell(`exec 9> ${at}/file`)
+    sh('umount', '-l', at)
+    return end
+  }
+
+  it('S20, S21: one without a disk holds the detach by whoever has the file open', async ({ directory }) => {
+    const tmpfs = (at: string): void => void sh('mount', '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', at)
+    expect(await detachOf(directory, tmpfs, nobody)).toBe('done')
+    // What is to be mounted once more has to be there still.
+    const held = await detachOf(directory, tmpfs, (at) => lazily(directory, '--bind', at), true)
+    expect(held).toMatch(/^refused HeldBy: .*(sleep|sh) \(pid \d+\), which has \/file open/)
   })
 
-  describe('a file system with a number of its own, detached lazily with a file open', () => {
-    let found: Record<'inMemory' | 'btrfs', Record<'free' | 'held' | 'mounted' | 'open', string>>
-    beforeAll(async () => {
-      found = await inNamespace(WORKER, 'lazily')
-    })
-
-    it('S20, S21: one without a disk holds the detach by whoever has the file open', () => {
-      expect(found.inMemory.free).toBe('done')
-      expect(found.inMemory.held).toMatch(/^refused HeldBy: .*(sleep|sh) \(pid \d+\), which has \/file open/)
-    })
-
-    it.skipIf(noBtrfs !== undefined)(`S20, S21: btrfs holds it by its source device${noBtrfs ?? ''}`, () => {
-      expect(found.btrfs.free).toBe('done')
-      expect(found.btrfs.held).toMatch(/^refused HeldBy: .*a process or a device that has \/dev\/loop\d+ open/)
-      expect(found.btrfs.mounted).toMatch(/^refused HeldBy: .*btrfs mount \d+ of \/dev\/loop\d+ on \/btrfs/)
-      expect(found.btrfs.open).toMatch(/^refused HeldBy: .*(sleep|sh) \(pid \d+\), which has \/dev\/loop\d+ open/)
+  it('S20, S21: btrfs, which has a number of its own, holds it by its source device', async ({ directory, skip }) => {
+    skip(!/\tbtrfs$/m.test(readFileSync('/proc/filesystems', 'utf8')), 'this kernel has no btrfs')
+    // Made by mkfs.btrfs --mixed.
+    const image = new URL('../fixtures/btrfs/empty.img.br', import.meta.url)
+    writeFileSync(`${directory}/btrfs.img`, brotliDecompressSync(readFileSync(image)))
+    await withLoop(directory, 'btrfs.img', async (device) => {
+      const stageBy = (at: string): void => void sh('mount', device, at)
+      for (const [use, who] of [
+        [nobody, /^done$/],
+        [() => lazily(directory, device), /a process or a device that has \/dev\/loop\d+ open/],
+        [() => mounted(`${directory}/btrfs`, device), /btrfs mount \d+ of \/dev\/loop\d+ on \/btrfs/],
+        [() => shell(`exec 9< ${device}`), /\(pid \d+\), which has \/dev\/loop\d+ open/],
+      ] as const)
+        expect(await detachOf(directory, stageBy, use)).toMatch(who)
     })
   })
 })

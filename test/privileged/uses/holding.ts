@@ -12,7 +12,6 @@ import { holds, isWhole, RAW_AT } from './disk.ts'
 import { type Held, LINE, PAGE } from './held.ts'
 import type { TrialNode } from './node.ts'
 import { fill, ownDirectory, type Subject } from './subjects.ts'
-import { Unavailable } from './unavailable.ts'
 
 export interface Holding {
   /** A text that names any of these names the use. */
@@ -23,6 +22,9 @@ export interface Holding {
 }
 
 const USER = new URL('./user.worker.ts', import.meta.url)
+/** What this machine cannot do: a trial that needs it is skipped, and says why. */
+export class Unavailable extends Error {}
+
 const NO_NAMES = { names: [], check: async () => '', end: async () => undefined }
 
 type Begin = (use: Begun) => Promise<Holding>

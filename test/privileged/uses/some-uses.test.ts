@@ -1,0 +1,32 @@
+/** S12, S20, S21, S24: some users of each kind of volume, all at once on one node; every one of them in uses.long.test.ts. */
+import { describe, expect } from 'vitest'
+import { it } from '../../helpers/machine.ts'
+import { noBlockDevices, noSystemCalls } from '../../helpers/namespace.ts'
+import type { Combination } from './combinations.ts'
+import { applied, nameOf, wrongOf } from './trials.ts'
+
+const COMBINATIONS: readonly Combination[] = [
+  { kind: 'CSI file system', operation: 'UnmountVolume', use: 'none' },
+  { kind: 'CSI file system', operation: 'UnmountVolume', use: 'working directory' },
+  { kind: 'CSI file system', operation: 'UnmountDevice', use: 'another partition mounted' },
+  { kind: 'CSI file system', operation: 'DetachVolume', use: 'device open for write' },
+  { kind: 'CSI raw block', operation: 'UnmapVolume', use: 'none' },
+  { kind: 'CSI raw block', operation: 'UnmapVolume', use: 'device open read-only' },
+  { kind: 'CSI raw block', operation: 'UnmapDevice', use: 'another partition open' },
+  { kind: 'CSI raw block', operation: 'DetachVolume', use: 'loop device on the disk' },
+  { kind: 'CSI directory', operation: 'UnmountDevice', use: 'bind in a namespace' },
+  { kind: 'local device', operation: 'UnmountDevice', use: 'file open for write' },
+  { kind: 'emptyDir on disk', operation: 'UnmountVolume', use: 'overlay, lower' },
+  { kind: 'emptyDir in memory', operation: 'UnmountVolume', use: 'mapped, descriptor closed' },
+  { kind: 'subPath of a hostPath', operation: 'UnmountVolume', use: 'root directory' },
+]
+
+const cannot = noBlockDevices ?? noSystemCalls
+
+describe.skipIf(cannot !== undefined)(`some who use volumes${cannot === undefined ? '' : ` (${cannot})`}`, () => {
+  it('S12, S20, S21, S24: each is named, or not hurt, and what nobody uses is taken away', async ({ directory }) => {
+    const verdicts = await applied(directory, COMBINATIONS)
+    expect(verdicts).toHaveLength(COMBINATIONS.length)
+    expect(verdicts.flatMap((each) => (wrongOf(each) === '' ? [] : [`${nameOf(each)}: ${wrongOf(each)}`]))).toEqual([])
+  })
+})
