@@ -86,40 +86,20 @@ test('stage, publish, unpublish, unstage, each of them twice, is no breach (C122
   ])
 })
 
-test('undoing what it does not know is OK', async () => {
-  await unpublish('never', join(directory, 'never'))
-  await unstage('never', join(directory, 'never'))
-  expect(driver.violations()).toEqual([])
-})
-
 describe('breaches are refused and written down', () => {
   test.each([
     ['stage without volume_id', 'INVALID_ARGUMENT', () => stage({ volumeId: '' })],
     ['stage without staging_target_path', 'INVALID_ARGUMENT', () => stage({ stagingTargetPath: '' })],
     ['stage to a path that is not there', 'INVALID_ARGUMENT', () => stage({ stagingTargetPath: '/does/not/exist' })],
-    ['stage to an unclean path', 'INVALID_ARGUMENT', () => stage({ stagingTargetPath: `${directory}/x/../staging` })],
-    ['stage with no access type', 'INVALID_ARGUMENT', () => stage({ volumeCapability: { accessMode: { mode: 1 } } })],
     [
       'stage with no access mode',
       'INVALID_ARGUMENT',
       () => stage({ volumeCapability: { accessType: { case: 'block', value: {} } } }),
     ],
-    ['publish without target_path', 'INVALID_ARGUMENT', () => publish({ targetPath: '' })],
     ['publish before stage', 'FAILED_PRECONDITION', () => publish()],
-    ['publish without staging_target_path', 'FAILED_PRECONDITION', () => publish({ stagingTargetPath: '' })],
-    ['unpublish without volume_id', 'INVALID_ARGUMENT', () => unpublish('')],
     ['unpublish of a relative path', 'INVALID_ARGUMENT', () => unpublish('v', 'target')],
-    ['unstage without staging_target_path', 'INVALID_ARGUMENT', () => unstage('v', '')],
   ])('%s', async (_name, code, call) => {
     await expect(call()).rejects.toMatchObject({ code })
-    expect(driver.violations()).toHaveLength(1)
-  })
-
-  test('a missing volume_capability', async () => {
-    const { nodeStageVolume } = Node.method
-    const request = { volumeId: 'v', stagingTargetPath: join(directory, 'staging') }
-    const call = unaryCall(driver.socketPath, nodeStageVolume, request, { deadline: deadlineIn(30_000) })
-    await expect(call).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
     expect(driver.violations()).toHaveLength(1)
   })
 
@@ -170,12 +150,6 @@ test('secrets are not in its log', async () => {
 })
 
 describe('faults', () => {
-  test('fail once, then not', async () => {
-    driver.setFaults('fail NodeStageVolume=ABORTED:once')
-    await expect(stage()).rejects.toMatchObject({ code: 'ABORTED', details: 'injected ABORTED: Gerät nicht verfügbar' })
-    await stage()
-  })
-
   test('fail-after does the work', async () => {
     driver.setFaults('fail-after NodeStageVolume=INTERNAL:once')
     await expect(stage()).rejects.toMatchObject({ code: 'INTERNAL' })

@@ -7,7 +7,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CsiNodeClient } from '../../../src/core/csi/csi-node-client.ts'
 import { VolumeCapability_AccessMode_Mode as Mode } from '../../../src/core/grpc/gen/csi/v1/csi_pb.js'
-import { attachmentName, csiGlobalDir, inlineCsiHandle } from '../../../src/core/names/volume-names.ts'
+import { attachmentName, csiGlobalDir } from '../../../src/core/names/volume-names.ts'
 import type { CsiDriver } from './start.ts'
 
 export interface KubeletVolume {
@@ -45,50 +45,27 @@ export async function stageVolume(
 }
 
 /** Publishes a staged volume for a pod; @returns the target. */
-export function publishVolume(driver: CsiDriver, volume: KubeletVolume): Promise<string> {
-  const stagingTargetPath = join(driver.rootDir, csiGlobalDir(driver.name, volume.handle), 'globalmount')
-  const { publishContext = {} } = volume
-  return publish(driver, volume, 'Persistent', { stagingTargetPath, publishContext })
+export async function publishVolume(driver: CsiDriver, volume: KubeletVolume): Promise<string> {
+  const { podUid, specName, handle, readOnly = false, publishContext = {} } = volume
+  const directory = join(driver.rootDir, 'pods', podUid, 'volumes', 'kubernetes.io~csi', specName)
+  makeDirectory(directory)
+  writeState(directory, { ...stateOf(driver, volume), volumeLifecycleMode: 'Persistent' })
+  const targetPath = join(directory, 'mount')
+  await clientOf(driver).nodePublishVolume({
+    volumeId: handle,
+    stagingTargetPath: join(driver.rootDir, csiGlobalDir(driver.name, handle), 'globalmount'),
+    publishContext,
+    targetPath,
+    volumeCapability: capability(MOUNT),
+    readonly: readOnly,
+  })
+  return targetPath
 }
 
 /** Stages and publishes; @returns the target. */
 export async function mountVolume(driver: CsiDriver, volume: KubeletVolume): Promise<string> {
   await stageVolume(driver, volume.handle, volume.publishContext)
   return publishVolume(driver, volume)
-}
-
-/** Publishes an inline ephemeral volume; @returns the target. */
-export function mountInlineVolume(driver: CsiDriver, volume: Omit<KubeletVolume, 'handle'>): Promise<string> {
-  const handle = inlineCsiHandle(volume.podUid, volume.specName)
-  const volumeContext = { 'csi.storage.k8s.io/ephemeral': 'true' }
-  return publish(driver, { ...volume, handle }, 'Ephemeral', { volumeContext })
-}
-
-/** Fields of the request beside those that every volume has. */
-type Publication = Pick<
-  Parameters<CsiNodeClient['nodePublishVolume']>[0],
-  'stagingTargetPath' | 'publishContext' | 'volumeContext'
->
-
-async function publish(
-  driver: CsiDriver,
-  volume: KubeletVolume,
-  volumeLifecycleMode: 'Persistent' | 'Ephemeral',
-  publication: Publication,
-): Promise<string> {
-  const { podUid, specName, handle, readOnly = false } = volume
-  const directory = join(driver.rootDir, 'pods', podUid, 'volumes', 'kubernetes.io~csi', specName)
-  makeDirectory(directory)
-  writeState(directory, { ...stateOf(driver, volume), volumeLifecycleMode })
-  const targetPath = join(directory, 'mount')
-  await clientOf(driver).nodePublishVolume({
-    volumeId: handle,
-    ...publication,
-    targetPath,
-    volumeCapability: capability(MOUNT),
-    readonly: readOnly,
-  })
-  return targetPath
 }
 
 /** Maps a raw block volume for a pod, with the loop device that keeps it open; @returns the pod's symbolic link. */
