@@ -5,11 +5,12 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { CsiNode } from '../../../src/core/apply/operation/ports.ts'
+import { nodeProgram } from '../programs.ts'
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url))
 
 /**
- * Runs this program again with other arguments.
+ * Runs a program.
  *
  * @param directory changes of files below it are counted, and programs; undefined: only what calls `change`
  * @returns whether it was killed; otherwise it ran to its end
@@ -17,10 +18,10 @@ const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url))
 export async function killBefore(
   changes: number,
   directory: string | undefined,
+  program: URL,
   args: readonly string[],
 ): Promise<boolean> {
-  const program = ['--no-warnings', '--import', MAIN, process.argv[1] ?? '', ...args]
-  const victim = spawn(process.execPath, program, {
+  const victim = spawn(...nodeProgram(program, args, ['--import', MAIN]), {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...process.env, MORTAL_DIRECTORY: directory ?? '', MORTAL_CHANGES: String(changes) },
   })

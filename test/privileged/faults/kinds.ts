@@ -9,25 +9,21 @@ const everyStep = shown(
   'no byte of any volume has changed',
 )
 const everyChange = shown('privileged/killed-anywhere', '$way, $phase: the next apply comes to the same end')
-const refresh = shown(
+const changed = shown(
   'privileged/faults/killed',
-  'before any change of RemountVolume or ExpandVolume: the next one does the rest',
-)
-const undo = shown(
-  'privileged/faults/killed',
-  'before any step of CleanOrphanVolume, UnmapVolume or UnmapDevice: the next one does the rest',
+  'before any change of RemountVolume or ExpandVolume, or any step of CleanOrphanVolume, UnmapVolume or UnmapDevice: the next one does the rest',
 )
 /** Of node scope; an AttachVolume is only ever shown, and the controller carries it out. */
 export const KILLED: Readonly<Record<Exclude<OperationKind, 'AttachVolume'>, readonly Shown[]>> = {
   UnmountVolume: [...everyStep, ...everyChange],
-  CleanOrphanVolume: [...everyStep, ...undo],
-  UnmapVolume: [...undo, ...everyChange],
+  CleanOrphanVolume: [...everyStep, ...changed],
+  UnmapVolume: [...changed, ...everyChange],
   UnmountDevice: [...everyStep, ...everyChange],
-  UnmapDevice: undo,
+  UnmapDevice: changed,
   DetachVolume: everyStep,
   RemoveOrphanPodDir: everyStep,
   MountVolume: everyChange,
   MapVolume: everyChange,
-  RemountVolume: [...refresh, ...shown('privileged/set-up/atomic', 'killed while it writes, a generation is whole')],
-  ExpandVolume: refresh,
+  RemountVolume: [...changed, ...shown('privileged/set-up/atomic', 'killed while it writes, a generation is whole')],
+  ExpandVolume: changed,
 }

@@ -1,15 +1,93 @@
-import { describe, expect, it } from 'vitest'
-import { inSameNamespace } from '../../helpers/in-namespace.ts'
+/** Mounts that answer with ESTALE or EIO, in whole or in part, below volumes of every kind of user; the built volctl. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { posix } from 'node:path'
+import { describe, expect } from 'vitest'
+import type { NodeSnapshot } from '../../../src/core/model/snapshot.ts'
+import { endsOf, eventsOf, unclearOf } from '../../e2e/scenarios/outcomes.ts'
+import { it } from '../../helpers/machine.ts'
+import type { MirrorFault } from '../../helpers/mirror/faults.ts'
+import { type Mirror, startMirror } from '../../helpers/mirror/start.ts'
+import { sh } from '../../helpers/scenario.ts'
+import { NAMESPACE, NODE } from '../../helpers/scene/api-objects.ts'
+import { hashOfTree } from '../../helpers/scene/content-hashes.ts'
+import type { Scene } from '../../helpers/scene/scene.ts'
+import { runVolctl } from '../../helpers/scene/volctl.ts'
+import { onBroken, planOf } from '../safety/broken-scene.ts'
+import { readMounts } from '../workers/real-node.ts'
 import { noFuse } from './no-fuse.ts'
 
-const WORKER = new URL('./stale.worker.ts', import.meta.url)
+/** What of the server fails: everything of a directory, or everything but what statfs(2) asks for. */
+const FAULTS: readonly MirrorFault[] = [
+  { errno: 'ESTALE', path: '^(gone|leaf|host)' },
+  { errno: 'EIO', path: '^(living|local)' },
+  { errno: 'ESTALE', path: '^half', ops: ['LOOKUP', 'GETATTR', 'OPEN', 'OPENDIR', 'READDIR', 'READ', 'SETATTR'] },
+]
 
-interface Found {
-  readonly failing: {
-    readonly why: readonly string[]
-    readonly seconds: number
+const APP = '11111111-2222-4333-8444-000000000009'
+
+/** Directories of one server, and where they are mounted. */
+function placesOf({ rootDir, pods }: Scene, directory: string): Readonly<Record<string, string>> {
+  const volume = (uid: string, name: string): string => `${rootDir}/pods/${uid}/volumes/kubernetes.io~nfs/${name}`
+  return {
+    gone: volume(pods.db.uid, 'gone'),
+    half: volume(pods.db.uid, 'half'),
+    living: volume(pods.web.uid, 'living'),
+    leaf: `${rootDir}/pods/${pods.batch.uid}/volume-subpaths/data/main/0`,
+    host: `${directory}/host`,
+    local: `${directory}/local`,
   }
 }
+
+/** A pod that comes: a hostPath that is made where it is missing, and a local volume. */
+function comingPod({ host, local }: Readonly<Record<string, string>>): object[] {
+  const claim = { name: 'disk', namespace: NAMESPACE, uid: 'disk' }
+  const accessModes = ['ReadWriteOnce']
+  const affinity = { key: 'metadata.name', operator: 'In', values: [NODE] }
+  return [
+    {
+      kind: 'Pod',
+      metadata: { name: 'app-0', namespace: NAMESPACE, uid: APP },
+      spec: {
+        nodeName: NODE,
+        volumes: [
+          { name: 'path', hostPath: { path: `${host}/data`, type: 'DirectoryOrCreate' } },
+          { name: 'disk', persistentVolumeClaim: { claimName: 'disk' } },
+        ],
+        containers: [{ name: 'c', volumeMounts: ['path', 'disk'].map((name) => ({ name, mountPath: `/${name}` })) }],
+      },
+      status: { phase: 'Pending' },
+    },
+    {
+      kind: 'PersistentVolumeClaim',
+      metadata: claim,
+      spec: { volumeName: 'pv-disk', accessModes, volumeMode: 'Filesystem' },
+      status: { phase: 'Bound' },
+    },
+    {
+      kind: 'PersistentVolume',
+      metadata: { name: 'pv-disk' },
+      spec: {
+        accessModes,
+        volumeMode: 'Filesystem',
+        capacity: { storage: '1Gi' },
+        claimRef: claim,
+        local: { path: `${local}/data` },
+        nodeAffinity: { required: { nodeSelectorTerms: [{ matchFields: [affinity] }] } },
+      },
+    },
+  ]
+}
+
+async function mountAll(mirror: Mirror, from: string, places: Readonly<Record<string, string>>): Promise<void> {
+  for (const [name, place] of Object.entries(places)) {
+    for (const path of [`${mirror.behind}/${name}/data`, place]) mkdirSync(path, { recursive: true })
+    writeFileSync(`${mirror.behind}/${name}/data/file`, 'precious')
+    sh('mount', '--bind', `${from}/${name}`, place)
+  }
+}
+
+const APPLY = ['apply', '--orphans', '--yes', '-o', 'ndjson']
+const notDone = (ends: readonly string[]): string[] => ends.filter((end) => !end.endsWith(': done'))
 
 /** Far above what the commands take, and far below what would show that something is waited for without a deadline. */
 const SECONDS = 60
@@ -17,31 +95,55 @@ const SECONDS = 60
 describe.skipIf(noFuse !== undefined)(
   `a server that answers with ESTALE or EIO${noFuse === undefined ? '' : ` (${noFuse})`}`,
   () => {
-    it('S3: hangs no command, and nothing on it is taken for absent; what gone pods have of it goes', async () => {
-      const found = await inSameNamespace<Found>(WORKER, 'stale')
-      expect(found).toMatchObject({
-        failing: {
-          // snapshot, plan, apply
-          statuses: [0, 0, 3],
-          dead: ['0 ESTALE', 'gone ESTALE', 'living EIO'],
-          named: true,
-          problems: ['DeadMount living'],
-          undone: ['MountVolume path: blocked HostPathType', 'MountVolume pv-disk: failed InvalidPath'],
-          unclear: [],
-        },
-        struck: true,
-        mounted: ['living', 'host', 'local'],
+    it('S3: hangs no command, and nothing on it is taken for absent; what gone pods have of it goes', async ({
+      directory,
+    }) => {
+      await onBroken(directory, async (scene) => {
+        const from = `${directory}/export`
+        const mirror = await startMirror(from, `${directory}/behind`)
+        const places = placesOf(scene, directory)
+        await mountAll(mirror, from, places)
+        await scene.api.put(...comingPod(places))
+        const content = hashOfTree(mirror.behind)
+        mirror.fail(...FAULTS)
+        const began = performance.now()
+        const file = `${directory}/node.json`
+        expect(await runVolctl(scene, ['snapshot', '-o', file])).toMatchObject({ status: 0 })
+        const { deadMounts = [] } = JSON.parse(readFileSync(file, 'utf8')) as NodeSnapshot
+        expect(deadMounts.map(({ path, error }) => `${posix.basename(path)} ${error}`).toSorted()).toEqual([
+          '0 ESTALE',
+          'gone ESTALE',
+          'living EIO',
+        ])
+        const plan = await planOf(scene)
+        const living = { code: 'DeadMount', about: { path: places.living } }
+        expect(plan.problems).toMatchObject([living])
+        const apply = await runVolctl(scene, APPLY)
+        expect((performance.now() - began) / 1000).toBeLessThan(SECONDS)
+        expect(apply.status).toBe(3)
+        expect(unclearOf(apply)).toEqual([])
+        expect(notDone(endsOf(apply))).toEqual([
+          'MountVolume path: blocked HostPathType',
+          'MountVolume pv-disk: failed InvalidPath',
+        ])
+        const why = eventsOf(apply).flatMap(({ type, message }) =>
+          ['blocked', 'failed'].includes(type) ? [message] : [],
+        )
+        expect(why.toSorted()).toEqual([
+          expect.stringMatching(/^hostPath \S+\/host\/data: the path could not be examined .*Stale file handle\)$/),
+          expect.stringMatching(/^stat of \S+\/local\/data failed: .*Input\/output error$/),
+        ])
+        mirror.fail()
+        expect(mirror.failed()).not.toEqual([])
+        const mounted = Object.entries(places).flatMap(([name, path]) =>
+          readMounts().at(path).length > 0 ? [name] : [],
+        )
+        expect(mounted).toEqual(['living', 'host', 'local'])
         // When it answers again; a hostPath that is as its type says needs nothing.
-        well: ['MountVolume pv-disk: done'],
-        left: 0,
-        unchanged: true,
+        expect(endsOf(await runVolctl(scene, APPLY))).toEqual(['MountVolume pv-disk: done'])
+        expect((await planOf(scene)).operations).toEqual([])
+        expect(hashOfTree(mirror.behind)).toBe(content)
       })
-      const { why, seconds } = found.failing
-      expect(why.toSorted()).toEqual([
-        expect.stringMatching(/^hostPath \S+\/host\/data: the path could not be examined .*Stale file handle\)$/),
-        expect.stringMatching(/^stat of \S+\/local\/data failed: .*Input\/output error$/),
-      ])
-      expect(seconds).toBeLessThan(SECONDS)
     })
   },
 )

@@ -1,123 +1,309 @@
-/** Set-up, its verifying and its taking back on every propagation layout of the root directory (S8, S18, O35). */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { inNamespace, inSameNamespace } from '../../helpers/in-namespace.ts'
+/** Set-up that fails half-way, its verifying and its taking back, on real mounts, on every propagation layout of the root directory (S8, S18, O35). */
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { describe, expect } from 'vitest'
+import type { Host } from '../../../src/core/host/host.ts'
+import { linuxHost } from '../../../src/core/host/linux-host.ts'
+import type { PodVolumeSource } from '../../../src/core/model/objects.ts'
+import type { ApplyResult } from '../../../src/core/plan/events.ts'
+import { detachLoop } from '../../helpers/detach-loops.ts'
+import { LiveNode } from '../../helpers/live-node.ts'
+import { it } from '../../helpers/machine.ts'
 import { noBlockDevices, noMounts } from '../../helpers/namespace.ts'
-import { LAYOUT } from '../../helpers/scenario.ts'
-import { type Layout, layouts, timesInTable } from '../../helpers/scene/layouts.ts'
+import { sh } from '../../helpers/scenario.ts'
+import { type Layout, layOut, layouts, timesInTable } from '../../helpers/scene/layouts.ts'
 
-const WORKER = new URL('./half-way.worker.ts', import.meta.url)
-/** A whole node, broken, and the built volctl. */
-const RULES = new URL('../safety/rules.worker.ts', import.meta.url)
-const run = <T>(scenario: string): Promise<T> => inSameNamespace<T>(WORKER, scenario)
+const POD = '00000000-0000-4000-8000-000000000001'
+const OTHER = '00000000-0000-4000-8000-000000000002'
+const CLAIM: PodVolumeSource = { name: 'data', persistentVolumeClaim: { claimName: 'claim-pv' } }
+const SECRET: PodVolumeSource = { name: 'pass', secret: { secretName: 's' } }
+const MEMORY: PodVolumeSource = { name: 'memory', emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } }
 
-function standOn(layout: Layout): void {
-  beforeAll(() => {
-    process.env[LAYOUT] = layout
-  })
-  afterAll(() => {
-    delete process.env[LAYOUT]
-  })
+/** What breaks, once something is mounted. */
+const BROKEN = {
+  writing: () => ({ writeAtomically: () => Promise.reject(diskFull()) }),
+  marker: () => ({
+    createFile: (path: string, mode: number) => {
+      if (path.endsWith('/ready')) throw diskFull()
+      linuxHost.createFile(path, mode)
+    },
+  }),
+  ownership: () => ({ changeOwnership: () => Promise.reject(diskFull()) }),
+  remount: () => withProgram((program, args) => program === 'mount' && args.some((each) => each.includes('remount'))),
+  loop: () => withProgram((program) => program === 'losetup'),
+} satisfies Record<string, () => Partial<Host>>
+
+type Breaking = keyof typeof BROKEN
+
+function diskFull(): Error {
+  return Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' })
 }
 
-/** By kind of volume: how often the set-up mounts before it breaks. */
-const KINDS = [
-  { kind: 'secret', mounts: 1, devices: false },
-  { kind: 'memory', mounts: 1, devices: false },
-  { kind: 'bind', mounts: 1, devices: false },
-  { kind: 'device', mounts: 2, devices: true },
-  { kind: 'block', mounts: 1, devices: true },
-] as const
+/** Of a program's calls, those that are asked for fail. */
+function withProgram(fails: (program: string, args: readonly string[]) => boolean): Partial<Host> {
+  return {
+    run: async (program, args, deadlineMs, input) =>
+      fails(program, args)
+        ? { status: 1, stdout: '', stderr: `${program}: failed`, timedOut: false }
+        : linuxHost.run(program, args, deadlineMs, input),
+  }
+}
+
+interface Kind {
+  /** How often the set-up mounts before it breaks. */
+  readonly mounts: number
+  readonly volume: PodVolumeSource
+  readonly breaking: Breaking
+  readonly target: string
+  readonly local?: 'directory' | 'device' | 'block'
+}
+
+const KINDS = {
+  secret: { mounts: 1, volume: SECRET, breaking: 'writing', target: `pods/${POD}/volumes/kubernetes.io~secret/pass` },
+  memory: {
+    mounts: 1,
+    volume: MEMORY,
+    breaking: 'marker',
+    target: `pods/${POD}/volumes/kubernetes.io~empty-dir/memory`,
+  },
+  bind: {
+    mounts: 1,
+    volume: CLAIM,
+    breaking: 'remount',
+    local: 'directory',
+    target: `pods/${POD}/volumes/kubernetes.io~local-volume/pv`,
+  },
+  device: {
+    mounts: 2,
+    volume: CLAIM,
+    breaking: 'ownership',
+    local: 'device',
+    target: `pods/${POD}/volumes/kubernetes.io~local-volume/pv`,
+  },
+  block: {
+    mounts: 1,
+    volume: CLAIM,
+    breaking: 'loop',
+    local: 'block',
+    target: `plugins/kubernetes.io~local-volume/volumeDevices/pv/${POD}`,
+  },
+} satisfies Record<string, Kind>
+
+async function withNode<T>(
+  directory: string,
+  layout: Layout,
+  { volume, local }: Kind,
+  work: (node: LiveNode) => Promise<T>,
+): Promise<T> {
+  mkdirSync(`${directory}/kubelet`)
+  layOut(layout, directory, `${directory}/kubelet`)
+  const node = new LiveNode(directory)
+  node.addSecret('s', { key: 'value' })
+  const device = local === 'device' || local === 'block' ? disk(directory, local) : undefined
+  const source = device ?? `${directory}/source`
+  if (local === 'directory') mkdirSync(source)
+  const volumeMode = local === 'block' ? 'Block' : 'Filesystem'
+  const mountOptions = local === 'directory' ? { mountOptions: ['noexec'] } : {}
+  if (local !== undefined) node.persistentVolume('pv', { local: { path: source }, volumeMode, ...mountOptions })
+  node.pod(POD, 'a', [volume], { devices: local === 'block', securityContext: { fsGroup: 2000 } })
+  try {
+    return await work(node)
+  } finally {
+    if (device !== undefined) detachLoop(device)
+  }
+}
+
+function disk(directory: string, use: 'device' | 'block'): string {
+  const file = `${directory}/disk.img`
+  sh('truncate', '-s', '16M', file)
+  if (use === 'device') sh('mkfs.ext4', '-qF', file)
+  return sh('losetup', '-f', '--show', file)
+}
+
+const lines = (): number => readFileSync('/proc/self/mountinfo', 'utf8').split('\n').length
+const foreigners = (): number => readFileSync('/proc/self/mountinfo', 'utf8').split(' - tmpfs foreign ').length - 1
+
+function ends({ outcomes }: ApplyResult): string[] {
+  return outcomes.map(({ kind, state, code }) => [kind, state, code].filter(Boolean).join(' '))
+}
+const messages = ({ outcomes }: ApplyResult): string => outcomes.map(({ message }) => message).join('\n')
+
+/** What breaks does so when the volume is mounted. */
+function failing(node: LiveNode, { breaking, target }: Kind, first: () => void): void {
+  const broken = BROKEN[breaking]() as Readonly<Record<string, (...args: unknown[]) => unknown>>
+  let begun = false
+  const hooked = Object.entries(broken).map(([method, call]) => [
+    method,
+    (...args: unknown[]) => {
+      if (!begun && node.mounts().top(`${node.root}/${target}`) !== undefined) {
+        begun = true
+        first()
+      }
+      return call(...args)
+    },
+  ])
+  node.context = { host: { ...linuxHost, ...Object.fromEntries(hooked) } }
+}
+
+/** Nothing of it is left, and the next apply brings it up, and down. */
+const isUndone = (directory: string, layout: Layout, kind: Kind): Promise<void> =>
+  withNode(directory, layout, kind, async (node) => {
+    const verb = kind.local === 'block' ? 'MapVolume' : 'MountVolume'
+    const before = lines()
+    let mounted = 0
+    failing(node, kind, () => {
+      mounted = lines() - before
+    })
+    const failed = await node.apply()
+    expect(ends(failed)).toEqual([expect.stringMatching(new RegExp(`^${verb} failed`))])
+    expect(messages(failed)).not.toContain('left as it is')
+    expect({ mounted, left: lines() - before }).toEqual({ mounted: kind.mounts * timesInTable(layout), left: 0 })
+    node.context = {}
+    expect(ends(await node.apply())).toEqual([`${verb} done`])
+    expect((await node.plan()).operations).toEqual([])
+    node.forget(POD)
+    expect(ends(await node.apply({ orphans: true })).filter((each) => !each.endsWith(' done'))).toEqual([])
+    expect({ left: lines() - before, exists: existsSync(`${node.root}/${kind.target}`) }).toEqual({
+      left: 0,
+      exists: false,
+    })
+  })
+
+/** Somebody has mounted over it meanwhile. */
+const staysOver = (directory: string, layout: Layout, kind: Kind): Promise<void> =>
+  withNode(directory, layout, kind, async (node) => {
+    const isFile = kind.local === 'block'
+    const target = `${node.root}/${kind.target}`
+    const other = `${directory}/other`
+    mkdirSync(other)
+    sh('mount', '-t', 'tmpfs', 'foreign', other)
+    writeFileSync(`${other}/file`, 'kept')
+    const own = foreigners()
+    let put = 0
+    failing(node, kind, () => {
+      sh('mount', '--bind', isFile ? `${other}/file` : other, target)
+      put = foreigners() - own
+    })
+    const failed = await node.apply()
+    expect(messages(failed)).toMatch(/left as it is: the mount on \S+ \(tmpfs mount \d+ of foreign on \S+ hides it\)/)
+    expect(put).toBeGreaterThan(0)
+    expect(foreigners() - own).toBe(put)
+    expect(readFileSync(isFile ? target : `${target}/file`, 'utf8')).toBe('kept')
+  })
+
 // A second binding is made when volumes are there; here none are yet.
 const LAYOUTS = layouts.filter((layout) => layout !== 'bound-later')
+/** Every kind of volume on one layout, and on the others those of a directory and of a file. */
+const ROWS = LAYOUTS.flatMap((layout) =>
+  Object.entries<Kind>(KINDS).flatMap(([name, kind]) =>
+    layout === 'shared-self-bind' || ['secret', 'block'].includes(name) ? [{ layout, name, kind }] : [],
+  ),
+)
 
 describe.skipIf(noMounts !== undefined)(`set-up on layouts${noMounts === undefined ? '' : `: ${noMounts}`}`, () => {
-  describe.each(LAYOUTS)('the root directory: %s', (layout) => {
-    standOn(layout)
-    const times = timesInTable(layout)
+  it.for(ROWS)(
+    'S8, S18: $name that fails half-way leaves nothing, and is brought up and down by the next: $layout',
+    async ({ layout, kind }, { directory, skip }) => {
+      skip(kind.local !== undefined && kind.local !== 'directory' && noBlockDevices !== undefined, noBlockDevices)
+      await isUndone(directory, layout, kind)
+    },
+  )
 
-    it.for(KINDS)(
-      'S8, S18: $kind that fails half-way leaves nothing, and is brought up and down by the next',
-      async ({ kind, mounts, devices }, { skip }) => {
-        skip(devices && noBlockDevices !== undefined, noBlockDevices)
-        const isBlock = kind === 'block'
-        expect(await run(kind)).toEqual({
-          failed: [`${isBlock ? 'MapVolume' : 'MountVolume'} failed`],
-          saysLeft: false,
-          mounted: mounts * times,
-          left: 0,
-          up: [`${isBlock ? 'MapVolume' : 'MountVolume'} done`],
-          after: 0,
-          down: [],
-          leftAtLast: 0,
-          exists: false,
-        })
-      },
-    )
+  it.for(ROWS)(
+    'S18: what somebody has mounted over $name meanwhile stays, and is named: $layout',
+    async ({ layout, kind }, { directory, skip }) => {
+      skip(kind.local !== undefined && kind.local !== 'directory' && noBlockDevices !== undefined, noBlockDevices)
+      await staysOver(directory, layout, kind)
+    },
+  )
 
-    it.for(KINDS)(
-      'S18: what somebody has mounted over $kind meanwhile stays, and is named',
-      async ({ kind, devices }, { skip }) => {
-        skip(devices && noBlockDevices !== undefined, noBlockDevices)
-        expect(await run(`${kind}Over`)).toEqual({ says: true, put: true, kept: 0, content: 'kept' })
-      },
-    )
+  it.for(LAYOUTS)(
+    'S18: what somebody mounts right before volctl does is foreign, and stays: %s',
+    (layout, { directory }) =>
+      withNode(directory, layout, KINDS.secret, async (node) => {
+        const target = `${node.root}/${KINDS.secret.target}`
+        let put = 0
+        const own = foreigners()
+        const run: Host['run'] = async (program, args, deadlineMs, input) => {
+          if (program === 'mount' && args.at(-1) === target && put === 0) {
+            sh('mount', '-t', 'tmpfs', 'foreign', target)
+            put = foreigners() - own
+          }
+          return linuxHost.run(program, args, deadlineMs, input)
+        }
+        node.context = { host: { ...linuxHost, run } }
+        expect(ends(await node.apply())).toEqual(['MountVolume failed ForeignMount'])
+        expect(put).toBeGreaterThan(0)
+        expect(foreigners() - own).toBe(put)
+      }),
+  )
 
-    it('S18: what somebody mounts right before volctl does is foreign, and stays', async () => {
-      expect(await run('secretUnder')).toEqual({ ends: ['MountVolume failed ForeignMount'], put: true, kept: 0 })
-    })
+  it.for(LAYOUTS)(
+    'S23: changed content is written where the pod sees it, and nothing is mounted anew: %s',
+    (layout, { directory }) =>
+      withNode(directory, layout, KINDS.secret, async (node) => {
+        expect(ends(await node.apply())).toEqual(['MountVolume done'])
+        const before = lines()
+        node.addSecret('s', { key: 'another' })
+        const asked = (await node.plan()).operations
+        expect(asked).toMatchObject([{ kind: 'RemountVolume', blocked: { code: 'NotAsked' } }])
+        expect(ends(await node.apply({ remount: true }))).toEqual(['RemountVolume done'])
+        expect(readFileSync(`${node.root}/${KINDS.secret.target}/key`, 'utf8')).toBe('another')
+        expect((await node.plan()).operations).toEqual([])
+        expect(lines()).toBe(before)
+      }),
+  )
 
-    it('S23: changed content is written where the pod sees it, and nothing is mounted anew', async () => {
-      expect(await run('remount')).toEqual({
-        up: ['MountVolume done'],
-        asked: [['RemountVolume', 'NotAsked']],
-        applied: ['RemountVolume done'],
-        text: 'another',
-        after: 0,
-        lines: 0,
-      })
-    })
-  })
+  // The tree is bound elsewhere, too, and the copy there hears of nothing any more.
+  it('S18: a copy that stays when its mount has gone is named', ({ directory }) =>
+    withNode(directory, 'shared-self-bind', KINDS.secret, async (node) => {
+      const { target } = KINDS.secret
+      const elsewhere = `${directory}-elsewhere`
+      mkdirSync(elsewhere)
+      sh('mount', '--bind', directory, elsewhere)
+      const copy = `${elsewhere}/kubelet/${target}`
+      const writeAtomically = (): Promise<never> => {
+        sh('mount', '--make-private', copy)
+        mkdirSync(`${copy}/sub`)
+        sh('mount', '-t', 'tmpfs', 'foreign', `${copy}/sub`)
+        return Promise.reject(diskFull())
+      }
+      node.context = { host: { ...linuxHost, writeAtomically } }
+      expect(messages(await node.apply())).toMatch(
+        /left as it is: the mount on \S+ \(a copy of the mount remains, the tmpfs mount \d+ of \S+ on \S+: tmpfs mount \d+ of foreign on \S+\/sub is mounted on it\)/,
+      )
+      expect(node.mounts().at(copy)).toHaveLength(1)
+      expect(node.mounts().top(`${node.root}/${target}`)).toBe(undefined)
+      sh('umount', '-R', copy)
+      sh('umount', elsewhere)
+      rmdirSync(elsewhere)
+    }))
 
-  describe('the root directory: shared-self-bind', () => {
-    standOn('shared-self-bind')
-
-    it('S24: somebody else who has a staged volume mounted keeps it staged; its copy is nobody', async () => {
-      const found = await inNamespace<{ blocked: string[]; saw: string }>(RULES, 'S24')
-      expect(found.blocked).toEqual(['DetachVolume vol-old: Predecessor', 'UnmountDevice vol-old: HeldBy'])
-      expect(found.saw).not.toBe('')
-      expect((await inNamespace<{ blocked: string[] }>(RULES, 'control')).blocked).toEqual([])
-    })
-
-    it('S18: a foreign mount over a volume blocks it and stays', async () => {
-      const found = await inNamespace<{ blocked: string[]; saw: string }>(RULES, 'S18')
-      expect(found.blocked).toEqual(['UnmountVolume pv-common: ForeignMount'])
-      expect(found.saw).toBe('x')
-    })
-
-    it('S18: a copy that stays when its mount has gone is named', async () => {
-      expect(await run('copyStays')).toEqual({
-        says: expect.stringMatching(
-          /left as it is: the mount on \S+ \(a copy of the mount remains, the tmpfs mount \d+ of \S+ on \S+: tmpfs mount \d+ of foreign on \S+\/sub is mounted on it\)/,
-        ),
-        stays: 1,
-        seen: false,
-      })
-    })
-  })
-
-  describe.each<Layout>(['private', 'shared'])('the root directory: %s, and bound over itself later', (layout) => {
-    standOn(layout)
-
-    it('S18: what no path leads to any more is no mounted volume, and is not mounted over; all else goes on', async () => {
-      expect(await run('boundLate')).toEqual({
-        up: ['MountVolume done'],
-        blocked: [['MountVolume', 'ForeignMount']],
-        applied: expect.arrayContaining(['MountVolume done', 'MountVolume done', 'MountVolume blocked ForeignMount']),
-        there: ['tmpfs', 'tmpfs'],
-        down: expect.arrayContaining(['UnmountVolume done', 'UnmountVolume done', 'RemoveOrphanPodDir done']),
-        kept: 0,
-        after: 0,
-      })
-    })
-  })
+  it.for<Layout>(['private', 'shared'])(
+    'S18: what no path leads to any more is no mounted volume, and is not mounted over; all else goes on: %s',
+    (layout, { directory }) =>
+      withNode(directory, layout, KINDS.bind, async (node) => {
+        const mounted = (): number => node.mounts().under(`${node.root}/pods/${POD}`).length
+        expect(ends(await node.apply())).toEqual(['MountVolume done'])
+        const before = mounted()
+        // The root directory is bound over itself when the pod has its volumes already.
+        sh('mount', '--bind', node.root, node.root)
+        const { operations } = await node.plan()
+        expect(operations).toMatchObject([{ kind: 'MountVolume', blocked: { code: 'ForeignMount' } }])
+        node.pod(OTHER, 'b', [SECRET, MEMORY])
+        expect(ends(await node.apply()).toSorted()).toEqual([
+          'MountVolume blocked ForeignMount',
+          'MountVolume done',
+          'MountVolume done',
+        ])
+        for (const volume of ['secret/pass', 'empty-dir/memory'])
+          expect(node.mounts().top(`${node.root}/pods/${OTHER}/volumes/kubernetes.io~${volume}`)?.fsType).toBe('tmpfs')
+        node.forget(OTHER)
+        expect(ends(await node.apply({ orphans: true }))).toEqual(
+          expect.arrayContaining(['UnmountVolume done', 'UnmountVolume done', 'RemoveOrphanPodDir done']),
+        )
+        expect(mounted()).toBe(before)
+        sh('umount', node.root)
+        expect((await node.plan()).operations).toEqual([])
+      }),
+  )
 })

@@ -1,12 +1,18 @@
 /** A node that is whole but for its kubelet (helpers/scene), broken, then spoilt in one way, and what the built volctl does there. */
+import { readdirSync, readFileSync } from 'node:fs'
 import type { ApplyEvent } from '../../../src/core/plan/events.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
+import type { Layout } from '../../helpers/scene/layouts.ts'
 import { makeScene, type Scene } from '../../helpers/scene/scene.ts'
 import { type Run, runVolctl } from '../../helpers/scene/volctl.ts'
 
 /** Runs on a broken node with the pods of the small cast: web lives, db and batch are gone. */
-export async function onBroken<T>(directory: string, use: (scene: Scene) => Promise<T>): Promise<T> {
-  const scene = await makeScene({ directory: `${directory}/scene`, small: true })
+export async function onBroken<T>(
+  directory: string,
+  use: (scene: Scene) => Promise<T>,
+  layout: Layout = 'private',
+): Promise<T> {
+  const scene = await makeScene({ directory: `${directory}/scene`, small: true, layout })
   try {
     await scene.breakIt()
     await scene.api.clearRequests()
@@ -49,4 +55,14 @@ export function blockedOf({ operations }: Plan): string[] {
   return operations
     .flatMap(({ blocked, kind, volume }) => (blocked === undefined ? [] : [`${kind} ${volume?.name}: ${blocked.code}`]))
     .toSorted()
+}
+
+/** The staging directory of the volume that nobody remembers. */
+export function stagingOf({ rootDir, driver }: Scene, handle: string): string {
+  const parent = `${rootDir}/plugins/kubernetes.io/csi/${driver.name}`
+  const found = readdirSync(parent).find((name) =>
+    readFileSync(`${parent}/${name}/vol_data.json`, 'utf8').includes(handle),
+  )
+  if (found === undefined) throw new Error(`${handle} is not staged`)
+  return `${parent}/${found}/globalmount`
 }

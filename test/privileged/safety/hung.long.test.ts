@@ -1,109 +1,235 @@
-/**
- * Hung, dead and stacked mounts. Each scenario has a PID namespace of its own, which ends with it whatever
- * hangs in it, and inNamespace has a deadline outside of it.
- */
-import { describe, expect, it } from 'vitest'
-import { inNamespace } from '../../helpers/in-namespace.ts'
+/** Mounts that hang, fail, or are too many, on a node that is otherwise repaired; the built volctl, timed. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { describe, expect } from 'vitest'
+import type { Explanation } from '../../../src/core/explain/explanation.ts'
+import { statesOf } from '../../helpers/apply-plan.ts'
+import { abortConnections, type Fuse, startFuse } from '../../helpers/fuse/start.ts'
+import { LiveNode } from '../../helpers/live-node.ts'
+import { it } from '../../helpers/machine.ts'
 import { noBlockDevices, noMounts } from '../../helpers/namespace.ts'
+import { sh } from '../../helpers/scenario.ts'
+import type { Scene } from '../../helpers/scene/scene.ts'
+import { type Run, runVolctl } from '../../helpers/scene/volctl.ts'
+import { podUid, readMounts } from '../workers/real-node.ts'
+import { applyTo, onBroken, planOf } from './broken-scene.ts'
 
-const WORKER = new URL('./hung.worker.ts', import.meta.url)
-const run = <T>(scenario: string): Promise<T> => inNamespace<T>(WORKER, scenario)
-
-const noFuse =
-  noMounts ??
-  (await run('possible').then(
-    () => undefined,
-    () => 'this machine has no FUSE',
-  ))
-
-interface Commands {
-  readonly planned: number
-  readonly explained: number
-  readonly answer: unknown
-  readonly applied: number
-}
+const noFuse = noMounts ?? (existsSync('/dev/fuse') ? undefined : 'this machine has no FUSE')
 
 /** Far above what they take, and far below what would show that something is waited for without a deadline. */
 const PLAN_SECONDS = 30
 const APPLY_SECONDS = 100
 
-function expectInTime({ planned, explained, applied }: Commands): void {
-  expect(planned).toBeLessThan(PLAN_SECONDS)
-  expect(explained).toBeLessThan(PLAN_SECONDS)
-  expect(applied).toBeLessThan(APPLY_SECONDS)
-}
-
 /** What `explain` says of the mount: that it is dead, and who holds it, without waiting for its server. */
 const DEAD = { kind: 'Mount', state: 'problem', dead: true, known: true }
 
-/** Everything else of the plan, detaching left out. */
+/** Everything of the plan but the volume in question, detaching left out. */
 const REST = 12
 
+const nfsOf = ({ rootDir, pods }: Scene, name: string): string =>
+  `${rootDir}/pods/${pods.db.uid}/volumes/kubernetes.io~nfs/${name}`
+
+async function timed<T>(work: () => Promise<T>): Promise<T & { readonly seconds: number }> {
+  const began = performance.now()
+  return { ...(await work()), seconds: (performance.now() - began) / 1000 }
+}
+
+/** Every command of the program, on a node with such a mount; with the mounts that are left at its path. */
+async function everyCommand(scene: Scene, path: string) {
+  const plan = await timed(() => planOf(scene))
+  const explained = await timed(() => runVolctl(scene, ['explain', path, '-o', 'json']))
+  const apply = await timed(() => applyTo(scene, '--timeout', '5s'))
+  // What hangs may be any volume's, and a detach waits for it.
+  const ends = apply.ends.filter((end) => !end.startsWith('DetachVolume'))
+  for (const { seconds } of [plan, explained]) expect(seconds).toBeLessThan(PLAN_SECONDS)
+  expect(apply.seconds).toBeLessThan(APPLY_SECONDS)
+  return {
+    answer: verdictOf(explained),
+    named: plan.problems.some(({ about }) => about.path === path) || JSON.stringify(plan.operations).includes(path),
+    status: apply.status,
+    undone: ends.filter((end) => !end.endsWith(': done')),
+    done: ends.filter((end) => end.endsWith(': done')).length,
+    left: readMounts().at(path).length,
+  }
+}
+
+/** What `explain` says of the mount that hangs, and whether it could tell who holds it. */
+function verdictOf({ stdout, stderr }: Run): object {
+  if (stdout === '') throw new Error(stderr)
+  const { subject, verdict, places, holders } = JSON.parse(stdout) as Explanation
+  return {
+    kind: subject.kind,
+    state: verdict.state,
+    dead: places.some(({ dead }) => dead !== undefined),
+    known: holders.known,
+  }
+}
+
+/** Names of the processes of this PID namespace that nothing ends. */
+function uninterruptible(): readonly string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+      return / D /.test(stat.slice(stat.lastIndexOf(')'))) ? [/\((.*)\)/.exec(stat)?.[1] ?? ''] : []
+    })
+}
+
 describe.skipIf(noFuse !== undefined)(`FUSE file systems${noFuse === undefined ? '' : ` (${noFuse})`}`, () => {
-  it('S20: a daemon that is stopped hangs no command; a volume of a gone pod goes, that of a living one stays', async () => {
-    const found = await run<Commands>('stopped')
-    expect(found).toMatchObject({ named: true, status: 0, undone: [], done: REST, left: 0, living: 1, answer: DEAD })
-    expectInTime(found)
-  })
+  /** Ends daemons whose connections may hold processes for ever. */
+  const ended = async (directory: string, ...daemons: readonly Fuse[]): Promise<void> => {
+    abortConnections(`${directory}/fusectl`, ...daemons.map(({ connection }) => connection))
+    for (const daemon of daemons) await daemon.kill()
+  }
 
-  it('S19: children that survive SIGKILL keep no command from ending; the mount is named, and goes by force', async () => {
-    const found = await run<Commands & { survivors: string[] }>('silent')
-    expectInTime(found)
-    expect(found.survivors).toContain('stat')
-    expect(found).toMatchObject({
-      answer: DEAD,
-      named: true,
-      status: 3,
-      undone: ['RemoveOrphanPodDir -: skipped HeldBy', 'UnmountVolume silent: failed HeldBy'],
-      done: REST - 2,
-      left: 1,
-      forced: ['UnmountVolume silent: done'],
-      after: 0,
-      still: [],
-    })
-  })
+  it('S20: a daemon that is stopped hangs no command; a volume of a gone pod goes, that of a living one stays', ({
+    directory,
+  }) =>
+    onBroken(directory, async (scene) => {
+      const path = nfsOf(scene, 'hung')
+      const living = `${scene.rootDir}/pods/${scene.pods.web.uid}/volumes/kubernetes.io~nfs/hung`
+      const daemons = [await startFuse(path), await startFuse(living)]
+      for (const daemon of daemons) daemon.stop()
+      try {
+        const found = await everyCommand(scene, path)
+        expect(found).toMatchObject({ named: true, status: 0, undone: [], done: REST, left: 0, answer: DEAD })
+        expect(readMounts().at(living)).toHaveLength(1)
+      } finally {
+        await ended(directory, ...daemons)
+      }
+    }))
 
-  it('one that answers everything with EIO is named and unmounted, and the rest is done', async () => {
-    const found = await run<Commands>('eio')
-    expect(found).toMatchObject({ named: true, status: 0, undone: [], done: REST, left: 0, answer: DEAD })
-    expectInTime(found)
-  })
+  it('S19: children that survive SIGKILL keep no command from ending; the mount is named, and goes by force', ({
+    directory,
+  }) =>
+    onBroken(directory, async (scene) => {
+      const path = nfsOf(scene, 'silent')
+      // It takes every request and answers none.
+      const daemon = await startFuse(path, 'silent')
+      try {
+        expect(await everyCommand(scene, path)).toMatchObject({
+          answer: DEAD,
+          named: true,
+          status: 3,
+          undone: ['RemoveOrphanPodDir -: skipped HeldBy', 'UnmountVolume silent: failed HeldBy'],
+          done: REST - 2,
+          left: 1,
+        })
+        expect(uninterruptible()).toContain('stat')
+        // Ends the connection, and with it the calls that wait.
+        const { ends } = await applyTo(scene, '--timeout', '5s', '--force-unmount', path)
+        expect(ends.filter((end) => end.includes(' silent: '))).toEqual(['UnmountVolume silent: done'])
+        expect(readMounts().at(path)).toEqual([])
+        expect(uninterruptible()).toEqual([])
+      } finally {
+        await ended(directory, daemon)
+      }
+    }))
 
-  it('S19: no force where the connection has another mount, here or in another namespace', async () => {
-    expect(await run('sharedForce')).toEqual({
-      here: ['failed SharedConnection'],
-      afterHere: [1, true],
-      there: ['failed SharedConnection'],
-      afterThere: [1, true],
-      alone: ['done'],
-      left: 0,
-    })
+  it('S19: no force where the connection has another mount, here or in another namespace', async ({ directory }) => {
+    const node = new LiveNode(directory)
+    const path = `${node.root}/pods/${podUid(1)}/volumes/kubernetes.io~nfs/v`
+    const other = `${directory}/other`
+    mkdirSync(other)
+    const daemon = await startFuse(path)
+    sh('mount', '--bind', path, other)
+    const force = async (): Promise<string[]> => Object.values(statesOf(await node.apply({ forceUnmount: [path] })))
+    const stays = (at: string): void => {
+      expect(readMounts().at(path)).toHaveLength(1)
+      expect(sh('stat', '-f', '-c', '%T', at)).not.toBe('')
+    }
+    expect(await force()).toEqual(['failed SharedConnection'])
+    stays(other)
+    const apart = ['-m', '--propagation', 'private', 'sh', '-c', `umount ${path}; echo ready; exec cat`]
+    const elsewhere = spawn('unshare', apart, { stdio: ['pipe', 'pipe', 'inherit'] })
+    await once(elsewhere.stdout, 'data')
+    sh('umount', other)
+    expect(await force()).toEqual(['failed SharedConnection'])
+    stays(path)
+    elsewhere.stdin.end()
+    await once(elsewhere, 'exit')
+    expect(await force()).toEqual(['done'])
+    expect(readMounts().at(path)).toEqual([])
+    await daemon.kill()
   })
 })
 
 describe.skipIf(noBlockDevices !== undefined)(
   `a loop device whose file is deleted${noBlockDevices === undefined ? '' : ` (${noBlockDevices})`}`,
   () => {
-    it('is unmounted as any other', async () => {
-      const found = await run<Commands & { undone: string[]; done: number; again: number }>('deleted')
-      expect(found).toMatchObject({ named: true, left: 0 })
-      // Before, it may be on any disk of its size: what takes one away waits for another apply.
-      expect(found.undone.filter((end) => !end.startsWith('UnmountDevice '))).toEqual([])
-      expect(found.done + found.undone.length).toBe(REST)
-      expect(found.again).toBe(0)
-      expectInTime(found)
-    })
+    it('is unmounted as any other', ({ directory }) =>
+      onBroken(directory, async (scene) => {
+        const path = `${scene.rootDir}/pods/${scene.pods.db.uid}/volumes/kubernetes.io~local-volume/pv-lost`
+        const image = `${directory}/lost.img`
+        writeFileSync(image, '')
+        sh('truncate', '-s', '16M', image)
+        sh('mkfs.ext4', '-q', '-F', image)
+        mkdirSync(path)
+        sh('mount', '-o', 'loop', image, path)
+        rmSync(image)
+        const found = await everyCommand(scene, path)
+        expect(found).toMatchObject({ named: true, left: 0 })
+        // Before, it may be on any disk of its size: what takes one away waits for another apply.
+        expect(found.undone.filter((end) => !end.startsWith('UnmountDevice '))).toEqual([])
+        expect(found.done + found.undone.length).toBe(REST)
+        expect((await applyTo(scene, '--timeout', '5s')).status).toBe(0)
+      }))
   },
 )
 
 describe.skipIf(noMounts !== undefined)(`many mounts${noMounts === undefined ? '' : ` (${noMounts})`}`, () => {
-  it('S18: ten mounts of one volume on one path go one by one, and none of ten of which one is foreign', async () => {
-    expect(await run('stack')).toEqual({
-      umounts: [10, 10],
-      blocked: [null, 'ForeignMount'],
-      states: ['done', 'blocked ForeignMount'],
-      left: [0, 10],
-      content: 'precious',
-    })
+  it('S18: ten mounts of one volume on one path go one by one, and none of ten of which one is foreign', async ({
+    directory,
+  }) => {
+    const node = new LiveNode(directory)
+    const source = `${directory}/source`
+    mkdirSync(source)
+    writeFileSync(`${source}/file`, 'precious')
+    const [clean = '', foreign = ''] = [1, 2].map(
+      (n) => `${node.root}/pods/${podUid(n)}/volumes/kubernetes.io~local-volume/pv`,
+    )
+    for (const path of [clean, foreign]) {
+      mkdirSync(path, { recursive: true })
+      for (let layer = 0; layer < 10; layer++) {
+        if (path === foreign && layer === 4) sh('mount', '-t', 'tmpfs', 'foreign', path)
+        else sh('mount', '--bind', source, path)
+      }
+    }
+    const { operations } = await node.plan()
+    expect(operations.map(({ steps }) => steps.filter(({ op }) => op === 'umount').length)).toEqual([10, 10])
+    expect(operations.map(({ blocked }) => blocked?.code)).toEqual([undefined, 'ForeignMount'])
+    expect(Object.values(statesOf(await node.apply()))).toEqual(['done', 'blocked ForeignMount'])
+    expect([clean, foreign].map((path) => readMounts().at(path).length)).toEqual([0, 10])
+    expect(readFileSync(`${source}/file`, 'utf8')).toBe('precious')
   })
+
+  // A container that bind-mounts the root directory into itself, shared: every mount is copied into every copy. What each step of an
+  // apply takes then is the reading of the table, which a busy machine does in seconds.
+  it('20,000 copies by propagation: plan and apply answer, name the place, leave it, and do the rest', ({
+    directory,
+  }) =>
+    onBroken(directory, async (scene) => {
+      const inside = `${scene.rootDir}/pods/${scene.pods.batch.uid}/volumes/kubernetes.io~empty-dir/host`
+      mkdirSync(inside, { recursive: true })
+      sh('mount', '--bind', inside, inside)
+      sh('mount', '--make-shared', inside)
+      for (let n = 0; readMounts().under(inside).length < 20_000; n++) {
+        mkdirSync(`${inside}/${n}`)
+        sh('mount', '--bind', inside, `${inside}/${n}`)
+      }
+      const copies = readMounts().under(inside).length
+      const plan = await planOf(scene)
+      expect(plan.problems).toContainEqual(expect.objectContaining({ code: 'MountStorm' }))
+      expect(plan.problems.find(({ code }) => code === 'MountStorm')?.about.path).toBe(inside)
+      expect(plan.operations.flatMap(({ blocked }) => blocked?.code ?? [])).toEqual(['ForeignMount'])
+      expect(verdictOf(await runVolctl(scene, ['explain', inside, '-o', 'json']))).toMatchObject({
+        state: 'problem',
+        known: true,
+      })
+      const { ends } = await applyTo(scene)
+      expect(ends.filter((end) => end.endsWith(': done') && !end.startsWith('DetachVolume'))).toHaveLength(10)
+      expect(readMounts().under(inside)).toHaveLength(copies)
+      sh('umount', '-l', inside)
+    }))
 })

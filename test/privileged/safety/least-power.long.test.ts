@@ -1,37 +1,109 @@
-import { spawnSync } from 'node:child_process'
-import { describe, expect, it } from 'vitest'
+/** volctl with some of root's capabilities, and with nothing that it could write to. */
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { describe, expect } from 'vitest'
+import type { Explanation } from '../../../src/core/explain/explanation.ts'
+import type { Plan } from '../../../src/core/plan/plan.ts'
 import { NEEDED_CAPABILITIES } from '../../../src/core/processes/capabilities.ts'
-import { inNamespace } from '../../helpers/in-namespace.ts'
+import { fingerprint } from '../../e2e/scenarios/fingerprint.ts'
+import { it } from '../../helpers/machine.ts'
 import { noMounts } from '../../helpers/namespace.ts'
+import type { Scene } from '../../helpers/scene/scene.ts'
+import type { Run } from '../../helpers/scene/volctl.ts'
+import { VOLCTL } from '../../helpers/volctl-program.ts'
+import { onBroken } from './broken-scene.ts'
 
-const WORKER = new URL('./least-power.worker.ts', import.meta.url)
+const APPLY = ['apply', '--orphans', '--yes']
 const names = NEEDED_CAPABILITIES.map(({ name }) => name)
+/** As setpriv(1) has it. */
+const short = (name: string): string => name.slice('CAP_'.length).toLowerCase()
+
+/** Root's programs have what the bounding set lets through. */
+function withCapabilities(set: string, args: readonly string[]): readonly string[] {
+  return ['setpriv', '--inh-caps=-all', `--bounding-set=${set}`, VOLCTL, ...args]
+}
+
+const READ_ONLY = `
+  cut -d ' ' -f 5 /proc/self/mountinfo | while read -r at; do mount -o remount,bind,ro "$(printf "$at")" 2>/dev/null || :; done
+  touch "$1" 2>/dev/null && echo "the root file system can be written to" >&2 && exit 99
+  shift; exec "$@"`
+
+/** In a mount namespace of its own, in which everything is mounted read-only. */
+function readOnly({ directory }: Scene, args: readonly string[]): readonly string[] {
+  return ['unshare', '-m', '--propagation', 'private', 'sh', '-c', READ_ONLY, 'sh', `${directory}/x`, VOLCTL, ...args]
+}
+
+async function run(scene: Scene, [command = '', ...args]: readonly string[]): Promise<Run> {
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...scene.env } })
+  const said = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      said[name] += text
+    })
+  }
+  const [status] = (await once(child, 'close')) as [number | null]
+  return { status: status ?? undefined, ...said }
+}
+
+function operationsOf({ stdout, stderr }: Run): readonly string[] {
+  if (stdout === '') throw new Error(stderr)
+  return (JSON.parse(stdout) as Plan).operations.map(({ id }) => id)
+}
+
+function verdictOf({ stdout, stderr }: Run): { readonly state: string; readonly notes: readonly string[] } {
+  if (stdout === '') throw new Error(stderr)
+  const { verdict, holders } = JSON.parse(stdout) as Explanation
+  return { state: verdict.state, notes: holders.notes }
+}
+
+/** What it takes to see all, and to change nothing. */
+const READING = '-all,+dac_read_search,+sys_ptrace'
+const PLAN = ['plan', '--orphans', '-o', 'json']
+const UNASKED = ['plan', '-o', 'json']
 
 const noSetpriv = spawnSync('setpriv', ['--version']).status === 0 ? undefined : 'there is no setpriv(1) here'
 const cannot = noMounts ?? noSetpriv
 
 describe.skipIf(cannot !== undefined)(`least power${cannot === undefined ? '' : ` (${cannot})`}`, () => {
-  it('apply refuses without any one of its capabilities, names it, changes nothing, and needs no other', async () => {
-    const found = await inNamespace<{ none: string }>(WORKER, 'capabilities')
-    expect(found).toMatchObject({
-      refused: Object.fromEntries(names.map((name) => [name, { status: 1, names: [name] }])),
-      unchanged: true,
-      enough: { status: 0, left: 0 },
-    })
-    expect(found.none).toMatch(
-      /^volctl: apply runs as root but lacks CAP_CHOWN, .*CAP_SYS_ADMIN\n {8}Run apply with all of .*\n$/,
-    )
-  })
+  it('apply refuses without any one of its capabilities, names it, changes nothing, and needs no other', ({
+    directory,
+  }) =>
+    onBroken(directory, async (scene) => {
+      const before = await fingerprint(scene)
+      for (const name of names) {
+        const { status, stderr } = await run(scene, withCapabilities(`-${short(name)}`, APPLY))
+        const named = names.filter((each) => stderr.split('\n')[0]?.includes(each))
+        expect({ status, named }).toEqual({ status: 1, named: [name] })
+      }
+      const none = await run(scene, withCapabilities('-all', APPLY))
+      expect(none.stderr).toMatch(
+        /^volctl: apply runs as root but lacks CAP_CHOWN, .*CAP_SYS_ADMIN\n {8}Run apply with all of .*\n$/,
+      )
+      expect(await fingerprint(scene)).toEqual(before)
+      const only = ['-all', ...names.map((name) => `+${short(name)}`)].join(',')
+      expect(await run(scene, withCapabilities(only, APPLY))).toMatchObject({ status: 0 })
+      expect(operationsOf(await run(scene, [VOLCTL, ...PLAN]))).toEqual([])
+    }))
 
-  it('plan, explain and snapshot need nothing but the right to read, and nothing to write to', async () => {
-    // What cannot be seen then cannot be seen by root either: some machines guard their first process.
-    const explained = { states: ['operation', 'operation', 'blocked'], alike: 1 }
-    expect(await inNamespace(WORKER, 'reading')).toEqual({
-      explained,
-      operations: 14,
-      reader: true,
-      readOnly: true,
-      snapshot: { status: 0, stderr: '', bytes: true },
-    })
-  })
+  it('plan, explain and snapshot need nothing but the right to read, and nothing to write to', ({ directory }) =>
+    onBroken(directory, async (scene) => {
+      const full = operationsOf(await run(scene, [VOLCTL, ...PLAN]))
+      expect(full).toHaveLength(14)
+      expect(operationsOf(await run(scene, withCapabilities(READING, PLAN)))).toEqual(full)
+      // There the mounts of the node's own namespace are another's, and hold the pods' directories.
+      const unasked = operationsOf(await run(scene, [VOLCTL, ...UNASKED]))
+      expect(operationsOf(await run(scene, readOnly(scene, UNASKED)))).toEqual(unasked)
+      const snapshot = await run(scene, readOnly(scene, ['snapshot', '-o', '-']))
+      expect(snapshot).toMatchObject({ status: 0, stderr: '' })
+      expect(snapshot.stdout.length).toBeGreaterThan(1000)
+      const explain = ['explain', scene.pods.db.uid, '-o', 'json']
+      const [all, reading, nothing] = [
+        verdictOf(await run(scene, [VOLCTL, ...explain])),
+        verdictOf(await run(scene, withCapabilities(READING, explain))),
+        verdictOf(await run(scene, readOnly(scene, explain))),
+      ]
+      expect([all.state, reading.state, nothing.state]).toEqual(['operation', 'operation', 'blocked'])
+      // What cannot be seen then cannot be seen by root either: some machines guard their first process.
+      expect([reading.notes, nothing.notes]).toEqual([all.notes, all.notes])
+    }))
 })

@@ -8,19 +8,20 @@ import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll } from 'vitest'
+import type { ApplyResult, KubeletDowntime } from '../../../src/core/plan/events.ts'
+import { sweep, temporary } from '../../helpers/left-behind.ts'
+import { unmountBelow } from '../../helpers/scenario.ts'
 import { named, unitText } from '../../helpers/systemd/kubelet-unit.ts'
 import { startSystemd, type TestSystemd, UNITS } from '../../helpers/systemd/start.ts'
 import { VOLCTL } from '../../helpers/volctl-program.ts'
-import { NODE, nodeObject, type TrustNode, withNode } from '../trust/node.ts'
+import { NODE, nodeObject, startNode, type TrustNode } from '../trust/node.ts'
 
 export const UNIT = 'kubelet.service'
 export const TIMER = 'volctl-start-kubelet.timer'
 export const STARTER = 'volctl-start-kubelet.service'
-/** Lines of what volctl does after the timer is armed, by their number or their end. */
-export const POINTS: readonly (number | string)[] = [
-  ...Array.from({ length: 16 }, (_, line) => line),
-  ...[`starting ${UNIT}`, `${UNIT} is active`, "the kubelet's health port answers", `${TIMER} is gone`],
-]
+export const RUNS = { kubelet: 'active', timer: 'not-found' }
+export const WHOLE = ['begin', 'stop', 'start, runs', 'end']
 
 const DEVICE = 'plugins/kubernetes.io/flexvolume/v/d/mounts/x'
 
@@ -41,12 +42,14 @@ export interface Run {
   readonly ended: Promise<Ended>
 }
 
-export interface StopPlace {
+export interface StopPlace extends AsyncDisposable {
   readonly directory: string
   readonly node: TrustNode
   systemd: TestSystemd
   /** The kubelet's command line. @param before what its shell runs first */
   command(before?: string): string
+  /** As at the beginning: the kubelet runs, the volume is mounted, nothing was done yet. */
+  reset(): void
   /** Writes a unit anew, and starts it anew. @param more lines of its section Service */
   restart(command: string, more?: string): void
   /** Removes a unit that was written. */
@@ -73,99 +76,117 @@ export interface StopPlace {
 /** With a time that is short, and still long enough for two looks on a busy machine. */
 export const QUICK = ['--settle', '1s', '--max-downtime', '20s']
 
-export async function inStopPlace<T>(directory: string, use: (place: StopPlace) => Promise<T>): Promise<T> {
-  return await withNode(directory, { kubelet: 'none' }, async (node) => {
-    const booted = await startSystemd(directory)
-    const port = await freePort()
-    const health = `${directory}/health.cjs`
-    // One process, as a kubelet is: it ends as a whole where the unit's KillMode spares all others. Node.js renames it.
-    writeFileSync(
-      health,
-      `require('fs').writeFileSync('/proc/self/comm', 'kubelet')
+/** One for the tests of a group, each of which begins with a reset. */
+export function stopPlaceForAll(): () => StopPlace {
+  let place: StopPlace
+  beforeAll(async () => {
+    place = await startStopPlace(temporary('volctl-stop-'))
+  })
+  afterAll(async () => {
+    await place[Symbol.asyncDispose]()
+    unmountBelow(place.directory)
+    sweep(place.directory)
+  })
+  return () => place
+}
+
+async function startStopPlace(directory: string): Promise<StopPlace> {
+  const node = await startNode(directory, { kubelet: 'none' })
+  const booted = await startSystemd(directory)
+  const port = await freePort()
+  const health = `${directory}/health.cjs`
+  // One process, as a kubelet is: it ends as a whole where the unit's KillMode spares all others. Node.js renames it.
+  writeFileSync(
+    health,
+    `require('fs').writeFileSync('/proc/self/comm', 'kubelet')
 require('http').createServer((_, answer) => answer.end('ok')).listen(${port}, '127.0.0.1')
 `,
-    )
-    const kubelet = named(directory, 'kubelet', process.execPath)
-    const device = `${node.root}/${DEVICE}`
-    const inside = (...args: readonly string[]) => {
-      const [program = '', ...rest] = place.systemd.inside
-      return spawnSync(program, [...rest, ...args], { encoding: 'utf8' })
-    }
-    const place: StopPlace = {
-      directory,
-      node,
-      systemd: booted,
-      inside,
-      command: (before = '') =>
-        `/bin/bash -c '${before}exec ${kubelet} ${health} ${node.flags().join(' ')} --healthz-port=${port}'`,
-      restart: (command, more) => {
-        place.systemd.unit(UNIT, unitText(command, more))
-        place.systemd.systemctl('restart', UNIT)
-      },
-      remove: (unit) => {
-        rmSync(`${UNITS}/${unit}`)
-        place.systemd.systemctl('daemon-reload')
-      },
-      forget: () => {
-        if (place.isMounted()) return
-        mkdirSync(device, { recursive: true })
-        inside('mount', '-t', 'tmpfs', 'tmpfs', device)
-      },
-      isMounted: () => inside('mountpoint', '-q', device).status === 0,
-      state: (unit = UNIT) => {
-        const shown = inside('systemctl', 'show', '--value', '--property=LoadState,ActiveState', unit).stdout.trim()
-        const [load, active = ''] = shown.split('\n')
-        return load === 'not-found' ? load : active
-      },
-      words: (...flags) => [
-        ...['apply', '--stop-kubelet', '--driver-gone', 'v/d', '--root-dir', node.root, '--node', NODE],
-        ...(flags.includes('--kubeconfig') ? [] : ['--kubeconfig', node.api.kubeconfig('admin')]),
-        ...flags,
-      ],
-      start: (...command) => {
-        const [program = '', ...rest] = [...place.systemd.inside, ...command]
-        const child = spawn(program, rest, { stdio: ['ignore', 'pipe', 'pipe'], env: environment(directory) })
-        const said = { stdout: '', stderr: '' }
-        for (const name of ['stdout', 'stderr'] as const) {
-          child[name].setEncoding('utf8').on('data', (text: string) => {
-            said[name] += text
-          })
-        }
-        const ended = once(child, 'close').then(([status]) => ({
-          status: (status as number | null) ?? undefined,
-          ...said,
-        }))
-        const saying = (holds: () => boolean): Promise<unknown> => {
-          const heard = new Promise<void>((resolve) => {
-            child.stderr.on('data', () => holds() && resolve())
-          })
-          return Promise.race([heard, ended])
-        }
-        return { child, said: () => said.stderr, saying, ended }
-      },
-      run: (...words) => place.start(VOLCTL, ...words).ended,
-      signal: (run, name) => {
-        const pid = volctlOf(run.child.pid ?? 0)
-        if (pid !== undefined) process.kill(pid, name)
-      },
-      journal: () => journalOf(),
-    }
-    booted.unit(
-      'containerd.service',
-      unitText(`${named(`${directory}/runtime`, 'containerd')} -c 'sleep infinity & wait'`),
-    )
-    booted.systemctl('start', 'containerd.service')
-    booted.unit(UNIT, unitText(place.command()))
-    booted.systemctl('enable', '--now', UNIT)
-    place.forget()
-    const reporting = reportNode(place)
-    try {
-      return await use(place)
-    } finally {
+  )
+  const kubelet = named(directory, 'kubelet', process.execPath)
+  const device = `${node.root}/${DEVICE}`
+  const inside = (...args: readonly string[]) => {
+    const [program = '', ...rest] = place.systemd.inside
+    return spawnSync(program, [...rest, ...args], { encoding: 'utf8' })
+  }
+  const place: StopPlace = {
+    directory,
+    node,
+    systemd: booted,
+    inside,
+    command: (before = '') =>
+      `/bin/bash -c '${before}exec ${kubelet} ${health} ${node.flags().join(' ')} --healthz-port=${port}'`,
+    restart: (command, more) => {
+      place.systemd.unit(UNIT, unitText(command, more))
+      place.systemd.systemctl('restart', UNIT)
+    },
+    remove: (unit) => {
+      rmSync(`${UNITS}/${unit}`)
+      place.systemd.systemctl('daemon-reload')
+    },
+    forget: () => {
+      if (place.isMounted()) return
+      mkdirSync(device, { recursive: true })
+      inside('mount', '-t', 'tmpfs', 'tmpfs', device)
+    },
+    isMounted: () => inside('mountpoint', '-q', device).status === 0,
+    state: (unit = UNIT) => {
+      const shown = inside('systemctl', 'show', '--value', '--property=LoadState,ActiveState', unit).stdout.trim()
+      const [load, active = ''] = shown.split('\n')
+      return load === 'not-found' ? load : active
+    },
+    words: (...flags) => [
+      ...['apply', '--stop-kubelet', '--driver-gone', 'v/d', '--root-dir', node.root, '--node', NODE],
+      ...(flags.includes('--kubeconfig') ? [] : ['--kubeconfig', node.api.kubeconfig('admin')]),
+      ...flags,
+    ],
+    start: (...command) => {
+      const [program = '', ...rest] = [...place.systemd.inside, ...command]
+      const child = spawn(program, rest, { stdio: ['ignore', 'pipe', 'pipe'], env: environment(directory) })
+      const said = { stdout: '', stderr: '' }
+      for (const name of ['stdout', 'stderr'] as const) {
+        child[name].setEncoding('utf8').on('data', (text: string) => {
+          said[name] += text
+        })
+      }
+      const ended = once(child, 'close').then(([status]) => ({
+        status: (status as number | null) ?? undefined,
+        ...said,
+      }))
+      const saying = (holds: () => boolean): Promise<unknown> => {
+        const heard = new Promise<void>((resolve) => {
+          child.stderr.on('data', () => holds() && resolve())
+        })
+        return Promise.race([heard, ended])
+      }
+      return { child, said: () => said.stderr, saying, ended }
+    },
+    run: (...words) => place.start(VOLCTL, ...words).ended,
+    signal: (run, name) => {
+      const pid = volctlOf(run.child.pid ?? 0)
+      if (pid !== undefined) process.kill(pid, name)
+    },
+    journal: () => journalOf(),
+    reset: () => {
+      rmSync('/var/lib/volctl', { recursive: true, force: true })
+      place.restart(place.command())
+      place.forget()
+    },
+    [Symbol.asyncDispose]: async () => {
       clearInterval(reporting)
       await place.systemd[Symbol.asyncDispose]()
-    }
-  })
+      await node[Symbol.asyncDispose]()
+    },
+  }
+  booted.unit(
+    'containerd.service',
+    unitText(`${named(`${directory}/runtime`, 'containerd')} -c 'sleep infinity & wait'`),
+  )
+  booted.systemctl('start', 'containerd.service')
+  booted.unit(UNIT, unitText(place.command()))
+  booted.systemctl('enable', '--now', UNIT)
+  place.forget()
+  const reporting = reportNode(place)
+  return place
 }
 
 /** As the kubelet does as long as it runs. */
@@ -251,4 +272,85 @@ export async function forwarder(
   const hand = `require('net').createServer((from) => { const to = require('net').connect(${to}, '127.0.0.1'); from.pipe(to).pipe(from); for (const end of [from, to]) end.on('error', () => end.destroy()) })`
   writeFileSync(program, `${hand}.listen(${port}, '127.0.0.1')\n`)
   return { program, port }
+}
+
+/** How it stands after a run. */
+export interface After {
+  readonly status: number | undefined
+  /** Code and words of an error, or what else was said. */
+  readonly said: string
+  readonly kubelet: string
+  readonly timer: string
+  readonly left: boolean
+  readonly journal: readonly string[]
+  readonly downtime?: KubeletDowntime | undefined
+}
+
+export const codeOf = ({ stderr }: Ended): string => {
+  const [line] = /^\{"apiVersion".*/m.exec(stderr) ?? []
+  if (line === undefined) return stderr
+  const { code, message } = JSON.parse(line) as { code: string; message: string }
+  return `${code}: ${message}`
+}
+
+export function after(place: StopPlace, ended: Ended): After {
+  const document = ended.stdout.startsWith('{') ? (JSON.parse(ended.stdout) as ApplyResult) : undefined
+  return {
+    status: ended.status,
+    said: codeOf(ended),
+    kubelet: place.state(),
+    timer: place.state(TIMER),
+    left: place.isMounted(),
+    journal: place.journal(),
+    downtime: document?.downtime,
+  }
+}
+
+export const JSON_OUT = ['--yes', '-o', 'json']
+
+export async function untilStopped(place: StopPlace, run: Run): Promise<void> {
+  const stopped = await Promise.race([run.ended, within(60_000, () => place.state() === 'inactive')])
+  if (stopped !== true) throw new Error(`not stopped: ${JSON.stringify(stopped)} ${run.said()}`)
+}
+
+/** Runs volctl, does something once the kubelet is down, and waits for the end. */
+export async function interruptedBy(
+  place: StopPlace,
+  act: (run: Run) => unknown,
+  ...flags: readonly string[]
+): Promise<After> {
+  place.reset()
+  const run = place.start(VOLCTL, ...place.words(...JSON_OUT, '--settle', '6s', '--max-downtime', '40s', ...flags))
+  await untilStopped(place, run)
+  await act(run)
+  return after(place, await run.ended)
+}
+
+/** The unit's state does not change by a run. */
+export async function untouched(
+  place: StopPlace,
+  ...flags: readonly string[]
+): Promise<After & { readonly same: boolean }> {
+  rmSync('/var/lib/volctl', { recursive: true, force: true })
+  const times = () =>
+    place.systemd.systemctl('show', '--property=ActiveState,SubState,StateChangeTimestampMonotonic', UNIT)
+  const before = times()
+  const ended = await place.run(...place.words(...JSON_OUT, ...QUICK, ...flags))
+  return { ...after(place, ended), same: times() === before }
+}
+
+/** SIGKILL once it has said this line, by its number or its end, after the timer was armed. */
+export async function killedAt(place: StopPlace, point: number | string): Promise<object> {
+  place.forget()
+  const run = place.start(VOLCTL, ...place.words(...JSON_OUT, '-v', '--settle', '200ms', '--max-downtime', '2s'))
+  const lines = (): string[] => run.said().split(`${TIMER} is armed`)[1]?.split('\n').slice(1) ?? []
+  await run.saying(() =>
+    typeof point === 'number' ? lines().length > point : lines().some((line) => line.endsWith(point)),
+  )
+  place.signal(run, 'SIGKILL')
+  const { status } = await run.ended
+  const runs = await within(10_000, () => place.state() === 'active')
+  const gone = await within(5000, () => [TIMER, STARTER].every((unit) => place.state(unit) === 'not-found'))
+  place.forget()
+  return { killed: status !== 0, runs, gone }
 }

@@ -1,52 +1,77 @@
-/** S34: whatever sends it, it is read to a bound: in bytes raw and unpacked, in time, and in depth. */
-import { describe, expect, it } from 'vitest'
-import { inNamespace } from '../../helpers/in-namespace.ts'
+/**
+ * S34: a snapshot is read to a bound: in bytes, in time, and in depth. Answers of an API server: test/cli/hostile-api.test.ts; what unpacks to
+ * more: test/trust/bytes.test.ts; output of a credential plugin: test/api/kubeconfig/exec-credential.test.ts.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, constants, openSync, writeFileSync } from 'node:fs'
+import { describe, expect } from 'vitest'
+import { it } from '../../helpers/machine.ts'
 import { noRoot } from '../../helpers/namespace.ts'
-import type { Bounded } from './endless-input.worker.ts'
+import { sh } from '../../helpers/scenario.ts'
 import { DEADLINE_MS, LIMIT_MIB } from './limits.ts'
+import { end } from './strangers.ts'
+import { codeOf, oneLine, type RunOptions, runWatched, type WatchedRun } from './watched-run.ts'
 
-const WORKER = new URL('./endless-input.worker.ts', import.meta.url)
+function expectBounded(run: WatchedRun): void {
+  const { status, ended, seconds, peakMiB } = run
+  expect({ status, ended, said: oneLine(run) }).toEqual({ status: 1, ended: 'itself', said: 'one line' })
+  expect(codeOf(run)).toBeDefined()
+  expect(seconds).toBeLessThan(DEADLINE_MS / 1000)
+  expect(peakMiB).toBeLessThan(LIMIT_MIB)
+  expect(peakMiB).toBeGreaterThan(0)
+}
 
-const ONE_LINE = { status: 1, ended: 'itself', said: 'one line' }
+const DEPTH = 1_000_000
+const SNAPSHOT = '"apiVersion":"volctl.io/v1","kind":"NodeSnapshot"'
 
-function expectBounded(found: Readonly<Record<string, Bounded>>): void {
-  for (const [name, { seconds, peakMiB, code, ...rest }] of Object.entries(found)) {
-    // Without the Node nobody knows whether this is its machine (S1).
-    expect.soft(rest, name).toEqual({ ...ONE_LINE, status: name.endsWith('of the Node') ? 4 : 1 })
-    expect.soft(code, name).not.toBe(undefined)
-    expect.soft(seconds, name).toBeLessThan(DEADLINE_MS / 1000)
-    expect.soft(peakMiB, name).toBeLessThan(LIMIT_MIB)
-    expect.soft(peakMiB, name).toBeGreaterThan(0)
-  }
+interface Input extends RunOptions {
+  readonly file: string
+  readonly writer?: ChildProcess
+}
+
+const SNAPSHOTS: Readonly<Record<string, (file: string) => Input>> = {
+  '/dev/zero': () => ({ file: '/dev/zero' }),
+  'a FIFO without a writer': (file) => fifo(file),
+  'a FIFO with a writer that does not end': (file) => written(file, 'exec cat /dev/zero'),
+  'a FIFO with a writer that writes JSON for ever': (file) =>
+    written(file, `printf '{${SNAPSHOT},"x":['; exec yes '{"a":1},'`),
+  'standard input that does not end': () => ({ file: '-', stdin: openSync('/dev/zero', 'r') }),
+  'a pipe that does not end': () => ({ file: '-', script: `yes '{"a":1},' | "$@"` }),
+  'a million brackets in a snapshot': (file) =>
+    plain(file, `{${SNAPSHOT},"nodeName":${'['.repeat(DEPTH)}${']'.repeat(DEPTH)}}`),
+  'a million objects in a snapshot': (file) =>
+    plain(file, `{${SNAPSHOT},"api":${'{"a":'.repeat(DEPTH)}1${'}'.repeat(DEPTH)}}`),
+  'a file of 10 GB': (file) => {
+    sh('truncate', '-s', '10G', file)
+    return { file }
+  },
+}
+
+function plain(file: string, content: string): Input {
+  writeFileSync(file, content)
+  return { file }
+}
+
+function fifo(file: string): Input {
+  sh('mkfifo', file)
+  return { file }
+}
+
+/** Opened for both here, so that neither side waits for the other to be there. */
+function written(path: string, script: string): Input {
+  const { file } = fifo(path)
+  const fd = openSync(file, constants.O_RDWR)
+  const writer = spawn('sh', ['-c', script], { stdio: ['ignore', fd, 'ignore'] })
+  closeSync(fd)
+  return { file, writer }
 }
 
 describe.skipIf(noRoot !== undefined)(`input that does not end${noRoot === undefined ? '' : ` (${noRoot})`}`, () => {
-  it("S34: an API server's answer is one line", async () => {
-    const found = await inNamespace<Record<string, Bounded>>(WORKER, 'answers')
-    expect(Object.keys(found)).toHaveLength(8)
+  it.for(Object.entries(SNAPSHOTS))('S34: a snapshot is one line: %s', async ([, make], { directory }) => {
+    const { file, writer, ...options } = make(`${directory}/snapshot`)
+    const found = await runWatched(['plan', '-o', 'json', '--snapshot', file], options)
+    if (options.stdin !== undefined) closeSync(options.stdin)
+    if (writer !== undefined) await end(writer)
     expectBounded(found)
-  })
-
-  it('S34: a snapshot is one line', async () => {
-    const found = await inNamespace<Record<string, Bounded>>(WORKER, 'snapshots')
-    expect(Object.keys(found)).toHaveLength(12)
-    expectBounded(found)
-  })
-
-  it("S34: a credential plugin's output is one line", async () => {
-    const found = await inNamespace<Record<string, Bounded>>(WORKER, 'plugins')
-    expect(Object.keys(found)).toHaveLength(4)
-    expectBounded(found)
-  })
-
-  it('S34: a credential plugin is told what the kubeconfig says, and nothing of the caller', async () => {
-    const { code, told } = await inNamespace<{ code: string; told: string }>(WORKER, 'pluginEnvironment')
-    expect(code).toBe('CredentialFailed')
-    const variables = new Map(told.split('\n').map((line) => [line.split('=')[0], line]))
-    expect(variables.get('OWN')).toBe('OWN=of the kubeconfig')
-    expect(variables.has('KUBERNETES_EXEC_INFO')).toBe(true)
-    expect(told).not.toContain('of the caller')
-    expect(told).not.toContain('bin-of-the-caller')
-    for (const name of ['SECRET', 'NODE_OPTIONS', 'LD_LIBRARY_PATH']) expect(variables.has(name)).toBe(false)
   })
 })

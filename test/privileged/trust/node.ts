@@ -1,14 +1,16 @@
 /**
  * A node to be lied to: its root directory, API server and runtime are real, and the built volctl looks at it without a
- * test host. All in a mount and PID namespace of its own, in which what volctl reads and writes beside it is covered.
+ * test host. What volctl reads and writes beside it is covered as long as the node is there.
  */
 import { type ChildProcess, execFileSync } from 'node:child_process'
 import { chmodSync, lstatSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { afterAll, beforeAll } from 'vitest'
 import { hostIdentity } from '../../../src/core/node/host-identity.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
 import { startCriServer } from '../../helpers/cri-server/start.ts'
-import { sh } from '../../helpers/scenario.ts'
+import { sweep, temporary } from '../../helpers/left-behind.ts'
+import { sh, unmountBelow } from '../../helpers/scenario.ts'
 import { podUid, readMounts } from '../workers/real-node.ts'
 import { end, Marker, type ProcessOptions, startNamed } from './strangers.ts'
 import { type RunOptions, runWatched, type WatchedRun } from './watched-run.ts'
@@ -16,7 +18,7 @@ import { type RunOptions, runWatched, type WatchedRun } from './watched-run.ts'
 export const NODE = 'node-1'
 const LONG_AGO = 1_750_000_000
 
-export interface TrustNode {
+export interface TrustNode extends AsyncDisposable {
   /** Everybody may look into it; its own things are root's. */
   readonly directory: string
   readonly root: string
@@ -38,14 +40,25 @@ export interface NodeOptions {
   readonly kubelet?: 'runs' | 'forks' | 'stopped' | 'none'
 }
 
-/** Made, used, and ended with every process of it. */
-export async function withNode<T>(
-  directory: string,
-  { kubelet = 'stopped' }: NodeOptions,
-  use: (node: TrustNode) => Promise<T>,
-): Promise<T> {
+/** One node for the tests of a group, which leave it as they find it. */
+export function nodeForAll(options: NodeOptions = {}): () => TrustNode {
+  let node: TrustNode
+  beforeAll(async () => {
+    node = await startNode(temporary('volctl-node-'), options)
+  })
+  afterAll(async () => {
+    const { directory } = node
+    await node[Symbol.asyncDispose]()
+    unmountBelow(directory)
+    sweep(directory)
+  })
+  return () => node
+}
+
+/** It ends with every process of it. @param directory of its own */
+export async function startNode(directory: string, { kubelet = 'stopped' }: NodeOptions = {}): Promise<TrustNode> {
   chmodSync(directory, 0o755)
-  coverMachine(directory)
+  const uncover = coverMachine(directory)
   const root = `${directory}/root`
   const volume = makeVolume(root, 1)
   const home = `${directory}/home`
@@ -71,22 +84,22 @@ export async function withNode<T>(
       return child
     },
     flags,
+    [Symbol.asyncDispose]: async () => {
+      for (const child of started) await end(child)
+      await Promise.all([api.stop(), cri.stop()])
+      uncover()
+    },
   }
-  try {
-    // What shows that this PID namespace is the node's.
-    await node.start({ name: 'containerd' })
-    const forked = kubelet === 'forks'
-    if (forked || kubelet === 'runs') await node.start({ name: 'kubelet', flags: flags(), forked })
-    if (kubelet === 'stopped') writeUnit(flags())
-    return await use(node)
-  } finally {
-    for (const child of started) await end(child)
-    await Promise.all([api.stop(), cri.stop()])
-  }
+  // What shows that this PID namespace is the node's.
+  await node.start({ name: 'containerd' })
+  const forked = kubelet === 'forks'
+  if (forked || kubelet === 'runs') await node.start({ name: 'kubelet', flags: flags(), forked })
+  if (kubelet === 'stopped') writeUnit(flags())
+  return node
 }
 
-/** What volctl reads and writes of the machine is this namespace's own, and may be changed; /etc with what it holds. */
-function coverMachine(directory: string): void {
+/** What volctl reads and writes of the machine is the node's own, and may be changed; /etc with what it holds. @returns undoes it */
+function coverMachine(directory: string): () => void {
   const etc = `${directory}/etc`
   mkdirSync(etc)
   // A disk without a journal looks through all inodes that were freed lately for each file that is made.
@@ -100,6 +113,9 @@ function coverMachine(directory: string): void {
   for (const path of ['/run', '/var/lib']) sh('mount', '-t', 'tmpfs', '-o', 'mode=755', 'tmpfs', path)
   // As systemd makes it: what is unmounted here goes in the namespaces of containers as well.
   sh('mount', '--make-rshared', '/')
+  return () => {
+    for (const path of ['/var/lib', '/run', '/etc']) sh('umount', '-l', path)
+  }
 }
 
 export function nodeObject(): object {
@@ -129,9 +145,11 @@ export function age(path: string): void {
   utimesSync(path, LONG_AGO, LONG_AGO)
 }
 
+export const KUBELET_UNIT = '/etc/systemd/system/kubelet.service'
+
 /** How the kubelet that does not run would be started. */
 export function writeUnit(flags: readonly string[]): void {
-  writeFileSync('/etc/systemd/system/kubelet.service', `[Service]\nExecStart=/usr/bin/kubelet ${flags.join(' ')}\n`)
+  writeFileSync(KUBELET_UNIT, `[Service]\nExecStart=/usr/bin/kubelet ${flags.join(' ')}\n`)
 }
 
 /** As root's login leaves it: nothing of the tests' own, and no credential. */

@@ -1,13 +1,14 @@
-/** One node, and trial after trial: everything is as root wants it but for one thing that somebody else had a hand in. */
+/**
+ * What volctl looks at, what somebody else may have done to it, and which commands look: one node, and trial after trial, in which
+ * everything is as root wants it but for one thing that somebody else had a hand in.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
   closeSync,
   constants,
-  existsSync,
   linkSync,
-  lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -25,19 +26,93 @@ import type { NodeSnapshot } from '../../../src/core/model/snapshot.ts'
 import { sha256Hex } from '../../../src/core/names/volume-names.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
 import { kernelTextIfAny } from '../../../src/core/trust/kernel.ts'
-import { runScenario, sh } from '../../helpers/scenario.ts'
+import { randomFrom } from '../../helpers/random-from.ts'
+import { sh } from '../../helpers/scenario.ts'
 import { readMounts } from '../workers/real-node.ts'
-import { type HostileSocket, hostileSocket } from './hostile-socket.ts'
 import { execKubeconfig, kubeconfigText } from './kubeconfigs.ts'
 import { LIMIT_MIB } from './limits.ts'
-import { makeVolume, NODE, type TrustNode, withNode } from './node.ts'
+import { makeVolume, NODE, type TrustNode } from './node.ts'
 import { end, foreignDirectory, givenAway, STRANGER } from './strangers.ts'
-import type { Command, Subject, Trial, Trick, Verdict } from './tricks.ts'
 import { changes, picture } from './untouched.ts'
 import type { RunOptions, WatchedRun } from './watched-run.ts'
 
-/** With so many that hang, the rest is not worth the time. */
-const GIVE_UP_AFTER = 4
+type Command = 'plan' | 'apply' | 'snapshot' | 'explain' | 'journal'
+
+const LOOKING = ['plan', 'apply', 'snapshot', 'explain'] as const
+
+/** By what they are called here: the commands that look at them. */
+export const SUBJECTS = {
+  'admin.conf, found': LOOKING,
+  "root's ~/.kube/config, found": LOOKING,
+  'kubeconfig, given': LOOKING,
+  'CA file of a kubeconfig': LOOKING,
+  'token file of a kubeconfig': LOOKING,
+  'kubelet --config': LOOKING,
+  'kubelet --config-dir': LOOKING,
+  'kubelet --config of one that runs': LOOKING,
+  'unit file': LOOKING,
+  'unit drop-in': LOOKING,
+  'environment file of the unit': LOOKING,
+  'static pod manifest': LOOKING,
+  'flexVolume driver': LOOKING,
+  'journal.jsonl': ['apply', 'journal'],
+  'lazy.jsonl': LOOKING,
+  'lock file': ['apply'],
+  'plan file': ['apply'],
+  'snapshot file': ['plan', 'explain'],
+  'CSI socket': LOOKING,
+  'CSI registration socket': LOOKING,
+  'runtime socket': LOOKING,
+} as const satisfies Readonly<Record<string, readonly Command[]>>
+
+export type Subject = keyof typeof SUBJECTS
+
+export const TRICKS = [
+  "another user's",
+  'for a group to write',
+  'in a directory for all to write',
+  "another user's link",
+  "another user's, by a hard link",
+  'a FIFO',
+  'a device',
+  'swapped all the time',
+  'of 10 GB',
+  'endless',
+  'slow',
+] as const
+
+type Trick = (typeof TRICKS)[number]
+
+export interface Trial {
+  readonly subject: Subject
+  readonly trick: Trick
+  readonly command: Command
+}
+
+interface Verdict extends Trial {
+  /** What must not be, in words. */
+  readonly wrong: readonly string[]
+  readonly status: number | undefined
+}
+
+export function allTrials(): readonly Trial[] {
+  return (Object.entries(SUBJECTS) as [Subject, readonly Command[]][]).flatMap(([subject, commands]) =>
+    TRICKS.flatMap((trick) => commands.map((command) => ({ subject, trick, command }))),
+  )
+}
+
+/** So many of them, each subject and each trick among them; the same for the same seed. */
+export function chosenTrials(count: number, seed: number): readonly Trial[] {
+  const random = randomFrom(seed)
+  const shuffled = allTrials()
+    .map((trial) => ({ trial, at: random() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ trial }) => trial)
+  const first = [...Object.keys(SUBJECTS), ...TRICKS].map((name) =>
+    shuffled.find(({ subject, trick }) => subject === name || trick === name),
+  )
+  return [...new Set([...first.filter((trial) => trial !== undefined), ...shuffled])].slice(0, count)
+}
 
 const CONTAINERD = '/run/containerd/containerd.sock'
 const UNITS = '/etc/systemd/system'
@@ -319,77 +394,25 @@ function swapper(path: string, good: string, bad: string): ChildProcess {
   return spawn('perl', ['-e', script, ...args], { stdio: 'ignore', uid: STRANGER, gid: STRANGER })
 }
 
-/** The server of a socket does not end whatever is asked; a file in its place is what a file's trick makes it. */
-async function playSocket({ path }: Thing, trick: Trick): Promise<Hand> {
-  const directory = dirname(path)
-  mkdirSync(directory, { recursive: true })
-  const [sound, here] = [`${directory}/.sound`, lstatSync(path, { throwIfNoEntry: false })]
-  if (here !== undefined) renameSync(path, sound)
-  const servers: HostileSocket[] = []
-  const listen = async (where: string, how: 'endless' | 'slow'): Promise<string> => {
-    servers.push(await hostileSocket(where, how))
-    return where
-  }
-  const children: ChildProcess[] = []
-  const other = `${directory}/.other`
-  switch (trick) {
-    case "another user's":
-      givenAway(await listen(path, 'endless'))
-      break
-    case 'for a group to write':
-      await listen(path, 'endless')
-      chownSync(path, 0, STRANGER)
-      chmodSync(path, 0o770)
-      break
-    case 'in a directory for all to write':
-      await listen(path, 'endless')
-      chmodSync(directory, 0o777)
-      break
-    case "another user's link":
-      symlinkSync(givenAway(await listen(other, 'endless')), path)
-      givenAway(path)
-      break
-    case "another user's, by a hard link":
-      linkSync(givenAway(await listen(other, 'endless')), path)
-      break
-    case 'swapped all the time':
-      await listen(other, 'slow')
-      givenAway(await listen(`${directory}/.bad`, 'endless'))
-      children.push(swapper(path, other, `${directory}/.bad`))
-      break
-    case 'endless':
-    case 'slow':
-      await listen(path, trick)
-      break
-    default:
-      FILE_TRICKS[trick]({ path, sound: '', evil: '' })
-  }
-  return {
-    watched: [],
-    release: async () => {
-      for (const child of children) await end(child)
-      for (const server of servers) server.close()
-      remove(path)
-      if (here !== undefined) renameSync(sound, path)
-    },
-  }
-}
-
 /** With what a trick has put beside it. */
 function remove(path: string): void {
   rmSync(path, { force: true })
   for (const name of ['.other', '.good', '.bad', '.next']) rmSync(`${dirname(path)}/${name}`, { force: true })
 }
 
-async function play(thing: Thing, trick: Trick): Promise<Hand> {
-  if (thing.socket) return await playSocket(thing, trick)
+/** What is in the place of a socket comes back; a server that does not end: test/grpc. */
+function play(thing: Thing, trick: Trick): Hand {
+  const { path, socket } = thing
+  const sound = `${dirname(path)}/.sound`
+  if (socket) renameSync(path, sound)
   const made = FILE_TRICKS[trick](thing)
   const children = made.filter((each) => typeof each !== 'string')
   return {
     watched: made.filter((each) => typeof each === 'string'),
     release: async () => {
       for (const child of children) await end(child)
-      remove(thing.path)
+      remove(path)
+      if (socket) renameSync(sound, path)
     },
   }
 }
@@ -435,7 +458,7 @@ function judge(run: WatchedRun, ran: string, changed: readonly string[]): readon
   ]
 }
 
-async function tryOne(node: TrustNode, places: Places, trial: Trial, options: RunOptions = {}): Promise<Verdict> {
+async function tryOne(node: TrustNode, places: Places, trial: Trial, options: RunOptions): Promise<Verdict> {
   const { subject, trick, command } = trial
   laySound(node, places)
   makeVolume(node.root, 1)
@@ -447,7 +470,7 @@ async function tryOne(node: TrustNode, places: Places, trial: Trial, options: Ru
           flags: [...node.flags(), `--config=${places.things[subject].path}`],
         })
       : undefined
-  const hand = await play(places.things[subject], trick)
+  const hand = play(places.things[subject], trick)
   const still = trick === 'swapped all the time' ? [] : hand.watched
   // What is swapped may lie under the root directory.
   const root = command === 'apply' || trick === 'swapped all the time' ? [] : [node.root]
@@ -459,7 +482,7 @@ async function tryOne(node: TrustNode, places: Places, trial: Trial, options: Ru
   if (running !== undefined) await end(running)
   const wrong = judge(run, node.marker.read(), changed)
   writeFileSync(node.marker.path, '')
-  return { ...trial, wrong, status: run.status, seconds: run.seconds, peakMiB: run.peakMiB }
+  return { ...trial, wrong, status: run.status }
 }
 
 function makeOutside(node: TrustNode): void {
@@ -480,51 +503,36 @@ async function soundAnswers(node: TrustNode): Promise<Sound> {
   return { plan: readFileSync(plan, 'utf8'), snapshot: readFileSync(snapshot, 'utf8') }
 }
 
-await runScenario({
-  /** @param args the trials, as JSON */
-  trials: (directory, [text = '[]']) =>
-    withNode(directory, {}, async (node): Promise<readonly Verdict[]> => {
-      makeOutside(node)
-      const sound = await soundAnswers(node)
-      const places = placesOf(node, sound)
-      const verdicts: Verdict[] = []
-      let hung = 0
-      for (const trial of JSON.parse(text) as readonly Trial[]) {
-        const verdict = await tryOne(node, places, trial)
-        verdicts.push(verdict)
-        if (verdict.status === undefined && ++hung >= GIVE_UP_AFTER) break
-      }
-      return verdicts
-    }),
+/** @param optionsOf of the run of each trial */
+export async function tryAll(
+  node: TrustNode,
+  trials: readonly Trial[],
+  optionsOf: (index: number) => RunOptions = () => ({}),
+): Promise<readonly Verdict[]> {
+  makeOutside(node)
+  const places = placesOf(node, await soundAnswers(node))
+  const verdicts: Verdict[] = []
+  for (const [index, trial] of trials.entries()) verdicts.push(await tryOne(node, places, trial, optionsOf(index)))
+  return verdicts
+}
 
-  /** The same, while somebody presses Ctrl-C: at another moment of each. */
-  interrupted: (directory, [text = '[]']) =>
-    withNode(directory, {}, async (node): Promise<readonly Verdict[]> => {
-      makeOutside(node)
-      const places = placesOf(node, await soundAnswers(node))
-      const verdicts: Verdict[] = []
-      for (const [index, trial] of (JSON.parse(text) as readonly Trial[]).entries())
-        verdicts.push(await tryOne(node, places, trial, { interruptAtMs: 300 + 250 * (index % 5) }))
-      return verdicts
-    }),
-
-  /** Nobody has had a hand in anything. */
-  control: (directory) =>
-    withNode(directory, {}, async (node) => {
-      makeOutside(node)
-      const places = placesOf(node, await soundAnswers(node))
-      const found: Record<string, number | undefined> = {}
-      for (const subject of Object.keys(places.things) as Subject[]) {
-        laySound(node, places)
-        makeVolume(node.root, 1)
-        makeVolume(node.root, 2, 'v~d')
-        const { path, sound, mode = 0o600 } = places.things[subject]
-        if (FOUND.includes(subject)) write(path, sound, mode)
-        const trial = { subject, trick: 'a FIFO', command: 'plan' } as const
-        const run = await node.volctl(argumentsOf(trial, node, places))
-        found[subject] = run.status
-      }
-      const apply = await node.volctl(['apply', '--yes', '-o', 'json', '--kubeconfig', node.api.kubeconfig('admin')])
-      return { found, apply: apply.status, ran: node.marker.read(), outside: existsSync(`${places.outside}/victim`) }
-    }),
-})
+/** Nobody has had a hand in anything: how plans of each end, and an apply. */
+export async function trySound(
+  node: TrustNode,
+  subjects: readonly Subject[],
+): Promise<readonly (number | undefined)[]> {
+  makeOutside(node)
+  const places = placesOf(node, await soundAnswers(node))
+  const found: (number | undefined)[] = []
+  for (const subject of subjects) {
+    laySound(node, places)
+    makeVolume(node.root, 1)
+    makeVolume(node.root, 2, 'v~d')
+    const { path, sound, mode = 0o600 } = places.things[subject]
+    if (FOUND.includes(subject)) write(path, sound, mode)
+    const run = await node.volctl(argumentsOf({ subject, trick: 'a FIFO', command: 'plan' }, node, places))
+    found.push(run.status)
+  }
+  const apply = await node.volctl(['apply', '--yes', '-o', 'json', '--kubeconfig', node.api.kubeconfig('admin')])
+  return [...found, apply.status]
+}

@@ -1,29 +1,31 @@
-/** File systems that are full or read-only for real: the kubelet's root, the journal's, and that of files volctl writes. */
+/**
+ * File systems that are full or read-only for real, below the kubelet's root and below the journal: what fails says why and leaves
+ * nothing, and the next apply does the rest.
+ */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { takeLock } from '../../../src/core/apply/lock.ts'
+import { describe, expect } from 'vitest'
 import { VolctlError } from '../../../src/core/errors/errors.ts'
 import { readJournal } from '../../../src/core/journal/read-journal.ts'
 import { JOURNAL_FILE, openJournal } from '../../../src/core/journal/write-journal.ts'
 import type { ApplyEvent } from '../../../src/core/plan/events.ts'
-import { writePlanFile } from '../../../src/core/plan-file/write-plan-file.ts'
-import { writeSnapshot } from '../../../src/core/snapshot/write-snapshot.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
 import { LiveNode } from '../../helpers/live-node.ts'
+import { it } from '../../helpers/machine.ts'
 import type { MirrorFault } from '../../helpers/mirror/faults.ts'
 import { startMirror } from '../../helpers/mirror/start.ts'
-import { planOptions } from '../../helpers/plan-options.ts'
 import { remountTmpfs } from '../../helpers/remount.ts'
-import { runScenario, sh, unmountBelow } from '../../helpers/scenario.ts'
+import { sh } from '../../helpers/scenario.ts'
 import { hashOfTree } from '../../helpers/scene/content-hashes.ts'
+import { noFuse } from './no-fuse.ts'
 
 const POD = '00000000-0000-4000-8000-000000000001'
 const OTHER = '00000000-0000-4000-8000-000000000002'
 const PAGE = 4096
 
-/** A file system of its own with this many pages and inodes. */
-function smallDisk(path: string, pages: number, inodes = 0): string {
+/** A file system of its own with this many pages. */
+function smallDisk(path: string, pages: number): string {
   mkdirSync(path, { recursive: true })
-  sh('mount', '-t', 'tmpfs', '-o', `size=${pages * PAGE},nr_inodes=${inodes}`, 'small', path)
+  sh('mount', '-t', 'tmpfs', '-o', `size=${pages * PAGE}`, 'small', path)
   return path
 }
 
@@ -35,22 +37,6 @@ function fill(disk: string): () => void {
     for (;;) writeFileSync(filler, Buffer.alloc(PAGE), { flag: 'a' })
   } catch {
     return () => rmSync(filler)
-  }
-}
-
-/** Takes every inode that is left; the pages are for others. */
-function fillNames(disk: string): () => void {
-  const names: string[] = []
-  try {
-    for (;;) {
-      const name = `${disk}/filler-${names.length}`
-      writeFileSync(name, '')
-      names.push(name)
-    }
-  } catch {
-    return () => {
-      for (const name of names) rmSync(name)
-    }
   }
 }
 
@@ -147,6 +133,8 @@ function existing(node: LiveNode): string[] {
   return [...files, ...mounted].filter((path) => path.includes(POD))
 }
 
+type Seen = Awaited<ReturnType<typeof bothWays>>
+
 /** Up while it is spoilt, then down while it is. */
 async function bothWays(node: LiveNode, spoil: Spoil) {
   wantPod(node)
@@ -154,14 +142,6 @@ async function bothWays(node: LiveNode, spoil: Spoil) {
   node.forget(POD)
   const down = await through(node, spoil)
   return { up, down: { ...down, left: existing(node).length } }
-}
-
-const PLAN = { apiVersion: 'volctl.io/v1', kind: 'Plan', operations: ['x'.repeat(5 * PAGE)] }
-
-const WRITERS: Readonly<Record<string, (disk: string) => void>> = {
-  plan: (disk) => writePlanFile(PLAN as never, planOptions(), `${disk}/node.plan`),
-  snapshot: (disk) => writeSnapshot(PLAN as never, `${disk}/node.json`),
-  lock: (disk) => takeLock(`${disk}/lock`)[Symbol.dispose](),
 }
 
 function isJson(text: string): boolean {
@@ -193,7 +173,7 @@ const inMidRun =
 /** The kubelet's root on such a disk. */
 const root = (when: (spoil: () => () => void) => Spoil, spoil: (disk: string) => () => void) => {
   return async (directory: string) => {
-    const disk = smallDisk(`${directory}/kubelet`, 64, 200)
+    const disk = smallDisk(`${directory}/kubelet`, 64)
     return bothWays(
       await nodeOn(directory),
       when(() => spoil(disk)),
@@ -230,70 +210,82 @@ const failingJournal = (...faults: readonly MirrorFault[]) => {
   }
 }
 
-const CASES: Readonly<Record<string, (directory: string) => Promise<unknown>>> = {
-  'a full root': root(atOnce, fill),
-  'a root without inodes': root(atOnce, fillNames),
-  'a read-only root': root(atOnce, readOnly),
-  'a root that becomes read-only': root(inMidRun, readOnly),
-  'a journal on a full disk': journal(atOnce, fill),
-  'a journal on a read-only disk': journal(atOnce, readOnly),
-  'a journal whose disk becomes full': journal(inMidRun, fill),
-  'a journal whose disk becomes read-only': failingJournal({ errno: 'EROFS', ops: ['WRITE'] }),
-  'a journal whose disk fails': failingJournal({ errno: 'EIO', ops: ['WRITE', 'FSYNC'] }),
-}
+const ALL = ['conf', 'pass', 'scratch', 'tok']
+const each = (what: string): string[] => ALL.map((volume) => `${volume} ${what}`)
+const READ_ONLY = 'failed WriteFailed is read-only (EROFS)'
+const REFUSED = 'refused JournalFailed journal'
+const first = (state: string): string[] => each(state).map((end) => (end.startsWith('scratch') ? 'scratch done' : end))
+const STOPPED = { ends: [], thrown: ['JournalFailed', true] }
 
-await runScenario({
-  async everyCase(directory) {
-    const found: Record<string, unknown> = {}
-    for (const [index, [name, run]] of Object.entries(CASES).entries()) {
-      const place = `${directory}/${index}`
-      mkdirSync(place)
-      found[name] = await run(place)
-      unmountBelow(place)
-    }
-    return found
-  },
+describe.skipIf(noFuse !== undefined)(
+  `a disk that is full or read-only${noFuse === undefined ? '' : ` (${noFuse})`}`,
+  () => {
+    it.for<{ name: string; run: (directory: string) => Promise<Seen>; up: object; down: object; told?: object }>([
+      {
+        name: 'a full root',
+        run: root(atOnce, fill),
+        up: { ends: ['conf failed WriteFailed is full (ENOSPC)', 'pass done', 'scratch done', 'tok done'] },
+        down: { ends: ['- done', ...each('done')] },
+      },
+      {
+        name: 'a root that becomes read-only',
+        run: root(inMidRun, readOnly),
+        up: { ends: first(READ_ONLY) },
+        down: { ends: first(READ_ONLY) },
+      },
+      // Apply stops before its first operation.
+      {
+        name: 'a journal on a full disk',
+        run: journal(atOnce, fill),
+        up: STOPPED,
+        down: STOPPED,
+        told: { damaged: 0, unfinished: 0 },
+      },
+      // Which ones have their intents on the disk by then depends on how long these are.
+      {
+        name: 'a journal whose disk becomes full',
+        run: journal(inMidRun, fill),
+        up: { ends: first(REFUSED) },
+        down: { ends: expect.arrayContaining([expect.stringContaining('JournalFailed')]) },
+      },
+      {
+        name: 'a journal whose disk becomes read-only',
+        run: failingJournal({ errno: 'EROFS', ops: ['WRITE'] }),
+        up: { ends: first(REFUSED) },
+        down: { ends: expect.arrayContaining([expect.stringContaining('JournalFailed')]) },
+      },
+      {
+        name: 'a journal whose disk fails',
+        run: failingJournal({ errno: 'EIO', ops: ['WRITE', 'FSYNC'] }),
+        up: { ends: first(REFUSED) },
+        down: {},
+      },
+    ])(
+      '$name: what fails says why and leaves nothing, and the next apply does the rest',
+      async (row, { directory }) => {
+        const seen = await row.run(directory)
+        const well = { after: 0, neighbour: true }
+        expect(seen.up).toMatchObject({ ...row.up, left: [], again: ['done'], ...well })
+        expect(seen.down).toMatchObject({ ...row.down, left: 0, ...well })
+        expect(seen.down.again.filter((state) => state !== 'done')).toEqual([])
+        if (row.told !== undefined) expect(seen).toMatchObject(row.told)
+      },
+    )
 
-  /** The disk is full in the middle of a line; the lines after it can be read. */
-  torn(directory) {
-    const disk = smallDisk(`${directory}/journal`, 4)
-    const long = { type: 'stateFile', operation: 'o', path: '/p', content: 'x'.repeat(3 * PAGE) } as const
-    using journal = openJournal(disk)
-    journal.write({ type: 'end', exit: 0, interrupted: false })
-    const free = fill(disk)
-    const thrown: unknown[] = []
-    for (let count = 0; count < 2; count++) {
-      try {
-        journal.write(long)
-      } catch (error) {
-        thrown.push((error as VolctlError).code)
-      }
-    }
-    free()
-    journal.write({ type: 'end', exit: 1, interrupted: false })
-    const lines = readFileSync(`${disk}/${JOURNAL_FILE}`, 'utf8').split('\n')
-    return { thrown, whole: lines.flatMap((line) => (isJson(line) ? [JSON.parse(line).exit] : [])) }
+    it('a journal that was cut off in the middle of a line by a full disk goes on with a line of its own', ({
+      directory,
+    }) => {
+      const disk = smallDisk(`${directory}/journal`, 4)
+      const long = { type: 'stateFile', operation: 'o', path: '/p', content: 'x'.repeat(3 * PAGE) } as const
+      using journal = openJournal(disk)
+      journal.write({ type: 'end', exit: 0, interrupted: false })
+      const free = fill(disk)
+      for (let count = 0; count < 2; count++)
+        expect(() => journal.write(long)).toThrow(expect.objectContaining({ code: 'JournalFailed' }))
+      free()
+      journal.write({ type: 'end', exit: 1, interrupted: false })
+      const lines = readFileSync(`${disk}/${JOURNAL_FILE}`, 'utf8').split('\n')
+      expect(lines.flatMap((line) => (isJson(line) ? [JSON.parse(line).exit] : []))).toEqual([0, 1])
+    })
   },
-
-  /** What volctl writes beside the kubelet's root: nothing of it is left, and a line says why. */
-  files(directory) {
-    const disk = smallDisk(`${directory}/disk`, 4)
-    const said = (spoil: (disk: string) => () => void): unknown => {
-      const repair = spoil(disk)
-      const before = readdirSync(disk)
-      const found = Object.entries(WRITERS).map(([name, write]) => {
-        try {
-          write(disk)
-        } catch (error) {
-          const { code, message, hint } = error as VolctlError
-          return [name, code, message.replaceAll(disk, 'DISK'), hint !== undefined]
-        }
-        return [name]
-      })
-      const left = readdirSync(disk).filter((name) => !before.includes(name))
-      repair()
-      return { found, left }
-    }
-    return { full: said(fill), readOnly: said(readOnly) }
-  },
-})
+)
