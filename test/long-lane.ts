@@ -17,6 +17,7 @@ export const LONG_LANE: readonly { readonly about: readonly string[]; readonly t
     about: ['src/core/apply/{*,operation/*}', 'src/core/journal/*', 'src/core/cli/{interrupts,confirm}.ts'],
     tests: 'test/{e2e/{kill,interruptions},privileged/faults/*}.long.test.ts',
   },
+  { about: ['src/core/kubelet-stop/*', 'src/commands/apply.ts'], tests: 'test/privileged/stop/*.long.test.ts' },
   { about: ['src/core/api/**', 'src/core/apply/{operation,detach}/*'], tests: 'test/e2e/api-away.long.test.ts' },
   { about: ['src/core/cluster/{apply,controller}/*'], tests: 'test/e2e/cluster/*.long.test.ts' },
   {

@@ -5,8 +5,6 @@ import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { defaultLockFile, takeLock } from '../../src/core/apply/lock.ts'
-import { inNamespace } from '../helpers/in-namespace.ts'
-import { noRoot } from '../helpers/namespace.ts'
 import { giveAway, NOBODY, noOthersFiles, TRICKS } from '../helpers/others-files.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
@@ -127,13 +125,4 @@ describe('the lock', () => {
       expect.objectContaining({ code: 'Locked', message: expect.stringMatching(/lock/) }),
     )
   })
-
-  it.skipIf(noRoot !== undefined)(
-    'keeps out whoever stands in another mount namespace, with another /run',
-    async () => {
-      const worker = new URL('./workers/lock-across-namespaces.ts', import.meta.url)
-      const found = await inNamespace<{ held: string[]; after: string }>(worker, 'first')
-      expect(found).toEqual({ held: ['Locked', 'Locked'], after: 'taken' })
-    },
-  )
 })

@@ -3,8 +3,7 @@ import { get } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import type { TestApiServer } from '../api-server/start.ts'
-import { type Program, startProgram } from '../start-program.ts'
+import { startProgram } from '../start-program.ts'
 import type { TrickName } from './tricks.ts'
 
 export interface HostileServer extends AsyncDisposable {
@@ -20,14 +19,10 @@ export interface HostileMeeting {
   requests(): Promise<number>
 }
 
-async function start(args: readonly string[]): Promise<{ directory: string; url: string; program: Program }> {
-  const directory = mkdtempSync(join(tmpdir(), 'volctl-hostile-'))
-  const program = await startProgram(join(import.meta.dirname, 'main.ts'), [directory, ...args])
-  return { directory, url: readFileSync(join(directory, 'url'), 'utf8'), program }
-}
-
 export async function startHostileServer(): Promise<HostileServer> {
-  const { directory, url, program } = await start([])
+  const directory = mkdtempSync(join(tmpdir(), 'volctl-hostile-'))
+  const program = await startProgram(join(import.meta.dirname, 'main.ts'), [directory])
+  const url = readFileSync(join(directory, 'url'), 'utf8')
   const ca = readFileSync(join(directory, 'ca.crt'))
   const seen = async (): Promise<[number, Record<string, number>]> => {
     const answer = Promise.withResolvers<Parameters<typeof text>[0]>()
@@ -52,39 +47,6 @@ export async function startHostileServer(): Promise<HostileServer> {
     },
     connections: async () => (await seen())[0],
     [Symbol.asyncDispose]: async () => {
-      await program.end('SIGKILL')
-      rmSync(directory, { recursive: true, force: true })
-    },
-  }
-}
-
-export interface OddApi {
-  readonly url: string
-  /** For certificate-authority-data. */
-  readonly authority: string
-  stop(): Promise<void>
-}
-
-export interface OddOptions {
-  readonly mode?: TrickName
-  /** Part of the path of the requests that are answered this way. */
-  readonly path?: string
-  /** Without TLS. */
-  readonly plain?: boolean
-}
-
-/** Started in front of another server, whose tokens it accepts. */
-export async function startOddApi(upstream: TestApiServer, { mode, path, plain }: OddOptions): Promise<OddApi> {
-  const { directory, url, program } = await start([
-    ...['--upstream', upstream.url, '--upstream-ca', join(upstream.directory, 'ca.crt')],
-    ...(mode === undefined ? [] : ['--trick', mode]),
-    ...(path === undefined ? [] : ['--path', path]),
-    ...(plain ? ['--plain'] : []),
-  ])
-  return {
-    url,
-    authority: readFileSync(join(directory, 'ca.crt')).toString('base64'),
-    stop: async () => {
       await program.end('SIGKILL')
       rmSync(directory, { recursive: true, force: true })
     },
