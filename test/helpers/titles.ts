@@ -22,7 +22,8 @@ export function isThere({ file, title }: Shown): boolean {
 }
 
 /** A call of a test or a group, a table's title, the field that names a row, or the row's first value. */
-const BEFORE_TITLE = /(?:\b(?:it|test|describe)\b[^\n;]*\(|\]\)\(|\b(?:name|why|there|scenario|rule): |\n\s*\[)\s*$/
+const BEFORE_TITLE =
+  /(?:\b(?:it|test|describe)\b[^\n;]*\(|\](?: as const)?\)\(|\b(?:name|why|there|scenario|rule): |\n\s*\[)\s*$/
 
 /** True if the text is in the source as the title of a test, a group, or a row of a table. */
 export function hasTitle(source: string, title: string): boolean {

@@ -156,16 +156,16 @@ describe.skipIf(noBlockDevices !== undefined)(`what a kubelet set up${why}`, () 
   it('an apply that ends between the unmount and the log-out is finished by the next', ({ directory }) =>
     withDisk(directory, async (device) => {
       const { node, global } = iscsiNode(directory, device)
-      const flush = readFileSync(`${directory}/bin/blockdev`, 'utf8')
-      program(`${directory}/bin/blockdev`, 'exit 1')
+      const removing = readFileSync(`${directory}/bin/tee`, 'utf8')
+      program(`${directory}/bin/tee`, 'exit 1')
       node.forget(POD)
       const states = async (): Promise<string[]> =>
         (await node.apply()).outcomes.map(({ kind, state }) => `${kind} ${state}`)
       expect(await states()).toEqual(['UnmountVolume done', 'UnmountDevice failed'])
       expect([node.mounted(), existsSync(`${global}/iscsi.json`)]).toEqual([[], true])
-      writeFileSync(`${directory}/bin/blockdev`, flush)
+      writeFileSync(`${directory}/bin/tee`, removing)
       expect(await states()).toEqual(['UnmountDevice done'])
-      expect(logOf(directory, node.root)).toEqual(LOGGED_OUT)
+      expect(logOf(directory, node.root)).toEqual([REMOVED[0], ...LOGGED_OUT])
       expect([existsSync(global), ...(await node.plan()).operations]).toEqual([false])
     }))
 

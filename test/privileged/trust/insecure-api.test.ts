@@ -67,11 +67,14 @@ describe.skipIf(noRoot !== undefined)(
       await using node = await startNode(directory)
       await using api = await startApiServer(server)
       const ca = readFileSync(`${api.directory}/ca.crt`)
-      const plain = createServer(({ method, headers, url }, response) => {
-        request(`${api.url}${url}`, { method, headers, ca }, (answer) => {
+      const plain = createServer((incoming, response) => {
+        const { method, headers, url } = incoming
+        const outgoing = request(`${api.url}${url}`, { method, headers, ca }, (answer) => {
           response.writeHead(answer.statusCode ?? 500, answer.headers)
           answer.pipe(response)
-        }).end()
+        })
+        outgoing.on('error', () => response.destroy())
+        incoming.pipe(outgoing)
       }).listen(0, '127.0.0.1')
       await once(plain, 'listening')
       const url = `http://127.0.0.1:${(plain.address() as AddressInfo).port}`

@@ -8,6 +8,7 @@ import {
   chownSync,
   closeSync,
   constants,
+  existsSync,
   linkSync,
   mkdirSync,
   openSync,
@@ -404,7 +405,8 @@ function remove(path: string): void {
 function play(thing: Thing, trick: Trick): Hand {
   const { path, socket } = thing
   const sound = `${dirname(path)}/.sound`
-  if (socket) renameSync(path, sound)
+  const isThere = socket === true && existsSync(path)
+  if (isThere) renameSync(path, sound)
   const made = FILE_TRICKS[trick](thing)
   const children = made.filter((each) => typeof each !== 'string')
   return {
@@ -412,7 +414,7 @@ function play(thing: Thing, trick: Trick): Hand {
     release: async () => {
       for (const child of children) await end(child)
       remove(path)
-      if (socket) renameSync(sound, path)
+      if (isThere) renameSync(sound, path)
     },
   }
 }
