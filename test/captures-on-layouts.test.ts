@@ -72,19 +72,20 @@ function seen({ operations, waiting, problems, summary, complete, refused }: Pla
   return { operations: shown, waiting, problems, summary, complete, refused }
 }
 
-describe.each(FILES)('%s', (file) => {
-  it.each(['copies last', 'copies first'] as const)('S8, S18: every mount twice, %s: the same plan', async (order) => {
-    const state = await readSnapshot(join(ROOT, file))
+it.each(FILES)('S8, S18: every mount twice, %s: the same plan', async (file) => {
+  const state = await readSnapshot(join(ROOT, file))
+  const options = planOptions({ orphans: true })
+  const { rootDir } = state.snapshot
+  const targets = (mounts: MountTable): number => mounts.under(`${rootDir}/pods`).length
+  const plain = seen(planNode(state, options))
+  for (const order of ['copies last', 'copies first'] as const) {
     const twice = boundOverItself(state, order)
-    const { rootDir } = state.snapshot
-    const targets = (mounts: MountTable): number => mounts.under(`${rootDir}/pods`).length
     expect(targets(twice.mounts)).toBe(2 * targets(state.mounts))
-    const options = planOptions({ orphans: true })
-    expect(seen(planNode(twice, options))).toEqual(seen(planNode(state, options)))
-  })
+    expect(seen(planNode(twice, options))).toEqual(plain)
+  }
 })
 
-describe.each(['shared-root/node.json', 'stuck/before.json', 'reboot/after.json'])('%s explained', (file) => {
+describe.each(['stuck/before.json'])('%s explained', (file) => {
   it('O35: every pod, volume and mount as without, and of no mount that is foreign', async () => {
     const state = await readSnapshot(join(ROOT, file))
     const twice = boundOverItself(state, 'copies last')

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import type { NodeState } from '../src/core/model/node-state.ts'
 import { sha256Hex } from '../src/core/names/volume-names.ts'
 import { planNode } from '../src/core/reconcile/plan-node.ts'
 import { readSnapshot } from '../src/core/snapshot/read-snapshot.ts'
@@ -40,128 +41,78 @@ const livingPods = (
 
 it('there are captures', () => expect(folders.length).toBeGreaterThan(0))
 
+/** Whatever lives by the API, the runtime or the kernel. */
+function alive({ snapshot }: NodeState): Set<string> {
+  const running = (snapshot.runtime?.pods ?? []).filter((pod) => pod.state !== 'SANDBOX_NOTREADY')
+  return new Set([...running.map(({ uid }) => uid), ...(snapshot.processes ?? [])])
+}
+
 describe.each(folders)('%s', (folder) => {
-  for (const file of ['node.json', 'after.json']) {
-    if (existsSync(join(ROOT, folder, file)))
-      it(`${file}: no operation for a pod that lives`, async () => {
-        const state = await load(folder, file)
-        const plan = planNode(state, planOptions({ orphans: true }))
-        const living = livingPods(state.snapshot.api?.pods ?? [])
-        expect(
-          plan.operations.filter((operation) => operation.pod !== undefined && living.has(operation.pod.uid)),
-        ).toEqual([])
-        expect(plan.refused).toBeUndefined()
-      })
+  const has = (file: string): boolean => existsSync(join(ROOT, folder, file))
+  const planned = async (file: string) => {
+    const state = await load(folder, file)
+    return { state, plan: planNode(state, planOptions({ orphans: true })) }
   }
 
-  if (existsSync(join(ROOT, folder, 'node.json')))
-    it('node.json: the plan is empty', async () => {
-      const plan = planNode(await load(folder, 'node.json'), planOptions({ orphans: true }))
-      expect(plan.operations).toEqual([])
-      expect(plan.problems.filter((problem) => problem.severity !== 'info')).toEqual([])
-      expect(plan.complete).toBe(true)
-    })
+  it.each(['node.json', 'after.json'].filter(has))('%s: no operation for a pod that lives', async (file) => {
+    const { state, plan } = await planned(file)
+    const living = livingPods(state.snapshot.api?.pods ?? [])
+    expect(plan.operations.filter(({ pod }) => pod !== undefined && living.has(pod.uid))).toEqual([])
+    expect(plan.refused).toBeUndefined()
+    if (file !== 'node.json') return
+    // A node that is well: nothing at all.
+    expect(plan.operations).toEqual([])
+    expect(plan.problems.filter((problem) => problem.severity !== 'info')).toEqual([])
+    expect(plan.complete).toBe(true)
+  })
 
-  const broken = existsSync(join(ROOT, folder, 'before.json')) && existsSync(join(ROOT, folder, 'kubelet.json'))
-
-  if (broken)
-    it('before.json: nothing is taken from a pod that lives', async () => {
-      const state = await load(folder, 'before.json')
-      const plan = planNode(state, planOptions({ orphans: true }))
-      const living = new Set([
-        ...livingPods(state.snapshot.api?.pods ?? []),
-        ...(state.snapshot.runtime?.pods ?? []).filter((pod) => pod.state !== 'SANDBOX_NOTREADY').map((pod) => pod.uid),
-        ...(state.snapshot.processes ?? []),
-      ])
-      const undoing = plan.operations.filter(
-        (operation) => !['MountVolume', 'MapVolume', 'RemountVolume', 'ExpandVolume'].includes(operation.kind),
-      )
-      expect(
-        undoing.filter((operation) => [...living].some((uid) => operation.paths.some((path) => path.includes(uid)))),
-      ).toEqual([])
+  it.runIf(has('before.json') && has('kubelet.json'))(
+    'before.json: nothing is taken from a pod that lives, and what the kubelet did is planned or waits',
+    async () => {
+      const { state, plan } = await planned('before.json')
+      const { rootDir, api } = state.snapshot
+      const outcome = outcomeOf(folder)
+      const running = alive(state)
+      const living = [...livingPods(api?.pods ?? []), ...running]
+      const undoing = plan.operations.filter(({ kind }) => !/^(?:Mount|Map|Remount|Expand)Volume$/.test(kind))
+      expect(undoing.filter(({ paths }) => living.some((uid) => paths.some((path) => path.includes(uid))))).toEqual([])
       expect(plan.refused).toBeUndefined()
-    })
 
-  if (broken)
-    it('before.json: what the kubelet unmounted of pods that do not live is unmounted', async () => {
-      const state = await load(folder, 'before.json')
-      const plan = planNode(state, planOptions({ orphans: true }))
-      const paths = new Set(plan.operations.filter((each) => each.blocked === undefined).flatMap((each) => each.paths))
-      const alive = new Set([
-        ...(state.snapshot.runtime?.pods ?? []).filter((pod) => pod.state !== 'SANDBOX_NOTREADY').map((pod) => pod.uid),
-        ...(state.snapshot.processes ?? []),
-      ])
-      const held = [...alive].flatMap((uid) =>
-        state.mounts.under(`${state.snapshot.rootDir}/pods/${uid}`).map((mount) => mount.dev),
-      )
-      const expected = outcomeOf(folder).mountsRemoved.filter(
+      const ready = new Set(plan.operations.flatMap(({ blocked, paths }) => (blocked === undefined ? paths : [])))
+      const held = [...running].flatMap((uid) => state.mounts.under(`${rootDir}/pods/${uid}`).map(({ dev }) => dev))
+      const unmounted = outcome.mountsRemoved.filter(
         (path) =>
-          ![...alive].some((uid) => path.includes(uid)) &&
-          !state.mounts.at(path).some((mount) => held.includes(mount.dev)),
+          ![...running].some((uid) => path.includes(uid)) &&
+          !state.mounts.at(path).some(({ dev }) => held.includes(dev)),
       )
-      expect(expected.filter((path) => !paths.has(path))).toEqual([])
-    })
+      expect(unmounted.filter((path) => !ready.has(path))).toEqual([])
 
-  if (broken)
-    it('before.json: what the kubelet mounted is to be mounted, or waits', async () => {
-      const state = await load(folder, 'before.json')
-      const plan = planNode(state, planOptions({ orphans: true }))
       const paths = new Set(plan.operations.flatMap((each) => each.paths))
-      const waiting = new Set(
-        plan.waiting.flatMap((each) => (each.volume === undefined ? [] : [each.volume.name, each.volume.handle])),
-      )
-      const missing = outcomeOf(folder).mountsAdded.filter(
-        (path) => !path.includes('/volume-subpaths/') && !paths.has(path),
-      )
-      const unexplained = missing.filter(
-        (path) =>
-          ![...waiting].some(
-            (name) => name !== undefined && (path.includes(`/${name}/`) || path.includes(sha256Hex(name))),
-          ),
-      )
-      expect(unexplained).toEqual([])
-    })
+      const waiting = plan.waiting.flatMap(({ volume }) => (volume === undefined ? [] : [volume.name, volume.handle]))
+      const isWaitedFor = (path: string): boolean =>
+        waiting.some((name) => name !== undefined && (path.includes(`/${name}/`) || path.includes(sha256Hex(name))))
+      const mounted = outcome.mountsAdded.filter((path) => !path.includes('/volume-subpaths/') && !paths.has(path))
+      expect(mounted.filter((path) => !isWaitedFor(path))).toEqual([])
 
-  if (broken)
-    it('before.json: what the kubelet cleaned under plugins/ is cleaned', async () => {
-      const state = await load(folder, 'before.json')
-      const plan = planNode(state, planOptions({ orphans: true }))
-      const paths = new Set(plan.operations.flatMap((each) => each.paths))
-      const frozen = plan.problems.filter((problem) => problem.code === 'PodGoneButRunning').length > 0
-      const expected = outcomeOf(folder).pluginPathsRemoved.map((path) => `${state.snapshot.rootDir}/${path}`)
-      if (!frozen) expect(expected.filter((path) => !paths.has(path))).toEqual([])
-    })
+      const frozen = plan.problems.filter(({ code }) => code === 'PodGoneButRunning').map(({ about }) => about.pod)
+      const cleaned = outcome.pluginPathsRemoved.map((path) => `${rootDir}/${path}`)
+      if (frozen.length === 0) expect(cleaned.filter((path) => !paths.has(path))).toEqual([])
 
-  if (broken)
-    it('before.json: directories that the kubelet removed are removed', async () => {
-      const state = await load(folder, 'before.json')
-      const plan = planNode(state, planOptions({ orphans: true }))
-      const removed = new Set(
-        plan.operations.filter((each) => each.kind === 'RemoveOrphanPodDir').map((each) => each.pod?.uid),
+      const removed = plan.operations.filter(({ kind }) => kind === 'RemoveOrphanPodDir').map(({ pod }) => pod?.uid)
+      const orphans = Object.entries(outcome.orphans).filter(
+        ([uid, each]) => each.directoryRemoved && !frozen.includes(uid),
       )
-      const running = new Set(
-        plan.problems.filter((each) => each.code === 'PodGoneButRunning').map((each) => each.about.pod),
-      )
-      const expected = Object.entries(outcomeOf(folder).orphans).filter(
-        ([uid, each]) => each.directoryRemoved && !running.has(uid),
-      )
-      expect(expected.map(([uid]) => uid).filter((uid) => !removed.has(uid))).toEqual([])
-    })
+      expect(orphans.map(([uid]) => uid).filter((uid) => !removed.includes(uid))).toEqual([])
 
-  if (broken)
-    it('before.json: attachments that the controller removed are detached, or wait for a pod', async () => {
-      const state = await load(folder, 'before.json')
-      const plan = planNode(state, planOptions({ orphans: true }))
-      const detached = new Set(
-        plan.operations.filter((each) => each.kind === 'DetachVolume').map((each) => each.attachment?.name),
-      )
-      const waiting = plan.waiting.filter((each) => each.kind === 'DetachVolume').length
-      const missing = outcomeOf(folder).volumeAttachmentsRemoved.filter((name) => !detached.has(name))
-      expect(missing.length).toBeLessThanOrEqual(waiting)
-    })
+      const isDetach = ({ kind }: { readonly kind: string }): boolean => kind === 'DetachVolume'
+      const detached = plan.operations.filter(isDetach).map(({ attachment }) => attachment?.name)
+      const missing = outcome.volumeAttachmentsRemoved.filter((name) => !detached.includes(name))
+      expect(missing.length).toBeLessThanOrEqual(plan.waiting.filter(isDetach).length)
+    },
+  )
 
   it('the same input gives the same bytes', async () => {
-    const file = existsSync(join(ROOT, folder, 'before.json')) ? 'before.json' : 'node.json'
+    const file = has('before.json') ? 'before.json' : 'node.json'
     const [one, two] = [await load(folder, file), await load(folder, file)].map((state) =>
       JSON.stringify(planNode(state, planOptions({}))),
     )

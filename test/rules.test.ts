@@ -5,8 +5,6 @@ import { describe, expect, it } from 'vitest'
 import { ruleBooks, ruleEntries } from '../scripts/rule-books.ts'
 import { explainRule } from '../src/core/explain/explain-rule.ts'
 import { looksLikeRule, parseRules } from '../src/core/explain/rule-book.ts'
-import { renderRule } from '../src/core/views/code-view.ts'
-import { PLAIN } from '../src/core/views/palette.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
@@ -126,26 +124,8 @@ describe('volctl explain S11', () => {
     })
   })
 
-  it('prints it without marks, as wide as the terminal', () => {
-    const rule = explainRule('R001', BOOKS)
-    expect(rule && renderRule(rule, { paint: PLAIN, width: 60 })).toMatchInlineSnapshot(`
-      "Rule R001: what the kubelet and the attach/detach controller
-      do
-
-        The unique name of a pod is its UID (metadata.uid) and
-        nothing else.
-
-        Kubernetes: pkg/volume/util/util.go, GetUniquePodName
-      "
-    `)
-  })
-
   it.each(['C999', 'R1', 'S0'])('has no rule %s', (id) => {
     expect(looksLikeRule(id)).toBe(true)
     expect(explainRule(id, BOOKS)).toBeUndefined()
-  })
-
-  it.each(['shop/web-0', 's11-data', 'S1234', 'T10', '/S11', ''])('takes %j for no rule', (what) => {
-    expect(looksLikeRule(what)).toBe(false)
   })
 })

@@ -95,13 +95,6 @@ describe('pod, claim and volume that were made after the last look (S21)', () =>
     })
   })
 
-  it('a pod that waited for its claim wants what that is bound to by now', async () => {
-    await server.put({ ...CLAIM, spec: {}, status: { phase: 'Pending' } }, POD)
-    const api = await look()
-    await server.put(VOLUME, CLAIM)
-    expect((await wanted(api)).fresh).toEqual({ wants: true, unresolved: [] })
-  })
-
   it('a claim that does not exist now is absent', async () => {
     await server.put(POD)
     expect((await wanted()).fresh).toEqual({ wants: false, unresolved: ['Absent'] })
@@ -111,14 +104,5 @@ describe('pod, claim and volume that were made after the last look (S21)', () =>
     await server.put(VOLUME, CLAIM, POD)
     await server.setFaults({ path: `/${resource}/`, action: { type: 'status', status: 403, reason: 'Forbidden' } })
     expect((await wanted()).fresh).toEqual({ wants: false, unresolved: ['Unknown'] })
-  })
-
-  it('nothing is asked for pods whose volumes the last look has resolved', async () => {
-    await server.put(VOLUME, CLAIM, POD)
-    const api = await look()
-    const pods = (await listNodePods(client(), NODE)).items
-    await server.clearRequests()
-    expect(await withFreshVolumes(client(), api, pods, NODE)).toBe(api)
-    expect(await server.requests()).toEqual([])
   })
 })

@@ -49,7 +49,6 @@ describe('a request to what is no API server ends', () => {
     // Whichever comes first.
     { trick: 'pieces of one byte', code: 'ApiFailed|ApiUnreachable', says: /larger than 1048576 bytes|did not answer/ },
     { trick: 'a byte now and then', code: 'ApiUnreachable', says: /did not answer within 0\.4 s/ },
-    { trick: 'a packed byte now and then', code: 'ApiUnreachable', says: /did not answer within 0\.4 s/ },
     { trick: 'hints without end', code: 'ApiUnreachable', says: /did not answer within 0\.4 s/ },
     { trick: 'a head without end', code: 'ApiUnreachable', says: /Header overflow/ },
     { trick: 'a trailer without end', code: 'ApiUnreachable', says: /Header overflow|aborted/ },
@@ -82,14 +81,6 @@ describe('a request to what is no API server ends', () => {
     expect(await meeting.requests()).toBe(1)
   })
 
-  it('JSON that is nothing but brackets', async () => {
-    const asking = meet('brackets without end')
-    expect(await failureOf(asking.get(PODS))).toMatchObject({
-      code: 'ApiFailed',
-      message: expect.stringMatching(/larger|more than|too many|answer/),
-    })
-  })
-
   it('stops at once when interrupted in the middle of an answer', async () => {
     const asking = meet('a byte now and then')
     const controller = new AbortController()
@@ -102,13 +93,6 @@ describe('a request to what is no API server ends', () => {
 
 describe('a list without end', () => {
   it.each<{ name: string; trick: TrickName; limits: KubeClientOptions['limits']; code: string; says: RegExp }>([
-    {
-      name: 'of pages',
-      trick: 'ever new pages',
-      limits: { listPages: 50 },
-      code: 'ApiFailed',
-      says: /more than 50 pages/,
-    },
     {
       name: 'of bytes',
       trick: 'ever new pages, each large',

@@ -1,11 +1,10 @@
-import { readFileSync, rmSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createKubeClient } from '../../src/core/api/kube-client.ts'
 import { discoverKubeConfig } from '../../src/core/api/kubeconfig/kube-config.ts'
 import { ObjectReader } from '../../src/core/api/object-reader.ts'
 import { type DiskRead, readApi } from '../../src/core/api/read-api.ts'
-import { VolctlError } from '../../src/core/errors/errors.ts'
-import { CLAIMS, NODES, VOLUMES } from '../../src/core/model/resources.ts'
+import { NODES, VOLUMES } from '../../src/core/model/resources.ts'
 import type { ApiSnapshot, NodeSnapshot } from '../../src/core/model/snapshot.ts'
 import { attachmentName } from '../../src/core/names/volume-names.ts'
 import { Budget } from '../../src/core/trust/bytes.ts'
@@ -148,17 +147,6 @@ describe('with a credential that may list', () => {
     expect(Object.keys(cfg?.digests ?? {}).sort()).toEqual(['added', 'app.conf', 'bin', 'extra.txt'])
     expect(cfg?.data?.['app.conf']).toBeDefined()
   })
-
-  it('asks by name for a claim that is younger than the list (S3, S4)', async () => {
-    const claims = { kind: 'PersistentVolumeClaimList', apiVersion: 'v1', metadata: {}, items: [] }
-    await server.setFaults({
-      path: '/api/v1/persistentvolumeclaims?',
-      action: { type: 'body', body: JSON.stringify(claims) },
-    })
-    const api = await read('admin')
-    expect(names(api.persistentVolumeClaims)).toContain('pvc-blk1')
-    expect(errors(api)).toContain('persistentvolumeclaims pg/pvc-n4 NotFound')
-  })
 })
 
 describe("with the kubelet's own credential", () => {
@@ -215,11 +203,6 @@ function mentionedBy({ pods }: ApiSnapshot, claim: string): boolean {
 describe("the node's lease (S11)", () => {
   const LEASE = '/leases/'
 
-  it('is there as the API has it', async () => {
-    const { lease } = await read('admin')
-    expect(lease).toMatchObject({ metadata: { name: NODE }, spec: { renewTime: '2026-11-21T02:00:00.000000Z' } })
-  })
-
   it("is read with the kubelet's own credential where the other may not", async () => {
     await server.setFaults({ times: 1, path: LEASE, action: { type: 'status', status: 403, reason: 'Forbidden' } })
     const [client, kubeletClient] = [connect(server, 'admin'), connect(server, 'kubelet')]
@@ -227,14 +210,6 @@ describe("the node's lease (S11)", () => {
     for (const each of [client, kubeletClient]) each.close()
     expect(api.lease).toBeDefined()
     expect(api.leaseRenewTime).toBeDefined()
-  })
-
-  it('is left out where nobody may read it, and nothing else is missing', async () => {
-    await server.setFaults({ path: LEASE, action: { type: 'status', status: 403, reason: 'Forbidden' } })
-    const api = await read('admin')
-    expect(api).not.toHaveProperty('lease')
-    expect(errors(api)).toEqual(errors(await read('admin')))
-    expect(api.pods).toHaveLength(capture.api.pods.length)
   })
 })
 
@@ -251,19 +226,6 @@ describe('with narrow roles', () => {
     ])
     expect(api.leaseRenewTime).toBeDefined()
     expect(api.mayDeleteVolumeAttachments).toBe(false)
-  })
-
-  it('with the apply role beside it, everything', async () => {
-    const api = await read('apply')
-    expect(errors(api)).toEqual(errors(await read('admin')))
-    expect(api.mayDeleteVolumeAttachments).toBe(true)
-  })
-
-  it('one that may list nothing but pods gets object by object what it may get', async () => {
-    const [some, all] = [await read('get-only'), await read('admin')]
-    expect(names(some.configMaps)).toEqual(names(all.configMaps))
-    expect(names(some.persistentVolumes).length).toBeGreaterThan(5)
-    expect(names(some.csiDrivers)).toEqual(names(all.csiDrivers))
   })
 
   it('one that may see nothing else leaves every other object unknown, never absent', async () => {
@@ -310,14 +272,6 @@ describe('what cannot be read', () => {
     expect(await failureOf(read('admin'))).toMatchObject({ code: 'Unauthorized', exit: 1 })
   })
 
-  it('survives pages that expire, throttling and dropped connections', async () => {
-    await server.setFaults(
-      { times: 2, path: '/pods', action: { type: 'status', status: 429, retryAfter: 0 } },
-      { times: 2, path: '/persistentvolumes', action: { type: 'drop' } },
-    )
-    expect(errors(await read('admin'))).toHaveLength(2)
-  })
-
   it('refuses a node that does not exist (S1)', async () => {
     expect(await failureOf(read('admin', 'no-such-node'))).toMatchObject({
       code: 'WrongMachine',
@@ -353,12 +307,6 @@ describe('a pod list asked for before the disk has been read (R804)', () => {
     }
   }
 
-  it('counts if it names every pod that has a directory', async () => {
-    const api = await readBeside({ podUids: async () => [anyUid], read: () => Promise.reject(new Error('not asked')) })
-    expect(api.pods).toHaveLength(capture.api.pods.length)
-    expect(await listed()).toBe(1 + FOR_MISSING_CLAIM)
-  })
-
   it('is asked for again, after all else, if it does not: the pod may be younger than the list', async () => {
     const young = { metadata: { name: 'young', namespace: 'pg', uid: 'young' }, spec: { nodeName: NODE } }
     try {
@@ -375,17 +323,6 @@ describe('a pod list asked for before the disk has been read (R804)', () => {
     } finally {
       await server.remove('Pod', 'young', 'pg')
     }
-  })
-
-  it('fails with what kept the disk from being read', async () => {
-    const broken = {
-      podUids: () => Promise.reject(new VolctlError('NodeUnreadable', 'broken')),
-      read: async () => undefined,
-    }
-    expect(await failureOf(readBeside(broken))).toMatchObject({
-      code: 'NodeUnreadable',
-      message: 'broken',
-    })
   })
 })
 
@@ -422,15 +359,6 @@ describe('a pod that is deleted between the list of pods and the GET of its clai
     expect(aboutIt(api)).toEqual([])
   })
 
-  it('with its claim, does not miss the claim, where everything may be read', async () => {
-    // Such a claim is not bound in the list, and so is asked for by name.
-    const api = await readWhile('get-only', async () => {
-      await server.remove('Pod', 'short', 'pg')
-      await server.remove('PersistentVolumeClaim', claim.name, 'pg')
-    })
-    expect(aboutIt(api)).toEqual([])
-  })
-
   it('as long as the pod is there, what could not be read of it stays unknown (S4)', async () => {
     const api = await readWhile('kubelet', () => server.remove('PersistentVolumeClaim', claim.name, 'pg'))
     expect(names(api.pods)).toContain('short')
@@ -449,11 +377,6 @@ describe('the second look at the pod list (S2)', () => {
     }
   }
 
-  it('agrees on one cluster', async () => {
-    const api = await readTwice('admin', server)
-    expect(api.podListCheck).toEqual({ source: server.kubeconfig('kubelet') })
-  })
-
   it('refuses where pods are hidden, or the cluster is another', async () => {
     const fewer = { ...capture, api: { ...capture.api, pods: capture.api.pods.slice(1) } }
     await using other = await startApiServer({ objects: [fewer], nodeName: NODE })
@@ -467,14 +390,6 @@ describe('the second look at the pod list (S2)', () => {
     expect(error.message).toContain(capture.api.pods[0]?.metadata.uid)
   })
 
-  it('looks again when a pod came in between', async () => {
-    const list = { kind: 'PodList', metadata: {}, items: capture.api.pods.slice(1) }
-    await server.setFaults({ times: 1, path: '/pods', action: { type: 'body', body: JSON.stringify(list) } })
-    const api = await readTwice('admin', server)
-    expect(api.podListCheck).toEqual({ source: server.kubeconfig('kubelet') })
-    expect(api.pods).toHaveLength(capture.api.pods.length)
-  })
-
   it("says why the kubelet's credential is there and is not used, but not to the kubelet itself", async () => {
     const kubeletUnused = { source: '/etc/kubernetes/kubelet.conf', problem: 'it starts a program' }
     for (const [user, check] of [['admin', kubeletUnused] as const, ['kubelet', undefined] as const]) {
@@ -482,20 +397,6 @@ describe('the second look at the pod list (S2)', () => {
       expect((await readApi({ client, kubeletUnused, nodeName: NODE })).podListCheck).toEqual(check)
       client.close()
     }
-  })
-
-  it("says when the kubelet's credential cannot be read any more", async () => {
-    using directory = temporaryDirectory()
-    const token = directory.write('token', 'x')
-    const kubeconfig = writeKubeconfig(directory, server, { tokenFile: token })
-    const [client, kubeletClient] = [connect(server, 'admin'), createKubeClient(discoverKubeConfig({ kubeconfig }))]
-    rmSync(token)
-    const api = await readApi({ client, kubeletClient, nodeName: NODE })
-    for (const each of [client, kubeletClient]) each.close()
-    expect(api.podListCheck).toEqual({
-      source: kubeconfig,
-      problem: expect.stringMatching(/cannot be read \(ENOENT\)/),
-    })
   })
 
   it('S34: says which of the two connections is not verified', async () => {
@@ -512,14 +413,6 @@ describe('the second look at the pod list (S2)', () => {
     expect(second.podListCheck).toEqual({ source: kubeconfig, insecure: 'TlsNotVerified' })
     for (const each of [careless, careful]) each.close()
   })
-
-  it("says when the kubelet's credential does not work", async () => {
-    const gone = await startApiServer({ nodeName: NODE })
-    await gone.setFaults({ action: { type: 'status', status: 401, reason: 'Unauthorized' } })
-    const api = await readTwice('admin', gone)
-    await gone.stop()
-    expect(api.podListCheck?.problem).toMatch(/made to fail with 401/)
-  })
 })
 
 describe('S34: one look at the API', () => {
@@ -532,39 +425,6 @@ describe('S34: one look at the API', () => {
     })
     expect(await reader.get(NODES, { name: NODE })).toBeUndefined()
     expect(reader.errors).toMatchObject([{ resource: 'nodes', name: NODE, reason: 'AnswerTooLarge', status: 0 }])
-    client.close()
-  })
-
-  it('takes no longer than it may: what is not here by then is unknown', async () => {
-    const client = connect(server, 'admin')
-    await server.setFaults({ action: { type: 'hang' } })
-    const reader = new ObjectReader(client, { deadlineMs: 300 })
-    expect(
-      await reader.getAll(CLAIMS, [
-        { namespace: 'a', name: 'b' },
-        { namespace: 'a', name: 'c' },
-      ]),
-    ).toEqual([])
-    expect(await reader.list(VOLUMES)).toMatchObject({
-      code: 'ApiUnreachable',
-      message: expect.stringMatching(/within/),
-    })
-    await server.setFaults()
-    expect(reader.errors).toHaveLength(2)
-    for (const error of reader.errors)
-      expect(error).toMatchObject({ reason: 'Timeout', message: expect.stringMatching(/did not give all/) })
-    client.close()
-  })
-
-  it('asks for no more objects than a node can have', async () => {
-    const client = connect(server, 'admin')
-    const keys = Array.from({ length: 50_001 }, (_, index) => ({ name: `pv-${index}` }))
-    await server.clearRequests()
-    expect(await failureOf(new ObjectReader(client).getAll(VOLUMES, keys))).toMatchObject({
-      code: 'ApiFailed',
-      message: expect.stringMatching(/larger|more than|too many/),
-    })
-    expect(await server.requests()).toEqual([])
     client.close()
   })
 })

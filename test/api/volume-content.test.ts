@@ -103,16 +103,6 @@ describe('what may not be read is no absence (S3)', () => {
     expect((await failureOf(requestToken(client, request(far)))).code).toBe('Forbidden')
     expect((await failureOf(requestToken(client, request({ audiences: ['other'] })))).code).toBe('Forbidden')
   })
-
-  it('a role without the right', async () => {
-    const client = connect(server, 'plan')
-    expect((await failureOf(requestToken(client, request()))).code).toBe('Forbidden')
-    expect((await failureOf(getClusterTrustBundle(client, 'one'))).code).toBe('Forbidden')
-  })
-
-  it('a service account or its pod is shown to be gone', async () => {
-    expect(await requestToken(connect(server, 'apply'), request({ serviceAccount: 'none' }))).toBeUndefined()
-  })
 })
 
 it('a server without any version of trust bundles says so', async () => {

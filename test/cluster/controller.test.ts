@@ -83,11 +83,6 @@ describe('the attach/detach controller', () => {
       is: 'lives',
     },
     {
-      name: 'a stale lease, and something that a controller manager wrote before',
-      state: { controller: { ...STALE, writes: [write('pods/shop/web-0', 5)] } },
-      is: 'dead',
-    },
-    {
       name: 'a stale lease, and one of another name that was renewed since',
       state: { controller: { ...STALE, otherLeases: [lease({ name: OTHER, renewTime: ago(0.1) })] } },
       is: 'lives',
@@ -104,11 +99,6 @@ describe('the attach/detach controller', () => {
       is: 'lives',
     },
     {
-      name: 'no lease, and something that a controller manager wrote long ago',
-      state: { controller: { writes: [write('nodes/a', 15)] } },
-      is: 'mayLive',
-    },
-    {
       name: 'no lease, and one of another name that was renewed lately',
       state: { controller: { otherLeases: [lease({ name: OTHER, renewTime: ago(0.1) })] } },
       is: 'lives',
@@ -123,11 +113,5 @@ describe('the attach/detach controller', () => {
     const found = controllerState(cluster(state), SETTLE_MS)
     expect(found.state).toBe(is)
     expect(found.note).not.toBe('')
-  })
-
-  it('names what it is decided on, and since when', () => {
-    const { note, evidence } = controllerState(cluster({ nodes: [silentNode('a', 2), node('b')] }), SETTLE_MS)
-    expect(note).toContain('Ready of node a became Unknown')
-    expect(evidence).toMatchObject([{ since: ago(4) }, { since: ago(2) }])
   })
 })

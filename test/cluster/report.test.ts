@@ -15,7 +15,6 @@ import {
   pod,
   silentNode,
   uniqueName,
-  volume,
 } from '../helpers/cluster-builder.ts'
 import { planOf } from '../helpers/cluster-plan.ts'
 
@@ -50,12 +49,6 @@ describe('findings', () => {
       },
       code: 'NobodyDetaches',
       says: DRIVER,
-    },
-    {
-      name: 'an attachment whose attacher is not the driver of its volume',
-      state: { ...bound('x'), attachments: [attachment('x', 'a', { attacher: 'other.example.com' })] },
-      code: 'AttachmentUnclear',
-      says: 'other.example.com',
     },
     {
       name: 'two attachments where there may be one',
@@ -120,12 +113,6 @@ describe('findings', () => {
       says: DRIVER,
     },
     {
-      name: 'a node that the controller does not manage',
-      state: { ...WANTED, nodes: [node('a', { managed: false })] },
-      code: 'NotManaged',
-      says: 'node a',
-    },
-    {
       name: 'a node that keeps the volumes of pods that have ended',
       state: {
         ...WANTED,
@@ -135,16 +122,6 @@ describe('findings', () => {
       },
       code: 'TerminatedKept',
       says: 'default/p',
-    },
-    {
-      name: 'a kubelet that mounts in-tree volumes itself',
-      state: {
-        ...WANTED,
-        nodes: [node('a', IN_ORDER)],
-        volumes: [volume('x', { migratedFrom: 'kubernetes.io/gce-pd' })],
-      },
-      code: 'LeftToKubelet',
-      says: 'kubernetes.io/gce-pd',
     },
     {
       name: 'clocks apart',
@@ -163,18 +140,6 @@ describe('findings', () => {
       state: { nodes: [node('a', { leaseRenewTime: ago(60) })], controller: {} },
       code: 'ClocksApart',
       says: 'for 1h',
-    },
-    {
-      name: 'no clock',
-      state: { clockUnknown: true },
-      code: 'ReadFailed',
-      says: 'clock of the API server is not known',
-    },
-    {
-      name: 'two objects of one name',
-      state: { ...bound('x'), volumes: [volume('x'), volume('x')] },
-      code: 'ReadFailed',
-      says: 'pv-x twice',
     },
     {
       name: 'a server that is not verified',
@@ -231,11 +196,6 @@ describe('findings', () => {
         attachments: [attachment('x', 'a', { attached: false, attachError: { message: 'no quota' } })],
       },
       says: 'no quota',
-    },
-    {
-      name: 'nobody created its attachment',
-      state: { pods: [WAITING], ...bound('x') },
-      says: 'has not created its VolumeAttachment',
     },
     {
       name: 'the driver is not on the node',
@@ -296,16 +256,6 @@ describe('findings', () => {
     const pods = [pod('new', 'a', ['x'], { started: false, createdAt: ago(1) }), pod('runs', 'a', ['x'])]
     expect(plan({ ...WANTED, nodes: [node('a', IN_ORDER)], pods }).problems).toEqual([])
     expect(plan({ ...WANTED, nodes: [node('a', IN_ORDER)], pods: [WAITING] }).problems).toEqual([])
-  })
-
-  it('what the plan attaches needs nobody before', () => {
-    const state = { controller: cluster().controller, pods: [WAITING], ...bound('x'), nodes: [node('a'), node('b')] }
-    const severityIn = (parts: Partial<ClusterState>): string | undefined =>
-      plan({ ...state, ...parts }).problems.find(({ code }) => code === 'PodWaitsForVolume')?.severity
-    expect(severityIn({ attachments: [attachment('x', 'b')] })).toBe('info')
-    expect(
-      severityIn({ nodes: [node('a'), node('b', { volumesInUse: [X] })], attachments: [attachment('x', 'b')] }),
-    ).toBe('warning')
   })
 
   it.each([

@@ -80,14 +80,6 @@ describe('a volume by each of its names', () => {
     const { plan, stands } = named(ATTACHED, { volumes: ['typo'] })
     expect([stands, plan.problems.map(({ code }) => code)]).toEqual([[], ['NothingNamed']])
   })
-
-  it('what only a Node reports bears its name', () => {
-    const state = cluster({ ...LIVING, nodes: [using('a', 'lost')] })
-    for (const name of ['h-lost', uniqueName('lost')])
-      expect(messages(state, { volumes: [name] })).toEqual([
-        'attached to a by the word of its status alone and reported in use, wanted by no pod: not as it should be (ReportedUnused)',
-      ])
-  })
 })
 
 describe('what is said of it', () => {
@@ -109,11 +101,6 @@ describe('what is said of it', () => {
       ],
     },
     {
-      about: 'of a pod without a node',
-      state: cluster({ ...bound('data'), pods: [pod('web-0', undefined, ['data'])] }),
-      says: ['wanted by default/web-0, which has no node yet: nothing to do', 'attached to no node: nothing to do'],
-    },
-    {
       about: 'its driver needs no attachment',
       state: cluster({
         claims: [claim('data')],
@@ -131,12 +118,6 @@ describe('what is said of it', () => {
       named(two(modes), { pods: ['default/web-0'] }).stands?.flatMap(({ about }) => about.nodes)
     expect(nodesOf(['ReadWriteMany'])).toEqual(['a'])
     expect(nodesOf(['ReadWriteOnce'])).toEqual(['a', 'b'])
-  })
-
-  it('nothing to do is said of no volume whose work other flags leave out, nor where not everything was read', () => {
-    expect(messages(cluster(OLD), { ...DATA, only: ['AttachVolume'] })).toEqual(['attached to b, wanted by no pod'])
-    const lists = { ...ATTACHED.lists, pods: { state: 'failed', count: 0 } as const }
-    expect(messages({ ...ATTACHED, lists, pods: [] }, DATA)).toEqual([expect.stringMatching(/: (?!nothing to do)/)])
   })
 })
 

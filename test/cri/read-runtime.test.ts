@@ -56,13 +56,6 @@ test('what a real node had is read as its snapshot has it', async () => {
   expect(sorted(got)).toEqual(sorted(pods))
 })
 
-test('it is asked anew each time', async () => {
-  const server = await runtime('a', { pods: [pod('one')] })
-  await expect(read([server.endpoint])).resolves.toMatchObject({ pods: [{ name: 'one' }] })
-  server.set({ pods: [pod('two')] })
-  await expect(read([server.endpoint])).resolves.toMatchObject({ pods: [{ name: 'two' }] })
-})
-
 test('all answering runtimes are united, sockets that are not there are passed over (S9)', async () => {
   const a = await runtime('a', { pods: [pod('one')] })
   const b = await runtime('b', { pods: [pod('two')] })
@@ -90,39 +83,33 @@ describe('nothing answers', () => {
     })
   })
 
-  test('none was expected', async () => {
-    await expect(read([missing()], { expected: false })).resolves.toEqual({ source: 'none', pods: [] })
-  })
-
   test('none is known, and one was expected', async () => {
     await expect(read([])).resolves.toEqual({ source: 'none', error: 'no runtime endpoint is known', pods: [] })
-  })
-
-  test('the endpoint is no unix socket', async () => {
-    await expect(read(['tcp://127.0.0.1:1'], { expected: false })).resolves.toMatchObject({
-      source: 'none',
-      error: 'tcp://127.0.0.1:1: not a unix socket',
-    })
   })
 })
 
 describe('one does not answer as it should: an error beside what the others say (S9)', () => {
   const faults: readonly [string, Record<string, string>, RegExp][] = [
-    ['the sandboxes cannot be listed', { ListPodSandbox: 'INTERNAL' }, /ListPodSandbox: INTERNAL: injected INTERNAL/],
-    ['it is not up yet', { ListPodSandbox: 'UNAVAILABLE' }, /ListPodSandbox: UNAVAILABLE/],
     ['it has sandboxes and no containers', { ListContainers: 'UNIMPLEMENTED' }, /ListContainers: UNIMPLEMENTED/],
     ['the containers cannot be listed', { ListContainers: 'PERMISSION_DENIED' }, /ListContainers: PERMISSION_DENIED/],
-    ['it hangs', { ListContainers: 'HANG' }, /ListContainers: DEADLINE_EXCEEDED: no answer within 1.5 s/],
   ]
   test.each(faults)('%s', async (_name, fault, error) => {
     const good = await runtime('good', { pods: [pod('one')] })
     const bad = await runtime('bad', { pods: [pod('two')], faults: fault })
-    const both = await read([bad.endpoint, good.endpoint], { expected: false, deadlineMs: 1500 })
+    const both = await read([bad.endpoint, good.endpoint], { expected: false })
     expect(both).toMatchObject({ source: 'cri', endpoint: good.endpoint, pods: [{ name: 'one' }] })
     expect(both.error).toMatch(error)
-    const alone = await read([missing(), bad.endpoint], { expected: false, deadlineMs: 1500 })
+    const alone = await read([missing(), bad.endpoint], { expected: false })
     expect(alone).toMatchObject({ source: 'none', endpoint: bad.endpoint, pods: [] })
     expect(alone.error).toMatch(error)
+  })
+
+  test('it hangs', async () => {
+    const bad = await runtime('bad', { pods: [], faults: { ListContainers: 'HANG' } })
+    await expect(read([bad.endpoint], { expected: false, deadlineMs: 300 })).resolves.toMatchObject({
+      ...{ source: 'none', endpoint: bad.endpoint, pods: [] },
+      error: expect.stringMatching(/DEADLINE_EXCEEDED: no answer within 0.3 s/),
+    })
   })
 
   test('its socket is stale: its containers may live', async () => {

@@ -49,17 +49,6 @@ describe('T13, R125, R319: has the PersistentVolume outgrown what the claim show
     expect(expansion(rest)).toEqual(want ? { from: '10Gi', to: '15Gi', procedure: 'legacy' } : undefined)
   })
 
-  it('grew, the claim of an ephemeral volume', () => {
-    const ownerReferences = [{ kind: 'Pod', name: 'web', uid: 'pod-uid', controller: true }]
-    const the = claim('web-v', { metadata: { ownerReferences }, status: { capacity: { storage: '10Gi' } } })
-    const parts = {
-      persistentVolumeClaims: [the],
-      persistentVolumes: [volume('web-v', { capacity: { storage: '15Gi' } })],
-    }
-    const [first] = desiredStateOfPods([pod([{ name: 'v', ephemeral: {} }])], api(parts)).volumes
-    expect(first && nodeExpansionWanted(first)).toMatchObject({ from: '10Gi', to: '15Gi' })
-  })
-
   it('R125: an inline in-tree volume never expands', () => {
     const [first] = desiredStateOfPods([pod([{ name: 'v', cinder: { volumeID: 'x' } }])], api()).volumes
     expect(first?.inlineMigrated).toBe(true)

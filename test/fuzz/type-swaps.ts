@@ -1,26 +1,32 @@
-/** A document in which one node, leaf or inner, has another type: what no schema allows, and any server may send. */
+/**
+ * Objects of the API in which one thing after the other has another type, which no schema allows and any server may send: a plan and the
+ * answers of explain, or a clear error, and never a defect.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { readApi } from '../../src/core/api/read-api.ts'
+import { VolctlError } from '../../src/core/errors/errors.ts'
+import { ShapeError } from '../../src/core/json/shape.ts'
+import type { NodeState } from '../../src/core/model/node-state.ts'
+import { type NodeSnapshot, snapshotShape } from '../../src/core/model/snapshot.ts'
+import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import { renderExplanation } from '../../src/core/views/explain-view.ts'
+import { renderPlan } from '../../src/core/views/plan-view.ts'
+import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
+import { CapturedClient } from '../helpers/captured-client.ts'
+import { explainer } from '../helpers/explaining.ts'
+import { planOptions } from '../helpers/plan-options.ts'
+import { everyKind } from './every-kind.ts'
 
-export type Path = readonly (string | number)[]
+type Path = readonly (string | number)[]
 
 /** What stands in its place; `undefined`: it is missing. */
-export const ODD: readonly unknown[] = [
-  undefined,
-  null,
-  true,
-  7,
-  1.5,
-  '',
-  'x',
-  [],
-  {},
-  [null],
-  [{}],
-  ['x'],
-  { x: null },
-]
+const ODD: readonly unknown[] = [undefined, null, true, 7, 1.5, '', 'x', [], {}, [null], [{}], ['x'], { x: null }]
 
 /** Every node below, with what leads to it. */
-export function* pathsOf(value: unknown, path: Path = []): Generator<Path> {
+function* pathsOf(value: unknown, path: Path = []): Generator<Path> {
   if (typeof value !== 'object' || value === null) return
   const keys = Array.isArray(value) ? value.keys() : Object.keys(value)
   for (const key of keys) {
@@ -31,12 +37,12 @@ export function* pathsOf(value: unknown, path: Path = []): Generator<Path> {
 }
 
 /** As messages name it. */
-export function pathText(path: Path): string {
+function pathText(path: Path): string {
   return path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('')
 }
 
 /** Does something with the document while the node is swapped; afterwards the document is as before. */
-export function swapped<T>(document: object, path: Path, odd: unknown, use: () => T): T {
+function swapped<T>(document: object, path: Path, odd: unknown, use: () => T): T {
   const parents = path.slice(0, -1)
   const key = path.at(-1) as string
   const parent = parents.reduce<Record<string | number, unknown>>(
@@ -50,5 +56,139 @@ export function swapped<T>(document: object, path: Path, odd: unknown, use: () =
     return use()
   } finally {
     parent[key] = before
+  }
+}
+
+const CAPTURES = new URL('../fixtures/captures/', import.meta.url)
+const options = planOptions({ orphans: true, remount: true, expand: true })
+
+type Api = NonNullable<NodeSnapshot['api']>
+type Captured = NodeSnapshot & { readonly api: Api }
+
+/** Captures of real nodes, by the names of their files. */
+export const CAPTURED = readdirSync(CAPTURES, { recursive: true, encoding: 'utf8' }).filter((name) =>
+  /(?:node|before|after)\.json$/.test(name),
+)
+
+/** One name of each sort, and the paths. */
+function namesIn({ api, rootDir }: Captured): string[] {
+  const [claim] = api.persistentVolumeClaims
+  return [
+    ...api.pods.slice(0, 3).map(({ metadata }) => metadata.uid),
+    ...api.persistentVolumes.slice(0, 2).map(({ metadata }) => `pv/${metadata.name}`),
+    ...(claim === undefined ? [] : [`pvc/${claim.metadata.namespace}/${claim.metadata.name}`]),
+    ...api.volumeAttachments.slice(0, 1).map(({ metadata }) => `va/${metadata.name}`),
+    rootDir,
+    `${rootDir}/pods`,
+  ]
+}
+
+/** What a person may ask of a node; nothing but a clear error ends it. */
+function lookAt(state: NodeState, names: readonly string[]): void {
+  unlessClear(() => renderPlan(planNode(state, options), { ...PLAIN_SCREEN, wide: true }))
+  unlessClear(() => {
+    const ask = explainer(state, options)
+    for (const name of names)
+      unlessClear(() => renderExplanation(ask(name).explanation, { ...PLAIN_SCREEN, width: 100, wide: true }))
+  })
+}
+
+function unlessClear(use: () => unknown): void {
+  try {
+    use()
+  } catch (error) {
+    if (!(error instanceof VolctlError)) throw error
+  }
+}
+
+/** The swaps that are tried of a document. */
+function* chosen(document: object, sample: fc.Parameters<number>): Generator<{ path: Path; odd: unknown }> {
+  const paths = [...pathsOf(document)]
+  const most = paths.length * ODD.length
+  const indexes = (sample.numRuns ?? 0) >= most ? Array(most).keys() : fc.sample(fc.nat(most - 1), sample)
+  for (const index of indexes) {
+    yield { path: paths[Math.floor(index / ODD.length)] ?? [], odd: structuredClone(ODD[index % ODD.length]) }
+  }
+}
+
+function named(path: Path, odd: unknown, error: unknown): Error {
+  return new Error(`${pathText(path)} = ${JSON.stringify(odd)}: ${String(error)}`, { cause: error })
+}
+
+const HOURS = 24 * 3_600_000
+
+/** The tests: of every kind of volume, and of these captures, with so many swaps of each. */
+export function tryTypeSwaps(files: readonly string[], sample: fc.Parameters<number>): void {
+  const captures = [
+    { name: 'every kind of volume', read: () => everyKind() as Captured },
+    ...files.map((name) => ({
+      name,
+      read: () => JSON.parse(readFileSync(new URL(name, CAPTURES), 'utf8')) as Captured,
+    })),
+  ]
+  describe.each(captures)('$name', ({ read }) => {
+    it(
+      'as a snapshot is refused with the place, or looked at',
+      () => {
+        const captured = read()
+        const mounts = parseMountinfo(captured.mountinfo ?? '')
+        const names = namesIn(captured)
+        const [before, counts] = [JSON.stringify(captured), { refused: 0, taken: 0 }]
+        // Those of the API, and as many of all.
+        const { api } = captured
+        for (const { path, odd } of [...chosen({ api }, sample), ...chosen(captured, sample)]) {
+          swapped(captured, path, odd, () => {
+            try {
+              if (refused(captured)) counts.refused++
+              else {
+                counts.taken++
+                lookAt({ snapshot: captured, mounts }, names)
+              }
+            } catch (error) {
+              throw named(path, odd, error)
+            }
+          })
+        }
+        expect(JSON.parse(before)).toEqual(captured)
+        expect(Math.min(counts.refused, counts.taken)).toBeGreaterThan(3)
+      },
+      HOURS,
+    )
+
+    it(
+      'as answers of an API server is refused with the place, or looked at',
+      async () => {
+        const captured = read()
+        const mounts = parseMountinfo(captured.mountinfo ?? '')
+        const names = namesIn(captured)
+        const { nodeName } = captured
+        const counts = { refused: 0, unread: 0, taken: 0 }
+        const answers = CapturedClient.answersOf(captured.api, nodeName)
+        for (const { path, odd } of chosen(answers, sample)) {
+          const client = swapped(answers, path, odd, () => new CapturedClient(structuredClone(answers)))
+          try {
+            const api = await readApi({ client, nodeName })
+            counts[api.errors.some(({ reason }) => reason === 'BadAnswer') ? 'unread' : 'taken']++
+            lookAt({ snapshot: { ...captured, api }, mounts }, names)
+          } catch (error) {
+            if (!(error instanceof VolctlError)) throw named(path, odd, error)
+            expect(error.code, pathText(path)).toMatch(/^(?:ApiFailed|WrongMachine|NotFound)$/)
+            counts.refused++
+          }
+        }
+        expect(Math.min(counts.refused, counts.taken)).toBeGreaterThan(1)
+      },
+      HOURS,
+    )
+  })
+}
+
+function refused(document: object): boolean {
+  try {
+    snapshotShape(document, '')
+    return false
+  } catch (error) {
+    if (error instanceof ShapeError) return true
+    throw error
   }
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer as createHttp2Server, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import { createServer, type Server as NetServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ import { unaryCall } from '../../src/core/grpc/unary-call.ts'
 import { Budget } from '../../src/core/trust/bytes.ts'
 import { addService, type Handler, listen, Server, StatusError } from '../helpers/grpc/serve.ts'
 import { nodeProgram } from '../helpers/programs.ts'
-import type { Flood, Flooded } from './workers/flood.ts'
+import type { Flooded } from './workers/flood.ts'
 
 let directory = ''
 let socketPath = ''
@@ -96,42 +96,28 @@ describe('against a gRPC server of another make', () => {
     ])
   })
 
-  test.each(Array.from({ length: 16 }, (_, index) => index + 1))(
-    'code %d comes back with its message',
-    async (code) => {
-      await serve(() => {
-        throw new StatusError(code, 'Gerät „/dev/sdä“ belegt: 100 %\nzweite Zeile')
-      })
-      const error = await failure(call())
-      expect(error.details).toBe('Gerät „/dev/sdä“ belegt: 100 %\nzweite Zeile')
-      expect(error.method).toBe('NodeGetInfo')
-      expect(error.code).toBe(
-        (await import('@grpc/grpc-js')).status[code], // the other implementation's own names
-      )
-    },
-  )
-
-  test('a method that is not there is UNIMPLEMENTED', async () => {
-    const server = new Server()
-    await listen(server, socketPath)
-    cleanUps.push(() => server.forceShutdown())
-    expect((await failure(call())).code).toBe('UNIMPLEMENTED')
+  test.each([1, 5, 16])('code %d comes back with its message', async (code) => {
+    await serve(() => {
+      throw new StatusError(code, 'Gerät „/dev/sdä“ belegt: 100 %\nzweite Zeile')
+    })
+    const error = await failure(call())
+    expect(error.details).toBe('Gerät „/dev/sdä“ belegt: 100 %\nzweite Zeile')
+    expect(error.method).toBe('NodeGetInfo')
+    expect(error.code).toBe(
+      (await import('@grpc/grpc-js')).status[code], // the other implementation's own names
+    )
   })
 
   test('a big answer within the limit arrives, one beyond it does not', async () => {
     const nodeId = 'x'.repeat(3 * 1024 * 1024)
     await serve(() => ({ nodeId }))
     await expect(call()).resolves.toMatchObject({ nodeId })
+    // A tag, four bytes of length and the frame's five beside the text.
+    const whole = nodeId.length + 10
+    await expect(call({ receiveLimit: whole })).resolves.toMatchObject({ nodeId })
+    expect((await failure(call({ receiveLimit: whole - 1 }))).code).toBe('RESOURCE_EXHAUSTED')
     const error = await failure(call({ receiveLimit: 1024 * 1024 }))
     expect([error.code, error.details]).toEqual(['RESOURCE_EXHAUSTED', 'the answer is larger than 1048576 bytes'])
-  })
-
-  test('a late answer is waited for within the deadline', async () => {
-    await serve(async () => {
-      await new Promise((resolve) => setTimeout(resolve, 50))
-      return { nodeId: 'late' }
-    })
-    await expect(call()).resolves.toMatchObject({ nodeId: 'late' })
   })
 
   test('the deadline ends a call that is never answered, and the server learns of it', async () => {
@@ -184,12 +170,6 @@ describe('against a gRPC server of another make', () => {
     await call()
     expect(calls).toBe(1)
   })
-
-  test('a socket path longer than the kernel takes is reached all the same', async () => {
-    socketPath = join(directory, 'd'.repeat(100), 'e'.repeat(100), 's.sock')
-    await serve(() => ({ nodeId: 'far' }))
-    await expect(call()).resolves.toMatchObject({ nodeId: 'far' })
-  })
 })
 
 describe('on the wire', () => {
@@ -221,12 +201,8 @@ describe('on the wire', () => {
   test.each([
     ['a status in the headers alone', { 'grpc-status': '9', 'grpc-message': 'no%21' }, 'FAILED_PRECONDITION', 'no!'],
     ['an unknown status', { 'grpc-status': '77' }, 'UNKNOWN', ''],
-    ['a status that is no number', { 'grpc-status': 'ok' }, 'UNKNOWN', ''],
     ['an empty status', { 'grpc-status': '' }, 'UNKNOWN', ''],
-    ['a status in another notation', { 'grpc-status': '0x0' }, 'UNKNOWN', ''],
     ['HTTP 404', { ':status': 404 }, 'UNIMPLEMENTED', 'HTTP status 404'],
-    ['HTTP 503', { ':status': 503 }, 'UNAVAILABLE', 'HTTP status 503'],
-    ['HTTP 500', { ':status': 500 }, 'UNKNOWN', 'HTTP status 500'],
     [
       'another content',
       { 'content-type': 'text/html' },
@@ -241,16 +217,6 @@ describe('on the wire', () => {
     expect([error.code, error.details]).toEqual([code, details])
   })
 
-  test('words without end are cut where they are taken over', async () => {
-    await serve(() => {
-      throw new StatusError(13, 'x'.repeat(60_000))
-    })
-    const { code, details, message } = await failure(call())
-    expect(code).toBe('INTERNAL')
-    expect(details).toBe(`${'x'.repeat(2000)}… (58000 more characters)`)
-    expect(message.length).toBeLessThan(2100)
-  })
-
   test('OK with half a message is INTERNAL', async () => {
     await serveHttp2((stream) => {
       stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
@@ -261,10 +227,8 @@ describe('on the wire', () => {
   })
 
   test.each([
-    ['REFUSED_STREAM', 7, 'UNAVAILABLE'],
     ['CANCEL', 8, 'CANCELLED'],
     ['ENHANCE_YOUR_CALM', 11, 'RESOURCE_EXHAUSTED'],
-    ['INTERNAL_ERROR', 2, 'INTERNAL'],
   ])('a reset with %s', async (_name, reset, code) => {
     await serveHttp2((stream) => stream.close(reset))
     expect((await failure(call())).code).toBe(code)
@@ -275,16 +239,6 @@ describe('nobody, or nobody sane, behind the socket', () => {
   test('no socket', async () => {
     const error = await failure(call())
     expect([error.code, error.details]).toEqual(['UNAVAILABLE', 'no such socket'])
-  })
-
-  test('no directory', async () => {
-    socketPath = join(directory, 'x'.repeat(120), 's.sock')
-    expect(await failure(call())).toMatchObject({ code: 'UNAVAILABLE', details: 'no such socket' })
-  })
-
-  test('a plain file', async () => {
-    writeFileSync(socketPath, '')
-    expect(await failure(call())).toMatchObject({ code: 'UNAVAILABLE', details: 'no process listens on the socket' })
   })
 
   test('a stale socket', async () => {
@@ -304,21 +258,13 @@ describe('nobody, or nobody sane, behind the socket', () => {
     expect(performance.now() - started).toBeLessThan(3000)
   })
 
-  test.each([
-    ['closes at once', (socket: Socket) => void socket.end()],
-    ['resets at once', (socket: Socket) => void socket.destroy()],
-    ['resets once asked', (socket: Socket) => void socket.once('data', () => socket.destroy())],
-  ])('one that %s is UNAVAILABLE', async (_name, onConnection) => {
-    await serveRaw(onConnection)
-    expect((await failure(call())).code).toBe('UNAVAILABLE')
-  })
-
-  test('one that does not speak HTTP/2 fails at once', async () => {
-    await serveRaw(
-      (socket) => void socket.once('data', () => socket.write('220 mail.example ESMTP ready, go ahead\r\n')),
-    )
-    expect((await failure(call())).code).toBe('UNAVAILABLE')
-  })
+  test.each([['resets once asked', (socket: Socket) => void socket.once('data', () => socket.destroy())]])(
+    'one that %s is UNAVAILABLE',
+    async (_name, onConnection) => {
+      await serveRaw(onConnection)
+      expect((await failure(call())).code).toBe('UNAVAILABLE')
+    },
+  )
 
   test('one that dies in mid-answer is UNAVAILABLE', async () => {
     await serveHttp2((stream) => {
@@ -333,19 +279,16 @@ function hex(text: string): string {
   return Buffer.from(text).toString('hex')
 }
 
-describe('a server that does not stop (S34)', () => {
-  const floods: readonly Flood[] = [
-    ...(['settings', 'pings', 'continuations', 'early hints', 'pushed streams', 'other services'] as const),
-    ...(['windows', 'resets', 'empty pieces', 'padding', 'single bytes'] as const),
-  ]
-  test.each(floods)('%s: it is over by the deadline, in little memory', async (kind) => {
-    const worker = new URL('./workers/flood.ts', import.meta.url)
-    const { stdout } = await promisify(execFile)(...nodeProgram(worker, [kind, socketPath]))
-    const { code, ms, megabytes } = JSON.parse(stdout) as Flooded
-    expect(['DEADLINE_EXCEEDED', 'UNAVAILABLE', 'RESOURCE_EXHAUSTED', 'INTERNAL']).toContain(code)
-    expect(ms).toBeLessThan(5000)
-    expect(megabytes).toBeLessThan(180)
-  })
+test('S34: a server that does not stop, with frames of whatever kind: it is over by the deadline, in little memory', async () => {
+  const worker = new URL('./workers/flood.ts', import.meta.url)
+  const { stdout } = await promisify(execFile)(...nodeProgram(worker, [socketPath]))
+  const all = JSON.parse(stdout) as Flooded[]
+  expect(all).toHaveLength(11)
+  for (const { kind, code, ms, megabytes } of all) {
+    expect(['DEADLINE_EXCEEDED', 'UNAVAILABLE', 'RESOURCE_EXHAUSTED', 'INTERNAL'], kind).toContain(code)
+    expect(ms, kind).toBeLessThan(5000)
+    expect(megabytes, kind).toBeLessThan(180)
+  }
 })
 
 describe('an answer that is larger than it looks (S34)', () => {
@@ -356,7 +299,6 @@ describe('an answer that is larger than it looks (S34)', () => {
   const capabilities = () => unaryCall(socketPath, Node.method.nodeGetCapabilities, {}, asked)
   test.each([
     { name: 'two million empty capabilities', ask: capabilities, bytes: [0x0a, 0] },
-    { name: 'capabilities in which there are some', ask: capabilities, bytes: [0x0a, 2, 0x0a, 0] },
     {
       name: 'two million fields that nobody knows',
       ask: () => unaryCall(socketPath, UNPUBLISH, REQUEST, asked),

@@ -5,7 +5,7 @@ import { parseMountinfo, parsePieces } from '../../src/core/mountinfo/parse-moun
 import { WholeLines } from '../../src/core/trust/whole-lines.ts'
 
 const { VOLCTL_FUZZ: asked } = process.env
-const parameters = asked === undefined ? { numRuns: 300, seed: 1136 } : { numRuns: Number(asked) }
+const parameters = asked === undefined ? { numRuns: 100, seed: 1136 } : { numRuns: Number(asked) }
 
 const SPECIAL = ['a', 'pods', 'x (deleted)', ' (deleted)', '\\040', 'é', '\r', '\u2028', ' ', '\n', '-']
 const name = fc.oneof(

@@ -52,28 +52,6 @@ describe('Covers', () => {
       covers: { 50: 52, 51: 52 },
     },
     {
-      name: 'what a second mount on the same directory lies over',
-      rows: [
-        [43, 1, '/'],
-        [50, 43, '/k'],
-        [51, 50, '/k/x'],
-        [52, 50, '/k'],
-      ],
-      covers: { 51: 52 },
-    },
-    {
-      name: 'the copy of what is stacked on a mount that has copies',
-      rows: [
-        [43, 1, '/'],
-        [63, 43, '/k'],
-        [64, 63, '/k/x'],
-        [65, 43, '/k/x'],
-        [66, 64, '/k/x'],
-        [67, 65, '/k/x'],
-      ],
-      covers: { 65: 63, 67: 63 },
-    },
-    {
       name: 'what was mounted before its directory was bound over itself, and lies on the copy of a later mount since',
       rows: [
         [43, 1, '/'],
@@ -97,14 +75,6 @@ describe('Covers', () => {
         [72, 66, '/k/x'],
       ],
       covers: { 70: 66, 71: 68, 72: 67 },
-    },
-    {
-      name: 'nothing because the first mount of all is on itself',
-      rows: [
-        [1, 1, '/'],
-        [2, 1, '/k'],
-      ],
-      covers: {},
     },
     {
       name: 'nothing that it cannot tell, in a damaged table',

@@ -49,11 +49,6 @@ describe('withLinks', () => {
     expect(TABLE.isAbove('/kubelet/pods/OTHER')).toBe(false)
   })
 
-  it('keeps what the kernel says of a directory that was removed (P115)', () => {
-    expect(ids(TABLE.at('/kubelet/pods/gone'))).toEqual([8])
-    expect(ids(TABLE.at('/kubelet/pods/gone (deleted)'))).toEqual([8])
-  })
-
   it('takes a name that merely begins like the place for another', () => {
     expect(ids(TABLE.at('/data/ab'))).toEqual([5])
   })
@@ -79,10 +74,5 @@ describe('withLinks', () => {
     const covered = withLinks(parseMountinfo(`${RAW.text}10 2 0:60 / /data rw - tmpfs over rw\n`), LINKS)
     expect(new Covers(covered).of(covered.byId(3) as never)).toMatchObject({ id: 10 })
     expect(new Covers(TABLE).of(TABLE.byId(3) as never)).toBeUndefined()
-  })
-
-  it('goes by the nearest link where one is behind another', () => {
-    const nested = withLinks(RAW, [...LINKS, { path: '/kubelet/pods/UID', place: '/peer/UID' }])
-    expect(ids(nested.at('/kubelet/pods/UID/volumes/x'))).toEqual([7])
   })
 })

@@ -12,6 +12,7 @@ const HERE = parseMountinfo(`459 439 0:358 / /m rw,relatime shared:1 - tmpfs t r
 462 459 0:359 / /m/bind rw,relatime shared:2 - tmpfs staged rw
 463 459 0:359 /sub /m/sub rw,relatime shared:2 - tmpfs staged rw
 464 459 0:359 / /m/real/plugins/other rw,relatime - tmpfs staged rw
+465 459 0:359 /sub /m/real/plugins/gm rw,relatime shared:2 - tmpfs staged rw
 `)
 /** A namespace that was cloned from it as a slave, and one that was made private. */
 const SLAVE = parseMountinfo(`478 470 0:358 / /m rw,relatime master:1 - tmpfs t rw
@@ -27,6 +28,7 @@ describe('what goes with a mount', () => {
     { name: 'its copy in a peer of what it is mounted on', copy: 461, want: true },
     { name: 'a bind mount of it, though of its group', copy: 462, want: false },
     { name: 'a bind mount of a part of it', copy: 463, want: false },
+    { name: 'a bind mount of a part of it at the place of the copy', copy: 465, want: false },
     { name: 'a private one at another place', copy: 464, want: false },
   ])('$name: $want', ({ copy, want }) => {
     expect(goesWith(HERE, mount(460), mount(copy))).toBe(want)

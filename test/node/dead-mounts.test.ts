@@ -52,18 +52,11 @@ describe('deadMounts', () => {
   it.each([
     ['Transport endpoint is not connected', 'ENOTCONN'],
     ['Stale file handle', 'ESTALE'],
-    ['Stale NFS file handle', 'ESTALE'],
     ['Input/output error', 'EIO'],
-    ['I/O error', 'EIO'],
-    ['Host is down', 'EHOSTDOWN'],
-    ['Resource temporarily unavailable', 'EAGAIN'],
     ['No such device', 'ENODEV'],
-    ['Software caused connection abort', 'ECONNABORTED'],
     ['No such device or address', undefined],
     ['No such file or directory', undefined],
-    ['Operation not permitted', undefined],
     ['Permission denied', undefined],
-    ['Connection timed out', undefined],
   ])('P116: "%s" shows %s', async (words, error) => {
     const table = parseMountinfo(line(1, 'nfs', '/k/v'))
     const says = (path: string) =>
@@ -71,13 +64,5 @@ describe('deadMounts', () => {
     expect(await deadMounts(table, '/k', { command: says })).toEqual(
       error === undefined ? [] : [{ path: '/k/v', error }],
     )
-  })
-
-  it('asks nobody where nothing remote is mounted', async () => {
-    const table = parseMountinfo(line(6, 'tmpfs', '/k/tmp'))
-    const refuse = () => {
-      throw new Error('asked')
-    }
-    expect(await deadMounts(table, '/k', { command: refuse })).toEqual([])
   })
 })

@@ -50,24 +50,6 @@ const CASES: readonly Case[] = [
     files: [`${volumeDir('empty-dir')}/data`, marker('v')],
     planned: ['MountVolume DataUnderMountPoint unlink mkdir mount writeMarker'],
   },
-  {
-    there: 'data in an emptyDir on disk',
-    source: { emptyDir: {} },
-    files: [`${volumeDir('empty-dir')}/data`, marker('v')],
-    planned: [],
-  },
-  {
-    there: 'a gitRepo that an older kubelet has set up',
-    source: { gitRepo: {} },
-    files: [`${volumeDir('git-repo')}/clone`, `pods/${POD}/plugins/kubernetes.io~git-repo/v/ready`],
-    planned: [],
-  },
-  {
-    there: 'a gitRepo that was never set up',
-    source: { gitRepo: {} },
-    files: [`${volumeDir('git-repo')}/clone`],
-    planned: ['MountVolume PluginUnsupported '],
-  },
 ]
 
 describe.each(['all', 'plan'] as const)('with the attributes of a living pod that "%s" reads', (attributes) => {

@@ -1,14 +1,12 @@
-import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { Tree } from '../../src/core/actual/tree.ts'
 import type { TreeEntry } from '../../src/core/model/snapshot.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { livingPods, livingVolumes } from '../../src/core/node/living-volumes.ts'
-import { readTree, scanTree } from '../../src/core/node/tree/read-tree.ts'
+import { readTree } from '../../src/core/node/tree/read-tree.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { noMounts } from '../helpers/namespace.ts'
 import { fixture } from './helpers/fixture.ts'
@@ -145,24 +143,6 @@ describe('readTree', () => {
     }
   })
 
-  it('names that are not UTF-8 may be one text: what is in such directories is counted once, however deep', async () => {
-    using root = fixture({ [`${POD}/volumes/kubernetes.io~empty-dir/e/plain`]: 'x' })
-    const inside = `${POD}/volumes/kubernetes.io~empty-dir/e`
-    const make = (parent: Buffer, depth: number): void => {
-      for (const byte of depth === 0 ? [] : [0xfe, 0xff]) {
-        const directory = Buffer.concat([parent, Buffer.from('/'), Buffer.from([byte])])
-        mkdirSync(directory)
-        writeFileSync(Buffer.concat([directory, Buffer.from('/file')]), 'four')
-        make(directory, depth - 1)
-      }
-    }
-    make(Buffer.from(join(root.path, inside)), 5)
-    const entries = await readTree({ rootDir: root.path, mounts: NONE, attributes: 'plan' })
-    const found = new Tree(entries).descendants(inside)
-    expect(found.filter(({ type }) => type === 'dir')).toHaveLength(62)
-    expect(found.filter(({ size }) => size === 4)).toHaveLength(62)
-  })
-
   it('caps what it reads', async () => {
     using root = fixture({
       [`${POD}/volumes/kubernetes.io~csi/pv/vol_data.json`]: ' '.repeat(64 * 1024 + 1),
@@ -186,18 +166,6 @@ describe('readTree', () => {
     expect(paths(entries).filter((path) => path.startsWith(`${volume}/`))).toHaveLength(10_000)
   })
 
-  it('does not wait for a fifo in the place of a state file', async () => {
-    using root = fixture({ [`${POD}/volumes/kubernetes.io~csi/pv/x`]: '' })
-    const fifo = join(root.path, POD, 'volumes/kubernetes.io~csi/pv/vol_data.json')
-    execFileSync('mkfifo', [fifo])
-    expect(
-      at(
-        await readTree({ rootDir: root.path, mounts: NONE, attributes: 'all' }),
-        `${POD}/volumes/kubernetes.io~csi/pv/vol_data.json`,
-      ),
-    ).toMatchObject({ type: 'fifo' })
-  })
-
   it('follows no link', async () => {
     using elsewhere = fixture({ 'secret/vol_data.json': 'never' })
     using root = fixture({
@@ -216,35 +184,6 @@ describe('readTree', () => {
     expect(paths(entries).filter((path) => path.includes('vol_data'))).toEqual([])
   })
 
-  it('has only pods that were there at the scan, though completed later', async () => {
-    using root = fixture({ [`${POD}/etc-hosts`]: '' })
-    const scan = await scanTree({ rootDir: root.path, mounts: NONE, attributes: 'plan' })
-    mkdirSync(join(root.path, 'pods/later'))
-    rmSync(join(root.path, POD, 'etc-hosts'))
-    expect(scan.podUids).toEqual([POD.slice(5)])
-    expect(paths(scan.complete(new Map()))).toEqual(expect.not.arrayContaining(['pods/later', `${POD}/etc-hosts`]))
-  })
-
-  it('takes a directory called like a method of objects for what it is', async () => {
-    using root = fixture({ [`${POD}/constructor/x`]: '' })
-    const entries = await readTree({ rootDir: root.path, mounts: NONE, attributes: 'all' })
-    expect(paths(entries).filter((path) => path === `${POD}/constructor/x`)).toHaveLength(1)
-  })
-
-  it('keeps the marker of a living pod', async () => {
-    const marker = `${POD}/plugins/kubernetes.io~empty-dir/wrapped_c/ready`
-    using root = fixture({
-      [`${POD}/volumes/kubernetes.io~configmap/c/..2026_11_21_02_04_30.1/key`]: '',
-      [`${POD}/volumes/kubernetes.io~empty-dir/e/precious`]: '',
-      [`${POD}/plugins/kubernetes.io~empty-dir/e/ready`]: '',
-      [marker]: '',
-      [`${POD}/containers/c/abcd`]: '',
-    })
-    const entries = await readTree({ rootDir: root.path, mounts: NONE, attributes: 'plan' }, living(POD.slice(5)))
-    expect(paths(entries)).toEqual(expect.arrayContaining([marker, `${POD}/plugins/kubernetes.io~empty-dir/e/ready`]))
-    expect(paths(entries).filter((path) => path.includes('precious') || path.includes('containers/'))).toEqual([])
-  })
-
   it.each([
     { on: 'the directory of the marker', at: '', wanted: [`${META}/e: EXDEV`] },
     { on: 'the marker', at: '/ready', wanted: [`${META}/e/ready`, `${META}/e`] },
@@ -256,14 +195,6 @@ describe('readTree', () => {
     const entries = await readTree({ rootDir: root.path, mounts, attributes: 'plan' }, living(POD.slice(5)))
     const found = entries.filter(({ path }) => path.startsWith(META))
     expect(found.map(({ path, error }) => (error === undefined ? path : `${path}: ${error}`))).toEqual(wanted)
-  })
-
-  it('says what is wrong with the root directory', async () => {
-    using root = fixture({ file: '' })
-    await expect(readTree({ rootDir: '/nowhere', mounts: NONE, attributes: 'all' })).rejects.toThrow(/does not exist/)
-    await expect(readTree({ rootDir: join(root.path, 'file'), mounts: NONE, attributes: 'all' })).rejects.toThrow(
-      /not a directory/,
-    )
   })
 })
 

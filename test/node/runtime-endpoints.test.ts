@@ -20,25 +20,8 @@ describe('where the container runtime listens', () => {
     { name: "the kubelet's", given: undefined, configured: '/k', variable: undefined, required: ['/k'], others: [] },
     { name: 'the flag first', given: '/f', configured: '/k', variable: undefined, required: ['/f'], others: ['/k'] },
     { name: 'the variable', given: undefined, configured: undefined, variable: '/v', required: ['/v'], others: [] },
-    {
-      name: 'the variable behind',
-      given: undefined,
-      configured: '/k',
-      variable: '/v',
-      required: ['/k'],
-      others: ['/v'],
-    },
-    { name: 'empty texts', given: undefined, configured: '', variable: '', required: [], others: [] },
   ])('$name', ({ given, configured, variable, required, others }) => {
     expect(runtimeEndpoints(given, configured, variable, config)).toEqual({ required, others })
-  })
-
-  it("crictl's configuration is asked beside, and never required", () => {
-    write('runtime-endpoint: unix:///run/own.sock\ntimeout: 2\n')
-    expect(runtimeEndpoints(undefined, '/k', undefined, config)).toEqual({
-      required: ['/k'],
-      others: ['unix:///run/own.sock'],
-    })
   })
 
   it.each(['runtime-endpoint: [', 'runtime-endpoint: 7', '- a', '', 'runtime-endpoint: tcp://127.0.0.1:1'])(

@@ -36,11 +36,6 @@ const followed = (table = DISK): Record<string, string> =>
 const unknown = (table = DISK): Record<string, string> => Object.fromEntries(look(table).unknown)
 
 describe('S8: a link in the structure is gone through', () => {
-  it('where there is none, nothing is said', () => {
-    make('kubelet/pods', `kubelet/${DRIVERS}/driver`)
-    expect(look()).toMatchObject({ links: [], unknown: new Map() })
-  })
-
   it.each<[string, (target: string) => string]>([
     ['by its whole path', (target) => target],
     ['by a path from where it is', () => '../disk/pods'],
@@ -67,12 +62,6 @@ describe('S8: a link in the structure is gone through', () => {
     })
   })
 
-  it('into the root directory itself, where that is no directory of its own', () => {
-    make('kubelet/.disk/pods')
-    link('pods', '.disk/pods')
-    expect(followed()).toEqual({ pods: 'kubelet/.disk/pods' })
-  })
-
   it('into a mount of a local disk', () => {
     make('disk')
     link('pods', join(base, 'disk'))
@@ -83,10 +72,8 @@ describe('S8: a link in the structure is gone through', () => {
 describe('S8: of any other nothing behind it is known', () => {
   it.each<[string, string, RegExp]>([
     ['nothing is there', '/nonexistent/pods', /^the link leads to nothing$/],
-    ['a file is there', '/proc/self/comm', /./],
     ['it leads in a circle', 'pods', /circle/],
     ['the root directory lies in it', '..', /which contains the root directory$/],
-    ['it is the root directory', '.', /which contains the root directory$/],
     ['it is another directory of the structure', 'plugins', /another directory of the kubelet$/],
   ])('%s', (_what, to, why) => {
     make('kubelet/plugins')

@@ -19,6 +19,17 @@ describe('collect', () => {
     expect((await collect(Readable.from([Buffer.from('a'), Buffer.from('b')]), { maxBytes: 2 })).toString()).toBe('ab')
   })
 
+  it('is not made to hold the buffers that small pieces were cut from, and keeps their order', async () => {
+    function* pieces(): Generator<Buffer> {
+      for (let sent = 0; sent < 40_000; sent++) yield Buffer.alloc(8192, sent % 251).subarray(0, 1)
+    }
+    const before = process.resourceUsage().maxRSS
+    const found = await collect(Readable.from(pieces()), { maxBytes: MEGABYTE })
+    expect(found.equals(Buffer.from(Array.from({ length: 40_000 }, (_, index) => index % 251)))).toBe(true)
+    // They would be 320 MB.
+    expect(process.resourceUsage().maxRSS - before).toBeLessThan(160 * 1024)
+  })
+
   it('unpacks', async () => {
     const packed = Readable.from([gzipSync('content')])
     expect((await collect(packed, { maxBytes: 100, encoding: 'gzip' })).toString()).toBe('content')

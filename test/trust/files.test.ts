@@ -51,25 +51,10 @@ interface Case {
 const CASES: readonly Case[] = [
   { name: "root's own file", make: (at) => join(at, 'f') },
   {
-    name: 'a file that everybody may read',
-    make: (at) => {
-      chmodSync(join(at, 'f'), 0o444)
-      return join(at, 'f')
-    },
-  },
-  {
     name: 'a link of root to it',
     make: (at) => {
       symlinkSync(`../${basename(at)}/f`, join(at, 'l'))
       return join(at, 'l')
-    },
-  },
-  {
-    name: "a link of root's on the way",
-    make: (at) => {
-      mkdirSync(join(at, 'd'))
-      symlinkSync('..', join(at, 'd/up'))
-      return join(at, 'd/up/f')
     },
   },
   {
@@ -87,14 +72,6 @@ const CASES: readonly Case[] = [
       return join(at, 'f')
     },
     why: /\/f can be written by others$/,
-  },
-  {
-    name: 'a directory of another user',
-    make: (at) => {
-      chownSync(at, NOBODY, NOBODY)
-      return join(at, 'f')
-    },
-    why: /\/\d+ belongs to uid 65534$/,
   },
   {
     name: 'a directory above that others may write',
@@ -212,13 +189,6 @@ it('says of a file that need not be there how it stands', () => {
   expect(trustedTextIfAny(join(at, 'f'))).toEqual({ state: 'read', text: 'content' })
   expect(trustedTextIfAny(join(at, 'none/f'))).toEqual({ state: 'absent' })
   expect(trustedTextIfAny(at)).toEqual({ state: 'unusable', why: `${at} is a directory` })
-})
-
-it('ends where links lead in a circle', () => {
-  const at = place()
-  symlinkSync('b', join(at, 'a'))
-  symlinkSync('a', join(at, 'b'))
-  expect(() => readTrustedText(join(at, 'a'))).toThrow(expect.objectContaining({ code: 'ELOOP' }))
 })
 
 it('leaves no descriptor behind', () => {

@@ -58,16 +58,6 @@ describe.skipIf(noRoot !== undefined)(`S32: whyNotRoots${noRoot === undefined ? 
     expect(why).toMatch(/^its program is setuid/)
   })
 
-  it('asks nothing of the program of a container’s process: its file system may hang', async () => {
-    const directory = temporary('volctl-setuid-')
-    copyFileSync('/bin/sh', `${directory}/kubelet`)
-    chmodSync(`${directory}/kubelet`, 0o4755)
-    const command = ['unshare', '-U', '-r', `${directory}/kubelet`, '-c', 'echo ready; read -r line']
-    const why = await standing(command, judged)
-    rmSync(directory, { recursive: true })
-    expect(why).toBe('runs in its own user namespace')
-  })
-
   it('does not believe who is root of a user namespace only', async () => {
     const command = ['unshare', '-U', '-r', ...HOLD]
     expect(await standing(command, judged)).toBe('runs in its own user namespace')

@@ -47,16 +47,6 @@ it('a program that is asked has the fixed environment and no input, and its answ
   })
 })
 
-it('a program that is asked and does not answer is ended at the deadline', async () => {
-  const result = await askProgram('/bin/sh', ['-c', 'echo begun; exec sleep 1000'], 300)
-  expect(result).toEqual({ status: undefined, stdout: 'begun\n', stderr: '', timedOut: true })
-})
-
-it('a program that is asked and says too much is ended', async () => {
-  const result = await askProgram('/bin/sh', ['-c', 'exec yes'], 20_000)
-  expect(result).toMatchObject({ status: undefined, timedOut: true, flooded: true })
-})
-
 it('a program that cannot be asked: it is missing, or cannot be started', async () => {
   await expect(askProgram('no-such-program', [], 5000)).rejects.toMatchObject({ code: 'CommandMissing' })
   await expect(askProgram('/etc/passwd', [], 5000)).rejects.toMatchObject({ code: 'CommandFailed' })

@@ -62,33 +62,14 @@ describe('what it gives', () => {
     expect((await load(prints(credential({ token: 't' })))).headers).toEqual({ Authorization: 'Bearer t' })
   })
 
-  it('a certificate with its key', async () => {
-    const status = { clientCertificateData: PEM, clientKeyData: PEM }
-    expect(await load(prints(credential(status)))).toMatchObject({ cert: PEM, key: PEM, headers: {} })
-  })
-
-  it('in version v1beta1', async () => {
-    const version = 'client.authentication.k8s.io/v1beta1'
-    const exec = { ...prints(credential({ token: 't' }, { apiVersion: version })), apiVersion: version }
-    expect((await load(exec)).headers).toEqual({ Authorization: 'Bearer t' })
-  })
-
   it.each([
-    { name: 'nothing', output: '', says: /not an ExecCredential/ },
     { name: 'a text', output: '"wrong-secret"', says: /not an ExecCredential/ },
-    { name: 'null', output: 'null', says: /not an ExecCredential/ },
-    {
-      name: 'another kind',
-      output: credential({ token: 'wrong-secret' }, { kind: 'Pod' }),
-      says: /not an ExecCredential/,
-    },
     { name: 'no status', output: '{"kind":"ExecCredential","token":"wrong-secret"}', says: /not an ExecCredential/ },
     {
       name: 'another version',
       output: credential({ token: 'wrong-secret' }, { apiVersion: 'client.authentication.k8s.io/v1beta1' }),
       says: /does not have the requested version/,
     },
-    { name: 'an empty status', output: credential({}), says: /neither a token nor a certificate with a key/ },
     {
       name: 'a certificate without its key',
       output: credential({ clientCertificateData: PEM }),
@@ -110,7 +91,6 @@ describe('what it gives', () => {
 
   it.each([
     { name: 'more than a MiB', padding: `"${'x'.repeat(1_100_000)}"` },
-    { name: 'deeper than any', padding: `${'['.repeat(50)}${']'.repeat(50)}` },
     { name: 'of more values than any', padding: `[${'0,'.repeat(2000)}0]` },
   ])('$name: no credential, though there is one in it', async ({ padding }) => {
     const answer = directory.write('answer', credential({ token: 't' }).replace('}}', `},"more":${padding}}`))
@@ -126,12 +106,6 @@ describe('how it is ended', () => {
     expect(error).toMatchObject({ code: 'CredentialFailed', message: expect.stringMatching(/[Cc]redential plugin/) })
     expect(error.message).toMatch(/no answer within 0\.7 s\.$/)
     await gone(file('pid'))
-    await gone(file('child'))
-  })
-
-  it('also one that has answered, and whose helper holds its output', async () => {
-    script(`printf %s '${credential({ token: 't' })}'; sleep 1000 & echo $! > ${file('child')}`)
-    await load({ command: './plugin' }, { deadlineMs: 700 }).catch(() => undefined)
     await gone(file('child'))
   })
 
@@ -206,12 +180,6 @@ describe('what it is run with', () => {
       },
     })
   })
-
-  it('its arguments, as they are: no shell', async () => {
-    script(`printf '%s,' "$@" > ${file('args')}; printf %s '${credential({ token: 't' })}'`)
-    await load({ command: './plugin', args: ['$(id)', "a 'b", 'c;d'] })
-    expect(readFileSync(file('args'), 'utf8')).toBe("$(id),a 'b,c;d,")
-  })
 })
 
 describe('which program it is', () => {
@@ -228,18 +196,8 @@ describe('which program it is', () => {
     expect(PROGRAM_DIRECTORIES).toContain('/usr/bin')
   })
 
-  it('a path with a slash is of the directory of the kubeconfig, not of the working directory', async () => {
-    script(`printf %s '${credential({ token: 'beside' })}'`, 'kube/bin/plugin')
-    expect((await load({ command: 'bin/plugin' })).headers).toEqual({ Authorization: 'Bearer beside' })
-  })
-
   it.for([
     { name: 'a group may write', play: (path: string) => chmodSync(path, 0o770), says: /can be written by others/ },
-    {
-      name: 'others may write its directory',
-      play: () => chmodSync(join(directory.path, 'bin'), 0o777),
-      says: /can be written by others/,
-    },
     {
       name: 'belongs to another user',
       play: (path: string) => chownSync(path, 65534, 65534),
@@ -255,17 +213,6 @@ describe('which program it is', () => {
     expect(error).toMatchObject({ code: 'CredentialFailed', hint: TRUST_HINT })
     expect(error.message).toMatch(says)
     expect(existsSync(ran)).toBe(false)
-  })
-
-  it('one that is no program is said to be none', async () => {
-    const path = directory.write('bin/text', 'x', 0o600)
-    expect((await failureOf(load({ command: path }))).message).toMatch(/not allowed to run/)
-    expect((await failureOf(load({ command: file('none') }))).message).toMatch(/: not found\.$/)
-  })
-
-  it('one that says nothing of its failure has at least a status', async () => {
-    script('exit 7')
-    expect((await failureOf(load({ command: './plugin' }))).message).toMatch(/exit status 7\.$/)
   })
 
   it('a plugin of a version that kubectl dropped, or without a command, is an error at once', () => {

@@ -166,19 +166,6 @@ describe('detach elsewhere, then attach', () => {
     expect(await changes()).not.toContain('POST 200')
     expect(applied.result.outcomes[1]?.differences).toHaveLength(1)
   })
-
-  it('does not begin the attach if the attacher does not let go, and says what the attacher says', async () => {
-    await given(...moved())
-    await using _ = await startAttacher(api, { driver: DRIVER, detachError: 'the disk is busy' })
-    const applied = await apply(admin(), await planOf(admin(), GONE), { options: GONE, timeoutMs: 500 })
-    expect(ends(applied)).toEqual([
-      ['failed', 'TimedOut'],
-      ['skipped', 'Predecessor'],
-    ])
-    expect(applied.result.exit).toBe(3)
-    expect(applied.result.outcomes[0]?.message).toContain('the last attempt to detach failed: the disk is busy')
-    expect(await changes()).not.toContain('POST 200')
-  })
 })
 
 describe('what may be detached', () => {
@@ -196,14 +183,6 @@ describe('what may be detached', () => {
 })
 
 describe('what came in between', () => {
-  it('a pod that wants the volume again, between plan and apply: refused', async () => {
-    await given(...node('off', { isOutOfService: true, ready: 'Unknown' }), ...claimed('data'), attached('data', 'off'))
-    const plan = await planOf(admin())
-    await api.put(pod('web-0', 'off', 'data'))
-    expect(ends(await apply(admin(), plan))).toEqual([['refused', 'Changed']])
-    expect(await changes()).toEqual([])
-  })
-
   it('a pod between the first look of the apply and the operation: refused', async () => {
     await given(...node('off', { isOutOfService: true, ready: 'Unknown' }), ...claimed('data'), attached('data', 'off'))
     const plan = await planOf(admin())
@@ -321,30 +300,6 @@ describe('failures of the API', () => {
 })
 
 describe('one apply at a time', () => {
-  it('the second is refused in one line while the first is at work', async () => {
-    await given(...moved())
-    await using _ = await startAttacher(api, { driver: DRIVER })
-    const plan = await planOf(admin(), GONE)
-    let second: Promise<{ code: string; message: string }> | undefined
-    const first = beforeChange(admin(), async (method) => {
-      if (method !== 'delete') return
-      second ??= failureOf(apply(admin(), plan, { options: GONE }))
-      await second
-    })
-    expect(ends(await apply(first, plan, { options: GONE }))[0]).toEqual(['done', undefined])
-    expect(await second).toMatchObject({
-      code: 'Locked',
-      message: expect.stringMatching(
-        /^another apply is at work on this cluster: .* pid \d+ holds lease kube-system\/volctl-cluster-apply$/,
-      ),
-    })
-    // The lease was released: the next one begins at once.
-    expect((await apply(admin(), plan, { options: GONE })).result.outcomes.map(({ code }) => code)).toEqual([
-      'AlreadyDone',
-      'AlreadyDone',
-    ])
-  })
-
   it('the lease of a dead apply is taken over once its duration has passed', async () => {
     const dead = (seconds: number): object => ({
       kind: 'Lease',
@@ -379,18 +334,6 @@ describe('one apply at a time', () => {
     })
     expect(await failureOf(lock.keep())).toMatchObject({ code: 'Locked', message: expect.stringMatching(/lease/) })
     expect(plan.operations).toHaveLength(2)
-  })
-
-  it('a renewal that never reached the server is none', async () => {
-    await given()
-    let isAway = false
-    const client = changing(admin(), async (_method, _path, send) => {
-      if (isAway) throw new ApiError('ApiUnreachable', 'connection refused', { status: 0, reason: '' })
-      return await send()
-    })
-    const lock = await takeLeaseLock(client, { durationSeconds: 0 })
-    isAway = true
-    expect(await failureOf(lock.keep())).toMatchObject({ code: 'Locked' })
   })
 
   it('a renewal whose answer was lost is one', async () => {

@@ -7,7 +7,7 @@ import {
   writeClusterSnapshot,
 } from '../../../src/core/cluster/snapshot/cluster-snapshot.ts'
 import { VolctlError } from '../../../src/core/errors/errors.ts'
-import { failureOf, temporaryDirectory } from '../../api/connect.ts'
+import { temporaryDirectory } from '../../api/connect.ts'
 
 const whole = { state: 'whole', count: 1 } as const
 
@@ -85,13 +85,6 @@ describe('a cluster snapshot', () => {
     ['empty', '', 'FileDamaged'],
     ['without its last line', lines.slice(0, -1).join('\n'), 'FileDamaged'],
     ['without one of its records', lines.toSpliced(2, 1).join('\n'), 'FileDamaged'],
-    ['cut off in a line', text.slice(0, -30), 'FileDamaged'],
-    ['of a node', '{"apiVersion":"volctl.io/v1","kind":"NodeSnapshot"}', 'FileDamaged'],
-    [
-      'of a node, in many lines',
-      JSON.stringify({ apiVersion: 'volctl.io/v1', kind: 'NodeSnapshot' }, null, 2),
-      'FileDamaged',
-    ],
     ['of a later version', text.replace('volctl.io/v1', 'volctl.io/v9'), 'FileDamaged'],
     ['not JSON', 'kind: ClusterSnapshot\n', 'FileDamaged'],
     ['with a record of another type', text.replace('"managed":true', '"managed":"yes"'), 'FileDamaged'],
@@ -102,19 +95,8 @@ describe('a cluster snapshot', () => {
     expect(parse).toThrow(/^cluster snapshot cluster\.json: [^\n]+$/)
   })
 
-  it.each([
-    ['{"apiVersion":"volctl.io/v1","kind":"PodList"}', 'kind is "PodList", not ClusterSnapshot'],
-    [text.replace('volctl.io/v1', 'volctl.io/v9'), 'apiVersion is "volctl.io/v9"; this volctl reads volctl.io/v1'],
-  ])('says what it is, as of a node', (odd, says) =>
-    expect(() => parseClusterSnapshot(Buffer.from(odd), 'x')).toThrow(`cluster snapshot x: ${says}`),
-  )
-
   it('leaves out lines that a later version has added', () => {
     const later = [...lines.slice(0, -1), '{"quotas":{"name":"x"}}', `{"end":${lines.length - 1}}`].join('\n')
     expect(parseClusterSnapshot(Buffer.from(later), 'x')).toEqual(state)
-  })
-
-  it('says that there is no such file', async () => {
-    expect((await failureOf(readClusterSnapshot('/nowhere/cluster.json'))).code).toBe('FileUnreadable')
   })
 })

@@ -15,10 +15,7 @@ export interface BigList {
   readonly kind: string
   readonly apiVersion: string
   readonly length: number
-  /** Undefined: the cluster has none there. */
-  readonly at: (index: number) => BigObject | undefined
-  /** The indices of those on a node, or in a namespace: of pods. */
-  readonly among?: (of: { readonly node?: string; readonly namespace?: string }) => readonly number[]
+  readonly at: (index: number) => BigObject
 }
 
 export interface BigObject {
@@ -41,12 +38,6 @@ export interface BigClusterSize {
   /** Default: 30, so that 5,000 nodes have 150,000 pods (N65). */
   readonly podsPerNode?: number
   readonly seed?: number
-  /** So many nodes, the last, were deleted with their pods; their attachments were left. */
-  readonly goneNodes?: number
-  /** Nobody runs the attach/detach controller: nothing comes or goes. */
-  readonly withoutController?: boolean
-  /** So many volumes, the first, are not attached to the nodes of their pods, which wait for them. */
-  readonly lacking?: number
 }
 
 const DRIVER = 'ebs.csi.aws.com'
@@ -59,7 +50,7 @@ const ARRIVING_EVERY = 97
 const OVER_EVERY = 89
 
 export function bigCluster(size: BigClusterSize): BigCluster {
-  const { nodes, podsPerNode = 30, seed = 1, goneNodes = 0, withoutController = false, lacking = 0 } = size
+  const { nodes, podsPerNode = 30, seed = 1 } = size
   const began = Date.now()
   const time = (secondsAgo: number): string => new Date(began - secondsAgo * 1000).toISOString().replace(/\.\d+/, '')
   const pods = nodes * podsPerNode
@@ -72,12 +63,8 @@ export function bigCluster(size: BigClusterSize): BigCluster {
   const namespace = (pod: number): string => `team-${String(pod % NAMESPACES).padStart(3, '0')}`
   const podName = (pod: number): string =>
     hasClaim(pod) ? `db-${Math.floor(pod / 3)}-0` : `web-${Math.floor(pod / 10)}-7d9c5b8f6d-${String(pod % 10)}x4k2`
-  const isGone = (node: number): boolean => node >= nodes - goneNodes
-  const state = (volume: number): VolumeState => {
-    if (volume < lacking) return 'lacking'
-    if (withoutController || isGone(podOf(volume) % nodes)) return 'mounted'
-    return volume % ARRIVING_EVERY === 5 ? 'arriving' : volume % OVER_EVERY === 7 ? 'over' : 'mounted'
-  }
+  const state = (volume: number): VolumeState =>
+    volume % ARRIVING_EVERY === 5 ? 'arriving' : volume % OVER_EVERY === 7 ? 'over' : 'mounted'
   const handle = (volume: number): string => `vol-${(volume + 0x10000000).toString(16)}`
   const podOf = (volume: number): number => volume * CLAIM_EVERY
   const meta = (kind: number, index: number, name: string, more: object = {}): BigObject['metadata'] => ({
@@ -98,17 +85,10 @@ export function bigCluster(size: BigClusterSize): BigCluster {
     return found.filter((volume) => volume < volumes)
   }
 
-  const podsOf: NonNullable<BigList['among']> = ({ node, namespace: ns }) => {
-    const [first, apart] = node === undefined ? [numberIn(ns), NAMESPACES] : [numberIn(node), nodes]
-    return Array.from({ length: Math.max(0, Math.ceil((pods - first) / apart)) }, (_, each) => first + each * apart)
-  }
-
-  const pod = (index: number): BigObject | undefined => {
-    if (isGone(index % nodes)) return undefined
+  const pod = (index: number): BigObject => {
     const volume = index / CLAIM_EVERY
     const ownState = hasClaim(index) && volume < volumes ? state(volume) : undefined
-    const phase =
-      ownState === 'over' ? 'Succeeded' : ownState === 'arriving' || ownState === 'lacking' ? 'Pending' : 'Running'
+    const phase = ownState === 'over' ? 'Succeeded' : ownState === 'arriving' ? 'Pending' : 'Running'
     const name = podName(index)
     return {
       metadata: meta(1, index, name, {
@@ -155,8 +135,7 @@ export function bigCluster(size: BigClusterSize): BigCluster {
     }
   }
 
-  const node = (index: number): BigObject | undefined => {
-    if (isGone(index)) return undefined
+  const node = (index: number): BigObject => {
     const mine = volumesOf(index)
     const names = (wanted: readonly VolumeState[]): string[] =>
       mine.filter((volume) => wanted.includes(state(volume))).map((volume) => csiUniqueName(DRIVER, handle(volume)))
@@ -241,8 +220,7 @@ export function bigCluster(size: BigClusterSize): BigCluster {
     }
   }
 
-  const attachment = (volume: number): BigObject | undefined => {
-    if (state(volume) === 'lacking') return undefined
+  const attachment = (volume: number): BigObject => {
     const on = nodeName(podOf(volume))
     return {
       metadata: meta(8, volume, attachmentName(handle(volume), DRIVER, on), {
@@ -259,8 +237,7 @@ export function bigCluster(size: BigClusterSize): BigCluster {
     }
   }
 
-  const csiNode = (index: number): BigObject | undefined => {
-    if (isGone(index)) return undefined
+  const csiNode = (index: number): BigObject => {
     return {
       metadata: meta(10, index, nodeName(index), {
         annotations: {
@@ -282,9 +259,7 @@ export function bigCluster(size: BigClusterSize): BigCluster {
   }
 
   /** The controller's, the attacher's, then one for each node. */
-  const lease = (index: number): BigObject | undefined => {
-    if (isGone(index - 2)) return undefined
-    const isOld = withoutController && index === 0
+  const lease = (index: number): BigObject => {
     const [ns, name] =
       index === 0
         ? ['kube-system', 'kube-controller-manager']
@@ -296,7 +271,7 @@ export function bigCluster(size: BigClusterSize): BigCluster {
       spec: {
         holderIdentity: name,
         leaseDurationSeconds: 40,
-        renewTime: new Date(isOld ? began - 600_000 : Date.now()).toISOString().replace('Z', '000Z'),
+        renewTime: new Date().toISOString().replace('Z', '000Z'),
       },
     }
   }
@@ -310,7 +285,7 @@ export function bigCluster(size: BigClusterSize): BigCluster {
   const storage = 'storage.k8s.io/v1'
   return {
     resources: {
-      '/api/v1/pods': { ...list('PodList', pods, pod), among: podsOf },
+      '/api/v1/pods': list('PodList', pods, pod),
       '/api/v1/nodes': list('NodeList', nodes, node),
       '/api/v1/persistentvolumeclaims': list('PersistentVolumeClaimList', volumes, claim),
       '/api/v1/persistentvolumes': list('PersistentVolumeList', volumes, persistentVolume),
@@ -327,12 +302,7 @@ export function bigCluster(size: BigClusterSize): BigCluster {
   }
 }
 
-type VolumeState = 'arriving' | 'mounted' | 'over' | 'lacking'
-
-/** The number of a node or a namespace, by its name. */
-function numberIn(name = ''): number {
-  return Number(name.slice(name.lastIndexOf('-') + 1))
-}
+type VolumeState = 'arriving' | 'mounted' | 'over'
 
 function hasClaim(pod: number): boolean {
   return pod % CLAIM_EVERY === 0
