@@ -12,7 +12,7 @@ import { gaugesOf, prometheusText } from '../core/check/gauges.ts'
 import { Reentered } from '../core/cli/live-node.ts'
 import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
-import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
+import { planOptions } from '../core/cli/plan-flags.ts'
 import { explainError } from '../core/cli/usage-error.ts'
 import { type OutputFormat, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { VolctlError } from '../core/errors/errors.ts'
@@ -62,10 +62,6 @@ export default class Check extends VolctlCommand {
       summary: 'With -o prometheus: write to FILE (mode 0644), whole or not at all, instead of standard output.',
       dependsOn: ['output'],
     }),
-    quiet: Flags.boolean({
-      char: 'q',
-      summary: 'Print nothing if nothing is wrong: cron sends a mail for every line.',
-    }),
     snapshot: snapshotFlag('Check'),
     ...apiFlags,
     ...nodeFlags,
@@ -78,7 +74,6 @@ export default class Check extends VolctlCommand {
       helpValue: 'DUR',
       summary: 'Give up after this time; the result is then unknown (default 60s).',
     }),
-    settle: planFlags.settle,
   }
 
   #out: string | undefined
@@ -91,7 +86,7 @@ export default class Check extends VolctlCommand {
         hint: 'Give -o prometheus, or leave out --out.',
       })
     this.#out = flags.out
-    const options = { ...planOptions(flags, this.config.version), orphans: true }
+    const options = { ...planOptions({}, this.config.version), orphans: true }
     const { confirmMs, timeoutMs } = checkTimes(flags)
     const look = async () => {
       const asked = { options, decide: planWithDecisions }
@@ -99,17 +94,15 @@ export default class Check extends VolctlCommand {
     }
     // A snapshot does not change: there is no second look at it.
     const pauseMs = flags.snapshot === undefined ? confirmMs : 0
-    const seen = await inTime(this.#examine(look, pauseMs, flags.quiet), timeoutMs, () => tooLate(timeoutMs))
-    const check = checkOf(seen)
-    if (flags.quiet && flags.output !== 'prometheus' && check.status === 'ok') return
-    await this.#print(check, seen, flags.output)
+    const seen = await inTime(this.#examine(look, pauseMs), timeoutMs, () => tooLate(timeoutMs))
+    await this.#print(checkOf(seen), seen, flags.output)
   }
 
-  async #examine(look: () => Promise<Look>, pauseMs: number, quiet: boolean): Promise<Look> {
+  async #examine(look: () => Promise<Look>, pauseMs: number): Promise<Look> {
     const first = await look()
     const { status, line } = checkOf(first)
     if (pauseMs === 0 || status === 'ok') return first
-    if (!quiet) this.say(`${line}; looking again in ${formatDuration(pauseMs)}`)
+    this.say(`${line}; looking again in ${formatDuration(pauseMs)}`)
     await pause(pauseMs)
     return inBoth(first, await look())
   }

@@ -68,13 +68,6 @@ it('volctl status of the same node shows what volctl plan would do', async () =>
   expect([...new Set(rows.flatMap((row) => row.operations))].toSorted()).toEqual(wanted.toSorted())
 })
 
-it('--quiet is silent where all is well, and only there', async () => {
-  expect(await checkOn(idle, '--quiet')).toEqual({ status: 0, stdout: '', stderr: '' })
-  const { status, stdout, stderr } = await check('--quiet', '--confirm=100ms')
-  expect({ status, stderr }).toEqual({ status: 1, stderr: '' })
-  expect(stdout).toMatch(/^not ok: /)
-})
-
 describe('unknown', () => {
   const hideClaims = () =>
     idle.api.setFaults({
