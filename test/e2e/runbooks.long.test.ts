@@ -1,12 +1,13 @@
 /** Every command of docs/runbooks.md, as it stands there, on a node in the state that its runbook is for. */
-import { expect } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DEFAULT_SETTLE_MS } from '../../src/core/plan/plan.ts'
 import { docSections } from '../helpers/doc-commands.ts'
+import { noMounts } from '../helpers/namespace.ts'
 import { NAMESPACE, pod, pvOf } from '../helpers/scene/api-objects.ts'
 import { IDLE } from '../helpers/scene/pods.ts'
-import { type Scene, setAlive } from '../helpers/scene/scene.ts'
+import { makeScene, type Scene, setAlive } from '../helpers/scene/scene.ts'
 import { runVolctl } from '../helpers/scene/volctl.ts'
-import { hostSays, it } from './story.ts'
+import { hostSays } from './story.ts'
 
 /** How the node comes into the state that a runbook is for, one after another. */
 const STATES: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
@@ -54,18 +55,26 @@ function kubelet(scene: Scene, word: 'start' | 'stop'): void {
 
 const books = docSections('runbooks.md').filter(({ commands }) => commands.length > 0)
 
-it('each runbook has a node in its state', () => expect(Object.keys(STATES)).toEqual(books.map(({ title }) => title)))
+describe.skipIf(noMounts !== undefined)('docs/runbooks.md', () => {
+  let scene: Scene
+  beforeAll(async () => {
+    scene = await makeScene()
+  })
+  afterAll(() => scene.dispose())
 
-it.for(books)('$title', async ({ title, lines }, { scene }) => {
-  await STATES[title]?.(scene)
-  for (const command of lines) {
-    const [program, word] = command.split(' ')
-    if (program === 'systemctl' && word === 'start') kubelet(scene, word)
-    if (word === 'apply') kubelet(scene, 'stop')
-    if (program !== 'volctl') continue
-    const volume = title === 'An attachment stays' ? pvOf(IDLE) : 'pv-web'
-    const typed = command.replace('/root', scene.directory).replace('pv-web', volume)
-    const { status, stdout, stderr } = await runVolctl(scene, typed.split(' ').slice(1))
-    expect(status, `${command}\n${stdout}${stderr}`).toBe(0)
-  }
+  it('each runbook has a node in its state', () => expect(Object.keys(STATES)).toEqual(books.map(({ title }) => title)))
+
+  it.each(books)('$title', async ({ title, lines }) => {
+    await STATES[title]?.(scene)
+    for (const command of lines) {
+      const [program, word] = command.split(' ')
+      if (program === 'systemctl' && word === 'start') kubelet(scene, word)
+      if (word === 'apply') kubelet(scene, 'stop')
+      if (program !== 'volctl') continue
+      const volume = title === 'An attachment stays' ? pvOf(IDLE) : 'pv-web'
+      const typed = command.replace('/root', scene.directory).replace('pv-web', volume)
+      const { status, stdout, stderr } = await runVolctl(scene, typed.split(' ').slice(1))
+      expect(status, `${command}\n${stdout}${stderr}`).toBe(0)
+    }
+  })
 })
