@@ -36,7 +36,6 @@ async function applyWith(
 const AWAY = [
   { name: 'silent', why: 'TimedOut', action: { type: 'hold' } },
   { name: 'forbidden', why: 'Forbidden', action: failing(403, 'Forbidden') },
-  { name: 'throttled', why: 'ApiFailed', action: failing(429, 'TooManyRequests') },
 ] as const
 
 it.for(AWAY)(
@@ -53,7 +52,8 @@ it.for(AWAY)(
       ended += endsOf({ status: 0, stdout: `${line}\n`, stderr: '' }).length
       if (name === 'silent' && ended === all) void broken.api.setFaults()
     }
-    const { status, ends } = await applyWith(broken, faults, { flags: ['--timeout', '1s'], onLine })
+    const flags = name === 'silent' ? ['--timeout', '1s'] : []
+    const { status, ends } = await applyWith(broken, faults, { flags, onLine })
     expect(status).toBe(3)
     // A detach asks for itself.
     expect(ends.filter((end) => !/: (?:refused|skipped) AlivenessUnknown$/.test(end))).toEqual([

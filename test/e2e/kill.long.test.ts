@@ -37,7 +37,8 @@ async function killAt(scene: Scene, boundary: number): Promise<Killed> {
 
 const runs: Killed[] = []
 
-it('at the start and the end of every operation, and at every step', async ({ scene }) => {
+// Some forty kills, with two applies and a plan each.
+it('at the start and the end of every operation, and at every step', { timeout: 1_800_000 }, async ({ scene }) => {
   do runs.push(await killAt(scene, runs.length + 1))
   while (runs.at(-1)?.event !== undefined)
   const events = runs.flatMap(({ event }) => event ?? [])

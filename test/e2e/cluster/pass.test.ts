@@ -125,12 +125,6 @@ it.each<{ name: string; fault: Fault; operations: readonly string[]; complete: b
     complete: true,
   },
   {
-    name: 'whose tokens always expire',
-    fault: { ...PAGE, action: { type: 'expire' } },
-    operations: [],
-    complete: false,
-  },
-  {
     name: 'whose page ends in its middle',
     fault: { ...PAGE, action: { type: 'body', body: '{"kind":"PodList","items":[' } },
     operations: [],
