@@ -95,10 +95,15 @@ export async function bundledFiles(): Promise<readonly string[]> {
 async function entryOf(bundle: Bundle, user: For): Promise<string> {
   if (bundle === 'child.cjs') return `import { runChild } from './src/child.ts'\nvoid runChild()\n`
   const manifest = JSON.stringify(await commandManifest())
-  const start = `import { main } from './src/main.ts'\nvoid main(${manifest}, require('node:path').join(__dirname, '..'))\n`
-  return user === 'people'
-    ? start
-    : `import { takeTestHost } from './test/helpers/test-host.ts'\ntakeTestHost()\n${start}`
+  const node = user === 'people' ? 'undefined' : 'testHost'
+  return `
+    import { main } from './src/main.ts'
+    import { PROCESS } from './src/core/trust/run.ts'
+    ${user === 'people' ? '' : "import { testHost } from './test/helpers/test-host.ts'"}
+    const [, script, ...argv] = process.argv
+    const root = require('node:path').join(__dirname, '..')
+    main(argv, PROCESS, { manifest: ${manifest}, root, script, node: ${node} }).then((status) => process.exit(status))
+  `
 }
 
 async function bundleOptions(bundle: Bundle, user: For): Promise<BuildOptions> {
@@ -147,6 +152,8 @@ async function fillDist(dist: string, user: For): Promise<void> {
 async function fillTests(folder: string): Promise<void> {
   const dist = join(folder, 'dist')
   await fillDist(dist, 'tests')
+  // For those who run `main` in their own process (test/helpers/run-main.ts).
+  writeFileSync(join(folder, 'manifest.json'), JSON.stringify(await commandManifest()))
   const name = 'VOLCTL_TEST_HOST'
   edit(join(dist, 'kept-environment.cjs'), 'exports.KEPT = [', `exports.KEPT = ['${name}',`)
   cpSync(join(root, 'bin'), join(folder, 'bin'), { recursive: true })

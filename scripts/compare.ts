@@ -47,10 +47,18 @@ async function commandLine(checkout: string): Promise<(...args: readonly string[
     text = ''
     process.argv = [process.execPath, join(checkout, 'bin', 'volctl'), ...args]
     Object.assign(process, { exitCode: 0, exit: () => ended.resolve() })
-    main(manifest, checkout)
-    await ended.promise
+    let status: unknown
+    if (main.length === 3) {
+      const { PROCESS } = await import(join(checkout, 'src', 'core', 'trust', 'run.ts'))
+      status = await main(args, PROCESS, { manifest, root: checkout, script: undefined })
+    } else {
+      // A checkout from before `main` was a function.
+      main(manifest, checkout)
+      await ended.promise
+      status = process.exitCode
+    }
     Object.assign(process, { exit })
-    return `${text.replaceAll(/^\[[^\]]*s\] /gm, '')}exit ${process.exitCode}\n`
+    return `${text.replaceAll(/^\[[^\]]*s\] /gm, '')}exit ${status}\n`
   }
 }
 

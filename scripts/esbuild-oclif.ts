@@ -3,7 +3,6 @@
  * hooks. Here each becomes a module of getters: the real one is bundled as well, but evaluated when first used. What it never needs here
  * is left out. test/cli/volctl.test.ts runs all code that uses them.
  */
-import { readFileSync } from 'node:fs'
 import type { Plugin } from 'esbuild'
 import { type LazyPackages, loadLazily } from './esbuild-lazy.ts'
 
@@ -34,10 +33,6 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   'wsl-utils': 'exports.isWsl = false',
 }
 
-/** oclif heads a group of flags with its name and `FLAGS`: "SAFETY OVERRIDES" says as much. */
-const HELP_OF_COMMANDS = /[\\/]@oclif[\\/]core[\\/]lib[\\/]help[\\/]command\.js$/
-const GROUP_TITLE = `\`\${name.toUpperCase()} \${header}\``
-
 const OCLIF = /[\\/]@oclif[\\/]core[\\/]/
 
 export function oclifPlugin(): Plugin {
@@ -49,11 +44,6 @@ export function oclifPlugin(): Plugin {
         OCLIF.test(importer) ? { path, namespace: 'oclif-left-out' } : null,
       )
       build.onLoad({ filter: /.*/, namespace: 'oclif-left-out' }, ({ path }) => ({ contents: LEFT_OUT[path] ?? '' }))
-      build.onLoad({ filter: HELP_OF_COMMANDS }, ({ path }) => {
-        const text = readFileSync(path, 'utf8')
-        if (!text.includes(GROUP_TITLE)) throw new Error(`${path} no longer has ${GROUP_TITLE}`)
-        return { contents: text.replace(GROUP_TITLE, 'name.toUpperCase()') }
-      })
     },
   }
 }

@@ -1,6 +1,6 @@
 /** Writes the JSON Schemas; with `--check` only compares, and fails if one is out of date. */
-import { DOCUMENTS } from '../src/core/documents/documents.ts'
 import { schemaText } from '../src/core/json/json-schema.ts'
+import { DOCUMENTS } from './documents.ts'
 import { keepCurrent } from './made-files.ts'
 
 /** Made from the shapes that documents are read or typed with, by file name, so that schemas and code agree. */

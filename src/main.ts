@@ -1,24 +1,29 @@
 /**
- * Where the bundle begins. The build appends a call with the manifest of the commands, so that help and usage errors
- * need no command's code, and oclif never looks on disk for commands, plugins or hooks.
+ * What one command line does, from its words to its exit status. The build appends the process's own call, with the manifest of the
+ * commands, so that help and usage errors need no command's code, and oclif never looks on disk for commands, plugins or hooks.
  */
-import type { Command, Interfaces } from '@oclif/core'
+import { setImmediate } from 'node:timers/promises'
+import type { Config, Interfaces } from '@oclif/core'
 import pjson from '../package.json' with { type: 'json' }
-import { isColourful } from './core/cli/colour.ts'
-import { messages } from './core/cli/messages.ts'
-import { standardOutput } from './core/cli/output.ts'
-import { errorText, isStructured } from './core/cli/report-error.ts'
+import { paintOf } from './core/cli/colour.ts'
+import { messages, standardOutput } from './core/cli/output.ts'
+import { sayError } from './core/cli/report-error.ts'
 import { asksForCommands, rootHelp } from './core/cli/root-help.ts'
-import { helpAsked, SHORT, shortHelp } from './core/cli/short-help.ts'
-import { explainError } from './core/cli/usage-error.ts'
+import { helpAsked, SHORT, shortened } from './core/cli/short-help.ts'
+import { explainError, unknownCommand } from './core/cli/usage-error.ts'
 import { asksForVersion, versionLine } from './core/cli/version-line.ts'
+import { givePlaces, type Places } from './core/node/places.ts'
 import { acceptCaller } from './core/trust/caller.ts'
-import { environment } from './core/trust/environment.ts'
 import { acceptName, programName } from './core/trust/own-program.ts'
-import { palette } from './core/views/palette.ts'
+import { type Io, type Run, thisRun, within } from './core/trust/run.ts'
+
+interface Runnable {
+  id: string
+  new (argv: string[], config: Config): { start(): Promise<void> }
+}
 
 /** Literal imports, which the bundler keeps lazy. */
-const LOADERS: Readonly<Record<string, () => Promise<{ default: Command.Class }>>> = {
+const LOADERS: Readonly<Record<string, () => Promise<{ default: Runnable }>>> = {
   apply: () => import('./commands/apply.ts'),
   check: () => import('./commands/check.ts'),
   completion: () => import('./commands/completion.ts'),
@@ -32,46 +37,82 @@ const LOADERS: Readonly<Record<string, () => Promise<{ default: Command.Class }>
   wait: () => import('./commands/wait.ts'),
 }
 
+/** Where a run finds itself. */
+export interface Where {
+  readonly manifest: Interfaces.Manifest
+  /** Where volctl is installed. */
+  readonly root: string
+  /** What Node.js was started with; undefined: volctl is one executable. */
+  readonly script: string | undefined
+  /** The node that it looks at in place of this machine (core/node/places.ts). */
+  readonly node?: () => Places | undefined
+}
+
 /**
- * Runs one command line and ends the process: a call that hangs on a dead mount would else keep it alive for ever.
- * The exit status is `process.exitCode`, which the commands set.
+ * Runs one command line, and returns its exit status. Nothing of a run outlives it, but for calls that hang: whoever started the process
+ * ends it then (`process.exit`), which a call on a dead mount would else keep alive for ever.
+ *
+ * @param argv what follows the script
  */
-export async function main(manifest: Interfaces.Manifest, root: string): Promise<never> {
-  const output = standardOutput()
-  process.stderr.on('error', () => undefined)
+export async function main(argv: readonly string[], io: Io, where: Where): Promise<number> {
+  const { args: named, caller } = acceptCaller(argv)
+  const { args, isPlugin } = acceptName(named, io.name)
+  const { script, node } = where
+  const run: Run = { io, argv: named, isPlugin, caller, script, status: 0 }
+  const lose = (): void => undefined
+  io.stderr.on('error', lose)
   try {
-    const args = acceptName(acceptCaller(process.argv.slice(2)))
-    if (asksForVersion(args)) {
-      output.write(versionLine())
-      await output.flush()
-      process.exit()
-    }
-    if (asksForCommands(commandLine(args))) {
-      const colour = isColourful(args, environment(), process.stdout.isTTY === true)
-      const columns = process.stdout.columns || undefined
-      output.write(rootHelp(Object.values(manifest.commands), await palette(colour), columns))
-      await output.flush()
-      process.exit()
-    }
-    // Not before: a version does not need it, and it is a third of what a start evaluates.
-    const { run, settings } = await loadOclif()
-    settings.enableAutoTranspile = false
-    const { args: line, help } = helpAsked(commandLine(args))
-    const plugin =
-      help === 'short' ? embeddedPlugin(shortHelp(manifest), root, SHORT) : embeddedPlugin(manifest, root, {})
-    await run(line, {
-      root,
-      pjson: plugin.pjson,
-      plugins: new Map([[plugin.name, plugin]]),
-      userPlugins: false,
-      devPlugins: false,
+    return await within(run, async () => {
+      if (node !== undefined) givePlaces(node)
+      using output = standardOutput()
+      try {
+        await perform(args, where)
+        await output.flush()
+      } catch (error) {
+        // What goes wrong outside a command: an unknown one, output that cannot be written.
+        const explained = explainError(error, {})
+        await sayError(explained, args)
+        run.status = explained.exit
+      }
+      await messages.flush()
+      // A stream says what went wrong after it has called back.
+      await setImmediate()
+      return run.status
     })
-    await output.flush()
-  } catch (error) {
-    await report(error, Object.keys(manifest.commands))
+  } finally {
+    io.stderr.off('error', lose)
   }
-  await messages.flush()
-  process.exit()
+}
+
+async function perform(args: readonly string[], { manifest: { commands }, root }: Where): Promise<void> {
+  const output = standardOutput()
+  const { stdout } = thisRun().io
+  if (asksForVersion(args)) return output.write(versionLine())
+  const { args: line, help } = helpAsked(commandLine(args))
+  if (asksForCommands(line)) {
+    const paint = await paintOf(args, stdout)
+    return output.write(rootHelp(Object.values(commands), paint, stdout.columns || undefined))
+  }
+  const id = (help === undefined ? line[0] : line.find((word) => !word.startsWith('-'))) ?? ''
+  const command = Object.hasOwn(commands, id) ? commands[id] : undefined
+  if (command === undefined) throw unknownCommand(id, Object.keys(commands))
+  // Not before: a version does not need it, and it is a third of what a start evaluates.
+  const { Config } = await loadOclif()
+  const known = { root, bin: programName(), version: pjson.version, pjson, topicSeparator: ':' }
+  const noHooks = { runHook: async () => ({ successes: [], failures: [] }) }
+  const config = Object.assign(new Config({ root }), known, noHooks)
+  Object.defineProperty(config, 'commands', { value: Object.values(commands) })
+  if (help !== undefined) {
+    const { helpText } = await import('./core/cli/command-help.ts')
+    const maxWidth = stdout.isTTY === true && stdout.columns ? Math.max(stdout.columns, 40) : 80
+    const [shown, options] = help === 'short' ? [shortened(command), SHORT] : [command, {}]
+    return output.write(helpText(shown, config, { ...options, maxWidth }))
+  }
+  const load = LOADERS[id]
+  if (load === undefined) throw new Error(`no such command: ${id}`)
+  const { default: Loaded } = await load()
+  Loaded.id = id
+  await new Loaded(line.slice(1), config).start()
 }
 
 /** Its own listeners, which it adds when it is loaded, throw whatever is not EPIPE, past every catch. */
@@ -89,61 +130,4 @@ async function loadOclif(): Promise<typeof import('@oclif/core')> {
 /** `volctl help plan` as everybody's fingers have it. */
 function commandLine(argv: readonly string[]): string[] {
   return argv[0] === 'help' ? [...argv.slice(1), '--help'] : [...argv]
-}
-
-/** What goes wrong outside a command: an unknown command, output that cannot be written. */
-async function report(error: unknown, commands: readonly string[]): Promise<void> {
-  // oclif's own way of ending, after help for example.
-  const { code, oclif } = error as { code?: string; oclif?: { exit?: number } }
-  if (code === 'EEXIT') {
-    process.exitCode = oclif?.exit ?? 0
-    return
-  }
-  const explained = explainError(error, { commands })
-  const colour = isColourful(process.argv, environment(), process.stderr.isTTY === true)
-  messages.write(errorText(explained, isStructured(process.argv), await palette(colour), messages.columns))
-  process.exitCode = explained.exit
-}
-
-/** A plugin of oclif's shape, made of the inlined manifest. */
-function embeddedPlugin(
-  manifest: Interfaces.Manifest,
-  root: string,
-  options: Partial<typeof SHORT>,
-): Interfaces.Plugin {
-  const findCommand = async (id: string): Promise<Command.Class> => {
-    const loaded = await LOADERS[id]?.()
-    if (loaded === undefined) throw new Error(`no such command: ${id}`)
-    return Object.assign(loaded.default, { id, plugin })
-  }
-  const commands = Object.entries(manifest.commands).map(([id, command]) => ({
-    ...command,
-    load: () => findCommand(id),
-  }))
-  const plugin = {
-    _base: '@oclif/core',
-    alias: pjson.name,
-    name: pjson.name,
-    version: pjson.version,
-    root,
-    pjson: {
-      ...pjson,
-      oclif: { ...pjson.oclif, ...options, bin: programName() },
-    } as unknown as Interfaces.Plugin['pjson'],
-    type: 'core',
-    moduleType: 'module',
-    isRoot: true,
-    valid: true,
-    hasManifest: true,
-    hooks: {},
-    topics: [],
-    options: { root, isRoot: true },
-    commandIDs: Object.keys(manifest.commands),
-    commandsDir: undefined,
-    manifest,
-    commands,
-    load: async () => undefined,
-    findCommand,
-  }
-  return plugin as unknown as Interfaces.Plugin
 }

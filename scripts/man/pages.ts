@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from '@oclif/core'
 import pjson from '../../package.json' with { type: 'json' }
-import { EXIT_MEANINGS } from '../../src/core/cli/exit-meanings.ts'
 import { ALL_CODES, CODES, type Code, isCodeOf } from '../../src/core/codes/codes.ts'
 import { PLUGINS } from '../../src/core/plugins/registry.ts'
 import { commandManifest } from '../manifest.ts'
+import { EXIT_MEANINGS } from './exit-meanings.ts'
 import { definition, escapeRoff, example, inline, readSections, section, table, tidied } from './roff.ts'
 import { sharedEntries } from './shared-entries.ts'
 

@@ -11,8 +11,10 @@ import {
   clusterApplyFlags,
   clusterFlags,
   clusterOptions,
+  givenFlags,
   nodesFlag,
   requireFlagsOfScope,
+  requireNoPlanFlags,
 } from '../core/cli/cluster-flags.ts'
 import { confirm } from '../core/cli/confirm.ts'
 import { Interrupts } from '../core/cli/interrupts.ts'
@@ -20,11 +22,10 @@ import { journalDirectory, journalFlag } from '../core/cli/journal-flag.ts'
 import { judged, planAlone } from '../core/cli/judged-node.ts'
 import { leaveNode, lookAtNode, requireNodeHere } from '../core/cli/live-node.ts'
 import { requireRoot, requireStanding } from '../core/cli/may-apply.ts'
-import { messages } from '../core/cli/messages.ts'
 import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
+import { messages, watchedTerminal } from '../core/cli/output.ts'
 import { applyArguments, PLAN_NAMES, typedNames } from '../core/cli/plan-arguments.ts'
 import { refusalOf } from '../core/cli/plan-exit-status.ts'
-import { givenFlags, requireNoPlanFlags } from '../core/cli/plan-file.ts'
 import { parseCount, planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { type StopAsked, stopAsked } from '../core/cli/stop-asked.ts'
 import { notStarted, type StoppedKubelet, stoppedKubelet } from '../core/cli/stopped-kubelet.ts'
@@ -204,7 +205,7 @@ export default class Apply extends VolctlCommand {
     const maxMs = parseDuration(flags['max-downtime'] ?? DEFAULT_DOWNTIME, '--max-downtime')
     const journalDir = journalDirectory(flags.journal)
     const format = flags.output
-    const asks = mustAsk({ yes: flags.yes, reviewed: planfile !== undefined }, terminals())
+    const asks = mustAsk({ yes: flags.yes, reviewed: planfile !== undefined }, terminals(this.io))
     if (flags.cluster) return await this.#toCluster(flags, { timeoutMs, journalDir, format, asks, planfile, ways })
     const piped = planfile !== undefined && isPlanInput(planfile)
     const fromFile = planfile === undefined || piped ? undefined : await this.#read(planfile)
@@ -328,7 +329,7 @@ export default class Apply extends VolctlCommand {
         this.say(
           `The kubelet stopped a moment ago: waiting ${left} for its last calls to end (--no-wait: answer at once).`,
         ),
-      terminal: process.stderr.isTTY === true ? messages : undefined,
+      terminal: watchedTerminal(),
     })
     return (await interrupts.orInterrupted(waited)).planned
   }
@@ -381,15 +382,15 @@ export default class Apply extends VolctlCommand {
     if (!asking && format !== 'table' && format !== 'wide') return
     const advised = withAdvice(plan, given)
     messages.write(
-      renderPlan(advised, await this.screenOf(process.stderr, format), { confirm: true, unfolded: this.verbose }),
+      renderPlan(advised, await this.screenOf(this.io.stderr, format), { confirm: true, unfolded: this.verbose }),
     )
   }
 
   async #carryOut(plan: ReviewedPlan, names: PlanNames, { context, format, given }: CarryingOut): Promise<void> {
     const lines = format === 'table' || format === 'wide'
-    const screen = await this.screenOf(process.stdout, format)
+    const screen = await this.screenOf(this.io.stdout, format)
     using progress =
-      lines && process.stderr.isTTY === true ? new Progress(messages, names, plan.operations.length) : undefined
+      lines && this.io.stderr.isTTY === true ? new Progress(messages, names, plan.operations.length) : undefined
     const print = (event: ApplyEvent): void => {
       progress?.follow(event)
       if (event.type === 'step') this.detail(`${event.id}: ${event.step?.op} ${event.step?.target}`)

@@ -108,7 +108,7 @@ export default class Check extends VolctlCommand {
   }
 
   async #print(check: Answer, look: Look | undefined, format: string): Promise<void> {
-    process.exitCode = this.#isUnwritten ? ExitStatus.Partial : CHECK_STATUS[check.status]
+    this.finish(this.#isUnwritten ? ExitStatus.Partial : CHECK_STATUS[check.status])
     if (format === 'prometheus') {
       this.#printGauges(prometheusText(gaugesOf(check, look, VOLCTL_COMMIT)))
       await this.output.flush()
@@ -138,7 +138,7 @@ export default class Check extends VolctlCommand {
     await super.catch(thrown)
     // The run in the other namespace has answered.
     if (thrown instanceof Reentered) return
-    const { code, message } = explainError(thrown, { command: this.id, commands: [] })
+    const { code, message } = explainError(thrown, { command: this.id })
     const failed = failedCheck(`${code}: ${message}`, this.config.version)
     try {
       await this.#print(failed, undefined, this.#format())

@@ -6,6 +6,7 @@ import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-
 import { ownAnswer, withOwnWords } from '../core/cli/own-words.ts'
 import { refusalOf } from '../core/cli/plan-exit-status.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
+import { sayError } from '../core/cli/report-error.ts'
 import { NAMED_FORMATS, outputFlag, pagerFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
 import { isTerminalPhase } from '../core/desired/pods.ts'
 import { VolctlError } from '../core/errors/errors.ts'
@@ -141,7 +142,7 @@ export default class Explain extends VolctlCommand {
     await this.answer(value, flags.output, draw, names)
     if (unseen !== undefined && PLACES.some((flag) => flags[flag])) throw unseen
     // A sentence that is understood is an answer, on a machine without a kubelet, too.
-    if (unseen !== undefined) await this.sayError(unseen)
+    if (unseen !== undefined) await sayError(unseen, this.argv)
     if (failure !== undefined) throw failure
   }
 

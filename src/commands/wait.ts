@@ -2,12 +2,12 @@ import { Args, Flags } from '@oclif/core'
 import { answerOf } from '../core/answer/make-answer.ts'
 import { lateError } from '../core/api/api-error.ts'
 import { givenBy } from '../core/cli/apply-words.ts'
+import { StopSignal } from '../core/cli/interrupts.ts'
 import { judged } from '../core/cli/judged-node.ts'
 import { leaveNode, lookAtNode } from '../core/cli/live-node.ts'
 import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
 import { narrowing, PLAN_NAMES, typedNames } from '../core/cli/plan-arguments.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
-import { StopSignal } from '../core/cli/stop-signal.ts'
 import { type OutputFormat, outputFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { DEFAULT_TIMEOUT_MS, type WaitPorts, waitFor } from '../core/cli/wait-for.ts'
 import { mayList } from '../core/desired/api-lookup.ts'
@@ -115,7 +115,7 @@ export default class Wait extends VolctlCommand {
         })
         const isWaiting = state === first && left.length > 0 && timeoutMs > 0
         if (isWaiting && condition === 'detached') requireSight(first, targets)
-        if (isWaiting && process.stderr.isTTY === true)
+        if (isWaiting && this.io.stderr.isTTY === true)
           this.say(`waiting up to ${formatDuration(timeoutMs)}: ${firstOf(left)}`)
         return left.length === 0
       }
@@ -145,7 +145,7 @@ export default class Wait extends VolctlCommand {
   ): Promise<void> {
     const { output: format } = flags
     if (isReached && format === 'table') {
-      const { paint, symbols, width } = await this.screenOf(process.stdout, format)
+      const { paint, symbols, width } = await this.screenOf(this.io.stdout, format)
       for (const { name } of targets)
         this.output.write(wrapped(`${symbols.good} `, `${name}: ${word}`, width, paint.good))
       await this.output.flush()

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import type { Status } from '../../src/core/status/status.ts'
-import { type Result, volctl } from '../cli/run-volctl.ts'
+import { type Result, volctl } from '../helpers/run-main.ts'
 import { type CheckedNode, idleNode, startCheckedNode } from './checked-node.ts'
 
 let node: CheckedNode
@@ -18,8 +18,7 @@ afterAll(async () => {
   await node[Symbol.asyncDispose]()
 })
 
-const checkOn = (on: CheckedNode, ...args: string[]): Promise<Result> =>
-  volctl(['check', ...args], { env: on.env, extendEnv: true })
+const checkOn = (on: CheckedNode, ...args: string[]): Promise<Result> => volctl(['check', ...args], { env: on.env })
 const check = (...args: string[]): Promise<Result> => checkOn(node, ...args)
 
 /** What the detector makes of it: the whole of standard output, trimmed, at most 80 bytes. */
@@ -55,8 +54,7 @@ describe('a node with orphaned pods', () => {
 })
 
 it('volctl status of the same node shows what volctl plan would do', async () => {
-  const run = async (command: string): Promise<Result> =>
-    await volctl([command, '-o', 'json'], { env: node.env, extendEnv: true })
+  const run = async (command: string): Promise<Result> => await volctl([command, '-o', 'json'], { env: node.env })
   const [status, plan] = [await run('status'), await run('plan')]
   expect(status.status).toBe(0)
   const { kind, rows } = JSON.parse(status.stdout) as Status

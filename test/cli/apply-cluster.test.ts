@@ -7,8 +7,8 @@ import { stateDirectory } from '../../src/core/journal/state-directory.ts'
 import { attached, base, claimed, DRIVER, node, pod } from '../cluster/apply/scene.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
 import { startAttacher } from '../helpers/attacher/start.ts'
+import { type Result, volctl } from '../helpers/run-main.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
-import { type Result, volctl } from './run-volctl.ts'
 
 let api: TestApiServer
 beforeAll(async () => {

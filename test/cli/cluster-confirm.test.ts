@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ago, attached, base, claimed, DRIVER, node, pod } from '../cluster/apply/scene.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
 import { startAttacher } from '../helpers/attacher/start.ts'
+import { type Result, volctl } from '../helpers/run-main.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import { BUNDLE } from '../helpers/volctl-program.ts'
-import { type Result, volctl } from './run-volctl.ts'
 
 const GONE = { attacher: 'old.csi.example.com', nodeName: 'busy', source: { persistentVolumeName: 'pv-old' } }
 const NEEDED = ['--cluster', '--strip-finalizers']

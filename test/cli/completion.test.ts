@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { volctl } from '../helpers/run-main.ts'
 import { SHELLS, Typing } from '../helpers/typing.ts'
-import { volctl } from './run-volctl.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'volctl-completion-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))

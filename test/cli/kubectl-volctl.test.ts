@@ -1,54 +1,38 @@
-/** volctl by its second name, as kubectl finds a plugin. */
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+/** volctl by its second name, as kubectl finds a plugin: a command that is printed is the one that is typed here. */
+import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { execa } from 'execa'
-import { afterAll, describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
+import { volctl } from '../helpers/run-main.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import { BUNDLE } from '../helpers/volctl-program.ts'
-import { CAPTURES, type Result } from './run-volctl.ts'
+import { CAPTURES, startVolctl } from './run-volctl.ts'
 
-const CAPTURE = join(CAPTURES, 'forcedel-killed', 'before.json')
+const CLUSTER = ['plan', '--cluster', '--snapshot', join(CAPTURES, '..', 'clusters', 'node-gone.jsonl')]
 
-const directory = mkdtempSync(join(tmpdir(), 'volctl-plugin-'))
-const plugin = join(directory, 'kubectl-volctl')
-symlinkSync(BUNDLE, plugin)
-afterAll(() => rmSync(directory, { recursive: true, force: true }))
+// krew installs no program of the name volctl.
+it.each([
+  { args: [], says: 'What is wrong on this node: kubectl volctl plan' },
+  { args: ['plan', '--oprhans'], says: 'See kubectl volctl plan --help' },
+  { args: ['--oprhans'], says: 'See kubectl volctl --help' },
+  // What is typed on the node is volctl there.
+  {
+    args: ['plan', '--snapshot', join(CAPTURES, 'forcedel-killed/before.json')],
+    says: 'on node pg-node: volctl apply',
+  },
+  { args: CLUSTER, says: 'then: kubectl volctl plan --cluster' },
+])('$says', async ({ args, says }) => {
+  const { stdout, stderr } = await volctl(args, { name: 'kubectl-volctl' })
+  expect(stdout + stderr).toContain(says)
+})
 
-async function called(...args: string[]): Promise<Result> {
-  const { exitCode, stdout, stderr } = await execa(plugin, args, {
-    reject: false,
-    stdin: 'ignore',
-    stripFinalNewline: false,
-  })
-  return { status: exitCode, stdout, stderr }
-}
+it('of a cluster, everywhere; JSON has the same as under the other name', async () => {
+  const { stdout } = await volctl(CLUSTER, { name: 'kubectl-volctl' })
+  expect(stdout.replaceAll('kubectl volctl', '')).not.toContain('volctl plan --cluster')
+  expect((await volctl([...CLUSTER, '-o', 'json'], { name: 'kubectl-volctl' })).stdout).not.toContain('kubectl volctl')
+})
 
-describe('a command that is printed is the one that is typed here', () => {
-  it('in the help', async () => {
-    const { stdout } = await called('plan', '--help')
-    expect(stdout).toContain('$ kubectl volctl plan')
-    expect(stdout).toContain('kubectl volctl plan --help-all')
-    expect((await called()).stdout).toContain('What is wrong on this node: kubectl volctl plan')
-  })
-
-  // krew installs no program of the name volctl.
-  it.each([
-    { args: ['plan', '--oprhans'], says: 'See kubectl volctl plan --help' },
-    { args: ['--oprhans'], says: 'See kubectl volctl --help' },
-  ])('in the hint of a command line that is not understood: $args', async ({ args, says }) => {
-    expect((await called(...args)).stderr).toContain(says)
-  })
-
-  it('in the next step; what is typed on the node is volctl there', async () => {
-    const { stdout } = await called('plan', '--snapshot', CAPTURE)
-    expect(stdout).toMatch(/Next: (?:kubectl volctl (?:explain|plan) .*--snapshot|on node \S+: volctl apply)/)
-  })
-
-  it('of a cluster, in what lifts a cause as well; JSON has the same as under the other name', async () => {
-    const args = ['plan', '--cluster', '--snapshot', join(CAPTURES, '..', 'clusters', 'node-gone.jsonl')]
-    const { stdout } = await called(...args)
-    expect(stdout).toMatch(/Next: .*kubectl volctl (?:plan|explain|apply) --cluster/)
-    expect(stdout.replaceAll('kubectl volctl', '')).not.toContain('volctl plan --cluster')
-    expect((await called(...args, '-o', 'json')).stdout).not.toContain('kubectl volctl')
-  })
+it('the launcher sees its name', async () => {
+  const program = join(temporaryDirectory(), 'kubectl-volctl')
+  symlinkSync(BUNDLE, program)
+  expect((await startVolctl([], { program })).stdout).toContain('kubectl volctl plan')
 })

@@ -8,7 +8,7 @@ import { escapeRoff, readSections, tidied } from '../../scripts/man/roff.ts'
 import { commandManifest } from '../../scripts/manifest.ts'
 import { ALL_CODES, CODES } from '../../src/core/codes/codes.ts'
 import { ExitStatus } from '../../src/core/errors/exit-status.ts'
-import { volctl } from './run-volctl.ts'
+import { volctl } from '../helpers/run-main.ts'
 
 const folder = new URL('../../man/', import.meta.url).pathname
 const pages = await manualPages()

@@ -7,6 +7,7 @@ import { changeOwnershipApart } from '../../src/core/host/ownership-apart.ts'
 import { containingMount } from '../../src/core/mountinfo/location.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { ownCommand } from '../../src/core/processes/own-child.ts'
+import { thisRun, within } from '../../src/core/trust/run.ts'
 import { BUNDLE } from '../helpers/volctl-program.ts'
 
 const LAUNCHER = new URL('../../dist/launch.cjs', import.meta.url).pathname
@@ -70,10 +71,7 @@ it('walks, and says what it did', async () => {
 
 it('is started by the command line that volctl makes of its own', async () => {
   chmodSync(`${path}/file`, 0o600)
-  const { argv } = process
-  process.argv = [argv[0] ?? '', LAUNCHER, 'apply']
-  const command = ownCommand('ownership-walker')
-  process.argv = argv
+  const command = await within({ ...thisRun(), script: LAUNCHER }, async () => ownCommand('ownership-walker'))
   const { ownership } = request
   const done = await changeOwnershipApart(path, { mountId, ownership }, { command, deadlineMs: 20_000 })
   expect(done).toEqual({ entries: 2, skipped: false, failed: 0, mounts: [] })

@@ -1,21 +1,15 @@
 import { execa, type Options } from 'execa'
-import { BUNDLE, TEST_BUNDLE } from '../helpers/volctl-program.ts'
+import type { Result } from '../helpers/run-main.ts'
+import { BUNDLE } from '../helpers/volctl-program.ts'
 
 export const CAPTURES = new URL('../fixtures/captures/', import.meta.url).pathname
 
-export interface Result {
-  readonly status: number | undefined
-  readonly stdout: string
-  readonly stderr: string
-}
-
-/** Runs the bundle to its end; that of the tests where a node of theirs is named. */
-export async function volctl(
+/** Starts a volctl and runs it to its end, for what is about the process itself; all else is run-main.ts. */
+export async function startVolctl(
   args: readonly string[],
-  { program, ...options }: Options & { readonly program?: string } = {},
+  { program = BUNDLE, ...options }: Options & { readonly program?: string } = {},
 ): Promise<Result> {
-  const started = program ?? (options.env?.VOLCTL_TEST_HOST === undefined ? BUNDLE : TEST_BUNDLE)
-  const { exitCode, stdout, stderr } = await execa(started, args, {
+  const { exitCode, stdout, stderr } = await execa(program, args, {
     ...options,
     reject: false,
     stdin: 'ignore',

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { acceptCaller, callerPath } from '../../src/core/trust/caller.ts'
+import { volctl } from '../helpers/run-main.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
-import { CAPTURES, volctl } from './run-volctl.ts'
+import { CAPTURES } from './run-volctl.ts'
 
 const SNAPSHOT = join(CAPTURES, 'forcedel-killed', 'before.json')
 
@@ -69,5 +70,5 @@ it.each([
   { name: 'of a process that is not the parent', word: '--internal-reentered=1:1' },
   { name: 'that is none', word: '--internal-reentered=3' },
 ])('S34: a word $name is an unknown flag', ({ word }) => {
-  expect(acceptCaller([word, 'plan'])).toEqual([word, 'plan'])
+  expect(acceptCaller([word, 'plan'])).toEqual({ args: [word, 'plan'] })
 })

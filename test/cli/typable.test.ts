@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { chunksOf } from '../../src/core/views/command-words.ts'
 import { captureFiles } from '../helpers/captures.ts'
+import { volctl } from '../helpers/run-main.ts'
 import { CAPTURES } from './run-volctl.ts'
-import { volctlHere } from './volctl-here.ts'
 
 const CLUSTERS = join(CAPTURES, '..', 'clusters')
 
@@ -41,7 +41,7 @@ async function refused(stdout: string, ownPlace: boolean): Promise<string[]> {
       if (!isPlaced || !ownPlace) bad.push(`not on this snapshot: ${command}`)
       continue
     }
-    const run = await volctlHere(words)
+    const run = await volctl(words)
     if (run.status === 1) bad.push(`${command}: ${run.stderr}`)
   }
   return bad
@@ -50,14 +50,14 @@ async function refused(stdout: string, ownPlace: boolean): Promise<string[]> {
 describe.each(captureFiles())('%s', (path) => {
   const snapshot = ['--snapshot', join(CAPTURES, path)]
   it.each(['plan', 'plan --orphans', 'status', 'doctor'])('%s', async (command) => {
-    const { stdout } = await volctlHere([...command.split(' '), ...snapshot])
+    const { stdout } = await volctl([...command.split(' '), ...snapshot])
     expect(await refused(stdout, true)).toEqual([])
   })
 
   it('explain, of what has the worst verdicts', async () => {
-    const rows = (await volctlHere(['status', '-o', 'name', ...snapshot])).stdout.trim().split('\n')
+    const rows = (await volctl(['status', '-o', 'name', ...snapshot])).stdout.trim().split('\n')
     for (const name of rows.slice(0, EXPLAINED)) {
-      const { stdout } = await volctlHere(['explain', name, ...snapshot])
+      const { stdout } = await volctl(['explain', name, ...snapshot])
       expect(await refused(stdout, true), name).toEqual([])
     }
   })
@@ -66,7 +66,7 @@ describe.each(captureFiles())('%s', (path) => {
 describe.each(globSync('*.jsonl', { cwd: CLUSTERS }))('%s', (file) => {
   it.each(['', 'shop/web-0'])('plan --cluster %s', async (name) => {
     const names = name === '' ? [] : [name, '--ignore-not-found']
-    const { stdout } = await volctlHere(['plan', '--cluster', ...names, '--snapshot', join(CLUSTERS, file)])
+    const { stdout } = await volctl(['plan', '--cluster', ...names, '--snapshot', join(CLUSTERS, file)])
     expect(commandsIn(stdout).length).toBeGreaterThan(0)
     expect(await refused(stdout, true)).toEqual([])
   })

@@ -1,8 +1,9 @@
 /** What `volctl wait` refuses: its command line before anything is read, what it would never see after the first look. */
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { volctl } from '../helpers/run-main.ts'
 import { startWarmNode } from '../helpers/warm-node.ts'
-import { CAPTURES, volctl } from './run-volctl.ts'
+import { CAPTURES } from './run-volctl.ts'
 
 it.each([
   { args: [], says: 'missing flag: --for' },
@@ -20,7 +21,7 @@ it("--for=detached with the node's own credential says at once that the detach w
   await using node = await startWarmNode(join(CAPTURES, 'healthy', 'node.json'))
   const wait = (user: string, ...args: readonly string[]) => {
     const given = ['--for=detached', 'pg/p-csi-fs', '--kubeconfig', node.api.kubeconfig(user)]
-    return volctl(['wait', ...given, ...args], { env: node.env, extendEnv: true })
+    return volctl(['wait', ...given, ...args], { env: node.env })
   }
   const { status, stdout, stderr } = await wait('kubelet')
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
@@ -40,7 +41,6 @@ it('when the time is up it tells why, of what was waited for alone, and what to 
   await using node = await startWarmNode(join(CAPTURES, 'recreate', 'before.json'))
   const { status, stdout, stderr } = await volctl(['wait', '--for=mounted', 'pg/sc-n4', '--timeout=0'], {
     env: node.env,
-    extendEnv: true,
   })
   expect(status).toBe(5)
   expect(stdout).toMatch(/\n\nNeeds you\n/)

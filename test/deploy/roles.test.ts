@@ -5,7 +5,8 @@ import type { V1ClusterRole } from '@kubernetes/client-node'
 import { load } from 'js-yaml'
 import { expect, it } from 'vitest'
 import type { Plan } from '../../src/core/plan/plan.ts'
-import { CAPTURES, volctl } from '../cli/run-volctl.ts'
+import { CAPTURES } from '../cli/run-volctl.ts'
+import { volctl } from '../helpers/run-main.ts'
 import { startWarmNode } from '../helpers/warm-node.ts'
 
 const ROLE = join(import.meta.dirname, '../../deploy/clusterrole-plan.yaml')
@@ -67,7 +68,7 @@ const OBJECTS = [
 it('has every verb that a plan needs, and none that a plan never needs', async () => {
   await using node = await startWarmNode(join(CAPTURES, 'healthy', 'node.json'))
   const plan = async (): Promise<Plan> =>
-    JSON.parse((await volctl(['plan', '-o', 'json'], { env: node.env, extendEnv: true })).stdout) as Plan
+    JSON.parse((await volctl(['plan', '-o', 'json'], { env: node.env })).stdout) as Plan
   // Of a healthy node nothing is said of what the role leaves out: the content of config maps and secrets.
   expect((await plan()).problems.map(({ code }) => code)).toEqual(['PodStillRunning'])
   await node.api.put(...OBJECTS)

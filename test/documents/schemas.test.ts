@@ -6,13 +6,16 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { schemas } from '../../scripts/schema.ts'
 import type { ApplyResult } from '../../src/core/plan/events.ts'
 import type { Refusal } from '../../src/core/plan/plan.ts'
+import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { snapshotText } from '../../src/core/snapshot/write-snapshot.ts'
 import { applyDocument } from '../../src/core/views/apply-document.ts'
 import { Fixture, operation, planOf, ROOT, step } from '../apply/apply-fixture.ts'
-import { CAPTURES, volctl } from '../cli/run-volctl.ts'
+import { CAPTURES } from '../cli/run-volctl.ts'
 import { captureFiles } from '../helpers/captures.ts'
 import { schemaCheck } from '../helpers/closed-schema.ts'
+import { planOptions } from '../helpers/plan-options.ts'
+import { volctl } from '../helpers/run-main.ts'
 
 const folder = join(import.meta.dirname, '..', '..', 'schema')
 const made = schemas()
@@ -34,17 +37,20 @@ it('each is a schema, and what it refers to is there', () => {
 
 const captures = captureFiles().map((path) => join(CAPTURES, path))
 
-describe('snapshots', () => {
+describe('snapshots and plans', () => {
   const { $defs, ...own } = schema('node-snapshot')
   // Of the API's objects only what decisions rely on is described, of everything else all.
   const check = schemaCheck({ ...own, $defs: Object.fromEntries(Object.keys($defs).map((name) => [name, true])) })
   const checkObjects = schemaCheck({ $defs: opened($defs), type: 'object', properties: opened(own).properties })
 
-  it.each(captures)('%s', async (path) => {
-    const { snapshot } = await readSnapshot(path)
-    const written = JSON.parse(snapshotText(snapshot))
+  const checkPlan = schemaCheck(schema('plan'))
+
+  it.each(captures)('%s, and its plan', async (path) => {
+    const state = await readSnapshot(path)
+    const written = JSON.parse(snapshotText(state.snapshot))
     expect(check(written)).toEqual([])
     expect(checkObjects({ api: written.api })).toEqual([])
+    expect(checkPlan(planNode(state, planOptions({ orphans: true, remount: true, expand: true })))).toEqual([])
   })
 
   it.each([

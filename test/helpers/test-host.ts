@@ -4,17 +4,19 @@
  */
 import { readFileSync } from 'node:fs'
 import { givePlaces, type Places } from '../../src/core/node/places.ts'
+import { io } from '../../src/core/trust/run.ts'
 
 /** No kubelet of a machine has its root directory in one of these. */
 const TEMPORARY = /^(?!.*\/\.\.\/).*\/(tmp|shm)\//
 
-/** Makes volctl look at that node, wherever the variable is set. */
+/** Makes what a test calls without a run look at that node, wherever the variable is set. */
 export function takeTestHost(): void {
   givePlaces(testHost)
 }
 
-function testHost(): Places | undefined {
-  const { VOLCTL_TEST_HOST: path = '' } = process.env
+/** For `main`. */
+export function testHost(): Places | undefined {
+  const { VOLCTL_TEST_HOST: path = '' } = io().env
   if (path === '') return undefined
   const host = JSON.parse(readFileSync(path, 'utf8')) as Places
   // A test must not look at the machine's own node, and much less change it.

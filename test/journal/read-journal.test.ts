@@ -4,8 +4,8 @@ import { type PastApplies, readJournal, type Wanted } from '../../src/core/journ
 import { JOURNAL_FILE } from '../../src/core/journal/write-journal.ts'
 import { renderJournal } from '../../src/core/views/journal-view.ts'
 import { PLAIN } from '../../src/core/views/palette.ts'
-import { volctl } from '../cli/run-volctl.ts'
 import { giveAway, noOthersFiles, TRICKS } from '../helpers/others-files.ts'
+import { volctl } from '../helpers/run-main.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 const at = (second: number): string => `2026-11-21T12:00:${String(second).padStart(2, '0')}.000Z`

@@ -5,7 +5,7 @@ import { afterAll, expect, it } from 'vitest'
 import { makeExecutable } from '../../scripts/package/executable.ts'
 import { leastRoot } from '../../scripts/package/fetched.ts'
 import { EMULATOR } from '../../scripts/package/run.ts'
-import { CAPTURES, volctl } from '../cli/run-volctl.ts'
+import { CAPTURES, startVolctl } from '../cli/run-volctl.ts'
 import { sweep, temporary } from '../helpers/left-behind.ts'
 
 const DIST = join(import.meta.dirname, '..', '..', 'dist')
@@ -24,5 +24,5 @@ it('the executable for arm64 answers as the bundle does here', async () => {
     execa(EMULATOR, ['-L', root, path, ...args], { env: {}, extendEnv: false, stripFinalNewline: false })
   expect((await run('--version')).stdout).toMatch(/^volctl\/\d\S* linux-arm64 node-v\S+\n$/)
   const args = ['plan', '--orphans', '-o', 'json', '--snapshot', CAPTURE]
-  expect(timeless((await run(...args)).stdout)).toBe(timeless((await volctl(args)).stdout))
+  expect(timeless((await run(...args)).stdout)).toBe(timeless((await startVolctl(args)).stdout))
 })

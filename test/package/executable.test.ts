@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { volctl } from '../cli/run-volctl.ts'
+import { startVolctl } from '../cli/run-volctl.ts'
 import { sweep, temporary } from '../helpers/left-behind.ts'
 import { CAPTURE, noPackages, run, theExecutable, VERSION, where } from './roots.ts'
 
@@ -19,7 +19,7 @@ describe.skipIf(noPackages !== undefined)(`the executable${where}`, () => {
   it.each([{ args: ['plan', '--orphans', '-o', 'json', '--snapshot', CAPTURE] }, { args: ['plan', '--nonsense'] }])(
     'answers as the npm package does: $args',
     async ({ args }) => {
-      const { status, stdout, stderr } = await volctl(args)
+      const { status, stdout, stderr } = await startVolctl(args)
       const timeless = (text: string): string => text.replace(/"createdAt": "[^"]*"/, '')
       const mine = await run([executable, ...args], { stripFinalNewline: false })
       expect({ ...mine, stdout: timeless(mine.stdout) }).toEqual({ status, stderr, stdout: timeless(stdout) })

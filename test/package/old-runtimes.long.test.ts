@@ -5,7 +5,7 @@ import { execa } from 'execa'
 import { afterAll, describe, expect, it } from 'vitest'
 import pjson from '../../package.json' with { type: 'json' }
 import { otherFolder } from '../../scripts/package/fetched.ts'
-import { CAPTURES, volctl } from '../cli/run-volctl.ts'
+import { CAPTURES, startVolctl } from '../cli/run-volctl.ts'
 import { APPLY, leftOf } from '../e2e/story.ts'
 import { sweep, temporary } from '../helpers/left-behind.ts'
 import { noMounts } from '../helpers/namespace.ts'
@@ -40,7 +40,7 @@ const answers = new Map<readonly string[], object>()
 async function ownAnswer(args: readonly string[]): Promise<object> {
   const before = answers.get(args)
   if (before !== undefined) return before
-  const { status, stdout, stderr } = await volctl(args)
+  const { status, stdout, stderr } = await startVolctl(args)
   const answer = { status, stderr, stdout: timeless(stdout) }
   answers.set(args, answer)
   return answer

@@ -1,6 +1,6 @@
 import { defined } from '../lang/defined.ts'
-import { digest } from '../lang/digest.ts'
 import type { ApiObject, ConfigMap, ObjectMeta, Secret, SecretDigest } from '../model/objects.ts'
+import { digest } from '../trust/digest.ts'
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 

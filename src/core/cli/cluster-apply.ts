@@ -17,11 +17,11 @@ import { clusterApplyDocument, resultEvent } from '../views/apply-document.ts'
 import { clusterClosing, eventLine, numberedInCluster } from '../views/apply-lines.ts'
 import { renderClusterPlan } from '../views/cluster-plan-view.ts'
 import { toJsonLine } from '../views/structured.ts'
-import { apiClient } from './api-client.ts'
 import { confirm } from './confirm.ts'
 import { Interrupts } from './interrupts.ts'
-import { messages } from './messages.ts'
+import { apiClient } from './load-cluster.ts'
 import type { NodeChoice } from './node-flags.ts'
+import { messages } from './output.ts'
 import { refusalOf } from './plan-exit-status.ts'
 import type { OutputFormat, VolctlCommand } from './volctl-command.ts'
 
@@ -102,7 +102,7 @@ async function reviewed(
   const asking = asks && ready.length > 0
   if (asking || isDrawn(format)) {
     // All that a person must have seen before saying yes (S31).
-    messages.write(renderClusterPlan(plan, await command.screenOf(process.stderr, format), { unfolded: true }))
+    messages.write(renderClusterPlan(plan, await command.screenOf(command.io.stderr, format), { unfolded: true }))
     if (!asking) messages.write('\n')
   }
   const refusal = refusalOf(plan)
@@ -132,7 +132,7 @@ async function carryOut(
   signal: AbortSignal,
 ): Promise<void> {
   const { options, looked, timeoutMs, digest, format, again } = choice
-  const screen = await command.screenOf(process.stdout, format)
+  const screen = await command.screenOf(command.io.stdout, format)
   const nameOf = numberedInCluster(plan)
   const print = (event: ApplyEvent): void => {
     if (event.type === 'step') command.detail(`${nameOf(event)}: ${event.message}`)

@@ -4,6 +4,7 @@ import { VolctlError } from '../errors/errors.ts'
 import { defined } from '../lang/defined.ts'
 import type { ClusterOptions } from '../plan/cluster-plan.ts'
 import type { PlanOptions } from '../plan/plan.ts'
+import { planFlags } from './plan-flags.ts'
 
 const group = { helpGroup: 'CLUSTER' }
 
@@ -73,7 +74,7 @@ const NODE_ONLY = [
 const CLUSTER_ONLY = ['node-gone', 'strip-finalizers', 'confirm'] as const
 
 /** Flags of a cluster's plan that a saved plan has already. */
-export const CHANGES_CLUSTER_PLAN: ReadonlySet<string> = new Set(['node-gone', 'strip-finalizers'])
+const CHANGES_CLUSTER_PLAN: ReadonlySet<string> = new Set(['node-gone', 'strip-finalizers'])
 
 type Given = Readonly<Record<string, unknown>>
 
@@ -118,4 +119,25 @@ export function clusterOptions(flags: Given, options: PlanOptions): ClusterOptio
     }),
     volctlVersion: options.volctlVersion,
   }
+}
+
+/**
+ * Beside a file, what was reviewed is what is planned: no flag may change it.
+ *
+ * @param given names of the flags on the command line
+ * @throws VolctlError Usage, naming them
+ */
+export function requireNoPlanFlags(given: readonly string[]): void {
+  const changes = (name: string): boolean => Object.hasOwn(planFlags, name) || CHANGES_CLUSTER_PLAN.has(name)
+  const changing = given.filter(changes).map((name) => `--${name}`)
+  if (changing.length === 0) return
+  const flags = changing.join(', ')
+  throw new VolctlError('Usage', `${flags} cannot be combined with a plan file`, {
+    hint: `A plan file keeps the flags that it was made with: give ${flags} to volctl plan --out.`,
+  })
+}
+
+/** Names of the flags that stand on the command line. */
+export function givenFlags(tokens: readonly { readonly type: string; readonly flag?: string }[]): string[] {
+  return [...new Set(tokens.flatMap(({ type, flag }) => (type === 'flag' && flag !== undefined ? flag : [])))]
 }

@@ -1,4 +1,6 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { Interrupted } from '../errors/errors.ts'
+import { io } from '../trust/run.ts'
 import { standardOutput } from './output.ts'
 
 /**
@@ -9,12 +11,15 @@ export class Interrupts implements Disposable {
   readonly #stop = new AbortController()
   readonly #abandon = new AbortController()
   readonly #say: (message: string) => void
-  readonly #onSignal = (): void => this.#next()
+  readonly #signals = io().signals
+  readonly #output = standardOutput()
+  // A signal belongs to no run.
+  readonly #onSignal = AsyncLocalStorage.bind(() => this.#next())
   readonly #ignore = (): void => undefined
 
   constructor(say: (message: string) => void) {
     this.#say = say
-    process.on('SIGINT', this.#onSignal).on('SIGTERM', this.#onSignal).on('SIGHUP', this.#ignore)
+    this.#signals.on('SIGINT', this.#onSignal).on('SIGTERM', this.#onSignal).on('SIGHUP', this.#ignore)
   }
 
   /** Aborted: start nothing more. */
@@ -37,7 +42,7 @@ export class Interrupts implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    process.off('SIGINT', this.#onSignal).off('SIGTERM', this.#onSignal).off('SIGHUP', this.#ignore)
+    this.#signals.off('SIGINT', this.#onSignal).off('SIGTERM', this.#onSignal).off('SIGHUP', this.#ignore)
   }
 
   #next(): void {
@@ -48,7 +53,26 @@ export class Interrupts implements Disposable {
       this.#stop.abort()
     } else {
       this.#abandon.abort()
-      standardOutput().hurry()
+      this.#output.hurry()
     }
+  }
+}
+
+/** For commands that only look: the first SIGINT or SIGTERM ends them, with status 130. */
+export class StopSignal implements Disposable {
+  readonly #abort = new AbortController()
+  readonly #signals = io().signals
+  readonly #onSignal = (): void => this.#abort.abort()
+
+  constructor() {
+    this.#signals.on('SIGINT', this.#onSignal).on('SIGTERM', this.#onSignal)
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal
+  }
+
+  [Symbol.dispose](): void {
+    this.#signals.off('SIGINT', this.#onSignal).off('SIGTERM', this.#onSignal)
   }
 }

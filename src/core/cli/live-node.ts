@@ -8,8 +8,8 @@ import { caller } from '../trust/caller.ts'
 import { programName } from '../trust/own-program.ts'
 import { BottomLine } from '../views/bottom-line.ts'
 import type { Terminal } from '../views/redrawn.ts'
-import { messages } from './messages.ts'
 import type { NodeChoice } from './node-flags.ts'
+import { watchedTerminal } from './output.ts'
 
 /** volctl ran again inside the right mount namespace (S6), and this is how that run ended. */
 export class Reentered extends Error {
@@ -75,7 +75,7 @@ type Log = (line: string) => void
 
 /** On a terminal one line shows how long it takes. @param work logs with what it is given, and says what it reads */
 export async function watched<T>(log: Log, work: (log: Log, reads: (what: string) => void) => Promise<T>): Promise<T> {
-  using looking = new Looking(process.stderr.isTTY === true ? messages : undefined)
+  using looking = new Looking(watchedTerminal())
   return await work(
     (line) => looking.instead(() => log(line)),
     (what) => looking.reads(what),

@@ -1,7 +1,8 @@
 /** One look at a cluster: live, or in a snapshot. */
+import { createKubeClient, type KubeClient } from '../api/kube-client.ts'
+import { discoverKubeConfig } from '../api/kubeconfig/kube-config.ts'
 import type { ClusterState } from '../cluster/model/cluster-state.ts'
 import { readCluster } from '../cluster/read/read-cluster.ts'
-import { apiClient } from './api-client.ts'
 import { watched } from './live-node.ts'
 import type { NodeChoice } from './node-flags.ts'
 
@@ -33,4 +34,14 @@ export async function loadCluster(
   } finally {
     client.close()
   }
+}
+
+/** Of the API server that --kubeconfig and --context mean, or of the usual places. @param log says what was tried */
+export function apiClient(
+  { kubeconfig, context }: Pick<NodeChoice, 'kubeconfig' | 'context'>,
+  log: (line: string) => void,
+): KubeClient {
+  const onAttempt = ({ source, problem = 'used' }: { readonly source: string; readonly problem?: string }): void =>
+    log(`${source}: ${problem}`)
+  return createKubeClient(discoverKubeConfig({ kubeconfig, context, onAttempt }))
 }

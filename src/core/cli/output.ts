@@ -1,6 +1,8 @@
 import type { Writable } from 'node:stream'
 import { errnoOf, errorMessage, VolctlError } from '../errors/errors.ts'
-import { written } from './written.ts'
+import { asTyped } from '../trust/caller.ts'
+import { io, type OutputStream, perRun } from '../trust/run.ts'
+import type { Terminal } from '../views/redrawn.ts'
 
 /** A pipe without a reader, a terminal that hung up, and what follows on either. */
 const READER_GONE = new Set(['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED'])
@@ -12,7 +14,7 @@ const READER_MS = 500
  * Standard output carries the answer alone (contract). A reader that goes away (`| head`, a dropped session) ends the output quietly and
  * nothing else: an apply goes on. Any other failure (a full disk) is kept for the end and turns the exit status.
  */
-export class Output {
+export class Output implements Disposable {
   readonly #stream: Writable
   /** Not to a terminal, where lines and the progress below them take turns. */
   readonly #gathers: boolean
@@ -20,11 +22,12 @@ export class Output {
   #broken = false
   #failure: VolctlError | undefined
   readonly #hurried = Promise.withResolvers<void>()
+  #timer: NodeJS.Timeout | undefined
 
-  constructor(stream: Writable & { readonly isTTY?: boolean }) {
+  constructor(stream: OutputStream) {
     this.#stream = stream
     this.#gathers = stream.isTTY !== true
-    stream.on('error', (error) => this.#fail(error))
+    stream.on('error', this.#fail)
   }
 
   /** What is written without a pause in between goes out at once: a batch ends thousands of operations together. */
@@ -59,10 +62,15 @@ export class Output {
 
   /** Somebody wants to leave at once: a reader that does not read is waited for no longer. */
   hurry(): void {
-    setTimeout(this.#hurried.resolve, READER_MS)
+    this.#timer ??= setTimeout(this.#hurried.resolve, READER_MS)
   }
 
-  #fail(error: unknown): void {
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer)
+    this.#stream.off('error', this.#fail)
+  }
+
+  readonly #fail = (error: unknown): void => {
     this.#broken = true
     if (READER_GONE.has(errnoOf(error) ?? '')) return
     this.#failure ??= new VolctlError('NotWritten', `cannot write the output: ${errorMessage(error)}`, {
@@ -71,10 +79,48 @@ export class Output {
   }
 }
 
-let shared: Output | undefined
+/** Standard output of this run. */
+export const standardOutput = perRun(() => new Output(io().stdout))
 
-/** The process's standard output; the first call must come after oclif is loaded (main.ts). */
-export function standardOutput(): Output {
-  shared ??= new Output(process.stdout)
-  return shared
+/**
+ * What goes to standard error besides the answer. A terminal that has gone, or a full disk behind it, loses the message
+ * and nothing else: of a file, writing is synchronous, and would throw in the middle of an apply.
+ */
+export const messages = {
+  write(text: string): boolean {
+    try {
+      return io().stderr.write(asTyped(text))
+    } catch {
+      return false
+    }
+  },
+  /** Waits until everything is out. */
+  async flush(): Promise<void> {
+    const { stderr } = io()
+    if (stderr.writableLength > 0) await written(stderr)
+  },
+  /** Of a terminal; undefined: a pipe or a file, or a terminal that does not say. */
+  get columns(): number | undefined {
+    return io().stderr.columns || undefined
+  },
+  get rows(): number | undefined {
+    return io().stderr.rows
+  },
+}
+
+/** Standard error, where somebody watches it. */
+export function watchedTerminal(): Terminal | undefined {
+  return io().stderr.isTTY === true ? messages : undefined
+}
+
+/** Ends when all that was written to a stream is out, or will never be: what a slow reader has not taken goes with the process. */
+function written(stream: Writable): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      stream.off('error', end)
+      resolve()
+    }
+    stream.once('error', end)
+    stream.write('', end)
+  })
 }

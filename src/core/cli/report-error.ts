@@ -1,9 +1,21 @@
-import type { ErrorDocument } from '../documents/error-document.ts'
 import { SafetyRefusal, type VolctlError } from '../errors/errors.ts'
 import { defined } from '../lang/defined.ts'
+import { io } from '../trust/run.ts'
 import type { Palette } from '../views/palette.ts'
 import { toJsonLine } from '../views/structured.ts'
 import { type Width, wrapped } from '../views/wrap.ts'
+import { paintOf } from './colour.ts'
+import { messages } from './output.ts'
+
+/** One line on standard error where `-o` is json, yaml or ndjson (scripts/documents.ts). */
+export interface ErrorDocument {
+  readonly apiVersion: 'volctl.io/v1'
+  readonly kind: 'Error'
+  readonly code: string
+  readonly message: string
+  readonly hint?: string
+  readonly rule?: string
+}
 
 /**
  * An error as a person reads it on standard error: one line that says what, one for each of its details, one that says what
@@ -31,6 +43,11 @@ export function errorText(error: VolctlError, structured: boolean, paint: Palett
   const indent = ' '.repeat('volctl: '.length)
   const line = wrapped(`${paint.bad('volctl:')} `, `${refused}${first}`, width)
   return `${line}${below.map((each) => wrapped(indent, each, width)).join('')}`
+}
+
+/** Says it on standard error. @param argv the command line, as a usage error leaves nothing parsed */
+export async function sayError(error: VolctlError, argv: readonly string[]): Promise<void> {
+  messages.write(errorText(error, isStructured(argv), await paintOf(argv, io().stderr), messages.columns))
 }
 
 /** The values of `-o` among raw arguments: a usage error leaves nothing parsed. */

@@ -1,10 +1,10 @@
 /** The help that fits a screen: the flags that are typed most, three examples, and where the rest is. */
-import type { Command, Interfaces } from '@oclif/core'
+import type { Command } from '@oclif/core'
 
 const ALL = '--help-all'
 
 /** Of oclif: the first line stands at the head already. */
-export const SHORT = { helpOptions: { hideCommandSummaryInDescription: true } } as const
+export const SHORT = { hideCommandSummaryInDescription: true } as const
 
 /** By command, the flags that are typed most; a command that is not named has few. */
 const TYPED: Readonly<Record<string, readonly string[]>> = {
@@ -28,13 +28,8 @@ export function helpAsked(args: readonly string[]): { readonly args: string[]; r
   return flags.includes('--help') || flags.includes('-h') ? { args: plain, help: 'short' } : { args: plain }
 }
 
-/** The same commands, for the help alone: with all other flags hidden, and no text that the manual has too. */
-export function shortHelp(manifest: Interfaces.Manifest): Interfaces.Manifest {
-  const commands = Object.entries(manifest.commands).map(([id, command]) => [id, shortened(command)] as const)
-  return { ...manifest, commands: Object.fromEntries(commands) }
-}
-
-function shortened(command: Command.Cached): Command.Cached {
+/** The same command, for the help alone: with all other flags hidden, and no text that the manual has too. */
+export function shortened(command: Command.Cached): Command.Cached {
   const typed = TYPED[command.id] ?? Object.keys(command.flags)
   const { summary = '', examples = [], ...rest } = command
   return {

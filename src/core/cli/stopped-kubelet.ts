@@ -18,7 +18,7 @@ import { startText, stopText } from '../views/downtime-view.ts'
 import type { Terminal } from '../views/redrawn.ts'
 import { afterSettling, type Looked } from './after-settling.ts'
 import type { Interrupts } from './interrupts.ts'
-import { messages } from './messages.ts'
+import { watchedTerminal } from './output.ts'
 
 /** A kubelet answers within seconds, and reports its node as soon as it does. */
 const HEALTHY_WITHIN_MS = 60_000
@@ -53,7 +53,7 @@ export function stoppedKubelet(node: CollectedNode, { interrupts, ...choice }: S
     ...choice,
     signal: interrupts.stop,
     abandon: interrupts.abandon,
-    terminal: process.stderr.isTTY === true ? messages : undefined,
+    terminal: watchedTerminal(),
     kubeletHealth: () => located.kubeletHealth(),
     nodeIsReady: async (since) => isReadySince(await getNode(client, located.nodeName), since),
   })

@@ -7,7 +7,6 @@ import { programName } from '../trust/own-program.ts'
 export interface Known {
   /** The command that was typed; absent: it is no command. */
   readonly command?: string | undefined
-  readonly commands: readonly string[]
   /** The command's flags, without dashes. */
   readonly flags?: readonly string[]
   /** Values of its -o. */
@@ -35,21 +34,27 @@ function isUsageError(error: unknown): error is Error {
 
 function usageError(error: Error, message: string, known: Known): VolctlError {
   const { command } = known
-  const [, id] = /^command (.+) not found$/s.exec(message) ?? []
-  if (command === undefined && id?.startsWith('-')) {
-    const hint = `Give the command first, as in ${programName()} ${known.commands.includes('plan') ? 'plan' : 'COMMAND'} ${id}. See ${programName()} --help`
-    return new VolctlError('Usage', `${id} stands where the command belongs`, { hint })
-  }
   if (command === 'explain' && message.startsWith('Unexpected argument'))
     return new VolctlError('Usage', message, {
       hint: "Put a line of a log in quotes (see volctl explain --help): volctl explain 'LINE'",
     })
-  const habit = id === undefined ? habitualFlag(error) : HABITS.get(id)
+  const habit = habitualFlag(error)
   if (habit !== undefined) return new VolctlError('Usage', message, { hint: habit })
-  const meant = id === undefined ? meantByFlag(error, message, known) : nearNames(id, known.commands, 1)[0]
-  const help = [programName(), ...(command === undefined ? [] : [command]), '--help'].join(' ')
-  return new VolctlError('Usage', message, {
-    hint: `${meant === undefined ? '' : `Did you mean ${meant}? `}See ${help}`,
+  return new VolctlError('Usage', message, { hint: meantHint(meantByFlag(error, message, known), `${command ?? ''} `) })
+}
+
+function meantHint(meant: string | undefined, command = ''): string {
+  return `${meant === undefined ? '' : `Did you mean ${meant}? `}See ${programName()} ${command}--help`
+}
+
+/** What stands where the command belongs is none. */
+export function unknownCommand(id: string, commands: readonly string[]): VolctlError {
+  if (id.startsWith('-')) {
+    const hint = `Give the command first, as in ${programName()} plan ${id}. See ${programName()} --help`
+    return new VolctlError('Usage', `${id} stands where the command belongs`, { hint })
+  }
+  return new VolctlError('Usage', `command ${id} not found`, {
+    hint: HABITS.get(id) ?? meantHint(nearNames(id, commands, 1)[0]),
   })
 }
 

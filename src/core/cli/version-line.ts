@@ -7,5 +7,5 @@ export function versionLine(): string {
 
 /** @param args of the command line, without Node.js and the program */
 export function asksForVersion(args: readonly string[]): boolean {
-  return args.length === 1 && args[0] === '--version'
+  return args[0] === '--version'
 }

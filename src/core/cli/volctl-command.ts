@@ -1,21 +1,19 @@
 import { existsSync } from 'node:fs'
 import { Command, Flags, type Interfaces } from '@oclif/core'
 import { SafetyRefusal, VolctlError } from '../errors/errors.ts'
-import type { ExitStatus } from '../errors/exit-status.ts'
 import { formatDuration } from '../lang/duration.ts'
 import { environment } from '../trust/environment.ts'
+import { io, type OutputStream, thisRun } from '../trust/run.ts'
 import { renderNames } from '../views/names.ts'
-import { type Palette, palette } from '../views/palette.ts'
 import type { Screen } from '../views/screen.ts'
 import { fillsScreen } from '../views/screen-lines.ts'
 import { jsonPieces, toYaml } from '../views/structured.ts'
 import { ASCII_SYMBOLS, isUtf8Locale, UNICODE_SYMBOLS } from '../views/symbols.ts'
 import { wrapped } from '../views/wrap.ts'
-import { isColourful } from './colour.ts'
+import { paintOf } from './colour.ts'
 import { Reentered } from './live-node.ts'
-import { messages } from './messages.ts'
-import { standardOutput } from './output.ts'
-import { errorText, isStructured, typedFormats } from './report-error.ts'
+import { messages, standardOutput } from './output.ts'
+import { sayError, typedFormats } from './report-error.ts'
 import { plainSwitches } from './switches.ts'
 import { explainError, type Known } from './usage-error.ts'
 
@@ -68,8 +66,14 @@ export abstract class VolctlCommand extends Command {
     verbose: verboseFlag('Print on standard error what was read and how long that took.'),
   }
 
+  readonly io = io()
   readonly output = standardOutput()
   readonly #started = performance.now()
+
+  /** `Command.run` reads oclif's own settings from the disk before. */
+  async start(): Promise<void> {
+    await this._run()
+  }
 
   /** Before anything else reads the command line: `--verbose=false` is not verbose. */
   protected override async init(): Promise<void> {
@@ -83,18 +87,14 @@ export abstract class VolctlCommand extends Command {
     )
   }
 
-  /** Colours of standard output or standard error. */
-  protected async paintOf(stream: NodeJS.WriteStream): Promise<Palette> {
-    return await palette(isColourful(this.argv, environment(), stream.isTTY === true))
-  }
-
   /** What an answer or a question is drawn on. */
-  async screenOf(stream: NodeJS.WriteStream, format: OutputFormat): Promise<Screen> {
-    const paint = await this.paintOf(stream)
+  async screenOf(stream: OutputStream, format: OutputFormat): Promise<Screen> {
+    const paint = await paintOf(this.argv, stream)
     const symbols = isUtf8Locale({ ...environment() }) ? UNICODE_SYMBOLS : ASCII_SYMBOLS
     const wide = format === 'wide'
     if (stream.isTTY !== true) return { paint, symbols, width: undefined, wide }
-    return { paint, symbols, width: stream.columns || undefined, ...(stream.rows > 0 && { rows: stream.rows }), wide }
+    const { columns, rows } = stream
+    return { paint, symbols, width: columns || undefined, ...(rows && { rows }), wide }
   }
 
   protected get verbose(): boolean {
@@ -128,7 +128,7 @@ export abstract class VolctlCommand extends Command {
     else if (format === 'yaml') this.output.write(await toYaml(value))
     else if (format === 'name') this.output.write(renderNames(names))
     else {
-      const screen = await this.screenOf(process.stdout, format)
+      const screen = await this.screenOf(this.io.stdout, format)
       const text = draw(screen)
       const paged = this.ctor.flags['no-pager'] !== undefined && !this.argv.includes('--no-pager')
       if (!paged || !fillsScreen(text, screen) || !(await this.#page(text))) this.output.write(text)
@@ -151,34 +151,29 @@ export abstract class VolctlCommand extends Command {
     return pageThrough(text, environment().TERM)
   }
 
-  finish(status: ExitStatus): void {
-    process.exitCode = status
-  }
-
-  /** As the end of a command says it, on standard error; whether it is the end, the caller knows. */
-  async sayError(error: VolctlError): Promise<void> {
-    messages.write(errorText(error, isStructured(this.argv), await this.paintOf(process.stderr), messages.columns))
+  finish(status: number): void {
+    thisRun().status = status
   }
 
   protected override async catch(thrown: unknown): Promise<void> {
     if (thrown instanceof Reentered) {
-      process.exitCode = thrown.status
+      this.finish(thrown.status)
       return
     }
     // Else oclif adds its own warning to a usage error.
     this.parsed = true
     const error = explainError(thrown, this.#known())
-    await this.sayError(error)
+    await sayError(error, this.argv)
     if (this.verbose && error instanceof SafetyRefusal) this.say(`rule: ${error.rule}`)
     if (this.verbose && error.cause instanceof Error) this.say(`caused by: ${error.cause.stack ?? error.cause.message}`)
-    process.exitCode = error.exit
+    this.finish(error.exit)
   }
 
   #known(): Known {
     const flags: Interfaces.FlagInput = { ...this.ctor.baseFlags, ...this.ctor.flags }
     const { output } = flags
     const formats = output?.type === 'option' ? (output.options ?? []) : []
-    return { command: this.id, commands: [], flags: Object.keys(flags), formats }
+    return { command: this.id, flags: Object.keys(flags), formats }
   }
 
   /** From the raw arguments, as a usage error leaves nothing parsed. */

@@ -7,9 +7,9 @@ import type { CollectedNode } from '../node/collect-node.ts'
 import { pause } from '../processes/deadline.ts'
 import { changedLines, Redrawn, type Terminal } from '../views/redrawn.ts'
 import type { Screen } from '../views/screen.ts'
+import { StopSignal } from './interrupts.ts'
 import { leaveNode, lookAtNode } from './live-node.ts'
 import type { NodeChoice } from './node-flags.ts'
-import { StopSignal } from './stop-signal.ts'
 import type { OutputFormat, VolctlCommand } from './volctl-command.ts'
 import { pauseAfter, REST_PER_LOOK } from './wait-for.ts'
 
@@ -38,9 +38,9 @@ export async function watchNode(
       hint: 'For scripts: volctl wait --for=in-sync, then ask again.',
     })
   }
-  const { output, detail: log } = command
-  const screen = await command.screenOf(process.stdout, format)
-  const isTerminal = process.stdout.isTTY === true
+  const { output, detail: log, io } = command
+  const screen = await command.screenOf(io.stdout, format)
+  const isTerminal = io.stdout.isTTY === true
   using stop = new StopSignal()
   let node: CollectedNode | undefined
   try {
@@ -50,7 +50,7 @@ export async function watchNode(
         return await shown(node, screen)
       },
       write: (text) => output.write(isTerminal ? text : `${new Date().toISOString()} ${text}`),
-      terminal: isTerminal ? process.stdout : undefined,
+      terminal: isTerminal ? io.stdout : undefined,
       interrupted: () => stop.signal.aborted,
       pause: (ms) => pause(ms, stop.signal),
       now: () => performance.now(),

@@ -1,6 +1,6 @@
 /** Is a person there, who sees the plan and can say yes (contract, `--yes`). */
-import { isatty } from 'node:tty'
 import { VolctlError } from '../errors/errors.ts'
+import type { Io } from '../trust/run.ts'
 
 /** Which of the three standard streams are terminals. */
 export interface Terminals {
@@ -16,9 +16,8 @@ export interface Consent {
   readonly reviewed: boolean
 }
 
-/** Asked of the kernel: to look at process.stdin would begin to read from it. */
-export function terminals(): Terminals {
-  return { input: isatty(0), output: isatty(1), errors: isatty(2) }
+export function terminals({ stdin, stdout, stderr }: Io): Terminals {
+  return { input: stdin.isTTY, output: stdout.isTTY === true, errors: stderr.isTTY === true }
 }
 
 /**

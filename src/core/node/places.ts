@@ -1,9 +1,10 @@
 /**
- * What volctl takes for this host, where it is not to look itself. A volctl that people install looks itself: nothing in src gives
- * any (test/safety/places.test.ts), so neither a variable nor a file changes what it looks at (S34). The tests' bundle does, for a node
- * that the tests make (test/helpers/test-host.ts).
+ * What volctl takes for this host, where it is not to look itself. A volctl that people install looks itself: its entry gives
+ * none (test/safety/places.test.ts), so neither a variable nor a file changes what it looks at (S34). The tests do, for a node
+ * that they make (test/helpers/test-host.ts).
  */
 import type { NodeSnapshot } from '../model/snapshot.ts'
+import { type Run, thisRun } from '../trust/run.ts'
 
 /** As they stand in the snapshot; `processes` are added to what /proc shows. */
 type OfSnapshot =
@@ -30,14 +31,14 @@ export interface Places extends Partial<Pick<NodeSnapshot, OfSnapshot>> {
   readonly volumePluginDir?: string
 }
 
-let given: () => Places | undefined = () => undefined
+const given = new WeakMap<Run, () => Places | undefined>()
 
 /** Those of this moment: a kubelet may come back. Undefined: volctl looks itself. */
 export function places(): Places | undefined {
-  return given()
+  return given.get(thisRun())?.()
 }
 
-/** For tests. */
+/** What this run is to look at. */
 export function givePlaces(from: () => Places | undefined): void {
-  given = from
+  given.set(thisRun(), from)
 }

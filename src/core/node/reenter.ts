@@ -5,10 +5,11 @@
 import { readlinkSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { SafetyRefusal, VolctlError } from '../errors/errors.ts'
-import { caller, callerWord, mayReenter } from '../trust/caller.ts'
+import { callerWord, mayReenter } from '../trust/caller.ts'
 import { enterNamespace, openNamespace } from '../trust/enter-namespace.ts'
 import { ownLibraryPath, ownOptions, ownScript } from '../trust/own-program.ts'
 import { PinnedProcess } from '../trust/processes.ts'
+import { thisRun } from '../trust/run.ts'
 
 export interface Reentry {
   /** A descriptor of the mount namespace (openNamespace). */
@@ -87,8 +88,6 @@ export function reenter({ mountNamespace, pid }: Reentry): Promise<number> {
       hint: 'Run volctl on the node itself, as root, outside of any container.',
     })
   }
-  // Without the one that an earlier run has added.
-  const args = process.argv.slice(caller() === undefined ? 2 : 3)
-  const program = { script: ownScript(), options: ownOptions(), args }
+  const program = { script: ownScript(), options: ownOptions(), args: thisRun().argv }
   return enterNamespace(mountNamespace, reentryCommand(pid, program, callerWord()), ownLibraryPath(pid))
 }

@@ -11,6 +11,7 @@ import { ownDescriptor } from '../files/own-descriptor.ts'
 import { collect } from '../trust/bytes.ts'
 import { kindOf } from '../trust/files.ts'
 import { openData, readToLimit } from '../trust/plain-files.ts'
+import { io } from '../trust/run.ts'
 
 export interface SourceLimits {
   readonly maxBytes: number
@@ -36,7 +37,7 @@ export class TooSlow extends Error {}
  */
 export async function readSource(path: string, limits: SourceLimits): Promise<Source> {
   const own = ownDescriptor(path, 0)
-  if (own !== undefined) return readDescriptor(own, limits)
+  if (own !== undefined) return readDescriptor(own === 0 ? io().stdin.fd : own, limits)
   const { fd, stats } = openData(path, requireReadable)
   if (stats.isFIFO()) return readPipe(fd, limits, firstOf)
   try {

@@ -6,34 +6,25 @@
 import { readlinkSync, statSync } from 'node:fs'
 import { posix } from 'node:path'
 import { kernelText, statusField } from './kernel.ts'
+import { type Caller, io, thisRun } from './run.ts'
 
 const WORD = '--internal-reentered'
 /** At most twice: into the host's namespace, and from there into the kubelet's. */
 const MAX_DEPTH = 2
 
-export interface Caller {
-  /** Of the volctl that the user started. */
-  readonly pid: number
-  /** How many times volctl has started itself again. */
-  readonly depth: number
-  /** Its working directory, as a path within that directory's file system. */
-  readonly directory: string
-}
-
-let current: Caller | undefined
-
 /** Undefined in a run that the user started. */
 export function caller(): Caller | undefined {
-  return current
+  return thisRun().caller
 }
 
 /** The first argument for a run that enters another namespace. */
 export function callerWord(): string {
-  return `${WORD}=${(current?.depth ?? 0) + 1}:${current?.pid ?? process.pid}`
+  const { depth = 0, pid = process.pid } = caller() ?? {}
+  return `${WORD}=${depth + 1}:${pid}`
 }
 
 export function mayReenter(): boolean {
-  return (current?.depth ?? 0) < MAX_DEPTH
+  return (caller()?.depth ?? 0) < MAX_DEPTH
 }
 
 /**
@@ -41,32 +32,32 @@ export function mayReenter(): boolean {
  *
  * @param argv what follows the script
  */
-export function acceptCaller(argv: readonly string[]): readonly string[] {
+export function acceptCaller(argv: readonly string[]): { readonly args: readonly string[]; readonly caller?: Caller } {
   const [word = '', ...rest] = argv
   const [, depth, pid] = new RegExp(`^${WORD}=([12]):(\\d{1,10})$`).exec(word) ?? []
-  if (depth === undefined || pid === undefined) return argv
+  if (depth === undefined || pid === undefined) return { args: argv }
   const waiting = depth === '1' ? [process.ppid] : [process.ppid, parentOf(process.ppid)]
-  if (!waiting.includes(Number(pid)) || !waiting.every(isThisProgram)) return argv
-  current = { pid: Number(pid), depth: Number(depth), directory: readlinkSync(`/proc/${pid}/cwd`) }
-  return rest
+  if (!waiting.includes(Number(pid)) || !waiting.every(isThisProgram)) return { args: argv }
+  const directory = readlinkSync(`/proc/${pid}/cwd`)
+  return { args: rest, caller: { pid: Number(pid), depth: Number(depth), directory } }
 }
 
 /**
  * A path as the user meant it: in the working directory and the file system in which volctl was started, even if it now runs
  * in another mount namespace (S6).
  */
-export function callerPath(path: string, by = current): string {
-  if (by === undefined) return posix.resolve(path)
+export function callerPath(path: string, by = caller()): string {
+  if (by === undefined) return posix.resolve(io().directory, path)
   return `/proc/${by.pid}/root${posix.resolve(by.directory, path)}`
 }
 
 /** The user's text; a relative path (., .., ./a, ../a) becomes absolute, by the directory in which volctl was started. */
-export function typedPath(text: string, by = current): string {
-  return /^\.{1,2}(\/|$)/.test(text) ? posix.resolve(by?.directory ?? process.cwd(), text) : text
+export function typedPath(text: string, by = caller()): string {
+  return /^\.{1,2}(\/|$)/.test(text) ? posix.resolve(by?.directory ?? io().directory, text) : text
 }
 
 /** The text with paths as the user knows them. */
-export function asTyped(text: string, by = current): string {
+export function asTyped(text: string, by = caller()): string {
   return by === undefined ? text : text.replaceAll(`/proc/${by.pid}/root/`, '/')
 }
 

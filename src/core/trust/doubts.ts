@@ -3,6 +3,7 @@
  * somebody else could have written. An ignored thing alone proves nothing, changes nothing and refuses nothing (S32,
  * S33).
  */
+import { perRun } from './run.ts'
 
 export interface Doubt {
   /** The ignored thing: `process 812 (kubelet)`, `/root/.kube/config`. */
@@ -14,14 +15,14 @@ export interface Doubt {
   readonly unknown?: true
 }
 
-const doubts = new Map<string, Doubt>()
+const doubts = perRun(() => new Map<string, Doubt>())
 
 /** The same thing, found again, is one doubt. */
 export function addDoubt(doubt: Doubt): void {
-  doubts.set(doubt.what, doubt)
+  doubts().set(doubt.what, doubt)
 }
 
 /** All doubts of this run so far, in order. */
 export function allDoubts(): readonly Doubt[] {
-  return [...doubts.values()]
+  return [...doubts().values()]
 }

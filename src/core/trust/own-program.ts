@@ -5,8 +5,9 @@
  * them by its own path (scripts/package).
  */
 import { existsSync, readlinkSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { getAsset, isSea } from 'node:sea'
+import { thisRun } from './run.ts'
 
 /** volctl itself, whatever is at its path in this mount namespace. */
 export const SELF = '/proc/self/exe'
@@ -17,11 +18,9 @@ const PLUGIN_FILE = 'kubectl-volctl'
 /** By this argument bin/volctl says that it was called so; the executable sees its name itself. */
 const AS_PLUGIN = '--internal-plugin'
 
-let plugin = false
-
 /** What a person types to call volctl: `kubectl volctl`, where it was called by the name kubectl-volctl. */
 export function programName(): 'kubectl volctl' | 'volctl' {
-  return plugin ? 'kubectl volctl' : 'volctl'
+  return thisRun().isPlugin ? 'kubectl volctl' : 'volctl'
 }
 
 /** A command line of volctl, as this person types it. */
@@ -29,16 +28,20 @@ export function typedHere(command: string): string {
   return command.replace(/^volctl(?= )/, programName())
 }
 
-/** Notes by which name volctl was called. @param argv what follows the script @returns the same without the word for that */
-export function acceptName(argv: readonly string[]): readonly string[] {
-  const [first, ...rest] = argv
-  plugin = first === AS_PLUGIN || (isSea() && basename(process.argv0) === PLUGIN_FILE)
-  return first === AS_PLUGIN ? rest : argv
+/**
+ * By which name volctl was called.
+ *
+ * @param argv what follows the script @param name of the program that was started
+ * @returns the same without the word for that
+ */
+export function acceptName(argv: readonly string[], name: string): { args: readonly string[]; isPlugin: boolean } {
+  const isNamed = argv[0] === AS_PLUGIN
+  return { args: isNamed ? argv.slice(1) : argv, isPlugin: isNamed || name === PLUGIN_FILE }
 }
 
 /** The script, where there is one: what stands between the program and its arguments. */
 export function ownScript(): string | undefined {
-  return isSea() ? undefined : process.argv[1]
+  return isSea() ? undefined : thisRun().script
 }
 
 /** Options of Node.js itself, which the executable has inside. */

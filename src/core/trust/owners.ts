@@ -2,20 +2,18 @@
 import type { Stats } from 'node:fs'
 import { environment } from './environment.ts'
 import { kernelTextIfAny } from './kernel.ts'
+import { perRun } from './run.ts'
 
 const OTHERS_WRITE = 0o022
 const STICKY = 0o1000
-
-let owners: ReadonlySet<number> | undefined
 
 /**
  * Root, the user that this process runs as, and under sudo(8) the user who called. In a user namespace root's files belong to
  * the overflow user, which stands for all users who are not mapped; there nothing can be changed anyway (S7).
  */
-export function trustedOwners(): ReadonlySet<number> {
-  owners ??= new Set([0, process.geteuid?.() ?? 0, ...sudoCaller(), ...overflowUser()])
-  return owners
-}
+export const trustedOwners = perRun(
+  (): ReadonlySet<number> => new Set([0, process.geteuid?.() ?? 0, ...sudoCaller(), ...overflowUser()]),
+)
 
 function sudoCaller(): number[] {
   const { SUDO_UID: uid = '' } = environment()

@@ -8,9 +8,10 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { errnoOf, isMissing, VolctlError } from '../errors/errors.ts'
-import { ownEnvironment, PROGRAM_DIRECTORIES, PROGRAM_ENVIRONMENT } from './environment.ts'
+import { PROGRAM_DIRECTORIES, PROGRAM_ENVIRONMENT } from './environment.ts'
 import { checkTrusted, NotTrusted, TRUST_HINT } from './files.ts'
 import { keptLibraryPath, SELF } from './own-program.ts'
+import { io, perRun } from './run.ts'
 
 export interface CommandResult {
   /** Undefined: killed, or abandoned. */
@@ -37,7 +38,8 @@ const UMASK = 0o022
 const GRACE_MS = 300
 /** Enough for output about some hundred thousand paths. */
 const OUTPUT_LIMIT = 16 * 1024 * 1024
-const found = new Map<string, string>()
+/** Whom a run trusts, another may not. */
+const found = perRun(() => new Map<string, string>())
 
 export class CommandMissing extends VolctlError {
   constructor(name: string) {
@@ -62,14 +64,14 @@ export class ProgramNotTrusted extends VolctlError {
 export function commandPath(name: string): string {
   if (name === SELF) return name
   if (name.startsWith('/')) return trustedProgram(name) ?? name
-  const known = found.get(name)
+  const known = found().get(name)
   if (known !== undefined) return known
   let doubt: VolctlError | undefined
   for (const directory of PROGRAM_DIRECTORIES) {
     try {
       const path = trustedProgram(`${directory}/${name}`)
       if (path === undefined) continue
-      found.set(name, path)
+      found().set(name, path)
       return path
     } catch (error) {
       if (!(error instanceof VolctlError)) throw error
@@ -256,21 +258,22 @@ export async function runInForeground(
 ): Promise<number> {
   const child = spawn(commandPath(name), args, {
     stdio: ['inherit', 'inherit', 'inherit', ...descriptors],
-    env: { ...ownEnvironment(), ...env },
+    env: { ...io().env, ...env },
   })
   // A terminal sends Ctrl-C to both processes, and the child acts on it. Other signals only reach this process.
   const pass = (signal: NodeJS.Signals): void => {
     if (signal !== 'SIGINT') child.kill(signal)
   }
   const heard = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-  for (const signal of heard) process.on(signal, pass)
+  const { signals } = io()
+  for (const signal of heard) signals.on(signal, pass)
   try {
     return await new Promise<number>((settle, fail) => {
       child.once('error', (cause) => fail(notStarted(name, cause)))
       child.once('close', (status, signal) => settle(status ?? (signal === 'SIGINT' ? 130 : 1)))
     })
   } finally {
-    for (const signal of heard) process.off(signal, pass)
+    for (const signal of heard) signals.off(signal, pass)
   }
 }
 
@@ -287,18 +290,20 @@ const PAGER_ENVIRONMENT = { LESSSECURE: '1', LESSHISTFILE: '-', LESSCHARSET: 'ut
 export async function pageThrough(text: string, terminal: string | undefined): Promise<boolean> {
   // To the terminal library, a terminal's name is a file name: it must not be a path.
   if (terminal === undefined || terminal === 'dumb' || !/^\w[\w.+-]*$/.test(terminal)) return false
+  const { stdout, stderr, signals } = io()
   let child: ChildProcess
   try {
     child = spawn(commandPath('less'), ['-FRX'], {
       cwd: '/',
-      stdio: ['pipe', 'inherit', 'inherit'],
+      // A stream that no descriptor is behind is refused: a pager writes to the terminal itself.
+      stdio: ['pipe', stdout, stderr],
       env: { ...PROGRAM_ENVIRONMENT, ...PAGER_ENVIRONMENT, TERM: terminal },
     })
   } catch {
     return false
   }
   const ignore = (): void => {}
-  process.on('SIGINT', ignore)
+  signals.on('SIGINT', ignore)
   try {
     return await new Promise((settle) => {
       child.once('error', () => settle(false))
@@ -309,6 +314,6 @@ export async function pageThrough(text: string, terminal: string | undefined): P
       child.stdin?.end(text)
     })
   } finally {
-    process.off('SIGINT', ignore)
+    signals.off('SIGINT', ignore)
   }
 }

@@ -1,16 +1,19 @@
 /** Says in which mount namespace it runs; when told to, enters another one first. */
 import { readlinkSync } from 'node:fs'
 import { namespaceReentry, reenter } from '../../../src/core/node/reenter.ts'
-import { acceptCaller, caller } from '../../../src/core/trust/caller.ts'
+import { acceptCaller } from '../../../src/core/trust/caller.ts'
 import { openNamespace } from '../../../src/core/trust/enter-namespace.ts'
 import { PinnedProcess } from '../../../src/core/trust/processes.ts'
+import { thisRun, within } from '../../../src/core/trust/run.ts'
 
-const [pid, ...rest] = acceptCaller(process.argv.slice(2))
+const accepted = acceptCaller(process.argv.slice(2))
+const [pid, ...rest] = accepted.args
 const namespace = readlinkSync('/proc/self/ns/mnt')
 using target = new PinnedProcess(Number(pid))
 const wanted = target.link('ns/mnt') ?? ''
 if (namespace === wanted && rest[0] !== 'again') {
-  console.log(JSON.stringify({ namespace, rest, caller: caller() }))
+  console.log(JSON.stringify({ namespace, rest, caller: accepted.caller }))
   process.exit(7)
 }
-process.exit(await reenter(namespaceReentry(openNamespace(target, wanted))))
+const run = { ...thisRun(), argv: accepted.args, caller: accepted.caller }
+process.exit(await within(run, () => reenter(namespaceReentry(openNamespace(target, wanted)))))

@@ -3,10 +3,10 @@
  * Node.js differ: its NO_PROXY knows no networks (10.96.0.0/12), and `example.com` names no host below it.
  */
 import { BlockList, isIP } from 'node:net'
-import { proxyEnvironment } from '../../trust/environment.ts'
+import { environment } from '../../trust/environment.ts'
 
 /** Undefined: the server is asked directly. */
-export function environmentProxy(server: URL, env: NodeJS.ProcessEnv = proxyEnvironment()): URL | undefined {
+export function environmentProxy(server: URL, env: NodeJS.ProcessEnv = environment()): URL | undefined {
   const named = server.protocol === 'https:' ? env.HTTPS_PROXY || env.https_proxy : env.HTTP_PROXY || env.http_proxy
   if (!named) return undefined
   const host = bare(server.hostname)

@@ -4,6 +4,7 @@ import type { OnDisk } from '../../block/whole-disk.ts'
 import { isLocal, viewsOf } from '../../holders/follow-links.ts'
 import { undeletedPath } from '../../mountinfo/deleted.ts'
 import { LOOK_MS } from '../../processes/look-bounds.ts'
+import { perRun } from '../../trust/run.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { DiskUser } from './disk-user.ts'
 
@@ -78,11 +79,12 @@ export async function behindLoop({ device, backingFile }: LoopDevice, run: StepC
 }
 
 /** What the kernel has said of each file on a loop device, by the device and its sequence number: another file raises that. */
-const saidOf = new Map<string, readonly string[]>()
+const answers = perRun(() => new Map<string, readonly string[]>())
 
 /** Inode and file system of the backing file, as the kernel reports them: asked once, since a node may have hundreds of them. */
 async function askLoop(loop: string, { host, waiting }: StepContext): Promise<readonly string[] | undefined> {
   const sequence = sequenceOf(loop, host)
+  const saidOf = answers()
   const known = sequence === undefined ? undefined : saidOf.get(sequence)
   if (known !== undefined) return known
   try {

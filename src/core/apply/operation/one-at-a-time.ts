@@ -1,17 +1,19 @@
 /** One operation at a time on a device: volumes of several names may share it (S30). */
 import { StepFailed } from '../../errors/operation-error.ts'
+import { perRun } from '../../trust/run.ts'
 import type { StepContext } from './step-context.ts'
 
 /** The last work on each device, by its number; resolves to whether a call of it may still be running. */
-const last = new Map<string, Promise<boolean>>()
+const lastCalls = perRun(() => new Map<string, Promise<boolean>>())
 
 /**
- * Does the work once no other work of this process is on the device, so that checked facts do not change meanwhile.
+ * Does the work once no other work of this run is on the device, so that checked facts do not change meanwhile.
  *
  * @param number "major:minor"
  * @throws StepFailed StillAtWork if an earlier call was abandoned; errors of the work
  */
 export async function oneAtATime<T>(number: string, run: StepContext, work: () => Promise<T>): Promise<T> {
+  const last = lastCalls()
   const before = last.get(number)
   const mine = (async () => {
     if (await before) {

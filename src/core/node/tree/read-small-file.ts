@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, readSync, type Stats } from 'node:fs'
 import type { ListedEntry } from '../../actual/listed-entry.ts'
-import { digest } from '../../lang/digest.ts'
+import { digest } from '../../trust/digest.ts'
 import { NotPlain, openPlain } from '../../trust/plain-files.ts'
 import { addAttributes, errorText } from './tree-entry.ts'
 

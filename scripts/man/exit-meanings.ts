@@ -1,4 +1,4 @@
-import type { ExitStatus } from '../errors/exit-status.ts'
+import type { ExitStatus } from '../../src/core/errors/exit-status.ts'
 
 type Command =
   | 'plan'
