@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { getNode, listNodePods } from '../../src/core/api/node-objects.ts'
+import { getNode } from '../../src/core/api/node-objects.ts'
 import {
   type AttachmentVersion,
   deleteVolumeAttachment,
@@ -100,12 +100,4 @@ describe('deleting a VolumeAttachment', () => {
     expect(await deleteVolumeAttachment(client, version)).toEqual({ state: 'gone' })
     expect((await server.requests()).filter(({ method }) => method === 'DELETE')).toHaveLength(2)
   })
-})
-
-it("lists a node's pods anew each time", async () => {
-  const client = connect(server, 'plan')
-  await server.put({ kind: 'Pod', metadata: { name: 'a', namespace: 'n', uid: 'uid-a' }, spec: { nodeName: 'node-1' } })
-  expect((await listNodePods(client, 'node-1')).items.map(({ metadata }) => metadata.uid)).toEqual(['uid-a'])
-  await server.remove('Pod', 'a', 'n')
-  expect((await listNodePods(client, 'node-1')).items).toEqual([])
 })

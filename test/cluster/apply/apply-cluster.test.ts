@@ -300,6 +300,30 @@ describe('failures of the API', () => {
 })
 
 describe('one apply at a time', () => {
+  it('the second is refused in one line while the first is at work', async () => {
+    await given(...moved())
+    await using _ = await startAttacher(api, { driver: DRIVER })
+    const plan = await planOf(admin(), GONE)
+    let second: Promise<{ code: string; message: string }> | undefined
+    const first = beforeChange(admin(), async (method) => {
+      if (method !== 'delete') return
+      second ??= failureOf(apply(admin(), plan, { options: GONE }))
+      await second
+    })
+    expect(ends(await apply(first, plan, { options: GONE }))[0]).toEqual(['done', undefined])
+    expect(await second).toMatchObject({
+      code: 'Locked',
+      message: expect.stringMatching(
+        /^another apply is at work on this cluster: .* pid \d+ holds lease kube-system\/volctl-cluster-apply$/,
+      ),
+    })
+    // The lease was released: the next one begins at once.
+    expect((await apply(admin(), plan, { options: GONE })).result.outcomes.map(({ code }) => code)).toEqual([
+      'AlreadyDone',
+      'AlreadyDone',
+    ])
+  })
+
   it('the lease of a dead apply is taken over once its duration has passed', async () => {
     const dead = (seconds: number): object => ({
       kind: 'Lease',
@@ -334,6 +358,18 @@ describe('one apply at a time', () => {
     })
     expect(await failureOf(lock.keep())).toMatchObject({ code: 'Locked', message: expect.stringMatching(/lease/) })
     expect(plan.operations).toHaveLength(2)
+  })
+
+  it('a renewal that never reached the server is none', async () => {
+    await given()
+    let isAway = false
+    const client = changing(admin(), async (_method, _path, send) => {
+      if (isAway) throw new ApiError('ApiUnreachable', 'connection refused', { status: 0, reason: '' })
+      return await send()
+    })
+    const lock = await takeLeaseLock(client, { durationSeconds: 0 })
+    isAway = true
+    expect(await failureOf(lock.keep())).toMatchObject({ code: 'Locked' })
   })
 
   it('a renewal whose answer was lost is one', async () => {
