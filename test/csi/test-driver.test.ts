@@ -90,14 +90,12 @@ describe('breaches are refused and written down', () => {
   test.each([
     ['stage without volume_id', 'INVALID_ARGUMENT', () => stage({ volumeId: '' })],
     ['stage without staging_target_path', 'INVALID_ARGUMENT', () => stage({ stagingTargetPath: '' })],
-    ['stage to a path that is not there', 'INVALID_ARGUMENT', () => stage({ stagingTargetPath: '/does/not/exist' })],
     [
       'stage with no access mode',
       'INVALID_ARGUMENT',
       () => stage({ volumeCapability: { accessType: { case: 'block', value: {} } } }),
     ],
     ['publish before stage', 'FAILED_PRECONDITION', () => publish()],
-    ['unpublish of a relative path', 'INVALID_ARGUMENT', () => unpublish('v', 'target')],
   ])('%s', async (_name, code, call) => {
     await expect(call()).rejects.toMatchObject({ code })
     expect(driver.violations()).toHaveLength(1)
@@ -150,12 +148,6 @@ test('secrets are not in its log', async () => {
 })
 
 describe('faults', () => {
-  test('fail-after does the work', async () => {
-    driver.setFaults('fail-after NodeStageVolume=INTERNAL:once')
-    await expect(stage()).rejects.toMatchObject({ code: 'INTERNAL' })
-    await publish()
-  })
-
   test('lie answers OK and does nothing', async () => {
     driver.setFaults('lie NodeUnpublishVolume')
     await stage()

@@ -334,6 +334,11 @@ const USES: readonly Row[] = [
     begin: (dir, directory) => exported(dir, `${directory}/link/sub`),
   },
   {
+    use: 'a socket bound by a link',
+    by: 'the unix socket that is bound to /link/volctl.sock',
+    begin: (dir, directory) => boundTo(`${directory}/link/volctl.sock`, dir),
+  },
+  {
     use: 'a socket bound to a relative path',
     by: 'the unix socket that is bound to volctl.sock',
     begin: async (dir) => {
