@@ -89,10 +89,10 @@ describe.skipIf(noSystemd !== undefined)(
         expect(await killedAt(stopPlace(), point), `${point}`).toEqual({ killed: true, runs: true, gone: true })
     })
 
-    it('S35: what comes to the stop after its timer has fired stops nothing', async ({ directory }) => {
+    it('S35: what comes to the stop after its timer has fired stops nothing', async () => {
       const place = stopPlace()
       // systemctl is slow with the last answer before the stop: the timer fires meanwhile.
-      const own = `${directory}/systemctl`
+      const own = `${place.directory}/systemctl`
       const slow = `case "$*" in *ActiveState*,*) ;; *ActiveState*) sleep 1.2 ;; esac`
       writeFileSync(`${own}.slow`, `#!/bin/sh\n${slow}\nexec ${own} "$@"\n`, { mode: 0o755 })
       place.inside('cp', '/usr/bin/systemctl', own)

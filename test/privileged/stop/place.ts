@@ -168,6 +168,9 @@ require('http').createServer((_, answer) => answer.end('ok')).listen(${port}, '1
     journal: () => journalOf(),
     reset: () => {
       rmSync('/var/lib/volctl', { recursive: true, force: true })
+      inside('systemctl', 'unmask', '--runtime', UNIT)
+      // Where the kubelet could not be started it waits.
+      inside('systemctl', 'stop', TIMER)
       place.restart(place.command())
       place.forget()
     },

@@ -460,6 +460,8 @@ function judge(run: WatchedRun, ran: string, changed: readonly string[]): readon
   ]
 }
 
+const CHANGING: ReadonlySet<Trick> = new Set(['swapped all the time', 'endless', 'slow'])
+
 async function tryOne(node: TrustNode, places: Places, trial: Trial, options: RunOptions): Promise<Verdict> {
   const { subject, trick, command } = trial
   laySound(node, places)
@@ -474,8 +476,8 @@ async function tryOne(node: TrustNode, places: Places, trial: Trial, options: Ru
       : undefined
   const hand = play(places.things[subject], trick)
   const still = trick === 'swapped all the time' ? [] : hand.watched
-  // What is swapped may lie under the root directory.
-  const root = command === 'apply' || trick === 'swapped all the time' ? [] : [node.root]
+  // What is swapped, or written to, may lie under the root directory.
+  const root = command === 'apply' || CHANGING.has(trick) ? [] : [node.root]
   const look = (): string => [places.outside, ...root, ...still].map(picture).join('')
   const before = look()
   const run = await node.volctl(argumentsOf(trial, node, places), options)
