@@ -7,7 +7,7 @@ import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { crowdedRoot, noCrowd, ORDINARY } from '../helpers/crowded-root.ts'
-import { MACHINES } from '../helpers/own-machine.ts'
+import { MACHINES, ON_MACHINE } from '../helpers/own-machine.ts'
 import { BUNDLES } from '../helpers/programs.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -27,8 +27,8 @@ const USERS = [
 
 async function run(command: readonly string[]): Promise<{ status: unknown; text: string }> {
   const [file = '', ...args] = command
-  // A run of its own has bundles of its own, and knows anew what was there before it.
-  const { [BUNDLES]: _, [MACHINES]: __, VITEST: ___, ...env } = process.env
+  // A run of its own has bundles and machines of its own, and knows anew what was there before it.
+  const { [BUNDLES]: _, [MACHINES]: __, [ON_MACHINE]: ___, VITEST: ____, ...env } = process.env
   const child = promisify(execFile)(file, args, { cwd: ROOT, env, maxBuffer: 1 << 26 })
   child.child.stdin?.end()
   try {
