@@ -36,5 +36,8 @@ exports.KEPT = [
   'all_proxy',
 ]
 
+/** A time zone that is a file, which may be a FIFO, or on a server that is gone. */
+exports.isFile = (name, value) => name === 'TZ' && /^[:/]|\.\./.test(value)
+
 /** No program is searched on the caller's PATH. */
 exports.PATH = '/usr/bin:/bin:/usr/sbin:/sbin'

@@ -1,2 +1,3 @@
 export const KEPT: readonly string[]
 export const PATH: string
+export function isFile(name: string, value: string | undefined): boolean

@@ -101,8 +101,9 @@ function overflowUid() {
   }
 }
 
-function keepEnvironment({ KEPT, PATH }) {
+function keepEnvironment({ KEPT, PATH, isFile }) {
   const kept = new Set(KEPT)
-  for (const name of Object.keys(process.env)) if (!kept.has(name)) delete process.env[name]
+  for (const [name, value] of Object.entries(process.env))
+    if (!kept.has(name) || isFile(name, value)) delete process.env[name]
   process.env.PATH = PATH
 }

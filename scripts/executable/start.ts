@@ -9,7 +9,7 @@ import { errnoOf } from '../../src/core/errors/errors.ts'
 import { checkTrusted, NotTrusted } from '../../src/core/trust/files.ts'
 import { LIBRARY_FILES, ownLibraries, SELF } from '../../src/core/trust/own-program.ts'
 import { whoElseWrites } from '../../src/core/trust/owners.ts'
-import { KEPT, PATH } from '../kept-environment.cjs'
+import { isFile, KEPT, PATH } from '../kept-environment.cjs'
 import { bundleFor, loadBundle } from '../load-bundle.cjs'
 import { READ_EARLY } from './read-early.ts'
 
@@ -62,7 +62,8 @@ function requireProc(): void {
 function keepEnvironment(): void {
   // A volctl that has entered another mount namespace learns here where its own libraries are.
   const kept = isOwn ? [...KEPT, LIBRARIES] : KEPT
-  for (const name of Object.keys(process.env)) if (!kept.includes(name)) delete process.env[name]
+  for (const [name, value] of Object.entries(process.env))
+    if (!kept.includes(name) || isFile(name, value)) delete process.env[name]
   process.env.PATH = PATH
 }
 

@@ -2,11 +2,12 @@
  * One executable: Node.js without its symbols, with the bundle, V8's code cache, and the rules that `explain` prints, inside.
  * The same source gives the same bytes.
  */
-import { chmodSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
 import { BUNDLES, SAME_BYTES, WARM_UP } from '../build.ts'
+import { withoutVariables } from '../executable/read-early.ts'
 import { type Arch, thisArch } from './debian-libraries.ts'
 import { leastRoot, nodeFolder } from './fetched.ts'
 import { EMULATOR, run } from './run.ts'
@@ -49,6 +50,7 @@ export async function makeExecutable(arch: Arch, dist: string, path: string): Pr
     const node = join(work, 'node')
     copyFileSync(join(nodeFolder(arch), 'bin', 'node'), node)
     run(arch === process.arch ? 'strip' : `${FOREIGN[arch]}strip`, [node])
+    writeFileSync(node, withoutVariables(readFileSync(node)))
     for (const name of [...BUNDLES, 'load-bundle.cjs', 'rules.md']) cpSync(join(dist, name), join(work, name))
     await makeCodeCache(arch, work)
     await bundleStart(dist, join(work, 'start.cjs'))

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { nodeVariables } from '../../scripts/executable/read-early.ts'
 import { startVolctl } from '../cli/run-volctl.ts'
 import { sweep, temporary } from '../helpers/left-behind.ts'
 import { CAPTURE, noPackages, run, theExecutable, VERSION, where } from './roots.ts'
@@ -27,7 +28,16 @@ describe.skipIf(noPackages !== undefined)(`the executable${where}`, () => {
   it('S34: takes nothing from the environment of Node.js and OpenSSL', async () => {
     const marker = join(work, 'marker')
     writeFileSync(join(work, 'evil.cjs'), `require('fs').writeFileSync(${JSON.stringify(marker)}, '')`)
+    const node = readFileSync(process.execPath)
+    const asked = [
+      ...nodeVariables(node).keys(),
+      ...(node.toString('latin1').match(/(?<=process\.env\.)NODE_\w+/g) ?? []),
+    ]
+    expect(asked).toEqual(expect.arrayContaining(['NODE_COMPILE_CACHE', 'NODE_EXTRA_CA_CERTS']))
     const env = {
+      ...Object.fromEntries(asked.map((name) => [name, join(work, 'evil')])),
+      // Node.js ends where this is no number.
+      NODE_CHANNEL_FD: undefined,
       NODE_OPTIONS: `--require=${join(work, 'evil.cjs')}`,
       NODE_V8_COVERAGE: join(work, 'coverage'),
       NODE_REDIRECT_WARNINGS: join(work, 'warnings'),
@@ -37,7 +47,7 @@ describe.skipIf(noPackages !== undefined)(`the executable${where}`, () => {
       SSL_CERT_FILE: join(work, 'evil.cjs'),
     }
     const trace = join(work, 'trace')
-    const command = ['strace', '-f', '-e', 'trace=openat,execve', '-o', trace, executable, '--version']
+    const command = ['strace', '-f', '-e', 'trace=openat,mkdir,execve', '-o', trace, executable, '--version']
     const told = await run(command, { env })
     expect(told).toMatchObject({ status: 0, stdout: expect.stringMatching(VERSION) })
     expect(readFileSync(trace, 'utf8').match(/execve\(/g)).toHaveLength(2)
