@@ -43,11 +43,6 @@ it('a second one leaves at once, and names what is unfinished', async ({ broken 
   expect(await leftOf(broken)).toBeGreaterThan(0)
 })
 
-it('a hang-up does not stop it', async ({ broken }) => {
-  expect(await disturbed(broken, LATE, (child) => child.kill('SIGHUP'))).toMatchObject({ status: 0 })
-  expect(await leftOf(broken)).toBe(0)
-})
-
 /** An apply on a terminal that goes away: script(1), which holds its other end, is killed once this is shown. */
 async function hangUp(scene: Scene, command: string, mark: RegExp): Promise<void> {
   const child = spawn('script', ['--quiet', '--flush', '--command', command, '/dev/null'], {

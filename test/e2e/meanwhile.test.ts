@@ -197,6 +197,12 @@ function renewedLease(): object {
   }
 }
 
+it('a hang-up does not stop it', async ({ broken }) => {
+  const hangUp = atUnpublish((child) => child.kill('SIGHUP'))
+  expect((await runVolctl(broken, APPLY, hangUp)).status).toBe(0)
+  expect(await leftOf(broken)).toBe(0)
+})
+
 it('S28: one that jumps while apply is at work changes nothing of it', async ({ broken }) => {
   const jump = atUnpublish(() => broken.api.set({ clockSkewMs: -3_600_000 }))
   const run = await runVolctl(broken, APPLY, jump)

@@ -5,13 +5,12 @@
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { loopDevicesWork } from './csi-driver/start.ts'
 import { sweep, temporary } from './left-behind.ts'
 import { noBlockDevices } from './namespace.ts'
 import { LOOPS_OF_MACHINES } from './own-machine.ts'
-import { sh } from './scenario.ts'
 
 const AS_ROOT = ['-m', '--propagation', 'private']
 
@@ -34,8 +33,9 @@ export interface CrowdedRoot extends AsyncDisposable {
   enter(command: readonly string[], user?: 'root' | 'ordinary'): readonly string[]
 }
 
-const OTHERS = `mount -o loop "$1/disk" "$1/seen"; loop=$(losetup --find --show "$1/raw"); echo ready
-  read -r _ || :; losetup --detach "$loop"`
+/** On files that are nobody's temporary ones: those would be taken for the tests' own. */
+const OTHERS = `mount -t tmpfs others /mnt; cd /mnt; mkdir seen; truncate -s 16M disk raw; mkfs.ext4 -q disk
+  mount -o loop disk seen; loop=$(losetup --find --show raw); echo ready; read -r _ || :; losetup --detach "$loop"`
 
 const INSIDE = `here=$PWD; ${OVERLAY}; cd merged; without=$2; shift 2
   for each in dev sys; do mount --rbind "/$each" "$each"; done
@@ -61,7 +61,7 @@ export const ORDINARY = ['--reuid', '64123', '--regid', '64123', '--clear-groups
 
 export async function crowdedRoot(): Promise<CrowdedRoot> {
   const directory = temporary('volctl-crowd-')
-  const others = await startOthers(directory)
+  const others = await startOthers()
   const root = join(directory, 'root')
   mkdirSync(root)
   return {
@@ -80,16 +80,8 @@ export async function crowdedRoot(): Promise<CrowdedRoot> {
   }
 }
 
-async function startOthers(directory: string): Promise<ChildProcess> {
-  mkdirSync(join(directory, 'seen'))
-  for (const name of ['disk', 'raw']) {
-    writeFileSync(join(directory, name), '')
-    truncateSync(join(directory, name), 16 << 20)
-  }
-  sh('mkfs.ext4', '-q', join(directory, 'disk'))
-  const child = spawn('unshare', [...AS_ROOT, 'sh', '-euc', OTHERS, 'sh', directory], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
+async function startOthers(): Promise<ChildProcess> {
+  const child = spawn('unshare', [...AS_ROOT, 'sh', '-euc', OTHERS], { stdio: ['pipe', 'pipe', 'inherit'] })
   const ended = once(child, 'exit').then(() => Promise.reject(new Error('the others could not be set up')))
   ended.catch(() => undefined)
   await Promise.race([once(child.stdout, 'data'), ended])
