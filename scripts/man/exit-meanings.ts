@@ -49,7 +49,6 @@ export const EXIT_MEANINGS: Readonly<Record<ExitStatus, Readonly<Partial<Record<
   },
   3: {
     apply: 'Some operations failed, or were blocked, refused or abandoned. The others were carried out.',
-    check: 'The file of --out could not be written, so its readers know nothing new; standard output has the gauges.',
   },
   4: {
     plan: 'Refused for safety: the message says why, and what overrides the refusal. The plan is printed as well.',

@@ -16,19 +16,14 @@ import { planOptions } from '../core/cli/plan-flags.ts'
 import { explainError } from '../core/cli/usage-error.ts'
 import { type OutputFormat, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { VolctlError } from '../core/errors/errors.ts'
-import { ExitStatus } from '../core/errors/exit-status.ts'
-import { troubleText } from '../core/files/disk-trouble.ts'
-import { replaceFile } from '../core/files/replace-file.ts'
 import { formatDuration, parseDuration } from '../core/lang/duration.ts'
 import { inTime, pause } from '../core/processes/deadline.ts'
 import { planWithDecisions } from '../core/reconcile/decisions.ts'
-import { callerPath } from '../core/trust/caller.ts'
 
 /** Put in by the build (scripts/build.ts). */
 declare const VOLCTL_COMMIT: string
 
 /** The node exporter does not run as root. */
-const READABLE_BY_ALL = 0o644
 
 const FORMATS = ['table', 'json', 'yaml', 'prometheus']
 
@@ -43,10 +38,7 @@ export default class Check extends VolctlCommand {
   static override usage = 'check [FLAGS]'
   static override examples = [
     { description: 'Is anything wrong with the volumes of this node:', command: '<%= config.bin %> check' },
-    {
-      description: 'For the node exporter, from a systemd timer:',
-      command: '<%= config.bin %> check -o prometheus --out /var/lib/prometheus/node-exporter/volctl.prom',
-    },
+    { description: 'As gauges:', command: '<%= config.bin %> check -o prometheus' },
   ]
   static override flags = {
     output: Flags.string({
@@ -56,11 +48,6 @@ export default class Check extends VolctlCommand {
       helpValue: FORMATS.join('|'),
       summary: 'Output format: table (one line), json, yaml, or prometheus (gauges).',
       noCacheDefault: false,
-    }),
-    out: Flags.string({
-      helpValue: 'FILE',
-      summary: 'With -o prometheus: write to FILE (mode 0644), whole or not at all, instead of standard output.',
-      dependsOn: ['output'],
     }),
     snapshot: snapshotFlag('Check'),
     ...apiFlags,
@@ -76,16 +63,8 @@ export default class Check extends VolctlCommand {
     }),
   }
 
-  #out: string | undefined
-  #isUnwritten = false
-
   async run(): Promise<void> {
     const { flags } = await this.parse(Check)
-    if (flags.out !== undefined && flags.output !== 'prometheus')
-      throw new VolctlError('Usage', '--out is only for -o prometheus', {
-        hint: 'Give -o prometheus, or leave out --out.',
-      })
-    this.#out = flags.out
     const options = { ...planOptions({}, this.config.version), orphans: true }
     const { confirmMs, timeoutMs } = checkTimes(flags)
     const look = async () => {
@@ -108,29 +87,11 @@ export default class Check extends VolctlCommand {
   }
 
   async #print(check: Answer, look: Look | undefined, format: string): Promise<void> {
-    this.finish(this.#isUnwritten ? ExitStatus.Partial : CHECK_STATUS[check.status])
+    this.finish(CHECK_STATUS[check.status])
     if (format === 'prometheus') {
-      this.#printGauges(prometheusText(gaugesOf(check, look, VOLCTL_COMMIT)))
+      this.output.write(prometheusText(gaugesOf(check, look, VOLCTL_COMMIT)))
       await this.output.flush()
     } else await this.answer(check, format as OutputFormat, () => `${check.line}\n`)
-  }
-
-  #printGauges(text: string): void {
-    const out = this.#out
-    if (out === undefined) {
-      this.output.write(text)
-      return
-    }
-    try {
-      replaceFile(callerPath(out), text, READABLE_BY_ALL)
-    } catch (cause) {
-      this.#out = undefined
-      this.#isUnwritten = true
-      throw new VolctlError('NotWritten', `--out ${out}: ${troubleText(cause)}`, {
-        cause,
-        hint: 'Give a plain file in an existing, writable directory with free space.',
-      })
-    }
   }
 
   /** A monitor reads standard output and the exit status: an error is an answer, too. */
@@ -140,13 +101,7 @@ export default class Check extends VolctlCommand {
     if (thrown instanceof Reentered) return
     const { code, message } = explainError(thrown, { command: this.id })
     const failed = failedCheck(`${code}: ${message}`, this.config.version)
-    try {
-      await this.#print(failed, undefined, this.#format())
-    } catch (error) {
-      // The file cannot be written: standard output has the answer.
-      await super.catch(error)
-      await this.#print(failed, undefined, this.#format())
-    }
+    await this.#print(failed, undefined, this.#format())
   }
 
   #format(): string {

@@ -52,6 +52,7 @@ export class Fixture {
   wanted = new Set<string>()
   sources: readonly DeviceSource[] | undefined = []
   attachment: VolumeAttachment | undefined
+  otherAttachments: readonly VolumeAttachment[] = []
   pods: Pod[] = []
   volumes: VolumeToMount[] = []
   /** What the driver does beside answering; throws to fail. */
@@ -92,6 +93,7 @@ export class Fixture {
       getVolumeAttachment: async () => this.attachment,
       getNode: async () => ({ metadata: { name: 'node-1', uid: 'n' }, status: this.#status }),
       listNodePods: async () => this.pods,
+      listVolumeAttachments: async () => this.otherAttachments,
     }
     const readMounts = () => this.host.readMounts()
     return {

@@ -1,5 +1,4 @@
 /** The built `volctl check` under the contract of node-problem-detector: exit status, one line, always an end. */
-import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Plan } from '../../src/core/plan/plan.ts'
@@ -42,14 +41,6 @@ describe('a node with orphaned pods', () => {
     const once = await check('-o', 'prometheus')
     expect({ status: once.status, stderr: once.stderr }).toEqual({ status: 1, stderr: '' })
     expect((await check('-o', 'prometheus', '--confirm=100ms')).stderr).toContain('looking again in 100ms')
-  })
-
-  it('gauges go to a file that the node exporter can read, whole', async () => {
-    const file = join(node.directory, 'volctl.prom')
-    const { status, stdout } = await check('--confirm=0', '-o', 'prometheus', '--out', file)
-    expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
-    expect(statSync(file).mode & 0o777).toBe(0o644)
-    expect(readFileSync(file, 'utf8')).toMatch(/^volctl_check_status 1$/m)
   })
 })
 
@@ -108,22 +99,8 @@ describe('unknown', () => {
   it('an API server that is not there', async () =>
     expectAnswer(await check('--kubeconfig', join(node.directory, 'none')), 2, /^unknown: \w+: /))
 
-  it.each([['--no-such-flag'], ['--timeout=soon'], ['--out=x'], ['extra']])(
+  it.each([['--no-such-flag'], ['--timeout=soon'], ['extra']])(
     '%s: a usage error is no answer about the node',
     async (flag) => expectAnswer(await check(flag), 2, /^unknown: \w+: /),
   )
-
-  it('a file that cannot be written: the gauges are on standard output', async () => {
-    const { status, stdout, stderr } = await check(
-      '--confirm=0',
-      '-o',
-      'prometheus',
-      '--out',
-      join(node.directory, 'no', 'x'),
-    )
-    // A unit takes 0, 1 and 2 for answers.
-    expect(status).toBe(3)
-    expect(stdout).toMatch(/^volctl_check_status 2$/m)
-    expect(stderr).toContain('--out')
-  })
 })

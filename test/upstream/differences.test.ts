@@ -1,9 +1,5 @@
 /**
  * Where volctl decides otherwise than the kubelet's own tests ask for: the case upstream, volctl's rule, and what is planned.
- *
- * No row has what one pass never does: statistics of volumes (C109, C110), what is for the scheduler (C69), /proc/mounts (P110), what Go
- * makes of a missing child (P123), quotas (P150, R126), operations beside each other and tries after a failure (R470, R471), a memory of
- * how long somebody has wanted to detach (R810).
  */
 import { expect, it } from 'vitest'
 import { csiGlobalDir } from '../../src/core/names/volume-names.ts'

@@ -5,7 +5,7 @@ export const ExitStatus = {
   Failed: 1,
   /** plan --detailed-exitcode: there are operations. */
   Changes: 2,
-  /** apply: some operations failed, were blocked, refused or abandoned. check: --out could not be written. */
+  /** apply: some operations failed, were blocked, refused or abandoned. */
   Partial: 3,
   /** Refused for safety. */
   Refused: 4,

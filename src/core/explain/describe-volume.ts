@@ -1,5 +1,5 @@
 /** One volume as an answer shows it: who wants it, what is there of it, what becomes of it. */
-
+import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { defined } from '../lang/defined.ts'
 import type { VolumeRow } from '../ledger/row.ts'
 import { CSI_PLUGIN } from '../names/volume-names.ts'
@@ -10,9 +10,12 @@ import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import type { Decision } from '../reconcile/decisions.ts'
 import { describeCsiVolume, describeDevice, describePersistentVolume } from '../reconcile/identity/volume-facts.ts'
 import { describeWanted } from '../reconcile/mount-volumes/wanted.ts'
-import { chainOf } from './chain.ts'
+import { placesUnseen } from '../reconcile/pods/pod-classes.ts'
+import { deviceLinks, type Needs } from './chain-devices.ts'
+import { apiLinks } from './chain-objects.ts'
+import { podLinks } from './chain-pods.ts'
 import { type Concern, concernOf } from './concern.ts'
-import type { AttachmentView, VolumeView } from './explanation.ts'
+import type { AttachmentView, Link, VolumeView } from './explanation.ts'
 import { placesOf } from './places.ts'
 import { type Because, deadVerdict, doubtVerdict, nothingVerdict, verdictOf } from './verdict.ts'
 
@@ -180,3 +183,20 @@ function becauseOf(context: PlanContext, volume: VolumeRow, { decisions }: Conce
 }
 
 export const NOTHING_HERE = 'no pod on this node wants the volume, and nothing of the volume is mounted or on disk here'
+
+/** @param only UIDs of pods: what others have of it is left out; empty: of all */
+function chainOf(context: PlanContext, volume: VolumeRow, only: readonly string[]): Link[] {
+  const { wanted, unresolved, havingUids } = volume
+  // A pod that runs, or may, has it, whether or not its spec is known.
+  const isHeld = [...havingUids].some((uid) => context.classes.of(uid)?.class === 'Frozen')
+  const needs: Needs = { wanted, isNeeded: isHeld || wanted.length + unresolved.length > 0 }
+  const onNode = [...deviceLinks(context, volume, needs), ...podLinks(context, volume, only)]
+  return [...apiLinks(context, volume, needs), ...onNode.map((link) => asFarAsSeen(context.inputs, link))]
+}
+
+/** What was not read may be there after all; a probe's answer stands. */
+function asFarAsSeen(inputs: ActualInputs, link: Link): Link {
+  const unseen = placesUnseen(inputs)
+  if (unseen === undefined || link.state === 'good') return link
+  return inputs.deadError(inputs.relative(link.name)) === undefined ? { ...link, state: 'unknown', says: unseen } : link
+}

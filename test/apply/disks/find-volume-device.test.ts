@@ -51,6 +51,12 @@ async function detach(givenDevice?: string) {
 const mount = (path: string, dev: string, more: object = {}): void => {
   fixture.host.mount(path, { dev, fsType: 'ext4', source: `/dev/${dev === '8:16' ? 'sdb' : 'sdc'}`, ...more })
 }
+function staged(volumeHandle: string): void {
+  const at = `${ROOT}/plugins/kubernetes.io/csi/disk.test/def`
+  fixture.host.file(`${at}/vol_data.json`, JSON.stringify({ driverName: 'disk.test', volumeHandle }))
+  mount(`${at}/globalmount`, '8:16')
+}
+
 const sleeper = { pid: 4711, process: 'dd', dev: '8:16' }
 
 describe('a device that is in use, while that of the volume is not known (S21)', () => {
@@ -62,6 +68,12 @@ describe('a device that is in use, while that of the volume is not known (S21)',
       use: () => void fixture.host.uses.set('8:16', { exists: true, users: ['the kernel, which swaps to /dev/sdb'] }),
       who: /swaps to \/dev\/sdb/,
     },
+    {
+      name: 'mounted where an in-tree plugin mounted it before its migration',
+      use: () => mount(`${ROOT}/plugins/kubernetes.io/azure-disk/mounts/m123`, '8:16'),
+      who: /ext4 mount \d+ of \/dev\/sdb on .*\/azure-disk\/mounts\/m123/,
+    },
+    { name: 'staged by its own handle', use: () => staged(volume.handle), who: /\/def\/globalmount/ },
     {
       name: 'a partition of it mounted',
       use: () => {
@@ -94,7 +106,18 @@ describe('a device that is in use, while that of the volume is not known (S21)',
 
     {
       name: "it is another volume's of this node",
-      use: () => mount(`${ROOT}/plugins/kubernetes.io/csi/disk.test/def/globalmount`, '8:16'),
+      use: () => staged('vol-2'),
+    },
+    {
+      name: 'the attachment of another volume names it, which an in-tree plugin mounted',
+      use: () => {
+        const metadata = { name: 'csi-def', uid: 'va-2' }
+        const spec = { attacher: 'disk.test', nodeName: 'node-1', source: { persistentVolumeName: 'pv-2' } }
+        fixture.otherAttachments = [
+          { metadata, spec, status: { attached: true, attachmentMetadata: { devicePath: '/dev/sdb' } } },
+        ]
+        mount(`${ROOT}/plugins/kubernetes.io/azure-disk/mounts/m123`, '8:16')
+      },
     },
     {
       name: 'it is a loop device on an image',

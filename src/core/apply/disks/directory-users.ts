@@ -14,7 +14,7 @@ import { expectedIds, tablesAround } from '../operation/expected-mounts.ts'
 import { processReaderOf } from '../operation/process-reader-of.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { SeenLayer } from '../operation/volume-record.ts'
-import { firstMount } from './first-mount.ts'
+import { firstMount } from './file-system-users.ts'
 
 type Directory = Pick<SeenLayer, 'dev' | 'root'>
 

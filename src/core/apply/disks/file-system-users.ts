@@ -3,14 +3,13 @@
  * unmount no mount table shows it, but it stays alive as long as somebody has a file of it open (S20, S21).
  */
 import { describeProcess, type UsedBy, usingProcess } from '../../holders/describe-holders.ts'
-import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import type { Unseen } from '../../processes/mount-namespaces.ts'
 import { isInUserNamespace } from '../../processes/standing.ts'
-import { tablesAround } from '../operation/expected-mounts.ts'
+import { mountIn, stayingOf, tablesAround } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { SeenLayer } from '../operation/volume-record.ts'
 import { processesWith } from './device-processes.ts'
-import { firstMount } from './first-mount.ts'
 
 /** One device number of these types may stand for several directories of a server; only the source distinguishes them. */
 const OF_SERVERS = new Set(['nfs', 'nfs4', 'cifs', 'smb3', 'ceph'])
@@ -64,4 +63,20 @@ async function detachedUser(layers: readonly SeenLayer[], run: StepContext): Pro
     }
   // From within a user namespace only a test's own node is looked at: apply refuses any other (S7).
   return isInUserNamespace() ? undefined : uses.unseen[0]
+}
+
+/**
+ * The first mount that is found, in our own table before others; those that the operation unmounts, and what goes with them, do not
+ * count.
+ *
+ * @param find gives all that there are in a table
+ * @returns undefined: there is none
+ */
+export function firstMount(run: StepContext, find: (table: MountTable) => readonly MountInfo[]): UsedBy | undefined {
+  const stays = stayingOf(run)
+  for (const { table, other } of tablesAround(run.around)) {
+    const mount = find(table).find((each) => stays(each, table))
+    if (mount !== undefined) return mountIn(mount, other, run.context.nameOf)
+  }
+  return undefined
 }

@@ -91,6 +91,16 @@ function applyWith(operation: Operation, device: string): string {
   return `volctl apply --device ${shellWord(`${nameOf(operation)}=${device}`)}`
 }
 
+/** What the other attachments of this node tell of their devices; nothing where the credential may not list them. */
+async function namedByOthers({ operation, plan, context, waiting }: StepContext): Promise<string[]> {
+  const list = context.cluster.listVolumeAttachments().catch(() => [])
+  const all = await waiting.spend((ms) => withDeadline(list, ms, 'the API server'))
+  const others = all.filter(
+    ({ metadata, spec }) => spec.nodeName === plan.node && metadata.name !== operation.attachment?.name,
+  )
+  return others.flatMap(({ status }) => Object.values(status?.attachmentMetadata ?? {}))
+}
+
 function clues({ volume }: Operation, attachment: VolumeAttachment | undefined): string[] {
   const { handle = '' } = volume ?? {}
   const metadata = Object.values(attachment?.status?.attachmentMetadata ?? {})
@@ -133,7 +143,7 @@ export async function requireNothingUnexplained(run: StepContext): Promise<void>
       hint: `Find out which device it was (lsblk): ${nameTheDevice(operation)}`,
     })
   }
-  const found = await unexplainedDevice(run)
+  const found = await unexplainedDevice(run, devicesNamed(await namedByOthers(run), run))
   if (found === undefined) return
   throw new OperationRefused(
     'DeviceUnknown',

@@ -1,13 +1,22 @@
-/** Bind-mounts a device on the pod's file in the volume's global map directory (P98, P99). */
-
+/**
+ * A raw block volume of a pod: its device is bind-mounted on the pod's file in the volume's global map directory, a loop device on that
+ * file keeps it open, so that its number is not reused, and a link leads to it (P98-P100, P106).
+ */
+import { posix } from 'node:path'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
 import { diskFailure } from '../../files/disk-failure.ts'
+import { isWithin } from '../../files/path-within.ts'
+import { undeletedPath } from '../../mountinfo/deleted.ts'
 import { cannotHang } from '../../mountinfo/file-systems.ts'
-import type { StepOf } from '../../plan/plan.ts'
+import { ownPathOf, placeOf } from '../../mountinfo/linked-mounts.ts'
+import type { Step, StepOf } from '../../plan/plan.ts'
+import { pause } from '../../processes/deadline.ts'
 import { MountFailed, mount, requireFree } from '../mounts/mount-step.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
+import { makeDirectory } from '../operation/make-directory.ts'
 import { oneAtATime } from '../operation/one-at-a-time.ts'
+import { command, firstLineOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { takeBack } from '../operation/take-back.ts'
 import { deviceInUse } from './idle-device.ts'
@@ -62,4 +71,95 @@ function makeFile(target: string, { host }: StepContext): readonly Undo[] {
     throw diskFailure('WriteFailed', `${target} could not be created`, error, 'Plan again.')
   }
   return [{ what: target, back: () => host.unlink(target) }]
+}
+
+export async function holdOpen({ target }: Step, run: StepContext): Promise<readonly Undo[]> {
+  if (loopOn(target, run) !== undefined) return []
+  const result = await command(run, 'losetup', ['-f', target])
+  const made = loopOn(target, run)
+  if (made === undefined) {
+    throw new StepFailed('CommandFailed', `losetup -f ${target} made no loop device: ${firstLineOf(result)}`, {
+      hint: 'Check that the node has a free loop device (losetup -f), then plan again.',
+    })
+  }
+  return [{ what: `${made} on ${target}`, back: () => release(made, target, run) }]
+}
+
+/** The loop device of this very file: for a deleted one the kernel shows the name with " (deleted)" behind it. */
+function loopOn(file: string, { around, host }: StepContext): string | undefined {
+  const place = placeOf(around.table, file)
+  return host.loops().find(({ backingFile }) => backingFile === place)?.device
+}
+
+async function release(device: string, file: string, run: StepContext): Promise<void> {
+  const { around, host, waiting } = run
+  const place = placeOf(around.table, file)
+  if (host.loopBackingFile(device) !== place) return
+  const result = await waiting.spend((ms) => host.releaseLoop(device, ms))
+  if (!(await isReleased(device, place, run))) throw new Error(firstLineOf(result))
+}
+
+/** A link that leads elsewhere is replaced, as the kubelet does; anything else in its place is kept, and the step fails (S13). */
+export async function linkDevice(step: Step, run: StepContext): Promise<readonly Undo[]> {
+  const { host } = run
+  const { path } = await deviceOfSource(sourceOf(step, run), run)
+  const found = host.lstat(step.target)
+  if (found !== undefined && found.type !== 'link') {
+    throw new StepFailed('UnexpectedFile', `${step.target} is not a symbolic link, so the kubelet did not make it`, {
+      hint: 'Look at it; move it away or delete it yourself, then plan again.',
+    })
+  }
+  const before = host.readLink(step.target)
+  if (before === path) return []
+  const directories = makeDirectory({ op: 'mkdir', target: posix.dirname(step.target) }, run)
+  try {
+    if (before !== undefined) host.unlink(step.target)
+    host.symlink(path, step.target)
+  } catch (error) {
+    const failure = diskFailure('WriteFailed', `link ${step.target} could not be created`, error, 'Plan again.')
+    throw await takeBack(directories, failure, run)
+  }
+  return [...directories, { what: `link ${step.target}`, back: () => host.unlink(step.target) }]
+}
+
+/** Releases the loop device that a kubelet put on a block volume's map (C19, C84). */
+export async function releaseLoop(step: Step, run: StepContext): Promise<void> {
+  const { host, operation } = run
+  const file = host.loopBackingFile(step.target)
+  if (file === undefined) return
+  const own = ownPathOf(run.around.table, undeletedPath(file))
+  if (!operation.paths.some((path) => isWithin(own, path))) {
+    throw new StepFailed('ForeignDevice', `${step.target} is backed by ${file}, which is not this volume's`, {
+      hint: 'Plan again: the loop device is used for something else now.',
+    })
+  }
+  const result = await run.waiting.spend((ms) => host.releaseLoop(step.target, ms))
+  if (await isReleased(step.target, file, run)) return
+  const output = result.stderr.trim()
+  throw new StepFailed('HeldBy', `${step.target} on ${file} is still in use${output === '' ? '' : `: ${output}`}`, {
+    hint: `Find out who has ${step.target} open; then plan again.`,
+    stuck: result.timedOut,
+  })
+}
+
+const TRIES = 20
+const PAUSE_MS = 100
+
+/**
+ * While somebody has the loop device open, the kernel only marks it for release, and answers OK. Programs that list loop
+ * devices (`losetup -j`, udev) open each for a moment, so this waits a little.
+ *
+ * @param file its backing file before the release; a released loop device may have another one by now
+ */
+export async function isReleased(
+  device: string,
+  file: string,
+  { host, waiting, signal }: StepContext,
+): Promise<boolean> {
+  for (let tries = 1; ; tries++) {
+    const now = host.loopBackingFile(device)
+    if (now === undefined || undeletedPath(now) !== undeletedPath(file)) return true
+    if (tries === TRIES || waiting.isSpent || signal?.aborted) return false
+    await waiting.spend(() => pause(PAUSE_MS, signal))
+  }
 }

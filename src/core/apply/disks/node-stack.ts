@@ -99,6 +99,6 @@ export function keeperOf(mount: MountInfo, table: MountTable, rootDir: string): 
 }
 
 /** True if the path looks like that of a kubelet's volume, below any root directory (S8). */
-export function isKubelets(path: string): boolean {
+function isKubelets(path: string): boolean {
   return /\/(?:plugins\/kubernetes\.io|pods\/[^/]+\/volumes?(?:Devices|-subpaths)?)\//.test(`${path}/`)
 }

@@ -3,17 +3,18 @@
  * are the devices of the system directories, those that fstab names, image files, and the volumes of this node.
  */
 
+import { readStateFile } from '../../actual/state-file.ts'
 import type { BlockNode } from '../../block/block-tree.ts'
 import { EVERYTHING, withWhatItIsMadeOf } from '../../block/whole-disk.ts'
-import { isWithin } from '../../files/path-within.ts'
 import { describeProcess } from '../../holders/describe-holders.ts'
 import { undeletedPath } from '../../mountinfo/deleted.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import { csiUniqueName } from '../../names/volume-names.ts'
 import { describeMountIn, tablesAround } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { processesWith, requireSeen } from './device-processes.ts'
 import { mountsOf, namesBehind } from './disk-users.ts'
-import { fstabDevices, fstabPlaces, isKubelets, nodesOwn } from './node-stack.ts'
+import { fstabDevices, fstabPlaces, nodesOwn } from './node-stack.ts'
 
 export interface UnexplainedDevice {
   /** As the kernel calls it: sdb1. */
@@ -25,11 +26,19 @@ export interface UnexplainedDevice {
 /** In memory, on a file, or on a device that is checked itself: no attached disk has such a name. */
 const NO_DISKS = /^(?:zram|ram|loop)\d+$/
 
-/** The first one found. @throws StepFailed UsersUnknown if the openers cannot be seen */
-export async function unexplainedDevice(run: StepContext): Promise<UnexplainedDevice | undefined> {
-  const { host } = run
-  const tree = host.blockTree
+/**
+ * The first one found.
+ *
+ * @param attached "major:minor" of devices that other attachments of this node name
+ * @throws StepFailed UsersUnknown if the openers cannot be seen
+ */
+export async function unexplainedDevice(
+  run: StepContext,
+  attached: readonly string[],
+): Promise<UnexplainedDevice | undefined> {
+  const tree = run.host.blockTree
   const explained = explainedDevices(run)
+  for (const dev of attached) explained.add(tree.nameOf(dev) ?? '')
   const isExplained = (name: string): boolean => explained.has(name) || NO_DISKS.test(name)
   const nodes = tree
     .names()
@@ -41,20 +50,31 @@ export async function unexplainedDevice(run: StepContext): Promise<UnexplainedDe
   return mounted(nodes, run) ?? looped(nodes, run) ?? (await opened(nodes, run)) ?? keptByKernel(nodes, run)
 }
 
-function explainedDevices(run: StepContext): ReadonlySet<string> {
+function explainedDevices(run: StepContext): Set<string> {
   const { around, host, plan } = run
   const own = nodesOwn(around, plan.rootDir, host)
   const fstab = host.readSmallFile('/etc/fstab') ?? ''
   const kept = fstabPlaces(fstab).flatMap((place) => around.table.at(place))
-  // Volumes of this node: mounted or mapped where the kubelet has its volumes.
-  const volumes = around.table
-    .under('/')
-    .filter(({ mountPoint }) => isWithin(mountPoint, plan.rootDir) && isKubelets(mountPoint))
+  const volumes = around.table.under(plan.rootDir).filter(({ mountPoint }) => isOfAnother(mountPoint, run))
   return new Set([
     ...own.devices,
     ...[...kept, ...volumes].flatMap((mount) => namesOf(mount, run)),
     ...fstabDevices(host),
   ])
+}
+
+/** Where the kubelet mounts or maps a CSI volume. */
+const OF_CSI =
+  /^(?:(plugins\/kubernetes\.io\/csi\/[^/]+\/[^/]+)\/globalmount|(pods\/[^/]+\/volumes\/kubernetes\.io~csi\/[^/]+)\/mount|(plugins\/kubernetes\.io\/csi\/volumeDevices\/)(?:(?:staging|publish)\/)?([^/]+)(?:\/.+)?)$/
+
+/** The state file beside a mount says whose it is. A path below `plugins` or `pods` alone may be that of any volume, this one too. */
+function isOfAnother(mountPoint: string, { host, operation, plan }: StepContext): boolean {
+  const [, staged, published, devices, name] = OF_CSI.exec(mountPoint.slice(plan.rootDir.length + 1)) ?? []
+  const directory = staged ?? published ?? (devices && `${devices}${name}/data`)
+  const path = `${plan.rootDir}/${directory}/vol_data.json`
+  const content = directory === undefined ? undefined : host.readSmallFile(path)
+  const data = content === undefined ? undefined : readStateFile({ path, type: 'file', content })?.data
+  return data !== undefined && csiUniqueName(data.driverName, data.volumeHandle) !== operation.volume?.uniqueName
 }
 
 function namesOf(mount: MountInfo, { host: { blockTree } }: StepContext): string[] {

@@ -80,7 +80,8 @@ export function classifyPods(
   const running = [...(snapshot.runtime?.pods ?? []).map(({ uid }) => uid), ...(snapshot.processes ?? [])]
   const uids = new Set<string>([
     ...listed.keys(),
-    ...tree.childDirs('pods'),
+    // mkfs makes it where `pods` is a file system of its own.
+    ...tree.childDirs('pods').filter((uid) => uid !== 'lost+found'),
     ...inputs.podsWithMounts(),
     ...blockUids,
     ...running.filter((uid) => witnesses.isAlive(uid)),
