@@ -13,7 +13,6 @@ const CLUSTER = ['plan', '--cluster', '--snapshot', join(CAPTURES, '..', 'cluste
 it.each([
   { args: [], says: 'What is wrong on this node: kubectl volctl plan' },
   { args: ['plan', '--oprhans'], says: 'See kubectl volctl plan --help' },
-  { args: ['--oprhans'], says: 'See kubectl volctl --help' },
   // What is typed on the node is volctl there.
   {
     args: ['plan', '--snapshot', join(CAPTURES, 'forcedel-killed/before.json')],

@@ -12,18 +12,21 @@ const STUCK = ['--snapshot', join(CAPTURES, 'forcedel-killed', 'before.json')]
 let node: WarmNode
 
 beforeAll(async () => {
-  node = await startWarmNode(join(CAPTURES, 'healthy', 'node.json'))
+  node = await startWarmNode(join(CAPTURES, 'forcedel-killed', 'before.json'))
 })
 afterAll(() => node[Symbol.asyncDispose]())
 
-/** What a run could leave behind in its process. */
-function left(): object {
-  const listeners = [process, process.stdout, process.stderr].map((from) =>
+function listeners(): object {
+  return [process, process.stdout, process.stderr].map((from) =>
     Object.fromEntries(from.eventNames().map((name) => [String(name), from.listenerCount(name)])),
   )
+}
+
+/** What a run could have set in its process. */
+function settings(): object {
   const { exitCode, argv, argv0, env } = process
   const umask = /^Umask:.*$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[0]
-  return { exitCode, argv: [...argv], argv0, env: { ...env }, umask, directory: process.cwd(), listeners }
+  return { exitCode, argv: [...argv], argv0, env: { ...env }, umask, directory: process.cwd() }
 }
 
 /** What still runs, which may take a moment to end: children, timers and connections. */
@@ -56,9 +59,12 @@ const cases: readonly Case[] = [
 
 it('each command line gives the same a second time, whatever was run in between, and leaves nothing behind', async () => {
   const run = ({ args, world }: Case): Promise<Result> => volctl(args, world?.())
+  // None that volctl itself would set.
+  const umask = process.umask(0o027)
+  const set = settings()
   // oclif, the commands and Node.js' own parts are loaded once.
   for (const each of cases) await run(each)
-  const [before, atWork] = [left(), running()]
+  const [heard, atWork] = [listeners(), running()]
   const first: Result[] = []
   for (const each of cases) first.push(await run(each))
   const second: Result[] = []
@@ -75,7 +81,8 @@ it('each command line gives the same a second time, whatever was run in between,
     expect(timeless(two)).toEqual(timeless(one))
     expect(timeless(three)).toEqual(timeless(one))
   }
-  expect(left()).toEqual(before)
+  expect([settings(), listeners()]).toEqual([set, heard])
+  process.umask(umask)
   expect(await until(() => running().length <= atWork.length), running().join()).toBe(true)
 })
 

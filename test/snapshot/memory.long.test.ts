@@ -32,10 +32,8 @@ function newNames(count: number): string {
 
 describe('S34: to read a snapshot takes less than 500 MB', () => {
   it.each<{ name: string; document: () => string; how?: 'packed' | 'pipe'; outcome: string }>([
-    { name: 'one long text', document: () => filled(HEAD, ROOM), outcome: 'read' },
-    { name: 'one long text, packed', document: () => filled(HEAD, ROOM), how: 'packed', outcome: 'read' },
     {
-      name: 'the same with two bytes a character',
+      name: 'one long text of two bytes a character',
       document: () => filled(HEAD, ROOM, '数'),
       outcome: 'too large',
     },
@@ -46,12 +44,11 @@ describe('S34: to read a snapshot takes less than 500 MB', () => {
       outcome: 'read',
     },
     {
-      name: 'a shorter one',
+      name: 'the same, packed',
       document: () => filled(`${HEAD},${table(48 * 2 ** 20)}`, ROOM),
       how: 'packed',
       outcome: 'read',
     },
-    { name: 'empty lists', document: () => `${HEAD},${list(1_499_900, '[]')}}`, outcome: 'read' },
     { name: 'empty lists and text', document: () => filled(`${HEAD},${list(1_000_000, '[]')}`, 65e6), outcome: 'read' },
     { name: 'numbers', document: () => `${HEAD},${list(2_999_900, '1.5')}}`, outcome: 'read' },
     { name: 'objects with an index', document: () => `${HEAD},${list(590_000, '{"9":0}')}}`, outcome: 'read' },
