@@ -92,9 +92,6 @@ describe.each(monitors)('%s', (file) => {
   })
 })
 
-it('a flag that volctl does not have is noticed', async () =>
-  await expect(flagsOf(['check', '--no-such-flag'])).rejects.toThrow(/no-such-flag/))
-
 it('the service of the timer: volctl takes the command line, and its answers are no failures', async () => {
   const unit = read('volctl-metrics.service')
   const [, line = ''] = /^ExecStart=.*\/volctl ([^>]*) >/m.exec(unit) ?? []
