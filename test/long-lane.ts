@@ -14,11 +14,15 @@ export const LONG_LANE: readonly { readonly about: readonly string[]; readonly t
     tests: 'test/{e2e/layouts,privileged/layouts/*}.long.test.ts',
   },
   {
-    about: ['src/core/apply/{*,operation/*}', 'src/core/journal/*', 'src/core/cli/{interrupts,confirm}.ts'],
-    tests: 'test/{e2e/{kill,interruptions},privileged/faults/*}.long.test.ts',
+    about: [
+      'src/core/apply/{*,{operation,detach}/*}',
+      'src/core/{api,journal}/*',
+      'src/core/cli/{interrupts,confirm}.ts',
+    ],
+    tests: 'test/{e2e/{kill,interruptions,api-away},privileged/faults/*}.long.test.ts',
   },
   { about: ['src/core/kubelet-stop/*', 'src/commands/apply.ts'], tests: 'test/privileged/stop/*.long.test.ts' },
-  { about: ['src/core/api/**', 'src/core/apply/{operation,detach}/*'], tests: 'test/e2e/api-away.long.test.ts' },
+  { about: ['src/core/{api,snapshot,json}/**'], tests: 'test/{cli/hostile-api,fuzz/*,snapshot/*}.long.test.ts' },
   { about: ['src/core/cluster/{apply,controller}/*'], tests: 'test/e2e/cluster/*.long.test.ts' },
   {
     about: ['src/core/{csi,plugins}/**', 'src/core/apply/{csi,mounts,content,expand}/**'],
@@ -34,24 +38,16 @@ export const LONG_LANE: readonly { readonly about: readonly string[]; readonly t
   },
   {
     about: ['src/core/{trust,api/kubeconfig,journal,files}/**', 'src/core/cli/write-out.ts', 'bin/*', 'src/*.ts'],
-    tests: 'test/privileged/trust/*.long.test.ts',
+    tests: 'test/{privileged/trust/*,trust/*,cli/launcher}.long.test.ts',
   },
   {
     about: ['docs/runbooks.md', 'src/commands/*', 'test/helpers/doc-commands.ts'],
     tests: 'test/e2e/runbooks.long.test.ts',
   },
-  { about: ['scripts/demo.ts', 'test/helpers/{scene,csi-driver}/*'], tests: 'test/e2e/{demo,crowded}.long.test.ts' },
-  { about: ['test/helpers/{strangers,own-machine,crowded-root}*.ts'], tests: 'test/e2e/crowded.long.test.ts' },
+  { about: ['scripts/demo.ts', 'test/helpers/**'], tests: 'test/e2e/{demo,crowded}.long.test.ts' },
   {
-    about: [
-      'package.json',
-      'bin/*',
-      'scripts/{build,package,install}*',
-      'scripts/{package,executable}/*',
-      'deploy/*',
-      'man/**',
-    ],
-    tests: 'test/package/*.long.test.ts',
+    about: ['package.json', 'bin/*', 'scripts/**', 'deploy/*', 'man/**'],
+    tests: 'test/{package/*,cli/build}.long.test.ts',
   },
 ]
 
