@@ -208,7 +208,7 @@ async function applied(node: LiveNode): Promise<readonly [state: string, message
 function left(node: LiveNode): [boolean, number] {
   const isWalker = (pid: string): boolean => {
     try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('walker/main.')
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('walker+main.')
     } catch {
       return false
     }
