@@ -55,10 +55,8 @@ export interface Where {
  * @param argv what follows the script
  */
 export async function main(argv: readonly string[], io: Io, where: Where): Promise<number> {
-  const { args: named, caller } = acceptCaller(argv)
-  const { args, isPlugin } = acceptName(named, io.name)
   const { script, node } = where
-  const run: Run = { io, argv: named, isPlugin, caller, script, status: 0 }
+  const run: Run = { io, argv, script, status: 0 }
   const lose = (): void => undefined
   io.stderr.on('error', lose)
   try {
@@ -66,12 +64,15 @@ export async function main(argv: readonly string[], io: Io, where: Where): Promi
       if (node !== undefined) givePlaces(node)
       using output = standardOutput()
       try {
+        const { args: named, caller } = acceptCaller(argv)
+        const { args, isPlugin } = acceptName(named, io.name)
+        Object.assign(run, { argv: named, caller, isPlugin })
         await perform(args, where)
         await output.flush()
       } catch (error) {
         // What goes wrong outside a command: an unknown one, output that cannot be written.
         const explained = explainError(error, {})
-        await sayError(explained, args)
+        await sayError(explained, argv)
         run.status = explained.exit
       }
       await messages.flush()

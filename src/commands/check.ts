@@ -23,8 +23,6 @@ import { planWithDecisions } from '../core/reconcile/decisions.ts'
 /** Put in by the build (scripts/build.ts). */
 declare const VOLCTL_COMMIT: string
 
-/** The node exporter does not run as root. */
-
 const FORMATS = ['table', 'json', 'yaml', 'prometheus']
 
 export default class Check extends VolctlCommand {
@@ -73,7 +71,13 @@ export default class Check extends VolctlCommand {
     }
     // A snapshot does not change: there is no second look at it.
     const pauseMs = flags.snapshot === undefined ? confirmMs : 0
-    const seen = await inTime(this.#examine(look, pauseMs), timeoutMs, () => tooLate(timeoutMs))
+    const tooLate = `no answer within ${formatDuration(timeoutMs)} (--timeout)`
+    const hint = 'Run volctl plan -v to see what takes so long.'
+    const seen = await inTime(
+      this.#examine(look, pauseMs),
+      timeoutMs,
+      () => new VolctlError('TimedOut', tooLate, { hint }),
+    )
     await this.#print(checkOf(seen), seen, flags.output)
   }
 
@@ -117,10 +121,4 @@ export function checkTimes(flags: {
 }): { readonly confirmMs: number; readonly timeoutMs: number } {
   const { confirm = flags.output === 'prometheus' ? '0' : '15s', timeout = '60s' } = flags
   return { confirmMs: parseDuration(confirm, '--confirm'), timeoutMs: parseDuration(timeout, '--timeout') }
-}
-
-function tooLate(timeoutMs: number): VolctlError {
-  return new VolctlError('TimedOut', `no answer within ${formatDuration(timeoutMs)} (--timeout)`, {
-    hint: 'Run volctl plan -v to see what takes so long.',
-  })
 }

@@ -44,8 +44,8 @@ export interface Run {
   readonly io: Io
   /** The command line, without what only volctl itself adds. */
   readonly argv: readonly string[]
-  readonly isPlugin: boolean
-  readonly caller: Caller | undefined
+  readonly isPlugin?: boolean
+  readonly caller?: Caller | undefined
   /** What volctl's own children are started from, where Node.js runs a script. */
   readonly script: string | undefined
   status: number
@@ -82,8 +82,6 @@ export const PROCESS: Io = {
 const NO_RUN: Run = {
   io: PROCESS,
   argv: [],
-  isPlugin: false,
-  caller: undefined,
   script: process.argv[1],
   status: 0,
 }
