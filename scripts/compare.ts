@@ -31,6 +31,7 @@ async function commandLine(checkout: string): Promise<(...args: readonly string[
   const { commandManifest } = await import(join(checkout, 'scripts', 'manifest.ts'))
   const manifest = await commandManifest()
   const { main } = await import(join(checkout, 'src', 'main.ts'))
+  const { PROCESS } = main.length === 3 ? await import(join(checkout, 'src', 'core', 'trust', 'run.ts')) : {}
   const { exit } = process
   const now = Date.now()
   Date.now = () => now
@@ -43,20 +44,14 @@ async function commandLine(checkout: string): Promise<(...args: readonly string[
   }
   for (const stream of [process.stdout, process.stderr]) Object.assign(stream.setMaxListeners(0), { write })
   return async (...args) => {
-    const ended = Promise.withResolvers<void>()
+    const ended = Promise.withResolvers<unknown>()
     text = ''
     process.argv = [process.execPath, join(checkout, 'bin', 'volctl'), ...args]
-    Object.assign(process, { exitCode: 0, exit: () => ended.resolve() })
-    let status: unknown
-    if (main.length === 3) {
-      const { PROCESS } = await import(join(checkout, 'src', 'core', 'trust', 'run.ts'))
-      status = await main(args, PROCESS, { manifest, root: checkout, script: undefined })
-    } else {
-      // A checkout from before `main` was a function.
-      main(manifest, checkout)
-      await ended.promise
-      status = process.exitCode
-    }
+    Object.assign(process, { exitCode: 0, exit: () => ended.resolve(process.exitCode) })
+    // In a checkout from before `main` was a function it ends the process.
+    const status = await (PROCESS
+      ? main(args, PROCESS, { manifest, root: checkout, script: undefined })
+      : Promise.race([ended.promise, main(manifest, checkout)]))
     Object.assign(process, { exit })
     return `${text.replaceAll(/^\[[^\]]*s\] /gm, '')}exit ${status}\n`
   }

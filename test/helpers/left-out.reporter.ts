@@ -15,5 +15,5 @@ export default class LeftOut implements Reporter {
 function reasonOf(test: TestCase): string {
   const result = test.result()
   const note = result.state === 'skipped' ? result.note : ''
-  return note || /\(([^()]+ [^()]*)\)(?: > |$)/.exec(test.fullName)?.[1] || noMounts || 'as their titles say'
+  return note || /\(([^()]*[a-z] [^()]*)\)(?: > |$)/.exec(test.fullName)?.[1] || noMounts || 'as their titles say'
 }

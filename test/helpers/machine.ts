@@ -1,12 +1,15 @@
 /** Tests with real mounts, in a file that is alone on a machine (machine-pool.ts). */
-import { readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'vitest'
 import { kernelTextIfAny } from '../../src/core/trust/kernel.ts'
 import { sweep, temporary } from './left-behind.ts'
 import { noMounts } from './namespace.ts'
-import { LAYOUT, layOutScenario, unmountBelow } from './scenario.ts'
-import type { Layout } from './scene/layouts.ts'
+import { unmountBelow } from './scenario.ts'
+import { type Layout, layOut } from './scene/layouts.ts'
+
+/** In the environment of a test: the layout of the mounts around its root directory. */
+export const LAYOUT = 'VOLCTL_TEST_LAYOUT'
 
 /**
  * `it` for such a test: `({ directory }) => …` has a new directory. Mounts below it are taken off, and it is removed, when the test
@@ -19,7 +22,11 @@ export const it = test
       const directory = temporary('volctl-scene-')
       const { [LAYOUT]: layout } = process.env
       try {
-        if (layout !== undefined) layOutScenario(layout as Layout, directory)
+        if (layout !== undefined) {
+          const rootDir = `${directory}/kubelet`
+          mkdirSync(rootDir)
+          layOut(layout as Layout, directory, rootDir)
+        }
         await use(directory)
       } finally {
         unmountBelow(directory)

@@ -1,17 +1,7 @@
 /** Mounts and commands of tests with real mounts. */
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
-import { type Layout, layOut } from './scene/layouts.ts'
-
-/** In the environment of a test: the layout of the mounts around its root directory. */
-export const LAYOUT = 'VOLCTL_TEST_LAYOUT'
-
-export function layOutScenario(layout: Layout, directory: string): void {
-  const rootDir = `${directory}/kubelet`
-  mkdirSync(rootDir)
-  layOut(layout, directory, rootDir)
-}
 
 /** Below a directory: pods of one UID under two roots are one pod's, whose volumes are not set up twice (S8). */
 export function unmountBelow(directory: string): void {

@@ -3,7 +3,7 @@
  * mount stands in the table four times, and the first of them is seen.
  */
 import { afterAll, beforeAll, describe } from 'vitest'
-import { LAYOUT } from '../../helpers/scenario.ts'
+import { LAYOUT } from '../../helpers/machine.ts'
 import type { Layout } from '../../helpers/scene/layouts.ts'
 
 describe.each<Layout>(['nested'])('S8, O35: on the layout %s', async (layout) => {
