@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, credentials } from '@grpc/grpc-js'
 import { noMounts } from '../namespace.ts'
 import { makeImage } from './image.ts'
-import { field, firstText, mapField, numberField } from './wire.ts'
 
 const BUSYBOX = '/bin/busybox'
 const IMAGE = 'volctl.test/pause:1'
@@ -159,4 +158,37 @@ disabled_plugins = [${['aufs', 'btrfs', 'zfs', 'devmapper', 'overlayfs'].map((na
   [plugins."${cri}".containerd.runtimes.runc]
     runtime_type = "io.containerd.runc.v2"
 `
+}
+
+// Protocol buffers by hand, for the few CRI calls that only this test makes (volctl itself starts no pods). Field numbers: k8s.io/cri-api
+// runtime.v1.
+
+/** A field with a length: text or an inner message; lists of fields are messages. */
+function field(number: number, content: string | Buffer | readonly Buffer[]): Buffer {
+  const bytes = Array.isArray(content) ? Buffer.concat(content) : Buffer.from(content as string | Buffer)
+  return Buffer.concat([varint((number << 3) | 2), varint(bytes.length), bytes])
+}
+
+function numberField(number: number, value: number): Buffer {
+  return Buffer.concat([varint(number << 3), varint(value)])
+}
+
+function mapField(number: number, values: Readonly<Record<string, string>>): Buffer {
+  return Buffer.concat(Object.entries(values).map(([key, value]) => field(number, [field(1, key), field(2, value)])))
+}
+
+/** The text of the first field, if it is one: the id in every answer here. */
+function firstText(message: Buffer): string {
+  const length = message[1] ?? 0
+  return message.subarray(2, 2 + length).toString()
+}
+
+function varint(value: number): Buffer {
+  const bytes: number[] = []
+  let rest = value
+  while (rest > 127) {
+    bytes.push((rest & 127) | 128)
+    rest >>>= 7
+  }
+  return Buffer.from([...bytes, rest])
 }
