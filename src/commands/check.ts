@@ -71,13 +71,11 @@ export default class Check extends VolctlCommand {
     }
     // A snapshot does not change: there is no second look at it.
     const pauseMs = flags.snapshot === undefined ? confirmMs : 0
-    const tooLate = `no answer within ${formatDuration(timeoutMs)} (--timeout)`
-    const hint = 'Run volctl plan -v to see what takes so long.'
-    const seen = await inTime(
-      this.#examine(look, pauseMs),
-      timeoutMs,
-      () => new VolctlError('TimedOut', tooLate, { hint }),
-    )
+    const tooLate = () =>
+      new VolctlError('TimedOut', `no answer within ${formatDuration(timeoutMs)} (--timeout)`, {
+        hint: 'Run volctl plan -v to see what takes so long.',
+      })
+    const seen = await inTime(this.#examine(look, pauseMs), timeoutMs, tooLate)
     await this.#print(checkOf(seen), seen, flags.output)
   }
 

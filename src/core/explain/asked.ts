@@ -96,7 +96,7 @@ function ofPods(context: PlanContext, uids: readonly string[]): Omit<Asked, 'ide
   return { subject: { kind: 'Pod', name }, places: [], scope: { ...NO_SCOPE, pods: uids, only: uids, volumes: own } }
 }
 
-/** @throws VolctlError AmbiguousName, NotFound */
+/** What a name means: one thing. @throws VolctlError AmbiguousName, NotFound: of several, or none, it says what to ask for instead */
 function findTarget(context: PlanContext, candidates: readonly Candidate[], what: string): Found {
   const found = matching(candidates, what)
   const [first] = found

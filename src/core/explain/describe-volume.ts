@@ -184,7 +184,12 @@ function becauseOf(context: PlanContext, volume: VolumeRow, { decisions }: Conce
 
 export const NOTHING_HERE = 'no pod on this node wants the volume, and nothing of the volume is mounted or on disk here'
 
-/** @param only UIDs of pods: what others have of it is left out; empty: of all */
+/**
+ * The chain of a volume, link by link: claim, PersistentVolume, VolumeAttachment, staged mount or block map, the pods' mounts, their
+ * sub-paths. A link is good where it is as the pods of this node need it, bad where it is broken, missing or left over.
+ *
+ * @param only UIDs of pods: what others have of it is left out; empty: of all
+ */
 function chainOf(context: PlanContext, volume: VolumeRow, only: readonly string[]): Link[] {
   const { wanted, unresolved, havingUids } = volume
   // A pod that runs, or may, has it, whether or not its spec is known.

@@ -2,19 +2,21 @@
  * Every volume of a node, made once between desired and actual state and the pass: a row each. Findings are made with its keys, and
  * whoever shows a finding asks here whose it is. Nothing is made before it is asked for: a healthy node's plan asks for nothing.
  */
-
 import type { BlockMapping, BlockVolume } from '../actual/block-volume.ts'
 import type { PodVolume, SubPaths } from '../actual/pod-volume.ts'
 import type { StagedVolume } from '../actual/staged-volumes.ts'
+import { csiSourceOf } from '../desired/csi-translation/translate.ts'
 import type { UnresolvedVolume, VolumeToMount } from '../desired/desired-state.ts'
+import { volumesInStatus } from '../desired/node-status.ts'
 import type { GlobalMount } from '../devices/global-mounts.ts'
 import { isWithin } from '../files/path-within.ts'
 import { append } from '../lang/append.ts'
 import type { VolumeAttachment } from '../model/objects.ts'
+import type { NodeSnapshot } from '../model/snapshot.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
+import { csiGlobalDir, parseCsiUniqueName } from '../names/volume-names.ts'
 import type { PodUid, RowKey, Subject } from '../plan/subject.ts'
-import type { Identified } from './identified.ts'
-import { KnownHandles } from './known-handles.ts'
+import type { CsiIdentity, Identified } from './identified.ts'
 import { makeRows, type Rows } from './make-rows.ts'
 import { NodeThings } from './node-things.ts'
 import { type Part, Places } from './places.ts'
@@ -223,4 +225,49 @@ function byPod(rows: readonly VolumeRow[]): ReadonlyMap<PodUid, readonly VolumeR
   const found = new Map<PodUid, VolumeRow[]>()
   for (const row of rows) for (const uid of row.podUids) append(found, uid, row)
   return found
+}
+
+/** Handles from state files, PersistentVolumes and the node's status, by the staging directory of each (C10, C95). */
+class KnownHandles {
+  readonly #snapshot: NodeSnapshot
+  readonly #recorded: readonly CsiIdentity[]
+  #byDirectory: ReadonlyMap<string, CsiIdentity> | undefined
+
+  /** @param recorded volumes that a state file on this node names */
+  constructor(snapshot: NodeSnapshot, recorded: readonly CsiIdentity[]) {
+    this.#snapshot = snapshot
+    this.#recorded = recorded
+  }
+
+  /** The volume whose driver and handle give this directory its name. Every handle is hashed once. */
+  stagedIn(directory: string): CsiIdentity | undefined {
+    this.#byDirectory ??= this.#hashed()
+    return this.#byDirectory.get(directory)
+  }
+
+  #hashed(): ReadonlyMap<string, CsiIdentity> {
+    const known = new Map<string, CsiIdentity>()
+    for (const identity of [...this.#recorded, ...this.#ofPersistentVolumes(), ...this.#ofNodeStatus()]) {
+      const dir = csiGlobalDir(identity.driver, identity.handle)
+      if (!known.has(dir)) known.set(dir, identity)
+    }
+    return known
+  }
+
+  #ofPersistentVolumes(): CsiIdentity[] {
+    return (this.#snapshot.api?.persistentVolumes ?? []).flatMap((volume) => {
+      const csi = csiSourceOf(volume)
+      return csi === undefined
+        ? []
+        : [{ driver: csi.driver, handle: csi.volumeHandle, from: `PersistentVolume ${volume.metadata.name}` }]
+    })
+  }
+
+  /** The last trace of a volume whose PersistentVolume and state file are both gone (N64). */
+  #ofNodeStatus(): CsiIdentity[] {
+    return volumesInStatus(this.#snapshot.api?.node).flatMap((name) => {
+      const volume = parseCsiUniqueName(name)
+      return volume === undefined ? [] : [{ ...volume, from: "the node's status" }]
+    })
+  }
 }

@@ -61,7 +61,7 @@ function mainOf(resolved: readonly Resolved[], about: Said['about']): Resolved |
   return found.toSorted((a, b) => rank(a) - rank(b) || worst(a) - worst(b))[0]
 }
 
-/** @returns each volume with something of the pod on disk; empty where the answer is not about a pod that is gone */
+/** What is left on disk of a pod that is gone, a volume each, and why the kubelet does not clean it up; of another subject none. */
 function leftVolumes({ subject, pods, volumes, inputs }: Explanation): string[] {
   if (subject.kind !== 'Pod') return []
   const gone = new Set(pods.flatMap((each) => (each.class === 'Gone' ? each.pod.uid : [])))
