@@ -1,15 +1,14 @@
 /**
  * Measures volctl's speed against its demands, as ratios of whole processes that run alternately, medians of rounds, with the
- * packaged executable: `npm run bench [-- NAME...]`, by the names below. Exits with 1 if a demand is missed. With --write, and all rows,
- * the table in docs/dev/speed.md is replaced.
+ * packaged executable: `npm run bench [-- NAME...]`, by the names below. Exits with 1 if a demand is missed. What it
+ * prints is the table of docs/dev/speed.md.
  */
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg, release, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
-import { explainRows, planPodsRows } from './bench/full-node.ts'
 import type { Row } from './bench/measure.ts'
-import { clusterRows, planMountsRows, startRows, unmountRows } from './bench/rows.ts'
+import { clusterRows, explainRows, planMountsRows, planPodsRows, startRows, unmountRows } from './bench/rows.ts'
 import { thisArch } from './package/debian-libraries.ts'
 import { makeExecutable } from './package/executable.ts'
 
@@ -23,7 +22,6 @@ const ROWS: Readonly<Record<string, (directory: string, volctl: string) => Promi
   cluster: clusterRows,
 }
 const root = join(import.meta.dirname, '..')
-const SPEED = join(root, 'docs', 'dev', 'speed.md')
 const HEAD = `| what / against what | at most | measured | medians | |
 |---|---|---|---|---|`
 
@@ -43,7 +41,7 @@ function line({ name, peer, atMost, measured }: Row): string {
   return `| ${name} / ${peer} | ${atMost} | ${median} (${least} to ${most}) | ${medians} | ${met} |`
 }
 
-const names = process.argv.slice(2).filter((name) => name !== '--write')
+const names = process.argv.slice(2)
 const unknown = names.find((name) => !(name in ROWS))
 if (unknown !== undefined) {
   console.error(`bench: there is no row ${unknown}, only ${Object.keys(ROWS).join(', ')}.`)
@@ -74,9 +72,3 @@ for (const [name, measure] of Object.entries(ROWS)) {
   }
 }
 process.exitCode = lines.some((each) => each.includes('MISSED')) ? 1 : 0
-if (process.argv.includes('--write') && names.length === 0) {
-  const between = /(<!-- bench -->\n).*(<!-- \/bench -->)/s
-  const table = `${about}\n\n${[HEAD, ...lines].join('\n')}\n`
-  const write = (_: string, from: string, to: string): string => `${from}${table}${to}`
-  writeFileSync(SPEED, readFileSync(SPEED, 'utf8').replace(between, write))
-}

@@ -28,8 +28,7 @@ const { COMPARE_NODES = '300', COMPARE_CLUSTERS = '100' } = process.env
 
 /** Runs command lines of a checkout's source in this process, which loads it once, and returns what they print. */
 async function commandLine(checkout: string): Promise<(...args: readonly string[]) => Promise<string>> {
-  const { commandManifest } = await import(join(checkout, 'scripts', 'manifest.ts'))
-  const manifest = await commandManifest()
+  const manifest = await (await import(join(checkout, 'scripts', 'manifest.ts'))).commandManifest()
   const { main } = await import(join(checkout, 'src', 'main.ts'))
   const { PROCESS } = main.length === 3 ? await import(join(checkout, 'src', 'core', 'trust', 'run.ts')) : {}
   const { exit } = process
@@ -63,10 +62,8 @@ async function answer(checkout: string, folder: string, files: readonly string[]
   for (const [index, file] of files.entries()) {
     const ask = async (args: readonly string[], snapshot = file, name = args.join(' ')): Promise<string> => {
       const text = await volctl(...args, '--snapshot', snapshot)
-      writeFileSync(
-        join(folder, `${index} ${file.slice(-24)} ${name}`.replaceAll('/', ' ')),
-        text.replaceAll(folder, ''),
-      )
+      const to = join(folder, `${index} ${file.slice(-24)} ${name}`.replaceAll('/', ' '))
+      writeFileSync(to, text.replaceAll(folder, ''))
       return text
     }
     const scope = file.endsWith('.jsonl') ? ['--cluster'] : []
@@ -127,27 +124,27 @@ if (before === '--answer') {
   const [folder = '', list = ''] = more
   await answer(after, folder, readFileSync(list, 'utf8').split('\n'))
   process.exit(0)
-} else {
-  const out = mkdtempSync(join(tmpdir(), 'compare-'))
-  const [one, other, made] = ['before', 'after', 'made'].map((name) => join(out, name)) as [string, string, string]
-  for (const folder of [one, other, made]) mkdirSync(folder)
-  const files = [...snapshots(made), ...more.map((file) => resolve(file))]
-  writeFileSync(join(out, 'snapshots'), files.join('\n'))
-  const ask = async (checkout: string, folder: string): Promise<void> => {
-    const args = [import.meta.filename, '--answer', resolve(checkout), folder, join(out, 'snapshots')]
-    const child = spawn(process.execPath, args, { stdio: 'inherit' })
-    if ((await new Promise((done) => child.on('exit', done))) !== 0) throw new Error(`${checkout} did not answer`)
-  }
-  await Promise.all([ask(before, one), ask(after, other)])
-  const text = (folder: string, name: string): string => readFileSync(join(folder, name), 'utf8')
-  const names = readdirSync(one).filter((name) => readdirSync(other).includes(name))
-  const differing = names.filter((name) => text(one, name) !== text(other, name))
-  const kinds = Object.entries(
-    Object.groupBy(differing, (name) =>
-      differences(text(one, name), text(other, name)).replaceAll(/[0-9a-f]{6,}(?:-[0-9a-f]+)*|\d+/g, '#'),
-    ),
-  ).toSorted(([, a = []], [, b = []]) => b.length - a.length)
-  for (const [kind, of = []] of kinds) console.log(`${of.length} of this kind, the first: ${of[0]}\n${kind}\n`)
-  console.log(`${files.length} snapshots, ${names.length} answers, ${differing.length} differ; all are in ${out}`)
-  process.exitCode = differing.length === 0 ? 0 : 1
 }
+const out = mkdtempSync(join(tmpdir(), 'compare-'))
+const [one = '', other = '', made = ''] = ['before', 'after', 'made'].map((name) =>
+  mkdirSync(join(out, name), { recursive: true }),
+)
+const files = [...snapshots(made), ...more.map((file) => resolve(file))]
+writeFileSync(join(out, 'snapshots'), files.join('\n'))
+const ask = async (checkout: string, folder: string): Promise<void> => {
+  const args = [import.meta.filename, '--answer', resolve(checkout), folder, join(out, 'snapshots')]
+  const child = spawn(process.execPath, args, { stdio: 'inherit' })
+  if ((await new Promise((done) => child.on('exit', done))) !== 0) throw new Error(`${checkout} did not answer`)
+}
+await Promise.all([ask(before, one), ask(after, other)])
+const text = (folder: string, name: string): string => readFileSync(join(folder, name), 'utf8')
+const names = readdirSync(one).filter((name) => readdirSync(other).includes(name))
+const differing = names.filter((name) => text(one, name) !== text(other, name))
+const kinds = Object.entries(
+  Object.groupBy(differing, (name) =>
+    differences(text(one, name), text(other, name)).replaceAll(/[0-9a-f]{6,}(?:-[0-9a-f]+)*|\d+/g, '#'),
+  ),
+).toSorted(([, a = []], [, b = []]) => b.length - a.length)
+for (const [kind, of = []] of kinds) console.log(`${of.length} of this kind, the first: ${of[0]}\n${kind}\n`)
+console.log(`${files.length} snapshots, ${names.length} answers, ${differing.length} differ; all are in ${out}`)
+process.exitCode = differing.length === 0 ? 0 : 1

@@ -2,15 +2,11 @@
  * The main job on any Linux machine, with no cluster: a node's real state is made in a private mount namespace and a
  * temporary directory, broken as nodes break, and repaired. Each command is echoed as a person would type it, and none waits for
  * a person. Nothing is left behind, even if it is interrupted; what it leaves if it is killed, the next demo sweeps.
- *
- *   npm run demo -- --step     waits for Enter before each command
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { parseArgs } from 'node:util'
 import { errorMessage } from '../src/core/errors/errors.ts'
 import { lockedDirectory, sweepUnlocked } from '../test/helpers/demo-directory.ts'
 import { sweep } from '../test/helpers/left-behind.ts'
@@ -25,7 +21,6 @@ const root = join(import.meta.dirname, '..')
 const INSIDE = 'VOLCTL_DEMO_DIRECTORY'
 /** How the names of such directories begin. */
 const DIRECTORIES = 'volctl-demo-'
-const { step } = parseArgs({ options: { step: { type: 'boolean', default: false } } }).values
 const NO_PAGER = '--no-pager'
 const TO_REMEMBER = `
 On a node, as root:
@@ -50,7 +45,7 @@ async function outside(): Promise<number> {
   const { path: own, lock } = lockedDirectory(DIRECTORIES)
   noteStrangers()
   const endMachine = allowMachines(own)
-  const inner = [process.execPath, '--no-warnings', import.meta.filename, ...(step ? ['--step'] : [])]
+  const inner = [process.execPath, '--no-warnings', import.meta.filename]
   try {
     const child = spawn(...onOwnMachine(inner), {
       // unshare(1) passes no signal on to a process that it forks: a request to stop goes through a channel. The directory is
@@ -137,7 +132,6 @@ async function runVolctl(
   const args = [...shown, ...more]
   const typed = (words: readonly string[]): string =>
     ['volctl', ...words.map((word) => (word.includes(' ') ? `'${word}'` : word))].join(' ')
-  if (step) await enter(typed(shown), signal)
   // Before it asks, apply shows the plan once more, with all that is known about each volume: pages of it.
   const brief = shown[0] === 'apply'
   say(`\n$ ${typed(shown)}${brief ? '   # the plan that it shows first is left out' : ''}`)
@@ -155,14 +149,6 @@ async function runVolctl(
   if (status === 0) return
   say(leftOut)
   throw new Failed(`${typed(args)} ended with ${by ?? `exit status ${status}`}`)
-}
-
-/** Waits for Enter, or for the end of what is typed. */
-async function enter(command: string, signal?: AbortSignal): Promise<void> {
-  say(`\nEnter: ${command}`)
-  const lines = createInterface({ input: process.stdin })
-  const options = signal === undefined ? {} : { signal }
-  await Promise.race([once(lines, 'line', options), once(lines, 'close', options)]).finally(() => lines.close())
 }
 
 async function onSnapshot(): Promise<number> {

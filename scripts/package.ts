@@ -16,17 +16,13 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CAPTURE } from './build.ts'
-import { writeDeb } from './package/deb.ts'
 import type { Arch } from './package/debian-libraries.ts'
+import { writeDeb, writeRpm } from './package/distributions.ts'
 import { makeExecutable } from './package/executable.ts'
-import { about, type Effort } from './package/facts.ts'
 import { leastRoot } from './package/fetched.ts'
 import { writeImage } from './package/image.ts'
-import { krewManifest } from './package/krew.ts'
-import { writeRpm } from './package/rpm.ts'
 import { EMULATOR, run } from './package/run.ts'
-import { archiveOf, compressed } from './package/tarball.ts'
-import { writeTree } from './package/tree.ts'
+import { about, archiveOf, compressed, type Effort, writeTree } from './package/tree.ts'
 import { sourceDate } from './source-commit.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -75,6 +71,19 @@ async function tryOut(arch: Arch, executable: string): Promise<void> {
 function writeKrewManifest(out: string): void {
   const sum = (arch: Arch): string => sha256(join(out, `${releaseName(arch)}.tar.gz`))
   writeFileSync(join(out, 'volctl.yaml'), krewManifest(about.version, { x64: sum('x64'), arm64: sum('arm64') }))
+}
+
+/**
+ * The manifest of the kubectl plugin for krew: deploy/krew/volctl.yaml with the version and the sums of the tarballs.
+ *
+ * @param sums SHA-256 of each tarball, in hexadecimal. @throws Error for anything else
+ */
+export function krewManifest(version: string, sums: Readonly<Record<Arch, string>>): string {
+  const wrong = Object.values(sums).find((sum) => !/^[0-9a-f]{64}$/.test(sum))
+  if (wrong !== undefined) throw new Error(`not a SHA-256: ${wrong}`)
+  // What stands above the document says how to make it.
+  const text = readFileSync(join(root, 'deploy', 'krew', 'volctl.yaml'), 'utf8').replaceAll(/^#.*\n/gm, '')
+  return text.replaceAll('SHA256_X64', sums.x64).replaceAll('SHA256_ARM64', sums.arm64).replaceAll('VERSION', version)
 }
 
 function sha256(path: string): string {

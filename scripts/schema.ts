@@ -1,7 +1,85 @@
 /** Writes the JSON Schemas; with `--check` only compares, and fails if one is out of date. */
-import { schemaText } from '../src/core/json/json-schema.ts'
-import { DOCUMENTS } from './documents.ts'
+import { checkShape } from '../src/core/check/check-node.ts'
+import type { ErrorDocument } from '../src/core/cli/report-error.ts'
+import { explanationShape } from '../src/core/explain/explanation.ts'
+import { about, schemaText } from '../src/core/json/json-schema.ts'
+import { flag, list, object, oneOf, optional, type Shape, text } from '../src/core/json/shape.ts'
+import { snapshotShape } from '../src/core/model/snapshot.ts'
+import { downtime, exit, outcomes, plan, refused } from '../src/core/plan/apply-shape.ts'
+import type { ApplyDocument } from '../src/core/plan/events.ts'
+import { operation, path } from '../src/core/plan/operation-shape.ts'
+import { problems, waiting, wholePlan } from '../src/core/plan/whole-plan.ts'
+import { statusShape } from '../src/core/status/status.ts'
 import { keepCurrent } from './made-files.ts'
+
+interface DocumentShape {
+  /** Of schema/FILE.schema.json. */
+  readonly file: string
+  readonly title: string
+  readonly shape: Shape<unknown>
+}
+
+/** What holds of every document, to end its description with. */
+const STABLE =
+  'Fields may be added in any version; none is removed or changes its meaning without a word in the change log.'
+
+const applyDocument = about(
+  `What became of an apply: \`volctl apply -o json\`. ${STABLE}`,
+  object<ApplyDocument>({
+    apiVersion: oneOf<'volctl.io/v1'>('volctl.io/v1'),
+    kind: oneOf<'ApplyResult'>('ApplyResult'),
+    node: text,
+    rootDir: path,
+    volctlVersion: text,
+    plan,
+    exit: about('The exit status.', exit),
+    interrupted: flag,
+    refused: optional(refused),
+    downtime: optional(downtime),
+    outcomes,
+    left: optional(about('What a new plan would still do; absent: nobody looked.', list(operation))),
+    waiting: optional(waiting),
+    problems: optional(problems),
+  }),
+)
+
+const errorDocument = about(
+  `Why a command failed or refused: one line on standard error with \`-o json\`, \`yaml\` and \`ndjson\`. ${STABLE}`,
+  object<ErrorDocument>({
+    apiVersion: oneOf<'volctl.io/v1'>('volctl.io/v1'),
+    kind: oneOf<'Error'>('Error'),
+    code: about('From the catalogue in volctl-codes(7).', text),
+    message: text,
+    hint: optional(about('What to do next.', text)),
+    rule: optional(about('Of a refusal: the safety rule.', text)),
+  }),
+)
+
+/** @param words what it is, and what prints it */
+function stable(words: string, shape: Shape<unknown>): Shape<unknown> {
+  return about(`${words} ${STABLE}`, shape)
+}
+
+const status = stable(
+  "Every volume of a node as the kubelet's volume manager knows it, with a verdict: `volctl status -o json`.",
+  statusShape,
+)
+const explanation = stable(
+  'One thing of a node, and why it is as it is: `volctl explain WHAT -o json`.',
+  explanationShape,
+)
+const check = stable('A node as a monitor sees it: `volctl check -o json`.', checkShape)
+
+/** The documents that scripts read. */
+const DOCUMENTS: readonly DocumentShape[] = [
+  { file: 'plan', title: 'Plan', shape: wholePlan },
+  { file: 'status', title: 'Status', shape: status },
+  { file: 'apply-result', title: 'ApplyResult', shape: applyDocument },
+  { file: 'node-snapshot', title: 'NodeSnapshot', shape: snapshotShape },
+  { file: 'error', title: 'Error', shape: errorDocument },
+  { file: 'explanation', title: 'Explanation', shape: explanation },
+  { file: 'check', title: 'Check', shape: check },
+]
 
 /** Made from the shapes that documents are read or typed with, by file name, so that schemas and code agree. */
 export function schemas(): Map<string, string> {

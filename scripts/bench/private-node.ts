@@ -11,7 +11,7 @@ import { dlopen, getInt32 } from 'node:ffi'
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { Layout } from './layout.ts'
+import type { LayoutBuilder } from './scene.ts'
 
 /** mount(2), called directly: mount(8) for each of 99,000 mounts would take minutes. */
 const { functions: libc } = dlopen('libc.so.6', {
@@ -19,7 +19,7 @@ const { functions: libc } = dlopen('libc.so.6', {
   __errno_location: { arguments: [], return: 'pointer' },
 })
 
-function make({ rootDir, directories, mounts, files, links }: Layout): void {
+function make({ rootDir, directories, mounts, files, links }: LayoutBuilder): void {
   const path = (relative: string): string => join(rootDir, relative)
   const present = new Set(mountPoints())
   const mount = (at: string): void => {
@@ -45,7 +45,7 @@ function mountPoints(): string[] {
     .flatMap((line) => line.split(' ')[4] ?? [])
 }
 
-const layout = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as Layout
+const layout = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as LayoutBuilder
 for await (const _ of createInterface({ input: process.stdin })) {
   make(layout)
   process.stdout.write('made\n')

@@ -5,17 +5,67 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { startApiServer, type TestApiServer } from '../../test/helpers/api-server/start.ts'
+import { bigCluster, POD_SPEC } from '../../test/helpers/big-cluster/objects.ts'
 import { startCriServer } from '../../test/helpers/cri-server/start.ts'
-import { type ApiObject, MACHINE_ID, NODE_NAME, nodeObjects } from './api-objects.ts'
-import { type Layout, LayoutBuilder } from './layout.ts'
 import type { Timed } from './measure.ts'
+
+export const NODE_NAME = 'bench-node'
+const MACHINE_ID = 'b0c1d2e3f4a5968778695a4b3c2d1e0f'
+
+/** Objects of the size that real ones have. */
+export interface ApiObject {
+  readonly kind: string
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly uid?: string }
+}
+
+/** What a bench's node has on disk, volume by volume: paths below its root directory, made in this order. */
+export class LayoutBuilder {
+  readonly rootDir: string
+  readonly directories: string[] = ['pods', 'plugins', 'plugins_registry']
+  /** An empty tmpfs on each, in this order. */
+  readonly mounts: string[] = []
+  readonly files: Record<string, string> = {}
+  readonly links: Record<string, string> = {}
+
+  constructor(rootDir: string) {
+    this.rootDir = rootDir
+  }
+
+  /** Names below a pod's directory, as "volumes/kubernetes.io~secret/token". */
+  tmpfs(podUid: string, path: string): void {
+    this.directory(podUid, path)
+    this.mounts.push(`pods/${podUid}/${path}`)
+  }
+
+  directory(podUid: string, path: string): void {
+    this.directories.push(`pods/${podUid}/${path}`)
+  }
+
+  /** The marker that shows that a volume without its own mount is set up (P21). */
+  readyMarker(podUid: string, name: string): void {
+    const directory = `plugins/kubernetes.io~empty-dir/${name}`
+    this.directory(podUid, directory)
+    this.files[`pods/${podUid}/${directory}/ready`] = ''
+  }
+
+  /** Files as the kubelet's atomic writer leaves them (P28). */
+  payload(podUid: string, path: string, files: Readonly<Record<string, string>>): void {
+    const generation = '..2026_01_02_03_04_05.123456789'
+    const base = `pods/${podUid}/${path}`
+    this.links[`${base}/..data`] = generation
+    for (const [name, content] of Object.entries(files)) {
+      this.files[`${base}/${generation}/${name}`] = content
+      this.links[`${base}/${name}`] = `..data/${name}`
+    }
+  }
+}
 
 export interface SceneContent {
   /** Living pods, as the API has them. */
   readonly pods: readonly ApiObject[]
   /** Objects besides the pods and the node. */
   readonly objects?: readonly ApiObject[]
-  readonly layout: Layout
+  readonly layout: LayoutBuilder
 }
 
 export interface Scene extends AsyncDisposable {
@@ -126,4 +176,56 @@ function file(directory: string, name: string, value: unknown): string {
   const path = join(directory, name)
   writeFileSync(path, JSON.stringify(value))
   return path
+}
+
+/** RFC 3339, in whole seconds. */
+function timeText(hoursAgo = 0): string {
+  return new Date(Date.now() - hoursAgo * 3_600_000).toISOString().replace(/\.\d+/, '')
+}
+
+/** The node and its lease: the kubelet has been stopped long enough (S11). */
+export function nodeObjects(): ApiObject[] {
+  const anHourAgo = timeText(1)
+  const node = {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: {
+      name: NODE_NAME,
+      uid: '30000000-0000-4000-8000-000000000000',
+      annotations: { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' },
+    },
+    status: {
+      nodeInfo: { machineID: MACHINE_ID, systemUUID: MACHINE_ID, bootID: MACHINE_ID },
+      conditions: [{ type: 'Ready', status: 'True', lastHeartbeatTime: anHourAgo, lastTransitionTime: anHourAgo }],
+      volumesAttached: [],
+      volumesInUse: [],
+    },
+  }
+  const lease = {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { name: NODE_NAME, namespace: 'kube-node-lease' },
+    spec: { holderIdentity: NODE_NAME, renewTime: anHourAgo },
+  }
+  return [node, lease]
+}
+
+/** A UID that is a proper RFC 4122 UUID, by kind and number. */
+export function podUid(kind: 'living' | 'gone', index: number): string {
+  return `${kind === 'living' ? '10000000' : '20000000'}-0000-4000-8000-${String(index).padStart(12, '0')}`
+}
+
+/** Of a busy cluster: every third has a claim, and some of those do not run. */
+const { pods: PODS } = bigCluster({ nodes: 1 }).resources
+
+/** A pod that runs on the node, as large as one of a Deployment. @param volumes of its spec */
+export function livingPod(index: number, volumes: readonly { readonly name: string }[] = []): ApiObject {
+  const real = PODS?.at(3 * index + 1)
+  const volumeMounts = volumes.map((volume) => ({ name: volume.name, mountPath: `/volumes/${volume.name}` }))
+  const containers = POD_SPEC.containers.map((each) => ({ ...each, volumeMounts }))
+  const own = { namespace: 'default', uid: podUid('living', index), creationTimestamp: timeText() }
+  const spec = { ...POD_SPEC, nodeName: NODE_NAME, volumes, containers }
+  const name = `app-${index}`
+  const pod = { ...real, apiVersion: 'v1', kind: 'Pod', metadata: { ...real?.metadata, name, ...own }, spec }
+  return pod
 }

@@ -1,20 +1,7 @@
 import type { ExitStatus } from '../../src/core/errors/exit-status.ts'
 
-type Command =
-  | 'plan'
-  | 'explain'
-  | 'apply'
-  | 'snapshot'
-  | 'journal'
-  | 'status'
-  | 'check'
-  | 'doctor'
-  | 'wait'
-  | 'version'
-  | 'completion'
-
-/** What each exit status means, for the manual; a status that a command never ends with has no meaning there. */
-export const EXIT_MEANINGS: Readonly<Record<ExitStatus, Readonly<Partial<Record<Command, string>>>>> = {
+/** What each exit status means by command, for the manual; a status that a command never ends with has no meaning there. */
+export const EXIT_MEANINGS: Readonly<Record<ExitStatus, Readonly<Record<string, string>>>> = {
   0: {
     plan: 'Success. With --detailed-exitcode: the plan is complete and has no operations, not even blocked ones; nothing waits, and no problem is an error.',
     apply:

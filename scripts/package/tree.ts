@@ -1,4 +1,5 @@
-/** The files of volctl below a prefix, as packages, tarball and image have them. */
+/** The files of volctl below a prefix, as packages, tarball and image have them, what these say of volctl, and their archive. */
+import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   copyFileSync,
@@ -10,9 +11,26 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { constants, gzipSync } from 'node:zlib'
+import pjson from '../../package.json' with { type: 'json' }
 import type { Arch } from './debian-libraries.ts'
 import { nodeLibraries } from './fetched.ts'
 import { run } from './run.ts'
+
+/** What packages say of volctl. */
+export const about = {
+  version: pjson.version,
+  license: pjson.license,
+  maintainer: 'The volctl authors <noreply@volctl.io>',
+  summary: 'diagnose and repair the volumes of a Kubernetes node',
+  description: [
+    'volctl is the volume manager of the kubelet as a tool that runs once: it looks at',
+    'a node, says what is mounted, wanted and left over, and carries that out if asked.',
+  ],
+} as const
+
+/** A release is compressed as small as it gets; what a test makes not at all. */
+export type Effort = 'small' | 'quick'
 
 export const root = join(import.meta.dirname, '..', '..')
 export const DOCUMENTS = ['LICENSE', 'THIRD_PARTY_LICENSES', 'sbom.cdx.json', 'CHANGELOG.md']
@@ -71,4 +89,21 @@ export function put(prefix: string, name: string, from: string, mode = 0o644): v
 /** Whatever umask they were made with: all may read them, and run what is a program. */
 export function setModes(path: string): void {
   run('chmod', ['-R', 'u=rwX,go=rX', path])
+}
+
+/**
+ * An archive with the same bytes for the same files: names in order, root's, of one date.
+ *
+ * @param names in `parent`: what stands at the top of the archive
+ * @param date of every file, in seconds
+ */
+export function archiveOf(parent: string, names: readonly string[], date: number): Buffer {
+  const owners = ['--owner=root:0', '--group=root:0', '--numeric-owner']
+  const args = ['--sort=name', `--mtime=@${date}`, '--format=gnu', ...owners, '-C', parent, '-cf', '-', ...names]
+  return execFileSync('tar', args, { maxBuffer: 1 << 30 })
+}
+
+/** As `gzip -n`: no name, no time. */
+export function compressed(archive: Buffer, effort: Effort): Buffer {
+  return gzipSync(archive, { level: effort === 'small' ? constants.Z_BEST_COMPRESSION : constants.Z_NO_COMPRESSION })
 }

@@ -1,11 +1,11 @@
-/** The trimmed client-node of scripts/esbuild-client-node.ts, in a bundle as it is shipped: every way to log in works. */
+/** The trimmed client-node of scripts/esbuild-plugins.ts, in a bundle as it is shipped: every way to log in works. */
 import { execFile } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { build, type Metafile } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { clientNodePlugin } from '../../scripts/esbuild-client-node.ts'
+import { clientNodePlugin } from '../../scripts/esbuild-plugins.ts'
 import type { TestApiServer } from '../helpers/api-server/start.ts'
 import { type Directory, robotServer, startProxy, temporaryDirectory, writeKubeconfig } from './connect.ts'
 

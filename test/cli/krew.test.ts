@@ -3,7 +3,7 @@ import { Ajv } from 'ajv'
 import { load } from 'js-yaml'
 import { expect, it } from 'vitest'
 import pjson from '../../package.json' with { type: 'json' }
-import { krewManifest } from '../../scripts/package/krew.ts'
+import { krewManifest } from '../../scripts/package.ts'
 
 const SUMS = { x64: 'a'.repeat(64), arm64: 'b'.repeat(64) }
 

@@ -14,23 +14,6 @@ const KILLS = ['A node is set up', '$ volctl apply', '$ volctl status']
 describe.skipIf(noMounts !== undefined)('the demo', () => {
   it('shows the main job on a terminal', () => expectMainJob({ terminal: true }))
 
-  it('with --step it waits for Enter before each command', async () => {
-    const { status, text } = await demo({
-      step: true,
-      onText: (shown, { stdin }) => {
-        if (!shown.endsWith('\n') || !/^Enter: .*\n$/m.test(shown.slice(shown.lastIndexOf('Enter:')))) return
-        stdin?.write('\n')
-      },
-    })
-    expect(status, text).toBe(0)
-    expect(text.match(/^Enter: volctl \w+/gm)).toEqual(
-      commands(text)
-        .map((line) => /volctl \w+/.exec(line)?.[0])
-        .map((line) => `Enter: ${line}`),
-    )
-    expectNothingLeft()
-  })
-
   it.skipIf(noCgroups !== undefined)(
     `takes no pod of a kubelet on this machine for one of its own${noCgroups === undefined ? '' : ` (${noCgroups})`}`,
     async () => {

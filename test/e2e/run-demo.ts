@@ -29,20 +29,18 @@ export interface Settings {
   readonly by?: readonly string[]
   /** Started from a terminal, on which nobody types; default: without one. */
   readonly terminal?: boolean
-  /** Of its standard input, and whether it waits for Enter. */
-  readonly step?: boolean
   /** Of the demo; default: what the tests use. */
   readonly program?: string
 }
 
 /** Runs the demo with a temporary directory of its own, in a process group of its own. */
 export async function demo(settings: Settings = {}): Promise<Shown> {
-  const { onText, path = process.env.PATH, by = [], terminal = false, step = false, program } = settings
-  const line = [...by, process.execPath, '--no-warnings', DEMO, ...(step ? ['--step'] : [])]
+  const { onText, path = process.env.PATH, by = [], terminal = false, program } = settings
+  const line = [...by, process.execPath, '--no-warnings', DEMO]
   const [file = '', ...args] = terminal ? onTerminal(line) : line
   const child = spawn(file, args, {
     // The terminal's keyboard stays silent, and is not at its end.
-    stdio: [terminal || step ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+    stdio: [terminal ? 'pipe' : 'ignore', 'pipe', 'pipe'],
     env: { ...process.env, PATH: path, TMPDIR: directory, TERM: 'xterm', ...(program && { VOLCTL_PROGRAM: program }) },
     detached: true,
   })

@@ -7,7 +7,7 @@ import { type Width, wrapped } from '../views/wrap.ts'
 import { paintOf } from './colour.ts'
 import { messages } from './output.ts'
 
-/** One line on standard error where `-o` is json, yaml or ndjson (scripts/documents.ts). */
+/** One line on standard error where `-o` is json, yaml or ndjson (scripts/schema.ts). */
 export interface ErrorDocument {
   readonly apiVersion: 'volctl.io/v1'
   readonly kind: 'Error'

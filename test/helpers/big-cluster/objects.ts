@@ -308,7 +308,7 @@ function hasClaim(pod: number): boolean {
   return pod % CLAIM_EVERY === 0
 }
 
-export const CONDITIONS = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled']
+const CONDITIONS = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled']
 
 const CONTAINER_STATES = {
   Running: { running: { startedAt: '2026-11-20T00:00:00Z' } },
@@ -356,7 +356,7 @@ export const POD_SPEC = {
 }
 
 /** About as large as the API server's notes on a pod. */
-export const MANAGED_FIELDS = {
+const MANAGED_FIELDS = {
   'f:metadata': { 'f:labels': { '.': {}, 'f:app': {}, 'f:pod-template-hash': {} }, 'f:ownerReferences': { '.': {} } },
   'f:spec': Object.fromEntries(
     Array.from({ length: 40 }, (_, index) => [`f:setting${index}`, { '.': {}, 'f:value': {} }]),

@@ -179,7 +179,7 @@ function unusable({ contextName }: SelectedConfig, source: string, hint: string)
  * content of files, never their names, and no login, so that it opens no file and starts no program.
  */
 async function proxyAgent(cluster: Fields, proxyUrl: string, connection: ConnectionOptions): Promise<Agent> {
-  // The package's index would load every API of Kubernetes; scripts/esbuild-client-node.ts trims this further.
+  // The package's index would load every API of Kubernetes; scripts/esbuild-plugins.ts trims this further.
   const { KubeConfig } = await import('@kubernetes/client-node/dist/config.js')
   const { ca, cert, key, servername, rejectUnauthorized } = connection
   const kubeConfig = new KubeConfig()
