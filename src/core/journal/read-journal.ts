@@ -1,93 +1,32 @@
 /**
  * Reads the journal in a directory, the newest file first and no more of them than are asked for. It is shown as what happened, so only
- * root may have written it: a file that somebody else could have written is not read (S33). Fields and kinds of lines that other
- * versions add are left out.
+ * root may have written it: a file that somebody else could have written is not read (S33). A line is what an apply has written, or was
+ * cut off; kinds of lines that other versions add are left out.
  */
 import { closeSync } from 'node:fs'
 import { errnoOf, VolctlError } from '../errors/errors.ts'
 import { unreadText } from '../files/disk-trouble.ts'
-import {
-  anything,
-  count,
-  flag,
-  integer,
-  list,
-  object,
-  oneOf,
-  optional,
-  ShapeError,
-  type ShapeOf,
-  text,
-} from '../json/shape.ts'
 import { defined } from '../lang/defined.ts'
-import { ownValue } from '../lang/own-value.ts'
-import { deleted, OUTCOME_STATES } from '../plan/apply-shape.ts'
-import { podFields } from '../plan/operation-shape.ts'
-import { OPERATION_KINDS } from '../plan/plan.ts'
+import type { Outcome } from '../plan/events.ts'
+import type { Operation } from '../plan/plan.ts'
 import { NotTrusted, openKept, openTrustedDirectory, requireOneName, TRUST_HINT } from '../trust/files.ts'
 import { readToLimit } from '../trust/plain-files.ts'
-import { JOURNAL_FILE, KEPT_FILES } from './write-journal.ts'
+import { JOURNAL_FILE, type JournalEntry, KEPT_FILES } from './write-journal.ts'
 
-const begin = object({
-  node: text,
-  rootDir: text,
-  bootID: optional(text),
-  plan: optional(text),
-  plannedAt: optional(text),
-  volctlVersion: optional(text),
-  by: optional(object({ pid: integer, uid: integer, user: text, sudoUser: optional(text) })),
-  planFile: optional(text),
-  guards: optional(anything),
-  cluster: optional(object({ server: text, uid: optional(text) })),
-  insecureApi: optional(text),
-  tookOverFrom: optional(object({ pid: integer, user: text, since: text })),
-})
+/** `time` is RFC 3339; `run`, one for each apply. */
+type Line = JournalEntry & { readonly time: string; readonly run: string }
 
-/** What its intent and its outcome have in common. Reasons, codes and ops are words: they may be of another version. */
-const operation = { id: text, kind: oneOf(...OPERATION_KINDS), pod: optional(podFields) }
-const intent = object({
-  ...operation,
-  reason: optional(text),
-  message: optional(text),
-  volume: optional(object({ name: text })),
-  steps: list(object({ op: text, target: text, detail: optional(text) })),
-})
-const outcome = object({
-  ...operation,
-  state: oneOf(...OUTCOME_STATES),
-  code: optional(text),
-  message: text,
-  hint: optional(text),
-  elapsedMs: count,
-  volume: optional(text),
-  deleted: optional(deleted),
-})
-
-/** By the line's type. Each also has `time` (RFC 3339), and `run`, one for each apply. */
-const LINES = {
-  begin,
-  intent: object({ operations: list(intent) }),
-  stateFile: object({ operation: text, path: text, content: text }),
-  lazy: object({ operation: text, path: text }),
-  outcome: object({ outcomes: list(outcome) }),
-  stop: object({ unit: text }),
-  start: object({ downMs: count, runs: flag }),
-  end: object({ exit: integer, interrupted: flag }),
-} as const
-const head = object({ time: text, run: text })
-
-type Line = {
-  [Type in keyof typeof LINES]: { readonly type: Type } & ShapeOf<(typeof LINES)[Type]>
-}[keyof typeof LINES] &
-  ShapeOf<typeof head>
+type Intent = Pick<Operation, 'id' | 'kind' | 'pod' | 'reason' | 'message' | 'steps'> & {
+  readonly volume?: { name: string }
+}
 
 export interface PastOperation
-  extends Partial<Omit<ShapeOf<typeof intent>, 'volume'>>,
-    Partial<Omit<ShapeOf<typeof outcome>, 'state'>> {
-  readonly id: string
-  readonly kind: ShapeOf<typeof outcome>['kind']
+  extends Pick<Intent, 'id' | 'kind' | 'pod'>,
+    Partial<Pick<Intent, 'reason' | 'steps'>>,
+    Partial<Omit<Outcome, 'id' | 'kind' | 'state'>> {
+  readonly volume?: string
   /** unfinished: it was begun, and the apply died, or is at work. */
-  readonly state: ShapeOf<typeof outcome>['state'] | 'unfinished'
+  readonly state: Outcome['state'] | 'unfinished'
   /** RFC 3339: when it was written down; absent: it never began. */
   readonly begunAt?: string
   /** Why it was planned; `message` says how it ended. */
@@ -98,16 +37,16 @@ export interface PastOperation
   readonly lazy?: readonly string[]
 }
 
-export interface PastApply extends ShapeOf<typeof begin> {
+export interface PastApply extends Omit<Extract<JournalEntry, { type: 'begin' }>, 'type'> {
   readonly run: string
   /** RFC 3339. */
   readonly begunAt: string
   /** RFC 3339; absent: it was killed, or is at work. */
-  readonly endedAt?: string
-  readonly exit?: number
-  readonly interrupted?: boolean
+  endedAt?: string
+  exit?: number
+  interrupted?: boolean
   /** How the kubelet was stopped for it (--stop-kubelet); without `startedAt`, systemd starts it. */
-  readonly kubelet?: {
+  kubelet?: {
     readonly unit: string
     readonly stoppedAt: string
     readonly startedAt?: string
@@ -172,65 +111,59 @@ function linesOf(directory: number, name: string): string[] {
 }
 
 function toldBy(lines: readonly string[], file: string): PastApplies {
-  const applies = new Map<string, { apply: PastApply; readonly operations: Map<string, PastOperation> }>()
+  const told = new Map<string, Told>()
   const damaged: PastApplies['damaged'][number][] = []
   for (const [index, each] of lines.entries()) {
-    if (each.trim() === '') continue
-    const line = lineOf(each)
-    if (typeof line === 'string') damaged.push({ file, line: index + 1, why: line })
-    else if (line?.type === 'begin') {
-      const { type: _, time: begunAt, ...begun } = line
-      applies.set(line.run, { apply: { ...begun, begunAt, operations: [] }, operations: new Map() })
-    } else if (line !== undefined) {
-      const told = applies.get(line.run)
-      if (told !== undefined) told.apply = { ...told.apply, ...addedBy(line, told.operations, told.apply) }
+    try {
+      if (each.trim() !== '') tell(told, JSON.parse(each))
+    } catch {
+      damaged.push({ file, line: index + 1, why: 'cut off by a crash, or by an apply that is still writing' })
     }
   }
-  const all = [...applies.values()].map(({ apply, operations }) => ({ ...apply, operations: [...operations.values()] }))
-  return { applies: all, damaged }
+  return { applies: [...told.values()].map(({ apply, by }) => ({ ...apply, operations: [...by.values()] })), damaged }
 }
 
-/** @returns undefined: of a later version; as text, what is wrong with it */
-function lineOf(text: string): Line | string | undefined {
-  let entry: { readonly type?: unknown } | null
-  try {
-    entry = JSON.parse(text)
-  } catch {
-    return 'not JSON: cut off by a crash, or by an apply that is still writing'
-  }
-  const type = String(entry?.type)
-  const shape = ownValue(LINES as Readonly<Record<string, (value: unknown, at: string) => object>>, type)
-  try {
-    return shape && ({ ...shape(entry, ''), ...head(entry, ''), type } as Line)
-  } catch (error) {
-    if (error instanceof ShapeError) return error.message
-    throw error
-  }
+/** An apply, and its operations by their IDs. */
+interface Told {
+  readonly apply: PastApply
+  readonly by: Map<string, PastOperation>
 }
 
-/** Adds to the operations what a line says of them. @returns what it says of the apply */
-function addedBy(line: Line, operations: Map<string, PastOperation>, { kubelet }: PastApply): Partial<PastApply> {
+/** @throws where it is no line of an apply */
+function tell(told: Map<string, Told>, line: Line): void {
+  if (line?.type === 'begin') {
+    const { type: _, time: begunAt, ...begun } = line
+    told.set(line.run, { apply: { ...begun, begunAt, operations: [] }, by: new Map() })
+    return
+  }
+  const found = told.get(line?.run)
+  if (found === undefined) return
+  const { apply, by } = found
   const { time } = line
-  const about = 'operation' in line ? operations.get(line.operation) : undefined
+  const about = 'operation' in line ? by.get(line.operation) : undefined
   if (line.type === 'intent') {
-    for (const { message: why, volume, ...each } of line.operations)
-      operations.set(each.id, {
-        ...each,
-        ...{ begunAt: time, state: 'unfinished' },
-        ...defined({ volume: volume?.name, why }),
+    for (const { id, kind, pod, reason, message: why, volume, steps } of line.operations as readonly Intent[])
+      by.set(id, {
+        id,
+        kind,
+        reason,
+        begunAt: time,
+        state: 'unfinished',
+        steps,
+        why,
+        ...defined({ pod, volume: volume?.name }),
       })
   } else if (line.type === 'outcome') {
-    for (const each of line.outcomes) operations.set(each.id, { ...operations.get(each.id), ...each })
+    for (const each of line.outcomes as readonly Outcome[]) by.set(each.id, { ...by.get(each.id), ...each })
   } else if (line.type === 'stateFile' && about !== undefined) {
     const { path, content } = line
-    operations.set(about.id, { ...about, stateFiles: [...(about.stateFiles ?? []), { path, content }] })
+    by.set(about.id, { ...about, stateFiles: [...(about.stateFiles ?? []), { path, content }] })
   } else if (line.type === 'lazy' && about !== undefined) {
-    operations.set(about.id, { ...about, lazy: [...(about.lazy ?? []), line.path] })
-  } else if (line.type === 'stop') return { kubelet: { unit: line.unit, stoppedAt: time } }
-  else if (line.type === 'start' && kubelet !== undefined)
-    return { kubelet: { ...kubelet, startedAt: time, downMs: line.downMs, runs: line.runs } }
-  else if (line.type === 'end') return { endedAt: time, exit: line.exit, interrupted: line.interrupted }
-  return {}
+    by.set(about.id, { ...about, lazy: [...(about.lazy ?? []), line.path] })
+  } else if (line.type === 'stop') apply.kubelet = { unit: line.unit, stoppedAt: time }
+  else if (line.type === 'start' && apply.kubelet !== undefined)
+    apply.kubelet = { ...apply.kubelet, startedAt: time, downMs: line.downMs, runs: line.runs }
+  else if (line.type === 'end') Object.assign(apply, { endedAt: time, exit: line.exit, interrupted: line.interrupted })
 }
 
 function unreadable(path: string, error: unknown): VolctlError {

@@ -38,7 +38,7 @@ export type JournalEntry =
       /** How the API server was asked without being verified (S34). */
       readonly insecureApi?: Insecure
       /** The dead apply whose lock was taken over. */
-      readonly tookOverFrom?: unknown
+      readonly tookOverFrom?: { readonly pid: number }
       /** Of an apply of a cluster: the holder of the lease that was taken over. */
       readonly leaseTakenOverFrom?: string
     }

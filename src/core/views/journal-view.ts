@@ -23,7 +23,7 @@ export function renderJournal({ applies, damaged }: PastApplies, paint: Palette)
 function applyText(apply: PastApply, paint: Palette): string {
   const { begunAt, plan, node, exit, operations } = apply
   const parts = [
-    ...[inSeconds(begunAt), `plan ${plan ?? 'unknown'}`, `node ${node}`, `by ${userText(apply)}`, endText(apply)],
+    ...[inSeconds(begunAt), `plan ${plan}`, `node ${node}`, `by ${userText(apply)}`, endText(apply)],
     tally(operations),
   ]
   const head = terminalSafe(parts.join('  '))
@@ -34,9 +34,7 @@ function applyText(apply: PastApply, paint: Palette): string {
   ].join('')
 }
 
-function userText({ by }: PastApply): string {
-  if (by === undefined) return 'unknown'
-  const { pid, user, sudoUser } = by
+function userText({ by: { pid, user, sudoUser } }: PastApply): string {
   return `${sudoUser === undefined ? user : `${sudoUser} as ${user}`} (pid ${pid})`
 }
 
