@@ -1,5 +1,4 @@
 /** When a node is not ok for a monitor, and when it is only busy. */
-import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import schema from '../../schema/check.schema.json' with { type: 'json' }
@@ -9,8 +8,7 @@ import type { Trouble } from '../../src/core/check/troubles.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
 import type { ApiSnapshot, NodeSnapshot } from '../../src/core/model/snapshot.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
-import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
-import { CAPTURES } from '../cli/run-volctl.ts'
+import { recorded } from '../helpers/captures.ts'
 import { HOUR_AGO, NOW, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
@@ -168,12 +166,10 @@ describe('real nodes at rest', () => {
     ...['empty-dirs', 'forcedel-killed', 'forcedel-running', 'reboot', 'recreate'].map((each) => `${each}/after.json`),
     'healthy/node.json',
     'shared-root/node.json',
-  ])('%s: ok', async (path) =>
-    expect(checkOf(lookAt(await readSnapshot(join(CAPTURES, path)))).line).toMatch(/^ok: \d+ volumes$/),
-  )
+  ])('%s: ok', async (path) => expect(checkOf(lookAt(await recorded(path))).line).toMatch(/^ok: \d+ volumes$/))
 
   it.each(['stuck', 'subpath-leak'])('%s: what the kubelet leaves is not ok', async (folder) =>
-    expect(checkOf(lookAt(await readSnapshot(join(CAPTURES, folder, 'after.json')))).line).toMatch(
+    expect(checkOf(lookAt(await recorded(`${folder}/after.json`))).line).toMatch(
       /^not ok: \d errors, .*2 leaked devices(?:: \S+ \(MountedButNotAttached\), \.\.\.)?$/,
     ),
   )
@@ -192,7 +188,7 @@ describe('a healthy node of which not everything could be read: unknown, and no 
       lacking: ({ tree: _, ...snapshot }) => snapshot,
     },
   ])('$name', async ({ line, lacking }) => {
-    const state = await readSnapshot(join(CAPTURES, 'healthy', 'node.json'))
+    const state = await recorded('healthy/node.json')
     const check = checkOf(lookAt({ ...state, snapshot: lacking(state.snapshot) }))
     expect(check.troubles.filter(({ kind }) => kind === 'leakedDevice')).toEqual([])
     expect(check.line).toMatch(line)

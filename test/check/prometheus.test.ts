@@ -1,19 +1,16 @@
 /** Gauges as the node exporter's textfile collector takes them: by an own, strict reading of the format, and by promtool. */
 import { spawnSync } from 'node:child_process'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { checkOf, examine, failedCheck } from '../../src/core/check/check-node.ts'
 import { type Gauge, gaugesOf, prometheusText, snakeCase } from '../../src/core/check/gauges.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
-import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
-import { CAPTURES } from '../cli/run-volctl.ts'
-import { captureFiles } from '../helpers/captures.ts'
+import { captureFiles, recorded } from '../helpers/captures.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
 const files = captureFiles()
 
 async function gaugesIn(path: string): Promise<readonly Gauge[]> {
-  const state = await readSnapshot(join(CAPTURES, path))
+  const state = await recorded(path)
   const look = examine(planWithDecisions(state, planOptions({ orphans: true })))
   return gaugesOf(checkOf(look), look, 'abc')
 }

@@ -19,8 +19,8 @@ import { afterAll, expect, it } from 'vitest'
 import { buildBundles } from '../../scripts/build.ts'
 import { PARTS } from '../../src/core/holders/process-messages.ts'
 import { ownCommand } from '../../src/core/processes/own-child.ts'
+import { CAPTURES } from '../helpers/captures.ts'
 import { BUNDLE } from '../helpers/volctl-program.ts'
-import { CAPTURES } from './run-volctl.ts'
 
 const dist = new URL('../../dist/', import.meta.url).pathname
 const directory = mkdtempSync(join(tmpdir(), 'volctl-build-'))

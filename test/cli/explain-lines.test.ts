@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, describe, expect, it } from 'vitest'
+import { CAPTURES } from '../helpers/captures.ts'
 import { volctl } from '../helpers/run-main.ts'
 import { BUNDLE } from '../helpers/volctl-program.ts'
-import { CAPTURES } from './run-volctl.ts'
 
 const SNAPSHOT = `${CAPTURES}stuck/after.json`
 const POD = 'a9f3dbe9-481b-4d79-b89a-57df604c4135'

@@ -8,16 +8,14 @@ import { ALL_CODES, CODES } from '../../src/core/codes/codes.ts'
 import type { ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
-import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { chunksOf } from '../../src/core/views/command-words.ts'
-import { captureFiles } from '../helpers/captures.ts'
+import { captureFiles, recorded } from '../helpers/captures.ts'
 import { planOf } from '../helpers/cluster-plan.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { anyCluster } from '../helpers/random-cluster.ts'
 import { randomFrom } from '../helpers/random-from.ts'
 import { stringLiterals } from '../helpers/string-literals.ts'
 import { WORKED_CLUSTERS } from '../helpers/worked-clusters.ts'
-import { CAPTURES } from './run-volctl.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
@@ -95,7 +93,7 @@ describe('a command in what volctl says to do next can be pasted as it is', () =
     {
       of: 'the plan of a node',
       texts: async () => {
-        const states = await Promise.all(captureFiles().map((path) => readSnapshot(join(CAPTURES, path))))
+        const states = await Promise.all(captureFiles().map((path) => recorded(path)))
         return states.flatMap((state) => hintsOf(planNode(state, planOptions())))
       },
       least: 5,

@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startApiServer } from '../helpers/api-server/start.ts'
+import { CAPTURES } from '../helpers/captures.ts'
 import { type HostileServer, startHostileServer } from '../helpers/hostile-server/start.ts'
 import type { TrickName } from '../helpers/hostile-server/tricks.ts'
 import { TEST_BUNDLE } from '../helpers/volctl-program.ts'
 import { startWarmNode, type WarmNode } from '../helpers/warm-node.ts'
-import { CAPTURES } from './run-volctl.ts'
 
 const CAPTURE = join(CAPTURES, 'forcedel-killed', 'before.json')
 

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { JOURNAL_FILE } from '../../src/core/journal/write-journal.ts'
 import type { NodeSnapshot } from '../../src/core/model/snapshot.ts'
+import { CAPTURES } from '../helpers/captures.ts'
 import { volctl } from '../helpers/run-main.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
-import { CAPTURES } from './run-volctl.ts'
 
 /** A title, a colour with 8-bit CSI, bells, lines, directions turned, what is not seen. */
 const HOSTILE =

@@ -1,14 +1,11 @@
 /** A node of which the plan takes nothing away is looked at once: nobody is asked who uses what, and the plan is made once. */
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Decide, judged } from '../../src/core/cli/judged-node.ts'
 import { TAKING_AWAY } from '../../src/core/plan/kinds.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
-import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
-import { captureFiles } from '../helpers/captures.ts'
+import { captureFiles, recorded } from '../helpers/captures.ts'
 import { planOptions } from '../helpers/plan-options.ts'
-import { CAPTURES } from './run-volctl.ts'
 
 const isTaking = ({ operations }: Plan): boolean =>
   operations.some(({ kind, blocked }) => TAKING_AWAY.has(kind) && blocked === undefined)
@@ -23,7 +20,7 @@ function untouchable(): never {
 
 describe.each(captureFiles())('%s', (path) => {
   it('is asked nothing, unless something is taken away', async () => {
-    const state = await readSnapshot(join(CAPTURES, path))
+    const state = await recorded(path)
     const options = planOptions()
     const plan = planNode(state, options)
     let passes = 0

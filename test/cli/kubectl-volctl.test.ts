@@ -2,10 +2,11 @@
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { CAPTURES } from '../helpers/captures.ts'
 import { volctl } from '../helpers/run-main.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import { BUNDLE } from '../helpers/volctl-program.ts'
-import { CAPTURES, startVolctl } from './run-volctl.ts'
+import { startVolctl } from './run-volctl.ts'
 
 const CLUSTER = ['plan', '--cluster', '--snapshot', join(CAPTURES, '..', 'clusters', 'node-gone.jsonl')]
 

@@ -3,10 +3,10 @@ import { EventEmitter } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { CAPTURES } from '../helpers/captures.ts'
 import { type Result, volctl, type World } from '../helpers/run-main.ts'
 import { until } from '../helpers/until.ts'
 import { startWarmNode, type WarmNode } from '../helpers/warm-node.ts'
-import { CAPTURES } from './run-volctl.ts'
 
 const STUCK = ['--snapshot', join(CAPTURES, 'forcedel-killed', 'before.json')]
 let node: WarmNode

@@ -2,8 +2,8 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { CAPTURES } from '../helpers/captures.ts'
 import { BUNDLE } from '../helpers/volctl-program.ts'
-import { CAPTURES } from './run-volctl.ts'
 
 const STUCK = join(CAPTURES, 'stuck', 'before.json')
 const HEALTHY = join(CAPTURES, 'healthy', 'node.json')

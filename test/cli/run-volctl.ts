@@ -2,8 +2,6 @@ import { execa, type Options } from 'execa'
 import type { Result } from '../helpers/run-main.ts'
 import { BUNDLE } from '../helpers/volctl-program.ts'
 
-export const CAPTURES = new URL('../fixtures/captures/', import.meta.url).pathname
-
 /** Starts a volctl and runs it to its end, for what is about the process itself; all else is run-main.ts. */
 export async function startVolctl(
   args: readonly string[],

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { acceptCaller, callerPath } from '../../src/core/trust/caller.ts'
+import { CAPTURES } from '../helpers/captures.ts'
 import { volctl } from '../helpers/run-main.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
-import { CAPTURES } from './run-volctl.ts'
 
 const SNAPSHOT = join(CAPTURES, 'forcedel-killed', 'before.json')
 

@@ -3,9 +3,8 @@ import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { chunksOf } from '../../src/core/views/command-words.ts'
-import { captureFiles } from '../helpers/captures.ts'
+import { CAPTURES, captureFiles } from '../helpers/captures.ts'
 import { volctl } from '../helpers/run-main.ts'
-import { CAPTURES } from './run-volctl.ts'
 
 const CLUSTERS = join(CAPTURES, '..', 'clusters')
 

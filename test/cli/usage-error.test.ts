@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { CAPTURES } from '../helpers/captures.ts'
 import { volctl } from '../helpers/run-main.ts'
-import { CAPTURES } from './run-volctl.ts'
 
 const snapshot = ['--snapshot', join(CAPTURES, 'forcedel-killed', 'before.json')]
 

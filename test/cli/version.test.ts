@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import pjson from '../../package.json' with { type: 'json' }
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
+import { CAPTURES } from '../helpers/captures.ts'
 import { volctl } from '../helpers/run-main.ts'
-import { CAPTURES } from './run-volctl.ts'
 
 const CLIENT =
   /^volctl: {6}\d+\.\d+\.\d+ \(commit (?:[0-9a-f]{40}(?:-dirty)?|unknown)\)\nNode\.js: {5}\d+\.\d+\.\d+\nPlatform: {4}linux-\S+\nTested with: kubelets 1\.\d+ to 1\.\d+\n/

@@ -9,10 +9,11 @@ import { execa } from 'execa'
 import { load } from 'js-yaml'
 import { afterAll, describe, expect, it } from 'vitest'
 import pjson from '../../package.json' with { type: 'json' }
+import { CAPTURES } from '../helpers/captures.ts'
 import { forOthers } from '../helpers/for-others.ts'
 import { volctl } from '../helpers/run-main.ts'
 import { BUNDLE } from '../helpers/volctl-program.ts'
-import { CAPTURES, startVolctl } from './run-volctl.ts'
+import { startVolctl } from './run-volctl.ts'
 
 const healthy = join(CAPTURES, 'healthy', 'node.json')
 const broken = join(CAPTURES, 'forcedel-killed', 'before.json')

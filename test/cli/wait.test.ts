@@ -1,9 +1,9 @@
 /** What `volctl wait` refuses: its command line before anything is read, what it would never see after the first look. */
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { CAPTURES } from '../helpers/captures.ts'
 import { volctl } from '../helpers/run-main.ts'
 import { startWarmNode } from '../helpers/warm-node.ts'
-import { CAPTURES } from './run-volctl.ts'
 
 it.each([
   { args: [], says: 'missing flag: --for' },

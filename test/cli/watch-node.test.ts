@@ -3,10 +3,10 @@ import { EventEmitter } from 'node:events'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
+import { CAPTURES } from '../helpers/captures.ts'
 import { volctl } from '../helpers/run-main.ts'
 import { until } from '../helpers/until.ts'
 import { startWarmNode, type WarmNode } from '../helpers/warm-node.ts'
-import { CAPTURES } from './run-volctl.ts'
 
 const HEALTHY = join(CAPTURES, 'healthy', 'node.json')
 

@@ -18,11 +18,11 @@ import { ownDescriptor } from '../../src/core/files/own-descriptor.ts'
 import { LAZY_FILE, rememberLazy } from '../../src/core/journal/lazy-memory.ts'
 import { JOURNAL_FILE } from '../../src/core/journal/write-journal.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
+import { CAPTURES } from '../helpers/captures.ts'
 import { noOthersFiles } from '../helpers/others-files.ts'
 import { type Result, volctl } from '../helpers/run-main.ts'
 import { TEST_BUNDLE } from '../helpers/volctl-program.ts'
 import { startWarmNode, type WarmNode } from '../helpers/warm-node.ts'
-import { CAPTURES } from './run-volctl.ts'
 
 let node: WarmNode
 let directory: string

@@ -5,7 +5,7 @@ import type { V1ClusterRole } from '@kubernetes/client-node'
 import { load } from 'js-yaml'
 import { expect, it } from 'vitest'
 import type { Plan } from '../../src/core/plan/plan.ts'
-import { CAPTURES } from '../cli/run-volctl.ts'
+import { CAPTURES } from '../helpers/captures.ts'
 import { volctl } from '../helpers/run-main.ts'
 import { startWarmNode } from '../helpers/warm-node.ts'
 

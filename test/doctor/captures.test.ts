@@ -2,20 +2,18 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Doctor } from '../../src/core/doctor/check.ts'
 import { diagnose } from '../../src/core/doctor/diagnose.ts'
-import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { renderDoctor } from '../../src/core/views/doctor-view.ts'
 import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
 import { UNICODE_SYMBOLS } from '../../src/core/views/symbols.ts'
 import { textWidth } from '../../src/core/views/text-width.ts'
-import { CAPTURES } from '../cli/run-volctl.ts'
-import { captureFiles } from '../helpers/captures.ts'
+import { captureFiles, recorded } from '../helpers/captures.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
 const files = captureFiles(['node.json', 'before.json'])
 const screen = { ...PLAIN_SCREEN, symbols: UNICODE_SYMBOLS, width: 80, rows: 24 }
 
 async function doctorOf(path: string): Promise<Doctor> {
-  const state = await readSnapshot(join(CAPTURES, path))
+  const state = await recorded(path)
   return diagnose({ state, failures: {} }, planOptions(), state.snapshot.capturedAt)
 }
 

@@ -1,5 +1,4 @@
 /** Of a question about pods, a look reads less than a snapshot does, and the answer is the same. */
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { onDiskUid } from '../../src/core/desired/pods.ts'
 import { podsAskedFor } from '../../src/core/explain/asked-pods.ts'
@@ -8,9 +7,7 @@ import type { Pod, PodVolumeSource } from '../../src/core/model/objects.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { livingVolumes } from '../../src/core/node/living-volumes.ts'
 import { scanTree } from '../../src/core/node/tree/read-tree.ts'
-import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
-import { CAPTURES } from '../cli/run-volctl.ts'
-import { captureFiles } from '../helpers/captures.ts'
+import { captureFiles, recorded } from '../helpers/captures.ts'
 import { explainer } from '../helpers/explaining.ts'
 import { uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
@@ -55,7 +52,7 @@ describe('the pods whose directories are read whole', () => {
 
 describe.each(captureFiles(['node.json', 'before.json']))('%s', (file) => {
   it('every pod is explained as from a snapshot of everything', async () => {
-    const { snapshot } = await readSnapshot(join(CAPTURES, file))
+    const { snapshot } = await recorded(file)
     using disk = fixture()
     for (const entry of snapshot.tree ?? []) makeEntry(disk.path, entry)
     const { api } = snapshot

@@ -1,5 +1,4 @@
 /** Everything on every captured node can be explained, and the answer is the plan's. A folder added later is picked up. */
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { VolctlError } from '../../src/core/errors/errors.ts'
 import { allCandidates } from '../../src/core/explain/candidates.ts'
@@ -9,9 +8,7 @@ import type { NodeState } from '../../src/core/model/node-state.ts'
 import type { Operation, PlanOptions } from '../../src/core/plan/plan.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
-import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
-import { CAPTURES } from '../cli/run-volctl.ts'
-import { captureFiles } from '../helpers/captures.ts'
+import { captureFiles, recorded } from '../helpers/captures.ts'
 import { explainer } from '../helpers/explaining.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { explanationDefects } from './schema.ts'
@@ -77,12 +74,12 @@ function disagreements(what: string, answer: Explanation, order: ReadonlyMap<str
 
 describe.each(files)('%s', (path) => {
   it('everything has its answer, which is the plan’s', async () => {
-    const state = await readSnapshot(join(CAPTURES, path))
+    const state = await recorded(path)
     expect(check(state, { orphans: path.endsWith('before.json') })).toEqual([])
   })
 
   it('every answer has the shape of its schema', async () => {
-    const state = await readSnapshot(join(CAPTURES, path))
+    const state = await recorded(path)
     const { context } = planWithDecisions(state, planOptions())
     const ask = explainer(state, planOptions())
     const mounts = state.mounts.under(state.snapshot.rootDir).map(({ mountPoint }) => mountPoint)
@@ -92,7 +89,7 @@ describe.each(files)('%s', (path) => {
   })
 
   it('every name means one thing, or says what else to ask for', async () => {
-    const state = await readSnapshot(join(CAPTURES, path))
+    const state = await recorded(path)
     const { context } = planWithDecisions(state, planOptions())
     const candidates = allCandidates(context)
     const ask = explainer(state, planOptions())

@@ -1,12 +1,10 @@
 /** `volctl explain driver/NAME`: sockets, registration, CSINode and CSIDriver objects, node plugin's pod, and what depends on it. */
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
 import type { CsiSocket } from '../../src/core/model/snapshot.ts'
-import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { renderExplanation, stepsOf } from '../../src/core/views/explain-view.ts'
 import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
-import { CAPTURES } from '../cli/run-volctl.ts'
+import { recorded } from '../helpers/captures.ts'
 import { explain } from '../helpers/explaining.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
@@ -232,7 +230,7 @@ it('a driver of the cluster that this node does not need is no problem', () => {
 })
 
 it('of a real node, with work to do on its volumes', async () => {
-  const state = await readSnapshot(join(CAPTURES, 'forcedel-killed/before.json'))
+  const state = await recorded('forcedel-killed/before.json')
   const answer = explain(state, planOptions(), 'loop.pg.test').explanation
   expect(answer.verdict).toMatchObject({ state: 'operation', code: 'PodGone' })
   expect(answer.operations.every(({ volume }) => volume?.driver === 'loop.pg.test')).toBe(true)

@@ -1,5 +1,4 @@
 /** What `volctl explain` shows of everything on every captured node fits on the screen: 80x24, 120x40, and a pipe. */
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { withoutRoot } from '../../src/core/answer/names.ts'
 import { allCandidates } from '../../src/core/explain/candidates.ts'
@@ -7,14 +6,12 @@ import type { Explanation } from '../../src/core/explain/explanation.ts'
 import { worstFirst } from '../../src/core/explain/matters-most.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
-import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { chunksOf } from '../../src/core/views/command-words.ts'
 import { renderExplanation } from '../../src/core/views/explain-view.ts'
 import type { Screen } from '../../src/core/views/screen.ts'
 import { screenLines } from '../../src/core/views/screen-lines.ts'
 import { textWidth } from '../../src/core/views/text-width.ts'
-import { CAPTURES } from '../cli/run-volctl.ts'
-import { captureFiles } from '../helpers/captures.ts'
+import { captureFiles, recorded } from '../helpers/captures.ts'
 import { explainer } from '../helpers/explaining.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { SCREENS } from '../helpers/screens.ts'
@@ -94,7 +91,7 @@ function examples(answers: readonly Explanation[]): Explanation[] {
 
 describe.each(files)('%s', (path) => {
   it('everything fits, with its verdict and chain, and nothing twice; some of it is as it was', async () => {
-    const answers = answersOn(await readSnapshot(join(CAPTURES, path)))
+    const answers = answersOn(await recorded(path))
     expect(answers.length).toBeGreaterThan(10)
     for (const [name, screen] of Object.entries(SCREENS))
       expect(

@@ -2,7 +2,6 @@
  * The questions for which people call volctl, each answered whole: what it is, who wants it, who holds it, what volctl
  * would do and why or why not, and what to do next. Holders are given here; test/privileged/explaining.test.ts has real ones.
  */
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
 import { withHolders } from '../../src/core/explain/with-holders.ts'
@@ -13,10 +12,9 @@ import type { InUse } from '../../src/core/model/snapshot.ts'
 import { attachmentName, csiUniqueName } from '../../src/core/names/volume-names.ts'
 import type { PlanOptions } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
-import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { renderExplanation, stepsOf } from '../../src/core/views/explain-view.ts'
 import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
-import { CAPTURES } from '../cli/run-volctl.ts'
+import { recorded } from '../helpers/captures.ts'
 import { explain } from '../helpers/explaining.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
@@ -46,7 +44,7 @@ function ask(state: NodeState, what: string, found = NOBODY, options: Partial<Pl
   return { answer, next: stepsOf(answer), screen }
 }
 
-const capture = (path: string): Promise<NodeState> => readSnapshot(join(CAPTURES, path))
+const capture = (path: string): Promise<NodeState> => recorded(path)
 const running = { running: true, mayReturn: false } as const
 
 /** A pod that is being deleted, with a mounted and staged volume. */

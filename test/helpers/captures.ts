@@ -1,12 +1,19 @@
 /** Snapshots of real nodes in test/fixtures/captures. */
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import type { NodeState } from '../../src/core/model/node-state.ts'
+import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 
-const FOLDER = new URL('../fixtures/captures/', import.meta.url).pathname
+export const CAPTURES = new URL('../fixtures/captures/', import.meta.url).pathname
 
 /** @returns `FOLDER/FILE.json`, relative to the captures */
 export function captureFiles(files: readonly string[] = ['node.json', 'before.json', 'after.json']): string[] {
-  return readdirSync(FOLDER).flatMap((folder) =>
-    files.map((file) => join(folder, file)).filter((path) => existsSync(join(FOLDER, path))),
+  return readdirSync(CAPTURES).flatMap((folder) =>
+    files.map((file) => join(folder, file)).filter((path) => existsSync(join(CAPTURES, path))),
   )
+}
+
+/** @param path `FOLDER/FILE.json` */
+export function recorded(path: string): Promise<NodeState> {
+  return readSnapshot(join(CAPTURES, path))
 }

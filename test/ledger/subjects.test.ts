@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Ledger } from '../../src/core/ledger/ledger.ts'
@@ -7,9 +6,7 @@ import type { NodeState } from '../../src/core/model/node-state.ts'
 import type { PlanOptions } from '../../src/core/plan/plan.ts'
 import type { Subject } from '../../src/core/plan/subject.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
-import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
-import { CAPTURES } from '../cli/run-volctl.ts'
-import { captureFiles } from '../helpers/captures.ts'
+import { captureFiles, recorded } from '../helpers/captures.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { buildNode, randomNode } from '../helpers/random-node.ts'
 
@@ -62,7 +59,7 @@ function expectWhole(state: NodeState, options: Partial<PlanOptions>): void {
 
 describe('every operation, wait, problem and decision has a subject that the node has', () => {
   it.each(captureFiles())('%s', async (path) => {
-    const state = await readSnapshot(join(CAPTURES, path))
+    const state = await recorded(path)
     expectWhole(state, {})
     expectWhole(state, { orphans: true, remount: true, expand: true, settleMs: 0 })
   })

@@ -5,7 +5,8 @@ import { afterAll, expect, it } from 'vitest'
 import { makeExecutable } from '../../scripts/package/executable.ts'
 import { leastRoot } from '../../scripts/package/fetched.ts'
 import { EMULATOR } from '../../scripts/package/run.ts'
-import { CAPTURES, startVolctl } from '../cli/run-volctl.ts'
+import { startVolctl } from '../cli/run-volctl.ts'
+import { CAPTURES } from '../helpers/captures.ts'
 import { sweep, temporary } from '../helpers/left-behind.ts'
 
 const DIST = join(import.meta.dirname, '..', '..', 'dist')

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { execa, type Options } from 'execa'
 import { makeExecutable } from '../../scripts/package/executable.ts'
 import { kubectl, leastRoot } from '../../scripts/package/fetched.ts'
-import { CAPTURES } from '../cli/run-volctl.ts'
+import { CAPTURES } from '../helpers/captures.ts'
 import { noMounts } from '../helpers/namespace.ts'
 
 export const ROOT = join(import.meta.dirname, '..', '..')

@@ -22,9 +22,8 @@ import { planId } from '../../src/core/plan/plan-id.ts'
 import { NODE_PLAN, parsePlanFile, readPlanFile } from '../../src/core/plan-file/read-plan-file.ts'
 import { planFileText, writePlanFile } from '../../src/core/plan-file/write-plan-file.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
-import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { anOperation, aPlan } from '../cli/plan-builder.ts'
-import { CAPTURES } from '../cli/run-volctl.ts'
+import { CAPTURES, recorded } from '../helpers/captures.ts'
 import { giveAway, NOBODY, noOthersFiles, TRICKS } from '../helpers/others-files.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
@@ -92,7 +91,7 @@ describe('reading a saved plan', () => {
   it.each(readdirSync(CAPTURES).filter((folder) => existsSync(join(CAPTURES, folder, 'before.json'))))(
     'of the captured node %s every operation comes back as it was',
     async (folder) => {
-      const state = await readSnapshot(join(CAPTURES, folder, 'before.json'))
+      const state = await recorded(`${folder}/before.json`)
       const plan = planNode(state, planOptions({ orphans: true }))
       expect(parse({ ...plan, options: OPTIONS }).operations).toEqual(plan.operations)
     },

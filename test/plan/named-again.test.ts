@@ -1,5 +1,4 @@
 /** What `-o name` prints narrows again: each name of a plan or a status is one that `plan`, `apply` and `status` take, and finds what it is of. */
-import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { clusterAnswerOf } from '../../src/core/answer/cluster-answer.ts'
@@ -16,11 +15,9 @@ import type { Plan } from '../../src/core/plan/plan.ts'
 import { rowOf } from '../../src/core/plan/subject.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
-import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { statusAndPlan } from '../../src/core/status/node-status.ts'
 import { namesOfClusterPlan, namesOfPlan, namesOfRows } from '../../src/core/views/names.ts'
-import { CAPTURES } from '../cli/run-volctl.ts'
-import { captureFiles } from '../helpers/captures.ts'
+import { captureFiles, recorded } from '../helpers/captures.ts'
 import { clusterOptions } from '../helpers/cluster-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { anyCluster } from '../helpers/random-cluster.ts'
@@ -112,7 +109,7 @@ function each(names: readonly string[], operations: readonly { readonly id: stri
 
 describe('of a node', () => {
   it.each(captureFiles())('%s', async (file) => {
-    checkNode(await readSnapshot(join(CAPTURES, file)))
+    checkNode(await recorded(file))
   })
 
   it('as no one would think of it', () =>

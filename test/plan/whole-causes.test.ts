@@ -1,5 +1,4 @@
 /** A cause about a node or cluster as a whole has one sentence: nothing that is wrong hides behind another. */
-import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
@@ -7,9 +6,7 @@ import type { NodeState } from '../../src/core/model/node-state.ts'
 import type { NodeSnapshot } from '../../src/core/model/snapshot.ts'
 import type { Cause } from '../../src/core/plan/cause.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
-import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
-import { CAPTURES } from '../cli/run-volctl.ts'
-import { captureFiles } from '../helpers/captures.ts'
+import { captureFiles, recorded } from '../helpers/captures.ts'
 import { clusterOptions } from '../helpers/cluster-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { anyCluster } from '../helpers/random-cluster.ts'
@@ -36,7 +33,7 @@ const hiddenOnNode = (state: NodeState): string[][] => hidden(planNode(state, pl
 
 describe('of all that is wrong each has its sentence', () => {
   it.each(captureFiles())('%s', async (path) => {
-    expect(hiddenOnNode(await readSnapshot(join(CAPTURES, path)))).toEqual([])
+    expect(hiddenOnNode(await recorded(path))).toEqual([])
   })
 
   it('on any node', () =>
@@ -52,7 +49,7 @@ describe('of all that is wrong each has its sentence', () => {
   })
 
   it('objects that could not be read, and sections that a snapshot has not', async () => {
-    const state = await readSnapshot(join(CAPTURES, captureFiles()[0] ?? ''))
+    const state = await recorded(captureFiles()[0] ?? '')
     const errors = ['persistentvolumes', 'volumeattachments', 'csidrivers'].map((resource) => ({
       ...{ resource, name: 'x', status: 500, reason: 'InternalError', message: 'etcdserver: request timed out' },
     }))

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
-import { CAPTURES } from '../cli/run-volctl.ts'
+import { CAPTURES } from '../helpers/captures.ts'
 import { noMounts, unshareArguments } from '../helpers/namespace.ts'
 import { BUNDLE } from '../helpers/volctl-program.ts'
 

@@ -9,7 +9,7 @@ import type { ApiSnapshot, NodeSnapshot } from '../../src/core/model/snapshot.ts
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
-import { CAPTURES } from '../cli/run-volctl.ts'
+import { CAPTURES } from '../helpers/captures.ts'
 import { explain } from '../helpers/explaining.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 

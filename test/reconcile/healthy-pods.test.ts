@@ -1,13 +1,10 @@
 /** Odd, legal pods that have all that they want: nothing is planned, and nothing waits (contract, "Plan"). */
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { planExitStatus } from '../../src/core/cli/plan-exit-status.ts'
 import type { PersistentVolume, Pod, PodVolumeSource } from '../../src/core/model/objects.ts'
 import { inlineCsiHandle } from '../../src/core/names/volume-names.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
-import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
-import { CAPTURES } from '../cli/run-volctl.ts'
-import { captureFiles } from '../helpers/captures.ts'
+import { captureFiles, recorded } from '../helpers/captures.ts'
 import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { plan } from './planned.ts'
@@ -152,7 +149,7 @@ describe('nothing to do for a pod with', () => {
 it.each(captureFiles(['node.json']))(
   "nothing is said of what the kubelet's own credential may read only singly: %s",
   async (file) => {
-    const state = await readSnapshot(join(CAPTURES, file))
+    const state = await recorded(file)
     const { api } = state.snapshot
     if (api === undefined) throw new Error('no API')
     const lists = ['persistentvolumes', 'persistentvolumeclaims', 'volumeattachments', 'configmaps', 'secrets']

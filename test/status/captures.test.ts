@@ -1,12 +1,9 @@
 /** The status of every captured node says what its plan says, of every volume. A folder added later is picked up. */
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { NodeState } from '../../src/core/model/node-state.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
-import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { nodeStatus } from '../../src/core/status/node-status.ts'
-import { CAPTURES } from '../cli/run-volctl.ts'
-import { captureFiles } from '../helpers/captures.ts'
+import { captureFiles, recorded } from '../helpers/captures.ts'
 import { explain } from '../helpers/explaining.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { disagreements } from './disagreements.ts'
@@ -15,7 +12,7 @@ import { statusDefects } from './schema.ts'
 const files = captureFiles()
 
 describe.each(files)('%s', (path) => {
-  const load = (): Promise<NodeState> => readSnapshot(join(CAPTURES, path))
+  const load = (): Promise<NodeState> => recorded(path)
 
   it('shows every operation, wait and problem of the plan, and nothing else', async () => {
     const state = await load()
@@ -47,7 +44,7 @@ describe.each(files)('%s', (path) => {
 
 it('a healthy node is good, every volume', async () => {
   for (const folder of ['healthy', 'shared-root']) {
-    const { rows, summary, next } = nodeStatus(await readSnapshot(join(CAPTURES, folder, 'node.json')), planOptions())
+    const { rows, summary, next } = nodeStatus(await recorded(`${folder}/node.json`), planOptions())
     expect(rows.filter(({ verdict }) => verdict.state !== 'good')).toEqual([])
     expect(rows.filter(({ mounted, staged }) => /Uncertain/.test(`${mounted}${staged}`))).toEqual([])
     expect(rows.filter(({ inUse }) => inUse?.computed !== inUse?.reported)).toEqual([])
@@ -57,7 +54,7 @@ it('a healthy node is good, every volume', async () => {
 })
 
 it('after a reboot every CSI volume is uncertain: its state file is there, and its mount is not (R806)', async () => {
-  const { rows } = nodeStatus(await readSnapshot(join(CAPTURES, 'reboot', 'before.json')), planOptions())
+  const { rows } = nodeStatus(await recorded('reboot/before.json'), planOptions())
   const csi = rows.filter(
     ({ pod, volume, desired }) => pod !== undefined && volume.driver !== undefined && desired !== 'ended',
   )

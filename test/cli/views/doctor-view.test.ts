@@ -1,17 +1,14 @@
 /** The screen of `volctl doctor` of a node where several things are wrong. */
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { diagnose } from '../../../src/core/doctor/diagnose.ts'
-import { readSnapshot } from '../../../src/core/snapshot/read-snapshot.ts'
 import { renderDoctor } from '../../../src/core/views/doctor-view.ts'
 import { palette } from '../../../src/core/views/palette.ts'
 import { PLAIN_SCREEN } from '../../../src/core/views/screen.ts'
 import { UNICODE_SYMBOLS } from '../../../src/core/views/symbols.ts'
 import { doctorOf, healthy } from '../../doctor/look-builder.ts'
-import { captureFiles } from '../../helpers/captures.ts'
+import { captureFiles, recorded } from '../../helpers/captures.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
 import { saidTwice } from '../../helpers/screens.ts'
-import { CAPTURES } from '../run-volctl.ts'
 
 const NARROW = { ...PLAIN_SCREEN, symbols: UNICODE_SYMBOLS, width: 80, rows: 24 }
 const away = {
@@ -91,7 +88,7 @@ describe('a node without an API server', () => {
 
 describe('every recorded node', () => {
   it.each(captureFiles())('%s: a screen holds it', async (path) => {
-    const state = await readSnapshot(join(CAPTURES, path))
+    const state = await recorded(path)
     const text = renderDoctor(
       diagnose({ state, failures: {} }, planOptions(), '2026-11-21T12:00:00Z'),
       NARROW,

@@ -21,12 +21,11 @@ import type { Plan } from '../../../src/core/plan/plan.ts'
 import { PlanNames } from '../../../src/core/plan/plan-names.ts'
 import { podName } from '../../../src/core/plan/pod-name.ts'
 import { planWithDecisions } from '../../../src/core/reconcile/decisions.ts'
-import { readSnapshot } from '../../../src/core/snapshot/read-snapshot.ts'
 import { statusAndPlan } from '../../../src/core/status/node-status.ts'
 import { renderClusterPlan } from '../../../src/core/views/cluster-plan-view.ts'
 import { renderPlan } from '../../../src/core/views/plan-view.ts'
 import { renderStatus } from '../../../src/core/views/status-view.ts'
-import { captureFiles } from '../../helpers/captures.ts'
+import { CAPTURES, captureFiles, recorded } from '../../helpers/captures.ts'
 import { planOf } from '../../helpers/cluster-plan.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
 import { anyCluster } from '../../helpers/random-cluster.ts'
@@ -34,7 +33,6 @@ import { randomFrom } from '../../helpers/random-from.ts'
 import { buildNode, randomNode } from '../../helpers/random-node.ts'
 import { SCREENS } from '../../helpers/screens.ts'
 import { WORKED_CLUSTERS } from '../../helpers/worked-clusters.ts'
-import { CAPTURES } from '../run-volctl.ts'
 import { SCENES } from './cluster-scenes.ts'
 
 const SCREEN = SCREENS['80x24']
@@ -125,11 +123,11 @@ const SILENT: Readonly<Record<string, (socket: CsiSocket) => CsiSocket>> = {
 
 describe.each(captureFiles())('%s', (path) => {
   it.each([false, true])('--orphans: %s', async (orphans) => {
-    expect(problemsOf(shownOfNode(await readSnapshot(join(CAPTURES, path)), orphans))).toEqual([])
+    expect(problemsOf(shownOfNode(await recorded(path), orphans))).toEqual([])
   })
 
   it.each(Object.entries(SILENT))('with every CSI driver silent: %s', async (_, silenced) => {
-    const state = await readSnapshot(join(CAPTURES, path))
+    const state = await recorded(path)
     const { csiSockets = [] } = state.snapshot
     const silent = { ...state, snapshot: { ...state.snapshot, csiSockets: csiSockets.map(silenced) } }
     for (const orphans of [false, true]) expect(problemsOf(shownOfNode(silent, orphans))).toEqual([])

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { jsonPieces } from '../../../src/core/views/structured.ts'
-import { captureFiles } from '../../helpers/captures.ts'
-import { CAPTURES } from '../run-volctl.ts'
+import { CAPTURES, captureFiles } from '../../helpers/captures.ts'
 
 const joined = (value: unknown): string => [...jsonPieces(value)].join('')
 

@@ -12,10 +12,10 @@ import {
   namesOfRows,
   renderNames,
 } from '../../../src/core/views/names.ts'
+import { CAPTURES } from '../../helpers/captures.ts'
 import { explain } from '../../helpers/explaining.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
 import { anOperation } from '../plan-builder.ts'
-import { CAPTURES } from '../run-volctl.ts'
 
 const files = readdirSync(CAPTURES)
   .map((folder) => join(CAPTURES, folder, 'before.json'))

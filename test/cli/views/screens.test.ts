@@ -12,18 +12,17 @@ import type { KubeletSnapshot } from '../../../src/core/model/snapshot.ts'
 import { withAdvice } from '../../../src/core/plan/next-steps.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
 import { planNode } from '../../../src/core/reconcile/plan-node.ts'
-import { readSnapshot } from '../../../src/core/snapshot/read-snapshot.ts'
 import { chunksOf } from '../../../src/core/views/command-words.ts'
 import { palette } from '../../../src/core/views/palette.ts'
 import { renderPlan } from '../../../src/core/views/plan-view.ts'
 import { PLAIN_SCREEN, type Screen } from '../../../src/core/views/screen.ts'
 import { UNICODE_SYMBOLS } from '../../../src/core/views/symbols.ts'
 import { textWidth } from '../../../src/core/views/text-width.ts'
+import { CAPTURES, recorded } from '../../helpers/captures.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
 import { buildNode, randomNode } from '../../helpers/random-node.ts'
 import { saidTwice } from '../../helpers/screens.ts'
 import { anOperation, aPlan } from '../plan-builder.ts'
-import { CAPTURES } from '../run-volctl.ts'
 
 const SCREENS = join(import.meta.dirname, '..', '..', 'screens')
 const SIZES: Readonly<Record<string, Screen>> = {
@@ -38,7 +37,7 @@ const captures = readdirSync(CAPTURES).flatMap((folder) =>
     .filter((path) => existsSync(join(CAPTURES, `${path}.json`))),
 )
 
-const node = (capture: string): Promise<NodeState> => readSnapshot(join(CAPTURES, `${capture}.json`))
+const node = (capture: string): Promise<NodeState> => recorded(`${capture}.json`)
 
 function planned(state: NodeState, orphans = false): Plan {
   const plan = planNode(state, planOptions({ orphans }))

@@ -1,5 +1,4 @@
 /** `volctl status` on a screen: golden ones of every capture, and how columns give way. */
-import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { answerOf } from '../../../src/core/answer/make-answer.ts'
@@ -7,22 +6,20 @@ import type { NodeState } from '../../../src/core/model/node-state.ts'
 import type { PlanOptions } from '../../../src/core/plan/plan.ts'
 import { podTexts } from '../../../src/core/plan/pod-texts.ts'
 import { planWithDecisions } from '../../../src/core/reconcile/decisions.ts'
-import { readSnapshot } from '../../../src/core/snapshot/read-snapshot.ts'
 import { nodeStatus, statusAndPlan, wholeOf } from '../../../src/core/status/node-status.ts'
 import { palette } from '../../../src/core/views/palette.ts'
 import { PLAIN_SCREEN, type Screen } from '../../../src/core/views/screen.ts'
 import { screenLines } from '../../../src/core/views/screen-lines.ts'
 import { renderStatus, shownRows } from '../../../src/core/views/status-view.ts'
 import { textWidth } from '../../../src/core/views/text-width.ts'
-import { captureFiles } from '../../helpers/captures.ts'
+import { captureFiles, recorded } from '../../helpers/captures.ts'
 import { node, uid } from '../../helpers/node-builder.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
 import { SCREENS, saidTwice } from '../../helpers/screens.ts'
-import { CAPTURES } from '../run-volctl.ts'
 
 const files = captureFiles()
 
-const load = (path: string): Promise<NodeState> => readSnapshot(join(CAPTURES, path))
+const load = (path: string): Promise<NodeState> => recorded(path)
 
 function drawnOf(state: NodeState, screen: Screen, options: Partial<PlanOptions> = {}, all = false): string {
   const { status, plan } = statusAndPlan(
