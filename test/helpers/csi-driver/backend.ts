@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, realpathSync, rmSync, statSync, truncateSync, wr
 import { join } from 'node:path'
 import { readLoops } from '../../../src/core/block/device-use.ts'
 import { detachLoop } from '../detach-loops.ts'
-import { bindMount, command, mountPointsOf, mountsAt, unmountAll } from './mounts.ts'
+import { bindMount, command, mountPointOf, mountsAt, unmountAll } from './mounts.ts'
 import type { BackendName } from './options.ts'
 
 /** Where a volume's data is kept, and how it is mounted on a path. */
@@ -78,7 +78,7 @@ class LoopBackend implements Backend {
     truncateSync(this.#image(id), Math.max(size, statSync(this.#image(id)).size))
     for (const device of this.#devices(id)) {
       await command('losetup', '--set-capacity', device)
-      const [mounted] = mountPointsOf(device)
+      const mounted = mountPointOf(device)
       const fsType = await command('blkid', '-p', '-s', 'TYPE', '-o', 'value', device).catch(() => '')
       if (fsType === 'ext4') await command('resize2fs', device)
       if (fsType === 'xfs' && mounted !== undefined) await command('xfs_growfs', mounted)

@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { parseMountinfo } from '../../../src/core/mountinfo/parse-mountinfo.ts'
@@ -16,28 +16,10 @@ export function mountsAt(path: string): number {
   return parseMountinfo(readFileSync('/proc/self/mountinfo')).reached(kernelPath(path)).length
 }
 
-/** Unmounts everything at or below a directory, the youngest first: for a test's own clean-up. */
-export function unmountBelow(directory: string): void {
-  const below = mountPoints().filter((path) => path === directory || path.startsWith(`${directory}/`))
-  // Unmounting one may unmount copies as well.
-  for (const path of below.reverse()) if (mountsAt(path) > 0) execFileSync('umount', ['--', path])
-}
-
 /** Where a device is mounted. */
-export function mountPointsOf(device: string): string[] {
-  const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n')
-  return lines.filter((line) => line.includes(` ${device} `)).map((line) => decodeOctal(line.split(' ')[4] ?? ''))
-}
-
-/** In the order of the table: a mount comes after the one that it is mounted on. */
-function mountPoints(): string[] {
-  const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n')
-  return lines.map((line) => decodeOctal(line.split(' ')[4] ?? ''))
-}
-
-function decodeOctal(field: string): string {
-  const latin1 = field.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
-  return latin1 === field ? field : Buffer.from(latin1, 'latin1').toString('utf8')
+export function mountPointOf(device: string): string | undefined {
+  const table = parseMountinfo(readFileSync('/proc/self/mountinfo'))
+  return table.under('/').find(({ source }) => source === device)?.mountPoint
 }
 
 /** Bind-mounts, read-only if asked. */

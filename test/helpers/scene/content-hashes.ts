@@ -4,9 +4,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmdir
 import { join } from 'node:path'
 import { csiGlobalDir } from '../../../src/core/names/volume-names.ts'
 import type { CsiDriver } from '../csi-driver/start.ts'
+import { mountPoints } from '../scenario.ts'
 import { kernelPath } from '../structure-places.ts'
 import { handleOf, type SceneVolume } from './api-objects.ts'
-import { mountPoints } from './mount-points.ts'
 
 /**
  * The content of a CSI volume: a staged file system as mounted, another one as in its backing image or directory. The image

@@ -14,6 +14,7 @@ import { type CriServer, startCriServer } from '../cri-server/start.ts'
 import { stageVolume } from '../csi-driver/kubelet-steps.ts'
 import { type CsiDriver, startCsiDriver } from '../csi-driver/start.ts'
 import { detachLoops } from '../detach-loops.ts'
+import { mountPointsBelow, unmountBelow } from '../scenario.ts'
 import {
   clusterObjects,
   DRIVER,
@@ -30,7 +31,6 @@ import {
 } from './api-objects.ts'
 import { hashOfCsiVolume, hashOfTree, saveStaged } from './content-hashes.ts'
 import { type Layout, layOut, layOutLater } from './layouts.ts'
-import { mountPointsBelow, unmountAllBelow, unmountAllOn } from './mount-points.ts'
 import { makeSubPath } from './pod-directory.ts'
 import { type Cast, cast, FORGOTTEN, IDLE, smallCast } from './pods.ts'
 import { type HostSources, makeHostSources, setUpPod } from './set-up-pod.ts'
@@ -77,10 +77,10 @@ export async function makeScene(options: SceneOptions = {}): Promise<Scene> {
   const directory = options.directory ?? realpathSync(mkdtempSync(join(tmpdir(), 'volctl-scene-')))
   const toEnd: (() => Promise<unknown>)[] = []
   const dispose = async (): Promise<void> => {
-    unmountAllBelow(directory)
+    unmountBelow(directory, { itself: false })
     // Loop devices are identified by their files' paths, which no longer exist once the tree itself is gone.
     for (const end of toEnd.splice(0).reverse()) await end().catch(() => undefined)
-    unmountAllOn(directory)
+    unmountBelow(directory)
     if (mountPointsBelow(directory).length === 0) rmSync(directory, { recursive: true, force: true })
   }
   try {
@@ -214,7 +214,7 @@ async function rebootScene(parts: Parts): Promise<void> {
   const { driver, rootDir } = parts
   await driver.stop()
   if (driver.backend === 'tmpfs') for (const volume of csiVolumes(parts)) saveStaged(driver, volume)
-  unmountAllBelow(rootDir)
+  unmountBelow(rootDir, { itself: false })
   if (driver.backend === 'loop') detachLoops(rootDir, driver.stateDir)
   // A driver knows what is staged and published from the mounts of this boot.
   rmSync(join(driver.stateDir, 'volumes.json'), { force: true })

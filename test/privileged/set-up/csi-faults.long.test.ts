@@ -2,7 +2,6 @@
 import { describe, expect } from 'vitest'
 import { loopDevices } from '../../../src/core/block/block-devices.ts'
 import type { VolumeMode } from '../../../src/core/names/volume-names.ts'
-import { unmountBelow } from '../../helpers/csi-driver/mounts.ts'
 import type { CsiDriver } from '../../helpers/csi-driver/start.ts'
 import {
   addVolume,
@@ -19,6 +18,7 @@ import { detachLoop } from '../../helpers/detach-loops.ts'
 import type { LiveNode } from '../../helpers/live-node.ts'
 import { it } from '../../helpers/machine.ts'
 import { noBlockDevices } from '../../helpers/namespace.ts'
+import { unmountBelow } from '../../helpers/scenario.ts'
 import { until } from '../../helpers/until.ts'
 
 const ORPHANS = { orphans: true }

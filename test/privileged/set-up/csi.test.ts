@@ -11,7 +11,7 @@ import type { VolumeAttachment } from '../../../src/core/model/objects.ts'
 import { attachmentName } from '../../../src/core/names/volume-names.ts'
 import type { ApplyEvent } from '../../../src/core/plan/events.ts'
 import { mountVolume } from '../../helpers/csi-driver/kubelet-steps.ts'
-import { mountsAt, unmountBelow } from '../../helpers/csi-driver/mounts.ts'
+import { mountsAt } from '../../helpers/csi-driver/mounts.ts'
 import type { CsiDriver } from '../../helpers/csi-driver/start.ts'
 import {
   addVolume,
@@ -31,7 +31,7 @@ import {
 import type { LiveNode } from '../../helpers/live-node.ts'
 import { it } from '../../helpers/machine.ts'
 import { noBlockDevices } from '../../helpers/namespace.ts'
-import { sh } from '../../helpers/scenario.ts'
+import { sh, unmountBelow } from '../../helpers/scenario.ts'
 
 const ORPHANS = { orphans: true }
 const DONE = ['done']

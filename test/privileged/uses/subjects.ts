@@ -6,9 +6,8 @@ import { CsiNodeClient } from '../../../src/core/csi/csi-node-client.ts'
 import { csiGlobalDir } from '../../../src/core/names/volume-names.ts'
 import { mapBlockVolume, publishVolume, stageVolume } from '../../helpers/csi-driver/kubelet-steps.ts'
 import { detachLoop } from '../../helpers/detach-loops.ts'
-import { sh } from '../../helpers/scenario.ts'
+import { sh, unmountBelow } from '../../helpers/scenario.ts'
 import { NODE } from '../../helpers/scene/api-objects.ts'
-import { mountPoints } from '../../helpers/scene/mount-points.ts'
 import { makeEmptyDir, makeLocalVolume, makePodDirectory, makeSubPath } from '../../helpers/scene/pod-directory.ts'
 import { type Combination, type Kind, USES } from './combinations.ts'
 import { attachDisk, type Disk, wipe } from './disk.ts'
@@ -277,8 +276,3 @@ function empty(directory: string): void {
 }
 
 const hexOf = (handle: string): string => Buffer.from(handle).toString('hex')
-
-function unmountBelow(directory: string): void {
-  const points = mountPoints().filter((each) => each === directory || each.startsWith(`${directory}/`))
-  for (const path of points.toReversed()) sh('umount', '-l', path)
-}

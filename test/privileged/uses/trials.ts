@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { readdirSync, rmSync } from 'node:fs'
 import { readLoops } from '../../../src/core/block/device-use.ts'
 import type { Plan, VolumeRef } from '../../../src/core/plan/plan.ts'
-import { unmountAllBelow } from '../../helpers/scene/mount-points.ts'
+import { unmountBelow } from '../../helpers/scenario.ts'
 import { until } from '../../helpers/until.ts'
 import { type Combination, grouped, negligible, type OperationName } from './combinations.ts'
 import { begin, type Holding, Unavailable } from './holding.ts'
@@ -140,7 +140,7 @@ async function cleanUp({ directory, root }: TrialNode, trials: readonly Trial[])
     for (const device of own()) spawnSync('losetup', ['--detach', device])
   }
   detach()
-  unmountAllBelow(directory)
+  unmountBelow(directory)
   detach()
   await until(() => own().length === 0)
   const pods = readdirSync(`${root}/pods`).filter((uid) => uid.startsWith('11111111-'))
