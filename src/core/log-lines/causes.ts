@@ -1,6 +1,7 @@
 /** Why an operation failed: words of Kubernetes and of mount programs first, then words of the kernel, then what says little. */
 
 import { defined } from '../lang/defined.ts'
+import { phrase } from './phrase.ts'
 
 export interface Cause {
   readonly says: RegExp
@@ -9,8 +10,11 @@ export interface Cause {
   readonly next?: string
 }
 
-function cause(says: RegExp, means: string, next?: string): Cause {
-  return { says, means, ...defined({ next }) }
+function causes(
+  pattern: (words: string) => RegExp,
+  rows: readonly (readonly [says: string, means: string, next?: string])[],
+): readonly Cause[] {
+  return rows.map(([says, means, next]) => ({ says: pattern(says), means, ...defined({ next }) }))
 }
 
 const EXPLAIN_PATH = 'volctl explain on the path says what stands there, and who uses it.'
@@ -18,259 +22,255 @@ const DMESG = 'dmesg on {node} says more.'
 const DRIVERS_POD = 'See its pod on {node}: kubectl get pods -A -o wide --field-selector spec.nodeName={node}'
 const ATTACHER_LOG = "The log of the driver's external attacher; kubectl describe volumeattachment has the last error."
 
-export const SPECIFIC: readonly Cause[] = [
-  cause(
-    /driver name \S+ not found in the list of registered CSI drivers|CSINode \S+ does not contain driver|node "\S+" has no NodeID annotation/g,
+export const SPECIFIC = causes(phrase, [
+  [
+    'driver name * not found in the list of registered CSI drivers | CSINode * does not contain driver | node "*" has no NodeID annotation',
     'The CSI driver is not registered with the kubelet of the node: its pod does not run there, or its registrar failed.',
     DRIVERS_POD,
-  ),
-  cause(
-    /(?:unmounter failed to load volume data file|failed to (?:open|parse) volume data file|plugin\.Construct\w+ failed loading volume data)/g,
+  ],
+  [
+    'unmounter failed to load volume data file | failed to {open|parse} volume data file | plugin.Construct* failed loading volume data',
     'vol_data.json of the volume is missing or unusable: without it the kubelet does not know driver and volume, and leaves the volume for ever.',
     'volctl plan --orphans: volctl finds the volume by the staged mount or the API.',
-  ),
-  cause(
-    /object "[^"]+"\/"[^"]+" not registered/g,
+  ],
+  [
+    'object "*"/"*" not registered',
     'The kubelet does not follow this object for the pod: the pod has ended, or the kubelet has just been started.',
     'Nothing, if it stops within a minute.',
-  ),
-  cause(
-    /failed to sync (?:configmap|secret) cache: timed out waiting for the condition/g,
+  ],
+  [
+    'failed to sync {configmap|secret} cache: timed out waiting for the condition',
     'The kubelet has not read the object from the API server in time.',
     'Nothing, if it came once. If it repeats, the kubelet does not reach the API server, or its watch hangs: journalctl -u {unit}',
-  ),
-  cause(
-    /\b(?:configmaps?|secrets?) "[^"]+" not found/g,
+  ],
+  [
+    '{configmap|configmaps|secret|secrets} "*" not found',
     'The config map or secret does not exist.',
     'Create it: in the namespace of the pod, or in the one that the PersistentVolume names.',
-  ),
-  cause(
-    /references non-existent (?:secret|config) key/g,
+  ],
+  [
+    'references non-existent {secret|config} key',
     'The config map or secret lacks a key that the pod names.',
     'Add the key, or correct items of the volume.',
-  ),
-  cause(
-    /\bpersistentvolumeclaims? "[^"]+" not found/gi,
+  ],
+  [
+    '{persistentvolumeclaim|persistentvolumeclaims} "*" not found',
     'The claim does not exist.',
     'Create it in the namespace of the pod, or correct the name in the pod.',
-  ),
-  cause(
-    /\b(?:PVC is not bound|PVC has empty pvc\.Spec\.VolumeName|has non-bound phase)/g,
+  ],
+  [
+    'PVC is not bound | PVC has empty pvc.Spec.VolumeName | has non-bound phase',
     'The claim has no PersistentVolume yet.',
     'kubectl describe pvc shows what its provisioner waits for.',
-  ),
-  cause(
-    /\bPVC is being deleted/g,
+  ],
+  [
+    'PVC is being deleted',
     'The claim is being deleted: no new pod gets it.',
     'Wait until it is gone, and create it again; what is in the volume may go with it (reclaim policy).',
-  ),
-  cause(
-    /\bpersistentvolumes? "[^"]+" not found/gi,
+  ],
+  [
+    '{persistentvolume|persistentvolumes} "*" not found',
     'The PersistentVolume was deleted: without it nobody knows which volume of the storage is meant, and an attachment of it stays for ever.',
     'volctl plan --cluster says what can free the VolumeAttachment. See at the storage that the volume is detached.',
-  ),
-  cause(
-    /\b(?:csi)?nodes?(?:\.storage\.k8s\.io)? "[^"]+" not found/g,
+  ],
+  [
+    '{node|nodes|csinode*} "*" not found',
     'The API has no such Node or CSINode: the node was deleted, or has not been registered yet.',
     'kubectl get nodes,csinodes. A node that is there registers again when its kubelet is restarted: systemctl restart {unit}',
-  ),
-  cause(
-    /\bno relationship found between node "?'?\S+ and this object/g,
+  ],
+  [
+    'no relationship found between node * and this object',
     'The API server lets a kubelet read only what pods of this node use, and none uses the object now.',
     'Nothing, if it stops within a minute.',
-  ),
-  cause(
-    /\bserviceaccounts? "[^"]+" not found|\bfailed to fetch token: /g,
+  ],
+  [
+    '{serviceaccount|serviceaccounts} "*" not found | failed to fetch token:',
     'The API server gave no token for the service account of the pod.',
     'kubectl get serviceaccount in the namespace of the pod. If the pod was deleted meanwhile, nothing.',
-  ),
-  cause(
-    /hostPath type check failed: \S+ is not an? [a-z ]+/g,
+  ],
+  [
+    'hostPath type check failed: * is not {a|an} *',
     'The path does not exist on this node, or is of another kind than the hostPath volume asks for (type).',
     'ls -ld of the path on {node}; create it, or correct type in the pod.',
-  ),
-  cause(
-    /(?:attachment timeout for volume \S+|timed out waiting for external-attacher of \S+ CSI driver to \w+ volume|timeout after \S+ \[volume=[^;]+; attachment\.ID=)/g,
+  ],
+  [
+    'attachment timeout for volume * | timed out waiting for external-attacher of * CSI driver to * volume | timeout after * [volume=…; attachment.ID=',
     'The external attacher of the driver did not finish in time: it does not run, or the storage does not answer.',
     ATTACHER_LOG,
-  ),
-  cause(
-    /\b(?:volume attachment|VolumeAttachment \S+) (?:is being deleted|has deletion timestamp|has been deleted)|\bvolumeattachments?\S* "[^"]+" not found/g,
+  ],
+  [
+    '{volume attachment|VolumeAttachment *} {is being deleted|has deletion timestamp|has been deleted} | volumeattachment* "*" not found',
     'The VolumeAttachment is being deleted or is gone: an earlier detach is not finished, or the attach was not asked for yet.',
     `Nothing for a minute. If it repeats: ${ATTACHER_LOG}`,
-  ),
-  cause(
-    /\bstill mounted by other references|\bis still referenced from other Pods|\balready mounted or \S+ busy/g,
+  ],
+  [
+    'still mounted by other references | is still referenced from other pods | already mounted or * busy',
     'The device is in use on this node: another mount of it is left, or a program has it open.',
     'volctl explain on the volume shows each mount of it, and who uses it.',
-  ),
-  cause(
-    /\bfailed to bind mount devicePath\b/g,
+  ],
+  [
+    'failed to bind mount devicePath',
     'The raw block device could not be bound where the container expects it: mostly the driver left no device at the published path.',
     'ls -l of the published path on {node}; volctl explain on the volume shows its maps.',
-  ),
-  cause(
-    /\b(?:FindAttachablePluginBySpec|FindPluginBySpec|FindMapperPluginBySpec|FindPluginByName) failed|\bno volume plugin matched\b/g,
+  ],
+  [
+    '{FindAttachablePluginBySpec|FindPluginBySpec|FindMapperPluginBySpec|FindPluginByName} failed | no volume plugin matched',
     'Kubernetes has no plugin for the volume: it is of a kind that this version does not have, or its driver is not installed (CSI migration).',
     'Compare the source in the PersistentVolume with the drivers: kubectl get csidrivers',
-  ),
-  cause(
-    /\bhas volumeMode \w+, but is specified in volume(?:Mounts|Devices)/g,
+  ],
+  [
+    'has volumeMode *, but is specified in {volumeMounts|volumeDevices}',
     'The pod asks for a file system and the volume is a raw device, or the other way round.',
     'Name the volume in volumeDevices for volumeMode Block, in volumeMounts for Filesystem.',
-  ),
-  cause(
-    /\bpath "[^"]+" does not exist|\bspecial device \S+ does not exist/g,
+  ],
+  [
+    'path "*" does not exist | special device * does not exist',
     'The device, or the path of the local volume, is not on this node.',
     'lsblk on {node}. A disk that should be attached: kubectl get volumeattachments',
-  ),
-  cause(
-    /\bPermission denied to resize filesystem/g,
+  ],
+  [
+    'permission denied to resize filesystem',
     'The kernel refuses to grow a mounted file system that has errors.',
     'End the pods that use it, and run fsck on the unmounted device.',
-  ),
-  cause(
-    /\bexecutable file not found in \$PATH|\bunknown filesystem type\b|\byou might need a \/sbin\/mount\.\S+ helper program/g,
+  ],
+  [
+    'executable file not found in $PATH | unknown filesystem type | you might need a /sbin/mount.* helper program',
     'A program or kernel module that is needed is not installed where the call runs: in the image of the driver, or on the node.',
     'Use an image of the driver that has it, or install it on {node} (nfs-common or nfs-utils for NFS, cifs-utils for SMB).',
-  ),
-  cause(
-    /\bwrong fs type, bad option, bad superblock\b|\bcan't read superblock on\b/g,
+  ],
+  [
+    "wrong fs type, bad option, bad superblock | can't read superblock on",
     'The kernel does not take the disk: its file system is damaged or of another type than fsType, or a mount option is unknown.',
     'dmesg on {node} says which. blkid of the device shows its type; fsck or xfs_repair it only unmounted, after a copy.',
-  ),
-  cause(
-    /'?fsck'? found errors on device \S+ but could not correct them/g,
+  ],
+  [
+    "{fsck|'fsck'} found errors on device * but could not correct them",
     'fsck found errors on the disk that it does not correct unasked.',
     'End the pods that use the volume, and run fsck on the unmounted device, after a copy.',
-  ),
-  cause(
-    /\baccess denied by server while mounting\b/g,
+  ],
+  [
+    'access denied by server while mounting',
     'The NFS server does not export the path to this node.',
     'Compare the exports of the server with the address of {node}.',
-  ),
-  cause(
-    /\bmkdir \S+: file exists/g,
+  ],
+  [
+    'mkdir *: file exists',
     'Mostly a dead mount stands at the directory that should be made: it can neither be read nor replaced.',
     'volctl explain on the path says whose it is; volctl plan whether it can be taken off.',
-  ),
-  cause(
-    /\b(?:l?stat|open|readdirent|readlink|lgetxattr) \/\S+: connection refused|: transport endpoint is not connected\b|: stale (?:NFS )?file handle\b/gi,
+  ],
+  [
+    '{stat|lstat|open|readdirent|readlink|lgetxattr} /*: connection refused | : transport endpoint is not connected | : stale {|NFS }file handle',
     'A mount is dead: the daemon (FUSE) or the directory of the server behind it has gone.',
     'volctl explain on the path says whose it is. It has to be taken off and mounted again: volctl plan',
-  ),
-  cause(
-    /\bdial unix \S{0,200}(?:plugin|csi)\S{0,200}: (?:connect: )?(?:connection refused|no such file or directory)/g,
+  ],
+  [
+    'dial unix *{plugin|csi}*: {|connect: }{connection refused|no such file or directory}',
     'Nobody listens on the socket of the driver: its pod on this node does not run, or has just been started.',
     DRIVERS_POD,
-  ),
-  cause(
-    /\b(?:Get|Post|Put|Patch) "https?:\/\/[^"]+": [^"\n]{1,200}/g,
+  ],
+  [
+    '{Get|Post|Put|Patch} "http*": …',
     'The server at the address in the line could not be asked; for the kubelet and controllers that is mostly the API server.',
     'The end of the line says why. Try the address from {node} (curl -k).',
-  ),
-  cause(
-    /\bis forbidden: User "[^"]+" cannot \w+ resource/g,
+  ],
+  [
+    'is forbidden: User "*" cannot * resource',
     'The API server does not allow that to whoever asked.',
     'The line names user, verb and resource: its ClusterRole or its binding is missing.',
-  ),
-]
+  ],
+])
 
 /** Words of the kernel and of resolvers: they count at the end of a clause, where whoever failed puts them. */
-function words(text: string, means: string, next: string): Cause {
-  return cause(new RegExp(String.raw`: (?:${text})(?=[.\s]*(?:$|[\n"'\x60,;)\]}]| \())`, 'gi'), means, next)
+function endOfClause(words: string): RegExp {
+  return new RegExp(String.raw`: (?:${words})(?=[.\s]*(?:$|[\n"'\x60,;)\]}]| \())`, 'gi')
 }
 
-export const ERRNO: readonly Cause[] = [
-  words(
+export const ERRNO = causes(endOfClause, [
+  [
     '(?:device or )?resource busy|(?:target|device) is busy',
     'Something on this node still uses it: a process, another mount, or another mount namespace.',
     'volctl explain on the volume or path names who holds it. Once that has ended, it is tried again.',
-  ),
-  words(
+  ],
+  [
     'no such file or directory',
     'The file or directory does not exist: its path stands before these words.',
     EXPLAIN_PATH,
-  ),
-  words(
+  ],
+  [
     'not a directory|is a directory|file exists',
     'Something else stands at the path than what is needed there.',
     EXPLAIN_PATH,
-  ),
-  words(
+  ],
+  [
     'directory not empty',
     'The directory has content, and only an empty one is removed.',
     'volctl explain on the path says what is in it. Do not remove it with rm -rf: what is mounted below would be deleted.',
-  ),
-  words(
+  ],
+  [
     'permission denied|operation not permitted',
     'Access is denied: by file modes, by SELinux, or by the server of a share (which may squash root).',
     'A share: what the server allows this node, the secret, and no fsGroup. A local path: ls -ldZ of each directory above it.',
-  ),
-  words(
-    'read-only file system',
-    'The file system is read-only: mounted so, or set so by the kernel after errors.',
-    DMESG,
-  ),
-  words(
+  ],
+  ['read-only file system', 'The file system is read-only: mounted so, or set so by the kernel after errors.', DMESG],
+  [
     'structure needs cleaning',
     'The file system is damaged.',
     'Stop the pods, copy the volume, and run fsck or xfs_repair unmounted.',
-  ),
-  words('input/output error', 'The disk or server below has errors, or is gone while it is still mounted.', DMESG),
-  words(
+  ],
+  ['input/output error', 'The disk or server below has errors, or is gone while it is still mounted.', DMESG],
+  [
     'no space left on device',
     'The file system is full, of space or of inodes.',
     'df -h and df -i of the path on {node}.',
-  ),
-  words(
+  ],
+  [
     'cannot allocate memory|too many open files',
     'A limit is reached, of memory or of open files, on the node or of the container.',
     DMESG,
-  ),
-  words(
+  ],
+  [
     'invalid argument',
     'The kernel refuses an argument: mostly a mount option, or a path that is no mount point.',
     DMESG,
-  ),
-  words(
+  ],
+  [
     '(?:protocol|operation) not supported|requested NFS version or transport protocol is not supported|an incorrect mount option was specified',
     'The server, the file system or the kernel does not offer what the mount options ask for.',
     'Compare mountOptions of the PersistentVolume with what the server offers.',
-  ),
-  words(
+  ],
+  [
     'no such device(?: or address)?',
     'The device is not there, or the kernel has no module for it.',
     'lsblk and lsmod on {node}.',
-  ),
-  words(
+  ],
+  [
     'connection refused',
     'The machine answers, and nothing listens on that port.',
     'Start the server, or correct address and port.',
-  ),
-  words(
+  ],
+  [
     'connection timed out|no route to host|host is down|network is unreachable|i\\/o timeout',
     'The server does not answer: it is down, or something drops the packets.',
     'Try it from {node}: ping and nc -vz with address and port; then firewall and routes.',
-  ),
-  words(
+  ],
+  [
     'name or service not known|temporary failure in name resolution|no such host',
     'The name of the server could not be resolved.',
     "getent hosts NAME on {node}: mounts use the node's resolver, not the cluster's.",
-  ),
-]
+  ],
+])
 
-export const VAGUE: readonly Cause[] = [
-  cause(
-    /\bexit status \d+/g,
+export const VAGUE = causes(phrase, [
+  [
+    'exit status *',
     'A program failed, and the line has only its exit status.',
     "Look for its output at the same second: in the kubelet's log (journalctl -u {unit}) and in that of the driver.",
-  ),
-  cause(
-    /\bcontext deadline exceeded\b|\btimed out waiting for the condition\b/g,
+  ],
+  [
+    'context deadline exceeded | timed out waiting for the condition',
     'It did not happen in time; what was waited for, the line does not say.',
-  ),
-]
+  ],
+])
 
 /** What codes of gRPC mean in an answer of a CSI driver. */
 export const ANSWERS: Readonly<Record<string, string>> = {

@@ -34,7 +34,7 @@ export function saidBy(line: LogLine): Said | undefined {
 /** At a level of trouble, or with an error beside it, no sentence is harmless. */
 function harmlessSaid({ said, severity = 'info', error }: LogLine): Said | undefined {
   if (severity !== 'info' || error !== undefined) return undefined
-  const means = HARMLESS.find(([says]) => says.test(said))?.[1]
+  const means = HARMLESS.find(({ says }) => says.test(said))?.means
   return means === undefined
     ? undefined
     : { by: 'Kubernetes', means, next: 'Nothing.', about: undefined, harmless: true }
@@ -43,8 +43,8 @@ function harmlessSaid({ said, severity = 'info', error }: LogLine): Said | undef
 /** The one that begins last, as it stands in the others; what only says who failed, if nothing else is said. */
 function sentenceIn(text: string): { readonly sentence: Sentence; readonly from: number } | undefined {
   const found = SENTENCES.flatMap((sentence) => {
-    const from = sentence.says.exec(text)?.index
-    return from === undefined ? [] : [{ sentence, from }]
+    const from = text.search(sentence.says)
+    return from === -1 ? [] : [{ sentence, from }]
   })
   const rank = ({ sentence }: { readonly sentence: Sentence }): number => (sentence.envelope === true ? 1 : 0)
   return found.toSorted((a, b) => rank(a) - rank(b) || b.from - a.from)[0]
