@@ -103,9 +103,7 @@ describe('plan of a snapshot', () => {
 
   it.each([
     { words: ['pg/sc-a'], flags: ['--pod', 'pg/sc-a'] },
-    { words: ['pod/sc-a'], flags: ['--pod', 'sc-a'] },
     { words: ['pg/sc-a,pg/scs-as'], flags: ['--pod', 'pg/sc-a', '--pod', 'pg/scs-as'] },
-    { words: ['pv/pv-a'], flags: ['--volume', 'pv-a'] },
     { words: ['pvc/pg/pvc-a'], flags: ['--volume', 'pg/pvc-a'] },
   ])('$words narrows as $flags does', async ({ words, flags }) => {
     const [named, flagged, whole] = await Promise.all([plan(...words), plan(...flags), plan()])
@@ -118,7 +116,6 @@ describe('plan of a snapshot', () => {
     { word: 'pg/sc-aa', says: /volctl: pg\/sc-aa matches no pod on this node\n +Did you mean pg\/sc-a\?/ },
     { word: 'pv/pv-aa', says: /volctl: pv\/pv-aa matches no volume on this node\n +Did you mean pv-a / },
     { word: 'va/csi-0', says: /volctl: va\/csi-0 matches no volume on this node/ },
-    { word: 'path//srv', says: /volctl: path\/\/srv matches no volume on this node/ },
     { word: 'pv-a', says: /matches no pod on this node\n.*A volume is pv\/NAME, pvc\/NAMESPACE\/NAME/ },
   ])('$word, which nothing has: an error with the nearest name', async ({ word, says }) => {
     const { status, stdout, stderr } = await plan(word)

@@ -16,7 +16,6 @@ import { execa } from 'execa'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ownDescriptor } from '../../src/core/files/own-descriptor.ts'
 import { LAZY_FILE, rememberLazy } from '../../src/core/journal/lazy-memory.ts'
-import { JOURNAL_FILE } from '../../src/core/journal/write-journal.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import { CAPTURES } from '../helpers/captures.ts'
 import { noOthersFiles } from '../helpers/others-files.ts'
@@ -169,11 +168,4 @@ describe('the journal', () => {
       expect(free.filter((kind) => /Device|Detach|Unmap/.test(kind))).toEqual([])
     },
   )
-
-  it('that is a FIFO is waited for by nobody', async () => {
-    execFileSync('mkfifo', [join(journalDir, JOURNAL_FILE)])
-    const { status, stdout, stderr } = await run('journal', '-o', 'json')
-    expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
-    expect(stderr).toContain(`the journal ${journalDir}/${JOURNAL_FILE} cannot be read: it is a FIFO`)
-  })
 })

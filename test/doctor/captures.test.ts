@@ -1,6 +1,5 @@
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import type { Doctor } from '../../src/core/doctor/check.ts'
+import { expect, it } from 'vitest'
 import { diagnose } from '../../src/core/doctor/diagnose.ts'
 import { renderDoctor } from '../../src/core/views/doctor-view.ts'
 import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
@@ -8,31 +7,30 @@ import { UNICODE_SYMBOLS } from '../../src/core/views/symbols.ts'
 import { textWidth } from '../../src/core/views/text-width.ts'
 import { captureFiles, recorded } from '../helpers/captures.ts'
 import { planOptions } from '../helpers/plan-options.ts'
+import { saidTwice } from '../helpers/screens.ts'
 
-const files = captureFiles(['node.json', 'before.json'])
 const screen = { ...PLAIN_SCREEN, symbols: UNICODE_SYMBOLS, width: 80, rows: 24 }
+/** Of these the screen is compared with what it was. */
+const KEPT: ReadonlySet<string> = new Set(['empty-dirs/before.json', 'healthy/node.json'])
 
-async function doctorOf(path: string): Promise<Doctor> {
-  const state = await recorded(path)
-  return diagnose({ state, failures: {} }, planOptions(), state.snapshot.capturedAt)
-}
-
-describe.each(files)('%s', (path) => {
-  it('a plan can be made from it', async () => {
-    const doctor = await doctorOf(path)
+it.each(captureFiles())(
+  '%s: a plan can be made from it, and one screen says so, with the next command last',
+  async (path) => {
+    const state = await recorded(path)
+    const doctor = diagnose({ state, failures: {} }, planOptions(), state.snapshot.capturedAt)
     expect(doctor.works).toEqual({ plan: true })
     // Of a driver that was uninstalled with its volumes still there.
-    expect(doctor.checks.flatMap(({ id, state }) => (state === 'failed' ? id : []))).toEqual(
+    expect(doctor.checks.flatMap(({ id, state: is }) => (is === 'failed' ? id : []))).toEqual(
       path.startsWith('empty-dirs') ? ['CsiDriver'] : [],
     )
-  })
-
-  it('fits into 80 columns, and ends with the verdict and the next command', async () => {
-    const text = renderDoctor(await doctorOf(path), screen, 'volctl plan --snapshot node.json')
-    await expect(text).toMatchFileSnapshot(join(import.meta.dirname, 'golden', `${path.replaceAll('/', '-')}.txt`))
+    const text = renderDoctor(doctor, screen, 'volctl plan --snapshot node.json')
+    const file = join(import.meta.dirname, 'golden', `${path.replaceAll('/', '-')}.txt`)
+    if (KEPT.has(path)) await expect(text).toMatchFileSnapshot(file)
     const lines = text.trimEnd().split('\n')
+    expect(lines.length).toBeLessThanOrEqual(24)
     expect(lines.filter((line) => textWidth(line) > 80)).toEqual([])
+    expect(saidTwice(text)).toEqual([])
     expect(lines[0]).toContain('a plan can be made from this snapshot')
     expect(lines.slice(-2).join('\n')).toMatch(/^Next: volctl plan --snapshot node\.json /m)
-  })
-})
+  },
+)

@@ -16,7 +16,8 @@ import { explainer } from '../helpers/explaining.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { SCREENS } from '../helpers/screens.ts'
 
-const files = captureFiles()
+/** Of these the screens are compared with what they were. */
+const KEPT: ReadonlySet<string> = new Set(['healthy/node.json', 'recreate/before.json', 'forcedel-running/before.json'])
 
 /** Every pod, claim, PersistentVolume, attachment, volume, driver and mount, and directories with several of them. */
 function answersOn(state: NodeState): Explanation[] {
@@ -89,8 +90,8 @@ function examples(answers: readonly Explanation[]): Explanation[] {
   return [...new Set([pods[0], ...own, drivers.at(-1), pods.at(-1)])].filter((each) => each !== undefined)
 }
 
-describe.each(files)('%s', (path) => {
-  it('everything fits, with its verdict and chain, and nothing twice; some of it is as it was', async () => {
+describe.each(captureFiles())('%s', (path) => {
+  it('everything fits, with its verdict and chain, and nothing twice', async () => {
     const answers = answersOn(await recorded(path))
     expect(answers.length).toBeGreaterThan(10)
     for (const [name, screen] of Object.entries(SCREENS))
@@ -100,6 +101,7 @@ describe.each(files)('%s', (path) => {
       ).toEqual([])
     const small = answers.filter((answer) => screenLines(renderExplanation(answer, SCREENS['80x24']), 80) <= ROWS)
     expect(small.length / answers.length).toBeGreaterThanOrEqual(0.8)
+    if (!KEPT.has(path)) return
     const [worst, ...others] = examples(answers)
     const shown = [
       ...Object.entries(SCREENS).map(([name, screen]) => [name, worst, screen] as const),

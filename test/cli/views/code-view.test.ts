@@ -22,21 +22,6 @@ it('in two places, by one rule', () =>
     "
   `))
 
-it('by two rules', () =>
-  expect(shown('IdentityUnconfirmed')).toMatchInlineSnapshot(`
-    "IdentityUnconfirmed
-
-    Meaning:     Which volume this is could not be confirmed: driver, handle or disk
-                 is not proven.
-    Appears in:  blocked: an operation is blocked by it, in a plan or when an apply
-                 looks again
-    What to do:  Check the handle in the storage system; then:
-                 volctl plan --handle VOLUME=HANDLE; for disks compare lsblk and
-                 /dev/disk.
-    Rules:       S17, S25
-    "
-  `))
-
 it('by no rule', () =>
   expect(shown('NotRoot')).toMatchInlineSnapshot(`
     "NotRoot

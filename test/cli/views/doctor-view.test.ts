@@ -1,13 +1,10 @@
 /** The screen of `volctl doctor` of a node where several things are wrong. */
 import { describe, expect, it } from 'vitest'
-import { diagnose } from '../../../src/core/doctor/diagnose.ts'
 import { renderDoctor } from '../../../src/core/views/doctor-view.ts'
 import { palette } from '../../../src/core/views/palette.ts'
 import { PLAIN_SCREEN } from '../../../src/core/views/screen.ts'
 import { UNICODE_SYMBOLS } from '../../../src/core/views/symbols.ts'
 import { doctorOf, healthy } from '../../doctor/look-builder.ts'
-import { captureFiles, recorded } from '../../helpers/captures.ts'
-import { planOptions } from '../../helpers/plan-options.ts'
 import { saidTwice } from '../../helpers/screens.ts'
 
 const NARROW = { ...PLAIN_SCREEN, symbols: UNICODE_SYMBOLS, width: 80, rows: 24 }
@@ -83,19 +80,5 @@ describe('a node without an API server', () => {
     const wide = renderDoctor(broken, { ...PLAIN_SCREEN, wide: true }, 'volctl plan').split('\n')
     for (const { title, message } of broken.checks)
       expect(wide.some((line) => line.includes(title) && line.includes(message))).toBe(true)
-  })
-})
-
-describe('every recorded node', () => {
-  it.each(captureFiles())('%s: a screen holds it', async (path) => {
-    const state = await recorded(path)
-    const text = renderDoctor(
-      diagnose({ state, failures: {} }, planOptions(), '2026-11-21T12:00:00Z'),
-      NARROW,
-      'volctl plan',
-    )
-    expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(24)
-    expect(saidTwice(text)).toEqual([])
-    expect(text).toMatch(/\nNext: volctl plan /)
   })
 })

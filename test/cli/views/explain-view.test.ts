@@ -3,7 +3,6 @@ import type { Explanation } from '../../../src/core/explain/explanation.ts'
 import { renderExplanation } from '../../../src/core/views/explain-view.ts'
 import { palette } from '../../../src/core/views/palette.ts'
 import { PLAIN_SCREEN, type Screen } from '../../../src/core/views/screen.ts'
-import { wrapped } from '../../../src/core/views/wrap.ts'
 import { explain } from '../../helpers/explaining.ts'
 import { type NodeBuilder, node, ROOT, uid } from '../../helpers/node-builder.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
@@ -135,10 +134,3 @@ it('in a pipe no line is broken, and the colours change no letter', async () => 
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the colours' own.
   expect(painted.replaceAll(/\u001b\[\d+m/g, '')).toBe(plain)
 })
-
-it.each([
-  { text: 'a b c', width: undefined, want: '- a b c\n' },
-  { text: 'word '.repeat(6).trim(), width: 22, want: '- word word word word\n  word word\n' },
-  { text: `see ${'/long'.repeat(10)} there`, width: 22, want: `- see\n  ${'/long'.repeat(10)}\n  there\n` },
-  { text: 'a\nb\u001b[31m', width: 40, want: '- a\\nb\\x1b[31m\n' },
-])('wrapped: $want', ({ text, width, want }) => expect(wrapped('- ', text, width)).toBe(want))

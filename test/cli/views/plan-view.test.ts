@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util'
 import { expect, it } from 'vitest'
 import { defined } from '../../../src/core/lang/defined.ts'
 import { messageOnPod } from '../../../src/core/plan/draft.ts'
@@ -154,9 +155,6 @@ it.each([
     expect(text).toContain(says)
 })
 
-it('nothing to do', () =>
-  expect(shown(aPlan())).toContain('\nNothing to do: every volume on this node is as it should be.\n'))
-
 it('what makes a plan doubtful is said: another machine, a kubelet that may return, unjudged guards, incompleteness', () => {
   const { inputs } = aPlan()
   const plan = aPlan({
@@ -176,9 +174,10 @@ it('what makes a plan doubtful is said: another machine, a kubelet that may retu
   expect(text).toContain('Not complete')
 })
 
-it('colour is decided by the palette alone', async () => {
-  expect(shown(busy, { wide: true })).not.toContain('\u001b')
-  expect(shown(busy, { wide: true, paint: await palette(true) })).toContain('\u001b[')
+it('colour paints, and changes no letter', async () => {
+  const painted = shown(busy, { wide: true, paint: await palette(true) })
+  expect(painted).toContain('\u001b[')
+  expect(stripVTControlCharacters(painted)).toBe(shown(busy, { wide: true }))
 })
 
 it('problems that differ only in their volume are one; -v and -o wide list each', () => {

@@ -1,4 +1,4 @@
-/** `volctl status` on a screen: golden ones of every capture, and how columns give way. */
+/** `volctl status` on a screen: of every recorded node, a few as they were, and how columns give way. */
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { answerOf } from '../../../src/core/answer/make-answer.ts'
@@ -17,7 +17,8 @@ import { node, uid } from '../../helpers/node-builder.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
 import { SCREENS, saidTwice } from '../../helpers/screens.ts'
 
-const files = captureFiles()
+/** Of these the screens are compared with what they were. */
+const KEPT: ReadonlySet<string> = new Set(['healthy/node.json', 'recreate/before.json', 'stuck/before.json'])
 
 const load = (path: string): Promise<NodeState> => recorded(path)
 
@@ -40,7 +41,7 @@ function tooWide(text: string, width = Number.POSITIVE_INFINITY): string[] {
 describe('every recorded node', () => {
   const lengths: number[] = []
 
-  it.each(files)('%s: is drawn as it was; the last lines count, and say what to type', async (path) => {
+  it.each(captureFiles())('%s: the last lines count, and say what to type', async (path) => {
     const state = await load(path)
     const { plan } = statusAndPlan(planWithDecisions(state, planOptions()), planOptions(), false)
     const drawn = Object.entries(SCREENS).map(([name, screen]) => {
@@ -53,7 +54,8 @@ describe('every recorded node', () => {
       if (name === '80x24') lengths.push(screenLines(text, 80))
       return `=== ${name}\n${text}`
     })
-    await expect(drawn.join('\n')).toMatchFileSnapshot(`../../status/screens/${path.replace('/', '-')}.txt`)
+    if (KEPT.has(path))
+      await expect(drawn.join('\n')).toMatchFileSnapshot(`../../status/screens/${path.replace('/', '-')}.txt`)
   })
 
   it('fits on a screen of 24 lines, four of five do; 40 are enough for all', () => {

@@ -59,8 +59,13 @@ describe('on a terminal', () => {
       'See why:\nkubectl describe pvc data-database-0 -n shop\nWait.\n',
     ))
 
-  it('in a pipe a line stays whole', () => {
-    const text = `Stop the pod first: crictl pods ${'--label uid=1234 '.repeat(20)}-q.`
-    expect(wrapped('', text, undefined)).toBe(`${text}\n`)
-  })
+  it.each([
+    { text: `crictl pods ${'--label uid=1234 '.repeat(20)}-q.`, width: undefined },
+    { text: 'word '.repeat(6).trim(), width: 22, want: '- word word word word\n  word word\n' },
+    { text: `see ${'/long'.repeat(10)} there`, width: 22, want: `- see\n  ${'/long'.repeat(10)}\n  there\n` },
+    { text: 'a\nb\u001b[31m', width: 40, want: '- a\\nb\\x1b[31m\n' },
+  ])(
+    'hangs under its beginning, paths whole, and in a pipe all of it: $want',
+    ({ text, width, want = `- ${text}\n` }) => expect(wrapped('- ', text, width)).toBe(want),
+  )
 })
