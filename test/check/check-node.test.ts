@@ -72,6 +72,17 @@ describe('a node whose kubelet runs', () => {
       line: 'ok: 1 volume',
     },
     {
+      name: 'a pod of which nobody knows since when it waits (S28)',
+      built: () => {
+        const built = busy().persistentVolume('pv-1', { attached: false }).pod(POD, 'web', [claim])
+        const [, pod] = built.pods
+        built.pods[1] = { ...pod, metadata: { ...pod?.metadata, creationTimestamp: undefined }, status: {} } as never
+        built.override = { ...RUNNING, bootTime: undefined } as never
+        return built
+      },
+      line: 'ok: 1 volume',
+    },
+    {
       name: 'a staged volume that the kubelet has forgotten',
       built: () => busy().persistentVolume('pv-1').staged('pv-1', '7:1'),
       line: 'not ok: 1 leaked device: pv-1',
@@ -94,6 +105,16 @@ describe('a node whose kubelet runs', () => {
         return built
       },
       line: 'not ok: 1 dead mount: /var/lib/kubelet/x',
+    },
+    {
+      name: 'the mount of a pod that is gone, which does not answer: it is no error besides',
+      built: () => {
+        const built = orphan(busy().persistentVolume('pv-1')).published(GONE, 'pv-1', '7:1')
+        const path = `/var/lib/kubelet/pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`
+        built.override = { ...RUNNING, deadMounts: [{ path, error: 'ENOTCONN' }] }
+        return built
+      },
+      line: 'not ok: 1 dead mount, 1 orphaned pod',
     },
     {
       name: 'a driver that left with volumes of a pod that is gone',
@@ -127,7 +148,7 @@ describe('a node whose kubelet runs', () => {
     {
       name: 'no list of pods',
       built: () => {
-        const built = orphan(busy())
+        const built = orphan(busy()).persistentVolume('pv-1').staged('pv-1', '7:1')
         built.overrideApi = { errors: [{ resource: 'pods', code: 503, message: 'x' }] as never }
         return built
       },
@@ -204,6 +225,7 @@ it('only what both looks show counts', () => {
   const [first, second] = [lookAt(orphan(busy()).build()), lookAt(busy().build())]
   expect(first.troubles).toHaveLength(1)
   expect(checkOf(inBoth(first, second)).status).toBe('ok')
+  expect(checkOf(inBoth(second, first)).status).toBe('ok')
   expect(checkOf(inBoth(first, first)).status).toBe('notOk')
 })
 
@@ -225,6 +247,17 @@ describe('the line', () => {
     const { line } = judge(troubles, 12_345, doubt)
     expect(line).toMatch(/^(ok|not ok|unknown): [ -~]+$/)
     expect(line.length).toBeLessThanOrEqual(80)
+  })
+
+  it('is cut at 80 characters, and no earlier', () => {
+    const lengths = Array.from({ length: 99 }, (_, n) => judge([trouble('x'.repeat(n))], 1, undefined).line.length)
+    expect(Math.max(...lengths)).toBe(80)
+  })
+
+  it('of a plan that is not complete, whatever its problems', () => {
+    const { decided, ...look } = lookAt(busy().build())
+    const check = checkOf({ ...look, decided: { ...decided, plan: { ...decided.plan, complete: false } } })
+    expect(check).toMatchObject({ status: 'unknown', line: 'unknown: something that may matter could not be read' })
   })
 
   it('of a failure', () => {

@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parseDuration } from '../../src/core/lang/duration.ts'
 import { TEST_BUNDLE } from '../helpers/volctl-program.ts'
-import { type CheckedNode, idleNode, startCheckedNode } from './checked-node.ts'
+import { type CheckedNode, startCheckedNode } from './checked-node.ts'
 
 interface Rule {
   readonly args: readonly string[]
@@ -95,18 +95,6 @@ it('not ok: the second look follows sooner than on a node', async () => {
     expect({ status, killed }).toEqual({ status: 'notOk', killed: false })
     expect(message).toMatch(/^not ok: .*orphaned pod/)
   }
-})
-
-it('ok: nothing is wrong', async () => {
-  await using idle = await startCheckedNode(idleNode(node.directory))
-  const [answer] = await runRules(MONITOR, { ...process.env, ...idle.env })
-  expect(answer).toMatchObject({ status: 'ok', message: expect.stringMatching(/^ok: 1 volume$/), killed: false })
-})
-
-it('unknown: nobody listens at the address of the API server', async () => {
-  const [answer] = await runRules(withFlags([`--kubeconfig=${node.kubeconfig(1)}`, '--timeout=700ms']), here())
-  expect(answer).toMatchObject({ status: 'unknown', message: expect.stringMatching(/^unknown: /), killed: false })
-  expect(answer?.stderr).not.toBe('')
 })
 
 it('killed with its group: nothing is left that keeps the detector waiting', async () => {

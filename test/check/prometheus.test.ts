@@ -1,6 +1,6 @@
 /** Gauges as the node exporter's textfile collector takes them: by an own, strict reading of the format, and by promtool. */
 import { spawnSync } from 'node:child_process'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { checkOf, examine, failedCheck } from '../../src/core/check/check-node.ts'
 import { type Gauge, gaugesOf, prometheusText, snakeCase } from '../../src/core/check/gauges.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
@@ -46,13 +46,18 @@ function defectsOf(text: string): string[] {
   return defects
 }
 
-describe.each(files)('%s', (path) => {
-  it('is read whole by a strict reader', async () => {
-    const text = prometheusText(await gaugesIn(path))
+it.each(files)(
+  '%s: is read whole by a strict reader; what volctl writes into labels is in snake case',
+  async (path) => {
+    const gauges = await gaugesIn(path)
+    const text = prometheusText(gauges)
     expect(defectsOf(text)).toEqual([])
     expect(text).toContain('volctl_check_status ')
-  })
-})
+    const own = gauges.filter(({ name }) => name.startsWith('volctl_') && name !== 'volctl_build_info')
+    const values = own.flatMap(({ samples }) => samples.flatMap(({ labels }) => Object.values(labels)))
+    expect(values.filter((value) => !/^[a-z]+(?:_[a-z]+)*$/.test(value))).toEqual([])
+  },
+)
 
 it('counts volumes as a kubelet does, by plugin and driver', async () => {
   const text = prometheusText(await gaugesIn('healthy/node.json'))
@@ -67,12 +72,6 @@ it('counts volumes as a kubelet does, by plugin and driver', async () => {
   expect(total('actual_state_of_world')).toBe(total('desired_state_of_world'))
 })
 
-it.each(files)('%s: what volctl itself writes into labels is in snake case', async (path) => {
-  const gauges = (await gaugesIn(path)).filter(({ name }) => name.startsWith('volctl_') && name !== 'volctl_build_info')
-  const values = gauges.flatMap(({ samples }) => samples.flatMap(({ labels }) => Object.values(labels)))
-  expect(values.filter((value) => !/^[a-z]+(?:_[a-z]+)*$/.test(value))).toEqual([])
-})
-
 it.each([
   ['deadMount', 'dead_mount'],
   ['NodeIsLost', 'node_is_lost'],
@@ -83,7 +82,8 @@ it.each([
 
 const FAILED = gaugesOf(failedCheck('x', '1.2.3'), undefined, 'abc')
 
-it('which volctl looked', () => {
+it('which volctl looked, and of what there is nothing of no line', () => {
+  expect(prometheusText([{ name: 'x', help: 'y', samples: [] }]).trim()).toBe('')
   expect(prometheusText(FAILED)).toMatch(/\nvolctl_build_info\{version="1\.2\.3",commit="abc"\} 1\n/)
 })
 

@@ -90,8 +90,6 @@ describe('with --node-gone', () => {
 describe('a name that nothing has', () => {
   it.each([
     [['--pod', 'shop/web-1'], '--pod shop/web-1 matches no pod'],
-    [['--volume', 'nothing'], '--volume nothing matches no'],
-    [['--node', 'hree'], '--node hree matches no'],
     [['--node-gone', 'hree'], '--node-gone hree matches no'],
   ])('%j: nothing is done', async (args, message) => {
     const { status, stderr } = await apply(...args)
@@ -101,10 +99,8 @@ describe('a name that nothing has', () => {
 
 describe('flags', () => {
   it.each([
-    [['--root-dir', '/x'], '--root-dir is for the pass over one node'],
     [['--orphans', '--lazy', '/x'], '--orphans is for the pass over one node'],
     [['some.plan', '--node-gone', 'gone'], '--node-gone cannot be combined with a plan file'],
-    [['nowhere.plan'], 'plan file nowhere.plan: no such file'],
   ])('%j', async (args, message) => {
     const { status, stderr } = await apply(...args)
     expect(stderr).toContain(message)

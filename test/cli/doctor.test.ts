@@ -1,6 +1,4 @@
 /** The exit status of `volctl doctor`, and that it answers where nothing works. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { CAPTURES } from '../helpers/captures.ts'
@@ -23,19 +21,4 @@ it('1 where plan cannot, and what is wrong is said all the same', async () => {
   expect(checks.filter(({ state }) => state === 'failed').map(({ id }) => id)).toEqual(
     expect.arrayContaining(['ApiServer', 'NodeFound']),
   )
-})
-
-it('1 for a snapshot of another machine', async () => {
-  const snapshot = { ...JSON.parse(readFileSync(healthy, 'utf8')), machineID: 'other', systemUUID: 'other' }
-  const directory = mkdtempSync(join(tmpdir(), 'volctl-doctor-'))
-  const file = join(directory, 'other.json')
-  writeFileSync(file, JSON.stringify(snapshot))
-  const { status, stdout } = await volctl(['doctor', '--snapshot', file])
-  rmSync(directory, { recursive: true })
-  expect({ status, stdout }).toEqual({ status: 1, stdout: expect.stringContaining('no plan can be made') })
-})
-
-it('--node must be the one of the snapshot', async () => {
-  const { status, stderr } = await volctl(['doctor', '--snapshot', healthy, '--node', 'other'])
-  expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('the snapshot is of pg-node') })
 })

@@ -51,14 +51,10 @@ function hostile(node: NodeSnapshot): unknown {
   return made
 }
 
-describe('plan and explain', () => {
+describe('plan, status and explain', () => {
   const pod = 'db6d1004-a99c-440c-b9bc-c7d975d3b12f'
   it.each([['table'], ['wide'], ['json'], ['yaml']])('-o %s', async (format) => {
-    for (const asked of [
-      ['plan', '--orphans'],
-      ['explain', pod],
-      ['explain', `pv/pv-a${HOSTILE}`],
-    ]) {
+    for (const asked of [['plan', '--orphans'], ['status'], ['explain', pod], ['explain', `pv/pv-a${HOSTILE}`]]) {
       const { stdout, stderr } = await volctl([...asked, '-v', '--snapshot', snapshot, '-o', format])
       expect(stdout, stderr).toMatch(format === 'json' || format === 'yaml' ? 'owned' : /\\x1b\]0;owned\\x07/)
       expect(CONTROL.exec(stdout)).toBeNull()

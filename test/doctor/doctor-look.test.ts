@@ -153,16 +153,6 @@ describe('where plan gives up, everything else is still answered', () => {
     expect(answer.works.plan).toBe(false)
   })
 
-  it('S1: another machine', async () => {
-    using _ = await host({ machineID: 'other', systemUUID: 'other' })
-    const answer = await doctor()
-    expect(of(answer, 'PlanRefused')).toMatchObject({
-      state: 'failed',
-      message: expect.stringContaining('nothing proves'),
-    })
-    expect(answer.works.plan).toBe(false)
-  })
-
   it.each([
     { credential: 'one', kubeconfig: () => server.kubeconfig('admin'), api: 'unknown' },
     { credential: 'none', kubeconfig: () => '/nonexistent', api: 'failed' },

@@ -37,16 +37,6 @@ const GOOD = {
   PodMount: 'good',
 }
 
-it('a sub-path that is left belongs to its volume, whose empty directory is there or not', () => {
-  for (const isThere of [true, false]) {
-    const built = node().persistentVolume('pv-1', { attached: false })
-    if (isThere) built.dir(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`)
-    built.mount(`pods/${GONE}/volume-subpaths/pv-1/c/0`, { dev: '7:2', root: '/sub', fsType: 'ext4' })
-    const { verdict } = explain(built.build(), planOptions(), 'pv/pv-1').explanation
-    expect(verdict).toMatchObject({ state: 'operation', code: 'LeakedSubPath' })
-  }
-})
-
 describe('links', () => {
   it('a volume that is as it should be', () => expect(states(chainOf(healthy()))).toEqual(GOOD))
 
@@ -102,18 +92,6 @@ describe('links', () => {
       of: (built) => built.attachments.splice(0),
       want: { VolumeAttachment: 'bad' },
       says: 'does not exist',
-    },
-    {
-      name: 'an attachment that failed',
-      of: (built) => {
-        const [attachment] = built.attachments
-        built.attachments[0] = {
-          ...attachment,
-          status: { attached: false, attachError: { message: 'no such disk' } },
-        } as NodeBuilder['attachments'][0]
-      },
-      want: { VolumeAttachment: 'bad' },
-      says: 'not attached; no such disk',
     },
     {
       name: 'claims that could not be read (S3)',
@@ -259,7 +237,7 @@ describe('drawn', () => {
       .staged('pv-1', '7:1'),
   )
 
-  it('in UTF-8 and in ASCII, each link with a sign and a word', () => {
+  it('each link with a sign and a word', () => {
     expect(chainText(chain, { ...PLAIN_SCREEN, symbols: UNICODE_SYMBOLS, width: 80 })).toMatchInlineSnapshot(`
       "  ✓ good    claim default/claim-pv-1: bound to pv-1
         ✓ good    └─ PV pv-1: disk.test, handle pv-1; ReadWriteOnce
@@ -278,24 +256,6 @@ describe('drawn', () => {
                            a deleted pod; ext4 of /dev/loop1
       "
     `)
-    expect(chainText(chain, { ...PLAIN_SCREEN, width: 80 })).toMatchInlineSnapshot(`
-      "  + good    claim default/claim-pv-1: bound to pv-1
-        + good    \`- PV pv-1: disk.test, handle pv-1; ReadWriteOnce
-        + good      \`- attachment
-                       csi-9e2fb3c5b211bba9090aab2b91792a2c085013adda155002ad137d87b6e4f64a:
-                       attached
-        + good        \`- staged mount
-                         /var/lib/kubelet/plugins/kubernetes.io/csi/disk.test/57c401c9dec61f8dc6e838ec38e4c348187fb9841c42aee217a209274061f4b2/globalmount:
-                         ext4 of /dev/loop1
-        + good          \`- pod mount
-                           /var/lib/kubelet/pods/00000000-0000-4000-8000-000000000002/volumes/kubernetes.io~csi/pv-1/mount
-                           of pod default/web-0: ext4 of /dev/loop1
-        x bad           \`- pod mount
-                           /var/lib/kubelet/pods/00000000-0000-4000-8000-000000000009/volumes/kubernetes.io~csi/pv-1/mount
-                           of pod 00000000-0000-4000-8000-000000000009: left over from
-                           a deleted pod; ext4 of /dev/loop1
-      "
-    `)
   })
 
   it('in as few lines as can be', () =>
@@ -308,9 +268,6 @@ describe('drawn', () => {
                   from a deleted pod; ext4 of /dev/loop1)
       "
     `))
-
-  it('in full: with every path', () =>
-    expect(chainText(chain, PLAIN_SCREEN)).toContain(`${ROOT}/pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`))
 
   it('alike links are counted', () => {
     const leaf = (n: number): Link => ({ kind: 'SubPath', name: `/s/${n}`, state: 'good', says: 'ext4 of /dev/vdb' })

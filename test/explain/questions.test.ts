@@ -154,16 +154,11 @@ describe('as people type it', () => {
   )
 
   it.each([
-    'pods/default/web',
     'po/default/web',
-    'pod/web',
     'persistentvolumeclaim/default/claim-pv-2',
     'persistentvolumes/pv-1',
-    'persistentvolume/pv-1',
-    `volumeattachment/${attachmentName('pv-1', DRIVER, 'node-1')}`,
     `volumeattachments.storage.k8s.io/${attachmentName('pv-1', DRIVER, 'node-1')}`,
-    'driver/disk.test',
-    'csidrivers/disk.test',
+    'csidriver.storage.k8s.io/disk.test',
     'disk.test',
   ])('%s', (what) => expect(ask(twins(), what).subject.name).not.toBe(''))
 

@@ -5,6 +5,7 @@ import { answerOf } from '../../src/core/answer/make-answer.ts'
 import { nameCauses } from '../../src/core/causes/node-causes.ts'
 import type { CauseOf } from '../../src/core/plan/cause.ts'
 import { withAdvice } from '../../src/core/plan/next-steps.ts'
+import { partOf } from '../../src/core/plan/part-of-plan.ts'
 import type { Operation, Plan, Problem, Severity, Waiting } from '../../src/core/plan/plan.ts'
 import { PlanNames } from '../../src/core/plan/plan-names.ts'
 import { stopPod } from '../../src/core/plan/stop-pod.ts'
@@ -13,6 +14,7 @@ import { anOperation, aPlan } from '../cli/plan-builder.ts'
 
 const deletesData = { code: 'DeletesData', message: 'm' } as const
 const held = { code: 'HeldBy', message: 'm' } as const
+const noDriver = { code: 'DriverUnavailable', message: 'm' } as const
 const behind = { code: 'Predecessor', message: 'm' } as const
 const op = (id: string, given: Partial<Operation> = {}): Operation => anOperation({ id, ...given })
 
@@ -157,17 +159,17 @@ describe('what to type next on this node', () => {
       plan: { problems: [{ ...stillRuns('PodStillRunning'), hint: 'Find out who started them.' }] },
       next: ['volctl explain uid-7'],
     },
-    {
-      name: 'not that, where the runtime does not answer',
+    ...[0, 3].map((pods) => ({
+      name: `not that, where the runtime does not answer and shows ${pods} pods`,
       plan: {
-        inputs: { ...inputs, runtime: { source: 'cri', pods: 0 } },
+        inputs: { ...inputs, runtime: { source: 'cri', pods } },
         problems: [
-          { severity: 'error', code: 'RuntimeUnknown', message: 'm', about: {} },
+          { severity: 'error' as const, code: 'RuntimeUnknown' as const, message: 'm', about: {} },
           stillRuns('PodGoneButRunning'),
         ],
       },
-      next: ['volctl explain RuntimeUnknown'],
-    },
+      next: pods === 0 ? ['volctl explain RuntimeUnknown'] : [stopPod('uid-7'), 'volctl plan'],
+    })),
     {
       name: 'what a volume waits for',
       plan: { waiting: [wait({ code: 'NotAttached' })] },
@@ -185,6 +187,20 @@ describe('what to type next on this node', () => {
         problems: [{ severity: 'error', code: 'TwoWriters', message: 'm', about: { pod: 'uid-9' } }],
       },
       next: ['volctl explain uid-9'],
+    },
+    {
+      name: 'the kubelet, with which its drivers come, where nothing else is wrong',
+      plan: { ...withKubelet({ state: 'stopped', unit: 'u' }), operations: [op('a', { blocked: noDriver })] },
+      next: ['systemctl start u', 'volctl plan'],
+    },
+    {
+      name: 'not that, where something else is',
+      plan: {
+        ...withKubelet({ state: 'stopped', unit: 'u' }),
+        operations: [op('a', { blocked: noDriver })],
+        problems: [{ severity: 'error', code: 'TwoWriters', message: 'm', about: { pod: 'uid-9' } }],
+      },
+      next: ['volctl explain driver/disk.example.com'],
     },
     { name: 'what is left of orphaned pods', plan: { problems: [orphanDirs] }, next: ['volctl plan --orphans'] },
     {
@@ -222,6 +238,11 @@ describe('what to type next on this node', () => {
       name: 'why the controller does not go on, where the kubelet runs',
       plan: { ...running, problems: [stillListed] },
       next: ['volctl explain kubernetes.io/csi/d^v'],
+    },
+    {
+      name: 'not the kubelet, where not all was seen',
+      plan: { ...withKubelet({ state: 'stopped', unit: 'k3s-agent.service' }), complete: false },
+      next: [],
     },
     {
       name: 'not the kubelet, where flags left something out',
@@ -344,6 +365,9 @@ describe('a kubelet that runs', () => {
       never: [['The kubelet has lost track of a staged volume, and never unstages it', 'pv-c']],
     }))
 
+  it('may remember what nobody knows the use of', () =>
+    expect(told({ waiting: [wait({ kind: 'UnmountDevice' })] }).never).toEqual([]))
+
   it('has one volume where two things are left to do about it', () => {
     const subject = { row: 'kubernetes.io/csi/d^v' as RowKey }
     const waiting = (['UnmapVolume', 'UnmapDevice'] as const).map((kind) => wait({ kind, subject }))
@@ -434,6 +458,11 @@ describe('one sentence for several causes', () => {
       { text: '2 volumes are mounted but not attached: another node may write to them', names: 'pv-b, pv-c' },
     ])
   })
+})
+
+it('a part of a plan counts what it leaves out', () => {
+  const plan = aPlan({ operations: [op('a'), op('b'), op('c')] })
+  expect(partOf(plan, new Set(plan.operations.slice(2))).summary).toMatchObject({ filtered: 2, ready: 1 })
 })
 
 it('what needs a person is no note as well', () => {

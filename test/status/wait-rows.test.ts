@@ -195,10 +195,13 @@ describe('detached', () => {
     }
   })
 
-  it('S3: what the status does not list any more may be attached still', () => {
+  it('S3: what the status does not list any more may be attached still, and what no attachment is of', () => {
     const builder = node().persistentVolume('pv-a')
     builder.attached.length = 0
     expect(waited(mounted().build(), 'detached', web, builder.build())).toEqual(['attached: pv-a'])
+    const listed = mounted()
+    listed.attachments.length = 0
+    expect(waited(mounted().build(), 'detached', web, listed.build())).toEqual(['attached: data, pv-a'])
   })
 
   it('S3: where attachments may not be listed it is not known', () => {

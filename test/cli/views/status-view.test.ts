@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest'
 import { answerOf } from '../../../src/core/answer/make-answer.ts'
 import type { NodeState } from '../../../src/core/model/node-state.ts'
 import type { PlanOptions } from '../../../src/core/plan/plan.ts'
-import { podTexts } from '../../../src/core/plan/pod-texts.ts'
 import { planWithDecisions } from '../../../src/core/reconcile/decisions.ts'
 import { nodeStatus, statusAndPlan, wholeOf } from '../../../src/core/status/node-status.ts'
 import { palette } from '../../../src/core/views/palette.ts'
@@ -195,23 +194,6 @@ it('columns give way in the order that the manual states', async () => {
   }
   expect(gone).toEqual(order)
   expect(heads(30)).toEqual(['VOLUME', 'VERDICT'])
-})
-
-it('two pods of one name are told apart by their UIDs', () => {
-  const name = podTexts([
-    { uid: '11111111-aaaa', namespace: 'shop', name: 'web-0' },
-    { uid: '11111111-aabb', namespace: 'shop', name: 'web-0' },
-    { uid: '22222222-aaaa' },
-  ])
-  expect(name({ uid: '11111111-aaaa', namespace: 'shop', name: 'web-0' })).toBe('shop/web-0 (11111111-aaa)')
-  expect(name({ uid: '22222222-aaaa' })).toBe('22222222')
-})
-
-it('names from the cluster do not reach the terminal as they are', () => {
-  const built = node().livingPod(uid(7), 'a\u001b[31mb', [{ name: 'x\u202ey', emptyDir: {} }])
-  const text = drawnOf(built.build(), SCREENS['80x24'], {}, true)
-  expect(text).toContain('a\\x1b[31mb')
-  expect(text).not.toMatch(/\p{Cf}/u)
 })
 
 it('a node without volumes', () =>
