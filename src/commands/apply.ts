@@ -1,8 +1,8 @@
 import { Args, Flags, type Interfaces } from '@oclif/core'
 import { applyPlan } from '../core/apply/apply-plan.ts'
+import { planToReview } from '../core/apply/conditions/find-again.ts'
 import { isDone } from '../core/apply/conditions/is-done.ts'
 import { ownsNode } from '../core/apply/operation/preconditions.ts'
-import { planToReview } from '../core/apply/plan-to-review.ts'
 import { afterSettling, type Looked } from '../core/cli/after-settling.ts'
 import { applyContext } from '../core/cli/apply-context.ts'
 import { applyWords, givenBy, readingWords } from '../core/cli/apply-words.ts'
@@ -221,7 +221,7 @@ export default class Apply extends VolctlCommand {
         attributes: 'plan',
         log: this.detail,
         signal: before === undefined ? interrupts.stop : interrupts.abandon,
-        ownTimer: stop?.timer,
+        stopped: stop && before?.node.kubelet,
         ...defined({ before }),
       })
     try {

@@ -1,4 +1,3 @@
-import { readFileSync, writeFileSync } from 'node:fs'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { BlockCode } from '../../src/core/codes/codes.ts'
 import { ExitStatus } from '../../src/core/errors/exit-status.ts'
@@ -69,24 +68,6 @@ describe('what holds of every apply, of a node and of a cluster', () => {
     expect(fixture.host.log).toHaveLength(2)
   })
 
-  it('a second one is refused while the first is at work, and the lock is free afterwards', async () => {
-    let second: unknown
-    during(async () => {
-      second = await fixture.apply(planOf([])).catch((error: unknown) => error)
-    })
-    expect(statesOf(await fixture.apply(planOf([secret('a')])))).toEqual({ a: 'done' })
-    expect(second).toMatchObject({ code: 'Locked' })
-    expect(await fixture.apply(planOf([]))).toMatchObject({ exit: ExitStatus.Ok })
-  })
-
-  it('the lock of one that died is taken over, and it is said', async () => {
-    const bootID = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
-    const dead = { pid: process.pid, startTime: '1', bootID, user: 'root', since: '2026-11-24T00:00:00Z' }
-    writeFileSync(`${fixture.directory}/lock`, JSON.stringify(dead), { mode: 0o600 })
-    expect(statesOf(await fixture.apply(planOf([secret('a')])))).toEqual({ a: 'done' })
-    expect(fixture.events[0]).toMatchObject({ code: 'Locked', message: expect.stringContaining('took over the lock') })
-  })
-
   it('a look that fails changes nothing at first, and is said at the end', async () => {
     let failsAt = 0
     let looks = 0
@@ -102,13 +83,6 @@ describe('what holds of every apply, of a node and of a cluster', () => {
     failsAt = 2
     expect(await fixture.apply(plan)).toMatchObject({ exit: ExitStatus.Ok, left: undefined })
     expect(fixture.events.at(-1)).toMatchObject({ type: 'note', code: 'ReadFailed' })
-  })
-
-  it('S26: an operation that was done since is not done again', async () => {
-    fixture.given = { isDone: () => true }
-    const result = await fixture.apply(planOf([secret('a')]), planOf([]))
-    expect(statesOf(result)).toEqual({ a: 'skipped AlreadyDone' })
-    expect(fixture.host.log).toEqual([])
   })
 })
 

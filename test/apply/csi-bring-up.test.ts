@@ -3,14 +3,26 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { CsiNode } from '../../src/core/apply/operation/ports.ts'
 import { GrpcError } from '../../src/core/grpc/grpc-error.ts'
 import type { GrpcCode } from '../../src/core/grpc/grpc-status.ts'
-import type { CsiDriver, Node, PersistentVolume, Secret, VolumeAttachment } from '../../src/core/model/objects.ts'
+import type {
+  CsiDriver,
+  Node,
+  PersistentVolume,
+  PodVolumeSource,
+  Secret,
+  VolumeAttachment,
+} from '../../src/core/model/objects.ts'
 import { csiGlobalDir } from '../../src/core/names/volume-names.ts'
+import type { Operation } from '../../src/core/plan/plan.ts'
+import { desiredStateOfPods } from '../../src/core/populator/populate.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
-import { DRIVER, node, ROOT } from '../helpers/node-builder.ts'
+import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { UNASKED_CLUSTER, UNASKED_DRIVER } from '../helpers/unasked.ts'
+import { plan } from '../reconcile/planned.ts'
 import { Fixture, planOf } from './apply-fixture.ts'
 import { OUTCOMES } from './grpc-outcomes.ts'
-import { WANTING, wantVolume } from './wanted.ts'
+
+/** The pod that wants the volume, by number. */
+const WANTING = uid(2)
 
 const GLOBAL = `${ROOT}/${csiGlobalDir(DRIVER, 'pv-1')}`
 const DIR = `${ROOT}/pods/${WANTING}/volumes/kubernetes.io~csi/pv-1`
@@ -252,3 +264,36 @@ describe('a raw block volume', () => {
     })
   })
 })
+
+interface Wanted {
+  readonly fsGroup?: number
+  /** Is the volume in volumesAttached and volumesInUse. */
+  readonly attached: boolean
+  readonly built: NodeBuilder
+}
+
+/** One operation a pod that wants the volume `v`, which the fixture knows of from then on. */
+function wantVolume(
+  fixture: Fixture,
+  source: Partial<PodVolumeSource>,
+  { fsGroup, attached, built }: Wanted,
+): Operation {
+  built.pod(WANTING, 'app', [{ name: 'v', ...source }])
+  const pod = built.pods.at(-1)
+  if (pod === undefined) throw new Error('no pod')
+  if (fsGroup !== undefined) Object.assign(pod.spec, { securityContext: { fsGroup } })
+  const api = () => built.build().snapshot.api ?? ({} as never)
+  if (attached) built.inUse.push(...desiredStateOfPods([pod], api()).volumes.map(({ uniqueName }) => uniqueName))
+  const state = built.build()
+  if (attached) Object.assign(state.snapshot.api?.node?.status ?? {}, listed(built.inUse))
+  const made = plan({ build: () => state } as NodeBuilder)
+  fixture.witness = { listed: new Set([WANTING]), alive: new Set(), apiPods: [pod] }
+  fixture.volumes = [...desiredStateOfPods([pod], state.snapshot.api as never).volumes]
+  const [operation] = made.operations
+  if (operation === undefined || made.operations.length !== 1) throw new Error(JSON.stringify(made.waiting))
+  return operation
+}
+
+function listed(names: readonly string[]): object {
+  return { volumesInUse: names, volumesAttached: names.map((name) => ({ name, devicePath: '' })) }
+}

@@ -30,21 +30,17 @@ function outcomeOf(given: StopAsked): string {
   }
 }
 
+/** What a real unit shows is in privileged/stop/stop.test.ts. */
 it.each([
   { name: 'a unit that runs the kubelet alone', given: asked({}), outcome: 'kubelet.service' },
-  { name: 'no unit', given: asked({}, { unit: undefined }), outcome: 'runs in no systemd unit' },
   { name: 'no systemd, or not its unit', given: asked({}, { facts: undefined }), outcome: 'systemd knows no unit' },
   { name: 'a unit between two starts', given: asked({ activeState: 'activating' }), outcome: 'is activating' },
-  {
-    name: 'a unit that another one starts',
-    given: asked({ startedBy: ['a.timer'] }),
-    outcome: 'may start kubelet.service at any moment',
-  },
   {
     name: 'a unit that only dependencies stop',
     given: asked({ refusesManually: true }),
     outcome: 'may not be stopped or started by hand',
   },
+  { name: 'a unit without a file', given: asked({ unitFileState: 'transient' }), outcome: 'forgets it' },
   { name: 'a k3s server', given: asked({ unit: 'k3s.service' }), outcome: 'API server' },
 
   {
@@ -54,21 +50,9 @@ it.each([
   },
 
   {
-    name: 'a unit that listens on the API server port',
-    given: asked({ servesApi: true }),
-    outcome: 'API server',
-  },
-  { name: 'containers in its cgroup', given: asked({ containers: [SHIM] }), outcome: 'would end containers' },
-
-  {
     name: 'containers that outlive it (k3s, RKE2, k0s)',
     given: asked({ containers: [SHIM], killMode: 'process' }),
     outcome: 'kubelet.service',
-  },
-  {
-    name: 'a unit that stops with it',
-    given: asked({ stopsToo: ['containerd.service'] }),
-    outcome: 'would stop containerd.service',
   },
 ])('S35: $name: $outcome', ({ given, outcome }) => {
   const isRefused = outcome !== given.unit

@@ -133,6 +133,8 @@ function settleBeforehand<Op extends AnyOperation>(
 ): void {
   const reason = operation.blocked ?? refused
   if (reason === undefined) return
+  // Such an operation ends as one that was not begun: what the last look lacks is no reason then.
+  if (run.isStopping && operation.blocked === undefined && alreadyDone !== true) return
   const { code, message, hint } = reason
   const unblocked = alreadyDone ? 'skipped' : 'refused'
   const state = operation.blocked === undefined ? unblocked : 'blocked'

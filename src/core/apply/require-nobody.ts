@@ -1,4 +1,14 @@
 /** Nobody else uses what an operation takes away: asked right before it begins, and before a plan calls it ready. */
+
+import { posix } from 'node:path'
+import { OperationRefused } from '../errors/operation-error.ts'
+import { isWithin } from '../files/path-within.ts'
+import type { NameOf } from '../holders/container-names.ts'
+import { staying } from '../holders/content-holders.ts'
+import type { UsedBy } from '../holders/describe-holders.ts'
+import type { Host } from '../host/host.ts'
+import { ownPathOf } from '../mountinfo/linked-mounts.ts'
+import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import type { Operation } from '../plan/plan.ts'
 import { requireNoUsers } from './conditions/require-content-unused.ts'
 import { noteOverlays } from './disks/directory-users.ts'
@@ -7,9 +17,10 @@ import { noteMounted } from './disks/mounted-disks.ts'
 import { requireDeviceUnused, takesDevice } from './disks/require-device-unused.ts'
 import { requireNothingHidden } from './disks/require-nothing-hidden.ts'
 import { requireNotSetUpElsewhere } from './disks/set-up-elsewhere.ts'
+import { describeMount, expectedIds, mountIn } from './operation/expected-mounts.ts'
 import type { Witness } from './operation/ports.ts'
-import { requireNoReaders } from './operation/readers.ts'
 import type { StepContext } from './operation/step-context.ts'
+import type { Surroundings } from './operation/surroundings.ts'
 
 /**
  * First what each device is, then who has it. The users of content last: that look takes longest, and is to be the freshest when the
@@ -28,4 +39,49 @@ export async function requireNobody(operation: Operation, run: StepContext, witn
   if (operation.steps.some(({ op }) => op === 'NodeUnstageVolume')) await requireNothingHidden(run)
   await requireDeviceUnused(run, witness)
   await requireNoUsers(run)
+}
+
+/**
+ * No other mount of a staged volume may exist in any namespace. A propagated copy goes away with the staged mount and does
+ * not count. A bind mount, although in the same peer group, does count.
+ *
+ * @throws OperationRefused
+ */
+function requireNoReaders(operation: Operation, around: Surroundings, host: Host, nameOf?: NameOf): void {
+  const own = expectedIds(operation)
+  const staged = [...own.keys()].flatMap((id) => around.table.byId(id) ?? [])
+  const paths = (operation.expects ?? []).map((each) => each.path)
+  const stays = staying(around.table, new Set(own.keys()))
+  for (const mount of staged) {
+    const reader = readersIn(around.table, mount, stays).find(({ mountPoint }) => !paths.includes(mountPoint))
+    if (reader !== undefined) throw stillInUse(operation, { who: `${describeMount(reader)} is another mount of it` })
+    for (const other of around.others) {
+      const [there] = readersIn(other.table, mount, stays)
+      if (there !== undefined) throw stillInUse(operation, mountIn(there, other, nameOf))
+    }
+  }
+  const directory = operation.steps
+    .map((step) => step.target)
+    .filter((path) => path.startsWith('/'))
+    .at(-1)
+  const isBelow = (file: string): boolean =>
+    directory !== undefined && isWithin(ownPathOf(around.table, file), directory)
+  const loop = host.loops().find(({ backingFile }) => isBelow(backingFile))
+  const released = operation.steps.some(({ op, target }) => op === 'losetup -d' && target === loop?.device)
+  if (loop !== undefined && !released)
+    throw stillInUse(operation, { who: `${loop.device} is backed by ${loop.backingFile}` })
+}
+
+function readersIn(table: MountTable, staged: MountInfo, stays: ReturnType<typeof staying>): MountInfo[] {
+  return table
+    .ofDevice(staged.dev)
+    .filter((mount) => isWithin(posix.normalize(mount.root), staged.root))
+    .filter((mount) => stays(mount, table))
+}
+
+function stillInUse({ volume }: Operation, { who, users = [] }: UsedBy): OperationRefused {
+  return new OperationRefused('HeldBy', `volume ${volume?.name ?? ''} is still in use: ${who}`, {
+    users,
+    hint: 'Stop that use first, then plan again.',
+  })
 }

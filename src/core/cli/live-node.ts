@@ -27,8 +27,8 @@ export interface LookOptions {
   readonly wholePods?: CollectOptions['wholePods']
   readonly log: (line: string) => void
   readonly signal?: AbortSignal
-  /** A timer of volctl's own, which starts the kubelet that it has stopped (S35). */
-  readonly ownTimer?: string | undefined
+  /** The kubelet that volctl has stopped (S35). */
+  readonly stopped?: KubeletChoice['stopped']
   /** Connections of an earlier look. */
   readonly before?: CollectedNode
 }
@@ -40,7 +40,7 @@ export interface LookOptions {
  * @throws Reentered when that run has ended
  */
 export async function lookAtNode(choice: NodeChoice, options: LookOptions): Promise<CollectedNode> {
-  const { attributes, wholePods, log, signal, ownTimer, before } = options
+  const { attributes, wholePods, log, signal, stopped, before } = options
   const { collectNode } = await import('../node/collect-node.ts')
   const look = async (): Promise<CollectedNode> => {
     const looked = await watched(log, (line) =>
@@ -48,7 +48,7 @@ export async function lookAtNode(choice: NodeChoice, options: LookOptions): Prom
         ...localChoice(choice),
         kubeconfig: choice.kubeconfig,
         context: choice.context,
-        ownTimer,
+        stopped,
         attributes,
         wholePods,
         log: line,

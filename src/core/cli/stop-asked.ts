@@ -1,12 +1,14 @@
 /** What --stop-kubelet comes to on this node: a unit that is stopped for the apply, or the reason why none is (S35). */
-import { SafetyRefusal } from '../errors/errors.ts'
-import { apiPlace } from '../kubelet-stop/api-here.ts'
+
+import { lookup } from 'node:dns/promises'
+import { networkInterfaces } from 'node:os'
 import { needStop, onceStopped } from '../kubelet-stop/once-stopped.ts'
 import { requireStoppable } from '../kubelet-stop/require-stoppable.ts'
 import { type UnitFacts, unitFacts } from '../kubelet-stop/unit-facts.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import type { Plan } from '../plan/plan.ts'
+import { inTime } from '../processes/deadline.ts'
 
 export interface StopChoice {
   readonly settleMs: number
@@ -30,8 +32,8 @@ export interface StopAsked {
 export async function stopAsked(node: CollectedNode, choice: StopChoice): Promise<StopAsked | string> {
   const { kubelet, api } = node.snapshot
   if (kubelet?.running !== true) {
-    if (kubelet?.mayReturn === true) throw mayReturn(kubelet.note)
-    return 'The kubelet does not run: it is not stopped now, and not started at the end.'
+    const why = kubelet?.mayReturn === true && kubelet.note !== undefined ? ` (${kubelet.note})` : ''
+    return `The kubelet does not run${why}: it is not stopped now, and not started at the end.`
   }
   const { port, here } = await apiPlace(node.client.server)
   // A test's node has no unit of this machine.
@@ -50,8 +52,34 @@ export async function stopAsked(node: CollectedNode, choice: StopChoice): Promis
   return { facts: requireStoppable({ unit, facts, otherApi: choice.ownKubeconfig && !here }), ...then }
 }
 
-function mayReturn(note = 'the kubelet may start at any moment'): SafetyRefusal {
-  return new SafetyRefusal('S35', 'KubeletNotStopped', note, {
-    hint: 'volctl only stops a kubelet that runs, and that stays stopped: systemctl list-timers; systemctl status kubelet',
-  })
+const DEADLINE_MS = 2000
+
+interface ApiPlace {
+  readonly port: number
+  /** By an address of this machine; or its name leads nowhere, and so it may be. */
+  readonly here: boolean
+}
+
+/** Whether an API server is on this machine: then it may end with the unit that is stopped. @param server its URL */
+async function apiPlace(server: string): Promise<ApiPlace> {
+  const { hostname, port, protocol } = new URL(server)
+  return {
+    port: port === '' ? (protocol === 'http:' ? 80 : 443) : Number(port),
+    here: (await addressesOf(hostname.replace(/^\[|\]$/g, ''))).some(isOwn),
+  }
+}
+
+/** A name that leads nowhere counts as this machine's. */
+async function addressesOf(host: string): Promise<readonly string[]> {
+  try {
+    const found = await inTime(lookup(host, { all: true }), DEADLINE_MS, () => new Error('no answer'))
+    return found.map(({ address }) => address)
+  } catch {
+    return ['127.0.0.1']
+  }
+}
+
+function isOwn(address: string): boolean {
+  if (/^(127\.|::1$|::ffff:127\.|0\.0\.0\.0$|::$)/.test(address)) return true
+  return Object.values(networkInterfaces()).some((all) => all?.some((each) => each.address === address))
 }

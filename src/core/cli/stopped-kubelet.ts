@@ -5,9 +5,8 @@ import type { KubeletStop, StoppedLooks, TimeLimit } from '../apply/operation/po
 import { errorMessage, Interrupted, SafetyRefusal, VolctlError } from '../errors/errors.ts'
 import { ExitStatus } from '../errors/exit-status.ts'
 import type { Journal } from '../journal/write-journal.ts'
-import { requireActive, startUnit, stopUnit } from '../kubelet-stop/switch-unit.ts'
+import { type ArmedTimer, armTimer, disarmTimer, isActive, startUnit, stopUnit } from '../kubelet-stop/switch-unit.ts'
 import type { TimeLimits } from '../kubelet-stop/time-limits.ts'
-import { type ArmedTimer, armTimer, disarmTimer } from '../kubelet-stop/timer.ts'
 import { defined } from '../lang/defined.ts'
 import type { Node } from '../model/objects.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
@@ -69,7 +68,7 @@ function isReadySince({ status }: Node, since: Date): boolean {
 /** What becomes of the kubelet. */
 export function notStarted(downtime: KubeletDowntime): VolctlError {
   return new VolctlError('KubeletNotStarted', startText(downtime), {
-    hint: `See why: journalctl -u ${downtime.unit} -n 50`,
+    hint: `See why: systemctl status ${downtime.unit}`,
     exit: ExitStatus.Partial,
   })
 }
@@ -83,16 +82,12 @@ export class StoppedKubelet implements KubeletStop {
   /** When the stop was asked for, by performance.now(). */
   #stopping: number | undefined
   #stoppedAt = ''
+  #isDown = false
   #end: Promise<void> | undefined
   #downtime: KubeletDowntime | undefined
 
   constructor(ports: StopPorts) {
     this.#ports = ports
-  }
-
-  /** Of systemd: what starts the kubelet if volctl does not. Undefined: it is not armed. */
-  get timer(): string | undefined {
-    return this.#timer?.name
   }
 
   readonly limit: TimeLimit = {
@@ -111,7 +106,7 @@ export class StoppedKubelet implements KubeletStop {
     detail(`${this.#timer.name} is armed: systemd starts ${unit} when it is over`)
     if (signal.aborted) throw new Interrupted()
     // The question may have been open for long: a unit that was stopped meanwhile stays stopped.
-    await requireActive(unit)
+    if (!(await isActive(unit))) throw notRunning(unit)
     // Whatever held volctl up until now: a stop after the timer has fired would be one that nobody ends.
     if (this.#leftMs() <= 0) throw tooLate(unit)
     journal.write({ type: 'stop', unit, timer: this.#timer.name, limitMs: maxMs })
@@ -121,6 +116,7 @@ export class StoppedKubelet implements KubeletStop {
     this.#over.signal.addEventListener('abort', () => clearTimeout(timeout))
     detail(`stopping ${unit}`)
     await stopUnit(unit)
+    this.#isDown = true
     detail(`${unit} is stopped`)
     onEvent(note(stopText(unit, maxMs)))
     const { plan } = await this.#settled(looks)
@@ -158,20 +154,29 @@ export class StoppedKubelet implements KubeletStop {
     }
     detail(`starting ${unit}`)
     const startedAt = new Date()
+    // A person, or the timer, may have started it meanwhile.
+    const byOthers = this.#isDown && (await isActive(unit))
     const failure = await startUnit(unit)
     if (failure === undefined) detail(`${unit} is active`)
     const why = failure ?? (await this.#whyUnhealthy())
     const downMs = Math.round(performance.now() - this.#stopping)
     // Where it does not run, the timer tries once more.
     if (failure === undefined) await this.#disarm()
-    const down = { unit, stoppedAt: this.#stoppedAt, downMs, runs: why === undefined, ...defined({ why }) }
+    const down = {
+      unit,
+      stoppedAt: this.#stoppedAt,
+      downMs,
+      runs: why === undefined,
+      ...defined({ why }),
+      ...(byOthers && { byOthers }),
+    }
     try {
       journal.write({ type: 'start', unit, downMs, runs: down.runs })
     } catch (error) {
       onEvent(note(errorMessage(error), { code: 'JournalFailed' }))
     }
     onEvent(note(startText(down)))
-    const ready = down.runs && !abandon.aborted ? await this.#untilReady(startedAt) : undefined
+    const ready = down.runs && !byOthers && !abandon.aborted ? await this.#untilReady(startedAt) : undefined
     this.#downtime = { ...down, ...defined({ ready }) }
   }
 
@@ -206,6 +211,12 @@ export class StoppedKubelet implements KubeletStop {
       await pause(BETWEEN_MS, abandon)
     }
   }
+}
+
+function notRunning(unit: string): SafetyRefusal {
+  return new SafetyRefusal('S35', 'KubeletNotStopped', `${unit} is not active any more`, {
+    hint: 'volctl only stops a kubelet that runs. Plan again.',
+  })
 }
 
 function tooLate(unit: string): SafetyRefusal {

@@ -36,7 +36,7 @@ export const NODE_CODES = {
     in: ['refusal'],
     cause: 'kubelet',
     means:
-      '--stop-kubelet is refused: the kubelet has no unit, the unit does not run steadily or runs more than the kubelet, or systemd set no timer that starts the kubelet again',
+      '--stop-kubelet is refused: the kubelet has no unit, the unit would not stay stopped or runs more than the kubelet, or systemd set no timer that starts the kubelet again',
     next: 'See what the message says, or stop and start the kubelet yourself, around: volctl apply',
     rules: ['S35'],
   },

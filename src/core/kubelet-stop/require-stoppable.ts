@@ -35,7 +35,7 @@ export function requireStoppable({ unit, facts, otherApi }: StopAsked): UnitFact
   return facts
 }
 
-function requireSteady({ unit, activeState, subState, refusesManually, startedBy }: UnitFacts): void {
+function requireSteady({ unit, activeState, subState, unitFileState, refusesManually, startedBy }: UnitFacts): void {
   const why =
     activeState !== 'active'
       ? `${unit} is ${activeState} (${subState})`
@@ -43,7 +43,9 @@ function requireSteady({ unit, activeState, subState, refusesManually, startedBy
         ? `${startedBy.join(', ')} may start ${unit} at any moment`
         : refusesManually
           ? `${unit} may not be stopped or started by hand`
-          : undefined
+          : unitFileState === 'transient'
+            ? `${unit} is transient: systemd forgets it once it is stopped`
+            : undefined
   if (why === undefined) return
   throw new SafetyRefusal('S35', 'KubeletNotStopped', why, {
     hint: `volctl only stops a unit that runs, and that stays stopped: systemctl status ${unit}`,

@@ -1,6 +1,6 @@
-/** Stops and starts the unit that runs the kubelet (S35). */
+/** Stops and starts the unit that runs the kubelet, and sets the timer of systemd that starts it whatever becomes of volctl (S35). */
 import { errorMessage, SafetyRefusal, VolctlError } from '../errors/errors.ts'
-import { unitProperties } from '../node/kubelet/systemctl.ts'
+import { hasSystemd, startingService, timerOf, unitProperties } from '../node/kubelet/systemctl.ts'
 import { pause } from '../processes/deadline.ts'
 import { runCommand } from '../trust/programs.ts'
 
@@ -10,13 +10,13 @@ const STOP_DEADLINE_MS = 30_000
 const START_DEADLINE_MS = 60_000
 const BETWEEN_MS = 200
 
-/** @throws SafetyRefusal KubeletNotStopped */
-export async function requireActive(unit: string): Promise<void> {
-  const state = (await unitProperties(unit, ['ActiveState']))?.get('ActiveState')
-  if (state === 'active') return
-  throw new SafetyRefusal('S35', 'KubeletNotStopped', `${unit} is ${state ?? 'unknown'} now`, {
-    hint: 'volctl only stops a kubelet that runs. Plan again.',
-  })
+/** False where systemd does not answer. */
+export async function isActive(unit: string): Promise<boolean> {
+  return (await stateOf(unit)) === 'active'
+}
+
+async function stateOf(unit: string): Promise<string | undefined> {
+  return (await unitProperties(unit, ['ActiveState']))?.get('ActiveState')
 }
 
 /** @throws VolctlError CommandFailed: it may be stopped, or not */
@@ -34,7 +34,7 @@ export async function startUnit(unit: string): Promise<string | undefined> {
   // Somebody else, or the timer, may have started it at the same moment.
   const until = performance.now() + (failure === undefined ? START_DEADLINE_MS : 0)
   for (;;) {
-    const state = (await unitProperties(unit, ['ActiveState']))?.get('ActiveState')
+    const state = await stateOf(unit)
     if (state === 'active') return undefined
     if (performance.now() >= until || state === 'failed') return failure ?? `systemd shows it as ${state ?? 'unknown'}`
     await pause(BETWEEN_MS)
@@ -50,4 +50,74 @@ async function asked(verb: 'start' | 'stop', unit: string, deadlineMs: number): 
   } catch (error) {
     return errorMessage(error)
   }
+}
+
+const DEADLINE_MS = 10_000
+
+export interface ArmedTimer {
+  /** `volctl-start-kubelet.timer` for `kubelet.service`. */
+  readonly name: string
+  /** It does not fire before this moment, by performance.now(). */
+  readonly firesAt: number
+}
+
+/**
+ * Arms a transient timer that starts the unit, and reads back that it waits. It is gone once it has fired, and after a reboot.
+ *
+ * A timer stays as long as what it has started runs. So this one starts a service that ends at once, and that wants the unit: systemd
+ * starts the unit itself, with no program between that may fail.
+ *
+ * @throws SafetyRefusal KubeletNotStopped: then there is none
+ */
+export async function armTimer(unit: string, afterMs: number): Promise<ArmedTimer> {
+  const service = startingService(unit)
+  const name = timerOf(service)
+  // Only one that volctl has made itself is taken back.
+  const there = await loadState(name)
+  if (there !== 'not-found') throw notArmed(unit, there === undefined ? 'systemd does not answer' : `${name} is in use`)
+  const armed = performance.now()
+  const asked = await runCommand(
+    'systemd-run',
+    [
+      ...[`--unit=${service}`, `--on-active=${Math.floor(afterMs)}ms`, '--timer-property=AccuracySec=100ms'],
+      ...[`--description=volctl: starts ${unit} again`, '--property=Type=oneshot', `--property=Wants=${unit}`],
+      'true',
+    ],
+    DEADLINE_MS,
+  ).catch((error: unknown) => ({ status: undefined, timedOut: false, stderr: errorMessage(error) }))
+  const isMade = asked.status === 0
+  if (isMade && (await waits(name, service)) && (await wants(service, unit))) return { name, firesAt: armed + afterMs }
+  const failure = asked.timedOut ? 'systemd-run did not answer' : asked.stderr.trim()
+  const why = isMade ? `${name} was not shown as waiting` : failure
+  // Without an answer it may be set all the same, or be set once systemd comes to it.
+  throw notArmed(unit, (await disarmTimer(name)) ? why : `${why}, and ${name} may be left`)
+}
+
+/** Undefined: systemd does not answer. */
+async function loadState(unit: string): Promise<string | undefined> {
+  return (await unitProperties(unit, ['LoadState']))?.get('LoadState')
+}
+
+async function waits(timer: string, service: string): Promise<boolean> {
+  const shown = await unitProperties(timer, ['ActiveState', 'SubState', 'Unit', 'NextElapseUSecMonotonic'])
+  const next = shown?.get('NextElapseUSecMonotonic') ?? ''
+  const isWaiting = shown?.get('ActiveState') === 'active' && shown.get('SubState') === 'waiting'
+  return isWaiting && shown.get('Unit') === service && next !== '' && next !== 'infinity'
+}
+
+async function wants(service: string, unit: string): Promise<boolean> {
+  return (await unitProperties(service, ['Wants']))?.get('Wants')?.split(/\s+/).includes(unit) === true
+}
+
+/** @returns false: it is still there */
+export async function disarmTimer(name: string): Promise<boolean> {
+  if (!hasSystemd()) return false
+  await runCommand('systemctl', ['stop', '--', name], DEADLINE_MS).catch(() => undefined)
+  return (await loadState(name)) === 'not-found'
+}
+
+function notArmed(unit: string, why: string): SafetyRefusal {
+  return new SafetyRefusal('S35', 'KubeletNotStopped', `no timer could be set that starts ${unit} again: ${why}`, {
+    hint: `volctl stops ${unit} only if systemd starts it again whatever happens. Stop and start it yourself, around: volctl apply`,
+  })
 }

@@ -33,6 +33,7 @@ import { deadMounts } from './dead-mounts.ts'
 import { flexDrivers } from './flex-drivers.ts'
 import { identityOf } from './host-identity.ts'
 import { hostPaths } from './host-paths.ts'
+import type { KubeletChoice } from './kubelet/find-kubelet.ts'
 import { withSignsOfLife } from './kubelet/signs-of-life.ts'
 import { livingVolumes } from './living-volumes.ts'
 import { type LocatedNode, locateNode } from './locate-node.ts'
@@ -47,7 +48,7 @@ export interface CollectOptions {
   readonly rootDir?: string | undefined
   readonly nodeName?: string | undefined
   readonly runtimeEndpoint?: string | undefined
-  readonly ownTimer?: string | undefined
+  readonly stopped?: KubeletChoice['stopped']
   readonly kubeconfig?: string | undefined
   readonly context?: string | undefined
   /** `all` for a snapshot, `plan` for a plan. */

@@ -86,7 +86,7 @@ export async function locateNode(choice: KubeletChoice): Promise<LocatedNode> {
       return seen && { ...seen, podUids: [...new Set([...seen.podUids, ...(places?.processes ?? [])])].sort() }
     },
     kubeletState: async () => {
-      return placesNow()?.kubelet ?? stateNow(kubelet, config, choice.ownTimer)
+      return placesNow()?.kubelet ?? stateNow(kubelet, config, choice.stopped !== undefined)
     },
     kubeletHealth: () => healthOf(config),
     runtime: () =>
@@ -115,11 +115,11 @@ function podsWithProcesses(): PodsWithProcesses | undefined {
 async function stateNow(
   kubelet: KubeletCandidate | undefined,
   config: KubeletConfig,
-  ownTimer: string | undefined,
+  stoppedHere: boolean,
 ): Promise<LocalKubelet> {
   using seen = await kubeletsSeen()
   const chosen = seen.kubelets.find((each) => each.rootDir === kubelet?.rootDir) ?? kubelet
-  return await kubeletState({ running: seen.kubelets, chosen, config, ownTimer })
+  return await kubeletState({ running: seen.kubelets, chosen, config, stoppedHere })
 }
 
 function resolvedRoot(rootDir: string): string {

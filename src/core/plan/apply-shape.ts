@@ -41,6 +41,7 @@ export const downtime = about(
     downMs: about('Milliseconds, until it ran again; if it does not, until then.', number),
     runs: about('systemd shows it as active, and its health port answers if it has one.', flag),
     why: optional(about('Why it does not.', text)),
+    byOthers: optional(about('Somebody else has started it: volctl did not wait until the node is Ready.', flag)),
     ready: optional(about('Whether the node is Ready again; absent: not known.', flag)),
   }),
 )

@@ -7,17 +7,20 @@ import { readStateFile } from '../actual/state-file.ts'
 import { parentOf } from '../actual/tree.ts'
 import { isPlainPath } from '../files/path-name.ts'
 import { append } from '../lang/append.ts'
+import { defined } from '../lang/defined.ts'
 import { onceFor } from '../lang/once-for.ts'
+import type { InUse, NodeSnapshot } from '../model/snapshot.ts'
 import { Covers } from '../mountinfo/covers.ts'
 import { fileSystemText } from '../mountinfo/file-systems.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { goesWith } from '../mountinfo/propagation.ts'
 import type { Draft, Obstacle, Rule } from '../plan/draft.ts'
+import { TAKING_AWAY } from '../plan/kinds.ts'
 import type { ExpectedMount } from '../plan/plan.ts'
+import { takenBy } from '../plan/taken-by.ts'
 import type { PlanContext } from './context/context.ts'
 import { whoMounted } from './context/hints.ts'
 import { outOfReachObstacle, stateFileObstacle } from './context/unread.ts'
-import { inUseObstacle } from './obstacles/in-use.ts'
 import { lazilyDetachedRule, lazyMemoryObstacle } from './obstacles/lazy-detachments.ts'
 
 /** Applied to each operation when its phase adds it, so that operations that depend on it know. */
@@ -159,3 +162,23 @@ function mountsByDriver({ inputs, staged }: PlanContext): ReadonlyMap<string, re
 }
 
 const POD_STATE_FILE = /^pods\/[^/]+\/volumes\/kubernetes\.io~csi\/[^/]+\/vol_data\.json$/
+
+function inUseObstacle({ inUse = NONE }: NodeSnapshot, draft: Draft): Obstacle | undefined {
+  if (inUse.length === 0 || !TAKING_AWAY.has(draft.kind)) return undefined
+  const found = byOperation(inUse).get(takenBy(draft))
+  if (found === undefined) return undefined
+  const { message, hint, users } = found
+  return { code: KNOWN.get(found.code) ?? 'HeldBy', message, ...defined({ hint, users }) }
+}
+
+const NONE: readonly InUse[] = []
+
+/** A word of a newer version still says that it is in use. */
+const KNOWN: ReadonlyMap<string, InUse['code']> = new Map(
+  (['HeldBy', 'UsersUnknown', 'DeviceUnknown'] as const).map((code) => [code, code]),
+)
+
+const byOperation = onceFor(
+  (inUse: readonly InUse[]): ReadonlyMap<string, InUse> =>
+    new Map(inUse.map((each) => [`${each.kind} ${each.target}`, each])),
+)

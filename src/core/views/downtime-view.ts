@@ -42,9 +42,9 @@ export function stopText(unit: string, maxMs: number): string {
   return `${unit} is stopped; it starts again after at most ${formatDuration(maxMs)}, even if volctl dies`
 }
 
-export function startText({ unit, downMs, runs, why = 'unknown' }: KubeletDowntime): string {
+export function startText({ unit, downMs, runs, byOthers, why = 'unknown' }: KubeletDowntime): string {
   return runs
-    ? `${unit} runs again, after ${formatDuration(downMs)}`
+    ? `${unit} runs again, after ${formatDuration(downMs)}${byOthers === true ? ': somebody else has started it' : ''}`
     : `${unit} was stopped ${formatDuration(downMs)} ago and does not run again: ${why}`
 }
 

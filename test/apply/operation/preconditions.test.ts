@@ -62,16 +62,6 @@ describe('pods (S3, S5, S9)', () => {
     fixture.witness = { listed, alive: nobody, apiPods: [pod({ deleted: true })] }
     expect(await outcome('RemoveOrphanPodDir')).toBe('refused WantedAgain')
   })
-
-  it('touches nothing when no witness can prove its sight', async () => {
-    fixture.given = {
-      witness: async () => {
-        throw new Error('the runtime does not answer')
-      },
-    }
-    expect(await outcome()).toBe('refused AlivenessUnknown')
-    expect(fixture.host.log).toEqual([])
-  })
 })
 
 describe('the mounts that the plan was made on (S18, S26)', () => {
@@ -91,17 +81,6 @@ describe('the mounts that the plan was made on (S18, S26)', () => {
 })
 
 describe('the kubelet (S11)', () => {
-  it('stops the apply by coming, before anything: exit 4', async () => {
-    fixture.kubelet = { running: true, mayReturn: false }
-    const expects = [fixture.host.mount(DIR)]
-    const result = await fixture.apply(
-      planOf([operation('a', { steps: [step('umount', DIR)], expects }), operation('b')]),
-    )
-    expect(statesOf(result)).toEqual({ a: 'refused KubeletRunning', b: 'refused KubeletRunning' })
-    expect(result).toMatchObject({ exit: 4, refused: { rule: 'S11' } })
-    expect(fixture.host.log).toEqual([])
-  })
-
   it('stops what was not begun, in the middle: exit 3', async () => {
     fixture.given = { parallel: 1 }
     fixture.driver = () => {

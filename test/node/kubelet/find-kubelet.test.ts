@@ -104,6 +104,14 @@ describe('S8: several kubelets', () => {
     expect(findKubelet(running, { nodeName: 'A' })?.pid).toBe(10)
     expect(findKubelet(running, { rootDir: '/elsewhere' })).toBeUndefined()
   })
+
+  it('S35: the one that volctl has stopped stays the one, masked or beside others, until one runs', () => {
+    using root = fixture({ 'etc/systemd/system/k3s.service': '[Service]\nExecStart=/usr/local/bin/k3s server\n' })
+    symlinkSync('/dev/null', join(root.path, 'etc/systemd/system/kubelet.service'))
+    const [stopped] = running
+    expect(findKubelet([], { stopped }, root.path)).toBe(stopped)
+    expect(findKubelet(running, { stopped, nodeName: 'b' }, root.path)?.pid).toBe(20)
+  })
 })
 
 describe('S8: a child of the kubelet before its own program begins', () => {

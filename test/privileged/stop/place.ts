@@ -67,6 +67,8 @@ export interface StopPlace extends AsyncDisposable {
   start(...command: readonly string[]): Run
   /** The same to its end. */
   run(...words: readonly string[]): Promise<Ended>
+  /** Of volctl itself, as systemd's namespace numbers it. */
+  pidOf(run: Run): string | undefined
   /** Sends a signal to volctl itself. */
   signal(run: Run, name: NodeJS.Signals): void
   /** The lines of the journal that are not about an operation, by their types; a start with whether it runs. */
@@ -161,6 +163,7 @@ require('http').createServer((_, answer) => answer.end('ok')).listen(${port}, '1
       return { child, said: () => said.stderr, saying, ended }
     },
     run: (...words) => place.start(VOLCTL, ...words).ended,
+    pidOf: ({ child }) => /^NSpid:.*\t(\d+)$/m.exec(textOf(`/proc/${volctlOf(child.pid ?? 0)}/status`))?.[1],
     signal: (run, name) => {
       const pid = volctlOf(run.child.pid ?? 0)
       if (pid !== undefined) process.kill(pid, name)
@@ -287,6 +290,8 @@ export interface After {
   readonly left: boolean
   readonly journal: readonly string[]
   readonly downtime?: KubeletDowntime | undefined
+  /** State and code of each operation that was not blocked. */
+  readonly ends?: readonly string[] | undefined
 }
 
 export const codeOf = ({ stderr }: Ended): string => {
@@ -306,6 +311,9 @@ export function after(place: StopPlace, ended: Ended): After {
     left: place.isMounted(),
     journal: place.journal(),
     downtime: document?.downtime,
+    ends: document?.outcomes
+      .filter(({ state }) => state !== 'blocked')
+      .map(({ state, code = '' }) => `${state} ${code}`.trim()),
   }
 }
 
@@ -325,7 +333,11 @@ export async function interruptedBy(
   place.reset()
   const run = place.start(VOLCTL, ...place.words(...JSON_OUT, '--settle', '6s', '--max-downtime', '40s', ...flags))
   await untilStopped(place, run)
-  await act(run)
+  try {
+    await act(run)
+  } finally {
+    await run.ended
+  }
   return after(place, await run.ended)
 }
 

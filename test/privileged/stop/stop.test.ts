@@ -49,7 +49,56 @@ describe.skipIf(noSystemd !== undefined)(
 
     it('S35: the kubelet runs again where a person interrupts', async () => {
       const interrupted = await interruptedBy(stopPlace(), (run) => stopPlace().signal(run, 'SIGINT'))
-      expect(interrupted).toMatchObject({ status: 130, ...RUNS, left: true, journal: WHOLE })
+      expect(interrupted).toMatchObject({
+        ...{ status: 130, ...RUNS, left: true, journal: WHOLE },
+        ends: ['interrupted Interrupted'],
+      })
+    })
+
+    it('S35: what comes meanwhile is said: a second apply, a person who starts the unit', async () => {
+      const place = stopPlace()
+      const started = await interruptedBy(place, async (first) => {
+        const second = await place.run(...place.words(...JSON_OUT, ...QUICK))
+        expect({ status: second.status, said: second.stderr }).toEqual({
+          status: 1,
+          said: expect.stringMatching(
+            new RegExp(
+              `The kubelet does not run \\(.*Locked.*another apply is running: pid ${place.pidOf(first)} `,
+              's',
+            ),
+          ),
+        })
+        place.systemd.systemctl('start', UNIT)
+      })
+      expect(started).toMatchObject({
+        ...{ status: 3, ...RUNS, left: true, journal: WHOLE },
+        ends: ['refused KubeletRunning'],
+        downtime: { runs: true, byOthers: true },
+      })
+      expect(started.downtime).not.toHaveProperty('ready')
+    })
+
+    it('S35: of two units that could start a kubelet here, the look after the stop takes the one that was stopped', async () => {
+      const place = stopPlace()
+      const flags = ['--node-name=node-1', `--kubelet-arg=root-dir=${place.node.root}`]
+      place.systemd.unit('k3s-agent.service', unitText(`/bin/false agent ${flags.join(' ')}`))
+      const ended = after(place, await place.run(...place.words(...JSON_OUT, ...QUICK)))
+      place.remove('k3s-agent.service')
+      expect(ended).toMatchObject({ status: 0, ...RUNS, left: false, journal: WHOLE })
+    })
+
+    it('S35: the timer of a systemd-run that does not answer is taken back', async () => {
+      const place = stopPlace()
+      const own = `${place.directory}/systemd-run`
+      writeFileSync(`${own}.silent`, `#!/bin/sh\n${own} "$@"\nexec sleep infinity\n`, { mode: 0o755 })
+      place.inside('cp', '/usr/bin/systemd-run', own)
+      place.inside('mount', '--bind', `${own}.silent`, '/usr/bin/systemd-run')
+      const ended = await untouched(place)
+      place.inside('umount', '/usr/bin/systemd-run')
+      expect(ended).toMatchObject({
+        ...{ status: 4, same: true, ...RUNS, left: true },
+        said: expect.stringMatching(/^KubeletNotStopped: .*systemd-run did not answer$/),
+      })
     })
 
     it('S35: killed while it is stopped, systemd starts it, its timer goes, and the next apply works', async () => {

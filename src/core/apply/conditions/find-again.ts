@@ -3,6 +3,7 @@ import { VolctlError } from '../../errors/errors.ts'
 import type { Difference } from '../../plan/apply-shape.ts'
 import { differencesOf, differencesText } from '../../plan/differences.ts'
 import type { Blocked, Operation, Plan, ReviewedPlan } from '../../plan/plan.ts'
+import { summaryOf } from '../../plan/plan-summary.ts'
 import { areOfOneRow, podOf } from '../../plan/subject.ts'
 import type { AnyOperation } from '../operation/run.ts'
 
@@ -116,4 +117,19 @@ function whyGone({ subject }: Operation, fresh: Plan): string {
     (each) => (pod !== undefined && podOf(each.subject) === pod) || areOfOneRow(each.subject, subject),
   )
   return waiting === undefined ? 'it was done already, or there is no more reason for it' : waiting.message
+}
+
+/**
+ * What a saved plan would do now, to be shown before the confirmation (S31): the node as it is now, and the saved
+ * operations. Those that no longer match are blocked, with what has changed.
+ *
+ * @throws VolctlError OtherNode, Changed
+ */
+export function planToReview(saved: ReviewedPlan, fresh: Plan, isDone: (operation: Operation) => boolean): Plan {
+  requireSameNode(saved, fresh)
+  const operations = findAgain(saved, fresh, isDone).map(({ operation, refused }): Operation => {
+    if (refused === undefined || operation.blocked !== undefined) return operation
+    return { ...operation, blocked: refused }
+  })
+  return { ...fresh, operations, summary: summaryOf({ ...fresh, operations }, fresh.summary.filtered) }
 }

@@ -70,7 +70,7 @@ export function questionFor(run: StepContext, witness: Witness): DiskQuestion {
     const volumes = new Set([...record.devices.keys(), ...record.layers.map(({ dev }) => dev)])
     return {
       ...common,
-      // readers.ts checks other mounts of the staged volume. For a device that was only found by name, every mount is
+      // require-nobody.ts checks other mounts of the staged volume. For a device that was only found by name, every mount is
       // somebody else's.
       isOwnMount: ({ id, dev }, pid) =>
         (pid === undefined && expected.has(id)) || (volumes.has(dev) && !record.found.has(dev)),

@@ -45,8 +45,8 @@ export interface KubeletChoice {
   readonly nodeName?: string | undefined
   /** --runtime-endpoint */
   readonly runtimeEndpoint?: string | undefined
-  /** A timer of volctl's own, which starts the kubelet that it has stopped (S35): no sign that somebody else may start it. */
-  readonly ownTimer?: string | undefined
+  /** The kubelet that volctl has stopped (S35): as long as none runs it is this one, whatever becomes of its unit's files. */
+  readonly stopped?: KubeletCandidate | undefined
 }
 
 /**
@@ -59,6 +59,7 @@ export function findKubelet(
   choice: KubeletChoice,
   root = '',
 ): KubeletCandidate | undefined {
+  if (running.length === 0 && choice.stopped !== undefined) return choice.stopped
   for (const candidates of [running, startableKubelets(root), knownRoots(root)]) {
     if (candidates.length > 0) return choose(candidates, choice)
   }

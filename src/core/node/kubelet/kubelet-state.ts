@@ -23,8 +23,8 @@ export interface KubeletSigns {
   /** The kubelet of this root directory. */
   readonly chosen: KubeletCandidate | undefined
   readonly config: KubeletConfig
-  /** A timer of volctl's own, which starts the unit again (S35). */
-  readonly ownTimer?: string | undefined
+  /** It is volctl that has stopped it (S35). */
+  readonly stoppedHere?: boolean
 }
 
 /** All TCP sockets of this host, read once. */
@@ -36,7 +36,10 @@ export async function kubeletState(signs: KubeletSigns): Promise<LocalKubelet> {
   const process = signs.running[0]
   if (process !== undefined) return judgeKubelet(signs, { unit, state: undefined, healthy: true })
   const sockets = socketTables()
-  const [state, healthy] = await Promise.all([unitState(unit, signs.ownTimer), answersHealthz(signs.config, sockets)])
+  const [state, healthy] = await Promise.all([
+    unitState(unit, signs.stoppedHere),
+    answersHealthz(signs.config, sockets),
+  ])
   return judgeKubelet(signs, { unit, state, healthy, port: listensOnItsPort(signs.config, sockets) })
 }
 

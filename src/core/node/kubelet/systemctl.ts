@@ -26,11 +26,11 @@ const PROPERTIES = [
 /**
  * Asks systemd, with a deadline. Undefined if systemd does not run here, does not answer, or knows no such unit.
  *
- * @param ownTimer a timer of volctl's own, which starts the unit again (S35): what it does is known
+ * @param stoppedHere volctl has stopped it: what its own timer does, which starts it again, is known (S35)
  */
 export async function unitState(
   unit: string,
-  ownTimer?: string,
+  stoppedHere = false,
 ): Promise<UnitState | 'no systemd' | 'no answer' | undefined> {
   if (!hasSystemd()) return 'no systemd'
   const output = await show(PROPERTIES, [unit])
@@ -38,6 +38,7 @@ export async function unitState(
   const state = parseUnitState(output)
   if (state?.startedBy === undefined) return state
   const { startedBy, ...rest } = state
+  const ownTimer = stoppedHere ? timerOf(startingService(unit)) : undefined
   const active = await activeAmong(startedBy.filter((each) => each !== QUEUED && each !== ownTimer))
   const may = [...startedBy.filter((each) => each === QUEUED), ...active]
   return may.length === 0 ? rest : { ...rest, startedBy: may }

@@ -8,10 +8,12 @@ import type { DeviceKind } from '../../desired/may-be.ts'
 import { volumesInStatus } from '../../desired/node-status.ts'
 import { onDiskUid, podNamespace } from '../../desired/pods.ts'
 import { isRefusedList, type ReadFailure, readFailures, subjectOf } from '../../desired/read-failures.ts'
+import { defined } from '../../lang/defined.ts'
 import { firstFew } from '../../lang/first-few.ts'
 import { onceFor } from '../../lang/once-for.ts'
 import type { ApiSnapshot } from '../../model/snapshot.ts'
 import { deadWords } from '../../mountinfo/dead-words.ts'
+import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { attachmentName, csiUniqueName, escapeQualifiedName, parseCsiUniqueName } from '../../names/volume-names.ts'
 import { type Findings, ON_NODE } from '../../plan/draft.ts'
 import { namespacedName, podName, podNameAndUid } from '../../plan/pod-name.ts'
@@ -21,7 +23,6 @@ import { controllerWantedVolumes, mayWant } from '../../populator/controller-wan
 import type { PlanContext } from '../context/context.ts'
 import { useCredential } from '../context/hints.ts'
 import { unknownLinks } from '../context/unread.ts'
-import { reportMountStorms } from '../obstacles/mount-storm.ts'
 import { presentVolumes } from '../obstacles/present-volumes.ts'
 import { isOnlyNested, strangerHint } from '../pods/known-pods.ts'
 import { endingOf, type PodClass, podListIsComplete } from '../pods/pod-classes.ts'
@@ -299,6 +300,42 @@ function reportUnknownDeadMounts({ inputs, ledger }: PlanContext, findings: Find
       `the file system mounted on ${absolute} does not answer: ${deadWords(error)}`,
       { path: absolute, subject: ledger.path(absolute) },
       'Restart the server or daemon of this file system.',
+    )
+  }
+}
+
+/** No volume is mounted this often below one pod: each of its containers has a few sub-paths at most. */
+const MANY = 1000
+
+/** Names the directory with the copies of one mount. Nothing is unmounted there: the copies are foreign (S18). */
+function reportMountStorms(context: PlanContext, findings: Findings): void {
+  const { inputs } = context
+  for (const uid of inputs.podsWithMounts()) {
+    if (inputs.podMountCount(uid) >= MANY) reportStorm(context, inputs.podMounts(uid), findings, uid)
+  }
+  reportStorm(context, inputs.pluginMounts(), findings)
+}
+
+function reportStorm(
+  { ledger, inputs }: PlanContext,
+  mounts: readonly MountInfo[],
+  findings: Findings,
+  pod?: string,
+): void {
+  if (mounts.length < MANY) return
+  for (const copies of Map.groupBy(mounts, ({ dev, root }) => `${dev} ${root}`).values()) {
+    const [first] = copies
+    if (first === undefined || copies.length < MANY) continue
+    const { mountPoint, fsType, source } = copies.reduce(
+      (a, b) => (b.mountPoint.length < a.mountPoint.length ? b : a),
+      first,
+    )
+    findings.problem(
+      'error',
+      'MountStorm',
+      `${copies.length} mounts of one directory (${fsType} ${source}) are at and below ${mountPoint}: mount propagation copies them into each other`,
+      { ...defined({ pod }), path: mountPoint, subject: ledger.path(inputs.plain(mountPoint)) },
+      `Stop what mounts the directory into itself (most often a container with mountPropagation: Bidirectional); then: umount -R ${mountPoint}`,
     )
   }
 }

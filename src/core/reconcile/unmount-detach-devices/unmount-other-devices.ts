@@ -1,6 +1,9 @@
 /** Global mounts of plugins other than CSI: local volumes on devices, iSCSI, FC, flexVolume (R445, P67, P76, P81, P88, S25). */
+
+import { baseName } from '../../actual/tree.ts'
 import { type GlobalMount, globalUniqueName } from '../../devices/global-mounts.ts'
-import { uniqueVolumeName } from '../../names/volume-names.ts'
+import { isDeviceOf } from '../../devices/whose-device.ts'
+import { escapeQualifiedName, uniqueVolumeName } from '../../names/volume-names.ts'
 import type { Draft, Findings, Obstacle } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
 import { localVolume } from '../../plugins/local-volume.ts'
@@ -12,8 +15,8 @@ import { callObstacle, reportDriverGone } from '../drivers/driver-call.ts'
 import { type FlexCall, flexCall } from '../drivers/flex-driver.ts'
 import { describeDevice } from '../identity/volume-facts.ts'
 import { deviceObstacle } from '../obstacles/device-obstacles.ts'
-import { isDeviceWanted } from '../obstacles/device-users.ts'
 import { type References, referencesTo } from '../obstacles/mount-references.ts'
+import { isLiving } from '../pods/volume-users.ts'
 import { type Parts, tearDown } from '../tear-down/tear-down.ts'
 
 export function unmountOtherDevices(context: PlanContext, findings: Findings): void {
@@ -152,4 +155,39 @@ function contentObstacle(context: PlanContext, { plugin, path, content }: Global
     message: `${context.inputs.absolute(stray.path)} ${why}`,
     hint: CLEAR_AWAY,
   }
+}
+
+/**
+ * By name: a pod wants exactly this target and LUN, WWN and LUN, WWID or flexVolume; or in doubt: a pod that must not be
+ * disturbed has a volume of the plugin that could not be identified. Mounts are judged by device, in `referencesTo`.
+ *
+ * @param name of the global directory
+ * @param mounted whether anything is mounted on it, so that its pods' mounts can be recognised
+ */
+function isDeviceWanted(context: PlanContext, plugin: string, name: string, mounted: boolean): boolean {
+  const wanted = context.ledger.wants.ofPlugin(plugin)
+  if (wanted.some((volume) => isDeviceOf(volume, plugin, name))) return true
+  return context.classes.all.some(
+    (pod) => isLiving(pod) && hasUnidentifiedVolume(context, pod.uid, { plugin, name, mounted }),
+  )
+}
+
+interface GlobalDirectory {
+  readonly plugin: string
+  readonly name: string
+  readonly mounted: boolean
+}
+
+function hasUnidentifiedVolume(
+  { inputs, ledger }: PlanContext,
+  podUid: string,
+  { plugin, name, mounted }: GlobalDirectory,
+): boolean {
+  return inputs.tree.children(`pods/${podUid}/volumes/${escapeQualifiedName(plugin)}`).some((directory) => {
+    const specName = baseName(directory.path)
+    // A flexVolume's global directory has the same name as the pod's.
+    if (specName === name) return true
+    if (ledger.wants.has(podUid, plugin, specName)) return false
+    return !mounted || inputs.at(directory.path).length === 0
+  })
 }
