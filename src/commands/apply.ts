@@ -16,7 +16,7 @@ import {
   requireFlagsOfScope,
   requireNoPlanFlags,
 } from '../core/cli/cluster-flags.ts'
-import { confirm } from '../core/cli/confirm.ts'
+import { confirm, mustAsk, terminals } from '../core/cli/confirm.ts'
 import { Interrupts } from '../core/cli/interrupts.ts'
 import { journalDirectory, journalFlag } from '../core/cli/journal-flag.ts'
 import { judged, planAlone } from '../core/cli/judged-node.ts'
@@ -36,7 +36,6 @@ import {
   VolctlCommand,
   verboseFlag,
 } from '../core/cli/volctl-command.ts'
-import { mustAsk, terminals } from '../core/cli/whom-to-ask.ts'
 import { timeLimits } from '../core/kubelet-stop/time-limits.ts'
 import type { UnitFacts } from '../core/kubelet-stop/unit-facts.ts'
 import { defined } from '../core/lang/defined.ts'

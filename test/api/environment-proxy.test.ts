@@ -1,6 +1,6 @@
 /** Which servers are asked through a proxy of the environment: as Go decides, by which kubectl does. */
 import { expect, it } from 'vitest'
-import { environmentProxy } from '../../src/core/api/transport/environment-proxy.ts'
+import { environmentProxy } from '../../src/core/api/transport/connection.ts'
 
 const PROXY = 'http://proxy.example:3128/'
 

@@ -2,9 +2,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import schema from '../../schema/check.schema.json' with { type: 'json' }
-import { type Check, checkOf, examine, failedCheck, inBoth, judge } from '../../src/core/check/check-node.ts'
+import { checkOf, examine, failedCheck, inBoth, judge, type Trouble } from '../../src/core/check/check-node.ts'
 import { gaugesOf } from '../../src/core/check/gauges.ts'
-import type { Trouble } from '../../src/core/check/troubles.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
 import type { ApiSnapshot, NodeSnapshot } from '../../src/core/model/snapshot.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
@@ -22,7 +21,7 @@ const justNow = Date.parse(NOW) / 1000 - 5
 const lookAt = (state: NodeState): ReturnType<typeof examine> =>
   examine(planWithDecisions(state, planOptions({ orphans: true })))
 
-function checkOn(built: NodeBuilder): Check {
+function checkOn(built: NodeBuilder) {
   const check = checkOf(lookAt(built.build()))
   expect(validate(JSON.parse(JSON.stringify(check))) ? [] : validate.errors).toEqual([])
   return check

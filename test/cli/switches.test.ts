@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { plainSwitches } from '../../src/core/cli/switches.ts'
+import { plainSwitches } from '../../src/core/cli/volctl-command.ts'
 
 const SWITCHES = ['yes', 'orphans']
 

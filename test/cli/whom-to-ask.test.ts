@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { mustAsk } from '../../src/core/cli/whom-to-ask.ts'
+import { mustAsk } from '../../src/core/cli/confirm.ts'
 
 const TERMINAL = { input: true, output: true, errors: true }
 const NONE = { input: false, output: false, errors: false }

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SafetyRefusal } from '../errors/errors.ts'
-import type { Node, Pod } from '../model/objects.ts'
-import { NODES, PODS } from '../model/resources.ts'
+import type { Lease, Node, Pod } from '../model/objects.ts'
+import { LEASES, NODES, PODS } from '../model/resources.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
 import type { Budget } from '../trust/bytes.ts'
-import { ApiError } from './api-error.ts'
+import { ApiError, unlessRefused } from './api-error.ts'
 import type { KubeClient, ObjectList } from './kube-client.ts'
 import { getObject, listObjects } from './received-objects.ts'
 import { reduced } from './reduce-object.ts'
@@ -101,4 +101,28 @@ function differingUids(a: readonly Pod[], b: readonly Pod[]): string[] {
   const uids = (pods: readonly Pod[]): Set<string> => new Set(pods.map((pod) => pod.metadata.uid))
   const [left, right] = [uids(a), uids(b)]
   return [...left, ...right].filter((uid) => !left.has(uid) || !right.has(uid)).sort()
+}
+
+const NAMESPACE = 'kube-node-lease'
+
+/**
+ * The node's lease, by which a kubelet shows that it runs (S11, S29), read with the first credential that is allowed to; a
+ * kubelet's own is.
+ *
+ * @returns undefined if there is no lease, or neither credential may read it
+ */
+export async function nodeLease(
+  client: KubeClient,
+  kubeletClient: KubeClient | undefined,
+  nodeName: string,
+  signal?: AbortSignal,
+): Promise<Lease | undefined> {
+  const key = { namespace: NAMESPACE, name: nodeName }
+  const ask = (by: KubeClient): Promise<Lease | undefined> => unlessRefused(getObject(by, LEASES, key, { signal }))
+  const [mine, its] = await Promise.all([
+    ask(client),
+    // A failure is ignored here: the second look reports if the kubelet's files are missing (S2).
+    kubeletClient === undefined ? undefined : ask(kubeletClient).catch(() => undefined),
+  ])
+  return mine ?? its
 }

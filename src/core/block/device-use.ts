@@ -1,10 +1,11 @@
 /** What still uses a block device, as the kernel shows it: a superblock, a holder, an opener (S21). */
+
 import { closeSync, existsSync, lstatSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
 import { errnoOf, isMissing } from '../errors/errors.ts'
+import { decodeOctal } from '../mountinfo/decode-octal.ts'
 import { fileSystemTypeIfAny, kernelText, kernelTextIfAny, listIfAny } from '../trust/kernel.ts'
 import { openDeviceAlone } from '../trust/plain-files.ts'
-import { swapAreas } from './swap-areas.ts'
 import { isThere, namesIn, textIn } from './sysfs-block-tree.ts'
 
 export interface DeviceUse {
@@ -170,4 +171,20 @@ export function fileSystemLives(dev: string, fsType: string, sys = '/sys', proc 
   // NV SERVER PORT DEV FSID FSC
   const lines = kernelTextIfAny(`${proc}/fs/nfsfs/volumes`)?.split('\n').slice(1) ?? []
   return lines.some((line) => line.trim().split(/\s+/)[3] === dev)
+}
+
+// What the machine swaps to.
+
+interface SwapArea {
+  /** A partition's device file, or a file's path from the root of the mount namespace in which it was opened. */
+  readonly name: string
+  readonly type: 'partition' | 'file' | (string & {})
+}
+
+/** @param text of /proc/swaps (proc(5)): a heading, then one line per area */
+export function swapAreas(text: string): SwapArea[] {
+  return text.split('\n').flatMap((line) => {
+    const [name = '', type = ''] = line.split(/[ \t]+/)
+    return name.startsWith('/') ? [{ name: decodeOctal(Buffer.from(name, 'utf8')), type }] : []
+  })
 }

@@ -1,10 +1,8 @@
 /** The state of a node in numbers, for Prometheus: gauges only, as one look knows no rates. */
-
 import { CSI_PLUGIN } from '../names/volume-names.ts'
 import { VERDICT_STATES } from '../plan/verdict-states.ts'
 import type { Status } from '../status/status.ts'
-import { CHECK_STATUS, type Check, type Look } from './check-node.ts'
-import { TROUBLE_KINDS } from './troubles.ts'
+import { CHECK_STATUS, type Check, type Look, TROUBLE_KINDS } from './check-node.ts'
 
 export interface Gauge {
   readonly name: string

@@ -1,9 +1,7 @@
 /** The ports of apply on a real node: the same sources that the plan was made from, asked again. */
-
 import { ActualInputs } from '../actual/actual-inputs.ts'
 import { getClaim, patchClaimStatus, withFreshVolumes } from '../api/fresh-volumes.ts'
-import { nodeLease } from '../api/node-lease.ts'
-import { getNode, listNodePods } from '../api/node-objects.ts'
+import { getNode, listNodePods, nodeLease } from '../api/node-objects.ts'
 import { listObjects } from '../api/received-objects.ts'
 import { deleteVolumeAttachment, getVolumeAttachment } from '../api/volume-attachments.ts'
 import {

@@ -1,10 +1,11 @@
 /** `volctl apply --cluster`: look, show, ask, carry out, by the API alone. Loaded only for that. */
+import { posix } from 'node:path'
 import type { KubeClient } from '../api/kube-client.ts'
 import { applyCluster } from '../cluster/apply/apply-cluster.ts'
 import { type Looked, lookedAt } from '../cluster/controller/between-looks.ts'
 import { planCluster } from '../cluster/pass/plan-cluster.ts'
 import { readCluster } from '../cluster/read/read-cluster.ts'
-import { stateDirectory } from '../journal/state-directory.ts'
+import { VolctlError } from '../errors/errors.ts'
 import { type Journal, openJournal, spokenJournal } from '../journal/write-journal.ts'
 import { count } from '../lang/count.ts'
 import { defined } from '../lang/defined.ts'
@@ -13,6 +14,7 @@ import { withDigest } from '../plan/cluster-plan-id.ts'
 import type { ApplyEvent, ClusterApplyResult } from '../plan/events.ts'
 import { requireNamed, type Typed } from '../plan/name-faults.ts'
 import { readyText } from '../plan/plan-summary.ts'
+import { type Environment, environment } from '../trust/environment.ts'
 import { clusterApplyDocument, resultEvent } from '../views/apply-document.ts'
 import { clusterClosing, eventLine, numberedInCluster } from '../views/apply-lines.ts'
 import { renderClusterPlan } from '../views/cluster-plan-view.ts'
@@ -164,4 +166,16 @@ function journalOf({ journalDir, noJournal }: ClusterApplyChoice): Journal {
   // Nothing is detached lazily, and no state file is removed: there is nothing to be said instead.
   if (noJournal) return spokenJournal('', () => undefined)
   return openJournal(journalDir ?? stateDirectory())
+}
+
+// Where the journal of an apply is that changes no node: with the person who runs it, as the XDG base directories have it.
+
+/** @throws VolctlError JournalFailed without a home directory */
+export function stateDirectory({ XDG_STATE_HOME: state, HOME: home }: Environment = environment()): string {
+  // A relative path there is to be ignored.
+  if (state?.startsWith('/')) return posix.join(state, 'volctl')
+  if (home?.startsWith('/')) return posix.join(home, '.local/state/volctl')
+  throw new VolctlError('JournalFailed', 'there is no place for the journal: neither XDG_STATE_HOME nor HOME is set', {
+    hint: 'Name a directory with --journal, or give --no-journal.',
+  })
 }

@@ -14,7 +14,6 @@ import { paintOf } from './colour.ts'
 import { Reentered } from './live-node.ts'
 import { messages, standardOutput } from './output.ts'
 import { sayError, typedFormats } from './report-error.ts'
-import { plainSwitches } from './switches.ts'
 import { explainError, type Known } from './usage-error.ts'
 
 /** The contract's forms of an answer; `apply` adds ndjson. */
@@ -192,5 +191,26 @@ function requireProc(): void {
   if (process.platform !== 'linux' || existsSync('/proc/self/fd')) return
   throw new VolctlError('NodeUnreadable', '/proc is not mounted: volctl sees neither files nor processes without it', {
     hint: 'Mount it, then run volctl again: mount -t proc proc /proc',
+  })
+}
+
+// Flags without a value, written as with kubectl: `--yes=true` is `--yes`, and `--yes=false` is no flag.
+
+/**
+ * The command line with every switch in its plain form: `--name` where it is on, nothing where it is off.
+ *
+ * @param switches names of the command's flags that take no value
+ * @throws VolctlError Usage for any other value
+ */
+export function plainSwitches(argv: readonly string[], switches: readonly string[]): string[] {
+  const end = argv.includes('--') ? argv.indexOf('--') : argv.length
+  return argv.flatMap((arg, index) => {
+    const [, name, value] = /^--([^=]+)=(.*)$/s.exec(arg) ?? []
+    if (index > end || name === undefined || !switches.includes(name)) return arg
+    if (value === 'true') return `--${name}`
+    if (value === 'false') return []
+    throw new VolctlError('Usage', `--${name}: "${value}" is neither true nor false`, {
+      hint: `Give --${name} without a value, or omit it.`,
+    })
   })
 }

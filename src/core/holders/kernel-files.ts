@@ -1,7 +1,6 @@
 /** Files that the kernel itself uses, and directories that it exports: loop devices, swap areas, NFS exports (S12). */
 import { realpathSync } from 'node:fs'
-import { readLoops } from '../block/device-use.ts'
-import { swapAreas } from '../block/swap-areas.ts'
+import { readLoops, swapAreas } from '../block/device-use.ts'
 import { errorMessage, isMissing } from '../errors/errors.ts'
 import { defined } from '../lang/defined.ts'
 import { decodeOctal } from '../mountinfo/decode-octal.ts'

@@ -6,7 +6,7 @@ import type { PersistentVolume } from '../model/objects.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
 import { uniqueVolumeName } from '../names/volume-names.ts'
 import type { DeviceSource } from '../plugins/plugin.ts'
-import { pluginOfPersistentVolume } from './volume-plugins.ts'
+import { pluginOfPersistentVolume } from './resolve-volume.ts'
 
 export interface StatusVolume {
   /** The name in the Node's status. */

@@ -5,7 +5,6 @@
  * A kubeconfig that is given (--kubeconfig, KUBECONFIG) is used, or is an error. A kubeconfig that is only found is skipped
  * and reported if another user could have written it, or if it would start a program (S33).
  */
-
 import { userInfo } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { VolctlError } from '../../errors/errors.ts'
@@ -16,9 +15,16 @@ import { type Environment, environment } from '../../trust/environment.ts'
 import { NotTrusted, TRUST_HINT, trustedTextIfAny } from '../../trust/files.ts'
 import type { CredentialKind, KubeCredentials } from '../transport/connection.ts'
 import { IN_CLUSTER } from './in-cluster.ts'
-import { mergeKubeConfigs, type RawKubeConfig, readKubeConfigFile } from './kube-config-file.ts'
+import {
+  mergeKubeConfigs,
+  NoSuchKubeconfig,
+  PassedOver,
+  type RawKubeConfig,
+  readKubeConfigFile,
+  UnknownContext,
+  UnsafeKubeconfig,
+} from './kube-config-file.ts'
 import { credentialsFrom } from './kube-credentials.ts'
-import { NoSuchKubeconfig, PassedOver, UnknownContext, UnsafeKubeconfig } from './search-errors.ts'
 
 export const ADMIN_FILES = [
   '/etc/kubernetes/admin.conf',

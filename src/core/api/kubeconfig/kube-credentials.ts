@@ -1,15 +1,18 @@
 import type { Agent } from 'node:https'
-import { VolctlError } from '../../errors/errors.ts'
+import { errnoOf, VolctlError } from '../../errors/errors.ts'
 import { defined } from '../../lang/defined.ts'
+import { NotTrusted, readTrusted, TRUST_HINT, whyUnusable } from '../../trust/files.ts'
 import { parseJson } from '../../trust/parse-json.ts'
-import type { ConnectionOptions, CredentialKind, KubeCredentials } from '../transport/connection.ts'
-import { endProxied } from '../transport/ending-agent.ts'
-import { environmentProxy } from '../transport/environment-proxy.ts'
-import { dataOrFile, readCredentialFile } from './credential-files.ts'
+import {
+  type ConnectionOptions,
+  type CredentialKind,
+  endProxied,
+  environmentProxy,
+  type KubeCredentials,
+} from '../transport/connection.ts'
 import { runExecPlugin } from './exec-credential.ts'
-import type { RawKubeConfig } from './kube-config-file.ts'
+import { PassedOver, type RawKubeConfig } from './kube-config-file.ts'
 import { type Fields, impersonation, providerOf, type SelectedConfig, selectContext } from './normalize-kube-config.ts'
-import { PassedOver } from './search-errors.ts'
 
 export interface CredentialOptions {
   /** Reads the kubeconfig again, so that `load` sees a file replaced meanwhile. */
@@ -238,4 +241,38 @@ function expiryOf(token: string): number {
   } catch {
     return 0
   }
+}
+
+// Certificates, keys and tokens of a kubeconfig, inline or in files that it names.
+
+/**
+ * Reads such a file as it is now, since they rotate (N42, N44). Only trusted files: who can write a certificate authority
+ * decides which server volctl trusts, and who can write a token decides whose rights volctl uses (S33).
+ *
+ * @param source the kubeconfig, for messages
+ * @throws VolctlError KubeconfigUnsafe, CredentialFailed
+ */
+function readCredentialFile(path: string, source: string): Buffer {
+  try {
+    return readTrusted(path)
+  } catch (error) {
+    if (error instanceof NotTrusted) {
+      throw new PassedOver('KubeconfigUnsafe', `${path}, which ${source} names, is not used: ${error.why}.`, {
+        cause: error,
+        hint: TRUST_HINT,
+      })
+    }
+    const errno = errnoOf(error)
+    const why = errno === undefined || errno === 'TOO_LARGE' ? `: ${whyUnusable(path, error)}` : ` (${errno})`
+    throw new PassedOver('CredentialFailed', `${path}, which ${source} names, cannot be read${why}.`, {
+      hint: 'Run volctl as root, or check the file.',
+    })
+  }
+}
+
+/** The inline `NAME-data`, otherwise the file NAME; inline data wins, as with kubectl. */
+export function dataOrFile(fields: Fields, name: string, source: string): Buffer | undefined {
+  const { [`${name}-data`]: data, [name]: path } = fields
+  if (typeof data === 'string' && data !== '') return Buffer.from(data, 'base64')
+  return typeof path === 'string' && path !== '' ? readCredentialFile(path, source) : undefined
 }

@@ -2,8 +2,7 @@ import { VolctlError } from '../../errors/errors.ts'
 import { defined } from '../../lang/defined.ts'
 import type { Insecure } from '../../model/snapshot.ts'
 import { type ExecPlugin, execPluginOf } from './exec-credential.ts'
-import type { RawKubeConfig } from './kube-config-file.ts'
-import { PassedOver, UnknownContext } from './search-errors.ts'
+import { PassedOver, type RawKubeConfig, UnknownContext } from './kube-config-file.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 

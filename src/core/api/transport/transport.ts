@@ -7,16 +7,21 @@
  *   each, `--max-http-header-size`, which a caller cannot set: the launcher drops NODE_OPTIONS);
  * - in steps: no redirect is followed, and a change of protocol (101) ends the connection, since nothing here handles it.
  */
-
 import { type ClientRequest, type IncomingMessage, type Agent as PlainAgent, request as plainRequest } from 'node:http'
 import { type Agent, type RequestOptions, request } from 'node:https'
 import { createSecureContext, getCACertificates, rootCertificates } from 'node:tls'
 import { defined } from '../../lang/defined.ts'
 import { type Budget, collect, pieces } from '../../trust/bytes.ts'
 import { TooLarge } from '../../trust/plain-files.ts'
-import type { ConnectionOptions } from './connection.ts'
-import { EndingAgent, EndingPlainAgent, endingWith } from './ending-agent.ts'
-import { bare, environmentProxy, isLoopback } from './environment-proxy.ts'
+import {
+  bare,
+  type ConnectionOptions,
+  EndingAgent,
+  EndingPlainAgent,
+  endingWith,
+  environmentProxy,
+  isLoopback,
+} from './connection.ts'
 
 export interface Answer {
   readonly status: number

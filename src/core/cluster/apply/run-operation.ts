@@ -1,8 +1,12 @@
 /** One operation: look, delete or create, look once more, wait for the external attacher. */
-
 import { ApiError } from '../../api/api-error.ts'
-import { createVolumeAttachment, removeFinalizers } from '../../api/attachment-changes.ts'
-import { type AttachmentVersion, deleteVolumeAttachment, getVolumeAttachment } from '../../api/volume-attachments.ts'
+import {
+  type AttachmentVersion,
+  createVolumeAttachment,
+  deleteVolumeAttachment,
+  getVolumeAttachment,
+  removeFinalizers,
+} from '../../api/volume-attachments.ts'
 import type { OutcomeCode } from '../../codes/codes.ts'
 import { OperationRefused, StepFailed, StepInterrupted } from '../../errors/operation-error.ts'
 import { canonicalJson } from '../../json/canonical-json.ts'
