@@ -110,7 +110,8 @@ it('a server without any version of trust bundles says so', async () => {
   const failure = await failureOf(getClusterTrustBundle(connect(server, 'apply'), 'one'))
   expect(failure.code).toBe('NotFound')
   const asked = (await server.requests()).map(({ path }) => path).filter((path) => path.includes('clustertrust'))
-  expect(asked.slice(-2)).toEqual([
+  expect(asked.slice(-3)).toEqual([
+    '/apis/certificates.k8s.io/v1/clustertrustbundles/one',
     '/apis/certificates.k8s.io/v1beta1/clustertrustbundles/one',
     '/apis/certificates.k8s.io/v1alpha1/clustertrustbundles/one',
   ])

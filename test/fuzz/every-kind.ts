@@ -26,12 +26,17 @@ type Whole<T> = T extends readonly (infer Of)[]
     : T
 
 const secretRef = { name: 'some', namespace: 'default' }
-const keyed = { name: 'some', items: [{ key: 'key', path: 'path', mode: 0o400 }], optional: true }
-const field = { path: 'name', mode: 0o400, fieldRef: { fieldPath: "metadata.labels['app']", apiVersion: 'v1' } }
+const keyed = { name: 'some', items: [{ key: 'key', path: 'path', mode: 0o400, user: 1000 }], optional: true }
+const field = {
+  path: 'name',
+  mode: 0o400,
+  user: 1000,
+  fieldRef: { fieldPath: "metadata.labels['app']", apiVersion: 'v1' },
+}
 const resource = { resource: 'limits.memory', containerName: 'c', divisor: '1Mi' }
 const downwardItems = [
   { ...field, resourceFieldRef: resource },
-  { path: 'memory', mode: 0o400, resourceFieldRef: resource, fieldRef: { fieldPath: '', apiVersion: '' } },
+  { path: 'memory', mode: 0o400, user: 1000, resourceFieldRef: resource, fieldRef: { fieldPath: '', apiVersion: '' } },
 ]
 const requirement = { key: 'zone', operator: 'In', values: ['a'] }
 
@@ -77,29 +82,31 @@ const shared: Shared = {
 /** Each is the source of a volume of its own. */
 const podSources: Whole<Omit<PodVolumeSource, 'name'>> = {
   ...shared,
-  emptyDir: { medium: 'Memory', sizeLimit: '1Mi' },
+  emptyDir: { medium: 'Memory', sizeLimit: '1Mi', mode: 0o750 },
   gitRepo: { repository: 'https://git.test/x' },
-  configMap: { ...keyed, defaultMode: 0o644 },
-  secret: { secretName: 'some', items: keyed.items, defaultMode: 0o644, optional: true },
-  downwardAPI: { items: downwardItems, defaultMode: 0o644 },
+  configMap: { ...keyed, defaultMode: 0o644, defaultUser: 1000 },
+  secret: { secretName: 'some', items: keyed.items, defaultMode: 0o644, defaultUser: 1000, optional: true },
+  downwardAPI: { items: downwardItems, defaultMode: 0o644, defaultUser: 1000 },
   projected: {
     sources: [
       {
         secret: keyed,
         configMap: keyed,
         downwardAPI: { items: downwardItems },
-        serviceAccountToken: { path: 'token', audience: 'api', expirationSeconds: 3600 },
+        serviceAccountToken: { path: 'token', audience: 'api', expirationSeconds: 3600, user: 1000 },
         clusterTrustBundle: {
           path: 'ca',
           optional: true,
           name: 'some',
           signerName: 'signer.test/x',
           labelSelector: { matchLabels: { a: 'b' }, matchExpressions: [requirement] },
+          user: 1000,
         },
         podCertificate: { credentialBundlePath: 'a', keyPath: 'b', certificateChainPath: 'c' },
       },
     ],
     defaultMode: 0o644,
+    defaultUser: 1000,
   },
   persistentVolumeClaim: { claimName: 'claim-pv-csi', readOnly: true },
   ephemeral: { volumeClaimTemplate: { spec: {} } },

@@ -97,6 +97,16 @@ describe('frames and causes', () => {
       line: klog('MountVolume.SetUp failed for volume "x" : permission denied; caused by: something new'),
       want: /^ <- The kubelet could not mount/,
     },
+    ...['/x is not a directory', '/x is a file, not a directory', '/x is not a directory, but a file'].map((kind) => ({
+      line: klog(`MountVolume.SetUp failed for volume "x" : hostPath type check failed: ${kind}`),
+      want: /^The path does not exist on this node, or is of another kind/,
+    })),
+    {
+      line: klog(
+        `"Failed to run kubelet" err="failed to run Kubelet: create user namespace manager: record pod mappings for existing pod \\"${POD}\\": id 4294967295 is out of range"`,
+      ),
+      want: /record of user ids/,
+    },
     {
       line: klog('"Orphaned running pod terminating without grace period" podUID="x"', 'I'),
       want: /is about to kill it/,

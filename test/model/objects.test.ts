@@ -26,6 +26,11 @@ type Read<T> = T extends readonly (infer Each)[]
 
 type Each<T> = NonNullable<T> extends readonly (infer One)[] ? One : never
 
+/** With fields of Kubernetes 1.37, which client-node lacks (N72). */
+type User = { user?: number }
+type Items<T extends { items?: object[] }> = Omit<T, 'items'> & { items?: (Each<T['items']> & User)[] }
+type Volume<T extends { items?: object[] }> = Items<T> & { defaultUser?: number }
+
 it('sources of pods and PersistentVolumes', () => {
   expectTypeOf<Required<SharedSources>>().toEqualTypeOf<{
     readonly awsElasticBlockStore: Read<client.V1AWSElasticBlockStoreVolumeSource>
@@ -47,23 +52,23 @@ it('sources of pods and PersistentVolumes', () => {
 
 it('sources of pods', () => {
   type Sources = Required<PodVolumeSource>
-  expectTypeOf<Sources['emptyDir']>().toEqualTypeOf<Read<client.V1EmptyDirVolumeSource>>()
-  expectTypeOf<Sources['configMap']>().toEqualTypeOf<Read<client.V1ConfigMapVolumeSource>>()
-  expectTypeOf<Sources['secret']>().toEqualTypeOf<Read<client.V1SecretVolumeSource>>()
-  expectTypeOf<Sources['downwardAPI']>().toEqualTypeOf<Read<client.V1DownwardAPIVolumeSource>>()
+  expectTypeOf<Sources['emptyDir']>().toEqualTypeOf<Read<client.V1EmptyDirVolumeSource & { mode?: number }>>()
+  expectTypeOf<Sources['configMap']>().toEqualTypeOf<Read<Volume<client.V1ConfigMapVolumeSource>>>()
+  expectTypeOf<Sources['secret']>().toEqualTypeOf<Read<Volume<client.V1SecretVolumeSource>>>()
+  expectTypeOf<Sources['downwardAPI']>().toEqualTypeOf<Read<Volume<client.V1DownwardAPIVolumeSource>>>()
   expectTypeOf<Sources['persistentVolumeClaim']>().toEqualTypeOf<Read<client.V1PersistentVolumeClaimVolumeSource>>()
   expectTypeOf<Sources['csi']>().toEqualTypeOf<Read<client.V1CSIVolumeSource>>()
-  expectTypeOf<DownwardApiItem>().toEqualTypeOf<Read<client.V1DownwardAPIVolumeFile>>()
-  expectTypeOf<KeyToPath>().toEqualTypeOf<Read<client.V1KeyToPath>>()
+  expectTypeOf<DownwardApiItem>().toEqualTypeOf<Read<client.V1DownwardAPIVolumeFile & User>>()
+  expectTypeOf<KeyToPath>().toEqualTypeOf<Read<client.V1KeyToPath & User>>()
 })
 
 it('sources of projected volumes', () => {
   type Sources = Required<ProjectedSource>
-  expectTypeOf<Sources['secret']>().toEqualTypeOf<Read<client.V1SecretProjection>>()
-  expectTypeOf<Sources['configMap']>().toEqualTypeOf<Read<client.V1ConfigMapProjection>>()
-  expectTypeOf<Sources['downwardAPI']>().toEqualTypeOf<Read<client.V1DownwardAPIProjection>>()
-  expectTypeOf<Sources['serviceAccountToken']>().toEqualTypeOf<Read<client.V1ServiceAccountTokenProjection>>()
-  expectTypeOf<Sources['clusterTrustBundle']>().toEqualTypeOf<Read<client.V1ClusterTrustBundleProjection>>()
+  expectTypeOf<Sources['secret']>().toEqualTypeOf<Read<Items<client.V1SecretProjection>>>()
+  expectTypeOf<Sources['configMap']>().toEqualTypeOf<Read<Items<client.V1ConfigMapProjection>>>()
+  expectTypeOf<Sources['downwardAPI']>().toEqualTypeOf<Read<Items<client.V1DownwardAPIProjection>>>()
+  expectTypeOf<Sources['serviceAccountToken']>().toEqualTypeOf<Read<client.V1ServiceAccountTokenProjection & User>>()
+  expectTypeOf<Sources['clusterTrustBundle']>().toEqualTypeOf<Read<client.V1ClusterTrustBundleProjection & User>>()
   expectTypeOf<Sources['podCertificate']>().toEqualTypeOf<
     Read<Pick<client.V1PodCertificateProjection, 'credentialBundlePath' | 'keyPath' | 'certificateChainPath'>>
   >()

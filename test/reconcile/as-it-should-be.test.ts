@@ -134,13 +134,13 @@ const ROWS: readonly Row[] = [
     }),
   ),
 
-  ...['v1.32.9', 'v1.37.0', 'v1.20.4-k3s1', 'v2.0.0', 'nightly'].map(
+  ...['v1.33.13', 'v1.38.0', 'v1.20.4-k3s1', 'v2.0.0', 'nightly'].map(
     (version): Row => ({
       name: `a kubelet ${version}`,
       change: (draft) => Object.assign(nodeOf(draft).status.nodeInfo ?? {}, { kubeletVersion: version }),
       said: ['warning VersionUntested'],
       verdict: '',
-      words: `runs kubelet ${version}, and volctl was tested with 1.33 to 1.36`,
+      words: `runs kubelet ${version}, and volctl was tested with 1.34 to 1.37`,
     }),
   ),
 

@@ -2,9 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { csiGlobalDir } from '../../src/core/names/volume-names.ts'
 import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
-import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { DRIVER, HOUR_AGO, NOW, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
-import { planOptions } from '../helpers/plan-options.ts'
 import { blocks, GONE, kinds, plan } from './planned.ts'
 
 const claim = (name: string) => ({ name: 'v', persistentVolumeClaim: { claimName: `claim-${name}` } })
@@ -320,37 +318,6 @@ describe('O43: an attachment that the controller does not report', () => {
   it('control: made a moment ago it may still be reported, and the kubelet mounts it', () => {
     expect(plan(attached(NOW)).waiting.map(({ code }) => code)).toEqual(['KubeletRunning'])
   })
-})
-
-describe('O44: an image volume and a kubelet that has no plugin for it', () => {
-  const waiting = (kubeletVersion: string, featureGates?: object, alive = false): string[] => {
-    const built = node()
-    const volumes = [{ name: 'v', image: { reference: 'x' } }]
-    if (alive) built.livingPod(uid(9), 'late', volumes)
-    else built.pod(uid(9), 'late', volumes, { phase: 'Pending' })
-    built.override = {
-      kubelet: { running: true, mayReturn: true, ...(featureGates !== undefined && { config: { featureGates } }) },
-    }
-    const { snapshot, mounts } = built.build()
-    const { api } = snapshot
-    const status = { ...api?.node?.status, nodeInfo: { ...api?.node?.status?.nodeInfo, kubeletVersion } }
-    const changed = { ...snapshot, api: { ...api, node: { ...api?.node, status } } } as typeof snapshot
-    return planNode({ snapshot: changed, mounts }, planOptions()).waiting.map(
-      ({ code, message }) => `${code}: ${message}`,
-    )
-  }
-  it.each([['v1.33.13', undefined]])('%s with %o: the cause', (version, gates) =>
-    expect(waiting(version, gates)).toEqual([
-      `PluginMissing: the kubelet (${version}) has no plugin for image volumes: its feature gate ImageVolume is off`,
-    ]),
-  )
-  it.each([
-    ['v1.33.13', { ImageVolume: true }],
-
-    ['v1.35.6', undefined],
-    ['v1.36.2', { ImageVolume: false }],
-  ])('%s with %o: none', (version, gates) => expect(waiting(version, gates)).toEqual([]))
-  it('none where the pod runs', () => expect(waiting('v1.33.13', undefined, true)).toEqual([]))
 })
 
 describe('O1: a global mount that is gone under a pod that runs', () => {

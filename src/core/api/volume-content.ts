@@ -75,7 +75,7 @@ export async function requestToken(
 
 /** Undefined: there is none of this name. */
 export async function getClusterTrustBundle(client: KubeClient, name: string): Promise<ClusterTrustBundle | undefined> {
-  return ofEitherVersion((resource) => unlessAbsent(getObject(client, resource, { name })))
+  return ofNewestVersion((resource) => unlessAbsent(getObject(client, resource, { name })))
 }
 
 export async function listClusterTrustBundles(
@@ -83,26 +83,29 @@ export async function listClusterTrustBundles(
   signerName: string,
 ): Promise<readonly ClusterTrustBundle[]> {
   const query = { fieldSelector: `spec.signerName=${signerName}` }
-  return ofEitherVersion(async (resource) => {
+  return ofNewestVersion(async (resource) => {
     const { items } = await listObjects(client, resource, { query })
     return items
   })
 }
 
-const VERSIONS: readonly Resource<ClusterTrustBundle>[] = ['v1beta1', 'v1alpha1'].map((version) => ({
+const VERSIONS: readonly Resource<ClusterTrustBundle>[] = ['v1', 'v1beta1', 'v1alpha1'].map((version) => ({
   plural: 'clustertrustbundles',
   root: `/apis/certificates.k8s.io/${version}`,
   shape: trustBundleShape,
 }))
 
-/** If the server does not have the newer API version (a 404 without an object's name), the older one is asked. */
-async function ofEitherVersion<T>(ask: (resource: Resource<ClusterTrustBundle>) => Promise<T>): Promise<T> {
-  const [newer, older] = VERSIONS as [Resource<ClusterTrustBundle>, Resource<ClusterTrustBundle>]
+/** The newest API version that the server has: where it lacks one, its 404 names no object (N71). */
+async function ofNewestVersion<T>(
+  ask: (resource: Resource<ClusterTrustBundle>) => Promise<T>,
+  [newest, ...older] = VERSIONS as [Resource<ClusterTrustBundle>, ...Resource<ClusterTrustBundle>[]],
+): Promise<T> {
   try {
-    return await ask(newer)
+    return await ask(newest)
   } catch (error) {
-    if (!(error instanceof ApiError) || error.reason !== 'NoSuchResource') throw error
-    return await ask(older)
+    const [next, ...rest] = older
+    if (next === undefined || !(error instanceof ApiError) || error.reason !== 'NoSuchResource') throw error
+    return await ofNewestVersion(ask, [next, ...rest])
   }
 }
 

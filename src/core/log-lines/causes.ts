@@ -89,7 +89,7 @@ export const SPECIFIC = causes(phrase, [
     'kubectl get serviceaccount in the namespace of the pod. If the pod was deleted meanwhile, nothing.',
   ],
   [
-    'hostPath type check failed: * is not {a|an} *',
+    'hostPath type check failed: * is {not a|not an|a|an} *',
     'The path does not exist on this node, or is of another kind than the hostPath volume asks for (type).',
     'ls -ld of the path on {node}; create it, or correct type in the pod.',
   ],

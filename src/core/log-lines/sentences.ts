@@ -77,6 +77,11 @@ export const SENTENCES: readonly Sentence[] = [
       'The pod is being deleted, and a container of it still runs: its volumes stay until it has ended.',
       'volctl explain on the pod names what still runs. A container that cannot be stopped often waits for a dead server or disk.',
     ],
+    [
+      'record pod mappings for existing pod …is out of range',
+      'The kubelet does not start: the record of user ids in the directory of the pod (userns) names ids that it does not accept.',
+      'Do not change the record: containers of the pod may run with these ids. volctl explain on the pod shows what is left of it.',
+    ],
   ]),
   ...said({ by: KUBELET, about: 'pod' }, [
     [

@@ -61,7 +61,7 @@ const secretReference = kept({ name: text, namespace: text })
 
 export interface SecretReference extends ShapeOf<typeof secretReference> {}
 
-const keyToPath = kept({ key: needed(text), path: needed(text), mode: integer })
+const keyToPath = kept({ key: needed(text), path: needed(text), mode: integer, user: integer })
 
 export interface KeyToPath extends ShapeOf<typeof keyToPath> {}
 
@@ -80,6 +80,7 @@ export interface LabelSelector extends ShapeOf<typeof labelSelector> {}
 const downwardApiItem = kept({
   path: needed(text),
   mode: integer,
+  user: integer,
   fieldRef: kept({ fieldPath: needed(text), apiVersion: text }),
   resourceFieldRef: kept({ resource: needed(text), containerName: text, divisor: text }),
 })
@@ -94,13 +95,14 @@ const projectedSource = kept({
   secret: keyed,
   configMap: keyed,
   downwardAPI: kept({ items: downwardApiItems }),
-  serviceAccountToken: kept({ path: needed(text), audience: text, expirationSeconds: integer }),
+  serviceAccountToken: kept({ path: needed(text), audience: text, expirationSeconds: integer, user: integer }),
   clusterTrustBundle: kept({
     path: needed(text),
     optional: flag,
     name: text,
     signerName: text,
     labelSelector,
+    user: integer,
   }),
   podCertificate: kept({ credentialBundlePath: text, keyPath: text, certificateChainPath: text }),
 })
@@ -145,17 +147,20 @@ const sharedSources = {
 
 export interface SharedSources extends KeptOf<typeof sharedSources> {}
 
+/** Of files whose item says nothing else. */
+const byDefault = { defaultMode: integer, defaultUser: integer }
+
 export const podVolumeShape = kept({
   ...sharedSources,
   name: needed(text),
-  emptyDir: kept({ medium: text, sizeLimit: text }),
+  emptyDir: kept({ medium: text, sizeLimit: text, mode: integer }),
   gitRepo: kept({ repository: text }),
-  configMap: kept({ name: text, items: keysToPaths, defaultMode: integer, optional: flag }),
-  secret: kept({ secretName: text, items: keysToPaths, defaultMode: integer, optional: flag }),
-  downwardAPI: kept({ items: downwardApiItems, defaultMode: integer }),
+  configMap: kept({ name: text, items: keysToPaths, ...byDefault, optional: flag }),
+  secret: kept({ secretName: text, items: keysToPaths, ...byDefault, optional: flag }),
+  downwardAPI: kept({ items: downwardApiItems, ...byDefault }),
   projected: kept({
     sources: nullable(keptList<ProjectedSource>(projectedSource)),
-    defaultMode: integer,
+    ...byDefault,
   }),
   persistentVolumeClaim: kept({ claimName: needed(text), readOnly: flag }),
   ephemeral: kept({ volumeClaimTemplate: anything }),

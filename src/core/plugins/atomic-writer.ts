@@ -58,7 +58,7 @@ function setUp(context: SetUpContext, volume: VolumeToMount, medium: AtomicKind[
   const content: Step = { op: 'writeContent', target: `${inputs.absolute(path)}/..data` }
   const layers = inputs.top(path) === undefined ? [] : inputs.at(path)
   const blocked =
-    foreignMount(context, volume, inner) ?? volumeObstacle(volume, inputs.snapshot.api) ?? unasked(context, volume)
+    foreignMount(context, volume, inner) ?? volumeObstacle(volume, inputs.snapshot) ?? unasked(context, volume)
   return {
     steps: emptyDirSteps(context, volume, inner, [content]),
     ...defined({

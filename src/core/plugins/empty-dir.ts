@@ -6,6 +6,7 @@ import { defined } from '../lang/defined.ts'
 import type { Pod } from '../model/objects.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { Obstacle } from '../plan/draft.ts'
+import { leftToKubelet } from './content-obstacle.ts'
 import { emptyDirSteps, foreignMount, type InnerEmptyDir, inTheWay } from './empty-dir-steps.ts'
 import { directoryEvidence, fsTypeEvidence, notMounted } from './evidence.ts'
 import { inlineFacts } from './facts.ts'
@@ -62,7 +63,11 @@ function setUp(context: SetUpContext, volume: VolumeToMount): SetUp {
   if (mount !== undefined && 'code' in mount) return blockedAt(target, mount)
   const inner = { mount, marker: volume.specName }
   const group = ownershipOf(volume, target, { ignorePolicy: true, ignoreErrors: true })
-  const blocked = foreignMount(context, volume, inner) ?? otherPages(context, volume, medium) ?? badLimit(volume)
+  const blocked =
+    foreignMount(context, volume, inner) ??
+    otherPages(context, volume, medium) ??
+    badLimit(volume) ??
+    leftToKubelet(volume, context.inputs.snapshot)
   return { steps: emptyDirSteps(context, volume, inner, group), ...defined({ blocked }) }
 }
 

@@ -21,7 +21,7 @@ export const RESOURCE_TYPES: readonly ResourceType[] = [
   { group: '', plural: 'serviceaccounts', kind: 'ServiceAccount', namespaced: true },
   {
     group: 'certificates.k8s.io',
-    version: 'v1beta1',
+    version: 'v1',
     plural: 'clustertrustbundles',
     kind: 'ClusterTrustBundle',
     namespaced: false,

@@ -3,6 +3,7 @@
 import { causeOfUnresolved, WAITING_FOR } from '../../desired/cause-of-unresolved.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { isMirrorPod } from '../../desired/pods.ts'
+import { isGateOn, kubeletVersion } from '../../model/kubelet-version.ts'
 import { deadWords } from '../../mountinfo/dead-words.ts'
 import type { Findings, Obstacle, Wait } from '../../plan/draft.ts'
 import { podName } from '../../plan/pod-name.ts'
@@ -11,7 +12,6 @@ import { notMounted } from '../../plugins/evidence.ts'
 import { image } from '../../plugins/image.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import { type PlanContext, podRefOf } from '../context/context.ts'
-import { kubeletVersion } from '../obstacles/kubelet-version.ts'
 import { bringUp, type Turns } from './bring-up.ts'
 import { refreshVolume } from './refresh-volumes.ts'
 import { reportLabel } from './selinux.ts'
@@ -46,6 +46,14 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
     leaveWanted(context, findings, volume, 'its pod is a mirror pod whose manifest was not read on this node')
     return
   }
+  if (
+    isMirrorPod(volume.pod) &&
+    refersToObjects(volume) &&
+    isGateOn(inputs.snapshot, 'PreventStaticPodAPIReferences')
+  ) {
+    leaveWanted(context, findings, volume, 'its pod is a static pod, which may not refer to objects of the API')
+    return
+  }
   const plugin = pluginNamed(volume.plugin)
   const device = volume.mode === 'Block' && !plugin.block ? blockUnsupported(volume) : undefined
   const evidence = device === undefined ? plugin.evidence(inputs, volume) : notMounted('no container gets the device')
@@ -78,6 +86,15 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
     return
   }
   bringUp(context, findings, { volume, evidence, device }, turns)
+}
+
+/** N70. */
+function refersToObjects({ source, persistentVolume }: VolumeToMount): boolean {
+  const sources = source?.projected?.sources ?? []
+  return (
+    (persistentVolume ?? source?.secret ?? source?.configMap ?? source?.csi?.nodePublishSecretRef) != null ||
+    sources.some(({ downwardAPI }) => downwardAPI == null)
+  )
 }
 
 /** The kubelet finds no block mapper for the volume, and tries for ever (R010). */
@@ -136,11 +153,6 @@ function reportDead(
   )
 }
 
-const GATE = 'ImageVolume'
-/** Minor versions of Kubernetes 1: from the first on the gate is on unless it is turned off, from the second on it cannot be. */
-const ON_FROM = 35
-const LOCKED_FROM = 36
-
 /**
  * Why this kubelet, which lacks the plugin by its version and feature gates (O44), never sets the volume up, and starts no
  * container of the pod; undefined: nothing shows that. A pod that runs
@@ -148,15 +160,11 @@ const LOCKED_FROM = 36
  */
 function missingPlugin({ inputs, witnesses }: PlanContext, volume: VolumeToMount): Wait | undefined {
   if (pluginNamed(volume.plugin) !== image || witnesses.isAlive(volume.podUid)) return undefined
-  const { api, kubelet } = inputs.snapshot
-  const version = kubeletVersion(api?.node)
-  if (version === undefined || version.major !== 1 || version.minor >= LOCKED_FROM) return undefined
-  const gates = kubelet?.config?.featureGates as Readonly<Record<string, unknown>> | null | undefined
-  const isOn = gates?.[GATE] ?? gates?.AllBeta ?? version.minor >= ON_FROM
-  if (isOn === true) return undefined
+  const { snapshot } = inputs
+  if (isGateOn(snapshot, 'ImageVolume')) return undefined
   return {
     code: 'PluginMissing',
-    message: `the kubelet (${version.text}) has no plugin for image volumes: its feature gate ${GATE} is off`,
-    hint: `Set ${GATE}: true in featureGates of the kubelet's configuration and restart the kubelet, or run the pod on a node with Kubernetes 1.${ON_FROM} or newer.`,
+    message: `the kubelet (${kubeletVersion(snapshot.api?.node)?.text}) has no plugin for image volumes: its feature gate ImageVolume is off`,
+    hint: "Set ImageVolume: true in featureGates of the kubelet's configuration and restart the kubelet, or run the pod on a node with Kubernetes 1.35 or newer.",
   }
 }

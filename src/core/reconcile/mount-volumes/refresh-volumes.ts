@@ -69,7 +69,7 @@ function remount(context: PlanContext, findings: Findings, volume: VolumeToMount
     flag: '--remount',
     expects: [expectedMount(dir, inputs.at(path))],
     unread: unreadWithin(inputs, path),
-    obstacle: volumeObstacle(volume, inputs.snapshot.api),
+    obstacle: volumeObstacle(volume, inputs.snapshot),
   })
 }
 

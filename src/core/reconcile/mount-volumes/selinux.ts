@@ -2,6 +2,7 @@
 import { readStateFile, type VolumeData } from '../../actual/state-file.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { type WantedLabel, wantedLabel } from '../../desired/selinux-label.ts'
+import { isGateOn } from '../../model/kubelet-version.ts'
 import { CSI_PLUGIN } from '../../names/volume-names.ts'
 import type { Findings, Obstacle } from '../../plan/draft.ts'
 import { csiPublishStateFile, csiStagingDir, VOLUME_DATA } from '../../plugins/csi-paths.ts'
@@ -87,13 +88,11 @@ export function reportLabel(context: PlanContext, findings: Findings, volume: Vo
 
 function wantedOf(context: PlanContext, volume: VolumeToMount): WantedLabel {
   const { snapshot } = context.inputs
-  const gates = snapshot.kubelet?.config?.featureGates as Readonly<Record<string, unknown>> | null | undefined
   const { takesLabel = () => false } = pluginNamed(volume.plugin)
   return wantedLabel(volume, {
     selinux: snapshot.selinux,
     takesLabel: takesLabel(context.inputs, volume),
-    // Beta, and off unless it is turned on, or all gates that are beta are.
-    everyAccessMode: (gates?.SELinuxMount ?? gates?.AllBeta) === true,
+    everyAccessMode: isGateOn(snapshot, 'SELinuxMount'),
   })
 }
 

@@ -3,9 +3,9 @@
 import type { ApiObjects } from '../../desired/api-objects.ts'
 import { IN_TREE_PLUGINS, migratedPlugins } from '../../desired/csi-translation/in-tree-plugin.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
+import { kubeletVersion, TESTED_MINORS } from '../../model/kubelet-version.ts'
 import type { InTreeSources } from '../../model/objects.ts'
 import type { NodeSnapshot } from '../../model/snapshot.ts'
-import { kubeletVersion, TESTED_MINORS } from './kubelet-version.ts'
 
 /**
  * The in-tree plugin of a wanted volume that volctl treats as a CSI volume and this node's kubelet does not; undefined if the

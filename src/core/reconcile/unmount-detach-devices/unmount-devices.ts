@@ -6,6 +6,7 @@
 import { registeredDriver, stages } from '../../actual/csi-drivers.ts'
 import type { StagedVolume } from '../../actual/staged-volumes.ts'
 import { type CsiIdentity, type Identified, identityOf, uniqueNameOf } from '../../ledger/identified.ts'
+import { isGateOn } from '../../model/kubelet-version.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
 import { CSI_PLUGIN, escapeQualifiedName } from '../../names/volume-names.ts'
 import type { SoughtVolume } from '../../names/volume-shapes.ts'
@@ -81,6 +82,8 @@ function whyKept(
 ): { readonly rule: string; readonly why: string } | undefined {
   const [user] = uniqueName === undefined ? [] : context.users.of(uniqueName)
   if (user !== undefined) return { rule: 'R817', why: `pod ${user.pod.uid} ${user.how}` }
+  if (context.kubelet.state === 'running' && isGateOn(context.inputs.snapshot, 'CSIGlobalMountReconstruction'))
+    return { rule: 'N73', why: 'the kubelet finds and unstages what is staged without a pod' }
   // The volume could not be identified: any pod with a volume of this driver may use it.
   if ('unconfirmed' in identified && mayBeUsed(context, staged)) {
     return { rule: 'R025', why: `${identified.unconfirmed}, and pods on this node want volumes of this driver` }

@@ -1,0 +1,192 @@
+/** What a kubelet does by its version and feature gates, and what volctl does beside it (N69 to N73, O44). */
+import { describe, expect, it } from 'vitest'
+import { isGateOn } from '../../src/core/model/kubelet-version.ts'
+import type { NodeState } from '../../src/core/model/node-state.ts'
+import type { PodVolumeSource } from '../../src/core/model/objects.ts'
+import type { Plan } from '../../src/core/plan/plan.ts'
+import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import { captureFiles, recorded } from '../helpers/captures.ts'
+import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
+import { planOptions } from '../helpers/plan-options.ts'
+import { blocked, codes, waits } from './planned.ts'
+
+type Gates = Readonly<Record<string, boolean>>
+
+function withKubelet(
+  { snapshot, mounts }: NodeState,
+  kubeletVersion: string | undefined,
+  gates: Gates = {},
+): NodeState {
+  const { api, kubelet } = snapshot
+  const status = { ...api?.node?.status, nodeInfo: { ...api?.node?.status?.nodeInfo, kubeletVersion } }
+  const config = { ...kubelet?.config, featureGates: gates }
+  const changed = { ...snapshot, api: { ...api, node: { ...api?.node, status } }, kubelet: { ...kubelet, config } }
+  return { snapshot: changed as typeof snapshot, mounts }
+}
+
+const planned = (built: NodeBuilder, version: string, gates?: Gates): Plan =>
+  planNode(withKubelet(built.build(), version, gates), planOptions())
+
+describe('a gate is on or off', () => {
+  type Columns = readonly [entries: Gates, ...on: string[]]
+  const VERSIONS = ['v1.34.2', 'v1.35.6', 'v1.36.2', 'v1.37.0-rc.0', 'v1.38.0', 'v2.0.0', undefined]
+  it.each<[Parameters<typeof isGateOn>[1], ...Columns]>([
+    ['ImageVolume', {}, '-', 'on', 'on', 'on', 'on', 'on', 'on'],
+    ['ImageVolume', { ImageVolume: true }, 'on', 'on', 'on', 'on', 'on', 'on', 'on'],
+    ['ImageVolume', { ImageVolume: false }, '-', '-', 'on', 'on', 'on', 'on', 'on'],
+    ['ImageVolume', { AllBeta: true }, 'on', 'on', 'on', 'on', 'on', 'on', 'on'],
+    ['ImageVolume', { AllBeta: false }, '-', '-', 'on', 'on', 'on', 'on', 'on'],
+    ['SELinuxMount', {}, '-', '-', '-', 'on', 'on', 'on', '-'],
+    ['SELinuxMount', { SELinuxMount: true }, 'on', 'on', 'on', 'on', 'on', 'on', 'on'],
+    ['SELinuxMount', { SELinuxMount: false, AllBeta: true }, '-', '-', '-', '-', '-', '-', '-'],
+    ['SELinuxMount', { AllBeta: true }, 'on', 'on', 'on', 'on', 'on', 'on', 'on'],
+    ['SELinuxMount', { AllBeta: false }, '-', '-', '-', 'on', 'on', 'on', '-'],
+    ['PreventStaticPodAPIReferences', {}, 'on', 'on', 'on', 'on', 'on', 'on', 'on'],
+    ['PreventStaticPodAPIReferences', { AllBeta: false }, '-', '-', '-', 'on', 'on', 'on', '-'],
+    ['EmptyDirVolumeMode', {}, '-', '-', '-', '-', '-', '-', '-'],
+    ['EmptyDirVolumeMode', { EmptyDirVolumeMode: true }, '-', '-', '-', 'on', 'on', 'on', '-'],
+    ['AtomicWriteVolumeUserFields', { AllAlpha: true }, '-', '-', '-', 'on', 'on', 'on', '-'],
+    ['AtomicWriteVolumeUserFields', { AllBeta: true }, '-', '-', '-', '-', '-', '-', '-'],
+    ['CSIGlobalMountReconstruction', { CSIGlobalMountReconstruction: true }, '-', '-', '-', '-', 'on', 'on', '-'],
+  ])('%s with %o', (gate, entries, ...want) => {
+    const { snapshot, mounts } = node().build()
+    const on = VERSIONS.map((version) => isGateOn(withKubelet({ snapshot, mounts }, version, entries).snapshot, gate))
+    expect(on.map((each) => (each ? 'on' : '-'))).toEqual(want)
+  })
+})
+
+describe('captures of kubelet 1.36 as those of another version', () => {
+  it.each(captureFiles())('%s', async (file) => {
+    const state = await recorded(file)
+    const options = planOptions({ orphans: true })
+    const today = planNode(withKubelet(state, 'v1.36.2'), options)
+    for (const version of ['v1.34.2', 'v1.35.6', 'v1.37.0'])
+      for (const gates of [{}, { AllBeta: true }, { AllBeta: false }, { AllAlpha: true }]) {
+        const plan = planNode(withKubelet(state, version, gates), options)
+        // A kubelet without image volumes starts none of their pods, and there is none of 1.36 (O44).
+        const waiting = plan.waiting.filter(({ code }) => code !== 'PluginMissing')
+        expect({ ...plan, waiting, summary: today.summary }).toEqual(today)
+      }
+  })
+})
+
+describe('O44: an image volume and a kubelet that has no plugin for it', () => {
+  const built = (alive: boolean): NodeBuilder => {
+    const volumes = [{ name: 'v', image: { reference: 'x' } }]
+    const made = alive
+      ? node().livingPod(uid(9), 'late', volumes)
+      : node().pod(uid(9), 'late', volumes, { phase: 'Pending' })
+    made.override = { kubelet: { running: true, mayReturn: true } }
+    return made
+  }
+  it('waits with the cause', () =>
+    expect(planned(built(false), 'v1.34.2').waiting.map(({ code, message }) => `${code}: ${message}`)).toEqual([
+      'PluginMissing: the kubelet (v1.34.2) has no plugin for image volumes: its feature gate ImageVolume is off',
+    ]))
+  it.each([
+    ['v1.34.2', false, { ImageVolume: true }],
+    ['v1.35.6', false, {}],
+    ['v1.34.2', true, {}],
+  ])('%s, where its pod runs %s, with %o: nothing', (version, alive, gates) =>
+    expect(planned(built(alive), version, gates).waiting).toEqual([]),
+  )
+})
+
+describe('N70: a static pod that names objects of the API', () => {
+  const OWN = '0123456789abcdef0123456789abcdef'
+  const mirrored = (source: Omit<PodVolumeSource, 'name'>): NodeBuilder => {
+    const built = node()
+      .persistentVolume('pv-1', { attached: false })
+      .pod(uid(5), 'etcd-node-1', [{ name: 'v', ...source }])
+    const made = built.pods.pop()
+    if (made === undefined) throw new Error('no pod')
+    const annotations = { 'kubernetes.io/config.mirror': OWN, 'kubernetes.io/config.hash': OWN }
+    built.pods.push({ ...made, metadata: { ...made.metadata, annotations } })
+    const manifests = [{ file: '/m/etcd.yaml', namespace: 'default', name: 'etcd' }]
+    built.override = { staticPods: { path: '/m', readable: true, manifests } }
+    return built.running(OWN).dir(`pods/${OWN}`)
+  }
+  it.each<[string, Omit<PodVolumeSource, 'name'>]>([
+    ['a secret', { secret: { secretName: 's', optional: true } }],
+    ['a config map', { configMap: { name: 'c', optional: true } }],
+    ['a claim', { persistentVolumeClaim: { claimName: 'claim-pv-1' } }],
+    ['a token', { projected: { sources: [{ serviceAccountToken: { path: 't' } }] } }],
+  ])('%s is left alone', (_, source) => {
+    const { operations, waiting, problems } = planned(mirrored(source), 'v1.37.0')
+    expect([operations, waiting, problems]).toEqual([[], [], []])
+  })
+  it('control: what needs no object is set up, and an object where the gate is off', () => {
+    const kinds = (source: Omit<PodVolumeSource, 'name'>, gates?: Gates) =>
+      planned(mirrored(source), 'v1.36.2', gates).operations.map(({ kind }) => kind)
+    expect(kinds({ emptyDir: {} })).toEqual(['MountVolume'])
+    expect(kinds({ projected: { sources: [{ downwardAPI: { items: [] } }] } })).toEqual(['MountVolume'])
+    const off = { PreventStaticPodAPIReferences: false }
+    expect(kinds({ configMap: { name: 'c', optional: true } }, off)).toEqual(['MountVolume'])
+  })
+})
+
+describe('N72: what an alpha field asks for', () => {
+  const items = [{ key: 'k', path: 'p', user: 7 }]
+  const download = { fieldRef: { fieldPath: 'metadata.name' } }
+  const MODE = { EmptyDirVolumeMode: true }
+  const OWNERS = { AtomicWriteVolumeUserFields: true }
+  it.each<[string, Omit<PodVolumeSource, 'name'>, Gates]>([
+    ['the mode of an emptyDir', { emptyDir: { mode: 0o700 } }, MODE],
+    ['the owner of all files', { configMap: { name: 'c', optional: true, defaultUser: 0 } }, OWNERS],
+    ['the owner of a secret’s file', { secret: { secretName: 's', optional: true, items } }, OWNERS],
+    ['the owner of a field', { downwardAPI: { items: [{ path: 'n', user: 7, ...download }] } }, OWNERS],
+    ['of a file in a source', { projected: { sources: [{ secret: { name: 's', optional: true, items } }] } }, OWNERS],
+    ['of a token', { projected: { sources: [{ serviceAccountToken: { path: 't', user: 7 } }] } }, OWNERS],
+    ['of all projected files', { projected: { defaultUser: 7, sources: [] } }, OWNERS],
+  ])('%s is left to the kubelet where its gate is on', (_, source, gates) => {
+    const built = node().pod(uid(2), 'app', [{ name: 'v', ...source }])
+    expect(blocked(planned(built, 'v1.37.0', gates))).toEqual(['MountVolume LeftToKubelet'])
+    for (const off of [planned(built, 'v1.37.0'), planned(built, 'v1.36.2', gates)]) {
+      expect([blocked(off), off.operations.map(({ kind }) => kind)]).toEqual([[], ['MountVolume']])
+    }
+  })
+  it('tear-down does not depend on it', () => {
+    const built = node().dir(`pods/${uid(9)}/volumes/kubernetes.io~empty-dir/v`)
+    built.file(`pods/${uid(9)}/plugins/kubernetes.io~empty-dir/v/ready`)
+    const torn = (version: string, gates?: Gates) =>
+      planNode(withKubelet(built.build(), version, gates), planOptions({ orphans: true })).operations
+    expect(torn('v1.37.0', { AllAlpha: true })).toEqual(torn('v1.36.2'))
+    expect(torn('v1.36.2')).not.toEqual([])
+  })
+})
+
+it('a tmpfs of another size than sizeLimit is no fault: it may have been resized', () => {
+  const built = node().livingPod(uid(2), 'app', [{ name: 'v', emptyDir: { medium: 'Memory', sizeLimit: '8Mi' } }])
+  built.mount(`pods/${uid(2)}/volumes/kubernetes.io~empty-dir/v`)
+  built.mounts.push(`${built.mounts.pop()},size=65536k`)
+  built.file(`pods/${uid(2)}/plugins/kubernetes.io~empty-dir/v/ready`)
+  const { operations, problems, waiting } = planned(built, 'v1.37.0')
+  expect([operations, problems, waiting]).toEqual([[], [], []])
+})
+
+it.each([
+  ['its directory', false],
+  ['its state file', true],
+])('C70: a running pod whose failed republish has cost it %s has the volume, which stays staged', (_, published) => {
+  const claim = { name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-1' } }
+  const built = node().persistentVolume('pv-1').livingPod(uid(2), 'app', [claim]).staged('pv-1', '7:1')
+  if (published) built.published(uid(2), 'pv-1', '7:1', { stateFile: false })
+  const plan = planned(built, 'v1.34.0')
+  expect(plan.operations.map(({ kind, reason }) => [kind, reason])).toEqual([
+    ['MountVolume', published ? 'StateFileMissing' : 'NotMounted'],
+  ])
+})
+
+describe('N73: a volume that is staged without a pod', () => {
+  const built = (): NodeBuilder => {
+    const made = node().persistentVolume('pv-1').staged('pv-1', '7:1')
+    made.override = { kubelet: { running: true, mayReturn: true } }
+    return made
+  }
+  const RECONSTRUCTS = { CSIGlobalMountReconstruction: true }
+  it('is the kubelet’s where its gate is on', () => {
+    expect(waits(planned(built(), 'v1.38.0', RECONSTRUCTS))).not.toContain('UnmountDevice KubeletRunning')
+    expect(waits(planned(built(), 'v1.38.0'))).toContain('UnmountDevice KubeletRunning')
+    expect(codes(planned(built(), 'v1.38.0', RECONSTRUCTS))).toEqual(['VersionUntested'])
+  })
+})
