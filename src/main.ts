@@ -104,7 +104,7 @@ async function perform(args: readonly string[], { manifest: { commands }, root }
   const config = Object.assign(new Config({ root }), known, noHooks)
   Object.defineProperty(config, 'commands', { value: Object.values(commands) })
   if (help !== undefined) {
-    const { helpText } = await import('./core/cli/root-help.ts')
+    const { helpText } = await import('./core/cli/command-help.ts')
     const maxWidth = stdout.isTTY === true && stdout.columns ? Math.max(stdout.columns, 40) : 80
     const [shown, options] = help === 'short' ? [shortened(command), SHORT] : [command, {}]
     return output.write(helpText(shown, config, { ...options, maxWidth }))

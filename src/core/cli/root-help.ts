@@ -1,6 +1,5 @@
 /** The help of volctl itself: what to type first, and the commands by what a person wants. */
-
-import { type Command, CommandHelp, type Interfaces } from '@oclif/core'
+import type { Command } from '@oclif/core'
 import pjson from '../../../package.json' with { type: 'json' }
 import { programName } from '../trust/own-program.ts'
 import type { Palette } from '../views/palette.ts'
@@ -50,26 +49,4 @@ export function rootHelp(
     ...groups,
     `More about one of them: ${program} plan --help\n`,
   ].join('\n')
-}
-
-/** The help of one command, as oclif draws it. */
-export function helpText(
-  command: Command.Cached,
-  config: Interfaces.Config,
-  options: Partial<Interfaces.HelpOptions>,
-): string {
-  return new Page(command as Command.Loadable, config, options as Interfaces.HelpOptions).text()
-}
-
-class Page extends CommandHelp {
-  text(): string {
-    const { summary, description = '' } = this.command
-    const [first] = this.render(summary ?? description).split('\n')
-    return `${first}\n\n${this.generate()}\n\n`
-  }
-
-  /** oclif heads a group of flags with its name and `FLAGS`: "SAFETY OVERRIDES" says as much. */
-  override section(header: string, body: Parameters<CommandHelp['section']>[1]): string {
-    return super.section(header.replace(/(?<=.) FLAGS$/, ''), body)
-  }
 }
