@@ -156,36 +156,30 @@ export function lateError(server: string, deadlineMs: number, what?: string): Ap
 
 /** @param why continues "the answer to GET …" */
 export function answerTooLarge(server: string, request: string, why: string): ApiError {
-  return new ApiError('ApiFailed', `${server}: the answer to ${request} ${why}.`, {
-    status: 0,
-    reason: 'AnswerTooLarge',
-    trouble: 'answer',
-    hint: 'Check that this is the address of a Kubernetes API server: no cluster has lists of that size.',
-  })
+  const hint = 'Check that this is the address of a Kubernetes API server: no cluster has lists of that size.'
+  return unusable(`${server}: the answer to ${request} ${why}.`, hint, 'AnswerTooLarge')
 }
 
 /** @param what continues "the answer to GET … is" */
 export function badAnswer(server: string, request: string, what: string): ApiError {
-  return new ApiError('ApiFailed', `${server}: the answer to ${request} is ${what}.`, {
-    status: 0,
-    reason: 'BadAnswer',
-    trouble: 'answer',
-    hint: 'Is this the address of a Kubernetes API server, or is a proxy in between?',
-  })
+  const hint = 'Is this the address of a Kubernetes API server, or is a proxy in between?'
+  return unusable(`${server}: the answer to ${request} is ${what}.`, hint)
+}
+
+/** What came is no answer that anything could be concluded from. */
+export function unusable(
+  message: string,
+  hint = 'Check that this is the address of a Kubernetes API server, and whether a proxy is in between.',
+  reason = 'BadAnswer',
+): ApiError {
+  return new ApiError('ApiFailed', message, { status: 0, reason, trouble: 'answer', hint })
 }
 
 /** A failure below HTTP: no connection, an untrusted server, an answer that breaks off. */
 export function errorFromTransport(error: unknown, server: string): ApiError {
   const { code, name, message } = error as { code?: unknown; name?: unknown; message?: unknown }
   const reason = typeof code === 'string' ? code : String(name ?? 'Error')
-  if (reason.startsWith('Z_')) {
-    return new ApiError('ApiFailed', `${server}: an answer is not compressed as its header says (${reason}).`, {
-      status: 0,
-      reason: 'BadAnswer',
-      trouble: 'answer',
-      hint: 'Check that this is the address of a Kubernetes API server, and whether a proxy is in between.',
-    })
-  }
+  if (reason.startsWith('Z_')) return unusable(`${server}: an answer is not compressed as its header says (${reason}).`)
   if (TLS_CODES.test(reason)) {
     return new ApiError(
       'TlsMismatch',

@@ -34,6 +34,9 @@ export interface ObjectList<T> extends ListEnd {
   readonly items: T[]
 }
 
+/** Sends an object, and returns the one that is answered. */
+type Send = <T>(path: string, body: object, settings?: RequestSettings) => Promise<T>
+
 /** A client of one API server, for JSON objects. */
 export interface KubeClient {
   readonly server: string
@@ -58,16 +61,16 @@ export interface KubeClient {
     limits?: WalkLimits,
   ): Promise<ListEnd>
   /** A POST that stores nothing (self reviews), so that it may be repeated. */
-  review<T>(path: string, body: object, settings?: RequestSettings): Promise<T>
-  delete<T>(path: string, body: object, settings?: RequestSettings): Promise<T>
+  readonly review: Send
+  readonly delete: Send
   /** A strategic merge patch. */
-  patch<T>(path: string, body: object, settings?: RequestSettings): Promise<T>
+  readonly patch: Send
   /** A POST of a new object to the path of its list; not repeated where it may have been stored. */
-  create<T>(path: string, body: object, settings?: RequestSettings): Promise<T>
+  readonly create: Send
   /** A PUT of a whole object; its resourceVersion makes sure that nobody else's change is lost. */
-  replace<T>(path: string, body: object, settings?: RequestSettings): Promise<T>
+  readonly replace: Send
   /** A JSON merge patch (RFC 7386): a list in it replaces the list. */
-  mergePatch<T>(path: string, body: object, settings?: RequestSettings): Promise<T>
+  readonly mergePatch: Send
   close(): void
 }
 
@@ -133,6 +136,12 @@ class HttpKubeClient implements KubeClient {
   readonly credentialKind: CredentialKind
   clockSkewMs: number | undefined
   readonly insecure?: Insecure
+  readonly review = this.#sends({ method: 'POST', idempotent: true })
+  readonly create = this.#sends({ method: 'POST' })
+  readonly delete = this.#sends({ method: 'DELETE' })
+  readonly replace = this.#sends({ method: 'PUT' })
+  readonly patch = this.#sends({ method: 'PATCH', contentType: 'application/strategic-merge-patch+json' })
+  readonly mergePatch = this.#sends({ method: 'PATCH', contentType: 'application/merge-patch+json' })
   readonly #credentials: KubeCredentials
   readonly #deadlineMs: number
   readonly #pageSize: number
@@ -154,32 +163,6 @@ class HttpKubeClient implements KubeClient {
 
   get<T>(path: string, settings: RequestSettings = {}): Promise<T> {
     return this.#object<T>({ ...settings, method: 'GET', path, idempotent: true })
-  }
-
-  review<T>(path: string, body: object, settings: RequestSettings = {}): Promise<T> {
-    return this.#object<T>({ ...settings, method: 'POST', path, body, idempotent: true })
-  }
-
-  create<T>(path: string, body: object, settings: RequestSettings = {}): Promise<T> {
-    return this.#object<T>({ ...settings, method: 'POST', path, body, idempotent: false })
-  }
-
-  delete<T>(path: string, body: object, settings: RequestSettings = {}): Promise<T> {
-    return this.#object<T>({ ...settings, method: 'DELETE', path, body, idempotent: false })
-  }
-
-  patch<T>(path: string, body: object, settings: RequestSettings = {}): Promise<T> {
-    const contentType = 'application/strategic-merge-patch+json'
-    return this.#object<T>({ ...settings, method: 'PATCH', path, body, contentType, idempotent: false })
-  }
-
-  replace<T>(path: string, body: object, settings: RequestSettings = {}): Promise<T> {
-    return this.#object<T>({ ...settings, method: 'PUT', path, body, idempotent: false })
-  }
-
-  mergePatch<T>(path: string, body: object, settings: RequestSettings = {}): Promise<T> {
-    const contentType = 'application/merge-patch+json'
-    return this.#object<T>({ ...settings, method: 'PATCH', path, body, contentType, idempotent: false })
   }
 
   async list<T>(path: string, settings: RequestSettings = {}): Promise<ObjectList<T>> {
@@ -235,6 +218,10 @@ class HttpKubeClient implements KubeClient {
   close(): void {
     this.#transport?.then((transport) => transport.close()).catch(() => {})
     this.#transport = undefined
+  }
+
+  #sends(kind: Pick<Exchange, 'method'> & Partial<Exchange>): Send {
+    return (path, body, settings) => this.#object({ idempotent: false, ...settings, ...kind, path, body })
   }
 
   async #object<T>(exchange: Exchange): Promise<T> {

@@ -4,7 +4,7 @@ import type { Lease, Node, Pod } from '../model/objects.ts'
 import { LEASES, NODES, PODS } from '../model/resources.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
 import type { Budget } from '../trust/bytes.ts'
-import { ApiError, unlessRefused } from './api-error.ts'
+import { ApiError, unlessRefused, unusable } from './api-error.ts'
 import type { KubeClient, ObjectList } from './kube-client.ts'
 import { getObject, listObjects } from './received-objects.ts'
 import { reduced } from './reduce-object.ts'
@@ -24,15 +24,8 @@ export async function listNodePods(
   for (const pod of list.items) {
     const { uid } = pod.metadata
     if (typeof uid !== 'string' || uid === '' || pod.spec?.nodeName !== nodeName) {
-      throw new ApiError(
-        'ApiFailed',
-        `${client.server}: the list of ${nodeName}'s pods contains a pod of another node or without a UID.`,
-        {
-          status: 0,
-          reason: 'BadAnswer',
-          hint: 'Check whether a proxy in between drops the field selector.',
-        },
-      )
+      const message = `${client.server}: the list of ${nodeName}'s pods contains a pod of another node or without a UID.`
+      throw unusable(message, 'Check whether a proxy in between drops the field selector.')
     }
   }
   return list

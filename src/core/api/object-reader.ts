@@ -4,7 +4,7 @@ import type { ApiObject } from '../model/objects.ts'
 import { keyText, type ObjectKey, type Resource, type ResourcePath } from '../model/resources.ts'
 import type { ApiReadError } from '../model/snapshot.ts'
 import type { Budget } from '../trust/bytes.ts'
-import { ApiError, lateError } from './api-error.ts'
+import { ApiError, lateError, unusable } from './api-error.ts'
 import type { KubeClient, RequestSettings } from './kube-client.ts'
 import { getObject, listObjects } from './received-objects.ts'
 import { reduced } from './reduce-object.ts'
@@ -89,14 +89,10 @@ export class ObjectReader {
   }
 
   #tooMany({ plural }: ResourcePath): ApiError {
-    return new ApiError(
-      'ApiFailed',
+    return unusable(
       `${this.#client.server}: the pods of this node name more than ${MOST_NAMED} ${plural}.`,
-      {
-        status: 0,
-        reason: 'AnswerTooLarge',
-        hint: 'Check that this is the address of a Kubernetes API server: no node has so many volumes.',
-      },
+      'Check that this is the address of a Kubernetes API server: no node has so many volumes.',
+      'AnswerTooLarge',
     )
   }
 

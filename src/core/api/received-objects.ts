@@ -4,7 +4,7 @@
  */
 import { type Shape, ShapeError } from '../json/shape.ts'
 import { listPath, type ObjectKey, objectPath, type Resource } from '../model/resources.ts'
-import { ApiError } from './api-error.ts'
+import { unusable } from './api-error.ts'
 import type { KubeClient, ObjectList, RequestSettings } from './kube-client.ts'
 
 export async function getObject<T>(
@@ -45,10 +45,6 @@ export function received<T>(shape: Shape<T>, value: unknown, { client, request, 
     return shape(value, at)
   } catch (error) {
     if (!(error instanceof ShapeError)) throw error
-    throw new ApiError('ApiFailed', `${client.server}: in the answer to ${request}, ${error.message}.`, {
-      status: 0,
-      reason: 'BadAnswer',
-      hint: 'Check that this is the address of a Kubernetes API server, and whether a proxy is in between.',
-    })
+    throw unusable(`${client.server}: in the answer to ${request}, ${error.message}.`)
   }
 }

@@ -4,7 +4,7 @@ import { kept, text } from '../json/shape.ts'
 import { defined } from '../lang/defined.ts'
 import { type ClusterTrustBundle, type ConfigMap, type Pod, type Secret, trustBundleShape } from '../model/objects.ts'
 import { CONFIG_MAPS, type ObjectKey, objectPath, PODS, type Resource, SECRETS } from '../model/resources.ts'
-import { ApiError } from './api-error.ts'
+import { ApiError, unusable } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
 import { getObject, listObjects, received } from './received-objects.ts'
 
@@ -66,11 +66,7 @@ export async function requestToken(
   const { status } = received(tokenAnswer, given, { client, request: `POST ${path}` })
   const { token, expirationTimestamp = '' } = status ?? {}
   if (token) return { token, expirationTimestamp }
-  throw new ApiError('ApiFailed', `${client.server}: the answer to a token request has no token.`, {
-    status: 0,
-    reason: 'BadAnswer',
-    hint: 'Check that this is the address of a Kubernetes API server, and whether a proxy is in between.',
-  })
+  throw unusable(`${client.server}: the answer to a token request has no token.`)
 }
 
 /** Undefined: there is none of this name. */

@@ -9,14 +9,14 @@ export const SHORT = { hideCommandSummaryInDescription: true } as const
 /** By command, the flags that are typed most; a command that is not named has few. */
 const TYPED: Readonly<Record<string, readonly string[]>> = {
   apply: ['output', 'yes', 'orphans', 'plan', 'stop-kubelet', 'cluster'],
-  check: ['output', 'quiet', 'confirm', 'timeout', 'snapshot'],
+  check: ['output', 'confirm', 'timeout', 'snapshot'],
   doctor: ['output', 'verbose', 'kubeconfig', 'node', 'root-dir', 'snapshot'],
   explain: ['output', 'namespace', 'snapshot'],
   journal: ['output', 'last', 'plan', 'journal', 'verbose'],
   plan: ['output', 'orphans', 'out', 'snapshot', 'cluster', 'verbose'],
   snapshot: ['output', 'cluster', 'kubeconfig', 'node', 'root-dir', 'verbose'],
   status: ['output', 'namespace', 'volume', 'watch', 'snapshot', 'verbose'],
-  wait: ['for', 'all', 'pod', 'volume', 'timeout', 'output'],
+  wait: ['for', 'pod', 'volume', 'timeout', 'output'],
 }
 
 /** The command line with the only flag of help that oclif knows, and which help that is. After `--` nothing is a flag. */

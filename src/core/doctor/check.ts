@@ -1,4 +1,5 @@
 /** The answer of `volctl doctor`, as data: checks, and whether volctl can work. */
+import { defined } from '../lang/defined.ts'
 
 /** The worst first. */
 export const CHECK_STATES = ['failed', 'unknown', 'warning', 'ok'] as const
@@ -47,15 +48,15 @@ export function ok(message: string): Finding {
 }
 
 export function unknown(message: string, next?: string): Finding {
-  return { state: 'unknown', message, ...(next !== undefined && { next }) }
+  return { state: 'unknown', message, ...defined({ next }) }
 }
 
 export function warning(message: string, next: string, prevents?: Check['prevents']): Finding {
-  return { state: 'warning', message, next, ...(prevents !== undefined && { prevents }) }
+  return { state: 'warning', message, next, ...defined({ prevents }) }
 }
 
 export function failed(message: string, next: string, prevents?: Check['prevents']): Finding {
-  return { state: 'failed', message, next, ...(prevents !== undefined && { prevents }) }
+  return { state: 'failed', message, next, ...defined({ prevents }) }
 }
 
 export function check(id: CheckId, finding: Finding): Check {

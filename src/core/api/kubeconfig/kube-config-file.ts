@@ -55,9 +55,9 @@ export interface RawKubeConfig {
   'current-context'?: string
 }
 
-/** The error for a file that is not a usable kubeconfig. */
-function unusable(code: ErrorCode, message: string, hint: string): VolctlError {
-  return new VolctlError(code, message, { hint })
+/** The error for what is not a usable kubeconfig. */
+export function invalid(message: string, hint: string): VolctlError {
+  return new VolctlError('KubeconfigInvalid', message, { hint })
 }
 
 /**
@@ -67,16 +67,12 @@ function unusable(code: ErrorCode, message: string, hint: string): VolctlError {
 export function readKubeConfigFile(path: string): RawKubeConfig {
   const document = parse(path, readText(path))
   if (typeof document !== 'object' || document === null || Array.isArray(document)) {
-    throw unusable('KubeconfigInvalid', `${path} is not a kubeconfig: not a mapping.`, 'Check the file.')
+    throw invalid(`${path} is not a kubeconfig: not a mapping.`, 'Check the file.')
   }
   const fields = document as Fields
   // kubectl accepts a file without kind; another kind is another thing.
   if (fields.kind !== undefined && fields.kind !== 'Config') {
-    throw unusable(
-      'KubeconfigInvalid',
-      `${path} is a ${String(fields.kind)}, not a kubeconfig.`,
-      'Give a file of kind Config.',
-    )
+    throw invalid(`${path} is a ${String(fields.kind)}, not a kubeconfig.`, 'Give a file of kind Config.')
   }
   const directory = dirname(path)
   const config: RawKubeConfig = {
@@ -102,16 +98,15 @@ function readText(path: string): string {
       })
     }
     if (error instanceof NotAFile) {
-      throw unusable('KubeconfigInvalid', `The kubeconfig ${error.message}, not a file.`, 'Check the path.')
+      throw invalid(`The kubeconfig ${error.message}, not a file.`, 'Check the path.')
     }
     if (error instanceof TooLarge) {
-      throw unusable('KubeconfigInvalid', `The kubeconfig ${path} is not read: ${error.message}.`, 'Check the file.')
+      throw invalid(`The kubeconfig ${path} is not read: ${error.message}.`, 'Check the file.')
     }
     if (isMissing(error)) {
       throw new NoSuchKubeconfig(`The kubeconfig ${path} does not exist.`, 'Check the path.')
     }
-    throw unusable(
-      'KubeconfigInvalid',
+    throw invalid(
       `The kubeconfig ${path} cannot be read: ${unreadText(error)}.`,
       'Run volctl as root, or check the file.',
     )
@@ -124,22 +119,14 @@ function parse(path: string, text: string): unknown {
   } catch (error) {
     const line = (error as { mark?: { line?: unknown } }).mark?.line
     const where = typeof line === 'number' ? ` at line ${line + 1}` : ''
-    throw unusable(
-      'KubeconfigInvalid',
-      `The kubeconfig ${path} is damaged: not valid YAML${where}.`,
-      'Restore the file.',
-    )
+    throw invalid(`The kubeconfig ${path} is damaged: not valid YAML${where}.`, 'Restore the file.')
   }
 }
 
 function entries(path: string, fields: Fields, key: string): Named[] {
   const list = fields[key] ?? []
   if (!Array.isArray(list) || list.some((entry) => typeof (entry as Named | null)?.name !== 'string')) {
-    throw unusable(
-      'KubeconfigInvalid',
-      `The kubeconfig ${path} is damaged: ${key} is not a list of named entries.`,
-      'Restore the file.',
-    )
+    throw invalid(`The kubeconfig ${path} is damaged: ${key} is not a list of named entries.`, 'Restore the file.')
   }
   return list as Named[]
 }

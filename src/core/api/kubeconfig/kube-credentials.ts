@@ -89,12 +89,7 @@ function fromFiles({ cluster, user }: SelectedConfig, source: string): Login {
   const cert = dataOrFile(user, 'client-certificate', source)
   const key = dataOrFile(user, 'client-key', source)
   const token = tokenIn(user, source)
-  return {
-    ...(ca && { ca }),
-    ...(cert && { cert }),
-    ...(key && { key }),
-    ...defined({ token }),
-  }
+  return defined({ ca, cert, key, token })
 }
 
 /** A token file wins over an inline token, as with client-go (N44). */
@@ -128,12 +123,9 @@ async function connectionOptions(
   const { 'tls-server-name': servername } = cluster
   const { username, password } = user
   const connection: ConnectionOptions = {
-    ...(ca && { ca }),
-    ...(cert && { cert }),
-    ...(key && { key }),
     ...(typeof servername === 'string' && servername !== '' && { servername }),
     ...(cluster['insecure-skip-tls-verify'] === true && { rejectUnauthorized: false }),
-    ...defined({ auth: username ? `${String(username)}:${String(password ?? '')}` : selected.login }),
+    ...defined({ ca, cert, key, auth: username ? `${String(username)}:${String(password ?? '')}` : selected.login }),
     headers: { ...(token !== undefined && { Authorization: `Bearer ${token}` }), ...impersonation(user) },
     compression: cluster['disable-compression'] !== true,
   }

@@ -1,8 +1,7 @@
-import { VolctlError } from '../../errors/errors.ts'
 import { defined } from '../../lang/defined.ts'
 import type { Insecure } from '../../model/snapshot.ts'
 import { type ExecPlugin, execPluginOf } from './exec-credential.ts'
-import { PassedOver, type RawKubeConfig, UnknownContext } from './kube-config-file.ts'
+import { invalid, PassedOver, type RawKubeConfig, UnknownContext } from './kube-config-file.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -27,9 +26,7 @@ export function selectContext(config: RawKubeConfig, source: string, wanted: str
   const known = names.length === 0 ? 'The file has no contexts.' : `Its contexts: ${names.join(', ')}.`
   const contextName = wanted ?? config['current-context']
   if (contextName === undefined) {
-    throw new VolctlError('KubeconfigInvalid', `The kubeconfig ${source} has no current context. ${known}`, {
-      hint: 'Choose one with --context.',
-    })
+    throw invalid(`The kubeconfig ${source} has no current context. ${known}`, 'Choose one with --context.')
   }
   const entry = config.contexts.find((context) => context.name === contextName)
   if (!entry) {
@@ -43,25 +40,22 @@ export function selectContext(config: RawKubeConfig, source: string, wanted: str
   const user = named(config, 'users', context.user, 'user')
   const server = cluster?.server
   if (!cluster || typeof server !== 'string' || server === '') {
-    throw new VolctlError(
-      'KubeconfigInvalid',
+    throw invalid(
       `Context "${contextName}" of ${source} has no cluster with a server address.`,
-      {
-        hint: 'Check the cluster that the context names.',
-      },
+      'Check the cluster that the context names.',
     )
   }
   if (!isHttp(server)) {
-    throw new VolctlError(
-      'KubeconfigInvalid',
+    throw invalid(
       `The server address of context "${contextName}" of ${source} is not an https:// or http:// URL.`,
-      { hint: 'Write the address in the form https://HOST:PORT.' },
+      'Write the address in the form https://HOST:PORT.',
     )
   }
   if (!user && context.user !== undefined && context.user !== '') {
-    throw new VolctlError('KubeconfigInvalid', `Context "${contextName}" of ${source} names an unknown user.`, {
-      hint: 'Check the user that the context names.',
-    })
+    throw invalid(
+      `Context "${contextName}" of ${source} names an unknown user.`,
+      'Check the user that the context names.',
+    )
   }
   refuseForeignProviders(user ?? {}, contextName, source)
   const plugin = execPluginOf(user?.exec)
@@ -72,9 +66,7 @@ export function selectContext(config: RawKubeConfig, source: string, wanted: str
     cluster,
     // A context without a user is anonymous.
     user: user ?? {},
-    ...defined({ login: loginIn(server) }),
-    ...(plugin && { plugin }),
-    ...(insecure && { insecure }),
+    ...defined({ login: loginIn(server), plugin, insecure }),
   }
 }
 
