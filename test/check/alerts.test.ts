@@ -1,10 +1,10 @@
 /** deploy/node-problem-detector/volctl-alerts.yaml: which node each alert is raised for, as Prometheus evaluates it. */
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { load } from 'js-yaml'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 const RULES = join(import.meta.dirname, '../../deploy/node-problem-detector/volctl-alerts.yaml')
 interface Rule {
@@ -15,8 +15,7 @@ const { groups } = load(readFileSync(RULES, 'utf8')) as { groups: readonly { rea
 const alerts = groups.flatMap(({ rules }) => rules)
 
 const hasPromtool = spawnSync('promtool', ['--version']).error === undefined
-const directory = mkdtempSync(join(tmpdir(), 'volctl-alerts-'))
-afterAll(() => rmSync(directory, { recursive: true, force: true }))
+const directory = temporaryDirectory()
 
 const series = (metric: string, node: string, values: string): object => ({
   series: `${metric}{job="node", instance="${node}"}`,

@@ -4,7 +4,6 @@ import {
   chmodSync,
   cpSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -12,19 +11,18 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { buildBundles } from '../../scripts/build.ts'
 import { PARTS } from '../../src/core/holders/process-messages.ts'
 import { ownCommand } from '../../src/core/processes/own-child.ts'
 import { CAPTURES } from '../helpers/captures.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import { BUNDLE } from '../helpers/volctl-program.ts'
 
 const dist = new URL('../../dist/', import.meta.url).pathname
-const directory = mkdtempSync(join(tmpdir(), 'volctl-build-'))
-afterAll(() => rmSync(directory, { recursive: true, force: true }))
+const directory = temporaryDirectory()
 
 const hashOf = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex')
 

@@ -1,14 +1,13 @@
 /** Completion in real shells, at a terminal, with the script that volctl prints; the shells do not even find volctl. */
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { volctl } from '../helpers/run-main.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import { SHELLS, Typing } from '../helpers/typing.ts'
 
-const directory = mkdtempSync(join(tmpdir(), 'volctl-completion-'))
-afterAll(() => rmSync(directory, { recursive: true, force: true }))
+const directory = temporaryDirectory()
 
 describe.each(SHELLS)('%s (where it is installed)', { timeout: 180_000 }, (shell) => {
   const missing = spawnSync(shell, ['--version']).error !== undefined

@@ -1,18 +1,17 @@
 /** `volctl explain 'LINE'` and `explain -`, as a person types them. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { CAPTURES } from '../helpers/captures.ts'
 import { volctl } from '../helpers/run-main.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import { BUNDLE } from '../helpers/volctl-program.ts'
 
 const SNAPSHOT = `${CAPTURES}stuck/after.json`
 const POD = 'a9f3dbe9-481b-4d79-b89a-57df604c4135'
 const LINE = `Nov 22 20:01:02 pg-node kubelet[812]: E1122 20:01:02.123456     812 kubelet_volumes.go:263] "There were many similar errors. Turn up verbosity to see them." err="orphaned pod \\"${POD}\\" found, but error occurred when trying to remove the volumes dir: not a directory" numErrs=3`
-const directory = mkdtempSync(join(tmpdir(), 'volctl-lines-'))
-afterAll(() => rmSync(directory, { recursive: true, force: true }))
+const directory = temporaryDirectory()
 
 describe('a line', () => {
   it('of a kubelet that was stuck: what is left of the pod and what to type, then what the line means', async () => {

@@ -10,20 +10,19 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import Module, { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Script } from 'node:vm'
 import { execa, type Options } from 'execa'
 import { afterAll, describe, expect, it } from 'vitest'
 import { forOthers } from '../helpers/for-others.ts'
 import { noRoot } from '../helpers/namespace.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import { BUNDLE } from '../helpers/volctl-program.ts'
 
 const SCRIPTS = new URL('../../scripts/', import.meta.url).pathname
@@ -39,9 +38,8 @@ const SAYS_ALL = 'console.log(JSON.stringify({ env: process.env, args: process.a
 
 const shipped = forOthers()
 afterAll(() => shipped[Symbol.dispose]())
-const directory = mkdtempSync(join(tmpdir(), 'volctl-launcher-'))
+const directory = temporaryDirectory()
 chmodSync(directory, 0o755)
-afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
 let places = 0
 function makePlace(): string {

@@ -1,19 +1,18 @@
 /** The built volctl as the walker that it starts itself for file systems that may not answer. */
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { execa } from 'execa'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { changeOwnershipApart } from '../../src/core/host/ownership-apart.ts'
 import { containingMount } from '../../src/core/mountinfo/location.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { ownCommand } from '../../src/core/processes/own-child.ts'
 import { thisRun, within } from '../../src/core/trust/run.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import { BUNDLE } from '../helpers/volctl-program.ts'
 
 const LAUNCHER = new URL('../../dist/launch.cjs', import.meta.url).pathname
 const WORD = ownCommand('ownership-walker').at(-1) ?? ''
-const path = mkdtempSync(`${tmpdir()}/volctl-walker-`)
-afterAll(() => rmSync(path, { recursive: true, force: true }))
+const path = temporaryDirectory()
 writeFileSync(`${path}/file`, 'x', { mode: 0o600 })
 
 const gid = process.getgid?.() ?? 0

@@ -1,24 +1,23 @@
 /** The built program, as a person or a script meets it. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { execa } from 'execa'
 import { load } from 'js-yaml'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import pjson from '../../package.json' with { type: 'json' }
 import { CAPTURES } from '../helpers/captures.ts'
 import { forOthers } from '../helpers/for-others.ts'
 import { volctl } from '../helpers/run-main.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import { BUNDLE } from '../helpers/volctl-program.ts'
 import { startVolctl } from './run-volctl.ts'
 
 const healthy = join(CAPTURES, 'healthy', 'node.json')
 const broken = join(CAPTURES, 'forcedel-killed', 'before.json')
-const directory = mkdtempSync(join(tmpdir(), 'volctl-cli-'))
-afterAll(() => rmSync(directory, { recursive: true, force: true }))
+const directory = temporaryDirectory()
 
 const file = (name: string, content: string): string => {
   const path = join(directory, name)

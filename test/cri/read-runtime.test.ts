@@ -1,22 +1,21 @@
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { readFileSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readRuntime } from '../../src/core/cri/read-runtime.ts'
 import type { NodeSnapshot, SandboxState } from '../../src/core/model/snapshot.ts'
 import { type CriData, type CriServer, startCriServer } from '../helpers/cri-server/start.ts'
 import { listen, Server } from '../helpers/grpc/serve.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 let directory = ''
 const cleanUps: (() => unknown)[] = []
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'volctl-cri-'))
+  directory = temporaryDirectory()
 })
 afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0)) await cleanUp()
-  rmSync(directory, { recursive: true })
 })
 
 async function runtime(name: string, data: CriData): Promise<CriServer> {

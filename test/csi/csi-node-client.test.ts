@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Message, MessageInitShape } from '@bufbuild/protobuf'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -9,6 +7,7 @@ import { deadlineIn } from '../../src/core/grpc/call-deadline.ts'
 import { Identity, Node, type VolumeCapabilitySchema } from '../../src/core/grpc/gen/csi/v1/csi_pb.js'
 import { GrpcError } from '../../src/core/grpc/grpc-error.ts'
 import { addService, listen, Server, StatusError, status } from '../helpers/grpc/serve.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 let directory = ''
 let server: Server
@@ -17,7 +16,7 @@ let calls: { method: string; request: Message; timeout: unknown }[] = []
 let answer: (method: string) => object | Promise<object> = () => ({})
 
 beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'volctl-csi-'))
+  directory = temporaryDirectory()
   calls = []
   answer = () => ({})
   server = new Server()
@@ -33,7 +32,6 @@ beforeEach(async () => {
 })
 afterEach(() => {
   server.forceShutdown()
-  rmSync(directory, { recursive: true })
 })
 
 const capability: MessageInitShape<typeof VolumeCapabilitySchema> = {

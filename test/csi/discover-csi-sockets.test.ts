@@ -1,6 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type DiscoverOptions, discoverCsiSockets } from '../../src/core/csi/discover-csi-sockets.ts'
@@ -8,18 +7,18 @@ import { endpointPath } from '../../src/core/csi/socket-paths.ts'
 import { Identity, Node } from '../../src/core/grpc/gen/csi/v1/csi_pb.js'
 import { Registration } from '../../src/core/grpc/gen/pluginregistration/registration_pb.js'
 import { addRawMethod, addService, listen, Server, StatusError } from '../helpers/grpc/serve.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 let rootDir = ''
 let notified = 0
 const cleanUps: (() => void)[] = []
 
 beforeEach(() => {
-  rootDir = mkdtempSync(join(tmpdir(), 'volctl-discover-'))
+  rootDir = temporaryDirectory()
   notified = 0
 })
 afterEach(() => {
   for (const cleanUp of cleanUps.splice(0)) cleanUp()
-  rmSync(rootDir, { recursive: true })
 })
 
 interface Info {
@@ -129,8 +128,7 @@ test('an empty endpoint is the registration socket itself (C25)', async () => {
 })
 
 test('an endpoint outside the root directory stays an absolute path', async () => {
-  const elsewhere = mkdtempSync(join(tmpdir(), 'volctl-elsewhere-'))
-  cleanUps.push(() => rmSync(elsewhere, { recursive: true }))
+  const elsewhere = temporaryDirectory()
   await serve(driverServer('a.test'), join(elsewhere, 'csi.sock'))
   await register('a.test-reg.sock', { endpoint: join(elsewhere, 'csi.sock') })
   await expect(discover()).resolves.toEqual([{ ...FOUND, endpoint: join(elsewhere, 'csi.sock') }])

@@ -1,6 +1,5 @@
 /** The test driver itself: what it must catch and what it must do, since other tests trust it. */
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -10,13 +9,14 @@ import { deadlineIn } from '../../src/core/grpc/call-deadline.ts'
 import { Node, type VolumeCapabilitySchema } from '../../src/core/grpc/gen/csi/v1/csi_pb.js'
 import { unaryCall } from '../../src/core/grpc/unary-call.ts'
 import { type CsiDriver, startCsiDriver } from '../helpers/csi-driver/start.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 let directory = ''
 let driver: CsiDriver
 let client: CsiNodeClient
 
 beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'volctl-driver-'))
+  directory = temporaryDirectory()
   driver = await startCsiDriver({
     name: 'a.test',
     rootDir: join(directory, 'root'),
@@ -30,7 +30,6 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await driver.dispose()
-  rmSync(directory, { recursive: true })
 })
 
 const volumeCapability: MessageInitShape<typeof VolumeCapabilitySchema> = {

@@ -2,11 +2,10 @@
  * Every parser of foreign text, fed with what no one would write: it ends soon, throws nothing but a clear error of its
  * own, and never accepts what is not what it says. VOLCTL_FUZZ=100000 tries as many for each, another seed each time.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { fromBinary } from '@bufbuild/protobuf'
 import fc from 'fast-check'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readStateFile } from '../../src/core/actual/state-file.ts'
 import { mergeKubeConfigs, readKubeConfigFile } from '../../src/core/api/kubeconfig/kube-config-file.ts'
 import { selectContext } from '../../src/core/api/kubeconfig/normalize-kube-config.ts'
@@ -28,6 +27,7 @@ import { containersAround, podsOfCgroup, podUidsOfCgroup } from '../../src/core/
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { parseSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { planOptions } from '../helpers/plan-options.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import { corpus, mutated } from './mutate.ts'
 
 const { VOLCTL_FUZZ: asked } = process.env
@@ -37,8 +37,7 @@ const TIMEOUT_MS = asked === undefined ? 600_000 : 3_600_000
 const TOO_LONG_MS = 2_000
 const SECRET = 'planted-value'
 
-const directory = mkdtempSync(`${tmpdir()}/volctl-fuzz-`)
-afterAll(() => rmSync(directory, { recursive: true, force: true }))
+const directory = temporaryDirectory()
 
 function file(name: string, bytes: Buffer): string {
   const path = `${directory}/${name}`

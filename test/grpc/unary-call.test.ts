@@ -1,8 +1,6 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer as createHttp2Server, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import { createServer, type Server as NetServer, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -14,6 +12,7 @@ import { unaryCall } from '../../src/core/grpc/unary-call.ts'
 import { Budget } from '../../src/core/trust/bytes.ts'
 import { addService, type Handler, listen, Server, StatusError } from '../helpers/grpc/serve.ts'
 import { nodeProgram } from '../helpers/programs.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import type { Flooded } from './workers/flood.ts'
 
 let directory = ''
@@ -21,12 +20,11 @@ let socketPath = ''
 const cleanUps: (() => void)[] = []
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'volctl-grpc-'))
+  directory = temporaryDirectory()
   socketPath = join(directory, 's.sock')
 })
 afterEach(() => {
   for (const cleanUp of cleanUps.splice(0)) cleanUp()
-  rmSync(directory, { recursive: true })
 })
 
 const REQUEST = { volumeId: 'vol-1', targetPath: '/t' }

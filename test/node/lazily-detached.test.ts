@@ -1,11 +1,11 @@
-import { appendFileSync, linkSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { appendFileSync, linkSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { LAZY_FILE, type LazyRecord, rememberLazy } from '../../src/core/journal/lazy-memory.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { readLazilyDetached } from '../../src/core/node/read-lazily-detached.ts'
 import { giveAway, NOBODY, noOthersFiles, TRICKS } from '../helpers/others-files.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 const record: LazyRecord = { bootID: 'b1', path: '/r/pods/u/v', dev: '0:50', fsType: 'nfs', volume: 'nfs/x' }
 const stillThere = '50 1 0:50 / /r/pods/u/v rw - nfs server:/x rw\n'
@@ -13,9 +13,8 @@ const anotherThere = '51 1 0:51 / /r/pods/u/v rw - nfs server:/x rw\n'
 
 let directory: string
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'volctl-lazy-'))
+  directory = temporaryDirectory()
 })
-afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
 const read = ({ bootID = 'b1', mountinfo = '', gone = false } = {}) =>
   readLazilyDetached({ directory, bootID, mounts: parseMountinfo(mountinfo), isSuperblockGone: () => gone })

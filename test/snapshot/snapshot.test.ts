@@ -13,15 +13,13 @@ import {
   readdirSync,
   readFileSync,
   readSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { VolctlError } from '../../src/core/errors/errors.ts'
 import type { NodeSnapshot } from '../../src/core/model/snapshot.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
@@ -29,9 +27,9 @@ import { readSource } from '../../src/core/snapshot/read-source.ts'
 import { writeSnapshot } from '../../src/core/snapshot/write-snapshot.ts'
 import { TooLarge } from '../../src/core/trust/plain-files.ts'
 import { NOBODY, noOthersFiles, TRICKS } from '../helpers/others-files.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
-const directory = mkdtempSync(join(tmpdir(), 'volctl-snapshot-'))
-afterAll(() => rmSync(directory, { recursive: true }))
+const directory = temporaryDirectory()
 
 const SNAPSHOT: NodeSnapshot = {
   apiVersion: 'volctl.io/v1',

@@ -1,14 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { linesInPieces } from '../../src/core/trust/kernel.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 const KIB = 1024
 
 describe('linesInPieces', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'volctl-pieces-'))
-  afterAll(() => rmSync(directory, { recursive: true }))
+  const directory = temporaryDirectory()
 
   it.each([
     { name: 'an empty file', lines: [], pieces: 0 },
