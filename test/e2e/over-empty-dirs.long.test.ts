@@ -1,4 +1,4 @@
-/** A dead mount over, or a foreign one below, an emptyDir of a deleted pod: what is said before anyone acts, and what then happens. */
+/** What lies over, in or beside the emptyDirs of deleted pods: what is said before anyone acts, and what then happens. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -45,7 +45,7 @@ it("S18, S20: without --lazy nothing of it is touched; with it the pod's directo
   expect([existsSync(pod), (await planned(scene, uid, '--orphans')).operations]).toEqual([false, []])
 })
 
-it('S13: of a foreign mount plan, explain and the end of apply say that a kubelet would delete its content', async ({
+it('S13: of a foreign mount and of a stray file plan, explain and the end of apply say that a kubelet would delete them', async ({
   scene,
   skip,
 }) => {
@@ -56,17 +56,29 @@ it('S13: of a foreign mount plan, explain and the end of apply say that a kubele
   mkdirSync(theirs)
   execFileSync('mount', ['-t', 'tmpfs', 'somebody', theirs])
   writeFileSync(join(theirs, 'precious.txt'), 'of somebody\n')
+  const other = '11111111-2222-4333-8444-0000000000f3'
+  const stray = join(makePodDirectory(scene.rootDir, other), 'notes.txt')
+  writeFileSync(stray, 'of somebody\n')
   expect((await planned(scene, uid, '--orphans')).operations).toEqual(['UnmountVolume ForeignMount'])
   expect(endsOf(await runVolctl(scene, APPLY))).toEqual(['UnmountVolume work: blocked ForeignMount'])
-  for (const args of [
-    ['plan', '--orphans'],
-    ['explain', uid],
-    ['apply', '--orphans', '--yes'],
+  const losses = [
+    'a kubelet that starts deletes everything in it',
+    'notes.txt (file, 12 bytes) was not created by the kubelet; a kubelet that starts deletes it',
+  ]
+  for (const { args, losing } of [
+    { args: ['plan', '--orphans'], losing: losses },
+    { args: ['explain', uid], losing: losses.slice(0, 1) },
+    { args: ['explain', other], losing: losses.slice(1) },
+    { args: ['apply', '--orphans', '--yes'], losing: losses },
   ]) {
     const { stdout, stderr } = await runVolctl(scene, args)
     const said = `${stdout}${stderr}`.replaceAll(/\s+/g, ' ')
-    expect(said).toContain('a kubelet that starts deletes everything in it')
-    expect(said).toContain('Do not start the kubelet before it is unmounted.')
+    for (const loss of losing) expect(said).toContain(loss)
+    expect(said).toContain('Do not start the kubelet yet.')
   }
-  expect([existsSync(pod), readFileSync(join(theirs, 'precious.txt'), 'utf8')]).toEqual([true, 'of somebody\n'])
+  expect([existsSync(pod), existsSync(stray), readFileSync(join(theirs, 'precious.txt'), 'utf8')]).toEqual([
+    true,
+    true,
+    'of somebody\n',
+  ])
 })

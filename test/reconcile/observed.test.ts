@@ -128,7 +128,6 @@ describe('O11 and the upstream table of orphan clean-up (R612, T80)', () => {
       (b: NodeBuilder) => b.file(`pods/${GONE}/volume-subpaths/volume/container/0`, 'x'),
       false,
     ],
-    ['a stray file', (b: NodeBuilder) => b.file(`pods/${GONE}/stray`, 'x'), false],
 
     ['a link where none belongs', (b: NodeBuilder) => b.link(`pods/${GONE}/stray`, '/etc'), false],
     [
@@ -384,7 +383,44 @@ describe('O40: a mount of somebody below what a kubelet empties', () => {
   ])('$what: that it is lost is said', ({ built, below }) => {
     const [operation] = plan(built().mount(`${at}/${below}`, { fsType: 'ext4' })).operations
     expect(operation?.blocked).toMatchObject({ code: 'ForeignMount', message: expect.stringContaining(LOSS) })
-    expect(operation?.blocked?.hint).toMatch(/^Do not start the kubelet before it is unmounted\. Find out who mounted/)
+    expect(operation?.blocked?.hint).toMatch(/^Do not start the kubelet yet\. Find out who mounted/)
+  })
+})
+
+describe('O47: a file of somebody in a directory that a kubelet empties or removes', () => {
+  const at = `pods/${GONE}`
+  const secret = `${at}/volumes/kubernetes.io~secret/s`
+  const lost = (built: NodeBuilder): string[] => {
+    const { operations, problems } = plan(built, { orphans: true })
+    return [...operations.flatMap(({ blocked = [] }) => blocked), ...problems].flatMap(({ code, message, hint }) => {
+      const isSaid = message.endsWith('; a kubelet that starts deletes it')
+      expect(hint?.startsWith('Do not start the kubelet yet. Look at the file') === true).toBe(isSaid)
+      return isSaid ? code : []
+    })
+  }
+  it.each([
+    { what: 'in a directory of its own', built: () => node().file(`${at}/d/f`, 'x'), codes: ['OrphanDirKept'] },
+    {
+      what: 'in a secret, and directly',
+      built: () =>
+        node().file(`${secret}/..2026_11_21_02_15_54.36/k`, 'x').file(`${secret}/f`, 'x').file(`${at}/f`, 'x'),
+      codes: ['UnexpectedFile', 'OrphanDirKept'],
+    },
+    {
+      what: 'in a secret of which nothing is left',
+      built: () => node().file(`${secret}/d/f`, 'x'),
+      codes: ['UnexpectedFile', 'OrphanDirKept'],
+    },
+    {
+      what: 'directly, beside one for which a kubelet keeps the directory',
+      built: () => node().file(`${at}/f`, 'x').file(`${at}/volumes/kubernetes.io~nfs/n/db`, 'x'),
+      codes: [],
+    },
+  ])('$what: that it is lost is said: $codes', ({ built, codes }) => {
+    expect(lost(built())).toEqual(codes)
+    const beside = built()
+    beside.override = { kubelet: { running: true, mayReturn: true } }
+    expect(lost(beside)).toEqual([])
   })
 })
 

@@ -2,11 +2,13 @@
  * From a step to the function that carries it out: one function for each op, and an op without one does not compile.
  * `plan/plan.ts` says what each op means.
  */
+
+import { StepFailed } from '../errors/operation-error.ts'
 import type { Undo } from '../errors/undo.ts'
 import type { Deleted } from '../files/delete-content.ts'
 import type { Step, StepOf, StepOp } from '../plan/plan.ts'
-import { deleteContentStep } from './content/content-step.ts'
-import { writeContent, writeMarker } from './content/write-content.ts'
+import { judgeHostPath } from '../plugins/host-path-type.ts'
+import { deleteContentStep, writeContent, writeMarker } from './content/write-content.ts'
 import { nodePublishVolume, nodeStageVolume } from './csi/csi-publish.ts'
 import { writeVolumeData } from './csi/csi-state-file.ts'
 import { callDriver } from './csi/csi-step.ts'
@@ -15,12 +17,13 @@ import { holdOpen, linkDevice, mapDevice, releaseLoop } from './disks/map-device
 import { mountDevice } from './disks/mount-device.ts'
 import { expandCsiVolume } from './expand/csi-expand.ts'
 import { growFileSystem } from './expand/local-expand.ts'
-import { checkPath } from './mounts/check-path.ts'
 import { mountStep } from './mounts/mount-step.ts'
 import { removeStep } from './mounts/remove.ts'
 import { setOwnership } from './mounts/set-ownership.ts'
 import { umountLayer } from './mounts/umount-step.ts'
+import { lookAtPath } from './operation/look-at-path.ts'
 import { makeDirectory } from './operation/make-directory.ts'
+import { command, firstLineOf } from './operation/step-command.ts'
 import type { StepContext } from './operation/step-context.ts'
 import { removeFcDisks } from './release/fc-step.ts'
 import { callFlexDriver } from './release/flex-step.ts'
@@ -113,4 +116,29 @@ function takesOver<Of extends Step>(
 /** True if the driver itself applies fsGroup; then the kubelet does not (C62). */
 function driverSeesToGroup({ bringUp: { csi } }: StepContext): boolean {
   return csi?.capabilities.includes('VOLUME_MOUNT_GROUP') === true
+}
+
+/**
+ * Looks again, and makes what is missing. The path is the host's own, and its file system may hang, so child processes do
+ * both. Links on the way are followed, as the kubelet does (/var/run is one).
+ */
+async function checkPath({ target, detail = '' }: Step, run: StepContext): Promise<readonly Undo[]> {
+  const found = await lookAtPath(target, run)
+  const verdict = judgeHostPath(target, detail, { path: target, type: found?.type ?? 'absent' })
+  if (verdict.state === 'bad') {
+    throw new StepFailed('HostPathType', `hostPath ${target}: ${verdict.why}`, { hint: verdict.hint })
+  }
+  if (verdict.state === 'good') return []
+  if (verdict.what === 'dir') await make(run, 'mkdir', ['-p', '-m', '0755', '--', target], target)
+  // No chmod afterwards: a container that has the directory may have put a link in its place.
+  else await make(run, 'touch', ['--', target], target)
+  return []
+}
+
+async function make(run: StepContext, program: string, args: readonly string[], target: string): Promise<void> {
+  const result = await command(run, program, args)
+  if (result.status === 0) return
+  throw new StepFailed('WriteFailed', `hostPath ${target} could not be created: ${firstLineOf(result)}`, {
+    hint: 'Check what is in the way, or which parent directory is missing; then plan again.',
+  })
 }

@@ -3,7 +3,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { errnoOf, isMissing, SafetyRefusal, VolctlError } from '../errors/errors.ts'
 import { defined } from '../lang/defined.ts'
-import type { RuntimeSnapshot } from '../model/snapshot.ts'
+import type { NodeNameFrom, RuntimeSnapshot } from '../model/snapshot.ts'
 import { readStandingFacts, type StandingObstacle, standingObstacles } from '../processes/standing.ts'
 import { allDoubts } from '../trust/doubts.ts'
 import { pin } from '../trust/processes.ts'
@@ -13,7 +13,6 @@ import { DEFAULT_ROOT_DIR, type KubeletCandidate } from './kubelet/kubelet-candi
 import { type KubeletConfig, kubeletConfig } from './kubelet/kubelet-config.ts'
 import { kubeletsSeen } from './kubelet/kubelet-process.ts'
 import { healthOf, kubeletState } from './kubelet/kubelet-state.ts'
-import { type OwnNodeName, ownNodeName } from './kubelet/own-node-name.ts'
 import { type ProcessScan, scanProcesses } from './kubelet/scan-processes.ts'
 import type { LocalKubelet } from './kubelet/signs-of-life.ts'
 import { otherName } from './other-name.ts'
@@ -187,4 +186,32 @@ async function askRuntimes(
   const endpoints = [...required, ...others, ...(ofTest ?? WELL_KNOWN_RUNTIME_ENDPOINTS)]
   const expected = places?.runtimeExpected ?? (ofTest === undefined || given !== undefined)
   return readRuntime({ endpoints, required: expected ? required : [], expected, deadlineMs: RUNTIME_DEADLINE_MS })
+}
+
+interface OwnNodeName {
+  readonly name: string
+  /**
+   * `flag`: a flag or its distribution's file; `credential`: the API accepts it under no other name; `hostname`: neither
+   * exists.
+   */
+  readonly from: NodeNameFrom
+}
+
+/** The name that this host's kubelet uses (S1, N13). Undefined also for a root directory without a process or unit: how its kubelet is started is unknown. */
+export async function ownNodeName(kubelet: KubeletCandidate | undefined): Promise<OwnNodeName | undefined> {
+  if (kubelet === undefined) return undefined
+  if (kubelet.isNamed) return { name: kubelet.nodeName, from: 'flag' }
+  const name = kubelet.kubeconfig === undefined ? undefined : await nameInKubeconfig(kubelet.kubeconfig)
+  if (name !== undefined) return { name: canonicalNodeName(name), from: 'credential' }
+  const isStarted = kubelet.pid !== undefined || kubelet.unit !== undefined
+  // An in-tree cloud provider asks the cloud for the name.
+  const cloud = kubelet.flags.get('cloud-provider') ?? ''
+  if (!isStarted || !['', 'external'].includes(cloud)) return undefined
+  return { name: kubelet.nodeName, from: 'hostname' }
+}
+
+/** Imported only when needed, which is seldom: most kubelets have a flag. */
+async function nameInKubeconfig(path: string): Promise<string | undefined> {
+  const { nodeNameInKubeconfig } = await import('../api/kubeconfig/node-credential.ts')
+  return nodeNameInKubeconfig(path)
 }

@@ -5,16 +5,30 @@
 
 import { baseName } from '../actual/tree.ts'
 import { nameCauses } from '../causes/node-causes.ts'
+import type { CauseKind } from '../codes/cause-kinds.ts'
+import { causeOf, isCodeOf, type ProblemCode, type WaitingCode } from '../codes/codes.ts'
+import { readFailures, spoilsList, subjectOf } from '../desired/read-failures.ts'
 import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { ApiSnapshot, Insecure, TreeEntry } from '../model/snapshot.ts'
 import { Findings, finishOperations, type Left, ON_NODE } from '../plan/draft.ts'
 import { namedPart } from '../plan/part-of-plan.ts'
-import type { Basis, FileIdentity, Operation, Plan, PlanInputs, PlanOptions, Problem, StepOp } from '../plan/plan.ts'
+import type {
+  Basis,
+  FileIdentity,
+  Operation,
+  Plan,
+  PlanInputs,
+  PlanOptions,
+  Problem,
+  Refusal,
+  StepOp,
+} from '../plan/plan.ts'
 import { summaryOf } from '../plan/plan-summary.ts'
 import { STATE_FILES } from '../plugins/state-files.ts'
 import type { PlanContext } from './context/context.ts'
 import { filterOperations, namedFindings } from './context/filter-operations.ts'
+import { useCredential } from './context/hints.ts'
 import { machineOf, refuseWrongMachine, reportAccepted } from './identity/refuse-identity.ts'
 import { knowsOtherNodes } from './identity/volume-facts.ts'
 import { reportUnmatchedNames } from './obstacles/unmatched-names.ts'
@@ -22,7 +36,7 @@ import { runPass } from './pass.ts'
 import { makeContext } from './plan-context.ts'
 import { refuseInsecureApi, refuseOutage } from './pods/guards.ts'
 import { type PodClasses, podListIsComplete, sectionUnseen } from './pods/pod-classes.ts'
-import { adviseRefused, blockRefused, reportMissingSections } from './refused.ts'
+import { missingPodsDirectory } from './pods/pods-directory.ts'
 import { reportProblems } from './report/report-problems.ts'
 import { ruleOfEach } from './what-blocks.ts'
 
@@ -228,4 +242,88 @@ function identityOf(path: string, { type, dev, ino, size, mtime }: TreeEntry, em
   if (dev === undefined || ino === undefined) return []
   if (type === 'dir') return [{ path, dev, ino, ...defined({ mtime: emptied ? mtime : undefined }) }]
   return [{ path, dev, ino, ...defined({ size, mtime }) }]
+}
+
+/** Causes whose next steps are right only if the API is right about pods. */
+const TRUSTS_THE_API: ReadonlySet<CauseKind | undefined> = new Set<CauseKind>(['alive', 'data'])
+
+interface Advice {
+  readonly code: ProblemCode | WaitingCode
+  readonly hint?: string
+}
+
+/**
+ * A problem or a wait, without a next step that the refusal makes dangerous: the pods of another cluster, or of one that was restored
+ * from a backup, are not in the API either.
+ */
+function adviseRefused<T extends Advice>(advice: T, refused: Refusal | undefined): T {
+  if (refused === undefined || advice.hint === undefined || !TRUSTS_THE_API.has(causeOf(advice.code))) return advice
+  return {
+    ...advice,
+    hint: `First find out why the plan is refused (${refused.code}); stop and remove nothing before.`,
+  }
+}
+
+function blockRefused(operation: Operation, { code, message, hint }: Refusal): Operation {
+  return {
+    ...operation,
+    blocked: { code: isCodeOf('blocked', code) ? code : 'Refused', message, ...defined({ hint }) },
+  }
+}
+
+const SECTIONS = [
+  'api',
+  'mountinfo',
+  'tree',
+  'runtime',
+  'processes',
+  'deadMounts',
+  'staticPods',
+  'kubelet',
+  'blockDevices',
+  'csiSockets',
+] as const
+
+/**
+ * Sources that failed: each is an error of the plan, which is then incomplete.
+ * A missing section is a source that failed: it is reported, and the plan is incomplete (contract, Snapshot).
+ */
+function reportMissingSections({ inputs }: PlanContext, findings: Findings): void {
+  const { snapshot } = inputs
+  for (const section of SECTIONS) {
+    const missing =
+      section === 'mountinfo' ? inputs.mounts.size === 0 && !snapshot.mountinfo : snapshot[section] === undefined
+    if (!missing) continue
+    findings.complete = false
+    findings.problem(
+      'error',
+      'ReadFailed',
+      `section ${section} is missing; what it would show is unknown`,
+      ON_NODE,
+      'Take a new snapshot.',
+      { subject: { object: `section ${section}` } },
+    )
+  }
+  const missing = missingPodsDirectory(inputs)
+  if (missing !== undefined) {
+    findings.complete = false
+    const about = { path: missing.path, subject: { path: missing.path } }
+    findings.problem('error', 'NodeUnreadable', missing.message, about, missing.hint)
+  }
+  if (snapshot.api !== undefined && !podListIsComplete(inputs)) {
+    findings.complete = false
+    const failure = readFailures(snapshot.api.errors).find(
+      (each) => each.resource === 'pods' && spoilsList(each, 'pods'),
+    )
+    const why = failure === undefined ? '' : `: ${subjectOf(failure)} could not be read (${failure.text})`
+    findings.problem(
+      'error',
+      'PodListIncomplete',
+      `the pod list is incomplete, so no pod counts as deleted${why}`,
+      ON_NODE,
+      failure === undefined || failure.forbidden
+        ? useCredential('list pods')
+        : 'Make sure that the API server answers, or use another credential (--kubeconfig); then plan again.',
+    )
+  }
 }

@@ -14,11 +14,12 @@ import { type Draft, type Findings, messageOnPod, ON_NODE } from '../plan/draft.
 import type { Step } from '../plan/plan.ts'
 import { type PlanContext, waitToSettle } from './context/context.ts'
 import { isNamed } from './context/filter-operations.ts'
-import { CLEAR_AWAY, REMOVE_DIRECTORIES, whoMounted } from './context/hints.ts'
+import { CLEAR_AWAY, lostAtStart, REMOVE_DIRECTORIES, whoMounted } from './context/hints.ts'
 import { gone, podTimes, stateOf } from './context/pod-facts.ts'
 import { unreadObstacle } from './context/unread.ts'
 import { contentObstacle } from './obstacles/content-users.ts'
 import type { PodClass } from './pods/pod-classes.ts'
+import { isEmptied } from './unmount-volumes/kept-files.ts'
 
 export function removeOrphanPodDirs(context: PlanContext, findings: Findings): void {
   const { inputs, options, classes, ledger } = context
@@ -51,18 +52,13 @@ function removeOrphanPodDir(context: PlanContext, findings: Findings, pod: PodCl
     leave('S11', "the pod's volumes wait to be torn down, and its directory stays until then")
     return false
   }
-  const keep = reasonToKeep(context, findings, pod, mine)
-  if (keep !== undefined) {
-    findings.problem(
-      'warning',
-      'OrphanDirKept',
-      `${inputs.absolute(base)} is kept: ${keep.message}`,
-      { pod: pod.uid, path: inputs.absolute(keep.path ?? base), subject: ledger.path(keep.path ?? base) },
-      keep.hint,
-      keep.of,
-    )
-    return false
+  const stray = strayKept(context, pod, mine)
+  const reasons = [reasonToKeep(context, findings, pod, mine), stray].filter((each) => each !== undefined)
+  for (const { message, path = base, hint, of } of reasons) {
+    const about = { pod: pod.uid, path: inputs.absolute(path), subject: ledger.path(path) }
+    findings.problem('warning', 'OrphanDirKept', `${inputs.absolute(base)} is kept: ${message}`, about, hint, of)
   }
+  if (reasons.length > 0) return false
   const wait = waitToSettle(context, pod, () => podTimes(context, pod))
   if (wait !== undefined) {
     if (options.orphans) findings.wait('RemoveOrphanPodDir', wait, 'S11', { subject: { pod: pod.uid }, pod: pod.ref })
@@ -130,15 +126,24 @@ function reasonToKeep(
       hint: whoMounted(inputs.absolute(path)),
     }
   }
-  const unread = unreadObstacle(inputs, [`pods/${pod.uid}`])
-  if (unread !== undefined) return unread
-  const stray = remaining(context, pod, mine).find((entry) => !madeByKubelet(pod.uid, entry))
+  return unreadObstacle(inputs, [`pods/${pod.uid}`])
+}
+
+/** A kubelet keeps the directory for a file of a volume or a sub-path; where there is none, it deletes all else (O12, O47). */
+function strayKept(context: PlanContext, pod: PodClass, mine: readonly Draft[]): Keep | undefined {
+  const { inputs, ledger } = context
+  const strays = remaining(context, pod, mine).filter((entry) => !madeByKubelet(pod.uid, entry))
+  const emptied = new Set(ledger.podVolumes(pod.uid).flatMap((volume) => (isEmptied(volume) ? volume.dir : [])))
+  const holding = new Set(['volumes', 'volume-subpaths'].map((name) => `pods/${pod.uid}/${name}`))
+  const held = strays.find(({ path }) => isWithinAny(path, holding) && !isWithinAny(path, emptied))
+  const stray = held ?? strays[0]
   if (stray === undefined) return undefined
-  return {
+  const keep: Keep = {
     message: `${inputs.absolute(stray.path)} (${stray.error ?? `${stray.type}${stray.size === undefined ? '' : `, ${stray.size} bytes`}`}) was not created by the kubelet`,
     path: stray.path,
     hint: CLEAR_AWAY,
   }
+  return held === undefined ? lostAtStart(context, keep) : keep
 }
 
 /** Entries of the pod's directory that its other operations do not remove, parents first. */

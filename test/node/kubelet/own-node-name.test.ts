@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { candidateFrom } from '../../../src/core/node/kubelet/kubelet-candidate.ts'
-import { ownNodeName } from '../../../src/core/node/kubelet/own-node-name.ts'
+import { ownNodeName } from '../../../src/core/node/locate-node.ts'
 import { startApiServer } from '../../helpers/api-server/start.ts'
 import { fixture } from '../helpers/fixture.ts'
 

@@ -5,6 +5,25 @@ import { howToStart } from './kubelet-unit.ts'
 /** For a file that volctl never deletes. */
 export const CLEAR_AWAY = 'Look at the file; move or delete it yourself, then plan again.'
 
+/**
+ * S13: what volctl leaves, a kubelet that starts does not (O40, O47): that is said before anyone starts it.
+ *
+ * @param what the kubelet deletes
+ */
+export function lostAtStart<T extends { readonly message: string; readonly hint?: string }>(
+  { inputs }: PlanContext,
+  said: T,
+  what = 'it',
+): T {
+  if (inputs.snapshot.kubelet?.running === true) return said
+  const { message, hint = '' } = said
+  return {
+    ...said,
+    message: `${message}; a kubelet that starts deletes ${what}`,
+    hint: `Do not start the kubelet yet. ${hint}`.trim(),
+  }
+}
+
 /** S13. */
 export const DELETE_DATA = 'To delete the data as well: volctl apply --orphans'
 

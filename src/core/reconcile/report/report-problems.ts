@@ -1,9 +1,11 @@
 /** What is wrong on the node and not repaired by an operation: one problem each, with what to do (contract, problems). */
+
+import { registeredDriver, stages } from '../../actual/csi-drivers.ts'
 import { readStateFile } from '../../actual/state-file.ts'
 import { apiLookup } from '../../desired/api-lookup.ts'
 import { expectedContent } from '../../desired/atomic-content.ts'
 import { causeOfUnresolved } from '../../desired/cause-of-unresolved.ts'
-import type { DesiredState, UnresolvedVolume } from '../../desired/desired-state.ts'
+import type { DesiredState, UnresolvedVolume, VolumeToMount } from '../../desired/desired-state.ts'
 import type { DeviceKind } from '../../desired/may-be.ts'
 import { volumesInStatus } from '../../desired/node-status.ts'
 import { onDiskUid, podNamespace } from '../../desired/pods.ts'
@@ -20,7 +22,7 @@ import { namespacedName, podName, podNameAndUid } from '../../plan/pod-name.ts'
 import { stopPod } from '../../plan/stop-pod.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import { controllerWantedVolumes, mayWant } from '../../populator/controller-wanted.ts'
-import type { PlanContext } from '../context/context.ts'
+import { type PlanContext, podRefOf } from '../context/context.ts'
 import { useCredential } from '../context/hints.ts'
 import { unknownLinks } from '../context/unread.ts'
 import { presentVolumes } from '../obstacles/present-volumes.ts'
@@ -28,7 +30,6 @@ import { isOnlyNested, strangerHint } from '../pods/known-pods.ts'
 import { endingOf, type PodClass, podListIsComplete } from '../pods/pod-classes.ts'
 import { reportAttachments } from './report-attachments.ts'
 import { reportDrivers } from './report-drivers.ts'
-import { reportGlobalMounts } from './report-global-mounts.ts'
 import { reportKubelet } from './report-kubelet.ts'
 import { reportReadOnly } from './report-read-only.ts'
 import { reportStatusNames } from './report-status-names.ts'
@@ -338,4 +339,38 @@ function reportStorm(
       `Stop what mounts the directory into itself (most often a container with mountPropagation: Bidirectional); then: umount -R ${mountPoint}`,
     )
   }
+}
+
+/** Says what a kubelet does about it: the pod runs on, and nothing has to be done by hand. */
+function reportGlobalMounts(context: PlanContext, findings: Findings): void {
+  const { inputs, classes, desired, kubelet, ledger } = context
+  for (const volume of desired.volumes) {
+    if (classes.of(volume.podUid)?.class !== 'Desired' || !lacksGlobalMount(context, volume)) continue
+    const { podUid, specName } = volume
+    const path = inputs.absolute(pluginNamed(volume.plugin).globalPath(volume) ?? '')
+    findings.problem(
+      'warning',
+      'GlobalMountGone',
+      `pod ${podName(podRefOf(context, podUid))} has volume ${specName} mounted, but nothing is mounted any more where the volume was staged: ${path}`,
+      { pod: podUid, volume: specName, path, subject: ledger.wanted(volume) },
+      kubelet.state === 'running'
+        ? 'The pod runs on. The kubelet does not notice; the next one that starts has the driver stage the volume again.'
+        : 'The pod runs on. A kubelet that starts has the driver stage the volume again, and publish it as it is.',
+    )
+  }
+}
+
+/** A driver may stage without a mount; it does not where it has one for another volume, and the pod shows a whole disk. */
+function lacksGlobalMount(context: PlanContext, volume: VolumeToMount): boolean {
+  const { inputs, staged } = context
+  const { driver, mode, deviceMountable, plugin } = volume
+  if (driver === undefined || mode !== 'Filesystem' || !deviceMountable) return false
+  const { globalPath, podPath, evidence } = pluginNamed(plugin)
+  const [global, mount] = [globalPath(volume), inputs.top(podPath(volume))]
+  if (global === undefined || mount === undefined || inputs.at(global).length > 0) return false
+  const found = evidence(inputs, volume)
+  if (found.state !== 'mounted' || found.other !== undefined || mount.dev.startsWith('0:') || mount.root !== '/')
+    return false
+  if (!stages(registeredDriver(inputs, driver))) return false
+  return staged.some(({ driverDir, layers }) => driverDir === driver && layers.length > 0)
 }

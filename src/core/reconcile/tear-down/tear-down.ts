@@ -7,6 +7,7 @@ import { type Draft, expectedMount, type Findings, messageOnPod, type Obstacle, 
 import type { Operation, OperationKind, Step, VolumeRef } from '../../plan/plan.ts'
 import type { Subject } from '../../plan/subject.ts'
 import type { PlanContext } from '../context/context.ts'
+import { lostAtStart } from '../context/hints.ts'
 import { foreignObstacle, layerObstacle, type Stack } from '../context/layers.ts'
 import { gone, stateOf } from '../context/pod-facts.ts'
 import { predecessorObstacle } from '../obstacles/device-obstacles.ts'
@@ -101,10 +102,11 @@ function obstacleTo(
   { subPaths, foreign = [], mounts = [], allowed, emptiedByKubelet = false, obstacle, after = [] }: Parts,
   removes: ReadonlySet<number>,
 ): Obstacle | undefined {
-  const notItsOwn = foreignObstacle(context, foreign) ?? stacksObstacle(context, mounts, allowed)
+  const found = foreignObstacle(context, foreign) ?? stacksObstacle(context, mounts, allowed)
+  const isLost = emptiedByKubelet && found !== undefined && causeOf(found.code) === 'foreign'
   return (
     subPaths?.obstacle ??
-    (emptiedByKubelet ? withLoss(context, notItsOwn) : notItsOwn) ??
+    (isLost ? lostAtStart(context, found, 'everything in it') : found) ??
     obstacle?.(removes) ??
     predecessorObstacle(after)
   )
@@ -118,15 +120,4 @@ function stacksObstacle(
   return stacks
     .map(({ path, layers }) => layerObstacle(context, path, layers, allowed))
     .find((each) => each !== undefined)
-}
-
-/** S13: what volctl leaves, a kubelet that starts does not: that is said before anyone starts it. */
-function withLoss({ inputs }: PlanContext, obstacle: Obstacle | undefined): Obstacle | undefined {
-  if (obstacle === undefined || causeOf(obstacle.code) !== 'foreign' || inputs.snapshot.kubelet?.running === true)
-    return obstacle
-  return {
-    ...obstacle,
-    message: `${obstacle.message}; a kubelet that starts deletes everything in it`,
-    hint: `Do not start the kubelet before it is unmounted. ${obstacle.hint ?? ''}`.trim(),
-  }
 }

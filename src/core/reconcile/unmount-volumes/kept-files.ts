@@ -2,20 +2,30 @@
 import type { PodVolume } from '../../actual/pod-volume.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
 import type { Findings } from '../../plan/draft.ts'
+import { pluginNamed } from '../../plugins/registry.ts'
 import type { PlanContext } from '../context/context.ts'
-import { CLEAR_AWAY } from '../context/hints.ts'
+import { CLEAR_AWAY, lostAtStart } from '../context/hints.ts'
 
 /** @param the text after the path: where the file is, or whose it is not */
 export function reportKept(
-  { inputs, ledger }: PlanContext,
+  context: PlanContext,
   findings: Findings,
   volume: PodVolume,
   entry: TreeEntry,
   code: 'DataUnderMountPoint' | 'UnexpectedFile',
   what: string,
 ): void {
-  const path = inputs.absolute(entry.path)
-  const message = `${path} (${entry.size ?? 'unknown'} bytes) ${what}; volctl does not delete it`
-  const about = { pod: volume.podUid, volume: volume.name, path, subject: ledger.podVolume(volume) }
-  findings.problem('warning', code, message, about, CLEAR_AWAY)
+  const path = context.inputs.absolute(entry.path)
+  const kept = {
+    message: `${path} (${entry.size ?? 'unknown'} bytes) ${what}; volctl does not delete it`,
+    hint: CLEAR_AWAY,
+  }
+  const about = { pod: volume.podUid, volume: volume.name, path, subject: context.ledger.podVolume(volume) }
+  const { message, hint } = isEmptied(volume) ? lostAtStart(context, kept) : kept
+  findings.problem('warning', code, message, about, hint)
+}
+
+/** The kubelet deletes what is in such a volume; of all others it keeps what it finds where nothing is mounted (O12, O13). */
+export function isEmptied({ plugin }: PodVolume): boolean {
+  return ['emptyDir', 'projected'].includes(pluginNamed(plugin).tearDown)
 }
