@@ -28,9 +28,19 @@ import {
   writeSync,
 } from 'node:fs'
 import { posix } from 'node:path'
+import {
+  attrOut,
+  dirent,
+  entryOut,
+  initOut,
+  type Op,
+  openOut,
+  type Request,
+  serve,
+  writeOut,
+} from '../fuse/protocol.ts'
 import { ERRNO, Faults } from './faults.ts'
 import { Nodes } from './nodes.ts'
-import { answerTo, attrOut, dirent, entryOut, initOut, type Op, openOut, Request, writeOut } from './protocol.ts'
 
 const [mountPoint = '', directory = '', orders = ''] = process.argv.slice(2)
 const MAX_WRITE = 1 << 17
@@ -39,41 +49,9 @@ const FATTR = { MODE: 1, UID: 2, GID: 4, SIZE: 8, TIMES: 16 | 32 | 128 | 256 }
 const EMPTY = Buffer.alloc(0)
 
 process.umask(0)
-const device = openSync('/dev/fuse', 'r+')
-const options = 'fd=3,rootmode=40000,user_id=0,group_id=0,allow_other'
-const { status, stderr } = spawnSync('mount', ['-i', '-t', 'fuse', '-o', options, 'mirror', mountPoint], {
-  stdio: ['ignore', 'pipe', 'pipe', device],
-  encoding: 'utf8',
-})
-if (status !== 0) throw new Error(`mount -t fuse: ${stderr}`)
-
 const nodes = new Nodes()
 const faults = new Faults(orders)
-const buffer = Buffer.alloc(MAX_WRITE + 4096)
-writeSync(1, 'ready\n')
-for (let length = receive(); length !== undefined; length = receive()) {
-  const request = new Request(buffer.subarray(0, length))
-  const result = answer(request)
-  if (result !== undefined) send(answerTo(request, result))
-}
-
-/** Undefined: the connection is closed. */
-function receive(): number | undefined {
-  try {
-    return readSync(device, buffer)
-  } catch (error) {
-    const { code } = error as { code?: string }
-    return code === 'EINTR' || code === 'EAGAIN' || code === 'ENOENT' ? receive() : undefined
-  }
-}
-
-function send(message: Buffer): void {
-  try {
-    writeSync(device, message)
-  } catch {
-    // The caller was interrupted, and no longer waits.
-  }
-}
+serve('mirror', mountPoint, MAX_WRITE, answer)
 
 /** The body of the answer, or an errno; undefined: nobody waits for one. */
 function answer(request: Request): Buffer | number | undefined {

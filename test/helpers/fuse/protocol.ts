@@ -1,8 +1,9 @@
-/** The FUSE messages of the mirror, protocol 7.31: numbers, and the structures that are sent and received. */
-import type { BigIntStats, Dirent } from 'node:fs'
+/** The FUSE messages of the tests' file systems, protocol 7.31: numbers, the structures that are sent and received, and who answers. */
+import { spawnSync } from 'node:child_process'
+import { type BigIntStats, type Dirent, openSync, readSync, writeSync } from 'node:fs'
 
-/** Requests that the mirror knows; others are answered with ENOSYS. */
-export const OPCODES = {
+/** Requests that one of them knows; others are answered with ENOSYS. */
+const OPCODES = {
   LOOKUP: 1,
   FORGET: 2,
   GETATTR: 3,
@@ -76,8 +77,53 @@ export class Request {
   }
 }
 
+/**
+ * Mounts a file system, prints "ready", and answers its requests until its last mount is gone or its connection is aborted.
+ *
+ * @param answer the body of the answer, or an errno; undefined: there is none
+ */
+export function serve(
+  name: string,
+  mountPoint: string,
+  maxWrite: number,
+  answer: (request: Request) => Buffer | number | undefined,
+): void {
+  const device = openSync('/dev/fuse', 'r+')
+  const options = 'fd=3,rootmode=40000,user_id=0,group_id=0,allow_other'
+  const { status, stderr } = spawnSync('mount', ['-i', '-t', 'fuse', '-o', options, name, mountPoint], {
+    stdio: ['ignore', 'pipe', 'pipe', device],
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new Error(`mount -t fuse: ${stderr}`)
+  const buffer = Buffer.alloc(maxWrite + 4096)
+  writeSync(1, 'ready\n')
+  for (let length = receive(device, buffer); length !== undefined; length = receive(device, buffer)) {
+    const request = new Request(buffer.subarray(0, length))
+    const result = answer(request)
+    if (result !== undefined) send(device, answerTo(request, result))
+  }
+}
+
+/** Undefined: the connection is closed. */
+function receive(device: number, buffer: Buffer): number | undefined {
+  try {
+    return readSync(device, buffer)
+  } catch (error) {
+    const { code } = error as { code?: string }
+    return code === 'EINTR' || code === 'EAGAIN' || code === 'ENOENT' ? receive(device, buffer) : undefined
+  }
+}
+
+function send(device: number, message: Buffer): void {
+  try {
+    writeSync(device, message)
+  } catch {
+    // The caller was interrupted, and no longer waits.
+  }
+}
+
 /** @param result the body of the answer, or an errno */
-export function answerTo({ unique }: Request, result: Buffer | number): Buffer {
+function answerTo({ unique }: Request, result: Buffer | number): Buffer {
   const body = typeof result === 'number' ? Buffer.alloc(0) : result
   const header = Buffer.alloc(HEADER_OUT)
   header.writeUInt32LE(HEADER_OUT + body.length, 0)
@@ -107,7 +153,7 @@ export function entryOut(node: bigint, stat: BigIntStats): Buffer {
 }
 
 /** struct fuse_attr_out: nothing is cached, so that every look asks. */
-export function attrOut(stat: BigIntStats): Buffer {
+export function attrOut(stat: Attributes): Buffer {
   return Buffer.concat([Buffer.alloc(16), attributes(stat)])
 }
 
@@ -128,8 +174,13 @@ export function writeOut(size: number): Buffer {
   return body
 }
 
+type Attributes = Record<
+  'ino' | 'size' | 'blocks' | 'atimeNs' | 'mtimeNs' | 'ctimeNs' | 'mode' | 'nlink' | 'uid' | 'gid' | 'rdev',
+  bigint
+>
+
 /** struct fuse_attr */
-function attributes(stat: BigIntStats): Buffer {
+function attributes(stat: Attributes): Buffer {
   const body = Buffer.alloc(88)
   const wide = [
     stat.ino,
