@@ -43,6 +43,7 @@ import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
 import { desiredStateOfPods } from '../../src/core/populator/populate.ts'
 import { isInUserNamespace } from '../../src/core/processes/standing.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import { attachmentObject, boundVolume, NODE_SNAPSHOT, nodeObject } from './node-builder.ts'
 import { ownLoops, withOwnDevices } from './own-devices.ts'
 import { planOptions } from './plan-options.ts'
 import { PROCESS_READER } from './process-reader/command.ts'
@@ -68,18 +69,7 @@ export class LiveNode {
   readonly claims: PersistentVolumeClaim[] = []
   attachments: VolumeAttachment[] = []
   readonly csiDrivers: CsiDriver[] = []
-  node: Node = {
-    metadata: {
-      name: 'node-1',
-      uid: 'node-uid',
-      annotations: { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' },
-    },
-    status: {
-      nodeInfo: { machineID: 'machine-1', systemUUID: 'system-1', bootID: 'boot-1' },
-      conditions: [{ type: 'Ready', status: 'True', lastHeartbeatTime: new Date().toISOString() }],
-      allocatable: { memory: '64Mi', cpu: '2' },
-    },
-  }
+  node: Node = nodeObject(new Date().toISOString(), { allocatable: { memory: '64Mi', cpu: '2' } })
   /** UIDs of pods that run; one always does, so that the witnesses can prove that they see pods. */
   alive: string[] = []
   override: Partial<NodeSnapshot> = {}
@@ -118,24 +108,11 @@ export class LiveNode {
     return pod
   }
 
-  /** A bound claim `claim-NAME` and its PersistentVolume. */
+  /** Both bound. */
   persistentVolume(name: string, spec: PersistentVolume['spec']): this {
-    const { accessModes = ['ReadWriteOnce'], volumeMode = 'Filesystem' } = spec
-    this.claims.push({
-      metadata: { name: `claim-${name}`, namespace: 'default', uid: `claim-uid-${name}` },
-      spec: { volumeName: name, accessModes, volumeMode },
-      status: { phase: 'Bound', capacity: { storage: '1Gi' } },
-    })
-    this.volumes.push({
-      metadata: { name, uid: `pv-uid-${name}` },
-      spec: {
-        accessModes,
-        volumeMode,
-        capacity: { storage: '1Gi' },
-        claimRef: { namespace: 'default', name: `claim-${name}`, uid: `claim-uid-${name}` },
-        ...spec,
-      },
-    })
+    const { claim, volume } = boundVolume(name, spec)
+    this.claims.push(claim)
+    this.volumes.push(volume)
     return this
   }
 
@@ -165,8 +142,7 @@ export class LiveNode {
     const uniqueName = csiUniqueName(driver, handle)
     const { volumesAttached, volumesInUse } = this.node.status ?? {}
     this.attachments.push({
-      metadata: { name: attachmentName(handle, driver, 'node-1'), uid: `va-${handle}`, resourceVersion: '1' },
-      spec: { attacher: driver, nodeName: 'node-1', source: { persistentVolumeName } },
+      ...attachmentObject(driver, handle, persistentVolumeName),
       status: { attached: true, attachmentMetadata: { path: `disk-${handle}` } },
     })
     this.node = {
@@ -221,15 +197,9 @@ export class LiveNode {
     const tree = await readTree({ rootDir: this.root, mounts, attributes: 'all' })
     const api = this.api()
     const snapshot: NodeSnapshot = {
-      apiVersion: 'volctl.io/v1',
-      kind: 'NodeSnapshot',
+      ...NODE_SNAPSHOT,
       capturedAt: new Date().toISOString(),
-      nodeName: 'node-1',
       rootDir: this.root,
-      bootID: 'boot-1',
-      bootTime: '2026-11-20T00:00:00Z',
-      machineID: 'machine-1',
-      systemUUID: 'system-1',
       kernelVersion: '6.12.0',
       ...(isInUserNamespace() && { userNamespace: true }),
       api,

@@ -4,6 +4,7 @@ import type { NodeState } from '../../src/core/model/node-state.ts'
 import type {
   ApiObject,
   CsiDriver,
+  Node,
   PersistentVolume,
   PersistentVolumeClaim,
   Pod,
@@ -24,6 +25,63 @@ export const DRIVER = 'disk.test'
 /** A UID that is a proper RFC 4122 UUID, by number. */
 export function uid(n: number): string {
   return `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
+}
+
+/** What every node of the tests is called, and by what it proves to be the machine of its Node object. */
+export const MACHINE = { machineID: 'machine-1', systemUUID: 'system-1', bootID: 'boot-1' }
+export const NODE_SNAPSHOT = {
+  apiVersion: 'volctl.io/v1',
+  kind: 'NodeSnapshot',
+  nodeName: 'node-1',
+  bootTime: BOOT,
+  ...MACHINE,
+} as const
+
+/** The Node object, ready since this time. */
+export function nodeObject(lastHeartbeatTime: string, status: Node['status'] = {}): Node {
+  return {
+    metadata: {
+      name: 'node-1',
+      uid: 'node-uid',
+      annotations: { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' },
+    },
+    status: { nodeInfo: MACHINE, conditions: [{ type: 'Ready', status: 'True', lastHeartbeatTime }], ...status },
+  }
+}
+
+/** A bound claim `claim-NAME` and its PersistentVolume. */
+export function boundVolume(
+  name: string,
+  spec: PersistentVolume['spec'],
+): { readonly claim: PersistentVolumeClaim; readonly volume: PersistentVolume } {
+  const { accessModes = ['ReadWriteOnce'], volumeMode = 'Filesystem' } = spec
+  const capacity = { storage: '1Gi' }
+  const metadata = { name: `claim-${name}`, namespace: 'default', uid: `claim-uid-${name}` }
+  return {
+    claim: { metadata, spec: { volumeName: name, accessModes, volumeMode }, status: { phase: 'Bound', capacity } },
+    volume: {
+      metadata: { name, uid: `pv-uid-${name}` },
+      spec: { accessModes, volumeMode, capacity, claimRef: metadata, ...spec },
+    },
+  }
+}
+
+/** As the controller makes it. */
+export function attachmentObject(
+  driver: string,
+  handle: string,
+  volume: string,
+  nodeName = 'node-1',
+): VolumeAttachment {
+  return {
+    metadata: {
+      name: attachmentName(handle, driver, nodeName),
+      uid: `va-uid-${volume}-${nodeName}`,
+      resourceVersion: '7',
+    },
+    spec: { attacher: driver, nodeName, source: { persistentVolumeName: volume } },
+    status: { attached: true },
+  }
 }
 
 export class NodeBuilder {
@@ -168,33 +226,17 @@ export class NodeBuilder {
   ): this {
     const { handle = name, accessModes = ['ReadWriteOnce'], mode = 'Filesystem', attached = true } = given
     const inUse = given.inUse ?? attached
-    this.claims.push({
-      metadata: { name: `claim-${name}`, namespace: 'default', uid: `claim-uid-${name}` },
-      spec: { volumeName: name, accessModes, volumeMode: mode },
-      status: { phase: 'Bound', capacity: { storage: '1Gi' } },
-    })
-    this.volumes.push({
-      metadata: { name, uid: `pv-uid-${name}` },
-      spec: {
-        accessModes,
-        volumeMode: mode,
-        capacity: { storage: '1Gi' },
-        claimRef: { namespace: 'default', name: `claim-${name}`, uid: `claim-uid-${name}` },
-        csi: { driver: DRIVER, volumeHandle: handle },
-      },
-    })
+    const csi = { driver: DRIVER, volumeHandle: handle }
+    const { claim, volume } = boundVolume(name, { accessModes, volumeMode: mode, csi })
+    this.claims.push(claim)
+    this.volumes.push(volume)
     if (attached) this.attach(name, handle)
     if (inUse) this.inUse.push(csiUniqueName(DRIVER, handle))
     return this
   }
 
   attach(volume: string, handle = volume, nodeName = 'node-1'): this {
-    const name = attachmentName(handle, DRIVER, nodeName)
-    this.attachments.push({
-      metadata: { name, uid: `va-uid-${volume}-${nodeName}`, resourceVersion: '7' },
-      spec: { attacher: DRIVER, nodeName, source: { persistentVolumeName: volume } },
-      status: { attached: true },
-    })
+    this.attachments.push(attachmentObject(DRIVER, handle, volume, nodeName))
     if (nodeName === 'node-1') this.attached.push(csiUniqueName(DRIVER, handle))
     return this
   }
@@ -223,31 +265,16 @@ export class NodeBuilder {
       spec: { attachRequired: true },
     }))
     const snapshot: NodeSnapshot = {
-      apiVersion: 'volctl.io/v1',
-      kind: 'NodeSnapshot',
+      ...NODE_SNAPSHOT,
       capturedAt: NOW,
-      nodeName: 'node-1',
       rootDir: ROOT,
-      bootID: 'boot-1',
-      bootTime: BOOT,
-      machineID: 'machine-1',
-      systemUUID: 'system-1',
       api: {
         server: 'https://api.test:6443',
         credential: 'admin',
-        node: {
-          metadata: {
-            name: 'node-1',
-            uid: 'node-uid',
-            annotations: { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' },
-          },
-          status: {
-            nodeInfo: { machineID: 'machine-1', systemUUID: 'system-1', bootID: 'boot-1' },
-            conditions: [{ type: 'Ready', status: 'True', lastHeartbeatTime: '2026-11-21T11:58:00Z' }],
-            volumesAttached: this.attached.map((name) => ({ name, devicePath: '' })),
-            volumesInUse: this.inUse,
-          },
-        },
+        node: nodeObject('2026-11-21T11:58:00Z', {
+          volumesAttached: this.attached.map((name) => ({ name, devicePath: '' })),
+          volumesInUse: this.inUse,
+        }),
         pods: this.pods,
         persistentVolumeClaims: object(this.claims),
         persistentVolumes: this.volumes,

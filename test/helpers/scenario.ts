@@ -21,16 +21,20 @@ function ownMountPoints(directory: string): string[] {
 }
 
 /**
- * Takes off what is mounted below a directory, the youngest first: pods of one UID under two roots are one pod's, whose volumes are not
- * set up twice (S8).
+ * Takes off what is mounted below a directory: pods of one UID under two roots are one pod's, whose volumes are not set up twice (S8).
  *
  * @param itself whether what is mounted on the directory goes too
  */
 export function unmountBelow(directory: string, { itself = true } = {}): void {
   const isMeant = (path: string): boolean => path.startsWith(`${directory}/`) || (itself && path === directory)
-  // With one others may go that it was copied to.
-  for (const path of ownMountPoints(directory).filter(isMeant).toReversed())
+  const points = (): string[] => ownMountPoints(directory).filter(isMeant)
+  let left = new Set(points())
+  // With one goes what is below it, and of a storm of copies nearly all.
+  for (const path of points()) {
+    if (!left.has(path)) continue
     spawnSync('umount', ['-l', path], { stdio: 'ignore' })
+    left = new Set(points())
+  }
 }
 
 /** Runs a command of the test's own; its output is the error's message. */
