@@ -8,7 +8,7 @@ import { createKubeClient, type KubeClient, type KubeClientOptions } from '../..
 import { discoverKubeConfig } from '../../src/core/api/kubeconfig/kube-config.ts'
 import { VolctlError } from '../../src/core/errors/errors.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
-import { defaultUsers } from '../helpers/api-server/users.ts'
+import { defaultUsers, kubeconfigText } from '../helpers/api-server/users.ts'
 
 /** A client with the kubeconfig of one of the test server's users. */
 export function connect(server: TestApiServer, user: string, options: KubeClientOptions = {}): KubeClient {
@@ -29,13 +29,7 @@ export function writeKubeconfig(
   cluster: object = {},
 ): string {
   const trust = { server: server.url, 'certificate-authority': join(server.directory, 'ca.crt') }
-  return directory.write('config', {
-    kind: 'Config',
-    clusters: [{ name: 'c', cluster: { ...trust, ...cluster } }],
-    users: [{ name: 'u', user }],
-    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
-    'current-context': 'x',
-  })
+  return directory.write('config', kubeconfigText({ ...trust, ...cluster }, user))
 }
 
 /** The error that a promise ends with; fails when it does not end with one of volctl's own. */

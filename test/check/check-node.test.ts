@@ -106,14 +106,15 @@ describe('a node whose kubelet runs', () => {
       line: 'not ok: 1 dead mount: /var/lib/kubelet/x',
     },
     {
-      name: 'the mount of a pod that is gone, which does not answer: it is no error besides',
+      name: 'the mount of a pod that lives, which does not answer: it is no error besides',
       built: () => {
-        const built = orphan(busy().persistentVolume('pv-1')).published(GONE, 'pv-1', '7:1')
-        const path = `/var/lib/kubelet/pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`
+        const built = busy().persistentVolume('pv-1').livingPod(POD, 'web', [claim])
+        built.staged('pv-1', '7:1').published(POD, 'pv-1', '7:1')
+        const path = `/var/lib/kubelet/pods/${POD}/volumes/kubernetes.io~csi/pv-1/mount`
         built.override = { ...RUNNING, deadMounts: [{ path, error: 'ENOTCONN' }] }
         return built
       },
-      line: 'not ok: 1 dead mount, 1 orphaned pod',
+      line: 'not ok: 1 dead mount',
     },
     {
       name: 'a driver that left with volumes of a pod that is gone',

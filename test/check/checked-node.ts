@@ -4,6 +4,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestApiServer } from '../helpers/api-server/start.ts'
+import { kubeconfigText } from '../helpers/api-server/users.ts'
 import { CAPTURES } from '../helpers/captures.ts'
 import { node, uid } from '../helpers/node-builder.ts'
 import { startWarmNode } from '../helpers/warm-node.ts'
@@ -57,7 +58,8 @@ export async function startCheckedNode(capture = ORPHANS): Promise<CheckedNode> 
     silentPort: portOf(silent),
     kubeconfig: (port) => {
       const file = join(directory, `port-${port}`)
-      writeFileSync(file, JSON.stringify(configFor(port)), { mode: 0o600 })
+      const cluster = { server: `https://127.0.0.1:${port}`, 'insecure-skip-tls-verify': true }
+      writeFileSync(file, kubeconfigText(cluster), { mode: 0o600 })
       return file
     },
     async [Symbol.asyncDispose]() {
@@ -71,15 +73,4 @@ export async function startCheckedNode(capture = ORPHANS): Promise<CheckedNode> 
 
 function portOf(server: Server): number {
   return (server.address() as { port: number }).port
-}
-
-function configFor(port: number): object {
-  return {
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name: 'c', cluster: { server: `https://127.0.0.1:${port}`, 'insecure-skip-tls-verify': true } }],
-    users: [{ name: 'u', user: { token: 'x' } }],
-    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
-    'current-context': 'x',
-  }
 }

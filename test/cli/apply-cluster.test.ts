@@ -54,6 +54,12 @@ describe('a saved plan', () => {
   })
 })
 
+it('only yes is a yes', async () => {
+  const args = ['apply', '--cluster', '--kubeconfig', api.kubeconfig('admin'), '--node-gone', 'gone']
+  const typed = await volctl(args, { env: { XDG_STATE_HOME: state }, terminal: { columns: 80 }, input: 'y\n' })
+  expect(typed).toMatchObject({ status: 1, stderr: expect.stringContaining('not confirmed: nothing was changed') })
+})
+
 describe('with --node-gone', () => {
   it('detaches and attaches, an event a line, and writes the journal into a directory that only the caller may read', async () => {
     await using _ = await startAttacher(api, { driver: DRIVER })

@@ -94,6 +94,12 @@ describe('links', () => {
       says: 'does not exist',
     },
     {
+      name: 'two mounts on one path',
+      of: (built) => built.published(LIVING, 'pv-1', '7:1'),
+      want: { PodMount: 'good' },
+      says: '2 layers, the newest ext4 of /dev/loop1',
+    },
+    {
       name: 'claims that could not be read (S3)',
       of: (built) => {
         built.overrideApi = {
@@ -212,6 +218,15 @@ describe('the verdict is about the volume that matters', () => {
       message: expect.stringMatching(/not registered|no driver|socket/),
     })
     expect(chain.map(({ kind }) => kind)).toContain('PersistentVolume')
+  })
+
+  it('a dead mount before another volume with an error', () => {
+    const built = node().persistentVolume('pv-1', { attached: false }).persistentVolume('pv-2')
+    built.published(GONE, 'pv-1', '7:1').published(GONE, 'pv-2', '7:2')
+    const path = `${ROOT}/pods/${GONE}/volumes/kubernetes.io~csi/pv-2/mount`
+    built.override = { deadMounts: [{ path, error: 'ENOTCONN' }] }
+    const { chain } = explain(built.build(), planOptions(), GONE).explanation
+    expect(chain.map(({ name }) => name)).toContain('pv-2')
   })
 
   it('an error comes before what can run, a dead mount before what is blocked', () => {

@@ -144,7 +144,11 @@ describe('a driver that does not', () => {
     const built = used()
     built.overrideApi = { csiNode: { metadata: { name: 'node-1', uid: 'csinode' }, spec: { drivers: [] } } }
     const answer = ask(built)
-    expect(answer.verdict).toMatchObject({ state: 'problem', code: 'DriverRegistration' })
+    expect(answer.verdict).toMatchObject({
+      state: 'problem',
+      code: 'DriverRegistration',
+      message: expect.stringContaining('answers, but the CSINode object of this node does not list it'),
+    })
     expect(answer.chain.find(({ kind }) => kind === 'CSINode')).toMatchObject({
       state: 'bad',
       says: 'does not list the driver',

@@ -25,30 +25,48 @@ function change(list: unknown[], part: Record<string, object>): void {
 const GOING = { metadata: { deletionTimestamp: ago(5), finalizers: ['example.com/wait'] } }
 const OBJECTS = ['PersistentVolumeClaim', 'PersistentVolume', 'VolumeAttachment']
 
-it.each<{ name: string; of?: (built: NodeBuilder) => void; unwanted?: true; says: string }>([
+it.each<{ name: string; of?: (built: NodeBuilder) => void; unwanted?: true; bad?: string; says: string }>([
   { name: 'all is well', says: 'bound to pv-1' },
-  { name: 'the claim is being deleted', of: ({ claims }) => change(claims, GOING), says: 'being deleted since' },
-  { name: 'the claim is not bound', of: ({ claims }) => change(claims, { status: { phase: 'Lost' } }), says: 'Lost, ' },
+  {
+    name: 'the claim is being deleted',
+    of: ({ claims }) => change(claims, GOING),
+    ...{ bad: 'PersistentVolumeClaim', says: 'being deleted since' },
+  },
+  {
+    name: 'the claim is not bound',
+    of: ({ claims }) => change(claims, { status: { phase: 'Lost' } }),
+    ...{ bad: 'PersistentVolumeClaim', says: 'Lost, ' },
+  },
   {
     name: 'the PersistentVolume has failed',
     of: ({ volumes }) => change(volumes, { status: { phase: 'Failed' } }),
-    says: 'Failed; ',
+    ...{ bad: 'PersistentVolume', says: 'Failed; ' },
   },
-  { name: 'the PersistentVolume is being deleted', of: ({ volumes }) => change(volumes, GOING), says: 'being deleted' },
+  {
+    name: 'the PersistentVolume is being deleted',
+    of: ({ volumes }) => change(volumes, GOING),
+    ...{ bad: 'PersistentVolume', says: 'being deleted' },
+  },
   {
     name: 'the attachment failed',
     of: ({ attachments }) => change(attachments, { status: { attached: false, attachError: { message: 'no disk' } } }),
-    says: 'not attached; no disk',
+    ...{ bad: 'VolumeAttachment', says: 'not attached; no disk' },
+  },
+  {
+    name: 'the attachment is being deleted',
+    of: ({ attachments }) => change(attachments, GOING),
+    ...{ bad: 'VolumeAttachment', says: 'attached; being deleted since' },
   },
   { name: 'the Node does not list it', of: ({ attached }) => void attached.splice(0), says: 'does not list it' },
-  { name: 'no pod wants it', unwanted: true, says: 'no pod there wants it' },
-])('$name', ({ of, unwanted, says }) => {
+  { name: 'no pod wants it', unwanted: true, bad: 'VolumeAttachment', says: 'no pod there wants it' },
+])('$name', ({ of, unwanted, bad, says }) => {
   const built = unwanted ? node().persistentVolume('pv-1', { inUse: false }) : wanted()
   of?.(built)
   for (const what of ['pvc/default/claim-pv-1', 'pv/pv-1', `va/${built.attachments[0]?.metadata.name}`]) {
     const { chain } = explain(built.build(), planOptions(), what).explanation
-    const links = chain.filter(({ kind }) => OBJECTS.includes(kind)).map((link) => link.says)
+    const links = chain.filter(({ kind }) => OBJECTS.includes(kind))
     expect(links).toHaveLength(OBJECTS.length)
-    expect(links.join('\n')).toContain(says)
+    expect(links.map((link) => link.says).join('\n')).toContain(says)
+    expect(links.flatMap(({ kind, state }) => (state === 'bad' ? kind : []))).toEqual(bad === undefined ? [] : [bad])
   }
 })

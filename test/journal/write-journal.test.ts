@@ -1,4 +1,4 @@
-import {
+import fs, {
   appendFileSync,
   chmodSync,
   existsSync,
@@ -9,6 +9,7 @@ import {
   readFileSync,
   writeFileSync,
 } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { dirname } from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
 import { readJournal } from '../../src/core/journal/read-journal.ts'
@@ -62,6 +63,25 @@ it('closes a line that a crash cut off', () => {
   const lines = readFileSync(path(), 'utf8').trimEnd().split('\n')
   expect(lines).toHaveLength(3)
   expect(JSON.parse(lines[2] ?? '')).toMatchObject({ type: 'begin' })
+})
+
+it('after a write that failed half-way it goes on in a new line', () => {
+  using journal = openJournal(directory)
+  const { writeSync } = fs
+  fs.writeSync = ((fd: number, data: string | Uint8Array) => {
+    writeSync(fd, Buffer.from(data).subarray(0, 9))
+    throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' })
+  }) as unknown as typeof writeSync
+  syncBuiltinESMExports()
+  try {
+    expect(() => journal.write(BEGIN)).toThrow('cannot be written')
+  } finally {
+    fs.writeSync = writeSync
+    syncBuiltinESMExports()
+  }
+  journal.write(BEGIN)
+  const { applies, damaged } = readJournal(directory)
+  expect([applies.length, damaged.length]).toEqual([1, 1])
 })
 
 it.for(TRICKS)('is not written where $name lies in its place, and nothing waits', (trick, context) => {

@@ -21,13 +21,3 @@ it('in two places, by one rule', () =>
     Rules:       S16, P87
     "
   `))
-
-it('by no rule', () =>
-  expect(shown('NotRoot')).toMatchInlineSnapshot(`
-    "NotRoot
-
-    Meaning:     Apply needs root, with all of root's capabilities.
-    Appears in:  error: a command fails with it
-    What to do:  Run it with sudo, or with the capabilities that the message names.
-    "
-  `))

@@ -66,11 +66,6 @@ describe('a node without an API server', () => {
     )
   })
 
-  it('a pipe gets each check in one line', () => {
-    const lines = renderDoctor(broken, PLAIN_SCREEN, 'volctl plan').split('\n')
-    expect(lines.filter((line) => /^ {2}x API server: The API server .+ECONNREFUSED\.$/.test(line))).toHaveLength(1)
-  })
-
   it('of a snapshot, the same file is checked again', () =>
     expect(renderDoctor(broken, NARROW, 'volctl plan --snapshot node.json')).toContain(
       '\nNext: do that, then: volctl doctor --snapshot node.json  #',

@@ -218,18 +218,3 @@ it('what comes after something blocked has its cause, and the counts add up', ()
   expect(plan.summary.causes).toHaveLength(1)
   expect(plan.summary.causes?.[0]?.affects.operations).toEqual(['op-1', 'op-3'])
 })
-
-it('pods with the same problem are one', () => {
-  const problems = ['web-0', 'web-1', 'web-2'].map((name, n) => ({
-    severity: 'error' as const,
-    code: 'AlivenessUnknown' as const,
-    message: `pod shop/${name} (uid-${n}) may still run: nobody knows`,
-    about: { pod: `uid-${n}`, podRef: { namespace: 'shop', name, uid: `uid-${n}` }, path: `/pods/uid-${n}` },
-  }))
-  const plan = aPlan({ problems })
-  expect(shown(plan)).toContain(`
-  x 3 pods may still run; their volumes count as in use
-      shop/web-0, shop/web-1, shop/web-2
-`)
-  expect(shown(plan, {}, { unfolded: true }).match(/ x AlivenessUnknown: pod shop\/web-\d /g)).toHaveLength(3)
-})

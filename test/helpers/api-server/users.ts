@@ -77,3 +77,16 @@ export function writeKubeconfig(
   writeFileSync(path, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600 })
   return path
 }
+
+/** A kubeconfig of one cluster and one user, as its file has it. */
+export function kubeconfigText(cluster: object, user: object = { token: 'x' }): string {
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'c', cluster }],
+    users: [{ name: 'u', user }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'x',
+  }
+  return `${JSON.stringify(config, undefined, 1)}\n`
+}

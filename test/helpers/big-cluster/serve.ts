@@ -1,6 +1,5 @@
 /**
- * An API server of a big cluster, as a separate program, over HTTPS: lists, in pages, and reviews. It prints one line of JSON when it is
- * ready.
+ * An API server of a big cluster, as a separate program, over HTTPS: lists, in pages, and reviews. It writes `big.kubeconfig` into DIR.
  *
  *   node test/helpers/big-cluster/serve.ts --dir DIR --nodes N [--pods-per-node 30] [--seed 1] [--ignore-limit]
  *
@@ -16,6 +15,8 @@ import { parseArgs } from 'node:util'
 import { createAuthority } from '../api-server/certificates.ts'
 import { discovery } from '../api-server/discovery.ts'
 import { StatusError } from '../api-server/status.ts'
+import { kubeconfigText } from '../api-server/users.ts'
+import { readyUntilEnd } from '../start-program.ts'
 import { type BigList, bigCluster } from './objects.ts'
 
 const { values: flags } = parseArgs({
@@ -39,10 +40,12 @@ const { key, certificate } = authority.server(['127.0.0.1', 'localhost'])
 const server = createSecureServer({ key, cert: certificate }, answer)
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
-const kubeconfig = join(flags.dir, 'big.kubeconfig')
-writeFileSync(kubeconfig, JSON.stringify(kubeconfigOf(url, authority.certificate)), { mode: 0o600 })
-process.stdin.resume().on('end', () => process.exit(0))
-process.stdout.write(`${JSON.stringify({ url, kubeconfig })}\n`)
+writeFileSync(
+  join(flags.dir, 'big.kubeconfig'),
+  kubeconfigText({ server: url, 'certificate-authority-data': btoa(authority.certificate) }),
+  { mode: 0o600 },
+)
+readyUntilEnd(() => undefined)
 
 function answer(request: IncomingMessage, response: ServerResponse): void {
   const { pathname, searchParams } = new URL(request.url ?? '', url)
@@ -107,14 +110,4 @@ function sendObject(path: string, response: ServerResponse): void {
   }
   const status = new StatusError(404, 'NotFound', `"${name}" not found`, { name }).toJSON()
   response.writeHead(404).end(JSON.stringify(status))
-}
-
-function kubeconfigOf(address: string, ca: string): object {
-  return {
-    kind: 'Config',
-    clusters: [{ name: 'big', cluster: { server: address, 'certificate-authority-data': btoa(ca) } }],
-    users: [{ name: 'admin', user: { token: 'admin' } }],
-    contexts: [{ name: 'big', context: { cluster: 'big', user: 'admin' } }],
-    'current-context': 'big',
-  }
 }

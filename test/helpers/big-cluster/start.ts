@@ -1,15 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createInterface } from 'node:readline'
-import { nodeProgram } from '../programs.ts'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { startProgram } from '../start-program.ts'
 import type { BigClusterSize } from './objects.ts'
 
 export interface BigApiServer extends AsyncDisposable {
-  readonly url: string
   readonly kubeconfig: string
 }
-
-const MAIN = new URL('./serve.ts', import.meta.url)
 
 export interface BigApiServerOptions extends BigClusterSize {
   /** Each list is one answer, whatever limit is asked for. */
@@ -21,17 +17,7 @@ export async function startBigCluster(directory: string, options: BigApiServerOp
   const { nodes, podsPerNode = 30, seed = 1, ignoresLimit = false } = options
   const flags = ['--dir', directory, `--nodes=${nodes}`, `--pods-per-node=${podsPerNode}`, `--seed=${seed}`]
   if (ignoresLimit) flags.push('--ignore-limit')
-  const child: ChildProcess = spawn(...nodeProgram(MAIN, flags), { stdio: ['pipe', 'pipe', 'inherit'] })
-  if (!child.stdout) throw new Error('no standard output')
-  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
-  const { url, kubeconfig } = JSON.parse(line) as { url: string; kubeconfig: string }
-  return {
-    ...{ url, kubeconfig },
-    [Symbol.asyncDispose]: async () => {
-      if (child.exitCode !== null) return
-      const ended = once(child, 'exit')
-      child.kill('SIGKILL')
-      await ended
-    },
-  }
+  const program = await startProgram(fileURLToPath(new URL('./serve.ts', import.meta.url)), flags)
+  const kubeconfig = join(directory, 'big.kubeconfig')
+  return { kubeconfig, [Symbol.asyncDispose]: () => program.end('SIGKILL') }
 }

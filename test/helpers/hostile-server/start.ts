@@ -3,6 +3,7 @@ import { get } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { kubeconfigText } from '../api-server/users.ts'
 import { startProgram } from '../start-program.ts'
 import type { TrickName } from './tricks.ts'
 
@@ -35,14 +36,7 @@ export async function startHostileServer(): Promise<HostileServer> {
       const key = `${encodeURIComponent(trick)}/${++meetings}`
       const kubeconfig = join(directory, `config-${meetings}`)
       const cluster = { server: `${url}/${key}`, 'certificate-authority-data': ca.toString('base64') }
-      const config = {
-        kind: 'Config',
-        clusters: [{ name: 'c', cluster }],
-        users: [{ name: 'u', user: { token: 'x' } }],
-        contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
-        'current-context': 'c',
-      }
-      writeFileSync(kubeconfig, JSON.stringify(config), { mode: 0o600 })
+      writeFileSync(kubeconfig, kubeconfigText(cluster), { mode: 0o600 })
       return { kubeconfig, requests: async () => (await seen())[1][key] ?? 0 }
     },
     connections: async () => (await seen())[0],

@@ -2,13 +2,13 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { describe, expect } from 'vitest'
+import { kubeconfigText } from '../../helpers/api-server/users.ts'
 import { it } from '../../helpers/machine.ts'
 import { noMounts, noRoot } from '../../helpers/namespace.ts'
 import { sh } from '../../helpers/scenario.ts'
 import { makeScene } from '../../helpers/scene/scene.ts'
 import { TEST_BUNDLE, VOLCTL } from '../../helpers/volctl-program.ts'
 import { podUid } from '../workers/real-node.ts'
-import { kubeconfigText } from './kubeconfigs.ts'
 import { essence, makeVolume, NODE, startNode, type TrustNode } from './node.ts'
 import { foreignDirectory, givenAway } from './strangers.ts'
 import { codeOf } from './watched-run.ts'
@@ -110,7 +110,7 @@ describe.skipIf(noRoot !== undefined)(`the caller's environment${noRoot === unde
     // A kubelet's own credential would be asked with, too (S2), and that is in order.
     await using node = await startNode(directory, { kubelet: 'none' })
     const file = `${directory}/kubeconfig`
-    writeFileSync(file, kubeconfigText({ server: node.api.url, user: { token: 'secret' } }), { mode: 0o600 })
+    writeFileSync(file, kubeconfigText({ server: node.api.url }, { token: 'secret' }), { mode: 0o600 })
     const plan = async (env: NodeJS.ProcessEnv) => {
       const run = await node.volctl(['plan', '-o', 'json', '--kubeconfig', file], { env })
       return { status: run.status, code: codeOf(run) }

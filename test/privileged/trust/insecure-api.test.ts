@@ -8,9 +8,9 @@ import { load } from 'js-yaml'
 import { describe, expect } from 'vitest'
 import { startApiServer } from '../../helpers/api-server/start.ts'
 import type { TestUser } from '../../helpers/api-server/users.ts'
+import { kubeconfigText } from '../../helpers/api-server/users.ts'
 import { it } from '../../helpers/machine.ts'
 import { noRoot } from '../../helpers/namespace.ts'
-import { kubeconfigText } from './kubeconfigs.ts'
 import { NODE, nodeObject, startNode, type TrustNode } from './node.ts'
 import { codeOf } from './watched-run.ts'
 
@@ -59,7 +59,7 @@ describe.skipIf(noRoot !== undefined)(
       await using node = await startNode(directory)
       await using api = await startApiServer({ ...server, untrusted: true })
       const cluster = { 'insecure-skip-tls-verify': true }
-      const text = kubeconfigText({ server: api.url, cluster, user: { token: TOKEN } })
+      const text = kubeconfigText({ server: api.url, ...cluster }, { token: TOKEN })
       expect(await report(node, text)).toEqual(ASKED)
     })
 
@@ -78,7 +78,7 @@ describe.skipIf(noRoot !== undefined)(
       }).listen(0, '127.0.0.1')
       await once(plain, 'listening')
       const url = `http://127.0.0.1:${(plain.address() as AddressInfo).port}`
-      expect(await report(node, kubeconfigText({ server: url, user: { token: TOKEN } }))).toEqual(ASKED)
+      expect(await report(node, kubeconfigText({ server: url }, { token: TOKEN }))).toEqual(ASKED)
       plain.close()
     })
 

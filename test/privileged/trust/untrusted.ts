@@ -27,10 +27,11 @@ import type { NodeSnapshot } from '../../../src/core/model/snapshot.ts'
 import { sha256Hex } from '../../../src/core/names/volume-names.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
 import { kernelTextIfAny } from '../../../src/core/trust/kernel.ts'
+import { kubeconfigText } from '../../helpers/api-server/users.ts'
 import { randomFrom } from '../../helpers/random-from.ts'
 import { sh } from '../../helpers/scenario.ts'
 import { readMounts } from '../workers/real-node.ts'
-import { execKubeconfig, kubeconfigText } from './kubeconfigs.ts'
+import { execKubeconfig } from './kubeconfigs.ts'
 import { LIMIT_MIB } from './limits.ts'
 import { makeVolume, NODE, type TrustNode } from './node.ts'
 import { end, foreignDirectory, givenAway, STRANGER } from './strangers.ts'
@@ -234,7 +235,7 @@ function placesOf(node: TrustNode, sound: Sound): Places {
   const user = { tokenFile: token }
   return {
     things,
-    withFiles: kubeconfigText({ server: api.url, cluster: { 'certificate-authority': ca }, user }),
+    withFiles: kubeconfigText({ server: api.url, 'certificate-authority': ca }, user),
     outside,
     answers: `${directory}/answers`,
   }
