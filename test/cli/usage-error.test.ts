@@ -7,7 +7,6 @@ const snapshot = ['--snapshot', join(CAPTURES, 'forcedel-killed', 'before.json')
 
 it.each([
   { args: ['paln'], says: 'command paln not found', meant: 'Did you mean plan? See volctl --help' },
-  { args: ['explian', 'x'], says: 'command explian not found', meant: 'Did you mean explain? See volctl --help' },
   { args: ['paln', '--help'], says: 'command paln not found', meant: 'Did you mean plan? See volctl --help' },
   { args: ['get', 'pods'], says: 'command get not found', meant: expect.stringMatching(/: volctl status$/) },
   {
@@ -40,7 +39,6 @@ it.each([
     says: 'plan file /nonexistent/plan.json: no such file',
     meant: 'Check the path.',
   })),
-  { args: ['help', 'paln'], says: 'command paln not found', meant: 'Did you mean plan? See volctl --help' },
   { args: ['frobnicate'], says: 'command frobnicate not found', meant: 'See volctl --help' },
   {
     args: ['--orphans', 'plan'],

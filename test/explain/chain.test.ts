@@ -284,9 +284,12 @@ describe('drawn', () => {
       "
     `))
 
-  it('alike links are counted', () => {
+  it('alike links are counted, and as deep as each other', () => {
     const leaf = (n: number): Link => ({ kind: 'SubPath', name: `/s/${n}`, state: 'good', says: 'ext4 of /dev/vdb' })
     const text = chainLines([leaf(0), leaf(1), leaf(2)], PLAIN_SCREEN, 'folded')
     expect(text).toBe('  + good    sub-path and 2 more\n')
+    const staged = (n: number): Link => ({ ...leaf(n), kind: 'StagedMount' })
+    const [first, second] = chainText([staged(0), staged(1)], PLAIN_SCREEN).split('\n')
+    expect(second).toBe(first?.replace('/s/0', '/s/1'))
   })
 })

@@ -52,7 +52,6 @@ describe('a line for each operation that ends', () => {
       line: 'note     took over the lock\n',
     },
     { name: 'start', given: { type: 'start' as const }, line: undefined },
-    { name: 'left', given: { type: 'left' as const }, line: undefined },
   ])('$name', ({ given, line }) =>
     expect(eventLine(event(given), (each) => numbered(each, NAMES), PLAIN_SCREEN)).toBe(line),
   )
@@ -126,6 +125,13 @@ describe('the end says what was done, what was not, and what is left', () => {
     expect(end({ refused })).toContain('\nRefused: nothing is done\n')
   })
 
+  it('only where every operation was done before, the plan is called so', () => {
+    const before = { ...outcome('skipped'), code: 'AlreadyDone' } as const
+    const end = (...outcomes: Outcome[]): string => closing(result({ outcomes }), aPlan({}), PLAIN_SCREEN)
+    expect(end(before)).toContain('This plan is already done')
+    expect(end(before, outcome('done'))).not.toContain('already done')
+  })
+
   it('where flags or names left something out, only of the rest', () => {
     const after = aPlan({ summary: { ...aPlan({}).summary, filtered: 7 } })
     expect(closing(result({ after }), aPlan({}), PLAIN_SCREEN)).toContain(
@@ -178,9 +184,6 @@ describe('the end says what was done, what was not, and what is left', () => {
     )
     expect(end('DriverRefused')).toContain('Next: volctl explain --kubeconfig k shop/web-0  #')
   })
-
-  it('of what nobody knows the operation of, what a fresh plan says', () =>
-    expect(closing(partly, aPlan({}), PLAIN_SCREEN)).toContain('\nNext: end that use, then: volctl apply  #'))
 
   it('interrupted', () =>
     expect(
