@@ -3,8 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ruleBooks, ruleEntries } from '../scripts/rule-books.ts'
-import { explainRule } from '../src/core/explain/explain-rule.ts'
-import { looksLikeRule, parseRules } from '../src/core/explain/rule-book.ts'
+import { explainRule, looksLikeRule, parseRules } from '../src/core/explain/rule-book.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')

@@ -1,3 +1,4 @@
+import { readingWords } from '../core/cli/apply-words.ts'
 import { localChoice, watched, whereTheNodeIs } from '../core/cli/live-node.ts'
 import { withChoice } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
@@ -6,7 +7,6 @@ import { outputFlag, pagerFlag, VolctlCommand } from '../core/cli/volctl-command
 import { diagnose } from '../core/doctor/diagnose.ts'
 import { type DoctorLook, lookForDoctor } from '../core/doctor/doctor-look.ts'
 import { ExitStatus } from '../core/errors/exit-status.ts'
-import { snapshotWords } from '../core/plan/snapshot-words.ts'
 import { readSnapshot } from '../core/snapshot/read-snapshot.ts'
 import { renderDoctor } from '../core/views/doctor-view.ts'
 import type { Screen } from '../core/views/screen.ts'
@@ -42,8 +42,8 @@ export default class Doctor extends VolctlCommand {
     const look = flags.snapshot === undefined ? await this.#live(choice) : await offline(choice, flags.snapshot)
     const createdAt = look.state?.snapshot.capturedAt ?? new Date().toISOString()
     const doctor = diagnose(look, planOptions({}, this.config.version), createdAt)
-    const plan = `volctl plan${snapshotWords(flags.snapshot)}`
-    const draw = (screen: Screen): string => renderDoctor(doctor, screen, plan, this.verbose || screen.wide)
+    const reading = readingWords({ snapshot: flags.snapshot })
+    const draw = (screen: Screen): string => renderDoctor(doctor, screen, reading, this.verbose || screen.wide)
     await this.answer(doctor, flags.output, draw)
     this.finish(doctor.works.plan ? ExitStatus.Ok : ExitStatus.Failed)
   }

@@ -10,14 +10,15 @@ import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { NAMED_FORMATS, outputFlag, pagerFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
 import { watchFlag, watchNode } from '../core/cli/watch-node.ts'
 import { ExitStatus } from '../core/errors/exit-status.ts'
+import { volctl } from '../core/lang/command.ts'
 import { count } from '../core/lang/count.ts'
 import { defined } from '../core/lang/defined.ts'
 import type { ClusterOptions, ClusterPlan } from '../core/plan/cluster-plan.ts'
 import { requireNamed, type Typed } from '../core/plan/name-faults.ts'
-import { volctl, withAdvice } from '../core/plan/next-steps.ts'
-import { openLines } from '../core/plan/open-lines.ts'
+import { withAdvice } from '../core/plan/next-steps.ts'
 import type { PlanOptions, Plan as VolumePlan } from '../core/plan/plan.ts'
 import { planId } from '../core/plan/plan-id.ts'
+import { openLines } from '../core/plan/plan-names.ts'
 import { writePlanFile } from '../core/plan-file/write-plan-file.ts'
 import { type Decision, planWithDecisions } from '../core/reconcile/decisions.ts'
 import { callerPath } from '../core/trust/caller.ts'
@@ -136,7 +137,7 @@ export default class Plan extends VolctlCommand {
 
   /** The attach/detach controller's pass. */
   async #planCluster(flags: ParsedFlags, options: PlanOptions): Promise<void> {
-    const { clusterPlanId, withDigest } = await import('../core/plan/cluster-plan-id.ts')
+    const { clusterPlanId, withDigest } = await import('../core/plan/plan-id.ts')
     const { clusterContext } = await import('../core/cluster/context/cluster-context.ts')
     const { planCluster } = await import('../core/cluster/pass/plan-cluster.ts')
     const { standsOf } = await import('../core/cluster/pass/stands.ts')

@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ApiError } from '../../src/core/api/api-error.ts'
-import type { KubeClient } from '../../src/core/api/kube-client.ts'
-import { createKubeClient } from '../../src/core/api/kube-client.ts'
+import { createKubeClient, type KubeClient } from '../../src/core/api/kube-client.ts'
 import { discoverKubeConfig } from '../../src/core/api/kubeconfig/kube-config.ts'
 import { retryDelayMs } from '../../src/core/api/retry.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'

@@ -142,7 +142,10 @@ describe('order and exit status', () => {
     ])
     const result = await fixture.apply(plan)
     expect(statesOf(result)).toEqual({ a: 'failed HeldBy', b: 'skipped HeldBy', c: 'skipped HeldBy' })
-    expect(result.outcomes[1]?.because).toBe('a')
+    expect(result.outcomes[1]).toMatchObject({
+      because: 'a',
+      message: expect.stringMatching(/ of (?!a )\S+ must come first, and ended as failed$/),
+    })
     expect(result.exit).toBe(ExitStatus.Partial)
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { isColourful } from '../../src/core/cli/colour.ts'
-import { isUtf8Locale } from '../../src/core/views/symbols.ts'
+import { isUtf8Locale } from '../../src/core/views/screen.ts'
 
 describe('colour is used', () => {
   it.each([

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { expect, it } from 'vitest'
 import { errorText } from '../../src/core/cli/report-error.ts'
 import { VolctlError } from '../../src/core/errors/errors.ts'
-import { palette } from '../../src/core/views/palette.ts'
+import { palette } from '../../src/core/views/screen.ts'
 
 const path = `/var/lib/kubelet/pods/${'d'.repeat(36)}/volumes/kubernetes.io~csi/pv-1/mount`
 const error = new VolctlError('X', `the mount on ${path} does not answer, and nobody knows for how long`, {

@@ -1,9 +1,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { Place } from '../../src/core/codes/code-entry.ts'
+import { isOutsideCode, type Place } from '../../src/core/codes/code-entry.ts'
 import { ALL_CODES, CODES, type Code, codesIn, isCodeOf } from '../../src/core/codes/codes.ts'
-import { isOutsideCode } from '../../src/core/codes/outside-code.ts'
 import { SafetyRefusal, VolctlError } from '../../src/core/errors/errors.ts'
 import { OperationRefused, StepFailed } from '../../src/core/errors/operation-error.ts'
 

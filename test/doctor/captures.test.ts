@@ -2,8 +2,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { diagnose } from '../../src/core/doctor/diagnose.ts'
 import { renderDoctor } from '../../src/core/views/doctor-view.ts'
-import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
-import { UNICODE_SYMBOLS } from '../../src/core/views/symbols.ts'
+import { PLAIN_SCREEN, UNICODE_SYMBOLS } from '../../src/core/views/screen.ts'
 import { textWidth } from '../../src/core/views/text-width.ts'
 import { captureFiles, recorded } from '../helpers/captures.ts'
 import { planOptions } from '../helpers/plan-options.ts'
@@ -23,7 +22,7 @@ it.each(captureFiles())(
     expect(doctor.checks.flatMap(({ id, state: is }) => (is === 'failed' ? id : []))).toEqual(
       path.startsWith('empty-dirs') ? ['CsiDriver'] : [],
     )
-    const text = renderDoctor(doctor, screen, 'volctl plan --snapshot node.json')
+    const text = renderDoctor(doctor, screen, ['--snapshot', 'node.json'])
     const file = join(import.meta.dirname, 'golden', `${path.replaceAll('/', '-')}.txt`)
     if (KEPT.has(path)) await expect(text).toMatchFileSnapshot(file)
     const lines = text.trimEnd().split('\n')

@@ -192,8 +192,8 @@ describe('a driver that does not', () => {
     }
     const own = ask(up(plugin(used())), [DEAD])
     expect(own.summary.next?.map(({ command }) => command)).toEqual([
-      'kubectl -n default describe pod disk-node-x7',
-      'kubectl -n default logs disk-node-x7 --all-containers',
+      'kubectl describe pod -n default disk-node-x7',
+      'kubectl logs -n default disk-node-x7 --all-containers',
     ])
     const other = ask(up(used()), [DEAD])
     expect(other.summary.next?.map(({ command }) => command)).toEqual(['kubectl get daemonset -A'])

@@ -1,8 +1,8 @@
 /** What WHAT may be: names, prefixes, paths, devices; several things of a name, and none. */
 import { describe, expect, it } from 'vitest'
 import { VolctlError } from '../../src/core/errors/errors.ts'
+import { typedQuestion } from '../../src/core/explain/asked-pods.ts'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
-import { typedQuestion } from '../../src/core/explain/typed.ts'
 import { nearNames } from '../../src/core/lang/near-names.ts'
 import { attachmentName } from '../../src/core/names/volume-names.ts'
 import { thrownBy } from '../api/connect.ts'

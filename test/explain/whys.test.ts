@@ -3,8 +3,8 @@
  * would do and why or why not, and what to do next. Holders are given here; test/privileged/explaining.test.ts has real ones.
  */
 import { describe, expect, it } from 'vitest'
+import { withHolders } from '../../src/core/explain/asked-pods.ts'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
-import { withHolders } from '../../src/core/explain/with-holders.ts'
 import { containerNames } from '../../src/core/holders/container-names.ts'
 import type { Holders } from '../../src/core/holders/find-holders.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
@@ -143,7 +143,7 @@ describe('what is this orphaned pod?', () => {
     const { about } = kept.find(({ code }) => code === 'OrphanDirKept') ?? {}
     const { answer, next } = ask(state, about?.pod ?? '', NOBODY, { orphans: true })
     expect(answer.problems).toContainEqual(expect.objectContaining({ code: 'OrphanDirKept' }))
-    expect(next).toContainEqual(expect.stringMatching(/^Look at the file; move or delete it yourself/))
+    expect(next).toContainEqual(expect.stringMatching(/^Have its owner move the file away once nothing writes it/))
   })
 })
 
@@ -258,7 +258,7 @@ describe('“transport endpoint is not connected”', () => {
       expect(answer.verdict, what).toMatchObject({ state: 'problem', code: 'DeadMount' })
       expect(answer.volumes[0]?.desired, what).toBe('wanted by pod default/web-0')
       expect(next[0], what).toBe(
-        'Restart the driver or server of the file system, then the containers of pod default/web-0.',
+        'Restart the driver or server of the file system; then restart the containers of pod default/web-0.',
       )
     }
   })

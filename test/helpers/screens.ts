@@ -1,6 +1,5 @@
 /** What answers are drawn on for golden screens: a small terminal with plain signs, a large one, and a pipe. */
-import { PLAIN_SCREEN, type Screen } from '../../src/core/views/screen.ts'
-import { UNICODE_SYMBOLS } from '../../src/core/views/symbols.ts'
+import { PLAIN_SCREEN, type Screen, UNICODE_SYMBOLS } from '../../src/core/views/screen.ts'
 
 export const SCREENS = {
   '80x24': { ...PLAIN_SCREEN, width: 80, rows: 24 },

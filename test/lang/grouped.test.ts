@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { Grouped } from '../../src/core/lang/grouped.ts'
+import { Grouped } from '../../src/core/lang/append.ts'
 
 it('has the values of a key in the order in which they came, and none for another key', () => {
   const grouped = new Grouped<string, number>()

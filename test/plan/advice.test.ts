@@ -4,14 +4,14 @@ import { countsText } from '../../src/core/answer/counts.ts'
 import { answerOf } from '../../src/core/answer/make-answer.ts'
 import { nameCauses } from '../../src/core/causes/node-causes.ts'
 import type { CauseOf } from '../../src/core/plan/cause.ts'
-import { withAdvice } from '../../src/core/plan/next-steps.ts'
+import { endOf, withAdvice } from '../../src/core/plan/next-steps.ts'
 import { partOf } from '../../src/core/plan/part-of-plan.ts'
 import type { Operation, Plan, Problem, Severity, Waiting } from '../../src/core/plan/plan.ts'
 import { PlanNames } from '../../src/core/plan/plan-names.ts'
-import { stopPod } from '../../src/core/plan/stop-pod.ts'
 import type { RowKey } from '../../src/core/plan/subject.ts'
 import { anOperation, aPlan } from '../cli/plan-builder.ts'
 
+const STOP = 'crictl pods --label io.kubernetes.pod.uid=uid-7 -q | xargs -r crictl stopp'
 const deletesData = { code: 'DeletesData', message: 'm' } as const
 const held = { code: 'HeldBy', message: 'm' } as const
 const noDriver = { code: 'DriverUnavailable', message: 'm' } as const
@@ -142,12 +142,12 @@ describe('what to type next on this node', () => {
     {
       name: 'to stop a deleted pod that still runs',
       plan: { problems: [stillRuns('PodGoneButRunning')] },
-      next: [stopPod('uid-7'), 'volctl plan'],
+      next: [STOP, 'volctl plan'],
     },
     {
       name: 'the same of a pod that has ended and keeps a volume attached, where no kubelet runs',
       plan: { problems: [stillRuns('PodStillRunning')] },
-      next: [stopPod('uid-7'), 'volctl plan'],
+      next: [STOP, 'volctl plan'],
     },
     {
       name: 'not that, where the kubelet stops it',
@@ -168,7 +168,7 @@ describe('what to type next on this node', () => {
           stillRuns('PodGoneButRunning'),
         ],
       },
-      next: pods === 0 ? ['volctl explain RuntimeUnknown'] : [stopPod('uid-7'), 'volctl plan'],
+      next: pods === 0 ? ['volctl explain RuntimeUnknown'] : [STOP, 'volctl plan'],
     })),
     {
       name: 'what a volume waits for',
@@ -302,6 +302,47 @@ describe('what to type next on this node', () => {
   })
 })
 
+describe('plan and apply go in no circle', () => {
+  const next = (plan: Partial<Plan>, failed: readonly object[] = []) => {
+    const { causes, ...parts } = nameCauses(aPlan(plan))
+    const whole = aPlan({ ...plan, ...parts })
+    const given = { words: [], settleMs: 30_000, failed: failed as never }
+    return withAdvice({ ...whole, summary: { ...whole.summary, causes } }, given).summary.next
+  }
+  const volume = { ...staged.volume, name: 'pv-c', driver: 'd.example' } as Waiting['volume']
+  const silent: Problem = {
+    ...{ severity: 'warning', code: 'DriverUnavailable', message: 'CSI driver d.example does not answer' },
+    about: { driver: 'd.example' },
+  }
+
+  it('nobody stops a kubelet for a volume whose driver does not answer', () => {
+    const waiting = [{ ...staged, ...(volume && { volume }) }]
+    expect(next({ ...running, waiting })?.[0]?.command).toBe('volctl apply --stop-kubelet')
+    expect(next({ ...running, waiting, problems: [silent] })?.[0]?.command).toBe('volctl explain driver/d.example')
+  })
+
+  it('what the last apply failed at is said where it is advised again', () => {
+    const failed = [{ kind: 'UnmountDevice', volume: 'pv-c', pod: { uid: 'uid-2' }, message: 'it hung' }]
+    const why = (of: typeof failed) => next({ ...running, waiting: [staged] }, of)?.[0]?.why
+    expect(why(failed)).toMatch(/; in the last apply UnmountDevice failed: it hung$/)
+    expect(why([])).not.toMatch(/last apply/)
+  })
+
+  it('a kubelet is started only for a driver that comes with it', () => {
+    const blocked = { code: 'DriverUnavailable', message: 'm', hint: 'h' } as const
+    const of = (given: object) => [op('a', { blocked: { ...blocked, ...given } as never, ...(volume && { volume }) })]
+    expect(
+      next({
+        ...withKubelet({ state: 'stopped', unit: 'kubelet.service' }),
+        operations: of({ of: { byStart: true } }),
+      })?.[0]?.command,
+    ).toMatch(/^systemctl start /)
+    expect(
+      next({ ...withKubelet({ state: 'stopped', unit: 'kubelet.service' }), operations: of({}) })?.[0]?.command,
+    ).not.toMatch(/^systemctl/)
+  })
+})
+
 it('in a container, what needs a stopped kubelet is typed on the node, without what speaks of the container', () => {
   const plan = aPlan({ ...running, operations: [op('a')], waiting: [staged] })
   const given = { words: ['--orphans', '--host-root', '/host'], wordsOnNode: ['--orphans'], settleMs: 30_000 }
@@ -341,7 +382,9 @@ describe('what to type about a snapshot', () => {
   it('what reads, reads the snapshot', () => {
     const waiting = [wait({ code: 'NotAttached' })]
     expect(steps({ waiting })).toEqual([[undefined, 'volctl explain shop/db-0 --snapshot node.json']])
-    expect(steps({ waiting }, 'my node.json')).toEqual([[undefined, 'volctl explain shop/db-0 --snapshot FILE']])
+    expect(steps({ waiting }, 'my node.json')).toEqual([
+      [undefined, "volctl explain shop/db-0 --snapshot 'my node.json'"],
+    ])
     expect(steps({ operations: [op('a', { blocked: deletesData })] })).toEqual([
       [undefined, 'volctl plan --orphans --snapshot node.json'],
     ])
@@ -392,11 +435,37 @@ describe('causes', () => {
       })
     const tmux = { pid: 7, process: 'tmux: server' }
     const operations = [heldBy('pv-a', tmux), heldBy('pv-b', tmux, { pid: 8, process: 'less (2)' })]
-    const plan = aPlan({ operations })
-    const { causes, ...parts } = nameCauses(plan)
+    const { causes } = nameCauses(aPlan({ operations }))
     expect(causes.map(({ users }) => users)).toEqual([[tmux], [tmux, { pid: 8, process: 'less (2)' }]])
+    const needsOf = (more: readonly Operation[]) => {
+      const given = aPlan({ operations: [...operations, ...more] })
+      const { causes, ...parts } = nameCauses(given)
+      return answerOf({ ...given, ...parts, summary: { ...given.summary, causes } }).needs
+    }
+    const own = (name: string): string => `${name} is in use by somebody (pid 99, cwd)`
+    expect(needsOf([]).map(({ text }) => text)).toEqual(['pv-a', 'pv-b'].map(own))
+    // What one process has of several volumes is one thing to end.
+    const [both] = needsOf([heldBy('pv-c', tmux)])
+    expect(both).toMatchObject({
+      text: '2 volumes are in use by tmux: server (pid 7)',
+      names: 'shop/web-0 pv-a, shop/web-0 pv-c',
+    })
+  })
+
+  it('S37: of two devices in use each has its sentence and its way out, and process 1 is ended by nobody', () => {
+    const held = (name: string): Operation =>
+      op(name, {
+        blocked: { code: 'HeldBy', message: `${name} is in use: /dev/${name} is a loop device`, hint: `Free ${name}.` },
+        volume: { name, plugin: 'kubernetes.io/csi', mode: 'Filesystem' },
+      })
+    const plan = aPlan({ operations: [held('pv-a'), held('pv-b')] })
+    const { causes, ...parts } = nameCauses(plan)
     const { needs } = answerOf({ ...plan, ...parts, summary: { ...plan.summary, causes } })
-    expect(needs.map(({ text }) => text)).toEqual(['2 volumes are in use by tmux: server (pid 7), less (2) (pid 8)'])
+    expect(needs.map(({ text, remedy }) => [text, ...remedy])).toEqual([
+      ['pv-a is in use: /dev/pv-a is a loop device', 'Free pv-a.'],
+      ['pv-b is in use: /dev/pv-b is a loop device', 'Free pv-b.'],
+    ])
+    expect(endOf([{ pid: 1, process: 'systemd' }])).not.toContain('systemd')
   })
 
   it('of two volumes that go by one name are two', () => {
@@ -445,7 +514,7 @@ describe('one sentence for several causes', () => {
     })
     expect(answerOf(aPlan({ problems: [runs('p'), runs('q')] })).needs[0]?.remedy).toEqual([
       'Stop the pod: crictl stopp uid=uid-p',
-      'a kubelet that starts stops them too, but unmounts their volumes first',
+      'a kubelet that starts unmounts the volumes before it stops the pod',
     ])
   })
 
@@ -455,7 +524,7 @@ describe('one sentence for several causes', () => {
     })
     expect(answerOf(withAdvice(plan, { words: [], settleMs: 0 })).needs).toMatchObject([
       { text: 'pv-a is mounted but not attached', remedy: [stop] },
-      { text: '2 volumes are mounted but not attached: another node may write to them', names: 'pv-b, pv-c' },
+      { text: '2 mounted volumes count as detached: another node may write to them', names: 'pv-b, pv-c' },
     ])
   })
 })

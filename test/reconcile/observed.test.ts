@@ -56,6 +56,11 @@ it('O7: mounted and not attached, or not reported in use, is an error', () => {
     .published(uid(2), 'pv-1', '7:1')
     .staged('pv-1', '7:1')
   expect(plan(inUse).problems.map((each) => [each.severity, each.code])).toContainEqual(['error', 'NotReportedInUse'])
+  // What is attached and not listed, the controller has to report: nobody stops a pod or a kubelet for that.
+  const unlisted = node().persistentVolume('pv-1').published(uid(2), 'pv-1', '7:1').staged('pv-1', '7:1')
+  unlisted.attached.splice(0)
+  const found = plan(unlisted).problems.find(({ code }) => code === 'MountedButNotAttached')
+  expect(found?.hint).toMatch(/^Its VolumeAttachment is attached: let kube-controller-manager run/)
 })
 
 describe('O8: staged or mapped, with no pod directory', () => {
@@ -361,7 +366,14 @@ describe('O41: a dead mount over an emptyDir', () => {
   }
   it.each([{ orphans: false }, { orphans: true }])('is blocked, and says what takes it off: %o', (options) => {
     const [operation] = plan(dead(), options).operations
-    expect(operation?.blocked).toMatchObject({ code: 'DeadMount', hint: expect.stringContaining(`--lazy '${ROOT}`) })
+    expect(operation?.blocked).toMatchObject({ code: 'DeadMount', hint: expect.stringContaining(`--lazy ${ROOT}`) })
+  })
+
+  it('S37: a file system on a disk has no server that could be started again', () => {
+    const built = node().mount(path, { fsType: 'ext4', source: '/dev/sdb' })
+    built.override = { deadMounts: [{ path: `${ROOT}/${path}`, error: 'EIO' }] }
+    expect(plan(built).operations[0]?.blocked?.hint).toMatch(/^See what became of its disk \(dmesg\)/)
+    expect(plan(dead()).operations[0]?.blocked?.hint).toMatch(/^Restart the driver or server/)
   })
 })
 
@@ -394,7 +406,7 @@ describe('O47: a file of somebody in a directory that a kubelet empties or remov
     const { operations, problems } = plan(built, { orphans: true })
     return [...operations.flatMap(({ blocked = [] }) => blocked), ...problems].flatMap(({ code, message, hint }) => {
       const isSaid = message.endsWith('; a kubelet that starts deletes it')
-      expect(hint?.startsWith('Do not start the kubelet yet. Look at the file') === true).toBe(isSaid)
+      expect(hint?.startsWith('Do not start the kubelet yet. Have its owner move') === true).toBe(isSaid)
       return isSaid ? code : []
     })
   }

@@ -187,6 +187,12 @@ describe('S4 unresolved volumes', () => {
     expect(blocks(made)).toEqual(['MayBeInUse', 'MayBeInUse'])
     expect(made.complete).toBe(false)
   })
+  it('of an attachment that only a pod which has ended names, and a node may not read, nothing is said', () => {
+    const built = node().livingPod(uid(2), 'app')
+    const refused = { resource: 'volumeattachments', status: 403, reason: 'Forbidden', message: 'no' }
+    built.overrideApi = { errors: [refused, { ...refused, name: 'csi-1' }] }
+    expect(plan(built).problems).toEqual([])
+  })
   it('but the unmount of a pod that is gone goes on', () => {
     const built = orphan(withClaim())
     built.overrideApi = {

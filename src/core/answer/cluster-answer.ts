@@ -1,10 +1,10 @@
 /** A cluster's plan as an answer: the same parts, by volume and node. Pure. */
 
+import { shellWord, volctl } from '../lang/command.ts'
 import { count } from '../lang/count.ts'
 import type { Cause } from '../plan/cause.ts'
 import type { ClusterOperation, ClusterPlan, ClusterWaiting } from '../plan/cluster-plan.ts'
 import { INSECURE_API } from '../plan/insecure-api.ts'
-import { volctl } from '../plan/next-steps.ts'
 import type { NextStep, PodRef } from '../plan/plan.ts'
 import { namespacedName, podName } from '../plan/pod-name.ts'
 import { typedHere } from '../trust/own-program.ts'
@@ -23,7 +23,7 @@ export interface ClusterGiven {
 
 export function clusterAnswerOf(plan: ClusterPlan, { applyCommand, reading = [] }: ClusterGiven = {}): Answer {
   const placed = (text: string): string =>
-    text.replaceAll(READS, (command) => [typedHere(command), ...reading].join(' '))
+    text.replaceAll(READS, (command) => [typedHere(command), ...reading.map(shellWord)].join(' '))
   const said = (text: string): string => withAges(withoutRoot(text, ''), plan.createdAt)
   const causes = plan.summary.causes ?? []
   const passing = new Set(causes.flatMap(({ severity, key }) => (severity === 'info' ? key : [])))
@@ -138,7 +138,7 @@ function partsOf({ operations, summary: { ready } }: ClusterPlan): string[] {
 function nextOf(plan: ClusterPlan, applyCommand: string | undefined): NextStep[] {
   const { operations, refused, digest, summary, stands } = plan
   if (refused !== undefined)
-    return [{ command: `volctl explain ${refused.code}`, why: 'says why nothing is done, and what would lift it' }]
+    return [{ command: volctl('explain', refused.code), why: 'says why nothing is done, and what would lift it' }]
   const isReady = operations.some(({ blocked }) => blocked === undefined)
   const apply = applyCommand === undefined || !isReady ? [] : applySteps(applyCommand, digest)
   const lifts = causeSteps(summary.causes ?? [], stands !== undefined)

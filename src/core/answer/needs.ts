@@ -1,9 +1,9 @@
 /** What needs a person: causes, alike ones as one, each with what hangs on it and what lifts it. */
 import { count } from '../lang/count.ts'
 import { defined } from '../lang/defined.ts'
-import { shellWord } from '../lang/shell-word.ts'
 import type { Cause } from '../plan/cause.ts'
 import { TAKING_AWAY } from '../plan/kinds.ts'
+import { usersText } from '../plan/next-steps.ts'
 import type { Operation, Plan, PodRef } from '../plan/plan.ts'
 import type { PlanNames } from '../plan/plan-names.ts'
 import type { Need } from './answer.ts'
@@ -79,43 +79,30 @@ function needOf(same: readonly Cause[], ground: Ground): Need | undefined {
     text: said,
     ...defined({ names }),
     wake: wake.filter((each) => each !== names),
-    remedy: same.length > 1 ? remedyOfAll(same, ground) : ground.remedyOf(first),
+    remedy: remediesOf(same, ground),
   }
 }
 
-/** Of several the first is the example, and what stands in its place for the others is named where it is not the subject. */
-function remedyOfAll(same: readonly Cause[], ground: Ground): string[] {
-  const [first] = same
-  const [example, ...more] = first === undefined ? [] : ground.remedyOf(first)
-  if (first === undefined || example === undefined) return []
-  // Who uses a volume is named in the sentence for all.
-  const others = first.code === 'HeldBy' ? [] : same.flatMap((each) => ownWords(each, example, ground))
-  // Apart from the command, which a person copies.
-  const likewise = others.length === 0 ? [] : [`the same for ${few(others)}`]
-  return [example, ...likewise, ...more].map((each) =>
-    each.replace(/^gone for good/, 'one is $&').replace(STOPS_IT, STOPS_THEM),
-  )
+/** Of more ways out than this the first few are said. */
+const WAYS_AT_MOST = 3
+
+/** Of several each way out that differs in more than the name of its subject, which stands above. */
+function remediesOf(same: readonly Cause[], ground: Ground): string[] {
+  const ways = same.map((cause) => {
+    const { volume, pod, driver } = cause.subject
+    const remedy = ground.remedyOf(cause)
+    const name = pod?.uid ?? volume ?? driver ?? ''
+    return [name === '' ? remedy.join() : remedy.join().replaceAll(name, '…'), remedy] as const
+  })
+  return [...new Set([...new Map(ways.toReversed()).values()].toReversed().flat())].slice(0, WAYS_AT_MOST)
 }
 
-const STOPS_IT = 'a kubelet that starts stops it too, but unmounts its volumes first'
-const STOPS_THEM = 'a kubelet that starts stops them too, but unmounts their volumes first'
-
-/** What a cause's remedy names and the example does not, unless that is the subject, which stands above. */
-function ownWords(cause: Cause, example: string, ground: Ground): string[] {
-  const [remedy = example] = ground.remedyOf(cause)
-  const [words, known] = [remedy.split(' '), example.split(' ')]
-  const own = words.filter((word, index) => word !== known[index]).map((word) => word.replace(/^\(|[).,;:]+$/g, ''))
-  const { pod } = cause.subject
-  const isSaid = own.every(
-    (word) => word === subjectText(cause, ground) || (pod !== undefined && word.includes(pod.uid)),
-  )
-  return isSaid || words.length !== known.length ? [] : [[...new Set(own)].join(' ')]
-}
+const KUBELET_STOPS_IT = 'a kubelet that starts unmounts the volumes before it stops the pod'
 
 /** What a remedy begins with: of several causes the first one's is shown, and must hold for all. */
-function openingOf({ code, subject: { volume = '' }, remedy: [first = ''] }: Cause): string {
-  // Who uses a volume is named in the remedy, and in the sentence for all.
-  if (code === 'HeldBy') return ''
+function openingOf({ code, message, users, subject: { volume = '' }, remedy: [first = ''] }: Cause): string {
+  // A person ends a process, and with it what it has of every volume; who is not known by process is told by each sentence.
+  if (code === 'HeldBy') return users?.map(({ pid }) => pid).join() ?? message
   const [opening = ''] = first.split(/[.:;,(]/)
   return opening.replace(volume, '…').replace(/\S*[/^\d]\S*/g, '…')
 }
@@ -144,30 +131,19 @@ function namesOf(subjects: readonly string[], { subject, message }: Cause, folde
   return own === undefined || message.includes(own) ? undefined : subjects[0]
 }
 
-/** What lifts it, by who can act now. */
 function remedyOf(cause: Cause, { inputs: { kubelet } }: Plan): string[] {
-  const { kind, code, subject, affects, remedy } = cause
-  const isDown = kubelet.state === 'stopped'
-  if (kind === 'driver' && isDown && subject.driver !== undefined && affects.operations.length + affects.waiting > 0) {
-    const start = kubelet.unit === undefined ? 'start the kubelet' : `systemctl start ${shellWord(kubelet.unit)}`
-    const gone = remedy.some((each) => each.includes('--driver-gone'))
-    return [
-      `its pod comes with the kubelet: ${start}`,
-      ...(gone ? [`gone for good: volctl plan --driver-gone ${shellWord(subject.driver)}`] : []),
-    ]
-  }
-  const first = remedy.slice(0, 1)
-  return code === 'PodGoneButRunning' && isDown ? [...first, STOPS_IT] : first
+  const first = cause.remedy.slice(0, 1)
+  return cause.code === 'PodGoneButRunning' && kubelet.state === 'stopped' ? [...first, KUBELET_STOPS_IT] : first
 }
 
 /** Sentences for several causes that differ only in what they are about. */
 const FOLDED: Readonly<Partial<Record<Cause['code'], (n: number, same: readonly Cause[]) => string>>> = {
   PodGoneButRunning: (n) => `${n} pods were deleted from the API and still run; their volumes are in use`,
   AlivenessUnknown: (n) => `${n} pods may still run; their volumes count as in use`,
-  MountedButNotAttached: (n) => `${n} volumes are mounted but not attached: another node may write to them`,
+  MountedButNotAttached: (n) => `${n} mounted volumes count as detached: another node may write to them`,
   OrphanDirKept: (n) => `The directories of ${n} deleted pods are kept: files that the kubelet did not make lie there`,
   MayBeStatic: (n) => `The directories of ${n} pods belong to static pods, or may, and stay`,
-  HeldBy: (n, same) => `${n} volumes are in use${usersOf(same)}`,
+  HeldBy: (n, [first]) => `${n} volumes are in use by ${usersText(first?.users ?? [])}`,
   ForeignMount: (n) => `Mounts that the kubelet did not make are in the way of ${n} volumes`,
   UnexpectedFile: (n) => `Files that the kubelet did not make are in the way of ${n} volumes`,
   IdentityUnconfirmed: (n) => `Nothing proves which volume is mounted at ${n} places`,
@@ -175,12 +151,6 @@ const FOLDED: Readonly<Partial<Record<Cause['code'], (n: number, same: readonly 
   MultiAttach: (n) => `${n} volumes may be on one node only, and several nodes have or want each`,
   ReportedUnused: (n) => `${n} volumes are still listed in the Node's status, and nothing of them is here`,
   DeadMount: (n) => `${n} mounts do not answer: their server or daemon is gone`,
-}
-
-/** Who they are, each once: a person ends a process, not a volume. */
-function usersOf(same: readonly Cause[]): string {
-  const texts = new Set(same.flatMap(({ users = [] }) => users.map(({ pid, process }) => `${process} (pid ${pid})`)))
-  return texts.size === 0 ? '' : ` by ${few([...texts])}`
 }
 
 function subjectText({ subject, affects }: Cause, names: Pick<Ground, 'podText'>): string {

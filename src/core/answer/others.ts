@@ -1,8 +1,8 @@
 /** What the kubelet, the attach/detach controller or a driver does next, and until when. */
 import { count } from '../lang/count.ts'
-import { isForgotten } from '../plan/forgotten.ts'
 import type { OperationKind, Plan, Waiting } from '../plan/plan.ts'
 import { type PlanNames, shownVolume } from '../plan/plan-names.ts'
+import { isForgotten } from '../plan/plan-summary.ts'
 import { rowOf } from '../plan/subject.ts'
 import type { Part, Row } from './answer.ts'
 import { few, withoutRoot } from './names.ts'

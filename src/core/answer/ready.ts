@@ -1,10 +1,9 @@
 /** What volctl would do, in words: by pod, or by what is done where that is much. */
 import { byteText } from '../lang/byte-text.ts'
 import { count } from '../lang/count.ts'
-import { isApiContent } from '../plan/api-content.ts'
 import type { Operation, OperationKind, Plan } from '../plan/plan.ts'
 import { type PlanNames, shownVolume } from '../plan/plan-names.ts'
-import { readyAmong } from '../plan/plan-summary.ts'
+import { isApiContent, readyAmong } from '../plan/plan-summary.ts'
 import type { Part, Row } from './answer.ts'
 import { few } from './names.ts'
 

@@ -1,5 +1,4 @@
 /** The state of one apply of a node: who lives and whether a kubelet is there, and what one operation needs to be carried out. */
-
 import type { VolctlError } from '../errors/errors.ts'
 import { CameBack, OperationRefused, StepInterrupted } from '../errors/operation-error.ts'
 import type { ContentLook } from '../holders/content-look.ts'
@@ -290,7 +289,12 @@ function noTimeLeft(): OperationRefused {
   })
 }
 
-/** An answer that several operations may share for a short time: an apply may have thousands of deletions (S12, S26). */
+/**
+ * The look for users of what the plan's steps are about. Deletions that begin within a short time share a look: an apply may have thousands (S12,
+ * S26).
+ */
+
+/** An answer that several operations may share for a short time. */
 class Shared<T> {
   readonly #ask: () => Promise<T>
   #asked = Number.NEGATIVE_INFINITY

@@ -3,7 +3,7 @@
  * finding's own. A finding whose cause is something else says so where it is made (`of`). What merely follows has the cause of what
  * it follows from.
  */
-import type { CauseKind } from '../codes/cause-kinds.ts'
+import type { CauseKind } from '../codes/code-entry.ts'
 import { type Code, causeOf } from '../codes/codes.ts'
 import { append } from '../lang/append.ts'
 import { defined } from '../lang/defined.ts'
@@ -146,6 +146,7 @@ class Growing {
   readonly #volumes = new Set<string>()
   readonly #users = new Map<number, NonNullable<Cause['users']>[number]>()
   #until: string | undefined
+  #byStart: true | undefined
 
   constructor(key: string, kind: CauseKind, subject: CauseSubject, first: Finding) {
     this.#key = key
@@ -160,6 +161,7 @@ class Growing {
     const severity = severityOf(this.#kind, finding)
     if (RANK[severity] < RANK[this.severity]) this.severity = severity
     for (const user of finding.users ?? []) this.#users.set(user.pid, user)
+    this.#byStart ??= finding.of?.byStart
     if (finding.hint !== undefined) this.#remedy.add(finding.hint)
     if (finding.until !== undefined && (this.#until === undefined || finding.until > this.#until))
       this.#until = finding.until
@@ -191,7 +193,7 @@ class Growing {
         pods: [...this.#pods.values()],
         volumes: [...this.#volumes],
       },
-      ...defined({ until: this.#until }),
+      ...defined({ until: this.#until, byStart: this.#byStart }),
     }
   }
 }

@@ -6,7 +6,7 @@ import { integer, list, matching, object, oneOf, optional, type ShapeOf, text } 
 import { count } from '../lang/count.ts'
 import { onceFor } from '../lang/once-for.ts'
 import type { OperationKind, Plan, Problem, Waiting } from '../plan/plan.ts'
-import { podTexts } from '../plan/pod-texts.ts'
+import { podTexts } from '../plan/plan-names.ts'
 import { waitToSettle } from '../reconcile/context/context.ts'
 import { podTimes } from '../reconcile/context/pod-facts.ts'
 import type { Decided } from '../reconcile/decisions.ts'

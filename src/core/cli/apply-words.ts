@@ -1,4 +1,5 @@
-import { shellWord } from '../lang/shell-word.ts'
+import { DEFAULT_JOURNAL_DIR } from '../journal/lazy-memory.ts'
+import { readJournal } from '../journal/read-journal.ts'
 import type { Given } from '../plan/next-steps.ts'
 import { clusterFlags } from './cluster-flags.ts'
 import { apiFlags, nodeFlags } from './node-flags.ts'
@@ -22,13 +23,36 @@ export function applyWords(flags: Readonly<Record<string, unknown>>): string[] {
   })
 }
 
-/** What another command needs to read the same cluster, as a shell takes it; what came from standard input, it cannot. */
+/** What another command needs to read the same cluster. */
 export function readingWords(flags: Readonly<Record<string, unknown>>): string[] {
   return ['kubeconfig', 'context', 'snapshot'].flatMap((name) => {
     const value = flags[name]
     if (typeof value !== 'string') return []
-    return [`--${name}`, value === '-' ? 'FILE' : shellWord(value)]
+    return [`--${name}`, again(value)]
   })
+}
+
+/** What came from standard input, another command has to be given as a file. */
+function again(file: string): string {
+  return file === '-' ? 'FILE' : file
+}
+
+/** More is not read for a hint: a plan must not wait for the journal of an apply of 100,000 operations. */
+const MOST_BYTES = 8 * 1024 * 1024
+
+/** What the last apply here began and did not do; nothing where its journal cannot be read. */
+function lastFailed(directory: unknown): Given['failed'] {
+  try {
+    const { applies } = readJournal(typeof directory === 'string' ? directory : DEFAULT_JOURNAL_DIR, {
+      last: 1,
+      maxBytes: MOST_BYTES,
+    })
+    return applies.flatMap(({ operations }) =>
+      operations.filter(({ state }) => state === 'failed' || state === 'unfinished'),
+    )
+  } catch {
+    return []
+  }
 }
 
 /** What the next steps of a command go by. @param flags that narrow it, in the words that apply takes */
@@ -39,6 +63,7 @@ export function givenBy(flags: Readonly<Record<string, unknown>>, settleMs: numb
     wordsOnNode: wordsOnNode(flags),
     reading: applyWords({ kubeconfig: flags.kubeconfig, context: flags.context }),
     settleMs,
-    snapshot: typeof snapshot === 'string' ? snapshot : undefined,
+    failed: snapshot === undefined ? lastFailed(flags.journal) : [],
+    snapshot: typeof snapshot === 'string' ? again(snapshot) : undefined,
   }
 }

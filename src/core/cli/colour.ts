@@ -1,6 +1,6 @@
 import { type Environment, environment } from '../trust/environment.ts'
 import type { OutputStream } from '../trust/run.ts'
-import { type Palette, palette } from '../views/palette.ts'
+import { type Palette, palette } from '../views/screen.ts'
 
 /** The colours of one stream. @param argv the command line, as a usage error leaves nothing parsed */
 export async function paintOf(argv: readonly string[], { isTTY }: OutputStream): Promise<Palette> {

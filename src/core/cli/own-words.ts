@@ -1,12 +1,19 @@
 /** Words that volctl itself explains, whatever node this is: codes and rules; and which of them somebody may have meant. */
 import { ALL_CODES } from '../codes/codes.ts'
 import { NotFound, VolctlError } from '../errors/errors.ts'
-import { explainCode } from '../explain/explain-code.ts'
-import { explainRule } from '../explain/explain-rule.ts'
-import { looksLikeRule, parseRules, shippedRules } from '../explain/rule-book.ts'
+import {
+  type CodeExplanation,
+  explainCode,
+  explainRule,
+  looksLikeRule,
+  parseRules,
+  type RuleExplanation,
+  shippedRules,
+} from '../explain/rule-book.ts'
 import { nearNames } from '../lang/near-names.ts'
-import { renderCode, renderRule } from '../views/code-view.ts'
 import type { Screen } from '../views/screen.ts'
+import { sentence } from '../views/words.ts'
+import { wrapped } from '../views/wrap.ts'
 
 export interface OwnAnswer {
   readonly value: object
@@ -60,4 +67,36 @@ function nearRules(word: string, ids: readonly string[]): string[] {
     .filter((id) => id[0] === word[0])
     .toSorted((a, b) => far(a) - far(b))
     .slice(0, MOST_MEANT)
+}
+
+type Paper = Pick<Screen, 'paint' | 'width'>
+
+export function renderCode({ code, meaning, appears, next, rules }: CodeExplanation, { paint, width }: Paper): string {
+  const label = rules.length === 1 ? 'Rule:        ' : 'Rules:       '
+  return [
+    `${paint.bold(code)}\n\n`,
+    wrapped('Meaning:     ', sentence(meaning), width),
+    ...appears.map(({ in: place, says }, index) =>
+      wrapped(index === 0 ? 'Appears in:  ' : INDENT, `${place}: ${says}`, width),
+    ),
+    wrapped('What to do:  ', next, width),
+    rules.length === 0 ? '' : wrapped(label, rules.join(', '), width, paint.dim),
+  ].join('')
+}
+
+const INDENT = ' '.repeat(13)
+
+/** A rule as `volctl explain S11` shows it. */
+function renderRule({ id, about, text, upstream }: RuleExplanation, { paint, width }: Paper): string {
+  return [
+    wrapped('', `Rule ${id}: ${about}`, width, paint.bold),
+    '\n',
+    wrapped('  ', plain(text), width),
+    upstream === undefined ? '' : `\n${wrapped('  Kubernetes: ', upstream, width, paint.dim)}`,
+  ].join('')
+}
+
+/** Without the marks of Markdown. */
+function plain(text: string): string {
+  return text.replaceAll(/`([^`]*)`/g, '$1').replaceAll(/\*\*([^*]+)\*\*/g, '$1')
 }

@@ -1,7 +1,7 @@
 import { SafetyRefusal, type VolctlError } from '../errors/errors.ts'
 import { defined } from '../lang/defined.ts'
 import { io } from '../trust/run.ts'
-import type { Palette } from '../views/palette.ts'
+import type { Palette } from '../views/screen.ts'
 import { toJsonLine } from '../views/structured.ts'
 import { type Width, wrapped } from '../views/wrap.ts'
 import { paintOf } from './colour.ts'

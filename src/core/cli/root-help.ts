@@ -2,7 +2,7 @@
 import type { Command } from '@oclif/core'
 import pjson from '../../../package.json' with { type: 'json' }
 import { programName } from '../trust/own-program.ts'
-import type { Palette } from '../views/palette.ts'
+import type { Palette } from '../views/screen.ts'
 import { wrapped } from '../views/wrap.ts'
 import { helpAsked } from './short-help.ts'
 

@@ -7,6 +7,7 @@ import { ExitStatus } from '../errors/exit-status.ts'
 import type { Journal } from '../journal/write-journal.ts'
 import { type ArmedTimer, armTimer, disarmTimer, isActive, startUnit, stopUnit } from '../kubelet-stop/switch-unit.ts'
 import type { TimeLimits } from '../kubelet-stop/time-limits.ts'
+import { commandLine } from '../lang/command.ts'
 import { defined } from '../lang/defined.ts'
 import type { Node } from '../model/objects.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
@@ -68,7 +69,7 @@ function isReadySince({ status }: Node, since: Date): boolean {
 /** What becomes of the kubelet. */
 export function notStarted(downtime: KubeletDowntime): VolctlError {
   return new VolctlError('KubeletNotStarted', startText(downtime), {
-    hint: `See why: systemctl status ${downtime.unit}`,
+    hint: `See why: ${commandLine('systemctl', 'status', downtime.unit)}`,
     exit: ExitStatus.Partial,
   })
 }

@@ -7,9 +7,9 @@ import { setTimeout } from 'node:timers/promises'
 import { isatty } from 'node:tty'
 import { errnoOf } from '../errors/errors.ts'
 import { ownDescriptor } from '../files/own-descriptor.ts'
+import { terminalSafeJson } from '../lang/terminal-safe.ts'
 import { snapshotNotWritten } from '../snapshot/write-snapshot.ts'
 import { callerPath } from '../trust/caller.ts'
-import { terminalSafeJson } from '../views/terminal-safe.ts'
 import type { Output } from './output.ts'
 
 export type Destination =

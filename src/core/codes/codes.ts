@@ -3,32 +3,15 @@
  * well, of a refusal and of an error. What carries a code has its type from here, so that a code without an entry does not compile.
  * Each file has the codes of one subject; that no code is in two of them, the types see to.
  */
-import { API_CODES } from './api-codes.ts'
-import type { CauseKind } from './cause-kinds.ts'
+
 import { CLUSTER_CODES } from './cluster-codes.ts'
-import type { CodeEntry, Place } from './code-entry.ts'
-import { DEVICE_CODES } from './device-codes.ts'
-import { DRIVER_CODES } from './driver-codes.ts'
-import { NODE_CODES } from './node-codes.ts'
-import type { OutsideCode } from './outside-code.ts'
+import type { CauseKind, CodeEntry, OutsideCode, Place } from './code-entry.ts'
 import { PATH_CODES } from './path-codes.ts'
-import { POD_CODES } from './pod-codes.ts'
 import { REASON_CODES } from './reasons.ts'
 import { RUN_CODES } from './run-codes.ts'
 import { VOLUME_CODES } from './volume-codes.ts'
 
-type Subjects = [
-  typeof API_CODES,
-  typeof CLUSTER_CODES,
-  typeof DEVICE_CODES,
-  typeof DRIVER_CODES,
-  typeof NODE_CODES,
-  typeof PATH_CODES,
-  typeof POD_CODES,
-  typeof REASON_CODES,
-  typeof RUN_CODES,
-  typeof VOLUME_CODES,
-]
+type Subjects = [typeof CLUSTER_CODES, typeof PATH_CODES, typeof REASON_CODES, typeof RUN_CODES, typeof VOLUME_CODES]
 
 /** Codes that stand in more than one file: none may. */
 type Repeated<Files, Seen = never> = Files extends [infer First, ...infer Others]
@@ -36,13 +19,8 @@ type Repeated<Files, Seen = never> = Files extends [infer First, ...infer Others
   : never
 
 const JOINED = {
-  ...API_CODES,
   ...CLUSTER_CODES,
-  ...DEVICE_CODES,
-  ...DRIVER_CODES,
-  ...NODE_CODES,
   ...PATH_CODES,
-  ...POD_CODES,
   ...REASON_CODES,
   ...RUN_CODES,
   ...VOLUME_CODES,

@@ -1,4 +1,4 @@
-/** What a pod or a PersistentVolume asks for, and what stands in the way of that. */
+/** Pods, drivers and volumes: what is asked for, and what stands in the way of that. */
 import type { CodeEntry } from './code-entry.ts'
 
 export const VOLUME_CODES = {
@@ -111,5 +111,177 @@ export const VOLUME_CODES = {
     means: 'what fills the volume, or a secret or token that it needs, could not be read from the API',
     next: 'Use a credential that may read it (--kubeconfig); then plan again.',
     rules: ['S3'],
+  },
+
+  // CSI and flexVolume drivers, and which volume a directory is of.
+  DriverUnavailable: {
+    in: ['blocked', 'waiting', 'problem'],
+    cause: 'driver',
+    means: 'a driver is not registered or not installed here, or its socket does not answer',
+    next: "Bring the driver's node plugin back (its DaemonSet; a flexVolume's program), and look at its log. If it is gone for good: volctl plan --driver-gone NAME",
+    rules: ['S16', 'P87'],
+  },
+  DriverRegistration: {
+    in: ['problem'],
+    cause: 'driver',
+    means: "a driver's registration is not what it should be: in the CSINode, at one socket, in its own directory",
+    next: "Look at the driver's registrar and at its sockets in plugins_registry: the message says what does not fit.",
+  },
+  DriverGone: {
+    in: ['problem'],
+    cause: 'driver',
+    means: 'a driver was declared gone (--driver-gone), so that its calls are not made',
+    next: 'Close by hand what the driver would close: LUKS mappings, sessions, multipath maps.',
+    rules: ['S16'],
+  },
+  DriverRefused: {
+    in: ['outcome'],
+    cause: 'driver',
+    means: 'the driver refused the call',
+    next: 'Look at the words of the driver and at its log; correct what it names, then plan again.',
+    rules: ['C3'],
+  },
+  DriverFailed: {
+    in: ['outcome'],
+    cause: 'driver',
+    means: 'a driver failed, or did not do what it answered',
+    next: "Look at the driver's log; then plan again.",
+    rules: ['C3', 'S16', 'C17'],
+  },
+  OperationPending: {
+    in: ['outcome'],
+    cause: 'driver',
+    means: 'the driver has another call for the same volume at work',
+    next: 'Apply again in a while.',
+    rules: ['C3', 'C119'],
+  },
+  VolumeNotFound: {
+    in: ['outcome'],
+    cause: 'driver',
+    means: 'the driver does not know the volume',
+    next: "Compare the PersistentVolume's volumeHandle with the storage system.",
+    rules: ['C3'],
+  },
+  CsiDriverUnknown: {
+    in: ['blocked', 'waiting'],
+    cause: 'unread',
+    means: 'the CSIDriver object could not be read',
+    next: 'Use a credential that may read csidrivers (--kubeconfig); then plan again.',
+    rules: ['S3', 'S22'],
+  },
+  OtherVolume: {
+    in: ['blocked', 'problem'],
+    cause: 'identity',
+    means: 'another volume is in the place of this one, by its state file or by what is mounted',
+    next: 'Take the other volume down first: end the pods that use it, plan again, and apply.',
+    rules: ['S5', 'S17'],
+  },
+  IdentityUnconfirmed: {
+    in: ['blocked'],
+    cause: 'identity',
+    means: 'which volume this is could not be confirmed: driver, handle or disk is not proven',
+    next: 'Check the handle in the storage system; then: volctl plan --handle VOLUME=HANDLE; for disks compare lsblk and /dev/disk.',
+    rules: ['S17', 'S25'],
+  },
+
+  // Pods: which are gone, alive, static, or not known.
+  PodGoneButRunning: {
+    in: ['problem'],
+    cause: 'alive',
+    means: 'a pod was deleted from the API, and a sandbox, container or process of it still runs',
+    next: 'Stop its sandbox (crictl stopp), then plan again. Nothing of the pod is touched before.',
+    rules: ['S9'],
+  },
+  PodStillRunning: {
+    in: ['waiting', 'problem', 'outcome'],
+    cause: 'alive',
+    means: 'the pod is ending, or was deleted from the API, and something of it still runs, or runs again',
+    next: 'Wait until its containers have ended, or stop them; then plan again.',
+    rules: ['S9', 'S26'],
+  },
+  UnknownPodProcess: {
+    in: ['blocked', 'problem'],
+    cause: 'alive',
+    means: 'a process runs in the cgroup of a pod that neither the API, the disk nor the container runtime here knows',
+    next: 'Find the process, and end it; if its pod belongs to another kubelet on this machine, delete the pod there. Then plan again.',
+    rules: ['S9'],
+  },
+  AlivenessUnknown: {
+    in: ['problem', 'outcome'],
+    cause: 'alive',
+    means: 'nobody could say whether a pod still runs, so that the pod counts as running',
+    next: 'Make the container runtime answer and run volctl as root; then plan again.',
+    rules: ['S9'],
+  },
+  MayBeStatic: {
+    in: ['problem'],
+    cause: 'alive',
+    means: 'a pod directory may belong to a static pod, or has the UID of a mirror pod, and is left alone',
+    next: 'Let the kubelet run: it knows its static pods, deletes mirror pods that are not needed, and removes what others left.',
+    rules: ['S10'],
+  },
+  StaticPodsUnmatched: {
+    in: ['problem'],
+    cause: 'alive',
+    means: 'not every static pod could be matched to its mirror pod and directory, so that doubtful directories stay',
+    next: 'Check that the static pod path can be read, and let the kubelet create the mirror pods; then plan again.',
+    rules: ['S10'],
+  },
+  PodListIncomplete: {
+    in: ['problem', 'refusal'],
+    cause: 'unread',
+    means:
+      "the list of this node's pods is missing or incomplete, or the kubelet's own credential sees other pods: no pod counts as gone",
+    next: 'Use a credential that may list all pods (--kubeconfig), and ask the API server directly, not through a proxy; then plan again.',
+    rules: ['S2', 'S3'],
+  },
+  RuntimeUnknown: {
+    in: ['problem'],
+    cause: 'unread',
+    means:
+      'nothing shows which pods still run: the container runtime was not asked, does not answer or knows none of the pods here, or the process table could not be read',
+    next: 'Start the container runtime, or name its socket with --runtime-endpoint, and run volctl as root of the host; then plan again.',
+    rules: ['S9'],
+  },
+  NotDesired: {
+    in: ['problem'],
+    cause: 'alive',
+    means: 'a pod that is in the API has a volume that it does not want any more, and keeps it',
+    next: 'Nothing for volctl: an existing pod keeps what it has. Delete the pod if the volume must go.',
+    rules: ['S5'],
+  },
+  TerminatedKept: {
+    in: ['waiting', 'problem'],
+    cause: 'alive',
+    means: 'this node is configured to keep the volumes of pods that have ended',
+    next: 'Delete a pod whose volumes are to come down, or remove the setting that keeps them.',
+  },
+  OrphanDirKept: {
+    in: ['problem'],
+    cause: 'data',
+    means: 'the directory of a pod that is gone is kept, because it holds something that volctl does not remove',
+    next: 'Look at the path; move away or delete what is yours, then plan again.',
+    rules: ['S13'],
+  },
+  OutageSuspected: {
+    in: ['blocked', 'problem', 'refusal'],
+    cause: 'machine',
+    means: 'the API server seems to have lost or rolled back pods, or all mounts of one driver are dead at once',
+    next: 'Check the cluster. If the pods are really gone, repeat the number that the plan shows: volctl plan --accept-outage N',
+    rules: ['S29'],
+  },
+  WantedAgain: {
+    in: ['outcome'],
+    cause: 'alive',
+    means: 'the pod is in the API and has not ended, or a pod of this node wants the volume again',
+    next: 'Plan again.',
+    rules: ['S26'],
+  },
+  NoLongerWanted: {
+    in: ['outcome'],
+    cause: 'missing',
+    means: 'the pod was deleted or began to end after the plan was made, or does not want this volume any more',
+    next: 'Plan again.',
+    rules: ['S26'],
   },
 } as const satisfies Readonly<Record<string, CodeEntry>>

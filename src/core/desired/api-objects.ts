@@ -3,8 +3,7 @@
 import type { CsiPersistentVolumeSource, PersistentVolume, VolumeAttachment } from '../model/objects.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { attachmentName, csiUniqueName } from '../names/volume-names.ts'
-import type { Handle } from './attached-elsewhere.ts'
-import { AttachedElsewhere } from './attached-elsewhere.ts'
+import { AttachedElsewhere, type Handle } from './attached-elsewhere.ts'
 import { csiSourceOf } from './csi-translation/translate.ts'
 
 export class ApiObjects {

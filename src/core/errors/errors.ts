@@ -1,5 +1,5 @@
+import { isOutsideCode, type OutsideCode } from '../codes/code-entry.ts'
 import type { FailureCode, RefusalCode } from '../codes/codes.ts'
-import { isOutsideCode, type OutsideCode } from '../codes/outside-code.ts'
 import { ExitStatus } from './exit-status.ts'
 
 /** A process that uses what an operation would take away. */

@@ -33,6 +33,9 @@ export class StepFailed extends VolctlError {
   }
 }
 
+/** The mount is gone, as was asked; what stays unknown holds the volume's other operations (S20). */
+export class StepDetached extends StepFailed {}
+
 /** The person ended the apply before the step did. */
 export class StepInterrupted extends StepFailed {
   constructor(

@@ -1,19 +1,27 @@
 /** What a question is about: the thing itself, and the pods, volumes and paths to which an answer looks. */
+
+import { attachmentRecord, claimRecord } from '../cluster/read/volume-records.ts'
+import { type Lookup, mapFound } from '../desired/api-lookup.ts'
 import { readFailures } from '../desired/read-failures.ts'
-import type { NotFound } from '../errors/errors.ts'
+import { NotFound } from '../errors/errors.ts'
+import { compareText } from '../lang/compare-text.ts'
 import { count } from '../lang/count.ts'
+import { distanceOf } from '../lang/near-names.ts'
+import type { VolumeRow } from '../ledger/row.ts'
 import type { Scope } from '../ledger/whose.ts'
 import { isUid } from '../names/uid.ts'
 import { namespacedName, podName } from '../plan/pod-name.ts'
+import { PLUGINS } from '../plugins/registry.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
-import { allCandidates, type Candidate, type Found } from './candidates.ts'
+import { identifyAttachment } from '../reconcile/identity/attachment-identity.ts'
+import { allCandidates, type Candidate, type Found, type Target } from './candidates.ts'
+import { apiObjects } from './chain-objects.ts'
 import { type DriverTarget, driverTarget } from './driver-target.ts'
 import type { Fact, Place, Subject } from './explanation.ts'
-import { identityOf } from './identity.ts'
 import { splitPrefix } from './kinds.ts'
-import { AmbiguousThing, matching } from './match-name.ts'
-import { nothingFound } from './near-candidates.ts'
+import { AmbiguousThing, matching, type Nameable } from './match-name.ts'
 import { isThisNodeAsked, volumesHere } from './node-target.ts'
+import { attachmentRows, claimRows, deletionRows, factsOf, type Row, volumeRows } from './objects.ts'
 import { placeTarget } from './path-target.ts'
 import type { PlaceTarget } from './places.ts'
 
@@ -135,4 +143,156 @@ function notFound({ inputs, classes }: PlanContext, candidates: readonly Candida
     unread: [...new Set(failed.map(({ resource }) => resource ?? 'objects'))],
     hint: 'Give NAMESPACE/POD, a UID, pvc/NAMESPACE/NAME, pv/NAME, driver/NAME, the name of a VolumeAttachment or volume, an absolute path, or a device.',
   })
+}
+
+/** What somebody may have meant who named nothing: of another namespace, of another kind, or written a little otherwise. */
+
+/** What a wrong namespace and a wrong kind count, in letters. */
+const OTHER_NAMESPACE = 0.3
+const OTHER_KIND = 0.5
+const MOST_NEAR = 5
+
+/** Where a name was looked for. */
+interface Searched {
+  /** "on node a" */
+  readonly place: string
+  /** How many of what. */
+  readonly counts: readonly string[]
+  /** What may well exist, for it could not be read (S3). */
+  readonly unread: readonly string[]
+  /** What can be given, where nothing is near. */
+  readonly hint: string
+}
+
+/** @param what as it was asked, with or without a kind */
+function nothingFound(
+  candidates: readonly Nameable[],
+  what: string,
+  { place, counts, unread, hint }: Searched,
+): NotFound {
+  const caveat = unread.length === 0 ? '' : `; not all ${unread.join(', ')} could be read`
+  return new NotFound(`"${what}" was not found ${place}; searched: ${counts.join(', ')}${caveat}`, {
+    // Names of a log are asked for by the hundred, and nobody reads the hints.
+    hint: () => {
+      const near = nearCandidates(candidates, what)
+      return near.length > 0 ? `Did you mean ${near.join(', ')}?` : hint
+    },
+  })
+}
+
+/** The nearest first, each thing once, as what to ask for. */
+function nearCandidates(candidates: readonly Nameable[], what: string): string[] {
+  const { kind, name } = splitPrefix(what)
+  const scored = candidates.flatMap((candidate) => {
+    const score = nearest(candidate.names, name)
+    if (score === undefined) return []
+    return [{ candidate, score: score + (kind === undefined || candidate.target.kind === kind ? 0 : OTHER_KIND) }]
+  })
+  const sorted = scored.toSorted((a, b) => a.score - b.score || compareText(a.candidate.ask, b.candidate.ask))
+  const seen = new Set<unknown>()
+  return sorted
+    .map(({ candidate }) => candidate)
+    .filter((candidate) => {
+      const thing = candidate.volume ?? candidate
+      return !seen.has(thing) && seen.add(thing)
+    })
+    .slice(0, MOST_NEAR)
+    .map(({ ask }) => ask)
+}
+
+/** By all of the name, or by its last part: the namespace may be another. */
+function nearest(names: readonly string[], wanted: string): number | undefined {
+  const own = wanted.slice(wanted.lastIndexOf('/') + 1)
+  const scores = names.flatMap((name) => {
+    const whole = distanceOf(wanted, name)
+    const inOther = own === wanted || own === '' ? undefined : distanceOf(own, name.slice(name.lastIndexOf('/') + 1))
+    return [whole ?? [], inOther === undefined ? [] : inOther + OTHER_NAMESPACE].flat()
+  })
+  return scores.length === 0 ? undefined : Math.min(...scores)
+}
+
+/** What a thing is, and where that was learned. Never what a secret, or an object's attributes or annotations, hold. */
+
+/** Facts of the object that was asked for; those of the volume behind it are the volume's (describe-volume.ts). */
+function identityOf(context: PlanContext, target: Target, volume: VolumeRow | undefined): Fact[] {
+  return factsOf(rowsOf(context, target, volume))
+}
+
+function rowsOf(context: PlanContext, target: Target, volume: VolumeRow | undefined): readonly Row[] {
+  const api = apiObjects(context)
+  switch (target.kind) {
+    case 'Pod':
+      return target.uids.flatMap((uid) => podRows(context, uid))
+    case 'PersistentVolumeClaim': {
+      const found = api.claim(target.namespace, target.name)
+      const { spec, status } = { ...objectOf(found) }
+      return [
+        ...claimRows(namespacedName(target), mapFound(found, claimRecord)),
+        ['Access modes', spec?.accessModes?.join(', ')],
+        ['Capacity', status?.capacity?.storage],
+      ]
+    }
+    case 'PersistentVolume': {
+      const spec = objectOf(api.volume(target.name))?.spec
+      const source = PLUGINS.map((plugin) => spec && plugin.sourceText?.(spec)).find((text) => text !== undefined)
+      return [
+        ...volumeRows(target.name, api.volumeRecord(target.name), source),
+        ['Capacity', spec?.capacity?.storage],
+        ['Mode', spec?.volumeMode],
+      ]
+    }
+    case 'VolumeAttachment':
+      return attachmentFacts(context, target.name)
+    case 'Volume':
+      return volume === undefined ? [] : nameRows(volume)
+    case 'Driver':
+      return driverRows(context, target.name)
+  }
+}
+
+function objectOf<T>(found: Lookup<T>): T | undefined {
+  return found.state === 'Found' ? found.object : undefined
+}
+
+function podRows({ classes, inputs }: PlanContext, uid: string): readonly Row[] {
+  const found = classes.of(uid)
+  const { pod, ref } = { ...found }
+  const name = ref?.name === undefined ? undefined : namespacedName(ref)
+  const directory = inputs.absolute(`pods/${uid}`)
+  return [
+    ['Pod', name, pod === undefined ? 'container runtime' : 'API'],
+    ['UID', uid, pod === undefined ? 'disk, mount table or container runtime' : 'API'],
+    ['Created', pod?.metadata.creationTimestamp],
+    ...deletionRows(pod?.metadata.deletionTimestamp, pod?.metadata.finalizers),
+    ['Directory', inputs.tree.has(`pods/${uid}`) ? directory : `${directory}: not there`, 'disk'],
+  ]
+}
+
+function attachmentFacts(context: PlanContext, name: string): readonly Row[] {
+  const { api, nodeName } = context.inputs.snapshot
+  const found = api?.volumeAttachments.find(({ metadata }) => metadata.name === name)
+  if (found === undefined) return []
+  const identity = found.spec.nodeName === nodeName ? identifyAttachment(context, found) : undefined
+  return [...attachmentRows(attachmentRecord(found)), ['Handle', identity?.handle, identity?.from ?? '']]
+}
+
+function driverRows({ inputs }: PlanContext, name: string): readonly Row[] {
+  const { api, csiSockets = [] } = inputs.snapshot
+  const entry = api?.csiNode?.spec.drivers?.find((each) => each.name === name)
+  const object = api?.csiDrivers.find(({ metadata }) => metadata.name === name)
+  return [
+    ['CSI driver', name, csiSockets.some(({ driver }) => driver === name) ? 'socket' : 'API and disk'],
+    ['Node ID', entry?.nodeID, 'CSINode'],
+    ['Lifecycle', object?.spec.volumeLifecycleModes?.join(', '), 'CSIDriver'],
+    ['fsGroup', object?.spec.fsGroupPolicy, 'CSIDriver'],
+    ['Created', object?.metadata.creationTimestamp, 'CSIDriver'],
+  ]
+}
+
+function nameRows({ uniqueName, unidentified, names }: VolumeRow): readonly Row[] {
+  return [
+    ['Unique name', uniqueName, "the kubelet's naming rule"],
+    ['Not identified', unidentified, 'disk'],
+    ['Also called', [...names].filter((name) => name !== uniqueName).join(', '), 'API and disk'],
+  ]
 }

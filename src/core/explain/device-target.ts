@@ -5,8 +5,7 @@ import { undeletedRoot } from '../mountinfo/deleted.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import type { Fact } from './explanation.ts'
-import type { PlaceTarget } from './places.ts'
-import { placeAt } from './places.ts'
+import { type PlaceTarget, placeAt } from './places.ts'
 
 const NUMBER = /^\d+:\d+$/
 

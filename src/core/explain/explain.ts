@@ -3,7 +3,10 @@
  * same look, and by the same pass, as a plan. Pure: who holds it is asked of the live node alone (live-holders.ts).
  */
 
+import { describePod } from '../cluster/context/kubectl.ts'
+import type { ProblemCode } from '../codes/codes.ts'
 import type { Held } from '../holders/live-holders.ts'
+import { kubectl } from '../lang/command.ts'
 import { defined } from '../lang/defined.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { VolumeRow } from '../ledger/row.ts'
@@ -16,14 +19,14 @@ import { namespacedName } from '../plan/pod-name.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { namedAmong } from '../reconcile/context/filter-operations.ts'
 import type { Decided } from '../reconcile/decisions.ts'
+import { whyNoDriver } from '../reconcile/drivers/why-no-driver.ts'
 import { type Asked, asker } from './asked.ts'
 import { type Concern, concernOf } from './concern.ts'
 import { type DescribedVolume, describeVolume } from './describe-volume.ts'
 import { isDeviceFile } from './device-target.ts'
-import { driverChain } from './driver-chain.ts'
+import { answering, driverChain, isExpected } from './driver-chain.ts'
 import { withWaiting } from './driver-target.ts'
-import { brokenDriver, driverNotes, driverSteps, whyFine } from './driver-verdict.ts'
-import type { DriverView, Explanation } from './explanation.ts'
+import type { DriverView, Explanation, Link, Verdict } from './explanation.ts'
 import { byWorst } from './matters-most.ts'
 import { nodeFacts } from './node-target.ts'
 import { podNotes, podViews } from './pods.ts'
@@ -217,4 +220,77 @@ function scopeWords(operations: readonly Operation[], plan: Plan, ledger: Ledger
   })
   if (found === undefined) return undefined
   return [...found.pods.flatMap((each) => ['--pod', each]), ...found.volumes.flatMap((each) => ['--volume', each])]
+}
+
+/** @returns undefined: it works, as far as is known, or is not meant to be here */
+function brokenDriver(context: PlanContext, view: DriverView, chain: readonly Link[]): Verdict | undefined {
+  const found = isExpected(view) ? faultOf(view, chain) : undefined
+  if (found === undefined) return undefined
+  const { code, message = whyNoDriver(context, view.name) } = found
+  return { state: 'problem', message, code }
+}
+
+function whyFine(view: DriverView): string {
+  const { published, staged } = view.dependents
+  if (!isExpected(view)) return 'the driver is not on this node, and nothing here depends on it'
+  return `the driver answers and is registered; ${staged.length} of its volumes are staged, ${published.length} published`
+}
+
+interface Fault {
+  readonly code: ProblemCode
+  /** Absent: why the driver cannot be called. */
+  readonly message?: string
+}
+
+function faultOf({ name, sockets, csiNode }: DriverView, chain: readonly Link[]): Fault | undefined {
+  const badLink = (kind: Link['kind']): Link | undefined =>
+    chain.find((link) => link.kind === kind && link.state === 'bad')
+  const called = sockets.find(({ answers }) => answers)
+  // Whether a driver is there is not known where nobody looked for sockets.
+  if (called === undefined)
+    return sockets.length > 0 || badLink('Socket') !== undefined ? { code: 'DriverUnavailable' } : undefined
+  const twice = badLink('Registration')
+  const says =
+    called.error !== undefined
+      ? `is not registered with the kubelet: ${called.error}`
+      : csiNode?.listed === false && badLink('CSINode') !== undefined
+        ? 'the CSINode object of this node does not list it'
+        : twice && `${twice.name} is not the socket in use: ${twice.says}`
+  return says === undefined
+    ? undefined
+    : { code: 'DriverRegistration', message: `CSI driver ${name} answers, but ${says}` }
+}
+
+/** The driver's own pod, by name. */
+function driverNotes(view: DriverView): string[] {
+  const pods = podsOf(view)
+  if (pods.length > 0) return pods.map((pod) => `the driver's pod: ${describePod(pod)}; ${logsOf(pod)}`)
+  return answering(view) === undefined ? [`${noPodOf(view)} (${DAEMON_SETS})`] : []
+}
+
+/** What the notes say, as what to type next: with a kubelet that runs nothing else brings the pod back. */
+function driverSteps(view: DriverView): NextStep[] {
+  const [own] = podsOf(view)
+  if (own !== undefined)
+    return [
+      { command: describePod(own), why: "why the driver's pod does not run as it should" },
+      { command: logsOf(own), why: 'what the driver says' },
+    ]
+  return answering(view) === undefined ? [{ command: DAEMON_SETS, why: noPodOf(view) }] : []
+}
+
+function podsOf({ pods }: DriverView): { readonly namespace: string; readonly name: string }[] {
+  return pods.flatMap(({ pod: { namespace, name } }) =>
+    namespace === undefined || name === undefined ? [] : [{ namespace, name }],
+  )
+}
+
+function logsOf({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+  return kubectl('logs', '-n', namespace, name, '--all-containers')
+}
+
+const DAEMON_SETS = kubectl('get', 'daemonset', '-A')
+
+function noPodOf({ name }: DriverView): string {
+  return `no pod of this node has ${name}'s directory: see whether its DaemonSet is to run here`
 }

@@ -1,5 +1,7 @@
 /** What a name may mean among all that has names on a node: whole names before the beginnings of UIDs. */
+
 import { VolctlError } from '../errors/errors.ts'
+import { volctl } from '../lang/command.ts'
 import { firstFew } from '../lang/first-few.ts'
 import type { SubjectKind } from './explanation.ts'
 import { splitPrefix } from './kinds.ts'
@@ -66,7 +68,7 @@ export class AmbiguousThing extends VolctlError {
   constructor(place: string, what: string, found: readonly Nameable[]) {
     const asks = found.map(({ ask, about }) => `${ask} (${about})`)
     const message = `"${what}" is ambiguous ${place}: ${firstFew(asks, MOST_CANDIDATES).join(', ')}`
-    super('AmbiguousName', message, { hint: `Name one of them: volctl explain ${found[0]?.ask}` })
+    super('AmbiguousName', message, { hint: `Name one of them: ${volctl('explain', found[0]?.ask ?? what)}` })
     this.asks = asks
   }
 }

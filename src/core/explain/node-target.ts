@@ -1,5 +1,7 @@
 /** This node as a whole: which machine it is, its kubelet, what is attached and in use, and every volume that it has or wants. */
+
 import { NotFound } from '../errors/errors.ts'
+import { volctl } from '../lang/command.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { VolumeRow } from '../ledger/row.ts'
 import type { Plan } from '../plan/plan.ts'
@@ -24,7 +26,7 @@ export function isThisNodeAsked({ inputs }: PlanContext, candidates: readonly Ca
   if (kind === undefined) return own.includes(what)
   if (kind !== 'Node') return false
   throw new NotFound(`node "${name}" is another node, or none: this one is ${nodeName}`, {
-    hint: `Run volctl on that node, or give a snapshot of it (--snapshot). Of this one: volctl explain node/${nodeName}`,
+    hint: `Run volctl on that node, or give a snapshot of it (--snapshot). Of this one: ${volctl('explain', `node/${nodeName}`)}`,
   })
 }
 

@@ -11,8 +11,7 @@ import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { deviceTarget, isDevice } from './device-target.ts'
 import type { Fact, Subject } from './explanation.ts'
-import type { PlaceTarget } from './places.ts'
-import { placeAt } from './places.ts'
+import { type PlaceTarget, placeAt } from './places.ts'
 
 /** @param given an absolute path, or "major:minor" @throws VolctlError NotFound */
 export function placeTarget(context: PlanContext, given: string): PlaceTarget {

@@ -1,9 +1,11 @@
 /** What is said of a pod: how it is judged, and what is to be known or done that no plan says. */
+
 import type { ActualInputs } from '../actual/actual-inputs.ts'
+import { commandLine } from '../lang/command.ts'
 import { defined } from '../lang/defined.ts'
 import type { Scope } from '../ledger/whose.ts'
+import { stopPod } from '../plan/kubelet-units.ts'
 import type { Plan } from '../plan/plan.ts'
-import { stopPod } from '../plan/stop-pod.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { howToStart } from '../reconcile/context/kubelet-unit.ts'
 import { podVerdict } from '../reconcile/decisions.ts'
@@ -32,14 +34,14 @@ function endingNotes(
   const isUp = kubelet?.running === true
   if (name === 'Frozen' && !isUp)
     return [
-      `Without a kubelet nothing stops the pod's containers: ${howToStart(kubelet)}, or stop them: ${stopPod(uid)}`,
+      `Without a kubelet nothing stops the pod's containers: ${howToStart(kubelet)}, or stop them: ${commandLine(...stopPod(uid))}`,
     ]
   if (name !== 'Finished' || (isUp && isBusy)) return []
   if (!isUp)
     return [
       `Then ${howToStart(kubelet)}: only the kubelet reports to the API server that the pod has ended and may be deleted`,
     ]
-  const log = kubelet?.unit === undefined ? '' : ` (journalctl -u ${kubelet.unit})`
+  const log = kubelet?.unit === undefined ? '' : ` (${commandLine('journalctl', '-u', kubelet.unit)})`
   return [`The kubelet has to report to the API server that the pod has ended; if it does not, read its log${log}`]
 }
 

@@ -11,8 +11,7 @@ import { StepFailed, StepInterrupted } from '../errors/operation-error.ts'
 import { Descent } from './descent.ts'
 import { asDirectory, isInMount, type OpenDirectory, openEntry } from './descriptors.ts'
 import { diskFailure } from './disk-failure.ts'
-import type { Ownership } from './ownership-bits.ts'
-import { isSkipped, ownedMode } from './ownership-bits.ts'
+import { isSkipped, type Ownership, ownedMode } from './ownership-bits.ts'
 
 export interface ChangeOwnershipOptions {
   /** Id of the mount that the directory must be in. */

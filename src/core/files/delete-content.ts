@@ -9,8 +9,10 @@
 
 import { lstatSync, rmdirSync, unlinkSync } from 'node:fs'
 import type { OutcomeCode } from '../codes/codes.ts'
+import { CLEAR_AWAY } from '../codes/path-codes.ts'
 import { errnoOf } from '../errors/errors.ts'
 import { StepFailed, StepInterrupted } from '../errors/operation-error.ts'
+import { commandLine } from '../lang/command.ts'
 import { Descent } from './descent.ts'
 import { entryPath, InOtherMount, type OpenDirectory, openBelow } from './descriptors.ts'
 import { diskFailure } from './disk-failure.ts'
@@ -138,13 +140,13 @@ class Walk {
 
 function unexpectedFile(path: string): StepFailed {
   return new StepFailed('UnexpectedFile', `${path} was not there when the plan was made, and is kept`, {
-    hint: 'Look at it; move it away or delete it yourself, then plan again.',
+    hint: CLEAR_AWAY,
   })
 }
 
 function foreignMount(path: string, cause: unknown): StepFailed {
   return new StepFailed('ForeignMount', `${path} is a mount point, and volctl never deletes the content of a mount`, {
     cause,
-    hint: `Find out who mounted it (findmnt ${path}); unmount it yourself if nothing needs it.`,
+    hint: `Find out who mounted it (${commandLine('findmnt', path)}), and have it taken off there; then plan again.`,
   })
 }

@@ -66,7 +66,9 @@ export async function askProcesses(search: ProcessSearch, reader: ProcessReader)
     ...hiddenProcesses(search.table),
     ...unseenNamespaces(search.others),
     ...keptNamespaces(namespaces, tables),
-    ...notSeen(asking),
+    ...(reader.signal?.aborted
+      ? [{ text: 'the look at processes was interrupted', hint: 'Plan again.' }]
+      : notSeen(asking)),
   ]
   const ofServers = question.slow.some(({ dev }) => question.fileSystems.includes(dev))
   return new Uses(uses, tables, unseen, ofServers)

@@ -2,18 +2,21 @@
  * Everybody who uses the content of a directory (S12, S13). The same answer makes an apply refuse a deletion and is shown by
  * an explanation.
  */
+
 import { posix } from 'node:path'
 import { errnoOf, errorMessage } from '../errors/errors.ts'
 import { StepInterrupted } from '../errors/operation-error.ts'
 import { isWithin } from '../files/path-within.ts'
 import { append } from '../lang/append.ts'
+import { commandLine } from '../lang/command.ts'
 import { undeletedPath } from '../mountinfo/deleted.ts'
 import { cannotHang } from '../mountinfo/file-systems.ts'
 import { placeOf } from '../mountinfo/linked-mounts.ts'
 import { containingMount, type Location, locate } from '../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
+import { whoMounted } from '../mountinfo/mount-words.ts'
 import { goesWith } from '../mountinfo/propagation.ts'
-import type { OtherNamespace, Unseen } from '../processes/mount-namespaces.ts'
+import { type OtherNamespace, type Unseen, unseenOf } from '../processes/mount-namespaces.ts'
 import type { ContentLook } from './content-look.ts'
 import { describeProcess } from './describe-holders.ts'
 import { type Holders, namespaceHolder } from './find-holders.ts'
@@ -59,7 +62,7 @@ const describeSocket = (path: string): string => `the unix socket that is bound 
 const NOBODY: Holders = { processes: [], namespaces: [], loops: [], kernel: [], unseen: [] }
 
 function unknownPlace(path: string, why: string): Unseen {
-  return { text: `${path} ${why}`, hint: `Look at what is there (findmnt -T ${path}).` }
+  return { text: `${path} ${why}`, hint: `Look at what is there (${commandLine('findmnt', '-T', path)}).` }
 }
 
 type ByMounts = Pick<Holders, 'namespaces' | 'kernel'>
@@ -116,11 +119,10 @@ function describeLayer(use: MountUse, look: ContentLook): string {
 function lostLayer(layer: Layer, look: ContentLook): Unseen {
   const use = { mount: layer.mount, how: 'layer', layer } as const
   const on = undeletedPath(layer.mount.mountPoint)
-  const pid = namespaceOf(layer.mount, look)?.pid
-  return {
-    text: `${describeLayer(use, look)} has a layer that its path does not lead to any more`,
-    hint: `If nobody needs it, unmount it (${pid === undefined ? '' : `nsenter -t ${pid} -m `}umount ${on}).`,
-  }
+  const other = namespaceOf(layer.mount, look)
+  const text = `${describeLayer(use, look)} has a layer that its path does not lead to any more`
+  if (other !== undefined) return unseenOf([other.pid], text)
+  return { text, hint: whoMounted(on) }
 }
 
 /** NFS exports of the directory, of something in it, or of a directory above that shows it. */

@@ -2,8 +2,7 @@
  * Where the layers of overlays are (S12). The path in an overlay's option is one in the namespace and root of the process that
  * mounted it, which may have ended. So it counts in every namespace that has the overlay, with links followed and without.
  */
-import type { Location } from '../mountinfo/location.ts'
-import { containingMount } from '../mountinfo/location.ts'
+import { containingMount, type Location } from '../mountinfo/location.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { LOOK_MOST } from '../processes/look-bounds.ts'
 import { fileAt, followLinks, isLocal, placesAt, type View } from './follow-links.ts'

@@ -4,8 +4,7 @@ import { StepFailed, StepInterrupted, StepTimedOut } from '../errors/operation-e
 import type { ChangeOwnershipOptions, OwnershipChange } from '../files/change-ownership.ts'
 import type { Shape } from '../json/shape.ts'
 import { defined } from '../lang/defined.ts'
-import type { CommandResult } from '../trust/programs.ts'
-import { runCommand } from '../trust/programs.ts'
+import { type CommandResult, runCommand } from '../trust/programs.ts'
 import { type WalkRequest, walkDone, walkFailed, walkProgress } from './walker-messages.ts'
 
 export interface Apart {
@@ -57,7 +56,7 @@ function givenUp(
   const seconds = Math.round(deadlineMs / 100) / 10
   return new StepTimedOut(`${path} was not given to a group within ${seconds} s${abandoned}`, {
     hint: stuck
-      ? 'Bring the server back, or unmount the volume yourself; then plan again.'
+      ? 'Bring back what the file system lies on, a server or a disk; then plan again.'
       : 'If the server answers, give a longer --timeout: files that are done keep their group.',
     stuck,
   })

@@ -6,6 +6,7 @@
  * neither followed nor written to. Unlike the kubelet's writer, it cleans up after a crash (a stale `..data_tmp`, links and
  * generations that are no longer needed), and after a failure the volume shows what it showed before (P25).
  */
+
 import {
   closeSync,
   lchownSync,
@@ -17,6 +18,7 @@ import {
   symlinkSync,
   unlinkSync,
 } from 'node:fs'
+import { CLEAR_AWAY } from '../codes/path-codes.ts'
 import { codeOf, errnoOf } from '../errors/errors.ts'
 import { StepFailed } from '../errors/operation-error.ts'
 import { takeBackAll, type Undo } from '../errors/undo.ts'
@@ -248,7 +250,7 @@ async function removeTree(path: string, mountId: number): Promise<void> {
 
 function notALink(path: string): StepFailed {
   return new StepFailed('UnexpectedFile', `${path} is not the symbolic link that the kubelet makes`, {
-    hint: 'Look at it, and move it away yourself; then plan again.',
+    hint: CLEAR_AWAY,
   })
 }
 

@@ -62,17 +62,21 @@ export interface PastApplies {
   readonly damaged: readonly { readonly file: string; readonly line: number; readonly why: string }[]
 }
 
-/** `last`: how many of the newest, 0 for all; `plan`: the beginning of a plan's ID. */
+/** `last`: how many of the newest, 0 for all; `plan`: the beginning of a plan's ID; `maxBytes`: of one file. */
 export interface Wanted {
   readonly last?: number
   readonly plan?: string
+  readonly maxBytes?: number
 }
 
 /** Of one file (S34): an apply of 100,000 operations makes one of 200 MB. */
 const MAX_BYTES = 400 * 1024 * 1024
 
 /** @returns none where there is no journal @throws VolctlError FileUnreadable */
-export function readJournal(directory: string, { last = 0, plan = '' }: Wanted = {}): PastApplies {
+export function readJournal(
+  directory: string,
+  { last = 0, plan = '', maxBytes = MAX_BYTES }: Wanted = {},
+): PastApplies {
   let found: PastApplies = { applies: [], damaged: [] }
   let path = directory
   let place: number | undefined
@@ -80,7 +84,10 @@ export function readJournal(directory: string, { last = 0, plan = '' }: Wanted =
     place = openTrustedDirectory(directory)
     for (const suffix of ['', ...Array.from({ length: KEPT_FILES }, (_, index) => `.${index + 1}`)]) {
       path = `${directory}/${JOURNAL_FILE}${suffix}`
-      const { applies, damaged } = toldBy(linesOf(place, `${JOURNAL_FILE}${suffix}`), `${JOURNAL_FILE}${suffix}`)
+      const { applies, damaged } = toldBy(
+        linesOf(place, `${JOURNAL_FILE}${suffix}`, maxBytes),
+        `${JOURNAL_FILE}${suffix}`,
+      )
       const wanted = applies.filter((apply) => (apply.plan ?? '').startsWith(plan))
       // Of none (-0) the slice is whole.
       found = { applies: [...wanted, ...found.applies].slice(-last), damaged: [...damaged, ...found.damaged] }
@@ -95,13 +102,13 @@ export function readJournal(directory: string, { last = 0, plan = '' }: Wanted =
   return found
 }
 
-function linesOf(directory: number, name: string): string[] {
+function linesOf(directory: number, name: string, maxBytes: number): string[] {
   let fd: number | undefined
   try {
     const file = openKept(directory, name)
     fd = file.fd
     requireOneName(file.stats)
-    return readToLimit(fd, MAX_BYTES).toString('utf8').split('\n')
+    return readToLimit(fd, maxBytes).toString('utf8').split('\n')
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return []
     throw error

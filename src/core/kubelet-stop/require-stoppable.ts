@@ -1,5 +1,7 @@
 /** Whether volctl may stop the unit that runs the kubelet (S35). Pure. */
+
 import { SafetyRefusal } from '../errors/errors.ts'
+import { commandLine } from '../lang/command.ts'
 import { firstFew } from '../lang/first-few.ts'
 import { runsApiServer } from '../plan/kubelet-units.ts'
 import type { UnitFacts } from './unit-facts.ts'
@@ -48,7 +50,7 @@ function requireSteady({ unit, activeState, subState, unitFileState, refusesManu
             : undefined
   if (why === undefined) return
   throw new SafetyRefusal('S35', 'KubeletNotStopped', why, {
-    hint: `volctl only stops a unit that runs, and that stays stopped: systemctl status ${unit}`,
+    hint: `volctl only stops a unit that runs, and that stays stopped: ${commandLine('systemctl', 'status', unit)}`,
   })
 }
 
@@ -72,7 +74,7 @@ function requireAlone(facts: UnitFacts, otherApi: boolean): void {
   }
   if (stopsToo.length > 0) {
     throw new SafetyRefusal('S35', 'KubeletNotStopped', `stopping ${unit} would stop ${stopsToo.join(', ')} as well`, {
-      hint: `See why: systemctl list-dependencies --reverse ${unit}`,
+      hint: `See why: ${commandLine('systemctl', 'list-dependencies', '--reverse', unit)}`,
     })
   }
 }

@@ -1,5 +1,6 @@
 /** Stops and starts the unit that runs the kubelet, and sets the timer of systemd that starts it whatever becomes of volctl (S35). */
 import { errorMessage, SafetyRefusal, VolctlError } from '../errors/errors.ts'
+import { commandLine } from '../lang/command.ts'
 import { hasSystemd, startingService, timerOf, unitProperties } from '../node/kubelet/systemctl.ts'
 import { pause } from '../processes/deadline.ts'
 import { runCommand } from '../trust/programs.ts'
@@ -24,7 +25,7 @@ export async function stopUnit(unit: string): Promise<void> {
   const failure = await asked('stop', unit, STOP_DEADLINE_MS)
   if (failure === undefined) return
   throw new VolctlError('CommandFailed', `${unit} did not stop: ${failure}`, {
-    hint: `See what it does: systemctl status ${unit}`,
+    hint: `See what it does: ${commandLine('systemctl', 'status', unit)}`,
   })
 }
 

@@ -4,10 +4,10 @@ import { VolctlError } from '../errors/errors.ts'
 import type { Explained } from '../explain/explain.ts'
 import type { Explanation, Place, Verdict, VolumeView } from '../explain/explanation.ts'
 import { AmbiguousThing } from '../explain/match-name.ts'
+import { shellWord, volctl } from '../lang/command.ts'
 import { count } from '../lang/count.ts'
 import { defined } from '../lang/defined.ts'
 import { firstFew } from '../lang/first-few.ts'
-import { isPlainWord } from '../lang/plain-word.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { canonicalNodeName } from '../node/kubelet/canonical-node-name.ts'
@@ -50,7 +50,9 @@ export function explainLine(
 function viewOf({ about: _, ...said }: Said, state?: NodeState, there?: string): SentenceView {
   const { kubelet, nodeName = 'NODE' } = { ...state?.snapshot }
   const unit = (there === undefined ? kubelet?.unit : undefined) ?? 'kubelet'
-  const next = said.next.replaceAll('{unit}', () => unit).replaceAll('{node}', () => there ?? nodeName)
+  const next = said.next.replace(/([\w.]+=)?\{(unit|node)\}/g, (_, before = '', what) =>
+    shellWord(before + (what === 'unit' ? unit : (there ?? nodeName))),
+  )
   return { ...said, next }
 }
 
@@ -190,7 +192,7 @@ const MOST_ALIKE = 3
 /** A few of them; the command that lists them fails with all. */
 function ambiguousText(ask: string, { asks }: AmbiguousThing): string {
   const few = firstFew(asks, MOST_ALIKE, 'and ').join(', ')
-  const list = asks.length > MOST_ALIKE && isPlainWord(ask) ? `; volctl explain ${ask} lists them` : ''
+  const list = asks.length > MOST_ALIKE ? `; ${volctl('explain', ask)} lists them` : ''
   return `is ambiguous here: ${few}${list}`
 }
 

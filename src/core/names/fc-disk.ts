@@ -1,7 +1,6 @@
 /** Names of a Fibre Channel volume: of its global directory, and of udev's links (P79, P80, P82). Pure. */
 import type { SharedSources } from '../model/objects.ts'
-import type { VolumeMode } from './volume-names.ts'
-import { uniqueVolumeName } from './volume-names.ts'
+import { uniqueVolumeName, type VolumeMode } from './volume-names.ts'
 
 export const FC_PLUGIN = 'kubernetes.io/fc'
 

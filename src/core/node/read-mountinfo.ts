@@ -17,9 +17,9 @@ export class WrongNamespace extends SafetyRefusal {
   /** A descriptor of the right namespace, opened while its process was pinned (S32). */
   readonly namespace: number
 
-  constructor(pid: number, why: string, namespace: number) {
+  constructor(why: string, namespace: number) {
     super('S6', 'WrongNamespace', `volctl runs in another mount namespace than ${why}`, {
-      hint: `Run volctl in that namespace: nsenter -t ${pid} -m volctl …`,
+      hint: 'Run volctl on the node itself, and not in a container or a mount namespace of its own.',
     })
     this.namespace = namespace
   }
@@ -49,7 +49,7 @@ export function checkMountNamespace(processes: NamespaceProcesses, proc = '/proc
   if (reference === undefined || wanted === undefined || own === undefined) return
   if (wanted !== own) {
     const why = kubelet === undefined ? 'PID 1' : `the kubelet (pid ${kubelet.pid})`
-    throw new WrongNamespace(reference.pid, why, openNamespace(reference, wanted))
+    throw new WrongNamespace(why, openNamespace(reference, wanted))
   }
   if (kubelet !== undefined) return
   const ours = onlyOnce(() => {
@@ -70,7 +70,7 @@ export function checkMountNamespace(processes: NamespaceProcesses, proc = '/proc
       'WrongNamespace',
       `PID 1 and the container runtime (pid ${runtime.pid}) have different mounts under ${rootDir}: ${difference}`,
       {
-        hint: `Start the kubelet, so that its namespace counts; or run volctl in the runtime's: nsenter -t ${runtime.pid} -m volctl …`,
+        hint: 'Start the kubelet, so that its namespace counts.',
       },
     )
   }

@@ -1,8 +1,8 @@
 /** Causes: why something on a node is not as it should be, once for all that hangs on it (`summary.causes`). The same in both scopes. */
-import { CAUSE_KINDS, type CauseKind } from '../codes/cause-kinds.ts'
+import { CAUSE_KINDS, type CauseKind } from '../codes/code-entry.ts'
 import { ALL_CODES, type Code } from '../codes/codes.ts'
 import { about, named } from '../json/json-schema.ts'
-import { list, object, oneOf, optional, type ShapeOf, text } from '../json/shape.ts'
+import { flag, list, object, oneOf, optional, type ShapeOf, text } from '../json/shape.ts'
 import { codeOf, count, pod, severity, users } from './operation-shape.ts'
 import { until } from './plan-shape.ts'
 import type { RowKey, Subject } from './subject.ts'
@@ -30,6 +30,8 @@ export interface CauseOf {
   readonly whose?: Subject | undefined
   /** It only follows: another finding has the words. */
   readonly follows?: true
+  /** A kubelet that starts ends it. */
+  readonly byStart?: true
   /** It has the cause of what is said of this volume on this node, where that needs a person. */
   readonly row?: RowKey
 }
@@ -61,6 +63,7 @@ const cause = about(
     message: text,
     users,
     remedy: about('What lifts it, as a person reads it.', list(text)),
+    byStart: optional(about('A kubelet that starts ends it.', flag)),
     affects: about<CauseAffects>('What hangs on it.', affects),
     until,
   }),

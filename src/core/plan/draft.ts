@@ -2,6 +2,7 @@
 
 import { causeOf, type ProblemCode, type WaitingCode } from '../codes/codes.ts'
 import { append } from '../lang/append.ts'
+import { volctl } from '../lang/command.ts'
 import { defined } from '../lang/defined.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { sha256Hex } from '../names/volume-names.ts'
@@ -52,7 +53,7 @@ export function notAsked(flag: string): Obstacle {
   return {
     code: 'NotAsked',
     message: 'done only on request: the kubelet may have been stopped to prevent this',
-    hint: `To ask for it: volctl apply ${flag}`,
+    hint: `To ask for it: ${volctl('apply', flag)}`,
   }
 }
 

@@ -1,5 +1,5 @@
+import { volctl } from '../lang/command.ts'
 import type { Insecure } from '../model/snapshot.ts'
-import { volctl } from './next-steps.ts'
 
 /** Why anyone on the network path could answer (S34). */
 export const INSECURE_API: Readonly<Record<Insecure, string>> = {

@@ -1,3 +1,5 @@
+import { PIPE, type Word } from '../lang/command.ts'
+
 /** Units that run an API server in the same process or under it: once they are stopped, the API server no longer answers volctl. */
 const WITH_API_SERVER: ReadonlySet<string> = new Set([
   'k3s.service',
@@ -8,4 +10,9 @@ const WITH_API_SERVER: ReadonlySet<string> = new Set([
 
 export function runsApiServer(unit: string): boolean {
   return WITH_API_SERVER.has(unit)
+}
+
+/** The command that stops a pod's sandbox and with it the containers, without a kubelet. */
+export function stopPod(uid: string): readonly Word[] {
+  return ['crictl', 'pods', '--label', `io.kubernetes.pod.uid=${uid}`, '-q', PIPE, 'xargs', '-r', 'crictl', 'stopp']
 }

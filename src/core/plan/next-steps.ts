@@ -1,17 +1,13 @@
 /** What to type next on this node. The first command is the next step; the others belong to it. */
+import { commandLine, type Word } from '../lang/command.ts'
 import { count } from '../lang/count.ts'
 import { formatDuration } from '../lang/duration.ts'
 import { firstFew } from '../lang/first-few.ts'
-import { shellWord } from '../lang/shell-word.ts'
 import type { Cause } from './cause.ts'
-import { isForgotten } from './forgotten.ts'
-import { runsApiServer } from './kubelet-units.ts'
-import type { NextStep, Plan } from './plan.ts'
-import { readyText } from './plan-summary.ts'
+import { runsApiServer, stopPod } from './kubelet-units.ts'
+import type { NextStep, Operation, OperationKind, Plan, Waiting } from './plan.ts'
+import { isForgotten, readyText, settledAt } from './plan-summary.ts'
 import { podName } from './pod-name.ts'
-import { settledAt } from './settled-at.ts'
-import { snapshotWords } from './snapshot-words.ts'
-import { stopPod } from './stop-pod.ts'
 
 export interface Given {
   /** Words of the command line that `apply` needs as well: `--orphans`, `--pod`, `shop/web-0`. */
@@ -21,42 +17,51 @@ export interface Given {
   /** Words that a command which only looks needs as well: --kubeconfig. */
   readonly reading?: readonly string[]
   readonly settleMs: number
+  /** What the last apply did not do (the journal has it): it is not advised again without a word. */
+  readonly failed?:
+    | readonly {
+        readonly kind: OperationKind
+        readonly volume?: string
+        readonly pod?: { readonly uid: string }
+        readonly message?: string
+      }[]
+    | undefined
   /** The file that the plan was made from, maybe on another machine. */
   readonly snapshot?: string | undefined
 }
 
 /** The plan with the next steps for a person. */
 export function withAdvice<T extends Plan>(plan: T, given: Given): T {
-  const steps = nextSteps(plan, given)
-  const { snapshot, wordsOnNode } = given
-  const placed = steps.map(({ onNode, ...step }) =>
-    wordsOnNode === undefined ? step : ofContainer({ ...step, onNode: onNode === true }, plan.node),
-  )
-  const next = snapshot === undefined ? placed : steps.map((step) => ofSnapshot(step, plan.node, snapshot))
+  const next = nextSteps(plan, given).map((step) => placed(step, plan.node, given))
   return { ...plan, summary: { ...plan.summary, ...(next.length > 0 && { next }) } }
 }
 
-/** `onNode`: the kubelet is down meanwhile, and no Pod starts. */
-interface Step extends NextStep {
+/** A step by the words of its command. `onNode`: the kubelet is down meanwhile, and no Pod starts. */
+interface Step extends Pick<NextStep, 'first' | 'why'> {
+  readonly argv: readonly Word[]
   readonly onNode?: boolean
 }
 
-/** volctl runs in a container; what stops or starts the kubelet, and volctl meanwhile, is typed on the node. */
-function ofContainer({ onNode = false, ...step }: Step, node: string): NextStep {
-  return step.command.startsWith('volctl ') && !onNode ? step : { ...step, node }
-}
-
-/** What reads, reads the snapshot; what acts, acts on the node. */
-function ofSnapshot({ onNode: _, ...step }: Step, node: string, snapshot: string): NextStep {
-  const { command } = step
-  const reads = /^volctl (?:explain|plan) /.test(`${command} `)
-  return reads ? { ...step, command: `${command}${snapshotWords(snapshot)}` } : { ...step, node }
+/**
+ * Where volctl runs in a container, what stops or starts the kubelet, and volctl meanwhile, is typed on the node. Of a snapshot, what
+ * reads, reads the snapshot; what acts, acts on the node.
+ */
+function placed({ argv, onNode, ...step }: Step, node: string, { snapshot, wordsOnNode }: Given): NextStep {
+  const [program, verb] = argv
+  const isOwn = program === 'volctl'
+  if (snapshot === undefined) {
+    const isHere = wordsOnNode === undefined || (isOwn && !onNode)
+    return { ...step, command: commandLine(...argv), ...(!isHere && { node }) }
+  }
+  return isOwn && (verb === 'explain' || verb === 'plan')
+    ? { ...step, command: commandLine(...argv, '--snapshot', snapshot) }
+    : { ...step, command: commandLine(...argv), node }
 }
 
 function nextSteps(plan: Plan, given: Given): readonly Step[] {
   const { refused } = plan
   if (refused !== undefined)
-    return [{ command: volctl('explain', refused.code), why: 'says why nothing is done, and what would lift it' }]
+    return [{ argv: ['volctl', 'explain', refused.code], why: 'says why nothing is done, and what would lift it' }]
   const drivers = driverSteps(plan, given)
   if (drivers.length > 0) return drivers
   const apply = [...applySteps(plan, given), ...podSteps(plan, given)]
@@ -69,70 +74,94 @@ function nextSteps(plan: Plan, given: Given): readonly Step[] {
   return others.flatMap((steps) => steps(plan, given)).slice(0, 1)
 }
 
-function applySteps({ summary }: Plan, { words }: Given): NextStep[] {
+/** How the last apply ended with one of these. */
+function lastTime(of: readonly (Operation | Waiting)[], { failed = [] }: Given): string {
+  const same = failed.find(({ kind, volume, pod }) =>
+    of.some((each) => each.kind === kind && each.volume?.name === volume && each.pod?.uid === pod?.uid),
+  )
+  return same === undefined ? '' : `; in the last apply ${same.kind} failed: ${same.message ?? 'it did not end'}`
+}
+
+function applySteps({ operations, summary }: Plan, given: Given): Step[] {
+  const { words } = given
   const { ready = 0, freedBy = [] } = summary
   if (ready > 0) {
-    return [{ command: volctl('apply', ...words), why: `asks, and carries out ${readyText(ready)}` }]
+    const again = lastTime(
+      operations.filter(({ blocked }) => blocked === undefined),
+      given,
+    )
+    return [{ argv: ['volctl', 'apply', ...words], why: `asks, and carries out ${readyText(ready)}${again}` }]
   }
   const held = heldSteps(summary, words)
   if (held.length > 0) return held
   return freedBy.slice(0, 1).map(({ flag, operations }) => ({
-    command: volctl('plan', ...words, flag),
+    argv: ['volctl', 'plan', ...words, flag],
     why: `shows what ${flag} would do: ${operations} more ${operations === 1 ? 'operation' : 'operations'}`,
   }))
 }
 
 /** Only if something waits that the kubelet never does; otherwise the kubelet is left alone. */
-function kubeletSteps(plan: Plan, { words, wordsOnNode = words, settleMs }: Given): Step[] {
+function kubeletSteps(plan: Plan, given: Given): Step[] {
+  const { words, wordsOnNode = words, settleMs } = given
   const { unit, state } = plan.inputs.kubelet
-  if (!plan.waiting.some(isForgotten)) return []
+  // Without its driver nothing of a volume is done, whether a kubelet runs or not.
+  const causes = plan.summary.causes?.filter(({ severity }) => severity !== 'info') ?? []
+  const silent = new Set(causes.flatMap(({ subject: { driver } }) => driver ?? []))
+  const forgotten = plan.waiting.filter((wait) => isForgotten(wait) && !silent.has(wait.volume?.driver ?? ''))
+  if (forgotten.length === 0) return []
   if (unit !== undefined && state === 'running') {
     const api = runsApiServer(unit) ? '; needs the --kubeconfig of another API server' : ''
-    const command = volctl('apply', '--stop-kubelet', ...wordsOnNode)
-    return [{ command, why: `stops ${unit} for what the kubelet never does, and starts it again${api}`, onNode: true }]
+    const argv = ['volctl', 'apply', '--stop-kubelet', ...wordsOnNode]
+    return [
+      {
+        argv,
+        why: `stops ${unit} for what the kubelet never does, and starts it again${api}${lastTime(forgotten, given)}`,
+        onNode: true,
+      },
+    ]
   }
   const stops = stopSteps(plan.inputs.kubelet)
   if (stops.length === 0) return []
   return [
     ...stops,
     {
-      command: volctl('apply', ...wordsOnNode),
+      argv: ['volctl', 'apply', ...wordsOnNode],
       why: `waits for the settle time of ${formatDuration(settleMs)}`,
       onNode: true,
     },
-    ...(unit === undefined ? [] : [{ command: `systemctl start ${shellWord(unit)}`, why: 'afterwards' }]),
+    ...(unit === undefined ? [] : [{ argv: ['systemctl', 'start', unit], why: 'afterwards' }]),
   ]
 }
 
 /** Without a unit: how to find what started the kubelet, and to end its process. */
-function stopSteps({ unit, pid, state }: Plan['inputs']['kubelet']): NextStep[] {
+function stopSteps({ unit, pid, state }: Plan['inputs']['kubelet']): Step[] {
   const pods = 'for what the kubelet never does; pods run on without it'
-  if (unit !== undefined) return [{ command: `systemctl stop ${shellWord(unit)}`, why: pods }]
+  if (unit !== undefined) return [{ argv: ['systemctl', 'stop', unit], why: pods }]
   if (state === 'mayReturn') return []
   if (pid === undefined)
     return [
       {
-        command: "pgrep -af 'kubelet|k3s|k0s'",
+        argv: ['pgrep', '-af', 'kubelet|k3s|k0s'],
         why: 'no unit of the kubelet is known: find its process, and stop what runs it',
       },
     ]
   return [
     {
-      command: `ps -o pid,ppid,lstart,args -p ${pid}`,
+      argv: ['ps', '-o', 'pid,ppid,lstart,args', '-p', `${pid}`],
       why: 'no unit of the kubelet is known: see that this is the kubelet, and what started it (PPID)',
     },
     {
-      command: `kill ${pid}`,
+      argv: ['kill', `${pid}`],
       why: `${pods}; what supervises the kubelet may start it again`,
     },
   ]
 }
 
 /** Who uses what would be taken away is known, and a person ends that. */
-function heldSteps({ causes = [] }: Plan['summary'], words: readonly string[]): NextStep[] {
+function heldSteps({ causes = [] }: Plan['summary'], words: readonly string[]): Step[] {
   const [worst] = causes.filter(({ severity }) => severity === 'error')
   if (worst?.code !== 'HeldBy' || worst.affects.operations.length === 0) return []
-  return [{ first: endOf(worst.users), command: volctl('apply', ...words), why: 'does what waits for that' }]
+  return [{ first: endOf(worst.users), argv: ['volctl', 'apply', ...words], why: 'does what waits for that' }]
 }
 
 /** Of more processes than this the first few are named. */
@@ -140,9 +169,13 @@ const USERS_AT_MOST = 3
 
 /** `stop sleep (pid 191)`: how a person ends a use. */
 export function endOf(users: Cause['users'] = []): string {
-  if (users.length === 0) return 'end that use'
+  // Nobody ends process 1 (S37).
+  return users.length === 0 || users.some(({ pid }) => pid === 1) ? 'end that use' : `stop ${usersText(users)}`
+}
+
+export function usersText(users: NonNullable<Cause['users']>): string {
   const names = users.map(({ pid, process }) => `${process} (pid ${pid})`)
-  return `stop ${firstFew(names, USERS_AT_MOST, 'and ').join(', ')}`
+  return firstFew(names, USERS_AT_MOST, 'and ').join(', ')
 }
 
 /** Of a kubelet that stopped a moment ago: apply waits unasked (S11). An error is looked at first. */
@@ -151,23 +184,23 @@ function settleSteps(plan: Plan, { words, wordsOnNode = words }: Given): Step[] 
   const left = (settledAt(plan) ?? Number.NaN) - Date.parse(plan.createdAt)
   if (!(left > 0)) return []
   const why = `waits the ${formatDuration(left)} that are left of the settle time, and asks`
-  return [{ command: volctl('apply', ...wordsOnNode), why, onNode: true }]
+  return [{ argv: ['volctl', 'apply', ...wordsOnNode], why, onNode: true }]
 }
 
 /** Causes that a kubelet which starts makes no worse. */
 const HARMLESS: ReadonlySet<Cause['kind']> = new Set<Cause['kind']>(['driver', 'missing', 'volume'])
 
 /** A driver of this node comes with the kubelet: where nothing speaks against one that starts, all else can wait for it. */
-function driverSteps({ inputs: { kubelet }, summary: { causes = [] } }: Plan, { words }: Given): NextStep[] {
+function driverSteps({ inputs: { kubelet }, summary: { causes = [] } }: Plan, { words }: Given): Step[] {
   const errors = causes.filter(({ severity }) => severity === 'error')
   const stuck = errors.find(
-    ({ kind, affects: { operations, waiting } }) => kind === 'driver' && operations.length + waiting > 0,
+    ({ byStart, affects: { operations, waiting } }) => byStart && operations.length + waiting > 0,
   )
   if (stuck === undefined || kubelet.state !== 'stopped' || kubelet.unit === undefined) return []
   if (!errors.every(({ kind }) => HARMLESS.has(kind))) return []
   return [
-    { command: `systemctl start ${shellWord(kubelet.unit)}`, why: 'starts the drivers; it then does most of this' },
-    { command: volctl('plan', ...words), why: 'what it leaves' },
+    { argv: ['systemctl', 'start', kubelet.unit], why: 'starts the drivers; it then does most of this' },
+    { argv: ['volctl', 'plan', ...words], why: 'what it leaves' },
   ]
 }
 
@@ -178,18 +211,18 @@ const PODS_AT_MOST = 3
  * A pod that was deleted and still runs is stopped by the runtime: a kubelet that starts unmounts its volumes before (O2). So is one that
  * has ended and keeps something waiting while no kubelet runs. A runtime that does not answer stops nothing.
  */
-function podSteps(plan: Plan, { words }: Given): NextStep[] {
+function podSteps(plan: Plan, { words }: Given): Step[] {
   const { causes = [] } = plan.summary
   if (plan.inputs.runtime.pods === 0 && causes.some(({ code }) => code === 'RuntimeUnknown')) return []
   const stops = causes.flatMap(({ key, code, severity, subject: { pod } }) => {
     if (severity !== 'error' || pod === undefined) return []
     const is = code === 'PodGoneButRunning' ? 'was deleted' : isEnding(plan, key) ? 'is ending' : undefined
-    return is === undefined ? [] : { command: stopPod(pod.uid), why: `stops pod ${podName(pod)}, which ${is}` }
+    return is === undefined ? [] : { argv: stopPod(pod.uid), why: `stops pod ${podName(pod)}, which ${is}` }
   })
   if (stops.length === 0) return []
   return [
     ...(stops.length > PODS_AT_MOST ? stops.slice(0, 1) : stops),
-    { command: volctl('plan', ...words), why: 'what that frees' },
+    { argv: ['volctl', 'plan', ...words], why: 'what that frees' },
   ]
 }
 
@@ -201,7 +234,7 @@ function isEnding(plan: Plan, key: string): boolean {
 }
 
 /** What is known about the worst thing that volctl does nothing about, and that ends with no kubelet that starts. */
-function lookSteps(plan: Plan, given: Given): NextStep[] {
+function lookSteps(plan: Plan, given: Given): Step[] {
   const { words, reading = [] } = given
   const { summary, createdAt } = plan
   const ended = new Set(endedByStart(plan))
@@ -213,7 +246,7 @@ function lookSteps(plan: Plan, given: Given): NextStep[] {
     pressing && explain(subjectOf(pressing), reading),
     passing && laterStep(passing, createdAt, given),
     directories && {
-      command: volctl('plan', ...words, '--orphans'),
+      argv: ['volctl', 'plan', ...words, '--orphans'],
       why: 'shows also the directories and the emptyDir data of deleted pods',
     },
   ]
@@ -221,41 +254,41 @@ function lookSteps(plan: Plan, given: Given): NextStep[] {
 }
 
 /** What ends at a known time is looked at again then. */
-function laterStep(cause: Cause, createdAt: string, { words, reading = [] }: Given): NextStep | undefined {
+function laterStep(cause: Cause, createdAt: string, { words, reading = [] }: Given): Step | undefined {
   const { until } = cause
   if (until === undefined || !(Date.parse(until) > Date.parse(createdAt)))
     return explain(subjectOf(cause), reading, 'says what the volume waits for')
   return {
-    command: volctl('plan', ...words),
+    argv: ['volctl', 'plan', ...words],
     why: `again after ${until.slice(11, 19)}Z: what the kubelet has not done by then`,
   }
 }
 
-function explain(what: string, reading: readonly string[], why = 'says what is wrong, and what to do'): NextStep {
-  return { command: volctl('explain', ...reading, what), why }
+function explain(what: string, reading: readonly string[], why = 'says what is wrong, and what to do'): Step {
+  return { argv: ['volctl', 'explain', ...reading, what], why }
 }
 
 /** Of what was named a kubelet that starts ends all that is left: whether it may start, the whole plan says. */
-function restSteps(plan: Plan, { reading = [] }: Given): NextStep[] {
+function restSteps(plan: Plan, { reading = [] }: Given): Step[] {
   const { filtered, causes = [] } = plan.summary
   if (filtered === 0 || causes.length === 0 || !isDown(plan)) return []
   if (!causes.every((cause) => endsByStart(cause) && cause.affects.waiting === 0)) return []
-  return [{ command: volctl('plan', ...reading), why: `shows what was left out (${filtered}), and what comes then` }]
+  return [{ argv: ['volctl', 'plan', ...reading], why: `shows what was left out (${filtered}), and what comes then` }]
 }
 
 /** Nothing is left for volctl to do, with any flags, and the kubelet is down. */
-function startSteps(plan: Plan): NextStep[] {
+function startSteps(plan: Plan): Step[] {
   const unit = unitToStart(plan)
   if (unit === undefined) return []
   const ended = endedByStart(plan)
   if (ended.some(({ code }) => code === 'LeftToKubelet'))
-    return [{ command: `systemctl start ${shellWord(unit)}`, why: 'the kubelet then sets up what is left' }]
+    return [{ argv: ['systemctl', 'start', unit], why: 'the kubelet then sets up what is left' }]
   const volumes = new Set(ended.flatMap(({ subject, affects }) => subject.volume ?? affects.volumes)).size
   const why =
     volumes === 0
       ? 'nothing is left to do: start the kubelet'
       : `the attach/detach controller then goes on with ${count(volumes, 'volume')}`
-  return [{ command: `systemctl start ${shellWord(unit)}`, why }]
+  return [{ argv: ['systemctl', 'start', unit], why }]
 }
 
 /** Undefined: it is not down, it has none, or not all was seen. */
@@ -293,9 +326,4 @@ function subjectOf({ subject: { driver, pod, volume, object, path }, affects, co
   }
   const [first] = affects.pods
   return volume ?? path ?? (first === undefined ? affects.volumes[0] : podName(first)) ?? code
-}
-
-/** A command line of volctl, each word as a shell needs it. */
-export function volctl(...words: readonly string[]): string {
-  return ['volctl', ...words.map(shellWord)].join(' ')
 }

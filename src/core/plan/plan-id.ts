@@ -1,4 +1,6 @@
+import { defined } from '../lang/defined.ts'
 import { sha256Hex } from '../names/volume-names.ts'
+import type { ClusterOperation, ClusterPlan } from './cluster-plan.ts'
 import type { Operation, ReviewedPlan } from './plan.ts'
 
 /** The id of a plan in the journal: the same for its saved file, and for another plan of the same state. */
@@ -13,4 +15,43 @@ function aboutOf({ id, kind, pod, volume, paths, steps, after, blocked, attachme
     ...[id, kind, pod?.uid, uniqueName, driver, handle, device, blocked?.code, attachment?.uid],
     ...[paths, after, steps.map(({ op, target, detail, source, options }) => [op, target, detail, source, options])],
   ]
+}
+
+/**
+ * The id of a cluster's plan, as the journal has it, and the digest that a person repeats before finalizers are taken off: the same
+ * for its saved file, and for another plan of the same state.
+ */
+export function clusterPlanId({ cluster, operations }: Pick<ClusterPlan, 'cluster' | 'operations'>): string {
+  return sha256Hex(
+    JSON.stringify(['cluster', cluster.uid ?? cluster.server, operations.map(aboutClusterOperation)]),
+  ).slice(0, 12)
+}
+
+/** Does it take off finalizers, so that its digest has to be repeated? */
+export function stripsFinalizers({ operations }: Pick<ClusterPlan, 'operations'>): boolean {
+  return operations.some(
+    ({ blocked, steps }) => blocked === undefined && steps.some(({ op }) => op === 'removeFinalizers'),
+  )
+}
+
+/** The plan as it is shown: with its digest, where that has to be repeated. */
+export function withDigest({ digest: _, ...plan }: ClusterPlan): ClusterPlan {
+  return { ...plan, ...defined({ digest: stripsFinalizers(plan) ? clusterPlanId(plan) : undefined }) }
+}
+
+/** Lists, in a fixed order. Of an attachment only what it is, since its version changes with each word of its attacher. */
+function aboutClusterOperation({
+  id,
+  kind,
+  node,
+  volume,
+  pods,
+  steps,
+  after,
+  blocked,
+  attachment,
+}: ClusterOperation): unknown {
+  const stepTexts = steps.map((step) => [step.op, step.target, ...('finalizers' in step ? step.finalizers : [])])
+  const uids = pods.map(({ uid }) => uid)
+  return [id, kind, node, volume.uniqueName, uids, stepTexts, after, blocked?.code, attachment.name, attachment.uid]
 }

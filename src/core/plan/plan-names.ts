@@ -1,5 +1,5 @@
-import type { Operation, Plan, PodRef, VolumeRef } from './plan.ts'
-import { podTexts } from './pod-texts.ts'
+import type { Operation, Plan, PodRef, VolumeRef, Waiting } from './plan.ts'
+import { podName } from './pod-name.ts'
 
 /** A screen's names for the operations and pods of one plan: row numbers, and UIDs as short as they are unique. */
 export class PlanNames {
@@ -46,4 +46,59 @@ export class PlanNames {
 export function shownVolume({ pod, volume }: { readonly pod?: PodRef; readonly volume?: VolumeRef }): string {
   if (volume === undefined) return '-'
   return (pod === undefined ? volume.persistentVolume : volume.podVolumeName) ?? volume.name
+}
+
+/** By what each is about. */
+export function openLines({ operations, waiting, problems }: Plan): ReadonlyMap<string, string> {
+  const errors = problems.filter(({ severity }) => severity === 'error')
+  return new Map([
+    ...operations.map((each) => line(each, each.blocked === undefined ? 'ready' : `blocked: ${each.blocked.message}`)),
+    ...waiting.map((each) => line(each, `waits: ${each.message}`)),
+    ...errors.map(({ code, message, about }): [string, string] => [
+      `${code} ${about.pod ?? about.volume ?? about.path ?? ''}`.trim(),
+      `error: ${message}`,
+    ]),
+  ])
+}
+
+function line(of: Operation | Waiting, says: string): [string, string] {
+  const what = [of.kind, of.volume && shownVolume(of), of.pod && `of ${podName(of.pod)}`]
+  const name = what.filter((each) => each !== undefined).join(' ')
+  return [name, `${name}: ${says}`]
+}
+
+/** Users of docker and crictl are used to shortened ids; a UUID has eight digits before its first hyphen. */
+const LEAST = 8
+
+/**
+ * `shop/web-0`; with the beginning of the UID where two pods have the name; that alone where no name is known.
+ *
+ * @param pods all on the screen: a beginning is as long as it takes to be no other pod's
+ */
+export function podTexts(pods: readonly PodRef[]): (pod: PodRef) => string {
+  const byUid = new Map(pods.map((pod) => [pod.uid, pod]))
+  const short = shortest([...byUid.keys()])
+  const called = Map.groupBy(byUid.values(), podName)
+  return (pod) => {
+    const beginning = short.get(pod.uid) ?? pod.uid
+    if (pod.name === undefined) return beginning
+    const name = podName(pod)
+    return (called.get(name)?.length ?? 0) > 1 ? `${name} (${beginning})` : name
+  }
+}
+
+function shortest(uids: readonly string[]): ReadonlyMap<string, string> {
+  const sorted = uids.toSorted()
+  return new Map(
+    sorted.map((uid, index) => {
+      const shared = Math.max(sharedLength(uid, sorted[index - 1]), sharedLength(uid, sorted[index + 1]))
+      return [uid, uid.slice(0, Math.max(LEAST, shared + 1))]
+    }),
+  )
+}
+
+function sharedLength(a: string, b = ''): number {
+  let length = 0
+  while (length < a.length && a[length] === b[length]) length += 1
+  return length
 }

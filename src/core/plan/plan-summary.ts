@@ -1,6 +1,16 @@
 /** The counts of a plan: they add up to its operations. */
-import { counted } from '../lang/counted.ts'
-import type { Blocked, FreedBy, LiftingFlag, Operation, OperationKind, PlanSummary } from './plan.ts'
+import { counted } from '../lang/count.ts'
+import type {
+  Blocked,
+  FreedBy,
+  LiftingFlag,
+  Operation,
+  OperationKind,
+  Plan,
+  PlanSummary,
+  VolumeRef,
+  Waiting,
+} from './plan.ts'
 
 /** An operation of either scope, as far as it is counted. */
 export type Counted<Kind extends OperationKind> = Pick<Operation, 'id' | 'after'> & {
@@ -75,4 +85,34 @@ export function liftingFlag({
   // A detach that is not asked for is a cluster's, and takes finalizers off.
   if (blocked?.code !== 'NotAsked' || kind === 'DetachVolume') return undefined
   return kind === 'ExpandVolume' ? '--expand' : '--remount'
+}
+
+/**
+ * A running kubelet lists the volumes that it knows in node.status.volumesInUse. It unstages these within seconds, or
+ * tries again at least every 2 min 2 s; a volume that is not listed is forgotten, and the kubelet never looks for it
+ * again.
+ */
+export function isForgotten({ code, kind, volume }: Waiting): boolean {
+  return code === 'KubeletRunning' && (kind === 'UnmountDevice' || kind === 'UnmapDevice') && volume?.inUse === false
+}
+
+/**
+ * When the settle time of a kubelet that has just stopped is over (S11), in milliseconds since the epoch by this host's clock.
+ * Undefined: nothing waits for that, or nothing shows when the kubelet stopped.
+ */
+export function settledAt({ waiting, inputs }: Pick<Plan, 'waiting' | 'inputs'>): number | undefined {
+  if (inputs.kubelet.state !== 'stopped') return undefined
+  const ends = waiting.flatMap(({ code, until }) =>
+    code === 'Settling' && until !== undefined ? [Date.parse(until)] : [],
+  )
+  return ends.length === 0 ? undefined : Math.max(...ends)
+}
+
+/** Volumes that the kubelet fills from the API: nobody's data. */
+const API_CONTENT: ReadonlySet<string> = new Set(
+  ['configmap', 'secret', 'projected', 'downward-api'].map((name) => `kubernetes.io/${name}`),
+)
+
+export function isApiContent(volume: VolumeRef | undefined): boolean {
+  return volume !== undefined && API_CONTENT.has(volume.plugin)
 }

@@ -5,12 +5,13 @@ import { registeredDriver, stages } from '../actual/csi-drivers.ts'
 import { stagedShownBy } from '../actual/staged-on-device.ts'
 import { readStateFile } from '../actual/state-file.ts'
 import { baseName, parentOf } from '../actual/tree.ts'
+import { CLEAR_AWAY } from '../codes/path-codes.ts'
 import { apiLookup } from '../desired/api-lookup.ts'
 import { allowsLifecycle, isEphemeral, kubeletSetsGroup } from '../desired/csi-volume.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
+import { volctl } from '../lang/command.ts'
 import { defined } from '../lang/defined.ts'
 import { ownValue } from '../lang/own-value.ts'
-import { shellWord } from '../lang/shell-word.ts'
 import type { CsiDriver } from '../model/objects.ts'
 import { csiGlobalDir } from '../names/volume-names.ts'
 import type { Obstacle } from '../plan/draft.ts'
@@ -100,7 +101,7 @@ function unconfirmedMount(context: SetUpContext, volume: VolumeToMount): Obstacl
   return {
     code: 'IdentityUnconfirmed',
     message: `${shown.mountPoint} is mounted, but its vol_data.json is missing, and no staged volume on device ${shown.dev} proves that its volume handle is ${handle}`,
-    hint: `Check the volume handle in the storage system; then: volctl plan --handle ${shellWord(`${specName}=${handle}`)}`,
+    hint: `Check the volume handle in the storage system; then: ${volctl('plan', '--handle', `${specName}=${handle}`)}`,
   }
 }
 
@@ -129,7 +130,7 @@ function stagingObstacle({ inputs }: SetUpContext, volume: VolumeToMount, first:
   return {
     code: 'DataUnderMountPoint',
     message: `${inputs.absolute(data.path)} is in the directory where the volume is to be staged`,
-    hint: 'Look at the file; move it away or delete it, then plan again.',
+    hint: CLEAR_AWAY,
   }
 }
 

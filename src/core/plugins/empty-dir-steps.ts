@@ -1,5 +1,7 @@
 /** How an emptyDir is made, alone or inside a volume that is built on one (P22, P36, P37). */
+
 import type { VolumeToMount } from '../desired/desired-state.ts'
+import { whoMounted } from '../mountinfo/mount-words.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
 import { podVolumeDir, readyMarker } from './paths.ts'
@@ -55,6 +57,6 @@ export function inTheWay(path: string, what: string): Obstacle {
   return {
     code: 'ForeignMount',
     message: `${what} that does not belong to the volume is mounted on ${path}`,
-    hint: `Find out who mounted it (findmnt ${path}); unmount it if nothing needs it, then plan again.`,
+    hint: whoMounted(path),
   }
 }

@@ -1,10 +1,13 @@
 /** Mount namespaces other than volctl's own, each read once through one of its processes. */
+
 import { readdirSync, readlinkSync } from 'node:fs'
 import { errnoOf, VolctlError } from '../errors/errors.ts'
 import { isWithin } from '../files/path-within.ts'
+import { commandLine } from '../lang/command.ts'
 import { count } from '../lang/count.ts'
 import { type Location, pathThrough } from '../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
+import { whoMounted } from '../mountinfo/mount-words.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import { tableAt } from '../mountinfo/stable-table.ts'
 import { kernelText, kernelTextIfAny, linkIfAny, namespaceOf } from '../trust/kernel.ts'
@@ -102,7 +105,9 @@ const MOST_NAMED = 4
 
 /** What these processes do could not be seen. */
 export function unseenOf(pids: readonly number[], text: string): Unseen {
-  const look = `ps -fp ${pids.slice(0, MOST_NAMED).join(',')}`
+  // Nobody ends process 1.
+  if (pids.includes(1)) return { text, hint: 'Plan again.' }
+  const look = commandLine('ps', '-fp', pids.slice(0, MOST_NAMED).join(','))
   return { text, hint: `Look at what it does (${look}) and end it if nobody needs it, or reboot.` }
 }
 
@@ -155,7 +160,7 @@ export function keptNamespaces(
       : [
           {
             text: `a mount namespace that no process is in is kept by ${mount.mountPoint}`,
-            hint: `Look at what is mounted there (nsenter --mount=${mount.mountPoint} findmnt), and unmount it if nobody needs it.`,
+            hint: whoMounted(mount.mountPoint),
           },
         ]),
   ]

@@ -5,7 +5,7 @@
 
 import { baseName } from '../actual/tree.ts'
 import { nameCauses } from '../causes/node-causes.ts'
-import type { CauseKind } from '../codes/cause-kinds.ts'
+import type { CauseKind } from '../codes/code-entry.ts'
 import { causeOf, isCodeOf, type ProblemCode, type WaitingCode } from '../codes/codes.ts'
 import { readFailures, spoilsList, subjectOf } from '../desired/read-failures.ts'
 import { defined } from '../lang/defined.ts'

@@ -7,19 +7,20 @@ import { readStateFile } from '../actual/state-file.ts'
 import { parentOf } from '../actual/tree.ts'
 import { isPlainPath } from '../files/path-name.ts'
 import { append } from '../lang/append.ts'
+import { volctl } from '../lang/command.ts'
 import { defined } from '../lang/defined.ts'
 import { onceFor } from '../lang/once-for.ts'
 import type { InUse, NodeSnapshot } from '../model/snapshot.ts'
 import { Covers } from '../mountinfo/covers.ts'
 import { fileSystemText } from '../mountinfo/file-systems.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
+import { whoMounted } from '../mountinfo/mount-words.ts'
 import { goesWith } from '../mountinfo/propagation.ts'
 import type { Draft, Obstacle, Rule } from '../plan/draft.ts'
 import { TAKING_AWAY } from '../plan/kinds.ts'
 import type { ExpectedMount } from '../plan/plan.ts'
 import { takenBy } from '../plan/taken-by.ts'
 import type { PlanContext } from './context/context.ts'
-import { whoMounted } from './context/hints.ts'
 import { outOfReachObstacle, stateFileObstacle } from './context/unread.ts'
 import { lazilyDetachedRule, lazyMemoryObstacle } from './obstacles/lazy-detachments.ts'
 
@@ -121,7 +122,7 @@ function allDeadObstacle(driver: string, seen: readonly DriverMount[], gonePods:
   return {
     code: 'OutageSuspected',
     message: `all ${dead.length} ${dead.length < seen.length ? "pods' mounts" : 'mounts'} of driver ${driver} are dead at the same time: its backend seems to be down`,
-    hint: `Bring the backend back and plan again. If it is gone for good: volctl plan --accept-outage ${gonePods}`,
+    hint: `Bring the backend back and plan again. If it is gone for good: ${volctl('plan', '--accept-outage', `${gonePods}`)}`,
   }
 }
 

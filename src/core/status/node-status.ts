@@ -6,7 +6,7 @@
  * `mounted`, `inUse.computed` and `attach.attached` of the rows (R314, R330, R814).
  */
 import { compareText } from '../lang/compare-text.ts'
-import { counted } from '../lang/counted.ts'
+import { counted } from '../lang/count.ts'
 import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
 import { type NameFault, requireNamed, type Typed } from '../plan/name-faults.ts'

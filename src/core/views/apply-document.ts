@@ -1,4 +1,4 @@
-import { counted } from '../lang/counted.ts'
+import { counted } from '../lang/count.ts'
 import { defined } from '../lang/defined.ts'
 import type { ClusterPlan } from '../plan/cluster-plan.ts'
 import type {

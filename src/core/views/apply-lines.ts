@@ -1,23 +1,24 @@
 /** What an apply says, line by line. */
-
 import type { Answer } from '../answer/answer.ts'
-import { answerAfter, clusterAnswerAfter } from '../answer/apply-end.ts'
-import type { ClusterGiven } from '../answer/cluster-answer.ts'
+import { type ClusterGiven, clusterAnswerOf } from '../answer/cluster-answer.ts'
 import { openText } from '../answer/counts.ts'
+import { answerOf } from '../answer/make-answer.ts'
+import { causeOf } from '../codes/codes.ts'
 import { byteText } from '../lang/byte-text.ts'
+import { volctl } from '../lang/command.ts'
 import { count } from '../lang/count.ts'
 import { formatDuration } from '../lang/duration.ts'
-import { isApiContent } from '../plan/api-content.ts'
+import { terminalSafe } from '../lang/terminal-safe.ts'
 import type { ClusterPlan } from '../plan/cluster-plan.ts'
 import type { ApplyEvent, ApplyResult, ClusterApplyResult, Outcome, OutcomeState } from '../plan/events.ts'
-import { type Given, withAdvice } from '../plan/next-steps.ts'
-import { DEFAULT_SETTLE_MS, OPERATION_KINDS, type Plan } from '../plan/plan.ts'
+import { endOf, type Given, withAdvice } from '../plan/next-steps.ts'
+import { DEFAULT_SETTLE_MS, type NextStep, OPERATION_KINDS, type Operation, type Plan } from '../plan/plan.ts'
 import { type PlanNames, shownVolume } from '../plan/plan-names.ts'
+import { isApiContent } from '../plan/plan-summary.ts'
+import { namespacedName } from '../plan/pod-name.ts'
 import { nextText, renderAnswer } from './answer-view.ts'
 import { downtimeText } from './downtime-view.ts'
-import type { Palette } from './palette.ts'
-import type { Screen } from './screen.ts'
-import { terminalSafe } from './terminal-safe.ts'
+import type { Palette, Screen } from './screen.ts'
 import { podText } from './words.ts'
 import { type Width, wrapped } from './wrap.ts'
 
@@ -209,4 +210,63 @@ function deletedText(outcomes: readonly Outcome[], { operations }: Pick<Plan, 'o
     data.files > 0 ? ` Deleted ${count(data.files, 'file')}, ${byteText(data.bytes)}.` : '',
     copies > 0 ? ` Removed ${count(copies, 'file')} that the kubelet made.` : '',
   ].join('')
+}
+
+/** The answer at the end of an apply: that of the fresh look; next comes what lifts the first thing that failed. */
+
+interface Ended {
+  readonly outcomes: readonly Outcome[]
+}
+
+/** @param plan what was carried out; an outcome has only the ids of its operations @param after with its next steps @param given the flags in force */
+function answerAfter({ outcomes }: Ended, { operations }: Pick<Plan, 'operations'>, after: Plan, given: Given): Answer {
+  const failed = failedOf(outcomes, operations)
+  const step = failed && stepAfter(...failed, after, given)
+  return { ...answerOf(after), notes: [], ...(step !== undefined && { next: [step] }) }
+}
+
+function clusterAnswerAfter(
+  { outcomes }: Ended,
+  { operations }: Pick<ClusterPlan, 'operations'>,
+  after: ClusterPlan,
+  given: ClusterGiven,
+): Answer {
+  const failed = failedOf(outcomes, operations)
+  if (failed === undefined) return { ...clusterAnswerOf(after, given), notes: [] }
+  const [, { attachment }] = failed
+  const command = volctl('plan', '--cluster', ...(given.reading ?? []), `va/${attachment.name}`)
+  return { ...clusterAnswerOf(after, given), notes: [], next: [{ command, why: WHY }] }
+}
+
+const WHY = 'says what is wrong, and what to do'
+
+/** What nobody has looked at again is never called done. */
+function failedOf<O extends { readonly id: string }>(
+  outcomes: readonly Outcome[],
+  operations: readonly O[],
+): readonly [Outcome, O] | undefined {
+  const failed = outcomes.find(({ state, code }) => ENDED_BADLY.has(state) && !PASSES.has(causeOf(code) ?? ''))
+  const operation = operations.find(({ id }) => id === failed?.id)
+  return failed === undefined || operation === undefined ? undefined : [failed, operation]
+}
+
+const ENDED_BADLY: ReadonlySet<Outcome['state']> = new Set<Outcome['state']>(['failed', 'refused'])
+
+/** Kinds that a fresh plan says all about: something changed, or a kubelet came back. */
+const PASSES: ReadonlySet<string> = new Set(['follows', 'kubelet', 'controller'])
+
+function stepAfter(
+  { code }: Outcome,
+  { id, pod, volume, paths }: Operation,
+  after: Plan,
+  { words, reading = [] }: Given,
+): NextStep {
+  const name = volume?.persistentVolume ?? volume?.name
+  if (causeOf(code) === 'in-use' && name !== undefined) {
+    const users = after.operations.find((each) => each.id === id)?.blocked?.users
+    const again = words.includes('--volume') ? words : [...words, '--volume', name]
+    return { first: endOf(users), command: volctl('apply', ...again), why: 'does this volume again' }
+  }
+  const what = pod === undefined ? (name ?? paths[0] ?? '') : pod.name === undefined ? pod.uid : namespacedName(pod)
+  return { command: volctl('explain', ...reading, what), why: WHY }
 }

@@ -1,20 +1,22 @@
 /** The answer of `volctl doctor` on a screen, in the parts of every answer; -v and `-o wide` list each check below them. */
+
 import type { Answer, Need } from '../answer/answer.ts'
 import { CHECK_STATES, type Check, type Doctor } from '../doctor/check.ts'
+import { volctl } from '../lang/command.ts'
 import { count } from '../lang/count.ts'
 import { renderAnswer } from './answer-view.ts'
 import type { Screen } from './screen.ts'
 import { wrapped } from './wrap.ts'
 
-/** @param plan the command line that makes the plan of this node, or of this snapshot @param all each check */
-export function renderDoctor(doctor: Doctor, screen: Screen, plan: string, all = screen.wide): string {
-  return renderAnswer(doctorAnswer(doctor, plan), screen, {
+/** @param reading words that a command which reads the same node needs @param all each check */
+export function renderDoctor(doctor: Doctor, screen: Screen, reading: readonly string[], all = screen.wide): string {
+  return renderAnswer(doctorAnswer(doctor, reading), screen, {
     unfolded: all,
     more: all ? [doctor.checks.map((each) => checkLine(each, screen)).join('')] : [],
   })
 }
 
-function doctorAnswer(doctor: Doctor, plan: string): Answer {
+function doctorAnswer(doctor: Doctor, reading: readonly string[]): Answer {
   const { node, rootDir, checks, summary, works } = doctor
   const wrong = checks.filter(({ state, next }) => next !== undefined && state !== 'ok')
   const unknown = checks.filter(({ state, next }) => state === 'unknown' && next === undefined)
@@ -30,8 +32,8 @@ function doctorAnswer(doctor: Doctor, plan: string): Answer {
     counts: `${count(checks.length, 'check')}: ${counts.join(', ')} (-o wide shows all)`,
     next: [
       works.plan
-        ? { command: plan, why: 'what is wrong with the volumes' }
-        : { first: 'do that', command: plan.replace(/^volctl plan/, 'volctl doctor'), why: 'checks again' },
+        ? { command: volctl('plan', ...reading), why: 'what is wrong with the volumes' }
+        : { first: 'do that', command: volctl('doctor', ...reading), why: 'checks again' },
     ],
   }
 }

@@ -1,7 +1,8 @@
 /** What volctl says of a kubelet that is stopped for an apply: before the question, meanwhile, and at the end. */
+import { kubectl } from '../lang/command.ts'
 import { formatDuration } from '../lang/duration.ts'
 import type { KubeletDowntime } from '../plan/events.ts'
-import type { Palette } from './palette.ts'
+import type { Palette } from './screen.ts'
 import { type Width, wrapped } from './wrap.ts'
 
 /** Kubernetes' defaults: how long a node may be silent, and how long pods tolerate that it is not ready. */
@@ -56,6 +57,6 @@ export function downtimeText(downtime: KubeletDowntime, node: string, paint: Pal
       ? ''
       : ready
         ? `; node ${node} is Ready`
-        : `; node ${node} is not Ready yet: kubectl get node ${node}`
+        : `; node ${node} is not Ready yet: ${kubectl('get', 'node', node)}`
   return wrapped('', `${startText(downtime)}${isReady}.`, width, runs ? paint.good : paint.bad)
 }

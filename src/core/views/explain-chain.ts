@@ -1,11 +1,9 @@
 /** The chain of a volume or a driver, as a tree: each link with a sign and a word for its state. */
 import type { Link } from '../explain/explanation.ts'
 import type { PodRef } from '../plan/plan.ts'
+import { podTexts } from '../plan/plan-names.ts'
 import { podNameAndUid } from '../plan/pod-name.ts'
-import { podTexts } from '../plan/pod-texts.ts'
-import type { Palette } from './palette.ts'
-import type { Screen } from './screen.ts'
-import type { Symbols } from './symbols.ts'
+import type { Palette, Screen, Symbols } from './screen.ts'
 import { podText } from './words.ts'
 import { wrapped } from './wrap.ts'
 

@@ -1,10 +1,9 @@
 /** Volumes as `volctl explain` shows them: one with all that is known of it, several in a table. */
 import type { Verdict, VolumeView } from '../explain/explanation.ts'
+import { terminalSafe } from '../lang/terminal-safe.ts'
 import { chainText } from './explain-chain.ts'
 import { placesText } from './explain-places.ts'
-import type { Palette } from './palette.ts'
-import type { Screen } from './screen.ts'
-import { terminalSafe } from './terminal-safe.ts'
+import type { Palette, Screen } from './screen.ts'
 import { volumeText } from './words.ts'
 import { wrapped } from './wrap.ts'
 

@@ -6,9 +6,9 @@ import { count } from '../lang/count.ts'
 import { defined } from '../lang/defined.ts'
 import { formatDuration } from '../lang/duration.ts'
 import { inSeconds } from '../lang/rfc3339.ts'
+import { terminalSafe } from '../lang/terminal-safe.ts'
 import { subject } from './apply-lines.ts'
-import type { Palette } from './palette.ts'
-import { terminalSafe } from './terminal-safe.ts'
+import type { Palette } from './screen.ts'
 
 export function renderJournal({ applies, damaged }: PastApplies, paint: Palette): string {
   const parts = applies.map((apply) => applyText(apply, paint))

@@ -2,17 +2,16 @@
  * The answer to a log line on a screen: what its names are on this node, and what to type; then what the sentence means. On a
  * terminal the normal form fits the screen; `-o wide` shows all, and the whole explanation of the thing that the line is about.
  */
+
 import type { HoldersView, ProcessView, Verdict } from '../explain/explanation.ts'
+import { volctl } from '../lang/command.ts'
 import { firstFew } from '../lang/first-few.ts'
-import { isPlainWord } from '../lang/plain-word.ts'
 import type { LineExplanation, NameView, SentenceView } from '../log-lines/line-explanation.ts'
 import type { NameKind } from '../log-lines/take-names.ts'
 import { podAndContainer } from '../plan/pod-name.ts'
 import { renderExplanation, stepsOf } from './explain-view.ts'
 import { colourOf } from './explain-volumes.ts'
-import type { Screen } from './screen.ts'
-import { screenLines } from './screen-lines.ts'
-import { terminalSafe } from './terminal-safe.ts'
+import { type Screen, screenLines } from './screen.ts'
 import { seconds, sentence } from './words.ts'
 import { wrapped } from './wrap.ts'
 
@@ -49,9 +48,7 @@ function lineText(answer: LineExplanation, screen: Screen): string {
       ? `${wrapped('', 'volctl does not know this sentence:', width, paint.bold)}${wrapped('  ', line.message, width, paint.dim)}`
       : sentenceText(said, screen)
   const more =
-    main?.ask !== undefined && answer.explanation !== undefined && isPlainWord(main.ask)
-      ? `\nMore: volctl explain ${terminalSafe(main.ask)}\n`
-      : ''
+    main?.ask !== undefined && answer.explanation !== undefined ? `\nMore: ${volctl('explain', main.ask)}\n` : ''
   return `${other}${here}${here === '' ? '' : '\n'}${meant}${more}`
 }
 

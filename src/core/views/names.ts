@@ -1,11 +1,11 @@
 /** `-o name`: what an answer is about, one TYPE/NAME a line as kubectl has it. `volctl explain` takes each of them. */
 import type { Subject } from '../explain/explanation.ts'
+import { terminalSafe } from '../lang/terminal-safe.ts'
 import type { LineAnswer } from '../log-lines/line-explanation.ts'
 import type { ClusterPlan } from '../plan/cluster-plan.ts'
 import type { Operation, Plan, PodRef, VolumeRef } from '../plan/plan.ts'
 import { podName } from '../plan/pod-name.ts'
 import type { StatusRow } from '../status/status.ts'
-import { terminalSafe } from './terminal-safe.ts'
 
 /** Pods, volumes and attachments of the operations, blocked ones included, in the order of the plan. */
 export function namesOfPlan({ operations }: Pick<Plan, 'operations'>): string[] {

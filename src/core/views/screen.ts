@@ -1,5 +1,5 @@
-import { type Palette, PLAIN } from './palette.ts'
-import { ASCII_SYMBOLS, type Symbols } from './symbols.ts'
+import { stripVTControlCharacters } from 'node:util'
+import { textWidth } from './text-width.ts'
 import type { Width } from './wrap.ts'
 
 /** What a view draws on, and how much it shows. */
@@ -12,6 +12,81 @@ export interface Screen {
   readonly rows?: number
   /** -o wide: everything, nothing folded. */
   readonly wide: boolean
+}
+
+/** The few signs that views draw with. Each stands beside a word: nothing is said by a sign or a colour alone. */
+export interface Symbols {
+  readonly good: string
+  readonly bad: string
+  readonly warn: string
+  readonly unknown: string
+  readonly waiting: string
+  readonly arrow: string
+  /** Of a tree. */
+  readonly branch: string
+}
+
+export const UNICODE_SYMBOLS: Symbols = {
+  good: '✓',
+  bad: '✗',
+  warn: '!',
+  unknown: '?',
+  waiting: '…',
+  arrow: '→',
+  branch: '└─',
+}
+
+export const ASCII_SYMBOLS: Symbols = {
+  good: '+',
+  bad: 'x',
+  warn: '!',
+  unknown: '?',
+  waiting: '.',
+  arrow: '->',
+  branch: '`-',
+}
+
+/** Does the locale say UTF-8? As with setlocale(3), the first variable that is set counts; none of them is the C locale. */
+export function isUtf8Locale({ LC_ALL, LC_CTYPE, LANG }: Readonly<Record<string, string | undefined>>): boolean {
+  return /utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || '')
+}
+
+/** How much room a text takes on a terminal. */
+
+/**
+ * Whether the text takes more lines than the terminal has beside the shell's prompt. A terminal that does not say its size, or half
+ * of it, is a program's (expect, a container without a console), where nobody may be who turns pages.
+ */
+export function fillsScreen(text: string, { rows, width }: Pick<Screen, 'rows' | 'width'>): boolean {
+  return rows !== undefined && width !== undefined && screenLines(text, width) >= rows
+}
+
+/** Lines on the terminal: one that is too wide for it takes several. */
+export function screenLines(text: string, width: Width): number {
+  const lines = text.split('\n').slice(0, -1)
+  if (width === undefined) return lines.length
+  return lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(textWidth(stripVTControlCharacters(line)) / width)), 0)
+}
+
+/** The few meanings that have a colour. */
+export interface Palette {
+  readonly bold: (text: string) => string
+  readonly dim: (text: string) => string
+  readonly good: (text: string) => string
+  readonly warn: (text: string) => string
+  readonly bad: (text: string) => string
+}
+
+const asItIs = (text: string): string => text
+
+export const PLAIN: Palette = { bold: asItIs, dim: asItIs, good: asItIs, warn: asItIs, bad: asItIs }
+
+/** Decided once per stream, as chalk itself ignores NO_COLOR. Without colour chalk is not even loaded. */
+export async function palette(colour: boolean): Promise<Palette> {
+  if (!colour) return PLAIN
+  const { Chalk } = await import('chalk')
+  const chalk = new Chalk({ level: 1 })
+  return { bold: chalk.bold, dim: chalk.dim, good: chalk.green, warn: chalk.yellow, bad: chalk.red }
 }
 
 /** A pipe: no colour, plain signs, lines of any length. */

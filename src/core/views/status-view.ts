@@ -3,16 +3,19 @@
  * is good is only counted, and as many rows are shown as leave room for the answer, unless all is asked for.
  */
 import type { Answer } from '../answer/answer.ts'
-import { rowSays } from '../answer/row-says.ts'
+import { verbsOf } from '../answer/ready.ts'
+import type { CauseKind } from '../codes/code-entry.ts'
 import { count } from '../lang/count.ts'
-import { isApiContent } from '../plan/api-content.ts'
+import type { Cause } from '../plan/cause.ts'
 import type { Plan } from '../plan/plan.ts'
+import { podTexts } from '../plan/plan-names.ts'
+import { isApiContent, liftingFlag } from '../plan/plan-summary.ts'
 import type { Status, StatusRow, VerdictState } from '../status/status.ts'
 import { nextText, renderAnswer } from './answer-view.ts'
-import { columnsTable } from './columns-table.ts'
-import type { Screen } from './screen.ts'
-import { screenLines } from './screen-lines.ts'
-import { isInUseDoubtful, nodeTable } from './status-columns.ts'
+import { type Column, columnsTable, type TableForm } from './columns-table.ts'
+import type { Cell } from './render-table.ts'
+import { type Screen, screenLines } from './screen.ts'
+import { volumeText } from './words.ts'
 import { wrapped } from './wrap.ts'
 
 export interface StatusOptions {
@@ -126,4 +129,186 @@ function countsLine({ rows, summary }: Status, isWell: boolean): string {
     ...(summary.filtered > 0 ? [`${summary.filtered} left out by names`] : []),
   ]
   return `${counted.join('; ')}.`
+}
+
+/** The columns of `volctl status`, and the order in which they give way where the terminal is narrow. */
+
+/** @param says what each row comes to, in a few words */
+function nodeTable(
+  all: readonly StatusRow[],
+  says: (row: StatusRow) => string,
+  { wide }: Screen,
+): TableForm<StatusRow> {
+  const names = podTexts(all.flatMap(({ pod }) => pod ?? []))
+  return {
+    owner: { head: 'POD', cell: ({ pod }) => (pod === undefined ? 'on the node' : names(pod)) },
+    columns: [
+      { head: 'VOLUME', cell: ({ podVolumeNames, volume }) => podVolumeNames.join(',') || volumeText(volume) },
+      { head: 'SPEC NAME', cell: specName, stays: 1 },
+      {
+        head: 'PLUGIN',
+        cell: ({ volume }) => volume.driver ?? volume.plugin.replace(/^kubernetes\.io\//, ''),
+        stays: 4,
+      },
+      { head: 'WANTED', cell: ({ desired }) => WANTED[desired], stays: 5 },
+      { head: 'ATTACHED', cell: attachedText, stays: 6 },
+      { head: 'IN USE', cell: inUseText, stays: 3, tells: isInUseDoubtful },
+      { head: 'STAGED', cell: ({ staged }) => (staged === undefined ? '' : STAGED[staged]), stays: 7 },
+      { head: 'MOUNTED', cell: mountedText, stays: 8 },
+      { head: 'DUE', cell: ({ due }) => due.join(','), stays: 2 },
+      verdictColumn(says),
+      ...(wide ? [NODE_CODES, WHY] : []),
+    ],
+    inWords: wide,
+  }
+}
+
+const NODE_CODES: Column<StatusRow> = {
+  head: 'CODE',
+  cell: ({ verdict: { code = '', also } }) => [code, ...also].join(','),
+  stays: 0,
+}
+/** The first to give way, as it is long. */
+const WHY: Column<StatusRow> = { head: 'WHY', cell: ({ verdict }) => verdict.message, stays: -1 }
+
+function verdictColumn(says: (row: StatusRow) => string): Column<StatusRow> {
+  return {
+    head: 'VERDICT',
+    cell: (row, screen) => {
+      const { state } = row.verdict
+      return { text: `${signOf(state, screen)} ${says(row)}`, paint: colourOf(state, screen) }
+    },
+  }
+}
+
+const WANTED = {
+  wanted: 'yes',
+  unused: 'unused',
+  unresolved: 'unresolved',
+  ended: 'ended',
+  unknown: 'unknown',
+  notWanted: 'no',
+} as const
+
+const STAGED = { DeviceGloballyMounted: 'yes', DeviceMountUncertain: 'uncertain', DeviceNotMounted: 'no' } as const
+
+const MOUNTED = { VolumeMounted: 'yes', VolumeMountUncertain: 'uncertain', VolumeNotMounted: 'no' } as const
+
+/** Where it is another than what the pod calls the volume. */
+function specName({ podVolumeNames, volume }: StatusRow): string {
+  return podVolumeNames.length === 0 || podVolumeNames.includes(volume.name) ? '' : volume.name
+}
+
+function attachedText({ attach }: StatusRow): string {
+  if (attach === undefined) return ''
+  const { attached, nodeStatus, attachment, elsewhere, needed } = attach
+  const here = attached
+    ? 'yes'
+    : attachment?.deleting
+      ? 'detaching'
+      : nodeStatus
+        ? 'status only'
+        : attachment?.attached
+          ? 'not reported'
+          : needed === 'unknown'
+            ? 'unknown'
+            : 'no'
+  return elsewhere.length === 0 ? here : `${here}, on ${elsewhere.join(',')}`
+}
+
+/** What the kubelet would report is not what the Node's status says. */
+function isInUseDoubtful({ inUse }: StatusRow): boolean {
+  return inUse !== undefined && inUse.computed !== inUse.reported
+}
+
+/** What the kubelet would report beside what the Node's status says. */
+function inUseText({ inUse }: StatusRow): string {
+  if (inUse === undefined) return ''
+  const { computed, reported } = inUse
+  if (computed === reported) return computed ? 'yes' : 'no'
+  return computed ? 'not reported' : 'only reported'
+}
+
+function mountedText({ mounted, mountsNothing, dead }: StatusRow, { paint }: Screen): Cell {
+  if (dead !== undefined) return { text: 'dead', paint: paint.bad }
+  if (mounted === undefined) return ''
+  if (mountsNothing) return '-'
+  return mounted === 'VolumeMountUncertain' ? { text: MOUNTED[mounted], paint: paint.warn } : MOUNTED[mounted]
+}
+
+function signOf(state: VerdictState, { symbols }: Screen): string {
+  const { good, bad, warn, unknown, waiting, arrow } = symbols
+  const signs = {
+    error: bad,
+    blocked: bad,
+    unknown,
+    waiting,
+    operation: arrow,
+    notAsked: warn,
+    warning: warn,
+    kept: waiting,
+    good,
+  }
+  return signs[state]
+}
+
+function colourOf(state: VerdictState, { paint }: Screen): (text: string) => string {
+  if (state === 'good') return paint.good
+  return state === 'error' || state === 'blocked' ? paint.bad : paint.warn
+}
+
+/** What a table says of one of its rows, in a few words: what is ready, or what the worst of its causes comes to. */
+
+interface Judged {
+  readonly verdict: { readonly state: string }
+  readonly operations: readonly string[]
+  readonly causes: readonly string[]
+}
+
+const STATES: Readonly<Record<string, string>> = { unknown: 'could not be judged', kept: 'stays', good: 'good' }
+
+/** Of a cause of each kind. */
+const KINDS: Readonly<Record<CauseKind, string>> = {
+  machine: 'not shown to be the right machine',
+  unread: 'could not be read',
+  alive: 'its pod may still run',
+  kubelet: 'the kubelet is next',
+  controller: 'the controller is next',
+  driver: 'waits for its driver',
+  'dead-mount': 'does not answer',
+  'in-use': 'in use',
+  identity: 'not proven which volume it is',
+  elsewhere: 'another node may have it',
+  foreign: 'not made by the kubelet',
+  data: 'data that stays',
+  missing: 'needs what does not exist',
+  device: 'its device is in doubt',
+  volume: 'asks for what is not possible',
+  asked: 'needs a flag',
+  follows: 'comes after another',
+  failed: 'failed',
+}
+
+/** @param plan that the rows were made with */
+function rowSays({ operations, summary: { causes = [] } }: Plan): (row: Judged) => string {
+  const byId = new Map(operations.map((each) => [each.id, each]))
+  const byKey = new Map(causes.map((each) => [each.key, each]))
+  return ({ verdict: { state }, operations: ids, causes: [worst = ''] }) => {
+    const own = ids.flatMap((id) => byId.get(id) ?? [])
+    const cause = byKey.get(worst)
+    if (state === 'operation') return `ready: ${verbsOf(own)}`
+    const flag = state === 'notAsked' ? own.map(liftingFlag).find((each) => each !== undefined) : undefined
+    if (flag !== undefined) return `needs ${flag}`
+    return STATES[state] ?? (cause === undefined ? state : wordsOf(cause))
+  }
+}
+
+/** Codes whose words come before those of their kind: who acts next has to be said first. */
+const CODES: Readonly<Partial<Record<Cause['code'], string>>> = { ReportedUnused: "still in the Node's status" }
+
+/** `waits for loop.pg.test`. */
+function wordsOf({ kind, code, subject: { driver } }: Cause): string {
+  const own = CODES[code]
+  if (own !== undefined) return own
+  return kind === 'driver' && driver !== undefined ? `waits for ${driver}` : KINDS[kind]
 }

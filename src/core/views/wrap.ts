@@ -2,8 +2,7 @@
  * Prose on a terminal: broken between words, hanging under its beginning. A path or a command is never broken, so that it
  * can be copied; a command that is longer than a line begins a new one.
  */
-import { chunksOf } from './command-words.ts'
-import { terminalSafe } from './terminal-safe.ts'
+import { terminalSafe } from '../lang/terminal-safe.ts'
 import { textWidth } from './text-width.ts'
 
 /** How wide the terminal is; undefined: a pipe or a file, in which a line stays whole. */
@@ -44,4 +43,58 @@ function linesOf(text: string, width: number): string[] {
   }
   end()
   return lines
+}
+
+/**
+ * Command lines inside prose, which are not to be broken on a screen: what stands on two lines cannot be copied. A command
+ * begins with a program that volctl advises people to use, and ends before the sentence goes on.
+ */
+
+/** Each program with what may follow: behind other words it is a noun ("volctl leaves", "mount points"). */
+const BEGINS = new RegExp(
+  `^\\(?(?:${[
+    'volctl (?:apply|check|completion|doctor|explain|journal|plan|snapshot|status|version|wait)\\b',
+    'kubectl (?:annotate|auth|config|cordon|delete|describe|drain|edit|get|label|logs|patch|taint|uncordon|volctl)(?: |$)',
+    'systemctl (?:cat|list-dependencies|restart|start|status|stop)(?: |$)',
+    '(?:crictl|dmsetup) [a-z]+(?: |$)',
+    "(?:findmnt|fsck|lsblk|umount) (?:[-/]|\\$?')",
+    '(?:iscsiadm|journalctl|losetup|ls|mount|multipath|ps) -',
+    'kill \\d',
+  ].join('|')})`,
+)
+
+/** Words of the sentence around it. */
+const PROSE: ReadonlySet<string> = new Set(
+  'a again all and are as before by carries detaches does first for has here if in instead is lists may needs of on once or plans prints reads says shows tells that the then there to until what when which with works'.split(
+    ' ',
+  ),
+)
+
+interface Chunk {
+  readonly text: string
+  readonly isCommand: boolean
+}
+
+/** The words of a text; a command is one. Joined by blanks they are the text again. */
+export function chunksOf(text: string): readonly Chunk[] {
+  const words = text.split(' ')
+  const chunks: Chunk[] = []
+  for (let from = 0; from < words.length; ) {
+    const to = BEGINS.test(words.slice(from, from + 3).join(' ')) ? endOfCommand(words, from) : from + 1
+    chunks.push({ text: words.slice(from, to).join(' '), isCommand: to > from + 1 })
+    from = to
+  }
+  return chunks
+}
+
+/** @returns where the command ends that begins here */
+function endOfCommand(words: readonly string[], from: number): number {
+  let to = from + 1
+  for (let word = words[to]; word !== undefined; word = words[to]) {
+    if (/[).,;:]$/.test(words[to - 1] ?? '') || PROSE.has(word) || word.startsWith('(')) break
+    // A word in quotes may have blanks (lang/command.ts).
+    const [quoted = ''] = /^\$'[^']*'|^'[^']*'(?:\\''[^']*')*/.exec(words.slice(to).join(' ')) ?? []
+    to += quoted.split(' ').length
+  }
+  return to
 }

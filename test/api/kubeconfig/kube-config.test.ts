@@ -1,7 +1,10 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { KubeConfigAttempt } from '../../../src/core/api/kubeconfig/kube-config.ts'
-import { ADMIN_FILES, discoverKubeConfig } from '../../../src/core/api/kubeconfig/kube-config.ts'
+import {
+  ADMIN_FILES,
+  discoverKubeConfig,
+  type KubeConfigAttempt,
+} from '../../../src/core/api/kubeconfig/kube-config.ts'
 import type { VolctlError } from '../../../src/core/errors/errors.ts'
 import type { Environment } from '../../../src/core/trust/environment.ts'
 import { temporaryDirectory, thrownBy } from '../connect.ts'

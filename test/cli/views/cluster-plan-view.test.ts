@@ -65,7 +65,7 @@ describe('two volumes that several nodes want are one, by what holds for both, w
     {
       name: 'nobody has them',
       state: both(node('a'), node('b')),
-      remedies: [/: kubectl delete pod -n default p$/, /^the same for r$/],
+      remedies: [/: kubectl delete pod -n default p$/, /: kubectl delete pod -n default r$/],
     },
     {
       name: 'both nodes have them',
@@ -75,7 +75,7 @@ describe('two volumes that several nodes want are one, by what holds for both, w
     {
       name: 'a node that is silent has them',
       state: both(silentNode('a', 30, USING), node('b'), 'x', 'y'),
-      remedies: [/; then kubectl delete pod -n default p --force$/, /^the same for r$/],
+      remedies: [/; then kubectl delete pod -n default p --force$/, /; then kubectl delete pod -n default r --force$/],
     },
   ])('$name', ({ state, remedies }) => {
     const [need] = clusterAnswerOf(planOf(state), LOOK).needs

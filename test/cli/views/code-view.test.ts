@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { type CodeExplanation, explainCode } from '../../../src/core/explain/explain-code.ts'
-import { renderCode } from '../../../src/core/views/code-view.ts'
-import { PLAIN } from '../../../src/core/views/palette.ts'
+import { renderCode } from '../../../src/core/cli/own-words.ts'
+import { type CodeExplanation, explainCode } from '../../../src/core/explain/rule-book.ts'
+import { PLAIN } from '../../../src/core/views/screen.ts'
 
 const shown = (code: string): string => renderCode(explainCode(code) as CodeExplanation, { paint: PLAIN, width: 80 })
 

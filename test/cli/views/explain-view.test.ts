@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Explanation } from '../../../src/core/explain/explanation.ts'
 import { renderExplanation } from '../../../src/core/views/explain-view.ts'
-import { palette } from '../../../src/core/views/palette.ts'
-import { PLAIN_SCREEN, type Screen } from '../../../src/core/views/screen.ts'
+import { PLAIN_SCREEN, palette, type Screen } from '../../../src/core/views/screen.ts'
 import { explain } from '../../helpers/explaining.ts'
 import { type NodeBuilder, node, ROOT, uid } from '../../helpers/node-builder.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
@@ -26,8 +25,9 @@ it('a volume of a pod that is gone, on 80 columns', () =>
       x bad     attachment csi-9e2fb3c5 (attached; no pod there wants it) -> pod
                 mount of pod 00000000
           1 deleted pod keeps volumes: 00000000 (2 operations)
-        -> its pod comes with the kubelet: start the kubelet
-        -> gone for good: volctl plan --driver-gone disk.test
+        -> Nothing of the driver is on this node; where it is to run:
+           kubectl get daemonset -A; gone for good:
+           volctl plan --driver-gone disk.test
 
     Volume pv-1:
       Plugin       kubernetes.io/csi, driver disk.test

@@ -4,9 +4,8 @@ import { defined } from '../../../src/core/lang/defined.ts'
 import { messageOnPod } from '../../../src/core/plan/draft.ts'
 import { withAdvice } from '../../../src/core/plan/next-steps.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
-import { palette } from '../../../src/core/views/palette.ts'
 import { type PlanDetail, renderPlan } from '../../../src/core/views/plan-view.ts'
-import { PLAIN_SCREEN, type Screen } from '../../../src/core/views/screen.ts'
+import { PLAIN_SCREEN, palette, type Screen } from '../../../src/core/views/screen.ts'
 import { anOperation, aPlan } from '../plan-builder.ts'
 
 const shown = (plan: Plan, screen: Partial<Screen> = {}, detail: PlanDetail = {}): string =>
@@ -191,7 +190,7 @@ it('problems that differ only in their volume are one; -v and -o wide list each'
   const plan = aPlan({ problems })
   const text = shown(plan)
   expect(text).toContain(
-    '\n  x 3 volumes are mounted but not attached: another node may write to them\n      pv-a, pv-b, pv-c\n',
+    '\n  x 3 mounted volumes count as detached: another node may write to them\n      pv-a, pv-b, pv-c\n',
   )
   expect(text.match(/->/g)).toHaveLength(1)
   for (const all of [shown(plan, { wide: true }), shown(plan, {}, { unfolded: true })])

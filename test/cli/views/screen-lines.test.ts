@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { fillsScreen, screenLines } from '../../../src/core/views/screen-lines.ts'
+import { fillsScreen, screenLines } from '../../../src/core/views/screen.ts'
 
 it.each([
   { text: 'a\nb\n', width: 80, want: 2 },

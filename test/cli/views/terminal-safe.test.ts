@@ -2,10 +2,10 @@ import { load } from 'js-yaml'
 import { describe, expect, it } from 'vitest'
 import { errorText } from '../../../src/core/cli/report-error.ts'
 import { VolctlError } from '../../../src/core/errors/errors.ts'
-import { PLAIN } from '../../../src/core/views/palette.ts'
+import { terminalSafe, terminalSafeJson } from '../../../src/core/lang/terminal-safe.ts'
 import { renderTable } from '../../../src/core/views/render-table.ts'
+import { PLAIN } from '../../../src/core/views/screen.ts'
 import { jsonPieces, toYaml } from '../../../src/core/views/structured.ts'
-import { terminalSafe, terminalSafeJson } from '../../../src/core/views/terminal-safe.ts'
 
 it.each([
   ['colour', '\u001b[31mred', '\\x1b[31mred'],

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { chunksOf } from '../../../src/core/views/command-words.ts'
-import { wrapped } from '../../../src/core/views/wrap.ts'
+import { chunksOf, wrapped } from '../../../src/core/views/wrap.ts'
 
 const commandsIn = (text: string): string[] => chunksOf(text).flatMap((each) => (each.isCommand ? each.text : []))
 
@@ -24,6 +23,9 @@ describe('command lines in prose', () => {
       ['(kubectl get pods -A --field-selector spec.nodeName=a),'],
     ],
     ['volctl leaves the volume alone; findmnt shows mount points; kubectl and volctl know it', []],
+    ["Then: volctl plan --lazy '/a. b/it'\\''s' --orphans", ["volctl plan --lazy '/a. b/it'\\''s' --orphans"]],
+    ["Look (findmnt $'/a b\\x0a, c'), and wait", ["(findmnt $'/a b\\x0a, c'),"]],
+    ['staged mount /var/lib/kubelet/a of the pod', []],
     ['the constructor toString of it', []],
     ['', []],
   ])('%s', (text, commands) => {

@@ -18,8 +18,8 @@ import {
   VOLUMES,
 } from '../../../src/core/model/resources.ts'
 import type { ClusterOperation } from '../../../src/core/plan/cluster-plan.ts'
-import { clusterPlanId } from '../../../src/core/plan/cluster-plan-id.ts'
 import type { Outcome } from '../../../src/core/plan/events.ts'
+import { clusterPlanId } from '../../../src/core/plan/plan-id.ts'
 import { failureOf } from '../../api/connect.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
 import { defaultUsers, loadRole } from '../../helpers/api-server/users.ts'

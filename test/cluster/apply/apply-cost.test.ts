@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { KnownCluster } from '../../../src/core/cluster/apply/known-cluster.ts'
 import { partOf } from '../../../src/core/cluster/apply/part-of-cluster.ts'
 import { planCluster, planPart } from '../../../src/core/cluster/pass/plan-cluster.ts'
-import { clusterPlanId } from '../../../src/core/plan/cluster-plan-id.ts'
+import { clusterPlanId } from '../../../src/core/plan/plan-id.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
 import { startAttacher } from '../../helpers/attacher/start.ts'
 import {

@@ -1,5 +1,6 @@
 import type { Agent } from 'node:https'
 import { errnoOf, VolctlError } from '../../errors/errors.ts'
+import { volctl } from '../../lang/command.ts'
 import { defined } from '../../lang/defined.ts'
 import { NotTrusted, readTrusted, TRUST_HINT, whyUnusable } from '../../trust/files.ts'
 import { parseJson } from '../../trust/parse-json.ts'
@@ -62,7 +63,7 @@ function refuseProgram({ plugin }: SelectedConfig, source: string): void {
     'KubeconfigUnsafe',
     `${source} is not used: it would start a program (${plugin.command}), and was not given explicitly`,
     {
-      hint: `If that program may be run as root, give the file: volctl plan --kubeconfig ${source}`,
+      hint: `If that program may be run as root, give the file: ${volctl('plan', '--kubeconfig', source)}`,
       advice: `: give it with --kubeconfig ${source}`,
     },
   )

@@ -51,8 +51,7 @@ export async function requireContentUnused(path: string, run: StepContext): Prom
   if (refusal !== undefined) throw new StepFailed(refusal.code, refusal.message, refusal)
 }
 
-const RELEASE_HINT =
-  'Stop that use first: end the process, delete the pod, or umount, losetup -d, swapoff or exportfs -u what is named. Then plan again.'
+const RELEASE_HINT = 'End that use first: the process or the pod that has it so. Then plan again.'
 
 interface Refusal {
   readonly code: 'HeldBy' | 'UsersUnknown'

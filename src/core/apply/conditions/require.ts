@@ -1,5 +1,6 @@
 /** What must hold right before an operation, beside the state of the kubelet and of its mounts. */
 
+import { CLEAR_AWAY } from '../../codes/path-codes.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { isMirrorPod, isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../../desired/pods.ts'
 import { OperationRefused } from '../../errors/operation-error.ts'
@@ -103,7 +104,7 @@ export function requireNothingNew(operation: Operation, { around, host }: StepCo
     'UnexpectedFile',
     `${stranger} was not there when the plan was made; nothing was removed`,
     {
-      hint: 'Look at it; move it away or delete it yourself, then plan again.',
+      hint: CLEAR_AWAY,
     },
   )
 }

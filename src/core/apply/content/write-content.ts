@@ -18,6 +18,7 @@ import { cannotHang } from '../../mountinfo/file-systems.ts'
 import { placeOf } from '../../mountinfo/linked-mounts.ts'
 import { containingMount } from '../../mountinfo/location.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import { whoMounted } from '../../mountinfo/mount-words.ts'
 import type { Step } from '../../plan/plan.ts'
 import { contentObstacle } from '../../plugins/content-obstacle.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
@@ -197,9 +198,7 @@ export async function deleteContentStep(step: Step, run: StepContext): Promise<D
       inTheWay === undefined
         ? `the mount table does not show where ${step.target} is`
         : `${describeMount(inTheWay)} is in the way`,
-      {
-        hint: 'volctl never deletes the content of a mount: find out who mounted it (findmnt), and unmount it yourself.',
-      },
+      { hint: whoMounted(inTheWay?.mountPoint ?? step.target) },
     )
   }
   // The root directory's own file system has been read before, so it answers.

@@ -1,4 +1,5 @@
 /** NodePublishVolume, and the check that something is mounted afterwards (C53-C55). */
+import { CLEAR_AWAY } from '../../codes/path-codes.ts'
 import { isEphemeral } from '../../desired/csi-volume.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { errnoOf, errorMessage } from '../../errors/errors.ts'
@@ -48,7 +49,7 @@ function requireNothingBelow(target: string, { host }: StepContext): void {
     found?.type === 'dir' ? host.listNames(target).length === 0 : found?.type !== 'file' || found.size === 0
   if (isEmpty) return
   throw new StepFailed('DataUnderMountPoint', `${target} is not empty`, {
-    hint: 'Look at what is in it; move it away or delete it yourself, then plan again.',
+    hint: CLEAR_AWAY,
   })
 }
 

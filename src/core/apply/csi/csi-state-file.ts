@@ -1,6 +1,8 @@
 /** Writes vol_data.json as the kubelet does, before the driver is called (C12-C15). */
+
 import { posix } from 'node:path'
 import { readStateFile } from '../../actual/state-file.ts'
+import { CLEAR_AWAY } from '../../codes/path-codes.ts'
 import { isEphemeral } from '../../desired/csi-volume.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { errnoOf } from '../../errors/errors.ts'
@@ -95,7 +97,7 @@ function contentOf(path: string, { host }: StepContext): string | undefined {
   if (found === undefined) return undefined
   if (found.type === 'file') return host.readSmallFile(path) ?? ''
   throw new StepFailed('WriteFailed', `${path} is a ${found.type}, not a file`, {
-    hint: 'Look at it; move it away yourself, then plan again.',
+    hint: CLEAR_AWAY,
   })
 }
 

@@ -2,7 +2,7 @@
 
 import { OperationRefused } from '../../errors/operation-error.ts'
 import type { Host } from '../../host/host.ts'
-import { shellWord } from '../../lang/shell-word.ts'
+import { volctl } from '../../lang/command.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
 import { attachmentName, CSI_PLUGIN } from '../../names/volume-names.ts'
 import type { Operation } from '../../plan/plan.ts'
@@ -88,7 +88,7 @@ export function nameTheDevice(operation: Operation, device = '/dev/NAME'): strin
 
 /** The command with which a person says which device the volume is. */
 function applyWith(operation: Operation, device: string): string {
-  return `volctl apply --device ${shellWord(`${nameOf(operation)}=${device}`)}`
+  return volctl('apply', '--device', `${nameOf(operation)}=${device}`)
 }
 
 /** What the other attachments of this node tell of their devices; nothing where the credential may not list them. */

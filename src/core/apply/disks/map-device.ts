@@ -2,7 +2,9 @@
  * A raw block volume of a pod: its device is bind-mounted on the pod's file in the volume's global map directory, a loop device on that
  * file keeps it open, so that its number is not reused, and a link leads to it (P98-P100, P106).
  */
+
 import { posix } from 'node:path'
+import { CLEAR_AWAY } from '../../codes/path-codes.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
 import { diskFailure } from '../../files/disk-failure.ts'
@@ -10,6 +12,7 @@ import { isWithin } from '../../files/path-within.ts'
 import { undeletedPath } from '../../mountinfo/deleted.ts'
 import { cannotHang } from '../../mountinfo/file-systems.ts'
 import { ownPathOf, placeOf } from '../../mountinfo/linked-mounts.ts'
+import { whoMounted } from '../../mountinfo/mount-words.ts'
 import type { Step, StepOf } from '../../plan/plan.ts'
 import { pause } from '../../processes/deadline.ts'
 import { MountFailed, mount, requireFree } from '../mounts/mount-step.ts'
@@ -53,7 +56,7 @@ function isMapped(target: string, { number, path }: FoundDevice, { around, host 
   if (top === undefined) return false
   if (cannotHang(top.fsType) && host.deviceNumber(target) === number) return true
   throw new StepFailed('ForeignMount', `${describeMount(top)} is there instead of ${path}`, {
-    hint: 'Find out who mounted it and unmount it yourself, then plan again.',
+    hint: whoMounted(target),
   })
 }
 
@@ -106,7 +109,7 @@ export async function linkDevice(step: Step, run: StepContext): Promise<readonly
   const found = host.lstat(step.target)
   if (found !== undefined && found.type !== 'link') {
     throw new StepFailed('UnexpectedFile', `${step.target} is not a symbolic link, so the kubelet did not make it`, {
-      hint: 'Look at it; move it away or delete it yourself, then plan again.',
+      hint: CLEAR_AWAY,
     })
   }
   const before = host.readLink(step.target)

@@ -4,6 +4,7 @@ import { StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
 import type { Host } from '../../host/host.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import { whoMounted } from '../../mountinfo/mount-words.ts'
 import type { StepOf } from '../../plan/plan.ts'
 import { MountFailed, mount, requireFree } from '../mounts/mount-step.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
@@ -51,7 +52,7 @@ function isThere(target: string, device: FoundDevice, { around, host }: StepCont
   const stranger = layers.find((layer) => !isOfDevice(layer, device, host))
   if (stranger === undefined) return layers.length > 0
   throw new StepFailed('ForeignMount', `${describeMount(stranger)} is there instead of ${device.path}`, {
-    hint: 'Find out who mounted it and unmount it yourself, then plan again.',
+    hint: whoMounted(target),
   })
 }
 

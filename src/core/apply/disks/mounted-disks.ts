@@ -3,6 +3,7 @@
 import type { BlockTree } from '../../block/block-tree.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Host } from '../../host/host.ts'
+import { commandLine } from '../../lang/command.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import { expectedIds, isExpected } from '../operation/expected-mounts.ts'
@@ -62,6 +63,6 @@ export function disksBehind(name: string, blockTree: BlockTree): string[] {
 
 function notScsi(name: string): StepFailed {
   return new StepFailed('ForeignDevice', `${name} is neither a SCSI disk nor a multipath map of SCSI disks`, {
-    hint: `Find out what was mounted there (lsblk, findmnt -S ${name}); release it yourself, then remove the directory.`,
+    hint: `Find out what was mounted there (lsblk, ${commandLine('findmnt', '-S', name)}), and release it; the directory is kept.`,
   })
 }

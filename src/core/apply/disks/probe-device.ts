@@ -1,6 +1,7 @@
 /** Identifies and checks the file system on a device: blkid(8) and fsck(8), never mkfs (P128, S15). */
 
 import { StepFailed } from '../../errors/operation-error.ts'
+import { commandLine } from '../../lang/command.ts'
 import { CommandMissing } from '../../trust/programs.ts'
 import { command, firstLineOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
@@ -40,7 +41,9 @@ export async function probe(device: string, wanted: string, run: StepContext): P
   const why = new StepFailed(
     'FilesystemUnfit',
     `${device} has a partition table (${partitionTable}) instead of the file system that the volume asks for (${wanted})`,
-    { hint: `See lsblk ${device}; correct the PersistentVolume so that it names the partition, then plan again.` },
+    {
+      hint: `See ${commandLine('lsblk', device)}; correct the PersistentVolume so that it names the partition, then plan again.`,
+    },
   )
   return { why }
 }
@@ -65,7 +68,7 @@ async function nothingOn(device: string, wanted: string, run: StepContext): Prom
   const read = await command(run, 'dd', [`if=${device}`, 'of=/dev/null', 'bs=65536', 'count=1'])
   if (read.status !== 0) throw unreadable(device, firstLineOf(read))
   const message = `blkid(8) finds no file system on ${device}; the volume asks for ${wanted}`
-  const hint = `Make sure that it is the right device and that nothing on it is needed; then run: mkfs.${wanted} ${device}`
+  const hint = `Make sure that it is the right device and that nothing on it is needed; then run: ${commandLine(`mkfs.${wanted}`, device)}`
   return { why: new StepFailed('FilesystemUnfit', message, { hint }) }
 }
 
@@ -93,6 +96,6 @@ export async function checkFileSystem(device: string, run: StepContext): Promise
   if (result.status === 0) return undefined
   if (result.status !== UNCORRECTED) return `fsck of ${device}: ${firstLineOf(result)}`
   throw new StepFailed('FilesystemUnfit', `fsck left errors on ${device}: ${firstLineOf(result)}`, {
-    hint: `Make a copy, then repair it yourself: fsck ${device}`,
+    hint: `Make a copy, then repair it yourself: ${commandLine('fsck', device)}`,
   })
 }

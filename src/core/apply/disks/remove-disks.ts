@@ -1,6 +1,7 @@
 /** Flushes and removes SCSI disks that nothing uses: multipath maps first, then each path (P76, P81, S25). */
 
 import { StepFailed } from '../../errors/operation-error.ts'
+import { commandLine } from '../../lang/command.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import { isStillThere, type SeenDisk } from '../operation/seen-disks.ts'
 import { command, firstLineOf } from '../operation/step-command.ts'
@@ -76,7 +77,7 @@ function mapsOver(seen: readonly SeenDisk[], { host: { blockTree } }: StepContex
       'ForeignDevice',
       `device ${map} is built on ${disks.join(', ')} and also on ${other ?? 'something unknown'}`,
       {
-        hint: `Find out what it is (multipath -ll, dmsetup info /dev/${map}); flush it yourself, then plan again.`,
+        hint: `Find out what it is (multipath -ll, ${commandLine('dmsetup', 'info', `/dev/${map}`)}); flush it yourself, then plan again.`,
       },
     )
   }

@@ -116,7 +116,7 @@ function setUpElsewhere({ operation }: StepContext, { who, users = [] }: UsedBy)
     `volume ${operation.volume?.name ?? ''} is also set up elsewhere on this node: ${who}`,
     {
       users,
-      hint: 'Find out who set it up there, and unmount it there; then plan again.',
+      hint: 'End what uses it there; then plan again.',
     },
   )
 }

@@ -1,11 +1,13 @@
 /** One mount(8), and the check that the mount is there (P124, P125; S22, S27). */
 
+import { CLEAR_AWAY } from '../../codes/path-codes.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
 import { defined } from '../../lang/defined.ts'
 import { copiesOf } from '../../mountinfo/copies.ts'
 import { cannotHang } from '../../mountinfo/file-systems.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import { whoMounted } from '../../mountinfo/mount-words.ts'
 import type { Step } from '../../plan/plan.ts'
 import { CommandMissing, type CommandResult } from '../../trust/programs.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
@@ -81,7 +83,7 @@ export function requireFree(target: string, { around, host }: StepContext): void
     found?.type === 'dir' ? host.listNames(target).length === 0 : found?.type === 'file' && found.size === 0
   if (isEmpty) return
   throw new StepFailed('DataUnderMountPoint', `${target} ${found === undefined ? 'does not exist' : 'is not empty'}`, {
-    hint: 'Look at what is in it; move it away or delete it yourself, then plan again.',
+    hint: CLEAR_AWAY,
   })
 }
 
@@ -120,7 +122,7 @@ const ANOTHER_WAS_FIRST = /already mounted|mount point busy/
 /** Nothing was mounted there right before, so somebody else has mounted this meanwhile: it is left alone. */
 function notOurs({ target }: Step, layer: MountInfo, what: string): StepFailed {
   return new StepFailed('ForeignMount', `${what}; left as it is: ${describeMount(layer)}`, {
-    hint: `Another process mounts there as well: find out which (findmnt ${target}), then plan again.`,
+    hint: whoMounted(target),
   })
 }
 

@@ -1,5 +1,7 @@
 /** rmdir and unlink of single names: idempotent, never through a mount, never of data (S12, S14, R036, R837). */
+
 import { posix } from 'node:path'
+import { CLEAR_AWAY } from '../../codes/path-codes.ts'
 import { errnoOf } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import { diskFailure } from '../../files/disk-failure.ts'
@@ -30,7 +32,7 @@ export function removeDirectory(path: string, run: StepContext): void {
     if (code === 'ENOTEMPTY' || code === 'EEXIST') {
       throw new StepFailed('UnexpectedFile', `${path} is not empty and is kept`, {
         cause: error,
-        hint: 'Look at what is in it; move it away or delete it yourself, then plan again.',
+        hint: CLEAR_AWAY,
       })
     }
     throw removeFailed(path, error)
@@ -45,7 +47,7 @@ function removeFile(path: string, run: StepContext): void {
   if (STATE_FILES.has(name)) rememberStateFile(path, run)
   else if (found.type === 'file' && found.size > 0 && isPlaceholder(path)) {
     throw new StepFailed('UnexpectedFile', `${path} holds ${found.size} bytes and is kept`, {
-      hint: 'Look at it; move it away or delete it yourself, then plan again.',
+      hint: CLEAR_AWAY,
     })
   }
   try {
@@ -100,7 +102,7 @@ function requireMountedNowhereElse(
     `something is mounted on ${path} in the mount namespace of ${describeProcess(other, context.nameOf)}`,
     {
       users: [usingProcess(other)],
-      hint: 'End that process, or unmount it there (nsenter -m -t PID umount PATH); then plan again.',
+      hint: 'End that process; then plan again.',
     },
   )
 }

@@ -1,12 +1,13 @@
 /** One umount of one path, and the check that the mount is gone (S18, S19, S20, R832). */
 
-import { StepFailed, StepTimedOut, UsersUnknown } from '../../errors/operation-error.ts'
+import { StepDetached, StepFailed, StepTimedOut, UsersUnknown } from '../../errors/operation-error.ts'
 import { describeProcess } from '../../holders/describe-holders.ts'
 import type { UmountHow } from '../../host/host.ts'
 import { defined } from '../../lang/defined.ts'
 import { copiesOf } from '../../mountinfo/copies.ts'
 import { cannotHang } from '../../mountinfo/file-systems.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import { bringBack, isOnDisk, whoMounted } from '../../mountinfo/mount-words.ts'
 import { goesWith } from '../../mountinfo/propagation.ts'
 import type { Step } from '../../plan/plan.ts'
 import { pause } from '../../processes/deadline.ts'
@@ -41,9 +42,9 @@ export async function umountLayer(step: Step, run: StepContext): Promise<void> {
   await requireGone(layer, result, run)
   requireCopiesGone(copies, run)
   if (how === 'lazy' && !run.host.superblockGone(layer.dev, layer.fsType)) {
-    throw new StepFailed(
+    throw new StepDetached(
       'DetachedLazily',
-      `${step.target} was unmounted lazily, and its file system may still be in use`,
+      `${step.target} is unmounted lazily; whether its file system is still in use is not known yet`,
       {
         hint: 'volctl leaves this volume alone until the kernel has released the file system: stop what still uses it, or reboot.',
         stuck: true,
@@ -58,7 +59,7 @@ function requireNoHiddenMount(path: string, { around, operation }: StepContext):
   const hidden = around.table.at(path).find((layer) => isExpected(layer, expected))
   if (hidden === undefined) return
   throw new StepFailed('HeldBy', `another mount hides the ${describeMount(hidden)}, so it cannot be unmounted`, {
-    hint: `Unmount the mount that hides it (see findmnt for ${path} and the directories above), then plan again.`,
+    hint: whoMounted(path),
   })
 }
 
@@ -94,7 +95,7 @@ export async function requireGone(layer: MountInfo, result: CommandResult, run: 
         ? ''
         : `; umount (pid ${result.abandonedPid}) cannot be killed and was left behind`
     throw new StepTimedOut(`umount ${layer.mountPoint} did not end within ${run.waiting.limitMs / 1000} s${left}`, {
-      hint: 'Its server may be down: bring it back, or see --force-unmount and --lazy.',
+      hint: hintOfDead(layer),
       stuck: true,
     })
   }
@@ -109,13 +110,19 @@ export async function requireGone(layer: MountInfo, result: CommandResult, run: 
 }
 
 /** The hint if no holder was found: a call that waits for a dead server keeps the mount busy, though no process shows it. */
-function hintOfNobody({ mountPoint }: MountInfo, { operation }: StepContext): string {
+function hintOfNobody(layer: MountInfo, { operation }: StepContext): string {
+  const { mountPoint } = layer
   const isDead = operation.steps.some(
     ({ op, target, detail }) => op === 'umount' && target === mountPoint && detail === 'dead',
   )
   return isDead
-    ? 'Processes wait for its server: bring the server back, or see --force-unmount and --lazy.'
+    ? hintOfDead(layer)
     : 'The kernel itself uses it: look for a loop device, an NFS export or an overlay (losetup, exportfs, findmnt -t overlay).'
+}
+
+/** Only a connection to a server can be broken by force. */
+function hintOfDead(layer: MountInfo): string {
+  return `${bringBack(layer)}, or see ${isOnDisk(layer) ? '' : '--force-unmount and '}--lazy.`
 }
 
 async function requireForceAllowed(how: UmountHow, layer: MountInfo, run: StepContext): Promise<void> {

@@ -2,6 +2,7 @@
 
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import { whoMounted } from '../../mountinfo/mount-words.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
@@ -20,6 +21,6 @@ export function requireCopiesGone(copies: readonly MountInfo[], { around }: Step
   const upper = around.table.under(stays.mountPoint).find(({ parentId }) => parentId === stays.id)
   const why = upper === undefined ? '' : `: ${describeMount(upper)} is mounted on it`
   throw new StepFailed('HeldBy', `a copy of the mount remains, the ${describeMount(stays)}${why}`, {
-    hint: `Unmount what is mounted on the copy, then the copy itself (findmnt ${stays.mountPoint}); then plan again.`,
+    hint: whoMounted(stays.mountPoint),
   })
 }

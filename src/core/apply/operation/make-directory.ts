@@ -1,5 +1,7 @@
 /** Directories that the kubelet would make (P37, P62). */
+
 import { posix } from 'node:path'
+import { CLEAR_AWAY } from '../../codes/path-codes.ts'
 import { errnoOf } from '../../errors/errors.ts'
 import type { Undo } from '../../errors/undo.ts'
 import { diskFailure } from '../../files/disk-failure.ts'
@@ -61,8 +63,7 @@ function make(path: string, mode: number, run: StepContext): boolean {
   } catch (error) {
     const code = errnoOf(error)
     if (code === 'EEXIST' && run.host.lstat(path)?.type === 'dir') return false
-    const hint =
-      code === 'EEXIST' ? 'Something else is in its place: move it away yourself, then plan again.' : 'Plan again.'
+    const hint = code === 'EEXIST' ? CLEAR_AWAY : 'Plan again.'
     throw diskFailure('WriteFailed', `directory ${path} could not be created`, error, hint)
   }
 }

@@ -2,7 +2,7 @@
 
 import type { FailureCode } from '../../codes/codes.ts'
 import { errnoOf, VolctlError } from '../../errors/errors.ts'
-import { OperationRefused, StepFailed, StepInterrupted } from '../../errors/operation-error.ts'
+import { OperationRefused, StepDetached, StepFailed, StepInterrupted } from '../../errors/operation-error.ts'
 import { diskTrouble } from '../../files/disk-trouble.ts'
 import type { Journal } from '../../journal/write-journal.ts'
 import { defined } from '../../lang/defined.ts'
@@ -40,6 +40,8 @@ export abstract class Run<Op extends AnyOperation> {
   readonly #begun = new Map<string, number>()
   /** Operations that may have changed something. */
   readonly #changing = new Set<string>()
+  /** Of what is settled, what it is of. */
+  readonly #names = new Map<string, string>()
   #unwritten: object[] = []
   #stop: VolctlError | undefined
 
@@ -110,6 +112,7 @@ export abstract class Run<Op extends AnyOperation> {
     const outcome: Outcome = { id, kind, state, elapsedMs, ...said }
     this.outcomes.set(id, outcome)
     const subject = this.subjectOf(operation)
+    this.#names.set(id, subject.volume?.name ?? subject.pod?.uid ?? id)
     // A blocked operation was never going to run; every other one was asked for, and gets its line in the journal. Pod and
     // volume are in each: a refused operation has no intent there that names them.
     if (state !== 'blocked') this.#unwritten.push({ ...outcome, pod: subject.pod, volume: subject.volume?.name })
@@ -131,7 +134,7 @@ export abstract class Run<Op extends AnyOperation> {
     const why =
       before === undefined
         ? `operation ${because} must come first and is not part of this apply`
-        : `${before.kind} ${because} must come first and was ${before.state}`
+        : `${before.kind} of ${this.#names.get(because)} must come first, and ended as ${before.state}`
     const ownCode = 'Predecessor'
     this.settle(operation, 'skipped', { code: code ?? ownCode, because, message: `not started: ${why}` })
   }
@@ -170,6 +173,7 @@ function intentOf(operation: AnyOperation, { pod, node }: EventSubject): object 
 
 function stateAfter(error: unknown): OutcomeState {
   if (error instanceof StepInterrupted) return 'interrupted'
+  if (error instanceof StepDetached) return 'done'
   return error instanceof OperationRefused ? 'refused' : 'failed'
 }
 

@@ -16,13 +16,13 @@ export async function command(
   if (!result.timedOut && result.flooded !== true) return result
   const left =
     result.abandonedPid === undefined ? '' : `; pid ${result.abandonedPid} cannot be killed and was left behind`
-  const commandLine = `${program} ${args.join(' ')}`
+  const line = `${program} ${args.join(' ')}`
   if (result.flooded === true)
-    throw new StepFailed('CommandFailed', `${commandLine} printed too much output and was killed${left}`, {
+    throw new StepFailed('CommandFailed', `${line} printed too much output and was killed${left}`, {
       hint: 'Run it by hand, and see what it prints.',
       stuck: true,
     })
-  throw new StepTimedOut(`${commandLine} did not end within ${run.waiting.limitMs / 1000} s${left}`, {
+  throw new StepTimedOut(`${line} did not end within ${run.waiting.limitMs / 1000} s${left}`, {
     hint: 'The storage may be down: bring it back, then plan again.',
     stuck: true,
   })

@@ -6,8 +6,7 @@ import type { Host } from '../../host/host.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { type Location, locate } from '../../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
-import type { OtherNamespace } from '../../processes/mount-namespaces.ts'
-import { mountedOnElsewhere, unseenNamespaces } from '../../processes/mount-namespaces.ts'
+import { mountedOnElsewhere, type OtherNamespace, unseenNamespaces } from '../../processes/mount-namespaces.ts'
 import type { ApplyContext } from './ports.ts'
 
 export class Surroundings {

@@ -30,7 +30,7 @@ export async function removeFcDisks({ target }: Step, run: StepContext): Promise
   const stranger = linked.size === 0 ? undefined : [...mounted].find((each) => !linked.has(each))
   if (stranger !== undefined) {
     throw new StepFailed('ForeignDevice', `${stranger} was mounted, but is not a disk of ${name}`, {
-      hint: 'Find out what was mounted there (lsblk, ls -l /dev/disk/by-path); release it yourself, then remove the directory.',
+      hint: 'Find out what was mounted there (lsblk, ls -l /dev/disk/by-path); release it; the directory is kept.',
     })
   }
   const seen = seeDisks([...(mounted.size > 0 ? mounted : linked)], run)
@@ -49,7 +49,7 @@ function isOf(disk: FcDisk, name: string, { host: { blockTree } }: StepContext):
 
 function unconfirmed(what: string): StepFailed {
   return new StepFailed('IdentityUnconfirmed', what, {
-    hint: 'Compare lsblk -S -o NAME,HCTL,WWN and ls -l /dev/disk/by-path /dev/disk/by-id; remove the disk and the directory yourself, or plan again when udev is done.',
+    hint: 'Compare lsblk -S -o NAME,HCTL,WWN and ls -l /dev/disk/by-path /dev/disk/by-id; plan again when udev is done: the directory is kept.',
   })
 }
 

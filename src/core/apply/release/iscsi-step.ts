@@ -3,6 +3,7 @@
 import { sharedSourcesOf } from '../../desired/shared-sources.ts'
 import { errorMessage } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
+import { commandLine } from '../../lang/command.ts'
 import { ISCSI_PLUGIN, type IscsiDisk, parseIscsiDirectory } from '../../names/iscsi-disk.ts'
 import type { Step } from '../../plan/plan.ts'
 import { CommandMissing } from '../../trust/programs.ts'
@@ -163,7 +164,7 @@ function requireLoggedOut({ disk, sessions }: IscsiVolume, { host }: StepContext
   const left = sessions.find((session) => now.has(session.name))
   if (left === undefined) return
   throw new StepFailed('IscsiFailed', `${left.name} of ${disk.iqn} is still logged in`, {
-    hint: `End it by hand (iscsiadm -m session -r ${left.name.slice('session'.length)} -u); then plan again.`,
+    hint: `End it by hand (${commandLine('iscsiadm', '-m', 'session', '-r', left.name.slice('session'.length), '-u')}); then plan again.`,
   })
 }
 

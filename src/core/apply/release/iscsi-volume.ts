@@ -166,5 +166,5 @@ function withPort(portal: string): string {
 }
 
 function byHand(directory: string): string {
-  return `Look at ${directory} and at iscsiadm -m session -P 3; log out of what nothing uses (iscsiadm -m node -p PORTAL -T TARGET --logout), then remove iscsi.json and the directory.`
+  return `Look at ${directory} and at iscsiadm -m session -P 3; log out of what nothing uses (iscsiadm -m node -p PORTAL -T TARGET --logout); the directory and its record are kept.`
 }

@@ -1,10 +1,10 @@
 /** May a volume be attached to one more node (R740, R742)? Unlike the controller, volctl lets an uncertain attachment elsewhere block. */
 
+import { volctl } from '../../lang/command.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { attachmentName } from '../../names/volume-names.ts'
 import { type ClusterContext, nodeOf } from '../context/cluster-context.ts'
 import type { ClusterDraft, ClusterFindings, ClusterWait } from '../context/findings.ts'
-import { orName } from '../context/kubectl.ts'
 import { isGivenAsGone } from '../context/readiness.ts'
 import { nodesText } from '../context/words.ts'
 import type { Want } from '../desired/desired-attachments.ts'
@@ -34,7 +34,7 @@ export function whereElse(context: ClusterContext, findings: ClusterFindings, { 
     wait: {
       code: 'DetachFirst',
       message: `the volume may be on one node only, and is, or may be, attached to ${names}`,
-      hint: `No pod wants the volume there any more. See what keeps it there: volctl plan --cluster --node ${orName(left[0] ?? '')}`,
+      hint: `No pod wants the volume there any more. See what keeps it there: ${volctl('plan', '--cluster', '--node', left[0] ?? 'NAME')}`,
     },
   }
 }

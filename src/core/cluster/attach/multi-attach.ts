@@ -3,12 +3,13 @@
  * move. The controller's event names pods of one namespace alone (R743).
  */
 
+import { kubectl } from '../../lang/command.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { firstFew } from '../../lang/first-few.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import { type ClusterFindings, podRef } from '../context/findings.ts'
-import { deletePod, kubectl, taintOutOfService } from '../context/kubectl.ts'
+import { deletePod, taintOutOfService } from '../context/kubectl.ts'
 import { notReadyText, readinessOf } from '../context/readiness.ts'
 import { volumeOn } from '../context/row-keys.ts'
 import type { Want } from '../desired/desired-attachments.ts'

@@ -1,13 +1,5 @@
-/** Commands that a person types on a workstation; names that a shell would not take as they are stand as NAME. */
-import { isPlainWord } from '../../lang/plain-word.ts'
-
-export function kubectl(...words: readonly string[]): string {
-  return `kubectl ${words.map((word) => (/^--?[A-Za-z-]+$/.test(word) ? word : orName(word))).join(' ')}`
-}
-
-export function orName(word: string): string {
-  return isPlainWord(word) ? word : 'NAME'
-}
+/** Commands that a person types on a workstation. */
+import { kubectl } from '../../lang/command.ts'
 
 export function describeAttachment(name: string): string {
   return kubectl('describe', 'volumeattachment', name)
@@ -49,8 +41,8 @@ export function describePod({ namespace, name }: { readonly namespace: string; r
 }
 
 /** The data of a PersistentVolume outlives it. @param name undefined: not known */
-export function retain(name = ''): string {
-  return `${kubectl('patch', 'pv', name)} -p '{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}'`
+export function retain(name = 'NAME'): string {
+  return kubectl('patch', 'pv', name, '-p', '{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}')
 }
 
 /** The order by which Kubernetes itself is shown that a machine is off. */

@@ -1,7 +1,7 @@
 /** Node to volume to pods: what the attach/detach controller wants attached (R706-R711). */
 import { mayBeNamed, mayBeOne } from '../../desired/may-be.ts'
+import { Grouped } from '../../lang/append.ts'
 import { defined } from '../../lang/defined.ts'
-import { Grouped } from '../../lang/grouped.ts'
 import { onceFor } from '../../lang/once-for.ts'
 import { CSI_PLUGIN } from '../../names/volume-names.ts'
 import type { ClusterObjects } from '../model/cluster-objects.ts'

@@ -1,12 +1,13 @@
 /** What follows from each row of the controller's table (R731), for a node that exists. */
 
 import type { Reason } from '../../codes/codes.ts'
+import { kubectl, volctl } from '../../lang/command.ts'
 import { rfc3339 } from '../../lang/rfc3339.ts'
 import type { ClusterBlocked, Evidence } from '../../plan/cluster-plan.ts'
 import type { Attached } from '../actual/actual-attachments.ts'
 import { type ClusterContext, isSettled } from '../context/cluster-context.ts'
 import { blockedBy } from '../context/findings.ts'
-import { kubectl, lookAtNode, orName, taintOutOfService, untaintOutOfService } from '../context/kubectl.ts'
+import { lookAtNode, taintOutOfService, untaintOutOfService } from '../context/kubectl.ts'
 import { isGivenAsGone, readinessOf } from '../context/readiness.ts'
 import type { ClusterNode } from '../model/cluster-state.ts'
 import { timeOf } from '../model/times.ts'
@@ -57,7 +58,7 @@ const ROWS: Readonly<Record<DetachRow, (facts: RowFacts, ended: readonly Evidenc
     blocked: blockedBy(
       'TaintedButReady',
       `node ${node.name} is tainted out-of-service, but its kubelet ${readinessOf(context, node).ready === 'True' ? 'reports that the node is ready' : 'is still heard, and reports the volume in use'}`,
-      `If the machine runs: ${untaintOutOfService(node.name)}; if it is off, once its kubelet has been silent for a minute: volctl plan --cluster --node-gone ${orName(node.name)}`,
+      `If the machine runs: ${untaintOutOfService(node.name)}; if it is off, once its kubelet has been silent for a minute: ${volctl('plan', '--cluster', '--node-gone', node.name)}`,
     ),
     controllerWould: 'detach the volume, in use or not, because of the taint',
   }),
@@ -90,14 +91,14 @@ const ROWS: Readonly<Record<DetachRow, (facts: RowFacts, ended: readonly Evidenc
       'NodeUnknown',
       'R731',
       `whether node ${node.name} is ready is not known`,
-      `Look at the node (${kubectl('describe', 'node', node.name)}), and start its kubelet. Once its machine is gone for good: ${kubectl('delete', 'node', node.name)}; then: volctl plan --cluster --node-gone ${orName(node.name)}`,
+      `Look at the node (${kubectl('describe', 'node', node.name)}), and start its kubelet. Once its machine is gone for good: ${kubectl('delete', 'node', node.name)}; then: ${volctl('plan', '--cluster', '--node-gone', node.name)}`,
     ),
 }
 
 /** Why a node is not ready comes first. */
 export function inUseHint(context: ClusterContext, node: ClusterNode): string {
   return readinessOf(context, node).ready === 'True'
-    ? `If the volume stays in use, see on node ${node.name} what keeps it there: volctl plan`
+    ? `If the volume stays in use, see on node ${node.name} what keeps it there: ${volctl('plan')}`
     : lookAtNode(node.name)
 }
 
@@ -117,6 +118,6 @@ function useNotReported(
   return blockedBy(
     'UseNotReported',
     `${why} its volumes in use`,
-    `See on node ${node} that the volume is not mounted there: volctl status; then: ${kubectl('delete', 'volumeattachment', attachment)}`,
+    `See on node ${node} that the volume is not mounted there: ${volctl('status')}; then: ${kubectl('delete', 'volumeattachment', attachment)}`,
   )
 }

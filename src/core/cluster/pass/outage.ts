@@ -8,10 +8,10 @@
  *   3. D > 10, and D is more than a fifth of A.
  * Lifted by --accept-outage D. Filters do not change D: the sign stays the same, however little is to be done of it.
  */
+import { kubectl, volctl } from '../../lang/command.ts'
 import { count } from '../../lang/count.ts'
 import type { Refusal } from '../../plan/plan.ts'
-import type { ClusterContext } from '../context/cluster-context.ts'
-import { nodeOf } from '../context/cluster-context.ts'
+import { type ClusterContext, nodeOf } from '../context/cluster-context.ts'
 
 export const FEW = 10
 const MOST_WITHOUT_POD = 1 / 2
@@ -62,6 +62,6 @@ export function refuseOutage(counts: OutageCounts, accepted: number | undefined)
     rule: 'S29',
     code: 'OutageSuspected',
     message,
-    hint: `If nothing of the API was lost (compare kubectl get pods -A with what should run): volctl plan --cluster --accept-outage ${counts.detaches}`,
+    hint: `If nothing of the API was lost (compare ${kubectl('get', 'pods', '-A')} with what should run): ${volctl('plan', '--cluster', '--accept-outage', `${counts.detaches}`)}`,
   }
 }

@@ -2,8 +2,7 @@
 
 import { parseCsiUniqueName } from '../../names/volume-names.ts'
 import { ambiguousPods, nameFaults } from '../../plan/name-faults.ts'
-import type { ClusterContext } from '../context/cluster-context.ts'
-import { nodeOf } from '../context/cluster-context.ts'
+import { type ClusterContext, nodeOf } from '../context/cluster-context.ts'
 import { type ClusterFindings, ON_API, onNodes, podRef } from '../context/findings.ts'
 import { readinessOf } from '../context/readiness.ts'
 import type { ClusterState } from '../model/cluster-state.ts'

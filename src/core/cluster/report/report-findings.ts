@@ -1,6 +1,7 @@
 /** What no controller reports. */
 
 import { append } from '../../lang/append.ts'
+import { kubectl } from '../../lang/command.ts'
 import { count } from '../../lang/count.ts'
 import { firstFew } from '../../lang/first-few.ts'
 import { KEEPS_TERMINATED } from '../../model/annotations.ts'
@@ -8,7 +9,7 @@ import { namespacedName } from '../../plan/pod-name.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import { attacherLease, isDriverGone, isStale } from '../context/drivers.ts'
 import { type ClusterFindings, onNodes, podRef } from '../context/findings.ts'
-import { kubectl } from '../context/kubectl.ts'
+
 import type { ClusterPod } from '../model/cluster-state.ts'
 import { reportAttachments } from './report-attachments.ts'
 import { reportObjects } from './report-objects.ts'

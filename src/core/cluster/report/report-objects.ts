@@ -1,12 +1,13 @@
 /** Claims and PersistentVolumes that are being deleted, and what holds them; pods of nodes that do not exist. */
 
 import { append } from '../../lang/append.ts'
+import { kubectl, volctl } from '../../lang/command.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { firstFew } from '../../lang/first-few.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { type ClusterContext, isSettled } from '../context/cluster-context.ts'
 import { type ClusterFindings, ofPod, podRef } from '../context/findings.ts'
-import { deletePod, kubectl, orName, retain } from '../context/kubectl.ts'
+import { deletePod, retain } from '../context/kubectl.ts'
 import { heldBy, nodesText } from '../context/words.ts'
 import type { ClusterClaim, ClusterPod, ClusterVolume } from '../model/cluster-state.ts'
 
@@ -65,7 +66,7 @@ function reportVolume({ actual }: ClusterContext, findings: ClusterFindings, vol
       subject: { persistentVolume: name, nodes: attached },
     },
     attached.length > 0
-      ? `The PersistentVolume goes once its volume is detached. See what that waits for: volctl plan --cluster ${orName(`pv/${name}`)}`
+      ? `The PersistentVolume goes once its volume is detached. See what that waits for: ${volctl('plan', '--cluster', `pv/${name}`)}`
       : `See who keeps the finalizer: ${kubectl('describe', 'pv', name)}`,
   )
 }

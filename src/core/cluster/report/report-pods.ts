@@ -1,5 +1,6 @@
 /** Pods that do not start for a volume's sake, each with its cause. */
 
+import { kubectl, volctl } from '../../lang/command.ts'
 import { defined } from '../../lang/defined.ts'
 import { attachmentName } from '../../names/volume-names.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
@@ -13,7 +14,7 @@ import {
 } from '../context/cluster-context.ts'
 import { attacherLease, isStale, lookAtWhoDetaches } from '../context/drivers.ts'
 import { type ClusterFindings, ofPod } from '../context/findings.ts'
-import { describePod, kubectl, lookAtNode, lookAtNodePod, orName } from '../context/kubectl.ts'
+import { describePod, lookAtNode, lookAtNodePod } from '../context/kubectl.ts'
 import { notReadyText, readinessOf } from '../context/readiness.ts'
 import { unresolvedKey, volumeKey } from '../context/row-keys.ts'
 import type { Want } from '../desired/desired-attachments.ts'
@@ -116,7 +117,7 @@ function heldElsewhere({ actual }: ClusterContext, { volume, node }: Want): Caus
   if (other === undefined) return undefined
   return {
     text: `volume ${volumeLabel(volumeRef(volume))} is still attached to node ${other}, and only one node may have it`,
-    hint: `See what keeps the volume there: volctl plan --cluster --node ${orName(other)}`,
+    hint: `See what keeps the volume there: ${volctl('plan', '--cluster', '--node', other)}`,
   }
 }
 

@@ -1,9 +1,10 @@
 /** What could not be read, or contradicts itself, and what the plan therefore does not show (S2, S3, S28). */
 
+import { kubectl } from '../../lang/command.ts'
 import { insecureApiHint } from '../../plan/insecure-api.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import { type ClusterFindings, ON_API } from '../context/findings.ts'
-import { credentialFor, kubectl } from '../context/kubectl.ts'
+import { credentialFor } from '../context/kubectl.ts'
 import type { ClusterResource, ClusterState } from '../model/cluster-state.ts'
 import { reportClocks } from './report-clocks.ts'
 

@@ -1,5 +1,6 @@
 /** What the status of Nodes says of volumes, where pods and VolumeAttachments say otherwise. volctl never writes it (R331). */
 
+import { volctl } from '../../lang/command.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { count } from '../../lang/count.ts'
 import { MANAGED } from '../../model/annotations.ts'
@@ -82,7 +83,7 @@ function reportInUse(context: ClusterContext, findings: ClusterFindings, node: C
     `node ${node.name} reports volume ${volume.name} in use, and no pod of the node wants it${ended === undefined ? '' : `; pod ${ended.namespace}/${ended.name} has ended`}`,
     { nodes: [node.name], volume, subject: { row: volumeKey(node.name, uniqueName) } },
     isReady
-      ? `The kubelet unmounts within a minute or two. If the volume stays in use, see on node ${node.name} what keeps it there: volctl plan`
+      ? `The kubelet unmounts within a minute or two. If the volume stays in use, see on node ${node.name} what keeps it there: ${volctl('plan')}`
       : node.outOfService
         ? isHeard(context, node) && !isControllerAlive(context)
           ? 'The node is tainted out-of-service, but its kubelet is still heard: what it reports in use stays attached.'

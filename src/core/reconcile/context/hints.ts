@@ -2,9 +2,6 @@
 import type { PlanContext } from './context.ts'
 import { howToStart } from './kubelet-unit.ts'
 
-/** For a file that volctl never deletes. */
-export const CLEAR_AWAY = 'Look at the file; move or delete it yourself, then plan again.'
-
 /**
  * S13: what volctl leaves, a kubelet that starts does not (O40, O47): that is said before anyone starts it.
  *
@@ -33,11 +30,6 @@ export const REMOVE_DIRECTORIES = 'To remove what is left of deleted pods: volct
 /** For work that volctl cannot do, and a kubelet can. @param why follows the command */
 export function startKubelet({ inputs }: PlanContext, why = 'it mounts the volume'): string {
   return `S${howToStart(inputs.snapshot.kubelet).slice(1)}: ${why}.`
-}
-
-/** For a mount that is not the volume's, or not known to be. */
-export function whoMounted(path: string): string {
-  return `Find out who mounted ${path} (findmnt ${path}); unmount it if nothing needs it, then plan again.`
 }
 
 /** @param what "list persistentvolumes" */

@@ -2,6 +2,7 @@
  * How a person stops and starts the kubelet of this node: the unit that really runs the kubelet, which k3s, RKE2, k0s and
  * MicroK8s name after themselves; where no unit is known, its process.
  */
+import { commandLine } from '../../lang/command.ts'
 import type { KubeletSnapshot } from '../../model/snapshot.ts'
 import { runsApiServer } from '../../plan/kubelet-units.ts'
 
@@ -20,11 +21,18 @@ export function apiServerToo({ unit }: Partial<KubeletSnapshot> = {}): string {
 
 /** " (systemctl stop kubelet.service)"; without a known unit its process; nothing where neither is known. */
 export function stopCommand({ unit, pid, running }: Partial<KubeletSnapshot> = {}): string {
-  if (unit !== undefined) return ` (systemctl stop ${unit})`
-  return pid === undefined || running !== true ? '' : ` (kill ${pid}; what supervises it may start it again)`
+  if (unit !== undefined) return ` (${commandLine('systemctl', 'stop', unit)})`
+  return pid === undefined || running !== true
+    ? ''
+    : ` (${commandLine('kill', `${pid}`)}; what supervises it may start it again)`
 }
 
 /** "start the kubelet (systemctl start kubelet.service)", inside a sentence. */
-export function howToStart({ unit }: Partial<KubeletSnapshot> = {}): string {
-  return unit === undefined ? 'start the kubelet' : `start the kubelet (systemctl start ${unit})`
+export function howToStart(kubelet: Partial<KubeletSnapshot> | undefined): string {
+  return kubelet?.unit === undefined ? startCommand() : `start the kubelet (${startCommand(kubelet)})`
+}
+
+/** "systemctl start kubelet.service", behind a colon. */
+export function startCommand({ unit }: Partial<KubeletSnapshot> = {}): string {
+  return unit === undefined ? 'start the kubelet' : commandLine('systemctl', 'start', unit)
 }

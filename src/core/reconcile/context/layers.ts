@@ -1,11 +1,12 @@
 /** Steps and obstacles of unmounting what is stacked on one path (S18, S19, S20, R819, P120). */
+
 import { defined } from '../../lang/defined.ts'
 import { withoutCopies } from '../../mountinfo/copies.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import { whoMounted } from '../../mountinfo/mount-words.ts'
 import type { Obstacle } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
 import type { PlanContext } from './context.ts'
-import { whoMounted } from './hints.ts'
 
 /** What is mounted on one path, oldest first. */
 export interface Stack {

@@ -132,7 +132,7 @@ function obstacleOf(inputs: ActualInputs, entry: TreeEntry): Obstacle {
     return {
       code: 'NodeUnreadable',
       message: `the name of ${inputs.absolute(path)} is not UTF-8, so that volctl cannot reach it; what it contains is unknown`,
-      hint: 'The kubelet makes no such names: look at it (ls -b), move it away or rename it yourself; then plan again.',
+      hint: 'The kubelet makes no such names: have its owner (ls -bl) rename it once nothing writes there; then plan again.',
     }
   }
   return {

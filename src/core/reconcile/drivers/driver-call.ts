@@ -3,12 +3,13 @@
 import { registeredDriver } from '../../actual/csi-drivers.ts'
 import type { StateFile } from '../../actual/state-file.ts'
 import { isListedWhole } from '../../desired/api-lookup.ts'
-import { shellWord } from '../../lang/shell-word.ts'
+import { volctl } from '../../lang/command.ts'
+import { defined } from '../../lang/defined.ts'
 import { attachmentName } from '../../names/volume-names.ts'
 import type { About, Findings, Obstacle } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
 import type { FlexCall } from './flex-driver.ts'
-import { whyNoDriver } from './why-no-driver.ts'
+import { bringDriverBack, whyNoDriver } from './why-no-driver.ts'
 
 export type DriverCall =
   /** The driver answers: and is called first. */
@@ -34,12 +35,14 @@ export function driverCall(
   if (!mounted && stateFile !== undefined && olderThanBoot(context, stateFile) && nothingLeftOf(context, identity)) {
     return { kind: 'absentSinceBoot' }
   }
+  const { hint, of } = bringDriverBack(context, identity.driver)
   return {
     kind: 'blocked',
     blocked: {
       code: 'DriverUnavailable',
       message: whyNoDriver(context, identity.driver),
-      hint: `Bring the driver's node pod back. If the driver is gone for good: volctl plan --driver-gone ${shellWord(identity.driver)}`,
+      hint: `${hint}; gone for good: ${volctl('plan', '--driver-gone', identity.driver)}`,
+      ...defined({ of }),
     },
   }
 }

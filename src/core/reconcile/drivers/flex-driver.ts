@@ -1,6 +1,6 @@
 /** Whether the driver of a flexVolume can be called, and what may be done if not (P13, P85-P88, S16). */
 
-import { shellWord } from '../../lang/shell-word.ts'
+import { volctl } from '../../lang/command.ts'
 import type { NodeSnapshot } from '../../model/snapshot.ts'
 import type { Obstacle } from '../../plan/draft.ts'
 import { isInTree } from '../../plugins/registry.ts'
@@ -48,7 +48,7 @@ export function flexCall({ inputs, options }: PlanContext, plugin: string): Flex
     blocked: {
       code: 'DriverUnavailable',
       message: `flexVolume driver ${plugin} ${program.why}, and only the driver knows how to unmount its volumes`,
-      hint: `Install the driver again where the kubelet looks for drivers (volumePluginDir). If the driver is gone for good, the kernel can unmount, and nothing else that the driver would do is done: volctl plan --driver-gone ${shellWord(plugin)}`,
+      hint: `Install the driver again where the kubelet looks for drivers (volumePluginDir). If the driver is gone for good, the kernel can unmount, and nothing else that the driver would do is done: ${volctl('plan', '--driver-gone', plugin)}`,
     },
   }
 }

@@ -1,7 +1,10 @@
 /** Why a CSI driver cannot be called. */
 
+import { kubectl } from '../../lang/command.ts'
 import type { CsiSocket } from '../../model/snapshot.ts'
+import type { Obstacle } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
+import { startCommand } from '../context/kubelet-unit.ts'
 
 /**
  * Why the driver of this name cannot be called: the error of each of its sockets, and the sockets that do not answer at all, since
@@ -18,6 +21,27 @@ export function whyNoDriver({ inputs }: PlanContext, driver: string): string {
   const silent = sockets.filter(isSilent).map(({ path }) => path)
   const maybe = silent.length === 0 ? '' : `; no answer on ${silent.join(', ')}`
   return `CSI driver ${driver} is not registered on this node${maybe}`
+}
+
+/**
+ * What brings it back, by who can act now. A kubelet that starts starts the driver's pod only where something of the driver shows
+ * that it was here: a socket, an entry in CSINode, its directory.
+ */
+export function bringDriverBack({ inputs, kubelet }: PlanContext, driver: string): Pick<Obstacle, 'hint' | 'of'> {
+  const { csiSockets = [], api, kubelet: own } = inputs.snapshot
+  const wasHere =
+    csiSockets.some((socket) => isOf(socket, driver)) ||
+    api?.csiNode?.spec.drivers?.some(({ name }) => name === driver) === true ||
+    inputs.tree.get(`plugins/${driver}`) !== undefined
+  if (!wasHere)
+    return {
+      hint: `Nothing of the driver is on this node; where it is to run: ${kubectl('get', 'daemonset', '-A')}`,
+    }
+  return kubelet.state === 'stopped'
+    ? { hint: `Its pod comes with the kubelet: ${startCommand(own)}`, of: { byStart: true } }
+    : {
+        hint: `Bring the driver's node pod back: ${kubectl('get', 'pods', '-A', '-o', 'wide', '--field-selector', `spec.nodeName=${inputs.snapshot.nodeName}`)}`,
+      }
 }
 
 /** True if the socket is this driver's; by its path if nobody answers: plugins/NAME/csi.sock, plugins_registry/NAME-reg.sock. */

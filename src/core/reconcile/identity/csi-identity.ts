@@ -4,13 +4,14 @@
  * vol_data.json names both. Without that file a name alone proves nothing: a PersistentVolume may have been deleted and created
  * again, and an inline volume may have a PersistentVolume's name. The staging directory's name, the hash of the handle, is proof.
  */
+
 import type { BlockVolume } from '../../actual/block-volume.ts'
 import type { PodVolume } from '../../actual/pod-volume.ts'
 import { stagedShownBy } from '../../actual/staged-on-device.ts'
 import type { StagedVolume } from '../../actual/staged-volumes.ts'
 import { readStateFile } from '../../actual/state-file.ts'
 import { isWithin } from '../../files/path-within.ts'
-import { shellWord } from '../../lang/shell-word.ts'
+import { volctl } from '../../lang/command.ts'
 import type { CsiIdentity, Identified } from '../../ledger/identified.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { csiGlobalDir, csiUniqueName, inlineCsiHandle, unescapeQualifiedName } from '../../names/volume-names.ts'
@@ -143,7 +144,7 @@ function unconfirmed(context: PlanContext, name: string, message: string): Ident
   const guess = named === undefined ? 'HANDLE' : named.handle
   return {
     unconfirmed: message,
-    hint: `Check the volume handle in the storage system; then: volctl plan --handle ${shellWord(`${name}=${guess}`)}`,
+    hint: `Check the volume handle in the storage system; then: ${volctl('plan', '--handle', `${name}=${guess}`)}`,
   }
 }
 
@@ -152,10 +153,10 @@ function unconfirmedOfPod(context: PlanContext, { podUid, name }: PodVolume, mes
   const volume = unescapeQualifiedName(name)
   if (identityOfPersistentVolume(context, volume) !== undefined || inlineDrivers(context).length === 0)
     return unconfirmed(context, name, message)
-  const given = shellWord(`${name}=${inlineCsiHandle(podUid, volume)}`)
+  const given = `${name}=${inlineCsiHandle(podUid, volume)}`
   return {
     unconfirmed: message,
-    hint: `Check the volume handle in the storage system, and give it with --handle ${shellWord(`${name}=HANDLE`)}. If it was an inline volume (csi: in the pod's spec): volctl plan --handle ${given}`,
+    hint: `Check the volume handle in the storage system, and give it: ${volctl('plan', '--handle', `${name}=HANDLE`)}; of an inline volume (csi: in the pod's spec) it is known: ${volctl('plan', '--handle', given)}`,
   }
 }
 

@@ -1,7 +1,8 @@
 /** S1: the Node object must be this host's, and its name that of this host's kubelet. Otherwise the whole plan is refused. */
+
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
+import { volctl } from '../../lang/command.ts'
 import { defined } from '../../lang/defined.ts'
-import { shellWord } from '../../lang/shell-word.ts'
 import type { NodeSnapshot } from '../../model/snapshot.ts'
 import { canonicalNodeName } from '../../node/kubelet/canonical-node-name.ts'
 import { parseKubeletFlags } from '../../node/kubelet/kubelet-flags.ts'
@@ -92,7 +93,7 @@ export function refuseWrongMachine(inputs: ActualInputs, machine: PlanInputs['ma
 function contradicted({ snapshot }: ActualInputs, { contradictions = [] }: PlanInputs['machine']): Refusal {
   const open = contradictions.filter(({ accepted }) => accepted !== true)
   const differences = open.map(({ field, node, host }) => `its ${field} is ${node}, this host's is ${host}`)
-  const flags = open.map(({ node }) => `--accept-identity ${shellWord(node)}`)
+  const flags = open.flatMap(({ node }) => ['--accept-identity', node])
   const boots = open.some(({ field }) => field === 'bootID')
     ? ' A kubelet that has just started reports its boot ID a few seconds later: plan again.'
     : ''
@@ -100,7 +101,7 @@ function contradicted({ snapshot }: ActualInputs, { contradictions = [] }: PlanI
     rule: 'S1',
     code: 'WrongMachine',
     message: `node ${snapshot.nodeName} of ${snapshot.api?.server} may be another machine: ${differences.join('; ')}`,
-    hint: `A cloned machine has the ids of its original: check --context and --node.${boots} If this is the right machine: volctl plan ${flags.join(' ')}`,
+    hint: `A cloned machine has the ids of its original: check --context and --node.${boots} If this is the right machine: ${volctl('plan', ...flags)}`,
   }
 }
 

@@ -1,6 +1,7 @@
 /** What must hold before a wanted volume may be mounted (S22, S30, R430, R813, R814, R829; O26). */
 
 import { registeredDriver } from '../../actual/csi-drivers.ts'
+import { CLEAR_AWAY } from '../../codes/path-codes.ts'
 import { accessModesText, allowsSeveralNodes, isForOnePod } from '../../desired/access-modes.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { matchesNode } from '../../desired/node-affinity.ts'
@@ -12,9 +13,9 @@ import { flexVolume } from '../../plugins/flex-volume.ts'
 import { mountOptionsObstacle } from '../../plugins/mount-options.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import { type PlanContext, podRefOf, waitForKubelet } from '../context/context.ts'
-import { CLEAR_AWAY, startKubelet, useCredential } from '../context/hints.ts'
+import { startKubelet, useCredential } from '../context/hints.ts'
 import { flexProgram } from '../drivers/flex-driver.ts'
-import { whyNoDriver } from '../drivers/why-no-driver.ts'
+import { bringDriverBack, whyNoDriver } from '../drivers/why-no-driver.ts'
 import { knowsOtherNodes } from '../identity/volume-facts.ts'
 import { notMigrated } from '../obstacles/migration.ts'
 import { describeNodes, type ElsewhereNode, freeHint, nodesWith, type SharedVolume } from '../obstacles/other-nodes.ts'
@@ -228,7 +229,7 @@ function driverWait(context: PlanContext, volume: VolumeToMount): Wait | undefin
   return {
     code: 'DriverUnavailable',
     message: whyNoDriver(context, volume.driver),
-    hint: "See whether the driver's node pod is running.",
+    ...bringDriverBack(context, volume.driver),
   }
 }
 

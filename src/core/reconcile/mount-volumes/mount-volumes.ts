@@ -4,7 +4,7 @@ import { causeOfUnresolved, WAITING_FOR } from '../../desired/cause-of-unresolve
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { isMirrorPod } from '../../desired/pods.ts'
 import { isGateOn, kubeletVersion } from '../../model/kubelet-version.ts'
-import { deadWords } from '../../mountinfo/dead-words.ts'
+import { bringBack, deadWords } from '../../mountinfo/mount-words.ts'
 import type { Findings, Obstacle, Wait } from '../../plan/draft.ts'
 import { podName } from '../../plan/pod-name.ts'
 import type { OtherVolume } from '../../plugins/csi-record.ts'
@@ -147,9 +147,7 @@ function reportDead(
       ...{ pod: volume.podUid, volume: volume.specName, path: context.inputs.absolute(target) },
       subject: context.ledger.wanted(volume),
     },
-    running
-      ? `Restart the driver or server of the file system, then the containers of pod ${pod.namespace ?? ''}/${pod.name ?? pod.uid}.`
-      : 'Restart the driver or server of the file system; the kubelet then mounts the volume again.',
+    `${bringBack(context.inputs.top(target), error)}; ${running ? `then restart the containers of pod ${podName(pod)}` : 'the kubelet then mounts the volume again'}.`,
   )
 }
 

@@ -34,7 +34,7 @@ export function contentObstacle(context: PlanContext, content: ContentToDelete):
   return {
     code: 'HeldBy',
     message: `the content of ${content.dir} is in use under another path: ${firstFew(users, MOST).join(', ')}`,
-    hint: 'Find out who needs the content (findmnt, losetup -l), and end that use (umount, losetup -d, or delete the pod that is named); then plan again.',
+    hint: 'End what needs the content: the process or the pod that has it so; then plan again.',
   }
 }
 

@@ -60,7 +60,7 @@ function unknownBy({ path, why }: LazyMemoryDefect): string {
 function hintOf({ path, why }: LazyMemoryDefect): string {
   return why === 'permission denied'
     ? `Only root can read ${path}: use sudo.`
-    : `Look at ${path}, and at who else may write there; give it back to root (chown root, chmod go-w), or, if nothing was detached lazily since this boot, remove it. Then plan again.`
+    : `Look at ${path}, and at who else may write there; give it back to root (chown root, chmod go-w); then plan again. After a reboot nothing that it may name is left.`
 }
 
 const OF_DEVICES: readonly OperationKind[] = ['UnmapVolume', 'UnmountDevice', 'UnmapDevice', 'DetachVolume']

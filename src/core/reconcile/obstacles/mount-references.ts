@@ -1,5 +1,7 @@
 /** Which other mounts show the file system of a staged mount: the references of R031, R032 and S24. */
+
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import { whoMounted } from '../../mountinfo/mount-words.ts'
 import type { Draft, Findings, Obstacle } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
@@ -43,7 +45,7 @@ export function referencesTo(
     held ??= {
       code: 'HeldBy',
       message: `${path} shows the same file system as ${target} (${reference.dev} ${reference.root})`,
-      hint: `Find out who needs ${path} (findmnt ${path}); unmount it first.`,
+      hint: whoMounted(path),
     }
   }
   return held === undefined ? { kind: 'free', after: [...after] } : { kind: 'held', obstacle: held }

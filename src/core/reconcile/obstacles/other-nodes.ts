@@ -1,9 +1,10 @@
 /** Which other nodes have a volume, since when, and which pods there use it (S30, R742, R743). */
 
+import { deletePod } from '../../cluster/context/kubectl.ts'
 import type { ApiObjects } from '../../desired/api-objects.ts'
 import type { Handle } from '../../desired/attached-elsewhere.ts'
+import { kubectl } from '../../lang/command.ts'
 import { defined } from '../../lang/defined.ts'
-import { isPlainWord } from '../../lang/plain-word.ts'
 import type { PersistentVolume, VolumeAttachment } from '../../model/objects.ts'
 import type { Elsewhere, PodElsewhere } from '../../model/snapshot.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
@@ -86,14 +87,12 @@ export function freeHint([first]: readonly ElsewhereNode[]): string {
   if (first === undefined) return ''
   const { name, pods } = first
   if (pods === undefined) {
-    const command = isPlainWord(name) ? ` (kubectl get pods -A --field-selector spec.nodeName=${name})` : ''
-    return `Find out which pods on ${name} use the volume${command}, and delete them; the attach/detach controller then detaches the volume.`
+    const list = kubectl('get', 'pods', '-A', '--field-selector', `spec.nodeName=${name}`)
+    return `Find out which pods on ${name} use the volume (${list}), and delete them; the attach/detach controller then detaches the volume.`
   }
   const [pod] = pods
   if (pod !== undefined) {
-    const isPlain = isPlainWord(pod.namespace) && isPlainWord(pod.name)
-    const command = isPlain ? ` (kubectl delete pod -n ${pod.namespace} ${pod.name})` : ''
-    return `Delete pod ${namespacedName(pod)} there${command}; the attach/detach controller then detaches the volume from ${name}, and attaches it where a pod wants it.`
+    return `Delete pod ${namespacedName(pod)} there (${deletePod(pod)}); the attach/detach controller then detaches the volume from ${name}, and attaches it where a pod wants it.`
   }
-  return `Check whether ${name} still has the volume mounted (volctl plan there); the attach/detach controller detaches it once that kubelet no longer reports it in use. If that node is certainly powered off, taint it node.kubernetes.io/out-of-service.`
+  return `Check whether ${name} still has the volume mounted (volctl plan there); the attach/detach controller detaches it once that kubelet no longer reports it in use.`
 }

@@ -2,12 +2,14 @@
  * Volumes that are set up outside the root directory (S8): staged or published below its former path, by a second kubelet, or
  * below a link. No phase decides on them, so they count as in use.
  */
+
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { isWithin } from '../../files/path-within.ts'
 import { append } from '../../lang/append.ts'
 import { onceFor } from '../../lang/once-for.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import { whoMounted } from '../../mountinfo/mount-words.ts'
 import { escapeQualifiedName, sha256Hex } from '../../names/volume-names.ts'
 import { podUidOf, type SoughtVolume, shapeMatcher, shapeOf, type VolumeShape } from '../../names/volume-shapes.ts'
 import type { Obstacle } from '../../plan/draft.ts'
@@ -38,7 +40,7 @@ export function elsewhereObstacle(inputs: ActualInputs, sought: SoughtVolume): O
     found && {
       code: 'HeldBy',
       message: `${found.path}, outside the root directory ${inputs.rootDir}, is a mount that has this volume's name`,
-      hint: `Find out who mounted it, maybe a kubelet with another root directory (findmnt ${found.path}); unmount it there, then plan again.`,
+      hint: `Maybe a kubelet with another root directory mounted it. ${whoMounted(found.path)}`,
     }
   )
 }

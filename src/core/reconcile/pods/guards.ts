@@ -1,6 +1,7 @@
 /** Safety rules that refuse a plan as a whole (S29), or its apply (S34). The rule S1 is in refuse-identity.ts. */
 
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
+import { volctl } from '../../lang/command.ts'
 import { rfc3339 } from '../../lang/rfc3339.ts'
 import { insecureApiHint } from '../../plan/insecure-api.ts'
 import type { PlanInputs, PlanOptions, Refusal } from '../../plan/plan.ts'
@@ -28,7 +29,7 @@ export function refuseOutage(
     rule: 'S29',
     code: 'OutageSuspected',
     message: suspicion,
-    hint: `If ${reallyDeleted(gonePods.length)}: volctl plan --accept-outage ${gonePods.length}`,
+    hint: `If ${reallyDeleted(gonePods.length)}: ${volctl('plan', '--accept-outage', `${gonePods.length}`)}`,
   }
 }
 

@@ -4,11 +4,12 @@
  * wrong.
  */
 
+import { untaintOutOfService } from '../../cluster/context/kubectl.ts'
 import { accessModesText, allowsSeveralNodes, isForOnePod } from '../../desired/access-modes.ts'
 import { apiLookup } from '../../desired/api-lookup.ts'
 import { isOutOfService } from '../../desired/node-status.ts'
+import { volctl } from '../../lang/command.ts'
 import { defined } from '../../lang/defined.ts'
-import { isPlainWord } from '../../lang/plain-word.ts'
 import { attachmentName } from '../../names/volume-names.ts'
 import { type About, type Findings, ON_NODE } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
@@ -67,9 +68,11 @@ function reportOwnAttachment(context: PlanContext, findings: Findings, volume: P
       'MountedButNotAttached',
       `${uniqueName} is mounted on ${path} but not attached to this node (${gone}): another node may write to it`,
       about,
-      isUsed(context, volume)
-        ? 'First stop the pods that use the volume on this node; then let the attach/detach controller attach it again.'
-        : howToUnstage(context, volume),
+      attachment?.status?.attached === true
+        ? 'Its VolumeAttachment is attached: let kube-controller-manager run, whose attach/detach controller alone writes that list.'
+        : isUsed(context, volume)
+          ? 'First stop the pods that use the volume on this node; then let the attach/detach controller attach it again.'
+          : howToUnstage(context, volume),
     )
   } else if (!objects.isInUse(uniqueName)) {
     findings.problem(
@@ -111,16 +114,19 @@ function howToReport(context: PlanContext, volume: PresentVolume): string {
  * volume in use has forgotten the volume (O37), which is what the plan's outlook goes by.
  */
 function howToUnstage({ inputs, kubelet, objects }: PlanContext, { name, uniqueName }: PresentVolume): string {
-  const only = isPlainWord(name) ? ` --volume ${name}` : ''
   const why = 'No pod here wants the volume'
   if (kubelet.state === 'stopped')
-    return `${why}. volctl plan${only} shows how to unstage the volume, volctl apply${only} carries it out.`
+    return `${why}. To see how the volume is unstaged: ${volctl('plan', '--volume', name)}; to do it: ${volctl('apply', '--volume', name)}`
   const unit = inputs.snapshot.kubelet
   const also = apiServerToo(unit)
-  const stop = `the kubelet${stopCommand(unit)}; then: volctl apply${only}`
+  // The same as the plan's next step.
+  const apply =
+    unit?.unit === undefined
+      ? `Stop the kubelet${stopCommand(unit)}; then: ${volctl('apply', '--volume', name)}`
+      : `To do it while the kubelet is stopped: ${volctl('apply', '--stop-kubelet', '--volume', name)}`
   return objects.isInUse(uniqueName)
-    ? `${why}.${also} The kubelet unstages the volume, and after a failure tries again at least every 2 min 2 s. If that does not help, stop ${stop}`
-    : `${why}, and the kubelet never unstages it.${also} Stop ${stop}`
+    ? `${why}.${also} The kubelet unstages the volume, and after a failure tries again at least every 2 min 2 s. If that does not help: ${apply}`
+    : `${why}, and the kubelet never unstages it.${also} ${apply}`
 }
 
 /**
@@ -148,7 +154,7 @@ function reportOutOfService({ inputs }: PlanContext, findings: Findings, present
     'NodeNotReady',
     `the node is tainted out-of-service, so the attach/detach controller detaches its volumes even while they are mounted; still mounted here: ${names.slice(0, 5).join(', ')}${names.length > 5 ? `, … (${names.length})` : ''}`,
     ON_NODE,
-    `This machine is running: stop the pods that use these volumes, or remove the taint${isPlainWord(nodeName) ? ` (kubectl taint node ${nodeName} node.kubernetes.io/out-of-service-)` : ''}.`,
+    `This machine is running: stop the pods that use these volumes, or remove the taint (${untaintOutOfService(nodeName)}).`,
   )
 }
 

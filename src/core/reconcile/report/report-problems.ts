@@ -10,16 +10,17 @@ import type { DeviceKind } from '../../desired/may-be.ts'
 import { volumesInStatus } from '../../desired/node-status.ts'
 import { onDiskUid, podNamespace } from '../../desired/pods.ts'
 import { isRefusedList, type ReadFailure, readFailures, subjectOf } from '../../desired/read-failures.ts'
+import { commandLine, kubectl } from '../../lang/command.ts'
 import { defined } from '../../lang/defined.ts'
 import { firstFew } from '../../lang/first-few.ts'
 import { onceFor } from '../../lang/once-for.ts'
 import type { ApiSnapshot } from '../../model/snapshot.ts'
-import { deadWords } from '../../mountinfo/dead-words.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import { bringBack, deadWords } from '../../mountinfo/mount-words.ts'
 import { attachmentName, csiUniqueName, escapeQualifiedName, parseCsiUniqueName } from '../../names/volume-names.ts'
 import { type Findings, ON_NODE } from '../../plan/draft.ts'
+import { stopPod } from '../../plan/kubelet-units.ts'
 import { namespacedName, podName, podNameAndUid } from '../../plan/pod-name.ts'
-import { stopPod } from '../../plan/stop-pod.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import { controllerWantedVolumes, mayWant } from '../../populator/controller-wanted.ts'
 import { type PlanContext, podRefOf } from '../context/context.ts'
@@ -112,7 +113,7 @@ function reportFrozen(context: PlanContext, findings: Findings, pod: PodClass): 
       `pod ${name} was deleted from the API but still runs: ${signs}; its volumes are left alone`,
       about,
       stranger ??
-        `Stop the pod (type rmp for stopp if a container was created and never started), then plan again: ${stopPod(pod.uid)}`,
+        `Stop the pod (type rmp for stopp if a container was created and never started), then plan again: ${commandLine(...stopPod(pod.uid))}`,
     )
   } else if (why === 'stranger') {
     findings.problem(
@@ -158,7 +159,7 @@ function unresolvedHint({ cause, mayBe, claimName, persistentVolumeName, pod }: 
     return `The pod's directories are left alone until its ${persistentVolumeName === undefined ? 'claim' : 'PersistentVolume'} exists.`
   }
   if (cause === 'Unbound') {
-    return `Only this pod waits for the claim. See why it is not bound: kubectl describe pvc -n ${podNamespace(pod)} ${claimName}`
+    return `Only this pod waits for the claim. See why it is not bound: ${kubectl('describe', 'pvc', '-n', podNamespace(pod), claimName ?? 'NAME')}`
   }
   if (mayBe.of === 'none')
     return 'The kubelet cannot mount the volume either: repair the pod. No other volume is held back.'
@@ -186,8 +187,9 @@ function reportReadErrors(context: PlanContext, findings: Findings): void {
       reportUnreadAttachments(failure, attached, findings)
       continue
     }
-    // What pods name was read singly then, and what could not be is a separate error. What needs the list says so (S30).
-    if (failure.forbidden && isRefusedList(failure)) continue
+    // What pods name was read singly then, and what could not be is a separate error. What needs the list says so (S30), and
+    // an attachment that only a pod which has ended names is nothing that a node's credential may read.
+    if (failure.forbidden && (isRefusedList(failure) || failure.resource === 'volumeattachments')) continue
     if (failure.forbidden && isContent(failure)) {
       reportUnreadContent(context, failure, findings)
       continue
@@ -300,7 +302,7 @@ function reportUnknownDeadMounts({ inputs, ledger }: PlanContext, findings: Find
       'DeadMount',
       `the file system mounted on ${absolute} does not answer: ${deadWords(error)}`,
       { path: absolute, subject: ledger.path(absolute) },
-      'Restart the server or daemon of this file system.',
+      `${bringBack(inputs.mounts.top(absolute), error)}.`,
     )
   }
 }
@@ -336,10 +338,11 @@ function reportStorm(
       'MountStorm',
       `${copies.length} mounts of one directory (${fsType} ${source}) are at and below ${mountPoint}: mount propagation copies them into each other`,
       { ...defined({ pod }), path: mountPoint, subject: ledger.path(inputs.plain(mountPoint)) },
-      `Stop what mounts the directory into itself (most often a container with mountPropagation: Bidirectional); then: umount -R ${mountPoint}`,
+      'Stop what mounts the directory into itself (most often a container with mountPropagation: Bidirectional); then plan again.',
     )
   }
 }
+/** Volumes that pods have mounted by a bind mount of a global mount that is gone (O1). */
 
 /** Says what a kubelet does about it: the pod runs on, and nothing has to be done by hand. */
 function reportGlobalMounts(context: PlanContext, findings: Findings): void {

@@ -2,9 +2,10 @@
  * File systems that the kernel made read-only after an error, under pods that write. Everything else about the volume is
  * unchanged: mounted, attached, its directories in place; only the superblock's options show the error.
  */
+
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { allContainers } from '../../desired/pods.ts'
-import { isPlainWord } from '../../lang/plain-word.ts'
+import { commandLine, PIPE } from '../../lang/command.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { Findings } from '../../plan/draft.ts'
 import { podName } from '../../plan/pod-name.ts'
@@ -70,7 +71,7 @@ function report(
   why: string,
 ): void {
   const pod = podName(podRefOf(context, volume.podUid))
-  const onDisk = source.startsWith('/dev/') && isPlainWord(source)
+  const onDisk = source.startsWith('/dev/')
   const seen = `the ${fsType} file system of ${volume.specName} on ${path} (${onDisk ? source : `${dev} ${source}`}) is read-only (${why} in its superblock options: ${superOptions.join(',')}), but pod ${pod} mounts it to write`
   const about = { pod: volume.podUid, volume: volume.specName, path, subject: context.ledger.wanted(volume) }
   if (onDisk) {
@@ -79,7 +80,7 @@ function report(
       'ReadOnlyFileSystem',
       `${seen}: the kernel makes a file system read-only after an error`,
       about,
-      `Look for the error (dmesg | grep ${source.slice('/dev/'.length)}). Then delete every pod that uses the file system, so that it is unmounted everywhere, and check it (fsck ${source}) before it is mounted again.`,
+      `Look for the error (${commandLine('dmesg', PIPE, 'grep', source.slice('/dev/'.length))}). Then delete every pod that uses the file system, so that it is unmounted everywhere, and check it (${commandLine('fsck', source)}) before it is mounted again.`,
     )
     return
   }
@@ -103,7 +104,7 @@ function reportRoot({ inputs }: PlanContext, findings: Findings): void {
     'ReadOnlyFileSystem',
     `the kubelet's root directory ${inputs.rootDir} is on a read-only file system (${mount.source} on ${mount.mountPoint}, ${why} in its superblock options): no volume can be set up or cleaned up`,
     { path: inputs.rootDir, subject: { path: inputs.rootDir } },
-    `Look for the error (dmesg), repair the disk, and remount it to write (mount -o remount,rw ${mount.mountPoint}).`,
+    `Look for the error (dmesg), repair the disk, and remount it to write (${commandLine('mount', '-o', 'remount,rw', mount.mountPoint)}).`,
   )
 }
 

@@ -8,7 +8,7 @@ import type { Findings } from '../../plan/draft.ts'
 import { namespacedName, podName } from '../../plan/pod-name.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import { type PlanContext, podRefOf } from '../context/context.ts'
-import { whyNoDriver } from '../drivers/why-no-driver.ts'
+import { bringDriverBack, whyNoDriver } from '../drivers/why-no-driver.ts'
 
 export function reportVolumeObjects(context: PlanContext, findings: Findings): void {
   const { desired, classes, inputs } = context
@@ -76,7 +76,7 @@ function reportMissingDrivers(context: PlanContext, findings: Findings, mounted:
         'DriverUnavailable',
         `${whyNoDriver(context, driver)}, and ${mountedHere}; only the driver can unmount properly`,
         about,
-        "Bring the driver's node pod back: see whether its DaemonSet runs on this node.",
+        bringDriverBack(context, driver).hint,
       )
     } else if (
       registeredDriver(context.inputs, driver) !== undefined &&

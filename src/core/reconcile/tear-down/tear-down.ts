@@ -1,8 +1,8 @@
 /** The one way in which volumes of pods, maps and devices are torn down; each kind gives its parts. */
 import { causeOf } from '../../codes/codes.ts'
 import { defined } from '../../lang/defined.ts'
-import { deadWords } from '../../mountinfo/dead-words.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import { deadWords } from '../../mountinfo/mount-words.ts'
 import { type Draft, expectedMount, type Findings, messageOnPod, type Obstacle, type Wait } from '../../plan/draft.ts'
 import type { Operation, OperationKind, Step, VolumeRef } from '../../plan/plan.ts'
 import type { Subject } from '../../plan/subject.ts'

@@ -7,13 +7,12 @@
 
 import { isListedWhole } from '../../desired/api-lookup.ts'
 import { podLabel } from '../../desired/pods.ts'
+import { kubectl, volctl } from '../../lang/command.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { defined } from '../../lang/defined.ts'
-import { shellWord } from '../../lang/shell-word.ts'
 import { type CsiIdentity, uniqueNameOf } from '../../ledger/identified.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
-import type { VolumeMode } from '../../names/volume-names.ts'
-import { CSI_PLUGIN, escapeQualifiedName } from '../../names/volume-names.ts'
+import { CSI_PLUGIN, escapeQualifiedName, type VolumeMode } from '../../names/volume-names.ts'
 import type { Draft, Findings, Obstacle, Wait } from '../../plan/draft.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import { podNameAndUid } from '../../plan/pod-name.ts'
@@ -197,7 +196,7 @@ function waitFor(
     return {
       code: 'AttachmentDeleting',
       message: `VolumeAttachment ${attachment.metadata.name} is being deleted${held ? `, held by ${held}` : ''}${error ? `; the last attempt failed: ${error}` : ''}`,
-      hint: `The driver's external-attacher has to finish the deletion; what it last said: kubectl describe volumeattachment ${shellWord(attachment.metadata.name)}`,
+      hint: `The driver's external-attacher has to finish the deletion; what it last said: ${kubectl('describe', 'volumeattachment', attachment.metadata.name)}`,
     }
   }
   if (user?.why?.is === 'kept') {
@@ -237,7 +236,7 @@ function stillOnNode({ inputs }: PlanContext, findings: Findings, traces: readon
   return {
     code: 'StillInUse',
     message: `${path} is still there, and no operation of this plan removes it`,
-    hint: `Find out what uses ${path} (findmnt ${path}); unmount or remove it, then plan again.`,
+    hint: `See what it is, and what keeps it: ${volctl('explain', path)}`,
   }
 }
 
@@ -267,7 +266,7 @@ function obstacleOf(
     return {
       code: 'IdentityUnconfirmed',
       message: `the volume handle of ${attachment.metadata.name} is unknown: neither its PersistentVolume nor anything on this node shows it`,
-      hint: `Find the volume in the storage system. Once it is certainly not in use, delete the VolumeAttachment yourself: kubectl delete volumeattachment ${attachment.metadata.name}`,
+      hint: `Find the volume in the storage system. Once it is certainly not in use, delete the VolumeAttachment yourself: ${kubectl('delete', 'volumeattachment', attachment.metadata.name)}`,
     }
   }
   const general = deviceObstacle(context, CSI_PLUGIN, identity)

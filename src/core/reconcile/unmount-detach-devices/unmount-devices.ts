@@ -5,15 +5,16 @@
 
 import { registeredDriver, stages } from '../../actual/csi-drivers.ts'
 import type { StagedVolume } from '../../actual/staged-volumes.ts'
+import { CLEAR_AWAY } from '../../codes/path-codes.ts'
 import { type CsiIdentity, type Identified, identityOf, uniqueNameOf } from '../../ledger/identified.ts'
 import { isGateOn } from '../../model/kubelet-version.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
+import { whoMounted } from '../../mountinfo/mount-words.ts'
 import { CSI_PLUGIN, escapeQualifiedName } from '../../names/volume-names.ts'
 import type { SoughtVolume } from '../../names/volume-shapes.ts'
 import type { Draft, Findings, Obstacle } from '../../plan/draft.ts'
 import type { Step, VolumeRef } from '../../plan/plan.ts'
 import { type PlanContext, waitForKubelet } from '../context/context.ts'
-import { CLEAR_AWAY } from '../context/hints.ts'
 import { umountSteps } from '../context/layers.ts'
 import { unreadWithin } from '../context/unread.ts'
 import { callObstacle, type DriverCall, driverCall, isWithoutDriver, reportDriverGone } from '../drivers/driver-call.ts'
@@ -212,7 +213,7 @@ function noStagingObstacle(
   return {
     code: 'ForeignMount',
     message: `CSI driver ${identity.driver} does not stage volumes, so the mount on ${target} may not be its own`,
-    hint: `Find out who mounted it, maybe an older version of the driver (findmnt ${target}). Unmount it if nothing needs it, then plan again.`,
+    hint: `Maybe an older version of the driver mounted it. ${whoMounted(target)}`,
   }
 }
 

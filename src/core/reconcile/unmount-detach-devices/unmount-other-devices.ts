@@ -1,6 +1,7 @@
 /** Global mounts of plugins other than CSI: local volumes on devices, iSCSI, FC, flexVolume (R445, P67, P76, P81, P88, S25). */
 
 import { baseName } from '../../actual/tree.ts'
+import { CLEAR_AWAY } from '../../codes/path-codes.ts'
 import { type GlobalMount, globalUniqueName } from '../../devices/global-mounts.ts'
 import { isDeviceOf } from '../../devices/whose-device.ts'
 import { escapeQualifiedName, uniqueVolumeName } from '../../names/volume-names.ts'
@@ -9,7 +10,6 @@ import type { Step } from '../../plan/plan.ts'
 import { localVolume } from '../../plugins/local-volume.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import { type PlanContext, waitForKubelet } from '../context/context.ts'
-import { CLEAR_AWAY } from '../context/hints.ts'
 import { umountSteps } from '../context/layers.ts'
 import { callObstacle, reportDriverGone } from '../drivers/driver-call.ts'
 import { type FlexCall, flexCall } from '../drivers/flex-driver.ts'

@@ -1,10 +1,12 @@
 /** Files in the directory of a volume that volctl never deletes: each is reported (S12, O12). */
+
 import type { PodVolume } from '../../actual/pod-volume.ts'
+import { CLEAR_AWAY } from '../../codes/path-codes.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
 import type { Findings } from '../../plan/draft.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import type { PlanContext } from '../context/context.ts'
-import { CLEAR_AWAY, lostAtStart } from '../context/hints.ts'
+import { lostAtStart } from '../context/hints.ts'
 
 /** @param the text after the path: where the file is, or whose it is not */
 export function reportKept(

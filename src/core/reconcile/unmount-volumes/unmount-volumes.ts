@@ -3,12 +3,14 @@
  *
  * One operation per volume and pod, sub-paths first. Any doubt blocks the operation, and is reported.
  */
+
 import type { PodVolume } from '../../actual/pod-volume.ts'
 import { parentOf } from '../../actual/tree.ts'
-import { shellWord } from '../../lang/shell-word.ts'
+import { CLEAR_AWAY } from '../../codes/path-codes.ts'
+import { volctl } from '../../lang/command.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
-import { deadWords } from '../../mountinfo/dead-words.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import { bringBack, deadWords } from '../../mountinfo/mount-words.ts'
 import { uniquePodVolumeName } from '../../names/volume-names.ts'
 import type { Findings, Obstacle } from '../../plan/draft.ts'
 import type { Operation, Step, VolumeRef } from '../../plan/plan.ts'
@@ -16,7 +18,7 @@ import { madeByAtomicWriter } from '../../plugins/atomic-writer.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import { allowedFsTypes, type TeardownFamily } from '../../plugins/teardown-family.ts'
 import { type PlanContext, waitToSettle } from '../context/context.ts'
-import { CLEAR_AWAY, DELETE_DATA, lostAtStart } from '../context/hints.ts'
+import { DELETE_DATA, lostAtStart } from '../context/hints.ts'
 import { layersBelowDead, umountSteps } from '../context/layers.ts'
 import { leaveEmpty, podTimes, reasonOf } from '../context/pod-facts.ts'
 import { contentObstacle } from '../obstacles/content-users.ts'
@@ -177,7 +179,7 @@ function deadObstacle({ inputs, options }: PlanContext, { dir, name }: PodVolume
   return {
     code: 'DeadMount',
     message: `what is mounted on emptyDir ${name} is dead: ${words}; what it covers cannot be seen`,
-    hint: `Restart what serves it, or take it off: volctl plan ${options.orphans ? '--orphans ' : ''}--lazy ${shellWord(path)}`,
+    hint: `${bringBack(inputs.top(dir), inputs.deadError(dir))}, or take it off: ${volctl('plan', ...(options.orphans ? ['--orphans'] : []), '--lazy', path)}`,
   }
 }
 

@@ -1,6 +1,0 @@
-/** How many there are of each, in the order in which they first come. */
-export function counted<T extends string>(all: Iterable<T>): Partial<Record<T, number>> {
-  const counts: Partial<Record<T, number>> = {}
-  for (const each of all) counts[each] = (counts[each] ?? 0) + 1
-  return counts
-}
