@@ -7,8 +7,7 @@ import { errorMessage } from './core/errors/errors.ts'
 import { changeOwnership } from './core/files/change-ownership.ts'
 import { readProcessesForParent } from './core/holders/process-reader.ts'
 import { failureOf, type WalkRequest, walkRequest } from './core/host/walker-messages.ts'
-import { askedChild, type OwnChild } from './core/processes/own-child.ts'
-import { requestOfParent } from './core/processes/parent-request.ts'
+import { askedChild, type OwnChild, requestOfParent } from './core/processes/own-child.ts'
 
 const CHILDREN: Readonly<Record<OwnChild, () => Promise<void>>> = {
   'ownership-walker': walkForParent,

@@ -29,8 +29,8 @@ export const LONG_LANE: readonly { readonly about: readonly string[]; readonly t
     tests: 'test/privileged/set-up/*.long.test.ts',
   },
   {
-    about: ['src/core/{holders,block,devices}/**', 'src/core/apply/disks/*'],
-    tests: 'test/privileged/uses/*.long.test.ts',
+    about: ['src/core/{holders,processes,block,devices}/**', 'src/core/{apply/disks,node}/*'],
+    tests: 'test/privileged/{users,uses}/*.long.test.ts',
   },
   {
     about: ['src/core/{files,apply/release,mountinfo,processes}/**', 'src/core/apply/step-table.ts'],

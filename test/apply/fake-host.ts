@@ -9,7 +9,6 @@ import type { DeleteContentOptions, Deleted } from '../../src/core/files/delete-
 import type { Content } from '../../src/core/holders/content-holders.ts'
 import type { ContentLook, ContentSearch } from '../../src/core/holders/content-look.ts'
 import type { HolderSearch, Holders } from '../../src/core/holders/find-holders.ts'
-import type { LayerNotes } from '../../src/core/holders/placed-layers.ts'
 import { type Holder, type Opener, Uses } from '../../src/core/holders/uses.ts'
 import type { FoundFile, Host, UmountHow } from '../../src/core/host/host.ts'
 import type { Apart } from '../../src/core/host/ownership-apart.ts'
@@ -197,11 +196,12 @@ export class FakeHost implements Host {
     return []
   }
 
-  lstat = (path: string): FoundFile | undefined =>
-    this.files.get(path) ??
-    (path.startsWith('/dev/loop')
-      ? { type: 'other', size: 0, id: { dev: 6, ino: Number(path.slice(9)) + 1, mtime: 0 } }
-      : undefined)
+  lstat = (path: string): FoundFile | undefined => {
+    const device = this.deviceNumber(path)
+    if (device === undefined) return this.files.get(path)
+    const loop = { type: 'other', size: 0, id: { dev: 6, ino: Number(path.slice(9)) + 1, mtime: 0 } } as const
+    return { ...(this.files.get(path) ?? loop), device }
+  }
 
   /** As it is asked for the identity of a backing file. */
   #losetup(args: readonly string[]): Partial<CommandResult> {
@@ -213,7 +213,7 @@ export class FakeHost implements Host {
   listNames = (path: string): string[] =>
     this.listTree(path).flatMap((each) => (dirname(each) === path ? basename(each) : []))
   readSmallFile = (path: string): string | undefined => this.files.get(path)?.text
-  isDead = async (path: string): Promise<boolean> => this.dead.has(path)
+  isDead = async ({ mountPoint }: { readonly mountPoint: string }): Promise<boolean> => this.dead.has(mountPoint)
   loopBackingFile = (device: string): string | undefined => this.backingFiles.get(device)
   otherNamespaces = (): OtherNamespace[] => this.namespaces
   findHolders = ({ paths }: Pick<HolderSearch, 'paths'>): Holders => ({
@@ -223,7 +223,6 @@ export class FakeHost implements Host {
     kernel: [],
     unseen: this.unseen.map(unseenAs),
   })
-  noteLayers = (): LayerNotes => new Map()
   looks = 0
   lookForUsers = async (_?: ContentSearch): Promise<ContentLook> => {
     this.looks += 1

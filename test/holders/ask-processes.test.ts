@@ -1,17 +1,15 @@
 /** What processes use: read by a child from real processes, and what is made of one that hangs, floods or ends. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, readlinkSync, realpathSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, readlinkSync, realpathSync, writeFileSync } from 'node:fs'
 import { expect, it, vi } from 'vitest'
 import { askProcesses, type ProcessReader } from '../../src/core/holders/ask-processes.ts'
-import { ReaderChildren } from '../../src/core/holders/reader-children.ts'
 import type { Uses } from '../../src/core/holders/uses.ts'
 import { locate } from '../../src/core/mountinfo/location.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { LOOK_MS } from '../../src/core/processes/look-bounds.ts'
 import { PROCESS_READER } from '../helpers/process-reader/command.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
-import { until } from '../helpers/until.ts'
 
 const NULL = 'char 1:3'
 const table = parseMountinfo(readFileSync('/proc/self/mountinfo'))
@@ -75,11 +73,9 @@ it('what has a path too long to be told holds nothing up, and is known by its in
 /** A reader that goes through the jobs, and at each process but the first does this. */
 function stub(does: string): ProcessReader {
   const script = `let text = ''
-process.stdin.on('data', (piece) => {
-  text += piece
-  if (!text.endsWith('\\n')) return
+process.stdin.on('data', (piece) => void (text += piece))
+process.stdin.on('end', () => {
   const { pids, from } = JSON.parse(text)
-  text = ''
   const say = (line) => require('node:fs').writeSync(1, line + '\\n')
   say('')
   for (let job = from; job < pids.length * 4; job++) {
@@ -93,28 +89,19 @@ process.stdin.on('data', (piece) => {
 it.each([
   { name: 'hangs', does: 'for (;;);', says: /\(pid \d+\) use could not be read in time/, pids: 3 },
   { name: 'ends', does: 'process.exit(1)', says: /^what processes use was not read/, pids: 0 },
-  {
-    name: 'floods',
-    does: "say('x'.repeat(17e6))",
-    says: /\(pid \d+\) uses could not be read in time/,
-    pids: 1,
-    ms: 3000,
-  },
-])(
-  'a reader that $name has not seen the rest: it may be in use (S3)',
-  async ({ does, says, pids, ms: deadlineMs = 30_000 }) => {
-    // Three seconds without a word: half of one is enough where nothing comes, and none where it ends before.
-    const real = globalThis.setTimeout
-    using _ = vi
-      .spyOn(globalThis, 'setTimeout')
-      .mockImplementation(((call: () => void, ms?: number) =>
-        real(call, ms === LOOK_MS.silent && ms < deadlineMs ? 500 : ms)) as typeof setTimeout)
-    const { unseen } = await devices({ ...stub(does), deadlineMs })
-    expect(unseen[0]?.text).toMatch(says)
-    expect(unseen[0]?.hint.match(/\d+/g) ?? []).toHaveLength(pids)
-    if (pids > 0) expect(unseen[1]?.text).toMatch(/^what \d+ more processes use was not read/)
-  },
-)
+  { name: 'floods', does: "say('x'.repeat(17e6))", says: /\(pid \d+\) uses? could not be read in time/ },
+])('a reader that $name has not seen the rest: it may be in use (S3)', async ({ does, says, pids }) => {
+  // Three seconds without a word: half of one is enough where nothing comes, and none where it ends before.
+  const real = globalThis.setTimeout
+  using _ = vi
+    .spyOn(globalThis, 'setTimeout')
+    .mockImplementation(((call: () => void, ms?: number) =>
+      real(call, ms === LOOK_MS.silent ? 500 : ms)) as typeof setTimeout)
+  const { unseen } = await devices({ ...stub(does), deadlineMs: 30_000 })
+  expect(unseen[0]?.text).toMatch(says)
+  if (pids !== undefined) expect(unseen[0]?.hint.match(/\d+/g) ?? []).toHaveLength(pids)
+  if (pids !== 0) expect(unseen[1]?.text).toMatch(/^what \d+ more processes use was not read/)
+})
 
 it('a look that is interrupted ends at once, and has not seen the rest', async () => {
   const stop = new AbortController()
@@ -124,27 +111,6 @@ it('a look that is interrupted ends at once, and has not seen the rest', async (
   expect(performance.now() - begun).toBeLessThan(2500)
   // S37: nobody is told to end what was not looked at.
   expect(unseen).toEqual([{ text: 'the look at processes was interrupted', hint: 'Plan again.' }])
-})
-
-it('looks that follow each other share a child, until one is interrupted or the child has ended', async () => {
-  const log = `${temporaryDirectory()}/started`
-  using children = new ReaderChildren(['sh', '-c', `echo $$ >>${log}; exec "$@" 9</dev/null`, 'sh', ...PROCESS_READER])
-  const shared = { ...reader, children }
-  const started = (): string[] => readFileSync(log, 'utf8').trim().split('\n')
-  const isSeen = async (): Promise<boolean> =>
-    whileRuns('exec 9</dev/null', async (pid) =>
-      (await devices(shared)).openers(new Set([NULL])).some((each) => each.pid === pid),
-    )
-  expect([await isSeen(), await isSeen(), await isSeen(), started().length]).toEqual([true, true, true, 1])
-  await devices({ ...shared, signal: AbortSignal.abort() })
-  expect([await isSeen(), started().length]).toEqual([true, 2])
-  const [, second] = started()
-  expect((await devices(shared)).openers(new Set([NULL])).map(({ pid }) => `${pid}`)).not.toContain(second)
-  process.kill(Number(second), 'SIGKILL')
-  expect(await until(() => !existsSync(`/proc/${second}`))).toBe(true)
-  expect([await isSeen(), started().length]).toEqual([true, 3])
-  children[Symbol.dispose]()
-  expect(await until(() => !existsSync(`/proc/${started()[2]}`))).toBe(true)
 })
 
 /** A process with so many descriptors in the table that all threads of its pool share. */

@@ -1,62 +1,48 @@
-/** Where unix sockets are bound, as the kernel says it, and where that is. */
-import { mkdirSync, mkdtempDisposableSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:net'
+/** Which files are bound unix sockets, as the kernel says it, wherever their paths lead. */
+import { mkdirSync, mkdtempDisposableSync, readFileSync, renameSync, statSync, symlinkSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { boundPaths, locateSockets } from '../../src/core/holders/bound-sockets.ts'
+import { boundAt, boundSockets } from '../../src/core/holders/bound-sockets.ts'
+import { locate } from '../../src/core/mountinfo/location.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 
-const HEAD = 'Num       RefCount Protocol Flags    Type St Inode Path\n'
-const line = (path: string): string => `ffff0: 00000002 00000000 00010000 0001 01 7153279${path}\n`
-const VIEW = { table: parseMountinfo('1 0 254:0 / / rw - ext4 /dev/vda rw\n'), root: '' }
+const table = parseMountinfo(readFileSync('/proc/self/mountinfo'))
 
-async function serverAt(path: string): Promise<Server & AsyncDisposable> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(path, resolve))
-  return server
-}
+// Names that look like the end of a line of ss(8), or end it.
+it.each(['a.sock', 'b c.sock', 'd\ne', 'f 1 * 0 <-> ino:5 dev:0'])(
+  'a file under another name than it was bound by: %j',
+  async (name) => {
+    using directory = mkdtempDisposableSync(join(tmpdir(), 'volctl-test-'))
+    const real = join(directory.path, 'real')
+    mkdirSync(real)
+    symlinkSync('real', join(directory.path, 'link'))
+    const server = createServer()
+    await new Promise<void>((resolve) => server.listen(join(directory.path, 'link', name), resolve))
+    renameSync(join(real, name), join(real, 'moved'))
+    const file = { dev: locate(table, real)?.dev ?? '', inode: statSync(join(real, 'moved')).ino }
+    const bound = async (inode = file.inode): Promise<string | undefined> =>
+      boundAt(await boundSockets(), { ...file, inode })
+    const [lastLine = ''] = name.split('\n').slice(-1)
+    expect(await bound()).toMatch(
+      new RegExp(`^the unix socket that is bound to .*${RegExp.escape(lastLine)} by .+ \\(pid ${process.pid}\\)$`),
+    )
+    expect(await bound(file.inode + 1)).toBeUndefined()
+    await new Promise((resolve) => server.close(resolve))
+    expect(await bound()).toBeUndefined()
+  },
+)
 
-it('the paths of each network namespace once, and no abstract names', () => {
-  using proc = mkdtempDisposableSync(join(tmpdir(), 'volctl-test-'))
-  const add = (pid: string, namespace: string, unix: string): void => {
-    mkdirSync(join(proc.path, pid, 'ns'), { recursive: true })
-    mkdirSync(join(proc.path, pid, 'net'))
-    symlinkSync(namespace, join(proc.path, pid, 'ns/net'))
-    writeFileSync(join(proc.path, pid, 'net/unix'), unix)
-  }
-  const lines = [
-    line(''),
-    line(' @abstract'),
-    line(' /run/a b'),
-    line(' relative'),
-    line(' /run/a b'),
-    line(' /run/c\nd'),
-  ]
-  add('7', 'net:[1]', HEAD + lines.join(''))
-  add('8', 'net:[1]', HEAD + line(' /run/again'))
-  add('9', 'net:[2]', HEAD + line(' /run/other'))
-  expect(boundPaths(proc.path)).toEqual({
-    paths: new Set(['/run/a b', 'relative', '/run/c\nd', '/run/other']),
-    unseen: [],
+it.each([
+  { what: 'does not end', ends: { status: undefined, timedOut: true }, says: 'ss did not end' },
+  { what: 'has no inodes', ends: { status: 0, timedOut: false }, says: 'ss does not show the inodes' },
+])('a network of which ss(8) $what is unknown, with a process', async ({ ends, says }) => {
+  const { unseen } = await boundSockets(async (_program, _args, _deadlineMs, _input, { onLine } = {}) => {
+    onLine?.('u_str LISTEN 0      1      /run/a 8740349 * 0')
+    return { stdout: '', stderr: '', ...ends }
   })
-  // Another namespace whose sockets cannot be read: any may be bound there.
-  mkdirSync(join(proc.path, '10/ns'), { recursive: true })
-  symlinkSync('net:[3]', join(proc.path, '10/ns/net'))
-  mkdirSync(join(proc.path, '10/net/unix'), { recursive: true })
-  expect(boundPaths(proc.path).unseen).toMatchObject([{ text: expect.stringContaining('process 10') }])
-})
-
-it("the kernel's own list: by the place behind a link, and by the name alone once nothing is there", async () => {
-  using directory = mkdtempDisposableSync(join(tmpdir(), 'volctl-test-'))
-  mkdirSync(join(directory.path, 'real'))
-  symlinkSync('real', join(directory.path, 'link'))
-  await using _server = await serverAt(join(directory.path, 'link/a.sock'))
-  const ofTest = (): string[] => [...boundPaths().paths].filter((path) => path.startsWith(directory.path))
-  expect(ofTest()).toEqual([join(directory.path, 'link/a.sock')])
-  const there = locateSockets([...ofTest(), 'relative/b.sock'], [VIEW])
-  expect(there.located.within({ dev: '254:0', path: join(directory.path, 'real') })).toEqual(ofTest())
-  expect([...there.loose]).toEqual([['b.sock', 'relative/b.sock']])
-  renameSync(join(directory.path, 'real/a.sock'), join(directory.path, 'real/c.sock'))
-  expect([...locateSockets(ofTest(), [VIEW]).loose]).toEqual([['a.sock', join(directory.path, 'link/a.sock')]])
+  expect(unseen[0]?.text).toMatch(
+    new RegExp(`^the unix sockets in the network of .+ \\(pid \\d+\\) could not be read: ${says}$`),
+  )
 })

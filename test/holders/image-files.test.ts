@@ -1,26 +1,16 @@
-/** Images that are mounted without a loop device: whose file is known, and whose is not. */
-import { mkdtempDisposableSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+/** Images that are mounted without a loop device, and what one is. */
+import { mkdtempDisposableSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { imageFiles, isErofsImage } from '../../src/core/holders/image-files.ts'
+import { isErofsImage, mountedImages } from '../../src/core/holders/image-files.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 
-function found(source: string, dev = '0:40', options = 'ro'): (boolean | string)[] {
-  const mounts = [1, 2].map((at) => `${at + 1} 1 ${dev} / /m${at} ro - erofs ${source} ${options}\n`)
-  const table = parseMountinfo(`1 0 254:0 / / rw - ext4 /dev/vda rw\n${mounts.join('')}`)
-  return imageFiles([{ table, root: '' }]).flatMap(({ text, isThere }) => [text, isThere])
-}
-
-it('a file that has its name, a link to one, and names that lead nowhere or to another file for everybody', () => {
-  using directory = mkdtempDisposableSync(join(tmpdir(), 'volctl-test-'))
-  const image = join(directory.path, 'image')
-  writeFileSync(image, '')
-  symlinkSync('image', join(directory.path, 'link'))
-  expect(found(image)).toEqual([`the EROFS mount on /m2 of ${image}`, true])
-  expect(found(join(directory.path, 'link'))[1]).toBe(true)
-  for (const source of [join(directory.path, 'gone'), 'image', '/proc/self/fd/8', directory.path])
-    expect(found(source)[1], source).toBe(false)
+it('each is told once, in whatever namespaces it is mounted; a block device and fscache have no such file', () => {
+  const mount = (at: number, dev: string, more: string): string => `${at} 1 ${dev} / /m${at} ro - erofs ${more}\n`
+  const mounts = [mount(2, '0:40', '/a ro'), mount(3, '0:40', '/a ro'), mount(4, '254:16', '/dev/vdb ro')]
+  const table = parseMountinfo(`${mounts.join('')}${mount(5, '0:41', 'none ro,fsid=a')}`)
+  expect(mountedImages([table, table])).toEqual(['the EROFS mount on /m3 of /a'])
 })
 
 it('an image by what stands in it', () => {

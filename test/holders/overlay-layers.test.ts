@@ -1,6 +1,6 @@
 /** What the kernels of the last years show of an overlay's directories. */
 import { expect, it } from 'vitest'
-import { overlayLayers } from '../../src/core/holders/overlay-layers.ts'
+import { overlayLayers } from '../../src/core/holders/mount-uses.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 
 const layers = (options: string): string[] => {

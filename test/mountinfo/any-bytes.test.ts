@@ -2,7 +2,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { parseMountinfo, parsePieces } from '../../src/core/mountinfo/parse-mountinfo.ts'
-import { WholeLines } from '../../src/core/trust/whole-lines.ts'
 
 const { VOLCTL_FUZZ: asked } = process.env
 const parameters = asked === undefined ? { numRuns: 100, seed: 1136 } : { numRuns: Number(asked) }
@@ -27,16 +26,12 @@ function escaped(bytes: Buffer): string {
   return bytes.toString('latin1').replaceAll(/[ \t\n\\]/g, octal)
 }
 
-/** As a file gives it: a few bytes at a time. */
+/** As a file gives it: some whole lines at a time. */
 function pieces(bytes: Buffer, atOnce: number): Buffer[] {
-  const lines = new WholeLines(20)
   const found: Buffer[] = []
-  for (let at = 0; at < bytes.length; ) {
-    const length = bytes.copy(lines.room(), 0, at, Math.min(at + atOnce, bytes.length))
-    at += length
-    found.push(Buffer.from(lines.cut(length)))
-  }
-  return [...found, Buffer.from(lines.last(0))].filter(({ length }) => length > 0)
+  for (let at = 0; at < bytes.length; at += found.at(-1)?.length ?? 0)
+    found.push(bytes.subarray(at, bytes.indexOf('\n', at + atOnce) + 1 || bytes.length))
+  return found
 }
 
 const undeleted = (text: string): string => text.replace(/ \(deleted\)$/, '')

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { deadMounts } from '../../src/core/node/dead-mounts.ts'
+import { runCommand } from '../../src/core/trust/programs.ts'
 
 const line = (id: number, type: string, path: string) => `${id} 1 0:${id} / ${path} rw - ${type} x rw\n`
 
@@ -12,14 +13,22 @@ function command(path: string): readonly [string, ...string[]] {
   return ['sh', '-c', `echo "stat: cannot read: ${says.replaceAll('_', ' ')}" >&2; exit 1`]
 }
 
+/** Instead of stat(1). */
+const probedBy =
+  (probe: (path: string) => readonly [string, ...string[]]): typeof runCommand =>
+  (_, words, deadlineMs) => {
+    const [program, ...args] = probe(words.at(-1) ?? '')
+    return runCommand(program, args, deadlineMs)
+  }
+
 describe('deadMounts', () => {
   it('names those that fail or do not answer, and leaves the others alone', async () => {
     const asked: string[] = []
     const table = parseMountinfo(
       line(1, 'fuse.sshfs', '/k/Transport_endpoint_is_not_connected') +
         line(2, 'nfs4', '/k/Stale_file_handle') +
-        line(3, 'nfs', '/k/hang') +
-        line(4, 'cifs', '/k/fine') +
+        line(3, 'gpfs', '/k/hang') +
+        line(4, 'kafs', '/k/fine') +
         line(5, 'fuse', '/k/Permission_denied') +
         line(6, 'tmpfs', '/k/tmp') +
         line(7, 'nfs', '/elsewhere/hang') +
@@ -27,13 +36,11 @@ describe('deadMounts', () => {
         line(9, 'tmpfs', '/k/covered/hang'),
     )
     const began = Date.now()
-    const dead = await deadMounts(table, '/k', {
-      deadlineMs: 3000,
-      command: (path) => {
-        asked.push(path)
-        return command(path)
-      },
+    const probe = probedBy((path) => {
+      asked.push(path)
+      return command(path)
     })
+    const dead = await deadMounts(table, '/k', 3000, probe)
     expect(dead).toEqual([
       { path: '/k/Stale_file_handle', error: 'ESTALE' },
       { path: '/k/Transport_endpoint_is_not_connected', error: 'ENOTCONN' },
@@ -61,7 +68,7 @@ describe('deadMounts', () => {
     const table = parseMountinfo(line(1, 'nfs', '/k/v'))
     const says = (path: string) =>
       ['sh', '-c', `echo "stat: cannot read '${path}: Host is down': ${words}" >&2; exit 1`] as const
-    expect(await deadMounts(table, '/k', { command: says })).toEqual(
+    expect(await deadMounts(table, '/k', 3000, probedBy(says))).toEqual(
       error === undefined ? [] : [{ path: '/k/v', error }],
     )
   })

@@ -130,12 +130,18 @@ describe('S7: standingObstacles', () => {
     seesRuntime: false,
     rootMountId: 27,
     referenceRootMountId: 27,
+    hasSysfs: true,
   }
   const { pidNamespace: _, ...unreadable } = good
   const { referenceRootMountId: __, ...rootless } = good
   const nested = { ...good, pidNamespace: 'pid:[4026532999]', referencePidNamespace: 'pid:[4026532999]' }
   it.each<{ name: string; facts: StandingFacts; want: string[] }>([
     { name: 'the host', facts: good, want: [] },
+    {
+      name: 'no /sys, or something else in its place',
+      facts: { ...good, hasSysfs: false },
+      want: ['/sys is not mounted'],
+    },
     { name: 'a user namespace', facts: { ...good, uidMap: '0 1000 1' }, want: ['user namespace'] },
     { name: 'a chroot', facts: { ...good, rootMountId: 99 }, want: ['chroot'] },
     { name: 'no rights', facts: rootless, want: ['mount namespace cannot be read'] },
@@ -154,7 +160,10 @@ describe('S7: standingObstacles', () => {
   ])('$name', ({ facts, want }) => {
     const found = standingObstacles(facts)
     expect(
-      found.map(({ message }) => /chroot|(?:user|PID) namespace|mount namespace cannot be read/.exec(message)?.[0]),
+      found.map(
+        ({ message }) =>
+          /chroot|(?:user|PID) namespace|mount namespace cannot be read|.sys is not mounted/.exec(message)?.[0],
+      ),
     ).toEqual(want)
     expect(found.every(({ code }) => code === 'WrongNamespace')).toBe(true)
   })

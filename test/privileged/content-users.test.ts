@@ -608,21 +608,23 @@ describe.skipIf(noRoot !== undefined)(`S12: content that nobody uses${why}`, () 
       const others = [elsewhere(), new Shell()]
       for (const other of others) await other.ask('true')
       const { node, dir } = await forgotten(directory, medium)
-      const [lower, upper, work, merged] = ['1/fs', '2/fs', '2/work', 'merged'].map((name) => {
+      const [lower, upper, work, merged] = ['1/fs', '2/fs', '2/work', 'merged', '3/fs'].map((name) => {
         mkdirSync(`${directory}/snapshots/${name}`, { recursive: true })
         return `${directory}/snapshots/${name}`
       })
       writeFileSync(`${lower}/x`, 'x')
-      // As containerd shortens it, and with the same names in the data.
+      // As containerd shortens it, which has some of the same names in the data.
       mkdirSync(`${dir}/1/fs`, { recursive: true })
       sh(
         'sh',
         '-c',
-        `cd ${directory}/snapshots && mount -t overlay overlay -o lowerdir=1/fs,upperdir=${upper},workdir=${work} ${merged}`,
+        `cd ${directory}/snapshots && mount -t overlay overlay -o lowerdir=1/fs:3/fs,upperdir=${upper},workdir=${work} ${merged}`,
       )
       writeFileSync(`${directory}/image`, Buffer.alloc(1 << 20))
       const device = sh('losetup', '--show', '-f', `${directory}/image`)
       rmSync(`${directory}/image`)
+      const beside = `${directory}/bound`
+      const image = noErofs ?? (await mountedImage(beside, [`${beside}/image`, `${directory}/beside-up`]))
       // One that is bound to a name that is gone, and one that is not bound any more.
       const server = await boundTo(`${directory}/volctl.sock`, directory)
       rmSync(`${directory}/volctl.sock`)
@@ -637,6 +639,7 @@ describe.skipIf(noRoot !== undefined)(`S12: content that nobody uses${why}`, () 
       } finally {
         for (const other of others) await other.end()
         await server.end?.()
+        if (typeof image !== 'string') await image.end?.()
         sh('losetup', '-d', device)
       }
     },

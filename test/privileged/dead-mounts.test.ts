@@ -3,8 +3,12 @@ import { spawnSync } from 'node:child_process'
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { describe, expect } from 'vitest'
 import { linuxHost } from '../../src/core/host/linux-host.ts'
+import { containingMount } from '../../src/core/mountinfo/location.ts'
+import { deadMounts } from '../../src/core/node/dead-mounts.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
+import { startFuse } from '../helpers/fuse/start.ts'
 import { it } from '../helpers/machine.ts'
+import { sh } from '../helpers/scenario.ts'
 import { noFuse } from './faults/no-fuse.ts'
 import { apply, expectNow, makeDir, operation, readMounts, unmount, volumeDir } from './workers/real-node.ts'
 
@@ -20,6 +24,8 @@ function fuse(path: string): number {
   return fd
 }
 
+const isDead = (mountPoint: string, deadlineMs: number): Promise<boolean> =>
+  linuxHost.isDead({ id: containingMount(readMounts(), mountPoint)?.id ?? 0, mountPoint }, deadlineMs)
 const nfs = (root: string, pod: number, name: string): string => volumeDir(root, pod, name, 'kubernetes.io~nfs')
 
 describe.skipIf(noFuse !== undefined)(`dead mounts${noFuse === undefined ? '' : ` (${noFuse})`}`, () => {
@@ -27,7 +33,7 @@ describe.skipIf(noFuse !== undefined)(`dead mounts${noFuse === undefined ? '' : 
     const root = makeDir(`${directory}/kubelet`)
     const dir = nfs(root, 1, 'v')
     const fd = fuse(dir)
-    expect(await linuxHost.isDead(dir, 300)).toBe(true)
+    expect(await isDead(dir, 300)).toBe(true)
     expect(statesOf(await apply(root, [unmount('a', 1, dir)]))).toEqual({ a: 'done' })
     closeSync(fd)
     expect([readMounts().under(root), existsSync(dir)]).toEqual([[], false])
@@ -37,7 +43,7 @@ describe.skipIf(noFuse !== undefined)(`dead mounts${noFuse === undefined ? '' : 
     const root = makeDir(`${directory}/kubelet`)
     const dir = nfs(root, 1, 'v')
     closeSync(fuse(dir))
-    expect([await linuxHost.isDead(dir, 5000), await linuxHost.isDead(root, 5000)]).toEqual([true, false])
+    expect([await isDead(dir, 5000), await isDead(root, 5000)]).toEqual([true, false])
     const steps = [
       { op: 'umount', target: dir, detail: 'dead' },
       { op: 'rmdir', target: dir },
@@ -68,5 +74,18 @@ describe.skipIf(noFuse !== undefined)(`dead mounts${noFuse === undefined ? '' : 
     const steps = [{ op: 'umount', target: dir, detail: 'lazy' }] as const
     const result = await apply(root, [operation('a', 1, steps, { expects: expectNow(dir) })])
     expect([statesOf(result), readMounts().under(root).length]).toEqual([{ a: 'failed FlagWithoutEffect' }, 1])
+  })
+
+  it('S36: are asked by one process each, however often: it is left behind where they hang', async ({ directory }) => {
+    const path = `${directory}/k/pods`
+    const fuse = await startFuse(path, 'silent')
+    const askers = (): string => sh('sh', '-c', 'grep -lz "^volctl asks mount" /proc/[0-9]*/cmdline | wc -l')
+    for (const _ of [1, 2, 3]) {
+      expect(await deadMounts(readMounts(), `${directory}/k`, 1000)).toEqual([{ path, error: 'Timeout' }])
+      expect(askers()).toBe('1')
+    }
+    await fuse.kill()
+    await expect.poll(askers).toBe('0')
+    expect(await deadMounts(readMounts(), `${directory}/k`)).toEqual([{ path, error: 'ENOTCONN' }])
   })
 })

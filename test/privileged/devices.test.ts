@@ -1,6 +1,6 @@
 import { closeSync, openSync, writeFileSync } from 'node:fs'
 import { describe, expect } from 'vitest'
-import { loopsOn } from '../../src/core/apply/disks/loops-on-disks.ts'
+import { loopsOn } from '../../src/core/apply/disks/disk-users.ts'
 import type { StepContext } from '../../src/core/apply/operation/step-context.ts'
 import { WaitingBudget } from '../../src/core/apply/operation/waiting-budget.ts'
 import { readDeviceNumber, readDeviceUse, readLoops } from '../../src/core/block/device-use.ts'

@@ -211,9 +211,7 @@ describe.skipIf(noBlockDevices !== undefined)(`what a kubelet set up${why}`, () 
       const contained = spawn('unshare', ['-m', 'sh', '-c', script], { stdio: 'ignore' })
       const reader = { command: PROCESS_READER, deadlineMs: 30_000 }
       const openers = async (devices: ReadonlySet<string>) =>
-        (await askProcesses({ table: readMounts(), others: readOtherNamespaces(true), devices }, reader)).openers(
-          devices,
-        )
+        (await askProcesses({ table: readMounts(), others: readOtherNamespaces(), devices }, reader)).openers(devices)
       try {
         expect(await until(async () => (await openers(new Set([dev]))).length === 2)).toBe(true)
         const pids = (await openers(new Set([dev]))).map(({ pid }) => pid)

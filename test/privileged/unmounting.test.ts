@@ -101,7 +101,7 @@ describe('unmounting for real', () => {
       }),
     )
     const result = await apply(root, [operation('a', 1, [{ op: 'rmdir', target: dir }])])
-    const seen = readOtherNamespaces(false).some(({ table }) => table.at(dir).length > 0)
+    const seen = readOtherNamespaces().some(({ table }) => table.at(dir).length > 0)
     other.stdin.end()
     await once(other, 'close')
     expect(statesOf(result)).toEqual({ a: 'failed HeldBy' })

@@ -2,7 +2,7 @@
 import { closeSync, openSync } from 'node:fs'
 import { ListedEntry } from '../../src/core/actual/listed-entry.ts'
 import { deleteContent } from '../../src/core/files/delete-content.ts'
-import { searchContent } from '../../src/core/holders/search-content.ts'
+import { visitContent } from '../../src/core/holders/content-holders.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { readMountTable } from '../../src/core/node/read-mountinfo.ts'
 import { MountPoints } from '../../src/core/node/tree/mount-points.ts'
@@ -23,8 +23,9 @@ const READ: Readonly<Record<string, (path: string) => unknown>> = {
 
   /** As users are searched for who are known by an inode, and as it is deleted. */
   searched: async (path) => {
-    const inodes = new Map([['1', [{ dev: undefined, report: 'found' }]]])
-    return searchContent(path, mountOf(path), { inodes, ends: new Map(), sockets: new Map(), images: [] })
+    const found: string[] = []
+    await visitContent(path, mountOf(path), ({ file }) => void (file.ino === 1 && found.push('found')))
+    return found
   },
   deleted: async (path) => (await deleteContent(path, { mountId: mountOf(path) })).files,
 }

@@ -51,11 +51,14 @@ describe.skipIf(noRoot !== undefined)(`S32: whyNotRoots${noRoot === undefined ? 
 
   it('does not believe a setuid program: sudo asks for a password as root, under any name that anybody gives it', async () => {
     const directory = temporary('volctl-setuid-')
-    copyFileSync('/bin/sh', `${directory}/kubelet`)
+    chmodSync(directory, 0o755)
+    copyFileSync('/usr/bin/perl', `${directory}/kubelet`)
     chmodSync(`${directory}/kubelet`, 0o4755)
-    const why = await standing([`${directory}/kubelet`, '-c', 'echo ready; read -r line'], judged)
+    const becomesRoot = [`${directory}/kubelet`, '-e', '$< = 0; $| = 1; print "ready\n"; <STDIN>']
+    const [why, ofRoot] = [await standing(becomesRoot, judged, 65534), await standing(becomesRoot, judged)]
     rmSync(directory, { recursive: true })
     expect(why).toMatch(/^its program is setuid/)
+    expect(ofRoot).toBeUndefined()
   })
 
   it('does not believe who is root of a user namespace only', async () => {

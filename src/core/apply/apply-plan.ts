@@ -18,7 +18,6 @@ import { defaultLockFile, type Lock, type LockOwner, takeLock } from './lock.ts'
 import { refuseAll } from './operation/conclude.ts'
 import type { ApplyContext } from './operation/ports.ts'
 import { askKubelet, kubeletCameBack, ownsNode, plannedWithKubelet } from './operation/preconditions.ts'
-import { readerChildrenOf } from './operation/process-reader-of.ts'
 import { BATCH_OPERATIONS, runBatch } from './run-batch.ts'
 import { runOperation } from './run-operation.ts'
 
@@ -33,8 +32,7 @@ export async function applyPlan(
 ): Promise<ApplyResult> {
   const id = planId(plan)
   if (plan.refused !== undefined) return refuseAll(id, plan, plan.refused, onEvent)
-  using readerChildren = readerChildrenOf(context)
-  const result = await execute(id, plan, nodeScope(plan, { ...context, readerChildren }, onEvent), onEvent)
+  const result = await execute(id, plan, nodeScope(plan, context, onEvent), onEvent)
   return { ...result, ...defined({ downtime: context.kubeletStop?.downtime }) }
 }
 

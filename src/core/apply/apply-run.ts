@@ -4,7 +4,6 @@ import { CameBack, OperationRefused, StepInterrupted } from '../errors/operation
 import type { ContentLook } from '../holders/content-look.ts'
 import { fileSystemsAt } from '../holders/find-holders.ts'
 import { hostPathsOf } from '../holders/host-paths.ts'
-import type { LayerNotes } from '../holders/placed-layers.ts'
 import type { Host } from '../host/host.ts'
 import { linuxHost } from '../host/linux-host.ts'
 import type { Journal } from '../journal/write-journal.ts'
@@ -13,7 +12,6 @@ import { cannotHang } from '../mountinfo/file-systems.ts'
 import type { ApplyEvent, EventSubject, Outcome } from '../plan/events.ts'
 import type { Operation, OperationKind, Plan, Step, StepOp } from '../plan/plan.ts'
 import { VolumeRecords } from './disks/volume-records.ts'
-import { isEmptyDir } from './operation/empty-dir.ts'
 import type { ApplyContext, Witness } from './operation/ports.ts'
 import {
   askKubelet,
@@ -36,14 +34,6 @@ const DEFAULT_TIMEOUT_MS = 120_000
 
 /** Operations that start within this time may share one answer about pods; an older one is asked for again. */
 export const WITNESS_AGE_MS = 1000
-
-/** These operations take a device away: the mount namespace of every thread is read before them (S21). */
-export const TAKING_DEVICES: ReadonlySet<OperationKind> = new Set<OperationKind>([
-  'UnmapVolume',
-  'UnmountDevice',
-  'UnmapDevice',
-  'DetachVolume',
-])
 
 /** Kinds of operations for a pod that wants the volume. All others are for orphaned or finished pods, or for no pod. */
 export const BRINGING_UP: ReadonlySet<OperationKind> = new Set<OperationKind>([
@@ -144,9 +134,8 @@ export class ApplyRun extends Run<Operation> {
     return this.stop ?? this.outOfTime ?? new StepInterrupted('not started: the apply was interrupted')
   }
 
-  /** @param everyThread read the namespaces of every thread: before a device is taken away */
-  surroundings(everyThread = false): Surroundings {
-    return new Surroundings(this.#context, this.host, this.#plan.rootDir, everyThread)
+  surroundings(): Surroundings {
+    return new Surroundings(this.#context, this.host, this.#plan.rootDir)
   }
 
   /** @throws OperationRefused KubeletRunning, if a kubelet is there, or the node's lease shows that one is alive (S11) */
@@ -180,7 +169,7 @@ export class ApplyRun extends Run<Operation> {
     return this.stopFor(kubeletCameBack(why))
   }
 
-  begin(operation: Operation, around = this.surroundings(TAKING_DEVICES.has(operation.kind))): StepContext {
+  begin(operation: Operation, around = this.surroundings()): StepContext {
     this.started(operation)
     return {
       operation,
@@ -329,21 +318,16 @@ class SharedLook {
   readonly #context: ApplyContext
   readonly #host: Host
   readonly #pods: () => Promise<readonly Pod[]>
-  readonly #noted: LayerNotes | undefined
   #look: Promise<ContentLook> | undefined
   #begun = Number.NEGATIVE_INFINITY
   #until = Number.NEGATIVE_INFINITY
 
-  /** Begun before anything is unmounted. @param pods that may still use their volumes, as last heard */
+  /** @param pods that may still use their volumes, as last heard */
   constructor(plan: Plan, context: ApplyContext, host: Host, pods: () => Promise<readonly Pod[]>) {
     this.#plan = plan
     this.#context = context
     this.#host = host
     this.#pods = pods
-    const deletes = plan.operations.some(
-      (each) => isEmptyDir(each) || each.steps.some(({ op }) => op === 'deleteContent'),
-    )
-    this.#noted = deletes ? host.noteLayers(context.readMounts()) : undefined
   }
 
   /** @param since a look that began before is of no use; default: a recent one is */
@@ -374,6 +358,6 @@ class SharedLook {
     )
     const named = hostPathsOf(await this.#pods())
     const reader = processReaderOf(this.#context)
-    return this.#host.lookForUsers({ table, fileSystems: [...fileSystems], named, noted: this.#noted, reader })
+    return this.#host.lookForUsers({ table, fileSystems: [...fileSystems], named, reader })
   }
 }

@@ -23,11 +23,10 @@ import type { Operation, Plan } from '../plan/plan.ts'
 import { targetOf } from '../plan/taken-by.ts'
 import { pause } from '../processes/deadline.ts'
 import type { OtherNamespace } from '../processes/mount-namespaces.ts'
-import { TAKING_DEVICES } from './apply-run.ts'
 import { requireDetachable } from './detach/detach.ts'
 import { disksToDetach, volumeInUse } from './disks/detach-devices.ts'
-import { numbersOf } from './disks/device-processes.ts'
-import { noteOverlays } from './disks/directory-users.ts'
+import { numbersOf } from './disks/disk-users.ts'
+import { noteOverlays } from './disks/file-system-users.ts'
 import { findDetachDevice, findStagedDevice } from './disks/find-volume-device.ts'
 import { questionFor, takesDevice } from './disks/require-device-unused.ts'
 import { VolumeRecords } from './disks/volume-records.ts'
@@ -36,7 +35,7 @@ import { requireRemovable } from './mounts/remove.ts'
 import { isEmptyDir } from './operation/empty-dir.ts'
 import type { ApplyContext, Witness } from './operation/ports.ts'
 import { unfinished } from './operation/preconditions.ts'
-import { processReaderOf, readerChildrenOf } from './operation/process-reader-of.ts'
+import { processReaderOf } from './operation/process-reader-of.ts'
 import type { StepContext } from './operation/step-context.ts'
 import { Surroundings } from './operation/surroundings.ts'
 import { WaitingBudget } from './operation/waiting-budget.ts'
@@ -70,12 +69,10 @@ export async function usersAhead(
 ): Promise<InUse[]> {
   const taking = plan.operations.filter((each) => TAKING_AWAY.has(each.kind) && (blocked || each.blocked === undefined))
   if (taking.length === 0) return []
-  using own = readerChildrenOf(context)
-  const asking = { ...context, readerChildren: context.readerChildren ?? own }
-  const first = await usersOf(taking, new Ahead(plan, taking, asking, seen, seen.mounts))
+  const first = await usersOf(taking, new Ahead(plan, taking, context, seen, seen.mounts))
   if (first.size === 0) return []
   await pause(AGAIN_MS, context.signal)
-  const again = await usersOf([...first.keys()], new Ahead(plan, taking, asking, seen, context.readMounts()))
+  const again = await usersOf([...first.keys()], new Ahead(plan, taking, context, seen, context.readMounts()))
   return [...again.values()]
 }
 
@@ -114,11 +111,10 @@ class Ahead {
 
   constructor(plan: Plan, operations: readonly Operation[], context: ApplyContext, seen: Seen, table: MountTable) {
     const host = context.host ?? linuxHost
-    const everyThread = operations.some(({ kind }) => TAKING_DEVICES.has(kind)) || operations.some(deletesContent)
     let others: readonly OtherNamespace[] | undefined
     let loops: ReturnType<Host['loops']> | undefined
     this.#others = () => {
-      others ??= host.otherNamespaces(everyThread)
+      others ??= host.otherNamespaces()
       return others
     }
     this.#contentOn = [...fileSystemsAt(table, operations.filter(deletesContent).flatMap(targetsOf))]
@@ -144,7 +140,7 @@ class Ahead {
       readMounts: () => table,
       cluster: { ...context.cluster, getVolumeAttachment: (name) => this.#attachment(name, context) },
     }
-    this.#around = new Surroundings(this.#context, this.#host, plan.rootDir, everyThread)
+    this.#around = new Surroundings(this.#context, this.#host, plan.rootDir)
     this.#records = new VolumeRecords(plan, this.#host)
     this.#byId = new Map(plan.operations.map((operation) => [operation.id, operation]))
   }

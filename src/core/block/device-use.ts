@@ -71,7 +71,8 @@ export function readDeviceNumber(path: string): string | undefined {
   }
 }
 
-function deviceNumberOf(entry: Stats): string | undefined {
+/** "major:minor"; undefined: it is no block device. */
+export function deviceNumberOf(entry: Stats): string | undefined {
   return entry.isBlockDevice() ? numberOf(entry) : undefined
 }
 

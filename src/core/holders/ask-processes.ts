@@ -2,26 +2,29 @@
  * What every process uses of some file systems and devices, by a child that can be abandoned (process-reader.ts). This is the
  * only look at processes: plan, apply and explain ask the same. Whatever it cannot see is in `unseen`.
  */
+import { deviceNumberFrom } from '../block/device-use.ts'
 import { errorMessage } from '../errors/errors.ts'
+import { append } from '../lang/append.ts'
 import { count } from '../lang/count.ts'
-import { cannotHang } from '../mountinfo/file-systems.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { missingCapabilities } from '../processes/capabilities.ts'
 import { LOOK_MOST, LOOK_MS } from '../processes/look-bounds.ts'
+import { askMounts, type Said } from '../processes/mount-asker.ts'
 import {
   keptNamespaces,
   MOUNT_NAMESPACE,
   type OtherNamespace,
+  ofTheNode,
   processIds,
   processName,
   type Unseen,
   unseenNamespaces,
   unseenOf,
 } from '../processes/mount-namespaces.ts'
-import { isInUserNamespace } from '../processes/standing.ts'
-import { kernelTextIfAny } from '../trust/kernel.ts'
+import { kernelTextIfAny, linkIfAny, namespaceOf } from '../trust/kernel.ts'
+import { runCommand } from '../trust/programs.ts'
+import { viewsOf } from './follow-links.ts'
 import { type Answer, answer, PARTS, type ProcessRequest, type Question } from './process-messages.ts'
-import { ReaderChildren } from './reader-children.ts'
 import { type ByProcess, Uses } from './uses.ts'
 
 export interface ProcessReader {
@@ -31,8 +34,6 @@ export interface ProcessReader {
   readonly deadlineMs: number
   /** Ends the look. */
   readonly signal?: AbortSignal | undefined
-  /** Of this command, for several looks; default: each look starts its own. */
-  readonly children?: ReaderChildren | undefined
 }
 
 export interface ProcessSearch {
@@ -46,82 +47,148 @@ export interface ProcessSearch {
   readonly devices?: Iterable<string>
 }
 
-type Asked = ProcessReader & { readonly children: ReaderChildren }
-
 /** How many processes are named; more are counted. */
 const MOST_NAMED = 4
 
+/** Readers of this volctl: like itself, they are in nobody's way. */
+const readers = new Set([process.pid])
+
 export async function askProcesses(search: ProcessSearch, reader: ProcessReader): Promise<Uses> {
   const tables = [search.table, ...search.others.map(({ table }) => table)]
-  const pids = processIds().filter((pid) => pid !== process.pid && reader.children?.has(pid) !== true)
   const question = questionOf(search, tables)
   if (question.fileSystems.length + question.devices.length === 0) return new Uses([], tables, [])
-  using own = new ReaderChildren(reader.command)
-  const asking = new Asking(pids, question, { ...reader, children: reader.children ?? own })
-  await asking.ask()
+  const anybodys = new Set(search.others.flatMap((other) => other.anybodys ?? []))
+  const isAnybodys = (pid: number): boolean => anybodys.has(namespaceOf(pid, 'mnt') ?? '')
+  const asking = new Asking(question, reader, isAnybodys)
+  await asking.ask(processIds().filter((pid) => !readers.has(pid)))
+  await asking.askAgain()
   const all = asking.uses.toSorted((one, other) => one.pid - other.pid)
   const namespaces = all.filter(({ path }) => path.startsWith(MOUNT_NAMESPACE))
-  const uses = all.filter(({ path }) => !path.startsWith(MOUNT_NAMESPACE))
+  const uses = all.filter(
+    ({ path, pid, error }) => !path.startsWith(MOUNT_NAMESPACE) && (error === undefined || !isAnybodys(pid)),
+  )
   const unseen = [
     ...hiddenProcesses(search.table),
     ...unseenNamespaces(search.others),
-    ...keptNamespaces(namespaces, tables),
+    ...keptNamespaces(namespaces, [search.table, ...ofTheNode(search.others).map(({ table }) => table)]),
     ...(reader.signal?.aborted
       ? [{ text: 'the look at processes was interrupted', hint: 'Plan again.' }]
       : notSeen(asking)),
   ]
-  const ofServers = question.slow.some(({ dev }) => question.fileSystems.includes(dev))
-  return new Uses(uses, tables, unseen, ofServers)
+  return new Uses(uses, tables, unseen, isOfServers(question))
 }
 
-function questionOf({ fileSystems = [], devices = [] }: ProcessSearch, tables: readonly MountTable[]): Question {
+/** Whether file systems of servers are among those that are asked about. */
+function isOfServers({ mounts, fileSystems }: Question): boolean {
+  return mounts.some(({ dev, isLocal }) => !isLocal && fileSystems.includes(dev))
+}
+
+function questionOf(
+  { table, others, fileSystems = [], devices = [] }: ProcessSearch,
+  tables: readonly MountTable[],
+): Question {
   const asked = [...new Set(fileSystems)]
+  // Layers and files that anybody names mean nothing: there, only what the node has as well is known not to hang.
+  const { local } = viewsOf(table, others)[0]
   return {
     fileSystems: asked,
-    anonymous: tables.some((table) => asked.some((dev) => table.ofDevice(dev)[0]?.fsType === 'btrfs')),
+    anonymous: tables.some((each) => asked.some((dev) => each.ofDevice(dev)[0]?.fsType === 'btrfs')),
     devices: [...new Set(devices)],
-    slow: tables.flatMap((table) => table.ofTypes((type) => !cannotHang(type)).map(({ id, dev }) => ({ id, dev }))),
+    mounts: tables.flatMap((each) =>
+      each.ofTypes(() => true).map(({ id, dev }) => ({ id, dev, isLocal: local.has(dev) })),
+    ),
   }
 }
+
+/** By statfs(2): file systems in memory cannot hang, and have no device by which they are known. */
+const MEMORY = ['1021994', '858458f6']
+const FUSE = '65735546'
 
 /** One child after another. */
 class Asking {
-  readonly uses: ByProcess[] = []
-  readonly denied = new Set<number>()
-  readonly late = new Set<number>()
-  readonly strange = new Map<number, string>()
+  uses: ByProcess[] = []
+  /** Why what some processes of the node use is not known: `late`, or the error. */
+  readonly unread = new Map<string, number[]>()
+  /** How many of them were not read, behind those that are late. */
+  behind = 0
   failure: string | undefined
-  readonly #pids: readonly number[]
-  readonly #question: Question
-  readonly #reader: Asked
+  #pids: readonly number[] = []
+  #question: Question
+  /** By mounts in no table. */
+  readonly #unknown: ByProcess[] = []
+  readonly #reader: ProcessReader
+  readonly #isAnybodys: (pid: number) => boolean
   readonly #until: number
   #done = 0
 
-  constructor(pids: readonly number[], question: Question, reader: Asked) {
-    this.#pids = pids
+  constructor(question: Question, reader: ProcessReader, isAnybodys: (pid: number) => boolean) {
     this.#question = question
     this.#reader = reader
+    this.#isAnybodys = isAnybodys
     this.#until = performance.now() + reader.deadlineMs
   }
 
-  async ask(): Promise<void> {
+  /** The node's first: what hangs the look at others holds up nothing of these, and counts for nothing (S39). */
+  async ask(pids: readonly number[]): Promise<void> {
+    await this.#askAll(pids.filter((pid) => !this.#isAnybodys(pid)))
+    if (this.#done < this.#all) this.behind += this.#pids.length - (this.#done % this.#pids.length) - 1
+    await this.#askAll(pids.filter(this.#isAnybodys))
+  }
+
+  async #askAll(pids: readonly number[]): Promise<void> {
+    this.#pids = pids
+    this.#done = 0
     for (let tried = 1; this.#done < this.#all && tried <= LOOK_MOST.children; tried++) {
       const isStuck = await this.#askChild()
       if (this.#done === this.#all || this.failure !== undefined) break
-      if (!(isStuck && this.#isOnServer())) this.late.add(this.#pids[this.#done % this.#pids.length] ?? 0)
+      if (!(isStuck && this.#isOnServer())) this.#noteUnread('late', this.#pids[this.#done % this.#pids.length] ?? 0)
       if (!isStuck) break
       this.#done += 1
     }
   }
 
+  /** Mounts in no table are asked which file system they are of; and who uses one of interest by such a mount is asked once more. */
+  async askAgain(): Promise<void> {
+    const { fileSystems, devices, mounts } = this.#question
+    const ask = (links: Map<number, string>, ...words: [string, ...string[]]): Promise<Map<number, Said>> =>
+      askMounts(links, words, LOOK_MS.mounts, { signal: this.#reader.signal })
+    const links = new Map(this.#unknown.map(({ mount = 0, link = '' }) => [mount, link]))
+    const numbers = await ask(links, '%d', '-L')
+    for (const [id, { error }] of numbers) if (error !== undefined) links.delete(id)
+    const types = await ask(links, '%t', '-L', '-f')
+    const foundBy = ({ mount: id = 0, link = '' }: ByProcess): Question['mounts'][number] | string | undefined => {
+      const { text, error } = numbers.get(id) ?? { error: 'ETIME' }
+      if (error !== undefined) return error
+      const type = types.get(id)?.text ?? ''
+      // Its process has ended; or it is FUSE, which root may not ask without `allow_other`.
+      if (text === undefined) return linkIfAny(link) === undefined ? undefined : type === FUSE ? 'ENOTCONN' : 'EACCES'
+      const dev = deviceNumberFrom(Number(text))
+      const isAsked = fileSystems.includes(dev) && !mounts.some((each) => each.dev === dev && !each.isLocal)
+      return { id, dev, isLocal: isAsked || MEMORY.includes(type) }
+    }
+    const known = [...mounts]
+    const again = new Set<number>()
+    for (const use of this.#unknown) {
+      const found = foundBy(use)
+      if (typeof found === 'string') this.uses.push({ ...use, error: found })
+      else if (found !== undefined) {
+        known.push(found)
+        if (fileSystems.includes(found.dev) || (found.isLocal && devices.length > 0)) again.add(use.pid)
+      }
+    }
+    if (again.size === 0) return
+    this.#question = { ...this.#question, mounts: known }
+    this.uses = this.uses.filter(({ pid }) => !again.has(pid))
+    await this.ask([...again])
+  }
+
   /**
-   * A descriptor for a working directory, root or program is made without asking its file system, except on NFS and 9p,
-   * which ask their server. A descriptor that hangs is therefore on no local file system.
+   * A descriptor for a working directory, root or program, of a process or a thread, is made without asking its file system, except on
+   * NFS and 9p, which ask their server. A descriptor that hangs is therefore on no local file system.
    */
   #isOnServer(): boolean {
-    const { fileSystems, slow } = this.#question
-    const isPlace = PARTS[Math.floor(this.#done / this.#pids.length)] === 'places'
-    return isPlace && !slow.some(({ dev }) => fileSystems.includes(dev))
+    const part = PARTS[Math.floor(this.#done / this.#pids.length)]
+    return (part === 'places' || part === 'threads') && !isOfServers(this.#question)
   }
 
   get #all(): number {
@@ -132,28 +199,24 @@ class Asking {
   async #askChild(): Promise<boolean> {
     const request: ProcessRequest = { parent: process.pid, pids: this.#pids, from: this.#done, ...this.#question }
     const silent = new AbortController()
-    const late = AbortSignal.timeout(Math.max(0, Math.ceil(this.#until - performance.now())))
     let watch: NodeJS.Timeout | undefined
-    let text = ''
-    const onOutput = (piece: string): boolean => {
+    const onLine = (line: string): void => {
       clearTimeout(watch)
       watch = setTimeout(() => silent.abort(), LOOK_MS.silent)
-      text += piece
-      const end = text.lastIndexOf('\n') + 1
-      this.#take(text.slice(0, end))
-      text = text.slice(end)
-      return this.#done === this.#all
+      // An empty one says that nothing hangs.
+      if (line !== '') this.#add(this.#pids[this.#done++ % this.#pids.length] ?? 0, answer(JSON.parse(line), ''))
     }
-    const { children, signal } = this.#reader
+    const { command, signal } = this.#reader
+    const [program = '', ...args] = command
+    const watched = {
+      onLine,
+      onStart: (pid: number) => void readers.add(pid),
+      signal: AbortSignal.any([silent.signal, ...(signal ? [signal] : [])]),
+    }
     try {
-      const child = children.take()
-      const ended = await child.ask(
-        request,
-        onOutput,
-        AbortSignal.any([silent.signal, late, ...(signal ? [signal] : [])]),
-      )
-      if (ended === undefined) children.giveBack(child)
-      else if (!ended.timedOut && this.#done < this.#all) this.failure = ended.stderr.trim().split('\n').at(-1) ?? ''
+      const left = Math.max(0, this.#until - performance.now())
+      const { timedOut, stderr } = await runCommand(program, args, left, JSON.stringify(request), watched)
+      if (!timedOut && this.#done < this.#all) this.failure = stderr.trim().split('\n').at(-1) ?? ''
       return silent.signal.aborted
     } catch (error) {
       this.failure = errorMessage(error)
@@ -163,37 +226,28 @@ class Asking {
     }
   }
 
-  #take(lines: string): void {
-    for (const line of lines.split('\n')) {
-      // An empty one says that nothing hangs.
-      if (line !== '') this.#add(this.#pids[this.#done++ % this.#pids.length] ?? 0, answer(JSON.parse(line), ''))
-    }
-  }
-
   #add(pid: number, { uses, unread }: Answer): void {
-    for (const use of uses) this.uses.push({ ...use, pid })
-    if (unread === 'late') this.late.add(pid)
-    else if (unread === 'EACCES' || unread === 'EPERM') this.denied.add(pid)
-    else if (unread !== undefined) this.strange.set(pid, unread)
+    if (this.uses.length + this.#unknown.length > LOOK_MOST.usesOfAll) this.#noteUnread('late', pid)
+    else for (const use of uses) (use.link === undefined ? this.uses : this.#unknown).push({ ...use, pid })
+    if (unread !== undefined) this.#noteUnread(unread, pid)
   }
 
-  /** How many were not read, behind the one that is late. */
-  get behind(): number {
-    return this.#done === this.#all ? 0 : this.#pids.length - (this.#done % this.#pids.length) - 1
+  #noteUnread(why: string, pid: number): void {
+    if (!this.#isAnybodys(pid) && this.unread.get(why)?.includes(pid) !== true) append(this.unread, why, pid)
   }
 }
 
 /** What the children could not see. */
-function notSeen({ behind, late, denied, strange, failure }: Asking): Unseen[] {
-  const pids = [...late]
+function notSeen({ behind, unread, failure }: Asking): Unseen[] {
   const failed = `what processes use was not read${failure === '' ? '' : ` (${failure})`}`
-  const use = pids.length === 1 ? 'uses' : 'use'
   return [
     ...(failure === undefined ? [] : [{ text: failed, hint: 'Run volctl again.' }]),
-    ...(pids.length === 0 ? [] : [unseenOf(pids, `what ${named(pids)} ${use} could not be read in time`)]),
-    ...(behind > 0 && pids.length > 0 ? [unseenOf(pids, `what ${behind} more processes use was not read`)] : []),
-    ...[...strange].map(([pid, why]) => unseenOf([pid], `what ${named([pid])} uses could not be read: ${why}`)),
-    ...(denied.size === 0 ? [] : [{ text: deniedText(denied.size), hint: SEE_ALL }]),
+    ...[...unread].map(([why, pids]) => {
+      if (why === 'EACCES' || why === 'EPERM') return { text: deniedText(pids.length), hint: SEE_ALL }
+      const what = `what ${named(pids)} ${pids.length === 1 ? 'uses' : 'use'} could not be read`
+      return unseenOf(pids, why === 'late' ? `${what} in time` : `${what}: ${why}`)
+    }),
+    ...(behind > 0 ? [unseenOf(unread.get('late') ?? [], `what ${behind} more processes use was not read`)] : []),
   ]
 }
 
@@ -205,10 +259,9 @@ function named(pids: readonly number[]): string {
 
 function deniedText(denied: number): string {
   const what = `the open files and mounts of ${count(denied, 'process', 'processes')} cannot be read`
-  if (process.geteuid?.() !== 0) return `volctl does not run as root: ${what}`
-  return isInUserNamespace()
-    ? `volctl runs in a user namespace: ${what}`
-    : `${what}: CAP_SYS_PTRACE or CAP_DAC_READ_SEARCH is missing, or a security module forbids it`
+  return process.geteuid?.() === 0
+    ? `${what}: CAP_SYS_PTRACE or CAP_DAC_READ_SEARCH is missing, as in a user namespace, or a security module forbids it`
+    : `volctl does not run as root: ${what}`
 }
 
 /** What to do where the right to look is missing. */

@@ -1,75 +1,105 @@
-/** Where unix sockets are bound: as the kernel shows it, by the path that was given, from wherever the process stood (unix(7)). */
-import { posix } from 'node:path'
-import { errnoOf, errorMessage } from '../errors/errors.ts'
-import type { Location } from '../mountinfo/location.ts'
-import { LOOK_MOST } from '../processes/look-bounds.ts'
-import { hasEnded, processIds, type Unseen, unseenOf } from '../processes/mount-namespaces.ts'
-import { linesInPieces, namespaceOf } from '../trust/kernel.ts'
-import { fileAt, followLinks, placesAt, type View } from './follow-links.ts'
-import { PlaceIndex } from './place-index.ts'
+/**
+ * Bound unix sockets. The path of one is what its process gave to bind(2), in whatever mount namespace: any user chooses it, it may lead
+ * anywhere, and nobody follows it (S36). What identifies the file is its file system and inode, which the kernel tells ss(8).
+ */
+import { deviceNumberFrom } from '../block/device-use.ts'
+import { errorMessage } from '../errors/errors.ts'
+import { LOOK_MOST, LOOK_MS } from '../processes/look-bounds.ts'
+import { processIds, processName, type Unseen, unseenOf } from '../processes/mount-namespaces.ts'
+import { inNetworkOf } from '../trust/enter-namespace.ts'
+import { namespaceOf } from '../trust/kernel.ts'
+import { commandPath, runCommand } from '../trust/programs.ts'
 
 export interface BoundSockets {
-  /** Paths, by the place of the socket that some mount namespace has there. */
-  readonly located: PlaceIndex<string>
-  /** By their last part: paths that are relative, or lead to no socket any more. */
-  readonly loose: ReadonlyMap<string, string>
-}
-
-/** Follows links of local file systems, and opens nothing. @param paths as given to bind(2) */
-export function locateSockets(paths: Iterable<string>, views: readonly View[]): BoundSockets {
-  const located: (readonly [Location, string])[] = []
-  const loose = new Map<string, string>()
-  let left = LOOK_MOST.socketsAsked
-  for (const path of paths) {
-    const view = path.startsWith('/') ? views.find((each) => left-- > 0 && isSocketAt(each, path)) : undefined
-    if (view === undefined) loose.set(posix.basename(path), path)
-    else for (const place of placesAt(view, path)) located.push([place, path])
-  }
-  return { located: new PlaceIndex(located), loose }
-}
-
-function isSocketAt(view: View, path: string): boolean {
-  return fileAt(view, followLinks(view, path))?.isSocket() === true
-}
-
-const TOO_MANY: Unseen = {
-  text: `more than ${LOOK_MOST.sockets} unix sockets are bound`,
-  hint: 'Find out which process binds them (ss -xlp) and end it if nobody needs it.',
-}
-
-/** Of every network namespace that a process is in. */
-export function boundPaths(proc = '/proc'): {
-  readonly paths: ReadonlySet<string>
+  /**
+   * A process in whose network it is, by the number of the file's file system, as mount tables have it, and the 32 bits of its inode that
+   * the kernel tells.
+   */
+  readonly files: ReadonlyMap<string, number>
+  /** Networks whose sockets could not be read: any file may be one of theirs. */
   readonly unseen: readonly Unseen[]
-} {
-  const paths = new Set<string>()
+}
+
+/**
+ * Of every network namespace that a process is in. One that only processes of other user namespaces are in counts as far as it was read:
+ * anybody can make any number of them (S39).
+ */
+export async function boundSockets(run = runCommand): Promise<BoundSockets> {
+  const files = new Map<string, number>()
   const unseen: Unseen[] = []
-  const seen = new Set<string | undefined>([undefined])
-  for (const pid of processIds(proc)) {
-    const namespace = namespaceOf(pid, 'net', proc)
-    if (seen.has(namespace)) continue
-    try {
-      for (const lines of linesInPieces(`${proc}/${pid}/net/unix`)) {
-        for (const path of pathsIn(lines.toString())) paths.add(path)
-        if (paths.size > LOOK_MOST.sockets) return { paths, unseen: [...unseen, TOO_MANY] }
-      }
-      seen.add(namespace)
-    } catch (error) {
+  const nodes = namespaceOf('self', 'user')
+  const isNodes = (pid: number): boolean => namespaceOf(pid, 'user') === nodes
+  const networks = Map.groupBy(processIds(), (pid) => namespaceOf(pid, 'net'))
+  networks.delete(undefined)
+  const until = performance.now() + LOOK_MS.sockets
+  for (const [network, pids] of networks) {
+    const own = pids.filter(isNodes)
+    if (own.length === 0 && performance.now() > until) continue
+    for (const pid of own.length > 0 ? own : pids) {
+      const why = await readNetwork(pid, files, run)
       // Another process of the namespace may still show it.
-      if (hasEnded(error) || errnoOf(error) === 'EINVAL') continue
-      unseen.push(
-        unseenOf([pid], `the unix sockets of process ${pid}'s network could not be read: ${errorMessage(error)}`),
-      )
-      seen.add(namespace)
+      if (why !== undefined && namespaceOf(pid, 'net') !== network) continue
+      const text = `the unix sockets in the network of ${processName(pid)} (pid ${pid}) could not be read: ${why}`
+      if (why !== undefined && own.length > 0) unseen.push(unseenOf([pid], text))
+      break
     }
   }
-  return { paths, unseen }
+  return { files, unseen }
 }
 
-/** address: references protocol flags type state inode path; an abstract name begins with "@". A path may have line breaks. */
-const BOUND =
-  /^[0-9a-f]+: [0-9A-F]+ [0-9A-F]+ [0-9A-F]+ [0-9A-F]+ [0-9A-F]+ +\d+ ([^@\n][^\n]*(?:\n(?![0-9a-f]+: )[^\n]+)*)/gm
+/** @returns why it was not read */
+async function readNetwork(
+  pid: number,
+  files: Map<string, number>,
+  run: typeof runCommand,
+): Promise<string | undefined> {
+  let paths = 0
+  let inodes = 0
+  const onLine = (line: string): void => {
+    if (/^u_\S+ +\S+ +\d+ +\d+ +[^*@\s]/.test(line)) paths += 1
+    const file = fileOf(line)
+    if (file === undefined) return
+    inodes += 1
+    if (files.size < LOOK_MOST.sockets) files.set(file, pid)
+  }
+  try {
+    const [program, ...args] = inNetworkOf(pid, [commandPath('ss'), '-xaeH'])
+    const { status, stderr } = await run(program, args, LOOK_MS.sockets, '', { onLine })
+    if (status !== 0) return stderr.trim() || 'ss did not end'
+  } catch (error) {
+    return errorMessage(error)
+  }
+  if (files.size === LOOK_MOST.sockets) return `there are more than ${LOOK_MOST.sockets}`
+  // The kernel's older list has none.
+  return paths > 0 && inodes === 0 ? 'ss does not show the inodes' : undefined
+}
 
-function pathsIn(text: string): string[] {
-  return [...text.matchAll(BOUND)].map(([, path = '']) => path)
+/** @param file of which it is told whether it is bound, for messages: by whom */
+export async function boundAt(
+  { files }: BoundSockets,
+  { dev, inode }: { readonly dev: string; readonly inode: number },
+): Promise<string | undefined> {
+  const file = `${dev} ${inode % 2 ** 32}`
+  const pid = files.get(file)
+  if (pid === undefined) return undefined
+  let found: string | undefined
+  const onLine = (line: string): void => {
+    if (fileOf(line) === file) found = line
+  }
+  const [program, ...args] = inNetworkOf(pid, [commandPath('ss'), '-xaepH'])
+  await runCommand(program, args, LOOK_MS.sockets, '', { onLine })
+  return describeSocket(found ?? '')
+}
+
+/** Of a line of ss(8), by its end: a path before it may look like one, and may have line breaks. */
+function fileOf(line: string): string | undefined {
+  const [, inode, high, low] = /.*<-> ino:(\d+) dev:(\d+)\/(\d+)/.exec(line) ?? []
+  return inode === undefined ? undefined : `${deviceNumberFrom(Number(high) * 2 ** 16 + Number(low))} ${inode}`
+}
+
+/** type state queue queue path number * number users <-> ino:INODE dev:DEVICE */
+function describeSocket(line: string): string {
+  const path = /^(?:u_\S+ +\S+ +\d+ +\d+ +)?(.*) \d+ \* \d+ /.exec(line)?.[1]?.trim()
+  const [, name, pid] = /.* users:\(\("([^"]*)",pid=(\d+)/.exec(line) ?? []
+  return `the unix socket that is bound to ${path}${pid === undefined ? '' : ` by ${name} (pid ${pid})`}`
 }

@@ -2,10 +2,13 @@
  * Everybody who uses the content of a directory (S12, S13). The same answer makes an apply refuse a deletion and is shown by
  * an explanation.
  */
-
+import { accessSync, constants, fstatSync, lstatSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
+import { deviceNumberFrom } from '../block/device-use.ts'
 import { errnoOf, errorMessage } from '../errors/errors.ts'
 import { StepInterrupted } from '../errors/operation-error.ts'
+import { Descent } from '../files/descent.ts'
+import { entryPath, openBelow } from '../files/descriptors.ts'
 import { isWithin } from '../files/path-within.ts'
 import { append } from '../lang/append.ts'
 import { commandLine } from '../lang/command.ts'
@@ -15,14 +18,14 @@ import { placeOf } from '../mountinfo/linked-mounts.ts'
 import { containingMount, type Location, locate } from '../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { whoMounted } from '../mountinfo/mount-words.ts'
-import { goesWith } from '../mountinfo/propagation.ts'
 import { type OtherNamespace, type Unseen, unseenOf } from '../processes/mount-namespaces.ts'
+import { boundAt } from './bound-sockets.ts'
 import type { ContentLook } from './content-look.ts'
 import { describeProcess } from './describe-holders.ts'
-import { type Holders, namespaceHolder } from './find-holders.ts'
+import { type Holders, namespaceHolder, staying } from './find-holders.ts'
+import { isErofsImage } from './image-files.ts'
+import type { Layer } from './mount-uses.ts'
 import { describeUse, type MountUse, mountsOf, withTop } from './mount-uses.ts'
-import type { Layer } from './overlay-layers.ts'
-import { type Identified, searchContent, type Wanted } from './search-content.ts'
 import type { ByProcess } from './uses.ts'
 
 export interface Content {
@@ -50,14 +53,11 @@ export async function contentHolders(look: ContentLook, content: Content): Promi
       ...uses.kernel,
       ...look.swaps.within(place).map((path) => `the swap file ${path}`),
       ...exportsOf(look, content.path, place),
-      ...look.sockets.located.within(place).map(describeSocket),
       ...found.kernel,
     ],
     unseen: [...look.unseen, ...look.lostLayers.map((layer) => lostLayer(layer, look)), ...found.unseen],
   }
 }
-
-const describeSocket = (path: string): string => `the unix socket that is bound to ${path}`
 
 const NOBODY: Holders = { processes: [], namespaces: [], loops: [], kernel: [], unseen: [] }
 
@@ -87,16 +87,6 @@ function usesOf(look: ContentLook, at: Location, { path, going, podUid }: Conten
       ...named.within(place, place.top),
     ],
   }
-}
-
-/** Which mounts stay when these are unmounted: their copies do not. @param going ids, of this table */
-export function staying(
-  table: MountTable,
-  going: ReadonlySet<number> = new Set(),
-): (mount: MountInfo, of: MountTable) => boolean {
-  const leaving = [...going].flatMap((id) => table.byId(id) ?? [])
-  return (mount, of) =>
-    !(of === table && going.has(mount.id)) && !leaving.some((each) => goesWith(table, each, mount, of))
 }
 
 /** Each overlay once: the same one may be in every namespace. */
@@ -140,27 +130,26 @@ function exportsOf({ table, exports }: ContentLook, path: string, place: Locatio
   })
 }
 
-interface Found extends Partial<Pick<Holders, 'loops' | 'kernel' | 'unseen'>> {
-  readonly use?: ByProcess
-}
+type Found = Partial<Pick<Holders, 'loops' | 'kernel' | 'unseen'>> & { readonly use?: ByProcess }
 
-/**
- * Users that are known by an inode or the end of a path only: the directory is walked to find their files. On nearly every
- * node there are no such users, and no walk.
- */
+/** Users that are known by their file only, by an inode, the end of a path or what is in it: the directory is walked to find them. */
 async function searchFor(look: ContentLook, content: Content, place: Location): Promise<Holders> {
-  const inodes = new Map<string, Identified<Found>[]>()
-  const ends = new Map<string, Found>()
-  const anywhere: Found[] = []
+  const found = new Set<Found>()
+  const inodes = new Map<string, { readonly dev: string | undefined; readonly report: Found }[]>()
+  /** By the last name of a path, without a slash before it. */
+  const ends = new Map<string, { readonly end: string; readonly report: Found }[]>()
   const noteEnd = (end: string, report: Found): void =>
-    void (end === '' ? anywhere.push(report) : ends.set(end, report))
+    void (end === '' ? found.add(report) : append(ends, posix.basename(end), { end, report }))
   const isHere = (dev: string | undefined): boolean => !isElsewhere(dev, content.path, place, look.table)
   for (const use of look.processes.strays)
     if (isHere(use.dev)) append(inodes, use.inode ?? '', { dev: use.dev, report: { use } })
-  for (const layer of look.layers.relative) {
-    const text = `${describeUse({ mount: layer.mount, how: 'layer', layer })}, a path that is not absolute`
-    noteEnd(layer.path.replace(/^(?:\.\.(?:\/|$)|\.$)+/, ''), { kernel: [text] })
-  }
+  const overlays = [...Map.groupBy(look.layers.relative, ({ mount }) => mount).values()].map((layers) =>
+    layers.map((layer) => {
+      const report: Found = {}
+      noteEnd(layer.path.replace(/^(?:\.\.(?:\/|$)|\.$)+/, ''), report)
+      return { layer, report }
+    }),
+  )
   for (const swap of look.unknownSwaps) noteEnd(lastOf(swap), { kernel: [`the swap file ${swap}`] })
   for (const loop of look.unknownLoops) {
     const { file } = loop
@@ -168,16 +157,39 @@ async function searchFor(look: ContentLook, content: Content, place: Location): 
     if (file === undefined) noteEnd(lastOf(loop.backingFile), { loops: [loop] })
     else append(inodes, String(file.inode), { dev: file.dev, report: { loops: [loop] } })
   }
-  const sockets = new Map([...look.sockets.loose].map(([name, path]) => [name, { kernel: [describeSocket(path)] }]))
-  const images = look.unknownImages.map((image) => ({ kernel: [image] }))
-  const found = [...anywhere, ...(await search(look, content, { inodes, ends, sockets, images }))]
+  const images: Found = { kernel: look.images }
+  const sockets: number[] = []
+  const visit = ({ file, name, at, describe, within }: Visited): void => {
+    for (const { dev, report } of inodes.get(String(file.ino)) ?? [])
+      if (dev === undefined || dev === deviceNumberFrom(file.dev)) found.add(report)
+    for (const { end, report } of ends.get(name) ?? []) if (describe().endsWith(`/${end}`)) found.add(report)
+    if (file.isSocket()) sockets.push(file.ino)
+    else if (file.isFile() && look.images.length > 0 && isErofsImage(at)) found.add(images)
+    // Of btrfs: with a device number of its own in the same mount. Nothing in it can be deleted.
+    else if (file.isDirectory() && file.dev !== within() && isReadOnly(at))
+      found.add({ kernel: [`the read-only snapshot ${describe()} (btrfs subvolume delete)`] })
+  }
+  if (inodes.size + ends.size + look.images.length > 0 || look.sockets !== undefined) {
+    const why = await search(look, content, visit)
+    if (why !== undefined) found.add({ unseen: [unknownPlace(content.path, `could not be searched: ${why}`)] })
+  }
+  found.add(await boundIn(sockets, place.dev, look))
+  for (const parts of overlays) {
+    const inside = parts.filter(({ report }) => found.has(report))
+    const [first] = inside
+    // All start from one directory: where that may be another, as its absolute layers tell, a few of the names here are by chance.
+    if (first === undefined || (look.layers.located.has(first.layer) && inside.length < parts.length)) continue
+    const { layer } = first
+    found.add({ kernel: [`${describeUse({ mount: layer.mount, how: 'layer', layer })}, a path that is not absolute`] })
+  }
+  const all = [...found]
   return {
     // Processes are read from /proc only if their file is found, and not for every directory.
-    processes: look.processes.named(found.flatMap(({ use }) => use ?? [])),
+    processes: look.processes.named(all.flatMap(({ use }) => use ?? [])),
     namespaces: [],
-    loops: found.flatMap(({ loops = [] }) => loops),
-    kernel: found.flatMap(({ kernel = [] }) => kernel),
-    unseen: found.flatMap(({ unseen = [] }) => unseen),
+    loops: all.flatMap(({ loops = [] }) => loops),
+    kernel: all.flatMap(({ kernel = [] }) => kernel),
+    unseen: all.flatMap(({ unseen = [] }) => unseen),
   }
 }
 
@@ -186,23 +198,101 @@ function lastOf(path: string): string {
   return posix.basename(undeletedPath(path))
 }
 
+/** The first socket that is bound; where none is, what is not known of them. */
+async function boundIn(inodes: readonly number[], dev: string, { sockets }: ContentLook): Promise<Found> {
+  if (inodes.length === 0 || sockets === undefined) return {}
+  const bound = await sockets()
+  for (const inode of inodes) {
+    const user = await boundAt(bound, { dev, inode })
+    if (user !== undefined) return { kernel: [user] }
+  }
+  return { unseen: bound.unseen }
+}
+
+/** @returns why it could not be searched */
 async function search(
   { table, signal }: ContentLook,
   { path, rootDir }: Content,
-  wanted: Wanted<Found>,
-): Promise<readonly Found[]> {
-  const { inodes, ends, sockets, images } = wanted
-  if (inodes.size + ends.size + sockets.size + images.length === 0) return []
-  const unsearched = (why: string): Found[] => [{ unseen: [unknownPlace(path, `could not be searched: ${why}`)] }]
+  visit: (entry: Visited) => void,
+): Promise<string | undefined> {
   const mount = containingMount(table, path)
   if (mount === undefined || !(cannotHang(mount.fsType) || mount.id === containingMount(table, rootDir)?.id))
-    return unsearched('its file system may hang')
+    return 'its file system may hang'
   try {
     // The walk starts from the resolved place, and follows no link on the way (S8, S12).
-    return await searchContent(placeOf(table, path), mount.id, wanted, signal)
+    await visitContent(placeOf(table, path), mount.id, visit, signal)
+    return undefined
   } catch (error) {
     if (error instanceof StepInterrupted) throw error
-    return errnoOf(error) === 'ENOENT' ? [] : unsearched(errorMessage(error))
+    return errnoOf(error) === 'ENOENT' ? undefined : errorMessage(error)
+  }
+}
+
+interface Visited {
+  readonly file: Stats
+  readonly name: string
+  /** By its directory's descriptor. */
+  readonly at: Buffer
+  readonly describe: () => string
+  /** The device number of its directory. */
+  readonly within: () => number
+}
+
+const ENTRIES_BETWEEN_BREATHS = 500
+
+/**
+ * Walks by descriptors, as a deletion does (S12). The directory itself counts.
+ *
+ * @param path absolute, without links on the way
+ * @param mountId the mount that the directory must be in
+ * @param signal ends it
+ * @throws StepInterrupted; StepFailed where the walk would leave the mount; errors of open(2) and getdents(2)
+ */
+export async function visitContent(
+  path: string,
+  mountId: number,
+  visit: (entry: Visited) => void,
+  signal?: AbortSignal,
+): Promise<void> {
+  const descent = new Descent(path, mountId)
+  try {
+    if (descent.current !== undefined) {
+      const file = fstatSync(descent.current.fd)
+      visit({ file, name: posix.basename(path), at: Buffer.from(path), describe: () => path, within: () => file.dev })
+    }
+    for (let count = 1; ; count++) {
+      if (count % ENTRIES_BETWEEN_BREATHS === 0) await new Promise((resolve) => setImmediate(resolve))
+      if (signal?.aborted) throw new StepInterrupted(`${path}: interrupted while its users were searched for`)
+      const directory = descent.current
+      if (directory === undefined) return
+      const name = descent.next()
+      if (name === undefined) {
+        descent.leave(() => {})
+        continue
+      }
+      const at = entryPath(directory, name)
+      const within = (): number => fstatSync(directory.fd).dev
+      try {
+        const file = lstatSync(at)
+        visit({ file, name: name.toString(), at, describe: () => descent.describe(name), within })
+        if (file.isDirectory()) descent.enter(openBelow(directory, name), name)
+      } catch (error) {
+        const code = errnoOf(error)
+        // The entry has been removed or replaced meanwhile, and is deleted as what it is then.
+        if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'ELOOP') throw error
+      }
+    }
+  } finally {
+    descent.close()
+  }
+}
+
+function isReadOnly(directory: Buffer): boolean {
+  try {
+    accessSync(directory, constants.W_OK)
+    return false
+  } catch (error) {
+    return errnoOf(error) === 'EROFS'
   }
 }
 

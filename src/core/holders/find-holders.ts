@@ -3,19 +3,24 @@
  * on it, loop devices, and other mount namespaces that still have it. Nothing at or below the places is touched, so that a
  * dead server cannot make this hang.
  */
-import { locate } from '../mountinfo/location.ts'
-import type { MountTable } from '../mountinfo/mount-table.ts'
+import { posix } from 'node:path'
+import { isWithin } from '../files/path-within.ts'
+import { undeletedPath, undeletedRoot } from '../mountinfo/deleted.ts'
+import { ownPathOf } from '../mountinfo/linked-mounts.ts'
+import { type Location, locate } from '../mountinfo/location.ts'
+import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
+import { goesWith } from '../mountinfo/propagation.ts'
 import type { OtherNamespace, Unseen } from '../processes/mount-namespaces.ts'
 import { type PodProcess, podOfProcess } from '../processes/pod-cgroups.ts'
 import { type LoopFile, swapFiles } from './kernel-files.ts'
-import { Places } from './searched-places.ts'
+import { mountsShowing } from './mount-uses.ts'
 import type { Holder, Uses } from './uses.ts'
 
 /**
  * Another mount namespace in which one of the places, or something in it, is mounted and stays mounted when ours is
  * unmounted.
  */
-export interface NamespaceHolder {
+interface NamespaceHolder {
   /** One of its processes. */
   readonly pid: number
   readonly process: string
@@ -46,15 +51,43 @@ export interface HolderSearch {
 }
 
 export function findHolders({ table, paths, others, loops, uses }: HolderSearch): Holders {
-  const places = new Places(table, paths)
+  const mounts = [...new Set(paths.flatMap((path) => table.under(path)))]
+  const own = paths.flatMap((path) => locate(table, path) ?? [])
+  const below = mounts.map(({ dev, root }) => ({ dev, path: posix.normalize(undeletedRoot(root)) }))
+  // A bind mount of the file system that the place itself is on says nothing about the place.
+  const isOwn = (at: Location): boolean => own.some(({ dev, path }) => dev === at.dev && isWithin(path, at.path))
+  const places = [...own, ...below.filter((at) => !isOwn(at))]
+  const stays = staying(table, new Set(mounts.map(({ id }) => id)))
+  const shown = (of: MountTable): MountInfo[] => [
+    ...new Set(places.flatMap((place) => mountsShowing(place, of).map(({ mount }) => mount))),
+  ]
+  const isIn = (file: string): boolean => {
+    const path = undeletedPath(ownPathOf(table, file))
+    return paths.some((each) => isWithin(path, each))
+  }
   const { swaps, unseen } = swapFiles()
   return {
-    processes: places.locations.flatMap((place) => uses.holdersIn(place)).toSorted((a, b) => a.pid - b.pid),
-    namespaces: others.flatMap((other) => namespaceHolder(other, places.mountsIn(other.table))),
-    loops: loops.filter(({ backingFile }) => places.has(backingFile)),
-    kernel: swaps.filter((path) => places.has(path)).map((path) => `the swap file ${path}`),
+    processes: uses.holdersIn(...places),
+    namespaces: others.flatMap((other) =>
+      namespaceHolder(
+        other,
+        shown(other.table).filter((mount) => stays(mount, other.table)),
+      ),
+    ),
+    loops: loops.filter(({ backingFile }) => isIn(backingFile)),
+    kernel: swaps.filter(isIn).map((path) => `the swap file ${path}`),
     unseen: [...uses.unseen, ...unseen],
   }
+}
+
+/** Which mounts stay when these are unmounted: their copies do not (R032). @param going ids, of this table */
+export function staying(
+  table: MountTable,
+  going: ReadonlySet<number> = new Set(),
+): (mount: MountInfo, of: MountTable) => boolean {
+  const leaving = [...going].flatMap((id) => table.byId(id) ?? [])
+  return (mount, of) =>
+    !(of === table && going.has(mount.id)) && !leaving.some((each) => goesWith(table, each, mount, of))
 }
 
 /** "major:minor" of the file systems that these paths are on, and of all that is mounted below them. */

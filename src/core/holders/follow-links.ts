@@ -1,84 +1,154 @@
-/** Where a path in some mount namespace leads, by readlink alone, and never through a file system that may hang. */
-import { lstatSync, readlinkSync, type Stats } from 'node:fs'
+/**
+ * Where a path in some mount namespace leads, name by name and by descriptors. A name is only looked up in a directory that is in a mount
+ * of a file system that cannot hang, whatever anybody mounts or links there meanwhile (S36). Nothing is opened (O_PATH).
+ */
+import { closeSync, fstatSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
+import { readLoops } from '../block/device-use.ts'
+import { onceFor } from '../lang/once-for.ts'
 import { cannotHang } from '../mountinfo/file-systems.ts'
 import { containingMount, type Location, locate } from '../mountinfo/location.ts'
-import type { MountTable } from '../mountinfo/mount-table.ts'
-import type { OtherNamespace } from '../processes/mount-namespaces.ts'
+import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
+import { type OtherNamespace, ofTheNode } from '../processes/mount-namespaces.ts'
+import { kernelText, kernelTextIfAny, mountIdIn } from '../trust/kernel.ts'
+import { markDirectory, markEntry } from '../trust/plain-files.ts'
+import { overlayLayers } from './mount-uses.ts'
 
 /** A mount namespace, and a path that leads to its root from here. */
 export interface View {
   readonly table: MountTable
   /** "" for our own, "/proc/PID/root" of a process for another. */
   readonly root: string
+  /** Device numbers of file systems that cannot hang. */
+  readonly local: ReadonlySet<string>
 }
 
-/** @returns our own first */
-export function viewsOf(table: MountTable, others: readonly OtherNamespace[]): [View, ...View[]] {
-  return [{ table, root: '' }, ...others.map((other) => ({ table: other.table, root: `/proc/${other.pid}/root` }))]
+/** Of the node: no path means anything in the others (S39). @returns our own first */
+export function viewsOf(table: MountTable, others: readonly OtherNamespace[]): readonly [View, ...View[]] {
+  return viewsBeside(others)(table)
 }
 
-/** As the kernel (MAXSYMLINKS). */
-const MOST_LINKS = 40
+const viewsBeside = onceFor((others: readonly OtherNamespace[]) =>
+  onceFor((table: MountTable): readonly [View, ...View[]] => {
+    const nodes = ofTheNode(others)
+    const local = localDevices([table, ...nodes.map((other) => other.table)])
+    return [
+      { table, root: '', local },
+      ...nodes.map((other) => ({ table: other.table, root: `/proc/${other.pid}/root`, local })),
+    ]
+  }),
+)
 
-/**
- * @param path absolute
- * @param ofProc whether links in /proc are followed, too, which lead each process elsewhere
- * @returns the path with its links resolved; behind a missing name, or in a file system that may hang, it is left unresolved
- */
-export function followLinks({ table, root }: View, path: string, ofProc = true): string {
-  let real = '/'
-  let links = 0
-  const rest = path.split('/')
-  while (rest.length > 0) {
-    const name = rest.shift() ?? ''
-    if (name === '' || name === '.') continue
-    const at = posix.join(real, name)
-    if (name === '..' || !isLocal(table, at) || !(ofProc || containingMount(table, at)?.fsType !== 'proc')) {
-      real = at
-      continue
-    }
-    const target = linkAt(root + at)
-    if (target === undefined) {
-      real = at
-      continue
-    }
-    if (++links > MOST_LINKS) return posix.join(at, ...rest)
-    if (target.startsWith('/')) real = '/'
-    rest.unshift(...target.split('/'))
-  }
-  return real
-}
-
-/** What is there; undefined: nothing is there, or asking could hang. */
-export function fileAt({ table, root }: View, path: string): Stats | undefined {
-  try {
-    return isLocal(table, path) ? lstatSync(root + path) : undefined
-  } catch {
-    return undefined
-  }
-}
-
-/** Where a path leads, with links followed and without. */
-export function placesAt(view: View, path: string, real = followLinks(view, path)): Location[] {
-  return [...new Set([path, real])].flatMap((each) => locate(view.table, each) ?? [])
-}
-
-/** True if the path is on a file system that cannot hang, and every mount on the way is, too. */
-export function isLocal(table: MountTable, path: string): boolean {
+/** True if the path is in a mount that cannot hang, and so is every mount on the way. */
+export function isLocal({ table, local }: View, path: string): boolean {
   for (let at = path; ; ) {
     const mount = containingMount(table, at)
-    if (mount === undefined || !cannotHang(mount.fsType)) return false
+    if (mount === undefined || !local.has(mount.dev)) return false
     if (mount.mountPoint === '/') return true
     at = posix.dirname(mount.mountPoint)
   }
 }
 
-/** The link's target; undefined: it is not a link, or not there. */
-function linkAt(path: string): string | undefined {
+/** As the kernel (MAXSYMLINKS). */
+const MOST_LINKS = 40
+
+interface Followed {
+  /** The path with its links resolved; from a missing name on, or one in a file system that may hang, it is left unresolved. */
+  readonly real: string
+  /** What is there; absent: nothing is, or asking could hang. */
+  readonly file?: Stats
+}
+
+/** Links in /proc, which lead each process elsewhere, are not followed. @param path absolute */
+export function follow(view: View, path: string): Followed {
+  const { table, root, local } = view
+  const names: string[] = []
+  const rest = path.split('/')
+  /** The root, and the directories on the way down. */
+  const opened: number[] = []
+  const goUp = (): void => closeSync(opened.pop() ?? 0)
+  let links = 0
   try {
-    return readlinkSync(path)
+    for (let at: string = `${root}/`; ; ) {
+      if (!isLocal(view, `/${names.join('/')}`)) break
+      const fd = opened.length === 0 ? markDirectory(at) : markEntry(at)
+      opened.push(fd)
+      const mount = table.byId(mountIdIn(kernelText(`/proc/self/fdinfo/${fd}`)) ?? -1)
+      if (mount === undefined || !local.has(mount.dev)) break
+      const file = fstatSync(fd)
+      if (file.isSymbolicLink() && mount.fsType !== 'proc') {
+        const target = readlinkSync(at)
+        goUp()
+        names.pop()
+        if (++links > MOST_LINKS) break
+        for (; target.startsWith('/') && opened.length > 1; names.pop()) goUp()
+        rest.unshift(...target.split('/'))
+      }
+      let name = rest.shift()
+      for (; name === '' || name === '.' || name === '..'; name = rest.shift()) {
+        if (name !== '..' || names.length === 0) continue
+        goUp()
+        names.pop()
+      }
+      const real = `/${names.join('/')}`
+      if (name === undefined) return { real, file: fstatSync(opened.at(-1) ?? 0) }
+      at = `/proc/self/fd/${opened.at(-1)}/${name}`
+      names.push(name)
+    }
   } catch {
-    return undefined
+    // It is not there, or no directory.
+  } finally {
+    while (opened.length > 0) goUp()
   }
+  return { real: posix.join('/', ...names, ...rest) }
+}
+
+/** Where a path leads, with links followed and without. */
+export function placesAt(view: View, path: string, { real } = follow(view, path)): Location[] {
+  return [...new Set([path, real])].flatMap((each) => locate(view.table, each) ?? [])
+}
+
+/** The node's own overlays, made of system extensions, by the initial RAM disk, or by what runs a node as a container. */
+const OF_SYSTEM = ['/', '/usr', '/opt', '/etc']
+
+/** Whose layers are in a namespace that is gone, or is not the node's. */
+export function systemMounts(table: MountTable): MountInfo[] {
+  return OF_SYSTEM.flatMap((path) => table.at(path))
+}
+
+/**
+ * Device numbers of file systems that cannot hang, in tables of the node: they are of a local kind, and so is all that they stand on (S36). Layers of overlays, and the files of loop devices, are looked for by their text alone. A
+ * relative layer is where the absolute ones are: who mounted it is root.
+ *
+ * @param tables our own first
+ */
+function localDevices(tables: readonly [MountTable, ...MountTable[]]): ReadonlySet<string> {
+  const [ours] = tables
+  const files = new Map(readLoops().map(({ device, backingFile }) => [numberOf(device), backingFile]))
+  const known = new Map(systemMounts(ours).map(({ dev, fsType }) => [dev, cannotHang(fsType)]))
+  const isLocal = (table: MountTable, mount: MountInfo | undefined): boolean => {
+    if (mount === undefined || !cannotHang(mount.fsType)) return false
+    const before = known.get(mount.dev)
+    if (before !== undefined) return before
+    // Until that is known, what stands on itself may hang.
+    known.set(mount.dev, false)
+    const layers = layersByDevice(table)
+      .get(mount.dev)
+      ?.filter((layer) => layer.path.startsWith('/'))
+    const file = files.get(mount.dev)
+    const is =
+      (mount.fsType !== 'overlay' || (layers !== undefined && layers.length > 0)) &&
+      (layers ?? []).every((layer) => isLocal(table, containingMount(table, layer.path))) &&
+      (file === undefined || isLocal(ours, containingMount(ours, file)))
+    known.set(mount.dev, is)
+    return is
+  }
+  for (const table of tables) for (const mount of table.ofTypes(cannotHang)) isLocal(table, mount)
+  return new Set([...known].flatMap(([dev, is]) => (is ? dev : [])))
+}
+
+const layersByDevice = onceFor((table: MountTable) => Map.groupBy(overlayLayers(table), ({ mount }) => mount.dev))
+
+function numberOf(device: string): string | undefined {
+  return kernelTextIfAny(`/sys/class/block/${device.slice('/dev/'.length)}/dev`)
 }

@@ -1,28 +1,19 @@
-/** Files that are mounted as images without a loop device (EROFS, since Linux 6.12): known by the name that was given alone. */
+/** Files that are mounted as images without a loop device (EROFS, since Linux 6.12). */
 import { closeSync, readSync } from 'node:fs'
 import { undeletedPath } from '../mountinfo/deleted.ts'
+import type { MountTable } from '../mountinfo/mount-table.ts'
 import { openPlain } from '../trust/plain-files.ts'
-import { fileAt, followLinks, type View } from './follow-links.ts'
-import type { NamedPath } from './host-paths.ts'
 
-export interface ImageFile extends NamedPath {
-  /** In some mount namespace there is a file of this name. */
-  readonly isThere: boolean
-}
-
-/** Each image once: the same one may be mounted in every namespace, and its name belongs to any of them. */
-export function imageFiles(views: readonly View[]): ImageFile[] {
-  const mounts = views.flatMap(({ table }) => table.ofTypes((fsType) => fsType === 'erofs'))
+/**
+ * For messages, each once: the same one may be mounted in every namespace. Only the name that was given to mount(2) is known, which says
+ * nothing (S36): so each image file may be that of any of these.
+ */
+export function mountedImages(tables: readonly MountTable[]): string[] {
+  const mounts = tables.flatMap((table) => table.ofTypes((fsType) => fsType === 'erofs'))
   const ofFiles = mounts.filter(({ dev, superOptions }) => dev.startsWith('0:') && !superOptions.some(isOfCache))
-  return [...new Map(ofFiles.map((mount) => [mount.dev, mount])).values()].map(({ source: path, mountPoint }) => ({
-    path,
-    text: `the EROFS mount on ${undeletedPath(mountPoint)} of ${path}`,
-    // A descriptor's number, or a relative path, is another file for everybody else.
-    isThere:
-      path.startsWith('/') &&
-      !path.startsWith('/proc/') &&
-      views.some((view) => fileAt(view, followLinks(view, path))?.isFile() === true),
-  }))
+  return [...new Map(ofFiles.map((mount) => [mount.dev, mount])).values()].map(
+    ({ source, mountPoint }) => `the EROFS mount on ${undeletedPath(mountPoint)} of ${source}`,
+  )
 }
 
 /** It is served by fscache, and is no file. */

@@ -56,7 +56,7 @@ export function loopInodes(text: string): Map<string, NonNullable<LoopFile['file
   )
 }
 
-export interface SwapFiles {
+interface SwapFiles {
   /** As the kernel names them: from the root of the mount namespace in which they were opened. No partitions. */
   readonly swaps: readonly string[]
   /** Where the kernel did not say: any file may be one then. */
@@ -86,7 +86,7 @@ export interface Export {
 /** What exportfs(8) has exported, and what clients have asked the kernel for. */
 const TABLES = ['/var/lib/nfs/etab', '/proc/fs/nfsd/exports']
 
-export interface Exports {
+interface Exports {
   readonly exports: readonly Export[]
   /** Tables that could not be read: anything may be exported then. */
   readonly unseen: readonly Unseen[]

@@ -6,7 +6,6 @@ import { type Content, contentHolders } from './content-holders.ts'
 import { lookForUsers } from './content-look.ts'
 import { fileSystemsAt, findHolders, type HolderSearch, type Holders } from './find-holders.ts'
 import type { NamedPath } from './host-paths.ts'
-import { ReaderChildren } from './reader-children.ts'
 import { holder } from './uses.ts'
 
 export interface Held {
@@ -19,7 +18,7 @@ export interface Held {
   readonly devices: readonly string[]
 }
 
-export interface LiveSearch extends Pick<HolderSearch, 'table' | 'loops'> {
+interface LiveSearch extends Pick<HolderSearch, 'table' | 'loops'> {
   /** HostPaths of pods. */
   readonly named?: readonly NamedPath[]
   readonly reader: ProcessReader
@@ -28,15 +27,12 @@ export interface LiveSearch extends Pick<HolderSearch, 'table' | 'loops'> {
 /** For content that would be deleted, the same users that an apply looks for; for everything else, who keeps it busy. */
 export async function liveHolders(held: Held, { table, loops, named = [], reader }: LiveSearch): Promise<Holders> {
   const { heldAt, devices, content, rootDir } = held
-  using children = new ReaderChildren(reader.command)
-  children.prepare()
-  const asked = { ...reader, children }
-  const others = readOtherNamespaces(content.length > 0)
+  const others = readOtherNamespaces()
   const names = new Map(devices.flatMap((name) => numberOf(name).map((dev) => [dev, name] as const)))
   const fileSystems = fileSystemsAt(table, [...heldAt, ...content.map(({ path }) => path)])
   const question = { table, others, fileSystems: [...fileSystems], devices: [...names.keys()], named }
-  const look = content.length === 0 ? undefined : await lookForUsers({ ...question, reader: asked })
-  const uses = look?.processes ?? (await askProcesses(question, asked))
+  const look = content.length === 0 ? undefined : await lookForUsers({ ...question, reader })
+  const uses = look?.processes ?? (await askProcesses(question, reader))
   const users =
     look === undefined ? [] : await Promise.all(content.map((each) => contentHolders(look, { ...each, rootDir })))
   const found = [findHolders({ table, paths: heldAt, others, loops, uses }), ...users]

@@ -11,8 +11,6 @@ import { undeletedPath, undeletedRoot } from '../mountinfo/deleted.ts'
 import { placeOf } from '../mountinfo/linked-mounts.ts'
 import { type Location, locate, pathThrough } from '../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
-import { type Layer, overlayLayers } from './overlay-layers.ts'
-import { PlaceIndex } from './place-index.ts'
 
 /** The place of a directory whose content would be deleted. */
 export interface ContentPlace extends Location {
@@ -70,17 +68,19 @@ export function mountsShowing({ dev, path, top = path }: ContentPlace, table: Mo
 
 /** Layers of overlays, by the directory that contains them. */
 export class LayerIndex {
-  /** Layers with a relative path, whose working directory is unknown. */
+  /** Layers with a relative path: who mounted them may have stood anywhere. */
   readonly relative: readonly Layer[]
+  /** Those that have a place. */
+  readonly located: ReadonlySet<Layer>
   readonly #located: PlaceIndex<Layer>
 
   /** @param layers each with its place, if known */
   constructor(layers: Iterable<readonly [Layer, Location | undefined]>) {
     const all = [...layers]
     this.relative = all.flatMap(([layer, location]) => (location === undefined ? [layer] : []))
-    this.#located = new PlaceIndex(
-      all.flatMap(([layer, location]) => (location === undefined ? [] : [[location, layer] as const])),
-    )
+    const located = all.flatMap(([layer, location]) => (location === undefined ? [] : [[location, layer] as const]))
+    this.located = new Set(located.map(([, layer]) => layer))
+    this.#located = new PlaceIndex(located)
   }
 
   /** One use for each mount. */
@@ -122,4 +122,72 @@ export function describeUse({ mount, how, layer }: MountUse): string {
   return how === 'shows'
     ? `the mount on ${on}, which shows ${mount.root}`
     : `the ${mount.fsType} mount on ${on}, which is inside the directory`
+}
+
+/**
+ * The directories that overlay mounts are made of, by the options that the kernel shows (ovl_show_options).
+ *
+ * The paths are those given to mount(2), in the namespace and working directory of the process that mounted, which the kernel
+ * does not show. mountinfo's own escapes are decoded already. Overlay adds another escape (a backslash before a colon, a
+ * comma or a backslash), but newer kernels use it in some options only. So both readings count.
+ */
+
+export interface Layer {
+  readonly mount: MountInfo
+  /** lowerdir, upperdir, workdir, datadir */
+  readonly option: string
+  /** Normalised; without a slash at its beginning it is relative to an unknown directory. */
+  readonly path: string
+}
+
+const OPTIONS = /^(lowerdir|upperdir|workdir|datadir)(\+?)=(.*)$/s
+
+/** Of every overlay mount of a table. */
+export const overlayLayers = onceFor((table: MountTable): readonly Layer[] =>
+  table.ofTypes((fsType) => fsType === 'overlay').flatMap(layersOf),
+)
+
+function layersOf(mount: MountInfo): Layer[] {
+  return mount.superOptions.flatMap((text) => {
+    const [, option, one, value = ''] = OPTIONS.exec(text) ?? []
+    if (option === undefined) return []
+    const isList = option === 'lowerdir' && one === ''
+    const paths = isList ? listed(value) : readings(value)
+    return [...new Set(paths)].map((path) => ({ mount, option, path }))
+  })
+}
+
+/** The list of lower directories, at colons (two come before data-only ones). A few kernels do not escape colons in a name, so the whole value counts too. */
+function listed(value: string): string[] {
+  const parts = value.split(/(?<!(?<!\\)(?:\\\\)*\\):/).flatMap(readings)
+  return value.startsWith('/') ? [...parts, ...readings(value)] : parts
+}
+
+function readings(value: string): string[] {
+  return value === '' ? [] : [plain(value), plain(value.replaceAll(/\\(.)/gs, '$1'))]
+}
+
+function plain(path: string): string {
+  const normal = posix.normalize(path)
+  return normal.length > 1 && normal.endsWith('/') ? normal.slice(0, -1) : normal
+}
+
+/** Values by their place: the file system, and the path inside it. */
+export class PlaceIndex<T> {
+  readonly #byDev: ReadonlyMap<string, PathIndex<T>>
+
+  constructor(entries: Iterable<readonly [Location, T]>) {
+    const byDev = Map.groupBy(entries, ([{ dev }]) => dev)
+    this.#byDev = new Map(
+      [...byDev].map(([dev, own]) => [dev, new PathIndex(own.map(([{ path }, value]) => [path, value] as const))]),
+    )
+  }
+
+  /** Each value once. @param top values at parent directories count too, up to this one */
+  within({ dev, path }: Location, top = path): T[] {
+    const index = this.#byDev.get(dev)
+    if (index === undefined) return []
+    const found = index.within(path).concat(index.above(path, top))
+    return found.length < 2 ? found : [...new Set(found)]
+  }
 }

@@ -8,8 +8,8 @@ const QUESTION = {
   anonymous: flag,
   /** "major:minor", "char major:minor": whoever has one open or mapped is reported. */
   devices: list(text),
-  /** Mounts of file systems that may hang: nothing on them is touched. What is open there is on `dev`, and is no device. */
-  slow: list(object({ id: count, dev: text })),
+  /** All that a table shows. On one that may hang nothing is touched: what is open there is on `dev`, and is no device. */
+  mounts: list(object({ id: count, dev: text, isLocal: flag })),
 }
 
 /** What is looked for. */
@@ -48,6 +48,8 @@ const use = object({
   deleted: optional(flag),
   /** Why there is no `dev`. */
   error: optional(text),
+  /** Leads there: its mount is in no table, and has to be asked for (askAgain). Of each such mount a process has one use here. */
+  link: optional(text),
 })
 
 /** What a process uses. `map`: memory, or its program; `device`: an open device file. */

@@ -1,17 +1,19 @@
 /**
  * Reads what processes use, in a separate process: a file system may hang when it is asked about a file, and the kernel
- * makes whoever reads the memory map of a process wait that hangs with it locked. The parent can kill this one. It reads
- * requests from its standard input, one a line, and writes a line for each part of each process, in order, to its standard output.
+ * makes whoever reads the memory map of a process wait that hangs with it locked. The parent can kill this one. It reads a
+ * request from its standard input, and writes a line for each part of each process, in order, to its standard output. No file
+ * system is asked that may hang (S36).
  *
  * Everything is judged by what the kernel says of the descriptor or the mapping itself: mount id, device and inode, device
  * number. A path is only text: the process can have mounted over it, or named it as it likes.
  */
 import { fstatSync, readdirSync, readlinkSync, type Stats, statSync, writeSync } from 'node:fs'
+import { text as readAll } from 'node:stream/consumers'
 import { anyDeviceNumberOf, deviceNumberFrom } from '../block/device-use.ts'
 import { errnoOf, errorMessage } from '../errors/errors.ts'
 import { LOOK_MOST, LOOK_MS } from '../processes/look-bounds.ts'
 import { hasEnded, isHiddenInit, isKernelThread, MOUNT_NAMESPACE, taskIds } from '../processes/mount-namespaces.ts'
-import { requestOfParent } from '../processes/parent-request.ts'
+import { requestOfParent } from '../processes/own-child.ts'
 import { behindLink, kernelText, linesInPieces, linkIfAny, mountIdIn, O_PATH } from '../trust/kernel.ts'
 import { type Answer, PARTS, type ProcessRequest, processRequest, TOO_LONG, type Use } from './process-messages.ts'
 
@@ -19,27 +21,10 @@ const STDOUT = 1
 /** How often the parent hears that nothing hangs. */
 const BEAT_MS = 250
 
-/** Until its input ends. Sets exit status 1, and reads nothing more, where a line is not a request of this process's parent. */
+/** Sets exit status 1, and reads nothing, where its input is not a request of this process's parent. */
 export async function readProcessesForParent(): Promise<void> {
-  let asked = 0
-  for await (const line of linesOf(process.stdin)) {
-    const request = requestOfParent(line, processRequest, 'process reader')
-    if (request === undefined) return
-    readProcesses(request)
-    asked += 1
-  }
-  if (asked === 0) requestOfParent('', processRequest, 'process reader')
-}
-
-/** readline takes a tenth of this program's start. */
-async function* linesOf(input: NodeJS.ReadStream): AsyncGenerator<string> {
-  let text = ''
-  for await (const piece of input.setEncoding('utf8')) {
-    const lines = `${text}${piece}`.split('\n')
-    text = lines.pop() ?? ''
-    yield* lines
-  }
-  if (text !== '') yield text
+  const request = requestOfParent(await readAll(process.stdin), processRequest, 'process reader')
+  if (request !== undefined) readProcesses(request)
 }
 
 function readProcesses(request: ProcessRequest): void {
@@ -67,27 +52,30 @@ const MAPPED = /(?<![^\n])0*([0-9a-f]+)-0*([0-9a-f]+) \S+ [0-9a-f]+ ([0-9a-f]+):
 class Reader {
   readonly #fileSystems: ReadonlySet<string>
   readonly #devices: ReadonlySet<string>
-  readonly #slow: ReadonlyMap<number, string>
+  readonly #mounts: ReadonlyMap<number, ProcessRequest['mounts'][number]>
   readonly #slowFileSystems: ReadonlySet<string>
   readonly #anonymous: boolean
   /** Files that are mapped, by namespace, file system, inode and path: every process maps the same libraries. */
   readonly #mapped = new Map<string, Use | undefined>()
   #uses: Use[] = []
+  /** Mounts that no table shows: each is told once of each process. */
+  readonly #told = new Set<number>()
   /** Why some of what is mapped is only known by its inode. */
   #denied: string | undefined
   #begun = 0
   #spoken = 0
 
-  constructor({ fileSystems, devices, slow, anonymous }: ProcessRequest) {
+  constructor({ fileSystems, devices, mounts, anonymous }: ProcessRequest) {
     this.#fileSystems = new Set(fileSystems)
     this.#devices = new Set(devices)
-    this.#slow = new Map(slow.map(({ id, dev }) => [id, dev]))
-    this.#slowFileSystems = new Set(this.#slow.values())
+    this.#mounts = new Map(mounts.map((mount) => [mount.id, mount]))
+    this.#slowFileSystems = new Set(mounts.flatMap(({ dev, isLocal }) => (isLocal ? [] : dev)))
     this.#anonymous = anonymous
   }
 
   answer(pid: number, part: (typeof PARTS)[number]): Answer {
     this.#uses = []
+    this.#told.clear()
     this.#denied = undefined
     this.#begun = performance.now()
     try {
@@ -113,26 +101,35 @@ class Reader {
     // None: a first thread that has ended.
     for (const name of ifAny(() => readdirSync(`${at}/fd`)) ?? []) {
       this.#breathe()
-      const path = ifAny(() => pathOf(`${at}/fd/${name}`))
+      const link = `${at}/fd/${name}`
+      const path = ifAny(() => pathOf(link))
       if (path === undefined || known?.get(name) === path) continue
       if (known?.has(name) === false) known.set(name, path)
       if (path.startsWith(MOUNT_NAMESPACE)) this.#report({ what: 'file', path })
       // Sockets, pipes and their like begin with a letter and hold no path.
       if (!path.startsWith('/')) continue
       const fdinfo = ifAny(() => kernelText(`${at}/fdinfo/${name}`))
-      if (fdinfo !== undefined) this.#note('file', path, fdinfo, () => statSync(`${at}/fd/${name}`))
+      if (fdinfo !== undefined) this.#note({ what: 'file', path, link }, fdinfo, () => statSync(link))
     }
   }
 
-  #place(at: string, name: (typeof PLACES)[number]): void {
+  /**
+   * @param known where another thread stands, which is not looked at again: by mount and inode, since a link says the same of two places
+   * where one is in a mount without a path
+   * @returns the same of this one
+   */
+  #place(at: string, name: (typeof PLACES)[number], known?: ReadonlySet<string>): string | undefined {
+    const link = `${at}/${name}`
     // None is an open device.
-    if (this.#fileSystems.size === 0) return
-    const path = ifAny(() => pathOf(`${at}/${name}`))
-    if (path === undefined) return
-    ifAny(() =>
-      behindLink(`${at}/${name}`, (fd, fdinfo) =>
-        this.#note(name === 'exe' ? 'map' : name, path, fdinfo, () => fstatSync(fd)),
-      ),
+    const path = this.#fileSystems.size === 0 ? undefined : ifAny(() => pathOf(link))
+    if (path === undefined) return undefined
+    return ifAny(() =>
+      behindLink(link, (fd, fdinfo) => {
+        const place = `${mountIdIn(fdinfo)} ${inodeIn(fdinfo) ?? path}`
+        if (known?.has(place) !== true)
+          this.#note({ what: name === 'exe' ? 'map' : name, path, link }, fdinfo, () => fstatSync(fd))
+        return place
+      }),
     )
   }
 
@@ -140,10 +137,10 @@ class Reader {
     const others = taskIds(pid).filter((task) => task !== pid)
     if (others.length === 0) return
     const known = this.#linksOf(`/proc/${pid}`)
-    const places = new Set(PLACES.map((name) => linkIfAny(`/proc/${pid}/${name}`)))
+    const places = new Set(PLACES.flatMap((name) => this.#place(`/proc/${pid}`, name) ?? []))
     for (const task of others) {
       const at = `/proc/${pid}/task/${task}`
-      for (const name of ['cwd', 'root'] as const) if (!places.has(linkIfAny(`${at}/${name}`))) this.#place(at, name)
+      for (const name of ['cwd', 'root'] as const) this.#place(at, name, places)
       this.#files(at, known)
     }
   }
@@ -171,60 +168,69 @@ class Reader {
         if (seen.has(key)) continue
         seen.add(key)
         const link = `/proc/${pid}/map_files/${from}-${to}`
-        for (const use of this.#once(`${namespace} ${key}`, () => this.#mappedAt(link, dev, inode, path)))
-          this.#report(use)
+        const use = this.#once(`${namespace} ${key}`, () => this.#mappedAt(link, dev, inode, path))
+        if (use !== undefined) this.#report(use)
       }
     }
   }
 
-  #once(key: string, look: () => Use | undefined): Use[] {
-    if (!this.#mapped.has(key)) this.#mapped.set(key, look())
-    const use = this.#mapped.get(key)
-    return use === undefined ? [] : [use]
+  #once(key: string, look: () => Use | undefined): Use | undefined {
+    const use = this.#mapped.has(key) ? this.#mapped.get(key) : look()
+    // The link of one that has to be asked for is its process's.
+    if (use?.link === undefined) this.#mapped.set(key, use)
+    return use
   }
 
   #mappedAt(link: string, dev: string, inode: string, written: string): Use | undefined {
     // The kernel escapes only line ends here.
     const path = written.replaceAll('\\012', '\n')
     const use = { what: 'map', path, dev, inode: String(Number(inode)) } as const
+    const isAsked = this.#fileSystems.has(dev)
     try {
       return behindLink(link, (fd, fdinfo) => {
         const mount = mountIdIn(fdinfo)
-        if (mount !== undefined && this.#slow.has(mount))
-          return this.#fileSystems.has(dev) ? { ...use, mount } : undefined
+        const at = { ...use, ...(mount !== undefined && { mount }) }
+        const known = this.#mounts.get(mount ?? -1)
+        if (mount !== undefined && known?.isLocal !== true) {
+          if (isAsked) return at
+          return known === undefined ? { ...at, link } : undefined
+        }
         const file = fstatSync(fd)
         const device = this.#deviceOf(file)
         if (device !== undefined) return { ...use, device }
-        if (!this.#fileSystems.has(dev)) return undefined
-        return { ...use, ...(mount !== undefined && { mount }), ...identityOf(file) }
+        return isAsked ? { ...at, ...identityOf(file) } : undefined
       })
     } catch (error) {
       // Unmapped meanwhile; or the right to follow such links is missing, and the inode is all there is.
       if (hasEnded(error)) return undefined
       this.#denied = errnoOf(error) ?? errorMessage(error)
-      return this.#fileSystems.has(dev) ? use : undefined
+      return isAsked ? use : undefined
     }
   }
 
-  #note(what: Use['what'], path: string, fdinfo: string, ask: () => Stats): void {
+  #note({ link, ...called }: Use, fdinfo: string, ask: () => Stats): void {
     const mount = mountIdIn(fdinfo)
-    const inode = /^ino:\s*(\d+)$/m.exec(fdinfo)?.[1]
-    const use = { what, path, ...(mount !== undefined && { mount }) }
-    const slow = mount === undefined ? undefined : this.#slow.get(mount)
-    if (slow !== undefined) {
-      if (this.#fileSystems.has(slow)) this.#report({ ...use, dev: slow, ...(inode && { inode }) })
+    const inode = inodeIn(fdinfo)
+    const use = { ...called, ...(mount !== undefined && { mount }), ...(inode && { inode }) }
+    const known = this.#mounts.get(mount ?? -1)
+    if (mount !== undefined && known === undefined) {
+      if (!this.#told.has(mount)) this.#report({ ...use, ...(link && { link }) })
+      this.#told.add(mount)
+      return
+    }
+    if (known?.isLocal === false) {
+      if (this.#fileSystems.has(known.dev)) this.#report({ ...use, dev: known.dev })
       return
     }
     let file: Stats
     try {
       file = ask()
     } catch (error) {
-      if (!hasEnded(error))
-        this.#report({ ...use, ...(inode && { inode }), error: errnoOf(error) ?? errorMessage(error) })
+      if (!hasEnded(error)) this.#report({ ...use, error: errnoOf(error) ?? errorMessage(error) })
       return
     }
     // A descriptor with O_PATH marks the device file, but does not have the device open.
-    const device = what === 'file' && !isPlaceAlone(fdinfo) ? this.#deviceOf(file) : undefined
+    const device = called.what === 'file' && !isPlaceAlone(fdinfo) ? this.#deviceOf(file) : undefined
     const at = { ...use, ...identityOf(file) }
     if (device !== undefined) this.#report({ ...at, what: 'device', device })
     if (this.#fileSystems.has(at.dev) || (this.#anonymous && at.dev.startsWith('0:'))) this.#report(at)
@@ -259,6 +265,11 @@ function pathOf(link: string): string {
     if (errnoOf(error) === 'ENAMETOOLONG') return TOO_LONG
     throw error
   }
+}
+
+/** Undefined: this kernel does not tell it (before Linux 5.14). */
+function inodeIn(fdinfo: string): string | undefined {
+  return /^ino:\s*(\d+)$/m.exec(fdinfo)?.[1]
 }
 
 function identityOf(file: Stats): Pick<Use, 'inode' | 'deleted'> & { readonly dev: string } {

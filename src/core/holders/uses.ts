@@ -6,7 +6,7 @@ import { type Location, locationIn } from '../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { processName, type Unseen, unseenOf } from '../processes/mount-namespaces.ts'
 import { type PodProcess, podOfProcess } from '../processes/pod-cgroups.ts'
-import { PlaceIndex } from './place-index.ts'
+import { PlaceIndex } from './mount-uses.ts'
 import { TOO_LONG, type Use } from './process-messages.ts'
 
 export interface Holder {
@@ -31,7 +31,7 @@ export interface Opener {
 export type ByProcess = Use & { readonly pid: number }
 
 /** What a server that is gone answers about its files: nothing on a disk does. */
-const OF_SERVERS: ReadonlySet<string> = new Set(['ENOTCONN', 'ESTALE', 'EHOSTDOWN', 'ETIMEDOUT'])
+const OF_SERVERS: ReadonlySet<string> = new Set(['ENOTCONN', 'ESTALE', 'EHOSTDOWN', 'ETIMEDOUT', 'Timeout'])
 
 /** The order in which a sentence names what a process holds. */
 const ORDER: readonly Use['what'][] = ['cwd', 'root', 'file', 'map', 'device']
@@ -73,8 +73,8 @@ export class Uses {
   }
 
   /** @returns by pid, each with all that it holds there */
-  holdersIn(place: Location): Holder[] {
-    return this.named(this.#located.within(place))
+  holdersIn(...places: readonly Location[]): Holder[] {
+    return this.named(places.flatMap((place) => this.#located.within(place)))
   }
 
   /** Who keeps these mounts from being unmounted: an open file counts for the mount that it was opened by, and for no other. */

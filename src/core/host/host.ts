@@ -10,9 +10,9 @@ import type { ProcessReader, ProcessSearch } from '../holders/ask-processes.ts'
 import type { Content } from '../holders/content-holders.ts'
 import type { ContentLook, ContentSearch } from '../holders/content-look.ts'
 import type { HolderSearch, Holders } from '../holders/find-holders.ts'
-import type { LayerNotes } from '../holders/placed-layers.ts'
+import type { View } from '../holders/follow-links.ts'
 import type { Uses } from '../holders/uses.ts'
-import type { MountTable } from '../mountinfo/mount-table.ts'
+import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import type { OtherNamespace } from '../processes/mount-namespaces.ts'
 import type { CommandResult } from '../trust/programs.ts'
 import type { Apart } from './ownership-apart.ts'
@@ -26,6 +26,8 @@ export interface FoundFile {
   readonly size: number
   /** Identifies the file; mtime in seconds since the epoch. */
   readonly id?: { readonly dev: number; readonly ino: number; readonly mtime: number }
+  /** Of a block device: "major:minor". */
+  readonly device?: string
 }
 
 export interface Host {
@@ -43,8 +45,8 @@ export interface Host {
   isInNodesNetwork(): boolean
   /** Undefined: the device is not bound to a file. */
   loopBackingFile(device: string): string | undefined
-  /** True if the mount on this path is dead; a child with a deadline asks. */
-  isDead(path: string, deadlineMs: number): Promise<boolean>
+  /** True if the mount is dead; a child with a deadline asks. */
+  isDead(mount: Pick<MountInfo, 'id' | 'mountPoint'>, deadlineMs: number): Promise<boolean>
   /** One directory; EEXIST if the path exists. */
   mkdir(path: string, mode: number): void
   /** Never follows a link. */
@@ -64,8 +66,12 @@ export interface Host {
   rmdir(path: string, directory?: string): void
   /** @param directory as for rmdir */
   unlink(path: string, directory?: string): void
-  /** Undefined: nothing there. Never follows a link. */
-  lstat(path: string): FoundFile | undefined
+  /**
+   * Undefined: nothing there. Never follows a link.
+   *
+   * @param view a mount namespace in which the path may be anybody's (S36): links are followed there, and what could hang is not asked
+   */
+  lstat(path: string, view?: View): FoundFile | undefined
   /** Names and types below a directory, links not followed; the directory itself is not among them. */
   listTree(path: string): readonly string[]
   /** Names in a directory; none where there is no such directory. */
@@ -77,14 +83,13 @@ export interface Host {
   changeOwnership(path: string, options: ChangeOwnershipOptions, apart?: Apart): Promise<OwnershipChange>
   /** @returns how to undo it @throws StepFailed; then the previous content is still shown */
   writeAtomically(path: string, content: AtomicContent): Promise<readonly Undo[]>
-  otherNamespaces(everyThread: boolean): readonly OtherNamespace[]
+  otherNamespaces(): readonly OtherNamespace[]
   /** What processes use of some file systems and devices, and what could not be seen. */
   askProcesses(search: ProcessSearch, reader: ProcessReader): Promise<Uses>
   /** Everything that holds the places open, loops and other namespaces included, and what could not be seen. */
   findHolders(search: HolderSearch): Holders
   /** One look for everybody who may use the content of directories on these file systems. */
   lookForUsers(search: ContentSearch): Promise<ContentLook>
-  noteLayers(table: MountTable): LayerNotes
   /** Everybody who uses a directory's content, by such a look. */
   contentHolders(look: ContentLook, content: Content): Promise<Holders>
   /** What still uses a block device ("major:minor"); empty: nothing. */

@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { posix } from 'node:path'
 import {
+  deviceNumberOf,
   fileSystemLives,
   isSuperblockGone,
   mayBeMadeOf,
@@ -31,8 +32,11 @@ import { inDirectory } from '../files/descriptors.ts'
 import { writeStateFile } from '../files/write-state-file.ts'
 import { askProcesses } from '../holders/ask-processes.ts'
 import { contentHolders } from '../holders/content-holders.ts'
-import { lookForUsers, noteLayers } from '../holders/content-look.ts'
+import { lookForUsers } from '../holders/content-look.ts'
 import { findHolders } from '../holders/find-holders.ts'
+import { follow, type View } from '../holders/follow-links.ts'
+import { defined } from '../lang/defined.ts'
+import { askMounts } from '../processes/mount-asker.ts'
 import { readOtherNamespaces } from '../processes/mount-namespaces.ts'
 import { podUidsOfCgroup } from '../processes/pod-cgroups.ts'
 import { kernelTextIfAny, namespaceOf } from '../trust/kernel.ts'
@@ -83,11 +87,10 @@ export const linuxHost: Host = {
   changeOwnership: (path, options, apart) =>
     apart === undefined ? changeOwnership(path, options) : changeOwnershipApart(path, options, apart),
   writeAtomically,
-  otherNamespaces: (everyThread) => readOtherNamespaces(everyThread),
+  otherNamespaces: () => readOtherNamespaces(),
   askProcesses,
   findHolders,
   lookForUsers,
-  noteLayers,
   contentHolders,
   deviceUse: (dev) => readDeviceUse(dev),
   isPathChecker: (pid) => isRootsProgram(pid, 'multipathd'),
@@ -100,17 +103,8 @@ export const linuxHost: Host = {
   fileSystemLives: (dev, fsType) => fileSystemLives(dev, fsType),
   hiddenFileSystems: (tables) => hiddenFileSystems(tables),
 
-  async isDead(path, deadlineMs) {
-    const { status, timedOut, stderr } = await runCommand('stat', ['--', path], deadlineMs)
-    if (timedOut) return true
-    // Last in the line: a path may have such words in it.
-    return (
-      status !== 0 &&
-      /(?:not connected|Stale (?:NFS )?file handle|Input\/output error|I\/O error|Host is down|No such device)$/i.test(
-        stderr.trimEnd(),
-      )
-    )
-  },
+  isDead: async ({ id, mountPoint: path }, deadlineMs) =>
+    (await askMounts(new Map([[id, path]]), ['%d'], deadlineMs)).get(id)?.error !== undefined,
 }
 
 /** By a descriptor: a link in the file's place is not followed, and no FIFO or device is opened. */
@@ -129,12 +123,13 @@ function removeAt(path: string, directory: string | undefined, remove: (path: st
   else inDirectory(directory, posix.basename(path), remove)
 }
 
-function findFile(path: string): FoundFile | undefined {
-  const entry = lstatSync(path, { throwIfNoEntry: false })
+function findFile(path: string, view?: View): FoundFile | undefined {
+  const entry = view === undefined ? lstatSync(path, { throwIfNoEntry: false }) : follow(view, path).file
   if (entry === undefined) return undefined
   const type = entry.isFile() ? 'file' : entry.isDirectory() ? 'dir' : entry.isSymbolicLink() ? 'link' : 'other'
   const { size, dev, ino, mtimeMs } = entry
-  return { type, size, id: { dev, ino, mtime: Math.floor(mtimeMs / 1000) } }
+  const device = deviceNumberOf(entry)
+  return { type, size, id: { dev, ino, mtime: Math.floor(mtimeMs / 1000) }, ...defined({ device }) }
 }
 
 /** For directories in which nothing is mounted: the caller has checked the table. */

@@ -23,17 +23,19 @@ export async function changeOwnershipApart(
   { command: [program = '', ...args], deadlineMs }: Apart,
 ): Promise<OwnershipChange> {
   const request: WalkRequest = { parent: process.pid, path, mountId, ownership }
+  let last = ''
   const result = await runCommand(program, args, deadlineMs, JSON.stringify(request), {
-    onOutput: (text) => {
-      const entries = lastOf(text, walkProgress)?.entries
+    onLine: (line) => {
+      last = line
+      const entries = parsed(line, walkProgress)?.entries
       if (entries !== undefined) onEntry?.(entries)
     },
     ...defined({ signal }),
   })
   if (result.timedOut) throw givenUp(path, result, { deadlineMs, interrupted: signal?.aborted === true })
-  const done = lastOf(result.stdout, walkDone)
+  const done = parsed(last, walkDone)
   if (done !== undefined) return done.done
-  const { code, message, hint } = lastOf(result.stdout, walkFailed)?.failed ?? {
+  const { code, message, hint } = parsed(last, walkFailed)?.failed ?? {
     code: 'WriteFailed',
     message: `the process that gives ${path} to group ${ownership.gid} ended early: ${result.stderr.trim().split('\n').at(-1)}`,
     hint: 'Plan again: the next apply walks the volume again.',
@@ -62,11 +64,10 @@ function givenUp(
   })
 }
 
-/** The last whole line, if it is of this shape. */
-function lastOf<T>(text: string, shape: Shape<T>): T | undefined {
-  const line = text.split('\n').findLast((each) => each.endsWith('}'))
+/** The line, if it is of this shape. */
+function parsed<T>(line: string, shape: Shape<T>): T | undefined {
   try {
-    return line === undefined ? undefined : shape(JSON.parse(line), '')
+    return shape(JSON.parse(line), '')
   } catch {
     return undefined
   }

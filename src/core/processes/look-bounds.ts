@@ -15,6 +15,10 @@ export const LOOK_MS = {
   part: 3000,
   /** Without a word of the child that reads: it hangs. The next one goes on behind what it hangs on. */
   silent: 3000,
+  /** For all mounts that no table shows, each by one process. */
+  mounts: 2000,
+  /** ss(8), of one network. */
+  sockets: 5000,
   /** losetup(8) has the kernel ask for the attributes of each file, and hangs on a file of a dead server. */
   losetup: 2000,
   /** The same of one loop device, which may be on the disk that is taken away. */
@@ -27,12 +31,10 @@ export const LOOK_MOST = {
   children: 3,
   /** Uses in one part of one process: whoever has more there is in the way in any case. */
   uses: 10_000,
-  /** Paths of bound sockets that are kept. */
-  sockets: 100_000,
-  /** Of these, how many are looked up; the rest are known by name. */
-  socketsAsked: 5000,
-  /** Paths of overlays' layers that are looked up; the rest count as lost. */
-  layersAsked: 20_000,
+  /** Of all processes together. */
+  usesOfAll: 200_000,
+  /** Bound sockets, of which the file is kept. */
+  sockets: 500_000,
 } as const
 
 /** Bytes: of one mount table, and of those of all namespaces together. Kept as text. */

@@ -10,64 +10,73 @@ import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { whoMounted } from '../mountinfo/mount-words.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import { tableAt } from '../mountinfo/stable-table.ts'
-import { kernelText, kernelTextIfAny, linkIfAny, namespaceOf } from '../trust/kernel.ts'
+import { kernelText, kernelTextIfAny, linkIfAny, namespaceOf, statusField } from '../trust/kernel.ts'
 import { TooLarge } from '../trust/plain-files.ts'
 import { TABLES_OF_ANYBODY, TABLES_OF_ROOT, type TableBytes } from './look-bounds.ts'
 import { isInUserNamespace } from './standing.ts'
 
 /**
  * Namespaces that cannot be read, or not within the bounds, are in the list as well, with the reason: what is mounted and used
- * there is unknown, which counts as everything (S3).
- *
- * @param everyThread read the namespace of every thread, which may differ from its process's. A node has ten times as many
- * threads as processes, so this is done only before a device is taken away. If the first thread of a process has ended, its
- * other threads are always read.
+ * there is unknown, which counts as everything (S3). Of one that anybody could have made nothing counts that is not read (S39).
+ * A thread may be in another one than its process.
  */
-export function readOtherNamespaces(everyThread: boolean, proc = '/proc'): OtherNamespace[] {
-  const seen = new Set([readlinkSync(`${proc}/self/ns/mnt`)])
-  const found: OtherNamespace[] = []
-  const asked = processIds(proc).flatMap((pid) =>
-    isHiddenInit(pid, proc)
-      ? []
-      : everyThread || namespaceOf(pid, 'mnt', proc) === undefined
-        ? tasksOrItself(pid, proc)
-        : [pid],
-  )
+export function readOtherNamespaces(proc = '/proc'): OtherNamespace[] {
+  const own = readlinkSync(`${proc}/self/ns/mnt`)
+  const tasks = processIds(proc).flatMap((pid) => (isHiddenInit(pid, proc) ? [] : tasksOrItself(pid, proc)))
+  const members = Map.groupBy(tasks, (pid) => namespaceOf(pid, 'mnt', proc))
   const allowances = { root: allowance(TABLES_OF_ROOT), anybody: allowance(TABLES_OF_ANYBODY) }
   const nodes = namespaceOf('self', 'user', proc)
-  const read = (pid: number, wholeOnly: boolean): 'done' | 'ended' | 'later' | 'denied' => {
-    let namespace: string
+  const found: OtherNamespace[] = []
+  const denied: number[] = []
+  for (const [namespace, pids] of members) {
+    if (namespace === own) continue
+    const isAnybodys = !pids.some((pid) => namespaceOf(pid, 'user', proc) === nodes)
+    const take = isAnybodys ? allowances.anybody : allowances.root
+    const read = namespace === undefined ? pids : readThrough(pids, take, proc)
+    if (Array.isArray(read)) denied.push(...read)
+    else if (isAnybodys) found.push({ ...read, unseen: undefined, anybodys: namespace })
+    else found.push(read)
+  }
+  // Without rights, apply is refused (S7), and everybody else says how many processes are hidden.
+  if (process.geteuid?.() !== 0 || isInUserNamespace()) return found
+  for (const pid of denied) {
+    if (hasNoNamespace(pid, proc) || isKernelThread(pid, proc)) continue
+    found.push({ pid, process: processName(pid, proc), table: EMPTY, unseen: 'it may not be read' })
+  }
+  return found
+}
+
+/** It has ended meanwhile. */
+function hasNoNamespace(pid: number, proc: string): boolean {
+  try {
+    readlinkSync(`${proc}/${pid}/ns/mnt`)
+    return false
+  } catch (error) {
+    return hasEnded(error)
+  }
+}
+
+/** The table of their namespace, through the first of them that shows it; else those that do not. */
+function readThrough(
+  pids: readonly number[],
+  take: ReturnType<typeof allowance>,
+  proc: string,
+): OtherNamespace | number[] {
+  // In a chroot, mountinfo shows only the mounts below the process's root.
+  const whole = pids.filter((pid) => linkIfAny(`${proc}/${pid}/root`) === '/')
+  const denied: number[] = []
+  for (const pid of [...whole, ...pids]) {
     try {
-      namespace = readlinkSync(`${proc}/${pid}/ns/mnt`)
-      if (seen.has(namespace)) return 'done'
-      // In a chroot, mountinfo shows only the mounts below the process's root.
-      if (wholeOnly && linkIfAny(`${proc}/${pid}/root`) !== '/') return 'later'
-    } catch (error) {
-      return hasEnded(error) ? 'ended' : 'denied'
-    }
-    const isRoots = namespaceOf(pid, 'user', proc) === nodes
-    try {
-      const table = tableAt(`${proc}/${pid}/mountinfo`, { take: (isRoots ? allowances.root : allowances.anybody)() })
-      found.push({ pid, process: processName(pid, proc), table })
+      return { pid, process: processName(pid, proc), table: tableAt(`${proc}/${pid}/mountinfo`, { take: take() }) }
     } catch (error) {
       // Through another process it is no smaller, and rests no more (S27).
       const why = error instanceof TooLarge ? `its mount table ${error.why}` : refusedText(error)
+      if (why !== undefined) return { pid, process: processName(pid, proc), table: EMPTY, unseen: why }
       // A process that is ending has no namespace any more (EINVAL).
-      if (why === undefined) return hasEnded(error) || errnoOf(error) === 'EINVAL' ? 'ended' : 'denied'
-      found.push({ pid, process: processName(pid, proc), table: EMPTY, unseen: why })
+      if (!hasEnded(error) && errnoOf(error) !== 'EINVAL') denied.push(pid)
     }
-    seen.add(namespace)
-    return 'done'
   }
-  // Another process of the same namespace may still show it.
-  const again = asked.filter((pid) => ['later', 'denied'].includes(read(pid, true)))
-  const denied = again.filter((pid) => read(pid, false) === 'denied' && !isKernelThread(pid, proc))
-  // Without rights, apply is refused (S7), and everybody else says how many processes are hidden.
-  if (process.geteuid?.() === 0 && !isInUserNamespace()) {
-    const unseen = 'it may not be read'
-    for (const pid of denied) found.push({ pid, process: processName(pid, proc), table: EMPTY, unseen })
-  }
-  return found
+  return denied.slice(0, 1)
 }
 
 /** Of a table that is damaged, or changes all the time. */
@@ -111,20 +120,18 @@ export function unseenOf(pids: readonly number[], text: string): Unseen {
   return { text, hint: `Look at what it does (${look}) and end it if nobody needs it, or reboot.` }
 }
 
-/** Namespaces whose mounts are unknown: each reason once, with the first of its processes. */
+/** Namespaces whose mounts are unknown: the first, and how many there are. */
 export function unseenNamespaces(others: readonly OtherNamespace[]): Unseen[] {
-  return [...Map.groupBy(others, ({ unseen }) => unseen)].flatMap(([why, all]) => {
-    const [first, ...more] = all
-    if (why === undefined || first === undefined) return []
-    const whose = `${first.process} (pid ${first.pid})${more.length === 0 ? '' : ` and of ${count(more.length, 'other')}`}`
-    const pids = all.map(({ pid }) => pid)
-    return [unseenOf(pids, `the mount namespace of ${whose} could not be read: ${why}`)]
-  })
+  const [first, ...more] = others.filter(({ unseen }) => unseen !== undefined)
+  if (first === undefined) return []
+  const whose = `${first.process} (pid ${first.pid})${more.length === 0 ? '' : ` and of ${count(more.length, 'other')}`}`
+  const pids = [first, ...more].map(({ pid }) => pid)
+  return [unseenOf(pids, `the mount namespace of ${whose} could not be read: ${first.unseen}`)]
 }
 
 /**
- * Mount namespaces that no process is in, and that a descriptor or a mount keeps: nobody can read their tables, so anything may
- * be mounted there. snapd keeps those of its snaps, which have what the host has.
+ * Mount namespaces that no process is in, and that root's descriptor or a mount of the node keeps: nobody can read their tables, so
+ * anything may be mounted there. snapd keeps those of its snaps, which have what the host has.
  *
  * @param descriptors by process, with the namespace's link text: `mnt:[4026532000]`
  * @param tables in which it may be mounted
@@ -143,27 +150,21 @@ export function keptNamespaces(
   const living = new Set(
     processIds(proc).flatMap((pid) => tasksOrItself(pid, proc).map((task) => namespaceOf(task, 'mnt', proc))),
   )
-  const held = descriptors.filter(({ path }) => !living.has(path))
-  const [holder] = held
+  const nodes = namespaceOf('self', 'user', proc)
+  const isRoots = (pid: number): boolean =>
+    statusField(kernelTextIfAny(`${proc}/${pid}/status`) ?? '', 'Uid') === '0\t0\t0\t0' &&
+    namespaceOf(pid, 'user', proc) === nodes
+  const held = descriptors
+    .filter(({ pid, path }) => !living.has(path) && isRoots(pid))
+    .slice(0, 1)
+    .map(({ pid }) => {
+      const text = `${processName(pid, proc)} (pid ${pid}) has a mount namespace open that no process is in`
+      return unseenOf([pid], text)
+    })
   const [mount] = mounts.filter(({ root }) => !living.has(root))
-  return [
-    ...(holder === undefined
-      ? []
-      : [
-          unseenOf(
-            [...new Set(held.map(({ pid }) => pid))],
-            `${processName(holder.pid, proc)} (pid ${holder.pid}) has a mount namespace open that no process is in`,
-          ),
-        ]),
-    ...(mount === undefined
-      ? []
-      : [
-          {
-            text: `a mount namespace that no process is in is kept by ${mount.mountPoint}`,
-            hint: whoMounted(mount.mountPoint),
-          },
-        ]),
-  ]
+  if (mount === undefined) return held
+  const text = `a mount namespace that no process is in is kept by ${mount.mountPoint}`
+  return [...held, { text, hint: whoMounted(mount.mountPoint) }]
 }
 
 /** How the kernel names one. */
@@ -238,7 +239,7 @@ export function mountedOnElsewhere(
   others: readonly OtherNamespace[],
   stays: (mount: MountInfo, of: MountTable) => boolean = () => true,
 ): OtherNamespace | undefined {
-  return others.find(({ table }) => isMountPoint(location, table, stays))
+  return ofTheNode(others).find(({ table }) => isMountPoint(location, table, stays))
 }
 
 function isMountPoint(
@@ -264,6 +265,11 @@ function isMountPoint(
   })
 }
 
+/** Those in which a path means what root meant by it. */
+export function ofTheNode(others: readonly OtherNamespace[]): readonly OtherNamespace[] {
+  return others.filter(({ anybodys }) => anybodys === undefined)
+}
+
 /** Another mount namespace, seen through one of its processes. */
 export interface OtherNamespace {
   readonly pid: number
@@ -271,5 +277,10 @@ export interface OtherNamespace {
   /** Empty if it is unseen. */
   readonly table: MountTable
   /** Why its table could not be read: whoever takes something away must take it as in use there. */
-  readonly unseen?: string
+  readonly unseen?: string | undefined
+  /**
+   * Its name (`mnt:[4026532000]`), where another user namespace owns it, as anybody may make one: no process of the node's own is in it.
+   * Only what the kernel identifies there counts as use: a device, a root, an inode, and never a path (S39).
+   */
+  readonly anybodys?: string | undefined
 }

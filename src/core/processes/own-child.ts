@@ -2,6 +2,8 @@
  * Child processes of volctl's own program, for work that may hang: volctl can kill such a child, or abandon it. The argument
  * that starts one is not a command, and nothing that a user would type.
  */
+import { errorMessage } from '../errors/errors.ts'
+import type { Shape } from '../json/shape.ts'
 import { ownOptions, ownScript, SELF } from '../trust/own-program.ts'
 
 const CHILDREN = ['ownership-walker', 'process-reader'] as const
@@ -22,4 +24,28 @@ export function askedChild([argument, ...others]: readonly string[]): OwnChild |
 /** The launcher knows a child by the beginning of this word (scripts/load-bundle.cjs). */
 function argumentOf(child: OwnChild): string {
   return `--internal-child-${child}`
+}
+
+/**
+ * A request to such a child, from its standard input.
+ *
+ * @param text JSON
+ * @param who the child's name, for the message
+ * @returns undefined if the input is not a request from this process's parent: then a message has been written, the exit
+ * status is 1, and nothing may be touched
+ */
+export function requestOfParent<T extends { readonly parent: number }>(
+  text: string,
+  shape: Shape<T>,
+  who: string,
+): T | undefined {
+  try {
+    const request = shape(JSON.parse(text), '')
+    if (request.parent !== process.ppid) throw new Error('the request is not from the parent process')
+    return request
+  } catch (error) {
+    process.stderr.write(`volctl: not a request to the ${who}: ${errorMessage(error)}\n`)
+    process.exitCode = 1
+    return undefined
+  }
 }

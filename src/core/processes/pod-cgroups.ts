@@ -24,7 +24,7 @@ export function podUidsOfCgroup(text: string): readonly string[] {
 }
 
 /** The pods that a process is in. */
-export interface PodsOfProcess {
+interface PodsOfProcess {
   /** Pods of this node's kubelet; a static pod's UID may appear in two readings. */
   readonly own: readonly string[]
   /** Pods of a kubelet that runs in a pod or container of this node, or deeper (kind, k3d, docker in docker). */

@@ -2,7 +2,7 @@
 
 import type { RefusalCode } from '../codes/codes.ts'
 import { defined } from '../lang/defined.ts'
-import { kernelTextIfAny, mountIdOf, namespaceOf } from '../trust/kernel.ts'
+import { fileSystemTypeIfAny, kernelTextIfAny, mountIdOf, namespaceOf } from '../trust/kernel.ts'
 import type { PinnedProcess } from '../trust/processes.ts'
 
 /** The initial PID namespace's inode number, the same on every kernel (PROC_PID_INIT_INO). */
@@ -10,7 +10,7 @@ const INITIAL_PID_NAMESPACE = 'pid:[4026531836]'
 
 /** Why volctl may only read here, and change nothing. `apply` refuses with the first. */
 export interface StandingObstacle {
-  readonly rule: 'S6' | 'S7' | 'S8'
+  readonly rule: 'S3' | 'S6' | 'S7' | 'S8'
   readonly code: RefusalCode
   readonly message: string
   readonly hint: string
@@ -30,7 +30,11 @@ export interface StandingFacts {
   /** Mount id of the root directory, of this process and of the reference process. */
   readonly rootMountId?: number
   readonly referenceRootMountId?: number
+  /** Whether /sys is the kernel's: without it there would seem to be no disks and no loop devices. */
+  readonly hasSysfs: boolean
 }
+
+const SYSFS_MAGIC = 0x62656572
 
 export function readStandingFacts(
   reference: Pick<PinnedProcess, 'link' | 'path'> | undefined,
@@ -46,6 +50,8 @@ export function readStandingFacts(
     referenceIsKubelet: seen.kubelet,
     seesRuntime: seen.runtime,
     ...defined({ rootMountId, referenceRootMountId }),
+    // Otherwise it is not mounted, or something else is in its place.
+    hasSysfs: fileSystemTypeIfAny('/sys') === SYSFS_MAGIC,
   }
 }
 
@@ -83,6 +89,14 @@ export function standingObstacles(facts: StandingFacts): readonly StandingObstac
       code: 'WrongNamespace',
       message: "volctl's root directory is not the root of the node's mount namespace: it runs in a chroot",
       hint: 'Run volctl outside of the chroot, or in a container with --host-root.',
+    })
+  }
+  if (!facts.hasSysfs) {
+    obstacles.push({
+      rule: 'S3',
+      code: 'WrongNamespace',
+      message: '/sys is not mounted, so disks and loop devices cannot be seen',
+      hint: 'Mount it: mount -t sysfs sysfs /sys',
     })
   }
   return obstacles

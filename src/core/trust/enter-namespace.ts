@@ -33,7 +33,12 @@ export function openNamespace(process: PinnedProcess, expected: string): number 
 }
 
 /** The program that enters. */
-export const NAMESPACE_PROGRAM = 'nsenter'
+const NAMESPACE_PROGRAM = 'nsenter'
+
+/** Words that run a program of the host's in another network, with nothing else of that process's, whosever it is. */
+export function inNetworkOf(pid: number, program: readonly string[]): [string, ...string[]] {
+  return [NAMESPACE_PROGRAM, `--net=/proc/${pid}/ns/net`, '--', ...program]
+}
 
 /** The namespace's descriptor in the nsenter(1) process. */
 const CHILD_DESCRIPTOR = 3

@@ -3,7 +3,6 @@
  * normal. Not for paths on a disk: those go through files.ts and plain-files.ts.
  */
 import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, statfsSync } from 'node:fs'
-import { PIECE, WholeLines } from './whole-lines.ts'
 
 /** A small file's text, trimmed. */
 export function kernelTextIfAny(path: string): string | undefined {
@@ -28,33 +27,27 @@ export function kernelText(path: string, encoding: 'utf8' | 'latin1' = 'utf8'): 
 export function* linesInPieces(path: string): Iterable<Buffer> {
   const fd = openSync(path, 'r')
   try {
-    const lines = new WholeLines(PIECE)
-    for (;;) {
-      const { whole, isLast } = readLines(fd, lines)
-      if (whole.length > 0) yield whole
-      if (isLast) return
+    let buffer = Buffer.allocUnsafeSlow(PIECE)
+    for (let length = 0; ; ) {
+      const read = readSync(fd, buffer, length, buffer.length - length, null)
+      length += read
+      if (read > 0 && length < buffer.length) continue
+      const end = read === 0 ? length : buffer.lastIndexOf(NEWLINE) + 1
+      if (end > 0) yield buffer.subarray(0, end)
+      if (read === 0) return
+      // A line that is longer.
+      if (end === 0) buffer = Buffer.concat([buffer, Buffer.allocUnsafeSlow(length)])
+      buffer.copyWithin(0, end, length)
+      length -= end
     }
   } finally {
     closeSync(fd)
   }
 }
 
-/** Reads on. @returns the next whole lines, which may be none; and whether they are the file's last */
-function readLines(fd: number, lines: WholeLines): { readonly whole: Buffer; readonly isLast: boolean } {
-  const room = lines.room()
-  const length = fill(fd, room)
-  const isLast = length < room.length
-  return { whole: isLast ? lines.last(length) : lines.cut(length), isLast }
-}
-
-/** @returns up to where the buffer is filled: its length, or less at the end of the file */
-function fill(fd: number, buffer: Buffer): number {
-  for (let at = 0; ; ) {
-    const read = at === buffer.length ? 0 : readSync(fd, buffer, at, buffer.length - at, null)
-    if (read === 0) return at
-    at += read
-  }
-}
+/** Bytes of a piece of a long file. */
+const PIECE = 256 * 1024
+const NEWLINE = 0x0a
 
 /** The mount id of a directory, which may be another process's root, by fdinfo; undefined where it may not be read. */
 export function mountIdOf(directory: string): number | undefined {

@@ -87,7 +87,6 @@ export function whyNotRoots(process: PinnedProcess, proc = '/proc'): string | un
   // A pid for every PID namespace, down to the process's own.
   const numbers = statusField(status, 'NSpid')?.split(/\s+/) ?? []
   if (numbers.length > 1) return 'runs in its own PID namespace'
-  // Last: a container's program may be on a file system that hangs, and any container has such a name (S32).
   return isSetuid(process)
     ? 'its program is setuid: any user may start it, under any name and with any arguments'
     : undefined
@@ -107,16 +106,23 @@ export function isRootsProgram(pid: number, name: string, proc = '/proc'): boole
   }
 }
 
-/** While sudo(8) asks for a password, all its user ids are 0, and its name is that of the link that started it. */
+/**
+ * While sudo(8) asks for a password, all its user ids are 0, and its name is that of the link that started it. The kernel has written down
+ * at its start that it gave it more rights than its caller's (AT_SECURE); no file system is asked about its program (S36).
+ */
 function isSetuid(process: PinnedProcess): boolean {
   try {
-    return (statSync(process.path('exe')).mode & SETUID) !== 0
+    const words = Buffer.from(process.text('auxv'), 'latin1')
+    for (let at = 0; at + 16 <= words.length; at += 16)
+      if (words.readBigUInt64LE(at) === AT_SECURE) return words.readBigUInt64LE(at + 8) !== 0n
+    // Of 32 bits, or none.
+    return words.length > 0
   } catch {
     return false
   }
 }
 
-const SETUID = 0o6000
+const AT_SECURE = 23n
 
 const NAMES = { user: 'user', pid: 'PID' } as const
 

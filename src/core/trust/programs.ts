@@ -6,7 +6,6 @@
  * written the program, a directory above it or a link on the way (S33).
  */
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import type { Readable } from 'node:stream'
 import { errnoOf, isMissing, VolctlError } from '../errors/errors.ts'
 import { PROGRAM_DIRECTORIES, PROGRAM_ENVIRONMENT } from './environment.ts'
 import { checkTrusted, NotTrusted, TRUST_HINT } from './files.ts'
@@ -32,6 +31,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
   multipath: 'multipath-tools',
   'mount.nfs': 'nfs-common (nfs-utils)',
   resize2fs: 'e2fsprogs',
+  ss: 'iproute2',
   xfs_growfs: 'xfsprogs',
 }
 const UMASK = 0o022
@@ -96,8 +96,8 @@ function trustedProgram(path: string): string | undefined {
 
 export interface Watched {
   readonly onStart?: (pid: number) => void
-  /** Called with the program's standard output, piece by piece. */
-  readonly onOutput?: (text: string) => void
+  /** Called with each whole line of the program's standard output, none of which is kept: who takes them bounds them (S34). */
+  readonly onLine?: (line: string) => void
   /** Ends the program as the deadline does. */
   readonly signal?: AbortSignal
   /** Added to the fixed environment, from a trusted file. */
@@ -143,8 +143,8 @@ export function runCommand(
   name: string,
   args: readonly string[],
   deadlineMs: number,
-  input: string | Readable = '',
-  { onStart, onOutput, signal, env = {} }: Watched = {},
+  input = '',
+  { onStart, onLine, signal, env = {} }: Watched = {},
 ): Promise<CommandResult> {
   let child: ChildProcessWithoutNullStreams
   try {
@@ -158,8 +158,7 @@ export function runCommand(
   onStart?.(child.pid)
   // A program that ends without reading closes the pipe: its exit status says the rest.
   child.stdin.on('error', () => {})
-  if (typeof input === 'string') child.stdin.end(input)
-  else input.pipe(child.stdin)
+  child.stdin.end(input)
   const output = { stdout: '', stderr: '' }
   return new Promise((resolve, reject) => {
     let grace: NodeJS.Timeout | undefined
@@ -189,8 +188,12 @@ export function runCommand(
       child[stream].on('data', (text: string) => {
         if (flooded) return
         output[stream] += text
+        if (stream === 'stdout' && onLine !== undefined) {
+          const lines = output.stdout.split('\n')
+          output.stdout = lines.pop() ?? ''
+          for (const line of lines) onLine(line)
+        }
         flooded = output[stream].length > OUTPUT_LIMIT
-        if (stream === 'stdout') onOutput?.(text)
         if (flooded) giveUp()
       })
     }
@@ -238,7 +241,7 @@ function killGroup({ pid }: ChildProcess): void {
 }
 
 /** Options of a program that takes over the terminal until it ends. */
-export interface Foreground {
+interface Foreground {
   /** Further descriptors of the child: 3, 4, … */
   readonly descriptors?: readonly number[]
   /** Added to this process's. */

@@ -13,7 +13,7 @@ const pods = new Map(
 )
 const entries = await readTree({ rootDir, mounts, attributes: living === '' ? 'all' : 'plan' }, pods)
 const milliseconds = performance.now() - began
-const dead = await deadMounts(mounts, rootDir, { deadlineMs: 1000 })
+const dead = await deadMounts(mounts, rootDir, 1000)
 process.stdout.write(JSON.stringify({ entries, dead, milliseconds, mounts: mounts.under(rootDir).length }), () =>
   process.exit(0),
 )

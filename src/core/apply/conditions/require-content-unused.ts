@@ -5,13 +5,13 @@
 import { posix } from 'node:path'
 import type { UsingProcess } from '../../errors/errors.ts'
 import { OperationRefused, StepFailed } from '../../errors/operation-error.ts'
-import { staying } from '../../holders/content-holders.ts'
 import { describeHolders, processesOf } from '../../holders/describe-holders.ts'
-import { type Holders, namespaceHolder } from '../../holders/find-holders.ts'
+import { type Holders, namespaceHolder, staying } from '../../holders/find-holders.ts'
 import { describeUse, layersByText, type MountUse, mountsOf, mountsShowing } from '../../holders/mount-uses.ts'
 import { type Location, locate } from '../../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import { allowedFsTypes } from '../../plugins/teardown-family.ts'
+import { ofTheNode } from '../../processes/mount-namespaces.ts'
 import { isEmptyDir } from '../operation/empty-dir.ts'
 import { expectedIds } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
@@ -142,7 +142,7 @@ function mountUsers(place: Location, path: string, deep: boolean, { around, oper
     // By its text, a layer in a mount that goes lies in the directory afterwards.
     ...[place, ...goingPlaces].flatMap((each) => layersByText(of).within(each)),
   ]
-  const namespaces = others.flatMap((other) =>
+  const namespaces = ofTheNode(others).flatMap((other) =>
     namespaceHolder(
       other,
       usesIn(other.table).map(({ mount }) => mount),

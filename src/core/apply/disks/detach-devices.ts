@@ -11,13 +11,10 @@ import type { Unseen } from '../../processes/mount-namespaces.ts'
 import { stayingOf } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { VolumeRecord } from '../operation/volume-record.ts'
-import { userOfDirectories } from './directory-users.ts'
-import { type DiskQuestion, type DiskUsers, lookAtDisks } from './disk-users.ts'
-import { userOfFileSystems } from './file-system-users.ts'
+import { behindLoop, type DiskQuestion, type DiskUsers, lookAtDisks } from './disk-users.ts'
+import { userOfDirectories, userOfFileSystems } from './file-system-users.ts'
 import { requireNothingUnexplained } from './find-volume-device.ts'
-import { behindLoop } from './loops-on-disks.ts'
-import { nodesOwn } from './node-stack.ts'
-import { devicesOf, isSame, type VolumeDevices } from './volume-devices.ts'
+import { devicesOf, isSame, nodesOwn, type VolumeDevices } from './node-stack.ts'
 
 /**
  * Looks once, by the mount tables as they were last read.

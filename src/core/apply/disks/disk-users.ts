@@ -1,19 +1,22 @@
 /** Who uses a disk or anything on it: by a mount, a map, a loop device, a holder, or an open device file (S9, S21, S25). */
 
 import type { BlockNode, BlockTree, IscsiLun } from '../../block/block-tree.ts'
-import { SOMEBODY } from '../../block/device-use.ts'
+import { deviceNumberFrom, SOMEBODY } from '../../block/device-use.ts'
 import type { OnDisk } from '../../block/whole-disk.ts'
-import { describeProcess, usingProcess } from '../../holders/describe-holders.ts'
-import type { Opener } from '../../holders/uses.ts'
-import { undeletedRoot } from '../../mountinfo/deleted.ts'
+import { UsersUnknown } from '../../errors/operation-error.ts'
+import type { ProcessSearch } from '../../holders/ask-processes.ts'
+import { describeProcess, type UsedBy, usingProcess } from '../../holders/describe-holders.ts'
+import { isLocal, viewsOf } from '../../holders/follow-links.ts'
+import type { Opener, Uses } from '../../holders/uses.ts'
+import { undeletedPath, undeletedRoot } from '../../mountinfo/deleted.ts'
 import { isSourceAnyText } from '../../mountinfo/file-systems.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import { pause } from '../../processes/deadline.ts'
+import { LOOK_MS } from '../../processes/look-bounds.ts'
+import { perRun } from '../../trust/run.ts'
 import { mountIn, tablesAround } from '../operation/expected-mounts.ts'
+import { processReaderOf } from '../operation/process-reader-of.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { numbersOf, processesWith, requireSeen } from './device-processes.ts'
-import type { DiskUser } from './disk-user.ts'
-import { loopsOn } from './loops-on-disks.ts'
 
 const TRIES = 3
 const MOST_TRIES = 10
@@ -145,7 +148,7 @@ async function openersOf(
 }
 
 /** The disks that exist, their partitions, and the multipath maps over them. */
-export function withWhatIsOnThem(disks: readonly string[], { host: { blockTree } }: StepContext): OnDisk[] {
+function withWhatIsOnThem(disks: readonly string[], { host: { blockTree } }: StepContext): OnDisk[] {
   const found = new Map<string, OnDisk>()
   const add = (name: string, on: string): void => {
     if (found.has(name)) return
@@ -214,4 +217,139 @@ export function namesBehind(mount: Pick<MountInfo, 'dev' | 'fsType' | 'root' | '
   if (!source.startsWith('/dev/') || isSourceAnyText(fsType)) return []
   const named = source.split(':').map((file) => tree.nameOfFile(file) ?? file.slice('/dev/'.length))
   return [...new Set(named.flatMap((name) => [name, ...tree.devicesBeside(name)]))]
+}
+
+/** Which processes use file systems, or have devices open or mapped: what cannot be seen counts as use (S3, S21). */
+
+/** The numbers under which a device can be open: its own, and those of its generic character devices. */
+export function numbersOf({ dev, characters }: BlockNode): string[] {
+  return [dev, ...characters]
+}
+
+/** @param what file systems or devices, as in ProcessSearch */
+export function processesWith(what: Pick<ProcessSearch, 'fileSystems' | 'devices'>, run: StepContext): Promise<Uses> {
+  const { host, around, context, waiting } = run
+  const { table, others } = around
+  return waiting.spend((ms) => host.askProcesses({ table, others, ...what }, processReaderOf(context, ms)))
+}
+
+/** @param what names of devices @throws StepFailed UsersUnknown, naming processes that could not be seen */
+export function requireSeen({ unseen }: Uses, what: ReadonlySet<string>): void {
+  const [unknown] = unseen
+  if (unknown === undefined) return
+  throw new UsersUnknown(
+    `the processes that have ${[...what].join(', ')} open could not be determined: ${unknown.text}`,
+    {
+      hint: `${unknown.hint} Then plan again.`,
+    },
+  )
+}
+
+/** Finds loop devices on a disk, whatever name their backing file has here (S21, S25). */
+
+/** Who or what uses a disk. */
+export interface DiskUser extends UsedBy {
+  /** The disk, or the LUN's address, that was asked about; the user may have its partition or its multipath map. */
+  readonly disk: string
+}
+
+type LoopDevice = ReturnType<StepContext['host']['loops']>[number]
+
+/**
+ * A container may have put a loop device on a device file that it made itself, whose name means nothing here. So every loop
+ * device of a fitting size counts as a user, unless its backing file is shown to be something else. That the file lies on a
+ * disk shows nothing: a device file may, too.
+ *
+ * @param isOwn loop devices that do not count; loop devices that the operation itself releases never count
+ */
+export async function loopsOn(
+  nodes: readonly OnDisk[],
+  run: StepContext,
+  isOwn: (device: string) => boolean = () => false,
+): Promise<DiskUser[]> {
+  const { host, operation } = run
+  const [first] = nodes
+  if (first === undefined) return []
+  const byFile = new Map(nodes.map((node) => [`/dev/${node.name}`, node]))
+  const byDev = new Map(nodes.map((node) => [node.dev, node]))
+  const users: DiskUser[] = []
+  for (const loop of host.loops()) {
+    const { device, backingFile } = loop
+    if (operation.steps.some(({ op, target }) => op === 'losetup -d' && target === device) || isOwn(device)) continue
+    // No loop device is made of itself.
+    if (byFile.has(device)) continue
+    const named = byFile.get(undeletedPath(backingFile))
+    if (named === undefined && !nodes.some(({ dev }) => host.mayBeMadeOf(device, dev))) continue
+    const behind = named?.dev ?? (await behindLoop(loop, run))
+    const node = byDev.get(behind ?? '')
+    if (node !== undefined) users.push({ disk: node.on, who: `${device}, backed by ${backingFile}` })
+    else if (behind === undefined && isStillThere(loop, host)) {
+      const who = `possibly ${device}: its backing file ${backingFile} could not be identified`
+      users.push({ disk: first.on, who })
+    }
+  }
+  return users
+}
+
+/** A loop device whose driver has just released it cannot be asked any more, and uses nothing. */
+function isStillThere({ device, backingFile }: LoopDevice, host: StepContext['host']): boolean {
+  return host.loops().some((each) => each.device === device && each.backingFile === backingFile)
+}
+
+/**
+ * The number of the device node behind a loop device, whatever its name, or `file`. The kernel knows the file system and inode
+ * of the backing file, and the name by which it was opened, in whichever mount namespace. What has that name somewhere, or is
+ * a node in /dev, and has the same two, is that file: an inode in use is not reused.
+ *
+ * @returns undefined: not known
+ */
+export async function behindLoop({ device, backingFile }: LoopDevice, run: StepContext): Promise<string | undefined> {
+  const { host, around } = run
+  const path = undeletedPath(backingFile)
+  const views = viewsOf(around.table, around.others)
+  // The kernel would ask the server of the file.
+  if (!isLocal(views[0], path)) return undefined
+  const [inode, fileSystem] = (await askLoop(device, run)) ?? []
+  const names = namesOfNodes(run).map((name) => [`/dev/${name}`, views[0]] as const)
+  const found = [...views.map((view) => [path, view] as const), ...names]
+    .map(([at, view]) => host.lstat(at, view))
+    .find(
+      (file) => file?.id !== undefined && String(file.id.ino) === inode && deviceNumberFrom(file.id.dev) === fileSystem,
+    )
+  return found?.type === 'file' ? 'file' : found?.device
+}
+
+/** What the kernel has said of each file on a loop device, by the device and its sequence number: another file raises that. */
+const answers = perRun(() => new Map<string, readonly string[]>())
+
+/** Inode and file system of the backing file, as the kernel reports them: asked once, since a node may have hundreds of them. */
+async function askLoop(loop: string, { host, waiting }: StepContext): Promise<readonly string[] | undefined> {
+  const sequence = sequenceOf(loop, host)
+  const saidOf = answers()
+  const known = sequence === undefined ? undefined : saidOf.get(sequence)
+  if (known !== undefined) return known
+  try {
+    const ask = ['--list', '--noheadings', '--output', 'BACK-INO,BACK-MAJ:MIN', loop]
+    const { stdout } = await waiting.spend((ms) => host.run('losetup', ask, Math.min(ms, LOOK_MS.losetupOfOne)))
+    const said = stdout.trim().split(/\s+/)
+    if (said.length === 2 && sequence !== undefined && sequenceOf(loop, host) === sequence) saidOf.set(sequence, said)
+    return said
+  } catch {
+    return undefined
+  }
+}
+
+/** Undefined: the kernel is older than 5.15, or there is no such device. */
+function sequenceOf(loop: string, host: StepContext['host']): string | undefined {
+  const dev = host.deviceNumber(loop)
+  const sequence = dev === undefined ? undefined : host.diskSequence(dev)
+  return sequence === undefined ? undefined : `${loop} ${sequence}`
+}
+
+function namesOfNodes({ host }: StepContext): readonly string[] {
+  try {
+    return host.listNames('/dev')
+  } catch {
+    return []
+  }
 }

@@ -22,8 +22,7 @@ import { oneAtATime } from '../operation/one-at-a-time.ts'
 import { command, firstLineOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { takeBack } from '../operation/take-back.ts'
-import { deviceInUse } from './idle-device.ts'
-import { deviceOfSource, type FoundDevice, sourceOf } from './source-device.ts'
+import { deviceInUse, deviceOfSource, type FoundDevice, sourceOf } from './source-device.ts'
 
 /** Mode of the file that the device is mounted on. */
 const MODE = 0o750
@@ -154,11 +153,7 @@ const PAUSE_MS = 100
  *
  * @param file its backing file before the release; a released loop device may have another one by now
  */
-export async function isReleased(
-  device: string,
-  file: string,
-  { host, waiting, signal }: StepContext,
-): Promise<boolean> {
+async function isReleased(device: string, file: string, { host, waiting, signal }: StepContext): Promise<boolean> {
   for (let tries = 1; ; tries++) {
     const now = host.loopBackingFile(device)
     if (now === undefined || undeletedPath(now) !== undeletedPath(file)) return true

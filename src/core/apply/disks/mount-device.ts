@@ -12,9 +12,8 @@ import { makeDirectory } from '../operation/make-directory.ts'
 import { oneAtATime } from '../operation/one-at-a-time.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { takeBack } from '../operation/take-back.ts'
-import { requireIdle } from './idle-device.ts'
 import { checkFileSystem, fileSystemOn } from './probe-device.ts'
-import { type FoundDevice, lookAtSource, sourceOf } from './source-device.ts'
+import { type FoundDevice, lookAtSource, requireIdle, sourceOf } from './source-device.ts'
 
 const DEFAULT_TYPE = 'ext4'
 

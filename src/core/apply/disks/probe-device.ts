@@ -12,7 +12,7 @@ const NOTHING_FOUND = 2
 const UNCORRECTED = 4
 
 /** The type of the file system on a device, or why it has none. */
-export type Probed = { readonly type: string } | { readonly type?: undefined; readonly why: StepFailed }
+type Probed = { readonly type: string } | { readonly type?: undefined; readonly why: StepFailed }
 
 /** As probe(). @throws StepFailed as probe(), and why the device has no file system */
 export async function fileSystemOn(device: string, wanted: string, run: StepContext): Promise<string> {

@@ -14,10 +14,9 @@ import type { Witness } from '../operation/ports.ts'
 import { unfinished } from '../operation/preconditions.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { volumeInUse } from './detach-devices.ts'
-import type { DiskUser } from './disk-user.ts'
+import type { DiskUser } from './disk-users.ts'
 import { type DiskQuestion, usersOf } from './disk-users.ts'
-import { nodesOwn } from './node-stack.ts'
-import { devicesOf } from './volume-devices.ts'
+import { devicesOf, nodesOwn } from './node-stack.ts'
 
 /** @throws OperationRefused HeldBy, UsersUnknown */
 export async function requireDeviceUnused(run: StepContext, witness: Witness): Promise<void> {

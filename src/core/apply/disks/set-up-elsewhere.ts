@@ -14,9 +14,10 @@ import { goesWith } from '../../mountinfo/propagation.ts'
 import { CSI_PLUGIN, parseCsiUniqueName, unescapeQualifiedName } from '../../names/volume-names.ts'
 import { type ShapeMatch, shapeMatcher, shapeOf, type VolumeShape } from '../../names/volume-shapes.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
+import { ofTheNode } from '../../processes/mount-namespaces.ts'
 import { expectedIds, mountIn } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { isSame } from './volume-devices.ts'
+import { isSame } from './node-stack.ts'
 
 type Matches = (shape: VolumeShape) => ShapeMatch
 
@@ -38,7 +39,7 @@ export function requireNotSetUpElsewhere(run: StepContext, persistentVolume?: st
     ({ mount, by }) => !own.has(mount.id) && !(by === 'name' && judged(mount)) && !isOwnCopy(mount, around.table, run),
   )
   if (here !== undefined) throw setUpElsewhere(run, mountIn(here.mount, undefined))
-  for (const other of around.others) {
+  for (const other of ofTheNode(around.others)) {
     const there = found(other.table, matches, run).find(
       ({ mount, by }) => !isOwnCopy(mount, other.table, run) && !(by === 'name' && isCopyOf(mount, run)),
     )

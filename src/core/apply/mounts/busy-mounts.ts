@@ -5,7 +5,6 @@
 import type { VolctlErrorOptions } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import { isWithin } from '../../files/path-within.ts'
-import { boundPaths } from '../../holders/bound-sockets.ts'
 import { describeHolders, processesOf } from '../../holders/describe-holders.ts'
 import type { Holders } from '../../holders/find-holders.ts'
 import { type LoopFile, swapFiles } from '../../holders/kernel-files.ts'
@@ -37,21 +36,15 @@ export function fileSystemsToUnmount(run: StepContext): string[] {
 /** Where files lie, in our own paths, that the kernel itself has open. */
 export interface KernelFiles {
   readonly loops: readonly (LoopFile & { readonly at: string })[]
-  readonly named: readonly { readonly at: string; readonly text: string }[]
+  readonly swaps: readonly string[]
 }
 
-/** For all operations of a look: it asks every network namespace. What cannot be read, umount(8) finds: it changes nothing that is busy. */
+/** For all operations of a look. What else keeps a mount (a bound socket), umount(8) finds: it changes nothing that is busy. */
 export function kernelFiles(host: Host, table: MountTable): KernelFiles {
   const at = (file: string): string => ownPathOf(table, undeletedPath(file))
   return {
     loops: host.loops().map((loop) => ({ ...loop, at: at(loop.backingFile) })),
-    named: [
-      ...swapFiles().swaps.map((path) => ({ at: at(path), text: `the swap file ${path}` })),
-      ...[...boundPaths().paths].map((path) => ({
-        at: at(path),
-        text: `the unix socket that is bound to ${path}`,
-      })),
-    ],
+    swaps: swapFiles().swaps.map(at),
   }
 }
 
@@ -106,13 +99,13 @@ function goesWithOne(id: number, layers: readonly MountInfo[], { around: { table
 
 function kernelUsers(
   layers: readonly MountInfo[],
-  { loops, named }: KernelFiles,
+  { loops, swaps }: KernelFiles,
   { operation }: StepContext,
 ): Pick<Holders, 'loops' | 'kernel'> {
-  const isOn = ({ at }: { readonly at: string }): boolean => layers.some(({ mountPoint }) => isWithin(at, mountPoint))
+  const isOn = (at: string): boolean => layers.some(({ mountPoint }) => isWithin(at, mountPoint))
   const released = new Set(operation.steps.flatMap(({ op, target }) => (op === 'losetup -d' ? [target] : [])))
   return {
-    loops: loops.filter((loop) => !released.has(loop.device) && isOn(loop)),
-    kernel: named.filter(isOn).map(({ text }) => text),
+    loops: loops.filter((loop) => !released.has(loop.device) && isOn(loop.at)),
+    kernel: swaps.filter(isOn).map((path) => `the swap file ${path}`),
   }
 }

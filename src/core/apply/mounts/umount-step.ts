@@ -11,6 +11,7 @@ import { bringBack, isOnDisk, whoMounted } from '../../mountinfo/mount-words.ts'
 import { goesWith } from '../../mountinfo/propagation.ts'
 import type { Step } from '../../plan/plan.ts'
 import { pause } from '../../processes/deadline.ts'
+import { ofTheNode } from '../../processes/mount-namespaces.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import { describeMount, expectedIds, isExpected } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
@@ -117,7 +118,7 @@ function hintOfNobody(layer: MountInfo, { operation }: StepContext): string {
   )
   return isDead
     ? hintOfDead(layer)
-    : 'The kernel itself uses it: look for a loop device, an NFS export or an overlay (losetup, exportfs, findmnt -t overlay).'
+    : 'The kernel itself uses it: look for a loop device, an NFS export, an overlay or a bound socket (losetup, exportfs, findmnt -t overlay, ss -xlp).'
 }
 
 /** Only a connection to a server can be broken by force. */
@@ -136,7 +137,7 @@ function requireSoleConnection(layer: MountInfo, { around, operation, context }:
   const here = around.table
     .ofDevice(layer.dev)
     .find((mount) => !own.has(mount.id) && !goesWith(around.table, layer, mount))
-  const elsewhere = around.others.find(({ table }) => table.ofDevice(layer.dev).length > 0)
+  const elsewhere = ofTheNode(around.others).find(({ table }) => table.ofDevice(layer.dev).length > 0)
   const who =
     (here && describeMount(here)) ??
     (elsewhere && `the mount namespace of ${describeProcess(elsewhere, context.nameOf)}`)
@@ -150,7 +151,7 @@ function requireSoleConnection(layer: MountInfo, { around, operation, context }:
 async function requireDeadAndUnheld(layer: MountInfo, run: StepContext): Promise<void> {
   const { host, waiting } = run
   // For a dead mount this check takes its whole limit, which does not count as waiting of the operation.
-  if (!(await host.isDead(layer.mountPoint, Math.min(waiting.limitMs, 5000)))) {
+  if (!(await host.isDead(layer, Math.min(waiting.limitMs, 5000)))) {
     throw new StepFailed('FlagWithoutEffect', `${layer.mountPoint} answers, so it is not dead`, {
       hint: 'Unmount it without --lazy.',
     })

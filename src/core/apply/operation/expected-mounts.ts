@@ -2,8 +2,8 @@
 
 import { OperationRefused } from '../../errors/operation-error.ts'
 import type { NameOf } from '../../holders/container-names.ts'
-import { staying } from '../../holders/content-holders.ts'
 import { describeProcess, type UsedBy, usingProcess } from '../../holders/describe-holders.ts'
+import { staying } from '../../holders/find-holders.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import type { Operation, StepOp } from '../../plan/plan.ts'
 import type { OtherNamespace } from '../../processes/mount-namespaces.ts'

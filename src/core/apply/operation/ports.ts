@@ -5,7 +5,6 @@ import type { Lookup } from '../../desired/api-lookup.ts'
 import type { ClaimStatusPatch } from '../../desired/claim-status-patch.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import type { NameOf } from '../../holders/container-names.ts'
-import type { ReaderChildren } from '../../holders/reader-children.ts'
 import type { Host } from '../../host/host.ts'
 import type { Journal } from '../../journal/write-journal.ts'
 import type { NodeState } from '../../model/node-state.ts'
@@ -141,8 +140,6 @@ export interface ApplyContext {
   readonly walker?: readonly string[]
   /** Command line that starts the reader of holders/process-reader.ts; default: this program itself. */
   readonly processReader?: readonly string[]
-  /** Its children, for all looks of an apply; default: each look starts its own. */
-  readonly readerChildren?: ReaderChildren | undefined
   /** Names of the pod and container of a process, by the last look. */
   readonly nameOf?: NameOf
   /** The kernel and the disk; default: this host's. */

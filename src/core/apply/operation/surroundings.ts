@@ -1,7 +1,7 @@
 /** The mount tables around an operation or batch, read once. After changed(), the next use reads them again. */
 import { posix } from 'node:path'
 import { UsersUnknown } from '../../errors/operation-error.ts'
-import { staying } from '../../holders/content-holders.ts'
+import { staying } from '../../holders/find-holders.ts'
 import type { Host } from '../../host/host.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { type Location, locate } from '../../mountinfo/location.ts'
@@ -13,16 +13,13 @@ export class Surroundings {
   readonly #context: ApplyContext
   readonly #host: Host
   readonly #rootDir: string
-  readonly #everyThread: boolean
   #table: MountTable | undefined
   #others: readonly OtherNamespace[] | undefined
   #below: readonly MountInfo[] | undefined
   /** Locations of parent directories, cached: a batch asks for thousands of siblings. */
   readonly #located = new Map<string, Location | undefined>()
 
-  /** @param everyThread read the namespaces of every thread, not only of every process (S21) */
-  constructor(context: ApplyContext, host: Host, rootDir: string, everyThread: boolean) {
-    this.#everyThread = everyThread
+  constructor(context: ApplyContext, host: Host, rootDir: string) {
     this.#context = context
     this.#host = host
     this.#rootDir = rootDir
@@ -35,7 +32,7 @@ export class Surroundings {
 
   /** @throws StepFailed UsersUnknown if one of them could not be read: whoever asks is about to take something away (S3) */
   get others(): readonly OtherNamespace[] {
-    this.#others ??= this.#host.otherNamespaces(this.#everyThread)
+    this.#others ??= this.#host.otherNamespaces()
     const [unseen] = unseenNamespaces(this.#others)
     if (unseen === undefined) return this.#others
     throw new UsersUnknown(`${unseen.text}, so what is in use there is unknown`, {

@@ -1,8 +1,14 @@
 /** S12: who else uses content that would be deleted, by the mount table and the loop devices of this mount namespace. */
 import { posix } from 'node:path'
 import { hostPathsOf } from '../../holders/host-paths.ts'
-import { type ContentPlace, describeUse, layersByText, mountsOf, withTop } from '../../holders/mount-uses.ts'
-import { PlaceIndex } from '../../holders/place-index.ts'
+import {
+  type ContentPlace,
+  describeUse,
+  layersByText,
+  mountsOf,
+  PlaceIndex,
+  withTop,
+} from '../../holders/mount-uses.ts'
 import { firstFew } from '../../lang/first-few.ts'
 import { onceFor } from '../../lang/once-for.ts'
 import type { BlockDevice } from '../../model/snapshot.ts'
