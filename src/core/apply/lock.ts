@@ -3,7 +3,7 @@
  * that process has ended (or its pid was reused), the lock is taken over.
  */
 import { randomUUID } from 'node:crypto'
-import { closeSync, linkSync, statSync, unlinkSync } from 'node:fs'
+import { closeSync, linkSync, renameSync, rmSync, statSync, unlinkSync } from 'node:fs'
 import { posix } from 'node:path'
 import { errnoOf, errorMessage, VolctlError } from '../errors/errors.ts'
 import { diskTrouble, troubleText } from '../files/disk-trouble.ts'
@@ -97,41 +97,39 @@ function closing({ directory }: Place, lock: Lock): Lock {
 }
 
 /**
- * Before a process removes a dead owner's file, it takes a second lock, named after that owner, and reads the file again: if
- * two processes saw the same dead owner, only one takes over.
+ * Before a process replaces a dead owner's file, it takes a second lock, named after that owner, and reads the file again: if
+ * two processes saw the same dead owner, only one takes over. The file is there all the time: nobody comes between.
  */
 function acquire(place: Place, name: string, me: LockOwner, depth = 0): Lock {
   const file = nameIn(place.directory, name)
-  let takenOverFrom: LockOwner | undefined
   for (let attempt = 0; attempt < 20 && depth < 5; attempt++) {
-    if (create(file, me)) return held(place, name, me, takenOverFrom)
+    if (write(file, me, linkSync)) return held(place, name, me, undefined)
     const owner = readOwner(place, name)
     if (owner === undefined) continue
     if (owner !== 'unreadable' && isAlive(owner)) throw lockedBy(place.path, owner)
     const claimed = owner === 'unreadable' ? 'unreadable' : `${owner.pid}-${owner.startTime}`
     using _claim = acquire(place, `${name}.${claimed}`, me, depth + 1)
-    if (JSON.stringify(readOwner(place, name)) === JSON.stringify(owner)) {
-      unlinkSync(file)
-      if (owner !== 'unreadable') takenOverFrom = owner
-    }
+    if (JSON.stringify(readOwner(place, name)) !== JSON.stringify(owner)) continue
+    write(file, me, renameSync)
+    return held(place, name, me, owner === 'unreadable' ? undefined : owner)
   }
   throw new VolctlError('Locked', `the lock file ${place.path} keeps changing`, { hint: 'Try again.' })
 }
 
-/** The file appears whole or not at all: it is written under another name and linked. */
-function create(file: string, me: LockOwner): boolean {
+/** The file appears whole or not at all: it is written under another name. @param put a link does not replace a file */
+function write(file: string, me: LockOwner, put: typeof linkSync | typeof renameSync): boolean {
   const draft = `${file}.${randomUUID()}`
   const fd = createNew(draft, 0o600)
   try {
     writeAll(fd, `${JSON.stringify(me)}\n`)
-    linkSync(draft, file)
+    put(draft, file)
     return true
   } catch (error) {
     if (errnoOf(error) === 'EEXIST') return false
     throw error
   } finally {
     closeSync(fd)
-    unlinkSync(draft)
+    rmSync(draft, { force: true })
   }
 }
 
