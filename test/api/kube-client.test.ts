@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ApiError } from '../../src/core/api/api-error.ts'
-import { createKubeClient, type KubeClient } from '../../src/core/api/kube-client.ts'
+import { createKubeClient, type KubeClient, retryDelayMs } from '../../src/core/api/kube-client.ts'
 import { discoverKubeConfig } from '../../src/core/api/kubeconfig/kube-config.ts'
-import { retryDelayMs } from '../../src/core/api/retry.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
 import { connect, failureOf, startProxy, temporaryDirectory } from './connect.ts'
 

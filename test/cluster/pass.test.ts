@@ -1,7 +1,7 @@
 /** The outage guard, filters, nodes that are gone, and finalizers of drivers that are. */
 import { describe, expect, it } from 'vitest'
 import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
-import { type OutageCounts, refuseOutage } from '../../src/core/cluster/pass/outage.ts'
+import { type OutageCounts, refuseOutage } from '../../src/core/cluster/pass/plan-cluster.ts'
 import type { ClusterOptions, ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
 import { ALIVE, ago, attachment, bound, cluster, node, pod, uniqueName } from '../helpers/cluster-builder.ts'
 import { planOf } from '../helpers/cluster-plan.ts'

@@ -1,6 +1,6 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf'
 import { expect, test } from 'vitest'
-import { sandboxStates } from '../../src/core/cri/sandbox-states.ts'
+import { sandboxStates } from '../../src/core/cri/read-runtime.ts'
 import {
   ContainerSchema,
   ContainerState,

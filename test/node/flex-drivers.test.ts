@@ -1,6 +1,6 @@
 import { chmodSync, symlinkSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { driversIn } from '../../src/core/node/flex-drivers.ts'
+import { driversIn } from '../../src/core/node/collect-node.ts'
 import { fixture } from './helpers/fixture.ts'
 
 it('finds the drivers where the kubelet does, and says which cannot be run (P85)', () => {

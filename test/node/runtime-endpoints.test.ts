@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { runtimeEndpoints } from '../../src/core/node/runtime-endpoints.ts'
+import { runtimeEndpoints } from '../../src/core/node/locate-node.ts'
 import { allDoubts } from '../../src/core/trust/doubts.ts'
 import { sweep, temporary } from '../helpers/left-behind.ts'
 

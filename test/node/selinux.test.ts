@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readSelinux } from '../../src/core/node/read-selinux.ts'
+import { readSelinux } from '../../src/core/node/collect-node.ts'
 import { fixture } from './helpers/fixture.ts'
 
 const ON = { 'sys/fs/selinux/enforce': '1', 'proc/self/attr/current': 'system_u:system_r:kubelet_t:s0\0' }

@@ -1,7 +1,7 @@
 /** Times are measured in fractions of a millisecond; timers take whole ones, and some throw where they get anything else. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { ApiError } from '../../src/core/api/api-error.ts'
-import { retryDelayMs } from '../../src/core/api/retry.ts'
+import { retryDelayMs } from '../../src/core/api/kube-client.ts'
 import { deadlineIn } from '../../src/core/grpc/call-deadline.ts'
 import { inTime, pause } from '../../src/core/processes/deadline.ts'
 import { runCommand } from '../../src/core/trust/programs.ts'

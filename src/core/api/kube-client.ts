@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { defined } from '../lang/defined.ts'
 import type { ApiObject } from '../model/objects.ts'
 import type { Insecure } from '../model/snapshot.ts'
@@ -15,7 +16,6 @@ import {
   type WalkLimits,
 } from './list-pages.ts'
 import { hasMetadata, reduced } from './reduce-object.ts'
-import { withRetry } from './retry.ts'
 import type { CredentialKind, KubeCredentials } from './transport/connection.ts'
 import { type Answer, createTransport, type Transport } from './transport/transport.ts'
 
@@ -410,4 +410,56 @@ export function weightOf(value: unknown): number {
 /** V8 stores a text with one byte for each character, or with two. */
 function isWide(text: string): boolean {
   return /[\u0100-\uffff]/.test(text)
+}
+
+interface RetryPolicy {
+  readonly tries: number
+  readonly baseMs: number
+  readonly maxMs: number
+}
+
+/** client-go tries up to ten times; volctl fewer, since a person waits. */
+const RETRY: RetryPolicy = { tries: 5, baseMs: 100, maxMs: 2_000 }
+
+/** Limit of Retry-After: API servers are not known to ask for more (N53). */
+const MAX_RETRY_AFTER_S = 32
+
+/**
+ * May the request be repeated after this failure? After a 429 always, since the request was rejected unprocessed; otherwise
+ * only if repeating does no harm. After a deadline never, since the time is spent.
+ */
+function isRetryable(error: unknown, idempotent: boolean): error is ApiError {
+  if (!(error instanceof ApiError)) return false
+  if (error.status === 429) return true
+  if (!idempotent) return false
+  return error.trouble === 'connection' || [500, 502, 503, 504].includes(error.status)
+}
+
+/** How long to wait before the next try: Retry-After, otherwise exponential with jitter (a fleet asks at once, N53). */
+export function retryDelayMs(
+  error: ApiError,
+  attempt: number,
+  policy: RetryPolicy = RETRY,
+  random = Math.random,
+): number {
+  if (error.retryAfter !== undefined) return Math.round(Math.min(error.retryAfter, MAX_RETRY_AFTER_S) * 1000)
+  return Math.round(Math.min(policy.baseMs * 2 ** attempt, policy.maxMs) * (0.5 + random() / 2))
+}
+
+/** The one retry policy of volctl's API requests. */
+async function withRetry<T>(
+  idempotent: boolean,
+  signal: AbortSignal | undefined,
+  attempt: () => Promise<T>,
+  policy: RetryPolicy = RETRY,
+): Promise<T> {
+  for (let tried = 0; ; tried++) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (tried + 1 >= policy.tries || !isRetryable(error, idempotent)) throw error
+      await sleep(retryDelayMs(error, tried, policy), undefined, { ...(signal && { signal }) }).catch(() => {})
+      signal?.throwIfAborted()
+    }
+  }
 }

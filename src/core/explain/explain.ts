@@ -3,14 +3,17 @@
  * same look, and by the same pass, as a plan. Pure: who holds it is asked of the live node alone (live-holders.ts).
  */
 
+import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { describePod } from '../cluster/context/kubectl.ts'
 import type { ProblemCode } from '../codes/codes.ts'
 import type { Held } from '../holders/live-holders.ts'
-import { kubectl } from '../lang/command.ts'
+import { commandLine, kubectl } from '../lang/command.ts'
 import { defined } from '../lang/defined.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { VolumeRow } from '../ledger/row.ts'
+import type { Scope } from '../ledger/whose.ts'
 import { undeletedRoot } from '../mountinfo/deleted.ts'
+import { stopPod } from '../plan/kubelet-units.ts'
 import { type Given, withAdvice } from '../plan/next-steps.ts'
 import { partOf } from '../plan/part-of-plan.ts'
 import type { NextStep, Operation, Plan } from '../plan/plan.ts'
@@ -18,20 +21,20 @@ import { readyAmong } from '../plan/plan-summary.ts'
 import { namespacedName } from '../plan/pod-name.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { namedAmong } from '../reconcile/context/filter-operations.ts'
-import type { Decided } from '../reconcile/decisions.ts'
+import { howToStart } from '../reconcile/context/kubelet-unit.ts'
+import { type Decided, podVerdict } from '../reconcile/decisions.ts'
 import { whyNoDriver } from '../reconcile/drivers/why-no-driver.ts'
+import type { PodClass } from '../reconcile/pods/pod-classes.ts'
 import { type Asked, asker } from './asked.ts'
 import { type Concern, concernOf } from './concern.ts'
-import { type DescribedVolume, describeVolume } from './describe-volume.ts'
+import { type DescribedVolume, describeVolume, NOTHING_HERE } from './describe-volume.ts'
 import { isDeviceFile } from './device-target.ts'
 import { answering, driverChain, isExpected } from './driver-chain.ts'
 import { withWaiting } from './driver-target.ts'
-import type { DriverView, Explanation, Link, Verdict } from './explanation.ts'
+import type { DriverView, Explanation, Link, PodView, Verdict } from './explanation.ts'
 import { byWorst } from './matters-most.ts'
 import { nodeFacts } from './node-target.ts'
-import { podNotes, podViews } from './pods.ts'
-import { deadVerdict, doubtVerdict, nothingVerdict, verdictOf } from './verdict.ts'
-import { becauseOf, untouchable } from './why-nothing.ts'
+import { type Because, deadVerdict, doubtVerdict, nothingVerdict, verdictOf } from './verdict.ts'
 
 /** With the places at which holders are looked for. */
 export interface Explained extends Held {
@@ -293,4 +296,138 @@ const DAEMON_SETS = kubectl('get', 'daemonset', '-A')
 
 function noPodOf({ name }: DriverView): string {
   return `no pod of this node has ${name}'s directory: see whether its DaemonSet is to run here`
+}
+
+/** What is said of a pod: how it is judged, and what is to be known or done that no plan says. */
+
+/** @param uids of pods that are explained as a whole */
+function podNotes(
+  { inputs, classes }: PlanContext,
+  uids: readonly string[],
+  { operations, waiting }: Pick<Plan, 'operations' | 'waiting'>,
+): string[] {
+  return uids.flatMap((uid) => {
+    const found = classes.of(uid)
+    if (found?.pod?.metadata.deletionTimestamp === undefined) return []
+    return [...endingNotes(inputs, found, operations.length + waiting.length > 0), ...finalizerNotes(found.pod)]
+  })
+}
+
+/** A pod that is being deleted goes from the API once its kubelet reports that it has ended. */
+function endingNotes(
+  { snapshot: { kubelet } }: ActualInputs,
+  { uid, class: name }: PodClass,
+  isBusy: boolean,
+): string[] {
+  const isUp = kubelet?.running === true
+  if (name === 'Frozen' && !isUp)
+    return [
+      `Without a kubelet nothing stops the pod's containers: ${howToStart(kubelet)}, or stop them: ${commandLine(...stopPod(uid))}`,
+    ]
+  if (name !== 'Finished' || (isUp && isBusy)) return []
+  if (!isUp)
+    return [
+      `Then ${howToStart(kubelet)}: only the kubelet reports to the API server that the pod has ended and may be deleted`,
+    ]
+  const log = kubelet?.unit === undefined ? '' : ` (${commandLine('journalctl', '-u', kubelet.unit)})`
+  return [`The kubelet has to report to the API server that the pod has ended; if it does not, read its log${log}`]
+}
+
+function finalizerNotes({ metadata: { finalizers = [] } }: NonNullable<PodClass['pod']>): string[] {
+  return finalizers.length === 0
+    ? []
+    : [
+        `The API server keeps the pod until its finalizers are removed: ${finalizers.join(', ')}; they do not concern its volumes`,
+      ]
+}
+
+/** Pods that are asked about, then those of the volumes. */
+function podViews(context: PlanContext, { pods, volumes }: Scope): PodView[] {
+  const uids = new Set([...pods, ...(pods.length > 0 ? [] : volumes.flatMap(({ podUids }) => [...podUids]))])
+  return [...uids].flatMap((uid) => podView(context, uid) ?? [])
+}
+
+function podView({ classes, witnesses }: PlanContext, uid: string): PodView | undefined {
+  const found = classes.of(uid)
+  if (found === undefined) return undefined
+  const { pod, ref } = found
+  const [rule, why] = podVerdict(found)
+  const { phase } = { ...pod?.status }
+  const { deletionTimestamp } = { ...pod?.metadata }
+  return {
+    pod: ref,
+    class: found.class,
+    rule,
+    why,
+    listed: pod !== undefined,
+    ...defined({ phase, deletedAt: deletionTimestamp }),
+    signsOfLife: witnesses.signsOfLife(uid),
+  }
+}
+
+/** Why nothing is to be done, and why nothing may be. */
+
+/** For a pod that is terminating, or that may still run (S9, S10). */
+function untouchable({ classes, witnesses }: PlanContext, { pods }: Scope): Verdict | undefined {
+  const found = pods.map((uid) => classes.of(uid)).find((each) => each?.class === 'Frozen')
+  if (found === undefined) return undefined
+  const [rule, said] = podVerdict(found)
+  const why = pods.length === 1 ? said : `of ${pods.length} pods of this name, ${found.uid}: ${said}`
+  const code = found.why?.code
+  if (code !== 'PodStillRunning') return { state: 'problem', message: why, rule, ...defined({ code }) }
+  const { deletionTimestamp } = { ...found.pod?.metadata }
+  const since =
+    deletionTimestamp === undefined ? 'the pod is ending' : `the pod is being deleted (${deletionTimestamp})`
+  const signs = witnesses.signsOfLife(found.uid).join(', ')
+  return {
+    state: 'waiting',
+    message: `${since} and still runs: ${signs}; its volumes are unmounted once nothing of it runs`,
+    code,
+    rule,
+  }
+}
+
+/** Why nothing is to be done, where that is so. */
+function becauseOf(
+  context: PlanContext,
+  { subject, scope, because }: Asked,
+  [first]: readonly DescribedVolume[],
+  { decisions }: Concern,
+): Because {
+  const { inputs, classes } = context
+  if (scope.node) return { why: 'every volume of this node is as it should be' }
+  const pods = scope.pods.flatMap((uid) => classes.of(uid) ?? [])
+  const [pod, ...others] = pods
+  if (pod !== undefined && others.length > 0) return { why: severalBecause(pods) }
+  if (pod !== undefined) return podBecause(pod, scope.volumes.length)
+  const stays =
+    subject.kind === 'VolumeAttachment' ? decisions.find(({ path }) => path.endsWith(`/${subject.name}`)) : undefined
+  if (stays !== undefined) return { why: `the volume stays attached: ${stays.why}`, rule: stays.rule }
+  const { api, nodeName } = inputs.snapshot
+  const attachment = api?.volumeAttachments.find(({ metadata }) => metadata.name === subject.name)
+  if (subject.kind === 'VolumeAttachment' && attachment !== undefined && attachment.spec.nodeName !== nodeName) {
+    return { why: `the attachment is of node ${attachment.spec.nodeName}: run volctl there` }
+  }
+  if (first !== undefined) return first.because
+  if (because !== undefined) return { why: because }
+  return { why: NOTHING_HERE }
+}
+
+/** Of pods of one name, each by its UID. */
+function severalBecause(pods: readonly PodClass[]): string {
+  const each = pods.map((pod) => `${pod.uid}: ${podVerdict(pod)[1]}`)
+  return `${pods.length} pods have this name on this node; ${each.join('; ')}`
+}
+
+function podBecause(pod: PodClass, volumes: number): Because {
+  const [rule, why] = podVerdict(pod)
+  if (pod.class === 'Frozen') return { why, rule }
+  if (pod.class !== 'Desired') {
+    const ended = pod.class === 'Gone' ? 'the pod was deleted from the API' : 'the pod has ended'
+    const left = volumes === 0 ? 'nothing of its volumes is on this node' : 'nothing of its volumes is left to undo'
+    return { why: `${ended}; no sandbox, container or process is left, and ${left}`, rule }
+  }
+  const all =
+    ['has no volumes', 'its volume is as it should be'][volumes] ?? `its ${volumes} volumes are as they should be`
+  return { why: `the pod is in the API and meant to run, and ${all}`, rule }
 }

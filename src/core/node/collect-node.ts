@@ -7,40 +7,49 @@
  * that still run are not read at all (see read-tree.ts).
  */
 
+import { accessSync, constants, readdirSync } from 'node:fs'
+import { posix } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { KubeClient } from '../api/kube-client.ts'
 import type { DiskRead } from '../api/read-api.ts'
 import { loopDevices } from '../block/block-devices.ts'
 import { isSuperblockGone } from '../block/device-use.ts'
+import { expectedFiles } from '../desired/atomic-content.ts'
+import { isTerminalPhase, isTerminating, namedUids } from '../desired/pods.ts'
+import { errnoOf, errorMessage } from '../errors/errors.ts'
 import { DEFAULT_JOURNAL_DIR } from '../journal/lazy-memory.ts'
+import { compareText } from '../lang/compare-text.ts'
 import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { Pod } from '../model/objects.ts'
 import type {
   ApiSnapshot,
   CsiSocket,
+  FlexDriver,
   KubeletSnapshot,
   NodeSnapshot,
   RuntimeSnapshot,
   SandboxState,
+  Selinux,
 } from '../model/snapshot.ts'
 import { withLinks } from '../mountinfo/linked-mounts.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
+import { unescapeQualifiedName } from '../names/volume-names.ts'
 import { isInUserNamespace } from '../processes/standing.ts'
 import { allDoubts } from '../trust/doubts.ts'
+import { checkTrusted, NotTrusted, readTrustedText } from '../trust/files.ts'
+import { kernelTextIfAny } from '../trust/kernel.ts'
 import { deadMounts } from './dead-mounts.ts'
-import { flexDrivers } from './flex-drivers.ts'
 import { identityOf } from './host-identity.ts'
 import { hostPaths } from './host-paths.ts'
 import type { KubeletChoice } from './kubelet/find-kubelet.ts'
 import { withSignsOfLife } from './kubelet/signs-of-life.ts'
-import { livingVolumes } from './living-volumes.ts'
 import { type LocatedNode, locateNode } from './locate-node.ts'
 import { readLazilyDetached } from './read-lazily-detached.ts'
 import { mountTableReader, readMountTable } from './read-mountinfo.ts'
-import { readSelinux } from './read-selinux.ts'
 import { readStaticPods } from './static-pods.ts'
+import type { LivingPod } from './tree/pod-directory.ts'
 import { scanTree } from './tree/read-tree.ts'
 import { type StructureLinks, structureLinks } from './tree/structure-links.ts'
 
@@ -304,4 +313,112 @@ function kubeletOf(
 ): KubeletSnapshot {
   const named = ownName === undefined ? {} : { nodeName: ownName.name, nodeNameFrom: ownName.from }
   return { ...withSignsOfLife(local, api, Date.parse(capturedAt)), ...named }
+}
+
+/** flexVolume drivers that are installed on this node, in the directory where its kubelet looks for them (P85). */
+
+const DEFAULT_DIRECTORY = '/usr/libexec/kubernetes/kubelet-plugins/volume/exec'
+
+function flexDrivers({ places, config, kubelet }: LocatedNode): readonly FlexDriver[] | undefined {
+  // A test's host has its own drivers, or none: never this machine's.
+  if (places !== undefined) return places.volumePluginDir === undefined ? [] : driversIn(places.volumePluginDir)
+  const directory = config.volumePluginDir ?? DEFAULT_DIRECTORY
+  return driversIn(posix.resolve(kubelet?.workingDirectory ?? '/', directory))
+}
+
+/** @returns undefined if the directory exists but cannot be read, so that the drivers are unknown */
+export function driversIn(directory: string): readonly FlexDriver[] | undefined {
+  let names: string[]
+  try {
+    names = readdirSync(directory, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+      .map((entry) => entry.name)
+  } catch (error) {
+    return errnoOf(error) === 'ENOENT' ? [] : undefined
+  }
+  return names.toSorted(compareText).map((name) => {
+    // VENDOR~DRIVER/DRIVER; without a vendor the program has the directory's name.
+    const program = name.slice(name.indexOf('~') + 1)
+    const executable = posix.join(directory, name, program)
+    const error = whyNotExecutable(executable)
+    return { name: unescapeQualifiedName(name), executable, ...defined({ error }) }
+  })
+}
+
+function whyNotExecutable(path: string): string | undefined {
+  try {
+    // The driver will be run as root: nobody else may have put it there (S33).
+    if (!checkTrusted(path).isFile()) return 'it is not a file'
+    accessSync(path, constants.X_OK)
+    return undefined
+  } catch (error) {
+    return error instanceof NotTrusted ? error.why : (errnoOf(error) ?? 'cannot be read')
+  }
+}
+
+/** Facts about pods that have not ended, from the API, that decide which of their files a plan must read. */
+
+/**
+ * The pods that the API lists and that have not ended, by on-disk UID. The volumes of a Finished pod are treated like those of
+ * a Gone pod, so for these everything is read.
+ */
+export function livingPods(pods: readonly Pod[]): ReadonlyMap<string, Pod> {
+  const living = pods.filter((pod) => !isTerminating(pod) && !isTerminalPhase(pod))
+  return new Map(living.flatMap((pod) => namedUids(pod).map((uid) => [uid, pod] as const)))
+}
+
+/** By on-disk UID. */
+export function livingVolumes(api: ApiSnapshot): ReadonlyMap<string, LivingPod> {
+  const volumesOf = (pod: Pod): LivingPod => ({
+    expectedFiles: (volume) => expectedFiles(volume, pod, api),
+    wants: (volume) => pod.spec.volumes?.some(({ name }) => name === volume) ?? false,
+    isMountedOver: (volume) => Boolean(pod.spec.volumes?.find(({ name }) => name === volume)?.emptyDir?.medium),
+  })
+  return new Map([...livingPods(api.pods)].map(([uid, pod]) => [uid, volumesOf(pod)]))
+}
+
+/** The SELinux label of containers' files on this host (C68), read as the kubelet's own library reads it. */
+
+/** Read first; otherwise lxc_contexts of the policy. */
+const CONTAINER_CONTEXTS = '/usr/share/containers/selinux/contexts'
+const DEFAULT_POLICY = 'targeted'
+
+/** @param root prefix of the paths, for tests */
+export function readSelinux(root = ''): Selinux {
+  const enforce = kernelTextIfAny(`${root}/sys/fs/selinux/enforce`)
+  // Before a policy is loaded, every process has the label `kernel`.
+  const own = kernelTextIfAny(`${root}/proc/self/attr/current`)?.replaceAll('\0', '')
+  if (enforce === undefined || own === 'kernel') return { enabled: false }
+  try {
+    const text =
+      readIfThere(root + CONTAINER_CONTEXTS) ??
+      readIfThere(`${root}/etc/selinux/${policyType(root)}/contexts/lxc_contexts`)
+    const fileLabel = lastValue(text ?? '', 'file')
+    return { enabled: true, ...(fileLabel && { fileLabel }) }
+  } catch (error) {
+    return { enabled: true, error: errorMessage(error) }
+  }
+}
+
+function policyType(root: string): string {
+  return lastValue(readIfThere(`${root}/etc/selinux/config`) ?? '', 'SELINUXTYPE') || DEFAULT_POLICY
+}
+
+/** The value of `key = "value"`; the quotes are optional, and the last line with the key counts. */
+function lastValue(text: string, key: string): string | undefined {
+  return text
+    .split('\n')
+    .map((line) => /^\s*([^=#;]+?)\s*=\s*(.*?)\s*$/.exec(line))
+    .findLast((match) => match?.[1] === key)?.[2]
+    ?.replace(/^"(.*)"$/, '$1')
+}
+
+/** @throws the system's error if the file exists and cannot be read */
+function readIfThere(path: string): string | undefined {
+  try {
+    return readTrustedText(path)
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return undefined
+    throw error
+  }
 }

@@ -2,8 +2,9 @@
  * The attach/detach controller's pass over a whole cluster, run once: what pods want (desired), what is attached (actual), then
  * detach, then attach. Pure and deterministic: no clock, no network.
  */
-
 import { nameClusterCauses } from '../../causes/cluster-causes.ts'
+import { kubectl, volctl } from '../../lang/command.ts'
+import { count } from '../../lang/count.ts'
 import { defined } from '../../lang/defined.ts'
 import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
 import { namedPart } from '../../plan/part-of-plan.ts'
@@ -11,14 +12,13 @@ import type { Refusal } from '../../plan/plan.ts'
 import { summaryOf } from '../../plan/plan-summary.ts'
 import { ATTACH_LISTS, attachVolumes } from '../attach/attach-volumes.ts'
 import { reportMultiAttach } from '../attach/multi-attach.ts'
-import { type ClusterContext, clusterContext } from '../context/cluster-context.ts'
+import { type ClusterContext, clusterContext, nodeOf } from '../context/cluster-context.ts'
 import type { ClusterFacts } from '../context/cluster-facts.ts'
 import { blockedBy, ClusterFindings, finishOperations } from '../context/findings.ts'
 import { DETACH_LISTS, detachVolumes } from '../detach/detach-volumes.ts'
 import type { ClusterResource, ClusterState } from '../model/cluster-state.ts'
 import { reportFindings } from '../report/report-findings.ts'
 import { filterOperations, namedFindings } from './filter-operations.ts'
-import { type OutageCounts, outageCounts, refuseOutage } from './outage.ts'
 import { reportUnmatchedNames } from './unmatched-names.ts'
 
 /**
@@ -132,4 +132,68 @@ function unjudged({ objects }: ClusterContext): ClusterPlan['inputs']['unjudged'
       ? []
       : [{ rule: 'S30', message: `whether another node has a volume (not all ${forWriters} were read)` }]),
   ]
+}
+
+/**
+ * S29 for a cluster: has the API server lost pods, as after a restore from a backup? Then everything looks unwanted.
+ *
+ * Of D detaches that would be carried out, A attachments that are not being deleted, and U of T pairs of node and volume that are
+ * in use by the word of a Node and wanted by no pod, the plan is refused if D > 0 and one of these holds:
+ *   1. the API lists no pod at all, and T > 0;
+ *   2. U > 10, and U is more than half of T;
+ *   3. D > 10, and D is more than a fifth of A.
+ * Lifted by --accept-outage D. Filters do not change D: the sign stays the same, however little is to be done of it.
+ */
+
+const FEW = 10
+const MOST_WITHOUT_POD = 1 / 2
+const MOST_DETACHES = 1 / 5
+
+export interface OutageCounts {
+  /** All pods that the API lists. */
+  readonly pods: number
+  readonly attachments: number
+  /** Pairs of node and volume. */
+  readonly inUse: number
+  readonly inUseWithoutPod: number
+  readonly detaches: number
+}
+
+function outageCounts(context: ClusterContext, detaches: number): OutageCounts {
+  const { state, actual, desired } = context
+  let [inUse, without] = [0, 0]
+  for (const name of new Set(state.nodes.map((node) => node.name))) {
+    const isManaged = nodeOf(context, name)?.managed === true
+    for (const uniqueName of actual.inUseOn(name)) {
+      inUse += 1
+      if (isManaged && desired.on(name, uniqueName) === undefined) without += 1
+    }
+  }
+  const attachments = state.attachments.filter(({ deletedAt }) => deletedAt === undefined).length
+  return { pods: state.podCount, attachments, inUse, inUseWithoutPod: without, detaches }
+}
+
+/** Why the API server seems to have lost pods; undefined: it does not. */
+function suspicion({ pods, attachments, inUse, inUseWithoutPod, detaches }: OutageCounts): string | undefined {
+  if (detaches === 0) return undefined
+  if (pods === 0 && inUse > 0) return `the API lists no pod, but nodes report ${count(inUse, 'volume')} in use`
+  if (inUseWithoutPod > FEW && inUseWithoutPod > inUse * MOST_WITHOUT_POD) {
+    return `of ${inUse} volumes that nodes report in use, no pod wants ${inUseWithoutPod}: the API may have lost pods`
+  }
+  if (detaches > FEW && detaches > attachments * MOST_DETACHES) {
+    return `${detaches} of ${attachments} attachments would be detached at once: the API may have lost pods`
+  }
+  return undefined
+}
+
+/** @param accepted the number that --accept-outage repeats */
+export function refuseOutage(counts: OutageCounts, accepted: number | undefined): Refusal | undefined {
+  const message = suspicion(counts)
+  if (message === undefined || accepted === counts.detaches) return undefined
+  return {
+    rule: 'S29',
+    code: 'OutageSuspected',
+    message,
+    hint: `If nothing of the API was lost (compare ${kubectl('get', 'pods', '-A')} with what should run): ${volctl('plan', '--cluster', '--accept-outage', `${counts.detaches}`)}`,
+  }
 }
