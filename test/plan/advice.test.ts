@@ -14,7 +14,7 @@ import { anOperation, aPlan } from '../cli/plan-builder.ts'
 const STOP = 'crictl pods --label io.kubernetes.pod.uid=uid-7 -q | xargs -r crictl stopp'
 const deletesData = { code: 'DeletesData', message: 'm' } as const
 const held = { code: 'HeldBy', message: 'm' } as const
-const noDriver = { code: 'DriverUnavailable', message: 'm' } as const
+const noDriver = { code: 'DriverUnavailable', message: 'm', of: { byStart: true } } as const
 const behind = { code: 'Predecessor', message: 'm' } as const
 const op = (id: string, given: Partial<Operation> = {}): Operation => anOperation({ id, ...given })
 
@@ -304,10 +304,8 @@ describe('what to type next on this node', () => {
 
 describe('plan and apply go in no circle', () => {
   const next = (plan: Partial<Plan>, failed: readonly object[] = []) => {
-    const { causes, ...parts } = nameCauses(aPlan(plan))
-    const whole = aPlan({ ...plan, ...parts })
     const given = { words: [], settleMs: 30_000, failed: failed as never }
-    return withAdvice({ ...whole, summary: { ...whole.summary, causes } }, given).summary.next
+    return withAdvice(aPlan(plan), given).summary.next
   }
   const volume = { ...staged.volume, name: 'pv-c', driver: 'd.example' } as Waiting['volume']
   const silent: Problem = {

@@ -25,9 +25,13 @@ const ERRORS: ReadonlyMap<string, string> = new Map([
   ['connection aborted', 'ECONNABORTED'],
 ])
 
-/** What stat(1) prints; or the name of the errno that shows that the file system is dead, "Timeout" if it did not answer; or neither. */
+/**
+ * What stat(1) prints; or the name of the errno that shows that the file system is dead, "Timeout" if it did not answer; or that nothing
+ * is there (any more); or none of it.
+ */
 export interface Said {
   readonly text?: string
+  readonly isAbsent?: true
   readonly error?: string
 }
 
@@ -71,7 +75,9 @@ export async function askMounts(
 function answerOf({ status, timedOut, stdout = '', stderr = '' }: Partial<CommandResult>, mark: string): Said {
   if (timedOut === true) return { error: 'Timeout' }
   if (status === 0) return { text: stdout.trim().slice(mark.length) }
-  const error = ERRORS.get(stderr.trimEnd().split(': ').at(-1)?.toLowerCase() ?? '')
+  const words = stderr.trimEnd().split(': ').at(-1)?.toLowerCase() ?? ''
+  if (words === 'no such file or directory') return { isAbsent: true }
+  const error = ERRORS.get(words)
   return error === undefined ? {} : { error }
 }
 
