@@ -82,11 +82,10 @@ interface Given {
   /** Is the driver still there when its volume's turn has come. */
   readonly registered?: boolean
   readonly mountOptions?: readonly string[]
-  readonly fsGroup?: number
 }
 
 /** One volume of one pod, planned where all is well and applied to what the test has made of the world. */
-async function run({ mode = 'Filesystem', csi = {}, registered = true, mountOptions, fsGroup }: Given = {}) {
+async function run({ mode = 'Filesystem', csi = {}, registered = true, mountOptions }: Given = {}) {
   const attaches = spec.attachRequired !== false
   const built = node().persistentVolume('pv-1', { mode, attached: attaches })
   const [first] = built.volumes
@@ -101,7 +100,7 @@ async function run({ mode = 'Filesystem', csi = {}, registered = true, mountOpti
     built.pods.push = (pod) => push({ ...pod, spec: { ...pod.spec, containers: [DEVICE] } })
   }
   const claim = { persistentVolumeClaim: { claimName: 'claim-pv-1' } }
-  const operation = wantVolume(fixture, claim, { built, attached: attaches, ...(fsGroup && { fsGroup }) })
+  const operation = wantVolume(fixture, claim, { built, attached: attaches })
   const { status } = built.build().snapshot.api?.node ?? {}
   fixture.given = {
     csi: () => (registered ? driver() : undefined),
@@ -146,17 +145,6 @@ describe('staging', () => {
     attachment = undefined
     expect((await run()).state).toBe('done')
     expect(calls[0]?.request.publishContext).toEqual({})
-  })
-
-  it.each([
-    { name: 'group and capability', fsGroup: 3000, group: '3000', more: ['VOLUME_MOUNT_GROUP'] },
-    { name: 'no group', fsGroup: 0, group: '', more: ['VOLUME_MOUNT_GROUP'] },
-    { name: 'no capability', fsGroup: 3000, group: '', more: [] },
-  ])('the group of the pod goes along where the driver takes it: $name', async ({ fsGroup, group, more }) => {
-    capabilities = () => ['STAGE_UNSTAGE_VOLUME', ...more]
-    expect((await run({ fsGroup })).state).toBe('done')
-    const sent = calls.map(({ request }) => request.volumeCapability)
-    expect(sent).toMatchObject([1, 2].map(() => ({ accessType: { value: { volumeMountGroup: group } } })))
   })
 })
 
@@ -249,39 +237,19 @@ describe('a raw block volume', () => {
     ])
     expect(fixture.host.log).toContain(`mkdir ${BLOCK}/publish/pv-1`)
   })
-
-  it('of a driver that does not attach needs no attachment; the pod’s information goes along whole (C59)', async () => {
-    spec = { attachRequired: false, podInfoOnMount: true }
-    attachment = undefined
-    expect((await run({ mode: 'Block' })).state).toBe('done')
-    expect(calls[1]?.request).toMatchObject({ publishContext: {} })
-    expect(calls[1]?.request.volumeContext).toEqual({
-      'csi.storage.k8s.io/pod.name': 'app',
-      'csi.storage.k8s.io/pod.namespace': 'default',
-      'csi.storage.k8s.io/pod.uid': WANTING,
-      'csi.storage.k8s.io/serviceAccount.name': '',
-      'csi.storage.k8s.io/ephemeral': 'false',
-    })
-  })
 })
 
 interface Wanted {
-  readonly fsGroup?: number
   /** Is the volume in volumesAttached and volumesInUse. */
   readonly attached: boolean
   readonly built: NodeBuilder
 }
 
 /** One operation a pod that wants the volume `v`, which the fixture knows of from then on. */
-function wantVolume(
-  fixture: Fixture,
-  source: Partial<PodVolumeSource>,
-  { fsGroup, attached, built }: Wanted,
-): Operation {
+function wantVolume(fixture: Fixture, source: Partial<PodVolumeSource>, { attached, built }: Wanted): Operation {
   built.pod(WANTING, 'app', [{ name: 'v', ...source }])
   const pod = built.pods.at(-1)
   if (pod === undefined) throw new Error('no pod')
-  if (fsGroup !== undefined) Object.assign(pod.spec, { securityContext: { fsGroup } })
   const api = () => built.build().snapshot.api ?? ({} as never)
   if (attached) built.inUse.push(...desiredStateOfPods([pod], api()).volumes.map(({ uniqueName }) => uniqueName))
   const state = built.build()

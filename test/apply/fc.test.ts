@@ -70,16 +70,11 @@ it('a single path, and a mount of its partition', async () => {
   expect(storage.disks()).toEqual([])
 })
 
-describe('the device is in use: it stays, and so does the directory', () => {
-  it.each([{ name: 'an opener', use: () => void fixture.host.openers.push({ pid: 3, process: 'dd', dev: '8:16' }) }])(
-    '$name',
-    async ({ use }) => {
-      storage.fc('sdb')
-      storage.link('by-path', LINK, 'sdb')
-      use()
-      expect(await run(unmountDevice())).toEqual({ states: { a: 'failed HeldBy' }, log: [] })
-    },
-  )
+it('a device that somebody has open stays, and so does the directory', async () => {
+  storage.fc('sdb')
+  storage.link('by-path', LINK, 'sdb')
+  fixture.host.openers.push({ pid: 3, process: 'dd', dev: '8:16' })
+  expect(await run(unmountDevice())).toEqual({ states: { a: 'failed HeldBy' }, log: [] })
 })
 
 describe('nothing is mounted any more, as after a tear-down that was ended half-way (R837)', () => {
@@ -117,15 +112,12 @@ describe('udev’s links are not believed alone', () => {
     expect(storage.disks()).toEqual(['sdb'])
   })
 
-  it.each([{ name: 'another identifier', wwid: 'naa.600508b400105e210' }])(
-    'a link by id to a disk with $name',
-    async ({ wwid }) => {
-      storage.fc('sdb', { wwid })
-      storage.link('by-id', `scsi-${WWID}`, 'sdb')
-      expect((await run(unmountDevice(undefined, WWID))).states).toEqual({ a: 'failed IdentityUnconfirmed' })
-      expect(storage.disks()).toEqual(['sdb'])
-    },
-  )
+  it('a link by id to a disk with another identifier', async () => {
+    storage.fc('sdb', { wwid: 'naa.600508b400105e210' })
+    storage.link('by-id', `scsi-${WWID}`, 'sdb')
+    expect((await run(unmountDevice(undefined, WWID))).states).toEqual({ a: 'failed IdentityUnconfirmed' })
+    expect(storage.disks()).toEqual(['sdb'])
+  })
 
   it.each([
     { name: NAME, make: () => storage.fc('sdb') },
@@ -170,17 +162,11 @@ describe('the number of what was mounted was given again', () => {
   })
 })
 
-describe('what is no SCSI disk, or not this volume’s, is left alone', () => {
-  it.each([{ name: 'a disk without a SCSI device', make: () => storage.disk('sdb', { scsi: false }) }])(
-    '$name',
-    async ({ make }) => {
-      const dev = make()
-      const planned = unmountDevice({ dev })
-      const { states, log } = await run(planned)
-      expect(states).toEqual({ a: 'failed ForeignDevice' })
-      expect(log).toEqual([`umount plain ${planned.paths[0]}`])
-    },
-  )
+it('what is no SCSI disk is left alone', async () => {
+  const planned = unmountDevice({ dev: storage.disk('sdb', { scsi: false }) })
+  const { states, log } = await run(planned)
+  expect(states).toEqual({ a: 'failed ForeignDevice' })
+  expect(log).toEqual([`umount plain ${planned.paths[0]}`])
 })
 
 it('a block map: the device is the one that was bound on it', async () => {

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
-import { describe, expect } from 'vitest'
+import { expect } from 'vitest'
 import type { ApplyContext, CsiNode } from '../../src/core/apply/operation/ports.ts'
 import type { VolumeAttachment } from '../../src/core/model/objects.ts'
 import type { Operation, VolumeRef } from '../../src/core/plan/plan.ts'
@@ -14,6 +14,7 @@ import { noBlockDevices, noSystemCalls } from '../helpers/namespace.ts'
 import { nodeProgram } from '../helpers/programs.ts'
 import { sh } from '../helpers/scenario.ts'
 import { UNASKED_CLUSTER, UNASKED_DRIVER } from '../helpers/unasked.ts'
+import { describeUnless } from './describe-unless.ts'
 import { apply, expectNow, makeDir, readMounts } from './workers/real-node.ts'
 
 const VOLUME: VolumeRef = {
@@ -134,7 +135,7 @@ async function detachOf(
 
 const SLEEP = /(?:sleep|sh) \(pid \d+\)/.source
 
-describe.skipIf(noBlockDevices !== undefined)(`who uses what a volume is on${noBlockDevices ?? ''}`, () => {
+describeUnless(noBlockDevices, 'who uses what a volume is on', () => {
   it('S21: its disk: who has it open or mapped, and not who only marks the place of its file', ({ directory, skip }) =>
     withDisk(directory, async (device) => {
       skip(noSystemCalls !== undefined, noSystemCalls)

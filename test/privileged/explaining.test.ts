@@ -3,7 +3,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
 import { csiGlobalDir } from '../../src/core/names/volume-names.ts'
 import { detachLoop } from '../helpers/detach-loops.ts'
@@ -17,12 +17,11 @@ import { FORGOTTEN } from '../helpers/scene/pods.ts'
 import { makeScene, type Scene } from '../helpers/scene/scene.ts'
 import { runVolctl } from '../helpers/scene/volctl.ts'
 import { VOLCTL } from '../helpers/volctl-program.ts'
+import { describeUnless } from './describe-unless.ts'
 import { applyTo } from './safety/broken-scene.ts'
 
-const why = noRoot === undefined ? '' : ` (${noRoot})`
-
 /** One node: what changes it comes last. */
-describe.skipIf(noRoot !== undefined)(`explaining for real${why}`, () => {
+describeUnless(noRoot, 'explaining for real', () => {
   let root: string
   let scene: Scene
   beforeAll(async () => {

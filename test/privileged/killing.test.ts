@@ -1,12 +1,11 @@
 /** An apply that is killed between two changes: one of each way; all of them in killed-anywhere.long.test.ts. */
-import { describe, expect } from 'vitest'
+import { expect } from 'vitest'
 import { it } from '../helpers/machine.ts'
 import { noBlockDevices } from '../helpers/namespace.ts'
+import { describeUnless } from './describe-unless.ts'
 import { killedAt, withWay } from './killed-ways.ts'
 
-const why = noBlockDevices === undefined ? '' : ` (${noBlockDevices})`
-
-describe.skipIf(noBlockDevices !== undefined)(`killed between two changes${why}`, () => {
+describeUnless(noBlockDevices, 'killed between two changes', () => {
   it.for([
     { way: 'CSI file system', phase: 'up', changes: 7 },
     { way: 'CSI file system', phase: 'down', changes: 2 },

@@ -20,6 +20,7 @@ import { noBlockDevices } from '../helpers/namespace.ts'
 import { PROCESS_READER } from '../helpers/process-reader/command.ts'
 import { sh } from '../helpers/scenario.ts'
 import { until } from '../helpers/until.ts'
+import { describeUnless } from './describe-unless.ts'
 import { apply, expectNow, operation, readMounts, tmpfs, volumeDir } from './workers/real-node.ts'
 
 const POD = '00000000-0000-4000-8000-000000000001'
@@ -144,9 +145,7 @@ function iscsiNode(directory: string, device: string): { node: LiveNode; global:
   return { node, global }
 }
 
-const why = noBlockDevices === undefined ? '' : ` (${noBlockDevices})`
-
-describe.skipIf(noBlockDevices !== undefined)(`what a kubelet set up${why}`, () => {
+describeUnless(noBlockDevices, 'what a kubelet set up', () => {
   it('of iSCSI is as it should be, and goes with its pod, session and all (P76)', ({ directory }) =>
     withDisk(directory, async (device) => {
       const { node } = iscsiNode(directory, device)

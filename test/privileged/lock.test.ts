@@ -1,9 +1,10 @@
 import { join } from 'node:path'
-import { describe, expect } from 'vitest'
+import { expect } from 'vitest'
 import { defaultLockFile, takeLock } from '../../src/core/apply/lock.ts'
 import { it } from '../helpers/machine.ts'
 import { noRoot } from '../helpers/namespace.ts'
 import { sh } from '../helpers/scenario.ts'
+import { describeUnless } from './describe-unless.ts'
 
 const LOCK = join(import.meta.dirname, '..', '..', 'src', 'core', 'apply', 'lock.ts')
 
@@ -17,7 +18,7 @@ function other(root: string): string {
   return sh('unshare', '-m', '--propagation', 'private', 'sh', '-c', script, 'sh', root, process.execPath, TRY)
 }
 
-describe.skipIf(noRoot !== undefined)(`the lock${noRoot === undefined ? '' : ` (${noRoot})`}`, () => {
+describeUnless(noRoot, 'the lock', () => {
   it('keeps out whoever stands in another mount namespace, with another /run', ({ directory }) => {
     sh('mount', '-t', 'tmpfs', 'tmpfs', '/run')
     const sameRoot = `${directory}/the-same`

@@ -1,15 +1,16 @@
 /** In a chroot or a rescue shell without /proc nothing can be looked at: one line says so, whatever was asked. */
 import { join } from 'node:path'
 import { execa } from 'execa'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { CAPTURES } from '../helpers/captures.ts'
 import { noMounts, unshareArguments } from '../helpers/namespace.ts'
 import { BUNDLE } from '../helpers/volctl-program.ts'
+import { describeUnless } from './describe-unless.ts'
 
 const SNAPSHOT = ['--snapshot', join(CAPTURES, 'healthy', 'node.json')]
 const WITHOUT_PROC = 'mount -t tmpfs none /proc && exec "$0" "$@"'
 
-describe.skipIf(noMounts !== undefined)(`without /proc${noMounts === undefined ? '' : ` (${noMounts})`}`, () => {
+describeUnless(noMounts, 'without /proc', () => {
   const run = async (args: readonly string[]): Promise<{ status: number | undefined; stderr: string }> => {
     const { exitCode, stderr } = await execa(
       'unshare',

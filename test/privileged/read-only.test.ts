@@ -1,6 +1,6 @@
 /** A real ext4 that turns read-only under a pod that writes: everything else of the volume is as it was. */
 import { writeFileSync } from 'node:fs'
-import { describe, expect } from 'vitest'
+import { expect } from 'vitest'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import { it } from '../helpers/machine.ts'
@@ -9,6 +9,7 @@ import { sh } from '../helpers/scenario.ts'
 import { NAMESPACE, pvOf } from '../helpers/scene/api-objects.ts'
 import { makeScene, type Scene } from '../helpers/scene/scene.ts'
 import { runVolctl } from '../helpers/scene/volctl.ts'
+import { describeUnless } from './describe-unless.ts'
 import { readMounts } from './workers/real-node.ts'
 
 /** What plan and explain say: the status, "severity code volume" of each problem, and the verdict on a pod that has it. */
@@ -39,9 +40,7 @@ async function readers(scene: Scene): Promise<object[]> {
   }))
 }
 
-const why = noBlockDevices === undefined ? '' : ` (${noBlockDevices})`
-
-describe.skipIf(noBlockDevices !== undefined)(`a file system that turns read-only${why}`, () => {
+describeUnless(noBlockDevices, 'a file system that turns read-only', () => {
   it('S31: by a remount, or by an error: the write fails, and plan and explain say so; of pods that only read nothing is said', async ({
     directory,
   }) => {

@@ -14,11 +14,10 @@ import { LiveNode } from '../helpers/live-node.ts'
 import { it } from '../helpers/machine.ts'
 import { noSystemCalls } from '../helpers/namespace.ts'
 import { sh } from '../helpers/scenario.ts'
+import { describeUnless } from './describe-unless.ts'
 import { byPaths, race } from './swapping.ts'
 
-const why = noSystemCalls === undefined ? '' : ` (${noSystemCalls})`
-
-describe.skipIf(noSystemCalls !== undefined)(`deleting what is being swapped${why}`, () => {
+describeUnless(noSystemCalls, 'deleting what is being swapped', () => {
   it.for([
     { kind: 'links', rounds: 10_000, stops: ['Swapped'] },
     { kind: 'traps', rounds: 5_000, stops: ['ForeignMount', 'Swapped'] },

@@ -219,7 +219,6 @@ describe('the device of a volume that was staged', () => {
       change: use(['the ext4 file system on /dev/sdc']),
       want: 'refused HeldBy',
     },
-    { name: 'open', change: use(['somebody who has /dev/sdb open']), want: 'refused HeldBy' },
     {
       name: 'mounted in another namespace',
       change: () => {

@@ -134,26 +134,6 @@ describe('is the driver called, and what does the claim say then', () => {
       want: { state: 'done', calls: 0, size: '1Gi', says: 'NodeResizeInfeasible' },
     },
     {
-      name: 'infeasible by the driver: called, failed, and on record',
-      given: { status: allocated('NodeResizePending'), fails: 'OUT_OF_RANGE' },
-      want: { state: 'failed DriverFailed', calls: 1, size: '1Gi', says: 'NodeResizeInfeasible' },
-    },
-    {
-      name: 'refused as invalid: infeasible too',
-      given: { status: allocated('NodeResizePending'), fails: 'INVALID_ARGUMENT' },
-      want: { state: 'failed DriverRefused', calls: 1, size: '1Gi', says: 'NodeResizeInfeasible' },
-    },
-    {
-      name: 'failed otherwise: still in progress, for the next try',
-      given: { status: allocated('NodeResizePending'), fails: 'INTERNAL' },
-      want: { state: 'failed DriverFailed', calls: 1, size: '1Gi', says: 'NodeResizeInProgress' },
-    },
-    {
-      name: 'in use: failed, and still in progress',
-      given: { status: allocated('NodeResizePending'), fails: 'FAILED_PRECONDITION' },
-      want: { state: 'failed DriverRefused', calls: 1, size: '1Gi', says: 'NodeResizeInProgress' },
-    },
-    {
       name: 'an old controller, which says nothing in the claim: called, and finished',
       given: {},
       want: { state: 'done', calls: 1, size: '2Gi', says: undefined },

@@ -54,11 +54,14 @@ describe('errors of the walk (P34)', () => {
     expect((await run({ ignoreErrors: true })).state).toBe(state)
   })
 
-  it('of single entries fail nothing, and are counted (P31)', async () => {
-    fixture.host.changeOwnership = async () => ({ entries: 9, skipped: false, failed: 2, mounts: [] })
+  it('of single entries fail nothing, and are counted, and mounts in it are named (P31)', async () => {
+    fixture.host.changeOwnership = async () => ({ entries: 9, skipped: false, failed: 2, mounts: [`${TARGET}/bound`] })
     expect(await run()).toEqual({
       state: 'done',
-      said: [`${TARGET}: the file system did not give 2 files to group 2000`],
+      said: [
+        `${TARGET}: the file system did not give 2 files to group 2000`,
+        `${TARGET}/bound: not given to group 2000, since another mount is there`,
+      ],
     })
   })
 })

@@ -5,7 +5,7 @@
  */
 import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { posix } from 'node:path'
-import { describe, expect } from 'vitest'
+import { expect } from 'vitest'
 import { codesIn } from '../../../src/core/codes/codes.ts'
 import { VolctlError } from '../../../src/core/errors/errors.ts'
 import { csiGlobalDir } from '../../../src/core/names/volume-names.ts'
@@ -18,6 +18,7 @@ import { LiveNode } from '../../helpers/live-node.ts'
 import { it } from '../../helpers/machine.ts'
 import type { MirrorFault } from '../../helpers/mirror/faults.ts'
 import { type Mirror, startMirror } from '../../helpers/mirror/start.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { noFuse } from './no-fuse.ts'
 
 const MAKING: readonly Op[] = ['MKDIR', 'MKNOD', 'CREATE', 'SYMLINK', 'WRITE', 'FSYNC']
@@ -282,59 +283,56 @@ const turns =
 /** Every way in which a change reaches a disk. */
 const CHANGES = ['CREATE', 'FSYNC', 'FSYNCDIR', 'MKDIR', 'RENAME', 'RMDIR', 'SETATTR', 'SYMLINK', 'UNLINK', 'WRITE']
 
-describe.skipIf(noFuse !== undefined)(
-  `a disk that fails what it is told to${noFuse === undefined ? '' : ` (${noFuse})`}`,
-  () => {
-    it.for(turns)('fails one change after another of a pod that comes and goes: %j', async (kinds, { directory }) => {
-      const scene = await makeScene(directory)
-      const { node, driver } = scene
-      await firstVisit(node)
-      const struck = new Set<string>()
-      const problems: string[] = []
-      let rounds = 0
-      // Volumes take turns with the kinds, and each n has another.
-      for (;;) {
-        const faults = Object.values(VOLUMES).map(({ path, from }, index) => {
-          const change = rounds + from
-          const kind = kinds[(change + index) % kinds.length] ?? ''
-          return { errno: 'EIO' as const, ...KINDS[kind]?.(change), path }
-        })
-        const round = await comeAndGo(scene, faults)
-        problems.push(...round.problems.map((problem) => `round ${rounds}: ${problem}`))
-        if (round.struck.length === 0) break
-        for (const line of round.struck) struck.add(line.slice(0, line.indexOf(' ')))
-        rounds++
-      }
-      await driver.dispose()
-      expect([...problems, ...driver.violations()]).toEqual([])
-      expect(rounds).toBeGreaterThan(7)
-      if (kinds.length > 1) expect([...struck].sort()).toEqual(CHANGES)
-    })
+describeUnless(noFuse, 'a disk that fails what it is told to', () => {
+  it.for(turns)('fails one change after another of a pod that comes and goes: %j', async (kinds, { directory }) => {
+    const scene = await makeScene(directory)
+    const { node, driver } = scene
+    await firstVisit(node)
+    const struck = new Set<string>()
+    const problems: string[] = []
+    let rounds = 0
+    // Volumes take turns with the kinds, and each n has another.
+    for (;;) {
+      const faults = Object.values(VOLUMES).map(({ path, from }, index) => {
+        const change = rounds + from
+        const kind = kinds[(change + index) % kinds.length] ?? ''
+        return { errno: 'EIO' as const, ...KINDS[kind]?.(change), path }
+      })
+      const round = await comeAndGo(scene, faults)
+      problems.push(...round.problems.map((problem) => `round ${rounds}: ${problem}`))
+      if (round.struck.length === 0) break
+      for (const line of round.struck) struck.add(line.slice(0, line.indexOf(' ')))
+      rounds++
+    }
+    await driver.dispose()
+    expect([...problems, ...driver.violations()]).toEqual([])
+    expect(rounds).toBeGreaterThan(7)
+    if (kinds.length > 1) expect([...struck].sort()).toEqual(CHANGES)
+  })
 
-    it('shows nothing of one directory or file: nobody takes it for absent, and what lives is left alone (S3)', async ({
-      directory,
-    }) => {
-      const scene = await makeScene(directory)
-      const { node, mirror, driver } = scene
-      await firstVisit(node)
-      const problems: string[] = []
+  it('shows nothing of one directory or file: nobody takes it for absent, and what lives is left alone (S3)', async ({
+    directory,
+  }) => {
+    const scene = await makeScene(directory)
+    const { node, mirror, driver } = scene
+    await firstVisit(node)
+    const problems: string[] = []
+    await leaveBehind(scene)
+    const healthy = (await node.plan({ orphans: true })).operations
+    const paths = ['', ...listing(mirror.behind)]
+    expect(paths.length).toBeGreaterThan(50)
+    for (const path of paths)
+      problems.push(...(await planBlind(scene, path, healthy)).map((what) => `${path}: ${what}`))
+    for (const path of BLIND_APPLIES) {
+      problems.push(...unclear(await applyFailing(scene, [unreadable(path)])).map((what) => `${path}: ${what}`))
+      const { outcomes, left = [] } = await node.apply({ orphans: true })
+      const undone = [...outcomes.filter(({ state }) => state !== 'done'), ...left]
+      problems.push(...undone.map(({ kind }) => `${path}: ${kind} is left`))
+      problems.push(...ownFiles(node, OTHER, 'pv-2').filter((file) => read(file) !== 'precious'))
       await leaveBehind(scene)
-      const healthy = (await node.plan({ orphans: true })).operations
-      const paths = ['', ...listing(mirror.behind)]
-      expect(paths.length).toBeGreaterThan(50)
-      for (const path of paths)
-        problems.push(...(await planBlind(scene, path, healthy)).map((what) => `${path}: ${what}`))
-      for (const path of BLIND_APPLIES) {
-        problems.push(...unclear(await applyFailing(scene, [unreadable(path)])).map((what) => `${path}: ${what}`))
-        const { outcomes, left = [] } = await node.apply({ orphans: true })
-        const undone = [...outcomes.filter(({ state }) => state !== 'done'), ...left]
-        problems.push(...undone.map(({ kind }) => `${path}: ${kind} is left`))
-        problems.push(...ownFiles(node, OTHER, 'pv-2').filter((file) => read(file) !== 'precious'))
-        await leaveBehind(scene)
-        if (content(node) !== CONTENT) problems.push(`${path}: shown: ${content(node)}`)
-      }
-      await driver.dispose()
-      expect([...problems, ...driver.violations()]).toEqual([])
-    })
-  },
-)
+      if (content(node) !== CONTENT) problems.push(`${path}: shown: ${content(node)}`)
+    }
+    await driver.dispose()
+    expect([...problems, ...driver.violations()]).toEqual([])
+  })
+})

@@ -3,7 +3,7 @@
  * nothing, and the next apply does the rest.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { describe, expect } from 'vitest'
+import { expect } from 'vitest'
 import { VolctlError } from '../../../src/core/errors/errors.ts'
 import { readJournal } from '../../../src/core/journal/read-journal.ts'
 import { JOURNAL_FILE, openJournal } from '../../../src/core/journal/write-journal.ts'
@@ -16,6 +16,7 @@ import { startMirror } from '../../helpers/mirror/start.ts'
 import { remountTmpfs } from '../../helpers/remount.ts'
 import { sh } from '../../helpers/scenario.ts'
 import { hashOfTree } from '../../helpers/scene/content-hashes.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { noFuse } from './no-fuse.ts'
 
 const POD = '00000000-0000-4000-8000-000000000001'
@@ -217,75 +218,69 @@ const REFUSED = 'refused JournalFailed journal'
 const first = (state: string): string[] => each(state).map((end) => (end.startsWith('scratch') ? 'scratch done' : end))
 const STOPPED = { ends: [], thrown: ['JournalFailed', true] }
 
-describe.skipIf(noFuse !== undefined)(
-  `a disk that is full or read-only${noFuse === undefined ? '' : ` (${noFuse})`}`,
-  () => {
-    it.for<{ name: string; run: (directory: string) => Promise<Seen>; up: object; down: object; told?: object }>([
-      {
-        name: 'a full root',
-        run: root(atOnce, fill),
-        up: { ends: ['conf failed WriteFailed is full (ENOSPC)', 'pass done', 'scratch done', 'tok done'] },
-        down: { ends: ['- done', ...each('done')] },
-      },
-      {
-        name: 'a root that becomes read-only',
-        run: root(inMidRun, readOnly),
-        up: { ends: first(READ_ONLY) },
-        down: { ends: first(READ_ONLY) },
-      },
-      // Apply stops before its first operation.
-      {
-        name: 'a journal on a full disk',
-        run: journal(atOnce, fill),
-        up: STOPPED,
-        down: STOPPED,
-        told: { damaged: 0, unfinished: 0 },
-      },
-      // Which ones have their intents on the disk by then depends on how long these are.
-      {
-        name: 'a journal whose disk becomes full',
-        run: journal(inMidRun, fill),
-        up: { ends: first(REFUSED) },
-        down: { ends: expect.arrayContaining([expect.stringContaining('JournalFailed')]) },
-      },
-      {
-        name: 'a journal whose disk becomes read-only',
-        run: failingJournal({ errno: 'EROFS', ops: ['WRITE'] }),
-        up: { ends: first(REFUSED) },
-        down: { ends: expect.arrayContaining([expect.stringContaining('JournalFailed')]) },
-      },
-      {
-        name: 'a journal whose disk fails',
-        run: failingJournal({ errno: 'EIO', ops: ['WRITE', 'FSYNC'] }),
-        up: { ends: first(REFUSED) },
-        down: {},
-      },
-    ])(
-      '$name: what fails says why and leaves nothing, and the next apply does the rest',
-      async (row, { directory }) => {
-        const seen = await row.run(directory)
-        const well = { after: 0, neighbour: true }
-        expect(seen.up).toMatchObject({ ...row.up, left: [], again: ['done'], ...well })
-        expect(seen.down).toMatchObject({ ...row.down, left: 0, ...well })
-        expect(seen.down.again.filter((state) => state !== 'done')).toEqual([])
-        if (row.told !== undefined) expect(seen).toMatchObject(row.told)
-      },
-    )
+describeUnless(noFuse, 'a disk that is full or read-only', () => {
+  it.for<{ name: string; run: (directory: string) => Promise<Seen>; up: object; down: object; told?: object }>([
+    {
+      name: 'a full root',
+      run: root(atOnce, fill),
+      up: { ends: ['conf failed WriteFailed is full (ENOSPC)', 'pass done', 'scratch done', 'tok done'] },
+      down: { ends: ['- done', ...each('done')] },
+    },
+    {
+      name: 'a root that becomes read-only',
+      run: root(inMidRun, readOnly),
+      up: { ends: first(READ_ONLY) },
+      down: { ends: first(READ_ONLY) },
+    },
+    // Apply stops before its first operation.
+    {
+      name: 'a journal on a full disk',
+      run: journal(atOnce, fill),
+      up: STOPPED,
+      down: STOPPED,
+      told: { damaged: 0, unfinished: 0 },
+    },
+    // Which ones have their intents on the disk by then depends on how long these are.
+    {
+      name: 'a journal whose disk becomes full',
+      run: journal(inMidRun, fill),
+      up: { ends: first(REFUSED) },
+      down: { ends: expect.arrayContaining([expect.stringContaining('JournalFailed')]) },
+    },
+    {
+      name: 'a journal whose disk becomes read-only',
+      run: failingJournal({ errno: 'EROFS', ops: ['WRITE'] }),
+      up: { ends: first(REFUSED) },
+      down: { ends: expect.arrayContaining([expect.stringContaining('JournalFailed')]) },
+    },
+    {
+      name: 'a journal whose disk fails',
+      run: failingJournal({ errno: 'EIO', ops: ['WRITE', 'FSYNC'] }),
+      up: { ends: first(REFUSED) },
+      down: {},
+    },
+  ])('$name: what fails says why and leaves nothing, and the next apply does the rest', async (row, { directory }) => {
+    const seen = await row.run(directory)
+    const well = { after: 0, neighbour: true }
+    expect(seen.up).toMatchObject({ ...row.up, left: [], again: ['done'], ...well })
+    expect(seen.down).toMatchObject({ ...row.down, left: 0, ...well })
+    expect(seen.down.again.filter((state) => state !== 'done')).toEqual([])
+    if (row.told !== undefined) expect(seen).toMatchObject(row.told)
+  })
 
-    it('a journal that was cut off in the middle of a line by a full disk goes on with a line of its own', ({
-      directory,
-    }) => {
-      const disk = smallDisk(`${directory}/journal`, 4)
-      const long = { type: 'stateFile', operation: 'o', path: '/p', content: 'x'.repeat(3 * PAGE) } as const
-      using journal = openJournal(disk)
-      journal.write({ type: 'end', exit: 0, interrupted: false })
-      const free = fill(disk)
-      for (let count = 0; count < 2; count++)
-        expect(() => journal.write(long)).toThrow(expect.objectContaining({ code: 'JournalFailed' }))
-      free()
-      journal.write({ type: 'end', exit: 1, interrupted: false })
-      const lines = readFileSync(`${disk}/${JOURNAL_FILE}`, 'utf8').split('\n')
-      expect(lines.flatMap((line) => (isJson(line) ? [JSON.parse(line).exit] : []))).toEqual([0, 1])
-    })
-  },
-)
+  it('a journal that was cut off in the middle of a line by a full disk goes on with a line of its own', ({
+    directory,
+  }) => {
+    const disk = smallDisk(`${directory}/journal`, 4)
+    const long = { type: 'stateFile', operation: 'o', path: '/p', content: 'x'.repeat(3 * PAGE) } as const
+    using journal = openJournal(disk)
+    journal.write({ type: 'end', exit: 0, interrupted: false })
+    const free = fill(disk)
+    for (let count = 0; count < 2; count++)
+      expect(() => journal.write(long)).toThrow(expect.objectContaining({ code: 'JournalFailed' }))
+    free()
+    journal.write({ type: 'end', exit: 1, interrupted: false })
+    const lines = readFileSync(`${disk}/${JOURNAL_FILE}`, 'utf8').split('\n')
+    expect(lines.flatMap((line) => (isJson(line) ? [JSON.parse(line).exit] : []))).toEqual([0, 1])
+  })
+})

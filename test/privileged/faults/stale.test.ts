@@ -1,7 +1,7 @@
 /** Mounts that answer with ESTALE or EIO, in whole or in part, below volumes of every kind of user; the built volctl. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { posix } from 'node:path'
-import { describe, expect } from 'vitest'
+import { expect } from 'vitest'
 import type { NodeSnapshot } from '../../../src/core/model/snapshot.ts'
 import { endsOf, eventsOf, unclearOf } from '../../e2e/scenarios/outcomes.ts'
 import { it } from '../../helpers/machine.ts'
@@ -12,6 +12,7 @@ import { NAMESPACE, NODE } from '../../helpers/scene/api-objects.ts'
 import { hashOfTree } from '../../helpers/scene/content-hashes.ts'
 import type { Scene } from '../../helpers/scene/scene.ts'
 import { runVolctl } from '../../helpers/scene/volctl.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { onBroken, planOf } from '../safety/broken-scene.ts'
 import { readMounts } from '../workers/real-node.ts'
 import { noFuse } from './no-fuse.ts'
@@ -92,58 +93,53 @@ const notDone = (ends: readonly string[]): string[] => ends.filter((end) => !end
 /** Far above what the commands take, and far below what would show that something is waited for without a deadline. */
 const SECONDS = 60
 
-describe.skipIf(noFuse !== undefined)(
-  `a server that answers with ESTALE or EIO${noFuse === undefined ? '' : ` (${noFuse})`}`,
-  () => {
-    it('S3: hangs no command, and nothing on it is taken for absent; what gone pods have of it goes', async ({
-      directory,
-    }) => {
-      await onBroken(directory, async (scene) => {
-        const from = `${directory}/export`
-        const mirror = await startMirror(from, `${directory}/behind`)
-        const places = placesOf(scene, directory)
-        await mountAll(mirror, from, places)
-        await scene.api.put(...comingPod(places))
-        const content = hashOfTree(mirror.behind)
-        mirror.fail(...FAULTS)
-        const began = performance.now()
-        const file = `${directory}/node.json`
-        expect(await runVolctl(scene, ['snapshot', '-o', file])).toMatchObject({ status: 0 })
-        const { deadMounts = [] } = JSON.parse(readFileSync(file, 'utf8')) as NodeSnapshot
-        expect(deadMounts.map(({ path, error }) => `${posix.basename(path)} ${error}`).toSorted()).toEqual([
-          '0 ESTALE',
-          'gone ESTALE',
-          'living EIO',
-        ])
-        const plan = await planOf(scene)
-        const living = { code: 'DeadMount', about: { path: places.living } }
-        expect(plan.problems).toMatchObject([living])
-        const apply = await runVolctl(scene, APPLY)
-        expect((performance.now() - began) / 1000).toBeLessThan(SECONDS)
-        expect(apply.status).toBe(3)
-        expect(unclearOf(apply)).toEqual([])
-        expect(notDone(endsOf(apply))).toEqual([
-          'MountVolume path: blocked HostPathType',
-          'MountVolume pv-disk: failed InvalidPath',
-        ])
-        const why = eventsOf(apply).flatMap(({ type, message }) =>
-          ['blocked', 'failed'].includes(type) ? [message] : [],
-        )
-        expect(why.toSorted()).toEqual([
-          expect.stringMatching(/^hostPath \S+\/host\/data: the path could not be examined .*Stale file handle\)$/),
-          expect.stringMatching(/^stat of \S+\/local\/data failed: .*Input\/output error$/),
-        ])
-        mirror.fail()
-        expect(mirror.failed()).not.toEqual([])
-        const mounted = Object.entries(places).flatMap(([name, path]) =>
-          readMounts().at(path).length > 0 ? [name] : [],
-        )
-        expect(mounted).toEqual(['living', 'host', 'local'])
-        // When it answers again; a hostPath that is as its type says needs nothing.
-        expect(endsOf(await runVolctl(scene, APPLY))).toEqual(['MountVolume pv-disk: done'])
-        expect((await planOf(scene)).operations).toEqual([])
-        expect(hashOfTree(mirror.behind)).toBe(content)
-      })
+describeUnless(noFuse, 'a server that answers with ESTALE or EIO', () => {
+  it('S3: hangs no command, and nothing on it is taken for absent; what gone pods have of it goes', async ({
+    directory,
+  }) => {
+    await onBroken(directory, async (scene) => {
+      const from = `${directory}/export`
+      const mirror = await startMirror(from, `${directory}/behind`)
+      const places = placesOf(scene, directory)
+      await mountAll(mirror, from, places)
+      await scene.api.put(...comingPod(places))
+      const content = hashOfTree(mirror.behind)
+      mirror.fail(...FAULTS)
+      const began = performance.now()
+      const file = `${directory}/node.json`
+      expect(await runVolctl(scene, ['snapshot', '-o', file])).toMatchObject({ status: 0 })
+      const { deadMounts = [] } = JSON.parse(readFileSync(file, 'utf8')) as NodeSnapshot
+      expect(deadMounts.map(({ path, error }) => `${posix.basename(path)} ${error}`).toSorted()).toEqual([
+        '0 ESTALE',
+        'gone ESTALE',
+        'living EIO',
+      ])
+      const plan = await planOf(scene)
+      const living = { code: 'DeadMount', about: { path: places.living } }
+      expect(plan.problems).toMatchObject([living])
+      const apply = await runVolctl(scene, APPLY)
+      expect((performance.now() - began) / 1000).toBeLessThan(SECONDS)
+      expect(apply.status).toBe(3)
+      expect(unclearOf(apply)).toEqual([])
+      expect(notDone(endsOf(apply))).toEqual([
+        'MountVolume path: blocked HostPathType',
+        'MountVolume pv-disk: failed InvalidPath',
+      ])
+      const why = eventsOf(apply).flatMap(({ type, message }) =>
+        ['blocked', 'failed'].includes(type) ? [message] : [],
+      )
+      expect(why.toSorted()).toEqual([
+        expect.stringMatching(/^hostPath \S+\/host\/data: the path could not be examined .*Stale file handle\)$/),
+        expect.stringMatching(/^stat of \S+\/local\/data failed: .*Input\/output error$/),
+      ])
+      mirror.fail()
+      expect(mirror.failed()).not.toEqual([])
+      const mounted = Object.entries(places).flatMap(([name, path]) => (readMounts().at(path).length > 0 ? [name] : []))
+      expect(mounted).toEqual(['living', 'host', 'local'])
+      // When it answers again; a hostPath that is as its type says needs nothing.
+      expect(endsOf(await runVolctl(scene, APPLY))).toEqual(['MountVolume pv-disk: done'])
+      expect((await planOf(scene)).operations).toEqual([])
+      expect(hashOfTree(mirror.behind)).toBe(content)
     })
-  },
-)
+  })
+})

@@ -1,6 +1,6 @@
 /** Set-up that fails half-way, its verifying and its taking back, on real mounts, on every propagation layout of the root directory (S8, S18, O35). */
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
-import { describe, expect } from 'vitest'
+import { expect } from 'vitest'
 import type { Host } from '../../../src/core/host/host.ts'
 import { linuxHost } from '../../../src/core/host/linux-host.ts'
 import type { PodVolumeSource } from '../../../src/core/model/objects.ts'
@@ -11,6 +11,7 @@ import { it } from '../../helpers/machine.ts'
 import { noBlockDevices, noMounts } from '../../helpers/namespace.ts'
 import { sh } from '../../helpers/scenario.ts'
 import { type Layout, layOut, layouts, timesInTable } from '../../helpers/scene/layouts.ts'
+import { describeUnless } from '../describe-unless.ts'
 
 const POD = '00000000-0000-4000-8000-000000000001'
 const OTHER = '00000000-0000-4000-8000-000000000002'
@@ -199,7 +200,7 @@ const ROWS = LAYOUTS.flatMap((layout) =>
   ),
 )
 
-describe.skipIf(noMounts !== undefined)(`set-up on layouts${noMounts === undefined ? '' : `: ${noMounts}`}`, () => {
+describeUnless(noMounts, 'set-up on layouts', () => {
   it.for(ROWS)(
     'S8, S18: $name that fails half-way leaves nothing, and is brought up and down by the next: $layout',
     async ({ layout, kind }, { directory, skip }) => {

@@ -2,45 +2,43 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { describe, expect } from 'vitest'
+import { expect } from 'vitest'
 import { loopDevicesWork } from '../../helpers/csi-driver/start.ts'
 import { it } from '../../helpers/machine.ts'
 import { noBlockDevices } from '../../helpers/namespace.ts'
 import { sh } from '../../helpers/scenario.ts'
 import { handleOf } from '../../helpers/scene/api-objects.ts'
 import { FORGOTTEN } from '../../helpers/scene/pods.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { applyTo, onBroken, stagingOf } from './broken-scene.ts'
 
 const noExt4 = noBlockDevices ?? (loopDevicesWork() ? undefined : 'there are no loop devices')
 
-describe.skipIf(noExt4 !== undefined)(
-  `a file system that no table shows${noExt4 === undefined ? '' : ` (${noExt4})`}`,
-  () => {
-    it('S20, S21: an ext4 that was detached lazily and is still open holds back every volume that it may be', async ({
-      directory,
-    }) => {
-      await onBroken(directory, async (scene) => {
-        const staging = stagingOf(scene, handleOf(FORGOTTEN))
-        writeFileSync(`${staging}/file`, 'x')
-        const holder = spawn('sleep', ['1000'], { cwd: staging, stdio: 'ignore' })
-        await once(holder, 'spawn')
-        sh('umount', '-l', staging)
-        const held = await applyTo(scene)
-        holder.kill('SIGKILL')
-        await once(holder, 'exit')
-        expect(held.status).toBe(3)
-        expect(held.ends.filter((end) => !end.endsWith(': done'))).toEqual([
-          'DetachVolume pv-idle: blocked HeldBy',
-          'DetachVolume vol-old: blocked Predecessor',
-          'UnmountDevice vol-old: blocked HeldBy',
-        ])
-        // What has a device of its own is not held up.
-        expect(held.ends).toContain('DetachVolume pv-batch: done')
-        expect(await applyTo(scene)).toMatchObject({
-          status: 0,
-          ends: ['DetachVolume pv-idle: done', 'DetachVolume vol-old: done', 'UnmountDevice vol-old: done'],
-        })
+describeUnless(noExt4, 'a file system that no table shows', () => {
+  it('S20, S21: an ext4 that was detached lazily and is still open holds back every volume that it may be', async ({
+    directory,
+  }) => {
+    await onBroken(directory, async (scene) => {
+      const staging = stagingOf(scene, handleOf(FORGOTTEN))
+      writeFileSync(`${staging}/file`, 'x')
+      const holder = spawn('sleep', ['1000'], { cwd: staging, stdio: 'ignore' })
+      await once(holder, 'spawn')
+      sh('umount', '-l', staging)
+      const held = await applyTo(scene)
+      holder.kill('SIGKILL')
+      await once(holder, 'exit')
+      expect(held.status).toBe(3)
+      expect(held.ends.filter((end) => !end.endsWith(': done'))).toEqual([
+        'DetachVolume pv-idle: blocked HeldBy',
+        'DetachVolume vol-old: blocked Predecessor',
+        'UnmountDevice vol-old: blocked HeldBy',
+      ])
+      // What has a device of its own is not held up.
+      expect(held.ends).toContain('DetachVolume pv-batch: done')
+      expect(await applyTo(scene)).toMatchObject({
+        status: 0,
+        ends: ['DetachVolume pv-idle: done', 'DetachVolume vol-old: done', 'UnmountDevice vol-old: done'],
       })
     })
-  },
-)
+  })
+})

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { describe, expect } from 'vitest'
+import { expect } from 'vitest'
 import type { Explanation } from '../../../src/core/explain/explanation.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
 import { abortConnections, type Fuse, startFuse } from '../../helpers/fuse/start.ts'
@@ -12,6 +12,7 @@ import { noBlockDevices, noMounts } from '../../helpers/namespace.ts'
 import { sh } from '../../helpers/scenario.ts'
 import type { Scene } from '../../helpers/scene/scene.ts'
 import { type Run, runVolctl } from '../../helpers/scene/volctl.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { podUid, readMounts } from '../workers/real-node.ts'
 import { applyTo, onBroken, planOf } from './broken-scene.ts'
 
@@ -76,7 +77,7 @@ function uninterruptible(): readonly string[] {
     })
 }
 
-describe.skipIf(noFuse !== undefined)(`FUSE file systems${noFuse === undefined ? '' : ` (${noFuse})`}`, () => {
+describeUnless(noFuse, 'FUSE file systems', () => {
   /** Ends daemons whose connections may hold processes for ever. */
   const ended = async (directory: string, ...daemons: readonly Fuse[]): Promise<void> => {
     abortConnections(`${directory}/fusectl`, ...daemons.map(({ connection }) => connection))
@@ -155,30 +156,27 @@ describe.skipIf(noFuse !== undefined)(`FUSE file systems${noFuse === undefined ?
   })
 })
 
-describe.skipIf(noBlockDevices !== undefined)(
-  `a loop device whose file is deleted${noBlockDevices === undefined ? '' : ` (${noBlockDevices})`}`,
-  () => {
-    it('is unmounted as any other', ({ directory }) =>
-      onBroken(directory, async (scene) => {
-        const path = `${scene.rootDir}/pods/${scene.pods.db.uid}/volumes/kubernetes.io~local-volume/pv-lost`
-        const image = `${directory}/lost.img`
-        writeFileSync(image, '')
-        sh('truncate', '-s', '16M', image)
-        sh('mkfs.ext4', '-q', '-F', image)
-        mkdirSync(path)
-        sh('mount', '-o', 'loop', image, path)
-        rmSync(image)
-        const found = await everyCommand(scene, path)
-        expect(found).toMatchObject({ named: true, left: 0 })
-        // Before, it may be on any disk of its size: what takes one away waits for another apply.
-        expect(found.undone.filter((end) => !end.startsWith('UnmountDevice '))).toEqual([])
-        expect(found.done + found.undone.length).toBe(REST)
-        expect((await applyTo(scene, '--timeout', '5s')).status).toBe(0)
-      }))
-  },
-)
+describeUnless(noBlockDevices, 'a loop device whose file is deleted', () => {
+  it('is unmounted as any other', ({ directory }) =>
+    onBroken(directory, async (scene) => {
+      const path = `${scene.rootDir}/pods/${scene.pods.db.uid}/volumes/kubernetes.io~local-volume/pv-lost`
+      const image = `${directory}/lost.img`
+      writeFileSync(image, '')
+      sh('truncate', '-s', '16M', image)
+      sh('mkfs.ext4', '-q', '-F', image)
+      mkdirSync(path)
+      sh('mount', '-o', 'loop', image, path)
+      rmSync(image)
+      const found = await everyCommand(scene, path)
+      expect(found).toMatchObject({ named: true, left: 0 })
+      // Before, it may be on any disk of its size: what takes one away waits for another apply.
+      expect(found.undone.filter((end) => !end.startsWith('UnmountDevice '))).toEqual([])
+      expect(found.done + found.undone.length).toBe(REST)
+      expect((await applyTo(scene, '--timeout', '5s')).status).toBe(0)
+    }))
+})
 
-describe.skipIf(noMounts !== undefined)(`many mounts${noMounts === undefined ? '' : ` (${noMounts})`}`, () => {
+describeUnless(noMounts, 'many mounts', () => {
   it('S18: ten mounts of one volume on one path go one by one, and none of ten of which one is foreign', async ({
     directory,
   }) => {

@@ -1,7 +1,7 @@
 /** volctl with some of root's capabilities, and with nothing that it could write to. */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { describe, expect } from 'vitest'
+import { expect } from 'vitest'
 import type { Explanation } from '../../../src/core/explain/explanation.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
 import { NEEDED_CAPABILITIES } from '../../../src/core/processes/capabilities.ts'
@@ -11,6 +11,7 @@ import { noMounts } from '../../helpers/namespace.ts'
 import type { Scene } from '../../helpers/scene/scene.ts'
 import type { Run } from '../../helpers/scene/volctl.ts'
 import { VOLCTL } from '../../helpers/volctl-program.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { onBroken } from './broken-scene.ts'
 
 const APPLY = ['apply', '--orphans', '--yes']
@@ -64,7 +65,7 @@ const UNASKED = ['plan', '-o', 'json']
 const noSetpriv = spawnSync('setpriv', ['--version']).status === 0 ? undefined : 'there is no setpriv(1) here'
 const cannot = noMounts ?? noSetpriv
 
-describe.skipIf(cannot !== undefined)(`least power${cannot === undefined ? '' : ` (${cannot})`}`, () => {
+describeUnless(cannot, 'least power', () => {
   it('apply refuses without any one of its capabilities, names it, changes nothing, and needs no other', ({
     directory,
   }) =>

@@ -3,12 +3,13 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
-import { afterEach, describe, expect } from 'vitest'
+import { afterEach, expect } from 'vitest'
 import type { Explanation } from '../../../src/core/explain/explanation.ts'
 import { hostIdentity } from '../../../src/core/node/host-identity.ts'
 import { it } from '../../helpers/machine.ts'
 import { noRoot } from '../../helpers/namespace.ts'
 import { sh } from '../../helpers/scenario.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { age, KUBELET_UNIT, makeVolume, NODE, nodeForAll, nodeObject, writeUnit } from '../trust/node.ts'
 import { end } from '../trust/strangers.ts'
 import { podUid, readMounts } from '../workers/real-node.ts'
@@ -25,7 +26,7 @@ const OWN_MOUNTS = ['unshare', '-m', '--propagation', 'private']
 const CHROOT =
   'd=$(mktemp -d); mount --rbind / "$d"; mount --make-rprivate "$d"; chroot "$d" "$@"; s=$?; umount -l "$d"; rmdir "$d"; exit $s'
 
-describe.skipIf(noRoot !== undefined)(`beside a kubelet${noRoot === undefined ? '' : ` (${noRoot})`}`, () => {
+describeUnless(noRoot, 'beside a kubelet', () => {
   const node = nodeForAll({ kubelet: 'none' })
   const kubelet = (options: object = {}) => node().start({ name: 'kubelet', flags: node().flags(), ...options })
   const given = (): readonly string[] => ['--kubeconfig', node().api.kubeconfig('admin'), '-o', 'json']

@@ -1,5 +1,5 @@
 /** What goes wrong while a CSI volume is set up or taken down, with the real test driver: the state it ends in, and what the next apply makes of it. */
-import { describe, expect } from 'vitest'
+import { expect } from 'vitest'
 import { loopDevices } from '../../../src/core/block/block-devices.ts'
 import type { VolumeMode } from '../../../src/core/names/volume-names.ts'
 import type { CsiDriver } from '../../helpers/csi-driver/start.ts'
@@ -20,6 +20,7 @@ import { it } from '../../helpers/machine.ts'
 import { noBlockDevices } from '../../helpers/namespace.ts'
 import { unmountBelow } from '../../helpers/scenario.ts'
 import { until } from '../../helpers/until.ts'
+import { describeUnless } from '../describe-unless.ts'
 
 const ORPHANS = { orphans: true }
 const STAGED = ['staged', 'stage file']
@@ -113,9 +114,7 @@ async function eachLeaves(
   }
 }
 
-const why = noBlockDevices === undefined ? '' : ` (${noBlockDevices})`
-
-describe.skipIf(noBlockDevices !== undefined)(`CSI that goes wrong${why}`, () => {
+describeUnless(noBlockDevices, 'CSI that goes wrong', () => {
   it('waits for a call that is pending, and leaves all as it is where it stays so (C119)', ({ directory }) =>
     withDriver(directory, {}, async (node, driver) => {
       const pending = [

@@ -1,6 +1,6 @@
 /** CSI volumes set up with the real test driver: real devices, mounts and a driver that holds its client to the specification. */
 import { existsSync, lstatSync, readFileSync, statfsSync, unlinkSync, writeFileSync } from 'node:fs'
-import { describe, expect } from 'vitest'
+import { expect } from 'vitest'
 import { ApiError } from '../../../src/core/api/api-error.ts'
 import type { TokenRequest } from '../../../src/core/api/volume-content.ts'
 import type { Cluster } from '../../../src/core/apply/operation/ports.ts'
@@ -32,6 +32,7 @@ import type { LiveNode } from '../../helpers/live-node.ts'
 import { it } from '../../helpers/machine.ts'
 import { noBlockDevices } from '../../helpers/namespace.ts'
 import { sh, unmountBelow } from '../../helpers/scenario.ts'
+import { describeUnless } from '../describe-unless.ts'
 
 const ORPHANS = { orphans: true }
 const DONE = ['done']
@@ -56,9 +57,7 @@ function published(driver: CsiDriver): Readonly<Record<string, unknown>> {
   return log.at(-1)?.request ?? {}
 }
 
-const why = noBlockDevices === undefined ? '' : ` (${noBlockDevices})`
-
-describe.skipIf(noBlockDevices !== undefined)(`CSI for real${why}`, () => {
+describeUnless(noBlockDevices, 'CSI for real', () => {
   it('stages once, publishes for each pod, undoes it, and finds the data again', ({ directory }) =>
     withContentDriver(directory, {}, async (node, driver) => {
       addVolume(node, 'pv-1', { accessModes: ['ReadWriteMany'] })
@@ -337,17 +336,11 @@ describe.skipIf(noBlockDevices !== undefined)(`CSI for real${why}`, () => {
         metadata: { ...attachment.metadata, name: attachmentName(handleOf('pv-1'), DRIVER, 'node-2') },
         spec,
       }
-      const deletionTimestamp = '2026-11-21T11:00:00Z'
-      const withStatus = (status: object) => ({
-        getNode: async () => ({ ...node.node, status: { ...node.node.status, ...status } }),
-      })
-      const now = (given: object) => ({ getVolumeAttachment: async () => ({ ...attachment, ...given }) })
       const cases: readonly (readonly [string, Partial<Cluster>])[] = [
-        ['AttachmentDeleting', now({ metadata: { ...attachment.metadata, deletionTimestamp } })],
-        ['NotAttached', { getVolumeAttachment: async () => undefined }],
-        ['NotAttached', now({ status: { attached: false } })],
-        ['NotReportedInUse', withStatus({ volumesInUse: [] })],
-        ['NotAttached', withStatus({ volumesAttached: [] })],
+        [
+          'NotAttached',
+          { getNode: async () => ({ ...node.node, status: { ...node.node.status, volumesAttached: [] } }) },
+        ],
         ['NodeNotReady', { getNode: async () => ({ ...node.node, spec: { taints: [{ key: OUT_OF_SERVICE }] } }) }],
         ['AccessMode', { listVolumeAttachments: async () => [attachment, other] }],
         ['AccessMode', { listVolumeAttachments: () => Promise.reject(new Error('forbidden')) }],
@@ -481,7 +474,6 @@ describe.skipIf(noBlockDevices !== undefined)(`CSI for real${why}`, () => {
   })
 
   const other = { type: 'ModifyingVolume', status: 'True' }
-  const errors = expect.arrayContaining([expect.objectContaining({ type: 'NodeResizeError', status: 'True' })])
 
   /** Grown by the controller, and to be expanded here. @returns its size in bytes */
   async function growing(node: LiveNode, volumeMode: 'Filesystem' | 'Block'): Promise<() => number> {
@@ -527,22 +519,6 @@ describe.skipIf(noBlockDevices !== undefined)(`CSI for real${why}`, () => {
         })
         expect(await planned(node, { expand: true })).toEqual([])
       }),
-  )
-
-  it.for([
-    ['OUT_OF_RANGE', 'NodeResizeInfeasible', 0],
-    ['FAILED_PRECONDITION', 'NodeResizeInProgress', 1],
-  ] as const)('an expansion that fails with %s leaves the claim at %s (C101)', ([code, storage, left], { directory }) =>
-    withContentDriver(directory, {}, async (node, driver) => {
-      const size = await growing(node, 'Block')
-      const before = size()
-      driver.setFaults(`fail NodeExpandVolume=${code}`)
-      expect(states(await node.apply({ expand: true }))).toEqual([expect.stringMatching(/^failed Driver/)])
-      expect(size()).toBe(before)
-      const status = { capacity: { storage: '16Mi' }, allocatedResourceStatuses: { storage }, conditions: errors }
-      expect(claimStatus(node)).toMatchObject(status)
-      expect(await planned(node, { expand: true })).toHaveLength(left)
-    }),
   )
 
   it.for([

@@ -1,5 +1,5 @@
 /** emptyDir, set up with real directories and mounts. */
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { release } from 'node:os'
 import { describe, expect } from 'vitest'
 import { linuxHost } from '../../../src/core/host/linux-host.ts'
@@ -11,6 +11,7 @@ import { LiveNode } from '../../helpers/live-node.ts'
 import { it } from '../../helpers/machine.ts'
 import { noRoot } from '../../helpers/namespace.ts'
 import { sh } from '../../helpers/scenario.ts'
+import { describeUnless } from '../describe-unless.ts'
 
 const POD = '00000000-0000-4000-8000-000000000001'
 const ORPHANS = { orphans: true }
@@ -114,45 +115,23 @@ describe('emptyDir for real', () => {
   })
 })
 
-describe.skipIf(noHugePages !== undefined)(
-  `emptyDir of huge pages${noHugePages === undefined ? '' : ` (${noHugePages})`}`,
-  () => {
-    it('has pages of the size that its pod asks for, and is not mounted over others', async ({ directory }) => {
-      const { node, dir } = nodeWith(directory, { medium: 'HugePages-2Mi' }, hugePages('2Mi'))
-      expect(await applied(node)).toEqual(['done'])
-      expect([mountOn(node, dir), look(dir)]).toEqual(['hugetlbfs pagesize=2M', '0 755'])
-      node.forget(POD)
-      expect(await applied(node, ORPHANS)).toEqual(['done', 'done'])
-      const other = nodeWith(`${directory}/other`, { medium: 'HugePages-1Gi' }, hugePages('1Gi'))
-      mkdirSync(other.dir, { recursive: true })
-      sh('mount', '-t', 'hugetlbfs', '-o', 'pagesize=2Mi', 'nodev', other.dir)
-      expect(await applied(other.node)).toEqual(['blocked ForeignMount'])
-      expect(other.node.mounts().reached(other.dir)).toHaveLength(1)
-    })
-  },
-)
-
-describe.skipIf(noRoot !== undefined)(`emptyDir of a group${noRoot === undefined ? '' : ` (${noRoot})`}`, () => {
-  const GROUP = { securityContext: { fsGroup: 2000 } }
-
-  it('gives what is in it to the group, and nothing outside', async ({ directory }) => {
-    const { node, dir } = nodeWith(directory, {}, GROUP)
-    const outside = `${directory}/outside`
-    mkdirSync(outside, { mode: 0o700 })
-    writeFileSync(`${outside}/file`, 'precious', { mode: 0o600 })
-    // The volume was made before and has content: a file, a planted link, a mount of something else.
-    mkdirSync(`${dir}/bound`, { recursive: true })
-    writeFileSync(`${dir}/file`, 'x', { mode: 0o600 })
-    symlinkSync(`${outside}/file`, `${dir}/link`)
-    sh('mount', '--bind', outside, `${dir}/bound`)
-    const said: string[] = []
-    const { outcomes } = await node.apply({}, ({ type, message }) => void (type === 'step' && said.push(message)))
-    expect(outcomes).toMatchObject([{ state: 'done' }])
-    expect([look(dir), look(`${dir}/file`), lstatSync(`${dir}/link`).gid]).toEqual(['2000 2777', '2000 660', 2000])
-    expect([look(outside), look(`${outside}/file`)]).toEqual(['0 700', '0 600'])
-    expect(said).toContain(`${dir}/bound: not given to group 2000, since another mount is there`)
-    expect((await node.plan()).operations).toEqual([])
+describeUnless(noHugePages, 'emptyDir of huge pages', () => {
+  it('has pages of the size that its pod asks for, and is not mounted over others', async ({ directory }) => {
+    const { node, dir } = nodeWith(directory, { medium: 'HugePages-2Mi' }, hugePages('2Mi'))
+    expect(await applied(node)).toEqual(['done'])
+    expect([mountOn(node, dir), look(dir)]).toEqual(['hugetlbfs pagesize=2M', '0 755'])
+    node.forget(POD)
+    expect(await applied(node, ORPHANS)).toEqual(['done', 'done'])
+    const other = nodeWith(`${directory}/other`, { medium: 'HugePages-1Gi' }, hugePages('1Gi'))
+    mkdirSync(other.dir, { recursive: true })
+    sh('mount', '-t', 'hugetlbfs', '-o', 'pagesize=2Mi', 'nodev', other.dir)
+    expect(await applied(other.node)).toEqual(['blocked ForeignMount'])
+    expect(other.node.mounts().reached(other.dir)).toHaveLength(1)
   })
+})
+
+describeUnless(noRoot, 'emptyDir of a group', () => {
+  const GROUP = { securityContext: { fsGroup: 2000 } }
 
   it('goes on where it was interrupted', async ({ directory }) => {
     const { node, dir } = nodeWith(directory, {}, GROUP)

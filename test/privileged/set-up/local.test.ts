@@ -10,6 +10,7 @@ import { it } from '../../helpers/machine.ts'
 import { noBlockDevices, noExt4Growth, noRoot } from '../../helpers/namespace.ts'
 import { remountTmpfs } from '../../helpers/remount.ts'
 import { sh } from '../../helpers/scenario.ts'
+import { describeUnless } from '../describe-unless.ts'
 
 const POD = '00000000-0000-4000-8000-000000000001'
 const OTHER = '00000000-0000-4000-8000-000000000002'
@@ -71,8 +72,6 @@ async function goes(node: LiveNode): Promise<string[]> {
   expect([...node.mounted(), ...loopsOn(node), ...(await node.plan(ORPHANS)).operations]).toEqual([])
   return down
 }
-
-const reason = (why: string | undefined) => (why === undefined ? '' : ` (${why})`)
 
 describe('a local directory for real', () => {
   it('is bound, is there, and goes with its pod; its data stays', async ({ directory }) => {
@@ -136,7 +135,7 @@ describe('a local directory for real', () => {
   })
 })
 
-describe.skipIf(noBlockDevices !== undefined)(`a local device for real${reason(noBlockDevices)}`, () => {
+describeUnless(noBlockDevices, 'a local device for real', () => {
   it.for(['ext4', 'xfs'])('%s is mounted once, for two pods, and goes with them', (type, { directory }) =>
     withDisk(directory, type, async (device) => {
       const node = nodeWith(directory, device, { local: { path: device, fsType: type }, mountOptions: ['noatime'] })
@@ -190,24 +189,6 @@ describe.skipIf(noBlockDevices !== undefined)(`a local device for real${reason(n
       expect(states(await node.apply())).toEqual(MOUNTED)
       await goes(node)
     }))
-
-  it('is refused where something else is mounted in its place', ({ directory }) =>
-    withDisk(directory, 'ext4', async (device) => {
-      const node = nodeWith(directory, device)
-      mkdirSync(globalDir(node), { recursive: true })
-      sh('mount', '-t', 'tmpfs', 'tmpfs', globalDir(node))
-      expect(states(await node.apply())).toEqual(['MountVolume failed ForeignMount'])
-    }))
-
-  it('is mounted again where only the global mount was lost (O31)', ({ directory }) =>
-    withDisk(directory, 'ext4', async (device) => {
-      const node = nodeWith(directory, device)
-      await node.apply()
-      sh('umount', globalDir(node))
-      node.pod(OTHER, 'b', CLAIM)
-      expect(states(await node.apply())).toEqual(MOUNTED)
-      await goes(node)
-    }))
 })
 
 interface Growth {
@@ -256,18 +237,12 @@ describe('a local directory that grows', () => {
   })
 })
 
-describe.skipIf(noBlockDevices !== undefined)(`a local device that grows${reason(noBlockDevices)}`, () => {
+describeUnless(noBlockDevices, 'a local device that grows', () => {
   const DONE: Growth = { ...GROWN, message: expect.stringContaining('has grown to 400Mi') }
 
-  it.for<{ how: string; type: string; loop?: readonly string[]; mount?: readonly string[]; want: Growth }>([
+  it.for<{ how: string; type: string; mount?: readonly string[]; want: Growth }>([
     { how: 'xfs has all of it, and the claim says so (P131, R458, R459)', type: 'xfs', want: DONE },
     { how: 'ext4 likewise', type: 'ext4', want: DONE },
-    {
-      how: 'is left alone where it is read-only (P131)',
-      type: 'xfs',
-      loop: ['-r'],
-      want: { ...LEFT, message: expect.stringMatching(/loop\d+ is read-only, and was not expanded$/) },
-    },
     {
       how: 'that cannot be grown stays as it is, and the claim tells why (R459)',
       type: 'xfs',
@@ -277,7 +252,7 @@ describe.skipIf(noBlockDevices !== undefined)(`a local device that grows${reason
         claim: ['300Mi', 'NodeResizeError'],
       },
     },
-  ])('$how', ({ type, loop = [], mount = [], want }, { directory, skip }) => {
+  ])('$how', ({ type, mount = [], want }, { directory, skip }) => {
     skip(type === 'ext4' && noExt4Growth !== undefined, noExt4Growth)
     const work = (device: string) => {
       const spec = { local: { path: device, fsType: type }, capacity: { storage: '300Mi' }, mountOptions: [...mount] }
@@ -287,7 +262,7 @@ describe.skipIf(noBlockDevices !== undefined)(`a local device that grows${reason
       }
       return grows(nodeWith(directory, device, spec), grow, want)
     }
-    return withDisk(directory, type, work, loop)
+    return withDisk(directory, type, work)
   })
 
   it('is not taken for another one that the PersistentVolume names by now', ({ directory }) =>
@@ -304,7 +279,7 @@ describe.skipIf(noBlockDevices !== undefined)(`a local device that grows${reason
     ))
 })
 
-describe.skipIf(noBlockDevices !== undefined)(`a raw local device for real${reason(noBlockDevices)}`, () => {
+describeUnless(noBlockDevices, 'a raw local device for real', () => {
   it('is mapped for two pods, and goes with them (P98-P102)', ({ directory }) =>
     withDisk(directory, undefined, async (device) => {
       sh('ln', '-s', device, `${directory}/by-name`)

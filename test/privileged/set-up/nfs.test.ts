@@ -1,7 +1,7 @@
 /** nfs, set up against a stand-in for mount(8) that lies in its place, on this machine alone. */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, copyFileSync, existsSync, lstatSync, readFileSync, writeFileSync } from 'node:fs'
-import { afterEach, describe, expect } from 'vitest'
+import { afterEach, expect } from 'vitest'
 import type { PodVolumeSource } from '../../../src/core/model/objects.ts'
 import { commandPath } from '../../../src/core/trust/programs.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
@@ -9,6 +9,7 @@ import { LiveNode } from '../../helpers/live-node.ts'
 import { it } from '../../helpers/machine.ts'
 import { noRoot } from '../../helpers/namespace.ts'
 import { sh } from '../../helpers/scenario.ts'
+import { describeUnless } from '../describe-unless.ts'
 
 const POD = '00000000-0000-4000-8000-000000000001'
 const SHARE: PodVolumeSource[] = [{ name: 'share', nfs: { server: 'files.test', path: '/export' } }]
@@ -37,68 +38,55 @@ function nodeWith(directory: string, behaviour: string): LiveNode {
   return node
 }
 
-describe.skipIf(noRoot !== undefined)(
-  `nfs against a stand-in for mount(8)${noRoot === undefined ? '' : ` (${noRoot})`}`,
-  () => {
-    afterEach(() => void spawnSync('umount', [commandPath('mount')]))
+describeUnless(noRoot, 'nfs against a stand-in for mount(8)', () => {
+  afterEach(() => void spawnSync('umount', [commandPath('mount')]))
 
-    it('is mounted by these very calls (P19, P62), is there, and goes with its pod', async ({ directory }) => {
-      standIn(directory, TMPFS)
-      const node = new LiveNode(directory)
-      node
-        .persistentVolume('plain', { nfs: { server: '192.0.2.1', path: '/a', readOnly: true } })
-        .persistentVolume('options', { nfs: { server: 'fd00::1', path: '/b' }, mountOptions: ['vers=4.2', 'hard', ''] })
-      node.pod(POD, 'a', [
-        ...SHARE,
-        { name: 'reading', nfs: { server: 'files.test', path: '/', readOnly: true } },
-        { name: 'c1', persistentVolumeClaim: { claimName: 'claim-plain' } },
-        { name: 'c2', persistentVolumeClaim: { claimName: 'claim-options', readOnly: true } },
-      ])
-      expect(await applied(node)).toEqual(Array(4).fill('done'))
-      const lines = readFileSync(`${directory}/log`, 'utf8').replaceAll(`${node.root}/pods/${POD}/volumes/`, '')
-      expect(lines.trim().split('\n')).toEqual([
-        'mount -t nfs files.test:/export kubernetes.io~nfs/share',
-        'mount -t nfs -o ro files.test:/ kubernetes.io~nfs/reading',
-        'mount -t nfs 192.0.2.1:/a kubernetes.io~nfs/plain',
-        'mount -t nfs -o hard,ro,vers=4.2 [fd00::1]:/b kubernetes.io~nfs/options',
-      ])
-      expect((lstatSync(`${podDir(node)}/..`).mode & 0o777).toString(8)).toBe('750')
-      expect((await node.plan()).operations).toEqual([])
-      node.forget(POD)
-      expect(new Set(await applied(node, { orphans: true }))).toEqual(new Set(['done']))
-      expect((await node.plan({ orphans: true })).operations).toEqual([])
-    })
+  it('is mounted by these very calls (P19, P62), is there, and goes with its pod', async ({ directory }) => {
+    standIn(directory, TMPFS)
+    const node = new LiveNode(directory)
+    node
+      .persistentVolume('plain', { nfs: { server: '192.0.2.1', path: '/a', readOnly: true } })
+      .persistentVolume('options', { nfs: { server: 'fd00::1', path: '/b' }, mountOptions: ['vers=4.2', 'hard', ''] })
+    node.pod(POD, 'a', [
+      ...SHARE,
+      { name: 'reading', nfs: { server: 'files.test', path: '/', readOnly: true } },
+      { name: 'c1', persistentVolumeClaim: { claimName: 'claim-plain' } },
+      { name: 'c2', persistentVolumeClaim: { claimName: 'claim-options', readOnly: true } },
+    ])
+    expect(await applied(node)).toEqual(Array(4).fill('done'))
+    const lines = readFileSync(`${directory}/log`, 'utf8').replaceAll(`${node.root}/pods/${POD}/volumes/`, '')
+    expect(lines.trim().split('\n')).toEqual([
+      'mount -t nfs files.test:/export kubernetes.io~nfs/share',
+      'mount -t nfs -o ro files.test:/ kubernetes.io~nfs/reading',
+      'mount -t nfs 192.0.2.1:/a kubernetes.io~nfs/plain',
+      'mount -t nfs -o hard,ro,vers=4.2 [fd00::1]:/b kubernetes.io~nfs/options',
+    ])
+    expect((lstatSync(`${podDir(node)}/..`).mode & 0o777).toString(8)).toBe('750')
+    expect((await node.plan()).operations).toEqual([])
+    node.forget(POD)
+    expect(new Set(await applied(node, { orphans: true }))).toEqual(new Set(['done']))
+    expect((await node.plan({ orphans: true })).operations).toEqual([])
+  })
 
-    it('a dead server hangs nothing: mount and its helper are ended, and what is left is named', async ({
-      directory,
-    }) => {
-      // mount(8) waits for its helper, and the helper for the server. One that is left behind fails the test.
-      const node = nodeWith(directory, 'sleep 86399 & wait')
-      node.context = { timeoutMs: 700 }
-      const { outcomes } = await node.apply()
-      expect(outcomes).toMatchObject([
-        { code: 'TimedOut', message: expect.stringContaining('did not end within 0.7 s') },
-      ])
-      expect(outcomes[0]?.message).toContain(`directory ${podDir(node)}`)
-      node.context = {}
-      standIn(directory, TMPFS)
-      expect(await applied(node)).toEqual(['done'])
-    })
+  it('a dead server hangs nothing: mount and its helper are ended, and what is left is named', async ({
+    directory,
+  }) => {
+    // mount(8) waits for its helper, and the helper for the server. One that is left behind fails the test.
+    const node = nodeWith(directory, 'sleep 86399 & wait')
+    node.context = { timeoutMs: 700 }
+    const { outcomes } = await node.apply()
+    expect(outcomes).toMatchObject([{ code: 'TimedOut', message: expect.stringContaining('did not end within 0.7 s') }])
+    expect(outcomes[0]?.message).toContain(`directory ${podDir(node)}`)
+    node.context = {}
+    standIn(directory, TMPFS)
+    expect(await applied(node)).toEqual(['done'])
+  })
 
-    it('a mount that failed and is there all the same is taken away (P63)', async ({ directory }) => {
-      const node = nodeWith(directory, `${TMPFS}; echo 'mount.nfs: internal error' >&2; exit 32`)
-      const { outcomes } = await node.apply()
-      expect(outcomes).toMatchObject([{ message: expect.stringContaining('internal error') }])
-      expect(node.mounts().reached(podDir(node))).toEqual([])
-      expect(existsSync(`${node.root}/pods/${POD}`)).toBe(false)
-    })
-
-    it('is not mounted over what a pod wrote without it (S22)', async ({ directory }) => {
-      const node = nodeWith(directory, TMPFS)
-      sh('mkdir', '-p', podDir(node))
-      writeFileSync(`${podDir(node)}/file`, 'data')
-      expect(await applied(node)).toEqual(['blocked DataUnderMountPoint'])
-      expect(readFileSync(`${podDir(node)}/file`, 'utf8')).toBe('data')
-    })
-  },
-)
+  it('a mount that failed and is there all the same is taken away (P63)', async ({ directory }) => {
+    const node = nodeWith(directory, `${TMPFS}; echo 'mount.nfs: internal error' >&2; exit 32`)
+    const { outcomes } = await node.apply()
+    expect(outcomes).toMatchObject([{ message: expect.stringContaining('internal error') }])
+    expect(node.mounts().reached(podDir(node))).toEqual([])
+    expect(existsSync(`${node.root}/pods/${POD}`)).toBe(false)
+  })
+})

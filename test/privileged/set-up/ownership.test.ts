@@ -1,6 +1,6 @@
 /** fsGroup on real files, links and mounts, and on FUSE file systems whose daemon answers, stops, hangs and ends. */
 import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { describe, expect } from 'vitest'
+import { expect } from 'vitest'
 import { type ChangeOwnershipOptions, changeOwnership } from '../../../src/core/files/change-ownership.ts'
 import type { Ownership } from '../../../src/core/files/ownership-bits.ts'
 import { linuxHost } from '../../../src/core/host/linux-host.ts'
@@ -10,6 +10,7 @@ import { LiveNode } from '../../helpers/live-node.ts'
 import { it } from '../../helpers/machine.ts'
 import { noRoot, noSystemCalls } from '../../helpers/namespace.ts'
 import { sh } from '../../helpers/scenario.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { noFuse } from '../faults/no-fuse.ts'
 import { race } from '../swapping.ts'
 import { makeDir, readMounts } from '../workers/real-node.ts'
@@ -46,7 +47,7 @@ function place(directory: string): { volume: string; outside: string } {
 
 const isUntouched = (outside: string): void => expect(look(outside, `${outside}/file`)).toEqual(['0 700', '0 600'])
 
-describe.skipIf(noRoot !== undefined)(`fsGroup for real${noRoot === undefined ? '' : ` (${noRoot})`}`, () => {
+describeUnless(noRoot, 'fsGroup for real', () => {
   it('gives files and directories to the group, and links themselves, never what they lead to (P31)', async ({
     directory,
   }) => {
@@ -217,56 +218,50 @@ function left(node: LiveNode): [boolean, number] {
   return [node.mounts().reached(podDir(node)).length > 0, walkers.length]
 }
 
-describe.skipIf(noFuse !== undefined)(
-  `fsGroup on a file system that may not answer${noFuse === undefined ? '' : ` (${noFuse})`}`,
-  () => {
-    it('whose daemon has stopped fails with TimedOut, is taken back, and holds up nothing else; it is given by a child later', async ({
-      directory,
-    }) => {
-      const { node, daemon } = await nodeOn(directory)
-      beforeWalk(node, () => daemon.stop())
-      const message = expect.stringMatching(/was not given to a group within 1\.\d s$/)
-      expect(await applied(node)).toEqual(['failed TimedOut', message])
-      expect(left(node)).toEqual([false, 0])
-      daemon.resume()
-      node.context = {}
-      expect((await applied(node))[0]).toBe('done')
-      expect([...look(podDir(node)), ...left(node)]).toEqual(['4711 2775', true, 0])
-      await daemon.kill()
-    })
+describeUnless(noFuse, 'fsGroup on a file system that may not answer', () => {
+  it('whose daemon has stopped fails with TimedOut, is taken back, and holds up nothing else; it is given by a child later', async ({
+    directory,
+  }) => {
+    const { node, daemon } = await nodeOn(directory)
+    beforeWalk(node, () => daemon.stop())
+    const message = expect.stringMatching(/was not given to a group within 1\.\d s$/)
+    expect(await applied(node)).toEqual(['failed TimedOut', message])
+    expect(left(node)).toEqual([false, 0])
+    daemon.resume()
+    node.context = {}
+    expect((await applied(node))[0]).toBe('done')
+    expect([...look(podDir(node)), ...left(node)]).toEqual(['4711 2775', true, 0])
+    await daemon.kill()
+  })
 
-    it('whose child cannot be killed is left behind, named, and not touched any more', async ({ directory }) => {
-      const { node, daemon } = await nodeOn(directory, 'unowned')
-      const message = expect.stringMatching(
-        /within [\d.]+ s; pid \d+ cannot be killed and was left behind; left as it is: .*the mount on /,
-      )
-      expect(await applied(node)).toEqual(['failed TimedOut', message])
-      expect(left(node)).toEqual([true, 1])
-      await daemon.kill()
-    })
+  it('whose child cannot be killed is left behind, named, and not touched any more', async ({ directory }) => {
+    const { node, daemon } = await nodeOn(directory, 'unowned')
+    const message = expect.stringMatching(
+      /within [\d.]+ s; pid \d+ cannot be killed and was left behind; left as it is: .*the mount on /,
+    )
+    expect(await applied(node)).toEqual(['failed TimedOut', message])
+    expect(left(node)).toEqual([true, 1])
+    await daemon.kill()
+  })
 
-    it('whose daemon is gone fails, and says so', async ({ directory }) => {
-      const { node, daemon } = await nodeOn(directory)
-      beforeWalk(node, () => daemon.kill())
-      expect(await applied(node)).toEqual([
-        'failed WriteFailed',
-        expect.stringContaining('could not be read (ENOTCONN)'),
-      ])
-      expect(left(node)).toEqual([false, 0])
-    })
+  it('whose daemon is gone fails, and says so', async ({ directory }) => {
+    const { node, daemon } = await nodeOn(directory)
+    beforeWalk(node, () => daemon.kill())
+    expect(await applied(node)).toEqual(['failed WriteFailed', expect.stringContaining('could not be read (ENOTCONN)')])
+    expect(left(node)).toEqual([false, 0])
+  })
 
-    it('is interrupted at once', async ({ directory }) => {
-      const { node, daemon } = await nodeOn(directory)
-      node.forget(OTHER)
-      const controller = new AbortController()
-      const walk = (): void => {
-        daemon.stop()
-        controller.abort()
-      }
-      beforeWalk(node, walk, { signal: controller.signal, timeoutMs: 60_000 })
-      expect((await applied(node))[0]).toBe('interrupted Interrupted')
-      expect(left(node)).toEqual([false, 0])
-      await daemon.kill()
-    })
-  },
-)
+  it('is interrupted at once', async ({ directory }) => {
+    const { node, daemon } = await nodeOn(directory)
+    node.forget(OTHER)
+    const controller = new AbortController()
+    const walk = (): void => {
+      daemon.stop()
+      controller.abort()
+    }
+    beforeWalk(node, walk, { signal: controller.signal, timeoutMs: 60_000 })
+    expect((await applied(node))[0]).toBe('interrupted Interrupted')
+    expect(left(node)).toEqual([false, 0])
+    await daemon.kill()
+  })
+})

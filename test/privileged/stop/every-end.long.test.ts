@@ -1,10 +1,11 @@
 /** S35 beside a real systemd: every end of an apply that has stopped the kubelet, at every moment. */
 import { writeFileSync } from 'node:fs'
-import { beforeEach, describe, expect } from 'vitest'
+import { beforeEach, expect } from 'vitest'
 import { it } from '../../helpers/machine.ts'
 import { named, unitText } from '../../helpers/systemd/kubelet-unit.ts'
 import { noSystemd, startSystemd } from '../../helpers/systemd/start.ts'
 import { VOLCTL } from '../../helpers/volctl-program.ts'
+import { describeUnless } from '../describe-unless.ts'
 import {
   after,
   interruptedBy,
@@ -28,127 +29,124 @@ const POINTS: readonly (number | string)[] = [
 ]
 const text = (pattern: RegExp): unknown => expect.stringMatching(pattern)
 
-describe.skipIf(noSystemd !== undefined)(
-  `apply --stop-kubelet${noSystemd === undefined ? '' : ` (${noSystemd})`}`,
-  () => {
-    const stopPlace = stopPlaceForAll()
-    beforeEach(() => stopPlace().reset())
+describeUnless(noSystemd, 'apply --stop-kubelet', () => {
+  const stopPlace = stopPlaceForAll()
+  beforeEach(() => stopPlace().reset())
 
-    it('S35: the kubelet runs again after every end', async () => {
-      const place = stopPlace()
-      const twice = await interruptedBy(place, async (run) => {
-        place.signal(run, 'SIGINT')
-        await within(10_000, () => run.said().includes('Interrupt again'))
-        place.signal(run, 'SIGINT')
+  it('S35: the kubelet runs again after every end', async () => {
+    const place = stopPlace()
+    const twice = await interruptedBy(place, async (run) => {
+      place.signal(run, 'SIGINT')
+      await within(10_000, () => run.said().includes('Interrupt again'))
+      place.signal(run, 'SIGINT')
+    })
+    expect(twice).toMatchObject({ status: 130, ...RUNS, left: true })
+    const failed = await interruptedBy(place, () =>
+      place.node.api.setFaults({ action: { type: 'status', status: 500 } }),
+    )
+    await place.node.api.setFaults()
+    expect(failed).toMatchObject({ status: 1, ...RUNS, left: true, journal: ['begin', 'stop', 'start, runs'] })
+    const masked = await interruptedBy(place, () => place.systemd.systemctl('mask', '--runtime', UNIT))
+    place.systemd.systemctl('unmask', '--runtime', UNIT)
+    expect(masked).toMatchObject({
+      status: 3,
+      said: text(/^KubeletNotStarted: .*masked/),
+      kubelet: 'inactive',
+      left: false,
+      journal: WHOLE.with(2, 'start, does not run'),
+    })
+  })
+
+  it('S35: a terminal that is closed does not end it', async () => {
+    const place = stopPlace()
+    const words = place.words('--yes', '--settle', '4s', '--max-downtime', '40s')
+    const volctl = [VOLCTL, ...words].map((word) => `'${word}'`).join(' ')
+    const run = place.start('script', '--quiet', '--flush', '--command', volctl, '/dev/null')
+    await untilStopped(place, run)
+    // nsenter waits for script(1), which has the terminal.
+    place.inside('pkill', '-KILL', '-x', 'script')
+    expect(await within(60_000, () => place.state() === 'active')).toBe(true)
+    expect(await within(60_000, () => place.journal().at(-1) === 'end')).toBe(true)
+    expect({ timer: place.state(TIMER), left: place.isMounted(), journal: place.journal() }).toEqual({
+      timer: 'not-found',
+      left: false,
+      journal: WHOLE,
+    })
+  })
+
+  it('S35: killed at any moment, systemd starts it, and its timer goes', async () => {
+    for (const point of POINTS)
+      expect(await killedAt(stopPlace(), point), `${point}`).toEqual({ killed: true, runs: true, gone: true })
+  })
+
+  it('S35: what comes to the stop after its timer has fired stops nothing', async () => {
+    const place = stopPlace()
+    // systemctl is slow with the last answer before the stop: the timer fires meanwhile.
+    const own = `${place.directory}/systemctl`
+    const slow = `case "$*" in *ActiveState*,*) ;; *ActiveState*) sleep 1.2 ;; esac`
+    writeFileSync(`${own}.slow`, `#!/bin/sh\n${slow}\nexec ${own} "$@"\n`, { mode: 0o755 })
+    place.inside('cp', '/usr/bin/systemctl', own)
+    place.inside('mount', '--bind', `${own}.slow`, '/usr/bin/systemctl')
+    const ended = await place.run(...place.words(...JSON_OUT, '--settle', '100ms', '--max-downtime', '1200ms'))
+    place.inside('umount', '/usr/bin/systemctl')
+    expect(after(place, ended)).toMatchObject({
+      status: 4,
+      said: text(/^KubeletNotStopped: .*no time is left/),
+      kubelet: 'active',
+      left: true,
+      journal: ['begin'],
+    })
+  })
+
+  it('S35: a unit that does not run stays as it was; one whose containers live on is stopped', async () => {
+    const place = stopPlace()
+    const { systemd } = place
+    const stays = async (kubelet: string, ended = {}): Promise<void> =>
+      expect(await untouched(place)).toMatchObject({
+        ...{ status: 0, said: text(/^The kubelet does not run.*: it is not stopped now/), same: true, kubelet },
+        ...{ timer: 'not-found', ...ended },
       })
-      expect(twice).toMatchObject({ status: 130, ...RUNS, left: true })
-      const failed = await interruptedBy(place, () =>
-        place.node.api.setFaults({ action: { type: 'status', status: 500 } }),
-      )
-      await place.node.api.setFaults()
-      expect(failed).toMatchObject({ status: 1, ...RUNS, left: true, journal: ['begin', 'stop', 'start, runs'] })
-      const masked = await interruptedBy(place, () => place.systemd.systemctl('mask', '--runtime', UNIT))
-      place.systemd.systemctl('unmask', '--runtime', UNIT)
-      expect(masked).toMatchObject({
-        status: 3,
-        said: text(/^KubeletNotStarted: .*masked/),
-        kubelet: 'inactive',
-        left: false,
-        journal: WHOLE.with(2, 'start, does not run'),
-      })
-    })
+    const asBeside = { left: true, journal: [] }
+    systemd.systemctl('stop', UNIT)
+    systemd.systemctl('mask', '--runtime', UNIT)
+    await stays('inactive')
+    systemd.systemctl('unmask', '--runtime', UNIT)
+    systemd.unit(UNIT, unitText('/bin/false'))
+    systemd.systemctl('start', '--no-block', UNIT)
+    await systemd.until(UNIT, 'ActiveState', 'failed')
+    place.forget()
+    await stays('failed')
+    systemd.unit(UNIT, unitText('/bin/false', 'Restart=always\nRestartSec=1h\n'))
+    systemd.systemctl('start', '--no-block', UNIT)
+    await systemd.until(UNIT, 'SubState', 'auto-restart')
+    place.forget()
+    await stays('activating', asBeside)
+    systemd.systemctl('stop', UNIT)
+    systemd.unit(UNIT, unitText(place.command()))
+    // Somebody's own: that of a volctl which was killed is shown by a second apply.
+    place.inside('systemd-run', '--on-active=1h', `--unit=${UNIT}`)
+    await stays('inactive', asBeside)
+    systemd.systemctl('stop', 'kubelet.timer')
 
-    it('S35: a terminal that is closed does not end it', async () => {
-      const place = stopPlace()
-      const words = place.words('--yes', '--settle', '4s', '--max-downtime', '40s')
-      const volctl = [VOLCTL, ...words].map((word) => `'${word}'`).join(' ')
-      const run = place.start('script', '--quiet', '--flush', '--command', volctl, '/dev/null')
-      await untilStopped(place, run)
-      // nsenter waits for script(1), which has the terminal.
-      place.inside('pkill', '-KILL', '-x', 'script')
-      expect(await within(60_000, () => place.state() === 'active')).toBe(true)
-      expect(await within(60_000, () => place.journal().at(-1) === 'end')).toBe(true)
-      expect({ timer: place.state(TIMER), left: place.isMounted(), journal: place.journal() }).toEqual({
-        timer: 'not-found',
-        left: false,
-        journal: WHOLE,
-      })
-    })
+    const container = `${named(`${place.directory}/shim`, 'containerd-shim')} -c "sleep infinity & wait" & `
+    place.restart(place.command(container), 'KillMode=process\n')
+    const stopped = after(place, await place.run(...place.words(...JSON_OUT, ...QUICK)))
+    expect(stopped).toMatchObject({ status: 0, ...RUNS, left: false })
+    systemd.systemctl('kill', '--kill-whom=all', UNIT)
+  })
 
-    it('S35: killed at any moment, systemd starts it, and its timer goes', async () => {
-      for (const point of POINTS)
-        expect(await killedAt(stopPlace(), point), `${point}`).toEqual({ killed: true, runs: true, gone: true })
+  it('S35: a reboot meanwhile starts it', async () => {
+    const place = stopPlace()
+    const run = place.start(VOLCTL, ...place.words(...JSON_OUT, '--settle', '20s', '--max-downtime', '60s'))
+    await untilStopped(place, run)
+    expect(place.state(TIMER)).toBe('active')
+    await place.systemd[Symbol.asyncDispose]()
+    await run.ended
+    place.systemd = await startSystemd(place.directory, true)
+    expect(await within(20_000, () => place.state() === 'active')).toBe(true)
+    expect({ timer: place.state(TIMER), journal: place.journal() }).toEqual({
+      timer: 'not-found',
+      journal: ['begin', 'stop'],
     })
-
-    it('S35: what comes to the stop after its timer has fired stops nothing', async () => {
-      const place = stopPlace()
-      // systemctl is slow with the last answer before the stop: the timer fires meanwhile.
-      const own = `${place.directory}/systemctl`
-      const slow = `case "$*" in *ActiveState*,*) ;; *ActiveState*) sleep 1.2 ;; esac`
-      writeFileSync(`${own}.slow`, `#!/bin/sh\n${slow}\nexec ${own} "$@"\n`, { mode: 0o755 })
-      place.inside('cp', '/usr/bin/systemctl', own)
-      place.inside('mount', '--bind', `${own}.slow`, '/usr/bin/systemctl')
-      const ended = await place.run(...place.words(...JSON_OUT, '--settle', '100ms', '--max-downtime', '1200ms'))
-      place.inside('umount', '/usr/bin/systemctl')
-      expect(after(place, ended)).toMatchObject({
-        status: 4,
-        said: text(/^KubeletNotStopped: .*no time is left/),
-        kubelet: 'active',
-        left: true,
-        journal: ['begin'],
-      })
-    })
-
-    it('S35: a unit that does not run stays as it was; one whose containers live on is stopped', async () => {
-      const place = stopPlace()
-      const { systemd } = place
-      const stays = async (kubelet: string, ended = {}): Promise<void> =>
-        expect(await untouched(place)).toMatchObject({
-          ...{ status: 0, said: text(/^The kubelet does not run.*: it is not stopped now/), same: true, kubelet },
-          ...{ timer: 'not-found', ...ended },
-        })
-      const asBeside = { left: true, journal: [] }
-      systemd.systemctl('stop', UNIT)
-      systemd.systemctl('mask', '--runtime', UNIT)
-      await stays('inactive')
-      systemd.systemctl('unmask', '--runtime', UNIT)
-      systemd.unit(UNIT, unitText('/bin/false'))
-      systemd.systemctl('start', '--no-block', UNIT)
-      await systemd.until(UNIT, 'ActiveState', 'failed')
-      place.forget()
-      await stays('failed')
-      systemd.unit(UNIT, unitText('/bin/false', 'Restart=always\nRestartSec=1h\n'))
-      systemd.systemctl('start', '--no-block', UNIT)
-      await systemd.until(UNIT, 'SubState', 'auto-restart')
-      place.forget()
-      await stays('activating', asBeside)
-      systemd.systemctl('stop', UNIT)
-      systemd.unit(UNIT, unitText(place.command()))
-      // Somebody's own: that of a volctl which was killed is shown by a second apply.
-      place.inside('systemd-run', '--on-active=1h', `--unit=${UNIT}`)
-      await stays('inactive', asBeside)
-      systemd.systemctl('stop', 'kubelet.timer')
-
-      const container = `${named(`${place.directory}/shim`, 'containerd-shim')} -c "sleep infinity & wait" & `
-      place.restart(place.command(container), 'KillMode=process\n')
-      const stopped = after(place, await place.run(...place.words(...JSON_OUT, ...QUICK)))
-      expect(stopped).toMatchObject({ status: 0, ...RUNS, left: false })
-      systemd.systemctl('kill', '--kill-whom=all', UNIT)
-    })
-
-    it('S35: a reboot meanwhile starts it', async () => {
-      const place = stopPlace()
-      const run = place.start(VOLCTL, ...place.words(...JSON_OUT, '--settle', '20s', '--max-downtime', '60s'))
-      await untilStopped(place, run)
-      expect(place.state(TIMER)).toBe('active')
-      await place.systemd[Symbol.asyncDispose]()
-      await run.ended
-      place.systemd = await startSystemd(place.directory, true)
-      expect(await within(20_000, () => place.state() === 'active')).toBe(true)
-      expect({ timer: place.state(TIMER), journal: place.journal() }).toEqual({
-        timer: 'not-found',
-        journal: ['begin', 'stop'],
-      })
-    })
-  },
-)
+  })
+})

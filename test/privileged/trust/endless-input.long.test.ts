@@ -4,10 +4,11 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, constants, openSync, writeFileSync } from 'node:fs'
-import { describe, expect } from 'vitest'
+import { expect } from 'vitest'
 import { it } from '../../helpers/machine.ts'
 import { noRoot } from '../../helpers/namespace.ts'
 import { sh } from '../../helpers/scenario.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { DEADLINE_MS, LIMIT_MIB } from './limits.ts'
 import { end } from './strangers.ts'
 import { codeOf, oneLine, type RunOptions, runWatched, type WatchedRun } from './watched-run.ts'
@@ -66,7 +67,7 @@ function written(path: string, script: string): Input {
   return { file, writer }
 }
 
-describe.skipIf(noRoot !== undefined)(`input that does not end${noRoot === undefined ? '' : ` (${noRoot})`}`, () => {
+describeUnless(noRoot, 'input that does not end', () => {
   it.for(Object.entries(SNAPSHOTS))('S34: a snapshot is one line: %s', async ([, make], { directory }) => {
     const { file, writer, ...options } = make(`${directory}/snapshot`)
     const found = await runWatched(['plan', '-o', 'json', '--snapshot', file], options)

@@ -1,13 +1,14 @@
 /** S33, S34: programs are found on a fixed path, and no variable of the caller's reaches Node or what is started. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { describe, expect } from 'vitest'
+import { expect } from 'vitest'
 import { kubeconfigText } from '../../helpers/api-server/users.ts'
 import { it } from '../../helpers/machine.ts'
 import { noMounts, noRoot } from '../../helpers/namespace.ts'
 import { sh } from '../../helpers/scenario.ts'
 import { makeScene } from '../../helpers/scene/scene.ts'
 import { TEST_BUNDLE, VOLCTL } from '../../helpers/volctl-program.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { podUid } from '../workers/real-node.ts'
 import { essence, makeVolume, NODE, startNode, type TrustNode } from './node.ts'
 import { foreignDirectory, givenAway } from './strangers.ts'
@@ -89,7 +90,7 @@ function writtenIn(place: string): string[] {
   return entries.filter((entry) => VOLCTL === TEST_BUNDLE || !entry.isDirectory()).map(({ name }) => name)
 }
 
-describe.skipIf(noRoot !== undefined)(`the caller's environment${noRoot === undefined ? '' : ` (${noRoot})`}`, () => {
+describeUnless(noRoot, "the caller's environment", () => {
   it.for(['stopped', 'elsewhere'])(
     'S33: runs nothing and loads nothing; kubelet: %s',
     async (kubelet, { directory }) => {
@@ -205,7 +206,7 @@ function startedOf(trace: string): Started[] {
   })
 }
 
-describe.skipIf(noTrace !== undefined)(`strace of a plan${noTrace === undefined ? '' : ` (${noTrace})`}`, () => {
+describeUnless(noTrace, 'strace of a plan', () => {
   it('S33: each program has an absolute path and nothing of the environment of the caller', async ({ directory }) => {
     const callers = `${directory}/callers-bin`
     mkdirSync(callers)

@@ -4,9 +4,10 @@
  *
  * A seeded choice of trials; VOLCTL_TRICKS=500 tries as many with another seed, VOLCTL_TRICKS=all every one.
  */
-import { describe, expect, vi } from 'vitest'
+import { expect, vi } from 'vitest'
 import { it } from '../../helpers/machine.ts'
 import { noRoot } from '../../helpers/namespace.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { startNode } from './node.ts'
 import { allTrials, chosenTrials, SUBJECTS, type Subject, type Trial, tryAll } from './untrusted.ts'
 
@@ -16,7 +17,7 @@ vi.setConfig({ testTimeout: 1_200_000 })
 const seed = asked === undefined ? 1207 : Math.floor(Math.random() * 2 ** 31)
 const trials = asked === 'all' ? allTrials() : chosenTrials(Number(asked ?? 100), seed)
 
-describe.skipIf(noRoot !== undefined)(`what others had a hand in${noRoot === undefined ? '' : ` (${noRoot})`}`, () => {
+describeUnless(noRoot, 'what others had a hand in', () => {
   it('S34: does not hold up a Ctrl-C', async ({ directory }) => {
     await using node = await startNode(directory)
     const tricks = ['slow', 'endless', 'of 10 GB'] as const

@@ -5,11 +5,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { describe, expect, onTestFailed } from 'vitest'
+import { expect, onTestFailed } from 'vitest'
 import type { ApplyDocument } from '../../../src/core/plan/events.ts'
 import { forOthers } from '../../helpers/for-others.ts'
 import { it } from '../../helpers/machine.ts'
 import { noRoot } from '../../helpers/namespace.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { podUid } from '../workers/real-node.ts'
 import { LIMIT_MIB } from './limits.ts'
 import { age, makeVolume, startNode, type TrustNode } from './node.ts'
@@ -157,25 +158,22 @@ async function beside(directory: string, hostile: Hostile): Promise<Report> {
   return report
 }
 
-describe.skipIf(noRoot !== undefined)(
-  `beside processes of another user${noRoot === undefined ? '' : ` (${noRoot})`}`,
-  () => {
-    it('control: beside none all of it goes', async ({ directory }) => {
-      const { kept, left, runs } = await beside(directory, 'nothing')
-      expect({ kept, left, status: runs.apply?.status }).toEqual({ kept: false, left: [], status: 0 })
-    })
+describeUnless(noRoot, 'beside processes of another user', () => {
+  it('control: beside none all of it goes', async ({ directory }) => {
+    const { kept, left, runs } = await beside(directory, 'nothing')
+    expect({ kept, left, status: runs.apply?.status }).toEqual({ kept: false, left: [], status: 0 })
+  })
 
-    it.for<{ hostile: Hostile; codes: readonly string[] }>([
-      { hostile: 'mappings of three processes', codes: ['UsersUnknown'] },
-      { hostile: 'descriptors and threads', codes: ['UsersUnknown'] },
-      // They have copies of what is mounted.
-      { hostile: 'mounts on one path', codes: ['HeldBy', 'UsersUnknown'] },
-    ])('S3, S34: $hostile: what is not done names one of them', async ({ hostile, codes }, { directory }) => {
-      const { left, kept, deleted } = await beside(directory, hostile)
-      // Either it was seen that nobody uses the data, or it is still there.
-      expect(kept).toBe(!deleted)
-      if (kept) expect(left).not.toEqual([])
-      for (const each of left) expect(each).toMatch(new RegExp(`^(?:${codes.join('|')}): .*\\(pid \\d+\\)`, 's'))
-    })
-  },
-)
+  it.for<{ hostile: Hostile; codes: readonly string[] }>([
+    { hostile: 'mappings of three processes', codes: ['UsersUnknown'] },
+    { hostile: 'descriptors and threads', codes: ['UsersUnknown'] },
+    // They have copies of what is mounted.
+    { hostile: 'mounts on one path', codes: ['HeldBy', 'UsersUnknown'] },
+  ])('S3, S34: $hostile: what is not done names one of them', async ({ hostile, codes }, { directory }) => {
+    const { left, kept, deleted } = await beside(directory, hostile)
+    // Either it was seen that nobody uses the data, or it is still there.
+    expect(kept).toBe(!deleted)
+    if (kept) expect(left).not.toEqual([])
+    for (const each of left) expect(each).toMatch(new RegExp(`^(?:${codes.join('|')}): .*\\(pid \\d+\\)`, 's'))
+  })
+})

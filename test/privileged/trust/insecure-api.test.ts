@@ -5,12 +5,13 @@ import { createServer } from 'node:http'
 import { request } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { load } from 'js-yaml'
-import { describe, expect } from 'vitest'
+import { expect } from 'vitest'
 import { startApiServer } from '../../helpers/api-server/start.ts'
 import type { TestUser } from '../../helpers/api-server/users.ts'
 import { kubeconfigText } from '../../helpers/api-server/users.ts'
 import { it } from '../../helpers/machine.ts'
 import { noRoot } from '../../helpers/namespace.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { NODE, nodeObject, startNode, type TrustNode } from './node.ts'
 import { codeOf } from './watched-run.ts'
 
@@ -52,45 +53,42 @@ const ASKED = {
   accepted: { status: 0, mounted: false, written: true },
 }
 
-describe.skipIf(noRoot !== undefined)(
-  `an API server that may be another${noRoot === undefined ? '' : ` (${noRoot})`}`,
-  () => {
-    it('S34: unverified: plan, journal and refusal say so, and apply wants a flag', async ({ directory }) => {
-      await using node = await startNode(directory)
-      await using api = await startApiServer({ ...server, untrusted: true })
-      const cluster = { 'insecure-skip-tls-verify': true }
-      const text = kubeconfigText({ server: api.url, ...cluster }, { token: TOKEN })
-      expect(await report(node, text)).toEqual(ASKED)
-    })
+describeUnless(noRoot, 'an API server that may be another', () => {
+  it('S34: unverified: plan, journal and refusal say so, and apply wants a flag', async ({ directory }) => {
+    await using node = await startNode(directory)
+    await using api = await startApiServer({ ...server, untrusted: true })
+    const cluster = { 'insecure-skip-tls-verify': true }
+    const text = kubeconfigText({ server: api.url, ...cluster }, { token: TOKEN })
+    expect(await report(node, text)).toEqual(ASKED)
+  })
 
-    it('S34: plain: plan, journal and refusal say so, and apply wants a flag', async ({ directory }) => {
-      await using node = await startNode(directory)
-      await using api = await startApiServer(server)
-      const ca = readFileSync(`${api.directory}/ca.crt`)
-      const plain = createServer((incoming, response) => {
-        const { method, headers, url } = incoming
-        const outgoing = request(`${api.url}${url}`, { method, headers, ca }, (answer) => {
-          response.writeHead(answer.statusCode ?? 500, answer.headers)
-          answer.pipe(response)
-        })
-        outgoing.on('error', () => response.destroy())
-        incoming.pipe(outgoing)
-      }).listen(0, '127.0.0.1')
-      await once(plain, 'listening')
-      const url = `http://127.0.0.1:${(plain.address() as AddressInfo).port}`
-      expect(await report(node, kubeconfigText({ server: url }, { token: TOKEN }))).toEqual(ASKED)
-      plain.close()
-    })
-
-    it('control: of one that is shown to be the right one nothing is said', async ({ directory }) => {
-      await using node = await startNode(directory)
-      await using api = await startApiServer(server)
-      const text = JSON.stringify(load(readFileSync(api.kubeconfig('token'), 'utf8')))
-      expect(await report(node, text)).toMatchObject({
-        plan: { status: 0, said: false },
-        refused: { status: 0 },
-        kept: false,
+  it('S34: plain: plan, journal and refusal say so, and apply wants a flag', async ({ directory }) => {
+    await using node = await startNode(directory)
+    await using api = await startApiServer(server)
+    const ca = readFileSync(`${api.directory}/ca.crt`)
+    const plain = createServer((incoming, response) => {
+      const { method, headers, url } = incoming
+      const outgoing = request(`${api.url}${url}`, { method, headers, ca }, (answer) => {
+        response.writeHead(answer.statusCode ?? 500, answer.headers)
+        answer.pipe(response)
       })
+      outgoing.on('error', () => response.destroy())
+      incoming.pipe(outgoing)
+    }).listen(0, '127.0.0.1')
+    await once(plain, 'listening')
+    const url = `http://127.0.0.1:${(plain.address() as AddressInfo).port}`
+    expect(await report(node, kubeconfigText({ server: url }, { token: TOKEN }))).toEqual(ASKED)
+    plain.close()
+  })
+
+  it('control: of one that is shown to be the right one nothing is said', async ({ directory }) => {
+    await using node = await startNode(directory)
+    await using api = await startApiServer(server)
+    const text = JSON.stringify(load(readFileSync(api.kubeconfig('token'), 'utf8')))
+    expect(await report(node, text)).toMatchObject({
+      plan: { status: 0, said: false },
+      refused: { status: 0 },
+      kept: false,
     })
-  },
-)
+  })
+})

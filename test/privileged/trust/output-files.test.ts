@@ -12,10 +12,11 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { describe, expect } from 'vitest'
+import { expect } from 'vitest'
 import { it } from '../../helpers/machine.ts'
 import { noRoot } from '../../helpers/namespace.ts'
 import { sh } from '../../helpers/scenario.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { nodeForAll } from './node.ts'
 import { end, foreignDirectory, foreignFile, givenAway } from './strangers.ts'
 import { changes, picture } from './untouched.ts'
@@ -51,76 +52,73 @@ const TRAPS: Readonly<Record<string, (places: Places) => string>> = {
   'below a link to a directory, in his directory': ({ own, foreign }) => `${link(own, `${foreign}/link`)}/victim`,
 }
 
-describe.skipIf(noRoot !== undefined)(
-  `where volctl is told to write${noRoot === undefined ? '' : ` (${noRoot})`}`,
-  () => {
-    const node = nodeForAll()
-    const write = (command: 'snapshot' | 'plan', file: string) => {
-      const args = command === 'plan' ? ['plan', '-o', 'json', '--out', file] : ['snapshot', '-o', file]
-      const options = { deadlineMs: 20_000 }
-      return node().volctl([...args, '--kubeconfig', node().api.kubeconfig('admin')], options)
+describeUnless(noRoot, 'where volctl is told to write', () => {
+  const node = nodeForAll()
+  const write = (command: 'snapshot' | 'plan', file: string) => {
+    const args = command === 'plan' ? ['plan', '-o', 'json', '--out', file] : ['snapshot', '-o', file]
+    const options = { deadlineMs: 20_000 }
+    return node().volctl([...args, '--kubeconfig', node().api.kubeconfig('admin')], options)
+  }
+
+  it.for(Object.entries(TRAPS))('S33: nothing is written to %s', async ([, make], { directory }) => {
+    const places = makePlaces(directory)
+    const file = make(places)
+    const before = picture(directory)
+    const run = await write('snapshot', file)
+    expect({ status: run.status, said: oneLine(run), changed: changes(before, picture(directory)) }).toEqual({
+      status: 1,
+      said: 'one line',
+      changed: [],
+    })
+  })
+
+  it("S33: a plan file as well: it is not written to another user's link", async ({ directory }) => {
+    const { victim, sticky } = makePlaces(directory)
+    const run = await write('plan', link(victim, `${sticky}/out`))
+    expect({ status: run.status, code: codeOf(run) }).toEqual({ status: 1, code: 'NotWritten' })
+    expect(readFileSync(victim, 'utf8')).toBe('what root has here\n')
+  })
+
+  it('S33: nothing is written to a FIFO of another user, which he reads', async ({ directory }) => {
+    const file = `${makePlaces(directory).foreign}/out`
+    sh('mkfifo', '-m', '666', file)
+    givenAway(file)
+    // Held open for writing here, too, so that its reader gets no end of file.
+    const fd = openSync(file, constants.O_RDWR | constants.O_NONBLOCK)
+    const reader = spawn('cat', { stdio: [openSync(file, constants.O_RDONLY), 'pipe', 'ignore'] })
+    let bytes = 0
+    reader.stdout?.on('data', (data: Buffer) => {
+      bytes += data.length
+    })
+    const run = await write('snapshot', file)
+    await end(reader)
+    closeSync(fd)
+    expect({ status: run.status, said: oneLine(run), bytes }).toEqual({ status: 1, said: 'one line', bytes: 0 })
+  })
+
+  it('S33: a file that another user holds open, or that has another name, is not written to: a new one is', async ({
+    directory,
+  }) => {
+    const { victim, sticky } = makePlaces(directory)
+    const fd = openSync(foreignFile(`${sticky}/his`, 'his\n'), 'r')
+    linkSync(victim, `${sticky}/linked`)
+    for (const name of ['his', 'linked'])
+      expect([0, 1]).toContain((await write('snapshot', `${sticky}/${name}`)).status)
+    expect(readFileSync(fd, 'utf8')).toBe('his\n')
+    closeSync(fd)
+    expect(readFileSync(victim, 'utf8')).toBe('what root has here\n')
+  })
+
+  it('control: a new file in a directory for all, and one that is there, are written for their owner alone', async ({
+    directory,
+  }) => {
+    const { own, sticky } = makePlaces(directory)
+    writeFileSync(`${own}/out`, 'old\n')
+    for (const file of [`${own}/out`, `${sticky}/out`]) {
+      const { status } = await write('snapshot', file)
+      const { kind } = JSON.parse(readFileSync(file, 'utf8'))
+      const mode = (lstatSync(file).mode & 0o777).toString(8)
+      expect({ status, kind, mode }).toEqual({ status: 0, kind: 'NodeSnapshot', mode: '600' })
     }
-
-    it.for(Object.entries(TRAPS))('S33: nothing is written to %s', async ([, make], { directory }) => {
-      const places = makePlaces(directory)
-      const file = make(places)
-      const before = picture(directory)
-      const run = await write('snapshot', file)
-      expect({ status: run.status, said: oneLine(run), changed: changes(before, picture(directory)) }).toEqual({
-        status: 1,
-        said: 'one line',
-        changed: [],
-      })
-    })
-
-    it("S33: a plan file as well: it is not written to another user's link", async ({ directory }) => {
-      const { victim, sticky } = makePlaces(directory)
-      const run = await write('plan', link(victim, `${sticky}/out`))
-      expect({ status: run.status, code: codeOf(run) }).toEqual({ status: 1, code: 'NotWritten' })
-      expect(readFileSync(victim, 'utf8')).toBe('what root has here\n')
-    })
-
-    it('S33: nothing is written to a FIFO of another user, which he reads', async ({ directory }) => {
-      const file = `${makePlaces(directory).foreign}/out`
-      sh('mkfifo', '-m', '666', file)
-      givenAway(file)
-      // Held open for writing here, too, so that its reader gets no end of file.
-      const fd = openSync(file, constants.O_RDWR | constants.O_NONBLOCK)
-      const reader = spawn('cat', { stdio: [openSync(file, constants.O_RDONLY), 'pipe', 'ignore'] })
-      let bytes = 0
-      reader.stdout?.on('data', (data: Buffer) => {
-        bytes += data.length
-      })
-      const run = await write('snapshot', file)
-      await end(reader)
-      closeSync(fd)
-      expect({ status: run.status, said: oneLine(run), bytes }).toEqual({ status: 1, said: 'one line', bytes: 0 })
-    })
-
-    it('S33: a file that another user holds open, or that has another name, is not written to: a new one is', async ({
-      directory,
-    }) => {
-      const { victim, sticky } = makePlaces(directory)
-      const fd = openSync(foreignFile(`${sticky}/his`, 'his\n'), 'r')
-      linkSync(victim, `${sticky}/linked`)
-      for (const name of ['his', 'linked'])
-        expect([0, 1]).toContain((await write('snapshot', `${sticky}/${name}`)).status)
-      expect(readFileSync(fd, 'utf8')).toBe('his\n')
-      closeSync(fd)
-      expect(readFileSync(victim, 'utf8')).toBe('what root has here\n')
-    })
-
-    it('control: a new file in a directory for all, and one that is there, are written for their owner alone', async ({
-      directory,
-    }) => {
-      const { own, sticky } = makePlaces(directory)
-      writeFileSync(`${own}/out`, 'old\n')
-      for (const file of [`${own}/out`, `${sticky}/out`]) {
-        const { status } = await write('snapshot', file)
-        const { kind } = JSON.parse(readFileSync(file, 'utf8'))
-        const mode = (lstatSync(file).mode & 0o777).toString(8)
-        expect({ status, kind, mode }).toEqual({ status: 0, kind: 'NodeSnapshot', mode: '600' })
-      }
-    })
-  },
-)
+  })
+})

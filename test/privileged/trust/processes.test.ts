@@ -4,11 +4,12 @@
  */
 import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
-import { describe, expect } from 'vitest'
+import { expect } from 'vitest'
 import type { ApplyResult } from '../../../src/core/plan/events.ts'
 import { it } from '../../helpers/machine.ts'
 import { noRoot } from '../../helpers/namespace.ts'
 import { sh } from '../../helpers/scenario.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { podUid, readMounts } from '../workers/real-node.ts'
 import { execKubeconfig } from './kubeconfigs.ts'
 import { age, essence, makeVolume, NODE, startNode, type TrustNode } from './node.ts'
@@ -138,7 +139,7 @@ const ALONE = (kubelet: string) => ({
   ran: '',
 })
 
-describe.skipIf(noRoot !== undefined)(`processes of others${noRoot === undefined ? '' : ` (${noRoot})`}`, () => {
+describeUnless(noRoot, 'processes of others', () => {
   it('S32: who is called kubelet and is not root’s, or not of this node, changes nothing while the kubelet is stopped', async ({
     directory,
   }) => {

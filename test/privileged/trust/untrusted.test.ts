@@ -1,7 +1,8 @@
 /** S33: each thing that volctl looks at, once, in the hands of another user; every trick on it: every-trick.long.test.ts. */
-import { describe, expect } from 'vitest'
+import { expect } from 'vitest'
 import { it } from '../../helpers/machine.ts'
 import { noRoot } from '../../helpers/namespace.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { startNode } from './node.ts'
 import { SUBJECTS, type Subject, type Trial, tryAll, trySound } from './untrusted.ts'
 
@@ -31,7 +32,7 @@ const REFUSED: readonly Subject[] = [
   'snapshot file',
 ]
 
-describe.skipIf(noRoot !== undefined)(`what others had a hand in${noRoot === undefined ? '' : ` (${noRoot})`}`, () => {
+describeUnless(noRoot, 'what others had a hand in', () => {
   it('control: without, all of it is used', async ({ directory }) => {
     await using node = await startNode(directory)
     expect(await trySound(node, READ)).toEqual([...READ, 'apply'].map(() => 0))

@@ -2,11 +2,12 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
-import { describe, expect } from 'vitest'
+import { expect } from 'vitest'
 import { readOtherNamespaces, unseenNamespaces } from '../../../src/core/processes/mount-namespaces.ts'
 import { checkTrusted } from '../../../src/core/trust/files.ts'
 import { it } from '../../helpers/machine.ts'
 import { noRoot } from '../../helpers/namespace.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { STRANGER } from './strangers.ts'
 
 const MIB = 1 << 20
@@ -29,7 +30,7 @@ const MANY = `mount -t tmpfs t /mnt
 i=0; while [ $i -lt 15 ]; do mkdir /mnt/d$i; mount --rbind /mnt /mnt/d$i; i=$((i+1)); done
 i=0; while [ $i -lt 8 ]; do unshare -m sleep 300 & i=$((i+1)); done; echo ready; wait`
 
-describe.skipIf(noRoot !== undefined)(`mounts of another user${noRoot === undefined ? '' : ` (${noRoot})`}`, () => {
+describeUnless(noRoot, 'mounts of another user', () => {
   it.for<readonly [type: string, source: string]>([
     ['fuse', 'source'],
     ['fuse.a b', 'a b'],

@@ -1,7 +1,8 @@
 /** S12, S20, S21, S24: some users of each kind of volume, all at once on one node; every one of them in uses.long.test.ts. */
-import { describe, expect } from 'vitest'
+import { expect } from 'vitest'
 import { it } from '../../helpers/machine.ts'
 import { noBlockDevices, noSystemCalls } from '../../helpers/namespace.ts'
+import { describeUnless } from '../describe-unless.ts'
 import type { Combination } from './combinations.ts'
 import { applied, nameOf, wrongOf } from './trials.ts'
 
@@ -23,7 +24,7 @@ const COMBINATIONS: readonly Combination[] = [
 
 const cannot = noBlockDevices ?? noSystemCalls
 
-describe.skipIf(cannot !== undefined)(`some who use volumes${cannot === undefined ? '' : ` (${cannot})`}`, () => {
+describeUnless(cannot, 'some who use volumes', () => {
   it('S12, S20, S21, S24: each is named, or not hurt, and what nobody uses is taken away', async ({ directory }) => {
     const verdicts = await applied(directory, COMBINATIONS)
     expect(verdicts).toHaveLength(COMBINATIONS.length)

@@ -6,10 +6,11 @@
  * A seeded choice of combinations; VOLCTL_USES=200 tries about as many with another seed, VOLCTL_USES=all every one, and
  * VOLCTL_USES='KIND;KIND/OPERATION/USE' those of these names (an empty list is all).
  */
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { sweep, temporary } from '../../helpers/left-behind.ts'
 import { noBlockDevices } from '../../helpers/namespace.ts'
 import { unmountBelow } from '../../helpers/scenario.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { type Combination, chosenCombinations, harmless, KINDS, type Kind, meaningful } from './combinations.ts'
 import { applied, isDone, nameOf, takenPlainly, type Verdict, wrongOf } from './trials.ts'
 
@@ -31,9 +32,7 @@ function chosen(): readonly Combination[] {
   )
 }
 
-const why = noBlockDevices === undefined ? '' : ` (${noBlockDevices})`
-
-describe.skipIf(noBlockDevices !== undefined)(`whoever uses a volume${why}`, () => {
+describeUnless(noBlockDevices, 'whoever uses a volume', () => {
   const combinations = chosen()
   let root = ''
   let verdicts: readonly Verdict[] = []
