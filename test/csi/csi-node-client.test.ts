@@ -39,8 +39,6 @@ const capability: MessageInitShape<typeof VolumeCapabilitySchema> = {
   accessMode: { mode: 1 },
 }
 
-const STAGED = { stagingTargetPath: '/s' }
-
 test('every operation sends what it was given', async () => {
   const volumeId = 'vol/1'
   await client.nodeStageVolume({ volumeId, stagingTargetPath: '/s', volumeCapability: capability })
@@ -123,24 +121,15 @@ test('what a driver says of its node comes whole, and a failure without anything
   await expect(client.nodeGetInfo()).rejects.toMatchObject({ code: 'INTERNAL' })
 })
 
-test.each([
-  [
-    'NodeStageVolume',
-    (id: string) => client.nodeStageVolume({ volumeId: id, ...STAGED, volumeCapability: capability }),
-  ],
-  [
-    'NodePublishVolume',
-    (id: string) => client.nodePublishVolume({ volumeId: id, targetPath: '/t', volumeCapability: capability }),
-  ],
-  ['NodeUnpublishVolume', (id: string) => client.nodeUnpublishVolume({ volumeId: id, targetPath: '/t' })],
-  ['NodeUnstageVolume', (id: string) => client.nodeUnstageVolume({ volumeId: id, ...STAGED })],
-  ['NodeExpandVolume', (id: string) => client.nodeExpandVolume({ volumeId: id, volumePath: '/t' })],
-])('%s: what the driver answers is the failure, once', async (method, call) => {
+test('what the driver answers is the failure, once', async () => {
   answer = () => {
     throw new StatusError(status.INVALID_ARGUMENT, 'no such file system')
   }
-  await expect(call('v')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', message: expect.stringContaining(method) })
-  expect(calls.map((each) => each.method)).toEqual([method])
+  await expect(client.nodeUnpublishVolume({ volumeId: 'v', targetPath: '/t' })).rejects.toMatchObject({
+    code: 'INVALID_ARGUMENT',
+    message: expect.stringContaining('NodeUnpublishVolume'),
+  })
+  expect(calls).toHaveLength(1)
 })
 
 test('a call of its own has two minutes; several share the deadline they are given (C6)', async () => {

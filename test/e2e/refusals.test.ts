@@ -54,11 +54,6 @@ const REFUSALS: readonly Refusal[] = [
     host: { machineID: 'a'.repeat(31).concat('b') },
   },
   {
-    name: 'S1: another system UUID beside the same machine ID',
-    ...{ status: 4, says: 'its systemUUID is ' },
-    host: { systemUUID: '7d0b1a52-9c3e-4f61-8a77-2b5e6c1d9f04' },
-  },
-  {
     name: 'S1: another boot beside a kubelet that runs',
     ...{ status: 4, says: 'its bootID is ' },
     host: { bootID: 'another', kubelet: { running: true, mayReturn: true } },

@@ -1,23 +1,12 @@
 /** Holding to a plan: saved, reviewed, carried out later; the journal of it; a disk that is full. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  chmodSync,
-  chownSync,
-  copyFileSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import type { ApplyEvent } from '../../src/core/plan/events.ts'
 import type { Operation, Plan } from '../../src/core/plan/plan.ts'
-import { noRoot } from '../helpers/namespace.ts'
 import type { Scene } from '../helpers/scene/scene.ts'
 import { type Run, runVolctl } from '../helpers/scene/volctl.ts'
 import { eventsOf } from './scenarios/outcomes.ts'
@@ -83,23 +72,6 @@ it('an edited one is found out, operation by operation; fields that nobody knows
   expect([...endsById(run).values()].map(({ code }) => code)).toEqual(operations.map(() => 'Changed'))
   expect([await stateOf(broken), statSync(victim).isDirectory()]).toEqual([before, true])
 })
-
-it.for(['writable', 'foreign'])(
-  'one that others could have written is not obeyed: %s',
-  async (how, { broken, skip }) => {
-    skip(how === 'foreign' && noRoot !== undefined, noRoot)
-    const other = join(broken.directory, `${how}.plan`)
-    copyFileSync(fileOf(broken), other)
-    chmodSync(other, how === 'writable' ? 0o622 : 0o600)
-    if (how === 'foreign') chownSync(other, 65534, 65534)
-    const run = await runVolctl(broken, ['apply', other, ...CARRY_OUT])
-    expect(run.status).toBe(1)
-    expect(JSON.parse(run.stderr)).toMatchObject({
-      code: 'NotBelieved',
-      message: expect.stringMatching(/plan file/),
-    })
-  },
-)
 
 it('what is another file or another mount now is refused, with was and now; what depends on it is dropped, and the rest is done (S26)', async ({
   broken,

@@ -15,6 +15,7 @@ import { nodeProgram } from '../helpers/programs.ts'
 import { sh } from '../helpers/scenario.ts'
 import { UNASKED_CLUSTER, UNASKED_DRIVER } from '../helpers/unasked.ts'
 import { describeUnless } from './describe-unless.ts'
+import { withDisk, withLoop } from './with-disk.ts'
 import { apply, expectNow, makeDir, readMounts } from './workers/real-node.ts'
 
 const VOLUME: VolumeRef = {
@@ -47,21 +48,6 @@ const elsewhere = (script: string): Promise<End> =>
 function mounted(at: string, ...args: readonly string[]): End {
   sh('mount', ...args, makeDir(at))
   return () => sh('umount', at)
-}
-
-async function withLoop(directory: string, file: string, work: (device: string) => Promise<void>): Promise<void> {
-  const device = sh('losetup', '--find', '--show', `${directory}/${file}`)
-  try {
-    await work(device)
-  } finally {
-    detachLoop(device)
-  }
-}
-
-async function withDisk(directory: string, work: (device: string) => Promise<void>): Promise<void> {
-  sh('truncate', '-s', '16M', `${directory}/disk.img`)
-  sh('mkfs.ext4', '-q', '-F', `${directory}/disk.img`)
-  await withLoop(directory, 'disk.img', work)
 }
 
 const attachment: VolumeAttachment = {
@@ -137,7 +123,7 @@ const SLEEP = /(?:sleep|sh) \(pid \d+\)/.source
 
 describeUnless(noBlockDevices, 'who uses what a volume is on', () => {
   it('S21: its disk: who has it open or mapped, and not who only marks the place of its file', ({ directory, skip }) =>
-    withDisk(directory, async (device) => {
+    withDisk(directory, 'ext4', async (device) => {
       skip(noSystemCalls !== undefined, noSystemCalls)
       const mapper = nodeProgram(new URL('./workers/mapper.ts', import.meta.url), [device], ['--experimental-ffi'])
       const marked: Use = () => {
@@ -159,7 +145,7 @@ describeUnless(noBlockDevices, 'who uses what a volume is on', () => {
   /** On the node's own file system, and on one that is kept by somebody else (O36). */
   async function onBoth(directory: string, work: (data: string) => Promise<void>): Promise<void> {
     await work(makeDir(`${directory}/data`))
-    await withDisk(directory, async (device) => {
+    await withDisk(directory, 'ext4', async (device) => {
       const data = `${directory}/kept`
       const end = mounted(data, device)
       await work(data)
@@ -214,7 +200,7 @@ describeUnless(noBlockDevices, 'who uses what a volume is on', () => {
   it('S21: the whole of it was mounted elsewhere only after the volume: it is the disk of the volume', ({
     directory,
   }) =>
-    withDisk(directory, async (device) => {
+    withDisk(directory, 'ext4', async (device) => {
       const [first, since] = [makeDir(`${directory}/first`), makeDir(`${directory}/since`)]
       const stageBy = (at: string): void => {
         sh('mount', device, first)
@@ -248,7 +234,7 @@ describeUnless(noBlockDevices, 'who uses what a volume is on', () => {
     // Made by mkfs.btrfs --mixed.
     const image = new URL('../fixtures/btrfs/empty.img.br', import.meta.url)
     writeFileSync(`${directory}/btrfs.img`, brotliDecompressSync(readFileSync(image)))
-    await withLoop(directory, 'btrfs.img', async (device) => {
+    await withLoop(`${directory}/btrfs.img`, async (device) => {
       const stageBy = (at: string): void => void sh('mount', device, at)
       for (const [use, who] of [
         [nobody, /^done$/],

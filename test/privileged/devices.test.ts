@@ -8,14 +8,13 @@ import { hiddenFileSystems } from '../../src/core/block/hidden-file-systems.ts'
 import type { OnDisk } from '../../src/core/block/whole-disk.ts'
 import type { Host } from '../../src/core/host/host.ts'
 import { linuxHost } from '../../src/core/host/linux-host.ts'
-import { statesOf } from '../helpers/apply-plan.ts'
 import { detachLoop } from '../helpers/detach-loops.ts'
 import { it } from '../helpers/machine.ts'
 import { noBlockDevices } from '../helpers/namespace.ts'
 import { sh } from '../helpers/scenario.ts'
 import { until } from '../helpers/until.ts'
 import { describeUnless } from './describe-unless.ts'
-import { apply, expectNow, makeDir, operation, readMounts, volumeDir } from './workers/real-node.ts'
+import { makeDir, readMounts } from './workers/real-node.ts'
 
 function image(directory: string): string {
   const file = `${directory}/disk.img`
@@ -128,40 +127,5 @@ describeUnless(noBlockDevices, 'block devices', () => {
     } finally {
       for (const each of [loop, disk]) detachLoop(each)
     }
-  })
-
-  it('releases the loop device of a block map before its mount', async ({ directory }) => {
-    const root = makeDir(`${directory}/kubelet`)
-    const map = `${makeDir(`${root}/plugins/kubernetes.io/csi/volumeDevices/pv/dev`)}/uid`
-    writeFileSync(map, '')
-    sh('mount', '--bind', image(directory), map)
-    const device = sh('losetup', '-f', '--show', map)
-    expect(readLoops().find((loop) => loop.device === device)?.backingFile).toBe(map)
-    const steps = [
-      { op: 'losetup -d', target: device },
-      { op: 'umount', target: map },
-      { op: 'unlink', target: map },
-    ] as const
-    const planned = operation('a', 1, steps, { kind: 'UnmapVolume', paths: [map], expects: expectNow(map) })
-    expect(statesOf(await apply(root, [planned]))).toEqual({ a: 'done' })
-    // The number may be another's by now.
-    expect(readLoops().filter(({ backingFile }) => backingFile.startsWith(root))).toEqual([])
-  })
-
-  it('leaves a busy file system, and takes it once it is free', async ({ directory }) => {
-    const root = makeDir(`${directory}/kubelet`)
-    const file = image(directory)
-    sh('mkfs.ext4', '-q', '-F', file)
-    const dir = makeDir(volumeDir(root, 1, 'pv', 'kubernetes.io~local-volume'))
-    sh('mount', '-o', 'loop', file, dir)
-    const fd = openSync(`${dir}/open`, 'w')
-    const steps = [
-      { op: 'umount', target: dir },
-      { op: 'rmdir', target: dir },
-    ] as const
-    const planned = operation('a', 1, steps, { expects: expectNow(dir) })
-    expect(statesOf(await apply(root, [planned]))).toEqual({ a: 'failed HeldBy' })
-    closeSync(fd)
-    expect(statesOf(await apply(root, [planned]))).toEqual({ a: 'done' })
   })
 })

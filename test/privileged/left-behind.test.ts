@@ -12,8 +12,6 @@ import { askProcesses } from '../../src/core/holders/ask-processes.ts'
 import type { Host } from '../../src/core/host/host.ts'
 import { linuxHost } from '../../src/core/host/linux-host.ts'
 import { readOtherNamespaces } from '../../src/core/processes/mount-namespaces.ts'
-import { statesOf } from '../helpers/apply-plan.ts'
-import { detachLoop } from '../helpers/detach-loops.ts'
 import { LiveNode } from '../helpers/live-node.ts'
 import { it } from '../helpers/machine.ts'
 import { noBlockDevices } from '../helpers/namespace.ts'
@@ -21,7 +19,8 @@ import { PROCESS_READER } from '../helpers/process-reader/command.ts'
 import { sh } from '../helpers/scenario.ts'
 import { until } from '../helpers/until.ts'
 import { describeUnless } from './describe-unless.ts'
-import { apply, expectNow, operation, readMounts, tmpfs, volumeDir } from './workers/real-node.ts'
+import { withDisk } from './with-disk.ts'
+import { makeDir, readMounts } from './workers/real-node.ts'
 
 const POD = '00000000-0000-4000-8000-000000000001'
 const OTHER = '00000000-0000-4000-8000-000000000002'
@@ -39,11 +38,6 @@ function text(path: string, content: string): void {
 function program(path: string, ...lines: readonly string[]): string {
   text(path, `#!/bin/sh\n${lines.join('\n')}`)
   chmodSync(path, 0o755)
-  return path
-}
-
-function makeDir(path: string): string {
-  mkdirSync(path, { recursive: true })
   return path
 }
 
@@ -99,18 +93,6 @@ function nodeOf(directory: string, name: string): LiveNode {
   return node
 }
 
-async function withDisk<T>(directory: string, work: (device: string) => Promise<T>): Promise<T> {
-  const file = `${directory}/disk.img`
-  sh('truncate', '-s', '64M', file)
-  sh('mkfs.ext4', '-qF', file)
-  const device = sh('losetup', '-f', '--show', file)
-  try {
-    return await work(device)
-  } finally {
-    detachLoop(device)
-  }
-}
-
 /** Nothing is to be done while the pods want it; once they are gone, it goes. @returns what was done, and by which calls */
 async function goes(directory: string, node: LiveNode, ...uids: readonly string[]) {
   const { operations, waiting } = await node.plan()
@@ -147,13 +129,13 @@ function iscsiNode(directory: string, device: string): { node: LiveNode; global:
 
 describeUnless(noBlockDevices, 'what a kubelet set up', () => {
   it('of iSCSI is as it should be, and goes with its pod, session and all (P76)', ({ directory }) =>
-    withDisk(directory, async (device) => {
+    withDisk(directory, 'ext4', async (device) => {
       const { node } = iscsiNode(directory, device)
       expect(await goes(directory, node, POD)).toEqual([['UnmountVolume done', 'UnmountDevice done'], LOGGED_OUT])
     }))
 
   it('an apply that ends between the unmount and the log-out is finished by the next', ({ directory }) =>
-    withDisk(directory, async (device) => {
+    withDisk(directory, 'ext4', async (device) => {
       const { node, global } = iscsiNode(directory, device)
       const removing = readFileSync(`${directory}/bin/tee`, 'utf8')
       program(`${directory}/bin/tee`, 'exit 1')
@@ -169,7 +151,7 @@ describeUnless(noBlockDevices, 'what a kubelet set up', () => {
     }))
 
   it('of iSCSI as raw block is unmapped, and logged out of (P84, P98, P99)', ({ directory }) =>
-    withDisk(directory, async (device) => {
+    withDisk(directory, 'ext4', async (device) => {
       fabricateSession(directory, device)
       const node = nodeOf(directory, `kubernetes.io/iscsi/${PORTAL}:${IQN}:1`)
       node.persistentVolume('pv', { iscsi: { targetPortal: PORTAL, iqn: IQN, lun: 1 }, volumeMode: 'Block' })
@@ -185,7 +167,7 @@ describeUnless(noBlockDevices, 'what a kubelet set up', () => {
     }))
 
   it('of FC is as it should be, and goes with its pod (P81)', ({ directory }) =>
-    withDisk(directory, async (device) => {
+    withDisk(directory, 'ext4', async (device) => {
       const sys = `${directory}/sys`
       fabricate(directory, device, `${sys}/devices/20:0:0:1`)
       text(`${sys}/class/fc_transport/target20:0:0/port_name`, `0x${WWN}`)
@@ -201,7 +183,7 @@ describeUnless(noBlockDevices, 'what a kubelet set up', () => {
   it('an opener of its disk is found without O_EXCL and under any name, in any mount namespace (S25)', ({
     directory,
   }) =>
-    withDisk(directory, async (device) => {
+    withDisk(directory, 'ext4', async (device) => {
       const dev = readDeviceNumber(device) ?? ''
       const usual = spawn('sh', ['-c', `exec sleep 60 < ${device}`], { stdio: 'ignore' })
       // In a container's own /dev.
@@ -224,34 +206,6 @@ describeUnless(noBlockDevices, 'what a kubelet set up', () => {
 })
 
 describe('flexVolume drivers', () => {
-  it('are run, believed only as far as the mount table goes, and replaced by umount where they cannot (P87)', async ({
-    directory,
-  }) => {
-    const root = makeDir(`${directory}/kubelet`)
-    const drivers = {
-      good: ['umount "$2" && rmdir "$2"', 'echo \'{"status":"Success"}\''],
-      unable: ['echo \'{"status":"Not supported"}\'', 'exit 1'],
-      garbage: ['echo Usage; exit 3'],
-    }
-    const operations = [...Object.entries(drivers), ['absent', undefined] as const].map(([name, lines], index) => {
-      const detail = `${directory}/exec/${name}`
-      if (lines !== undefined) program(detail, ...lines)
-      const dir = tmpfs(volumeDir(root, index, 'f', `v~${name}`))
-      const steps = [
-        { op: 'flexUnmount', target: dir, detail },
-        { op: 'rmdir', target: dir },
-      ] as const
-      const volume = { name: 'f', plugin: `v/${name}`, mode: 'Filesystem' } as const
-      return operation(name, index, steps, { volume, expects: expectNow(dir) })
-    })
-    const result = await apply(root, operations)
-    const [garbage, absent] = ['failed DriverFailed', 'failed CommandFailed']
-    expect(statesOf(result)).toEqual({ good: 'done', unable: 'done', garbage, absent })
-    expect(result.outcomes.find(({ id }) => id === 'garbage')?.message).toMatch(/: Usage$/)
-    const left = readMounts().under(`${root}/pods`)
-    expect(new Set(left.map(({ mountPoint }) => mountPoint)).size).toBe(2)
-  })
-
   it('one that attaches, and unmounts the device alone: the binds of pods go before it (P86-P88)', async ({
     directory,
   }) => {

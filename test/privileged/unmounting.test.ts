@@ -35,16 +35,6 @@ describe('unmounting for real', () => {
     expect(volumes.filter(({ dir }) => existsSync(dir))).toEqual([])
   })
 
-  it('S18: takes a stack of mounts off layer by layer', async ({ directory }) => {
-    const root = makeDir(`${directory}/kubelet`)
-    const dir = volumeDir(root, 1, 'v')
-    for (let layer = 0; layer < 3; layer++) tmpfs(dir)
-    const result = await apply(root, [unmount('a', 1, dir), unmount('b', 2, tmpfs(volumeDir(root, 2, 'v')))])
-    expect(statesOf(result)).toEqual({ a: 'done', b: 'done' })
-    expect(readMounts().under(root)).toEqual([])
-    expect(existsSync(dir)).toBe(false)
-  })
-
   it('S6: removes no directory that is a mount point in another namespace: rmdir would detach it there (R036)', async ({
     directory,
   }) => {

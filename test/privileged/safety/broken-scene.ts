@@ -1,10 +1,10 @@
 /** A node that is whole but for its kubelet (helpers/scene), broken, then spoilt in one way, and what the built volctl does there. */
 import { readdirSync, readFileSync } from 'node:fs'
-import type { ApplyEvent } from '../../../src/core/plan/events.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
+import { endsOf } from '../../e2e/scenarios/outcomes.ts'
 import type { Layout } from '../../helpers/scene/layouts.ts'
 import { makeScene, type Scene } from '../../helpers/scene/scene.ts'
-import { type Run, runVolctl } from '../../helpers/scene/volctl.ts'
+import { runVolctl } from '../../helpers/scene/volctl.ts'
 
 /** Runs on a broken node with the pods of the small cast: web lives, db and batch are gone. */
 export async function onBroken<T>(
@@ -38,16 +38,6 @@ export interface Applied {
 export async function applyTo(scene: Scene, ...flags: string[]): Promise<Applied> {
   const run = await runVolctl(scene, ['apply', '--orphans', '--yes', '-o', 'ndjson', ...flags])
   return { status: run.status, stderr: run.stderr, ends: endsOf(run) }
-}
-
-const ENDS: readonly string[] = ['done', 'failed', 'refused', 'skipped', 'blocked']
-
-function endsOf({ stdout }: Run): string[] {
-  const events = stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as ApplyEvent]))
-  return events
-    .filter(({ type }) => ENDS.includes(type))
-    .map(({ type, kind, volume, code }) => `${kind} ${volume ?? '-'}: ${[type, code].filter(Boolean).join(' ')}`)
-    .toSorted()
 }
 
 /** `CODE pv-name` of every blocked operation, sorted. */

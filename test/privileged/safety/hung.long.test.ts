@@ -1,7 +1,7 @@
 /** Mounts that hang, fail, or are too many, on a node that is otherwise repaired; the built volctl, timed. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { expect } from 'vitest'
 import type { Explanation } from '../../../src/core/explain/explanation.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
@@ -13,10 +13,9 @@ import { sh } from '../../helpers/scenario.ts'
 import type { Scene } from '../../helpers/scene/scene.ts'
 import { type Run, runVolctl } from '../../helpers/scene/volctl.ts'
 import { describeUnless } from '../describe-unless.ts'
+import { noFuse } from '../faults/no-fuse.ts'
 import { podUid, readMounts } from '../workers/real-node.ts'
 import { applyTo, onBroken, planOf } from './broken-scene.ts'
-
-const noFuse = noMounts ?? (existsSync('/dev/fuse') ? undefined : 'this machine has no FUSE')
 
 /** Far above what they take, and far below what would show that something is waited for without a deadline. */
 const PLAN_SECONDS = 30

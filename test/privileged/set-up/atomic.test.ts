@@ -183,15 +183,6 @@ describe('configMap, secret, downwardAPI and projected for real', () => {
     expect(await applied(node, REMOUNT)).toEqual(DONE)
   })
 
-  it('a full file system at set-up leaves nothing half-made', async ({ directory }) => {
-    const node = makeNode(directory, [CONF])
-    setData(node, { big: 'x'.repeat(200_000) })
-    mkdirSync(`${node.root}/pods/${POD}`)
-    sh('mount', '-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', `${node.root}/pods/${POD}`)
-    expect(await applied(node)).toEqual(['failed WriteFailed'])
-    expect(readdirSync(`${node.root}/pods/${POD}`)).toEqual([])
-  })
-
   it('killed while it writes, a generation is whole', async ({ directory }) => {
     const node = writing(directory)
     setData(node, content(0))

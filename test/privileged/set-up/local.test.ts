@@ -8,9 +8,9 @@ import { detachLoop } from '../../helpers/detach-loops.ts'
 import { LiveNode } from '../../helpers/live-node.ts'
 import { it } from '../../helpers/machine.ts'
 import { noBlockDevices, noExt4Growth, noRoot } from '../../helpers/namespace.ts'
-import { remountTmpfs } from '../../helpers/remount.ts'
 import { sh } from '../../helpers/scenario.ts'
 import { describeUnless } from '../describe-unless.ts'
+import { withDisk } from '../with-disk.ts'
 
 const POD = '00000000-0000-4000-8000-000000000001'
 const OTHER = '00000000-0000-4000-8000-000000000002'
@@ -44,24 +44,6 @@ function directoryIn(directory: string): string {
   mkdirSync(`${directory}/source`)
   writeFileSync(`${directory}/source/file`, 'data')
   return `${directory}/source`
-}
-
-/** A sparse image on a loop device, for as long as the work takes. */
-async function withDisk(
-  directory: string,
-  type: string | undefined,
-  work: (device: string) => Promise<void>,
-  options: readonly string[] = [],
-): Promise<void> {
-  const file = `${directory}/disk-${type ?? 'empty'}.img`
-  sh('truncate', '-s', '300M', file)
-  if (type !== undefined) sh(`mkfs.${type}`, type === 'xfs' ? '-q' : '-qF', file)
-  const device = sh('losetup', ...options, '-f', '--show', file)
-  try {
-    await work(device)
-  } finally {
-    detachLoop(device)
-  }
 }
 
 /** It is there, and goes with its pods, without a trace. */
@@ -122,21 +104,10 @@ describe('a local directory for real', () => {
       expect(node.mounted()).toEqual([])
     }
   })
-
-  it('fails on a full disk, and leaves nothing half-made', async ({ directory }) => {
-    mkdirSync(`${directory}/small`)
-    sh('mount', '-t', 'tmpfs', '-o', 'nr_inodes=7', 'tmpfs', `${directory}/small`)
-    const node = nodeWith(`${directory}/small`, directoryIn(directory))
-    node.context = { lockFile: `${directory}/lock`, journalDir: `${directory}/journal` }
-    expect(states(await node.apply())).toEqual(['MountVolume failed WriteFailed'])
-    expect(exists(`${node.root}/pods/${POD}`)).toBe(false)
-    remountTmpfs(`${directory}/small`, 'nr_inodes=100')
-    expect(states(await node.apply())).toEqual(MOUNTED)
-  })
 })
 
 describeUnless(noBlockDevices, 'a local device for real', () => {
-  it.for(['ext4', 'xfs'])('%s is mounted once, for two pods, and goes with them', (type, { directory }) =>
+  it.for(['ext4', 'xfs'] as const)('%s is mounted once, for two pods, and goes with them', (type, { directory }) =>
     withDisk(directory, type, async (device) => {
       const node = nodeWith(directory, device, { local: { path: device, fsType: type }, mountOptions: ['noatime'] })
       node.pod(OTHER, 'b', CLAIM)
@@ -240,7 +211,7 @@ describe('a local directory that grows', () => {
 describeUnless(noBlockDevices, 'a local device that grows', () => {
   const DONE: Growth = { ...GROWN, message: expect.stringContaining('has grown to 400Mi') }
 
-  it.for<{ how: string; type: string; mount?: readonly string[]; want: Growth }>([
+  it.for<{ how: string; type: 'ext4' | 'xfs'; mount?: readonly string[]; want: Growth }>([
     { how: 'xfs has all of it, and the claim says so (P131, R458, R459)', type: 'xfs', want: DONE },
     { how: 'ext4 likewise', type: 'ext4', want: DONE },
     {
