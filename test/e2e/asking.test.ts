@@ -1,32 +1,17 @@
 /** Who is asked, on a terminal and without one: hands off standard input, and the question in earnest (contract, `--yes`, `apply -`). */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import type { Scene } from '../helpers/scene/scene.ts'
-import { type Run, runVolctl } from '../helpers/scene/volctl.ts'
+import { type Run, runUnjudged, runVolctl } from '../helpers/scene/volctl.ts'
 import { VOLCTL } from '../helpers/volctl-program.ts'
 import { it, leftOf, onTerminal, stateOf } from './story.ts'
 
 const APPLY = `${VOLCTL} apply --orphans`
 
 /** Without a terminal, as cron does it. */
-async function shell(scene: Scene, command: string): Promise<Run> {
-  const child = spawn('setsid', ['sh', '-c', command], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...scene.env },
-  })
-  let [stdout, stderr] = ['', '']
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text
-  })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text
-  })
-  const [status] = (await once(child, 'close')) as [number | null]
-  return { status: status ?? undefined, stdout, stderr }
-}
+const shell = ({ env }: Scene, command: string): Promise<Run> =>
+  runUnjudged({ env, program: 'setsid' }, ['sh', '-c', command])
 
 const NO_TERMINAL = 'apply cannot ask for confirmation: standard input is not a terminal'
 

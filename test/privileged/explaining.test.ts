@@ -15,7 +15,7 @@ import { sh, unmountBelow } from '../helpers/scenario.ts'
 import { DRIVER, handleOf } from '../helpers/scene/api-objects.ts'
 import { FORGOTTEN } from '../helpers/scene/pods.ts'
 import { makeScene, type Scene } from '../helpers/scene/scene.ts'
-import { runVolctl } from '../helpers/scene/volctl.ts'
+import { runUnjudged, runVolctl } from '../helpers/scene/volctl.ts'
 import { VOLCTL } from '../helpers/volctl-program.ts'
 import { describeUnless } from './describe-unless.ts'
 import { applyTo } from './safety/broken-scene.ts'
@@ -37,14 +37,8 @@ describeUnless(noRoot, 'explaining for real', () => {
 
   /** @param before what the program is started by */
   async function ask(args: readonly string[], before: readonly string[] = []): Promise<string> {
-    const [command = '', ...rest] = [...before, VOLCTL, 'explain', ...args]
-    const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, ...scene.env } })
-    let said = ''
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      said += text
-    })
-    await once(child, 'close')
-    return said
+    const [program = '', ...rest] = [...before, VOLCTL, 'explain', ...args]
+    return (await runUnjudged({ env: scene.env, program }, rest)).stdout
   }
 
   const answer = async (what: string, ...flags: string[]): Promise<Explanation> =>

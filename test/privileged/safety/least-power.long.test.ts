@@ -1,6 +1,5 @@
 /** volctl with some of root's capabilities, and with nothing that it could write to. */
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
+import { spawnSync } from 'node:child_process'
 import { expect } from 'vitest'
 import type { Explanation } from '../../../src/core/explain/explanation.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
@@ -9,7 +8,7 @@ import { fingerprint } from '../../e2e/scenarios/fingerprint.ts'
 import { it } from '../../helpers/machine.ts'
 import { noMounts } from '../../helpers/namespace.ts'
 import type { Scene } from '../../helpers/scene/scene.ts'
-import type { Run } from '../../helpers/scene/volctl.ts'
+import { type Run, runUnjudged } from '../../helpers/scene/volctl.ts'
 import { VOLCTL } from '../../helpers/volctl-program.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { onBroken } from './broken-scene.ts'
@@ -34,17 +33,8 @@ function readOnly({ directory }: Scene, args: readonly string[]): readonly strin
   return ['unshare', '-m', '--propagation', 'private', 'sh', '-c', READ_ONLY, 'sh', `${directory}/x`, VOLCTL, ...args]
 }
 
-async function run(scene: Scene, [command = '', ...args]: readonly string[]): Promise<Run> {
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...scene.env } })
-  const said = { stdout: '', stderr: '' }
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8').on('data', (text: string) => {
-      said[name] += text
-    })
-  }
-  const [status] = (await once(child, 'close')) as [number | null]
-  return { status: status ?? undefined, ...said }
-}
+const run = ({ env }: Scene, [program = '', ...args]: readonly string[]): Promise<Run> =>
+  runUnjudged({ env, program }, args)
 
 function operationsOf({ stdout, stderr }: Run): readonly string[] {
   if (stdout === '') throw new Error(stderr)
