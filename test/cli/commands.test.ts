@@ -1,8 +1,11 @@
-/** What volctl prints as a command is, to a shell, the words that were meant (S37), whatever the names in it are. */
+/** What volctl tells people to type: commands and flags that exist, with nothing behind them, and to a shell the words that were meant (S37), whatever the names in them are. */
 import { execFileSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { commandManifest } from '../../scripts/manifest.ts'
+import { clusterAnswerOf } from '../../src/core/answer/cluster-answer.ts'
+import { ALL_CODES, CODES } from '../../src/core/codes/codes.ts'
 import { commandLine, PIPE } from '../../src/core/lang/command.ts'
 import { terminalSafe } from '../../src/core/lang/terminal-safe.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
@@ -19,10 +22,11 @@ import { planOptions } from '../helpers/plan-options.ts'
 import { anyCluster } from '../helpers/random-cluster.ts'
 import { randomFrom } from '../helpers/random-from.ts'
 import { stringLiterals } from '../helpers/string-literals.ts'
+import { WORKED_CLUSTERS } from '../helpers/worked-clusters.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
-const SEEDS = Array.from({ length: 50 }, (_, seed) => seed)
+const SEEDS = Array.from({ length: 300 }, (_, seed) => seed)
 const GIVEN = { words: [], settleMs: 120_000 }
 
 const HOSTILE = [
@@ -48,9 +52,10 @@ const HOSTILE = [
   'k=v w',
 ]
 
-/** The words that bash makes of what a terminal shows of a line. */
-function wordsOf(line: string): string[] {
-  const out = execFileSync('/bin/bash', ['--norc', '-c', `set -- ${terminalSafe(line)}\nprintf '%s\\0' "$@"`], {
+/** The words that bash makes of what a terminal shows of lines. */
+function wordsOf(...lines: readonly string[]): string[] {
+  const out = execFileSync('/bin/bash', ['--norc', '-s'], {
+    input: lines.map((line) => `set -- ${terminalSafe(line)}\nprintf '%s\\0' "$@"\n`).join(''),
     encoding: 'utf8',
     cwd: '/',
     env: { PATH: '/nonexistent', HOME: '/home' },
@@ -81,13 +86,56 @@ function hostile<T>(state: T, names: Iterable<string>): T {
   return JSON.parse(text) as T
 }
 
+/** Beside the safety overrides. */
+const LIFTING = ['node-gone', 'strip-finalizers', 'confirm', 'orphans', 'remount', 'expand']
+
+let flagsOf: ReadonlyMap<string, ReadonlySet<string>>
+let overrides: readonly string[]
+beforeAll(async () => {
+  const { commands } = await commandManifest()
+  flagsOf = new Map(
+    Object.entries(commands).map(([id, { flags }]) => [
+      id,
+      new Set([...Object.keys(flags), ...Object.values(flags).flatMap(({ char }) => char ?? []), 'help']),
+    ]),
+  )
+  overrides = Object.values(commands).flatMap(({ flags }) =>
+    Object.entries(flags).flatMap(([name, { helpGroup }]) =>
+      helpGroup === 'SAFETY OVERRIDES' || LIFTING.includes(name) ? name : [],
+    ),
+  )
+})
+
+/** What is wrong with the commands of a text. */
+function defects(text: string): string[] {
+  return chunksOf(text).flatMap(({ text: chunk, isCommand }) => {
+    if (!isCommand) return []
+    const isAside = chunk.startsWith('(')
+    const command = chunk.replace(/^\(|\)?[;.,]?$/g, '')
+    const marked = !isAside && /[.,:)]$/.test(chunk) ? ['has a mark behind it'] : []
+    return [...marked, ...unknownWords(command)].map((defect) => `${chunk} ${defect}: ${text}`)
+  })
+}
+
+/** Of volctl's own commands. */
+function unknownWords(command: string): string[] {
+  const own = /^(?:sudo )?volctl (\S+)(.*)$/.exec(command)
+  if (own === null) return []
+  const [, id = '', rest = ''] = own
+  const flags = flagsOf.get(id)
+  if (flags === undefined) return ['is no command']
+  return [...rest.matchAll(/ --?([a-z][a-z-]*)/g)].flatMap(([given, flag = '']) =>
+    flags.has(flag) ? [] : [`has an unknown flag${given}`],
+  )
+}
+
 /** Of all texts the commands with a hostile name, by the words that bash makes of them, that are not whole names. */
 function broken(texts: readonly string[]): { readonly commands: number; readonly words: readonly string[] } {
-  const commands = [...new Set(texts)]
-    .flatMap((text) => chunksOf(terminalSafe(text)).flatMap((each) => (each.isCommand ? each.text : [])))
+  const commands = texts
+    .flatMap((text) => chunksOf(text).flatMap((each) => (each.isCommand ? each.text : [])))
     .filter((text) => text.includes('MARK'))
     .map((text) => text.replace(/^\(/, '').replace(/\)?[;:.,]?$/, ''))
-  const words = commands.flatMap(wordsOf)
+  const words = wordsOf(...commands)
   const whole = HOSTILE.map((name) => `MARK${name || ';'}`)
   const isWhole = (word: string): boolean => whole.some((name) => word.includes(name))
   return { commands: commands.length, words: words.filter((word) => word.includes('MARK') && !isWhole(word)) }
@@ -115,39 +163,67 @@ function textsOf({ operations, waiting, problems, refused, summary }: Plan | Clu
   ]
 }
 
-describe('S37: with hostile names, to a shell each command has the words that were meant', () => {
-  it('of every recorded node', async () => {
-    const states = await Promise.all(captureFiles().map(recorded))
-    const texts = states.flatMap((state) => {
-      const { api, kubelet } = state.snapshot
-      const names = [
-        ...(api?.pods ?? []).flatMap(({ metadata }) => [metadata.name, metadata.namespace]),
-        ...(api?.persistentVolumes ?? []).flatMap(({ metadata, spec }) => [metadata.name, spec.csi?.driver]),
-        ...(api?.volumeAttachments ?? []).map(({ metadata }) => metadata.name),
-        kubelet?.unit,
-        state.snapshot.nodeName,
-      ].filter((each) => each !== undefined)
-      return textsOf(
-        withAdvice(
-          planNode({ snapshot: hostile(state.snapshot, names), mounts: withMounts(state) }, planOptions()),
-          GIVEN,
-        ),
-      )
-    })
-    const found = broken(texts)
-    expect(found.commands).toBeGreaterThan(20)
-    expect(found.words).toEqual([])
+/** What a recorded node with hostile names is told. */
+async function toldOfNode(path: string): Promise<string[]> {
+  const state = await recorded(path)
+  const { api, kubelet, nodeName } = state.snapshot
+  const names = [
+    ...(api?.pods ?? []).flatMap(({ metadata }) => [metadata.name, metadata.namespace]),
+    ...(api?.persistentVolumes ?? []).flatMap(({ metadata, spec }) => [metadata.name, spec.csi?.driver]),
+    ...(api?.volumeAttachments ?? []).map(({ metadata }) => metadata.name),
+    kubelet?.unit,
+    nodeName,
+  ].filter((each) => each !== undefined)
+  const snapshot = hostile(state.snapshot, names)
+  return textsOf(withAdvice(planNode({ snapshot, mounts: withMounts(state) }, planOptions()), GIVEN))
+}
+
+/** What any cluster with hostile names is told, without flags and with those that lift something. */
+function toldOfCluster(seed: number): string[] {
+  const state = anyCluster(randomFrom(seed))
+  const names = [...state.nodes.map(({ name }) => name), ...state.attachments.map(({ name }) => name)]
+  const options = { nodeGone: ['n0', 'typo'], stripFinalizers: true, volumes: ['typo'], namespaces: ['typo'] }
+  return [{}, options].flatMap((given) => textsOf(planOf(hostile(state, names), given)))
+}
+
+describe('a command in what volctl says to do next can be pasted as it is, and with hostile names has the words that were meant (S37)', () => {
+  it.each<{ of: string; texts: () => string[] | Promise<string[]>; least: number; hostile: number }>([
+    { of: 'a code', texts: () => ALL_CODES.map((code) => CODES[code].next), least: 40, hostile: -1 },
+    { of: 'the plan of a cluster', texts: () => SEEDS.flatMap(toldOfCluster), least: 30, hostile: 20 },
+    {
+      of: 'an answer about a cluster',
+      texts: () =>
+        Object.values(WORKED_CLUSTERS).flatMap((state) => {
+          const { needs, next } = clusterAnswerOf(planOf(state), { applyCommand: 'volctl apply --cluster' })
+          return [...needs.flatMap(({ remedy }) => remedy), ...next.map(({ command }) => command)]
+        }),
+      least: 5,
+      hostile: -1,
+    },
+    {
+      of: 'the plan of a node',
+      texts: async () => (await Promise.all(captureFiles().map(toldOfNode))).flat(),
+      least: 5,
+      hostile: 20,
+    },
+  ])('$of', async ({ texts, least, hostile: leastHostile }) => {
+    const all = [...new Set(await texts())].map(terminalSafe)
+    expect(all.filter((text) => chunksOf(text).some(({ isCommand }) => isCommand)).length).toBeGreaterThan(least)
+    expect(all.flatMap(defects)).toEqual([])
+    const { commands, words } = broken(all)
+    expect(commands).toBeGreaterThan(leastHostile)
+    expect(words).toEqual([])
   })
 
-  it('of clusters', () => {
-    const texts = SEEDS.flatMap((seed) => {
-      const state = anyCluster(randomFrom(seed))
-      const names = [...state.nodes.map(({ name }) => name), ...state.attachments.map(({ name }) => name)]
-      return textsOf(planOf(hostile(state, names)))
-    })
-    const found = broken(texts)
-    expect(found.commands).toBeGreaterThan(20)
-    expect(found.words).toEqual([])
+  it('what is checked would be found', () => {
+    const texts = [
+      'Run volctl plan --cluster.',
+      'volctl plan --no-such',
+      'Then: volctl no-such',
+      'kubectl delete node a, or',
+    ]
+    expect(texts.map((text) => defects(text).length)).toEqual([1, 1, 0, 1])
+    expect(defects('See the node (kubectl describe node a), then: volctl apply --cluster --confirm x')).toEqual([])
   })
 })
 
@@ -171,21 +247,30 @@ function builtByHand(source: string): readonly { readonly text: string; readonly
 const NEVER =
   /\bnsenter (?:-|PID)|(?:^|[^-])\bumount (?:-R|PATH|the path)|\bunmount it (?:if|yourself|there)\b|\b(?:move|delete|remove) (?:it|them|or delete it|or remove it) ?(?:away|yourself)|\bremove iscsi\.json|\bor remove it\b/i
 
-describe('in the source', () => {
-  it('S37: no advice asks for what may destroy something', () => {
-    const found = globSync('src/core/**/*.ts', { cwd: ROOT }).flatMap((file) =>
-      stringLiterals(readFileSync(join(ROOT, file), 'utf8')).flatMap(({ text, line }) =>
-        NEVER.test(text) ? `${file}:${line} ${text}` : [],
-      ),
-    )
-    expect(found).toEqual([])
-  })
+/** Each text of the source that is found so, with its place. */
+function inSource(
+  files: string,
+  found: (source: string) => readonly { readonly text: string; readonly line: number }[],
+) {
+  return globSync(files, { cwd: ROOT }).flatMap((file) =>
+    found(readFileSync(join(ROOT, file), 'utf8')).map(({ text, line }) => `${file}:${line} ${text}`),
+  )
+}
 
-  it('no command with a name in it is built but from its words', () => {
-    const found = globSync('src/**/*.ts', { cwd: ROOT }).flatMap((file) =>
-      builtByHand(readFileSync(join(ROOT, file), 'utf8')).map(({ text, line }) => `${file}:${line} ${text}`),
-    )
-    expect(found).toEqual([])
+const matching = (pattern: RegExp) => (source: string) =>
+  stringLiterals(source).filter(({ text }) => pattern.test(text))
+
+describe('in the source', () => {
+  it('S37: no advice asks for what may destroy something', () =>
+    expect(inSource('src/core/**/*.ts', matching(NEVER))).toEqual([]))
+
+  it('no command with a name in it is built but from its words', () =>
+    expect(inSource('src/**/*.ts', builtByHand)).toEqual([]))
+
+  it('no text asks for a flag that lifts something without the command that it belongs to', () => {
+    expect(overrides).toEqual(expect.arrayContaining(['accept-insecure-api', 'confirm', 'node-gone']))
+    const asks = new RegExp(`\\b(?:add|give|needs|pass|use) --(?:${overrides.join('|')})\\b(?!.* only when)`, 'i')
+    expect(inSource('src/**/*.ts', matching(asks))).toEqual([])
   })
 
   it('what is built otherwise would be found', () => {
@@ -194,4 +279,14 @@ describe('in the source', () => {
     expect(texts.map((text) => builtByHand(source(text)).length)).toEqual([1, 1, 1])
     expect(builtByHand(source("Look: #{kubectl('get', 'node', n)}"))).toEqual([])
   })
+})
+
+it('what a code says to do next names flags that a command has', () => {
+  const flags = new Set([...flagsOf.values()].flatMap((each) => [...each]))
+  const unknown = ALL_CODES.flatMap((code) =>
+    [...`${CODES[code].means} ${CODES[code].next}`.replaceAll(/kubectl [^;.]*/g, '').matchAll(/--([a-z][a-z-]*)/g)]
+      .filter(([, flag = '']) => !flags.has(flag))
+      .map(([given]) => `${code}: ${given}`),
+  )
+  expect(unknown).toEqual([])
 })
