@@ -2,14 +2,10 @@
 import { describe, expect, it } from 'vitest'
 import type { PersistentVolume } from '../../src/core/model/objects.ts'
 import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
-import { blocked, plan } from './planned.ts'
+import { blocked, plan, withSource } from './planned.ts'
 
 function wanting(source: Partial<PersistentVolume['spec']>): NodeBuilder {
-  const built = node().persistentVolume('v', { mode: 'Block', attached: false })
-  const [volume] = built.volumes
-  if (volume === undefined) throw new Error('no volume')
-  const { csi: _, ...spec } = volume.spec
-  built.volumes.splice(0, 1, { ...volume, spec: { ...spec, ...source } })
+  const built = withSource(node().persistentVolume('v', { mode: 'Block', attached: false }), source)
   built.pod(uid(2), 'app', [{ name: 'data', persistentVolumeClaim: { claimName: 'claim-v' } }])
   const pod = built.pods.pop()
   if (pod === undefined) throw new Error('no pod')

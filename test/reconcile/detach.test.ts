@@ -1,10 +1,8 @@
 /** A detach comes last: while anything of the volume is left here that the plan does not take away, it is not done (S21, O7). */
 import { describe, expect, it } from 'vitest'
 import { type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
-import { blocked, kinds, only, plan, waits } from './planned.ts'
+import { BLOCK, blocked, GONE, kinds, mappedBlock, nodeOf, only, plan, waits } from './planned.ts'
 
-const GONE = uid(9)
-const BLOCK = 'plugins/kubernetes.io/csi/volumeDevices'
 const OUT_OF_SERVICE = { key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }
 const attached = (name = 'pv-1'): NodeBuilder => node().persistentVolume(name, { handle: 'vol-1' })
 const withoutVolume = (built: NodeBuilder): NodeBuilder => {
@@ -12,19 +10,11 @@ const withoutVolume = (built: NodeBuilder): NodeBuilder => {
   return built
 }
 
-const mappedBlock = (built: NodeBuilder, podUid = GONE): NodeBuilder => {
-  const device = { dev: '0:6', root: '/loop7', fsType: 'devtmpfs', type: 'file' as const }
-  return built
-    .mount(`${BLOCK}/pv-1/dev/${podUid}`, device)
-    .mount(`${BLOCK}/publish/pv-1/${podUid}`, device)
-    .link(`pods/${podUid}/volumeDevices/kubernetes.io~csi/pv-1`, `${ROOT}/${BLOCK}/publish/pv-1/${podUid}`)
-}
-
 describe('the device that a person names (S21)', () => {
   it.each([
     { kind: 'UnmountDevice', built: attached().staged('vol-1', '7:1') },
-    { kind: 'UnmapVolume', built: mappedBlock(attached()) },
-    { kind: 'UnmapDevice', built: mappedBlock(attached()) },
+    { kind: 'UnmapVolume', built: mappedBlock(attached(), GONE) },
+    { kind: 'UnmapDevice', built: mappedBlock(attached(), GONE) },
     { kind: 'DetachVolume', built: attached() },
   ] as const)('stands in the $kind', ({ kind, built }) => {
     expect(only(plan(built, { devices: { 'pv-1': '/dev/sdb' } }), kind).volume?.givenDevice).toBe('/dev/sdb')
@@ -39,8 +29,8 @@ describe('what bears the name of its PersistentVolume comes first', () => {
       'one with an empty state file that is not mounted',
       attached().file(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/vol_data.json`, ''),
     ],
-    ['a block volume', mappedBlock(attached())],
-    ['the block volume of a pod whose PersistentVolume is gone', withoutVolume(mappedBlock(attached()))],
+    ['a block volume', mappedBlock(attached(), GONE)],
+    ['the block volume of a pod whose PersistentVolume is gone', withoutVolume(mappedBlock(attached(), GONE))],
   ])('%s', (_name, built) => {
     const made = plan(built)
     const detach = only(made, 'DetachVolume')
@@ -53,7 +43,10 @@ describe('what bears the name of its PersistentVolume comes first', () => {
     expect(detach.after).toContain(made.operations[0]?.id)
   })
   it('of a block volume it bears name and mode, by which an apply finds its loop devices', () => {
-    expect(only(plan(mappedBlock(attached())), 'DetachVolume').volume).toMatchObject({ name: 'pv-1', mode: 'Block' })
+    expect(only(plan(mappedBlock(attached(), GONE)), 'DetachVolume').volume).toMatchObject({
+      name: 'pv-1',
+      mode: 'Block',
+    })
     const idle = node().persistentVolume('pv-1', { mode: 'Block' })
     expect(only(plan(idle), 'DetachVolume').volume).toMatchObject({ name: 'pv-1', mode: 'Block' })
   })
@@ -103,11 +96,10 @@ describe('what the plan leaves is waited for', () => {
     const path = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`
     expect(waits(plan(attached().link(path, '/mnt/x')))).toEqual(['DetachVolume StillInUse'])
   })
-  it.each<[string, (built: NodeBuilder, dir: string) => NodeBuilder]>([
-    ['a stray file beside it', (built, dir) => built.file(`${dir}/notes.txt`, 'x')],
-  ])('not a state file that an operation removes: %s', (_name, change) => {
+  it('not a state file that an operation removes, with a stray file beside it', () => {
     const dir = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`
-    const made = plan(change(attached().file(`${dir}/vol_data.json`, volumeData('pv-1', 'vol-1')), dir))
+    const built = attached().file(`${dir}/vol_data.json`, volumeData('pv-1', 'vol-1'))
+    const made = plan(built.file(`${dir}/notes.txt`, 'x'))
     expect(kinds(made)).toEqual(['UnmountVolume', 'DetachVolume'])
     expect(only(made, 'DetachVolume').after).toEqual([only(made, 'UnmountVolume').id])
   })
@@ -134,8 +126,7 @@ describe('where the controller would act otherwise (R718, R731)', () => {
     { name: 'out of service, which forces it too', status: 'Unknown', taints: [OUT_OF_SERVICE] },
   ])('a volume in use is never detached, the node is $name', ({ status, taints }) => {
     const built = attached().published(GONE, 'pv-1', '7:1', { handle: 'vol-1' }).staged('vol-1', '7:1').running(GONE)
-    const was = built.build().snapshot.api?.node
-    if (was === undefined || was === null) throw new Error('no node')
+    const was = nodeOf(built)
     const conditions = [{ type: 'Ready', status, lastHeartbeatTime: '2026-11-21T09:00:00Z' }]
     built.overrideApi = { node: { ...was, spec: { taints }, status: { ...was.status, conditions } } }
     const made = plan(built)

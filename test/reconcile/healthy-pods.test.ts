@@ -7,7 +7,7 @@ import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { captureFiles, recorded } from '../helpers/captures.ts'
 import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
-import { plan } from './planned.ts'
+import { plan, withSource } from './planned.ts'
 
 const POD = uid(2)
 const GENERATION = '..2026_11_21_02_04_30.1'
@@ -50,14 +50,8 @@ const living = (source: Omit<PodVolumeSource, 'name'>, spec: Partial<Pod['spec']
 const KEYS = { crlf: 4, umlaut: 2, empty: 0, bin: 3 }
 
 /** A PersistentVolume of this source, with a bound claim `claim-pv`. */
-function withVolume(built: NodeBuilder, spec: Partial<PersistentVolume['spec']>): NodeBuilder {
-  built.persistentVolume('pv', { attached: false })
-  const volume = built.volumes.pop()
-  if (volume === undefined) throw new Error('no volume')
-  const { csi: _, ...rest } = volume.spec
-  built.volumes.push({ ...volume, spec: { ...rest, ...spec } })
-  return built
-}
+const withVolume = (built: NodeBuilder, spec: Partial<PersistentVolume['spec']>): NodeBuilder =>
+  withSource(built.persistentVolume('pv', { attached: false }), spec)
 const CLAIM = { persistentVolumeClaim: { claimName: 'claim-pv' } }
 
 describe('nothing to do for a pod with', () => {

@@ -2,18 +2,15 @@
 import { expect, it } from 'vitest'
 import { attachmentName, csiGlobalDir, csiUniqueName } from '../../src/core/names/volume-names.ts'
 import { type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
-import { blocked, GONE, kinds, only, plan } from './planned.ts'
+import { blocked, codes, GONE, kinds, nodeOf, only, plan, withSource } from './planned.ts'
 
 const EBS = 'ebs.csi.aws.com'
 const APP = uid(2)
 
 /** The volume is attached, and reported in use; its PersistentVolume names the cloud's disk alone. */
 function migrated(): NodeBuilder {
-  const built = node().persistentVolume('pv-1', { attached: false })
-  const [volume] = built.volumes
-  if (volume === undefined) throw new Error('no volume')
-  const { csi: _, ...spec } = volume.spec
-  built.volumes[0] = { ...volume, spec: { ...spec, awsElasticBlockStore: { volumeID: 'vol-1', fsType: 'ext4' } } }
+  const awsElasticBlockStore = { volumeID: 'vol-1', fsType: 'ext4' }
+  const built = withSource(node().persistentVolume('pv-1', { attached: false }), { awsElasticBlockStore })
   built.drivers.push(EBS)
   built.attachments.push({
     metadata: { name: attachmentName('vol-1', EBS, 'node-1'), uid: 'va', resourceVersion: '7' },
@@ -83,4 +80,27 @@ it('an inline one is known by its directory, whose name is escaped (T134, R815)'
   built.mount(`${staging}/globalmount`, disk).file(`${staging}/vol_data.json`, record('x'))
   built.mount(`${dir}/mount`, disk).file(`${dir}/vol_data.json`, record(uri))
   expect(plan(built).operations).toEqual([])
+})
+
+it.each<[string, string | undefined, string | undefined, string[]]>([
+  ['listed', 'kubernetes.io/gce-pd,kubernetes.io/aws-ebs', undefined, []],
+  ['not listed', 'kubernetes.io/gce-pd', undefined, ['LeftToKubelet']],
+  ['no list, a kubelet of today', undefined, 'v1.36.2', []],
+  ['no list, an old kubelet', undefined, 'v1.16.1', ['VersionUntested', 'LeftToKubelet']],
+])('CSINode says who mounts it: %s (R150)', (_name, listed, kubeletVersion, want) => {
+  const built = wanted()
+  const csiNode = built.build().snapshot.api?.csiNode
+  if (csiNode == null) throw new Error('no CSINode')
+  const was = nodeOf(built)
+  const annotations = listed === undefined ? {} : { 'storage.alpha.kubernetes.io/migrated-plugins': listed }
+  const nodeInfo = { ...was.status?.nodeInfo, ...(kubeletVersion !== undefined && { kubeletVersion }) }
+  built.overrideApi = {
+    csiNode: { ...csiNode, metadata: { ...csiNode.metadata, annotations } },
+    node: { ...was, status: { ...was.status, nodeInfo } },
+  }
+  const made = plan(built)
+  expect(codes(made)).toEqual(want)
+  // Where it is migrated, it is the driver's to mount.
+  const isLeft = want.includes('LeftToKubelet')
+  expect([kinds(made), blocked(made)]).toEqual(isLeft ? [[], ['MountVolume LeftToKubelet']] : [['MountVolume'], []])
 })

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Node, VolumeAttachment } from '../../src/core/model/objects.ts'
 import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
-import { kinds, plan, waits } from './planned.ts'
+import { kinds, nodeOf, plan, waits } from './planned.ts'
 
 const wanting = (accessModes = ['ReadWriteOnce']): NodeBuilder =>
   node()
@@ -19,8 +19,7 @@ function attachment(change: (was: VolumeAttachment) => Partial<VolumeAttachment>
 
 function ofNode(change: (was: Node) => Partial<Node>): NodeBuilder {
   const built = wanting()
-  const was = built.build().snapshot.api?.node
-  if (was === undefined || was === null) throw new Error('no node')
+  const was = nodeOf(built)
   built.overrideApi = { node: { ...was, ...change(was) } }
   return built
 }

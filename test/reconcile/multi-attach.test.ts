@@ -5,14 +5,12 @@
 import { describe, expect, it } from 'vitest'
 import type { PersistentVolume } from '../../src/core/model/objects.ts'
 import type { ApiSnapshot, Elsewhere, NodeElsewhere } from '../../src/core/model/snapshot.ts'
-import { attachmentName } from '../../src/core/names/volume-names.ts'
 import { pluginNamed } from '../../src/core/plugins/registry.ts'
 import { desiredStateOfPods } from '../../src/core/populator/populate.ts'
-import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { explain } from '../helpers/explaining.ts'
-import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
+import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
-import { blocked, codes, kinds, plan, waits } from './planned.ts'
+import { blocked, codes, kinds, nodeOf, plan, waits, withSource } from './planned.ts'
 
 const APP = [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }]
 const SINCE = '2026-11-21T09:00:00Z'
@@ -46,14 +44,7 @@ const SOURCES: readonly [string, Partial<PersistentVolume['spec']>, string][] = 
 ]
 
 /** The same with a source whose attachments stand in the status of Nodes alone. */
-function ofPlugin(spec: Partial<PersistentVolume['spec']>): NodeBuilder {
-  const built = wanting()
-  const volume = built.volumes.pop()
-  if (volume === undefined) throw new Error('no volume')
-  const { csi: _, ...rest } = volume.spec
-  built.volumes.push({ ...volume, spec: { ...rest, ...spec } })
-  return built
-}
+const ofPlugin = (spec: Partial<PersistentVolume['spec']>): NodeBuilder => withSource(wanting(), spec)
 
 describe('of CSI', () => {
   it.each<[string, Partial<NodeElsewhere>, string, string]>([
@@ -151,8 +142,7 @@ describe.each(SOURCES)('of %s', (_name, spec, uniqueName) => {
 
 describe('a kubelet that attaches by itself (N8, N9, C41)', () => {
   const unmanaged = (built: NodeBuilder): NodeBuilder => {
-    const was = built.build().snapshot.api?.node
-    if (was === undefined || was === null) throw new Error('no node')
+    const was = nodeOf(built)
     built.overrideApi = { node: { ...was, metadata: { ...was.metadata, annotations: {} } } }
     return built
   }
@@ -180,8 +170,7 @@ describe('a node that is told to keep the volumes of pods that have ended (N10, 
     [
       'its annotation',
       (built) => {
-        const was = built.build().snapshot.api?.node
-        if (was === undefined || was === null) throw new Error('no node')
+        const was = nodeOf(built)
         const annotations = {
           ...was.metadata.annotations,
           'volumes.kubernetes.io/keep-terminated-pod-volumes': 'true',
@@ -218,46 +207,5 @@ describe('a node that is told to keep the volumes of pods that have ended (N10, 
     )
     tell(built)
     expect(kinds(plan(built))).toEqual(['UnmountVolume', 'UnmountDevice', 'DetachVolume'])
-  })
-})
-
-describe('an in-tree disk and CSINode (R150)', () => {
-  const DISK = { awsElasticBlockStore: { volumeID: 'vol-1', fsType: 'ext4' } }
-  const EBS = 'ebs.csi.aws.com'
-  const ofDisk = (migrated: string | undefined, kubeletVersion?: string): NodeBuilder => {
-    const built = ofPlugin(DISK)
-    built.drivers = [DRIVER, EBS]
-    built.attached.push(`kubernetes.io/csi/${EBS}^vol-1`)
-    built.inUse.push(`kubernetes.io/csi/${EBS}^vol-1`)
-    built.attachments.push({
-      metadata: { name: attachmentName('vol-1', EBS, 'node-1'), uid: 'va' },
-      spec: { attacher: EBS, nodeName: 'node-1', source: { persistentVolumeName: 'pv-1' } },
-      status: { attached: true },
-    })
-    const api = built.build().snapshot.api
-    if (api?.csiNode == null || api.node === null) throw new Error('no node')
-    const annotations = migrated === undefined ? {} : { 'storage.alpha.kubernetes.io/migrated-plugins': migrated }
-    const nodeInfo = { ...api.node.status?.nodeInfo, ...(kubeletVersion === undefined ? {} : { kubeletVersion }) }
-    built.overrideApi = {
-      csiNode: { ...api.csiNode, metadata: { ...api.csiNode.metadata, annotations } },
-      node: { ...api.node, status: { ...api.node.status, nodeInfo } },
-    }
-    return built
-  }
-  const said = (built: NodeBuilder) => codes(planNode(built.build(), planOptions()))
-
-  it.each<[string, string | undefined, string | undefined, string[]]>([
-    ['listed', 'kubernetes.io/gce-pd,kubernetes.io/aws-ebs', undefined, []],
-    ['not listed', 'kubernetes.io/gce-pd', undefined, ['LeftToKubelet']],
-
-    ['no list, a kubelet of today', undefined, 'v1.36.2', []],
-    ['no list, an old kubelet', undefined, 'v1.16.1', ['VersionUntested', 'LeftToKubelet']],
-  ])('%s', (_name, migrated, version, want) => {
-    expect(said(ofDisk(migrated, version))).toEqual(want)
-    // Control: where it is migrated, it is the driver's to mount.
-    const ends = plan(ofDisk(migrated, version)).operations.map(
-      ({ kind, blocked }) => `${kind} ${blocked?.code ?? 'would be done'}`,
-    )
-    expect(ends).toEqual([want.includes('LeftToKubelet') ? 'MountVolume LeftToKubelet' : 'MountVolume would be done'])
   })
 })

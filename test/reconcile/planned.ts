@@ -1,7 +1,8 @@
 /** What is planned for a node that a test has built, in short. */
+import type { Node, PersistentVolume, Pod } from '../../src/core/model/objects.ts'
 import type { Operation, OperationKind, Plan, PlanOptions } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
-import { type NodeBuilder, uid } from '../helpers/node-builder.ts'
+import { type NodeBuilder, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
 /** A pod that the API does not list, and of which nothing runs. */
@@ -41,4 +42,37 @@ export function only({ operations }: Plan, kind: OperationKind): Operation {
   const found = operations.filter((each) => each.kind === kind)
   if (found.length !== 1 || found[0] === undefined) throw new Error(`${found.length} operations of kind ${kind}`)
   return found[0]
+}
+
+/** The last PersistentVolume of the node, with this in the place of its CSI source. */
+export function withSource(built: NodeBuilder, source: Partial<PersistentVolume['spec']>): NodeBuilder {
+  const volume = built.volumes.pop()
+  if (volume === undefined) throw new Error('no volume')
+  const { csi: _, ...spec } = volume.spec
+  built.volumes.push({ ...volume, spec: { ...spec, ...source } })
+  return built
+}
+
+/** The Node object of what is built. */
+export function nodeOf(built: NodeBuilder): Node {
+  const found = built.build().snapshot.api?.node
+  if (found === undefined || found === null) throw new Error('no node')
+  return found
+}
+
+/** The mirror pod of a static pod whose manifest has this hash. */
+export function mirrorPod(name: string, hash: string, parts: Partial<Pod> = {}, namespace = 'default'): Pod {
+  const annotations = { 'kubernetes.io/config.mirror': hash, 'kubernetes.io/config.hash': hash }
+  return { metadata: { name, namespace, uid: uid(7), annotations }, spec: {}, status: { phase: 'Running' }, ...parts }
+}
+
+export const BLOCK = 'plugins/kubernetes.io/csi/volumeDevices'
+
+/** A raw block volume of a pod, mapped as the kubelet maps it. */
+export function mappedBlock(built: NodeBuilder, podUid: string, name = 'pv-1'): NodeBuilder {
+  const device = { dev: '0:6', root: '/loop7', fsType: 'devtmpfs', type: 'file' as const }
+  return built
+    .mount(`${BLOCK}/${name}/dev/${podUid}`, device)
+    .mount(`${BLOCK}/publish/${name}/${podUid}`, device)
+    .link(`pods/${podUid}/volumeDevices/kubernetes.io~csi/${name}`, `${ROOT}/${BLOCK}/publish/${name}/${podUid}`)
 }

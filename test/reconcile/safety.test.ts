@@ -16,7 +16,7 @@ import {
   volumeData,
 } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
-import { blocks, codes, GONE, kinds, plan } from './planned.ts'
+import { blocks, codes, GONE, kinds, mirrorPod, plan } from './planned.ts'
 
 /** A pod that is gone, with a memory-backed secret volume still mounted. */
 const orphan = (built = node()): NodeBuilder => built.mount(`pods/${GONE}/volumes/kubernetes.io~secret/s`)
@@ -167,25 +167,6 @@ describe('S4 unresolved volumes', () => {
     const made = plan(withClaim())
     expect(kinds(made)).toEqual(['UnmountDevice', 'DetachVolume'])
     expect(made.waiting.map((each) => each.code)).toContain('ClaimMissing')
-  })
-  it('a claim that may not be read blocks every unstage and detach', () => {
-    const built = withClaim()
-    built.overrideApi = {
-      errors: [
-        {
-          resource: 'persistentvolumeclaims',
-          namespace: 'default',
-          name: 'lost',
-          status: 403,
-          reason: 'Forbidden',
-          message: 'no',
-        },
-      ],
-    }
-    const made = plan(built)
-    expect(kinds(made)).toEqual([])
-    expect(blocks(made)).toEqual(['MayBeInUse', 'MayBeInUse'])
-    expect(made.complete).toBe(false)
   })
   it('of an attachment that only a pod which has ended names, and a node may not read, nothing is said', () => {
     const built = node().livingPod(uid(2), 'app')
@@ -350,18 +331,9 @@ describe('S10 static pods', () => {
     expect(kinds(plan(leftover()))).toEqual(['UnmountVolume'])
   })
 
-  it.each(['kubernetes.io/config.hash', 'kubernetes.io/config.mirror'])('%s of a mirror pod is protected', (key) => {
+  it('the directory of a mirror pod is protected', () => {
     const built = leftover()
-    built.pods.push({
-      metadata: {
-        name: 'a-node-1',
-        namespace: 'default',
-        uid: uid(7),
-        annotations: { 'kubernetes.io/config.mirror': HASH, 'kubernetes.io/config.hash': HASH, [key]: HASH },
-      },
-      spec: {},
-      status: { phase: 'Running' },
-    })
+    built.pods.push(mirrorPod('a-node-1', HASH))
     expect(plan(built).operations).toEqual([])
   })
 })
@@ -844,18 +816,6 @@ describe('S22 mount', () => {
 })
 
 describe('S24 unstage', () => {
-  it('a reader outside the operation blocks', () => {
-    const built = node().staged('vol-1', '7:1').mountLine('/mnt/mine', '/', '7:1', 'ext4', '/dev/loop1')
-    expect(blocks(plan(built))).toEqual(['HeldBy'])
-  })
-  it('the same mount through another prefix is no second user', () => {
-    const built = node().staged('vol-1', '7:1')
-    const path = [...built.tree.keys()].find((each) => each.endsWith('globalmount'))
-    // The same peer group as that of the mount on the root: what happens there happens here.
-    built.mountLine('/rootfs', '/', '254:0', 'ext4', '/dev/vda', 'shared:100')
-    built.mountLine(`/rootfs${ROOT}/${path}`, '/', '7:1', 'ext4', '/dev/loop1')
-    expect(kinds(plan(built))).toEqual(['UnmountDevice'])
-  })
   it('a pod that lives and shows it, whatever it wants, keeps it', () => {
     const built = node()
       .staged('vol-1', '7:1')

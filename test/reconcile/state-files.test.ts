@@ -3,10 +3,9 @@ import { describe, expect, it } from 'vitest'
 import type { TreeEntry } from '../../src/core/model/snapshot.ts'
 import { csiGlobalDir } from '../../src/core/names/volume-names.ts'
 import { DRIVER, HOUR_AGO, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
-import { blocked, blocks, GONE, kinds, only, plan } from './planned.ts'
+import { BLOCK, blocked, blocks, GONE, kinds, only, plan } from './planned.ts'
 
 const DIR = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`
-const BLOCK = 'plugins/kubernetes.io/csi/volumeDevices'
 const HANDLE = 'my/vol.1'
 const THREE = { specVolID: 'pv-1', driverName: DRIVER, volumeHandle: HANDLE }
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { StaticPodsSnapshot } from '../../src/core/model/snapshot.ts'
 import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
-import { kinds, plan } from './planned.ts'
+import { kinds, mirrorPod, plan } from './planned.ts'
 
 const OLD = '0123456789abcdef0123456789abcdef'
 const NEW = 'fedcba9876543210fedcba9876543210'
@@ -14,16 +14,7 @@ const beside = (directory: string, manifest: Partial<StaticPodsSnapshot['manifes
     .dir(`pods/${own}`)
     .file(`pods/${directory}/volumes/kubernetes.io~empty-dir/e/data`, 'precious')
     .file(`pods/${directory}/plugins/kubernetes.io~empty-dir/e/ready`)
-  built.pods.push({
-    metadata: {
-      name: 'etcd-node-1',
-      namespace: 'kube-system',
-      uid: uid(5),
-      annotations: { 'kubernetes.io/config.mirror': own, 'kubernetes.io/config.hash': own },
-    },
-    spec: { nodeName: 'node-1' },
-    status: { phase: 'Running' },
-  })
+  built.pods.push(mirrorPod('etcd-node-1', own, {}, 'kube-system'))
   built.override = {
     staticPods: {
       path: '/m',
@@ -70,12 +61,9 @@ describe('R230 a static pod that runs, its mirror pod missing', () => {
     plan(built, { orphans: true }).problems.flatMap(({ severity, code, about }) =>
       about.pod === OLD ? [[severity, code]] : [],
     )
-  it.each([{ name: 'is the one of its manifest', built: unmirrored() }])(
-    '$name: nobody deleted it, and nobody is told to stop it',
-    ({ built }) => {
-      expect(said(built)).toEqual([['warning', 'MayBeStatic']])
-    },
-  )
+  it('is the one of its manifest: nobody deleted it, and nobody is told to stop it', () =>
+    expect(said(unmirrored())).toEqual([['warning', 'MayBeStatic']]))
+
   it.each([
     { name: 'of another name', built: unmirrored(sandbox('api-node-1')) },
     { name: 'of another namespace', built: unmirrored(sandbox('etcd-node-1', 'default')) },
@@ -92,20 +80,11 @@ describe('R230 a static pod that runs, its mirror pod missing', () => {
 describe('R220 a static pod that has run to its end', () => {
   const completed = (status: object = { phase: 'Succeeded' }): NodeBuilder => {
     const built = node().dir(`pods/${OLD}`)
-    built.pods.push({
-      metadata: {
-        name: 'job-node-1',
-        namespace: 'default',
-        uid: uid(5),
-        annotations: { 'kubernetes.io/config.mirror': OLD, 'kubernetes.io/config.hash': OLD },
-      },
-      spec: {
-        nodeName: 'node-1',
-        volumes: [{ name: 's', secret: { secretName: 'x', optional: true } }],
-        containers: [{ name: 'c', volumeMounts: [{ name: 's' }] }],
-      },
-      status,
-    })
+    const spec = {
+      volumes: [{ name: 's', secret: { secretName: 'x', optional: true } }],
+      containers: [{ name: 'c', volumeMounts: [{ name: 's', mountPath: '/s' }] }],
+    }
+    built.pods.push(mirrorPod('job-node-1', OLD, { spec, status }))
     const manifests = [{ file: '/m/job.yaml', namespace: 'default', name: 'job' }]
     built.override = { staticPods: { path: '/m', readable: true, manifests } }
     return built

@@ -5,7 +5,7 @@ import { csiGlobalDir } from '../../../src/core/names/volume-names.ts'
 import { planNode } from '../../../src/core/reconcile/plan-node.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../../helpers/node-builder.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
-import { blocked } from '../planned.ts'
+import { blocked, withSource } from '../planned.ts'
 
 const FILE_LABEL = 'system_u:object_r:container_file_t:s0'
 const ON = { enabled: true, fileLabel: FILE_LABEL }
@@ -258,11 +258,8 @@ describe('LUNs', () => {
 
   function lun(mountOptions: readonly string[] = []) {
     const { built, driver } = scene()
-    const [volume] = built.volumes
-    if (volume === undefined) throw new Error('no volume')
-    const { csi: _, ...spec } = volume.spec
     const iscsi = { targetPortal: '10.0.0.1', iqn: 'iqn.2003-01.test:disk', lun: 1 }
-    built.volumes.splice(0, 1, { ...volume, spec: { ...spec, iscsi, mountOptions } } as never)
+    withSource(built, { iscsi, mountOptions } as never)
     built.attachments.length = 0
     built.attached.push(NAME)
     built.inUse.push(NAME)

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { csiGlobalDir } from '../../../src/core/names/volume-names.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../../helpers/node-builder.ts'
-import { kinds, only, plan } from '../planned.ts'
+import { BLOCK, kinds, only, plan } from '../planned.ts'
 
 const OLD = '/mnt/old/kubelet'
 const POD = uid(9)
@@ -11,7 +11,6 @@ const attached = (mode = 'Filesystem'): NodeBuilder => node().persistentVolume('
 /** Alone on the node: a private mount, of a device that nothing below the root directory shows. */
 const mounted = (built: NodeBuilder, path: string, dev = '7:5'): NodeBuilder =>
   built.mountLine(path, '/', dev, 'ext4', '/dev/loop5', '-')
-const BLOCK = 'plugins/kubernetes.io/csi/volumeDevices'
 
 describe('S8: a mount outside of the root directory holds the detach of the volume that its path is of', () => {
   it('a node without any is clean, and gets its detach (O24)', () => {
