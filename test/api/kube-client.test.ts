@@ -50,14 +50,6 @@ describe('lists', () => {
     for (const path of paths) expect(path).not.toContain('resourceVersion')
   })
 
-  it('begins anew when a page has expired, and does not mix two states (N45)', async () => {
-    await server.setFaults({ times: 3, action: { type: 'expire' } })
-    const { items } = await client.list<Named>(VOLUMES)
-    expect(new Set(items.map(({ metadata }) => metadata.name)).size).toBe(25)
-    const starts = (await server.requests()).filter(({ path }) => !path.includes('continue='))
-    expect(starts.length).toBeGreaterThan(1)
-  })
-
   it.each([
     { name: 'HTML of a proxy', body: '<html>', says: /not JSON/ },
     { name: 'no items', body: '{"kind":"PersistentVolumeList","metadata":{}}', says: /not a list/ },
@@ -155,8 +147,8 @@ describe('an API server that cannot be used is one clear line', () => {
     expect(error.message).toMatch(/^The API server https:.* cannot be reached: connect ECONNREFUSED/)
   })
 
-  it.each([{ name: 'of another authority', options: { untrusted: true } }])('$name', async ({ options }) => {
-    await using other = await startApiServer({ nodeName: 'node-1', ...options })
+  it('of another authority', async () => {
+    await using other = await startApiServer({ nodeName: 'node-1', untrusted: true })
     const error = await failureOf(connect(other, 'admin').get(VOLUMES))
     expect(error).toMatchObject({
       code: 'TlsMismatch',

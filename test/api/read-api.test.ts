@@ -54,19 +54,6 @@ const users = [
     login: 'token' as const,
     roles: [{ rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['list'] }] }],
   },
-  {
-    name: 'get-only',
-    user: 'get-only',
-    login: 'token' as const,
-    roles: [
-      {
-        rules: [
-          { apiGroups: [''], resources: ['pods'], verbs: ['list'] },
-          { apiGroups: ['*'], resources: ['*'], verbs: ['get'] },
-        ],
-      },
-    ],
-  },
 ]
 
 let server: TestApiServer

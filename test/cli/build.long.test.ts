@@ -94,22 +94,6 @@ it('a cache that others may write to is not even read', async () => {
   expect(run.stdout).toMatch(version)
 })
 
-it('says so where it is not built', async () => {
-  const root = shipped('unbuilt')
-  rmSync(join(root, 'dist'), { recursive: true })
-  const run = await execa(join(root, 'bin', 'volctl'), ['plan'], { reject: false })
-  expect(run).toMatchObject({ exitCode: 1, stderr: 'volctl: not built yet: run npm run build.' })
-})
-
-it('the process is the one that was started: signals and status are its own', async () => {
-  const child = execa(BUNDLE, ['plan', '--snapshot', '/dev/stdin'], { reject: false })
-  await expect
-    .poll(() => readFileSync(`/proc/${child.pid}/comm`, 'utf8'), { timeout: 10_000 })
-    .not.toMatch(/^(sh|volctl|env)\n/)
-  child.kill('SIGTERM')
-  expect(await child).toMatchObject({ signal: 'SIGTERM' })
-})
-
 it('a plan from a snapshot loads no network, no gRPC and no API client', async () => {
   const preload = join(directory, 'preload.cjs')
   const list = join(directory, 'modules.json')

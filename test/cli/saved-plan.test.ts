@@ -31,14 +31,11 @@ describe('plan --out', () => {
 })
 
 describe('apply FILE', () => {
-  it.each([{ flags: ['--handle', 'a=b', '--settle=1s'], named: '--handle, --settle' }])(
-    'takes no flag that would change the plan: $flags',
-    async ({ flags, named }) => {
-      const { status, stderr } = await volctl(['apply', 'x.plan', '--yes', ...flags])
-      expect(status).toBe(1)
-      expect(stderr).toMatch(new RegExp(`^volctl: ${named} cannot be combined with a plan file\n`))
-    },
-  )
+  it('takes no flag that would change the plan', async () => {
+    const { status, stderr } = await volctl(['apply', 'x.plan', '--yes', '--handle', 'a=b', '--settle=1s'])
+    expect(status).toBe(1)
+    expect(stderr).toMatch(/^volctl: --handle, --settle cannot be combined with a plan file\n/)
+  })
 
   it('takes those that do not, and says what is wrong with the file', async () => {
     const more = ['--yes', '--parallel', '1', '--timeout', '1m', '-v', '--no-color', '--no-journal']

@@ -85,28 +85,24 @@ describe('explain', () => {
     expect(JSON.parse(stderr)).toMatchObject({ code: 'NotFound', hint: 'Did you mean pod/pg/sc-a?' })
   })
 
-  describe('a code', () => {
-    // With --verbose every look at the node, and at a kubeconfig, is a line on standard error.
-    const nowhere = ['-v', '--kubeconfig', '/nonexistent', '--root-dir', '/nonexistent']
+  // With --verbose every look at the node, and at a kubeconfig, is a line on standard error.
+  const nowhere = ['-v', '--kubeconfig', '/nonexistent', '--root-dir', '/nonexistent']
 
-    it('is explained without a kubeconfig or a look at a node', async () => {
-      const run = await volctl(['explain', 'DriverUnavailable', ...nowhere])
-      expect(run).toMatchObject({ status: 0, stderr: '' })
-      expect(run.stdout).toMatch(
-        /^DriverUnavailable\n\nMeaning: +A driver is not registered .+\nAppears in: +blocked: /,
-      )
-    })
-  })
-
-  it.each(['S11', 's11'])('a rule needs no node, no API server and no kubeconfig: %s', async (id) => {
-    const nowhere = ['--kubeconfig', '/nonexistent', '--root-dir', '/nonexistent']
-    const json = await volctl(['explain', id, '-o', 'json', ...nowhere])
+  it.each([
+    {
+      id: 'DriverUnavailable',
+      says: /^DriverUnavailable\n\nMeaning: +A driver is not registered .+\nAppears in: +blocked: /,
+      document: { code: 'DriverUnavailable' },
+    },
+    { id: 'S11', says: /^Rule S11: what is safe\n/, document: { kind: 'Rule', id: 'S11' } },
+    { id: 's11', says: /^Rule S11: what is safe\n/, document: { kind: 'Rule', id: 'S11' } },
+  ])('a code or a rule needs no node, no API server and no kubeconfig: $id', async ({ id, says, document }) => {
+    const [text, json] = await Promise.all(
+      [['table'], ['json']].map(([form = '']) => volctl(['explain', id, '-o', form, ...nowhere])),
+    )
+    expect(text).toMatchObject({ status: 0, stderr: '', stdout: expect.stringMatching(says) })
     expect(json).toMatchObject({ status: 0, stderr: '' })
-    expect(JSON.parse(json.stdout)).toMatchObject({ kind: 'Rule', id: 'S11' })
-    expect(await volctl(['explain', id])).toMatchObject({
-      status: 0,
-      stdout: expect.stringMatching(/^Rule S11: what is safe\n/),
-    })
+    expect(JSON.parse(json?.stdout ?? '')).toMatchObject(document)
   })
 })
 
@@ -133,7 +129,6 @@ describe('what goes wrong is one clear line, with what to do', () => {
       args: ['plan', '--snapshot', healthy, '--node', 'x'],
       says: '--node',
     },
-    { name: 'no such root directory', args: ['plan', '--root-dir', '/nonexistent'], says: '/nonexistent' },
   ])('$name', async ({ args, says }) => {
     const result = await volctl(args)
     expect(result).toMatchObject({ status: 1, stdout: '' })
@@ -242,9 +237,19 @@ describe('help', () => {
     expect(listed.flatMap(([, ...names]) => names).toSorted()).toEqual(commands.map((file) => file.replace('.ts', '')))
   })
 
-  it.each([[], ['-h'], ['help'], ['--help-all'], ['--verbose', '--help']])('%j asks for the same', async (...args) => {
-    const [asked, { stdout }] = await Promise.all([volctl(args), volctl(['--help'])])
-    expect(asked).toMatchObject({ status: 0, stdout, stderr: '' })
+  it.each([
+    { asked: [[], ['-h'], ['help'], ['--help-all'], ['--verbose', '--help']], same: ['--help'] },
+    {
+      asked: [
+        ['plan', '-h'],
+        ['help', 'plan'],
+      ],
+      same: ['plan', '--help'],
+    },
+  ])('$asked ask for the same as $same', async ({ asked, same }) => {
+    const long = await volctl(same)
+    expect(long).toMatchObject({ status: 0, stdout: expect.stringMatching(/^(?:FIRST STEP|EXAMPLES)$/m), stderr: '' })
+    for (const words of asked) expect(await volctl(words)).toEqual(long)
   })
 
   it.each(readdirSync(join(import.meta.dirname, '../../src/commands')).map((file) => file.replace('.ts', '')))(
@@ -265,17 +270,5 @@ describe('help', () => {
   it('no --help-all of what stands behind --', async () => {
     const { stdout } = await volctl(['explain', '--snapshot', '/nonexistent.json', '--', '--help-all'])
     expect(stdout).toBe('')
-  })
-
-  it('three ways to ask', async () => {
-    const [long, ...others] = await Promise.all(
-      [
-        ['plan', '--help'],
-        ['plan', '-h'],
-        ['help', 'plan'],
-      ].map((words) => volctl(words)),
-    )
-    expect(long?.stdout).toContain('EXAMPLES')
-    expect(others).toEqual([long, long])
   })
 })

@@ -55,29 +55,6 @@ const busy = aPlan({
   ],
 })
 
-it('the plan on a screen', () =>
-  expect(shown(busy, { width: 80 })).toMatchInlineSnapshot(`
-    "node-1: kubelet stopped; 14 pods, 2 deleted pods left something here
-
-    Needs you
-      x a tmpfs lies below
-          /x
-        -> Unmount it.
-
-    Ready: unmount and unstage for deleted pod shop/web-0 (2 operations)
-      shop/web-0   pv-a
-
-    Kept: emptyDir data (--orphans deletes it, and the pods' directories)
-      shop/web-0   cache: 3 files, 12 KiB
-
-    Left to others
-      shop/db-0 data   the controller has not attached it yet
-
-    3 operations: 2 ready, 1 needs --orphans
-    Next: volctl apply  # asks, and carries out the 2 operations that are ready
-    "
-  `))
-
 it('wide: everything that is known, before anyone says yes (S31)', () =>
   expect(shown(busy, { wide: true })).toMatchInlineSnapshot(`
     "Node:       node-1 (matches the Node object; boot boot-1)

@@ -72,13 +72,9 @@ describe('an answer to a list', () => {
   const retries = async (): Promise<number> =>
     (await server.requests()).filter(({ path }) => path.startsWith('/api/v1/pods?')).length - PODS / 10
 
-  it.each([
-    { name: 'breaks off in the middle of an object', action: { type: 'cut', bytes: 1500 } },
-    { name: 'is refused for now: 429 with Retry-After', action: { type: 'status', status: 429, retryAfter: 0 } },
-    { name: 'never begins: the connection is dropped', action: { type: 'drop' } },
-  ] as const)('that $name is asked for again, and each object counts once', async ({ action }) => {
+  it('that breaks off in the middle of an object is asked for again, and each object counts once', async () => {
     for (const skip of [0, 3]) {
-      await server.setFaults({ path: '/api/v1/pods?', skip, times: 1, action })
+      await server.setFaults({ path: '/api/v1/pods?', skip, times: 1, action: { type: 'cut', bytes: 1500 } })
       await server.clearRequests()
       const state = await read()
       expect(uids(state)).toEqual(all)
