@@ -2,16 +2,13 @@
 import { describe, expect, it } from 'vitest'
 import type { PersistentVolume } from '../../src/core/model/objects.ts'
 import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
-import { blocked, plan, withSource } from './planned.ts'
+import { blocked, plan, withPod, withSource } from './planned.ts'
 
 function wanting(source: Partial<PersistentVolume['spec']>): NodeBuilder {
   const built = withSource(node().persistentVolume('v', { mode: 'Block', attached: false }), source)
   built.pod(uid(2), 'app', [{ name: 'data', persistentVolumeClaim: { claimName: 'claim-v' } }])
-  const pod = built.pods.pop()
-  if (pod === undefined) throw new Error('no pod')
   const containers = [{ name: 'c', volumeDevices: [{ name: 'data', devicePath: '/dev/data' }] }]
-  built.pods.push({ ...pod, spec: { ...pod.spec, containers } })
-  return built
+  return withPod(built, ({ spec }) => ({ spec: { ...spec, containers } }))
 }
 
 describe('volumeMode Block', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { CsiSocket } from '../../src/core/model/snapshot.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import { DRIVER, node, uid } from '../helpers/node-builder.ts'
-import { GONE, plan } from './planned.ts'
+import { GONE, plan, WANTS_PV_1 } from './planned.ts'
 
 const REGISTRATION = `plugins_registry/${DRIVER}-reg.sock`
 const ENDPOINT = `plugins/${DRIVER}/csi.sock`
@@ -12,7 +12,7 @@ const ALIVE: CsiSocket = { path: REGISTRATION, driver: DRIVER, endpoint: ENDPOIN
 /** A node with a pod that wants a volume, and one that is gone and had one. */
 function planned(...csiSockets: CsiSocket[]): Plan {
   const built = node().persistentVolume('pv-1').published(GONE, 'pv-2', '7:1')
-  built.livingPod(uid(2), 'app', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
+  built.livingPod(uid(2), 'app', WANTS_PV_1)
   built.override = { csiSockets }
   return plan(built)
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { PodVolumeSource } from '../../src/core/model/objects.ts'
 import type { Step } from '../../src/core/plan/plan.ts'
 import { node, ROOT, uid } from '../helpers/node-builder.ts'
-import { blocked, only, plan } from './planned.ts'
+import { blocked, only, plan, withPod } from './planned.ts'
 
 const POD = uid(2)
 const DIR = `pods/${POD}/volumes/kubernetes.io~empty-dir/v`
@@ -71,11 +71,8 @@ describe('an emptyDir that a person has to look at', () => {
 })
 
 it('a group goes to the directory before the marker says that it is ready (P34)', () => {
-  const built = wanting({ medium: 'Memory' })
-  const pod = built.pods.pop()
-  if (pod === undefined) throw new Error('no pod')
   const securityContext = { fsGroup: 2000, fsGroupChangePolicy: 'OnRootMismatch' }
-  built.pods.push({ ...pod, spec: { ...pod.spec, securityContext } })
+  const built = withPod(wanting({ medium: 'Memory' }), ({ spec }) => ({ spec: { ...spec, securityContext } }))
   const { steps } = only(plan(built), 'MountVolume')
   expect(steps.map(words)).toEqual(['mkdir', 'mount tmpfs', 'setOwnership', 'writeMarker'])
   expect(steps[2]).toMatchObject({

@@ -7,7 +7,7 @@ import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { captureFiles, recorded } from '../helpers/captures.ts'
 import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
-import { plan, withSource } from './planned.ts'
+import { plan, withPod, withSource } from './planned.ts'
 
 const POD = uid(2)
 const GENERATION = '..2026_11_21_02_04_30.1'
@@ -27,11 +27,9 @@ function filled(built: NodeBuilder, plugin: string, sizes: Readonly<Record<strin
   return built
 }
 
-const living = (source: Omit<PodVolumeSource, 'name'>, spec: Partial<Pod['spec']> = {}, metadata = {}): NodeBuilder => {
+const living = (source: Omit<PodVolumeSource, 'name'>, spec: Partial<Pod['spec']> = {}): NodeBuilder => {
   const built = node().livingPod(POD, 'app', [{ name: 'v', ...source }])
-  const pod = built.pods.pop()
-  if (pod === undefined) throw new Error('no pod')
-  built.pods.push({ ...pod, metadata: { ...pod.metadata, ...metadata }, spec: { ...pod.spec, ...spec } })
+  withPod(built, (was) => ({ spec: { ...was.spec, ...spec } }))
   built.overrideApi = {
     configMaps: [
       {

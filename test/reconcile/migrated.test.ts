@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { attachmentName, csiGlobalDir, csiUniqueName } from '../../src/core/names/volume-names.ts'
 import { type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
-import { blocked, codes, GONE, kinds, nodeOf, only, plan, withSource } from './planned.ts'
+import { blocked, codes, GONE, kinds, nodeOf, only, plan, WANTS_PV_1, withSource } from './planned.ts'
 
 const EBS = 'ebs.csi.aws.com'
 const APP = uid(2)
@@ -22,8 +22,7 @@ function migrated(): NodeBuilder {
   return built
 }
 
-const wanted = (): NodeBuilder =>
-  migrated().livingPod(APP, 'app', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
+const wanted = (): NodeBuilder => migrated().livingPod(APP, 'app', WANTS_PV_1)
 
 function mounted(built: NodeBuilder, podUid: string): NodeBuilder {
   const record = JSON.stringify({ driverName: EBS, volumeHandle: 'vol-1', specVolID: 'pv-1' })

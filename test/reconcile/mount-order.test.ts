@@ -2,15 +2,14 @@
 import { describe, expect, it } from 'vitest'
 import type { Operation, Plan } from '../../src/core/plan/plan.ts'
 import { type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
-import { GONE, only, plan, waits } from './planned.ts'
+import { GONE, only, plan, WANTS_PV_1, waits, withPod } from './planned.ts'
 
 const A = uid(2)
 const B = uid(3)
 
 /** Two pods that live and want the one volume, of which nothing is mounted. */
 const shared = (accessModes = ['ReadWriteOnce']): NodeBuilder => {
-  const volumes = [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }]
-  return node().persistentVolume('pv-1', { accessModes }).livingPod(A, 'a', volumes).livingPod(B, 'b', volumes)
+  return node().persistentVolume('pv-1', { accessModes }).livingPod(A, 'a', WANTS_PV_1).livingPod(B, 'b', WANTS_PV_1)
 }
 
 const mountOf = ({ operations }: Plan, podUid: string): Operation | undefined =>
@@ -74,7 +73,7 @@ describe('ReadWriteOncePod (R430, R829)', () => {
   ])('comes after $name', ({ left, own, blocked }) => {
     const wanting = node()
       .persistentVolume('pv-1', { accessModes: ['ReadWriteOncePod'] })
-      .livingPod(A, 'a', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
+      .livingPod(A, 'a', WANTS_PV_1)
       .staged('pv-1', '7:1')
     const made = plan(left(wanting))
     const unmount = made.operations.find(({ pod }) => pod?.uid === GONE)
@@ -89,11 +88,9 @@ it('a raw block volume whose record names another volume is not mapped over it (
     .persistentVolume('pv-1', { handle: 'new', mode: 'Block' })
     .file(`${maps}/pv-1/data/vol_data.json`, volumeData('pv-1', 'old'))
     .mount(`${maps}/publish/pv-1/${GONE}`, { fsType: 'devtmpfs', root: '/loop1', type: 'block' })
-    .livingPod(A, 'a', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
-  const pod = built.pods.pop()
-  if (pod === undefined) throw new Error('no pod')
+    .livingPod(A, 'a', WANTS_PV_1)
   const container = { name: 'c', volumeDevices: [{ name: 'v', devicePath: '/dev/v' }] }
-  built.pods.push({ ...pod, spec: { ...pod.spec, containers: [container] } })
+  withPod(built, ({ spec }) => ({ spec: { ...spec, containers: [container] } }))
   const map = only(plan(built), 'MapVolume')
   expect(map.blocked?.code).toBe('OtherVolume')
   expect(stages(map)).toBe(true)

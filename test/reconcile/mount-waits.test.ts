@@ -2,12 +2,10 @@
 import { describe, expect, it } from 'vitest'
 import type { Node, VolumeAttachment } from '../../src/core/model/objects.ts'
 import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
-import { kinds, nodeOf, plan, waits } from './planned.ts'
+import { kinds, nodeOf, plan, WANTS_PV_1, waits, withPod } from './planned.ts'
 
 const wanting = (accessModes = ['ReadWriteOnce']): NodeBuilder =>
-  node()
-    .persistentVolume('pv-1', { accessModes })
-    .livingPod(uid(2), 'app', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
+  node().persistentVolume('pv-1', { accessModes }).livingPod(uid(2), 'app', WANTS_PV_1)
 
 function attachment(change: (was: VolumeAttachment) => Partial<VolumeAttachment>): NodeBuilder {
   const built = wanting()
@@ -82,10 +80,8 @@ describe('a wanted volume', () => {
 })
 
 it('a pod that is being deleted gets nothing that it does not have, and loses nothing while it lives (R102)', () => {
-  const built = wanting()
-  const pod = built.pods.pop()
-  if (pod === undefined) throw new Error('no pod')
-  built.pods.push({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: '2026-11-21T11:59:00Z' } })
+  const deletionTimestamp = '2026-11-21T11:59:00Z'
+  const built = withPod(wanting(), ({ metadata }) => ({ metadata: { ...metadata, deletionTimestamp } }))
   const made = plan(built.staged('pv-1', '7:1'))
   expect([made.operations, waits(made)]).toEqual([[], ['DetachVolume PodStillRunning']])
 })

@@ -10,14 +10,13 @@ import { desiredStateOfPods } from '../../src/core/populator/populate.ts'
 import { explain } from '../helpers/explaining.ts'
 import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
-import { blocked, codes, kinds, nodeOf, plan, waits, withSource } from './planned.ts'
+import { blocked, codes, kinds, nodeOf, plan, RUNNING, WANTS_PV_1, waits, withSource } from './planned.ts'
 
-const APP = [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }]
 const SINCE = '2026-11-21T09:00:00Z'
 
 /** Not attached here, and a pod wants it. */
 function wanting(accessModes: string[] = ['ReadWriteOnce']): NodeBuilder {
-  return node().persistentVolume('pv-1', { accessModes, attached: false }).livingPod(uid(2), 'app', APP)
+  return node().persistentVolume('pv-1', { accessModes, attached: false }).livingPod(uid(2), 'app', WANTS_PV_1)
 }
 
 function elsewhere(built: NodeBuilder, other: Partial<NodeElsewhere> = {}): NodeBuilder {
@@ -75,11 +74,11 @@ describe('of CSI', () => {
 
   it('also beside a kubelet that runs, which cannot have it either', () => {
     const built = elsewhere(wanting(), { pods: [USER] })
-    built.override = { kubelet: { running: true, mayReturn: true } }
+    built.override = RUNNING
     expect(waits(plan(built))).toEqual(['MountVolume AccessMode'])
     // Control: without the other node the kubelet is what it waits for.
     const alone = wanting()
-    alone.override = { kubelet: { running: true, mayReturn: true } }
+    alone.override = RUNNING
     expect(waits(plan(alone))).toEqual(['MountVolume KubeletRunning'])
   })
 })
@@ -148,7 +147,7 @@ describe('a kubelet that attaches by itself (N8, N9, C41)', () => {
   }
 
   it('nothing is promised: what is not mounted waits for the kubelet, attached or not', () => {
-    const attached = node().persistentVolume('pv-1').livingPod(uid(2), 'app', APP)
+    const attached = node().persistentVolume('pv-1').livingPod(uid(2), 'app', WANTS_PV_1)
     expect(kinds(plan(attached))).toEqual(['MountVolume'])
     for (const built of [wanting(), attached]) {
       const made = plan(unmanaged(built))
@@ -161,7 +160,7 @@ describe('a node that is told to keep the volumes of pods that have ended (N10, 
   const ended = (status: { phase?: string; deleted?: boolean }): NodeBuilder => {
     const built = node().persistentVolume('pv-1').staged('pv-1', '7:1')
     built
-      .pod(uid(2), 'done', APP, status)
+      .pod(uid(2), 'done', WANTS_PV_1, status)
       .dir(`pods/${uid(2)}`)
       .published(uid(2), 'pv-1', '7:1')
     return built

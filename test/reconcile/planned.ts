@@ -76,3 +76,22 @@ export function mappedBlock(built: NodeBuilder, podUid: string, name = 'pv-1'): 
     .mount(`${BLOCK}/publish/${name}/${podUid}`, device)
     .link(`pods/${podUid}/volumeDevices/kubernetes.io~csi/${name}`, `${ROOT}/${BLOCK}/publish/${name}/${podUid}`)
 }
+
+/** The last pod of the node, with this of it otherwise. */
+export function withPod(built: NodeBuilder, change: (was: Pod) => Partial<Pod>): NodeBuilder {
+  const pod = built.pods.pop()
+  if (pod === undefined) throw new Error('no pod')
+  built.pods.push({ ...pod, ...change(pod) })
+  return built
+}
+
+/** Of a pod: by its claim the volume that `persistentVolume('pv-1')` makes. */
+export const WANTS_PV_1 = [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }]
+
+/** A kubelet that runs. */
+export const RUNNING = { kubelet: { running: true, mayReturn: true } }
+
+/** One static pod has a manifest on the node: default/a. */
+export const ONE_MANIFEST = {
+  staticPods: { path: '/m', readable: true, manifests: [{ file: '/m/a.yaml', namespace: 'default', name: 'a' }] },
+}

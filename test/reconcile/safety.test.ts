@@ -16,7 +16,7 @@ import {
   volumeData,
 } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
-import { blocks, codes, GONE, kinds, mirrorPod, plan } from './planned.ts'
+import { blocks, codes, GONE, kinds, mirrorPod, ONE_MANIFEST, plan, RUNNING, WANTS_PV_1, withPod } from './planned.ts'
 
 /** A pod that is gone, with a memory-backed secret volume still mounted. */
 const orphan = (built = node()): NodeBuilder => built.mount(`pods/${GONE}/volumes/kubernetes.io~secret/s`)
@@ -58,11 +58,10 @@ describe('S1 right machine', () => {
     expect(plan(built).inputs.machine).toMatchObject({ matches: true })
   })
 
-  const RUNS = { kubelet: { running: true, mayReturn: true } }
   it.each([
     { name: 'another systemUUID', ids: { systemUUID: 'system-2' }, field: 'systemUUID', value: 'system-1' },
     { name: 'another machineID', ids: { machineID: 'machine-2' }, field: 'machineID', value: 'machine-1' },
-    { name: 'another boot, beside a kubelet', ids: { bootID: 'boot-2', ...RUNS }, field: 'bootID', value: 'boot-1' },
+    { name: 'another boot, beside a kubelet', ids: { bootID: 'boot-2', ...RUNNING }, field: 'bootID', value: 'boot-1' },
   ])('$name contradicts, until it is accepted', ({ ids, field, value }) => {
     const built = orphan()
     built.override = ids as never
@@ -191,10 +190,9 @@ it('S5: an existing pod keeps what it does not want any more', () => {
 })
 
 describe('S5, S17: a driver has bound the volume of somebody else', () => {
-  const claim = { name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }
   /** @param shown the device of what is published for it; `7:2` is another volume's */
   const bound = (shown: string, built = node()): string[] => {
-    built.persistentVolume('pv-1', { handle: 'vol-1' }).livingPod(uid(2), 'app', [claim]).staged('vol-2', '7:2')
+    built.persistentVolume('pv-1', { handle: 'vol-1' }).livingPod(uid(2), 'app', WANTS_PV_1).staged('vol-2', '7:2')
     const made = plan(built.published(uid(2), 'pv-1', shown, { handle: 'vol-1' }))
     expect(made.operations.filter(({ pod }) => pod?.uid === uid(2))).toEqual([])
     return made.problems.flatMap(({ severity, code, message }) =>
@@ -214,12 +212,11 @@ describe('S5, S17: a driver has bound the volume of somebody else', () => {
 })
 
 describe('S5, S14: the PersistentVolume of a mounted volume was created again', () => {
-  const claim = { name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }
   /** Grown as well, so that the driver might be asked to expand the new one at the old one's target. */
   const renewed = (): NodeBuilder => {
     const built = node()
       .persistentVolume('pv-1', { handle: 'new' })
-      .livingPod(uid(2), 'app', [claim])
+      .livingPod(uid(2), 'app', WANTS_PV_1)
       .published(uid(2), 'pv-1', '7:1', { handle: 'old' })
       .staged('old', '7:1')
     built.volumes[0] = {
@@ -319,9 +316,7 @@ describe('S10 static pods', () => {
   const leftover = (): NodeBuilder => node().mount(`pods/${HASH}/volumes/kubernetes.io~secret/s`)
   it('a manifest without its mirror pod freezes directories that are no UUID', () => {
     const built = orphan(leftover())
-    built.override = {
-      staticPods: { path: '/m', readable: true, manifests: [{ file: '/m/a.yaml', namespace: 'default', name: 'a' }] },
-    }
+    built.override = ONE_MANIFEST
     const made = plan(built)
     expect(made.operations.map((each) => each.pod?.uid)).toEqual([GONE])
     expect(codes(made)).toContain('MayBeStatic')
@@ -346,9 +341,6 @@ describe("S10: a mirror pod's annotation is the word of whoever may create pods"
     Object.assign(pod?.metadata ?? {}, { annotations: { 'kubernetes.io/config.mirror': annotation } })
     return built
   }
-  const manifests = {
-    staticPods: { path: '/m', readable: true, manifests: [{ file: '/m/a', namespace: 'default', name: 'a' }] },
-  }
 
   it('nothing is mounted for one whose manifest was not read here', () => {
     const built = mirror('0123456789abcdef0123456789abcdef')
@@ -359,7 +351,7 @@ describe("S10: a mirror pod's annotation is the word of whoever may create pods"
 
   it.each(['../../outside', '..', 'a/b', 'a\nb'])('%j becomes no path', (annotation) => {
     const built = mirror(annotation)
-    built.override = manifests
+    built.override = ONE_MANIFEST
     const paths = plan(built).operations.flatMap(({ paths, steps }) => [...paths, ...steps.map(({ target }) => target)])
     expect(paths.filter((path) => !path.startsWith(`${ROOT}/pods/${uid(7)}/`))).toEqual([])
   })
@@ -414,7 +406,7 @@ describe('S11 a kubelet that runs or may come back', () => {
     ['a time of zero (S28)', 0],
   ])('running: what %s waits', (_name, mtime) => {
     const built = orphan().dir(`pods/${GONE}/volumes`, mtime)
-    built.override = { kubelet: { running: true, mayReturn: true } }
+    built.override = RUNNING
     const made = plan(built)
     expect(made.operations).toEqual([])
     expect(made.waiting.map((each) => each.code)).toEqual(['Settling'])
@@ -748,14 +740,7 @@ describe('S21 detach', () => {
   })
   it('not while a pod wants it by the controller’s rule, used by a container or not', () => {
     const built = attached()
-    built.pod(uid(2), 'app', [])
-    built.pods.at(-1)
-    const pod = built.pods.pop()
-    if (pod !== undefined)
-      built.pods.push({
-        ...pod,
-        spec: { ...pod.spec, volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }] },
-      })
+    withPod(built.pod(uid(2), 'app', []), ({ spec }) => ({ spec: { ...spec, volumes: WANTS_PV_1 } }))
     expect(plan(built).operations).toEqual([])
   })
   it('not while a pod that is gone still runs on it', () => {
@@ -786,8 +771,7 @@ describe('S21 detach', () => {
 })
 
 describe('S22 mount', () => {
-  const wanting = (built = node()): NodeBuilder =>
-    built.livingPod(uid(2), 'app', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
+  const wanting = (built = node()): NodeBuilder => built.livingPod(uid(2), 'app', WANTS_PV_1)
   it('is planned where the volume is attached and in use', () => {
     const made = plan(wanting(node().persistentVolume('pv-1')))
     expect(made.operations.map((each) => [each.kind, each.blocked?.code])).toEqual([['MountVolume', undefined]])

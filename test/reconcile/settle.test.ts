@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Pod } from '../../src/core/model/objects.ts'
 import { HOUR_AGO, NOW, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
-import { kinds, plan } from './planned.ts'
+import { kinds, plan, RUNNING, withPod } from './planned.ts'
 
 const ENDED = uid(3)
 const BEFORE = '2026-11-21T10:30:00Z'
@@ -10,9 +10,8 @@ const BEFORE = '2026-11-21T10:30:00Z'
 /** A pod in the list of which nothing runs, its CSI volume still mounted; all of it on disk an hour old. */
 const ended = (metadata: Partial<Pod['metadata']>, status: Pod['status'] = {}): NodeBuilder => {
   const built = node().pod(ENDED, 'job').dir(`pods/${ENDED}`).published(ENDED, 'pv-1', '7:1')
-  const pod = built.pods.pop() as Pod
-  built.pods.push({ ...pod, metadata: { ...pod.metadata, ...metadata }, status: { ...pod.status, ...status } })
-  built.override = { kubelet: { running: true, mayReturn: true } }
+  withPod(built, (was) => ({ metadata: { ...was.metadata, ...metadata }, status: { ...was.status, ...status } }))
+  built.override = RUNNING
   return built
 }
 const ready = (lastTransitionTime: string) => [{ type: 'Ready', status: 'False', lastTransitionTime }]
@@ -74,7 +73,7 @@ describe('S11 settle time of a pod that is finished', () => {
     { name: 'behind it', clockSkewMs: 300_000, settled: true },
   ])('what changed on disk an hour ago, where this host’s clock is $name (S28)', (row) => {
     const built = node().dir(`pods/${ENDED}`, HOUR_AGO).published(ENDED, 'pv-1', '7:1')
-    built.override = { kubelet: { running: true, mayReturn: true } }
+    built.override = RUNNING
     built.overrideApi = { clockSkewMs: row.clockSkewMs }
     expect(kinds(plan(built))).toEqual(row.settled ? ['UnmountVolume'] : [])
   })

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { StaticPodsSnapshot } from '../../src/core/model/snapshot.ts'
 import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
-import { kinds, mirrorPod, plan } from './planned.ts'
+import { kinds, mirrorPod, plan, withPod } from './planned.ts'
 
 const OLD = '0123456789abcdef0123456789abcdef'
 const NEW = 'fedcba9876543210fedcba9876543210'
@@ -106,9 +106,8 @@ describe('R220 a static pod that has run to its end', () => {
       .mount(secret)
       .link(`${secret}/..data`, '..2026_11_21_02_15_54.36')
       .file(`pods/${OLD}/plugins/kubernetes.io~empty-dir/wrapped_s/ready`)
-    const pod = built.pods.pop()
-    if (pod !== undefined)
-      built.pods.push({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: '2026-11-21T10:30:00Z' } })
+    const deletionTimestamp = '2026-11-21T10:30:00Z'
+    withPod(built, ({ metadata }) => ({ metadata: { ...metadata, deletionTimestamp } }))
     expect(plan(built, { orphans: true }).operations).toEqual([])
   })
 })

@@ -1,7 +1,19 @@
 /** Volumes of pods that must not be disturbed, where their records are lost (S9, S21, R817, R827): not known is in use. */
 import { describe, expect, it } from 'vitest'
 import { type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
-import { BLOCK, blocked, kinds, mappedBlock, mirrorPod, only, plan, waits } from './planned.ts'
+import {
+  BLOCK,
+  blocked,
+  kinds,
+  mappedBlock,
+  mirrorPod,
+  ONE_MANIFEST,
+  only,
+  plan,
+  WANTS_PV_1,
+  waits,
+  withPod,
+} from './planned.ts'
 
 const OLD = uid(9)
 const CSI = `pods/${OLD}/volumes/kubernetes.io~csi`
@@ -73,19 +85,16 @@ describe('a volume that could not be identified may be any', () => {
     ['mounted', (built) => built.published(uid(2), 'pv-1', '7:1', { stateFile: false }).staged('vol-1', '7:1')],
     ['a sub-path of it', (built) => built.mount(`pods/${uid(2)}/volume-subpaths/pv-1/c/0`, { dev: '7:1' })],
   ])('what a listed pod wants is known by its name: %s', (_name, change) => {
-    const built = node()
-      .persistentVolume('pv-1', { handle: 'vol-1' })
-      .livingPod(uid(2), 'app', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
+    const built = node().persistentVolume('pv-1', { handle: 'vol-1' }).livingPod(uid(2), 'app', WANTS_PV_1)
     const made = plan(change(built).persistentVolume('pv-2', { attached: false }).staged('pv-2', '7:2'))
     expect(kinds(made)).toContain('UnmountDevice')
   })
   it('a block map of a listed pod is known by its name, too', () => {
     const built = node()
       .persistentVolume('pv-1', { handle: 'vol-1', mode: 'Block' })
-      .livingPod(uid(2), 'app', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
-    const pod = built.pods.pop()
-    if (pod !== undefined)
-      built.pods.push({ ...pod, spec: { ...pod.spec, containers: [{ name: 'c', volumeDevices: [{ name: 'v' }] }] } })
+      .livingPod(uid(2), 'app', WANTS_PV_1)
+    const containers = [{ name: 'c', volumeDevices: [{ name: 'v', devicePath: '/dev/v' }] }]
+    withPod(built, ({ spec }) => ({ spec: { ...spec, containers } }))
     expect(kinds(plan(mappedBlock(built, uid(2)).staged('vol-2', '7:2')))).toContain('UnmountDevice')
     expect(blocked(plan(mappedBlock(built, uid(2), 'pv-x')))).toContainEqual('UnmountDevice MayBeInUse')
   })
@@ -182,9 +191,7 @@ describe('S9: what runs counts, with or without a directory', () => {
     const HASH = '0123456789abcdef0123456789abcdef'
     const built = idle().running(HASH)
     built.pods.push(mirrorPod('a-node-1', HASH))
-    built.override = {
-      staticPods: { path: '/m', readable: true, manifests: [{ file: '/m/a.yaml', namespace: 'default', name: 'a' }] },
-    }
+    built.override = ONE_MANIFEST
     expect(kinds(plan(built))).toEqual(['UnmountDevice', 'DetachVolume'])
   })
 })

@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest'
 import { csiGlobalDir } from '../../../src/core/names/volume-names.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid, volumeData } from '../../helpers/node-builder.ts'
-import { blocked, GONE, kinds, only, plan } from '../planned.ts'
+import { blocked, GONE, kinds, only, plan, WANTS_PV_1 } from '../planned.ts'
 
 const HANDLE = '0001-ceph-vol'
 const DIR = csiGlobalDir(DRIVER, HANDLE)
@@ -67,9 +67,7 @@ describe('a file system staged below globalmount', () => {
   ])('$name', ({ built, want }) => expect(blocked(plan(built))).toEqual(want))
 
   it('stays while a living pod has it', () => {
-    const built = staged()
-      .persistentVolume('pv-1', { handle: HANDLE })
-      .livingPod(uid(2), 'app', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
+    const built = staged().persistentVolume('pv-1', { handle: HANDLE }).livingPod(uid(2), 'app', WANTS_PV_1)
     expect(plan(published(built, uid(2)), { orphans: true }).operations).toEqual([])
   })
   it('after a reboot: the driver is asked with what it left', () => {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { csiGlobalDir } from '../../../src/core/names/volume-names.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid, volumeData } from '../../helpers/node-builder.ts'
-import { blocked, kinds, only, plan } from '../planned.ts'
+import { blocked, kinds, only, plan, WANTS_PV_1 } from '../planned.ts'
 
 const GONE = uid(9)
 
@@ -28,7 +28,7 @@ describe('S17: a state file is compared with what is mounted', () => {
   /** A pod that lives has vol-1, of device 7:1; the file of one that is gone names the same volume. */
   const beside = (dev: string, fsType = 'ext4'): NodeBuilder => {
     const built = node().persistentVolume('pv-1', { handle: 'vol-1' })
-    built.livingPod(LIVING, 'web', [{ name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
+    built.livingPod(LIVING, 'web', WANTS_PV_1)
     built.staged('vol-1', '7:1').published(LIVING, 'pv-1', '7:1', { handle: 'vol-1' })
     const dir = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`
     return built.mount(`${dir}/mount`, { dev, fsType }).file(`${dir}/vol_data.json`, volumeData('pv-1', 'vol-1'))
@@ -134,16 +134,15 @@ describe('S17: nothing is mounted, so that there is no device to compare', () =>
       .dir(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`)
       .persistentVolume('pv-1', { handle: 'new', attached: false })
       .staged('new', '7:1')
-  const claim = { name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }
   it('a PersistentVolume of that name that is staged for nobody else confirms it (O6)', () => {
     expect(kinds(plan(emptied()))).toEqual(['CleanOrphanVolume', 'UnmountDevice'])
   })
   it.each<[string, (built: NodeBuilder) => NodeBuilder]>([
     [
       'another pod has it',
-      (built) => built.livingPod(uid(2), 'app', [claim]).published(uid(2), 'pv-1', '7:1', { handle: 'new' }),
+      (built) => built.livingPod(uid(2), 'app', WANTS_PV_1).published(uid(2), 'pv-1', '7:1', { handle: 'new' }),
     ],
-    ['another pod wants it', (built) => built.livingPod(uid(2), 'app', [claim])],
+    ['another pod wants it', (built) => built.livingPod(uid(2), 'app', WANTS_PV_1)],
     ['another pod that is gone had it', (built) => built.published(uid(8), 'pv-1', '7:1', { handle: 'new' })],
 
     [

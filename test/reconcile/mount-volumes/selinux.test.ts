@@ -5,7 +5,7 @@ import { csiGlobalDir } from '../../../src/core/names/volume-names.ts'
 import { planNode } from '../../../src/core/reconcile/plan-node.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../../helpers/node-builder.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
-import { blocked, withSource } from '../planned.ts'
+import { blocked, withPod, withSource } from '../planned.ts'
 
 const FILE_LABEL = 'system_u:object_r:container_file_t:s0'
 const ON = { enabled: true, fileLabel: FILE_LABEL }
@@ -26,13 +26,10 @@ interface Given {
 function scene({ selinux = ON, modes = ['ReadWriteOncePod'], driver, pod, containers = [{}], gate }: Given = {}) {
   const built = node().persistentVolume('pv-1', { accessModes: modes })
   built.pod(uid(2), 'app', [{ name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
-  const made = built.pods.pop()
-  if (made === undefined) throw new Error('no pod')
   const volumeMounts = [{ name: 'data', mountPath: '/data' }]
-  built.pods.push({
-    ...made,
+  withPod(built, ({ spec }) => ({
     spec: {
-      ...made.spec,
+      ...spec,
       securityContext: pod ?? { seLinuxOptions: { level: LEVEL } },
       containers: containers.map((seLinuxOptions, index) => ({
         name: `c${index}`,
@@ -40,7 +37,7 @@ function scene({ selinux = ON, modes = ['ReadWriteOncePod'], driver, pod, contai
         securityContext: Object.keys(seLinuxOptions).length === 0 ? {} : { seLinuxOptions },
       })),
     },
-  })
+  }))
   built.override = {
     ...(selinux === null ? {} : { selinux }),
     ...(gate === undefined
@@ -187,9 +184,7 @@ function shared(first: object, second: object, given: Given = {}) {
   const one = made.built.pods.at(-1)
   if (one === undefined) throw new Error('no pod')
   made.built.livingPod(uid(3), 'other', one.spec.volumes as never)
-  const other = made.built.pods.pop()
-  if (other === undefined) throw new Error('no pod')
-  made.built.pods.push({ ...other, spec: { ...one.spec, securityContext: second } })
+  withPod(made.built, () => ({ spec: { ...one.spec, securityContext: second } }))
   return made
 }
 
