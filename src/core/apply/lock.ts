@@ -3,7 +3,7 @@
  * that process has ended (or its pid was reused), the lock is taken over.
  */
 import { randomUUID } from 'node:crypto'
-import { closeSync, linkSync, renameSync, rmSync, statSync, unlinkSync } from 'node:fs'
+import { closeSync, linkSync, renameSync, statSync, unlinkSync } from 'node:fs'
 import { posix } from 'node:path'
 import { errnoOf, errorMessage, VolctlError } from '../errors/errors.ts'
 import { diskTrouble, troubleText } from '../files/disk-trouble.ts'
@@ -120,16 +120,18 @@ function acquire(place: Place, name: string, me: LockOwner, depth = 0): Lock {
 function write(file: string, me: LockOwner, put: typeof linkSync | typeof renameSync): boolean {
   const draft = `${file}.${randomUUID()}`
   const fd = createNew(draft, 0o600)
+  let isLeft = true
   try {
     writeAll(fd, `${JSON.stringify(me)}\n`)
     put(draft, file)
+    isLeft = put === linkSync
     return true
   } catch (error) {
     if (errnoOf(error) === 'EEXIST') return false
     throw error
   } finally {
     closeSync(fd)
-    rmSync(draft, { force: true })
+    if (isLeft) unlinkSync(draft)
   }
 }
 
