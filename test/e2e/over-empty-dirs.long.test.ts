@@ -32,7 +32,7 @@ it("S18, S20: without --lazy nothing of it is touched; with it the pod's directo
   const dir = makeEmptyDir(pod, 'cache', 'disk')
   writeFileSync(join(dir, 'below.txt'), 'hidden by the mount\n')
   await (await startFuse(dir)).kill()
-  const hint = (flags: string) => expect.stringMatching(`volctl plan ${flags}--lazy 'ROOT/pods/.*~empty-dir/cache'$`)
+  const hint = (flags: string) => expect.stringMatching(`volctl plan ${flags}--lazy ROOT/pods/.*~empty-dir/cache$`)
   const blocked = ['UnmountVolume DeadMount']
   expect(await planned(scene, uid)).toEqual({ operations: blocked, hint: hint('') })
   expect(await planned(scene, uid, '--orphans')).toEqual({ operations: blocked, hint: hint('--orphans ') })
