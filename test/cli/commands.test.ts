@@ -1,4 +1,4 @@
-/** What volctl tells people to type: commands and flags that exist, with nothing behind them, and to a shell the words that were meant (S37), whatever the names in them are. */
+/** What volctl tells people to type exists, has nothing behind it, and is to a shell the words that were meant, whatever the names (S37). */
 import { execFileSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

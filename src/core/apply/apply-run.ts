@@ -278,11 +278,6 @@ function noTimeLeft(): OperationRefused {
   })
 }
 
-/**
- * The look for users of what the plan's steps are about. Deletions that begin within a short time share a look: an apply may have thousands (S12,
- * S26).
- */
-
 /** An answer that several operations may share for a short time. */
 class Shared<T> {
   readonly #ask: () => Promise<T>
@@ -310,9 +305,13 @@ class Shared<T> {
 /** A look is valid for this long; if it took longer (a node with thousands of processes), for as long as it took. */
 const AGE_MS = 200
 const MOST_AGE_MS = 1000
-/** If something cannot be seen, every deletion is refused. With a process that hangs, each look takes the whole limit, so it is not repeated soon. */
+/** If something cannot be seen, every deletion is refused. A process that hangs takes the whole limit of a look: it is not repeated soon. */
 const REFUSING_AGE_MS = 30_000
 
+/**
+ * The look for users of what the plan's steps are about. Deletions that begin within a short time share a look: an apply may have
+ * thousands (S12, S26).
+ */
 class SharedLook {
   readonly #plan: Plan
   readonly #context: ApplyContext

@@ -118,7 +118,7 @@ function driverSeesToGroup({ bringUp: { csi } }: StepContext): boolean {
   return csi?.capabilities.includes('VOLUME_MOUNT_GROUP') === true
 }
 
-/** Checks the type of a hostPath, and makes the directory or file that the type asks for (P58). */
+// Checks the type of a hostPath, and makes the directory or file that the type asks for (P58).
 
 /**
  * Looks again, and makes what is missing. The path is the host's own, and its file system may hang, so child processes do

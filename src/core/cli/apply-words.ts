@@ -58,12 +58,17 @@ function lastFailed(directory: unknown): Given['failed'] {
 /** What the next steps of a command go by. @param flags that narrow it, in the words that apply takes */
 export function givenBy(flags: Readonly<Record<string, unknown>>, settleMs: number): Given {
   const { snapshot } = flags
+  let failed: Given['failed']
   return {
     words: applyWords(flags),
     wordsOnNode: wordsOnNode(flags),
     reading: applyWords({ kubeconfig: flags.kubeconfig, context: flags.context }),
     settleMs,
-    failed: snapshot === undefined ? lastFailed(flags.journal) : [],
+    // Most plans advise nothing that an apply could have failed at.
+    get failed() {
+      failed ??= snapshot === undefined ? lastFailed(flags.journal) : []
+      return failed
+    },
     snapshot: typeof snapshot === 'string' ? again(snapshot) : undefined,
   }
 }

@@ -147,10 +147,8 @@ function otherBlockVolume(
   }
 }
 
-/**
- * Raw block volumes of plugins whose map directories are named after the device, and the pods' links after the volume, such
- * as iSCSI and FC (P79, P83, P84, P104): evidence shows which belong together, not the names.
- */
+// Raw block volumes of plugins whose map directories are named after the device, and the pods' links after the volume, such as iSCSI and FC
+// (P79, P83, P84, P104): evidence shows which belong together, not the names.
 
 /** A pod's link to the device: pods/UID/volumeDevices/PLUGIN/NAME. */
 interface Link {

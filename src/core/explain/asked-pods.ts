@@ -106,7 +106,6 @@ function inNamespace(what: string, namespace: string | undefined): string {
 }
 
 /** The answer with who holds it, as the live node shows it: more than those who are in the way of an operation, which its block names. */
-
 export function withHolders(explanation: Explanation, found: Holders, nameOf: NameOf): Explanation {
   const { processes, namespaces, loops, kernel, unseen } = found
   const holders: HoldersView = {

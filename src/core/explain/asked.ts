@@ -145,7 +145,7 @@ function notFound({ inputs, classes }: PlanContext, candidates: readonly Candida
   })
 }
 
-/** What somebody may have meant who named nothing: of another namespace, of another kind, or written a little otherwise. */
+// What somebody may have meant who named nothing: of another namespace, of another kind, or written a little otherwise.
 
 /** What a wrong namespace and a wrong kind count, in letters. */
 const OTHER_NAMESPACE = 0.3
@@ -211,7 +211,7 @@ function nearest(names: readonly string[], wanted: string): number | undefined {
   return scores.length === 0 ? undefined : Math.min(...scores)
 }
 
-/** What a thing is, and where that was learned. Never what a secret, or an object's attributes or annotations, hold. */
+// What a thing is, and where that was learned. Never what a secret, or an object's attributes or annotations, hold.
 
 /** Facts of the object that was asked for; those of the volume behind it are the volume's (describe-volume.ts). */
 function identityOf(context: PlanContext, target: Target, volume: VolumeRow | undefined): Fact[] {

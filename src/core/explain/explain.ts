@@ -298,7 +298,7 @@ function noPodOf({ name }: DriverView): string {
   return `no pod of this node has ${name}'s directory: see whether its DaemonSet is to run here`
 }
 
-/** What is said of a pod: how it is judged, and what is to be known or done that no plan says. */
+// What is said of a pod: how it is judged, and what is to be known or done that no plan says.
 
 /** @param uids of pods that are explained as a whole */
 function podNotes(
@@ -365,7 +365,7 @@ function podView({ classes, witnesses }: PlanContext, uid: string): PodView | un
   }
 }
 
-/** Why nothing is to be done, and why nothing may be. */
+// Why nothing is to be done, and why nothing may be.
 
 /** For a pod that is terminating, or that may still run (S9, S10). */
 function untouchable({ classes, witnesses }: PlanContext, { pods }: Scope): Verdict | undefined {

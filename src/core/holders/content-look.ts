@@ -1,6 +1,7 @@
 /**
  * One look for everybody who may use the content of a directory under another name (S12): processes, mounts and overlays of
- * every namespace, loop devices, swap files, NFS exports, hostPaths, unix sockets, mounted images. It serves all directories that are asked about right after it.
+ * every namespace, loop devices, swap files, NFS exports, hostPaths, unix sockets, mounted images. It serves all directories that are
+ * asked about right after it.
  */
 
 import { undeletedPath } from '../mountinfo/deleted.ts'
@@ -115,10 +116,8 @@ function isSure({ backingFile, file }: LoopFile, ours: View): boolean {
   return inode !== undefined && backingFile !== '/' && (file === undefined || file.inode === inode)
 }
 
-/**
- * Where the layers of overlays are (S12). The path in an overlay's option is one in the namespace and root of the process that
- * mounted it, which may have ended. So it counts in every namespace that has the overlay, with links followed and without.
- */
+// Where the layers of overlays are (S12). The path in an overlay's option is one in the namespace and root of the process that mounted it,
+// which may have ended. So it counts in every namespace that has the overlay, with links followed and without.
 
 type Placed = readonly (readonly [Layer, Location | undefined])[]
 

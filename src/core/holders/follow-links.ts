@@ -117,8 +117,9 @@ export function systemMounts(table: MountTable): MountInfo[] {
 }
 
 /**
- * Device numbers of file systems that cannot hang, in tables of the node: they are of a local kind, and so is all that they stand on (S36). Layers of overlays, and the files of loop devices, are looked for by their text alone. A
- * relative layer is where the absolute ones are: who mounted it is root.
+ * Device numbers of file systems that cannot hang, in tables of the node: they are of a local kind, and so is all that they stand on
+ * (S36). Layers of overlays, and the files of loop devices, are looked for by their text alone. A relative layer is where the absolute
+ * ones are: who mounted it is root.
  *
  * @param tables our own first
  */

@@ -124,13 +124,10 @@ export function describeUse({ mount, how, layer }: MountUse): string {
     : `the ${mount.fsType} mount on ${on}, which is inside the directory`
 }
 
-/**
- * The directories that overlay mounts are made of, by the options that the kernel shows (ovl_show_options).
- *
- * The paths are those given to mount(2), in the namespace and working directory of the process that mounted, which the kernel
- * does not show. mountinfo's own escapes are decoded already. Overlay adds another escape (a backslash before a colon, a
- * comma or a backslash), but newer kernels use it in some options only. So both readings count.
- */
+// The directories that overlay mounts are made of, by the options that the kernel shows (ovl_show_options).
+// The paths are those given to mount(2), in the namespace and working directory of the process that mounted, which the kernel does not
+// show. mountinfo's own escapes are decoded already. Overlay adds another escape (a backslash before a colon, a comma or a backslash), but
+// newer kernels use it in some options only. So both readings count.
 
 export interface Layer {
   readonly mount: MountInfo

@@ -21,6 +21,11 @@ export function kubectl(...words: readonly string[]): string {
   return commandLine('kubectl', ...words)
 }
 
+/** @param more how they are shown */
+export function podsOn(node: string, ...more: readonly string[]): string {
+  return kubectl('get', 'pods', '-A', ...more, '--field-selector', `spec.nodeName=${node}`)
+}
+
 /** In quotes only where a shell needs them; what a terminal would not show as it is (terminal-safe.ts), by its bytes. */
 export function shellWord(word: string): string {
   if (/^(?!~)(?:(?![=:]~)[\w@%+=:,./^~-])+$/.test(word)) return word

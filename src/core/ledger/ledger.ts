@@ -273,7 +273,6 @@ class KnownHandles {
 }
 
 /** What pods want, by what it is looked up by: each index is made with the first question. */
-
 class Wanted {
   readonly #desired: DesiredState
   #byUniqueName: ReadonlyMap<string, readonly VolumeToMount[]> | undefined

@@ -12,7 +12,7 @@ export const TESTED_MINORS = { first: 34, last: 37 } as const
 /** What the rules were read from: a kubelet whose version is not known counts as one. */
 const RULES_FROM = 36
 
-export interface KubeletVersion {
+interface KubeletVersion {
   readonly text: string
   readonly major: number
   readonly minor: number
@@ -24,10 +24,6 @@ export function kubeletVersion(node: Node | null | undefined): KubeletVersion | 
   const found = /^v?(\d+)\.(\d+)/.exec(text ?? '')
   if (text === undefined || found === null) return undefined
   return { text, major: Number(found[1]), minor: Number(found[2]) }
-}
-
-export function isTested({ major, minor }: KubeletVersion): boolean {
-  return major === 1 && minor >= TESTED_MINORS.first && minor <= TESTED_MINORS.last
 }
 
 type Period = readonly [fromMinor: number, stage: 'alpha' | 'beta' | 'GA' | 'locked', isOn: boolean]
@@ -50,7 +46,7 @@ const GATES = {
   EmptyDirVolumeMode: [[37, 'alpha', false]],
   AtomicWriteVolumeUserFields: [[37, 'alpha', false]],
   CSIGlobalMountReconstruction: [[38, 'alpha', false]],
-} as const satisfies Readonly<Record<string, readonly Period[]>>
+} as const
 
 /**
  * Whether this node's kubelet has the feature: by an entry of its own configuration, else by the one for all gates that are beta (or

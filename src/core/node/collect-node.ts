@@ -315,7 +315,7 @@ function kubeletOf(
   return { ...withSignsOfLife(local, api, Date.parse(capturedAt)), ...named }
 }
 
-/** flexVolume drivers that are installed on this node, in the directory where its kubelet looks for them (P85). */
+// flexVolume drivers that are installed on this node, in the directory where its kubelet looks for them (P85).
 
 const DEFAULT_DIRECTORY = '/usr/libexec/kubernetes/kubelet-plugins/volume/exec'
 
@@ -356,7 +356,7 @@ function whyNotExecutable(path: string): string | undefined {
   }
 }
 
-/** Facts about pods that have not ended, from the API, that decide which of their files a plan must read. */
+// Facts about pods that have not ended, from the API, that decide which of their files a plan must read.
 
 /**
  * The pods that the API lists and that have not ended, by on-disk UID. The volumes of a Finished pod are treated like those of
@@ -377,7 +377,7 @@ export function livingVolumes(api: ApiSnapshot): ReadonlyMap<string, LivingPod> 
   return new Map([...livingPods(api.pods)].map(([uid, pod]) => [uid, volumesOf(pod)]))
 }
 
-/** The SELinux label of containers' files on this host (C68), read as the kubelet's own library reads it. */
+// The SELinux label of containers' files on this host (C68), read as the kubelet's own library reads it.
 
 /** Read first; otherwise lxc_contexts of the policy. */
 const CONTAINER_CONTEXTS = '/usr/share/containers/selinux/contexts'

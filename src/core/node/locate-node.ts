@@ -201,7 +201,10 @@ interface OwnNodeName {
   readonly from: NodeNameFrom
 }
 
-/** The name that this host's kubelet uses (S1, N13). Undefined also for a root directory without a process or unit: how its kubelet is started is unknown. */
+/**
+ * The name that this host's kubelet uses (S1, N13). Undefined also for a root directory without a process or unit: how its kubelet is
+ * started is unknown.
+ */
 export async function ownNodeName(kubelet: KubeletCandidate | undefined): Promise<OwnNodeName | undefined> {
   if (kubelet === undefined) return undefined
   if (kubelet.isNamed) return { name: kubelet.nodeName, from: 'flag' }
@@ -220,10 +223,7 @@ async function nameInKubeconfig(path: string): Promise<string | undefined> {
   return nodeNameInKubeconfig(path)
 }
 
-/**
- * Where this node's container runtime listens: by --runtime-endpoint, otherwise by the kubelet's or crictl(1)'s configuration
- * (S8, S9).
- */
+// Where this node's container runtime listens: by --runtime-endpoint, otherwise by the kubelet's or crictl(1)'s configuration (S8, S9).
 
 /** crictl's own configuration file. */
 const CRICTL_CONFIG = '/etc/crictl.yaml'

@@ -122,10 +122,11 @@ export function unseenOf(pids: readonly number[], text: string): Unseen {
 
 /** Namespaces whose mounts are unknown: the first, and how many there are. */
 export function unseenNamespaces(others: readonly OtherNamespace[]): Unseen[] {
-  const [first, ...more] = others.filter(({ unseen }) => unseen !== undefined)
+  const hidden = others.filter(({ unseen }) => unseen !== undefined)
+  const [first, ...more] = hidden
   if (first === undefined) return []
   const whose = `${first.process} (pid ${first.pid})${more.length === 0 ? '' : ` and of ${count(more.length, 'other')}`}`
-  const pids = [first, ...more].map(({ pid }) => pid)
+  const pids = hidden.map(({ pid }) => pid)
   return [unseenOf(pids, `the mount namespace of ${whose} could not be read: ${first.unseen}`)]
 }
 

@@ -68,19 +68,17 @@ function tooLarge(most: number): JsonLimitError {
   return new JsonLimitError('TooLarge', `is larger than ${most} bytes`)
 }
 
-/**
- * Looks over JSON before it is parsed: how deep it is nested, and what its values cost. JSON.parse itself has no bounds: it copes with
- * any depth, but code that then walks the value ends in a RangeError, and two bytes of text can become a hundred of memory. The scan
- * counts commas and brackets, which makes one for each value or a little more, and two things that cost V8 much more than a value:
- *
- * - a name that follows the names before it in its object in a new order counts ten: V8 keeps a shape for each such order.
- *   Real documents have few, a snapshot some 400, whether of 15,000 values or of a million;
- * - a name that begins with a digit counts three: V8 keeps one table for each object with an index.
- *
- * It takes 115 to 145 ms for a snapshot of 60 MB with 1.2 million values (410 to 510 MB/s), JSON.parse 160 to 210. It goes
- * through texts byte by byte: finding their ends with indexOf is no faster for short texts, which JSON mostly has, and slows
- * down to 40 MB/s for texts full of escaped quotes.
- */
+// Looks over JSON before it is parsed: how deep it is nested, and what its values cost. JSON.parse itself has no bounds: it copes with
+// any depth, but code that then walks the value ends in a RangeError, and two bytes of text can become a hundred of memory. The scan
+// counts commas and brackets, which makes one for each value or a little more, and two things that cost V8 much more than a value:
+//
+// - a name that follows the names before it in its object in a new order counts ten: V8 keeps a shape for each such order.
+//   Real documents have few, a snapshot some 400, whether of 15,000 values or of a million;
+// - a name that begins with a digit counts three: V8 keeps one table for each object with an index.
+//
+// It takes 115 to 145 ms for a snapshot of 60 MB with 1.2 million values (410 to 510 MB/s), JSON.parse 160 to 210. It goes
+// through texts byte by byte: finding their ends with indexOf is no faster for short texts, which JSON mostly has, and slows
+// down to 40 MB/s for texts full of escaped quotes.
 
 /** Its message continues a sentence that begins with the document's name. */
 export class JsonLimitError extends Error {

@@ -212,7 +212,7 @@ function deletedText(outcomes: readonly Outcome[], { operations }: Pick<Plan, 'o
   ].join('')
 }
 
-/** The answer at the end of an apply: that of the fresh look; next comes what lifts the first thing that failed. */
+// The answer at the end of an apply: that of the fresh look; next comes what lifts the first thing that failed.
 
 interface Ended {
   readonly outcomes: readonly Outcome[]

@@ -51,7 +51,7 @@ export function isUtf8Locale({ LC_ALL, LC_CTYPE, LANG }: Readonly<Record<string,
   return /utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || '')
 }
 
-/** How much room a text takes on a terminal. */
+// How much room a text takes on a terminal.
 
 /**
  * Whether the text takes more lines than the terminal has beside the shell's prompt. A terminal that does not say its size, or half

@@ -131,7 +131,7 @@ function countsLine({ rows, summary }: Status, isWell: boolean): string {
   return `${counted.join('; ')}.`
 }
 
-/** The columns of `volctl status`, and the order in which they give way where the terminal is narrow. */
+// The columns of `volctl status`, and the order in which they give way where the terminal is narrow.
 
 /** @param says what each row comes to, in a few words */
 function nodeTable(
@@ -257,7 +257,7 @@ function colourOf(state: VerdictState, { paint }: Screen): (text: string) => str
   return state === 'error' || state === 'blocked' ? paint.bad : paint.warn
 }
 
-/** What a table says of one of its rows, in a few words: what is ready, or what the worst of its causes comes to. */
+// What a table says of one of its rows, in a few words: what is ready, or what the worst of its causes comes to.
 
 interface Judged {
   readonly verdict: { readonly state: string }

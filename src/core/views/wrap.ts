@@ -45,10 +45,8 @@ function linesOf(text: string, width: number): string[] {
   return lines
 }
 
-/**
- * Command lines inside prose, which are not to be broken on a screen: what stands on two lines cannot be copied. A command
- * begins with a program that volctl advises people to use, and ends before the sentence goes on.
- */
+// Command lines inside prose, which are not to be broken on a screen: what stands on two lines cannot be copied. A command begins with a
+// program that volctl advises people to use, and ends before the sentence goes on.
 
 /** Each program with what may follow: behind other words it is a noun ("volctl leaves", "mount points"). */
 const BEGINS = new RegExp(

@@ -95,7 +95,10 @@ const SEEN = 'kubernetes.io/config.seen'
 const SOURCE = 'kubernetes.io/config.source'
 const MIRROR = 'kubernetes.io/config.mirror'
 
-/** Right before it is written (S26, P54). A failure to read an object is recorded as Unknown: an optional object must not pass for absent (S3). */
+/**
+ * Right before it is written (S26, P54). A failure to read an object is recorded as Unknown: an optional object must not pass for absent
+ * (S3).
+ */
 async function fetchContent({ pod, source }: VolumeToMount, cluster: Cluster): Promise<FreshObjects> {
   const sources = source === undefined ? [] : projections(source)
   const items = sources.flatMap(({ downwardAPI }) => downwardAPI?.items ?? [])
@@ -187,7 +190,10 @@ async function token({ audience, expirationSeconds }: TokenSource, pod: Pod, clu
   return made?.token
 }
 
-/** After a look at its place and its users (S12). An emptyDir's files go only where the plan has counted them (S13): otherwise only directories were there. */
+/**
+ * After a look at its place and its users (S12). An emptyDir's files go only where the plan has counted them (S13): otherwise only
+ * directories were there.
+ */
 export async function deleteContentStep(step: Step, run: StepContext): Promise<Deleted> {
   const { around, host, signal, operation } = run
   const mount = containingMount(around.table, step.target)

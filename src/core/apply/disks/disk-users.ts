@@ -219,7 +219,7 @@ export function namesBehind(mount: Pick<MountInfo, 'dev' | 'fsType' | 'root' | '
   return [...new Set(named.flatMap((name) => [name, ...tree.devicesBeside(name)]))]
 }
 
-/** Which processes use file systems, or have devices open or mapped: what cannot be seen counts as use (S3, S21). */
+// Which processes use file systems, or have devices open or mapped: what cannot be seen counts as use (S3, S21).
 
 /** The numbers under which a device can be open: its own, and those of its generic character devices. */
 export function numbersOf({ dev, characters }: BlockNode): string[] {
@@ -245,7 +245,7 @@ export function requireSeen({ unseen }: Uses, what: ReadonlySet<string>): void {
   )
 }
 
-/** Finds loop devices on a disk, whatever name their backing file has here (S21, S25). */
+// Finds loop devices on a disk, whatever name their backing file has here (S21, S25).
 
 /** Who or what uses a disk. */
 export interface DiskUser extends UsedBy {

@@ -96,7 +96,7 @@ function firstMount(run: StepContext, find: (table: MountTable) => readonly Moun
   return undefined
 }
 
-/** Who uses a volume that is only a directory of one of the node's own file systems (O36). */
+// Who uses a volume that is only a directory of one of the node's own file systems (O36).
 
 type Directory = Pick<SeenLayer, 'dev' | 'root'>
 

@@ -163,10 +163,8 @@ export async function requireNothingUnexplained(run: StepContext): Promise<void>
 
 const nameOf = ({ volume }: Operation): string => volume?.name ?? 'the volume'
 
-/**
- * Block devices in use here that belong to nothing known: each may be that of a volume whose device is unknown (S21). Known
- * are the devices of the system directories, those that fstab names, image files, and the volumes of this node.
- */
+// Block devices in use here that belong to nothing known: each may be that of a volume whose device is unknown (S21). Known are the devices
+// of the system directories, those that fstab names, image files, and the volumes of this node.
 
 interface UnexplainedDevice {
   /** As the kernel calls it: sdb1. */

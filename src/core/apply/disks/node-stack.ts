@@ -108,7 +108,6 @@ function isKubelets(path: string): boolean {
  * What must be unused before a volume is detached or removed: whole disks, file systems without a disk, directories (S21,
  * O36).
  */
-
 export interface VolumeDevices {
   /** "major:minor" of block devices. */
   readonly disks: readonly string[]

@@ -99,7 +99,7 @@ function failed(message: string, result: CommandResult): StepFailed {
   return new StepFailed('CommandFailed', `${message}: ${firstLineOf(result)}`, { hint: HINT })
 }
 
-/** The SCSI disks behind what an operation, and earlier ones on the same volume, found mounted or mapped (P81). */
+// The SCSI disks behind what an operation, and earlier ones on the same volume, found mounted or mapped (P81).
 
 /**
  * Records the devices of mounts that are about to be unmounted. Only those that are still mounted count: another device

@@ -45,7 +45,7 @@ function unusable(source: string, why: string): StepFailed {
   })
 }
 
-/** Whether a device is free to be mounted: nothing but this volume may use it (S22, S30). */
+// Whether a device is free to be mounted: nothing but this volume may use it (S22, S30).
 
 /**
  * Pods of this node may still have the volume mounted although its global mount is gone (O31). Then mounting the file system

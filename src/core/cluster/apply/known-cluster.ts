@@ -282,7 +282,7 @@ function replace<T extends object, K extends string>(
   for (const each of records) table.add(each)
 }
 
-/** Records by several keys at once, changed in place: 150,000 pods are sorted in once, and not for each operation. */
+// Records by several keys at once, changed in place: 150,000 pods are sorted in once, and not for each operation.
 
 /** Under which texts a record is found, by the name of the key. */
 type KeysOf<T, K extends string> = Readonly<Record<K, (record: T) => readonly string[]>>

@@ -1,5 +1,5 @@
 /** Commands that a person types on a workstation. */
-import { kubectl } from '../../lang/command.ts'
+import { kubectl, podsOn, volctl } from '../../lang/command.ts'
 
 export function describeAttachment(name: string): string {
   return kubectl('describe', 'volumeattachment', name)
@@ -21,8 +21,7 @@ export function lookAtNode(node: string): string {
 
 /** Where a driver is not registered. */
 export function lookAtNodePod(node: string): string {
-  const pods = kubectl('get', 'pods', '-A', '-o', 'wide', '--field-selector', `spec.nodeName=${node}`)
-  return `See whether the driver's node pod runs there, as its DaemonSet says: ${pods}`
+  return `See whether the driver's node pod runs there, as its DaemonSet says: ${podsOn(node, '-o', 'wide')}`
 }
 
 export function credentialFor(verb: string): string {
@@ -52,4 +51,9 @@ export function taintOutOfService(node: string): string {
 
 export function untaintOutOfService(node: string): string {
   return kubectl('taint', 'node', node, 'node.kubernetes.io/out-of-service-')
+}
+
+/** Where a machine is shown to be off, or is gone for good. */
+export function planNodeGone(node: string): string {
+  return volctl('plan', '--cluster', '--node-gone', node)
 }

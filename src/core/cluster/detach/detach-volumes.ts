@@ -6,7 +6,7 @@
  */
 
 import type { Reason } from '../../codes/codes.ts'
-import { kubectl, volctl } from '../../lang/command.ts'
+import { kubectl } from '../../lang/command.ts'
 import { defined } from '../../lang/defined.ts'
 import type { ClusterBlocked, ClusterStep } from '../../plan/cluster-plan.ts'
 import type { Attached } from '../actual/actual-attachments.ts'
@@ -14,7 +14,7 @@ import { attachedRef } from '../context/attached-ref.ts'
 import { type ClusterContext, isControllerAlive, isSettled, nodeOf } from '../context/cluster-context.ts'
 import { isDriverGone, lookAtWhoDetaches } from '../context/drivers.ts'
 import { blockedBy, type ClusterFindings, podRef } from '../context/findings.ts'
-import { credentialFor, describeAttachment, whoCreated } from '../context/kubectl.ts'
+import { credentialFor, describeAttachment, planNodeGone, whoCreated } from '../context/kubectl.ts'
 import { isGivenAsGone, isHeard, readinessOf } from '../context/readiness.ts'
 import { attachmentKey } from '../context/row-keys.ts'
 import type { ClusterAttachment, ClusterNode } from '../model/cluster-state.ts'
@@ -172,7 +172,7 @@ function fromMissingNode(context: ClusterContext, attached: Attached, never: Rea
       'ControllerActs',
       'R734',
       `node ${node} does not exist; the attach/detach controller detaches the volume ${LATEST}`,
-      `If the attachment stays: make sure that the machine is off; then: ${volctl('plan', '--cluster', '--node-gone', node)}`,
+      `If the attachment stays: make sure that the machine is off; then: ${planNodeGone(node)}`,
     )
   }
   if (!isGiven && !isSettled(context, object.createdAt)) return settling(attached)

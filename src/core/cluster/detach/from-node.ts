@@ -7,7 +7,7 @@ import type { ClusterBlocked, Evidence } from '../../plan/cluster-plan.ts'
 import type { Attached } from '../actual/actual-attachments.ts'
 import { type ClusterContext, isSettled } from '../context/cluster-context.ts'
 import { blockedBy } from '../context/findings.ts'
-import { lookAtNode, taintOutOfService, untaintOutOfService } from '../context/kubectl.ts'
+import { lookAtNode, planNodeGone, taintOutOfService, untaintOutOfService } from '../context/kubectl.ts'
 import { isGivenAsGone, readinessOf } from '../context/readiness.ts'
 import type { ClusterNode } from '../model/cluster-state.ts'
 import { timeOf } from '../model/times.ts'
@@ -58,7 +58,7 @@ const ROWS: Readonly<Record<DetachRow, (facts: RowFacts, ended: readonly Evidenc
     blocked: blockedBy(
       'TaintedButReady',
       `node ${node.name} is tainted out-of-service, but its kubelet ${readinessOf(context, node).ready === 'True' ? 'reports that the node is ready' : 'is still heard, and reports the volume in use'}`,
-      `If the machine runs: ${untaintOutOfService(node.name)}; if it is off, once its kubelet has been silent for a minute: ${volctl('plan', '--cluster', '--node-gone', node.name)}`,
+      `If the machine runs: ${untaintOutOfService(node.name)}; if it is off, once its kubelet has been silent for a minute: ${planNodeGone(node.name)}`,
     ),
     controllerWould: 'detach the volume, in use or not, because of the taint',
   }),
@@ -91,7 +91,7 @@ const ROWS: Readonly<Record<DetachRow, (facts: RowFacts, ended: readonly Evidenc
       'NodeUnknown',
       'R731',
       `whether node ${node.name} is ready is not known`,
-      `Look at the node (${kubectl('describe', 'node', node.name)}), and start its kubelet. Once its machine is gone for good: ${kubectl('delete', 'node', node.name)}; then: ${volctl('plan', '--cluster', '--node-gone', node.name)}`,
+      `Look at the node (${kubectl('describe', 'node', node.name)}), and start its kubelet. Once its machine is gone for good: ${kubectl('delete', 'node', node.name)}; then: ${planNodeGone(node.name)}`,
     ),
 }
 

@@ -1,14 +1,13 @@
 /** What is decided about one attachment, and the words for it. */
 
 import type { Reason } from '../../codes/codes.ts'
-import { volctl } from '../../lang/command.ts'
 import { defined } from '../../lang/defined.ts'
 import type { ClusterBlocked, DetachException, Evidence } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { Attached } from '../actual/actual-attachments.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import { blockedBy, type ClusterWait } from '../context/findings.ts'
-import { deletePod } from '../context/kubectl.ts'
+import { deletePod, planNodeGone } from '../context/kubectl.ts'
 
 /** It waits, or it is an operation. */
 export type Verdict = { readonly wait: ClusterWait; readonly rule: string } | Decision
@@ -52,7 +51,7 @@ export function machineIsOff(node: string): string {
 
 /** @param taint another command that does, for a node that exists */
 export function mayWrite(node: string, taint?: string): ClusterBlocked {
-  const gone = volctl('plan', '--cluster', '--node-gone', node)
+  const gone = planNodeGone(node)
   return blockedBy(
     'MachineMayWrite',
     `the machine of node ${node} may still run and write to the volume`,
@@ -65,7 +64,7 @@ export function stillHeard(node: string): ClusterBlocked {
   return blockedBy(
     'MachineMayWrite',
     `the machine of node ${node}, which does not exist in the API, runs: its kubelet is still heard`,
-    `Turn the machine off; once its kubelet has been silent for a minute: ${volctl('plan', '--cluster', '--node-gone', node)}`,
+    `Turn the machine off; once its kubelet has been silent for a minute: ${planNodeGone(node)}`,
   )
 }
 

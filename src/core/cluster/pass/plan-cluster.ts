@@ -134,16 +134,14 @@ function unjudged({ objects }: ClusterContext): ClusterPlan['inputs']['unjudged'
   ]
 }
 
-/**
- * S29 for a cluster: has the API server lost pods, as after a restore from a backup? Then everything looks unwanted.
- *
- * Of D detaches that would be carried out, A attachments that are not being deleted, and U of T pairs of node and volume that are
- * in use by the word of a Node and wanted by no pod, the plan is refused if D > 0 and one of these holds:
- *   1. the API lists no pod at all, and T > 0;
- *   2. U > 10, and U is more than half of T;
- *   3. D > 10, and D is more than a fifth of A.
- * Lifted by --accept-outage D. Filters do not change D: the sign stays the same, however little is to be done of it.
- */
+// S29 for a cluster: has the API server lost pods, as after a restore from a backup? Then everything looks unwanted.
+//
+// Of D detaches that would be carried out, A attachments that are not being deleted, and U of T pairs of node and volume that are
+// in use by the word of a Node and wanted by no pod, the plan is refused if D > 0 and one of these holds:
+//   1. the API lists no pod at all, and T > 0;
+//   2. U > 10, and U is more than half of T;
+//   3. D > 10, and D is more than a fifth of A.
+// Lifted by --accept-outage D. Filters do not change D: the sign stays the same, however little is to be done of it.
 
 const FEW = 10
 const MOST_WITHOUT_POD = 1 / 2

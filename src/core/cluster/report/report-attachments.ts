@@ -1,7 +1,7 @@
 /** VolumeAttachments that are odd in themselves, or that nobody brings to an end. */
 
 import type { ProblemCode } from '../../codes/codes.ts'
-import { kubectl, volctl } from '../../lang/command.ts'
+import { kubectl } from '../../lang/command.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { defined } from '../../lang/defined.ts'
 import type { Severity } from '../../plan/plan.ts'
@@ -11,7 +11,7 @@ import { attachedRef } from '../context/attached-ref.ts'
 import { type ClusterContext, isControllerAlive, isSettled } from '../context/cluster-context.ts'
 import { isDriverGone, lookAtWhoDetaches } from '../context/drivers.ts'
 import type { About, ClusterFindings } from '../context/findings.ts'
-import { describeAttachment, whoCreated } from '../context/kubectl.ts'
+import { describeAttachment, planNodeGone, whoCreated } from '../context/kubectl.ts'
 import { isGivenAsGone } from '../context/readiness.ts'
 import { attachmentKey, volumeOn } from '../context/row-keys.ts'
 import { heldBy, nodesText } from '../context/words.ts'
@@ -84,7 +84,7 @@ function withoutNode(context: ClusterContext, { object: { name, node } }: Attach
   const text = `VolumeAttachment ${name} names node ${node}, which does not exist`
   // What a person has said is not asked for again.
   if (isGivenAsGone(context, node)) return { code: 'AttachmentDangling', text }
-  const order = `make sure that the machine is off; then: ${volctl('plan', '--cluster', '--node-gone', node)}`
+  const order = `make sure that the machine is off; then: ${planNodeGone(node)}`
   return {
     code: 'AttachmentDangling',
     text,

@@ -107,10 +107,8 @@ function reportApi({ state, objects, options }: ClusterContext, findings: Cluste
   )
 }
 
-/**
- * Times of two clocks that are compared (S28). Everything is judged by the clock of the API server; times in objects are by the clocks of
- * whoever wrote them: kubelets, the controller manager, attachers. The clock of this machine counts nowhere; nothing is said of it.
- */
+// Times of two clocks that are compared (S28). Everything is judged by the clock of the API server; times in objects are by the clocks of
+// whoever wrote them: kubelets, the controller manager, attachers. The clock of this machine counts nowhere; nothing is said of it.
 
 /** Beyond what the steps of a clock explain. */
 const MARGIN_MS = 60_000

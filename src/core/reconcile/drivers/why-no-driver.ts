@@ -1,6 +1,6 @@
 /** Why a CSI driver cannot be called. */
 
-import { kubectl } from '../../lang/command.ts'
+import { kubectl, podsOn } from '../../lang/command.ts'
 import type { CsiSocket } from '../../model/snapshot.ts'
 import type { Obstacle } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
@@ -28,7 +28,7 @@ export function whyNoDriver({ inputs }: PlanContext, driver: string): string {
  * that it was here: a socket, an entry in CSINode, its directory.
  */
 export function bringDriverBack({ inputs, kubelet }: PlanContext, driver: string): Pick<Obstacle, 'hint' | 'of'> {
-  const { csiSockets = [], api, kubelet: own } = inputs.snapshot
+  const { csiSockets = [], api, kubelet: own, nodeName } = inputs.snapshot
   const wasHere =
     csiSockets.some((socket) => isOf(socket, driver)) ||
     api?.csiNode?.spec.drivers?.some(({ name }) => name === driver) === true ||
@@ -40,7 +40,7 @@ export function bringDriverBack({ inputs, kubelet }: PlanContext, driver: string
   return kubelet.state === 'stopped'
     ? { hint: `Its pod comes with the kubelet: ${startCommand(own)}`, of: { byStart: true } }
     : {
-        hint: `Bring the driver's node pod back: ${kubectl('get', 'pods', '-A', '-o', 'wide', '--field-selector', `spec.nodeName=${inputs.snapshot.nodeName}`)}`,
+        hint: `Bring the driver's node pod back: ${podsOn(nodeName, '-o', 'wide')}`,
       }
 }
 

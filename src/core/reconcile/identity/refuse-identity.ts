@@ -135,7 +135,7 @@ export function reportAccepted(machine: PlanInputs['machine'], findings: Finding
   }
 }
 
-/** Whether two ids belong to one machine or to two, or prove nothing (S1). Pure. */
+// Whether two ids belong to one machine or to two, or prove nothing (S1). Pure.
 
 /** The ids that one side reports of its machine. */
 export interface MachineIds {

@@ -3,7 +3,7 @@
 import { deletePod } from '../../cluster/context/kubectl.ts'
 import type { ApiObjects } from '../../desired/api-objects.ts'
 import type { Handle } from '../../desired/attached-elsewhere.ts'
-import { kubectl } from '../../lang/command.ts'
+import { podsOn } from '../../lang/command.ts'
 import { defined } from '../../lang/defined.ts'
 import type { PersistentVolume, VolumeAttachment } from '../../model/objects.ts'
 import type { Elsewhere, PodElsewhere } from '../../model/snapshot.ts'
@@ -87,8 +87,7 @@ export function freeHint([first]: readonly ElsewhereNode[]): string {
   if (first === undefined) return ''
   const { name, pods } = first
   if (pods === undefined) {
-    const list = kubectl('get', 'pods', '-A', '--field-selector', `spec.nodeName=${name}`)
-    return `Find out which pods on ${name} use the volume (${list}), and delete them; the attach/detach controller then detaches the volume.`
+    return `Find out which pods on ${name} use the volume (${podsOn(name)}), and delete them; the attach/detach controller then detaches the volume.`
   }
   const [pod] = pods
   if (pod !== undefined) {

@@ -1,6 +1,6 @@
 /** The version and configuration of this node's kubelet, where this kubelet acts differently from the rules. */
 import { volumesInStatus } from '../../desired/node-status.ts'
-import { isTested, kubeletVersion, TESTED_MINORS } from '../../model/kubelet-version.ts'
+import { kubeletVersion, TESTED_MINORS } from '../../model/kubelet-version.ts'
 import { type Findings, ON_NODE } from '../../plan/draft.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { PlanContext } from '../context/context.ts'
@@ -17,8 +17,9 @@ export function reportKubelet(context: PlanContext, findings: Findings): void {
 function reportVersion({ inputs }: PlanContext, findings: Findings): void {
   const node = inputs.snapshot.api?.node
   const version = kubeletVersion(node)
-  if (version !== undefined ? isTested(version) : (node?.status?.nodeInfo?.kubeletVersion ?? '') === '') return
   const { first, last } = TESTED_MINORS
+  if (version?.major === 1 && version.minor >= first && version.minor <= last) return
+  if ((node?.status?.nodeInfo?.kubeletVersion ?? '') === '') return
   findings.problem(
     'warning',
     'VersionUntested',

@@ -342,7 +342,7 @@ function reportStorm(
     )
   }
 }
-/** Volumes that pods have mounted by a bind mount of a global mount that is gone (O1). */
+// Volumes that pods have mounted by a bind mount of a global mount that is gone (O1).
 
 /** Says what a kubelet does about it: the pod runs on, and nothing has to be done by hand. */
 function reportGlobalMounts(context: PlanContext, findings: Findings): void {

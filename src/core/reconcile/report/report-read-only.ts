@@ -7,6 +7,7 @@ import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { allContainers } from '../../desired/pods.ts'
 import { commandLine, PIPE } from '../../lang/command.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import { isOnDisk } from '../../mountinfo/mount-words.ts'
 import type { Findings } from '../../plan/draft.ts'
 import { podName } from '../../plan/pod-name.ts'
 import { mountOptions } from '../../plugins/mount-options.ts'
@@ -67,11 +68,12 @@ function report(
   findings: Findings,
   volume: VolumeToMount,
   path: string,
-  { dev, source, fsType, superOptions }: MountInfo,
+  mount: MountInfo,
   why: string,
 ): void {
+  const { dev, source, fsType, superOptions } = mount
   const pod = podName(podRefOf(context, volume.podUid))
-  const onDisk = source.startsWith('/dev/')
+  const onDisk = isOnDisk(mount)
   const seen = `the ${fsType} file system of ${volume.specName} on ${path} (${onDisk ? source : `${dev} ${source}`}) is read-only (${why} in its superblock options: ${superOptions.join(',')}), but pod ${pod} mounts it to write`
   const about = { pod: volume.podUid, volume: volume.specName, path, subject: context.ledger.wanted(volume) }
   if (onDisk) {

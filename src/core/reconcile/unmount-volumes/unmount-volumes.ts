@@ -293,7 +293,6 @@ function countOf(files: readonly TreeEntry[]): { files: number; bytes: number } 
 }
 
 /** NFS, local, iSCSI, FC and flexVolume at the pod's side: unmount, by its driver where it has one, and remove when empty (R035, R514, P88). */
-
 function unmountPlain(context: PlanContext, findings: Findings, pod: PodClass, volume: PodVolume): void {
   const work = subPathWork(context, volume.subPaths)
   const mounted = volume.layers.length > 0
