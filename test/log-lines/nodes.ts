@@ -1,5 +1,5 @@
 /** Nodes in the states that lines are about. */
-import { type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
+import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 
 export const GONE = uid(9)
 export const LIVING = uid(1)
@@ -35,22 +35,18 @@ export function subPathLeft(): NodeBuilder {
     .staged('pv-1', '7:1')
 }
 
-/** Only a state file is left of the orphan's volume. @param content '': it is unusable */
-export function fileLeft(content: string): NodeBuilder {
+/** Only a state file is left of the orphan's volume. */
+export function fileLeft(): NodeBuilder {
   return node()
     .persistentVolume('pv-1', { attached: false })
-    .file(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/vol_data.json`, content)
+    .file(
+      `pods/${GONE}/volumes/kubernetes.io~csi/pv-1/vol_data.json`,
+      JSON.stringify({ driverName: DRIVER, volumeHandle: 'pv-1', specVolID: 'pv-1' }),
+    )
 }
 
 export function stateFileLost(): NodeBuilder {
   return node().persistentVolume('pv-1').published(GONE, 'pv-1', '7:1', { stateFile: false }).staged('pv-1', '7:1')
-}
-
-export function dead(): NodeBuilder {
-  const built = orphan()
-  const path = `${ROOT}/pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`
-  built.override = { deadMounts: [{ path, error: 'ENOTCONN' }] }
-  return built
 }
 
 /** web-0 wants a config map that does not exist. */

@@ -107,10 +107,6 @@ describe('what a line names', () => {
       line: `E1122 20:01:02.1 1 a.go:1] "x" pods=["a/b","c/d"] attachedTo=["n-2"]`,
       want: ['pod a/b', 'pod c/d', 'node n-2'],
     },
-    {
-      line: 'Pod "web-0_shop(00000000-0000-4000-8000-000000000009)" still has',
-      want: [`podUid ${U}`, 'pod shop/web-0'],
-    },
     { line: 'driver name a.b.c not found in the list', want: ['driver a.b.c'] },
     {
       line: 'unmounted volumes=[a b], failed to process volumes=[c]: x',

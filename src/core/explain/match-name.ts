@@ -62,13 +62,10 @@ const MOST_CANDIDATES = 10
 
 /** Several things have the name: what to ask for instead, each with a few words about it. */
 export class AmbiguousThing extends VolctlError {
-  readonly asks: readonly string[]
-
   /** @param place "on node a" */
   constructor(place: string, what: string, found: readonly Nameable[]) {
     const asks = found.map(({ ask, about }) => `${ask} (${about})`)
     const message = `"${what}" is ambiguous ${place}: ${firstFew(asks, MOST_CANDIDATES).join(', ')}`
     super('AmbiguousName', message, { hint: `Name one of them: ${volctl('explain', found[0]?.ask ?? what)}` })
-    this.asks = asks
   }
 }

@@ -17,16 +17,14 @@ function causes(
   return rows.map(([says, means, next]) => ({ says: pattern(says), means, ...defined({ next }) }))
 }
 
-const EXPLAIN_PATH = 'volctl explain on the path says what stands there, and who uses it.'
 const DMESG = 'dmesg on {node} says more.'
-const DRIVERS_POD = 'See its pod on {node}: kubectl get pods -A -o wide --field-selector spec.nodeName={node}'
 const ATTACHER_LOG = "The log of the driver's external attacher; kubectl describe volumeattachment has the last error."
 
 export const SPECIFIC = causes(phrase, [
   [
-    'driver name * not found in the list of registered CSI drivers | CSINode * does not contain driver | node "*" has no NodeID annotation',
-    'The CSI driver is not registered with the kubelet of the node: its pod does not run there, or its registrar failed.',
-    DRIVERS_POD,
+    'driver name * not found in the list of registered CSI drivers | CSINode * does not contain driver | node "*" has no NodeID annotation | dial unix *{plugin|csi}*: {|connect: }{connection refused|no such file or directory}',
+    'The CSI driver is not registered with the kubelet of the node, or nobody listens on its socket: its pod does not run there, or its registrar failed.',
+    'See its pod on {node}: kubectl get pods -A -o wide --field-selector spec.nodeName={node}',
   ],
   [
     'unmounter failed to load volume data file | failed to {open|parse} volume data file | plugin.Construct* failed loading volume data',
@@ -34,8 +32,8 @@ export const SPECIFIC = causes(phrase, [
     'volctl plan --orphans: volctl finds the volume by the staged mount or the API.',
   ],
   [
-    'object "*"/"*" not registered',
-    'The kubelet does not follow this object for the pod: the pod has ended, or the kubelet has just been started.',
+    'object "*"/"*" not registered | no relationship found between node * and this object',
+    'The kubelet does not follow this object for a pod of its node: the pod has ended, or the kubelet has just been started.',
     'Nothing, if it stops within a minute.',
   ],
   [
@@ -44,14 +42,9 @@ export const SPECIFIC = causes(phrase, [
     'Nothing, if it came once. If it repeats, the kubelet does not reach the API server, or its watch hangs: journalctl -u {unit}',
   ],
   [
-    '{configmap|configmaps|secret|secrets} "*" not found',
-    'The config map or secret does not exist.',
-    'Create it: in the namespace of the pod, or in the one that the PersistentVolume names.',
-  ],
-  [
-    'references non-existent {secret|config} key',
-    'The config map or secret lacks a key that the pod names.',
-    'Add the key, or correct items of the volume.',
+    '{configmap|configmaps|secret|secrets} "*" not found | references non-existent {secret|config} key',
+    'The config map or secret does not exist, or lacks a key that the pod names.',
+    'Create it: in the namespace of the pod, or in the one that the PersistentVolume names. Or correct items of the volume.',
   ],
   [
     '{persistentvolumeclaim|persistentvolumeclaims} "*" not found',
@@ -64,11 +57,6 @@ export const SPECIFIC = causes(phrase, [
     'kubectl describe pvc shows what its provisioner waits for.',
   ],
   [
-    'PVC is being deleted',
-    'The claim is being deleted: no new pod gets it.',
-    'Wait until it is gone, and create it again; what is in the volume may go with it (reclaim policy).',
-  ],
-  [
     '{persistentvolume|persistentvolumes} "*" not found',
     'The PersistentVolume was deleted: without it nobody knows which volume of the storage is meant, and an attachment of it stays for ever.',
     'volctl plan --cluster says what can free the VolumeAttachment. See at the storage that the volume is detached.',
@@ -77,16 +65,6 @@ export const SPECIFIC = causes(phrase, [
     '{node|nodes|csinode*} "*" not found',
     'The API has no such Node or CSINode: the node was deleted, or has not been registered yet.',
     'kubectl get nodes,csinodes. A node that is there registers again when its kubelet is restarted: systemctl restart {unit}',
-  ],
-  [
-    'no relationship found between node * and this object',
-    'The API server lets a kubelet read only what pods of this node use, and none uses the object now.',
-    'Nothing, if it stops within a minute.',
-  ],
-  [
-    '{serviceaccount|serviceaccounts} "*" not found | failed to fetch token:',
-    'The API server gave no token for the service account of the pod.',
-    'kubectl get serviceaccount in the namespace of the pod. If the pod was deleted meanwhile, nothing.',
   ],
   [
     'hostPath type check failed: * is {not a|not an|a|an} *',
@@ -119,19 +97,9 @@ export const SPECIFIC = causes(phrase, [
     'Compare the source in the PersistentVolume with the drivers: kubectl get csidrivers',
   ],
   [
-    'has volumeMode *, but is specified in {volumeMounts|volumeDevices}',
-    'The pod asks for a file system and the volume is a raw device, or the other way round.',
-    'Name the volume in volumeDevices for volumeMode Block, in volumeMounts for Filesystem.',
-  ],
-  [
     'path "*" does not exist | special device * does not exist',
     'The device, or the path of the local volume, is not on this node.',
     'lsblk on {node}. A disk that should be attached: kubectl get volumeattachments',
-  ],
-  [
-    'permission denied to resize filesystem',
-    'The kernel refuses to grow a mounted file system that has errors.',
-    'End the pods that use it, and run fsck on the unmounted device.',
   ],
   [
     'executable file not found in $PATH | unknown filesystem type | you might need a /sbin/mount.* helper program',
@@ -139,14 +107,9 @@ export const SPECIFIC = causes(phrase, [
     'Use an image of the driver that has it, or install it on {node} (nfs-common or nfs-utils for NFS, cifs-utils for SMB).',
   ],
   [
-    "wrong fs type, bad option, bad superblock | can't read superblock on",
+    "wrong fs type, bad option, bad superblock | can't read superblock on | {fsck|'fsck'} found errors on device * but could not correct them | : structure needs cleaning",
     'The kernel does not take the disk: its file system is damaged or of another type than fsType, or a mount option is unknown.',
-    'dmesg on {node} says which. blkid of the device shows its type; fsck or xfs_repair it only unmounted, after a copy.',
-  ],
-  [
-    "{fsck|'fsck'} found errors on device * but could not correct them",
-    'fsck found errors on the disk that it does not correct unasked.',
-    'End the pods that use the volume, and run fsck on the unmounted device, after a copy.',
+    'dmesg on {node} says which. blkid of the device shows its type; end the pods, and fsck or xfs_repair it only unmounted, after a copy.',
   ],
   [
     'access denied by server while mounting',
@@ -162,16 +125,6 @@ export const SPECIFIC = causes(phrase, [
     '{stat|lstat|open|readdirent|readlink|lgetxattr} /*: connection refused | : transport endpoint is not connected | : stale {|NFS }file handle',
     'A mount is dead: the daemon (FUSE) or the directory of the server behind it has gone.',
     'volctl explain on the path says whose it is. It has to be taken off and mounted again: volctl plan',
-  ],
-  [
-    'dial unix *{plugin|csi}*: {|connect: }{connection refused|no such file or directory}',
-    'Nobody listens on the socket of the driver: its pod on this node does not run, or has just been started.',
-    DRIVERS_POD,
-  ],
-  [
-    '{Get|Post|Put|Patch} "http*": …',
-    'The server at the address in the line could not be asked; for the kubelet and controllers that is mostly the API server.',
-    'The end of the line says why. Try the address from {node} (curl -k).',
   ],
   [
     'is forbidden: User "*" cannot * resource',
@@ -192,14 +145,9 @@ export const ERRNO = causes(endOfClause, [
     'volctl explain on the volume or path names who holds it. Once that has ended, it is tried again.',
   ],
   [
-    'no such file or directory',
-    'The file or directory does not exist: its path stands before these words.',
-    EXPLAIN_PATH,
-  ],
-  [
-    'not a directory|is a directory|file exists',
-    'Something else stands at the path than what is needed there.',
-    EXPLAIN_PATH,
+    'no such file or directory|not a directory|is a directory|file exists',
+    'At the path that stands before these words is nothing, or something else than what is needed there.',
+    'volctl explain on the path says what stands there, and who uses it.',
   ],
   [
     'directory not empty',
@@ -212,21 +160,11 @@ export const ERRNO = causes(endOfClause, [
     'A share: what the server allows this node, the secret, and no fsGroup. A local path: ls -ldZ of each directory above it.',
   ],
   ['read-only file system', 'The file system is read-only: mounted so, or set so by the kernel after errors.', DMESG],
-  [
-    'structure needs cleaning',
-    'The file system is damaged.',
-    'Stop the pods, copy the volume, and run fsck or xfs_repair unmounted.',
-  ],
   ['input/output error', 'The disk or server below has errors, or is gone while it is still mounted.', DMESG],
   [
     'no space left on device',
     'The file system is full, of space or of inodes.',
     'df -h and df -i of the path on {node}.',
-  ],
-  [
-    'cannot allocate memory|too many open files',
-    'A limit is reached, of memory or of open files, on the node or of the container.',
-    DMESG,
   ],
   [
     'invalid argument',
@@ -277,16 +215,13 @@ export const ANSWERS: Readonly<Record<string, string>> = {
   Aborted: 'another call for the volume is still at work in the driver, or hangs there',
   AlreadyExists: 'the volume is there already, with other parameters',
   Canceled: 'the call was given up by who made it',
-  DataLoss: 'data of the volume is lost',
   DeadlineExceeded: 'the driver did not answer in time, and may still be at work',
   FailedPrecondition: 'volume or node are not in the state that the call needs',
   Internal: 'the driver failed',
   InvalidArgument: 'the driver refuses a parameter of the volume, or a mount option',
   NotFound: 'the storage does not have the volume or node that is meant',
-  OutOfRange: 'the storage does not offer this size',
   PermissionDenied: 'the storage does not allow the driver to do this',
   ResourceExhausted: 'a limit is reached: of space, or of volumes on the node',
-  Unauthenticated: "the storage does not accept the driver's credential",
   Unavailable: 'the driver, or the storage behind it, could not be reached',
   Unimplemented: 'the driver does not offer this function',
   Unknown: 'the driver failed',

@@ -3,7 +3,7 @@ import type { Explanation, Subject, Verdict } from '../explain/explanation.ts'
 import type { LineHead, LogLine } from './log-line.ts'
 import type { NameKind } from './take-names.ts'
 
-/** A known sentence, with the node's own names in its text. */
+/** A known sentence. */
 export interface SentenceView {
   /** Who says it. */
   readonly by: string
@@ -12,12 +12,12 @@ export interface SentenceView {
   readonly cause?: string
   /** Of a CSI driver that was called: the code of gRPC, and what that means. */
   readonly answered?: string
-  /** The line's own last words, where they are a driver's or volctl knows no cause. */
-  readonly quote?: string
   /** What to do. */
   readonly next: string
   /** Nothing is wrong in this line. */
   readonly harmless: boolean
+  /** What the answer is about where the line names several things; absent: the volume. */
+  readonly about?: 'pod' | 'driver'
 }
 
 /** What a name of the line is on this node. */

@@ -3,42 +3,33 @@
  * file that logs them; by no word that other programs use as well. A sentence is an operation that failed, whose cause follows in the
  * line (causes.ts), or with `whole` the answer itself.
  */
+import type { SentenceView } from './line-explanation.ts'
 import { phrase } from './phrase.ts'
 
-export interface Sentence {
+export interface Sentence extends Pick<SentenceView, 'by' | 'means' | 'about'> {
   /** In "file.go:1] text of the line"; of several the one that begins last is meant, and the first here of those that begin together. */
   readonly says: RegExp
-  /** Who says it. */
-  readonly by: string
-  readonly means: string
   /** What to do; `{unit}` is the unit that runs the kubelet here, `{node}` the node. */
   readonly next: string
   /** What comes behind it in the line is no cause of it. */
   readonly whole?: true
   /** It says who failed, or with what, and not at what: any other comes before it. */
   readonly envelope?: true
-  /** What the answer is about where the line names several things; absent: the volume. */
-  readonly about?: 'pod' | 'driver'
 }
 
+/** @param common for each row; `next` where a row has no advice of its own */
 function said(
-  common: Omit<Sentence, 'says' | 'means' | 'next'>,
-  rows: readonly (readonly [says: string, means: string, next: string])[],
+  { next: usual = '', ...common }: Omit<Sentence, 'says' | 'means' | 'next'> & { readonly next?: string },
+  rows: readonly (readonly [says: string, means: string, next?: string])[],
 ): readonly Sentence[] {
-  return rows.map(([says, means, next]) => ({ ...common, says: phrase(says), means, next }))
+  return rows.map(([says, means, next = usual]) => ({ ...common, says: phrase(says), means, next }))
 }
 
 const KUBELET = 'the kubelet'
 const CONTROLLER = 'the attach/detach controller'
-const ATTACHER = "the driver's external attacher"
-
-const DRIVER_LOG =
-  "The driver's pod on {node} logs the call: kubectl get pods -A -o wide --field-selector spec.nodeName={node}"
-const ON_VOLUME = 'volctl explain on the volume shows how far it came.'
-const WHAT_USES_IT = 'volctl explain on the volume names what still uses it, and what takes it down.'
-const LAST_ERROR = 'kubectl describe volumeattachment has the last error.'
-const REASON_BEHIND = 'What the program printed stands behind "Output:".'
 const NOT_BY_HAND = 'Do not remove the directory with rm -rf: what is mounted in it would be deleted.'
+const REASON_BEHIND =
+  "The end of the line is the reason. A driver's pod on {node} logs its calls: kubectl get pods -A -o wide --field-selector spec.nodeName={node}"
 
 export const SENTENCES: readonly Sentence[] = [
   ...said({ by: KUBELET, about: 'pod', whole: true }, [
@@ -63,11 +54,6 @@ export const SENTENCES: readonly Sentence[] = [
       "volctl plan --orphans shows what would be removed. A file that is not the kubelet's own stays: see whose it is first.",
     ],
     [
-      '{orphaned pod …found, but|failed to remove orphaned pod} …device or resource busy',
-      'The pod was deleted, and a directory of it is a mount point still, or is one in another mount namespace.',
-      `volctl explain on the path names what is mounted there, and who holds it. ${NOT_BY_HAND}`,
-    ],
-    [
       'orphaned pod …found, but {volume paths are still present|volumes are not cleaned up} | pod found, but volumes are {not cleaned up|still mounted on disk}',
       'The pod was deleted, and volumes of it are left on this node, mounted or as directories. The kubelet does not know them any more: it was restarted and could not reconstruct them, or their driver was away.',
       `volctl plan --orphans shows what would be unmounted and removed. ${NOT_BY_HAND}`,
@@ -76,33 +62,6 @@ export const SENTENCES: readonly Sentence[] = [
       'pod still has one or more containers in the non-exited state and will not be removed from desired state',
       'The pod is being deleted, and a container of it still runs: its volumes stay until it has ended.',
       'volctl explain on the pod names what still runs. A container that cannot be stopped often waits for a dead server or disk.',
-    ],
-    [
-      'record pod mappings for existing pod …is out of range',
-      'The kubelet does not start: the record of user ids in the directory of the pod (userns) names ids that it does not accept.',
-      'Do not change the record: containers of the pod may run with these ids. volctl explain on the pod shows what is left of it.',
-    ],
-  ]),
-  ...said({ by: KUBELET, about: 'pod' }, [
-    [
-      'orphaned pod …found, but {error|failed} | failed to remove orphaned pod | pod found, but error occurred during checking mounted volumes',
-      'The pod was deleted, and the kubelet cannot remove its directory: something in it is mounted, not empty, or cannot be read.',
-      `volctl plan --orphans shows what is left, and what of it can go. ${NOT_BY_HAND}`,
-    ],
-    [
-      'unable to attach or mount volumes | unmounted volumes=[',
-      'The pod cannot start: the kubelet has waited in vain for the volumes that the line lists as unmounted.',
-      'volctl explain on the pod shows which volume waits, and for what.',
-    ],
-    [
-      'desired_state_of_world_populator.go:*] {|"}{error processing volume|failed to add volume} | error processing PVC */*: | failed to add volume{| for pod} to desiredStateOfWorld',
-      'A volume of the pod could not be resolved: its claim, its PersistentVolume or its plugin.',
-      'volctl explain on the pod shows the chain from claim to mount.',
-    ],
-    [
-      'failed to {prepare subPath|create subPath directory} for volumeMount',
-      'A container cannot start: the kubelet could not mount a sub-path of its volume (subPath).',
-      'Compare subPath of the container with what is in the volume.',
     ],
   ]),
   ...said({ by: KUBELET, whole: true }, [
@@ -122,24 +81,9 @@ export const SENTENCES: readonly Sentence[] = [
       'If it repeats, the kubelet cannot update the status of its node: journalctl -u {unit}',
     ],
     [
-      'determined volume …is no longer attached to node',
-      'The storage or the VolumeAttachment says that the volume is not attached any more, though the controller counts it as attached.',
-      'On the node, volctl explain on the volume shows whether it is mounted still.',
-    ],
-    [
-      'GetMountRefs found corrupted mount at | potential stale file handle detected',
-      'A mount is dead: the server or daemon behind it has gone.',
-      'volctl plan names the mount, whose it is, and whether it can be taken off.',
-    ],
-    [
       'setting volume ownership for …{is taking|and fsGroup set}',
       'The kubelet changes owner and group of every file in the volume (fsGroup); with many files that takes long.',
       'fsGroupChangePolicy: OnRootMismatch in the pod leaves it out where the root of the volume is right already.',
-    ],
-    [
-      '{MountVolume|MapVolume}.NodeAffinity check failed',
-      'The PersistentVolume may not be used on this node (its nodeAffinity): it is a disk of another zone, or a local volume of another node.',
-      'Compare nodeAffinity of the PersistentVolume with kubectl get node {node} --show-labels.',
     ],
   ]),
   ...said({ by: CONTROLLER, whole: true }, [
@@ -158,105 +102,78 @@ export const SENTENCES: readonly Sentence[] = [
       'The controller detaches the volume from a node that has not reported it unmounted. If that node still lives, the volume may still be mounted there, and lose what is written.',
       'Before that node gets pods again: volctl plan there, and its kernel log (dmesg).',
     ],
+  ]),
+  // Operations that failed.
+  ...said({ by: KUBELET, about: 'pod', next: 'volctl explain on the pod shows which volume is missing, and why.' }, [
     [
-      'failed to delete node …from list of nodes managed by attach/detach controller',
-      'The node was deleted from the API, and pods that are still bound to it want volumes there: the controller keeps it in its list until they are gone.',
-      'kubectl get pods -A -o wide --field-selector spec.nodeName=NODE shows them. Delete them if the node is gone for good.',
+      'orphaned pod …found, but {error|failed} | failed to remove orphaned pod | pod found, but error occurred during checking mounted volumes',
+      'The pod was deleted, and the kubelet cannot remove its directory: something in it is mounted, not empty, or cannot be read.',
+      `volctl plan --orphans shows what is left, and what of it can go. ${NOT_BY_HAND}`,
+    ],
+    [
+      'unable to attach or mount volumes | unmounted volumes=[',
+      'The pod cannot start: the kubelet has waited in vain for the volumes that the line lists as unmounted.',
+    ],
+    [
+      'desired_state_of_world_populator.go:*] {|"}{error processing volume|failed to add volume} | error processing PVC */*: | failed to add volume{| for pod} to desiredStateOfWorld',
+      'A volume of the pod could not be resolved: its claim, its PersistentVolume or its plugin.',
+    ],
+    [
+      'failed to {prepare subPath|create subPath directory} for volumeMount',
+      'A container cannot start: the kubelet could not mount a sub-path of its volume (subPath).',
     ],
   ]),
-  ...said({ by: ATTACHER, whole: true }, [
-    [
-      'can\'t get CSINode * csinode* "*" not found',
-      'The node was deleted from the API, and a VolumeAttachment for it is still there.',
-      'kubectl get volumeattachments shows it; volctl plan --cluster says whether it can go.',
-    ],
-  ]),
-  ...said({ by: KUBELET }, [
+  ...said({ by: KUBELET, next: REASON_BEHIND }, [
     [
       '{MountVolume|MapVolume}.* failed while expanding volume | NodeEx{pand|apnd}Volume*{| get PVC} failed | NodeExpand failed | resize of device * failed',
       'The volume is larger now, and the file system in it could not be grown on the node.',
-      DRIVER_LOG,
     ],
     [
-      '{MountVolume|MapVolume|attacher}.WaitForAttach failed',
+      '{MountVolume|MapVolume|attacher}.WaitForAttach failed | VerifyControllerAttachedVolume*{| fetching pvc} failed',
       'The kubelet waits for the volume to be attached to this node, in vain.',
-      'kubectl get volumeattachments, and describe the one of the volume: it has the last error. Then the log of the external attacher.',
+      'kubectl describe volumeattachments has the last error of each. Then the log of the external attacher.',
     ],
-    [
-      'applyFSGroup failed for vol',
-      'The kubelet could not give the files of the volume to the group of the pod (fsGroup).',
-      'A server that squashes root does not allow that: leave fsGroup out, or allow it there.',
-    ],
-    [
-      '{MountVolume.|}MountDevice failed',
-      'The volume could not be staged: mounted once for this node, below plugins.',
-      DRIVER_LOG,
-    ],
+    ['{MountVolume.|}MountDevice failed', 'The volume could not be staged: mounted once for this node, below plugins.'],
     [
       'MountVolume*{| initialization| check} failed | mounter.SetUpAt failed',
       'The kubelet could not mount the volume for the pod; it tries again.',
-      `The end of the line is the reason. ${ON_VOLUME}`,
     ],
     [
-      'Unmap{Volume|Device}*{| check} failed | blockMapper.{un|TearDown}* failed',
-      'The kubelet could not take the raw block device of a volume down; it tries again.',
-      WHAT_USES_IT,
-    ],
-    [
-      'MapVolume*{| initialization| check} failed | blockMapper.* failed',
-      'The kubelet could not give the pod the volume as a raw block device; it tries again.',
-      `The end of the line is the reason. ${ON_VOLUME}`,
-    ],
-    [
-      'UnmountVolume* failed | unmounter.TearDownAt failed | error cleaning subPath mounts | failed to clean subpath "',
-      'The kubelet could not take the volume of a pod down; it tries again, with pauses of up to 2 minutes 2 seconds.',
-      WHAT_USES_IT,
-    ],
-    [
-      'UnmountDevice* failed | GetDeviceMountRefs check failed',
-      'No pod of this node wants the volume any more, and it could not be unstaged.',
-      WHAT_USES_IT,
-    ],
-    [
-      'VerifyControllerAttachedVolume*{| fetching pvc} failed',
-      'The kubelet could not find out whether the volume is attached to this node.',
-      'The end of the line is the reason. kubectl get volumeattachments shows what is attached.',
+      '{Map|Unmap}{Volume|Device}*{| initialization| check} failed | blockMapper.* failed',
+      'The kubelet could not give a pod the volume as a raw block device, or could not take that down; it tries again.',
     ],
     [
       "couldn't get {configMap|secret}{| payload} */*: | error preparing data for projected volume",
       'The kubelet could not read what a config map, secret or projected volume is made of.',
-      'kubectl get the object that the line names, in the namespace of the pod.',
-    ],
-    [
-      'atomic_writer.go:*] …{unable to|error}',
-      'The kubelet could not write the files of a config map, secret, token or downward API volume.',
-      `The end of the line is the reason. ${ON_VOLUME}`,
     ],
   ]),
-  ...said({ by: CONTROLLER }, [
+  ...said({ by: KUBELET, next: 'volctl explain on the volume names what still uses it, and what takes it down.' }, [
     [
-      'AttachVolume* failed | attacher.Attach failed | kubernetes.io/csi: attachment for * failed',
-      'The volume could not be attached to the node; it is tried again.',
-      'kubectl describe volumeattachments has the last error of each; then the logs of the external attacher and of the driver beside it.',
+      'UnmountVolume* failed | unmounter.TearDownAt failed | error cleaning subPath mounts | failed to clean subpath "',
+      'The kubelet could not take the volume of a pod down; it tries again, with pauses of up to 2 minutes 2 seconds.',
     ],
     [
-      'DetachVolume* failed | detacher.* failed | detachment for VolumeAttachment for volume',
-      'The volume could not be detached from the node; it is tried again.',
-      'On the node, volctl explain on the volume shows what still has it. If nothing does: the log of the external attacher.',
+      'UnmountDevice* failed | GetDeviceMountRefs check failed',
+      'No pod of this node wants the volume any more, and it could not be unstaged.',
     ],
   ]),
-  ...said({ by: ATTACHER }, [
+  ...said(
+    {
+      by: `${CONTROLLER} or the driver's external attacher`,
+      next: 'kubectl describe volumeattachments has the last error of each; then the logs of the external attacher and of the driver beside it.',
+    },
     [
-      'error processing {|"}csi-*: failed to detach',
-      'The external attacher could not carry out the detach that a VolumeAttachment asks for; it tries again.',
-      LAST_ERROR,
+      [
+        'AttachVolume* failed | attacher.Attach failed | kubernetes.io/csi: attachment for * failed | error processing {|"}csi-*: failed to attach',
+        'The volume could not be attached to the node; it is tried again.',
+      ],
+      [
+        'DetachVolume* failed | detacher.* failed | detachment for VolumeAttachment for volume | error processing {|"}csi-*: failed to detach',
+        'The volume could not be detached from the node; it is tried again.',
+        'On the node, volctl explain on the volume shows what still has it. If nothing does: the log of the external attacher.',
+      ],
     ],
-    [
-      'error processing {|"}csi-*: failed to attach',
-      'The external attacher could not carry out the attach that a VolumeAttachment asks for; it tries again.',
-      LAST_ERROR,
-    ],
-  ]),
+  ),
   ...said({ by: KUBELET, about: 'driver' }, [
     [
       'RegisterPlugin error -- | OperationExecutor.{Register|Unregister}Plugin failed | registrationHandler.* failed | error {updating|uninstalling} {CSINode|CSI driver} | failed to initialize CSINode | when waiting for CSINode publishing | failed to get NodeGetInfo from driver',
@@ -264,26 +181,19 @@ export const SENTENCES: readonly Sentence[] = [
       'See the pod of the driver on {node}: its node-driver-registrar registers it, and the driver has to answer NodeGetInfo.',
     ],
   ]),
-  ...said({ by: 'a CSI driver or a sidecar of it', envelope: true }, [
+  ...said({ by: 'the kubelet, a controller or a CSI driver', envelope: true, next: REASON_BEHIND }, [
     [
       'GRPC error{:|} {err=|}{"|}rpc error: code =',
       'A call of a CSI driver failed; who called it tries again.',
       "The lines before it in the driver's log say more.",
     ],
-  ]),
-  ...said({ by: 'the kubelet or a CSI driver', envelope: true }, [
     [
-      'mount failed: {exit status|signal} | mounting command: *{ |\n}mounting arguments:',
-      'mount(8) failed.',
-      REASON_BEHIND,
+      'mount failed: {exit status|signal} | mounting command: *{ |\n}mounting arguments: | unmount failed: {exit status|signal} …unmounting arguments:',
+      'mount(8) or umount(8) failed.',
     ],
-    ['unmount failed: {exit status|signal} …unmounting arguments:', 'umount(8) failed.', REASON_BEHIND],
-  ]),
-  ...said({ by: 'the kubelet or a controller', envelope: true }, [
     [
       'operation for "…" failed. No retries permitted until',
       'An operation on a volume failed, and is tried again after a pause of up to 2 minutes 2 seconds.',
-      `What follows "Error:" is the reason. ${ON_VOLUME}`,
     ],
   ]),
 ]
@@ -299,31 +209,11 @@ export const HARMLESS = (
       '{|Starting }{operationExecutor|attacherDetacher}.{Mount|Unmount|Attach|Detach|VerifyControllerAttached|ExpandInUse}{Volume|Device}{| started}{"| for volume| for device}',
       'An operation on the volume begins.',
     ],
-    ['Volume detached for volume', 'The volume has been detached, and the kubelet has taken it from its list.'],
-    ['Verified volume is safe to detach', 'Nothing on the node uses the volume any more: it is detached next.'],
-    [
-      'Cleaned up orphaned {pod volumes dir|volume from pod|volume subpath from pod} | Orphaned pod found, removing',
-      'The kubelet has removed what was left of a deleted pod.',
-    ],
     [
       'Checking for issues with fsck on disk: *',
       'The disk is checked before it is mounted, as always. What fsck found is in the next lines, if anything.',
     ],
-    ['Disk successfully formatted (mkfs):', 'A new disk was formatted.'],
     ['All volumes are {attached and mounted|unmounted} for pod', 'The volumes of the pod are done.'],
-    [
-      'Volume reconstruction finished | Orphan volume cleanup finished | Reconciler: start to sync state | Desired state populator starts to run | Finished populating initial desired state of world | Starting Kubelet Volume Manager | The desired_state_of_world populator starts',
-      'The kubelet was started, and its volume manager begins.',
-    ],
-    [
-      'kubernetes.io/csi: {attacher.MountDevice|attacher.UnmountDevice|blockMapper.*} STAGE_UNSTAGE_VOLUME capability not set. Skipping',
-      'The driver does not stage its volumes, so that step is left out.',
-    ],
-    [
-      'Removing pod from dsw because it does not exist in pod informer',
-      'The pod is gone, and the controller forgets its volumes.',
-    ],
-    ['kubernetes.io/csi: Register new plugin with name:', 'A CSI driver was registered with the kubelet.'],
   ] as const
 ).map(([says, means]) => ({
   says: new RegExp(`^"?(?:${phrase(says).source})${says.endsWith('*') ? '$' : '(?:["\\s]|$|(?<=:))'}`, 'i'),

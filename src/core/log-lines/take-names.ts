@@ -30,25 +30,27 @@ export interface LineName {
 const MOST_NAMES = 40
 
 /** Each once, in the order in which they were found. */
-export function namesIn(line: LogLine): LineName[] {
+export function namesIn({ said }: LogLine): LineName[] {
   const names = new Names()
-  takePaths(line.said, names)
-  takeUniqueNames(line.said, names)
-  takePods(line.said, names)
-  takeNodes(line.said, names)
-  takeObjects(line.said, names)
-  takeVolumes(line.said, names)
-  takeHandles(line.said, names)
+  takePaths(said, names)
+  takeUniqueNames(said, names)
+  takePods(said, names)
+  // What the cloud calls its machine is no name of a node, nor is a UID.
+  for (const name of found(said, NODES, 'node|nodeName|attachedTo|nodes'))
+    if (OBJECT.test(name) && !/^i-[0-9a-f]{4,}$/.test(name) && !WHOLE_UID.test(name)) names.add('node', name)
+  for (const [kind, patterns, keys] of OBJECTS)
+    for (const name of found(said, patterns, keys)) if (OBJECT.test(name)) names.add(kind, name)
+  takeVolumes(said, names)
+  takeHandles(said, names)
   return names.all.slice(0, MOST_NAMES)
 }
 
 class Names {
   readonly #found = new Map<string, LineName>()
 
-  add(kind: NameKind, name: string | undefined): void {
+  add(kind: NameKind, name: string): void {
     // With its namespace it says more.
-    if (name === undefined || name === '' || this.of(kind).some((known) => known.endsWith(`/${name}`))) return
-    this.#found.set(`${kind} ${name}`, { kind, name })
+    if (!this.of(kind).some((known) => known.endsWith(`/${name}`))) this.#found.set(`${kind} ${name}`, { kind, name })
   }
 
   addPodVolume(name: string, pods: readonly string[]): void {
@@ -61,8 +63,8 @@ class Names {
     this.#found.delete(`${kind} ${name}`)
   }
 
-  of(kind: NameKind): string[] {
-    return this.all.filter((each) => each.kind === kind).map(({ name }) => name)
+  of(...kinds: readonly NameKind[]): string[] {
+    return this.all.filter(({ kind }) => kinds.includes(kind)).map(({ name }) => name)
   }
 
   get all(): LineName[] {
@@ -70,21 +72,41 @@ class Names {
   }
 }
 
+/**
+ * The first group of each pattern, and each value of key=value and key="value", of which klog writes several as ["a","b"] or [a b];
+ * without the marks of a sentence behind.
+ *
+ * @param keys as alternatives of a pattern
+ */
+function found(said: string, patterns: readonly RegExp[], keys?: string): string[] {
+  const values =
+    keys === undefined
+      ? []
+      : said.matchAll(
+          new RegExp(String.raw`\b(?:${keys})=(?:\[([^\]]{0,8000})\]|"([^"]{0,320})"|([^\s",}\]]{1,320}))`, 'g'),
+        )
+  return [
+    ...[...values].flatMap(([, list, quoted, bare = '']) => list?.split(/[\s",]+/) ?? quoted ?? bare),
+    ...patterns.flatMap((pattern) => [...said.matchAll(pattern)].map(([, name = '']) => name)),
+  ]
+    .map((name) => name.replace(/[.:,;)\]-]{1,4}$/, ''))
+    .filter((name) => name !== '')
+}
+
 const WHOLE_UID = new RegExp(`^(?:${UID}|[0-9a-f]{32})$`)
-const BARE_PATH = new RegExp(`(?<![\\w/-])${UID}/volumes/[^\\s"]+`, 'g')
-const PATH = /(?<=^|[\s"'`[({<=:,])\/[^\s"'`\])},;<>]+/g
+/** "Setting volume ownership for UID/volumes/kubernetes.io~csi/NAME/mount" */
+const BARE_PATH = new RegExp(`(?<![\\w/-])(${UID}/volumes/[^\\s"]+)`, 'g')
+const PATH = /(?<=^|[\s"'`[({<=:,])(\/[^\s"'`\])},;<>]+)/g
 /** A method of a driver, a route of a server. */
 const NO_PATH = /^\/(?:\/|csi\.v\d|api\/|apis\/|healthz|runtime\.v1)/
 
-function takePaths(text: string, names: Names): void {
-  for (const [found] of text.matchAll(PATH)) {
-    const path = found.replace(/[.:]{1,4}$/, '')
+function takePaths(said: string, names: Names): void {
+  for (const path of found(said, [PATH])) {
     if (NO_PATH.test(path) || !path.includes('/', 1)) continue
     names.add(path.startsWith('/dev/') ? 'device' : 'path', path)
     inPath(path, names)
   }
-  // "Setting volume ownership for UID/volumes/kubernetes.io~csi/NAME/mount"
-  for (const [found] of text.matchAll(BARE_PATH)) inPath(`/pods/${found}`, names)
+  for (const path of found(said, [BARE_PATH])) inPath(`/pods/${path}`, names)
 }
 
 /** Pod and volume of the kubelet's own directories. */
@@ -99,61 +121,41 @@ function inPath(path: string, names: Names): void {
   if (name !== undefined && name !== '') names.addPodVolume(name, [uid])
 }
 
-const UNIQUE = /(?<![\w/.~-])(?:kubernetes\.io\/[a-z0-9-]+|flexvolume-[\w.-]+)\/[^\s"“”]+/g
+const UNIQUE = /(?<![\w/.~-])((?:kubernetes\.io\/[a-z0-9-]+|flexvolume-[\w.-]+)\/[^\s"“”]+)/g
 const PER_POD = new RegExp(`^(?:kubernetes\\.io|flexvolume-[^/]+)/[^/]+/(${UID})-(.+)$`)
+const OF_CSI = 'kubernetes.io/csi/'
 
-function takeUniqueNames(text: string, names: Names): void {
-  for (const [found] of text.matchAll(UNIQUE)) {
-    const name = found.replace(/[),;:\]]{1,4}$/, '')
+function takeUniqueNames(said: string, names: Names): void {
+  for (const name of found(said, [UNIQUE])) {
+    const isCsi = name.startsWith(OF_CSI)
     const [, uid, own] = PER_POD.exec(name) ?? []
-    const caret = name.indexOf('^')
-    if (uid !== undefined && own !== undefined && !name.startsWith('kubernetes.io/csi/')) {
+    if (uid !== undefined && own !== undefined && !isCsi) {
       names.add('podUid', uid)
       names.addPodVolume(own, [uid])
     } else names.add('volume', name)
-    if (caret > 0 && name.startsWith('kubernetes.io/csi/'))
-      names.add('driver', name.slice('kubernetes.io/csi/'.length, caret))
+    if (isCsi && name.includes('^')) names.add('driver', name.slice(OF_CSI.length, name.indexOf('^')))
   }
 }
 
 /** A name of an object, with its namespace or without. */
 const OBJECT = /^(?:[a-z0-9][a-z0-9-]{0,62}\/)?[a-z0-9][a-z0-9.-]{0,252}$/
-/** klog's old way: name_namespace(uid). */
-const OLD_POD = new RegExp(`^([a-z0-9.-]+)_([a-z0-9-]+)\\((${UID})\\)$`)
-const POD_KEYS = 'podUID|podUid|UID|pod|pods|podName|kubernetes\\.io/pod'
+const PODS = [
+  /\bobject="([^"]{1,320})" (?:fieldPath="[^"]{0,320}" )?kind="Pod"/g,
+  // The object of an event.
+  /(?<![\w/.-])[Pp]od\/([a-z0-9.-]{1,253})/g,
+  /\b[Pp]od "([^"]{1,320})"/g,
+]
+/** Any word may stand there. */
+const BARE_POD = /\b(?:podName:|pod |pod\(s\) |pod\.UID |podUID=|UID:? "?|for ")([\w./-]{1,320})/g
 
 function takePods(said: string, names: Names): void {
-  for (const each of valuesOf(said, POD_KEYS)) addPod(each, names)
-  for (const [, object = ''] of said.matchAll(/\bobject="([^"]{1,320})" (?:fieldPath="[^"]{0,320}" )?kind="Pod"/g))
-    addPod(object, names)
-  // The object of an event.
-  for (const [, own] of said.matchAll(/(?<![\w/.-])[Pp]od\/([a-z0-9.-]{1,253})/g)) names.add('pod', own)
-  for (const [, quoted = ''] of said.matchAll(/\b[Pp]od "([^"]{1,320})"/g)) addPod(quoted, names)
-  for (const [, bare = ''] of said.matchAll(
-    /\b(?:podName:|pod |pod\(s\) |pod\.UID |podUID=|UID:? "?|for ")([\w./()-]{1,320})/g,
-  )) {
-    if (bare.includes('/') || WHOLE_UID.test(bare) || OLD_POD.test(bare)) addPod(bare, names)
+  const bare = found(said, [BARE_POD]).filter((each) => each.includes('/') || WHOLE_UID.test(each))
+  for (const each of [...found(said, PODS, 'podUID|podUid|UID|pod|pods|podName|kubernetes\\.io/pod'), ...bare]) {
+    if (WHOLE_UID.test(each)) names.add('podUid', each)
+    else if (OBJECT.test(each)) names.add('pod', each)
   }
 }
 
-/** Of key=value and key="value"; klog writes several objects as ["a","b"] or [a b]. */
-export function valuesOf(said: string, keys: string): string[] {
-  const pairs = new RegExp(String.raw`\b(?:${keys})=(?:\[([^\]]{0,8000})\]|"([^"]{0,320})"|([^\s",}\]]{1,320}))`, 'g')
-  return [...said.matchAll(pairs)]
-    .flatMap(([, list, quoted, bare = '']) => list?.split(/[\s",]+/) ?? quoted ?? bare)
-    .filter((each) => each !== '')
-}
-
-function addPod(text: string, names: Names): void {
-  const [, name, namespace, uid] = OLD_POD.exec(text) ?? []
-  if (uid !== undefined) {
-    names.add('podUid', uid)
-    names.add('pod', `${namespace}/${name}`)
-  } else if (WHOLE_UID.test(text)) names.add('podUid', text)
-  else if (OBJECT.test(text)) names.add('pod', text)
-}
-
-const NODE_KEYS = 'node|nodeName|attachedTo|nodes'
 /** Without quotes a word may stand there, as in "node: timed out": a name has a digit, a dot or a dash. */
 const BARE_NODE = String.raw`((?=[a-z]*[\d.-])[a-z0-9][a-z0-9.-]{0,252})`
 const NODES = [
@@ -161,46 +163,42 @@ const NODES = [
   new RegExp(String.raw`\b(?:(?:from|on|to) node |node=|nodeName:|system:node:|CSINode )${BARE_NODE}`, 'g'),
 ]
 
-function takeNodes(said: string, names: Names): void {
-  const bare = NODES.flatMap((pattern) => [...said.matchAll(pattern)].map(([, name = '']) => name.replace(/[.-]$/, '')))
-  // What the cloud calls its machine is no name of a node, nor is a UID.
-  for (const name of [...bare, ...valuesOf(said, NODE_KEYS)])
-    if (OBJECT.test(name) && !/^i-[0-9a-f]{4,}$/.test(name) && !WHOLE_UID.test(name)) names.add('node', name)
-}
-
-const OBJECTS: readonly (readonly [kind: NameKind, pattern: RegExp])[] = [
-  ['attachment', /\b(csi-[0-9a-f]{64})\b/g],
-  ['persistentVolume', new RegExp(`(?<![\\w-])(pvc-${UID})(?![\\w-])`, 'g')],
-  ['persistentVolume', /\b[Pp]ersistent ?[Vv]olumes? "([^"]{1,253})"/g],
-  ['persistentVolume', /\bPV "?([a-z0-9][a-z0-9.-]{1,252})/g],
-  ['claim', /\b(?:PVC|[Pp]ersistentvolumeclaim) "?([a-z0-9-]+\/[a-z0-9][a-z0-9.-]*)/g],
-  ['claim', /\b[Pp]ersistent[Vv]olume[Cc]laims? "([^"]{1,253})"/g],
-  ['driver', /\bdriver name ([\w.-]{1,253}) not found/g],
-  ['driver', /\bexternal-attacher of ([\w.-]{1,253}) CSI driver/g],
-  ['driver', /\b(?:CSI|csi) driver "([\w.-]{1,253})"/g],
-  ['driver', /\bdoes not contain driver ([\w.-]{1,253})/g],
-  ['driver', /\bdriver(?:Name)?[=:] ?"?([a-z][\w-]*\.[\w.-]{1,253})/g],
+const OBJECTS: readonly (readonly [kind: NameKind, patterns: readonly RegExp[], keys?: string])[] = [
+  ['attachment', [/\b(csi-[0-9a-f]{64})\b/g], 'attachment'],
+  [
+    'persistentVolume',
+    [
+      new RegExp(`(?<![\\w-])(pvc-${UID})(?![\\w-])`, 'g'),
+      /\b[Pp]ersistent ?[Vv]olumes? "([^"]{1,253})"/g,
+      /\bPV "?([a-z0-9][a-z0-9.-]{1,252})/g,
+    ],
+    'pv|PV',
+  ],
+  [
+    'claim',
+    [
+      /\b(?:PVC|[Pp]ersistentvolumeclaim) "?([a-z0-9-]+\/[a-z0-9][a-z0-9.-]*)/g,
+      /\b[Pp]ersistent[Vv]olume[Cc]laims? "([^"]{1,253})"/g,
+    ],
+    'pvc|PVC',
+  ],
+  [
+    'driver',
+    [
+      /\b(?:driver name|external-attacher of|does not contain driver) ([\w.-]{1,253})/g,
+      /\b(?:CSI|csi) driver "([\w.-]{1,253})"/g,
+      /\bdriver(?:Name)?[=:] ?"?([a-z][\w-]*\.[\w.-]{1,253})/g,
+    ],
+  ],
 ]
-const KEYS: readonly (readonly [NameKind, keys: string])[] = [
-  ['claim', 'pvc|PVC'],
-  ['persistentVolume', 'pv|PV'],
-  ['attachment', 'attachment'],
-]
 
-function takeObjects(said: string, names: Names): void {
-  for (const [kind, pattern] of OBJECTS)
-    for (const [, found = ''] of said.matchAll(pattern)) names.add(kind, found.replace(/[.:]{1,4}$/, ''))
-  for (const [kind, keys] of KEYS) for (const name of valuesOf(said, keys)) if (OBJECT.test(name)) names.add(kind, name)
-}
+const VOLUME = /\bvolume "([^"/^]{1,253})"/g
+const LIST = /\b(?:unmounted|unattached|to process) volumes=\[([^\]]{0,8000})\]/g
 
 /** `for volume "NAME"` and the lists of a time-out: names in the pod of the line. */
-function takeVolumes(text: string, names: Names): void {
-  const pods = [...names.of('podUid'), ...names.of('pod')]
-  const quoted = [...text.matchAll(/\bvolume "([^"/^]{1,253})"/g)].map(([, name = '']) => name)
-  const old = [...text.matchAll(/\bvolume\.SpecName ([\w.-]{1,253})/g)].map(([, name = '']) => name)
-  const listed = [...text.matchAll(/\b(?:unmounted|unattached|to process) volumes=\[([^\]]{0,8000})\]/g)]
-  for (const name of [...quoted, ...old, ...listed.flatMap(([, list = '']) => list.split(/[\s,]+/))])
-    if (name !== '') names.addPodVolume(name, pods)
+function takeVolumes(said: string, names: Names): void {
+  const listed = found(said, [LIST]).flatMap((list) => list.split(/[\s,]+/))
+  for (const name of [...found(said, [VOLUME]), ...listed]) names.addPodVolume(name, names.of('podUid', 'pod'))
 }
 
 /** What a driver calls its volume stands bare, after few words. */
@@ -211,17 +209,13 @@ const HANDLES = [
   // A unique name stands there too: takeUniqueNames has that.
   /\bvolume "(?!kubernetes\.io\/|flexvolume-)([^"\s]{0,253}[/^][^"\s]{1,253})"/g,
 ]
-const HANDLE_KEYS = 'volumeID|volumeId|volume_id|volumeHandle'
-const VOLUME_KINDS: readonly NameKind[] = ['podVolume', 'persistentVolume', 'volume']
 
 function takeHandles(said: string, names: Names): void {
-  const bare = HANDLES.flatMap((pattern) => [...said.matchAll(pattern)].map(([, name = '']) => name))
-  for (const each of [...bare, ...valuesOf(said, HANDLE_KEYS)]) {
-    const handle = each.replace(/[.:,;)]{1,4}$/, '')
+  for (const handle of found(said, HANDLES, 'volumeID|volumeId|volume_id|volumeHandle')) {
     // "failed to attach volume to node": a word is no handle.
     if (!/[\d_^./:-]/.test(handle)) continue
     // Some are written like paths.
     names.drop('path', handle)
-    if (!VOLUME_KINDS.some((kind) => names.of(kind).includes(handle))) names.add('volume', handle)
+    if (!names.of('podVolume', 'persistentVolume', 'volume').includes(handle)) names.add('volume', handle)
   }
 }

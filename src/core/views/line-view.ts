@@ -1,6 +1,7 @@
 /**
  * The answer to a log line on a screen: what its names are on this node, and what to type; then what the sentence means. On a
- * terminal the normal form fits the screen; `-o wide` shows all, and the whole explanation of the thing that the line is about.
+ * terminal the normal form fits the screen, without the names beside the one that the line is about where it is short; `-o wide` shows
+ * all, and the whole explanation of that thing.
  */
 
 import type { HoldersView, ProcessView, Verdict } from '../explain/explanation.ts'
@@ -21,21 +22,7 @@ export function renderLine(answer: LineExplanation, screen: Screen): string {
   const text = lineText(answer, screen)
   if (screen.wide) return `${text}${explanation === undefined ? '' : `\n${renderExplanation(explanation, screen)}`}`
   const fits = screen.rows === undefined || screenLines(text, screen.width) < screen.rows
-  return fits ? text : lineText(shortened(answer), screen)
-}
-
-/** Where the screen is short: without the names beside the one that the line is about, and without words whose meaning is said. */
-function shortened(answer: LineExplanation): LineExplanation {
-  const { names, main, sentence: said } = answer
-  return {
-    ...answer,
-    names: main === undefined ? names : [main],
-    ...(said?.cause !== undefined && { sentence: withoutQuote(said) }),
-  }
-}
-
-function withoutQuote({ quote: _, ...said }: SentenceView): SentenceView {
-  return said
+  return fits ? text : lineText({ ...answer, names: answer.main === undefined ? answer.names : [answer.main] }, screen)
 }
 
 function lineText(answer: LineExplanation, screen: Screen): string {
@@ -55,7 +42,7 @@ function lineText(answer: LineExplanation, screen: Screen): string {
 const INDENT = 'What to do: '.length
 
 function sentenceText(said: SentenceView, { paint, width }: Screen): string {
-  const { by, means, cause, answered, quote, next, harmless } = said
+  const { by, means, cause, answered, next, harmless } = said
   const labelled = (label: string, text: string | undefined): string =>
     text === undefined ? '' : wrapped(`${label}:`.padEnd(INDENT), text, width)
   return [
@@ -68,7 +55,6 @@ function sentenceText(said: SentenceView, { paint, width }: Screen): string {
     labelled('Means', means),
     labelled('Cause', cause),
     labelled('Driver', answered),
-    labelled('It says', quote && `"${quote}"`),
     labelled('What to do', next),
   ].join('')
 }
