@@ -13,17 +13,13 @@ const DEFAULT_LAST = '20'
 export default class Journal extends VolctlCommand {
   static override summary = 'Print past applies on this node, operation by operation. Changes nothing.'
   static override description =
-    'Reads the journal that apply writes: who carried out which plan and when, and how each operation ended. -o json also has ' +
-    'which safety overrides were given, and for each operation why it was planned, its steps, and the content of the state ' +
-    'files that it removed. The newest apply comes last. An operation with a beginning but no end in the journal was cut ' +
-    'short by a crash or a kill: volctl plan shows what is left to do. Only root can read the journal.'
+    'Reads the journal that apply writes: who carried out which plan and when, and how each operation ended; the newest apply ' +
+    'comes last. -o json also has the overrides that were given, why each operation was planned, its steps, and the state files ' +
+    'that it removed. An operation without an end was cut short: volctl plan shows what is left to do.'
   static override usage = 'journal [FLAGS]'
   static override examples = [
     { description: 'What the last apply did:', command: '<%= config.bin %> journal --last 1' },
-    {
-      description: 'Everything recorded about one apply, with steps and state files:',
-      command: '<%= config.bin %> journal --plan 9d2c01f3a4b5 -o json',
-    },
+    { description: 'All about one apply:', command: '<%= config.bin %> journal --plan 9d2c01f3a4b5 -o json' },
   ]
   static override flags = {
     output: outputFlag(['table', 'json']),
@@ -37,10 +33,8 @@ export default class Journal extends VolctlCommand {
     const { flags } = await this.parse(Journal)
     if (flags.journal === undefined) await requireNodeHere({})
     const directory = journalDirectory(flags.journal) ?? places()?.journalDir ?? DEFAULT_JOURNAL_DIR
-    const last = parseCount(flags.last ?? DEFAULT_LAST, '--last', 0)
-    const chosen = readJournal(directory, { last, plan: flags.plan ?? '' })
-    this.detail(`${directory}: ${chosen.applies.length} applies`)
-    const document = { apiVersion: 'volctl.io/v1', kind: 'Journal', ...chosen }
-    await this.answer(document, flags.output, ({ paint }) => renderJournal(chosen, paint))
+    const told = readJournal(directory, parseCount(flags.last ?? DEFAULT_LAST, '--last', 0), flags.plan)
+    const document = { apiVersion: 'volctl.io/v1', kind: 'Journal', ...told }
+    await this.answer(document, flags.output, ({ paint }) => renderJournal(told, paint))
   }
 }

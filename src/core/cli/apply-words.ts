@@ -43,10 +43,8 @@ const MOST_BYTES = 8 * 1024 * 1024
 /** What the last apply here began and did not do; nothing where its journal cannot be read. */
 function lastFailed(directory: unknown): Given['failed'] {
   try {
-    const { applies } = readJournal(typeof directory === 'string' ? directory : DEFAULT_JOURNAL_DIR, {
-      last: 1,
-      maxBytes: MOST_BYTES,
-    })
+    const place = typeof directory === 'string' ? directory : DEFAULT_JOURNAL_DIR
+    const { applies } = readJournal(place, 1, '', MOST_BYTES)
     return applies.flatMap(({ operations }) =>
       operations.filter(({ state }) => state === 'failed' || state === 'unfinished'),
     )

@@ -4,9 +4,17 @@
  * nobody else may write (S33).
  */
 import { closeSync } from 'node:fs'
+import { errnoOf } from '../errors/errors.ts'
 import { syncDirectory } from '../files/replace-file.ts'
-import { appendKept, makeTrustedDirectory, nameIn } from '../trust/files.ts'
-import { writeThrough } from '../trust/plain-files.ts'
+import {
+  appendKept,
+  makeTrustedDirectory,
+  nameIn,
+  openKept,
+  openTrustedDirectory,
+  requireOneName,
+} from '../trust/files.ts'
+import { readToLimit, writeThrough } from '../trust/plain-files.ts'
 
 /** The journal's directory, too. Not below /var/log, which others than root may write to: on Ubuntu the group syslog. */
 export const DEFAULT_JOURNAL_DIR = '/var/lib/volctl'
@@ -37,5 +45,28 @@ export function rememberLazy(directory: string, record: LazyRecord): void {
     syncDirectory(nameIn(place, '.'))
   } finally {
     closeSync(place)
+  }
+}
+
+/**
+ * The lines of one of volctl's own files; none where there is none.
+ *
+ * @throws NotTrusted, NotAFile, TooLarge, or a file system error other than ENOENT
+ */
+export function linesOf(directory: string, name: string, maxBytes: number): string[] {
+  let place: number | undefined
+  let fd: number | undefined
+  try {
+    place = openTrustedDirectory(directory)
+    const file = openKept(place, name)
+    fd = file.fd
+    requireOneName(file.stats)
+    return readToLimit(fd, maxBytes).toString('utf8').split('\n')
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return []
+    throw error
+  } finally {
+    if (fd !== undefined) closeSync(fd)
+    if (place !== undefined) closeSync(place)
   }
 }

@@ -5,15 +5,11 @@
  * or removed it, or if it cannot be read, it is unknown what was detached. Then that is reported, since it may be any volume.
  */
 
-import { closeSync } from 'node:fs'
-import { errnoOf } from '../errors/errors.ts'
 import { unreadText } from '../files/disk-trouble.ts'
-import { LAZY_FILE, type LazyRecord } from '../journal/lazy-memory.ts'
+import { LAZY_FILE, type LazyRecord, linesOf } from '../journal/lazy-memory.ts'
 import { defined } from '../lang/defined.ts'
 import type { LazilyDetached, LazyMemoryDefect } from '../model/snapshot.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
-import { openKept, openTrustedDirectory, requireOneName } from '../trust/files.ts'
-import { readToLimit } from '../trust/plain-files.ts'
 
 /** Some ten thousand records; an apply with --lazy writes each. */
 const MAX_BYTES = 4 * 1024 * 1024
@@ -39,28 +35,9 @@ export interface LazyMemory {
 export function readLazilyDetached(question: LazyQuestion): LazyMemory {
   const path = `${question.directory}/${LAZY_FILE}`
   try {
-    return { detached: readLines(question.directory).flatMap((line) => stillThere(line, question)) }
+    return { detached: linesOf(question.directory, LAZY_FILE, MAX_BYTES).flatMap((line) => stillThere(line, question)) }
   } catch (error) {
     return { detached: [], defect: { path, why: unreadText(error) } }
-  }
-}
-
-/** @throws NotTrusted, NotAFile, TooLarge, or a file system error other than ENOENT */
-function readLines(directory: string): string[] {
-  let place: number | undefined
-  let fd: number | undefined
-  try {
-    place = openTrustedDirectory(directory)
-    const file = openKept(place, LAZY_FILE)
-    fd = file.fd
-    requireOneName(file.stats)
-    return readToLimit(fd, MAX_BYTES).toString('utf8').split('\n')
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return []
-    throw error
-  } finally {
-    if (fd !== undefined) closeSync(fd)
-    if (place !== undefined) closeSync(place)
   }
 }
 

@@ -13,8 +13,8 @@ import type { Palette } from './screen.ts'
 export function renderJournal({ applies, damaged }: PastApplies, paint: Palette): string {
   const parts = applies.map((apply) => applyText(apply, paint))
   const notes = damaged.map(
-    ({ file, line, why }) =>
-      `${paint.warn('note')}     ${terminalSafe(`${file}, line ${line} cannot be read: ${why}`)}\n`,
+    ({ file, line }) =>
+      `${paint.warn('note')}     ${file}, line ${line} cannot be read: cut off by a crash, or by an apply that is still writing\n`,
   )
   if (parts.length === 0) parts.push('The journal has no applies.\n')
   return `${parts.join('\n')}${notes.length > 0 ? `\n${notes.join('')}` : ''}`
@@ -47,7 +47,7 @@ function endText({ begunAt, endedAt, exit, interrupted }: PastApply): string {
 
 function kubeletText({ kubelet }: PastApply): string {
   if (kubelet === undefined) return ''
-  const { unit, stoppedAt, startedAt, downMs = 0, runs } = kubelet
+  const { unit = '', stoppedAt = '', startedAt, downMs = 0, runs } = kubelet
   const end =
     startedAt === undefined
       ? 'no start recorded: systemd starts it, or has started it'
