@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import { execa } from 'execa'
 import { expect, it } from 'vitest'
 import { CAPTURES } from '../helpers/captures.ts'
-import { noMounts, unshareArguments } from '../helpers/namespace.ts'
+import { noRoot, unshareArguments } from '../helpers/namespace.ts'
 import { BUNDLE } from '../helpers/volctl-program.ts'
 import { describeUnless } from './describe-unless.ts'
 
 const SNAPSHOT = ['--snapshot', join(CAPTURES, 'healthy', 'node.json')]
 const WITHOUT_PROC = 'mount -t tmpfs none /proc && exec "$0" "$@"'
 
-describeUnless(noMounts, 'without /proc', () => {
+describeUnless(noRoot, 'without /proc', () => {
   const run = async (args: readonly string[]): Promise<{ status: number | undefined; stderr: string }> => {
     const { exitCode, stderr } = await execa(
       'unshare',

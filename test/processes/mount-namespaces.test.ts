@@ -1,5 +1,5 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { mountedOnElsewhere, readOtherNamespaces, unseenNamespaces } from '../../src/core/processes/mount-namespaces.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
@@ -53,6 +53,8 @@ describe('S3, S34: tables of other namespaces are bounded, and what is not read 
   })
 
   it('a process that has ended has none; one that may not be read is not “none”', () => {
+    // Who is not root is told of its rights instead.
+    using _root = vi.spyOn(process, 'geteuid').mockReturnValue(0)
     addProcess(5, { mnt: 'mnt:[5]', user: 'user:[1]' }, undefined)
     addProcess(6, { mnt: 'mnt:[6]', user: 'user:[1]' }, undefined)
     mkdirSync(`${proc}/6/mountinfo`)

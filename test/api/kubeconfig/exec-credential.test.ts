@@ -22,6 +22,15 @@ afterEach(() => {
   vi.unstubAllEnvs()
 })
 
+/** A container may run as a user that no file names. */
+function homeDirectory(): string {
+  try {
+    return userInfo().homedir
+  } catch {
+    return '/'
+  }
+}
+
 function credential(status: object, fields: object = {}): string {
   return JSON.stringify({ kind: 'ExecCredential', apiVersion: VERSION, status, ...fields })
 }
@@ -152,7 +161,7 @@ describe('what it is run with', () => {
     expect(rest).toEqual({
       ...PROGRAM_ENVIRONMENT,
       LC_ALL: 'de',
-      HOME: userInfo().homedir,
+      HOME: homeDirectory(),
       AWS_PROFILE: 'a=b',
       KUBERNETES_EXEC_INFO: JSON.stringify(info),
     })
