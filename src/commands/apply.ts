@@ -20,14 +20,14 @@ import { confirm, mustAsk, terminals } from '../core/cli/confirm.ts'
 import { Interrupts } from '../core/cli/interrupts.ts'
 import { journalDirectory, journalFlag } from '../core/cli/journal-flag.ts'
 import { judged, planAlone } from '../core/cli/judged-node.ts'
-import { leaveNode, lookAtNode, requireNodeHere } from '../core/cli/live-node.ts'
+import { type LookOptions, leaveNode, lookAtNode, requireNodeHere } from '../core/cli/live-node.ts'
 import { requireRoot, requireStanding } from '../core/cli/may-apply.ts'
 import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
 import { messages, watchedTerminal } from '../core/cli/output.ts'
 import { applyArguments, PLAN_NAMES, typedNames } from '../core/cli/plan-arguments.ts'
 import { refusalOf } from '../core/cli/plan-exit-status.ts'
 import { parseCount, planFlags, planOptions } from '../core/cli/plan-flags.ts'
-import { type StopAsked, stopAsked } from '../core/cli/stop-asked.ts'
+import { stopAsked } from '../core/cli/stop-asked.ts'
 import { notStarted, type StoppedKubelet, stoppedKubelet } from '../core/cli/stopped-kubelet.ts'
 import {
   OUTPUT_FORMATS,
@@ -36,16 +36,15 @@ import {
   VolctlCommand,
   verboseFlag,
 } from '../core/cli/volctl-command.ts'
-import { timeLimits } from '../core/kubelet-stop/time-limits.ts'
+import { type TimeLimits, timeLimits } from '../core/kubelet-stop/time-limits.ts'
 import type { UnitFacts } from '../core/kubelet-stop/unit-facts.ts'
 import { volctl } from '../core/lang/command.ts'
-import { defined } from '../core/lang/defined.ts'
 import { parseDuration } from '../core/lang/duration.ts'
 import type { NodeState } from '../core/model/node-state.ts'
 import type { CollectedNode } from '../core/node/collect-node.ts'
 import type { ApplyEvent } from '../core/plan/events.ts'
-import { requireNamed } from '../core/plan/name-faults.ts'
-import { type Given, withAdvice } from '../core/plan/next-steps.ts'
+import { requireNamed, type Typed } from '../core/plan/name-faults.ts'
+import { withAdvice } from '../core/plan/next-steps.ts'
 import type { Operation, Plan, PlanOptions, ReviewedPlan } from '../core/plan/plan.ts'
 import { planId } from '../core/plan/plan-id.ts'
 import { PlanNames } from '../core/plan/plan-names.ts'
@@ -78,27 +77,63 @@ function againCommand(flags: Readonly<Record<string, unknown>>, planfile: string
   )
 }
 
-interface Looking {
-  look(before: CollectedNode): Promise<CollectedNode>
+type ParsedFlags = Interfaces.InferredFlags<typeof Apply.flags>
+
+/** What the command line asks for. */
+interface Asked {
+  readonly flags: ParsedFlags
+  readonly planfile: string | undefined
+  /** What else a name may be that nothing has. */
+  readonly ways: Typed | undefined
+  readonly parallel: number
+  readonly timeoutMs: number
+  readonly maxMs: number
+  readonly journalDir: string | undefined
+  /** A person is there, who can say yes. */
+  readonly asks: boolean
+}
+
+/** One apply of this node. */
+interface Run extends Asked {
   readonly interrupts: Interrupts
+  /** The last look. */
+  node: CollectedNode
+  /** The kubelet that this apply stops. */
+  stop?: StoppedKubelet
 }
 
-interface CarryingOut {
-  readonly context: Parameters<typeof applyPlan>[1]
-  readonly format: OutputFormat
-  readonly given: Given
+/** The plan that was reviewed and saved, if there is one, and the options of the pass. */
+interface Basis {
+  readonly saved: SavedPlan | undefined
+  readonly options: PlanOptions
 }
 
-/** A look, the plan that it gives, and what of it would be carried out. */
+/** The plan that a look gives, and what of it would be carried out. */
 interface Planned {
   readonly node: CollectedNode
   readonly fresh: Plan
   readonly shown: Plan
+  /** The unit that is stopped for it, and for how long. */
+  readonly stop?: { readonly facts: UnitFacts; readonly limits: TimeLimits }
 }
+
+type PlanOf = (node: CollectedNode, state?: NodeState) => Promise<Planned>
 
 interface Seen extends Looked {
   readonly planned: Planned
   again(): Promise<Seen>
+}
+
+function judge(
+  { interrupts }: Run,
+  look: CollectedNode,
+  options: PlanOptions,
+): ReturnType<typeof judged<{ readonly plan: Plan }>> {
+  return judged(look, options, planAlone, { signal: interrupts.stop })
+}
+
+function isDrawn(format: OutputFormat): boolean {
+  return format === 'table' || format === 'wide'
 }
 
 export default class Apply extends VolctlCommand {
@@ -193,136 +228,125 @@ export default class Apply extends VolctlCommand {
   }
 
   async run(): Promise<void> {
+    const asked = await this.#ask()
+    if (asked.flags.cluster) return await this.#toCluster(asked)
+    const fromFile = await this.#readFile(asked)
+    await requireNodeHere(nodeChoice(asked.flags))
+    requireRoot()
+    using interrupts = new Interrupts((line) => this.say(line))
+    const run = await this.#look(asked, interrupts)
+    try {
+      requireStanding(run.node)
+      const basis = fromFile ?? (await this.#readInput(run))
+      const planned = await this.#plan(run, basis)
+      const confirmed = await this.#review(run, basis, planned)
+      await this.#carryOut(run, basis, planned, confirmed)
+    } finally {
+      leaveNode(run.node)
+    }
+  }
+
+  /** @throws VolctlError Usage */
+  async #ask(): Promise<Asked> {
     const { flags: typed, args, raw } = await this.parse(Apply)
     const { 'name-or-planfile': names = [] } = args
     const { planfile, ...narrowed } = applyArguments(names, typed)
     const flags = { ...typed, ...narrowed }
-    const ways = typedNames(names, typed.namespace, { isApply: true })
     requireFlagsOfScope(flags)
     if (planfile !== undefined) requireNoPlanFlags(givenFlags(raw))
-    const parallel = parseCount(flags.parallel ?? DEFAULT_PARALLEL, '--parallel', 1)
-    const timeoutMs = parseDuration(flags.timeout ?? DEFAULT_TIMEOUT, '--timeout')
-    const maxMs = parseDuration(flags['max-downtime'] ?? DEFAULT_DOWNTIME, '--max-downtime')
-    const journalDir = journalDirectory(flags.journal)
-    const format = flags.output
-    const asks = mustAsk({ yes: flags.yes, reviewed: planfile !== undefined }, terminals(this.io))
-    if (flags.cluster) return await this.#toCluster(flags, { timeoutMs, journalDir, format, asks, planfile, ways })
-    const piped = planfile !== undefined && isPlanInput(planfile)
-    const fromFile = planfile === undefined || piped ? undefined : await this.#read(planfile)
-    const fromFlags = planOptions(flags, this.config.version)
-    await requireNodeHere(nodeChoice(flags))
-    requireRoot()
-
-    let node: CollectedNode | undefined
-    let stop: StoppedKubelet | undefined
-    using interrupts = new Interrupts((line) => this.say(line))
-    const look = (before?: CollectedNode): Promise<CollectedNode> =>
-      lookAtNode(nodeChoice(flags), {
-        attributes: 'plan',
-        log: this.detail,
-        signal: before === undefined ? interrupts.stop : interrupts.abandon,
-        stopped: stop && before?.node.kubelet,
-        ...defined({ before }),
-      })
-    try {
-      node = await interrupts.orInterrupted(look())
-      requireStanding(node)
-      // Not before: where volctl starts again in another mount namespace, that run reads it.
-      const saved = piped ? await interrupts.orInterrupted(this.#read(planfile)) : fromFile
-      const options = saved?.options ?? fromFlags
-      const judge = (state: CollectedNode) => judged(state, options, planAlone, { signal: interrupts.stop })
-      const planOf = async (look: CollectedNode, given: NodeState = look): Promise<Planned> => {
-        const { node: state, decided } = await judge({ ...look, ...given })
-        const { plan: fresh } = decided
-        const done = (operation: Operation): boolean => isDone(operation, state)
-        return { node: state, fresh, shown: saved === undefined ? fresh : planToReview(saved, fresh, done) }
-      }
-      const first = node
-      const asked = flags['stop-kubelet']
-        ? await interrupts.orInterrupted(this.#stopAsked(first, options, flags.kubeconfig, planOf))
-        : undefined
-      const planned = asked ?? (await this.#settled(node, flags['no-wait'], planOf, { look, interrupts }))
-      const { fresh, shown } = planned
-      node = planned.node
-      if (saved === undefined) requireNamed(fresh.problems, flags['ignore-not-found'], ways)
-      const limits =
-        asked &&
-        timeLimits({
-          maxMs,
-          settleMs: options.settleMs,
-          timeoutMs: flags.timeout === undefined ? undefined : timeoutMs,
-          defaultTimeoutMs: timeoutMs,
-        })
-      const asking = asks && shown.operations.some(({ blocked }) => blocked === undefined)
-      const given = givenBy(flags, options.settleMs)
-      await this.#show(shown, given, format, asking)
-      const insecure = refuseInsecureApi(fresh.inputs.api, options)
-      const refusal = refusalOf(fresh) ?? refusalOf({ ...(insecure && { refused: insecure }) })
-      if (refusal !== undefined) throw refusal
-      if (asked !== undefined) this.#announce(asked.facts, fresh.node, maxMs, options.settleMs)
-      if (asking) await confirm(questionAbout(shown, asked?.facts.unit), interrupts.stop)
-      if (asked !== undefined && limits !== undefined)
-        stop = stoppedKubelet(node, {
-          unit: asked.facts.unit,
-          maxMs,
-          limits,
-          interrupts,
-          detail: this.detail,
-        })
-      const context = applyContext(node, {
-        options,
-        planIsFresh: !asking && stop === undefined,
-        freshPlan: asking || stop !== undefined || saved === undefined ? undefined : fresh,
-        planFile: planfile,
-        journalDir,
-        noJournal: flags['no-journal'],
-        parallel,
-        timeoutMs: limits?.operationMs ?? timeoutMs,
-        signal: interrupts.stop,
-        abandon: interrupts.abandon,
-        kubeletStop: stop,
-        lookAgain: async (before) => (await judge(await look(before))).node,
-      })
-      await this.#carryOut(saved ?? fresh, new PlanNames(shown), { context, format, given })
-    } finally {
-      leaveNode(node)
+    return {
+      flags,
+      planfile,
+      ways: typedNames(names, typed.namespace, { isApply: true }),
+      parallel: parseCount(flags.parallel ?? DEFAULT_PARALLEL, '--parallel', 1),
+      timeoutMs: parseDuration(flags.timeout ?? DEFAULT_TIMEOUT, '--timeout'),
+      maxMs: parseDuration(flags['max-downtime'] ?? DEFAULT_DOWNTIME, '--max-downtime'),
+      journalDir: journalDirectory(flags.journal),
+      asks: mustAsk({ yes: flags.yes, reviewed: planfile !== undefined }, terminals(this.io)),
     }
   }
 
+  /** Before the node is read; undefined: the plan is on standard input. */
+  async #readFile({ planfile, flags }: Asked): Promise<Basis | undefined> {
+    const fromFlags = planOptions(flags, this.config.version)
+    if (planfile === undefined) return { saved: undefined, options: fromFlags }
+    if (isPlanInput(planfile)) return undefined
+    const saved = await this.#read(planfile)
+    return { saved, options: saved.options }
+  }
+
+  /** Not before the look: where volctl starts again in another mount namespace, that run reads it. */
+  async #readInput({ planfile = '-', interrupts }: Run): Promise<Basis> {
+    const saved = await interrupts.orInterrupted(this.#read(planfile))
+    return { saved, options: saved.options }
+  }
+
+  async #look(asked: Asked, interrupts: Interrupts): Promise<Run> {
+    const looked = this.#lookAt(asked.flags, { signal: interrupts.stop })
+    return { ...asked, interrupts, node: await interrupts.orInterrupted(looked) }
+  }
+
+  #lookAgain({ flags, interrupts, stop }: Run, before: CollectedNode): Promise<CollectedNode> {
+    return this.#lookAt(flags, { signal: interrupts.abandon, stopped: stop && before.node.kubelet, before })
+  }
+
+  #lookAt(flags: ParsedFlags, options: Omit<LookOptions, 'attributes' | 'log'>): Promise<CollectedNode> {
+    return lookAtNode(nodeChoice(flags), { attributes: 'plan', log: this.detail, ...options })
+  }
+
+  /** Of the node as it is with its kubelet stopped, if that is asked for; else once the last calls of one that has stopped are over. */
+  async #plan(run: Run, { saved, options }: Basis): Promise<Planned> {
+    const { flags, interrupts, ways } = run
+    const planOf: PlanOf = async (look, state = look) => {
+      const { node, decided } = await judge(run, { ...look, ...state }, options)
+      const { plan: fresh } = decided
+      const done = (operation: Operation): boolean => isDone(operation, node)
+      return { node, fresh, shown: saved === undefined ? fresh : planToReview(saved, fresh, done) }
+    }
+    const stopped = flags['stop-kubelet']
+      ? await interrupts.orInterrupted(this.#stopped(run, options, planOf))
+      : undefined
+    const planned = stopped ?? (await this.#settled(run, planOf))
+    run.node = planned.node
+    if (saved === undefined) requireNamed(planned.fresh.problems, flags['ignore-not-found'], ways)
+    return planned
+  }
+
   /** Undefined: nothing is stopped, and the person knows why. */
-  async #stopAsked(
-    node: CollectedNode,
-    { settleMs }: PlanOptions,
-    kubeconfig: string | undefined,
-    planOf: (node: CollectedNode, state?: NodeState) => Promise<Planned>,
-  ): Promise<(StopAsked & Planned) | undefined> {
+  async #stopped(run: Run, { settleMs }: PlanOptions, planOf: PlanOf): Promise<Planned | undefined> {
+    const { node, flags, maxMs, timeoutMs } = run
     const asked = await stopAsked(node, {
       settleMs,
-      ownKubeconfig: kubeconfig !== undefined,
+      ownKubeconfig: flags.kubeconfig !== undefined,
       planOf: (state) => planOf(node, state),
     })
-    if (typeof asked !== 'string') return { ...asked, node }
-    this.say(asked)
-    return undefined
+    if (typeof asked === 'string') {
+      this.say(asked)
+      return undefined
+    }
+    const { facts, fresh, shown } = asked
+    const limits = timeLimits({
+      maxMs,
+      settleMs,
+      timeoutMs: flags.timeout === undefined ? undefined : timeoutMs,
+      defaultTimeoutMs: timeoutMs,
+    })
+    return { node, fresh, shown, stop: { facts, limits } }
   }
 
   /** The last look: once the settle time of a kubelet that has just stopped is over, unless nobody wants to wait. */
-  async #settled(
-    first: CollectedNode,
-    noWait: boolean,
-    planOf: (node: CollectedNode) => Promise<Planned>,
-    { look, interrupts }: Looking,
-  ): Promise<Planned> {
+  async #settled(run: Run, planOf: PlanOf): Promise<Planned> {
+    const { interrupts, flags, node: first } = run
     const seen = async (node: CollectedNode): Promise<Seen> => {
       const planned = await planOf(node)
       return {
         planned,
         plan: planned.fresh,
         kubeletIsBack: async () => ownsNode(await node.node.kubeletState()),
-        again: async () => await seen(await look(node)),
+        again: async () => await seen(await this.#lookAgain(run, node)),
       }
     }
-    if (noWait) return planOf(first)
+    if (flags['no-wait']) return planOf(first)
     const waited = afterSettling(await seen(first), {
       signal: interrupts.stop,
       begins: (left) =>
@@ -334,24 +358,39 @@ export default class Apply extends VolctlCommand {
     return (await interrupts.orInterrupted(waited)).planned
   }
 
-  /** How long the kubelet will be down, and what that means. */
-  #announce({ unit, unitFileState }: UnitFacts, node: string, maxMs: number, settleMs: number): void {
-    const atBoot = unitFileState.startsWith('enabled')
-    messages.write(announcement({ unit, node, maxMs, settleMs, atBoot }, messages.columns))
+  /**
+   * The plan as a person must see it before saying yes (S31), what refuses it as a whole, and the question.
+   *
+   * @returns whether a person has said yes: the node may have changed meanwhile
+   */
+  async #review({ flags, asks, maxMs, interrupts }: Run, { options }: Basis, planned: Planned): Promise<boolean> {
+    const { fresh, shown, stop } = planned
+    const { settleMs } = options
+    const asking = asks && shown.operations.some(({ blocked }) => blocked === undefined)
+    // Standard output stays for the answer.
+    if (asking || isDrawn(flags.output)) {
+      const screen = await this.screenOf(this.io.stderr, flags.output)
+      const advised = withAdvice(shown, givenBy(flags, settleMs))
+      messages.write(renderPlan(advised, screen, { confirm: true, unfolded: this.verbose }))
+    }
+    const insecure = refuseInsecureApi(fresh.inputs.api, options)
+    const refusal = refusalOf(fresh) ?? refusalOf({ ...(insecure && { refused: insecure }) })
+    if (refusal !== undefined) throw refusal
+    if (stop !== undefined) {
+      const { unit, unitFileState } = stop.facts
+      const atBoot = unitFileState.startsWith('enabled')
+      messages.write(announcement({ unit, node: fresh.node, maxMs, settleMs, atBoot }, messages.columns))
+    }
+    if (asking) await confirm(questionAbout(shown, stop?.facts.unit), interrupts.stop)
+    return asking
   }
 
   /** The other scope shares only flags and manners: it needs no root, and changes nothing on this machine. */
-  async #toCluster(
-    flags: Interfaces.InferredFlags<typeof Apply.flags>,
-    given: Pick<ClusterApplyChoice, 'timeoutMs' | 'journalDir' | 'format' | 'asks' | 'ways'> & {
-      readonly planfile: string | undefined
-    },
-  ): Promise<void> {
-    const { planfile, ...rest } = given
+  async #toCluster({ flags, planfile, timeoutMs, journalDir, asks, ways }: Asked): Promise<void> {
     const { applyToCluster } = await import('../core/cli/cluster-apply.ts')
     const saved = planfile === undefined ? undefined : await this.#readOfCluster(planfile)
     const choice: ClusterApplyChoice = {
-      ...rest,
+      ...{ timeoutMs, journalDir, asks, ways, format: flags.output },
       options: clusterOptions(flags, planOptions(flags, this.config.version)),
       saved,
       again: againCommand(flags, planfile),
@@ -377,17 +416,33 @@ export default class Apply extends VolctlCommand {
     return saved
   }
 
-  /** The plan as a person must see it before saying yes (S31); standard output stays for the answer. */
-  async #show(plan: Plan, given: Given, format: OutputFormat, asking: boolean): Promise<void> {
-    if (!asking && format !== 'table' && format !== 'wide') return
-    const advised = withAdvice(plan, given)
-    messages.write(
-      renderPlan(advised, await this.screenOf(this.io.stderr, format), { confirm: true, unfolded: this.verbose }),
-    )
-  }
-
-  async #carryOut(plan: ReviewedPlan, names: PlanNames, { context, format, given }: CarryingOut): Promise<void> {
-    const lines = format === 'table' || format === 'wide'
+  /** The saved plan or the fresh one, and its outcome. */
+  async #carryOut(run: Run, { saved, options }: Basis, planned: Planned, confirmed: boolean): Promise<void> {
+    const { flags, interrupts, maxMs } = run
+    const { fresh, shown, stop } = planned
+    const format = flags.output
+    if (stop !== undefined) {
+      const { facts, limits } = stop
+      run.stop = stoppedKubelet(run.node, { unit: facts.unit, maxMs, limits, interrupts, detail: this.detail })
+    }
+    const isFresh = !confirmed && run.stop === undefined
+    const context = applyContext(run.node, {
+      options,
+      planIsFresh: isFresh,
+      freshPlan: isFresh && saved !== undefined ? fresh : undefined,
+      planFile: run.planfile,
+      journalDir: run.journalDir,
+      noJournal: flags['no-journal'],
+      parallel: run.parallel,
+      timeoutMs: stop?.limits.operationMs ?? run.timeoutMs,
+      signal: interrupts.stop,
+      abandon: interrupts.abandon,
+      kubeletStop: run.stop,
+      lookAgain: async (before) => (await judge(run, await this.#lookAgain(run, before), options)).node,
+    })
+    const plan: ReviewedPlan = saved ?? fresh
+    const names = new PlanNames(shown)
+    const lines = isDrawn(format)
     const screen = await this.screenOf(this.io.stdout, format)
     using progress =
       lines && this.io.stderr.isTTY === true ? new Progress(messages, names, plan.operations.length) : undefined
@@ -403,7 +458,10 @@ export default class Apply extends VolctlCommand {
     const result = await applyPlan(plan, context, print)
     progress?.[Symbol.dispose]()
     if (format === 'ndjson') this.output.write(toJsonLine(resultEvent(result)))
-    else await this.answer(applyDocument(plan, result), format, () => closing(result, plan, screen, given))
+    else
+      await this.answer(applyDocument(plan, result), format, () =>
+        closing(result, plan, screen, givenBy(flags, options.settleMs)),
+      )
     this.finish(result.exit)
     await this.output.flush()
     const refusal = refusalOf(result)
