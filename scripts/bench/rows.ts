@@ -1,5 +1,5 @@
 /** Rows of a start, of a full node, of very many mounts, and of a cluster. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { TOKEN } from '../../test/helpers/big-cluster/objects.ts'
 import { startBigCluster } from '../../test/helpers/big-cluster/start.ts'
 import { thisArch } from '../package/debian-libraries.ts'
@@ -41,7 +41,7 @@ export async function planPodsRows(directory: string, volctl: string): Promise<R
 
 async function againstKubectl(directory: string, volctl: string, gone: number): Promise<Ratio> {
   await using scene = await startScene(directory, volctl, 'admin', (layout) => fullNode(layout, gone))
-  if (scene.planned() > 0 !== gone > 0) throw new Error(`another plan was expected where ${gone} pods are gone`)
+  if ((await scene.planned()) > 0 !== gone > 0) throw new Error(`another plan was expected where ${gone} pods are gone`)
   const client = await kubectl(thisArch())
   const getPods = {
     ...scene.inside([client, 'get', 'pods', '-A', '--field-selector', `spec.nodeName=${NODE_NAME}`]),
@@ -140,7 +140,7 @@ const GONE = 5
 /** A plan of a node with very many mounts of pods that live, against one read of the table. */
 export async function planMountsRows(directory: string, volctl: string): Promise<Row[]> {
   await using scene = await startScene(directory, volctl, 'plan', manyMounts)
-  if (scene.planned() !== GONE) throw new Error(`${GONE} operations were expected`)
+  if ((await scene.planned()) !== GONE) throw new Error(`${GONE} operations were expected`)
   const measured = await compared(scene.volctl('plan'), scene.inside(['cat', '/proc/self/mountinfo']), 7)
   return [{ name: `\`plan\` with ${MANY} mounts`, peer: '`cat /proc/self/mountinfo`', atMost: 3, measured }]
 }
@@ -195,7 +195,7 @@ const NODES = 5000
 const MOST_MB = 400
 
 /** A plan of a whole cluster, 30 pods a node: how it grows. */
-export async function clusterRows(directory: string, volctl: string): Promise<Row[]> {
+export async function clusterRows(_: string, volctl: string): Promise<Row[]> {
   const [less, more] = [await planned(FEWER_NODES), await planned(NODES)]
   const name = `\`plan --cluster\`, ${NODES} nodes`
   return [
@@ -210,9 +210,8 @@ export async function clusterRows(directory: string, volctl: string): Promise<Ro
   ]
 
   async function planned(nodes: number): ReturnType<typeof weighed> {
-    const own = `${directory}/${nodes}`
-    mkdirSync(own, { recursive: true })
-    await using server = await startBigCluster(own, { nodes })
-    return await weighed({ command: [volctl, 'plan', '--cluster', '--kubeconfig', server.kubeconfig, '-o', 'json'] })
+    await using server = await startBigCluster({ nodes })
+    const kubeconfig = server.kubeconfig('admin')
+    return await weighed({ command: [volctl, 'plan', '--cluster', '--kubeconfig', kubeconfig, '-o', 'json'] })
   }
 }

@@ -1,9 +1,10 @@
 /** A node for the bench: real mounts in a private mount namespace, an API server over TLS and a runtime. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
 import { startApiServer, type TestApiServer } from '../../test/helpers/api-server/start.ts'
 import { bigCluster, POD_SPEC } from '../../test/helpers/big-cluster/objects.ts'
 import { startCriServer } from '../../test/helpers/cri-server/start.ts'
@@ -82,7 +83,7 @@ export interface Scene extends AsyncDisposable {
   /** A volctl command that looks at the scene. */
   volctl(...args: readonly string[]): Timed
   /** How many operations a plan has. */
-  planned(): number
+  planned(): Promise<number>
 }
 
 /**
@@ -147,9 +148,10 @@ export async function startScene(
     make,
     inside: (command) => ({ command: [...enter, ...command] }),
     volctl: (...args) => ({ command: [...enter, executable, ...args], env }),
-    planned: () => {
+    planned: async () => {
       const [program = '', ...args] = [...enter, executable, 'plan', '-o', 'json']
-      return JSON.parse(execFileSync(program, args, { env, encoding: 'utf8', maxBuffer: 1 << 26 })).operations.length
+      const { stdout } = await promisify(execFile)(program, args, { env, maxBuffer: 1 << 26 })
+      return JSON.parse(stdout).operations.length
     },
     [Symbol.asyncDispose]: () => ended.disposeAsync(),
   }

@@ -5,24 +5,23 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startApiServer } from '../helpers/api-server/start.ts'
+import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
+import type { TrickName } from '../helpers/api-server/tricks.ts'
 import { CAPTURES } from '../helpers/captures.ts'
-import { type HostileServer, startHostileServer } from '../helpers/hostile-server/start.ts'
-import type { TrickName } from '../helpers/hostile-server/tricks.ts'
 import { TEST_BUNDLE } from '../helpers/volctl-program.ts'
 import { startWarmNode, type WarmNode } from '../helpers/warm-node.ts'
 
 const CAPTURE = join(CAPTURES, 'forcedel-killed', 'before.json')
 
 let node: WarmNode
-let server: HostileServer
+let server: TestApiServer
 beforeAll(async () => {
   node = await startWarmNode(CAPTURE)
-  server = await startHostileServer()
+  server = await startApiServer()
 })
 afterAll(async () => {
   await node[Symbol.asyncDispose]()
-  await server[Symbol.asyncDispose]()
+  await server.stop()
 })
 
 interface Watched {
@@ -69,7 +68,8 @@ describe('ends with one clear line, and has less than 500 MB of memory all the t
     { trick: 'brackets without end' },
     { trick: 'a failure without end' },
   ])('$trick', async ({ trick }) => {
-    const { status, stderr, peak } = await plan(server.meet(trick).kubeconfig)
+    await server.setFaults({ action: { type: 'trick', trick } })
+    const { status, stderr, peak } = await plan(server.kubeconfig('nobody'))
     expect(stderr).toMatch(/^volctl: .+\n {8}.+\n$/)
     expect(status).toBe(1)
     expect(peak).toBeGreaterThan(50)

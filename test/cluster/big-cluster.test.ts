@@ -1,15 +1,12 @@
 import { expect, it } from 'vitest'
-import { createKubeClient } from '../../src/core/api/kube-client.ts'
-import { discoverKubeConfig } from '../../src/core/api/kubeconfig/kube-config.ts'
 import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
 import { readCluster } from '../../src/core/cluster/read/read-cluster.ts'
-import { temporaryDirectory } from '../api/connect.ts'
+import { connect } from '../api/connect.ts'
 import { startBigCluster } from '../helpers/big-cluster/start.ts'
 
 it('plans nothing for a big, healthy cluster in which volumes come and go', async () => {
-  using directory = temporaryDirectory()
-  await using server = await startBigCluster(directory.path, { nodes: 30 })
-  const client = createKubeClient(discoverKubeConfig({ kubeconfig: server.kubeconfig }))
+  await using server = await startBigCluster({ nodes: 30 })
+  const client = connect(server, 'admin')
   try {
     const state = await readCluster({ client })
     expect(state.errors).toEqual([])

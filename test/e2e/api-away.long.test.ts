@@ -141,8 +141,8 @@ it('while volumes are brought up: what is half-made is taken back; for a moment:
   const onLine = (): void => {
     if (stopped) return
     stopped = true
-    process.kill(scene.api.pid, 'SIGSTOP')
-    setTimeout(() => process.kill(scene.api.pid, 'SIGCONT'), 500)
+    void scene.api.setFaults({ action: { type: 'hold' } })
+    setTimeout(() => void scene.api.setFaults(), 500)
   }
   const waiting = await applyWith(scene, [], { onLine })
   expect([waiting.status, undone(waiting.ends)]).toEqual([0, []])

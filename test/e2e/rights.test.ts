@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import type { Plan } from '../../src/core/plan/plan.ts'
-import { requestInfo } from '../helpers/api-server/request-info.ts'
+import { requestInfo } from '../helpers/api-server/access.ts'
 import { loadRole } from '../helpers/api-server/users.ts'
 import {
   clusterObjects,

@@ -15,6 +15,6 @@ export function strategicMerge(target: Value, patch: Value): Record<string, unkn
 
 function mergeByType(list: readonly Value[], patch: readonly Value[]): Value[] {
   const touched = new Set(patch.map(({ type }) => type))
-  const untouched = list.filter(({ type }) => !touched.has(type))
+  const untouched = list.filter(({ type }) => type !== undefined && !touched.has(type))
   return [...untouched, ...patch.filter((each) => each.$patch !== 'delete')]
 }

@@ -2,11 +2,9 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createKubeClient } from '../../../src/core/api/kube-client.ts'
-import { discoverKubeConfig } from '../../../src/core/api/kubeconfig/kube-config.ts'
 import type { ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
 import { readCluster } from '../../../src/core/cluster/read/read-cluster.ts'
-import { connect, temporaryDirectory } from '../../api/connect.ts'
+import { connect } from '../../api/connect.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
 import { startBigCluster } from '../../helpers/big-cluster/start.ts'
 
@@ -14,10 +12,9 @@ const run = promisify(execFile)
 
 describe('a server that sends each list as one answer, whatever limit it is asked for', () => {
   it('of 80 MB is refused with the memory of one page, and shows no object', { timeout: 300_000 }, async () => {
-    using directory = temporaryDirectory()
-    await using server = await startBigCluster(directory.path, { nodes: 400, ignoresLimit: true })
+    await using server = await startBigCluster({ nodes: 400, ignoresLimit: true })
     const worker = new URL('./large-answer.worker.ts', import.meta.url).pathname
-    const { stdout } = await run(process.execPath, ['--no-warnings', worker, server.kubeconfig])
+    const { stdout } = await run(process.execPath, ['--no-warnings', worker, server.kubeconfig('admin')])
     const { lists, errors, pods, maxRss } = JSON.parse(stdout)
     expect(errors).toContainEqual(expect.objectContaining({ resource: 'pods', reason: 'AnswerTooLarge' }))
     expect(pods).toBe(0)
@@ -28,9 +25,8 @@ describe('a server that sends each list as one answer, whatever limit it is aske
   it('gives the same objects as one that sends pages', async () => {
     const seen: unknown[] = []
     for (const ignoresLimit of [false, true]) {
-      using directory = temporaryDirectory()
-      await using server = await startBigCluster(directory.path, { nodes: 20, ignoresLimit })
-      const client = createKubeClient(discoverKubeConfig({ kubeconfig: server.kubeconfig }), { pageSize: 7 })
+      await using server = await startBigCluster({ nodes: 20, ignoresLimit })
+      const client = connect(server, 'admin', { pageSize: 7 })
       const { pods, claims, volumes, attachments, nodes, errors } = await readCluster({ client })
       client.close()
       expect(errors).toEqual([])

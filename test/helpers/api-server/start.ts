@@ -1,40 +1,56 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+/** A Kubernetes API server in the process that starts it: over HTTPS, with the authentication, authorisation and failures that volctl meets. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { nodeProgram } from '../programs.ts'
-import type { Fault } from './faults.ts'
-import type { StoredObject } from './resource-types.ts'
-import type { LoggedRequest, Settings } from './server.ts'
-import type { TestUser } from './users.ts'
+import { text } from 'node:stream/consumers'
+import type { TLSSocket } from 'node:tls'
+import { gzipSync } from 'node:zlib'
+import type { Asker } from './access.ts'
+import { answer, type Settings } from './answer.ts'
+import { type Fault, Faults } from './faults.ts'
+import { objectsIn, Store, type StoredObject } from './objects.ts'
+import { StatusError } from './status.ts'
+import { certificateOf, defaultUsers, loadRole, pem, type TestUser, tokenOf, writeKubeconfig } from './users.ts'
 
 export interface ApiServerOptions {
-  /** Files: NodeSnapshots, their `api` sections, Lists or single objects. */
+  /** Files of NodeSnapshots. */
   readonly data?: readonly string[]
+  /** Objects or NodeSnapshots. */
   readonly objects?: readonly object[]
   /** Instead of admin, kubelet, plan, apply and nobody. */
   readonly users?: readonly TestUser[]
   readonly nodeName?: string
   readonly host?: string
-  /** The names in the server's certificate, if they should be wrong. */
-  readonly certificateHosts?: readonly string[]
   /** The server's certificate is signed by an authority that the kubeconfigs do not know. */
   readonly untrusted?: boolean
   /** How long attachers take to detach; never when negative. */
   readonly detachDelayMs?: number
+  /** Lists that are not in the store. @returns whether it answers this request */
+  readonly others?: (url: URL, response: ServerResponse) => boolean
+}
+
+export interface LoggedRequest {
+  readonly method: string
+  /** With the query. */
+  readonly path: string
+  readonly user: string | undefined
+  readonly status: number
 }
 
 export interface TestApiServer extends AsyncDisposable {
   readonly url: string
   /** Holds ca.crt and the kubeconfigs; removed by `stop`. */
   readonly directory: string
-  readonly pid: number
   kubeconfig(user: string): string
-  requests(): Promise<LoggedRequest[]>
+  /** Those that have been answered. */
+  requests(): Promise<readonly LoggedRequest[]>
   clearRequests(): Promise<void>
-  /** TLS connections accepted so far. */
+  /** TLS connections: all so far, and those that are open. */
   connections(): Promise<number>
+  openConnections(): number
   put(...objects: object[]): Promise<void>
   remove(kind: string, name: string, namespace?: string): Promise<void>
   /** Every time in every object is so much longer ago. */
@@ -44,90 +60,111 @@ export interface TestApiServer extends AsyncDisposable {
   /** Replaces all faults. */
   setFaults(...faults: Fault[]): Promise<void>
   set(settings: Partial<Settings>): Promise<void>
-  /** Ends the process and removes its directory. */
+  /** Ends it and removes its directory. */
   stop(): Promise<void>
 }
 
-const MAIN = new URL('./main.ts', import.meta.url)
+const PATCHES = ['application/strategic-merge-patch+json', 'application/merge-patch+json']
 
-/** Starts the test API server in a separate process and waits until it answers. */
+/** Answers above this size are compressed for clients that accept it, as Kubernetes does (N52). */
+const COMPRESS_FROM = 128 * 1024
+
 export async function startApiServer(options: ApiServerOptions = {}): Promise<TestApiServer> {
-  const directory = mkdtempSync(join(tmpdir(), 'volctl-api-'))
-  const child = spawn(...nodeProgram(MAIN, argumentsOf(options, directory)), {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  const ready = await firstLine(child).catch((error: unknown) => {
-    rmSync(directory, { recursive: true, force: true })
-    throw error
-  })
-  const { url, adminUrl, kubeconfigs } = JSON.parse(ready) as {
-    url: string
-    adminUrl: string
-    kubeconfigs: Record<string, string>
+  const { data = [], objects = [], host = '127.0.0.1', others = () => false } = options
+  const store = new Store()
+  const documents = [...data.map((file) => JSON.parse(readFileSync(file, 'utf8'))), ...objects]
+  for (const object of documents.flatMap(objectsIn)) store.put(object)
+  const { nodeName = store.all('Node')[0]?.metadata.name ?? 'node' } = options
+  const { users = defaultUsers(nodeName) } = options
+  const askers = users.map((user) => ({
+    ...{ name: user.user, groups: user.groups ?? [], roles: (user.roles ?? []).map(loadRole) },
+    credential: user.login === 'token' ? tokenOf(user) : certificateOf(user.name),
+  }))
+  const settings: Settings = {
+    ...{ detachDelayMs: options.detachDelayMs ?? 0, clockSkewMs: 0 },
+    ...{ attachesAtOnce: false, reportsDetached: true },
   }
-  const admin = async (method: string, path: string, body?: unknown): Promise<unknown> => {
-    const response = await fetch(adminUrl + path, { method, ...(body !== undefined && { body: JSON.stringify(body) }) })
-    if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`)
-    return await response.json()
+  const faults = new Faults()
+  const log: LoggedRequest[] = []
+  let [accepted, open] = [0, 0]
+
+  const authenticate = ({ headers, socket }: IncomingMessage): Asker => {
+    const [, token] = /^Bearer (.+)$/.exec(headers.authorization ?? '') ?? []
+    const given = token ?? (socket as TLSSocket).getPeerX509Certificate()?.toString()
+    const asker = askers.find(({ credential }) => credential === given)
+    if (asker === undefined) throw new StatusError(401, 'Unauthorized', 'Unauthorized')
+    const { 'impersonate-user': acting, 'impersonate-group': groups = '' } = headers
+    return acting === undefined ? asker : { name: String(acting), groups: String(groups).split(', '), roles: [] }
   }
-  const stop = async (): Promise<void> => {
-    if (child.exitCode === null && child.signalCode === null) {
-      const ended = new Promise((resolve) => child.once('exit', resolve))
-      child.kill('SIGKILL')
-      await ended
+  /** @returns the user's name, for the log */
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<string | undefined> => {
+    const { method = '', headers } = request
+    response.setHeader('Date', new Date(Date.now() + settings.clockSkewMs).toUTCString())
+    response.setHeader('Content-Type', 'application/json')
+    let user: string | undefined
+    try {
+      if (await faults.apply(request, response)) return undefined
+      const asker = authenticate(request)
+      user = asker.name
+      const body = await text(request)
+      if (method === 'PATCH' && !PATCHES.includes(headers['content-type'] ?? ''))
+        throw new StatusError(415, 'UnsupportedMediaType', 'this test server does not know this kind of patch')
+      const url = new URL(request.url ?? '', 'https://test')
+      if (others(url, response)) return user
+      const answered = JSON.stringify(answer(store, asker, method, url, body, settings))
+      const isPacked = answered.length >= COMPRESS_FROM && headers['accept-encoding']?.includes('gzip')
+      if (isPacked) response.setHeader('Content-Encoding', 'gzip')
+      response.end(isPacked ? gzipSync(answered, { level: 1 }) : answered)
+    } catch (error) {
+      const status = error instanceof StatusError ? error : new StatusError(500, 'InternalError', String(error))
+      response.writeHead(status.code).end(JSON.stringify(status))
     }
+    return user
+  }
+
+  const ca = [certificateOf('admin'), certificateOf('kubelet')]
+  const own = pem(options.untrusted ? 'stranger' : 'server')
+  const server = createServer({ key: own, cert: own, ca, requestCert: true, rejectUnauthorized: false })
+  server.on('secureConnection', (socket) => {
+    accepted++
+    open++
+    socket.on('close', () => open--)
+  })
+  server.on('request', async (request: IncomingMessage, response: ServerResponse) => {
+    const user = await handle(request, response)
+    log.push({ method: request.method ?? '', path: request.url ?? '', user, status: response.statusCode })
+  })
+  await new Promise<void>((resolve) => server.listen(0, host, resolve))
+
+  const url = `https://${host}:${(server.address() as AddressInfo).port}`
+  const directory = mkdtempSync(join(tmpdir(), 'volctl-api-'))
+  writeFileSync(join(directory, 'ca.crt'), certificateOf('server'))
+  const kubeconfigs = new Map(users.map((user) => [user.name, writeKubeconfig(directory, url, user)]))
+  const stop = async (): Promise<void> => {
+    const closed = new Promise((resolve) => server.close(resolve))
+    server.closeAllConnections()
+    await closed
     rmSync(directory, { recursive: true, force: true })
   }
   return {
     url,
     directory,
-    pid: child.pid ?? 0,
     kubeconfig: (user) => {
-      const path = kubeconfigs[user]
+      const path = kubeconfigs.get(user)
       if (path === undefined) throw new Error(`no user ${user}`)
       return path
     },
-    requests: async () => (await admin('GET', '/requests')) as LoggedRequest[],
-    clearRequests: async () => void (await admin('DELETE', '/requests')),
-    connections: async () => (await admin('GET', '/connections')) as number,
-    put: async (...objects) => void (await admin('POST', '/objects', objects as StoredObject[])),
-    remove: async (kind, name, namespace) => void (await admin('POST', '/remove', { kind, name, namespace })),
-    elapse: async (ms) => void (await admin('POST', '/elapse', ms)),
-    held: async () => (await admin('GET', '/held')) as number,
-    setFaults: async (...faults) => void (await admin('POST', '/faults', faults)),
-    set: async (settings) => void (await admin('POST', '/settings', settings)),
+    requests: async () => [...log],
+    clearRequests: async () => void log.splice(0),
+    connections: async () => accepted,
+    openConnections: () => open,
+    put: async (...added) => added.forEach((object) => void store.put(structuredClone(object) as StoredObject)),
+    remove: async (kind, name, namespace) => store.remove(kind, namespace, name),
+    elapse: async (ms) => store.elapse(ms),
+    held: async () => faults.held,
+    setFaults: async (...all) => faults.set(all),
+    set: async (changed) => void Object.assign(settings, changed),
     stop,
     [Symbol.asyncDispose]: stop,
   }
-}
-
-function argumentsOf(options: ApiServerOptions, directory: string): string[] {
-  const files = [...(options.data ?? [])]
-  if (options.objects) files.push(jsonFile(directory, 'objects.json', options.objects))
-  return [
-    ...['--dir', directory, '--exit-with-parent'],
-    ...files.flatMap((file) => ['--data', file]),
-    ...(options.users ? ['--users', jsonFile(directory, 'users.json', options.users)] : []),
-    ...(options.nodeName === undefined ? [] : ['--node', options.nodeName]),
-    ...(options.host === undefined ? [] : ['--host', options.host]),
-    ...(options.certificateHosts ?? []).flatMap((host) => ['--certificate-host', host]),
-    ...(options.untrusted ? ['--untrusted'] : []),
-    ...(options.detachDelayMs === undefined ? [] : [`--detach-delay=${options.detachDelayMs}`]),
-  ]
-}
-
-function jsonFile(directory: string, name: string, value: unknown): string {
-  const path = join(directory, name)
-  writeFileSync(path, JSON.stringify(value), { mode: 0o600 })
-  return path
-}
-
-async function firstLine(child: ChildProcess): Promise<string> {
-  if (!child.stdout) throw new Error('no standard output')
-  const lines = createInterface({ input: child.stdout })
-  return await new Promise((resolve, reject) => {
-    lines.once('line', resolve)
-    child.once('error', reject)
-    child.once('exit', (code) => reject(new Error(`the API server ended with status ${code}`)))
-  })
 }

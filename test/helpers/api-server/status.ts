@@ -2,9 +2,9 @@
 export class StatusError extends Error {
   readonly code: number
   readonly reason: string
-  readonly details: object | undefined
+  readonly details: object
 
-  constructor(code: number, reason: string, message: string, details?: object) {
+  constructor(code: number, reason: string, message: string, details: object = {}) {
     super(message)
     this.code = code
     this.reason = reason
@@ -13,19 +13,6 @@ export class StatusError extends Error {
 
   toJSON(): object {
     const { code, reason, message, details } = this
-    return {
-      kind: 'Status',
-      apiVersion: 'v1',
-      metadata: {},
-      status: 'Failure',
-      message,
-      reason,
-      ...(details && { details }),
-      code,
-    }
+    return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, details, code }
   }
-}
-
-export function notFound(plural: string, name: string): StatusError {
-  return new StatusError(404, 'NotFound', `${plural} "${name}" not found`, { name, kind: plural })
 }

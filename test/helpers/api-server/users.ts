@@ -1,8 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { load } from 'js-yaml'
-import type { ClusterRole } from './authorize.ts'
-import type { Authority } from './certificates.ts'
+import type { ClusterRole } from './access.ts'
 
 /** A user of the server, with the kubeconfig that is made for them. */
 export interface TestUser {
@@ -10,31 +9,24 @@ export interface TestUser {
   readonly name: string
   readonly user: string
   readonly groups?: readonly string[]
-  /** `file`: certificate and key in one PEM beside the kubeconfig, as a kubelet's (N42). */
+  /** `certificate`: the one of this name; `file`: beside the kubeconfig, with its key in the same file, as a kubelet's (N42). */
   readonly login: 'token' | 'certificate' | 'file'
-  /** Instead of a random one. */
+  /** Instead of one of the user's name. */
   readonly token?: string
   /** Files with ClusterRoles, or the rules themselves. */
   readonly roles?: readonly (string | ClusterRole)[]
 }
 
-const EVERYTHING: ClusterRole = { rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }] }
-
 const DEPLOY = new URL('../../../deploy/', import.meta.url).pathname
-
 const PLAN_ROLE = join(DEPLOY, 'clusterrole-plan.yaml')
 const APPLY_ROLE = join(DEPLOY, 'clusterrole-apply.yaml')
+export const EVERYTHING: ClusterRole = { rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }] }
 
 /** An administrator, the node's kubelet, volctl's two roles, and a user without any right. */
 export function defaultUsers(nodeName: string): TestUser[] {
+  const groups = ['kubeadm:cluster-admins']
   return [
-    {
-      name: 'admin',
-      user: 'kubernetes-admin',
-      groups: ['kubeadm:cluster-admins'],
-      login: 'certificate',
-      roles: [EVERYTHING],
-    },
+    { name: 'admin', user: 'kubernetes-admin', groups, login: 'certificate', roles: [EVERYTHING] },
     { name: 'kubelet', user: `system:node:${nodeName}`, groups: ['system:nodes'], login: 'file' },
     { name: 'plan', user: 'volctl-plan', login: 'token', roles: [PLAN_ROLE] },
     { name: 'apply', user: 'volctl-apply', login: 'token', roles: [PLAN_ROLE, APPLY_ROLE] },
@@ -46,46 +38,51 @@ export function loadRole(role: string | ClusterRole): ClusterRole {
   return typeof role === 'string' ? (load(readFileSync(role, 'utf8')) as ClusterRole) : role
 }
 
-/** Writes a user's kubeconfig and returns its path. */
-export function writeKubeconfig(
-  directory: string,
-  server: string,
-  authority: Authority,
-  user: TestUser,
-  token: string,
-): string {
+/**
+ * A key and its certificate, which is its own authority and valid from 2020 to 2120: `server` for localhost, `stranger` for the same,
+ * `admin` and `kubelet` for users.
+ */
+export function pem(name: string): string {
+  return readFileSync(join(import.meta.dirname, 'certificates', `${name}.pem`), 'utf8')
+}
+
+export function certificateOf(name: string): string {
+  return pem(name).slice(pem(name).indexOf('-----BEGIN CERTIFICATE'))
+}
+
+export function tokenOf({ user, token = `token-of-${user}` }: TestUser): string {
+  return token
+}
+
+/** Writes a user's kubeconfig. @returns its path */
+export function writeKubeconfig(directory: string, server: string, user: TestUser): string {
   const base64 = (text: string): string => Buffer.from(text).toString('base64')
   const path = join(directory, `${user.name}.kubeconfig`)
-  let login: object = { token }
-  if (user.login !== 'token') {
-    const { key, certificate } = authority.client(user.user, user.groups ?? [])
-    const pem = `${user.name}-current.pem`
-    if (user.login === 'file') writeFileSync(join(directory, pem), key + certificate, { mode: 0o600 })
-    login =
-      user.login === 'file'
-        ? { 'client-certificate': pem, 'client-key': pem }
-        : { 'client-certificate-data': base64(certificate), 'client-key-data': base64(key) }
+  const logins: Record<TestUser['login'], () => object> = {
+    token: () => ({ token: tokenOf(user) }),
+    certificate: () => ({
+      'client-certificate-data': base64(certificateOf(user.name)),
+      'client-key-data': base64(pem(user.name)),
+    }),
+    file: () => {
+      const file = `${user.name}-current.pem`
+      writeFileSync(join(directory, file), pem(user.name), { mode: 0o600 })
+      return { 'client-certificate': file, 'client-key': file }
+    },
   }
-  const config = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name: 'test', cluster: { server, 'certificate-authority-data': base64(authority.certificate) } }],
-    users: [{ name: user.name, user: login }],
-    contexts: [{ name: user.name, context: { cluster: 'test', user: user.name } }],
-    'current-context': user.name,
-  }
-  writeFileSync(path, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600 })
+  const cluster = { server, 'certificate-authority-data': base64(certificateOf('server')) }
+  writeFileSync(path, kubeconfigText(cluster, logins[user.login](), user.user), { mode: 0o600 })
   return path
 }
 
 /** A kubeconfig of one cluster and one user, as its file has it. */
-export function kubeconfigText(cluster: object, user: object = { token: 'x' }): string {
+export function kubeconfigText(cluster: object, user: object = { token: 'x' }, name = 'u'): string {
   const config = {
     apiVersion: 'v1',
     kind: 'Config',
     clusters: [{ name: 'c', cluster }],
-    users: [{ name: 'u', user }],
-    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+    users: [{ name, user }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: name } }],
     'current-context': 'x',
   }
   return `${JSON.stringify(config, undefined, 1)}\n`

@@ -1,23 +1,53 @@
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { startProgram } from '../start-program.ts'
-import type { BigClusterSize } from './objects.ts'
-
-export interface BigApiServer extends AsyncDisposable {
-  readonly kubeconfig: string
-}
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { startApiServer, type TestApiServer } from '../api-server/start.ts'
+import { type BigClusterSize, type BigList, bigCluster } from './objects.ts'
 
 export interface BigApiServerOptions extends BigClusterSize {
-  /** Each list is one answer, whatever limit is asked for. */
+  /** Each list is one answer, whatever limit is asked for: aggregated API servers send them so. */
   readonly ignoresLimit?: boolean
 }
 
-/** Starts an API server of a big cluster in a separate process. @param directory receives the kubeconfig */
-export async function startBigCluster(directory: string, options: BigApiServerOptions): Promise<BigApiServer> {
-  const { nodes, podsPerNode = 30, seed = 1, ignoresLimit = false } = options
-  const flags = ['--dir', directory, `--nodes=${nodes}`, `--pods-per-node=${podsPerNode}`, `--seed=${seed}`]
-  if (ignoresLimit) flags.push('--ignore-limit')
-  const program = await startProgram(fileURLToPath(new URL('./serve.ts', import.meta.url)), flags)
-  const kubeconfig = join(directory, 'big.kubeconfig')
-  return { kubeconfig, [Symbol.asyncDispose]: () => program.end('SIGKILL') }
+const LEASES = '/apis/coordination.k8s.io/v1/leases'
+const KUBE_SYSTEM = {
+  kind: 'Namespace',
+  metadata: { name: 'kube-system', uid: '11111111-2222-4333-8444-555555555555' },
+}
+
+/** An API server of a big cluster, whose objects are made when they are asked for. */
+export async function startBigCluster(options: BigApiServerOptions): Promise<TestApiServer> {
+  const { resources } = bigCluster(options)
+  const { [LEASES]: leases } = resources
+  return await startApiServer({
+    objects: [KUBE_SYSTEM, ...objectsOf(leases).map((lease) => ({ kind: 'Lease', ...lease }))],
+    others: ({ pathname, searchParams }, response) => {
+      const { [pathname]: list } = resources
+      if (list === undefined) return false
+      const limit = options.ignoresLimit ? 0 : Number(searchParams.get('limit'))
+      // Who asks may be gone before the end.
+      send(list, Number(searchParams.get('continue')), limit || list.length, response).catch(() => undefined)
+      return true
+    },
+  })
+}
+
+function objectsOf(list: BigList | undefined, from = 0, to = list?.length ?? 0) {
+  return Array.from({ length: to - from }, (_, index) => list?.at(from + index))
+}
+
+/** So many objects at once, so that the server is not what is large. */
+const AT_ONCE = 100
+
+/** Metadata first, as API servers write it. */
+async function send(list: BigList, start: number, limit: number, response: ServerResponse): Promise<void> {
+  const { kind, apiVersion, length } = list
+  const end = Math.min(start + limit, length)
+  const more = end < length ? { continue: String(end), remainingItemCount: length - end } : {}
+  const metadata = JSON.stringify({ resourceVersion: '5000000', ...more })
+  response.write(`{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":${metadata},"items":[`)
+  for (let from = start; from < end; from += AT_ONCE) {
+    const items = objectsOf(list, from, Math.min(from + AT_ONCE, end)).map((object) => JSON.stringify(object))
+    if (!response.write(`${from > start ? ',' : ''}${items.join()}`)) await once(response, 'drain')
+  }
+  response.end(']}')
 }

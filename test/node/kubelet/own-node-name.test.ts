@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { candidateFrom } from '../../../src/core/node/kubelet/kubelet-candidate.ts'
 import { ownNodeName } from '../../../src/core/node/locate-node.ts'
-import { startApiServer } from '../../helpers/api-server/start.ts'
+import { kubeconfigText } from '../../helpers/api-server/users.ts'
 import { fixture } from '../helpers/fixture.ts'
 
 const kubelet = (...args: readonly string[]) =>
@@ -17,19 +17,17 @@ describe('S1: ownNodeName', () => {
   })
 
   it("is in the certificate that the kubelet's kubeconfig names, or in the user's name there", async () => {
-    await using api = await startApiServer({ objects: [], nodeName: 'edge-2' })
-    const certificate = kubelet(`--kubeconfig=${api.kubeconfig('kubelet')}`)
-    expect(await ownNodeName(certificate)).toEqual({ name: 'edge-2', from: 'credential' })
     using directory = fixture()
     const path = join(directory.path, 'kubeconfig')
-    const config = {
-      clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:1' } }],
-      users: [{ name: 'system:node:edge-3', user: { token: 't' } }],
-      contexts: [{ name: 'x', context: { cluster: 'c', user: 'system:node:edge-3' } }],
-      'current-context': 'x',
+    const named = (user: object, name?: string) => {
+      writeFileSync(path, kubeconfigText({ server: 'https://127.0.0.1:1' }, user, name), { mode: 0o600 })
+      return ownNodeName(kubelet(`--kubeconfig=${path}`))
     }
-    writeFileSync(path, JSON.stringify(config), { mode: 0o600 })
-    expect(await ownNodeName(kubelet(`--kubeconfig=${path}`))).toEqual({ name: 'edge-3', from: 'credential' })
+    // Of system:node:edge-2.
+    const certificate = join(import.meta.dirname, 'edge-2.pem')
+    const user = { 'client-certificate': certificate, 'client-key': certificate }
+    expect(await named(user)).toEqual({ name: 'edge-2', from: 'credential' })
+    expect(await named({ token: 't' }, 'system:node:edge-3')).toEqual({ name: 'edge-3', from: 'credential' })
   })
 
   it('is this host’s, where neither tells, and no cloud gives another', async () => {

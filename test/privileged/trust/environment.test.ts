@@ -1,6 +1,7 @@
 /** S33, S34: programs are found on a fixed path, and no variable of the caller's reaches Node or what is started. */
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { promisify } from 'node:util'
 import { expect } from 'vitest'
 import { kubeconfigText } from '../../helpers/api-server/users.ts'
 import { it } from '../../helpers/machine.ts'
@@ -221,9 +222,9 @@ describeUnless(noTrace, 'strace of a plan', () => {
       const trace = `${directory}/trace`
       const traced = ['-f', '-v', '-s', '65536', '-e', 'trace=execve', '-o', trace]
       // The launcher is what is looked at.
-      execFileSync('strace', [...traced, TEST_BUNDLE, 'plan', '--orphans', '-o', 'json'], {
+      await promisify(execFile)('strace', [...traced, TEST_BUNDLE, 'plan', '--orphans', '-o', 'json'], {
         env: { ...scene.env, ...LEFT_BEHIND, PATH: `${callers}:/usr/bin:/bin`, HOME: '/root' },
-        stdio: ['ignore', 'pipe', 'inherit'],
+        maxBuffer: 1 << 26,
       })
       // The launcher itself is started by the caller; find(1) alone gets what is left of his.
       const [launcher, ...later] = startedOf(readFileSync(trace, 'utf8'))
