@@ -1,8 +1,6 @@
 /** The built `volctl check` under the contract of node-problem-detector: exit status, one line, always an end. */
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { Plan } from '../../src/core/plan/plan.ts'
-import type { Status } from '../../src/core/status/status.ts'
 import { type Result, volctl } from '../helpers/run-main.ts'
 import { type CheckedNode, idleNode, startCheckedNode } from './checked-node.ts'
 
@@ -42,19 +40,6 @@ describe('a node with orphaned pods', () => {
     expect({ status: once.status, stderr: once.stderr }).toEqual({ status: 1, stderr: '' })
     expect((await check('-o', 'prometheus', '--confirm=100ms')).stderr).toContain('looking again in 100ms')
   })
-})
-
-it('volctl status of the same node shows what volctl plan would do', async () => {
-  const run = async (command: string): Promise<Result> => await volctl([command, '-o', 'json'], { env: node.env })
-  const [status, plan] = [await run('status'), await run('plan')]
-  expect(status.status).toBe(0)
-  const { kind, rows } = JSON.parse(status.stdout) as Status
-  expect(kind).toBe('Status')
-  expect(rows.length).toBeGreaterThan(20)
-  const { operations } = JSON.parse(plan.stdout) as Plan
-  const wanted = operations.filter(({ kind: each }) => each !== 'RemoveOrphanPodDir').map(({ id }) => id)
-  expect(wanted.length).toBeGreaterThan(0)
-  expect([...new Set(rows.flatMap((row) => row.operations))].toSorted()).toEqual(wanted.toSorted())
 })
 
 describe('unknown', () => {

@@ -2,17 +2,18 @@
 import { spawnSync } from 'node:child_process'
 import { expect, it } from 'vitest'
 import { checkOf, examine, failedCheck } from '../../src/core/check/check-node.ts'
-import { type Gauge, gaugesOf, prometheusText, snakeCase } from '../../src/core/check/gauges.ts'
+import { gaugesOf, snakeCase } from '../../src/core/check/gauges.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { captureFiles, recorded } from '../helpers/captures.ts'
+import { node } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
 const files = captureFiles()
 
-async function gaugesIn(path: string): Promise<readonly Gauge[]> {
+async function gaugesIn(path: string): Promise<string> {
   const state = await recorded(path)
   const look = examine(planWithDecisions(state, planOptions({ orphans: true })))
-  return gaugesOf(checkOf(look), look, 'abc')
+  return gaugesOf(checkOf(look), look)
 }
 
 const NAME = '[a-zA-Z_:][a-zA-Z0-9_:]*'
@@ -49,18 +50,16 @@ function defectsOf(text: string): string[] {
 it.each(files)(
   '%s: is read whole by a strict reader; what volctl writes into labels is in snake case',
   async (path) => {
-    const gauges = await gaugesIn(path)
-    const text = prometheusText(gauges)
+    const text = await gaugesIn(path)
     expect(defectsOf(text)).toEqual([])
     expect(text).toContain('volctl_check_status ')
-    const own = gauges.filter(({ name }) => name.startsWith('volctl_') && name !== 'volctl_build_info')
-    const values = own.flatMap(({ samples }) => samples.flatMap(({ labels }) => Object.values(labels)))
-    expect(values.filter((value) => !/^[a-z]+(?:_[a-z]+)*$/.test(value))).toEqual([])
+    const values = [...text.matchAll(/^volctl_(?!build_info).*\{\w+="(.*)"\}/gm)].map(([, value]) => value)
+    expect(values.filter((value) => !/^[a-z]+(?:_[a-z]+)*$/.test(value ?? ''))).toEqual([])
   },
 )
 
 it('counts volumes as a kubelet does, by plugin and driver', async () => {
-  const text = prometheusText(await gaugesIn('healthy/node.json'))
+  const text = await gaugesIn('healthy/node.json')
   expect(text).toContain(
     'volume_manager_total_volumes{plugin_name="kubernetes.io/csi:loop.pg.test",state="desired_state_of_world"} 6\n',
   )
@@ -80,18 +79,19 @@ it.each([
   ['waiting', 'waiting'],
 ])('%s is %s', (name, words) => expect(snakeCase(name)).toBe(words))
 
-const FAILED = gaugesOf(failedCheck('x', '1.2.3'), undefined, 'abc')
+const FAILED = gaugesOf(failedCheck('x', '1.2.3'), undefined)
+
+const EMPTY = examine(planWithDecisions(node().build(), planOptions({ orphans: true })))
 
 it('which volctl looked, and of what there is nothing of no line', () => {
-  expect(prometheusText([{ name: 'x', help: 'y', samples: [] }]).trim()).toBe('')
-  expect(prometheusText(FAILED)).toMatch(/\nvolctl_build_info\{version="1\.2\.3",commit="abc"\} 1\n/)
+  expect(FAILED).toMatch(/\nvolctl_build_info\{version="1\.2\.3"\} 1\n/)
+  expect(gaugesOf(checkOf(EMPTY), EMPTY)).not.toMatch(/volctl_operations|volctl_waiting|volctl_troubles/)
 })
 
 it('what comes from outside ends neither value nor line', () => {
-  const text = prometheusText([
-    { name: 'x', help: 'a\\b\nc', samples: [{ labels: { plugin_name: 'a"b\\c\nd{}=,é\ud800' }, value: 1 }] },
-  ])
-  expect(text).toBe('# HELP x a\\\\b\\nc\n# TYPE x gauge\nx{plugin_name="a\\"b\\\\c\\nd{}=,é\ufffd"} 1\n')
+  const row = { pod: { uid: 'u' }, desired: 'wanted', volume: { plugin: 'a"b\\c\nd{}=,é\ud800' } }
+  const text = gaugesOf(checkOf(EMPTY), { ...EMPTY, status: { ...EMPTY.status, rows: [row as never] } })
+  expect(text).toContain('{plugin_name="a\\"b\\\\c\\nd{}=,é\ufffd",state="desired_state_of_world"} 1\n')
   expect(defectsOf(text)).toEqual([])
 })
 
@@ -107,7 +107,7 @@ const hasPromtool = spawnSync('promtool', ['--version']).error === undefined
 
 it.skipIf(!hasPromtool)('promtool check metrics finds nothing to say (needs promtool)', async () => {
   for (const gauges of [await gaugesIn('stuck/after.json'), await gaugesIn('recreate/before.json'), FAILED]) {
-    const { status, stdout, stderr } = promtool(prometheusText(gauges))
+    const { status, stdout, stderr } = promtool(gauges)
     expect({ status, said: `${stdout}${stderr}` }).toEqual({ status: 0, said: '' })
   }
   expect(promtool('# TYPE x_total gauge\nx_total 1\n').status).not.toBe(0)

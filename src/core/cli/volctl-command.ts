@@ -14,11 +14,11 @@ import { messages, standardOutput } from './output.ts'
 import { sayError, typedFormats } from './report-error.ts'
 import { explainError, type Known } from './usage-error.ts'
 
-/** The contract's forms of an answer; `apply` adds ndjson. */
+/** The contract's forms of an answer; `apply` adds ndjson, `check` prometheus. */
 export const OUTPUT_FORMATS = ['table', 'wide', 'json', 'yaml'] as const
 /** The same and `name`, of commands whose answer is about things that have names. */
 export const NAMED_FORMATS = [...OUTPUT_FORMATS, 'name'] as const
-export type OutputFormat = (typeof NAMED_FORMATS)[number] | 'ndjson'
+export type OutputFormat = (typeof NAMED_FORMATS)[number] | 'ndjson' | 'prometheus'
 
 export function outputFlag(formats: readonly OutputFormat[] = OUTPUT_FORMATS): Interfaces.OptionFlag<OutputFormat> {
   return Flags.custom<OutputFormat>({
