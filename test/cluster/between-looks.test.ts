@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { changesBetween, lookedAt } from '../../src/core/cluster/controller/between-looks.ts'
 import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
-import { ago, attachment, node } from '../helpers/cluster-builder.ts'
+import { attachment, node } from '../helpers/cluster-builder.ts'
 
 type Look = Pick<ClusterState, 'nodes' | 'attachments'>
 
@@ -10,12 +10,6 @@ const reports = (...names: string[]) => node('a', { volumesAttached: names })
 
 describe('between two looks', () => {
   it.each<{ name: string; before: Look; after: Look; is: readonly string[] }>([
-    {
-      name: 'an attachment came: a controller acts',
-      before: look(),
-      after: look({ attachments: [attachment('x', 'a', { createdAt: ago(60) })] }),
-      is: ['created while volctl ran'],
-    },
     {
       name: 'one was made anew under the same name: a controller acts',
       before: look({ attachments: [attachment('x', 'a', { uid: 'one' })] }),
@@ -33,12 +27,6 @@ describe('between two looks', () => {
       before: look({ attachments: [attachment('x', 'a')] }),
       after: look(),
       is: [],
-    },
-    {
-      name: 'a Node reports more as attached: a controller acts',
-      before: look({ nodes: [reports('v1')] }),
-      after: look({ nodes: [reports('v1', 'v2')] }),
-      is: ['volumesAttached of node a changed'],
     },
     {
       name: 'a Node reports others as attached: a controller acts',

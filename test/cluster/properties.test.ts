@@ -7,12 +7,11 @@ import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../src/co
 import { ALIVE, clusterOptions, DEAD, NOW } from '../helpers/cluster-builder.ts'
 import {
   anyCluster,
-  chance,
+  anyOptions,
   created,
   healthyCluster,
+  liftedPlan,
   NEVER_DONE,
-  oneOf,
-  type Random,
   SEEDS,
 } from '../helpers/random-cluster.ts'
 import { randomFrom } from '../helpers/random-from.ts'
@@ -24,22 +23,10 @@ interface Trial {
   readonly plan: ClusterPlan
 }
 
-/** With the outage guard lifted, so that there is something to look at. */
 function planned(seed: number): Trial {
   const random = randomFrom(seed)
   const state = anyCluster(random)
-  const given = anyOptions(random, state)
-  const first = planCluster(state, given)
-  const options = first.refused === undefined ? given : { ...given, acceptOutage: first.inputs.counts.detaches }
-  return { seed, state, options, plan: first.refused === undefined ? first : planCluster(state, options) }
-}
-
-function anyOptions(random: Random, { nodes }: ClusterState): ClusterOptions {
-  const names = [...nodes.map(({ name }) => name), 'missing']
-  return clusterOptions({
-    ...(chance(random, 0.4) && { nodeGone: [oneOf(random, names)] }),
-    ...(chance(random, 0.2) && { stripFinalizers: true }),
-  })
+  return { seed, state, ...liftedPlan(state, anyOptions(random, state)) }
 }
 
 const trials = Array.from({ length: SEEDS }, (_, seed) => planned(seed))

@@ -4,12 +4,11 @@
  */
 import { describe, expect, it } from 'vitest'
 import type { ClusterAttachment, ClusterNode, ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
-import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
 import type { ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
 import { clusterOptions, DEAD } from '../helpers/cluster-builder.ts'
 import { type Action, decide, type Memory } from '../helpers/controller/decide.ts'
 import type { AttachmentObject, NodeObject, World } from '../helpers/controller/world.ts'
-import { anyCluster, NEVER_DONE, SEEDS } from '../helpers/random-cluster.ts'
+import { anyCluster, liftedPlan, NEVER_DONE, SEEDS } from '../helpers/random-cluster.ts'
 import { randomFrom } from '../helpers/random-from.ts'
 
 const NEVER: readonly string[] = NEVER_DONE
@@ -30,12 +29,7 @@ function twins(): Twin[] {
     const state = anyCluster(randomFrom(seed))
     const isWhole = Object.values(state.lists).every((list) => list.state === 'whole')
     if (state.controller.lease !== DEAD || !isWhole || hasTwice(state)) return []
-    const options = clusterOptions({ nodeGone: ['missing'] })
-    const first = planCluster(state, options)
-    const plan =
-      first.refused === undefined
-        ? first
-        : planCluster(state, { ...options, acceptOutage: first.inputs.counts.detaches })
+    const { plan } = liftedPlan(state, clusterOptions({ nodeGone: ['missing'] }))
     return [{ seed, state, plan, controller: courseOf(worldOf(state)) }]
   })
 }

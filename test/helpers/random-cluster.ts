@@ -1,4 +1,6 @@
 /** Small clusters in any state that the API can show, and healthy ones; by a seed. */
+import { clusterContext } from '../../src/core/cluster/context/cluster-context.ts'
+import type { ClusterFacts } from '../../src/core/cluster/context/cluster-facts.ts'
 import type {
   ClusterAttachment,
   ClusterNode,
@@ -7,14 +9,17 @@ import type {
   ClusterState,
   ClusterVolume,
 } from '../../src/core/cluster/model/cluster-state.ts'
+import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
 import type { Reason } from '../../src/core/codes/codes.ts'
 import { attachmentName, csiUniqueName } from '../../src/core/names/volume-names.ts'
+import type { ClusterOptions, ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
 import {
   ALIVE,
   ago,
   attachment,
   claim,
   cluster,
+  clusterOptions,
   DEAD,
   DRIVER,
   NOW,
@@ -222,4 +227,26 @@ export function created(
     attached: true,
     byVolctl: true,
   }
+}
+
+export function anyOptions(random: Random, { nodes }: ClusterState): ClusterOptions {
+  return clusterOptions({
+    ...(chance(random, 0.4) && { nodeGone: [oneOf(random, [...nodes.map(({ name }) => name), 'missing'])] }),
+    ...(chance(random, 0.2) && { stripFinalizers: true }),
+  })
+}
+
+/** The outage guard counts the whole cluster; everything is judged as if it were lifted, so that there is something to look at. */
+export function liftedPlan(
+  state: ClusterState,
+  given: ClusterOptions,
+  facts?: ClusterFacts,
+): { readonly plan: ClusterPlan; readonly options: ClusterOptions } {
+  const planWith = (options: ClusterOptions) => ({
+    plan: planCluster(state, options, clusterContext(state, options, facts)),
+    options,
+  })
+  const first = planWith(given)
+  const { refused, inputs } = first.plan
+  return refused === undefined ? first : planWith({ ...given, acceptOutage: inputs.counts.detaches })
 }

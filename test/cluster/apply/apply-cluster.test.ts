@@ -168,20 +168,6 @@ describe('detach elsewhere, then attach', () => {
   })
 })
 
-describe('what may be detached', () => {
-  it('a node with the taint out-of-service, in use by its last word', async () => {
-    await given(
-      ...node('off', { isOutOfService: true, ready: 'Unknown', inUse: ['data'] }),
-      ...claimed('data'),
-      attached('data', 'off'),
-    )
-    await using _ = await startAttacher(api, { driver: DRIVER })
-    const applied = await apply(admin(), await planOf(admin()))
-    expect(ends(applied)).toEqual([['done', undefined]])
-    expect(await changes()).toContain('DELETE 200')
-  })
-})
-
 describe('what came in between', () => {
   it('a pod between the first look of the apply and the operation: refused', async () => {
     await given(...node('off', { isOutOfService: true, ready: 'Unknown' }), ...claimed('data'), attached('data', 'off'))
@@ -192,7 +178,8 @@ describe('what came in between', () => {
   })
 
   it('a pod in the window between the look and the DELETE: done, and said', async () => {
-    await given(...node('off', { isOutOfService: true, ready: 'Unknown' }), ...claimed('data'), attached('data', 'off'))
+    const off = node('off', { isOutOfService: true, ready: 'Unknown', inUse: ['data'] })
+    await given(...off, ...claimed('data'), attached('data', 'off'))
     await using _ = await startAttacher(api, { driver: DRIVER })
     const late = beforeChange(admin(), async (method) => {
       if (method === 'delete') await api.put(pod('web-0', 'off', 'data'))

@@ -1,8 +1,7 @@
 /** What an operation costs does not grow with the cluster: counted, not timed. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { KnownCluster } from '../../../src/core/cluster/apply/known-cluster.ts'
-import { partOf } from '../../../src/core/cluster/apply/part-of-cluster.ts'
 import { planCluster, planPart } from '../../../src/core/cluster/pass/plan-cluster.ts'
+import { partOf } from '../../../src/core/cluster/pass/row-part.ts'
 import { clusterPlanId } from '../../../src/core/plan/plan-id.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
 import { startAttacher } from '../../helpers/attacher/start.ts'
@@ -115,9 +114,8 @@ describe('the part of a cluster that an operation rests on', () => {
   }
   const partsOf = (nodes: number): number[][] => {
     const state = ofSize(nodes)
-    const known = new KnownCluster(state)
     return planCluster(state, clusterOptions()).operations.map((operation) => {
-      const part = partOf(known, operation, {})
+      const part = partOf(state, operation, {})
       return [part.nodes, part.pods, part.claims, part.volumes, part.attachments].map((list) => list.length)
     })
   }

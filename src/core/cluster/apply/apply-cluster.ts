@@ -7,6 +7,7 @@
  */
 
 import type { KubeClient } from '../../api/kube-client.ts'
+import { foundAgain } from '../../apply/conditions/find-again.ts'
 import { execute, type Looked, type Scope } from '../../apply/execute.ts'
 import { refuseAll } from '../../apply/operation/conclude.ts'
 import { SafetyRefusal, VolctlError } from '../../errors/errors.ts'
@@ -20,8 +21,7 @@ import { type Looked as Before, withChangesSince } from '../controller/between-l
 import type { ClusterState } from '../model/cluster-state.ts'
 import { planCluster } from '../pass/plan-cluster.ts'
 import { readCluster } from '../read/read-cluster.ts'
-import { ClusterRun } from './cluster-run.ts'
-import { judgeAll } from './judge-again.ts'
+import { ClusterRun, comparisonWith } from './cluster-run.ts'
 import { type LeaseLock, takeLeaseLock } from './lease-lock.ts'
 import { runOperation } from './run-operation.ts'
 
@@ -112,15 +112,18 @@ async function lookAgain(
   const fresh = planCluster(state, options)
   return {
     fresh,
-    compare: () => judgeAll(plan.operations, fresh, state),
+    compare: () => {
+      const comparison = comparisonWith(fresh, state)
+      return plan.operations.map((planned) => foundAgain(planned, comparison))
+    },
     beginning: () => beginning(plan, settings, lock),
     start: (_, journal) => {
-      const run = new ClusterRun({ client, options, timeoutMs, pollMs, lock, journal, emit, signal }, state, fresh)
+      const run = new ClusterRun({ client, options, timeoutMs, pollMs, lock, journal, emit, signal }, state)
       return {
         run,
         runAll: () => runAll(plan.operations, run),
         lookAfter: async () => {
-          run.forget()
+          run.cluster.forget()
           return planCluster(await readCluster({ client }), options)
         },
       }

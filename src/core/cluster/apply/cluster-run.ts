@@ -1,20 +1,23 @@
 /** The state of one apply of a cluster: what is known of it, and what an operation rests on. */
 import type { KubeClient } from '../../api/kube-client.ts'
+import { type Comparison, type FoundAgain, foundAgain } from '../../apply/conditions/find-again.ts'
 import { Run } from '../../apply/operation/run.ts'
+import { causeOf } from '../../codes/codes.ts'
 import { VolctlError } from '../../errors/errors.ts'
 import { CameBack, OperationRefused } from '../../errors/operation-error.ts'
 import type { Journal } from '../../journal/write-journal.ts'
 import { defined } from '../../lang/defined.ts'
 import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
+import { clusterDifferencesOf } from '../../plan/differences.ts'
 import type { ApplyEvent, EventSubject } from '../../plan/events.ts'
+import { areOfOneRow, rowOf, rowsOf } from '../../plan/subject.ts'
 import { type ClusterContext, clusterContext } from '../context/cluster-context.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
 import { planPart } from '../pass/plan-cluster.ts'
-import { lookAtDriver, lookAtVolume, restsOnDriver } from './fresh-look.ts'
-import { type Judged, judgeAgain } from './judge-again.ts'
-import { KnownCluster } from './known-cluster.ts'
+import { partOf } from '../pass/row-part.ts'
+import { ClusterCache } from './cluster-cache.ts'
 import type { LeaseLock } from './lease-lock.ts'
-import { partOf } from './part-of-cluster.ts'
+import { readRow, sourceOf } from './read-row.ts'
 
 export interface ClusterRunParts {
   readonly client: KubeClient
@@ -30,15 +33,14 @@ export interface ClusterRunParts {
 
 export class ClusterRun extends Run<ClusterOperation> {
   readonly parts: ClusterRunParts
-  /** By the last look at each part of it. */
-  cluster: KnownCluster
-  readonly #first: ClusterPlan
+  readonly cluster: ClusterCache
+  readonly #wasDead: boolean
 
-  constructor(parts: ClusterRunParts, state: ClusterState, first: ClusterPlan) {
+  constructor(parts: ClusterRunParts, state: ClusterState) {
     super(parts.journal, parts.emit, parts.signal)
     this.parts = parts
-    this.cluster = new KnownCluster(state)
-    this.#first = first
+    this.cluster = new ClusterCache(state, parts.options.settleMs)
+    this.#wasDead = this.cluster.facts.controller.state === 'dead'
   }
 
   /** Of its pods the first. */
@@ -51,46 +53,31 @@ export class ClusterRun extends Run<ClusterOperation> {
     this.flushOutcomes()
   }
 
-  /** Nothing is run any more. The look at what is left takes as much memory again. */
-  forget(): void {
-    this.cluster = new KnownCluster({
-      ...this.cluster.head,
-      nodes: [],
-      pods: [],
-      claims: [],
-      volumes: [],
-      attachments: [],
-    })
-  }
-
   /**
-   * Looks again at all that the operation rests on, and plans on it (S26). The pass over that part takes milliseconds: what it says is as
-   * fresh as the look.
+   * Reads again all that the operation rests on, and plans on it (S26). The pass over that part takes milliseconds: what it says is as
+   * fresh as what was read.
    *
    * @returns the operation as it is now
    * @throws OperationRefused if it is not the same any more, or if the controller came back, which stops the apply (S11)
    */
   async requireSame(planned: ClusterOperation): Promise<ClusterOperation> {
-    const { client, options } = this.parts
-    const driver = restsOnDriver(planned) ? await lookAtDriver(client, this.cluster, planned) : undefined
-    if (driver !== undefined) this.cluster.layDriver(driver)
     await this.look(planned)
     this.#requireNoController()
-    const { operation, refused } = judgeFresh(this.cluster, planned, options)
+    const { operation, refused } = recheck(this.cluster, planned, this.parts.options)
     if (refused !== undefined)
       throw new OperationRefused(refused.code, refused.message, defined({ hint: refused.hint }))
     return operation
   }
 
-  /** Reads what the operation rests on, and lays it over the cluster. @throws ApiError */
+  /** @throws ApiError */
   async look(operation: ClusterOperation): Promise<void> {
-    this.cluster.lay(await lookAtVolume(this.parts.client, this.cluster, operation))
+    const { state } = this.cluster
+    this.cluster.update(await readRow(sourceOf(this.parts.client, state), state, operation))
   }
 
   #requireNoController(): void {
-    if (this.#first.inputs.controller.state !== 'dead') return
-    const { state, note } = this.cluster.facts(this.parts.options.settleMs).controller
-    if (state === 'dead') return
+    const { state, note } = this.cluster.facts.controller
+    if (!this.#wasDead || state === 'dead') return
     throw this.stopFor(
       new CameBack('ControllerRunning', `the attach/detach controller is back, and the rest is its work: ${note}`, {
         hint: 'Let the controller do the rest. What it never does: volctl plan --cluster',
@@ -101,7 +88,7 @@ export class ClusterRun extends Run<ClusterOperation> {
   /** What a pass over the part that the operation rests on reads. */
   contextOf(operation: ClusterOperation): ClusterContext {
     const { options } = this.parts
-    return clusterContext(partOf(this.cluster, operation, options), options, this.cluster.facts(options.settleMs))
+    return clusterContext(partOf(this.cluster.state, operation, options), options, this.cluster.facts)
   }
 
   /** @throws OperationRefused Locked, which stops the apply */
@@ -124,15 +111,62 @@ export class ClusterRun extends Run<ClusterOperation> {
 }
 
 /**
- * Is an operation still the same, by a fresh look at what it rests on? The pass over that part says the same of it as the pass over the
- * whole cluster (test/cluster/apply/part-of-cluster.test.ts).
+ * Is an operation still the same, by what was read of it just now? The pass over that part says the same of it as the pass over the whole
+ * cluster.
  *
  * The outage guard (S29) is not asked again. It counts a whole cluster, and so it was asked at the whole look with which the apply
  * began: no operation is carried out that was not planned there, with its pods in the API. What is read after that can only take
  * operations away, whatever the API loses meanwhile; and an API that went back to a backup has another lease of the controller than
  * before, which counts as a controller that is back.
  */
-export function judgeFresh(cluster: KnownCluster, planned: ClusterOperation, options: ClusterOptions): Judged {
-  const part = partOf(cluster, planned, options)
-  return judgeAgain(planned, planPart(part, options, cluster.facts(options.settleMs)), part)
+export function recheck(
+  { state, facts }: ClusterCache,
+  planned: ClusterOperation,
+  options: ClusterOptions,
+): FoundClusterOperation {
+  const part = partOf(state, planned, options)
+  return foundAgain(planned, comparisonWith(planPart(part, options, facts), part))
+}
+
+export type FoundClusterOperation = FoundAgain<ClusterOperation>
+
+/** A plan made just now of this state, to compare reviewed operations with. */
+export function comparisonWith(fresh: ClusterPlan, state: ClusterState): Comparison<ClusterOperation> {
+  return {
+    byId: new Map(fresh.operations.map((operation) => [operation.id, operation])),
+    isDone: (planned) => isDone(planned, state),
+    whyGone: (planned) => whyGone(planned, fresh),
+    differencesOf: clusterDifferencesOf,
+    // The attach of a plan waits for its detach; by then, the order of the reviewed plan holds.
+    refuses: ({ code }) => causeOf(code) !== 'follows',
+  }
+}
+
+function isDone({ kind, attachment, creates, steps }: ClusterOperation, { attachments, lists }: ClusterState): boolean {
+  const found = attachments.find(({ name }) => name === attachment.name)
+  if (kind === 'DetachVolume') {
+    const isShown = lists.volumeattachments?.state === 'whole'
+    return isShown && steps.length > 0 && (found === undefined || found.uid !== attachment.uid)
+  }
+  return (
+    found !== undefined &&
+    found.deletedAt === undefined &&
+    found.attacher === creates?.attacher &&
+    found.node === creates.nodeName &&
+    'persistentVolumeName' in creates.source &&
+    found.persistentVolume === creates.source.persistentVolumeName
+  )
+}
+
+function whyGone({ kind, node, subject }: ClusterOperation, { waiting, problems }: ClusterPlan): string {
+  const row = rowOf(subject)
+  const wait = waiting.find((each) => areOfOneRow(each.subject, subject))
+  const problem = problems.find((each) => row !== undefined && rowsOf(each.subject).includes(row))
+  return (
+    wait?.message ??
+    (kind === 'AttachVolume' ? problem?.message : undefined) ??
+    (kind === 'DetachVolume'
+      ? `a pod of node ${node} wants the volume, or may want it`
+      : `no pod of node ${node} waits for the volume any more`)
+  )
 }

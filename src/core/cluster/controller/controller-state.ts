@@ -35,15 +35,12 @@ export type ControllerSources = Pick<
   'capturedAt' | 'clockUnknown' | 'controller' | 'nodes' | 'attachments'
 >
 
-/** Only what happened after this time is a sign of life, whatever clock there is: milliseconds. */
-export function signsBegin(sources: ControllerSources): number {
-  const { lease } = sources.controller
-  const lately = (serverTime(sources) ?? 0) - LATELY_MS
-  const renewed = lease === undefined ? undefined : timeOf(heardAt(lease))
-  return renewed === undefined ? lately : Math.min(lately, renewed)
-}
-
-export function controllerState(state: ControllerSources, settleMs: number): ControllerState {
+/** @param isHeard whether some kubelet was heard lately (5.) */
+export function controllerState(
+  state: ControllerSources,
+  settleMs: number,
+  { isHeard = isKubeletHeard(state) } = {},
+): ControllerState {
   const { lease, leaseProblem, leaseAtEnd } = state.controller
   const now = serverTime(state)
   if (lease === undefined) return withoutLease(state, now, leaseProblem)
@@ -67,7 +64,7 @@ export function controllerState(state: ControllerSources, settleMs: number): Con
   const needed = Math.max(settleMs, 3 * durationSeconds * 1000)
   if (age <= needed) return may(`lease ${lease.name} was renewed ${text} ago, which is not long enough to be sure`)
   if (leaseAtEnd === undefined) return may(`lease ${lease.name} is stale, and could not be read a second time`)
-  if (!isHeard(state, now)) return may(`lease ${lease.name} is stale, but so are those of all kubelets`)
+  if (!isHeard) return may(`lease ${lease.name} is stale, but so are those of all kubelets`)
   const signs = signsSince(state, last + durationSeconds * 1000)
   if (signs.length > 0) {
     const note = `lease ${lease.name} is stale, but a controller has acted since: ${signs[0]?.what}`
@@ -79,8 +76,9 @@ export function controllerState(state: ControllerSources, settleMs: number): Con
 /** A kubelet renews its lease every ten seconds. */
 const HEARD_MS = 50_000
 
-function isHeard({ nodes }: ControllerSources, now: number): boolean {
-  const times = nodes.flatMap((each) => timeOf(kubeletHeardAt(each)) ?? [])
+function isKubeletHeard(state: ControllerSources): boolean {
+  const now = serverTime(state) ?? 0
+  const times = state.nodes.flatMap((each) => timeOf(kubeletHeardAt(each)) ?? [])
   return times.length === 0 || times.some((time) => now - time <= HEARD_MS)
 }
 

@@ -6,35 +6,21 @@ import { askWhoIAm, mayI } from '../../api/access-reviews.ts'
 import { ApiError, unlessRefused } from '../../api/api-error.ts'
 import type { KubeClient } from '../../api/kube-client.ts'
 import type { WalkLimits } from '../../api/list-pages.ts'
-import { getObject, received } from '../../api/received-objects.ts'
+import { getObject } from '../../api/received-objects.ts'
 import { reduced } from '../../api/reduce-object.ts'
 import { serverVersion as askVersion } from '../../api/server-version.ts'
 import { apiLookup } from '../../desired/api-lookup.ts'
-import type { Shape } from '../../json/shape.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { defined } from '../../lang/defined.ts'
-import {
-  type ApiObject,
-  attachmentShape,
-  type CsiDriver,
-  claimShape,
-  csiDriverShape,
-  type Lease,
-  leaseShape,
-  nodeShape,
-  volumeShape,
-} from '../../model/objects.ts'
+import type { ApiObject, CsiDriver, Lease } from '../../model/objects.ts'
 import {
   ATTACHMENTS,
-  CLAIMS,
   CSI_DRIVERS,
-  CSI_NODES,
   LEASES,
   listPath,
   NODES,
-  PODS,
+  type Resource,
   type ResourcePath,
-  VOLUMES,
 } from '../../model/resources.ts'
 import type { ApiReadError, ApiSnapshot } from '../../model/snapshot.ts'
 import type { SpecContext } from '../../plugins/plugin.ts'
@@ -52,15 +38,8 @@ import type {
 import { ControllerWrites } from './controller-writes.ts'
 import { csiRecord, driverRecord, leaseRecord, nodeLease, nodeRecord } from './node-records.ts'
 import { podRecord } from './pod-record.ts'
-import {
-  type ReceivedClaim,
-  type ReceivedCsiNode,
-  type ReceivedVolume,
-  receivedCsiNode,
-  receivedPod,
-  reclaimPolicy,
-  storageClass,
-} from './received.ts'
+import { readList } from './read-list.ts'
+import { CLUSTER_CLAIMS, CLUSTER_CSI_NODES, CLUSTER_PODS, CLUSTER_VOLUMES } from './received.ts'
 import { ServerClock } from './server-clock.ts'
 import { attachmentRecord, claimRecord, volumeRecord } from './volume-records.ts'
 
@@ -75,8 +54,6 @@ export interface ReadClusterOptions {
 const LIMITS: WalkLimits = { listBytes: 8 * 1024 * 1024 * 1024, listPages: 20_000, listMs: 1_800_000 }
 /** More attachments without their volume are no accident of the moment. */
 const MOST_ASKED_AGAIN = 100
-/** Records of one kind. */
-const MOST_OBJECTS = 2_000_000
 
 export const CONTROLLER_LEASE = { namespace: 'kube-system', name: 'kube-controller-manager' }
 const NODE_LEASES = 'kube-node-lease/'
@@ -104,32 +81,22 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterS
   clock.note()
   const [attachments, nodes, csiNodes, drivers, leases, controllerLease, rights, clusterUID, serverVersion] =
     await reader.together([
-      reader.list(ATTACHMENTS, 'volumeattachments', attachmentShape, attachmentRecord),
-      reader.list(NODES, 'nodes', nodeShape, nodeRecord),
-      reader.list(
-        CSI_NODES,
-        'csinodes',
-        receivedCsiNode,
-        (each: ReceivedCsiNode) => [each.metadata.name, csiRecord(each)] as const,
-      ),
-      reader.list(CSI_DRIVERS, 'csidrivers', csiDriverShape, (driver: CsiDriver) => reduced(driver)),
+      reader.list(ATTACHMENTS, attachmentRecord),
+      reader.list(NODES, nodeRecord),
+      reader.list(CLUSTER_CSI_NODES, (each) => [each.metadata.name, csiRecord(each)] as const),
+      reader.list(CSI_DRIVERS, (driver) => reduced(driver)),
       reader.leases(),
       controllerLeaseOf(client, signal),
       rightsOf(client, signal),
       clusterUid(client, signal),
       unlessRefused(askVersion(client, signal)),
     ] as const)
-  const pods = await reader.list(PODS, 'pods', receivedPod, podRecord)
+  const pods = await reader.list(CLUSTER_PODS, podRecord)
   reader.requireOneOf('volumeattachments', 'nodes', 'pods')
   const context = namingContext(drivers.records, reader)
   const [claims, volumes] = await reader.together([
-    reader.list(CLAIMS, 'persistentvolumeclaims', both(claimShape as Shape<ReceivedClaim>, storageClass), claimRecord),
-    reader.list(
-      VOLUMES,
-      'persistentvolumes',
-      both(volumeShape as Shape<ReceivedVolume>, reclaimPolicy),
-      (each: ReceivedVolume) => volumeRecord(each, context),
-    ),
+    reader.list(CLUSTER_CLAIMS, claimRecord),
+    reader.list(CLUSTER_VOLUMES, (each) => volumeRecord(each, context)),
   ] as const)
   const attached = await reader.stillThere(attachments, volumes)
   const controller = await atEnd(client, controllerLease, signal)
@@ -204,20 +171,18 @@ class ClusterReader {
     if (failures[0] !== undefined && failures.length === names.length) throw failures[0]
   }
 
-  async list<Received extends ApiObject, Record>(
-    resource: ResourcePath,
-    name: ClusterResource,
-    shape: Shape<Received>,
-    reduce: (object: Received) => Record | undefined,
-  ): Promise<Read<Record>> {
-    const read = await this.#walk(resource, shape, reduce)
-    this.#sight[name] = read.sight
+  async list<Received extends ApiObject, Made>(
+    resource: Resource<Received>,
+    record: (object: Received) => Made | undefined,
+  ): Promise<Read<Made>> {
+    const read = await this.#read(resource, record)
+    this.#sight[resource.plural as ClusterResource] = read.sight
     return read
   }
 
   /** Leases of nodes, of external attachers and of other controller managers: evidence beside other evidence, so that a refusal is no error. */
   async leases(): Promise<Leases> {
-    const { records, sight } = await this.#walk(LEASES, leaseShape, leaseOfInterest)
+    const { records, sight } = await this.#read(LEASES, leaseOfInterest)
     if (sight.state !== 'whole') return { nodes: undefined, attachers: [], controllers: [] }
     const ofNodes = records.filter(isOfNode)
     return {
@@ -227,33 +192,21 @@ class ClusterReader {
     }
   }
 
-  async #walk<Received extends ApiObject, Record>(
-    resource: ResourcePath,
-    shape: Shape<Received>,
-    reduce: (object: Received) => Record | undefined,
-  ): Promise<Read<Record>> {
-    const { client, signal, onProgress } = this.#options
-    const path = listPath(resource)
-    let records: Record[] = []
-    let count = 0
-    const begin = (): void => {
-      records = []
-      count = 0
-    }
-    const take = (object: Received, index: number): Record | undefined => {
-      if (count + index >= MOST_OBJECTS) throw tooMany(client, path)
-      this.writes.see(resource.plural, object)
-      return reduce(received(shape, object, { client, request: `GET ${path}`, at: `items[${index}]` }))
-    }
-    const page = (kept: readonly (Record | undefined)[]): void => {
-      count += kept.length
+  async #read<Received extends ApiObject, Made>(
+    resource: Resource<Received>,
+    record: (object: Received) => Made | undefined,
+  ): Promise<Read<Made>> {
+    const { writes } = this
+    const onPage = (count: number): void => {
       this.clock.note()
-      for (const record of kept) if (record !== undefined) records.push(record)
-      onProgress?.(resource.plural, count)
+      this.#options.onProgress?.(resource.plural, count)
     }
     try {
-      const end = await client.walk<Received, Record | undefined>(path, { begin, take, page }, { signal }, LIMITS)
-      return { records, sight: { state: 'whole', count, ...defined({ resourceVersion: end.resourceVersion }) } }
+      const { records, ...end } = await readList({ ...this.#options, writes }, resource, record, {
+        limits: LIMITS,
+        onPage,
+      })
+      return { records, sight: { state: 'whole', ...defined(end) } }
     } catch (error) {
       this.note(error, resource)
       return { records: [], sight: { state: 'failed', count: 0 } }
@@ -322,14 +275,6 @@ async function userOf(client: KubeClient, signal: AbortSignal | undefined): Prom
   } catch (error) {
     if (error instanceof ApiError && error.status !== 0 && error.status !== 401) return undefined
     throw error
-  }
-}
-
-/** Both shapes hold. */
-function both<T>(whole: Shape<T>, more: Shape<unknown>): Shape<T> {
-  return (value, at) => {
-    more(value, at)
-    return whole(value, at)
   }
 }
 
@@ -419,12 +364,4 @@ async function clusterUid(client: KubeClient, signal: AbortSignal | undefined): 
   const found = await unlessRefused(client.get<ApiObject>('/api/v1/namespaces/kube-system', { signal }))
   const uid: unknown = found?.metadata.uid
   return typeof uid === 'string' ? uid : undefined
-}
-
-function tooMany(client: KubeClient, path: string): ApiError {
-  return new ApiError('ApiFailed', `${client.server}: GET ${path} has more than ${MOST_OBJECTS} objects.`, {
-    status: 0,
-    reason: 'AnswerTooLarge',
-    hint: 'Check that this is the address of a Kubernetes API server: no cluster has so many.',
-  })
 }

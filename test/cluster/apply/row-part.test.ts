@@ -1,0 +1,268 @@
+/** The verdict about one operation over a part of the cluster is that over all of it, also after the world has changed. */
+import { describe, expect, it } from 'vitest'
+import { foundAgain } from '../../../src/core/apply/conditions/find-again.ts'
+import { ClusterCache } from '../../../src/core/cluster/apply/cluster-cache.ts'
+import { comparisonWith, type FoundClusterOperation, recheck } from '../../../src/core/cluster/apply/cluster-run.ts'
+import { type RowSource, readRow } from '../../../src/core/cluster/apply/read-row.ts'
+import { clusterContext } from '../../../src/core/cluster/context/cluster-context.ts'
+import type { ClusterFacts } from '../../../src/core/cluster/context/cluster-facts.ts'
+import { isDriverGone, lastPart, leaseName } from '../../../src/core/cluster/context/drivers.ts'
+import type { ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
+import { planPart } from '../../../src/core/cluster/pass/plan-cluster.ts'
+import { needsOf, partOf } from '../../../src/core/cluster/pass/row-part.ts'
+import { attachmentName } from '../../../src/core/names/volume-names.ts'
+import type { ClusterOperation, ClusterOptions } from '../../../src/core/plan/cluster-plan.ts'
+import { ago, attachment, cluster as clusterOf, clusterOptions, DEAD } from '../../helpers/cluster-builder.ts'
+import {
+  anyCluster,
+  anyOptions,
+  chance,
+  created,
+  liftedPlan,
+  oneOf,
+  type Random,
+} from '../../helpers/random-cluster.ts'
+import { randomFrom } from '../../helpers/random-from.ts'
+
+const SEEDS = 1000
+
+function narrowed(random: Random, state: ClusterState): ClusterOptions {
+  const given = state.pods.length > 0 && chance(random, 0.25) ? oneOf(random, state.pods) : undefined
+  return {
+    ...anyOptions(random, state),
+    ...(chance(random, 0.15) && { nodes: [oneOf(random, [...state.nodes.map(({ name }) => name), 'missing'])] }),
+    ...(chance(random, 0.1) && { only: [oneOf(random, ['DetachVolume', 'AttachVolume'] as const)] }),
+    ...(given && { pods: [oneOf(random, [given.name, given.uid, `${given.namespace}/${given.name}`])] }),
+  }
+}
+
+/** Single objects of a world. */
+function sourceOf({ nodes, pods, claims, volumes, attachments, ...now }: ClusterState): RowSource {
+  const leaseOf = (name: string) => [...nodes, ...(now.lostNodes ?? [])].find((each) => each.name === name)
+  const is = (a: Named, b: Named): boolean => a.name === b.name && a.namespace === b.namespace
+  return {
+    node: async (name) => {
+      const renewTime = leaseOf(name)?.leaseRenewTime
+      const lease = renewTime === undefined ? undefined : { name: `kube-node-lease/${name}`, renewTime }
+      return { record: nodes.find((each) => each.name === name), lease }
+    },
+    attachments: async (name) => attachments.filter((each) => name === undefined || each.name === name),
+    podsOn: async (node) => pods.filter((each) => each.node === node),
+    podsIn: async (namespace) => pods.filter((each) => each.namespace === namespace),
+    claim: async (key) => claims.find((each) => is(each, key)),
+    volume: async (name) => volumes.find((each) => each.name === name),
+    drivers: async () => now.drivers,
+    csiNodes: async () => nodes.map(({ csi }) => csi),
+    leasesCalled: async (name) => now.attachers.filter((lease) => lastPart(lease.name) === name),
+    controller: async () => now.controller,
+    now: () => now.capturedAt,
+  }
+}
+
+interface Named {
+  readonly namespace: string
+  readonly name: string
+}
+
+/** The world as it may have become: what does not change in Kubernetes, or nobody can find out for one row, is as it was. */
+function possible(first: ClusterState, then: ClusterState, planned: ClusterOperation): ClusterState {
+  const { node, kind, volume } = planned
+  const isAttach = kind === 'AttachVolume'
+  const { lists, errors, rights, drivers, attachers } = first
+  const wasBound = first.claims.filter(({ volumeName }) => first.volumes.some(({ name }) => name === volumeName))
+  const isOwn = ({ name }: { readonly name: string }): boolean => name === volume.persistentVolume
+  const other = (each: { readonly name: string }): boolean => each.name !== node
+  const lostNodes = first.lostNodes && [
+    ...first.lostNodes.filter(other),
+    ...(then.lostNodes ?? []).filter((each) => !other(each) && !then.nodes.some(({ name }) => name === node)),
+  ]
+  return {
+    ...then,
+    ...{ lists, errors, rights, controller: then.controller },
+    // A claim keeps its volume, and a volume its source.
+    claims: [...wasBound, ...then.claims.filter((each) => !wasBound.some(({ name }) => name === each.name))],
+    volumes: [...first.volumes.filter((each) => !isOwn(each)), ...then.volumes.filter(isOwn)],
+    // That other nodes report a volume without an attachment is not asked again.
+    nodes: isAttach ? [...first.nodes.filter(other), ...then.nodes.filter((each) => !other(each))] : then.nodes,
+    ...(needsOf(first, planned).driver === undefined && { drivers, attachers }),
+    ...(lostNodes !== undefined && { lostNodes }),
+  }
+}
+
+/** The same world, and others in which the driver of the attachment has come back, in each of the ways in which one shows. */
+function worldsOf(now: ClusterState, operation: ClusterOperation, known: ClusterState): ClusterState[] {
+  const { driver: name } = needsOf(known, operation)
+  if (name === undefined) return [now]
+  const lease = { name: `storage/${leaseName(name)}`, renewTime: now.capturedAt, durationSeconds: 15 }
+  const csi = { state: 'known', drivers: [{ name, nodeID: 'n' }], migrated: [] } as const
+  const [first, ...others] = now.nodes
+  return [
+    now,
+    { ...now, drivers: [...now.drivers, { name }] },
+    { ...now, attachers: [...now.attachers, lease] },
+    ...(first === undefined ? [] : [{ ...now, nodes: [{ ...first, csi }, ...others] }]),
+    ...(first === undefined ? [] : [{ ...now, nodes: [...now.nodes, { ...first, name: 'new', uid: 'new', csi }] }]),
+  ]
+}
+
+/** The same world, and one in which somebody else has attached the volume, or runs a pod with it. */
+function elsewhere(now: ClusterState, { kind, node, volume, pods, creates }: ClusterOperation): ClusterState[] {
+  const { driver = '', handle = '' } = volume
+  const on = now.nodes.find(({ name }) => name !== node)?.name
+  const [wanting] = now.pods.filter(({ uid }) => uid === pods[0]?.uid)
+  if (kind !== 'AttachVolume' || on === undefined || wanting === undefined || creates === undefined) return []
+  const name = attachmentName(handle, driver, on)
+  const source = (of: string) => created(name, driver, on, { persistentVolume: of })
+  return [
+    { ...now, attachments: [...now.attachments, source(volume.persistentVolume ?? '')] },
+    { ...now, attachments: [...now.attachments, source('deleted')] },
+    { ...now, pods: [...now.pods, { ...wanting, name: 'new', uid: 'new', node: on }] },
+  ]
+}
+
+interface Case {
+  readonly seed: number
+  /** The world at the time of the look. */
+  readonly now: ClusterState
+  readonly planned: ClusterOperation
+  readonly options: ClusterOptions
+  readonly cluster: ClusterCache
+}
+
+/** Each operation that is ready, at once and after the world has changed under it. */
+async function casesOf(seed: number): Promise<Case[]> {
+  const random = randomFrom(seed)
+  const state = anyCluster(random)
+  const options = narrowed(random, state)
+  const world = chance(random, 0.5) ? anyCluster(random) : changed(random, state)
+  const ready = liftedPlan(state, options).plan.operations.filter(({ blocked }) => blocked === undefined)
+  const tried = ready.flatMap((planned) => {
+    // Which pods a name means is found out in a whole cluster.
+    const then = options.pods === undefined ? [...worldsOf(world, planned, state), ...elsewhere(state, planned)] : []
+    return [state, ...then].map((now) => ({ planned, now: possible(state, now, planned) }))
+  })
+  return await Promise.all(
+    tried.map(async ({ planned, now }) => {
+      const cluster = new ClusterCache(state, options.settleMs)
+      cluster.update(await readRow(sourceOf(now), state, planned))
+      return { seed, planned, options, cluster, now }
+    }),
+  )
+}
+
+/** The same cluster a moment later: pods that end or come, volumes that are in use, attachments that go. */
+function changed(random: Random, state: ClusterState): ClusterState {
+  const { nodes, pods, attachments, volumes } = state
+  const names = nodes.map(({ name }) => name)
+  const some = <T>(list: readonly T[], change: (each: T) => T): T[] =>
+    list.map((each) => (chance(random, 0.1) ? change(each) : each))
+  return {
+    ...state,
+    pods: some(pods, (pod) => ({
+      ...pod,
+      ...(chance(random, 0.5) ? { node: oneOf(random, names) } : { terminated: true }),
+    })),
+    nodes: some(nodes, (node) => ({
+      ...node,
+      volumesInUse: volumes.flatMap(({ uniqueName }) => (chance(random, 0.3) ? (uniqueName ?? []) : [])),
+      ready: oneOf(random, ['True', 'False']),
+    })),
+    attachments: attachments.filter(() => chance(random, 0.95)),
+    volumes: volumes.filter(() => chance(random, 0.95)),
+  }
+}
+
+/** By the pass over a whole world. */
+function wholeVerdict({ cluster: { facts }, planned, options }: Case, state: ClusterState): FoundClusterOperation {
+  return foundAgain(planned, comparisonWith(liftedPlan(state, options, facts).plan, state))
+}
+
+/** The number of another operation in a plan is not part of a verdict. */
+function verdict(judged: FoundClusterOperation): string {
+  return JSON.stringify(judged).replaceAll(/Resolve operation \d+ first/g, 'Resolve that operation first')
+}
+
+const cases = (await Promise.all(Array.from({ length: SEEDS }, (_, seed) => casesOf(seed)))).flat()
+
+function differing(
+  judge: (each: Case) => FoundClusterOperation,
+  whole: (each: Case) => ClusterState = ({ cluster }) => cluster.state,
+  text = verdict,
+): string[] {
+  return cases.flatMap((each) => {
+    const [one, other] = [text(judge(each)), text(wholeVerdict(each, whole(each)))]
+    return one === other ? [] : [`${each.seed} ${each.planned.kind}: ${one} and not ${other}`]
+  })
+}
+
+describe(`operations of ${SEEDS} random clusters`, () => {
+  it('are worth something: of both kinds, the same and refused', () => {
+    const ends = cases.map((each) => `${each.planned.kind} ${wholeVerdict(each, each.now).refused?.code ?? 'same'}`)
+    const count = (end: string): number => ends.filter((each) => each === end).length
+    expect(count('DetachVolume same')).toBeGreaterThan(100)
+    expect(count('AttachVolume same')).toBeGreaterThan(10)
+    expect(count('DetachVolume Changed')).toBeGreaterThan(10)
+    expect(count('AttachVolume Changed')).toBeGreaterThan(5)
+    expect(count('DetachVolume AlreadyDone')).toBeGreaterThan(5)
+  })
+
+  it('have the verdict of the whole cluster over their part of it', () => {
+    expect(differing(({ cluster, planned, options }) => recheck(cluster, planned, options))).toEqual([])
+  })
+
+  it('have the verdict of the whole world by what was read again of it', () => {
+    const judge = ({ cluster, planned, options }: Case) => recheck(cluster, planned, options)
+    // Where else the volume is attached is said with an operation, and decides nothing about a detach.
+    const decided = (judged: FoundClusterOperation): string =>
+      verdict(judged).replaceAll(/"attachedElsewhere":\[[^\]]*\],/g, '')
+    expect(differing(judge, ({ now }) => now, decided)).toEqual([])
+  })
+
+  it('that rest on a driver being gone know what has become of it', () => {
+    const ofDrivers = cases.filter(({ cluster, planned }) => needsOf(cluster.state, planned).driver !== undefined)
+    const isGone = (state: ClusterState, driver: string, facts?: ClusterFacts): boolean =>
+      isDriverGone(clusterContext(state, clusterOptions(), facts), driver)
+    const found = ofDrivers.map(({ cluster, planned, now }) => {
+      const { driver = '' } = needsOf(cluster.state, planned)
+      return [isGone(cluster.state, driver, cluster.facts), isGone(now, driver)]
+    })
+    expect(found.filter(([known, now]) => known !== now)).toEqual([])
+    expect(found.filter(([, now]) => now).length).toBeGreaterThan(10)
+    expect(found.filter(([, now]) => !now).length).toBeGreaterThan(30)
+  })
+
+  it('would not, if the part were the node alone', () => {
+    const alone = ({ cluster: { state, facts }, planned, options }: Case): FoundClusterOperation => {
+      const part = partOf(state, planned, options)
+      const isHere = ({ node }: { readonly node?: string }): boolean => node === planned.node
+      const less = {
+        ...part,
+        nodes: part.nodes.filter(({ name }) => name === planned.node),
+        pods: part.pods.filter(isHere),
+        attachments: part.attachments.filter(isHere),
+      }
+      return foundAgain(planned, comparisonWith(planPart(less, options, facts), less))
+    }
+    expect(differing(alone).length).toBeGreaterThan(20)
+  })
+})
+
+describe('a controller that was dead', () => {
+  const first = clusterOf({ attachments: [attachment('data', 'gone')] })
+  const options = clusterOptions({ nodeGone: ['gone'] })
+  const stateIn = async (now: Partial<ClusterState>): Promise<string> => {
+    const cache = new ClusterCache(first, options.settleMs)
+    const [planned] = liftedPlan(first, options).plan.operations
+    if (planned === undefined) throw new Error('nothing is planned')
+    cache.update(await readRow(sourceOf({ ...first, ...now }), first, planned))
+    return cache.facts.controller.state
+  }
+
+  it('stays dead however long an apply takes, whose nodes are all gone', async () => {
+    expect(await stateIn({ capturedAt: ago(-10) })).toBe('dead')
+  })
+
+  it('is back once its lease is renewed', async () => {
+    expect(await stateIn({ controller: { lease: { ...DEAD, renewTime: ago(0) } } })).toBe('lives')
+  })
+})
