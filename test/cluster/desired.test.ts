@@ -5,7 +5,7 @@ import { ClusterObjects } from '../../src/core/cluster/model/cluster-objects.ts'
 import type { ClusterNode, ClusterPod, ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
 import { knownVolumes } from '../../src/core/cluster/model/known-volume.ts'
 import type { ReceivedVolume } from '../../src/core/cluster/read/received.ts'
-import { volumeRecord } from '../../src/core/cluster/read/volume-records.ts'
+import { volumeRecord } from '../../src/core/cluster/read/records.ts'
 import { bound, claim, cluster, node, pod, uniqueName, volume } from '../helpers/cluster-builder.ts'
 
 /** Of pod p on node a: volumes to be attached, volumes that it merely has and why, and what could not be resolved. */

@@ -1,6 +1,5 @@
 /** Small clusters in any state that the API can show, and healthy ones; by a seed. */
-import { clusterContext } from '../../src/core/cluster/context/cluster-context.ts'
-import type { ClusterFacts } from '../../src/core/cluster/context/cluster-facts.ts'
+import { type ClusterFacts, clusterContext } from '../../src/core/cluster/context/cluster-context.ts'
 import type {
   ClusterAttachment,
   ClusterNode,

@@ -1,6 +1,6 @@
 /** What a question is about: the thing itself, and the pods, volumes and paths to which an answer looks. */
 
-import { attachmentRecord, claimRecord } from '../cluster/read/volume-records.ts'
+import { attachmentRecord, claimRecord } from '../cluster/read/records.ts'
 import { type Lookup, mapFound } from '../desired/api-lookup.ts'
 import { readFailures } from '../desired/read-failures.ts'
 import { NotFound } from '../errors/errors.ts'

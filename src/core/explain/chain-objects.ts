@@ -1,6 +1,6 @@
 /** The links that are objects of the API: claim, PersistentVolume, VolumeAttachment. */
 
-import { attachmentRecord, claimRecord, volumeRecord } from '../cluster/read/volume-records.ts'
+import { attachmentRecord, claimRecord, volumeRecord } from '../cluster/read/records.ts'
 import { apiLookup, type Lookup, mapFound } from '../desired/api-lookup.ts'
 import { podNamespace } from '../desired/pods.ts'
 import type { Attachability } from '../desired/volume-spec.ts'

@@ -2,7 +2,7 @@
  * What explain says of a pod, claim, PersistentVolume or VolumeAttachment, as facts and as a link of a chain. Never what an object's
  * attributes or annotations hold.
  */
-import { nodesText } from '../cluster/context/words.ts'
+import { nodesText } from '../cluster/context/names.ts'
 import type { ClusterAttachment, ClusterClaim, ClusterVolume } from '../cluster/model/cluster-state.ts'
 import type { Lookup } from '../desired/api-lookup.ts'
 import { namespacedName } from '../plan/pod-name.ts'

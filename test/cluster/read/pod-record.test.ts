@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { podRecord } from '../../../src/core/cluster/read/pod-record.ts'
+import { podRecord } from '../../../src/core/cluster/read/records.ts'
 import type { PodVolumeSource } from '../../../src/core/model/objects.ts'
 
 describe('the volumes of a pod that could be attached', () => {

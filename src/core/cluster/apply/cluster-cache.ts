@@ -1,7 +1,6 @@
 /** A cluster during an apply: the whole look at its beginning, and what was read again since then in the place of the same. */
 import { defined } from '../../lang/defined.ts'
-import type { ClusterFacts } from '../context/cluster-facts.ts'
-import { clusterFacts } from '../context/cluster-facts.ts'
+import { type ClusterFacts, clusterFacts } from '../context/cluster-context.ts'
 import { changesBetween, lookedAt } from '../controller/between-looks.ts'
 import { controllerState } from '../controller/controller-state.ts'
 import type { ClusterAttachment, ClusterState } from '../model/cluster-state.ts'

@@ -18,13 +18,21 @@ import type {
 } from '../model/cluster-state.ts'
 import { claimsOf, Names, needsOf, withoutRecords } from '../pass/row-part.ts'
 import { ControllerWrites } from '../read/controller-writes.ts'
-import { csiRecord, driverRecord, leaseRecord, nodeLease, nodeRecord } from '../read/node-records.ts'
-import { podRecord } from '../read/pod-record.ts'
 import { CONTROLLER_LEASE } from '../read/read-cluster.ts'
 import { type Reading, readList, readObject } from '../read/read-list.ts'
 import { CLUSTER_CLAIMS, CLUSTER_CSI_NODES, CLUSTER_PODS, CLUSTER_VOLUMES } from '../read/received.ts'
+import {
+  attachmentRecord,
+  claimRecord,
+  csiRecord,
+  driverRecord,
+  leaseRecord,
+  nodeLease,
+  nodeRecord,
+  podRecord,
+  volumeRecord,
+} from '../read/records.ts'
 import { ServerClock } from '../read/server-clock.ts'
-import { attachmentRecord, claimRecord, volumeRecord } from '../read/volume-records.ts'
 
 /** Records that were read again, and which ones they take the place of. */
 export interface Again<T> {

@@ -18,7 +18,7 @@ import { pause } from '../../processes/deadline.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import { attacherLease, isDriverGone, isStale } from '../context/drivers.ts'
 import { describeAttachment, lookAtAttacher } from '../context/kubectl.ts'
-import { attachmentRecord, CREATED_BY } from '../read/volume-records.ts'
+import { attachmentRecord, CREATED_BY } from '../read/records.ts'
 import type { ClusterRun } from './cluster-run.ts'
 
 /** @returns once it is changed or refused; `ended`: its outcome is known, after the attacher's part */

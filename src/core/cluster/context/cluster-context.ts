@@ -2,12 +2,12 @@
 
 import type { ClusterOptions, ControllerState } from '../../plan/cluster-plan.ts'
 import { type ActualAttachments, actualAttachments } from '../actual/actual-attachments.ts'
+import { type ControllerSources, controllerState } from '../controller/controller-state.ts'
 import { type DesiredAttachments, desiredAttachments } from '../desired/desired-attachments.ts'
 import { ClusterObjects } from '../model/cluster-objects.ts'
 import type { ClusterNode, ClusterState } from '../model/cluster-state.ts'
 import { type KnownVolume, knownVolumes } from '../model/known-volume.ts'
 import { serverTime, timeOf } from '../model/times.ts'
-import { type ClusterFacts, clusterFacts } from './cluster-facts.ts'
 
 export interface ClusterContext {
   readonly state: ClusterState
@@ -62,4 +62,24 @@ export function isSettled(
 ): boolean {
   const time = timeOf(since)
   return time !== undefined && now - time >= options.settleMs
+}
+
+/** What only a look at all Nodes and VolumeAttachments shows; everything else that is said of a volume follows from what is around it. */
+export interface ClusterFacts {
+  readonly controller: ControllerState
+  /** Drivers that some CSINode lists. Undefined: those of some node are not known (S3). */
+  readonly driversOnNodes: ReadonlySet<string> | undefined
+}
+
+export function clusterFacts(sources: ControllerSources, settleMs: number): ClusterFacts {
+  return { controller: controllerState(sources, settleMs), driversOnNodes: driversOn(sources) }
+}
+
+function driversOn({ nodes }: ControllerSources): ReadonlySet<string> | undefined {
+  const drivers = new Set<string>()
+  for (const { csi } of nodes) {
+    if (csi.state === 'unknown') return undefined
+    if (csi.state === 'known') for (const { name } of csi.drivers) drivers.add(name)
+  }
+  return drivers
 }

@@ -10,28 +10,28 @@ import { kubectl } from '../../lang/command.ts'
 import { defined } from '../../lang/defined.ts'
 import type { ClusterBlocked, ClusterStep } from '../../plan/cluster-plan.ts'
 import type { Attached } from '../actual/actual-attachments.ts'
-import { attachedRef } from '../context/attached-ref.ts'
 import { type ClusterContext, isControllerAlive, isSettled, nodeOf } from '../context/cluster-context.ts'
 import { isDriverGone, lookAtWhoDetaches } from '../context/drivers.ts'
 import { blockedBy, type ClusterFindings, podRef } from '../context/findings.ts'
 import { credentialFor, describeAttachment, planNodeGone, whoCreated } from '../context/kubectl.ts'
+import { attachedRef, attachmentKey } from '../context/names.ts'
 import { isGivenAsGone, isHeard, readinessOf } from '../context/readiness.ts'
-import { attachmentKey } from '../context/row-keys.ts'
 import type { ClusterAttachment, ClusterNode } from '../model/cluster-state.ts'
 import { fromNode, inUseHint } from './from-node.ts'
 import { endings, lastHeard, rowOnNode } from './node-state.ts'
 import {
   BECAUSE,
+  isForeign,
   LATEST,
   machineIsOff,
   mayBeInUse,
   mayWrite,
+  neverDetached,
   settling,
   stillHeard,
   type Verdict,
   waitFor,
 } from './verdict.ts'
-import { isForeign, neverDetached } from './whose-work.ts'
 
 /** Without these whole, nobody can say that no pod wants a volume, or that no node uses it (S2, S3). */
 export const DETACH_LISTS = ['pods', 'nodes', 'volumeattachments'] as const

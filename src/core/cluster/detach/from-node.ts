@@ -11,8 +11,7 @@ import { lookAtNode, planNodeGone, taintOutOfService, untaintOutOfService } from
 import { isGivenAsGone, readinessOf } from '../context/readiness.ts'
 import type { ClusterNode } from '../model/cluster-state.ts'
 import { timeOf } from '../model/times.ts'
-import { type DetachRow, MAX_WAIT_FOR_UNMOUNT_MS } from './detach-row.ts'
-import { endings, rowOnNode } from './node-state.ts'
+import { type DetachRow, endings, MAX_WAIT_FOR_UNMOUNT_MS, rowOnNode } from './node-state.ts'
 import { BECAUSE, machineIsOff, mayBeInUse, mayWrite, settling, type Verdict, waitFor } from './verdict.ts'
 
 export function fromNode(context: ClusterContext, attached: Attached, node: ClusterNode, reason: Reason): Verdict {

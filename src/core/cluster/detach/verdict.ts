@@ -1,13 +1,16 @@
-/** What is decided about one attachment, and the words for it. */
+/** What is decided about one attachment, and the words for it; and whose work its detach is. */
 
 import type { Reason } from '../../codes/codes.ts'
 import { defined } from '../../lang/defined.ts'
+import { parseCsiUniqueName } from '../../names/volume-names.ts'
 import type { ClusterBlocked, DetachException, Evidence } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { Attached } from '../actual/actual-attachments.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
+import { isDriverGone } from '../context/drivers.ts'
 import { blockedBy, type ClusterWait } from '../context/findings.ts'
 import { deletePod, planNodeGone } from '../context/kubectl.ts'
+import type { ClusterAttachment } from '../model/cluster-state.ts'
 
 /** It waits, or it is an operation. */
 export type Verdict = { readonly wait: ClusterWait; readonly rule: string } | Decision
@@ -86,4 +89,35 @@ export function mayBeInUse(context: ClusterContext, { object, uniqueName }: Atta
 export function settling({ object }: Attached): Verdict {
   const message = `VolumeAttachment ${object.name}, or its node, is younger than the settle time: its pod may not be in every list yet`
   return waitFor('Settling', 'S11', message, 'Plan again after the settle time, or give a shorter --settle.')
+}
+
+// What the attach/detach controller never does unasked, though it lives (R834): only that is an operation beside it.
+
+/**
+ * Why the controller does not detach it; undefined: it does. What volumesAttached of the Node lists the controller knows, even
+ * after a restart (R717): it forgets only what stands in a VolumeAttachment alone (R718).
+ */
+export function neverDetached(context: ClusterContext, attached: Attached): Reason | undefined {
+  const { object, uniqueName, persistentVolume, isNamedRight } = attached
+  if (hasCaret(attached)) return 'HandleWithCaret'
+  if (isNamedRight === false) return 'AttachmentNameWrong'
+  const isKnown = uniqueName !== undefined && context.actual.isConfirmed(object.node, uniqueName)
+  if (isKnown) return undefined
+  if (persistentVolume === 'absent') return 'VolumeDeleted'
+  if (persistentVolume === 'none') return 'InlineNotWanted'
+  return isDriverGone(context, object.attacher) ? 'DriverRemoved' : undefined
+}
+
+/**
+ * C33: not by a name that Kubernetes made. Somebody has created it for a use which neither pods nor kubelets, the only
+ * witnesses of a volume's use, know of; the controller never deletes it.
+ */
+export function isForeign({ name }: ClusterAttachment): boolean {
+  return !/^csi-[0-9a-f]{64}$/.test(name)
+}
+
+/** R738: the controller splits the unique name at ^, and needs exactly two parts. */
+export function hasCaret({ uniqueName, volume }: Attached): boolean {
+  const handle = volume?.handle ?? parseCsiUniqueName(uniqueName ?? '')?.handle
+  return handle?.includes('^') ?? false
 }

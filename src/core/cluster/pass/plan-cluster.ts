@@ -12,14 +12,12 @@ import type { Refusal } from '../../plan/plan.ts'
 import { summaryOf } from '../../plan/plan-summary.ts'
 import { ATTACH_LISTS, attachVolumes } from '../attach/attach-volumes.ts'
 import { reportMultiAttach } from '../attach/multi-attach.ts'
-import { type ClusterContext, clusterContext, nodeOf } from '../context/cluster-context.ts'
-import type { ClusterFacts } from '../context/cluster-facts.ts'
+import { type ClusterContext, type ClusterFacts, clusterContext, nodeOf } from '../context/cluster-context.ts'
 import { blockedBy, ClusterFindings, finishOperations } from '../context/findings.ts'
 import { DETACH_LISTS, detachVolumes } from '../detach/detach-volumes.ts'
 import type { ClusterResource, ClusterState } from '../model/cluster-state.ts'
 import { reportFindings } from '../report/report-findings.ts'
-import { filterOperations, namedFindings } from './filter-operations.ts'
-import { reportUnmatchedNames } from './unmatched-names.ts'
+import { filterOperations, namedFindings, reportUnmatchedNames } from './given-names.ts'
 
 /**
  * Plans one pass over a cluster. Same state and options in, same bytes out.

@@ -10,16 +10,14 @@ import type { ClusterPlan, ClusterStand } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { podOf, rowsOf } from '../../plan/subject.ts'
 import type { Attached } from '../actual/actual-attachments.ts'
-import { attachedRef } from '../context/attached-ref.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import { ofPod, podRef } from '../context/findings.ts'
-import { attachmentKey, unresolvedKey, volumeKey } from '../context/row-keys.ts'
+import { attachedRef, attachmentKey, unresolvedKey, volumeKey } from '../context/names.ts'
 import type { NotAttachedFor } from '../desired/desired-attachments.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'
 import { volumeRef } from '../model/known-volume.ts'
 import { refOf } from '../report/report-status.ts'
-import { isOfVolume } from './filter-operations.ts'
-import { podsGiven } from './given-pods.ts'
+import { isOfVolume, podsGiven } from './given-names.ts'
 
 /** A volume on a node, or what only a pod, a claim or a PersistentVolume has of one; `message`: where it is, and who wants it. */
 interface Row extends ClusterStand {

@@ -36,12 +36,20 @@ import type {
   ListSight,
 } from '../model/cluster-state.ts'
 import { ControllerWrites } from './controller-writes.ts'
-import { csiRecord, driverRecord, leaseRecord, nodeLease, nodeRecord } from './node-records.ts'
-import { podRecord } from './pod-record.ts'
 import { readList } from './read-list.ts'
 import { CLUSTER_CLAIMS, CLUSTER_CSI_NODES, CLUSTER_PODS, CLUSTER_VOLUMES } from './received.ts'
+import {
+  attachmentRecord,
+  claimRecord,
+  csiRecord,
+  driverRecord,
+  leaseRecord,
+  nodeLease,
+  nodeRecord,
+  podRecord,
+  volumeRecord,
+} from './records.ts'
 import { ServerClock } from './server-clock.ts'
-import { attachmentRecord, claimRecord, volumeRecord } from './volume-records.ts'
 
 export interface ReadClusterOptions {
   readonly client: KubeClient

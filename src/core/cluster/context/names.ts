@@ -1,0 +1,68 @@
+/** How a plan names an attachment and its volume, what a volume on a node is called in the subjects of findings, and lists of names. */
+
+import { defined } from '../../lang/defined.ts'
+import { firstFew } from '../../lang/first-few.ts'
+import { CSI_PLUGIN, parseCsiUniqueName } from '../../names/volume-names.ts'
+import type { ClusterVolumeRef } from '../../plan/cluster-plan.ts'
+import type { ClusterSubject, RowKey } from '../../plan/subject.ts'
+import type { ActualAttachments, Attached } from '../actual/actual-attachments.ts'
+import type { UnresolvedPodVolume } from '../desired/pod-volume.ts'
+import { volumeRef } from '../model/known-volume.ts'
+
+/** With where else it is attached, and whether its node reports it in use. */
+export function attachedRef({ object, uniqueName, volume }: Attached, actual: ActualAttachments): ClusterVolumeRef {
+  const csi = uniqueName === undefined ? undefined : parseCsiUniqueName(uniqueName)
+  const unknown: ClusterVolumeRef = {
+    name: object.persistentVolume ?? csi?.handle ?? object.name,
+    plugin: CSI_PLUGIN,
+    driver: csi?.driver ?? object.attacher,
+    ...defined({ uniqueName, handle: csi?.handle, persistentVolume: object.persistentVolume }),
+  }
+  const ref = volume === undefined ? unknown : { ...volumeRef(volume), ...ofObject(object.persistentVolume) }
+  const nodes = uniqueName === undefined ? [] : actual.nodesWith(uniqueName).slice(0, MOST_ELSEWHERE + 1)
+  const elsewhere = nodes.filter((node) => node !== object.node).slice(0, MOST_ELSEWHERE)
+  return {
+    ...ref,
+    ...(elsewhere.length > 0 && { attachedElsewhere: elsewhere }),
+    attached: object.attached === true,
+    inUse: uniqueName !== undefined && actual.isInUse(object.node, uniqueName),
+  }
+}
+
+/** Of several PersistentVolumes behind one handle the one that the attachment names. */
+function ofObject(persistentVolume: string | undefined): { name?: string; persistentVolume?: string } {
+  return persistentVolume === undefined ? {} : { name: persistentVolume, persistentVolume }
+}
+
+/** A volume that many nodes may have is named with the first few. */
+const MOST_ELSEWHERE = 20
+
+/** @param node undefined: of no node */
+export function volumeKey(node: string | undefined, uniqueName: string): RowKey {
+  return `${node ?? '-'} ${uniqueName}`
+}
+
+/** The subject of what is said of a volume on each of these nodes. */
+export function volumeOn(nodes: readonly string[], uniqueName: string): ClusterSubject {
+  return { rows: nodes.map((node) => volumeKey(node, uniqueName)) }
+}
+
+export function attachmentKey({ object: { node, name }, uniqueName }: Pick<Attached, 'object' | 'uniqueName'>): RowKey {
+  return uniqueName === undefined ? `${node} va/${name}` : volumeKey(node, uniqueName)
+}
+
+export function unresolvedKey({ pod: { node, uid }, name }: Pick<UnresolvedPodVolume, 'pod' | 'name'>): RowKey {
+  return `${node ?? '-'} pod/${uid}/${name}`
+}
+
+const MOST_NODES = 5
+
+/** `node a`; `nodes a, b`; `nodes a, b, c, d, e, and 3 more`. */
+export function nodesText(nodes: readonly string[], most = MOST_NODES): string {
+  return `${nodes.length === 1 ? 'node' : 'nodes'} ${firstFew(nodes, most, 'and ').join(', ')}`
+}
+
+/** Of an object that is being deleted: `, held by FINALIZER`, or nothing. */
+export function heldBy(finalizers: readonly string[] | undefined): string {
+  return finalizers === undefined || finalizers.length === 0 ? '' : `, held by ${finalizers.join(', ')}`
+}

@@ -1,0 +1,284 @@
+/** Objects of the API as records. */
+
+import { IN_TREE_PLUGINS, migratedPlugins } from '../../desired/csi-translation/in-tree-plugin.ts'
+import { translatePersistentVolume } from '../../desired/csi-translation/translate.ts'
+import { isOutOfService } from '../../desired/node-status.ts'
+import { isControllerTerminated, podNamespace } from '../../desired/pods.ts'
+import { BOUND_ANNOTATION } from '../../desired/resolve-claim.ts'
+import { defined } from '../../lang/defined.ts'
+import { KEEPS_TERMINATED, MANAGED } from '../../model/annotations.ts'
+import type { CsiDriver, Lease, PersistentVolume, PodVolumeSource, VolumeAttachment } from '../../model/objects.ts'
+import type { SpecContext } from '../../plugins/plugin.ts'
+import { judgeSource, pluginOfPersistentVolume } from '../../populator/resolve-volume.ts'
+import type {
+  AttachmentError,
+  ClusterAttachment,
+  ClusterClaim,
+  ClusterDriver,
+  ClusterNode,
+  ClusterPod,
+  ClusterPodVolume,
+  ClusterVolume,
+  LeaseEvidence,
+  NodeDriver,
+} from '../model/cluster-state.ts'
+import { timeOf } from '../model/times.ts'
+import { lastWritten } from './controller-writes.ts'
+import type {
+  ReceivedClaim,
+  ReceivedContainer,
+  ReceivedCsiNode,
+  ReceivedNode,
+  ReceivedPod,
+  ReceivedVolume,
+} from './received.ts'
+
+// Nodes with their CSINode and Lease, CSIDrivers and Leases.
+
+/** The node without what other lists say of it. */
+export function nodeRecord({ metadata, spec, status }: ReceivedNode): ClusterNode {
+  const annotations = metadata.annotations ?? {}
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+  return {
+    name: metadata.name,
+    uid: metadata.uid,
+    resourceVersion: metadata.resourceVersion ?? '',
+    managed: Object.hasOwn(annotations, MANAGED),
+    keepsTerminated: annotations[KEEPS_TERMINATED] === 'true',
+    outOfService: isOutOfService({ spec }),
+    csi: { state: 'unknown' },
+    ...defined({
+      createdAt: metadata.creationTimestamp ?? undefined,
+      deletedAt: metadata.deletionTimestamp,
+      ready: ready?.status,
+      readySince: ready?.lastTransitionTime ?? undefined,
+      heartbeat: ready?.lastHeartbeatTime ?? undefined,
+      kubeletVersion: status?.nodeInfo?.kubeletVersion,
+      volumesInUse: status?.volumesInUse ?? undefined,
+      volumesAttached: status?.volumesAttached?.map(({ name }) => name),
+    }),
+  }
+}
+
+export function csiRecord({ metadata, spec }: ReceivedCsiNode): ClusterNode['csi'] {
+  const drivers = (spec.drivers ?? []).map(
+    ({ name, nodeID = '', allocatable }): NodeDriver => ({
+      name,
+      nodeID,
+      ...defined({ limit: allocatable?.count }),
+    }),
+  )
+  return { state: 'known', drivers, migrated: migratedPlugins({ metadata }) ?? [] }
+}
+
+export function driverRecord({ metadata, spec }: CsiDriver): ClusterDriver {
+  return { name: metadata.name, ...defined({ attachRequired: spec.attachRequired }) }
+}
+
+/** @param lease with its managedFields */
+export function leaseRecord(lease: Lease): LeaseEvidence {
+  const { metadata, spec } = lease
+  return {
+    name: `${metadata.namespace ?? ''}/${metadata.name}`,
+    ...defined({
+      holder: spec?.holderIdentity || undefined,
+      renewTime: spec?.renewTime ?? undefined,
+      writtenAt: lastWritten(lease),
+      durationSeconds: spec?.leaseDurationSeconds ?? undefined,
+    }),
+  }
+}
+
+/** A lease is written a moment after the time that stands in it. */
+const WRITING_MS = 10_000
+
+/** What the lease of a kubelet says of its node. */
+export function nodeLease({
+  renewTime,
+  writtenAt,
+}: LeaseEvidence): Pick<ClusterNode, 'leaseRenewTime' | 'leaseWrittenAt'> {
+  const [renewed, written] = [timeOf(renewTime), timeOf(writtenAt)]
+  const isBehind = renewed !== undefined && written !== undefined && written - renewed > WRITING_MS
+  return defined({ leaseRenewTime: renewTime, leaseWrittenAt: isBehind ? writtenAt : undefined })
+}
+
+// A pod as the attach/detach controller looks at it: where it runs, whether it is over, and what it wants attached.
+
+/**
+ * Inline sources that the controller would attach: FC, iSCSI, flexVolume, and the in-tree disks that become CSI volumes. Others
+ * (config maps, CSI inline volumes, NFS …) are never attached (R010, C35), so they are left out.
+ */
+const ATTACHED_SOURCES = [
+  'awsElasticBlockStore',
+  'gcePersistentDisk',
+  'azureDisk',
+  'cinder',
+  'vsphereVolume',
+  'portworxVolume',
+  'azureFile',
+  'iscsi',
+  'fc',
+  'flexVolume',
+] as const satisfies readonly (keyof PodVolumeSource)[]
+
+/** @returns undefined for a pod without a volume that could be attached: nothing here depends on it */
+export function podRecord(pod: ReceivedPod): ClusterPod | undefined {
+  const { metadata, spec, status } = pod
+  const volumes = (spec.volumes ?? []).flatMap((volume) => podVolumes(metadata.name, volume))
+  if (volumes.length === 0) return undefined
+  const unscheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled')
+  return {
+    namespace: podNamespace(pod),
+    name: metadata.name,
+    uid: metadata.uid,
+    terminated: isControllerTerminated(pod),
+    started: containersOf(pod).some(hasRun),
+    volumes,
+    ...defined({
+      createdAt: metadata.creationTimestamp ?? undefined,
+      deletedAt: metadata.deletionTimestamp,
+      node: spec.nodeName || undefined,
+      unschedulable: unscheduled?.status === 'False' ? unscheduled.message : undefined,
+    }),
+  }
+}
+
+function podVolumes(pod: string, volume: PodVolumeSource): ClusterPodVolume[] {
+  const { persistentVolumeClaim: direct, ephemeral } = volume
+  const name = volume.name
+  // The controller prefers `ephemeral` (R709), whose claim is named after the pod (R006).
+  if (ephemeral != null) return [{ name, claim: `${pod}-${name}`, ephemeral: true }]
+  if (direct != null) return [{ name, claim: direct.claimName }]
+  const sources = ATTACHED_SOURCES.filter((source) => volume[source] != null)
+  if (sources.length === 0) return []
+  return [{ name, source: { name, ...Object.fromEntries(sources.map((source) => [source, volume[source]])) } }]
+}
+
+/** A container that crashed waits to be started again. */
+function hasRun({ state, lastState }: ReceivedContainer): boolean {
+  return state?.running != null || state?.terminated != null || lastState?.terminated != null
+}
+
+function containersOf({ status }: ReceivedPod): readonly ReceivedContainer[] {
+  const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = status ?? {}
+  return [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses]
+}
+
+// Claims, PersistentVolumes and VolumeAttachments.
+
+/** On attachments that an apply of volctl has created. */
+export const CREATED_BY = 'volctl.io/created-by'
+
+export function claimRecord({ metadata, spec, status }: ReceivedClaim): ClusterClaim {
+  const owner = metadata.ownerReferences?.find(({ controller }) => controller === true)
+  return {
+    namespace: metadata.namespace ?? '',
+    name: metadata.name,
+    uid: metadata.uid,
+    wasBound: metadata.annotations?.[BOUND_ANNOTATION] !== undefined,
+    ...defined({
+      deletedAt: metadata.deletionTimestamp,
+      // Finalizers show only what holds the deletion.
+      finalizers: metadata.deletionTimestamp === undefined ? undefined : metadata.finalizers,
+      volumeName: spec.volumeName || undefined,
+      phase: status?.phase,
+      ownerUid: owner?.uid,
+      storageClass: spec.storageClassName || undefined,
+    }),
+  }
+}
+
+/** A PersistentVolume under the name that the controller gives it, translated to CSI if it is in-tree (R150). */
+export function volumeRecord(volume: ReceivedVolume, context: SpecContext): ClusterVolume {
+  const { metadata, spec, status } = volume
+  const { claimRef } = spec
+  return {
+    name: metadata.name,
+    uid: metadata.uid,
+    accessModes: spec.accessModes ?? [],
+    ...namesOf(volume, context),
+    ...defined({
+      deletedAt: metadata.deletionTimestamp,
+      finalizers: metadata.deletionTimestamp === undefined ? undefined : metadata.finalizers,
+      phase: status?.phase,
+      reclaimPolicy: spec.persistentVolumeReclaimPolicy,
+      claim: claimRef == null ? undefined : claimOf(claimRef),
+    }),
+  }
+}
+
+function claimOf({
+  namespace = '',
+  name = '',
+  uid,
+}: NonNullable<PersistentVolume['spec']['claimRef']>): NonNullable<ClusterVolume['claim']> {
+  return { namespace, name, ...defined({ uid }) }
+}
+
+type Names = Pick<
+  ClusterVolume,
+  'plugin' | 'uniqueName' | 'driver' | 'handle' | 'attachability' | 'migratedFrom' | 'problem'
+>
+
+function namesOf(volume: PersistentVolume, context: SpecContext): Names {
+  const translation = translatePersistentVolume(volume)
+  if (translation !== undefined && 'error' in translation) {
+    return { attachability: 'unknown', problem: `cannot be translated to CSI: ${translation.error}` }
+  }
+  const facts = pluginOfPersistentVolume(translation?.persistentVolume ?? volume, context)
+  if ('error' in facts) {
+    // S4: a readable source that is never attached holds nothing but its pod.
+    const isNeverAttached = judgeSource(volume.spec).mayBe.of === 'none'
+    return { attachability: isNeverAttached ? 'notAttachable' : 'unknown', problem: facts.error }
+  }
+  const { plugin, uniqueName, attachability, driver, handle } = facts
+  return {
+    plugin,
+    uniqueName,
+    attachability,
+    ...defined({ driver, handle, migratedFrom: translation && inTreePlugin(volume) }),
+  }
+}
+
+function inTreePlugin({ spec }: PersistentVolume): string | undefined {
+  for (const [source, plugin] of Object.entries(IN_TREE_PLUGINS)) {
+    if (spec[source as keyof typeof IN_TREE_PLUGINS] != null) return plugin
+  }
+  return undefined
+}
+
+export function attachmentRecord({ metadata, spec, status }: VolumeAttachment): ClusterAttachment {
+  const { persistentVolumeName, inlineVolumeSpec } = spec.source
+  return {
+    name: metadata.name,
+    uid: metadata.uid,
+    resourceVersion: metadata.resourceVersion ?? '',
+    attacher: spec.attacher,
+    node: spec.nodeName,
+    ...(metadata.annotations?.[CREATED_BY] !== undefined && { byVolctl: true as const }),
+    ...defined({
+      createdAt: metadata.creationTimestamp ?? undefined,
+      deletedAt: metadata.deletionTimestamp,
+      finalizers: metadata.finalizers,
+      persistentVolume: persistentVolumeName || undefined,
+      inline: inlineVolumeSpec == null ? undefined : inlineOf(inlineVolumeSpec),
+      attached: status?.attached,
+      attachError: errorOf(status?.attachError),
+      detachError: errorOf(status?.detachError),
+    }),
+  }
+}
+
+function inlineOf({ csi }: PersistentVolume['spec']): NonNullable<ClusterAttachment['inline']> {
+  return defined({ driver: csi?.driver, handle: csi?.volumeHandle })
+}
+
+/** Drivers write long messages; the beginning has the cause. */
+const MESSAGE_LENGTH = 1000
+
+function errorOf(
+  error: { readonly message?: string; readonly time?: string | null } | null | undefined,
+): AttachmentError | undefined {
+  if (error == null) return undefined
+  return { message: (error.message ?? '').slice(0, MESSAGE_LENGTH), ...defined({ time: error.time ?? undefined }) }
+}
