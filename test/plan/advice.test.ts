@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { countsText } from '../../src/core/answer/counts.ts'
 import { answerOf } from '../../src/core/answer/make-answer.ts'
 import { nameCauses } from '../../src/core/causes/node-causes.ts'
+import type { ProblemCode } from '../../src/core/codes/codes.ts'
 import type { CauseOf } from '../../src/core/plan/cause.ts'
 import { endOf, withAdvice } from '../../src/core/plan/next-steps.ts'
 import { partOf } from '../../src/core/plan/part-of-plan.ts'
@@ -495,33 +496,27 @@ describe('names', () => {
 })
 
 describe('one sentence for several causes', () => {
-  const unattached = (volume: string, hint: string): Problem => ({
-    ...{ severity: 'error', code: 'MountedButNotAttached', message: `${volume} is mounted but not attached`, hint },
-    about: { volume },
+  const about = (name: string, code: ProblemCode, remedy: readonly string[]): Problem & { of: CauseOf } => ({
+    ...{ severity: 'error', code, message: name, of: { remedy } },
+    about: code === 'PodGoneButRunning' ? { podRef: { uid: name } } : { volume: name },
   })
-  const stop = 'First stop the pods that use the volume on this node; then let the controller attach it again.'
-  const unstage = 'No pod here wants the volume. Stop the kubelet; then: volctl apply'
 
   it('pods that run are all to be stopped', () => {
-    const runs = (name: string): Problem & { of?: CauseOf } => ({
-      ...{ severity: 'error', code: 'PodGoneButRunning', message: `pod ${name} runs` },
-      ...{
-        hint: `Stop the pod: crictl stopp uid=uid-${name}`,
-        about: { podRef: { uid: `uid-${name}`, name, namespace: 'n' } },
-      },
-    })
-    expect(answerOf(aPlan({ problems: [runs('p'), runs('q')] })).needs[0]?.remedy).toEqual([
-      'Stop the pod: crictl stopp uid=uid-p',
+    const problems = ['p', 'q'].map((uid) => about(uid, 'PodGoneButRunning', ['Stop the pod:', `crictl stopp ${uid}`]))
+    expect(answerOf(aPlan({ problems })).needs[0]?.remedy).toEqual([
+      'Stop the pod: crictl stopp p',
       'a kubelet that starts unmounts the volumes before it stops the pod',
     ])
   })
 
   it('has a remedy that holds for all of them: others stand by themselves', () => {
-    const plan = aPlan({
-      problems: [unattached('pv-a', stop), unattached('pv-b', unstage), unattached('pv-c', unstage)],
-    })
-    expect(answerOf(withAdvice(plan, { words: [], settleMs: 0 })).needs).toMatchObject([
-      { text: 'pv-a is mounted but not attached', remedy: [stop] },
+    const unstage = (name: string) => about(name, 'MountedButNotAttached', ['Then:', `volctl apply --volume ${name}`])
+    const problems = [
+      about('pv-a', 'MountedButNotAttached', ['First stop the pods.']),
+      ...['pv-b', 'pv-c'].map(unstage),
+    ]
+    expect(answerOf(aPlan({ problems })).needs).toMatchObject([
+      { text: 'pv-a', remedy: ['First stop the pods.'] },
       { text: '2 mounted volumes count as detached: another node may write to them', names: 'pv-b, pv-c' },
     ])
   })

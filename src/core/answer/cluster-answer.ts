@@ -83,7 +83,6 @@ function groundOf({ operations, waiting }: ClusterPlan): Ground {
     operations,
     waiting,
     podText: (pod: PodRef) => podName(pod),
-    remedyOf: ({ remedy }) => remedy.slice(0, 1),
   }
 }
 

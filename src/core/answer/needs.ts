@@ -1,4 +1,5 @@
 /** What needs a person: causes, alike ones as one, each with what hangs on it and what lifts it. */
+import { saidOfMany } from '../codes/codes.ts'
 import { count } from '../lang/count.ts'
 import { defined } from '../lang/defined.ts'
 import type { Cause } from '../plan/cause.ts'
@@ -24,8 +25,8 @@ export interface Ground {
     readonly pods: readonly PodRef[]
   }[]
   podText(pod: PodRef): string
-  /** What lifts it, by who can act now. */
-  remedyOf(cause: Cause): readonly string[]
+  /** Is it a kubelet that would unmount before it stops a pod? */
+  readonly isStopped?: boolean
 }
 
 /** A node's plan as the ground of its causes. */
@@ -36,7 +37,7 @@ export function nodeGround(plan: Plan, names: PlanNames): Ground {
     operations: plan.operations.map((each) => ({ ...each, pods: podsOf(each) })),
     waiting: plan.waiting.map((each) => ({ ...each, pods: podsOf(each) })),
     podText: (pod) => names.podText(pod),
-    remedyOf: (cause) => remedyOf(cause, plan),
+    isStopped: plan.inputs.kubelet.state === 'stopped',
   }
 }
 
@@ -54,104 +55,59 @@ export function withRefusal({ refused }: Pick<Plan, 'refused'>, needs: readonly 
 
 /** @param causes those that are shown, the worst first */
 export function needsOf(causes: readonly Cause[], ground: Ground): Need[] {
-  const alike = Map.groupBy(causes, (cause) => {
-    const { kind, code, severity, remedy } = cause
-    const fact = factOf(cause)
-    if (fact !== undefined) return `${fact} ${severity} ${remedy.join().replaceAll(cause.subject.driver ?? '', '…')}`
-    return FOLDED[code] === undefined ? `${code} ${shapeOf(cause)}` : `${kind} ${code} ${severity} ${openingOf(cause)}`
-  })
+  const alike = Map.groupBy(causes, (cause) => `${cause.code} ${cause.severity} ${commonTo(cause)}`)
   return [...alike.values()].flatMap((same) => needOf(same, ground) ?? [])
+}
+
+/**
+ * What causes of one code have in common that are said as one: their users, and what is done about all of them; where the code has no
+ * sentence for several, their own.
+ */
+function commonTo({ code, users = [], message, remedy: [way = '', command] }: Cause): string {
+  const common = usersText(users)
+  if (saidOfMany(code, 2, common) === undefined) return message
+  return command === undefined ? common : `${common} ${way}`
 }
 
 function needOf(same: readonly Cause[], ground: Ground): Need | undefined {
   const [first] = same
   if (first === undefined) return undefined
-  const { severity, code, message } = first
+  const { severity, code, message, users = [] } = first
   const subjects = [...new Set(same.map((each) => subjectText(each, ground)))]
-  const fold = same.length > 1 ? (FOLDED[code] ?? foldOfDrivers(factOf(first))) : undefined
-  const text = fold === undefined ? message : fold(subjects.length, same)
-  const said = withoutRoot(text, ground.rootDir)
+  const isOne = subjects.length === 1
+  const many = isOne ? undefined : saidOfMany(code, subjects.length, usersText(users))
   const wake = wakeOf(same, ground)
-  const name = namesOf(subjects, first, fold !== undefined)
+  const name = isOne ? nameOf(first, subjects[0]) : few(subjects)
   const names = wake.find((each) => each === `${KEPT}${name}`) ?? name
   return {
     severity,
-    text: said,
+    text: withoutRoot(many ?? message, ground.rootDir),
     ...defined({ names }),
     wake: wake.filter((each) => each !== names),
-    remedy: remediesOf(same, ground),
+    remedy: [...waysOf(same), ...(code === 'PodGoneButRunning' && ground.isStopped ? [KUBELET_STOPS_IT] : [])],
   }
 }
 
 /** Of more ways out than this the first few are said. */
 const WAYS_AT_MOST = 3
 
-/** Of several each way out that differs in more than the name of its subject, which stands above. */
-function remediesOf(same: readonly Cause[], ground: Ground): string[] {
-  const ways = same.map((cause) => {
-    const { volume, pod, driver } = cause.subject
-    const remedy = ground.remedyOf(cause)
-    const name = pod?.uid ?? volume ?? driver ?? ''
-    return [name === '' ? remedy.join() : remedy.join().replaceAll(name, '…'), remedy] as const
-  })
-  return [...new Set([...new Map(ways.toReversed()).values()].toReversed().flat())].slice(0, WAYS_AT_MOST)
+/** Of several that differ in their commands alone the first. */
+function waysOf(same: readonly Cause[]): string[] {
+  const ways = new Map<string, string>()
+  for (const { remedy } of same) {
+    const [says] = remedy
+    if (says !== undefined && !ways.has(says)) ways.set(says, remedy.join(' '))
+  }
+  return [...ways.values()].slice(0, WAYS_AT_MOST)
+}
+
+/** What a cause is about, if its sentence does not say it. */
+function nameOf({ subject, message }: Cause, text: string | undefined): string | undefined {
+  const own = subject.volume ?? subject.path ?? subject.object?.replace(/ on node .*$/, '').replace(/^\w+ /, '')
+  return own === undefined || message.includes(own) ? undefined : text
 }
 
 const KUBELET_STOPS_IT = 'a kubelet that starts unmounts the volumes before it stops the pod'
-
-/** What a remedy begins with: of several causes the first one's is shown, and must hold for all. */
-function openingOf({ code, message, users, subject: { volume = '' }, remedy: [first = ''] }: Cause): string {
-  // A person ends a process, and with it what it has of every volume; who is not known by process is told by each sentence.
-  if (code === 'HeldBy') return users?.map(({ pid }) => pid).join() ?? message
-  const [opening = ''] = first.split(/[.:;,(]/)
-  return opening.replace(volume, '…').replace(/\S*[/^\d]\S*/g, '…')
-}
-
-/** What is wrong with a driver, without which and where: "is not registered on this node". */
-function factOf({ subject: { driver }, message }: Cause): string | undefined {
-  const own = `CSI driver ${driver} `
-  return message.startsWith(own) ? /^.*?(?=[;:,]| on \S*\/|$)/.exec(message.slice(own.length))?.[0] : undefined
-}
-
-function foldOfDrivers(fact: string | undefined): ((n: number) => string) | undefined {
-  const plural = fact?.replace(/^does /, 'do ').replace(/^is /, 'are ')
-  return plural === undefined ? undefined : (n) => `${n} CSI drivers ${plural}`
-}
-
-/** The same for sentences that differ only in names, paths and numbers. */
-function shapeOf({ message, subject: { object } }: Cause): string {
-  return (object === undefined ? message : message.replace(object, '…')).replace(/\S*[/^\d]\S*/g, '…')
-}
-
-/** @param folded whether the sentence leaves the names to this */
-function namesOf(subjects: readonly string[], { subject, message }: Cause, folded: boolean): string | undefined {
-  if (folded) return few(subjects)
-  if (subjects.length > 1) return `likewise ${few(subjects.slice(1))}`
-  const own = subject.volume ?? subject.path ?? subject.object?.replace(/ on node .*$/, '').replace(/^\w+ /, '')
-  return own === undefined || message.includes(own) ? undefined : subjects[0]
-}
-
-function remedyOf(cause: Cause, { inputs: { kubelet } }: Plan): string[] {
-  const first = cause.remedy.slice(0, 1)
-  return cause.code === 'PodGoneButRunning' && kubelet.state === 'stopped' ? [...first, KUBELET_STOPS_IT] : first
-}
-
-/** Sentences for several causes that differ only in what they are about. */
-const FOLDED: Readonly<Partial<Record<Cause['code'], (n: number, same: readonly Cause[]) => string>>> = {
-  PodGoneButRunning: (n) => `${n} pods were deleted from the API and still run; their volumes are in use`,
-  AlivenessUnknown: (n) => `${n} pods may still run; their volumes count as in use`,
-  MountedButNotAttached: (n) => `${n} mounted volumes count as detached: another node may write to them`,
-  OrphanDirKept: (n) => `The directories of ${n} deleted pods are kept: files that the kubelet did not make lie there`,
-  MayBeStatic: (n) => `The directories of ${n} pods belong to static pods, or may, and stay`,
-  HeldBy: (n, [first]) => `${n} volumes are in use by ${usersText(first?.users ?? [])}`,
-  ForeignMount: (n) => `Mounts that the kubelet did not make are in the way of ${n} volumes`,
-  UnexpectedFile: (n) => `Files that the kubelet did not make are in the way of ${n} volumes`,
-  IdentityUnconfirmed: (n) => `Nothing proves which volume is mounted at ${n} places`,
-  TwoWriters: (n) => `${n} volumes are in use or attached at several places, against their access mode`,
-  MultiAttach: (n) => `${n} volumes may be on one node only, and several nodes have or want each`,
-  ReportedUnused: (n) => `${n} volumes are still listed in the Node's status, and nothing of them is here`,
-  DeadMount: (n) => `${n} mounts do not answer: their server or daemon is gone`,
-}
 
 function subjectText({ subject, affects }: Cause, names: Pick<Ground, 'podText'>): string {
   const { driver, pod, volume, object, path } = subject

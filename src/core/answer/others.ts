@@ -93,28 +93,19 @@ function controllerRows(waits: readonly Waiting[], { rootDir }: Plan, names: Pla
 /** Beside the name that the row begins with. */
 const OTHERS_AT_MOST = 3
 
-/** A row for the waits whose sentences differ in their own names alone: the first in whole, and the names of the others. */
-export function waitRows<T extends Pick<Waiting, 'code' | 'kind' | 'message'>>(
+/** A row for the waits of which the same is said: with the names of a few. */
+export function waitRows<T extends Pick<Waiting, 'kind' | 'message'>>(
   waits: readonly T[],
   nameOf: (wait: T) => string,
   textOf: (wait: T) => string,
 ): Row[] {
-  const alike = Map.groupBy(waits, (wait) => `${wait.code} ${wait.kind} ${withoutNames(wait.message, nameOf(wait))}`)
+  const alike = Map.groupBy(waits, ({ kind, message }) => `${kind} ${message}`)
   return [...alike.values()].flatMap((same): Row[] => {
     const [first, ...others] = same
     if (first === undefined) return []
     const more = others.length === 0 ? '' : `; likewise ${few(others.map(nameOf), OTHERS_AT_MOST)}`
     return [{ label: nameOf(first), text: `${textOf(first)}${more}` }]
   })
-}
-
-/** An attachment is named after its volume and node. */
-const ATTACHMENT = /^csi-[0-9a-f]{64}$/
-
-function withoutNames(message: string, name: string): string {
-  const own = new Set(name.split(' '))
-  const isName = (word: string): boolean => own.has(word) || ATTACHMENT.test(word)
-  return message.replace(/[^\s,;:()]+/g, (word) => (isName(word) ? '…' : word))
 }
 
 /** `11:15:00Z`, of an RFC 3339 time in UTC. */

@@ -139,7 +139,7 @@ class Growing {
   readonly #subject: CauseSubject
   #says: Finding
   severity: Severity = 'info'
-  readonly #remedy = new Set<string>()
+  #remedy: readonly string[] = []
   readonly #operations: string[] = []
   #waiting = 0
   readonly #pods = new Map<string, PodRef>()
@@ -162,7 +162,8 @@ class Growing {
     if (RANK[severity] < RANK[this.severity]) this.severity = severity
     for (const user of finding.users ?? []) this.#users.set(user.pid, user)
     this.#byStart ??= finding.of?.byStart
-    if (finding.hint !== undefined) this.#remedy.add(finding.hint)
+    // The finding that says most knows best what to do.
+    if (finding === this.#says || this.#remedy.length === 0) this.#remedy = remedyOf(finding) ?? this.#remedy
     if (finding.until !== undefined && (this.#until === undefined || finding.until > this.#until))
       this.#until = finding.until
     if (finding.from !== 'problem') this.affect(finding)
@@ -185,8 +186,7 @@ class Growing {
       code: says.code,
       message: says.message,
       ...(this.#users.size > 0 && { users: [...this.#users.values()] }),
-      // The finding that says most knows best what to do.
-      remedy: says.hint === undefined ? [...this.#remedy] : [says.hint],
+      remedy: this.#remedy,
       affects: {
         operations: this.#operations,
         waiting: this.#waiting,
@@ -196,6 +196,10 @@ class Growing {
       ...defined({ until: this.#until, byStart: this.#byStart }),
     }
   }
+}
+
+function remedyOf({ hint, of }: Finding): readonly string[] | undefined {
+  return of?.remedy ?? (hint === undefined ? undefined : [hint])
 }
 
 /** An error is about the thing itself; an operation or a wait says what is needed; a warning or note is beside it. */

@@ -22,6 +22,8 @@ interface Entry {
   readonly rules?: readonly string[]
   /** It blocks only because a flag was not given: the person did not ask for the operation. */
   readonly onRequest?: true
+  /** Several causes of it in one sentence; '': it cannot be said of them together. @param users whom they have in common */
+  readonly many?: (n: number, users: string) => string
   /** In a cluster it is a fact about the node, and not about one volume there. */
   readonly ofNode?: true
 }

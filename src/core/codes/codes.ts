@@ -69,6 +69,11 @@ export function isOfNode(code: string | undefined): boolean {
   return entryOf(code)?.ofNode === true
 }
 
+/** Several causes of a code in one sentence; undefined: each has its own. @param users whom they have in common */
+export function saidOfMany(code: Code, n: number, users: string): string | undefined {
+  return entryOf(code)?.many?.(n, users) || undefined
+}
+
 function entryOf(code: string | undefined): CodeEntry | undefined {
   return code !== undefined && Object.hasOwn(CODES, code) ? CODES[code as Code] : undefined
 }

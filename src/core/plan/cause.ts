@@ -30,6 +30,8 @@ export interface CauseOf {
   readonly whose?: Subject | undefined
   /** It only follows: another finding has the words. */
   readonly follows?: true
+  /** The hint in its parts: a sentence, which is the same for all such findings, and the command of this one. */
+  readonly remedy?: readonly string[]
   /** A kubelet that starts ends it. */
   readonly byStart?: true
   /** It has the cause of what is said of this volume on this node, where that needs a person. */
@@ -62,7 +64,10 @@ const cause = about(
     code: codeOf(ALL_CODES),
     message: text,
     users,
-    remedy: about('What lifts it, as a person reads it.', list(text)),
+    remedy: about(
+      'What lifts it, as a person reads it: a sentence, and maybe the command that it ends with.',
+      list(text),
+    ),
     byStart: optional(about('A kubelet that starts ends it.', flag)),
     affects: about<CauseAffects>('What hangs on it.', affects),
     until,

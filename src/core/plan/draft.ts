@@ -202,17 +202,21 @@ export class Findings {
     if (about.pod !== undefined) this.#waitingPods.add(about.pod.uid)
   }
 
-  /** @param of where its cause is another thing than what it is about */
+  /**
+   * @param hint in parts: a sentence that is the same for all such problems, and the command of this one
+   * @param of where its cause is another thing than what it is about
+   */
   problem(
     severity: Severity,
     code: ProblemCode,
     message: string,
     { subject, ...about }: About,
-    hint?: string,
+    hint?: string | readonly string[],
     of?: CauseOf,
   ): void {
     if (about.path !== undefined) this.#wrongPaths.add(about.path)
-    this.problems.push({ severity, code, message, ...defined({ hint, of }), about, subject })
+    const advice = typeof hint === 'object' ? { hint: hint.join(' '), of: { ...of, remedy: hint } } : { hint, of }
+    this.problems.push({ severity, code, message, ...defined(advice), about, subject })
   }
 }
 

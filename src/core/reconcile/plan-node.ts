@@ -11,6 +11,7 @@ import { readFailures, spoilsList, subjectOf } from '../desired/read-failures.ts
 import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { ApiSnapshot, Insecure, TreeEntry } from '../model/snapshot.ts'
+import type { CauseOf } from '../plan/cause.ts'
 import { Findings, finishOperations, type Left, ON_NODE } from '../plan/draft.ts'
 import { namedPart } from '../plan/part-of-plan.ts'
 import type {
@@ -248,6 +249,7 @@ function identityOf(path: string, { type, dev, ino, size, mtime }: TreeEntry, em
 const TRUSTS_THE_API: ReadonlySet<CauseKind | undefined> = new Set<CauseKind>(['alive', 'data'])
 
 interface Advice {
+  readonly of?: CauseOf
   readonly code: ProblemCode | WaitingCode
   readonly hint?: string
 }
@@ -258,8 +260,9 @@ interface Advice {
  */
 function adviseRefused<T extends Advice>(advice: T, refused: Refusal | undefined): T {
   if (refused === undefined || advice.hint === undefined || !TRUSTS_THE_API.has(causeOf(advice.code))) return advice
+  const { remedy: _, ...of } = advice.of ?? {}
   return {
-    ...advice,
+    ...{ ...advice, of },
     hint: `First find out why the plan is refused (${refused.code}); stop and remove nothing before.`,
   }
 }

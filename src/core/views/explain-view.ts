@@ -41,8 +41,7 @@ export function stepsOf(told: Explanation): string[] {
 /** What would end a wait sooner that ends without anybody. */
 function passing({ verdict, summary: { causes = [] } }: Explanation): readonly string[] {
   if (verdict.state !== 'waiting') return []
-  const cause = causes.find(({ severity, code }) => severity === 'info' && code === verdict.code)
-  return cause?.remedy.slice(0, 1) ?? []
+  return causes.find(({ severity, code }) => severity === 'info' && code === verdict.code)?.remedy ?? []
 }
 
 function planOnNode(told: Explanation): Plan {

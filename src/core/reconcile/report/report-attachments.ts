@@ -100,7 +100,7 @@ function isUsed({ users }: PlanContext, { uniqueName, persistentVolume }: Presen
 }
 
 /** A running kubelet reports what it knows; what it has forgotten it never reports. */
-function howToReport(context: PlanContext, volume: PresentVolume): string {
+function howToReport(context: PlanContext, volume: PresentVolume): string | string[] {
   const { inputs, kubelet } = context
   if (kubelet.state !== 'running')
     return `Unmount the volume, or ${howToStart(inputs.snapshot.kubelet)}, which reports the volume in use.`
@@ -113,20 +113,24 @@ function howToReport(context: PlanContext, volume: PresentVolume): string {
  * Of a volume that nobody here wants there is nothing to attach: what is left of it has to go. A kubelet that does not list the
  * volume in use has forgotten the volume (O37), which is what the plan's outlook goes by.
  */
-function howToUnstage({ inputs, kubelet, objects }: PlanContext, { name, uniqueName }: PresentVolume): string {
+function howToUnstage({ inputs, kubelet, objects }: PlanContext, { name, uniqueName }: PresentVolume): string[] {
   const why = 'No pod here wants the volume'
   if (kubelet.state === 'stopped')
-    return `${why}. To see how the volume is unstaged: ${volctl('plan', '--volume', name)}; to do it: ${volctl('apply', '--volume', name)}`
+    return [
+      `${why}. To see how the volume is unstaged:`,
+      `${volctl('plan', '--volume', name)}; to do it: ${volctl('apply', '--volume', name)}`,
+    ]
   const unit = inputs.snapshot.kubelet
   const also = apiServerToo(unit)
   // The same as the plan's next step.
-  const apply =
+  const [first, apply] =
     unit?.unit === undefined
-      ? `Stop the kubelet${stopCommand(unit)}; then: ${volctl('apply', '--volume', name)}`
-      : `To do it while the kubelet is stopped: ${volctl('apply', '--stop-kubelet', '--volume', name)}`
-  return objects.isInUse(uniqueName)
-    ? `${why}.${also} The kubelet unstages the volume, and after a failure tries again at least every 2 min 2 s. If that does not help: ${apply}`
-    : `${why}, and the kubelet never unstages it.${also} ${apply}`
+      ? [`Stop the kubelet${stopCommand(unit)}; then:`, volctl('apply', '--volume', name)]
+      : ['To do it while the kubelet is stopped:', volctl('apply', '--stop-kubelet', '--volume', name)]
+  const says = objects.isInUse(uniqueName)
+    ? `${why}.${also} The kubelet unstages the volume, and after a failure tries again at least every 2 min 2 s. If that does not help:`
+    : `${why}, and the kubelet never unstages it.${also}`
+  return [`${says} ${first}`, apply]
 }
 
 /**

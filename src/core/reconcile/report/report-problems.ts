@@ -112,8 +112,7 @@ function reportFrozen(context: PlanContext, findings: Findings, pod: PodClass): 
       'PodGoneButRunning',
       `pod ${name} was deleted from the API but still runs: ${signs}; its volumes are left alone`,
       about,
-      stranger ??
-        `Stop the pod (type rmp for stopp if a container was created and never started), then plan again: ${commandLine(...stopPod(pod.uid))}`,
+      stranger ?? [STOP_POD, commandLine(...stopPod(pod.uid))],
     )
   } else if (why === 'stranger') {
     findings.problem(
@@ -136,6 +135,7 @@ function reportFrozen(context: PlanContext, findings: Findings, pod: PodClass): 
   }
 }
 
+const STOP_POD = 'Stop the pod (type rmp for stopp if a container was created and never started), then plan again:'
 const LET_IT_RUN = 'Let the kubelet run: it knows its static pods, and removes the directories of orphaned pods.'
 
 function reportUnresolved(context: PlanContext, findings: Findings): void {
