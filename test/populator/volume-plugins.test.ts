@@ -30,7 +30,7 @@ describe('R010, R019, P6: plugin and unique name of an inline volume', () => {
       attachability: 'attachable',
       deviceMountable: true,
     },
-    // P8, R013: brackets and blanks are literal.
+    // R013: brackets and blanks are literal.
     {
       source: { fc: { targetWWNs: ['w1', 'w2'], lun: 0 } },
       want: 'kubernetes.io/fc/[w1 w2]:0',
@@ -63,7 +63,7 @@ describe('R010, R019, P6: plugin and unique name of an inline volume', () => {
     { rule: 'P3', source: { rbd: {} }, error: /no plugin/ },
     { rule: 'P3', source: { cephfs: {} }, error: /no plugin/ },
     { rule: 'R003', source: { emptyDir: {}, hostPath: { path: '/x' } }, error: /several sources/ },
-    { rule: 'P8', source: { fc: { targetWWNs: ['w'] } }, error: /WWIDs/ },
+    { rule: 'R013', source: { fc: { targetWWNs: ['w'] } }, error: /WWIDs/ },
   ])('$rule: $source is an error', ({ source, error }) => {
     expect(pluginOfInline({ name: 'v', ...source }, context())).toMatchObject({ error: expect.stringMatching(error) })
   })

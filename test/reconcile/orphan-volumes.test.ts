@@ -1,4 +1,4 @@
-/** Has the directory of a pod that is gone volumes that are mounted, and what becomes of it (R610-R614, T80; upstream's tables). */
+/** Has the directory of a pod that is gone volumes that are mounted, and what becomes of it (R610-R613, T80; upstream's tables). */
 import { describe, expect, it } from 'vitest'
 import { type NodeBuilder, node, ROOT } from '../helpers/node-builder.ts'
 import { blocked, codes, GONE, kinds, plan } from './planned.ts'

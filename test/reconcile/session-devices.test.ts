@@ -162,7 +162,7 @@ describe('flexVolume', () => {
   })
 })
 
-describe('raw block volumes (P83, P84, P101-P104)', () => {
+describe('raw block volumes (P83, P84, P104, R451)', () => {
   const map = `${ISCSI}/volumeDevices/iface-default/${PORTAL}-${IQN}-lun-0`
   const link = (podUid: string, plugin: string, name = 'pv-1'): string =>
     `pods/${podUid}/volumeDevices/${plugin}/${name}`

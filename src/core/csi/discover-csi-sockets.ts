@@ -3,7 +3,7 @@ import type { RegistrationAnswer } from './ask-socket.ts'
 import { conventionalSockets, registrationSockets, type SocketFiles } from './socket-files.ts'
 import { compareVersions, highestSupportedVersion } from './versions.ts'
 
-/** The kubelet waits a second for GetInfo, too (C25, C135). */
+/** The kubelet waits a second for GetInfo, too (C25). */
 const DEFAULT_DEADLINE_MS = 1000
 
 /** A node has one or two sockets for each driver. All are asked at once, so their number is limited (S34). */

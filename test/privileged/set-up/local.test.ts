@@ -251,7 +251,7 @@ describeUnless(noBlockDevices, 'a local device that grows', () => {
 })
 
 describeUnless(noBlockDevices, 'a raw local device for real', () => {
-  it('is mapped for two pods, and goes with them (P98-P102)', ({ directory }) =>
+  it('is mapped for two pods, and goes with them (P98-P100, R451)', ({ directory }) =>
     withDisk(directory, undefined, async (device) => {
       sh('ln', '-s', device, `${directory}/by-name`)
       const node = nodeWith(directory, `${directory}/by-name`, { volumeMode: 'Block' })
