@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { startFuse } from '../helpers/fuse/start.ts'
 import { noRoot } from '../helpers/namespace.ts'
-import { makeEmptyDir, makePodDirectory } from '../helpers/scene/pod-directory.ts'
+import { OnDisk, volumePath } from '../helpers/pod-files.ts'
 import type { Scene } from '../helpers/scene/scene.ts'
 import { runVolctl } from '../helpers/scene/volctl.ts'
 import { endsOf } from './scenarios/outcomes.ts'
@@ -13,6 +13,12 @@ import { APPLY, it, planOf } from './story.ts'
 
 const FUSECTL = '/sys/fs/fuse/connections'
 const FUSECTL_MAGIC = 0x65735543
+
+/** Makes an emptyDir of a pod that nobody knows. @returns its directory */
+function makeEmptyDir({ rootDir }: Scene, uid: string, name: string): string {
+  new OnDisk(rootDir).podDirectory(uid).emptyDir(uid, name)
+  return join(rootDir, volumePath(uid, 'empty-dir', name))
+}
 
 /** Of a pod: kinds of operations, with what blocks them, and the hint of the first. */
 async function planned(scene: Scene, uid: string, ...flags: string[]) {
@@ -28,8 +34,8 @@ it("S18, S20: without --lazy nothing of it is touched; with it the pod's directo
   // Where systemd mounts it; it alone shows that a connection is gone.
   if (statfsSync(FUSECTL).type !== FUSECTL_MAGIC) execFileSync('mount', ['-t', 'fusectl', 'fusectl', FUSECTL])
   const uid = '11111111-2222-4333-8444-0000000000f1'
-  const pod = makePodDirectory(scene.rootDir, uid)
-  const dir = makeEmptyDir(pod, 'cache', 'disk')
+  const pod = join(scene.rootDir, 'pods', uid)
+  const dir = makeEmptyDir(scene, uid, 'cache')
   writeFileSync(join(dir, 'below.txt'), 'hidden by the mount\n')
   await (await startFuse(dir)).kill()
   const hint = (flags: string) => expect.stringMatching(`volctl plan ${flags}--lazy ROOT/pods/.*~empty-dir/cache$`)
@@ -51,13 +57,14 @@ it('S13: of a foreign mount and of a stray file plan, explain and the end of app
 }) => {
   skip(noRoot !== undefined, noRoot)
   const uid = '11111111-2222-4333-8444-0000000000f2'
-  const pod = makePodDirectory(scene.rootDir, uid)
-  const theirs = join(makeEmptyDir(pod, 'work', 'disk'), 'theirs')
+  const pod = join(scene.rootDir, 'pods', uid)
+  const theirs = join(makeEmptyDir(scene, uid, 'work'), 'theirs')
   mkdirSync(theirs)
   execFileSync('mount', ['-t', 'tmpfs', 'somebody', theirs])
   writeFileSync(join(theirs, 'precious.txt'), 'of somebody\n')
   const other = '11111111-2222-4333-8444-0000000000f3'
-  const stray = join(makePodDirectory(scene.rootDir, other), 'notes.txt')
+  new OnDisk(scene.rootDir).podDirectory(other)
+  const stray = join(scene.rootDir, 'pods', other, 'notes.txt')
   writeFileSync(stray, 'of somebody\n')
   expect((await planned(scene, uid, '--orphans')).operations).toEqual(['UnmountVolume ForeignMount'])
   expect(endsOf(await runVolctl(scene, APPLY))).toEqual(['UnmountVolume work: blocked ForeignMount'])

@@ -5,6 +5,7 @@ import { expect } from 'vitest'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import { requestInfo } from '../helpers/api-server/access.ts'
 import { loadRole } from '../helpers/api-server/users.ts'
+import { boundVolume, podObject } from '../helpers/objects.ts'
 import {
   clusterObjects,
   NAMESPACE,
@@ -56,29 +57,16 @@ function moreObjects(): object[] {
       metadata: { name },
       spec: { trustBundle: BUNDLE, ...(name === 'named' ? {} : { signerName: SIGNER }) },
     })),
-    {
-      kind: 'PersistentVolumeClaim',
-      metadata: metadata('hollow'),
-      spec: { volumeName: 'pv-hollow', accessModes: ['ReadWriteOnce'] },
-      status: { phase: 'Bound' },
-    },
-    {
-      kind: 'Pod',
-      metadata: { ...metadata(APP.name), uid: APP.uid, annotations: { note: 'hello' } },
-      spec: {
-        nodeName: NODE,
-        serviceAccountName: ACCOUNT,
-        volumes: [
-          { name: 'all', projected: { sources: SOURCES } },
-          ...claims.map((name) => ({ name, persistentVolumeClaim: { claimName: name } })),
-          { name: 'inline', csi: { driver: 'inline.example.com' } },
-        ],
-        containers: [
-          { name: 'main', volumeMounts: ['all', 'inline', ...claims].map((name) => ({ name, mountPath: `/${name}` })) },
-        ],
-      },
-      status: { phase: 'Pending' },
-    },
+    boundVolume('pv-hollow', {}, metadata('hollow')).claim,
+    podObject(
+      { ...APP, namespace: NAMESPACE, annotations: { note: 'hello' } },
+      [
+        { name: 'all', projected: { sources: SOURCES } },
+        ...claims.map((name) => ({ name, persistentVolumeClaim: { claimName: name } })),
+        { name: 'inline', csi: { driver: 'inline.example.com' } },
+      ],
+      { spec: { nodeName: NODE, serviceAccountName: ACCOUNT }, status: { phase: 'Pending' } },
+    ),
   ]
 }
 
@@ -112,7 +100,7 @@ const SOURCES = [
     downwardAPI: {
       items: [
         { path: 'note', fieldRef: { fieldPath: "metadata.annotations['note']" } },
-        { path: 'cpu', resourceFieldRef: { containerName: 'main', resource: 'limits.cpu' } },
+        { path: 'cpu', resourceFieldRef: { containerName: 'c', resource: 'limits.cpu' } },
       ],
     },
   },
@@ -122,7 +110,7 @@ const SOURCES = [
 function grown(objects: readonly object[]): object[] {
   return objects.flatMap((object): object[] => {
     const { kind, spec, status } = object as { kind: string; spec: object; status: object }
-    const capacity = { storage: '32Mi' }
+    const capacity = { storage: '2Gi' }
     if (kind === 'PersistentVolume') return [{ ...object, spec: { ...spec, capacity } }]
     if (kind !== 'PersistentVolumeClaim') return []
     const progress = { allocatedResources: capacity, allocatedResourceStatuses: { storage: 'NodeResizePending' } }

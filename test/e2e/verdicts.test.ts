@@ -1,11 +1,10 @@
 /** "As it should be" is true: what a real API server says of attachments is said, from the plan and explain alike. */
 import { expect } from 'vitest'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
-import { attachmentName } from '../../src/core/names/volume-names.ts'
+import { attachedTo, attachmentObject, nodeObject, podObject } from '../helpers/objects.ts'
 import {
   DRIVER,
   handleOf,
-  MACHINE,
   NAMESPACE,
   NODE,
   node,
@@ -24,43 +23,16 @@ const LATE: SceneVolume = { name: 'late', kind: 'filesystem' }
 const LUN: SceneVolume = { name: 'lun', kind: 'filesystem' }
 const LUN_NAME = 'kubernetes.io/iscsi/192.0.2.1:iqn.2026-01.com.example:disk:3'
 
-const attachmentOf = (volume: SceneVolume, nodeName: string): string =>
-  attachmentName(handleOf(volume), DRIVER, nodeName)
-
 function attachmentElsewhere(volume: SceneVolume): object {
-  return {
-    apiVersion: 'storage.k8s.io/v1',
-    kind: 'VolumeAttachment',
-    metadata: { name: attachmentOf(volume, OTHER), uid: `elsewhere-${volume.name}`, creationTimestamp: SINCE },
-    spec: { attacher: DRIVER, nodeName: OTHER, source: { persistentVolumeName: pvOf(volume) } },
-    status: { attached: true },
-  }
+  const made = attachmentObject(DRIVER, handleOf(volume), pvOf(volume), OTHER)
+  return { ...made, metadata: { ...made.metadata, creationTimestamp: SINCE } }
 }
 
-function podOf(name: string, nodeName: string, claim: string, uid: string, phase = 'Running'): object {
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name, namespace: NAMESPACE, uid, creationTimestamp: SINCE },
-    spec: {
-      nodeName,
-      volumes: [{ name: 'v', persistentVolumeClaim: { claimName: claim } }],
-      containers: [{ name: 'main', image: 'x', volumeMounts: [{ name: 'v', mountPath: '/v' }] }],
-    },
-    status: { phase },
-  }
+function podOf(name: string, nodeName: string, claimName: string, uid: string, phase = 'Running'): object {
+  const metadata = { name, namespace: NAMESPACE, uid, creationTimestamp: SINCE }
+  const volumes = [{ name: 'v', persistentVolumeClaim: { claimName } }]
+  return podObject(metadata, volumes, { spec: { nodeName }, status: { phase } })
 }
-
-const otherNode = (attached: readonly string[]): object => ({
-  apiVersion: 'v1',
-  kind: 'Node',
-  metadata: { name: OTHER, uid: 'other-node' },
-  spec: {},
-  status: {
-    nodeInfo: { ...MACHINE, machineID: 'of-another', systemUUID: 'of-another', bootID: 'of-another' },
-    volumesAttached: attached.map((name) => ({ name, devicePath: '/dev/sdx' })),
-  },
-})
 
 /** What a plan says, and what was asked of other nodes for it. */
 async function said(scene: Scene, user: string) {
@@ -137,7 +109,7 @@ it('S30: of a plugin without VolumeAttachments the status of the other Node tell
       const iscsi = { targetPortal: '192.0.2.1', iqn: 'iqn.2026-01.com.example:disk', lun: 3 }
       return object.kind === 'PersistentVolume' ? { ...object, spec: { ...spec, iscsi } } : object
     }),
-    otherNode([LUN_NAME]),
+    nodeObject(attachedTo([LUN_NAME]), { name: OTHER, uid: 'other-node' }),
     node(Object.values(scene.pods).flatMap(({ volumes }) => volumes)),
     podOf('lun-0', OTHER, LUN.name, 'u-lun-0'),
     podOf('lun-1', NODE, LUN.name, '11111111-2222-4333-8444-000000000022', 'Pending'),

@@ -11,7 +11,7 @@ import { captureFiles, recorded } from '../helpers/captures.ts'
 import { explainer } from '../helpers/explaining.ts'
 import { uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
-import { makeEntry } from '../helpers/warm-node.ts'
+import { OnDisk } from '../helpers/pod-files.ts'
 import { fixture } from '../node/helpers/fixture.ts'
 
 describe('the pods whose directories are read whole', () => {
@@ -54,7 +54,8 @@ describe.each(captureFiles(['node.json', 'before.json']))('%s', (file) => {
   it('every pod is explained as from a snapshot of everything', async () => {
     const { snapshot } = await recorded(file)
     using disk = fixture()
-    for (const entry of snapshot.tree ?? []) makeEntry(disk.path, entry)
+    const tree = new OnDisk(disk.path)
+    for (const { mode: _, ...entry } of snapshot.tree ?? []) tree.entry(entry)
     const { api } = snapshot
     if (api === undefined) throw new Error(`${file} has no API`)
     const mounts = parseMountinfo((snapshot.mountinfo ?? '').replaceAll(snapshot.rootDir, disk.path))

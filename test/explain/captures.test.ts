@@ -9,9 +9,9 @@ import type { Operation, PlanOptions } from '../../src/core/plan/plan.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { captureFiles, recorded } from '../helpers/captures.ts'
+import { explanationDefects } from '../helpers/closed-schema.ts'
 import { explainer } from '../helpers/explaining.ts'
 import { planOptions } from '../helpers/plan-options.ts'
-import { explanationDefects } from './schema.ts'
 
 const files = captureFiles()
 

@@ -5,10 +5,10 @@ import type { CsiSocket } from '../../src/core/model/snapshot.ts'
 import { renderExplanation, stepsOf } from '../../src/core/views/explain-view.ts'
 import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
 import { recorded } from '../helpers/captures.ts'
+import { explanationDefects } from '../helpers/closed-schema.ts'
 import { explain } from '../helpers/explaining.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
-import { explanationDefects } from './schema.ts'
 
 const LIVING = uid(2)
 const PLUGIN = uid(3)

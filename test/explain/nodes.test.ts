@@ -4,10 +4,10 @@ import { VolctlError } from '../../src/core/errors/errors.ts'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
 import { renderExplanation } from '../../src/core/views/explain-view.ts'
 import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
+import { explanationDefects } from '../helpers/closed-schema.ts'
 import { explain } from '../helpers/explaining.ts'
 import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
-import { explanationDefects } from './schema.ts'
 
 const claim = (name: string) => ({ name: 'data', persistentVolumeClaim: { claimName: `claim-${name}` } })
 

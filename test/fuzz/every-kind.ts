@@ -3,7 +3,8 @@ import { type JsonSchema, schemaOf } from '../../src/core/json/shape.ts'
 import type { ObjectMeta, PersistentVolume, PersistentVolumeClaim, Pod } from '../../src/core/model/objects.ts'
 import { type ApiSnapshot, type NodeSnapshot, snapshotShape } from '../../src/core/model/snapshot.ts'
 import { csiUniqueName } from '../../src/core/names/volume-names.ts'
-import { DRIVER, MACHINE, NOW, node, uid } from '../helpers/node-builder.ts'
+import { DRIVER, NOW, node, uid } from '../helpers/node-builder.ts'
+import { MACHINE } from '../helpers/objects.ts'
 
 /** Of fields that mean something; any other text is `some`. */
 const TEXTS: Readonly<Record<string, string>> = {

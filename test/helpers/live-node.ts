@@ -43,7 +43,8 @@ import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
 import { desiredStateOfPods } from '../../src/core/populator/populate.ts'
 import { isInUserNamespace } from '../../src/core/processes/standing.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
-import { attachmentObject, boundVolume, NODE_SNAPSHOT, nodeObject } from './node-builder.ts'
+import { NODE_SNAPSHOT } from './node-builder.ts'
+import { apiSnapshot, attachmentObject, boundVolume, nodeObject, podObject, ready, reported } from './objects.ts'
 import { ownLoops, withOwnDevices } from './own-devices.ts'
 import { planOptions } from './plan-options.ts'
 import { PROCESS_READER } from './process-reader/command.ts'
@@ -69,7 +70,7 @@ export class LiveNode {
   readonly claims: PersistentVolumeClaim[] = []
   attachments: VolumeAttachment[] = []
   readonly csiDrivers: CsiDriver[] = []
-  node: Node = nodeObject(new Date().toISOString(), { allocatable: { memory: '64Mi', cpu: '2' } })
+  node: Node = nodeObject({ ...ready(new Date().toISOString()), allocatable: { memory: '64Mi', cpu: '2' } })
   /** UIDs of pods that run; one always does, so that the witnesses can prove that they see pods. */
   alive: string[] = []
   override: Partial<NodeSnapshot> = {}
@@ -96,14 +97,11 @@ export class LiveNode {
     spec: Partial<Pod['spec']> & { readonly devices?: boolean } = {},
   ): Pod {
     const { devices = false, ...rest } = spec
-    const uses = devices
-      ? { volumeDevices: volumes.map((volume) => ({ name: volume.name, devicePath: `/dev/${volume.name}` })) }
-      : { volumeMounts: volumes.map((volume) => ({ name: volume.name, mountPath: `/${volume.name}` })) }
-    const pod: Pod = {
-      metadata: { name, namespace: 'default', uid, creationTimestamp: '2026-11-21T10:00:00Z' },
-      spec: { nodeName: 'node-1', volumes, containers: [{ name: 'c', ...uses }], ...rest },
-      status: { phase: 'Pending', startTime: '2026-11-21T10:00:00Z' },
-    }
+    const pod = podObject({ uid, name }, volumes, {
+      devices: devices ? volumes.map((volume) => volume.name) : [],
+      spec: rest,
+      status: { phase: 'Pending' },
+    })
     this.pods.push(pod)
     return pod
   }
@@ -139,20 +137,15 @@ export class LiveNode {
 
   /** The state before a mount, made by the controller and a kubelet: attached, and reported in use. */
   attach(driver: string, handle: string, persistentVolumeName: string): this {
-    const uniqueName = csiUniqueName(driver, handle)
-    const { volumesAttached, volumesInUse } = this.node.status ?? {}
     this.attachments.push({
       ...attachmentObject(driver, handle, persistentVolumeName),
       status: { attached: true, attachmentMetadata: { path: `disk-${handle}` } },
     })
-    this.node = {
-      ...this.node,
-      status: {
-        ...this.node.status,
-        volumesAttached: [...(volumesAttached ?? []), { name: uniqueName, devicePath: '' }],
-        volumesInUse: [...(volumesInUse ?? []), uniqueName],
-      },
-    }
+    return this.#report([...(this.node.status?.volumesInUse ?? []), csiUniqueName(driver, handle)])
+  }
+
+  #report(names: readonly string[]): this {
+    this.node = { ...this.node, status: { ...this.node.status, ...reported(names) } }
     return this
   }
 
@@ -176,20 +169,16 @@ export class LiveNode {
   }
 
   api(): ApiSnapshot {
-    return {
-      server: 'https://api.test:6443',
-      credential: 'admin',
+    return apiSnapshot({
       node: this.node,
       pods: this.pods,
       persistentVolumeClaims: this.claims,
       persistentVolumes: this.volumes,
       volumeAttachments: this.attachments,
       csiDrivers: this.csiDrivers,
-      csiNode: null,
       configMaps: this.configMaps.map((each) => digestedConfigMap(structuredClone(each))),
       secrets: this.secrets.map((each) => digestedSecret(structuredClone(each))),
-      errors: [],
-    }
+    })
   }
 
   async look(): Promise<NodeState> {
@@ -287,20 +276,12 @@ export class LiveNode {
 
   /** What attacher and controller do about a deleted attachment. */
   #detach(name: string): void {
-    const { volumesAttached, volumesInUse } = this.node.status ?? {}
+    this.attachments = this.attachments.filter(({ metadata }) => metadata.name !== name)
     const isOther = (uniqueName: string): boolean => {
       const volume = parseCsiUniqueName(uniqueName)
       return volume === undefined || attachmentName(volume.handle, volume.driver, 'node-1') !== name
     }
-    this.attachments = this.attachments.filter(({ metadata }) => metadata.name !== name)
-    this.node = {
-      ...this.node,
-      status: {
-        ...this.node.status,
-        volumesAttached: volumesAttached?.filter((each) => isOther(each.name)) ?? [],
-        volumesInUse: volumesInUse?.filter(isOther) ?? [],
-      },
-    }
+    this.#report(this.node.status?.volumesInUse?.filter(isOther) ?? [])
   }
 
   /** The driver that answers at the moment, found like a real one. */

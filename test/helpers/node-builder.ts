@@ -2,9 +2,6 @@
 
 import type { NodeState } from '../../src/core/model/node-state.ts'
 import type {
-  ApiObject,
-  CsiDriver,
-  Node,
   PersistentVolume,
   PersistentVolumeClaim,
   Pod,
@@ -14,6 +11,20 @@ import type {
 import type { ApiSnapshot, NodeSnapshot, TreeEntry } from '../../src/core/model/snapshot.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { attachmentName, csiGlobalDir, csiUniqueName } from '../../src/core/names/volume-names.ts'
+import { digest } from '../../src/core/trust/digest.ts'
+import {
+  apiSnapshot,
+  attachedTo,
+  attachmentObject,
+  boundVolume,
+  csiDriverObject,
+  csiNodeObject,
+  MACHINE,
+  nodeObject,
+  podObject,
+  ready,
+} from './objects.ts'
+import { type Mounted, PodFiles } from './pod-files.ts'
 
 export const ROOT = '/var/lib/kubelet'
 export const NOW = '2026-11-21T12:00:00Z'
@@ -27,8 +38,7 @@ export function uid(n: number): string {
   return `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
 }
 
-/** What every node of the tests is called, and by what it proves to be the machine of its Node object. */
-export const MACHINE = { machineID: 'machine-1', systemUUID: 'system-1', bootID: 'boot-1' }
+/** What every node of the tests is called. */
 export const NODE_SNAPSHOT = {
   apiVersion: 'volctl.io/v1',
   kind: 'NodeSnapshot',
@@ -37,54 +47,10 @@ export const NODE_SNAPSHOT = {
   ...MACHINE,
 } as const
 
-/** The Node object, ready since this time. */
-export function nodeObject(lastHeartbeatTime: string, status: Node['status'] = {}): Node {
-  return {
-    metadata: {
-      name: 'node-1',
-      uid: 'node-uid',
-      annotations: { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' },
-    },
-    status: { nodeInfo: MACHINE, conditions: [{ type: 'Ready', status: 'True', lastHeartbeatTime }], ...status },
-  }
-}
+/** Parts that a test gives; undefined: there is none. */
+type Parts<T> = { readonly [Key in keyof T]?: T[Key] | undefined }
 
-/** A bound claim `claim-NAME` and its PersistentVolume. */
-export function boundVolume(
-  name: string,
-  spec: PersistentVolume['spec'],
-): { readonly claim: PersistentVolumeClaim; readonly volume: PersistentVolume } {
-  const { accessModes = ['ReadWriteOnce'], volumeMode = 'Filesystem' } = spec
-  const capacity = { storage: '1Gi' }
-  const metadata = { name: `claim-${name}`, namespace: 'default', uid: `claim-uid-${name}` }
-  return {
-    claim: { metadata, spec: { volumeName: name, accessModes, volumeMode }, status: { phase: 'Bound', capacity } },
-    volume: {
-      metadata: { name, uid: `pv-uid-${name}` },
-      spec: { accessModes, volumeMode, capacity, claimRef: metadata, ...spec },
-    },
-  }
-}
-
-/** As the controller makes it. */
-export function attachmentObject(
-  driver: string,
-  handle: string,
-  volume: string,
-  nodeName = 'node-1',
-): VolumeAttachment {
-  return {
-    metadata: {
-      name: attachmentName(handle, driver, nodeName),
-      uid: `va-uid-${volume}-${nodeName}`,
-      resourceVersion: '7',
-    },
-    spec: { attacher: driver, nodeName, source: { persistentVolumeName: volume } },
-    status: { attached: true },
-  }
-}
-
-export class NodeBuilder {
+export class NodeBuilder extends PodFiles {
   readonly tree = new Map<string, TreeEntry>()
   readonly mounts: string[] = []
   readonly pods: Pod[] = []
@@ -104,6 +70,7 @@ export class NodeBuilder {
   readonly #mounted = new Map<string, number>()
 
   constructor() {
+    super()
     this.mountLine('/', '/', '254:0', 'ext4', '/dev/vda')
     this.dir('.')
     this.dir('pods')
@@ -117,30 +84,30 @@ export class NodeBuilder {
   }
 
   file(path: string, content?: string, mtime = HOUR_AGO, size = content?.length ?? 0): this {
-    const named = /(?:vol_data|iscsi)\.json$/.test(path) && content !== undefined ? { content } : {}
-    return this.entry({ path, type: 'file', mode: '644', size, mtime, ...named })
+    return this.entry({ path, type: 'file', mode: '644', size, mtime, ...(content !== undefined && { content }) })
   }
 
   link(path: string, target: string): this {
-    return this.entry({ path, type: 'link', target, mtime: HOUR_AGO })
+    return this.entry({ path, type: 'link', target })
   }
 
-  entry(entry: TreeEntry): this {
+  /** As read: of a file's content the size and its digest, where it is no state file. */
+  override entry({ content, ...entry }: TreeEntry): this {
+    const { mtime = HOUR_AGO } = entry
     const parts = entry.path.split('/')
     for (let i = 1; i < parts.length; i += 1) {
       const parent = parts.slice(0, i).join('/')
-      if (!this.tree.has(parent))
-        this.tree.set(parent, { path: parent, type: 'dir', mode: '750', mtime: entry.mtime ?? HOUR_AGO })
+      if (!this.tree.has(parent)) this.tree.set(parent, { path: parent, type: 'dir', mode: '750', mtime })
     }
-    this.tree.set(entry.path, entry)
+    const isState = /(?:vol_data|iscsi)\.json$/.test(entry.path)
+    const read = isState ? { content } : { digest: digest(Buffer.from(content ?? '')) }
+    const size = content?.length ?? 0
+    this.tree.set(entry.path, { mtime, ...(content !== undefined && { size, ...read }), ...entry } as TreeEntry)
     return this
   }
 
   /** A mount below the root directory; the mount point keeps only path and type in the tree. */
-  mount(
-    path: string,
-    given: { dev?: string; root?: string; fsType?: string; source?: string; type?: TreeEntry['type'] } = {},
-  ): this {
+  override mount(path: string, given: Mounted = {}): this {
     const { dev = `0:${this.#nextId}`, root = '/', fsType = 'tmpfs', type = 'dir' } = given
     if (!this.tree.has(path)) this.entry({ path, type })
     else this.tree.set(path, { path, type })
@@ -176,28 +143,12 @@ export class NodeBuilder {
   }
 
   pod(
-    podUid: string,
+    uid: string,
     name: string,
     volumes: readonly PodVolumeSource[] = [],
-    status: { phase?: string; deleted?: boolean } = {},
+    { phase = 'Running', deleted = false }: { phase?: string; deleted?: boolean } = {},
   ): this {
-    this.pods.push({
-      metadata: {
-        name,
-        namespace: 'default',
-        uid: podUid,
-        creationTimestamp: '2026-11-21T10:00:00Z',
-        ...(status.deleted ? { deletionTimestamp: NOW } : {}),
-      },
-      spec: {
-        nodeName: 'node-1',
-        volumes,
-        containers: [
-          { name: 'c', volumeMounts: volumes.map((volume) => ({ name: volume.name, mountPath: `/${volume.name}` })) },
-        ],
-      },
-      status: { phase: status.phase ?? 'Running', startTime: '2026-11-21T10:00:00Z' },
-    })
+    this.pods.push(podObject({ uid, name, ...(deleted && { deletionTimestamp: NOW }) }, volumes, { status: { phase } }))
     return this
   }
 
@@ -236,7 +187,8 @@ export class NodeBuilder {
   }
 
   attach(volume: string, handle = volume, nodeName = 'node-1'): this {
-    this.attachments.push(attachmentObject(DRIVER, handle, volume, nodeName))
+    const made = attachmentObject(DRIVER, handle, volume, nodeName)
+    this.attachments.push({ ...made, metadata: { ...made.metadata, resourceVersion: '7' } })
     if (nodeName === 'node-1') this.attached.push(csiUniqueName(DRIVER, handle))
     return this
   }
@@ -257,39 +209,38 @@ export class NodeBuilder {
     return this
   }
 
+  /** With these parts of the snapshot in the place of its own. */
+  with(parts: Parts<NodeSnapshot>): this {
+    Object.assign(this.override, parts)
+    return this
+  }
+
+  /** With these answers of the API in the place of its own. */
+  withApi(parts: Parts<ApiSnapshot>): this {
+    Object.assign(this.overrideApi, parts)
+    return this
+  }
+
   build(): NodeState {
-    const text = `${this.mounts.join('\n')}\n`
-    const object = <T extends ApiObject>(list: T[]): T[] => list
-    const drivers: CsiDriver[] = this.drivers.map((name) => ({
-      metadata: { name, uid: `driver-${name}` },
-      spec: { attachRequired: true },
-    }))
     const snapshot: NodeSnapshot = {
       ...NODE_SNAPSHOT,
       capturedAt: NOW,
       rootDir: ROOT,
-      api: {
-        server: 'https://api.test:6443',
-        credential: 'admin',
-        node: nodeObject('2026-11-21T11:58:00Z', {
-          volumesAttached: this.attached.map((name) => ({ name, devicePath: '' })),
+      api: apiSnapshot({
+        node: nodeObject({
+          ...ready('2026-11-21T11:58:00Z'),
+          ...attachedTo(this.attached),
           volumesInUse: this.inUse,
         }),
         pods: this.pods,
-        persistentVolumeClaims: object(this.claims),
+        persistentVolumeClaims: this.claims,
         persistentVolumes: this.volumes,
         volumeAttachments: this.attachments,
-        csiDrivers: drivers,
-        csiNode: {
-          metadata: { name: 'node-1', uid: 'csinode' },
-          spec: { drivers: this.drivers.map((name) => ({ name })) },
-        },
-        configMaps: [],
-        secrets: [],
-        errors: [],
+        csiDrivers: this.drivers.map((name) => csiDriverObject(name)),
+        csiNode: csiNodeObject('node-1', this.drivers),
         ...this.overrideApi,
-      },
-      mountinfo: text,
+      }),
+      mountinfo: `${this.mounts.join('\n')}\n`,
       tree: [...this.tree.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1)),
       runtime: { source: 'cri', endpoint: 'unix:///run/containerd/containerd.sock', pods: this.sandboxes },
       processes: this.processes,

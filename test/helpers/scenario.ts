@@ -43,3 +43,11 @@ export function sh(command: string, ...args: readonly string[]): string {
   if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${stderr}`)
   return stdout.trim()
 }
+
+/**
+ * Changes a mounted tmpfs. With type and source, mount(8) sets only these options; otherwise also those of the mount table,
+ * among them owners whose numbers differ in a user namespace.
+ */
+export function remountTmpfs(path: string, options: string): void {
+  sh('mount', '-t', 'tmpfs', '-o', `remount,${options}`, 'tmpfs', path)
+}

@@ -1,11 +1,11 @@
 /** A recorded node, made of plain files: an API server, a container runtime and the kubelet's directories without their mounts. */
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import type { TreeEntry } from '../../src/core/model/snapshot.ts'
+import { join } from 'node:path'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { startApiServer, type TestApiServer } from './api-server/start.ts'
 import { startCriServer } from './cri-server/start.ts'
+import { OnDisk } from './pod-files.ts'
 
 export interface WarmNode extends AsyncDisposable {
   /** The environment that makes the tests' volctl read this node. */
@@ -23,7 +23,8 @@ export async function startWarmNode(capture: string): Promise<WarmNode> {
   )
   const rootDir = join(directory, 'kubelet')
   mkdirSync(rootDir)
-  for (const entry of tree) makeEntry(rootDir, entry)
+  const disk = new OnDisk(rootDir)
+  for (const { mode: _, ...entry } of tree) disk.entry(entry)
   // As old as they were: young directories of orphaned pods make a plan stop early (S29).
   for (const { path, type, mtime } of tree) {
     if (type !== 'link' && type !== 'socket' && mtime !== undefined) utimesSync(join(rootDir, path), mtime, mtime)
@@ -39,12 +40,4 @@ export async function startWarmNode(capture: string): Promise<WarmNode> {
   writeFileSync(host, JSON.stringify({ machineID, systemUUID, nodeName, kubelet, processes, ...places, ...endpoints }))
   const ended = started.move()
   return { env: { VOLCTL_TEST_HOST: host }, api, [Symbol.asyncDispose]: () => ended.disposeAsync() }
-}
-
-/** Makes an entry of a snapshot's tree as a plain file, link or directory, without what is mounted there. */
-export function makeEntry(rootDir: string, { path, type, target = '', content = '' }: TreeEntry): void {
-  const full = join(rootDir, path)
-  mkdirSync(type === 'dir' ? full : dirname(full), { recursive: true })
-  if (type === 'link') symlinkSync(target, full)
-  else if (type === 'file') writeFileSync(full, content)
 }

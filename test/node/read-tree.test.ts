@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -8,9 +9,8 @@ import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { livingPods, livingVolumes } from '../../src/core/node/collect-node.ts'
 import { readTree } from '../../src/core/node/tree/read-tree.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
-import { noMounts } from '../helpers/namespace.ts'
+import { noMounts, unshareArguments } from '../helpers/namespace.ts'
 import { fixture } from './helpers/fixture.ts'
-import { inNamespace } from './helpers/in-namespace.ts'
 
 const NONE = parseMountinfo('1 0 8:1 / / rw - ext4 /dev/vda1 rw\n')
 const paths = (entries: readonly TreeEntry[]) => entries.map((entry) => entry.path)
@@ -197,6 +197,18 @@ describe('readTree', () => {
     expect(found.map(({ path, error }) => (error === undefined ? path : `${path}: ${error}`))).toEqual(wanted)
   })
 })
+
+/** Runs a shell script as root of a private mount namespace, and gives what it printed. */
+function inNamespace(script: string, args: readonly string[], timeout = 20_000): string {
+  const child = spawnSync('unshare', [...unshareArguments, 'bash', '-euc', script, 'bash', ...args], {
+    encoding: 'utf8',
+    timeout,
+    killSignal: 'SIGKILL',
+    maxBuffer: 256 * 1024 * 1024,
+  })
+  if (child.status === 0) return child.stdout
+  throw new Error(`${child.error ?? ''} status ${child.status}: ${child.stderr}`)
+}
 
 const PRINT = new URL('./helpers/print-tree.ts', import.meta.url).pathname
 interface Printed {

@@ -4,10 +4,10 @@ import type { NodeState } from '../../src/core/model/node-state.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { nodeStatus } from '../../src/core/status/node-status.ts'
 import { captureFiles, recorded } from '../helpers/captures.ts'
+import { statusDefects } from '../helpers/closed-schema.ts'
 import { explain } from '../helpers/explaining.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { disagreements } from './disagreements.ts'
-import { statusDefects } from './schema.ts'
 
 const files = captureFiles()
 

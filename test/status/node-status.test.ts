@@ -7,11 +7,11 @@ import type { PlanOptions } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { nodeStatus } from '../../src/core/status/node-status.ts'
 import type { StatusRow } from '../../src/core/status/status.ts'
+import { statusDefects } from '../helpers/closed-schema.ts'
 import { DRIVER, type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { buildNode, randomNode } from '../helpers/random-node.ts'
 import { disagreements } from './disagreements.ts'
-import { statusDefects } from './schema.ts'
 
 const POD = uid(7)
 const GONE = uid(9)

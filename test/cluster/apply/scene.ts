@@ -8,9 +8,17 @@ import { attachmentName, csiUniqueName } from '../../../src/core/names/volume-na
 import type { ClusterOptions, ClusterPlan } from '../../../src/core/plan/cluster-plan.ts'
 import type { ApplyEvent, ClusterApplyResult } from '../../../src/core/plan/events.ts'
 import type { TestApiServer } from '../../helpers/api-server/start.ts'
+import {
+  attachmentObject,
+  boundVolume,
+  csiDriverObject,
+  csiNodeObject,
+  nodeObject,
+  podObject,
+  ready,
+} from '../../helpers/objects.ts'
 
 export const DRIVER = 'disk.csi.example.com'
-export const FINALIZER = 'external-attacher/disk-csi-example-com'
 
 export function ago(minutes: number): string {
   return new Date(Date.now() - minutes * 60_000).toISOString()
@@ -35,75 +43,35 @@ export interface NodeParts {
   readonly inUse?: readonly string[]
 }
 
-export function node(name: string, { isOutOfService = false, ready = 'True', inUse = [] }: NodeParts = {}): object[] {
-  return [
+export function node(
+  name: string,
+  { isOutOfService = false, ready: status = 'True', inUse = [] }: NodeParts = {},
+): object[] {
+  const [heard, seen] = status === 'True' ? [1, 0.1] : [60, 60]
+  const made = nodeObject(
     {
-      kind: 'Node',
-      metadata: {
-        name,
-        uid: `node-${name}`,
-        creationTimestamp: ago(10_000),
-        annotations: { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' },
-      },
-      spec: { taints: isOutOfService ? [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }] : [] },
-      status: {
-        conditions: [
-          {
-            type: 'Ready',
-            status: ready,
-            lastTransitionTime: ago(60),
-            lastHeartbeatTime: ago(ready === 'True' ? 1 : 60),
-          },
-        ],
-        volumesInUse: inUse.map((volume) => csiUniqueName(DRIVER, `h-${volume}`)),
-      },
+      ...ready(ago(heard), { status, lastTransitionTime: ago(60) }),
+      volumesInUse: inUse.map((volume) => csiUniqueName(DRIVER, `h-${volume}`)),
     },
-    {
-      kind: 'CSINode',
-      metadata: { name, uid: `csi-${name}` },
-      spec: { drivers: [{ name: DRIVER, nodeID: name, topologyKeys: null }] },
-    },
-    lease('kube-node-lease', name, ready === 'True' ? 0.1 : 60),
-  ]
+    { name, uid: `node-${name}`, creationTimestamp: ago(10_000) },
+  )
+  const taints = isOutOfService ? [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }] : []
+  return [{ ...made, spec: { taints } }, csiNodeObject(name, [DRIVER]), lease('kube-node-lease', name, seen)]
 }
 
 export function claimed(volume: string): object[] {
-  return [
-    {
-      kind: 'PersistentVolumeClaim',
-      metadata: {
-        namespace: 'shop',
-        name: volume,
-        uid: `claim-${volume}`,
-        annotations: { 'pv.kubernetes.io/bind-completed': 'yes' },
-      },
-      spec: { volumeName: `pv-${volume}` },
-      status: { phase: 'Bound' },
-    },
-    {
-      kind: 'PersistentVolume',
-      metadata: { name: `pv-${volume}`, uid: `pv-uid-${volume}` },
-      spec: {
-        csi: { driver: DRIVER, volumeHandle: `h-${volume}` },
-        accessModes: ['ReadWriteOnce'],
-        claimRef: { namespace: 'shop', name: volume, uid: `claim-${volume}` },
-      },
-      status: { phase: 'Bound' },
-    },
-  ]
+  const csi = { driver: DRIVER, volumeHandle: `h-${volume}` }
+  const made = boundVolume(`pv-${volume}`, { csi }, { name: volume, namespace: 'shop' })
+  const annotations = { 'pv.kubernetes.io/bind-completed': 'yes' }
+  return [{ ...made.claim, metadata: { ...made.claim.metadata, annotations } }, made.volume]
 }
 
-export function pod(name: string, on: string, claim: string): object {
-  return {
-    kind: 'Pod',
-    metadata: { namespace: 'shop', name, uid: `pod-${name}`, creationTimestamp: ago(30) },
-    spec: {
-      nodeName: on,
-      containers: [{ name: 'main', image: 'main' }],
-      volumes: [{ name: 'data', persistentVolumeClaim: { claimName: claim } }],
-    },
-    status: { phase: 'Pending' },
-  }
+export function pod(name: string, on: string, claimName: string): object {
+  return podObject(
+    { namespace: 'shop', name, uid: `pod-${name}`, creationTimestamp: ago(30) },
+    [{ name: 'data', persistentVolumeClaim: { claimName } }],
+    { spec: { nodeName: on }, status: { phase: 'Pending' } },
+  )
 }
 
 export function attachmentOf(volume: string, on: string): string {
@@ -111,25 +79,15 @@ export function attachmentOf(volume: string, on: string): string {
 }
 
 export function attached(volume: string, on: string, metadata: object = {}): object {
-  return {
-    kind: 'VolumeAttachment',
-    metadata: {
-      name: attachmentOf(volume, on),
-      uid: `va-${volume}-${on}`,
-      creationTimestamp: ago(9000),
-      finalizers: [FINALIZER],
-      ...metadata,
-    },
-    spec: { attacher: DRIVER, nodeName: on, source: { persistentVolumeName: `pv-${volume}` } },
-    status: { attached: true },
-  }
+  const made = attachmentObject(DRIVER, `h-${volume}`, `pv-${volume}`, on)
+  return { ...made, metadata: { ...made.metadata, creationTimestamp: ago(9000), ...metadata } }
 }
 
 /** Without nodes: a dead controller, the driver, and the namespace that names the cluster. */
 export function base(): object[] {
   return [
     { kind: 'Namespace', metadata: { name: 'kube-system', uid: 'cluster-1' } },
-    { kind: 'CSIDriver', metadata: { name: DRIVER, uid: 'driver' }, spec: { attachRequired: true } },
+    csiDriverObject(DRIVER),
     controllerLease(10),
   ]
 }

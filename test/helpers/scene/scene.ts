@@ -14,6 +14,7 @@ import { type CriServer, startCriServer } from '../cri-server/start.ts'
 import { stageVolume } from '../csi-driver/kubelet-steps.ts'
 import { type CsiDriver, startCsiDriver } from '../csi-driver/start.ts'
 import { detachLoops } from '../detach-loops.ts'
+import { OnDisk } from '../pod-files.ts'
 import { mountPointsBelow, unmountBelow } from '../scenario.ts'
 import {
   clusterObjects,
@@ -31,7 +32,6 @@ import {
 } from './api-objects.ts'
 import { hashOfCsiVolume, hashOfTree, saveStaged } from './content-hashes.ts'
 import { type Layout, layOut, layOutLater } from './layouts.ts'
-import { makeSubPath } from './pod-directory.ts'
 import { type Cast, cast, FORGOTTEN, IDLE, smallCast } from './pods.ts'
 import { type HostSources, makeHostSources, setUpPod } from './set-up-pod.ts'
 
@@ -227,7 +227,7 @@ async function leakSubPath(driver: CsiDriver, rootDir: string, { uid, volumes }:
   for (const volume of volumes) {
     const directory = join(podDirectory, 'volumes', 'kubernetes.io~csi', pvOf(volume))
     const targetPath = join(directory, 'mount')
-    makeSubPath(podDirectory, pvOf(volume), join(targetPath, 'shared'))
+    new OnDisk(rootDir).subPath(uid, pvOf(volume), { source: join(targetPath, 'shared') })
     const service = new CsiNodeClient(driver.name, driver.socketPath)
     await service.nodeUnpublishVolume({ volumeId: handleOf(volume), targetPath })
     rmSync(directory, { recursive: true })

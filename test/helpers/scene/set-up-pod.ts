@@ -2,24 +2,8 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { mapBlockVolume, mountVolume } from '../csi-driver/kubelet-steps.ts'
 import type { CsiDriver } from '../csi-driver/start.ts'
-import {
-  handleOf,
-  NODE,
-  type OtherVolume,
-  PASSWORD,
-  pvOf,
-  type ScenePod,
-  type SceneVolume,
-  SETTINGS,
-} from './api-objects.ts'
-import {
-  makeConfigMap,
-  makeEmptyDir,
-  makeLocalVolume,
-  makePodDirectory,
-  makeSecret,
-  makeSubPath,
-} from './pod-directory.ts'
+import { OnDisk, volumePath } from '../pod-files.ts'
+import { handleOf, NODE, type OtherVolume, PASSWORD, pvOf, type ScenePod, SETTINGS } from './api-objects.ts'
 
 /** Directories that the node itself provides: a local volume, and the hostPath of every pod. */
 export interface HostSources {
@@ -37,34 +21,32 @@ export function makeHostSources(directory: string): HostSources {
 }
 
 /** A pod as a kubelet leaves it when it runs. */
-export async function setUpPod(driver: CsiDriver, pod: ScenePod, sources: HostSources): Promise<void> {
-  const podDirectory = makePodDirectory(driver.rootDir, pod.uid)
-  for (const volume of pod.volumes) await setUpVolume(driver, podDirectory, pod.uid, volume, sources)
-  for (const other of pod.others) setUpOther(podDirectory, other, sources)
-}
-
-function setUpOther(podDirectory: string, name: OtherVolume, { hostPath }: HostSources): void {
-  if (name === 'settings') makeConfigMap(podDirectory, name, SETTINGS)
-  else if (name === 'password') makeSecret(podDirectory, name, PASSWORD)
-  else if (name === 'logs') makeSubPath(podDirectory, name, join(hostPath, 'shop'))
-  else {
-    const directory = makeEmptyDir(podDirectory, name, name === 'memory' ? 'memory' : 'disk')
-    writeFileSync(join(directory, 'notes.txt'), `${name} of a pod\n`)
+export async function setUpPod(driver: CsiDriver, { uid, volumes, others }: ScenePod, sources: HostSources) {
+  const disk = new OnDisk(driver.rootDir).podDirectory(uid)
+  for (const volume of volumes) {
+    const csi = { podUid: uid, specName: pvOf(volume), handle: handleOf(volume), nodeName: NODE }
+    if (volume.kind === 'local') disk.localVolume(uid, pvOf(volume), { source: sources.local })
+    else if (volume.kind === 'block') await mapBlockVolume(driver, csi)
+    else fill(await mountVolume(driver, csi), volume.name)
+  }
+  const set: Readonly<Record<OtherVolume, () => unknown>> = {
+    settings: () => disk.configMap(uid, 'settings', SETTINGS),
+    password: () => disk.secret(uid, 'password', PASSWORD),
+    logs: () => disk.subPath(uid, 'logs', { source: join(sources.hostPath, 'shop') }),
+    scratch: () => disk.emptyDir(uid, 'scratch'),
+    memory: () => disk.emptyDir(uid, 'memory', 'memory'),
+  }
+  for (const other of others) {
+    set[other]()
+    const directory = join(driver.rootDir, volumePath(uid, 'empty-dir', other))
+    if (existsSync(directory)) writeFileSync(join(directory, 'notes.txt'), `${other} of a pod\n`)
   }
 }
 
-async function setUpVolume(
-  driver: CsiDriver,
-  podDirectory: string,
-  podUid: string,
-  volume: SceneVolume,
-  { local }: HostSources,
-): Promise<void> {
-  const csi = { podUid, specName: pvOf(volume), handle: handleOf(volume), nodeName: NODE }
-  if (volume.kind === 'local') return makeLocalVolume(podDirectory, pvOf(volume), local)
-  if (volume.kind === 'block') return void (await mapBlockVolume(driver, csi))
-  const shared = join(await mountVolume(driver, csi), 'shared')
+/** What is on a volume already stays. */
+function fill(target: string, name: string): void {
+  const shared = join(target, 'shared')
   if (existsSync(shared)) return
   mkdirSync(shared)
-  writeFileSync(join(shared, 'data.txt'), `content of ${volume.name}\n`.repeat(100))
+  writeFileSync(join(shared, 'data.txt'), `content of ${name}\n`.repeat(100))
 }

@@ -6,8 +6,18 @@ import type { Plan } from '../../../src/core/plan/plan.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
 import { startCriServer } from '../../helpers/cri-server/start.ts'
 import { type CsiDriver, startCsiDriver } from '../../helpers/csi-driver/start.ts'
+import {
+  attachmentObject,
+  boundVolume,
+  csiDriverObject,
+  csiNodeObject,
+  nodeObject,
+  podObject,
+  ready,
+  reported,
+} from '../../helpers/objects.ts'
+import { OnDisk } from '../../helpers/pod-files.ts'
 import { MACHINE, NAMESPACE, NODE } from '../../helpers/scene/api-objects.ts'
-import { makePodDirectory } from '../../helpers/scene/pod-directory.ts'
 import { runUnjudged, runVolctl } from '../../helpers/scene/volctl.ts'
 
 /** ext4 on loop devices. */
@@ -59,7 +69,7 @@ export async function withTrialNode<T>(directory: string, use: (node: TrialNode)
     driver(DISK_DRIVER, 'loop', `${directory}/disks`),
     driver(DIRECTORY_DRIVER, 'bind', `${directory}/directories`),
   ])
-  makePodDirectory(root, ALIVE.uid)
+  new OnDisk(root).podDirectory(ALIVE.uid)
   const hostFile = `${directory}/host.json`
   writeFileSync(hostFile, JSON.stringify(host(directory, root, cri.endpoint, api.kubeconfig('admin'))))
   const env = { VOLCTL_TEST_HOST: hostFile }
@@ -118,99 +128,37 @@ async function setVolumes(api: TestApiServer, volumes: readonly PersistentVolume
 const created = (minutes: number): string => new Date(Date.now() - minutes * 60_000).toISOString().replace(/\.\d+/, '')
 
 function nodeObjects(volumes: readonly PersistentVolume[]): object[] {
-  const names = volumes.flatMap(({ csi }) => (csi ? [csiUniqueName(csi.driver, csi.handle)] : []))
   const drivers = [DISK_DRIVER, DIRECTORY_DRIVER]
   return [
-    {
-      apiVersion: 'v1',
-      kind: 'Node',
-      metadata: {
-        name: NODE,
-        uid: 'node-uid',
-        creationTimestamp: created(9_000),
-        annotations: { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' },
-      },
-      spec: {},
-      status: {
+    nodeObject(
+      {
         nodeInfo: { ...MACHINE, kubeletVersion: 'v1.36.2' },
-        conditions: [
-          { type: 'Ready', status: 'Unknown', lastHeartbeatTime: created(3), lastTransitionTime: created(2) },
-        ],
-        volumesInUse: names,
-        volumesAttached: names.map((name) => ({ name, devicePath: '' })),
+        ...ready(created(3), { status: 'Unknown', lastTransitionTime: created(2) }),
+        ...reported(volumes.flatMap(({ csi }) => (csi ? [csiUniqueName(csi.driver, csi.handle)] : []))),
       },
-    },
-    {
-      apiVersion: 'storage.k8s.io/v1',
-      kind: 'CSINode',
-      metadata: { name: NODE, uid: 'csinode-uid' },
-      spec: { drivers: drivers.map((name) => ({ name, nodeID: NODE, topologyKeys: null })) },
-    },
-    ...drivers.map((name) => ({
-      apiVersion: 'storage.k8s.io/v1',
-      kind: 'CSIDriver',
-      metadata: { name, uid: `driver-${name}` },
-      spec: { attachRequired: true, podInfoOnMount: false, volumeLifecycleModes: ['Persistent'] },
-    })),
+      { name: NODE, creationTimestamp: created(9_000) },
+    ),
+    csiNodeObject(NODE, drivers),
+    ...drivers.map((name) => csiDriverObject(name, { podInfoOnMount: false, volumeLifecycleModes: ['Persistent'] })),
   ]
 }
 
-function volumeObjects({ name, mode, csi, path }: PersistentVolume): object[] {
-  const claimRef = { name, namespace: NAMESPACE, uid: `claim-${name}` }
-  const capacity = { storage: '16Mi' }
-  const accessModes = ['ReadWriteOnce']
+const HERE_ONLY = {
+  required: { nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: [NODE] }] }] },
+}
+
+function volumeObjects({ name, mode: volumeMode, csi, path = '' }: PersistentVolume): object[] {
   const source = csi
-    ? { csi: { driver: csi.driver, volumeHandle: csi.handle, ...(mode === 'Filesystem' && { fsType: 'ext4' }) } }
-    : {
-        local: { path },
-        nodeAffinity: {
-          required: {
-            nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: [NODE] }] }],
-          },
-        },
-      }
-  return [
-    {
-      apiVersion: 'v1',
-      kind: 'PersistentVolumeClaim',
-      metadata: claimRef,
-      spec: { accessModes, volumeName: name, volumeMode: mode, resources: { requests: capacity } },
-      status: { phase: 'Bound', accessModes, capacity },
-    },
-    {
-      apiVersion: 'v1',
-      kind: 'PersistentVolume',
-      metadata: { name, uid: `pv-${name}` },
-      spec: {
-        accessModes,
-        capacity,
-        claimRef,
-        ...source,
-        persistentVolumeReclaimPolicy: 'Retain',
-        volumeMode: mode,
-      },
-      status: { phase: 'Bound' },
-    },
-    ...(csi
-      ? [
-          {
-            apiVersion: 'storage.k8s.io/v1',
-            kind: 'VolumeAttachment',
-            metadata: { name: attachmentName(csi.handle, csi.driver, NODE), uid: `attachment-${name}` },
-            spec: { attacher: csi.driver, nodeName: NODE, source: { persistentVolumeName: name } },
-            status: { attached: true, ...(csi.metadata && { attachmentMetadata: csi.metadata }) },
-          },
-        ]
-      : []),
-  ]
+    ? { csi: { driver: csi.driver, volumeHandle: csi.handle, ...(volumeMode === 'Filesystem' && { fsType: 'ext4' }) } }
+    : { local: { path }, nodeAffinity: HERE_ONLY }
+  const { claim, volume } = boundVolume(name, { volumeMode, ...source }, { name, namespace: NAMESPACE })
+  if (csi === undefined) return [claim, volume]
+  const attachment = attachmentObject(csi.driver, csi.handle, name, NODE)
+  const status = { attached: true, ...(csi.metadata && { attachmentMetadata: csi.metadata }) }
+  return [claim, volume, { ...attachment, status }]
 }
 
 function pod(): object {
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name: ALIVE.name, namespace: NAMESPACE, uid: ALIVE.uid, creationTimestamp: created(60) },
-    spec: { nodeName: NODE, volumes: [], containers: [{ name: 'main', image: 'registry.example.com/shop:1' }] },
-    status: { phase: 'Running', startTime: created(59) },
-  }
+  const metadata = { ...ALIVE, namespace: NAMESPACE, creationTimestamp: created(60) }
+  return podObject(metadata, [], { spec: { nodeName: NODE }, status: { startTime: created(59) } })
 }

@@ -6,9 +6,9 @@ import { CsiNodeClient } from '../../../src/core/csi/csi-node-client.ts'
 import { csiGlobalDir } from '../../../src/core/names/volume-names.ts'
 import { mapBlockVolume, publishVolume, stageVolume } from '../../helpers/csi-driver/kubelet-steps.ts'
 import { detachLoop } from '../../helpers/detach-loops.ts'
+import { OnDisk, subPathOf, volumePath } from '../../helpers/pod-files.ts'
 import { sh, unmountBelow } from '../../helpers/scenario.ts'
 import { NODE } from '../../helpers/scene/api-objects.ts'
-import { makeEmptyDir, makeLocalVolume, makePodDirectory, makeSubPath } from '../../helpers/scene/pod-directory.ts'
 import { type Combination, type Kind, USES } from './combinations.ts'
 import { attachDisk, type Disk, wipe } from './disk.ts'
 import { PAGE } from './held.ts'
@@ -105,9 +105,8 @@ const MAKE: Readonly<Record<Kind, (plan: Plan) => Made | Promise<Made>>> = {
     sh('mount', disk.fileSystem, global)
     fill(global, mark)
     const bound = `${podDirectory}/volumes/kubernetes.io~local-volume/${name}`
-    if (combination.operation === 'CleanOrphanVolume') {
-      makeLocalVolume(makePodDirectory(node.root, podUid), name, global)
-    }
+    if (combination.operation === 'CleanOrphanVolume')
+      new OnDisk(node.root).podDirectory(podUid).localVolume(podUid, name, { source: global })
     return {
       ...inside(existsSync(bound) ? bound : global, combination),
       disk,
@@ -122,7 +121,7 @@ const MAKE: Readonly<Record<Kind, (plan: Plan) => Made | Promise<Made>>> = {
   'local directory': ({ node, combination, name, podUid, podDirectory, mark }) => {
     const source = `${node.directory}/local/${name}`
     fill(source, mark)
-    makeLocalVolume(makePodDirectory(node.root, podUid), name, source)
+    new OnDisk(node.root).podDirectory(podUid).localVolume(podUid, name, { source })
     return {
       ...inside(`${podDirectory}/volumes/kubernetes.io~local-volume/${name}`, combination),
       store: source,
@@ -138,12 +137,13 @@ const MAKE: Readonly<Record<Kind, (plan: Plan) => Made | Promise<Made>>> = {
   'subPath of a hostPath': ({ node, combination, name, podUid, podDirectory, mark }) => {
     const source = `${node.directory}/host/${name}`
     fill(source, mark)
-    const directory = makeSubPath(makePodDirectory(node.root, podUid), 'logs', source)
+    new OnDisk(node.root).podDirectory(podUid).subPath(podUid, 'logs', { source })
+    const directory = `${node.root}/${subPathOf(podUid, 'logs')}`
     return { ...inside(directory, combination), store: source, takeAway: () => unmountBelow(podDirectory) }
   },
 
   'pod directory': ({ node, podUid, podDirectory }) => {
-    makePodDirectory(node.root, podUid)
+    new OnDisk(node.root).podDirectory(podUid)
     mkdirSync(`${podDirectory}/volumes/kubernetes.io~csi`, { recursive: true })
     return {
       directory: podDirectory,
@@ -155,17 +155,16 @@ const MAKE: Readonly<Record<Kind, (plan: Plan) => Made | Promise<Made>>> = {
 
 /** A disk of a CSI driver: merely attached, staged, or set up for a pod, as the first operation of the trial wants it. */
 async function onCsiDisk(plan: Plan): Promise<Made> {
-  const { node, combination, name, handle, podDirectory, mark } = plan
+  const { node, combination, name, handle, podUid, podDirectory, mark } = plan
   const { kind } = combination
   const driver = node.disks
   mkdirSync(`${driver.stateDir}/volumes`, { recursive: true })
   const disk = await attachDisk(`${driver.stateDir}/volumes/${hexOf(handle)}.img`, mark, isPartitioned(combination))
   const mounted = kind === 'CSI raw block' ? await map(plan) : await setUp(plan, driver, disk)
   if (mounted !== undefined) fill(mounted, mark)
-  const directory =
-    mounted !== undefined && kind === 'subPath of a CSI volume'
-      ? makeSubPath(podDirectory, name, `${mounted}/part`)
-      : mounted
+  const isSubPath = mounted !== undefined && kind === 'subPath of a CSI volume'
+  if (isSubPath) new OnDisk(node.root).subPath(podUid, name, { source: `${mounted}/part` })
+  const directory = isSubPath ? `${node.root}/${subPathOf(podUid, name)}` : mounted
   const taken = (): void => takeDisk(disk, combination)
   const metadata = { devicePath: disk.device }
   return {
@@ -197,14 +196,14 @@ async function setUp(plan: Plan, driver: TrialNode['disks'], disk?: Disk): Promi
   }
   const global = await stageVolume(driver, handle)
   if (combination.operation === 'UnmountDevice') return global
-  makePodDirectory(node.root, podUid)
+  new OnDisk(node.root).podDirectory(podUid)
   return publishVolume(driver, { podUid, specName: name, handle, nodeName: NODE })
 }
 
 async function map({ node, combination, name, handle, podUid, podDirectory }: Plan): Promise<undefined> {
   const { root, disks } = node
   if (combination.operation === 'DetachVolume') return
-  makePodDirectory(root, podUid)
+  new OnDisk(root).podDirectory(podUid)
   await mapBlockVolume(disks, { podUid, specName: name, handle, nodeName: NODE })
   if (combination.operation === 'UnmapVolume') return
   // The pod and its part of the map go; what the node has for all pods is left.
@@ -219,7 +218,8 @@ async function map({ node, combination, name, handle, podUid, podDirectory }: Pl
 }
 
 function emptyDir({ node, combination, podUid, mark }: Plan, medium: 'disk' | 'memory'): Made {
-  const directory = makeEmptyDir(makePodDirectory(node.root, podUid), 'scratch', medium)
+  new OnDisk(node.root).podDirectory(podUid).emptyDir(podUid, 'scratch', medium)
+  const directory = `${node.root}/${volumePath(podUid, 'empty-dir', 'scratch')}`
   if (medium === 'memory') sh('mount', '-o', 'remount,size=8m', directory)
   if (mark !== '') fill(directory, mark)
   return {
