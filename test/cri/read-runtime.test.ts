@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readRuntime } from '../../src/core/cri/read-runtime.ts'
 import type { NodeSnapshot, SandboxState } from '../../src/core/model/snapshot.ts'
 import { type CriData, type CriServer, startCriServer } from '../helpers/cri-server/start.ts'
-import { listen, Server } from '../helpers/grpc/serve.ts'
+import { serve } from '../helpers/grpc/serve.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 let directory = ''
@@ -136,9 +136,7 @@ describe('one does not answer as it should: an error beside what the others say 
 describe('a server of something else, without CRI v1', () => {
   test('is no runtime, unless it is the one that the node uses', async () => {
     const other = join(directory, 'other.sock')
-    const server = new Server()
-    await listen(server, other)
-    cleanUps.push(() => server.forceShutdown())
+    cleanUps.push(serve(other))
     const good = await runtime('good', { pods: [pod('one')] })
     await expect(read([other, good.endpoint])).resolves.toEqual({
       source: 'cri',

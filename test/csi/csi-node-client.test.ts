@@ -6,33 +6,28 @@ import { VolctlError } from '../../src/core/errors/errors.ts'
 import { deadlineIn } from '../../src/core/grpc/call-deadline.ts'
 import { Identity, Node, type VolumeCapabilitySchema } from '../../src/core/grpc/gen/csi/v1/csi_pb.js'
 import { GrpcError } from '../../src/core/grpc/grpc-error.ts'
-import { addService, listen, Server, StatusError, status } from '../helpers/grpc/serve.ts'
+import { type Handler, StatusError, serve, status } from '../helpers/grpc/serve.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 let directory = ''
-let server: Server
+let end: () => void
 let client: CsiNodeClient
 let calls: { method: string; request: Message; timeout: unknown }[] = []
 let answer: (method: string) => object | Promise<object> = () => ({})
 
-beforeEach(async () => {
+beforeEach(() => {
   directory = temporaryDirectory()
   calls = []
   answer = () => ({})
-  server = new Server()
-  for (const service of [Identity, Node]) {
-    addService(server, service, (request, call, method) => {
-      const left = Number(call.getDeadline()) - Date.now()
-      calls.push({ method: method.name, request, timeout: left })
-      return answer(method.name)
-    })
+  const handle: Handler = (request, call, method) => {
+    const left = Number(call.getDeadline()) - Date.now()
+    calls.push({ method: method.name, request, timeout: left })
+    return answer(method.name)
   }
   client = new CsiNodeClient('loop.test', join(directory, 'csi.sock'))
-  await listen(server, client.socketPath)
+  end = serve(client.socketPath, [Identity, handle], [Node, handle])
 })
-afterEach(() => {
-  server.forceShutdown()
-})
+afterEach(() => end())
 
 const capability: MessageInitShape<typeof VolumeCapabilitySchema> = {
   accessType: { case: 'mount', value: { fsType: 'ext4', mountFlags: ['password=hunter22'] } },

@@ -6,16 +6,14 @@ import { type DiscoverOptions, discoverCsiSockets } from '../../src/core/csi/dis
 import { endpointPath } from '../../src/core/csi/socket-paths.ts'
 import { Identity, Node } from '../../src/core/grpc/gen/csi/v1/csi_pb.js'
 import { Registration } from '../../src/core/grpc/gen/pluginregistration/registration_pb.js'
-import { addRawMethod, addService, listen, Server, StatusError } from '../helpers/grpc/serve.ts'
+import { type Service, StatusError, serve } from '../helpers/grpc/serve.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 let rootDir = ''
-let notified = 0
 const cleanUps: (() => void)[] = []
 
 beforeEach(() => {
   rootDir = temporaryDirectory()
-  notified = 0
 })
 afterEach(() => {
   for (const cleanUp of cleanUps.splice(0)) cleanUp()
@@ -29,34 +27,24 @@ interface Info {
 }
 
 /** A registrar's socket, below plugins_registry. */
-async function register(path: string, info: Info, server = new Server()): Promise<void> {
+function register(path: string, info: Info, ...beside: readonly Service[]): void {
   const {
     type = 'CSIPlugin',
     name = 'a.test',
     endpoint = join(rootDir, 'plugins/a.test/csi.sock'),
     versions = ['1.0.0'],
   } = info
-  addService(server, Registration, () => ({ type, name, endpoint, supportedVersions: [...versions] }))
-  addRawMethod(server, '/pluginregistration.Registration/NotifyRegistrationStatus', () => {
-    notified++
-  })
-  await serve(server, join(rootDir, 'plugins_registry', path))
+  const answer = () => ({ type, name, endpoint, supportedVersions: [...versions] })
+  cleanUps.push(serve(join(rootDir, 'plugins_registry', path), [Registration, answer], ...beside))
 }
 
-function driverServer(name: string): Server {
-  const server = new Server()
-  addService(server, Identity, () => ({ name }))
-  addService(server, Node, () => ({ capabilities: [{ type: { case: 'rpc', value: { type: 1 } } }] }))
-  return server
-}
+const driver = (name: string): readonly Service[] => [
+  [Identity, () => ({ name })],
+  [Node, () => ({ capabilities: [{ type: { case: 'rpc', value: { type: 1 } } }] })],
+]
 
-async function drive(name: string, path = `plugins/${name}/csi.sock`): Promise<void> {
-  await serve(driverServer(name), join(rootDir, path))
-}
-
-async function serve(server: Server, path: string): Promise<void> {
-  await listen(server, path)
-  cleanUps.push(() => server.forceShutdown())
+function drive(name: string, path = join(rootDir, `plugins/${name}/csi.sock`)): void {
+  cleanUps.push(serve(path, ...driver(name)))
 }
 
 /** Somebody who accepts and says nothing. */
@@ -104,24 +92,24 @@ test('no directory: no driver', async () => {
   await expect(discover()).resolves.toEqual([])
 })
 
-test('a registered driver is found, in the form of a snapshot, and nobody is notified (C27)', async () => {
-  await register('a.test-reg.sock', {})
-  await drive('a.test')
+test('a registered driver is found, in the form of a snapshot, and nobody can be notified (C27)', async () => {
+  register('a.test-reg.sock', {})
+  drive('a.test')
   await expect(discover()).resolves.toEqual([FOUND])
-  expect(notified).toBe(0)
+  expect(Registration.methods.map(({ name }) => name)).toEqual(['GetInfo'])
 })
 
 test('sub-directories are walked; names with a dot, files and other plugins are passed over (C24)', async () => {
-  await register('deep/er/a.test-reg.sock', {})
-  await register('.hidden.sock', { name: 'hidden.test' })
-  await register('gpu.sock', { type: 'DevicePlugin', name: 'gpu', endpoint: '' })
+  register('deep/er/a.test-reg.sock', {})
+  register('.hidden.sock', { name: 'hidden.test' })
+  register('gpu.sock', { type: 'DevicePlugin', name: 'gpu', endpoint: '' })
   writeFileSync(join(rootDir, 'plugins_registry/notes.sock'), '')
-  await drive('a.test')
+  drive('a.test')
   await expect(discover()).resolves.toEqual([{ ...FOUND, path: 'plugins_registry/deep/er/a.test-reg.sock' }])
 })
 
 test('an empty endpoint is the registration socket itself (C25)', async () => {
-  await register('a.sock', { endpoint: '' }, driverServer('a.test'))
+  register('a.sock', { endpoint: '' }, ...driver('a.test'))
   await expect(discover()).resolves.toEqual([
     { ...FOUND, path: 'plugins_registry/a.sock', endpoint: 'plugins_registry/a.sock' },
   ])
@@ -129,8 +117,8 @@ test('an empty endpoint is the registration socket itself (C25)', async () => {
 
 test('an endpoint outside the root directory stays an absolute path', async () => {
   const elsewhere = temporaryDirectory()
-  await serve(driverServer('a.test'), join(elsewhere, 'csi.sock'))
-  await register('a.test-reg.sock', { endpoint: join(elsewhere, 'csi.sock') })
+  drive('a.test', join(elsewhere, 'csi.sock'))
+  register('a.test-reg.sock', { endpoint: join(elsewhere, 'csi.sock') })
   await expect(discover()).resolves.toEqual([{ ...FOUND, endpoint: join(elsewhere, 'csi.sock') }])
 })
 
@@ -138,13 +126,13 @@ test.each([
   [['0.3.0', '2.0.1'], 'announces no CSI version 1.x (versions: 0.3.0, 2.0.1)'],
   [[], 'announces no CSI version 1.x (versions: none)'],
 ])('versions %j do not do (C1)', async (versions, error) => {
-  await register('a.test-reg.sock', { versions })
+  register('a.test-reg.sock', { versions })
   const [socket] = await discover()
   expect(socket).toEqual({ ...FOUND, versions, registered: false, capabilities: undefined, error })
 })
 
 test('a driver that is registered but dead', async () => {
-  await register('a.test-reg.sock', {})
+  register('a.test-reg.sock', {})
   const endpoint = join(rootDir, 'plugins/a.test/csi.sock')
   await expect(discover()).resolves.toEqual([
     {
@@ -159,15 +147,14 @@ test('a driver that is registered but dead', async () => {
 })
 
 test('a driver that is slow to tell its capabilities, and one that cannot, are not dead', async () => {
-  await register('a.test-reg.sock', {})
+  register('a.test-reg.sock', {})
   await serveSilence('plugins/a.test/csi.sock')
   const failing = join(rootDir, 'plugins/b.test/csi.sock')
-  await register('b.test-reg.sock', { name: 'b.test', endpoint: failing })
-  const server = new Server()
-  addService(server, Node, () => {
+  register('b.test-reg.sock', { name: 'b.test', endpoint: failing })
+  const fails = () => {
     throw new StatusError(13, 'no backend')
-  })
-  await serve(server, failing)
+  }
+  cleanUps.push(serve(failing, [Node, fails]))
   const found = await discover({ deadlineMs: 1000 })
   expect(found.map(({ driver, registered, error }) => [driver, registered, error])).toEqual([
     [
@@ -180,7 +167,7 @@ test('a driver that is slow to tell its capabilities, and one that cannot, are n
 })
 
 test('an endpoint that is not a path', async () => {
-  await register('a.test-reg.sock', { endpoint: 'unix:///csi.sock' })
+  register('a.test-reg.sock', { endpoint: 'unix:///csi.sock' })
   await expect(discover()).resolves.toMatchObject([
     { registered: false, error: 'announces an endpoint that is not a path: unix:///csi.sock' },
   ])
@@ -188,8 +175,8 @@ test('an endpoint that is not a path', async () => {
 
 test('sockets that say nothing cost one deadline in all, and are named', async () => {
   for (const name of ['x', 'y', 'z']) await serveSilence(`plugins_registry/${name}.sock`)
-  await register('a.test-reg.sock', {})
-  await drive('a.test')
+  register('a.test-reg.sock', {})
+  drive('a.test')
   const started = performance.now()
   const sockets = await discover({ deadlineMs: 1500 })
   expect(performance.now() - started).toBeLessThan(3000)
@@ -204,7 +191,7 @@ test('sockets that say nothing cost one deadline in all, and are named', async (
 })
 
 test('a driver found by its own socket alone can be called, and is not known to the kubelet (C28)', async () => {
-  await drive('hostpath.csi.k8s.io', 'plugins/csi-hostpath/csi.sock')
+  drive('hostpath.csi.k8s.io', `${rootDir}/plugins/csi-hostpath/csi.sock`)
   await expect(discover()).resolves.toEqual([
     {
       path: 'plugins/csi-hostpath/csi.sock',
@@ -218,15 +205,15 @@ test('a driver found by its own socket alone can be called, and is not known to 
 })
 
 test("nothing is looked for in the kubelet's own directories, further down, or in a mount", async () => {
-  await drive('own.test', 'plugins/kubernetes.io/csi.sock')
-  await drive('deep.test', 'plugins/deep/er/csi.sock')
-  await drive('mounted.test', 'plugins/mounted/csi.sock')
+  drive('own.test', `${rootDir}/plugins/kubernetes.io/csi.sock`)
+  drive('deep.test', `${rootDir}/plugins/deep/er/csi.sock`)
+  drive('mounted.test', `${rootDir}/plugins/mounted/csi.sock`)
   await expect(discover({ isMountPoint: (path) => path === 'plugins/mounted' })).resolves.toEqual([])
   await expect(discover()).resolves.toMatchObject([{ driver: 'mounted.test' }])
 })
 
 test('S8, S33: nobody is asked behind a link that is not gone through', async () => {
-  await drive('own.test', 'plugins/own/csi.sock')
+  drive('own.test', `${rootDir}/plugins/own/csi.sock`)
   const unknownLink = (path: string): string | undefined => (path === 'plugins' ? 'it belongs to uid 1000' : undefined)
   await expect(discover()).resolves.toMatchObject([{ driver: 'own.test', registered: true }])
   await expect(discover({ unknownLink })).resolves.toEqual([
@@ -235,10 +222,10 @@ test('S8, S33: nobody is asked behind a link that is not gone through', async ()
 })
 
 test('of two sockets for one name the higher version wins (C26)', async () => {
-  await drive('a.test')
-  await register('1.sock', { versions: ['1.0.0'] })
-  await register('2.sock', { versions: ['1.1.0', '2.0.0'] })
-  await register('3.sock', { versions: ['2.0.0'] })
+  drive('a.test')
+  register('1.sock', { versions: ['1.0.0'] })
+  register('2.sock', { versions: ['1.1.0', '2.0.0'] })
+  register('3.sock', { versions: ['2.0.0'] })
   await expect(discover()).resolves.toMatchObject([
     {
       path: 'plugins_registry/1.sock',
@@ -251,9 +238,9 @@ test('of two sockets for one name the higher version wins (C26)', async () => {
 })
 
 test('on a tie the older socket wins (C26)', async () => {
-  await drive('a.test')
-  await register('1.sock', {})
-  await register('2.sock', {})
+  drive('a.test')
+  register('1.sock', {})
+  register('2.sock', {})
   utimesSync(join(rootDir, 'plugins_registry/2.sock'), 1_000_000, 1_000_000)
   await expect(discover()).resolves.toMatchObject([
     { path: 'plugins_registry/1.sock', registered: false },

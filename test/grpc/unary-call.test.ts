@@ -10,7 +10,7 @@ import { GrpcError } from '../../src/core/grpc/grpc-error.ts'
 import { encodeFrame } from '../../src/core/grpc/grpc-frame.ts'
 import { unaryCall } from '../../src/core/grpc/unary-call.ts'
 import { Budget } from '../../src/core/trust/bytes.ts'
-import { addService, type Handler, listen, Server, StatusError } from '../helpers/grpc/serve.ts'
+import { type Handler, StatusError, serve as serveGrpc } from '../helpers/grpc/serve.ts'
 import { nodeProgram } from '../helpers/programs.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import type { Flooded } from './workers/flood.ts'
@@ -45,11 +45,8 @@ async function failure(promise: Promise<unknown>): Promise<GrpcError> {
 }
 
 /** A real gRPC server of another make. */
-async function serve(handle: Handler): Promise<void> {
-  const server = new Server()
-  addService(server, Node, handle)
-  await listen(server, socketPath)
-  cleanUps.push(() => server.forceShutdown())
+function serve(handle: Handler): void {
+  cleanUps.push(serveGrpc(socketPath, [Node, handle]))
 }
 
 /** A socket that does what it likes. */
@@ -82,7 +79,7 @@ async function serveHttp2(
 describe('against a gRPC server of another make', () => {
   test('request and answer arrive whole', async () => {
     const seen: unknown[] = []
-    await serve((request, _call, method) => {
+    serve((request, _call, method) => {
       seen.push([method.name, request])
       return method.name === 'NodeGetInfo' ? { nodeId: 'node-ä', maxVolumesPerNode: 2n ** 53n + 1n } : {}
     })
@@ -95,7 +92,7 @@ describe('against a gRPC server of another make', () => {
   })
 
   test.each([1, 5, 16])('code %d comes back with its message', async (code) => {
-    await serve(() => {
+    serve(() => {
       throw new StatusError(code, 'Gerät „/dev/sdä“ belegt: 100 %\nzweite Zeile')
     })
     const error = await failure(call())
@@ -108,7 +105,7 @@ describe('against a gRPC server of another make', () => {
 
   test('a big answer within the limit arrives, one beyond it does not', async () => {
     const nodeId = 'x'.repeat(3 * 1024 * 1024)
-    await serve(() => ({ nodeId }))
+    serve(() => ({ nodeId }))
     await expect(call()).resolves.toMatchObject({ nodeId })
     // A tag, four bytes of length and the frame's five beside the text.
     const whole = nodeId.length + 10
@@ -120,7 +117,7 @@ describe('against a gRPC server of another make', () => {
 
   test('the deadline ends a call that is never answered, and the server learns of it', async () => {
     const cancelled = Promise.withResolvers<void>()
-    await serve((_request, serverCall) => {
+    serve((_request, serverCall) => {
       serverCall.on('cancelled', () => cancelled.resolve())
       return new Promise(() => {})
     })
@@ -133,7 +130,7 @@ describe('against a gRPC server of another make', () => {
     { name: 'is the same end when the server notices it first', left: 0, details: 'no answer within 5 s' },
     { name: "is the server's own before that", left: 4000, details: 'the disk is slow' },
   ])('a deadline that has passed $name', async ({ left, details }) => {
-    await serve(() => {
+    serve(() => {
       throw new StatusError(4, 'the disk is slow')
     })
     const remaining = [5000]
@@ -144,7 +141,7 @@ describe('against a gRPC server of another make', () => {
 
   test('an abort ends a call, and the server learns of it', async () => {
     const [arrived, cancelled] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    await serve((_request, serverCall) => {
+    serve((_request, serverCall) => {
       serverCall.on('cancelled', () => cancelled.resolve())
       arrived.resolve()
       return new Promise(() => {})
@@ -159,7 +156,7 @@ describe('against a gRPC server of another make', () => {
 
   test('a call given up beforehand, or whose time is over, is not sent', async () => {
     let calls = 0
-    await serve(() => {
+    serve(() => {
       calls++
       return {}
     })
@@ -319,7 +316,7 @@ describe('an answer that is larger than it looks (S34)', () => {
   })
 
   test('several that are kept share what there is', async () => {
-    await serve(() => ({ nodeId: 'x'.repeat(1024 * 1024) }))
+    serve(() => ({ nodeId: 'x'.repeat(1024 * 1024) }))
     const options = { deadline: deadlineIn(30_000), budget: new Budget(2.5 * 1024 * 1024) }
     const ask = () => unaryCall(socketPath, Node.method.nodeGetInfo, {}, options)
     await ask()

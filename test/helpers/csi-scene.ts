@@ -7,7 +7,7 @@ import { csiGlobalDir } from '../../src/core/names/volume-names.ts'
 import type { ApplyResult } from '../../src/core/plan/events.ts'
 import { statesOf } from './apply-plan.ts'
 import { mountsAt } from './csi-driver/mounts.ts'
-import { type CsiDriver, type CsiDriverOptions, startCsiDriver } from './csi-driver/start.ts'
+import { type CsiDriver, type DriverOptions, startCsiDriver } from './csi-driver/start.ts'
 import { LiveNode } from './live-node.ts'
 
 export const POD = '00000000-0000-4000-8000-000000000001'
@@ -32,7 +32,7 @@ export function nodeWithDriver(directory: string, spec: Partial<CsiDriverObject[
 /** Runs work with the driver, which is ended and cleaned up afterwards. */
 export async function withDriver<T>(
   directory: string,
-  given: Pick<CsiDriverOptions, 'flags' | 'backend'> & {
+  given: DriverOptions & {
     readonly spec?: Partial<CsiDriverObject['spec']>
     /** Called with the root directory before the driver starts. */
     readonly before?: (rootDir: string) => void

@@ -1,16 +1,12 @@
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import type { JsonValue } from '@bufbuild/protobuf'
+import { rmSync } from 'node:fs'
+import { ContainerState, PodSandboxState, RuntimeService } from '../../../src/core/grpc/gen/runtime/v1/runtime_pb.js'
 import type { SandboxState } from '../../../src/core/model/snapshot.ts'
-import { startProgram } from '../start-program.ts'
+import { type Handler, StatusError, serve, status } from '../grpc/serve.ts'
 
 /** What the runtime knows. */
 export interface CriData {
   /** In the form of a snapshot's runtime section. */
-  readonly pods?: readonly SandboxState[]
-  /** Messages of the protocol as JSON, for cases that this form cannot express. */
-  readonly sandboxes?: readonly JsonValue[]
-  readonly containers?: readonly JsonValue[]
+  readonly pods: readonly SandboxState[]
   /** A gRPC code, or HANG, by method. */
   readonly faults?: Readonly<Record<string, string>>
 }
@@ -25,18 +21,51 @@ export interface CriServer {
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>
 }
 
-/** Starts a container runtime that only knows the given data; its data file is beside the socket. */
+const ANSWERS: Readonly<Record<string, (pods: readonly SandboxState[]) => object>> = {
+  ListPodSandbox: (pods) => ({
+    items: pods.map(({ uid, namespace = '', name = '', state }, index) => ({
+      id: `sandbox-${index}`,
+      metadata: { uid, namespace, name },
+      state: PodSandboxState[state as keyof typeof PodSandboxState],
+    })),
+  }),
+  ListContainers: (pods) => ({
+    containers: pods.flatMap(({ uid, containers }, index) =>
+      containers.map(({ name, state }, number) => ({
+        id: `container-${index}-${number}`,
+        podSandboxId: `sandbox-${index}`,
+        metadata: { name },
+        state: ContainerState[state as keyof typeof ContainerState],
+        labels: { 'io.kubernetes.pod.uid': uid },
+      })),
+    ),
+  }),
+}
+
+/** Starts a container runtime (CRI v1) in this process, which only knows the given data. */
 export async function startCriServer({
   socketPath,
   ...data
 }: CriData & { readonly socketPath: string }): Promise<CriServer> {
-  const file = `${socketPath}.json`
-  mkdirSync(dirname(socketPath), { recursive: true })
-  const set = (value: CriData): void => {
-    writeFileSync(`${file}.tmp`, JSON.stringify(value))
-    renameSync(`${file}.tmp`, file)
+  let known: CriData = data
+  const handle: Handler = (_request, _call, { name }) => {
+    const fault = known.faults?.[name]
+    if (fault === 'HANG') return new Promise(() => {})
+    if (fault !== undefined) throw new StatusError(status[fault as keyof typeof status], `injected ${fault}`)
+    const answer = ANSWERS[name]
+    if (answer === undefined) throw new StatusError(status.UNIMPLEMENTED, name)
+    return answer(known.pods)
   }
-  set(data)
-  const program = await startProgram(join(import.meta.dirname, 'main.ts'), ['--socket', socketPath, '--data', file])
-  return { endpoint: `unix://${socketPath}`, socketPath, set, stop: (signal = 'SIGTERM') => program.end(signal) }
+  const end = serve(socketPath, [RuntimeService, handle])
+  return {
+    endpoint: `unix://${socketPath}`,
+    socketPath,
+    set: (changed) => {
+      known = changed
+    },
+    stop: async (signal = 'SIGTERM') => {
+      end()
+      if (signal === 'SIGTERM') rmSync(socketPath, { force: true })
+    },
+  }
 }

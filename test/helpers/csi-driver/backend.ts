@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, realpathSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readLoops } from '../../../src/core/block/device-use.ts'
 import { detachLoop } from '../detach-loops.ts'
 import { bindMount, command, mountPointOf, mountsAt, unmountAll } from './mounts.ts'
-import type { BackendName } from './options.ts'
+
+export type BackendName = 'loop' | 'tmpfs' | 'bind'
 
 /** Where a volume's data is kept, and how it is mounted on a path. */
 export interface Backend {
@@ -23,13 +24,15 @@ export interface Backend {
   expand(id: string, size: number): Promise<void>
 }
 
-export function createBackend(name: BackendName, stateDir: string, size: number): Backend {
+/** Of a new volume, in bytes. */
+const SIZE = 16 * 1024 * 1024
+
+export function createBackend(name: BackendName, stateDir: string): Backend {
   const directory = join(stateDir, 'volumes')
   mkdirSync(directory, { recursive: true })
   // A handle may hold slashes, and be long.
   const fileOf = (id: string): string => join(directory, Buffer.from(id).toString('hex').slice(0, 200))
-  if (name === 'loop') return new LoopBackend(fileOf, size)
-  return name === 'tmpfs' ? new TmpfsBackend(fileOf, size) : new BindBackend(fileOf, size)
+  return name === 'loop' ? new LoopBackend(fileOf) : new DirectoryBackend(fileOf, name === 'tmpfs')
 }
 
 /** mkfs.xfs makes none below 300 MiB. */
@@ -38,21 +41,18 @@ const SMALLEST_XFS = 300 * 1024 * 1024
 /** An ext4 or xfs file system in an image file, or the bare image as a block device, through a loop device. */
 class LoopBackend implements Backend {
   readonly #fileOf: (id: string) => string
-  readonly #size: number
 
-  constructor(fileOf: (id: string) => string, size: number) {
+  constructor(fileOf: (id: string) => string) {
     this.#fileOf = fileOf
-    this.#size = size
   }
 
   async create(id: string, access: 'mount' | 'block', fsType: string): Promise<void> {
     const image = this.#image(id)
     if (existsSync(image)) return
-    writeFileSync(`${image}.new`, '')
-    truncateSync(`${image}.new`, fsType === 'xfs' ? Math.max(this.#size, SMALLEST_XFS) : this.#size)
+    makeImage(`${image}.new`, fsType === 'xfs' ? SMALLEST_XFS : SIZE)
     if (access === 'mount' && fsType === 'xfs') await command('mkfs.xfs', '-q', `${image}.new`)
     else if (access === 'mount') await command('mkfs.ext4', '-q', '-F', '-m', '0', `${image}.new`)
-    await command('mv', `${image}.new`, image)
+    renameSync(`${image}.new`, image)
   }
 
   async mount(id: string, directory: string): Promise<void> {
@@ -96,66 +96,34 @@ class LoopBackend implements Backend {
   }
 }
 
-/** One tmpfs per mount, filled from and saved to a directory: works without loop devices. */
-class TmpfsBackend implements Backend {
+/** Directories, which work without loop devices: bind-mounted, or, to be disks of their own, each a tmpfs that is filled from one and saved to it. */
+class DirectoryBackend implements Backend {
   readonly #fileOf: (id: string) => string
-  readonly #size: number
+  readonly #isTmpfs: boolean
 
-  constructor(fileOf: (id: string) => string, size: number) {
+  constructor(fileOf: (id: string) => string, isTmpfs: boolean) {
     this.#fileOf = fileOf
-    this.#size = size
+    this.#isTmpfs = isTmpfs
   }
 
   async create(id: string, access: 'mount' | 'block'): Promise<void> {
-    if (access === 'block') createImage(`${this.#fileOf(id)}.img`, this.#size)
-    else mkdirSync(this.#fileOf(id), { recursive: true })
+    if (access === 'mount') mkdirSync(this.#fileOf(id), { recursive: true })
+    else if (!existsSync(await this.openDevice(id))) makeImage(await this.openDevice(id), SIZE)
   }
 
   async mount(id: string, directory: string): Promise<void> {
-    await command('mount', '-t', 'tmpfs', '-o', `size=${this.#size},mode=0755`, 'volume', directory)
+    if (!this.#isTmpfs) return await bindMount(this.#fileOf(id), directory, false)
+    await command('mount', '-t', 'tmpfs', '-o', `size=${SIZE},mode=0755`, 'volume', directory)
     await command('cp', '-a', `${this.#fileOf(id)}/.`, directory)
   }
 
   async unmount(id: string, directory: string): Promise<void> {
-    if (mountsAt(directory) > 0) {
+    if (this.#isTmpfs && mountsAt(directory) > 0) {
       const kept = this.#fileOf(id)
-      rmSync(`${kept}.new`, { recursive: true, force: true })
       await command('cp', '-a', directory, `${kept}.new`)
-      await unmountAll(directory)
       rmSync(kept, { recursive: true, force: true })
-      await command('mv', `${kept}.new`, kept)
+      renameSync(`${kept}.new`, kept)
     }
-  }
-
-  async openDevice(id: string): Promise<string> {
-    return `${this.#fileOf(id)}.img`
-  }
-
-  async closeDevice(): Promise<void> {}
-
-  async expand(): Promise<void> {}
-}
-
-/** A directory of the driver's own, bind-mounted. */
-class BindBackend implements Backend {
-  readonly #fileOf: (id: string) => string
-  readonly #size: number
-
-  constructor(fileOf: (id: string) => string, size: number) {
-    this.#fileOf = fileOf
-    this.#size = size
-  }
-
-  async create(id: string, access: 'mount' | 'block'): Promise<void> {
-    if (access === 'block') createImage(`${this.#fileOf(id)}.img`, this.#size)
-    else mkdirSync(this.#fileOf(id), { recursive: true })
-  }
-
-  async mount(id: string, directory: string): Promise<void> {
-    await bindMount(this.#fileOf(id), directory, false)
-  }
-
-  async unmount(_id: string, directory: string): Promise<void> {
     await unmountAll(directory)
   }
 
@@ -168,8 +136,7 @@ class BindBackend implements Backend {
   async expand(): Promise<void> {}
 }
 
-function createImage(image: string, size: number): void {
-  if (existsSync(image)) return
+function makeImage(image: string, size: number): void {
   writeFileSync(image, '')
   truncateSync(image, size)
 }

@@ -1,147 +1,87 @@
 import { type EventEmitter, once } from 'node:events'
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StatusError, status } from '../grpc/serve.ts'
-
-/**
- * What can be made to go wrong, by RPC; `:once` or `:N` after it limits how often.
- *
- *     fail RPC=CODE        answer CODE, do nothing
- *     fail-after RPC=CODE  do it, then answer CODE
- *     hang RPC             do nothing, never answer
- *     hang-after RPC       do it, never answer
- *     late RPC=MS          do it, answer MS milliseconds later
- *     lie RPC              answer OK, do nothing
- *     die-before RPC       the process kills itself, nothing done
- *     die-after RPC        the process kills itself once it is done
- */
-export const FAULT_KINDS = [
-  'fail',
-  'fail-after',
-  'hang',
-  'hang-after',
-  'late',
-  'lie',
-  'die-before',
-  'die-after',
-] as const
-export type FaultKind = (typeof FAULT_KINDS)[number]
-
-export interface FaultSpec {
-  readonly kind: FaultKind
-  readonly rpc: string
-  /** The code or the milliseconds. */
-  readonly argument: string
-  /** How often the fault occurs; absent: always. */
-  readonly times?: number
-}
 
 /** A call of gRPC. */
 type Cancellable = EventEmitter & { readonly cancelled: boolean }
 
-interface Fault extends FaultSpec {
-  readonly used: number
+/** What a call meets. */
+interface Meeting {
+  readonly call: Cancellable
+  /** Does what was asked. */
+  readonly work: () => Promise<object>
+  /** Ends the driver. */
+  readonly die: () => Promise<never>
 }
 
-/** Reads `fail NodeUnpublishVolume=INTERNAL:once`. */
-export function parseFault(text: string): FaultSpec {
-  const match = /^(\S+) ([A-Za-z]+)(?:=([^:]*))?(?::(once|\d+))?$/.exec(text)
-  const [, kind, rpc, argument = '', limit] = match ?? []
-  const known = FAULT_KINDS.find((name) => name === kind)
-  if (known === undefined || rpc === undefined) throw new Error(`not a fault: ${text}`)
-  if (known.startsWith('fail') && statusCode(argument) === undefined) throw new Error(`not a gRPC code: ${argument}`)
-  return { kind: known, rpc, argument, ...(limit !== undefined && { times: limit === 'once' ? 1 : Number(limit) }) }
+/** What can be made to go wrong with a call: `KIND RPC`, with what stands behind `=`; `:once` or `:N` after it limits how often. */
+const KINDS: Readonly<Record<string, (meeting: Meeting, argument: string) => Promise<object>>> = {
+  /** Answers this code, does nothing. */
+  fail: async (_, code) => {
+    throw injected(code)
+  },
+  /** Does it, then answers this code. */
+  'fail-after': async ({ work }, code) => {
+    await work()
+    throw injected(code)
+  },
+  /** Does nothing, never answers. */
+  hang: ({ call }) => untilGivenUp(call),
+  'hang-after': async ({ call, work }) => {
+    await work()
+    return untilGivenUp(call)
+  },
+  /** Does it, answers so many milliseconds later. */
+  late: async ({ work }, ms) => {
+    const reply = await work()
+    await sleep(Number(ms))
+    return reply
+  },
+  /** Answers OK, does nothing. */
+  lie: async () => ({}),
+  'die-before': ({ die }) => die(),
+  'die-after': async ({ work, die }) => {
+    await work()
+    return die()
+  },
 }
 
-/** Faults live in a file, so that a test can change them while the driver runs, and `:once` outlives a restart. */
+interface Fault {
+  readonly meet: (meeting: Meeting) => Promise<object>
+  readonly rpc: string
+  left: number
+}
+
 export class Faults {
-  readonly #file: string
+  #faults: readonly Fault[] = []
 
-  constructor(stateDir: string) {
-    this.#file = join(stateDir, 'faults.json')
-  }
-
-  read(): readonly Fault[] {
-    try {
-      return JSON.parse(readFileSync(this.#file, 'utf8'))
-    } catch {
-      return []
-    }
-  }
-
-  set(specs: readonly FaultSpec[]): void {
-    this.#write(specs.map((spec) => ({ ...spec, used: 0 })))
-  }
-
-  /** Sets the faults of the command line, unless they are already set: then their counts go on. */
-  seed(specs: readonly FaultSpec[]): void {
-    const bare = this.read().map(({ used: _, ...spec }) => spec)
-    if (specs.length > 0 && JSON.stringify(bare) !== JSON.stringify(specs)) this.set(specs)
+  /** Replaces all: `fail NodeUnpublishVolume=INTERNAL:once`. */
+  set(texts: readonly string[]): void {
+    this.#faults = texts.map((text) => {
+      const [, kind = '', rpc = '', argument = '', limit] =
+        /^(\S+) ([A-Za-z]+)(?:=([^:]*))?(?::(once|\d+))?$/.exec(text) ?? []
+      const { [kind]: meet } = KINDS
+      if (meet === undefined) throw new Error(`not a fault: ${text}`)
+      const left = limit === 'once' ? 1 : Number(limit ?? Number.POSITIVE_INFINITY)
+      return { meet: (meeting) => meet(meeting, argument), rpc, left }
+    })
   }
 
   /** Runs the work of one call, or what goes wrong instead. */
-  async run(rpc: string, call: Cancellable, work: () => Promise<object>): Promise<object> {
-    const fault = this.#take(rpc)
-    switch (fault?.kind) {
-      case undefined:
-        return work()
-      case 'fail':
-        throw injected(fault)
-      case 'fail-after':
-        await work()
-        throw injected(fault)
-      case 'hang':
-        return untilGivenUp(call)
-      case 'hang-after':
-        await work()
-        return untilGivenUp(call)
-      case 'late': {
-        const reply = await work()
-        await sleep(Number(fault.argument))
-        return reply
-      }
-      case 'lie':
-        return {}
-      case 'die-before':
-        return die()
-      case 'die-after':
-        await work()
-        return die()
-    }
-  }
-
-  #take(rpc: string): Fault | undefined {
-    const faults = this.read()
-    const fault = faults.find((one) => one.rpc === rpc && (one.times === undefined || one.used < one.times))
-    if (fault?.times !== undefined) {
-      this.#write(faults.map((one) => (one === fault ? { ...one, used: one.used + 1 } : one)))
-    }
-    return fault
-  }
-
-  #write(faults: readonly Fault[]): void {
-    writeFileSync(`${this.#file}.tmp`, JSON.stringify(faults))
-    renameSync(`${this.#file}.tmp`, this.#file)
+  async run(rpc: string, meeting: Meeting): Promise<object> {
+    const fault = this.#faults.find((each) => each.rpc === rpc && each.left > 0)
+    if (fault === undefined) return meeting.work()
+    fault.left--
+    return fault.meet(meeting)
   }
 }
 
-function statusCode(name: string): status | undefined {
-  const code = (status as unknown as Record<string, unknown>)[name]
-  return typeof code === 'number' ? code : undefined
-}
-
-function injected({ argument }: Fault): StatusError {
-  return new StatusError(statusCode(argument) ?? status.UNKNOWN, `injected ${argument}: Gerät nicht verfügbar`)
+function injected(code: string): StatusError {
+  return new StatusError(status[code as keyof typeof status], `injected ${code}: Gerät nicht verfügbar`)
 }
 
 /** Never answers; the call's resources are released when its client gives up, which may have been while the work was done. */
 async function untilGivenUp(call: Cancellable): Promise<never> {
   if (!call.cancelled) await once(call, 'cancelled')
   throw new StatusError(status.CANCELLED, 'given up by the client')
-}
-
-function die(): Promise<never> {
-  process.kill(process.pid, 'SIGKILL')
-  return new Promise(() => {})
 }

@@ -1,5 +1,7 @@
 import { existsSync, lstatSync, mkdirSync, rmdirSync, statfsSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import type { Message } from '@bufbuild/protobuf'
 import {
   NodeServiceCapability_RPC_Type as Capability,
   VolumeCapability_AccessMode_Mode as Mode,
@@ -12,8 +14,9 @@ import {
   VolumeUsage_Unit as Unit,
 } from '../../../src/core/grpc/gen/csi/v1/csi_pb.js'
 import { StatusError, status } from '../grpc/serve.ts'
-import { type Backend, createBackend } from './backend.ts'
+import { type Backend, type BackendName, createBackend } from './backend.ts'
 import {
+  demand,
   fsTypeOf,
   publishParameters,
   require,
@@ -21,112 +24,137 @@ import {
   requireFit,
   requirePodInfo,
   stageParameters,
-  Violation,
 } from './checks.ts'
 import { bindMount, mountsAt, unmountAll } from './mounts.ts'
-import type { DriverOptions } from './options.ts'
-import { type Volume, Volumes } from './volumes.ts'
+import type { CsiDriverOptions } from './start.ts'
 
-/** The node service of a driver that really mounts, and that holds its client to the specification. */
+/** What the driver knows of a volume. */
+interface Volume {
+  readonly id: string
+  readonly access: 'mount' | 'block'
+  readonly ephemeral: boolean
+  readonly staged: { readonly path: string; readonly parameters: unknown } | null
+  /** By target path: the request's lasting part (no tokens, no secrets), for comparison with a second one. */
+  readonly published: Readonly<Record<string, unknown>>
+}
+
+/** The services of a driver that really mounts, and that holds its client to the specification. */
 export class NodeService {
-  readonly #options: DriverOptions
+  readonly #options: CsiDriverOptions
   readonly #backend: Backend
-  readonly #volumes: Volumes
+  readonly #volumes = new Map<string, Volume>()
+  readonly #stages: boolean
+  readonly #mounts: boolean
+  readonly #mountsAtStage: boolean
 
-  constructor(options: DriverOptions) {
+  constructor(options: CsiDriverOptions, backend: BackendName) {
+    const { stage = true, mount = true, mountAtStage = mount } = options
     this.#options = options
-    this.#backend = createBackend(options.backend, options.stateDir, options.size)
-    this.#volumes = new Volumes(options.stateDir)
+    this.#backend = createBackend(backend, options.stateDir)
+    this.#stages = stage
+    this.#mounts = mount
+    this.#mountsAtStage = mountAtStage
   }
 
-  capabilities(): readonly Capability[] {
-    const { stage, canExpand, multiWriter, mountGroup } = this.#options
+  answer(rpc: string, request: Message): Promise<object> | object {
+    switch (rpc) {
+      case 'GetPluginInfo':
+        return { name: this.#options.name, vendorVersion: '1.0.0-test' }
+      case 'Probe':
+        return { ready: true }
+      case 'NodeGetCapabilities':
+        return { capabilities: this.#capabilities().map((type) => ({ type: { case: 'rpc', value: { type } } })) }
+      case 'NodeGetInfo':
+        return { nodeId: 'node-a' }
+      case 'NodeStageVolume':
+        return this.#stage(request as NodeStageVolumeRequest)
+      case 'NodeUnstageVolume':
+        return this.#unstage(request as NodeUnstageVolumeRequest)
+      case 'NodePublishVolume':
+        return this.#publish(request as NodePublishVolumeRequest)
+      case 'NodeUnpublishVolume':
+        return this.#unpublish(request as NodeUnpublishVolumeRequest)
+      case 'NodeExpandVolume':
+        return this.#expand(request as NodeExpandVolumeRequest)
+      case 'NodeGetVolumeStats':
+        return this.#stats(request as NodeGetVolumeStatsRequest)
+      default:
+        throw new StatusError(status.UNIMPLEMENTED, rpc)
+    }
+  }
+
+  #capabilities(): readonly Capability[] {
     return [
-      ...(stage ? [Capability.STAGE_UNSTAGE_VOLUME] : []),
-      Capability.GET_VOLUME_STATS,
-      ...(canExpand ? [Capability.EXPAND_VOLUME] : []),
-      ...(multiWriter ? [Capability.SINGLE_NODE_MULTI_WRITER] : []),
-      ...(mountGroup ? [Capability.VOLUME_MOUNT_GROUP] : []),
+      ...(this.#stages ? [Capability.STAGE_UNSTAGE_VOLUME] : []),
+      ...[Capability.GET_VOLUME_STATS, Capability.EXPAND_VOLUME, Capability.SINGLE_NODE_MULTI_WRITER],
+      ...(this.#options.mountGroup ? [Capability.VOLUME_MOUNT_GROUP] : []),
     ]
   }
 
-  async stage(request: NodeStageVolumeRequest): Promise<object> {
+  #known(id: string, access: Volume['access'], ephemeral = false): Volume {
+    return this.#volumes.get(id) ?? { id, access, ephemeral, staged: null, published: {} }
+  }
+
+  #note(volume: Volume): void {
+    this.#volumes.set(volume.id, volume)
+  }
+
+  async #stage(request: NodeStageVolumeRequest): Promise<object> {
     const { volumeId, stagingTargetPath } = request
     require({ volume_id: volumeId, staging_target_path: stagingTargetPath })
     const access = requireCapability(request.volumeCapability)
-    if (!this.#options.stage) throw new StatusError(status.UNIMPLEMENTED, 'no STAGE_UNSTAGE_VOLUME')
+    if (!this.#stages) throw new StatusError(status.UNIMPLEMENTED, 'no STAGE_UNSTAGE_VOLUME')
     requireFit(this.#options, request)
-    if (!isDirectory(stagingTargetPath)) {
-      throw new Violation(status.INVALID_ARGUMENT, `staging_target_path is no directory: ${stagingTargetPath}`)
-    }
+    demand(isDirectory(stagingTargetPath), status.INVALID_ARGUMENT, `no directory: ${stagingTargetPath}`)
     const parameters = stageParameters(request)
-    const volume = this.#volumes.get(volumeId) ?? {
-      id: volumeId,
-      access,
-      ephemeral: false,
-      staged: null,
-      published: {},
-    }
-    if (volume.staged !== null && volume.staged.path !== stagingTargetPath) {
-      throw new Violation(status.FAILED_PRECONDITION, `volume ${volumeId} is staged at ${volume.staged.path}`)
-    }
-    if (volume.staged !== null && volume.staged.parameters !== parameters) {
-      throw new Violation(status.ALREADY_EXISTS, `volume ${volumeId} is staged with other parameters`)
-    }
+    const volume = this.#known(volumeId, access)
+    const { path, parameters: before } = volume.staged ?? { path: stagingTargetPath, parameters }
+    demand(path === stagingTargetPath, status.FAILED_PRECONDITION, `volume ${volumeId} is staged at ${path}`)
+    demand(isDeepStrictEqual(before, parameters), status.ALREADY_EXISTS, `volume ${volumeId} is staged differently`)
     await this.#backend.create(volumeId, access, fsTypeOf(request))
     if (access === 'block') await this.#backend.openDevice(volumeId)
-    else if (this.#options.mountAtStage && mountsAt(stagingTargetPath) === 0) {
+    else if (this.#mountsAtStage && mountsAt(stagingTargetPath) === 0) {
       await this.#backend.mount(volumeId, stagingTargetPath)
     }
-    this.#volumes.put({ ...volume, staged: { path: stagingTargetPath, parameters } })
+    this.#note({ ...volume, staged: { path: stagingTargetPath, parameters } })
     return {}
   }
 
-  async unstage({ volumeId, stagingTargetPath }: NodeUnstageVolumeRequest): Promise<object> {
+  async #unstage({ volumeId, stagingTargetPath }: NodeUnstageVolumeRequest): Promise<object> {
     require({ volume_id: volumeId, staging_target_path: stagingTargetPath })
     const volume = this.#volumes.get(volumeId)
     const targets = Object.keys(volume?.published ?? {})
-    if (targets.length > 0) {
-      throw new Violation(status.FAILED_PRECONDITION, `volume ${volumeId} is still published at ${targets.join(', ')}`)
-    }
+    demand(targets.length === 0, status.FAILED_PRECONDITION, `volume ${volumeId} is still published at ${targets}`)
     if (volume?.access === 'block') await this.#backend.closeDevice(volumeId)
     else await this.#unmount(volumeId, stagingTargetPath)
-    if (volume?.staged?.path === stagingTargetPath) this.#volumes.put({ ...volume, staged: null })
+    if (volume?.staged?.path === stagingTargetPath) this.#note({ ...volume, staged: null })
     return {}
   }
 
-  async publish(request: NodePublishVolumeRequest): Promise<object> {
+  async #publish(request: NodePublishVolumeRequest): Promise<object> {
     const { volumeId, targetPath, readonly } = request
     require({ volume_id: volumeId, target_path: targetPath })
     const access = requireCapability(request.volumeCapability)
     const ephemeral = request.volumeContext['csi.storage.k8s.io/ephemeral'] === 'true'
     requireFit(this.#options, request)
     if (this.#options.requirePodInfo) requirePodInfo(request)
-    const volume = this.#volumes.get(volumeId) ?? { id: volumeId, access, ephemeral, staged: null, published: {} }
-    if (this.#options.stage && !ephemeral) this.#requireStaged(volume, request)
-    if (!isDirectory(dirname(targetPath))) {
-      throw new Violation(status.INVALID_ARGUMENT, `the parent of target_path is no directory: ${targetPath}`)
-    }
+    const volume = this.#known(volumeId, access, ephemeral)
+    if (this.#stages && !ephemeral) this.#requireStaged(volume, request)
+    demand(isDirectory(dirname(targetPath)), status.INVALID_ARGUMENT, `no directory for ${targetPath}`)
     const parameters = publishParameters(request)
-    const before = volume.published[targetPath]
-    if (before !== undefined && before.parameters !== parameters) {
-      throw new Violation(
-        status.ALREADY_EXISTS,
-        `volume ${volumeId} is published at ${targetPath} with other parameters`,
-      )
-    }
+    const { [targetPath]: before = parameters } = volume.published
+    demand(isDeepStrictEqual(before, parameters), status.ALREADY_EXISTS, `${targetPath} is published differently`)
     const single = request.volumeCapability?.accessMode?.mode === Mode.SINGLE_NODE_SINGLE_WRITER
     const others = Object.keys(volume.published).filter((path) => path !== targetPath)
-    if (single && others.length > 0) {
-      throw new StatusError(status.FAILED_PRECONDITION, `volume ${volumeId} is published at ${others.join(', ')}`)
-    }
+    if (single && others.length > 0)
+      throw new StatusError(status.FAILED_PRECONDITION, `volume ${volumeId} is published at ${others}`)
     await this.#backend.create(volumeId, access, fsTypeOf(request))
     await this.#mountTarget(volume, targetPath, readonly)
-    this.#volumes.put({ ...volume, published: { ...volume.published, [targetPath]: { parameters, readonly } } })
+    this.#note({ ...volume, published: { ...volume.published, [targetPath]: parameters } })
     return {}
   }
 
-  async unpublish({ volumeId, targetPath }: NodeUnpublishVolumeRequest): Promise<object> {
+  async #unpublish({ volumeId, targetPath }: NodeUnpublishVolumeRequest): Promise<object> {
     require({ volume_id: volumeId, target_path: targetPath })
     const volume = this.#volumes.get(volumeId)
     if (volume?.access === 'block') await unmountAll(targetPath)
@@ -134,29 +162,30 @@ export class NodeService {
     removeTarget(targetPath)
     if (volume === undefined) return {}
     const { [targetPath]: _, ...published } = volume.published
-    if (volume.ephemeral) this.#volumes.forget(volumeId)
-    else this.#volumes.put({ ...volume, published })
+    if (volume.ephemeral) this.#volumes.delete(volumeId)
+    else this.#note({ ...volume, published })
     return {}
   }
 
-  async expand(request: NodeExpandVolumeRequest): Promise<object> {
+  async #expand(request: NodeExpandVolumeRequest): Promise<object> {
     require({ volume_id: request.volumeId, volume_path: request.volumePath })
-    if (!this.#options.canExpand) throw new Violation(status.UNIMPLEMENTED, 'no EXPAND_VOLUME')
     requireFit(this.#options, request)
     const volume = this.#volumes.get(request.volumeId)
     if (volume === undefined) throw new StatusError(status.NOT_FOUND, `no volume ${request.volumeId}`)
-    if (volume.access === 'mount' && volume.published[request.volumePath] === undefined) {
-      throw new Violation(status.NOT_FOUND, `volume ${request.volumeId} is not published at ${request.volumePath}`)
-    }
-    if (volume.staged !== null && request.stagingTargetPath !== volume.staged.path) {
-      throw new Violation(status.INVALID_ARGUMENT, `volume ${request.volumeId} is staged at ${volume.staged.path}`)
-    }
+    const isThere = volume.access === 'block' || volume.published[request.volumePath] !== undefined
+    demand(isThere, status.NOT_FOUND, `volume ${request.volumeId} is not published at ${request.volumePath}`)
+    const { path } = volume.staged ?? { path: request.stagingTargetPath }
+    demand(
+      request.stagingTargetPath === path,
+      status.INVALID_ARGUMENT,
+      `volume ${request.volumeId} is staged at ${path}`,
+    )
     const size = request.capacityRange?.requiredBytes ?? 0n
     if (size > 0n) await this.#backend.expand(request.volumeId, Number(size))
     return { capacityBytes: size }
   }
 
-  stats({ volumeId, volumePath }: NodeGetVolumeStatsRequest): object {
+  #stats({ volumeId, volumePath }: NodeGetVolumeStatsRequest): object {
     require({ volume_id: volumeId, volume_path: volumePath })
     if (this.#volumes.get(volumeId) === undefined || !existsSync(volumePath)) {
       throw new StatusError(status.NOT_FOUND, `no volume ${volumeId} at ${volumePath}`)
@@ -166,19 +195,12 @@ export class NodeService {
     return { usage: [{ unit: Unit.BYTES, total, available: bsize * bavail, used: total - bsize * bfree }] }
   }
 
-  /** After a reboot the records still say staged, and nothing is mounted: that does not count. */
+  /** Where nothing is mounted any more, the record does not count. */
   #requireStaged({ id, access, staged }: Volume, { stagingTargetPath }: NodePublishVolumeRequest): void {
-    if (stagingTargetPath === '') throw new Violation(status.FAILED_PRECONDITION, 'staging_target_path is missing')
-    if (staged === null) throw new Violation(status.FAILED_PRECONDITION, `volume ${id} is not staged`)
-    if (access === 'mount' && this.#options.mountAtStage && mountsAt(staged.path) === 0) {
-      throw new Violation(status.FAILED_PRECONDITION, `volume ${id} is not mounted at ${staged.path} any more`)
-    }
-    if (staged.path !== stagingTargetPath) {
-      throw new Violation(
-        status.INVALID_ARGUMENT,
-        `volume ${id} is staged at ${staged.path}, not at ${stagingTargetPath}`,
-      )
-    }
+    const isMounted = access === 'block' || !this.#mountsAtStage || (staged !== null && mountsAt(staged.path) > 0)
+    demand(staged !== null && isMounted, status.FAILED_PRECONDITION, `volume ${id} is not staged`)
+    const isThere = staged?.path === stagingTargetPath
+    demand(isThere, status.INVALID_ARGUMENT, `volume ${id} is staged at ${staged?.path}, not at ${stagingTargetPath}`)
   }
 
   async #mountTarget(volume: Volume, targetPath: string, readonly: boolean): Promise<void> {
@@ -188,9 +210,9 @@ export class NodeService {
       return
     }
     mkdirSync(targetPath, { recursive: true, mode: 0o750 })
-    if (!this.#options.mount || mountsAt(targetPath) > 0) return
+    if (!this.#mounts || mountsAt(targetPath) > 0) return
     const { staged } = volume
-    if (staged !== null && this.#options.mountAtStage) {
+    if (staged !== null && this.#mountsAtStage) {
       await bindMount(staged.path, targetPath, readonly)
     } else {
       await this.#backend.mount(volume.id, targetPath)
@@ -201,7 +223,7 @@ export class NodeService {
     if (mountsAt(path) === 0) return
     const staged = this.#volumes.get(volumeId)?.staged
     // A bind mount of the staging directory is unmounted alone; otherwise the volume itself is mounted here.
-    if (staged && staged.path !== path && this.#options.mountAtStage) await unmountAll(path)
+    if (staged && staged.path !== path && this.#mountsAtStage) await unmountAll(path)
     else await this.#backend.unmount(volumeId, path)
   }
 }

@@ -1,28 +1,63 @@
+/**
+ * A CSI driver in the process that starts it: the Registration, Identity and Node services on unix sockets, doing the real thing with
+ * loop devices, tmpfs or bind mounts. It holds its client to the CSI specification and notes every breach.
+ */
 import { execFileSync } from 'node:child_process'
-import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { type DescMethod, type Message, toJson } from '@bufbuild/protobuf'
+import { errorMessage } from '../../../src/core/errors/errors.ts'
+import { Identity, Node } from '../../../src/core/grpc/gen/csi/v1/csi_pb.js'
+import { Registration } from '../../../src/core/grpc/gen/pluginregistration/registration_pb.js'
 import { isInUserNamespace } from '../../../src/core/processes/standing.ts'
 import { detachLoops } from '../detach-loops.ts'
-import { startProgram } from '../start-program.ts'
-import { Faults, parseFault } from './faults.ts'
-import { Journal, type LogEntry, type Violation } from './journal.ts'
-import type { BackendName } from './options.ts'
+import { type Call, StatusError, serve, status } from '../grpc/serve.ts'
+import type { BackendName } from './backend.ts'
+import { Violation } from './checks.ts'
+import { Faults } from './faults.ts'
+import { NodeService } from './node-service.ts'
 
-export interface CsiDriverOptions {
+/** What kind of driver it is. */
+export interface DriverOptions {
+  /** Default: what this machine allows, loop devices or tmpfs. */
+  readonly backend?: BackendName
+  /** Offers STAGE_UNSTAGE_VOLUME; default: true. */
+  readonly stage?: boolean
+  /** Mounts at the staging path; false: staging is only noted, as some drivers do. */
+  readonly mountAtStage?: boolean
+  /** Mounts at all; default: true. */
+  readonly mount?: boolean
+  /** Offers VOLUME_MOUNT_GROUP; default: false. */
+  readonly mountGroup?: boolean
+  /** Publishes only with the five keys of pod information. */
+  readonly requirePodInfo?: boolean
+  /** `key=value` that every request with secrets must have. */
+  readonly requireSecret?: string
+}
+
+export interface CsiDriverOptions extends DriverOptions {
   readonly name: string
   /** The kubelet's root directory. */
   readonly rootDir: string
-  /** What outlives a restart of the driver: images, records, logs. */
+  /** Of the images. */
   readonly stateDir: string
-  /** Default: what this machine allows, loop devices or tmpfs. */
-  readonly backend?: BackendName
-  /** Further switches of main.ts, e.g. `['--no-stage-mount']`. */
-  readonly flags?: readonly string[]
-  /** Faults, e.g. `'fail NodeUnpublishVolume=INTERNAL:once'` (faults.ts). */
-  readonly faults?: readonly string[]
 }
 
-/** A running test driver. Its mounts are made in the mount namespace of the process that started it. */
+export interface LogEntry {
+  readonly phase: 'begin' | 'end'
+  readonly rpc: string
+  readonly request: Readonly<Record<string, unknown>>
+  /** The answer's code, at the end. */
+  readonly code?: string
+}
+
+interface Breach {
+  readonly rpc: string
+  readonly text: string
+  readonly request: Readonly<Record<string, unknown>>
+}
+
+/** Its mounts are made in the mount namespace of this process. */
 export interface CsiDriver {
   readonly name: string
   readonly rootDir: string
@@ -30,22 +65,22 @@ export interface CsiDriver {
   readonly backend: BackendName
   /** The driver's own socket. */
   readonly socketPath: string
-  readonly pid: number
-  /** Whether the process still runs. */
   running(): boolean
-  /** Replaces every fault, at once and without a restart. */
+  /** Replaces every fault at once, e.g. by `'fail NodeUnpublishVolume=INTERNAL:once'` (faults.ts). */
   setFaults(...faults: string[]): void
   /** All calls to Identity and Node so far, restarts included: one entry when each begins, one when it ends. */
   log(): readonly LogEntry[]
   /** `NodeUnpublishVolume`, … in the order in which they succeeded. */
   succeeded(): readonly string[]
   /** Every breach of the CSI specification by the client. */
-  violations(): readonly Violation[]
+  violations(): readonly Breach[]
+  /** It no longer knows what was staged and published: a reboot has taken the mounts away. */
+  forget(): void
   /** Ends the driver as its deployment would: the sockets are removed. Mounts and loop devices stay. */
   stop(): Promise<void>
-  /** SIGKILL: the sockets stay behind, with nobody listening. */
+  /** As by SIGKILL: the sockets stay behind, with nobody listening. */
   kill(): Promise<void>
-  /** Starts it again with the same options, after stop, kill or a fault that killed it. */
+  /** Starts it again, after stop, kill or a fault that killed it. */
   restart(): Promise<void>
   /**
    * Ends the driver and detaches every loop device that it, or one of its block volumes, made; a mounted one is detached with
@@ -68,41 +103,83 @@ export function loopDevicesWork(): boolean {
 }
 
 export async function startCsiDriver(options: CsiDriverOptions): Promise<CsiDriver> {
-  const { name, rootDir, stateDir, flags = [] } = options
+  const { name, rootDir, stateDir } = options
   const backend = options.backend ?? (loopDevicesWork() ? 'loop' : 'tmpfs')
-  const args = ['--name', name, '--root', rootDir, '--state', stateDir, '--backend', backend, ...flags]
+  const socketPath = join(rootDir, 'plugins', name, 'csi.sock')
+  const registrationPath = join(rootDir, 'plugins_registry', `${name}-reg.sock`)
   mkdirSync(stateDir, { recursive: true })
-  const faults = new Faults(stateDir)
-  const journal = new Journal(stateDir)
-  const setFaults = (...texts: string[]): void => faults.set(texts.map(parseFault))
-  setFaults(...(options.faults ?? []))
+  const faults = new Faults()
+  const log: LogEntry[] = []
+  const violations: Breach[] = []
+  let node = new NodeService(options, backend)
+  let ends: (() => void)[] = []
 
-  const main = join(import.meta.dirname, 'main.ts')
-  let program = await startProgram(main, args)
-  const pluginDir = flags[flags.indexOf('--plugin-dir') + 1]
+  const kill = async (): Promise<void> => {
+    for (const end of ends.splice(0)) end()
+  }
+  const stop = async (): Promise<void> => {
+    await kill()
+    for (const path of [socketPath, registrationPath]) rmSync(path, { force: true })
+  }
+  const die = async (): Promise<never> => {
+    await kill()
+    return await new Promise(() => {})
+  }
+  const start = async (): Promise<void> => {
+    /** By volume: one call at a time (C119). A second one is ABORTED, and a breach unless its client gave the first one up. */
+    const pending = new Map<string, Call>()
+    const alone = async (request: Message, call: Call, work: () => Promise<object>): Promise<object> => {
+      const volume = 'volumeId' in request ? String(request.volumeId) : ''
+      if (volume === '') return work()
+      const other = pending.get(volume)
+      const text = `another call for volume ${volume} is pending`
+      if (other?.cancelled) throw new StatusError(status.ABORTED, text)
+      if (other) throw new Violation(status.ABORTED, text)
+      pending.set(volume, call)
+      return await work().finally(() => pending.delete(volume))
+    }
+    const handle = async (request: Message, call: Call, { name: rpc, input }: DescMethod): Promise<object> => {
+      const about = { rpc, request: toJson(input, request) as Record<string, unknown> }
+      log.push({ phase: 'begin', ...about })
+      try {
+        const work = async (): Promise<object> => node.answer(rpc, request)
+        const reply = await alone(request, call, () => faults.run(rpc, { call, work, die }))
+        log.push({ phase: 'end', ...about, code: 'OK' })
+        return reply
+      } catch (error) {
+        const { code, message } =
+          error instanceof StatusError ? error : new StatusError(status.INTERNAL, errorMessage(error))
+        if (error instanceof Violation) violations.push({ ...about, text: message })
+        log.push({ phase: 'end', ...about, code: status[code] as string })
+        throw new StatusError(code, message)
+      }
+    }
+    const info = { type: 'CSIPlugin', name, endpoint: socketPath, supportedVersions: ['1.0.0'] }
+    ends = [serve(socketPath, [Identity, handle], [Node, handle]), serve(registrationPath, [Registration, () => info])]
+  }
+  await start()
   return {
     name,
     rootDir,
     stateDir,
     backend,
-    socketPath: join(rootDir, 'plugins', flags.includes('--plugin-dir') && pluginDir ? pluginDir : name, 'csi.sock'),
-    get pid() {
-      return program.pid
+    socketPath,
+    running: () => ends.length > 0,
+    setFaults: (...texts) => faults.set(texts),
+    log: () => [...log],
+    succeeded: () => log.flatMap(({ phase, rpc, code }) => (phase === 'end' && code === 'OK' ? [rpc] : [])),
+    violations: () => [...violations],
+    forget: () => {
+      node = new NodeService(options, backend)
     },
-    running: () => program.running(),
-    setFaults,
-    log: () => journal.requests(),
-    succeeded: () =>
-      journal.requests().flatMap(({ phase, rpc, code }) => (phase === 'end' && code === 'OK' ? [rpc] : [])),
-    violations: () => journal.violations(),
-    stop: () => program.end('SIGTERM'),
-    kill: () => program.end('SIGKILL'),
+    stop,
+    kill,
     restart: async () => {
-      await program.end('SIGTERM')
-      program = await startProgram(main, args)
+      await stop()
+      await start()
     },
     dispose: async () => {
-      await program.end('SIGTERM')
+      await stop()
       if (backend === 'loop') detachLoops(rootDir, stateDir)
     },
   }

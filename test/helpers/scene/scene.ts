@@ -217,7 +217,7 @@ async function rebootScene(parts: Parts): Promise<void> {
   unmountBelow(rootDir, { itself: false })
   if (driver.backend === 'loop') detachLoops(rootDir, driver.stateDir)
   // A driver knows what is staged and published from the mounts of this boot.
-  rmSync(join(driver.stateDir, 'volumes.json'), { force: true })
+  driver.forget()
   await driver.restart()
   setAlive(parts, [])
 }

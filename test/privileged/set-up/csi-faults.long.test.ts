@@ -127,7 +127,7 @@ describeUnless(noBlockDevices, 'CSI that goes wrong', () => {
     }))
 
   it('keeps the state file of what is staged where the driver mounts nothing for it (C51, C54)', ({ directory }) =>
-    withDriver(directory, { flags: ['--no-stage-mount'] }, async (node, driver) => {
+    withDriver(directory, { mountAtStage: false }, async (node, driver) => {
       const faults = [
         ['fail NodePublishVolume=INTERNAL', REFUSED, ['stage file']],
         ['fail NodePublishVolume=UNAVAILABLE', AWAY, ['stage file', 'publish file']],

@@ -100,11 +100,11 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
       // C50: the empty directory stays behind for good.
       {
         name: 'withoutStaging',
-        given: { flags: ['--no-stage'] },
+        given: { stage: false },
         there: ['stage directory', ...ALL.slice(2)],
         left: true,
       },
-      { name: 'withoutStageMount', given: { flags: ['--no-stage-mount'] }, there: ALL.slice(1) },
+      { name: 'withoutStageMount', given: { mountAtStage: false }, there: ALL.slice(1) },
       { name: 'notAttached', given: { spec: { attachRequired: false } } },
     ],
   )('$name: set up, written to, an empty plan, and taken down', ({ given, there = ALL, left = false }, { directory }) =>
@@ -166,10 +166,10 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
     }))
 
   it.for([
-    { who: 'volctl', flags: [], asked: '', gid: 3000, mode: '2775' },
-    { who: 'the driver', flags: ['--mount-group'], asked: '3000', gid: 0, mode: '755' },
-  ])("$who gives the volume to the pod's group (C62, C64)", ({ flags, asked, gid, mode }, { directory }) =>
-    withContentDriver(directory, { flags }, async (node, driver) => {
+    { who: 'volctl', mountGroup: false, asked: '', gid: 3000, mode: '2775' },
+    { who: 'the driver', mountGroup: true, asked: '3000', gid: 0, mode: '755' },
+  ])("$who gives the volume to the pod's group (C62, C64)", ({ mountGroup, asked, gid, mode }, { directory }) =>
+    withContentDriver(directory, { mountGroup }, async (node, driver) => {
       addVolume(node, 'pv-1')
       node.pod(POD, 'a', [claim('pv-1')], { securityContext: { fsGroup: 3000 } })
       expect(states(await node.apply())).toEqual(DONE)
@@ -198,8 +198,8 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
 
   it('publishes an inline volume with pod information and secret, and undoes it', ({ directory }) => {
     const spec = { volumeLifecycleModes: ['Ephemeral'], podInfoOnMount: true, attachRequired: false }
-    const flags = ['--require-pod-info', '--require-secret', 'password=hunter2']
-    return withContentDriver(directory, { spec, flags }, async (node, driver) => {
+    const strict = { requirePodInfo: true, requireSecret: 'password=hunter2' }
+    return withContentDriver(directory, { spec, ...strict }, async (node, driver) => {
       const source = { driver: DRIVER, fsType: 'ext4', readOnly: true, nodePublishSecretRef: { name: 'login' } }
       node.pod(POD, 'a', [{ name: 'scratch', csi: { ...source, volumeAttributes: { size: '1Mi' } } }])
       expect(states(await node.apply())).toEqual(['failed ContentMissing'])
@@ -211,7 +211,7 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
         targetPath: expect.stringMatching(/kubernetes\.io~csi\/scratch\/mount$/),
         volumeCapability: { mount: { fsType: 'ext4' }, accessMode: { mode: 'SINGLE_NODE_MULTI_WRITER' } },
         readonly: true,
-        secrets: '***',
+        secrets: { password: 'hunter2' },
         volumeContext: {
           size: '1Mi',
           'csi.storage.k8s.io/pod.name': 'a',
@@ -234,10 +234,10 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
 
   it('hands secrets and tokens to the driver, and to nobody else', ({ directory }) => {
     const tokenRequests = [{ audience: 'vault', expirationSeconds: 600 }, { audience: '' }]
-    const flags = ['--require-secret', 'password=hunter2', '--require-pod-info']
+    const strict = { requirePodInfo: true, requireSecret: 'password=hunter2' }
     return withContentDriver(
       directory,
-      { spec: { podInfoOnMount: true, tokenRequests }, flags },
+      { spec: { podInfoOnMount: true, tokenRequests }, ...strict },
       async (node, driver) => {
         const reference = { name: 'login', namespace: 'default' }
         addVolume(node, 'pv-1', { csi: { nodeStageSecretRef: reference, nodePublishSecretRef: reference } })
