@@ -131,7 +131,10 @@ describeUnless(noRoot, 'explaining for real', () => {
         expect(await heldBy(stagedVolume())).toMatch(`  sh (pid ${pid})\n    cwd `)
         for (const [who, reason] of [
           [user, /\n {2}volctl does not run as root: the open files and mounts of \d+ process(?:es)? cannot be read/],
-          [blind, /\n {2}the open files and mounts of \d+ process(?:es)? cannot be read: CAP_SYS_PTRACE or .* is missing/],
+          [
+            blind,
+            /\n {2}the open files and mounts of \d+ process(?:es)? cannot be read: CAP_SYS_PTRACE or .* is missing/,
+          ],
         ] as const) {
           const said = await heldBy(stagedVolume(), who)
           expect(said).toMatch(/^ {2}nobody, as far as visible\n {2}\S/)

@@ -1,4 +1,4 @@
-/** A cluster with parts that run: an API server, kubelets, and controllers and attachers as processes of their own; and volctl. */
+/** A cluster with parts that run: an API server, kubelets, controllers and attachers; and volctl. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -75,9 +75,9 @@ export class LiveCluster implements AsyncDisposable {
 
   /**
    * Of these objects, and those that every cluster has; its controller has been dead for ten minutes. Volumes are attached and
-   * detached at once, by the server itself, unless `attacher` says that a process does it.
+   * detached at once, by the server itself, unless `attacher` says that one does it.
    */
-  static async start(objects: readonly object[], attacher: 'none' | 'process' = 'none'): Promise<LiveCluster> {
+  static async start(objects: readonly object[], attacher: 'none' | 'own' = 'none'): Promise<LiveCluster> {
     const api = await startApiServer({ objects: [...base(), ...objects], users: USERS })
     const isOwn = attacher === 'none'
     await api.set({ reportsDetached: false, attachesAtOnce: isOwn, detachDelayMs: isOwn ? 0 : -1 })
@@ -88,14 +88,14 @@ export class LiveCluster implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const controller of this.#controllers) await controller.kill()
+    for (const controller of this.#controllers) controller.close()
     this.#client.close()
     await this.api.stop()
     rmSync(this.directory, { recursive: true, force: true })
   }
 
-  async controller(identity = 'cp-1', longestWaitMs = 0): Promise<Controller> {
-    const controller = await Controller.start(this.api.kubeconfig('controller'), identity, longestWaitMs)
+  controller(): Controller {
+    const controller = new Controller(this.api.kubeconfig('controller'))
     this.#controllers.push(controller)
     return controller
   }

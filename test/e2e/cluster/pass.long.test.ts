@@ -8,14 +8,12 @@ import { ATTACH, DETACH, GONE, isReport, LiveCluster, moved } from './live-clust
 
 it('a controller that is frozen right before a change, and goes on in mid-apply: the apply ends, and nothing is done twice', async () => {
   await using cluster = await LiveCluster.start(moved())
-  const controller = await cluster.controller()
-  expect(await controller.stopBefore(1)).toBe('detach pv-data gone')
-  controller.freeze()
+  const controller = cluster.controller()
+  expect(await controller.stopBeforeChange()).toBe('detach pv-data gone')
   // Its lease expires.
   await cluster.elapse(10)
   const { ended } = await cluster.beginHeld({ method: 'DELETE' })
-  controller.thaw()
-  expect((await controller.goOn()).did).toEqual(['detach pv-data gone'])
+  expect((await controller.goOn())?.did).toEqual(['detach pv-data gone'])
   expect((await controller.pass()).did.filter((each) => !isReport(each))).toEqual(['attach pv-data here'])
   await cluster.api.setFaults()
   expect(await ended).toMatchObject({
@@ -26,11 +24,11 @@ it('a controller that is frozen right before a change, and goes on in mid-apply:
 })
 
 it('an attacher that is killed in mid-detach, and another that takes its place: the apply goes on', async () => {
-  await using cluster = await LiveCluster.start(moved(), 'process')
+  await using cluster = await LiveCluster.start(moved(), 'own')
   const slow = await startAttacher(cluster.api, { driver: DRIVER, delayMs: 600_000 })
   const apply = cluster.begin(...GONE)
   await expect.poll(() => cluster.attachments()).toEqual(['pv-data@gone!'])
-  await slow.end('SIGKILL')
+  await slow[Symbol.asyncDispose]()
   await using _ = await startAttacher(cluster.api, { driver: DRIVER, delayMs: 50 })
   expect(await apply.ended).toMatchObject({ status: 0, ends: [`done ${DETACH}`, `done ${ATTACH}`] })
   expect(await cluster.attachments()).toEqual(['pv-data@here'])

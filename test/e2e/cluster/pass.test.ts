@@ -1,4 +1,4 @@
-/** volctl beside an API server, kube-controller-manager and an external attacher, each a process of its own. */
+/** volctl beside an API server, kube-controller-manager and an external attacher. */
 import { expect, it } from 'vitest'
 import { attached, claimed, DRIVER, node, pod } from '../../cluster/apply/scene.ts'
 import type { Fault } from '../../helpers/api-server/faults.ts'
@@ -42,7 +42,7 @@ it('a controller that is dead: volctl does what it would have done: started afte
   expect(applied.ends.toSorted()).toEqual(LEFT.map((each) => `done ${each}`))
   expect(applied.status).toBe(0)
   expect(await cluster.attachments()).toEqual(DONE)
-  const controller = await cluster.controller()
+  const controller = cluster.controller()
   const { leads, did, late } = await controller.settle()
   // Only the lists volumesAttached, which volctl never writes (R331).
   expect([leads, did.filter((each) => !isReport(each)), late]).toEqual([true, [], []])
@@ -52,10 +52,10 @@ it('a controller that is dead: volctl does what it would have done: started afte
 it('a controller that lives, while pods come and go: every plan is empty, and an apply does nothing', async () => {
   await using cluster = await LiveCluster.start(
     [...node('n1'), ...node('n2'), ...['a', 'b', 'c'].flatMap(claimed)],
-    'process',
+    'own',
   )
   await using _ = await startAttacher(cluster.api, { driver: DRIVER })
-  const controller = await cluster.controller()
+  const controller = cluster.controller()
   expect(await controller.renew()).toBe(true)
   controller.run()
   for (const on of ['n1', 'n2', 'n1']) {
@@ -66,8 +66,7 @@ it('a controller that lives, while pods come and go: every plan is empty, and an
   }
   expect(await cluster.apply()).toMatchObject({ status: 0, ends: [] })
   expect(await cluster.changes()).toEqual([])
-  const { did } = await controller.halt()
-  expect(did).toContain('attach pv-a n1')
+  expect((await controller.halt())?.did).toContain('attach pv-a n1')
 })
 
 it('a controller that attaches between the two looks of an apply stops it', async () => {
@@ -81,9 +80,9 @@ it('a controller that attaches between the two looks of an apply stops it', asyn
 })
 
 it('a controller that comes back and deletes what volctl is about to delete: refused, and the rest is left to it', async () => {
-  await using cluster = await LiveCluster.start(moved(), 'process')
+  await using cluster = await LiveCluster.start(moved(), 'own')
   const { ended } = await cluster.beginHeld({ method: 'DELETE' })
-  const controller = await cluster.controller()
+  const controller = cluster.controller()
   expect((await controller.pass()).did).toEqual(['detach pv-data gone'])
   await cluster.api.setFaults()
   expect(await ended).toMatchObject({
@@ -99,7 +98,7 @@ it('a controller that comes back and deletes what volctl is about to delete: ref
 })
 
 it('an attacher that fails to detach: its words are shown, nothing is attached, and the next plan waits for it', async () => {
-  await using cluster = await LiveCluster.start(moved(), 'process')
+  await using cluster = await LiveCluster.start(moved(), 'own')
   await using _ = await startAttacher(cluster.api, { driver: DRIVER, detachError: 'the disk is busy' })
   const applied = await cluster.apply(...GONE, '--timeout', '100ms')
   expect(applied).toMatchObject({

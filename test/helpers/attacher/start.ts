@@ -1,6 +1,11 @@
-import { fileURLToPath } from 'node:url'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ApiError } from '../../../src/core/api/api-error.ts'
+import { createKubeClient } from '../../../src/core/api/kube-client.ts'
+import { discoverKubeConfig } from '../../../src/core/api/kubeconfig/kube-config.ts'
+import { listObjects } from '../../../src/core/api/received-objects.ts'
+import type { VolumeAttachment } from '../../../src/core/model/objects.ts'
+import { ATTACHMENTS, objectPath } from '../../../src/core/model/resources.ts'
 import type { TestApiServer } from '../api-server/start.ts'
-import { type Program, startProgram } from '../start-program.ts'
 
 export interface AttacherOptions {
   readonly driver: string
@@ -9,13 +14,52 @@ export interface AttacherOptions {
   readonly detachError?: string
 }
 
-/** Starts the external attacher of a driver. */
-export async function startAttacher(api: TestApiServer, options: AttacherOptions): Promise<Program & AsyncDisposable> {
+/**
+ * A CSI driver's external attacher, as far as the API sees it: puts its finalizer on, attaches after a while, takes the finalizer off
+ * once an attachment is deleted, or reports errors.
+ */
+export async function startAttacher(api: TestApiServer, options: AttacherOptions): Promise<AsyncDisposable> {
   const { driver, delayMs = 0, attachError = '', detachError = '' } = options
-  const main = fileURLToPath(new URL('./main.ts', import.meta.url))
-  const program = await startProgram(main, [
-    ...[api.kubeconfig('admin'), driver, String(delayMs)],
-    ...[attachError, detachError],
-  ])
-  return { ...program, [Symbol.asyncDispose]: () => program.end('SIGKILL') }
+  const client = createKubeClient(discoverKubeConfig({ kubeconfig: api.kubeconfig('admin') }))
+  const finalizer = `external-attacher/${driver.replaceAll('.', '-')}`
+  /** When each was first seen as it is. */
+  const seen = new Map<string, number>()
+
+  const attend = async ({ metadata, status }: VolumeAttachment): Promise<unknown> => {
+    const isGoing = metadata.deletionTimestamp != null
+    if (!isGoing && status?.attached === true) return
+    const path = objectPath(ATTACHMENTS, { name: metadata.name })
+    const key = `${metadata.uid} ${isGoing}`
+    if (!seen.has(key)) seen.set(key, performance.now())
+    if (!isGoing && !metadata.finalizers?.includes(finalizer))
+      return client.mergePatch(path, { metadata: { finalizers: [finalizer] } })
+    if (performance.now() - (seen.get(key) ?? 0) < delayMs) return
+    const message = isGoing ? detachError : attachError
+    const field = isGoing ? 'detachError' : 'attachError'
+    if (message === '' && isGoing) return client.mergePatch(path, { metadata: { finalizers: null } })
+    if (message === '') return client.mergePatch(path, { status: { attached: true } })
+    if (status?.[field]?.message === message) return
+    const time = new Date().toISOString()
+    return client.mergePatch(path, { status: { attached: isGoing, [field]: { message, time } } })
+  }
+  let isOver = false
+  const round = async (): Promise<void> => {
+    try {
+      for (const attachment of (await listObjects(client, ATTACHMENTS)).items)
+        if (attachment.spec.attacher === driver && !isOver) await attend(attachment)
+    } catch (error) {
+      // Somebody else was first, or the server is away: the next round sees.
+      if (!(error instanceof ApiError)) throw error
+    }
+  }
+  const rounds = (async () => {
+    for (; !isOver; await sleep(20)) await round()
+  })()
+  return {
+    [Symbol.asyncDispose]: async () => {
+      isOver = true
+      await rounds
+      client.close()
+    },
+  }
 }

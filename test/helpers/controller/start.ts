@@ -1,110 +1,163 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
-import { nodeProgram } from '../programs.ts'
+/**
+ * kube-controller-manager's attach/detach controller, as far as the API sees it: it holds the lease, and attaches and detaches while
+ * it leads. Nothing happens unasked.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import { ApiError } from '../../../src/core/api/api-error.ts'
+import { createKubeClient, type KubeClient } from '../../../src/core/api/kube-client.ts'
+import { discoverKubeConfig } from '../../../src/core/api/kubeconfig/kube-config.ts'
+import { ATTACHMENTS, LEASES, listPath, NODES, objectPath } from '../../../src/core/model/resources.ts'
+import { type Action, decide, type Memory } from './decide.ts'
+import { type AttachmentObject, lookAtWorld } from './world.ts'
 
-/** What a pass did: see main.ts. */
 export interface ControllerPass {
   readonly leads: boolean
+  /** Changes that the server made for it. */
   readonly did: readonly string[]
+  /** Changes that somebody else made before. */
   readonly late: readonly string[]
+  /** Attachments that it saw on the way: not attached yet, or not gone yet. */
   readonly open: number
 }
 
-const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url))
+const LEASE = objectPath(LEASES, { namespace: 'kube-system', name: 'kube-controller-manager' })
+const IDENTITY = 'cp-1'
 
-/** A process that may be kube-controller-manager. Nothing happens unasked: each call is a command, and ends when it is done. */
-export class Controller implements AsyncDisposable {
-  readonly #child: ChildProcess
-  readonly #lines: AsyncIterator<string>
+interface Lease {
+  readonly spec: { readonly holderIdentity: string; readonly leaseDurationSeconds: number; readonly renewTime: string }
+}
 
-  private constructor(child: ChildProcess, lines: AsyncIterator<string>) {
-    this.#child = child
-    this.#lines = lines
+export class Controller {
+  readonly #client: KubeClient
+  readonly #memory: Memory = new Map()
+  #isHalted = false
+  #running: Promise<ControllerPass> | undefined
+  #goOn = (): void => undefined
+
+  constructor(kubeconfig: string) {
+    this.#client = createKubeClient(discoverKubeConfig({ kubeconfig }))
   }
 
-  /** @param longestWaitMs how long what is in use on a node that is not ready stays attached: six minutes in a real one */
-  static async start(kubeconfig: string, identity: string, longestWaitMs = 0): Promise<Controller> {
-    const child = spawn(...nodeProgram(MAIN, [kubeconfig, identity, String(longestWaitMs)]), {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    })
-    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
-    const controller = new Controller(child, lines)
-    await controller.#line()
-    return controller
-  }
-
-  /** @returns whether it leads */
+  /**
+   * One attempt to get the lease, or to keep it. A candidate of client-go waits by its own clock from the last change that it saw;
+   * this one by the times in the lease, so that a test can let time pass.
+   *
+   * @returns whether it leads
+   */
   async renew(): Promise<boolean> {
-    return ((await this.#ask('renew')) as { leads: boolean }).leads
+    const lease = await this.#client.get<Lease>(LEASE)
+    const { holderIdentity, renewTime, leaseDurationSeconds } = lease.spec
+    const isHeld = Date.parse(renewTime) + leaseDurationSeconds * 1000 > Date.now()
+    if (holderIdentity !== IDENTITY && isHeld) return false
+    const spec = { ...lease.spec, holderIdentity: IDENTITY, renewTime: new Date().toISOString().replace('Z', '000Z') }
+    await this.#client.replace(LEASE, { ...lease, spec })
+    return true
   }
 
-  async pass(): Promise<ControllerPass> {
-    return (await this.#ask('pass')) as ControllerPass
+  /** The same; and, where it leads, one pass. @param before each change */
+  async pass(before: (change: string) => Promise<void> | void = () => undefined): Promise<ControllerPass> {
+    const [did, late]: [string[], string[]] = [[], []]
+    if (!(await this.renew())) {
+      // kube-controller-manager ends here, and what starts in its place remembers nothing.
+      this.#memory.clear()
+      return { leads: false, did, late, open: 0 }
+    }
+    const world = await lookAtWorld(this.#client)
+    for (const action of decide(world, this.#memory, { now: Date.now(), longestWaitMs: 0 })) {
+      const text = textOf(action)
+      await before(text)
+      const isDone = await this.#carryOut(action)
+      ;(isDone ? did : late).push(text)
+    }
+    return { leads: true, did, late, open: world.attachments.filter(isOnTheWay).length }
   }
 
-  /** Passes until there is nothing to do and nothing on the way. @returns all that it did */
-  async settle(): Promise<ControllerPass> {
+  /** Passes until it no longer leads or this says so. @returns all that it did */
+  async #passesUntil(isOver: (last: ControllerPass) => boolean): Promise<ControllerPass> {
     const all = { leads: true, did: [] as string[], late: [] as string[], open: 0 }
     for (;;) {
-      const { leads, did, late, open } = await this.pass()
-      all.did.push(...did)
-      all.late.push(...late)
-      if (!leads || (did.length === 0 && open === 0)) return { ...all, leads }
+      const last = await this.pass()
+      all.leads &&= last.leads
+      all.did.push(...last.did)
+      all.late.push(...last.late)
+      if (isOver(last)) return all
+      await pause(20)
     }
   }
 
-  /** Begins a pass, and stops it right before its n-th change. @returns the change */
-  async stopBefore(change: number): Promise<string> {
-    return ((await this.#ask(`stop ${change}`)) as { before: string }).before
+  /** Passes until there is nothing to do and nothing on the way. */
+  settle(): Promise<ControllerPass> {
+    return this.#passesUntil(({ leads, did, open }) => !leads || (did.length === 0 && open === 0))
+  }
+
+  /** Begins a pass, and stops it right before its first change. @returns the change */
+  async stopBeforeChange(): Promise<string> {
+    const stopped = Promise.withResolvers<string>()
+    const goesOn = Promise.withResolvers<void>()
+    this.#goOn = goesOn.resolve
+    this.#running = this.pass((change) => {
+      stopped.resolve(change)
+      return goesOn.promise
+    })
+    return await stopped.promise
   }
 
   /** Makes the change before which it stopped, and ends the pass. */
-  async goOn(): Promise<ControllerPass> {
-    return (await this.#ask('go')) as ControllerPass
+  async goOn(): Promise<ControllerPass | undefined> {
+    this.#goOn()
+    return await this.#running
   }
 
   /** Passes all the time, until `halt`. */
   run(): void {
-    this.#child.stdin?.write('run\n')
+    this.#isHalted = false
+    this.#running = this.#passesUntil(() => this.#isHalted)
   }
 
-  async halt(): Promise<ControllerPass> {
-    return (await this.#ask('halt')) as ControllerPass
+  async halt(): Promise<ControllerPass | undefined> {
+    this.#isHalted = true
+    return await this.#running
   }
 
-  async release(): Promise<void> {
-    await this.#ask('release')
+  close(): void {
+    this.#client.close()
   }
 
-  freeze(): void {
-    this.#child.kill('SIGSTOP')
+  /** No preconditions: so does the controller (R738, R745). @returns false: somebody else was first */
+  async #carryOut(action: Action): Promise<boolean> {
+    const client = this.#client
+    try {
+      switch (action.kind) {
+        case 'report': {
+          const volumesAttached = action.volumes.map((name) => ({ name, devicePath: '' }))
+          await client.mergePatch(objectPath(NODES, { name: action.node }), { status: { volumesAttached } })
+          return true
+        }
+        case 'detach':
+          await client.delete(objectPath(ATTACHMENTS, { name: action.attachment }), { kind: 'DeleteOptions' })
+          return true
+        case 'attach':
+          await client.create(listPath(ATTACHMENTS), {
+            apiVersion: 'storage.k8s.io/v1',
+            kind: 'VolumeAttachment',
+            metadata: { name: action.attachment },
+            spec: action.spec,
+          })
+          return true
+        default:
+          throw action satisfies never
+      }
+    } catch (error) {
+      if (error instanceof ApiError && (error.status === 404 || error.status === 409)) return false
+      throw error
+    }
   }
+}
 
-  thaw(): void {
-    this.#child.kill('SIGCONT')
-  }
+function isOnTheWay({ metadata, status }: AttachmentObject): boolean {
+  return metadata.deletionTimestamp != null || status?.attached !== true
+}
 
-  async kill(): Promise<void> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
-    const ended = once(this.#child, 'exit')
-    this.#child.kill('SIGKILL')
-    await ended
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.kill()
-  }
-
-  async #ask(command: string): Promise<unknown> {
-    this.#child.stdin?.write(`${command}\n`)
-    return JSON.parse(await this.#line())
-  }
-
-  async #line(): Promise<string> {
-    const { value, done } = await this.#lines.next()
-    if (done) throw new Error('the controller has ended')
-    return value
-  }
+function textOf({ kind, node, ...action }: Action): string {
+  return 'volume' in action ? `${kind} ${action.volume} ${node}` : `${kind} ${node}`
 }
