@@ -17,7 +17,7 @@ import type { ClusterOptions, ClusterPlan } from '../core/plan/cluster-plan.ts'
 import { requireNamed, type Typed } from '../core/plan/name-faults.ts'
 import { withAdvice } from '../core/plan/next-steps.ts'
 import type { PlanOptions, Plan as VolumePlan } from '../core/plan/plan.ts'
-import { planId } from '../core/plan/plan-id.ts'
+import { planId, withDigest } from '../core/plan/plan-id.ts'
 import { openLines } from '../core/plan/plan-names.ts'
 import { writePlanFile } from '../core/plan-file/write-plan-file.ts'
 import { type Decision, planWithDecisions } from '../core/reconcile/decisions.ts'
@@ -115,7 +115,7 @@ export default class Plan extends VolctlCommand {
     const draw = (screen: Screen): string =>
       renderPlan(plan, screen, { unfolded: this.verbose, elsewhere: flags.snapshot !== undefined })
     await this.answer(plan, flags.output, draw, flags.output === 'name' ? namesOfPlan(plan) : [])
-    if (flags.out !== undefined) this.#save(plan, options, flags.out, planId(plan))
+    if (flags.out !== undefined) this.#save(plan, options, flags.out)
     this.#end(plan, flags['detailed-exitcode'])
   }
 
@@ -137,13 +137,11 @@ export default class Plan extends VolctlCommand {
 
   /** The attach/detach controller's pass. */
   async #planCluster(flags: ParsedFlags, options: PlanOptions): Promise<void> {
-    const { clusterPlanId, withDigest } = await import('../core/plan/plan-id.ts')
     const { clusterContext } = await import('../core/cluster/context/cluster-context.ts')
     const { planCluster } = await import('../core/cluster/pass/plan-cluster.ts')
     const { standsOf } = await import('../core/cluster/pass/stands.ts')
     const { loadCluster } = await import('../core/cli/load-cluster.ts')
     const { renderClusterPlan } = await import('../core/views/cluster-plan-view.ts')
-    const { namesOfClusterPlan } = await import('../core/views/names.ts')
     const state = await loadCluster(nodeChoice(flags), flags.snapshot, this.detail)
     const given = clusterOptions(flags, options)
     const context = clusterContext(state, given)
@@ -160,13 +158,13 @@ export default class Plan extends VolctlCommand {
       reading: readingWords(flags),
     }
     const draw = (screen: Screen): string => renderClusterPlan(plan, screen, look)
-    await this.answer(plan, flags.output, draw, flags.output === 'name' ? namesOfClusterPlan(plan) : [])
-    if (flags.out !== undefined) this.#save(plan, given, flags.out, clusterPlanId(plan))
+    await this.answer(plan, flags.output, draw, flags.output === 'name' ? namesOfPlan(plan) : [])
+    if (flags.out !== undefined) this.#save(plan, given, flags.out)
     this.#end(plan, flags['detailed-exitcode'])
   }
 
-  #save(plan: VolumePlan | ClusterPlan, options: PlanOptions | ClusterOptions, file: string, id: string): void {
+  #save(plan: VolumePlan | ClusterPlan, options: PlanOptions | ClusterOptions, file: string): void {
     writePlanFile(plan, options, callerPath(file), file)
-    this.say(`wrote ${file}: plan ${id}, ${count(plan.operations.length, 'operation')}`)
+    this.say(`wrote ${file}: plan ${planId(plan)}, ${count(plan.operations.length, 'operation')}`)
   }
 }

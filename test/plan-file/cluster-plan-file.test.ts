@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { savedClusterPlan } from '../../src/core/plan/cluster-plan.ts'
-import { clusterPlanId } from '../../src/core/plan/plan-id.ts'
+import { planId } from '../../src/core/plan/plan-id.ts'
 import { NODE_PLAN, parsePlanFile, readPlanFile } from '../../src/core/plan-file/read-plan-file.ts'
 import { planFileText, writePlanFile } from '../../src/core/plan-file/write-plan-file.ts'
 import { aPlan } from '../cli/plan-builder.ts'
@@ -34,7 +34,7 @@ describe('a saved plan of a cluster', () => {
         ...{ scope, cluster, createdAt, volctlVersion, operations, options: OPTIONS },
         ...(refused && { refused }),
       })
-      expect(clusterPlanId(read)).toBe(clusterPlanId(plan))
+      expect(planId(read)).toBe(planId(plan))
     }
     const all = planned.flatMap(({ operations }) => operations)
     expect(new Set(all.map(({ kind }) => kind))).toEqual(new Set(['AttachVolume', 'DetachVolume']))

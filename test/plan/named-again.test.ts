@@ -16,7 +16,7 @@ import { rowOf } from '../../src/core/plan/subject.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { statusAndPlan } from '../../src/core/status/node-status.ts'
-import { namesOfClusterPlan, namesOfPlan, namesOfRows } from '../../src/core/views/names.ts'
+import { namesOfPlan, namesOfRows } from '../../src/core/views/names.ts'
 import { captureFiles, recorded } from '../helpers/captures.ts'
 import { clusterOptions } from '../helpers/cluster-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
@@ -78,7 +78,7 @@ function checkDirectories(state: NodeState, name: string, withOrphans: Plan): vo
 
 function checkCluster(state: ClusterState): void {
   const whole = planCluster(state, clusterOptions({}))
-  for (const [name, id] of each(namesOfClusterPlan(whole), whole.operations)) {
+  for (const [name, id] of each(namesOfPlan(whole), whole.operations)) {
     const part = planCluster(state, clusterOptions(scopeOf(name)))
     expect(part.problems.filter(({ code }) => code === 'NothingNamed')).toEqual([])
     expect(part.operations.some((one) => one.id === id) || part.summary.filtered > 0, name).toBe(true)

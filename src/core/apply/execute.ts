@@ -12,7 +12,7 @@ import { type ApplyEvent, type ApplyResult, note } from '../plan/events.ts'
 import type { Refusal } from '../plan/plan.ts'
 import { invoker } from '../processes/invoker.ts'
 import type { FoundAgain } from './conditions/find-again.ts'
-import { conclude, type Result, refuseAll } from './operation/conclude.ts'
+import { conclude, refuseAll } from './operation/conclude.ts'
 import type { AnyOperation, AnyPlan, Run } from './operation/run.ts'
 
 /** A plan that was reviewed: made just now, or read from a file. */
@@ -72,7 +72,7 @@ export async function execute<Op extends AnyOperation, Made extends AnyPlan<Op>>
   plan: Reviewed<Op>,
   scope: Scope<Op, Made>,
   onEvent: (event: ApplyEvent) => void,
-): Promise<Result<Op, Made>> {
+): Promise<ApplyResult<Op, Made>> {
   await using held = await scope.lock()
   const { takenOver } = held
   if (takenOver !== undefined) onEvent(note(takenOver.message, { code: 'Locked', hint: takenOver.hint }))

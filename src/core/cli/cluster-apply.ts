@@ -15,7 +15,7 @@ import { requireNamed, type Typed } from '../plan/name-faults.ts'
 import { withDigest } from '../plan/plan-id.ts'
 import { readyText } from '../plan/plan-summary.ts'
 import { type Environment, environment } from '../trust/environment.ts'
-import { clusterApplyDocument, resultEvent } from '../views/apply-document.ts'
+import { applyDocument, resultEvent } from '../views/apply-document.ts'
 import { clusterClosing, eventLine, numberedInCluster } from '../views/apply-lines.ts'
 import { renderClusterPlan } from '../views/cluster-plan-view.ts'
 import { toJsonLine } from '../views/structured.ts'
@@ -154,7 +154,7 @@ async function carryOut(
   const result: ClusterApplyResult = await applyCluster(client, plan, settings, print)
   if (format === 'ndjson') command.output.write(toJsonLine(resultEvent(result)))
   else
-    await command.answer(clusterApplyDocument(plan, result), format, (on) =>
+    await command.answer(applyDocument(plan, result), format, (on) =>
       clusterClosing(result, plan, on, { applyCommand: again, reading: choice.reading }),
     )
   command.finish(result.exit)

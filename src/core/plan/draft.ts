@@ -19,7 +19,7 @@ import type {
   VolumeRef,
   Waiting,
 } from './plan.ts'
-import type { Subject } from './subject.ts'
+import type { AnySubject, Subject } from './subject.ts'
 
 export interface Draft extends Omit<Operation, 'id' | 'after' | 'blocked' | 'steps' | 'paths' | 'subject'> {
   readonly subject: Subject
@@ -89,12 +89,32 @@ export type About = Problem['about'] & { readonly subject: Subject }
 /** Of the node as a whole. */
 export const ON_NODE: About = { subject: { node: true } }
 
-/** The results of the phases. */
-export class Findings {
-  readonly operations: Draft[] = []
-  readonly waiting: Waiting[] = []
-  readonly problems: Problem[] = []
+/** What a pass finds, over a node or over a cluster. */
+export class AnyFindings<D, W, P extends { readonly about: object }> {
+  readonly operations: D[] = []
+  readonly waiting: W[] = []
+  readonly problems: P[] = []
   complete = true
+
+  /**
+   * @param hint in parts: a sentence that is the same for all such problems, and the command of this one
+   * @param of where its cause is another thing than what it is about
+   */
+  problem(
+    severity: Severity,
+    code: ProblemCode,
+    message: string,
+    { subject, ...about }: P['about'] & { readonly subject: AnySubject },
+    hint?: string | readonly string[],
+    of?: CauseOf,
+  ): void {
+    const advice = typeof hint === 'object' ? { hint: hint.join(' '), of: { ...of, remedy: hint } } : { hint, of }
+    this.problems.push({ severity, code, message, ...defined(advice), about, subject } as unknown as P)
+  }
+}
+
+/** The results of the phases. */
+export class Findings extends AnyFindings<Draft, Waiting, Problem> {
   readonly #byPod = new Map<string, Draft[]>()
   readonly #byVolume = new Map<string, Draft[]>()
   readonly #leaked = new Map<string, Draft[]>()
@@ -112,6 +132,7 @@ export class Findings {
    * @param left collects what is left unchanged, and why; absent for a plan, which does not print it
    */
   constructor(rule: Rule, left?: Left[]) {
+    super()
     this.#rule = rule
     this.#left = left
   }
@@ -202,21 +223,10 @@ export class Findings {
     if (about.pod !== undefined) this.#waitingPods.add(about.pod.uid)
   }
 
-  /**
-   * @param hint in parts: a sentence that is the same for all such problems, and the command of this one
-   * @param of where its cause is another thing than what it is about
-   */
-  problem(
-    severity: Severity,
-    code: ProblemCode,
-    message: string,
-    { subject, ...about }: About,
-    hint?: string | readonly string[],
-    of?: CauseOf,
-  ): void {
-    if (about.path !== undefined) this.#wrongPaths.add(about.path)
-    const advice = typeof hint === 'object' ? { hint: hint.join(' '), of: { ...of, remedy: hint } } : { hint, of }
-    this.problems.push({ severity, code, message, ...defined(advice), about, subject })
+  override problem(...problem: Parameters<AnyFindings<Draft, Waiting, Problem>['problem']>): void {
+    const [, , , { path }] = problem
+    if (path !== undefined) this.#wrongPaths.add(path)
+    super.problem(...problem)
   }
 }
 
@@ -229,12 +239,26 @@ export function expectedMount(path: string, layers: readonly MountInfo[]): Expec
   return { path, layers: layers.map(({ id, dev, root, fsType, source }) => ({ id, dev, root, fsType, source })) }
 }
 
+export function finishOperations(drafts: readonly Draft[], blockOf: Rule): Operation[] {
+  return operationsOf<Draft, Operation>(drafts, blockOf, idOf)
+}
+
+interface AnyDraft<D> {
+  readonly after: readonly D[]
+  readonly blocked?: Blocked
+}
+
 /**
  * Turns drafts into operations; the ids are made from what an operation is about, so they are the same for the same state.
+ *
  * @param blockOf the final obstacle of an operation
  */
-export function finishOperations(drafts: readonly Draft[], blockOf: Rule): Operation[] {
-  const ids = new Map<Draft, string>()
+export function operationsOf<D extends AnyDraft<D>, Op>(
+  drafts: readonly D[],
+  blockOf: (draft: D) => Obstacle | undefined,
+  idOf: (draft: D) => string,
+): Op[] {
+  const ids = new Map<D, string>()
   const taken = new Map<string, number>()
   for (const draft of drafts) {
     const base = idOf(draft)
@@ -242,44 +266,39 @@ export function finishOperations(drafts: readonly Draft[], blockOf: Rule): Opera
     taken.set(base, count + 1)
     ids.set(draft, count === 0 ? base : `${base}-${count}`)
   }
-  let numbers: ReadonlyMap<Draft, number> | undefined
-  const numberOf = (draft: Draft): number | undefined => {
+  let numbers: ReadonlyMap<D, number> | undefined
+  const numberOf = (draft: D): number | undefined => {
     numbers ??= new Map(drafts.map((each, index) => [each, index + 1]))
     return numbers.get(draft)
   }
   return drafts.map((draft) => {
-    const { after, kind, reason, message, podMessage, ownMessage, podState, pod, volume, subject, paths, steps } = draft
-    const operation: Partial<Record<keyof Operation, unknown>> = {
-      id: ids.get(draft) as string,
-      kind,
-      reason,
-      message,
-      ...defined({ podMessage, ownMessage, podState, pod, volume }),
-      subject,
-      paths,
-      steps,
-      after: after.length === 0 ? [] : [...new Set(after.flatMap((before) => ids.get(before) ?? []))],
-      ...defined({ blocked: withNumber(blockOf(draft), draft, numberOf) }),
-    }
+    const { after } = draft
+    const fields = draft as AnyDraft<D> & Readonly<Record<string, unknown>>
+    const operation: Record<string, unknown> = { id: ids.get(draft) }
+    for (const key of FIRST) if (fields[key] !== undefined) operation[key] = fields[key]
+    operation.after = after.length === 0 ? [] : [...new Set(after.flatMap((before) => ids.get(before) ?? []))]
+    const blocked = withNumber(blockOf(draft), draft, numberOf)
+    if (blocked !== undefined) operation.blocked = blocked
     // Copying a rest of properties takes several times as long, and a plan may have 100,000 operations.
-    for (const key of Object.keys(draft) as (keyof Draft & keyof Operation)[]) {
-      if (!PLACED.has(key)) operation[key] = draft[key]
-    }
-    return operation as unknown as Operation
+    for (const key of Object.keys(draft)) if (!PLACED.has(key)) operation[key] = fields[key]
+    return operation as Op
   })
 }
 
+/** Properties of an operation that come first, in this order. */
+const FIRST = [
+  ...['kind', 'reason', 'message', 'podMessage', 'ownMessage', 'podState'],
+  ...['node', 'pod', 'pods', 'volume', 'subject', 'paths', 'steps'],
+]
+
 /** Properties of a draft that an operation has in its own place, or not at all. */
-const PLACED: ReadonlySet<string> = new Set<keyof Draft>([
-  ...(['removes', 'after', 'kind', 'reason', 'message', 'podMessage', 'ownMessage', 'podState'] as const),
-  ...(['pod', 'volume', 'subject', 'paths', 'steps', 'blocked'] as const),
-])
+const PLACED: ReadonlySet<string> = new Set([...FIRST, 'removes', 'after', 'blocked'])
 
 /** An operation that waits for a blocked one says which, by its number in the plan. */
-function withNumber(
+function withNumber<D extends AnyDraft<D>>(
   blocked: Obstacle | undefined,
-  { after }: Draft,
-  numberOf: (draft: Draft) => number | undefined,
+  { after }: D,
+  numberOf: (draft: D) => number | undefined,
 ): Obstacle | undefined {
   if (blocked === undefined || causeOf(blocked.code) !== 'follows') return blocked
   const predecessor = after.find((before) => before.blocked !== undefined)
@@ -288,6 +307,10 @@ function withNumber(
 }
 
 function idOf({ kind, pod, volume, paths, attachment }: Draft): string {
-  const about = [kind, pod?.uid, volume?.plugin, volume?.name, volume?.uniqueName, attachment?.uid, paths[0]]
+  return operationId([kind, pod?.uid, volume?.plugin, volume?.name, volume?.uniqueName, attachment?.uid, paths[0]])
+}
+
+/** @param about what the operation is about */
+export function operationId(about: readonly (string | undefined)[]): string {
   return sha256Hex(about.map((part) => part ?? '').join('\0')).slice(0, 12)
 }

@@ -13,13 +13,13 @@ export function isFulfilled({ state, because }: Pick<Outcome, 'state' | 'because
   return state === 'done' || (state === 'skipped' && because === undefined)
 }
 
-export interface ApplyResult {
+export interface ApplyResult<Op = Operation, Made = Plan> {
   /** The plan's id, as in the journal. */
   readonly plan: string
   readonly outcomes: readonly Outcome[]
   /** What a new plan would still do; undefined if the last look failed or was not waited for. */
-  readonly left: readonly Operation[] | undefined
-  readonly after?: Plan
+  readonly left: readonly Op[] | undefined
+  readonly after?: Made
   readonly interrupted: boolean
   /** The safety rule that refused everything; nothing was changed. */
   readonly refused?: NonNullable<Plan['refused']>
@@ -29,10 +29,7 @@ export interface ApplyResult {
 }
 
 /** Of an apply of a cluster. */
-export interface ClusterApplyResult extends Omit<ApplyResult, 'left' | 'after'> {
-  readonly left: readonly ClusterOperation[] | undefined
-  readonly after?: ClusterPlan
-}
+export type ClusterApplyResult = ApplyResult<ClusterOperation, ClusterPlan>
 
 /** What an event says of its operation. */
 export interface EventSubject extends Pick<Operation, 'id' | 'kind' | 'pod'> {
@@ -67,7 +64,7 @@ export function note(message: string, more: Pick<ApplyEvent, 'code' | 'hint'> = 
   return { type: 'note', time: timeNow(), message, ...more }
 }
 
-/** An apply's answer for `-o json` and `yaml`. */
+/** An apply's answer for `-o json` and `yaml`; of a cluster it has `scope` and `cluster` in the place of `node` and `rootDir`. */
 export interface ApplyDocument
   extends Pick<Plan, 'apiVersion' | 'node' | 'rootDir' | 'volctlVersion'>,
     Pick<ApplyResult, 'plan' | 'exit' | 'interrupted' | 'refused' | 'downtime' | 'outcomes'> {
@@ -76,14 +73,4 @@ export interface ApplyDocument
   readonly left?: readonly Operation[]
   readonly waiting?: Plan['waiting']
   readonly problems?: Plan['problems']
-}
-
-/** The same of an apply of a cluster. */
-export interface ClusterApplyDocument
-  extends Pick<ClusterPlan, 'apiVersion' | 'scope' | 'cluster' | 'volctlVersion'>,
-    Pick<ClusterApplyResult, 'plan' | 'exit' | 'interrupted' | 'refused' | 'outcomes'> {
-  readonly kind: 'ApplyResult'
-  readonly left?: readonly ClusterOperation[]
-  readonly waiting?: ClusterPlan['waiting']
-  readonly problems?: ClusterPlan['problems']
 }

@@ -3,9 +3,18 @@ import { sha256Hex } from '../names/volume-names.ts'
 import type { ClusterOperation, ClusterPlan } from './cluster-plan.ts'
 import type { Operation, ReviewedPlan } from './plan.ts'
 
-/** The id of a plan in the journal: the same for its saved file, and for another plan of the same state. */
-export function planId({ scope, node, rootDir, bootID, operations }: ReviewedPlan): string {
-  return sha256Hex(JSON.stringify([scope, node, rootDir, bootID, operations.map(aboutOf)])).slice(0, 12)
+type ReviewedCluster = Pick<ClusterPlan, 'cluster' | 'operations'>
+
+/**
+ * The id of a plan in the journal: the same for its saved file, and for another plan of the same state. Of a cluster's plan it is also
+ * the digest that a person repeats before finalizers are taken off.
+ */
+export function planId(plan: ReviewedPlan | ReviewedCluster): string {
+  const about =
+    'cluster' in plan
+      ? ['cluster', plan.cluster.uid ?? plan.cluster.server, plan.operations.map(aboutClusterOperation)]
+      : [plan.scope, plan.node, plan.rootDir, plan.bootID, plan.operations.map(aboutOf)]
+  return sha256Hex(JSON.stringify(about)).slice(0, 12)
 }
 
 /** Only lists, in a fixed order: a plan may have 100,000 operations, and sorting their fields takes seconds. */
@@ -17,16 +26,6 @@ function aboutOf({ id, kind, pod, volume, paths, steps, after, blocked, attachme
   ]
 }
 
-/**
- * The id of a cluster's plan, as the journal has it, and the digest that a person repeats before finalizers are taken off: the same
- * for its saved file, and for another plan of the same state.
- */
-export function clusterPlanId({ cluster, operations }: Pick<ClusterPlan, 'cluster' | 'operations'>): string {
-  return sha256Hex(
-    JSON.stringify(['cluster', cluster.uid ?? cluster.server, operations.map(aboutClusterOperation)]),
-  ).slice(0, 12)
-}
-
 /** Does it take off finalizers, so that its digest has to be repeated? */
 export function stripsFinalizers({ operations }: Pick<ClusterPlan, 'operations'>): boolean {
   return operations.some(
@@ -36,7 +35,7 @@ export function stripsFinalizers({ operations }: Pick<ClusterPlan, 'operations'>
 
 /** The plan as it is shown: with its digest, where that has to be repeated. */
 export function withDigest({ digest: _, ...plan }: ClusterPlan): ClusterPlan {
-  return { ...plan, ...defined({ digest: stripsFinalizers(plan) ? clusterPlanId(plan) : undefined }) }
+  return { ...plan, ...defined({ digest: stripsFinalizers(plan) ? planId(plan) : undefined }) }
 }
 
 /** Lists, in a fixed order. Of an attachment only what it is, since its version changes with each word of its attacher. */

@@ -1,44 +1,24 @@
 import { counted } from '../lang/count.ts'
 import { defined } from '../lang/defined.ts'
 import type { ClusterPlan } from '../plan/cluster-plan.ts'
-import type {
-  ApplyDocument,
-  ApplyResult,
-  ClusterApplyDocument,
-  ClusterApplyResult,
-  OutcomeState,
-  ResultEvent,
-} from '../plan/events.ts'
+import type { ApplyResult, ClusterApplyResult, OutcomeState, ResultEvent } from '../plan/events.ts'
 import type { ReviewedPlan } from '../plan/plan.ts'
 
-/** An apply's answer for `-o json` and `yaml`. */
-export function applyDocument(plan: ReviewedPlan, result: ApplyResult): ApplyDocument {
+type Where = Pick<ReviewedPlan, 'node' | 'rootDir'> | Pick<ClusterPlan, 'scope' | 'cluster'>
+
+/** An apply's answer for `-o json` and `yaml`. @param plan that was carried out */
+export function applyDocument(
+  plan: Where & { readonly volctlVersion: string },
+  result: ApplyResult | ClusterApplyResult,
+) {
+  const { outcomes, left, after } = result
   return {
-    apiVersion: 'volctl.io/v1',
-    kind: 'ApplyResult',
-    node: plan.node,
-    rootDir: plan.rootDir,
+    ...{ apiVersion: 'volctl.io/v1', kind: 'ApplyResult' },
+    ...('cluster' in plan ? { scope: plan.scope, cluster: plan.cluster } : { node: plan.node, rootDir: plan.rootDir }),
     volctlVersion: plan.volctlVersion,
     ...resultFields(result),
-    outcomes: result.outcomes,
-    ...defined({ left: result.left, waiting: result.after?.waiting, problems: result.after?.problems }),
-  }
-}
-
-/** The same for an apply of a cluster. */
-export function clusterApplyDocument(
-  { cluster, volctlVersion }: Pick<ClusterPlan, 'cluster' | 'volctlVersion'>,
-  result: ClusterApplyResult,
-): ClusterApplyDocument {
-  return {
-    apiVersion: 'volctl.io/v1',
-    kind: 'ApplyResult',
-    scope: 'cluster',
-    cluster,
-    volctlVersion,
-    ...resultFields(result),
-    outcomes: result.outcomes,
-    ...defined({ left: result.left, waiting: result.after?.waiting, problems: result.after?.problems }),
+    outcomes,
+    ...defined({ left, waiting: after?.waiting, problems: after?.problems }),
   }
 }
 

@@ -2,22 +2,19 @@
 import type { Subject } from '../explain/explanation.ts'
 import { terminalSafe } from '../lang/terminal-safe.ts'
 import type { LineAnswer } from '../log-lines/line-explanation.ts'
-import type { ClusterPlan } from '../plan/cluster-plan.ts'
-import type { Operation, Plan, PodRef, VolumeRef } from '../plan/plan.ts'
+import type { ClusterOperation } from '../plan/cluster-plan.ts'
+import type { Operation, PodRef, VolumeRef } from '../plan/plan.ts'
 import { podName } from '../plan/pod-name.ts'
 import type { StatusRow } from '../status/status.ts'
 
+type AnyOperation = Operation | ClusterOperation
+
 /** Pods, volumes and attachments of the operations, blocked ones included, in the order of the plan. */
-export function namesOfPlan({ operations }: Pick<Plan, 'operations'>): string[] {
+export function namesOfPlan({ operations }: { readonly operations: readonly AnyOperation[] }): string[] {
   const uids = new Map<string, Set<string>>()
-  for (const { pod } of operations) if (pod !== undefined) noteUid(uids, pod)
+  for (const each of operations) if ('pod' in each && each.pod !== undefined) noteUid(uids, each.pod)
   const isShared = (pod: PodRef): boolean => (uids.get(podName(pod))?.size ?? 0) > 1
   return operations.map((operation) => subjectOf(operation, isShared))
-}
-
-/** The attachments that would be created or deleted, blocked ones included: `plan --cluster` takes each. */
-export function namesOfClusterPlan({ operations }: Pick<ClusterPlan, 'operations'>): string[] {
-  return operations.map(({ attachment }) => `volumeattachment/${attachment.name}`)
 }
 
 function noteUid(uids: Map<string, Set<string>>, pod: PodRef): void {
@@ -32,8 +29,9 @@ export function namesOfRows(rows: readonly Pick<StatusRow, 'pod' | 'volume' | 'd
   )
 }
 
-function subjectOf({ attachment, pod, volume, paths, basis }: Operation, isShared: (pod: PodRef) => boolean): string {
-  if (attachment !== undefined) return `volumeattachment/${attachment.name}`
+function subjectOf(operation: AnyOperation, isShared: (pod: PodRef) => boolean): string {
+  if (operation.attachment !== undefined) return `volumeattachment/${operation.attachment.name}`
+  const { pod, volume, paths, basis } = operation as Operation
   // Of a deleted pod another may have the name.
   const isListed = basis?.pod?.listed !== false
   if (pod !== undefined) return `pod/${isListed && !isShared(pod) ? podName(pod) : pod.uid}`

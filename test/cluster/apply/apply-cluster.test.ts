@@ -19,7 +19,7 @@ import {
 } from '../../../src/core/model/resources.ts'
 import type { ClusterOperation } from '../../../src/core/plan/cluster-plan.ts'
 import type { Outcome } from '../../../src/core/plan/events.ts'
-import { clusterPlanId } from '../../../src/core/plan/plan-id.ts'
+import { planId } from '../../../src/core/plan/plan-id.ts'
 import { failureOf } from '../../api/connect.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
 import { defaultUsers, loadRole } from '../../helpers/api-server/users.ts'
@@ -385,7 +385,7 @@ describe('finalizers of a driver that is gone', () => {
     await given(left())
     const plan = await planOf(admin(), STRIP)
     expect(plan.operations).toMatchObject([{ steps: [{ op: 'removeFinalizers' }] }])
-    const confirmed = clusterPlanId(plan)
+    const confirmed = planId(plan)
     await api.put({ kind: 'CSIDriver', metadata: { name: OLD.attacher } })
     expect(ends(await apply(admin(), plan, { options: STRIP, confirmed }))).toEqual([['refused', 'Changed']])
     expect(await changes()).toEqual([])
@@ -405,7 +405,7 @@ describe('the rights of deploy/clusterrole-cluster-apply.yaml', () => {
     const plan = await planOf(clientOf(api, 'cluster-apply'), options)
     await api.clearRequests()
     const client = clientOf(api, 'cluster-apply')
-    const applied = await apply(client, plan, { options, confirmed: clusterPlanId(plan) })
+    const applied = await apply(client, plan, { options, confirmed: planId(plan) })
     expect(ends(applied).map(([state]) => state)).toEqual(['done', 'done', 'done'])
     // Everybody who logs in may review himself and read the version.
     const isFree = (path: string): boolean => path.includes('/self') || path === '/version'

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { planCluster, planPart } from '../../../src/core/cluster/pass/plan-cluster.ts'
 import { partOf } from '../../../src/core/cluster/pass/row-part.ts'
-import { clusterPlanId } from '../../../src/core/plan/plan-id.ts'
+import { planId } from '../../../src/core/plan/plan-id.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
 import { startAttacher } from '../../helpers/attacher/start.ts'
 import {
@@ -61,7 +61,7 @@ it('an operation that rests on a driver being gone reads what can show the drive
   const plan = await planOf(clientOf(api), options)
   expect(plan.operations.map(({ reason }) => reason)).toEqual(['DriverRemoved'])
   await api.clearRequests()
-  const { result } = await apply(clientOf(api), plan, { options, confirmed: clusterPlanId(plan) })
+  const { result } = await apply(clientOf(api), plan, { options, confirmed: planId(plan) })
   expect(result.outcomes.map(({ state }) => state)).toEqual(['done'])
   const lists = (await api.requests()).filter(({ method }) => method === 'GET').map(({ path }) => path)
   const count = (path: string): number => lists.filter((each) => each.startsWith(`${path}?`)).length

@@ -17,11 +17,6 @@ import {
 import type { Refusal } from '../../plan/plan.ts'
 import type { AnyOperation, AnyPlan, Run } from './run.ts'
 
-export type Result<Op extends AnyOperation, Made extends AnyPlan<Op>> = Omit<ApplyResult, 'left' | 'after'> & {
-  readonly left: readonly Op[] | undefined
-  readonly after?: Made
-}
-
 /**
  * @param planned the plan that was reviewed
  * @param fresh the plan of the look before the first operation: what is left as long as nothing was changed
@@ -35,7 +30,7 @@ export async function conclude<Op extends AnyOperation, Made extends AnyPlan<Op>
   run: Run<Op>,
   lookAfter: () => Promise<Made | undefined>,
   onEvent: (event: ApplyEvent) => void,
-): Promise<Omit<Result<Op, Made>, 'plan'>> {
+): Promise<Omit<ApplyResult<Op, Made>, 'plan'>> {
   const { stop, changedSomething, isInterrupted: interrupted } = run
   const outcomes = planned.operations.flatMap(({ id }) => run.outcomes.get(id) ?? [])
   if (stop !== undefined && !changedSomething && !interrupted) {
@@ -69,7 +64,7 @@ export function refuseAll<Op extends AnyOperation>(
   { operations }: AnyPlan<Op>,
   refused: Refusal,
   onEvent: (event: ApplyEvent) => void,
-): Result<Op, never> {
+): ApplyResult<Op, never> {
   const { code, message, hint } = refused
   onEvent(note(message, { code, ...defined({ hint }) }))
   const outcomes = operations.map(({ id, kind }) => ({

@@ -82,7 +82,7 @@ export abstract class Run<Op extends AnyOperation> {
     return this.#stop
   }
 
-  protected started(operation: Op): void {
+  started(operation: Op): void {
     this.#begun.set(operation.id, performance.now())
     this.#emit(operationEvent('start', this.subjectOf(operation), operation.message))
   }
@@ -122,7 +122,7 @@ export abstract class Run<Op extends AnyOperation> {
   }
 
   /** Settles as failed, or as what the error says, an operation that has no outcome yet. */
-  protected settleFailed(operation: Op, error: unknown): void {
+  settleFailed(operation: Op, error: unknown): void {
     const { code, message, hint } = explain(error)
     const stuck = error instanceof StepFailed && error.stuck
     this.settle(operation, stateAfter(error), { code, message, ...defined({ hint }) }, stuck)

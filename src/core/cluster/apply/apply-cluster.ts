@@ -16,7 +16,7 @@ import { defined } from '../../lang/defined.ts'
 import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
 import { type ApplyEvent, type ClusterApplyResult, isFulfilled } from '../../plan/events.ts'
 import { insecureApiHint } from '../../plan/insecure-api.ts'
-import { clusterPlanId, stripsFinalizers } from '../../plan/plan-id.ts'
+import { planId, stripsFinalizers } from '../../plan/plan-id.ts'
 import { type Looked as Before, withChangesSince } from '../controller/between-looks.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
 import { planCluster } from '../pass/plan-cluster.ts'
@@ -63,7 +63,7 @@ export async function applyCluster(
   settings: ClusterApplyOptions,
   onEvent: (event: ApplyEvent) => void,
 ): Promise<ClusterApplyResult> {
-  const id = clusterPlanId(plan)
+  const id = planId(plan)
   if (plan.refused !== undefined) return refuseAll(id, plan, plan.refused, onEvent)
   requireConfirmed(id, plan, settings)
   refuseInsecure(client, settings.options)
@@ -197,7 +197,7 @@ async function runAll(operations: readonly ClusterOperation[], run: ClusterRun):
       if (run.outcomes.has(operation.id)) continue
       for (const before of operation.after) await waiting.get(before)
       while (waiting.size >= MOST_WAITING) await Promise.race(waiting.values())
-      if (run.stop !== undefined) run.fail(operation, run.stop)
+      if (run.stop !== undefined) run.settleFailed(operation, run.stop)
       else if (run.isInterrupted) run.settleInterrupted(operation)
       else if (!skipAfterFailure(operation, run)) {
         const { ended } = await runOperation(run, operation)

@@ -4,7 +4,6 @@ import { type ClusterFacts, clusterFacts } from '../context/cluster-context.ts'
 import { changesBetween, lookedAt } from '../controller/between-looks.ts'
 import { controllerState } from '../controller/controller-state.ts'
 import type { ClusterAttachment, ClusterState } from '../model/cluster-state.ts'
-import { withoutRecords } from '../pass/row-part.ts'
 import { newestWrites } from '../read/controller-writes.ts'
 import type { Again, RowReading } from './read-row.ts'
 
@@ -69,7 +68,7 @@ export class ClusterCache {
 
   /** Nothing is run any more. The look at what is left takes as much memory again. */
   forget(): void {
-    this.#state = withoutRecords(this.#state)
+    this.#state = { ...this.#state, nodes: [], pods: [], claims: [], volumes: [], attachments: [] }
   }
 }
 

@@ -100,14 +100,6 @@ export class ClusterRun extends Run<ClusterOperation> {
       throw error
     }
   }
-
-  begin(operation: ClusterOperation): void {
-    this.started(operation)
-  }
-
-  fail(operation: ClusterOperation, error: unknown): void {
-    this.settleFailed(operation, error)
-  }
 }
 
 /**

@@ -5,7 +5,7 @@ import { defined } from '../../lang/defined.ts'
 import { ATTACHMENTS, CSI_DRIVERS, LEASES, NODES } from '../../model/resources.ts'
 import type { ClusterOperation } from '../../plan/cluster-plan.ts'
 import { lastPart, leaseName } from '../context/drivers.ts'
-import { ClusterObjects } from '../model/cluster-objects.ts'
+import { driversOf } from '../model/cluster-objects.ts'
 import type {
   ClusterAttachment,
   ClusterClaim,
@@ -16,7 +16,7 @@ import type {
   ClusterVolume,
   LeaseEvidence,
 } from '../model/cluster-state.ts'
-import { claimsOf, Names, needsOf, withoutRecords } from '../pass/row-part.ts'
+import { claimsOf, Names, needsOf } from '../pass/row-part.ts'
 import { ControllerWrites } from '../read/controller-writes.ts'
 import { CONTROLLER_LEASE } from '../read/read-cluster.ts'
 import { type Reading, readList, readObject } from '../read/read-list.ts'
@@ -174,7 +174,7 @@ export function sourceOf(client: KubeClient, state: ClusterState): RowSource {
   const clock = new ServerClock(client)
   const writes = new ControllerWrites(state.controller.writes?.map(({ manager }) => manager))
   const reading: Reading = { client, writes }
-  const { lookup } = new ClusterObjects(withoutRecords(state))
+  const { lookup } = driversOf(state)
   const noted = <T>(records: T): T => {
     clock.note()
     return records

@@ -23,7 +23,7 @@ import type { ClusterRun } from './cluster-run.ts'
 
 /** @returns once it is changed or refused; `ended`: its outcome is known, after the attacher's part */
 export async function runOperation(run: ClusterRun, planned: ClusterOperation): Promise<{ ended: Promise<void> }> {
-  run.begin(planned)
+  run.started(planned)
   try {
     await run.keepLock()
     const operation = await run.requireSame(planned)
@@ -34,7 +34,7 @@ export async function runOperation(run: ClusterRun, planned: ClusterOperation): 
     else await remove(run, operation)
     return { ended: finish(run, operation) }
   } catch (error) {
-    run.fail(planned, error)
+    run.settleFailed(planned, error)
     return { ended: Promise.resolve() }
   }
 }
@@ -49,7 +49,7 @@ async function finish(run: ClusterRun, operation: ClusterOperation): Promise<voi
     else await waitUntilGone(run, operation)
     run.settle(operation, 'done', { message: operation.message })
   } catch (error) {
-    run.fail(operation, error)
+    run.settleFailed(operation, error)
   }
 }
 

@@ -6,9 +6,10 @@ import { count } from '../../lang/count.ts'
 import { defined } from '../../lang/defined.ts'
 import { attachmentName, CSI_PLUGIN } from '../../names/volume-names.ts'
 import type { ClusterBlocked, NewAttachment } from '../../plan/cluster-plan.ts'
+import type { Wait } from '../../plan/draft.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { type ClusterContext, isControllerAlive, lookAtController, nodeOf } from '../context/cluster-context.ts'
-import { blockedBy, type ClusterDraft, type ClusterFindings, type ClusterWait, podRef } from '../context/findings.ts'
+import { blockedBy, type ClusterDraft, type ClusterFindings, podRef } from '../context/findings.ts'
 import {
   credentialFor,
   describePod,
@@ -67,7 +68,7 @@ function mayAttach(
   context: ClusterContext,
   findings: ClusterFindings,
   attachable: Attachable,
-): ClusterWait | { readonly after: readonly ClusterDraft[] } | undefined {
+): Wait | { readonly after: readonly ClusterDraft[] } | undefined {
   const { want, driver, name } = attachable
   if (context.objects.attachment(name).state !== 'Absent') return whoseTurn(context, attachable)
   const elsewhere = whereElse(context, findings, want)
@@ -104,7 +105,7 @@ function waitForStatus(context: ClusterContext, findings: ClusterFindings, want:
 }
 
 /** An attachment that is there: its attacher has to attach, or to end its deletion first. */
-function whoseTurn({ objects }: ClusterContext, { name }: Attachable): ClusterWait | undefined {
+function whoseTurn({ objects }: ClusterContext, { name }: Attachable): Wait | undefined {
   const found = objects.attachment(name)
   // What is in the list twice is reported.
   if (found.state !== 'Found') return undefined
@@ -120,7 +121,7 @@ function whoseTurn({ objects }: ClusterContext, { name }: Attachable): ClusterWa
 }
 
 /** What the node lacks. An attachment to a node that cannot use it helps nobody. */
-function whyNotYet(context: ClusterContext, node: ClusterNode, driver: string): ClusterWait | undefined {
+function whyNotYet(context: ClusterContext, node: ClusterNode, driver: string): Wait | undefined {
   const { name, outOfService, deletedAt, csi } = node
   const readiness = readinessOf(context, node)
   const { ready } = readiness
@@ -154,6 +155,7 @@ function draftOf(
   return {
     ...{ kind: 'AttachVolume', reason: 'WantedNotAttached', rule: 'R745', ...aboutOf(want) },
     message: `${podsText(want)} on node ${node.name} ${want.pods.length === 1 ? 'wants' : 'want'} the volume, and no VolumeAttachment asks for it`,
+    paths: [],
     steps: [{ op: 'createVolumeAttachment', target: `volumeattachments/${name}` }],
     after,
     ...defined({ blocked }),
@@ -230,7 +232,7 @@ export type Elsewhere =
   | { readonly state: 'free'; readonly after: readonly ClusterDraft[] }
   /** Pods of several nodes want it: none gets it, and all are named. */
   | { readonly state: 'contested' }
-  | { readonly state: 'waits'; readonly wait: ClusterWait }
+  | { readonly state: 'waits'; readonly wait: Wait }
 
 export function whereElse(context: ClusterContext, findings: ClusterFindings, { volume, node }: Want): Elsewhere {
   if (!volume.exclusive) return { state: 'free', after: [] }
@@ -255,7 +257,7 @@ export function whereElse(context: ClusterContext, findings: ClusterFindings, { 
 
 /** Each may be this volume, and only a hash for each pair of both would show that. */
 const MOST_UNIDENTIFIED = 1000
-const TOO_MANY_UNKNOWN: ClusterWait = {
+const TOO_MANY_UNKNOWN: Wait = {
   code: 'DetachFirst',
   message: `more than ${MOST_UNIDENTIFIED} VolumeAttachments of its driver are of unknown volumes, and one of those may be this volume`,
   hint: 'Detach those first: volctl plan --cluster --only detach',

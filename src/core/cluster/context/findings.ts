@@ -1,10 +1,8 @@
 /** Operations of a cluster's plan in the making: drafts are linked by reference, and ids come last. */
 
-import type { BlockCode, ProblemCode, WaitingCode } from '../../codes/codes.ts'
+import type { BlockCode, ProblemCode } from '../../codes/codes.ts'
 import { append } from '../../lang/append.ts'
 import { defined } from '../../lang/defined.ts'
-import { sha256Hex } from '../../names/volume-names.ts'
-import type { CauseOf } from '../../plan/cause.ts'
 import type {
   ClusterAbout,
   ClusterBlocked,
@@ -14,20 +12,14 @@ import type {
   ClusterVolumeRef,
   ClusterWaiting,
 } from '../../plan/cluster-plan.ts'
-import type { PodRef, Severity } from '../../plan/plan.ts'
+import { AnyFindings, operationId, operationsOf, type Wait } from '../../plan/draft.ts'
+import type { PodRef } from '../../plan/plan.ts'
 import type { ClusterSubject } from '../../plan/subject.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'
 
-export interface ClusterDraft extends Omit<ClusterOperation, 'id' | 'after' | 'paths' | 'subject'> {
+export interface ClusterDraft extends Omit<ClusterOperation, 'id' | 'after' | 'subject'> {
   readonly subject: ClusterSubject
   readonly after: readonly ClusterDraft[]
-}
-
-export interface ClusterWait {
-  readonly code: WaitingCode
-  readonly message: string
-  readonly hint?: string
-  readonly until?: string
 }
 
 /** Whose a problem is, and what it names. */
@@ -50,11 +42,7 @@ export function ofPod(pod: ClusterPod): About {
   }
 }
 
-export class ClusterFindings {
-  readonly operations: ClusterDraft[] = []
-  readonly waiting: ClusterWaiting[] = []
-  readonly problems: ClusterProblem[] = []
-  complete = true
+export class ClusterFindings extends AnyFindings<ClusterDraft, ClusterWaiting, ClusterProblem> {
   readonly #detaches = new Map<string, ClusterDraft[]>()
 
   add(draft: ClusterDraft): ClusterDraft {
@@ -71,7 +59,7 @@ export class ClusterFindings {
 
   wait(
     kind: ClusterOperationKind,
-    wait: ClusterWait,
+    wait: Wait,
     rule: string,
     about: Pick<ClusterWaiting, 'node' | 'pods'> & {
       readonly subject: ClusterSubject
@@ -80,18 +68,6 @@ export class ClusterFindings {
     },
   ): void {
     this.waiting.push({ kind, ...wait, ...about, rule })
-  }
-
-  /** @param of where its cause is another thing than what it is about */
-  problem(
-    severity: Severity,
-    code: ProblemCode,
-    message: string,
-    { subject, ...about }: About,
-    hint?: string,
-    of?: CauseOf,
-  ): void {
-    this.problems.push({ severity, code, message, ...defined({ hint, of }), about, subject })
   }
 
   /** Something that may matter is not known. */
@@ -109,34 +85,14 @@ export function podRef({ namespace, name, uid }: ClusterPod): PodRef {
   return { namespace, name, uid }
 }
 
-/**
- * Drafts become operations; the ids are made from what an operation is about, so they are the same for the same state. An
- * operation after one that is blocked is blocked, too (S26). Each comes after its predecessors.
- */
 export function finishOperations(drafts: readonly ClusterDraft[]): ClusterOperation[] {
-  const numbers = new Map(drafts.map((draft, index) => [draft, index + 1]))
-  const ids = new Map(drafts.map((draft) => [draft, idOf(draft)]))
-  const isBlocked = new Set<ClusterDraft>()
-  return drafts.map((draft) => {
-    const { after, blocked: own, kind, reason, message, node, pods, volume, steps, ...rest } = draft
-    const before = after.find((each) => isBlocked.has(each))
-    const blocked = own ?? (before && predecessorBlocked(numbers.get(before)))
-    if (blocked !== undefined) isBlocked.add(draft)
-    return {
-      ...{ id: ids.get(draft) as string, kind, reason, message, node, pods, volume },
-      ...{ paths: [], steps, after: after.flatMap((each) => ids.get(each) ?? []) },
-      ...defined({ blocked }),
-      ...rest,
-    }
-  })
+  return operationsOf<ClusterDraft, ClusterOperation>(drafts, blockOf, ({ kind, node, volume, attachment }) =>
+    operationId([kind, node, volume.uniqueName ?? volume.name, attachment.name, attachment.uid]),
+  )
 }
 
-function predecessorBlocked(number: number | undefined): ClusterBlocked {
-  const hint = number === undefined ? undefined : `Resolve operation ${number} first.`
-  return blockedBy('Predecessor', 'the detach that has to come first is blocked', hint)
-}
-
-function idOf({ kind, node, volume, attachment }: ClusterDraft): string {
-  const about = [kind, node, volume.uniqueName ?? volume.name, attachment.name, attachment.uid ?? '']
-  return sha256Hex(about.join('\0')).slice(0, 12)
+/** An operation after one that is blocked is blocked, too (S26). */
+function blockOf({ blocked, after }: ClusterDraft): ClusterBlocked | undefined {
+  const isBehind = after.some((before) => before.blocked !== undefined)
+  return blocked ?? (isBehind ? blockedBy('Predecessor', 'the detach that has to come first is blocked') : undefined)
 }

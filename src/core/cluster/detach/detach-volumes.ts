@@ -63,7 +63,7 @@ function detachVolume(context: ClusterContext, findings: ClusterFindings, attach
   findings.add({
     kind: 'DetachVolume',
     ...defined({ ...decision, makeSure: decision.makeSure, controllerWould: decision.controllerWould }),
-    ...{ node: object.node, pods, volume, subject, steps, after: [] },
+    ...{ node: object.node, pods, volume, subject, paths: [], steps, after: [] },
     ...defined({ blocked: blocked ?? obstacleTo(context, attached) ?? forbidden(context, steps) }),
     evidence: [
       ...evidence,

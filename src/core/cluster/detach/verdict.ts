@@ -4,16 +4,17 @@ import type { Reason } from '../../codes/codes.ts'
 import { defined } from '../../lang/defined.ts'
 import { parseCsiUniqueName } from '../../names/volume-names.ts'
 import type { ClusterBlocked, DetachException, Evidence } from '../../plan/cluster-plan.ts'
+import type { Wait } from '../../plan/draft.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { Attached } from '../actual/actual-attachments.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import { isDriverGone } from '../context/drivers.ts'
-import { blockedBy, type ClusterWait } from '../context/findings.ts'
+import { blockedBy } from '../context/findings.ts'
 import { deletePod, planNodeGone } from '../context/kubectl.ts'
 import type { ClusterAttachment } from '../model/cluster-state.ts'
 
 /** It waits, or it is an operation. */
-export type Verdict = { readonly wait: ClusterWait; readonly rule: string } | Decision
+export type Verdict = { readonly wait: Wait; readonly rule: string } | Decision
 
 export interface Decision {
   readonly reason: Reason
@@ -29,13 +30,7 @@ export interface Decision {
 /** R735: the clock of the controller starts when it first sees a volume unwanted, and not when the node falls silent. */
 export const LATEST = 'at the latest six minutes after it first saw that no pod wants the volume there'
 
-export function waitFor(
-  code: ClusterWait['code'],
-  rule: string,
-  message: string,
-  hint?: string,
-  until?: string,
-): Verdict {
+export function waitFor(code: Wait['code'], rule: string, message: string, hint?: string, until?: string): Verdict {
   return { wait: { code, message, ...defined({ hint, until }) }, rule }
 }
 

@@ -23,9 +23,19 @@ export interface Duplicate {
   readonly name: string
 }
 
+type Sources = Pick<
+  ClusterState,
+  'nodes' | 'pods' | 'claims' | 'volumes' | 'attachments' | 'drivers' | 'lists' | 'errors'
+>
+
+/** Its drivers alone, by which volumes are named. */
+export function driversOf({ drivers, lists, errors }: Pick<Sources, 'drivers' | 'lists' | 'errors'>): ClusterObjects {
+  return new ClusterObjects({ nodes: [], pods: [], claims: [], volumes: [], attachments: [], drivers, lists, errors })
+}
+
 export class ClusterObjects {
   readonly duplicates: readonly Duplicate[]
-  readonly #state: ClusterState
+  readonly #state: Sources
   readonly #nodes: Index<ClusterNode>
   readonly #claims: Index<ClusterClaim>
   readonly #volumes: Index<ClusterVolume>
@@ -34,7 +44,7 @@ export class ClusterObjects {
   /** Pods are looked for by nothing else. */
   readonly #podsTwice: ReadonlySet<string>
 
-  constructor(state: ClusterState) {
+  constructor(state: Sources) {
     this.#state = state
     this.#nodes = new Index(this, 'nodes', state.nodes)
     this.#claims = new Index(this, 'persistentvolumeclaims', state.claims)

@@ -6,7 +6,7 @@
  * The part is whole nodes, each with all that its pods and attachments name:
  * - a detach: its node, with the pods there and what their claims lead to; and which other nodes have the volume;
  * - an attach: the same of every node that has the volume, may have it, or has a pod with it, if only one node may have it (R740);
- * - where the node has a limit, the same for every other volume that its pods lack, since each of them may take the room (N67);
+ * - the same for every other volume that its pods lack, since each of them may take the room where the node has a limit (N67);
  * - --pod, --namespace: the attach that a detach makes room for, which is on one of these nodes; and all pods of the given names.
  */
 
@@ -16,7 +16,7 @@ import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../../names/v
 import type { ClusterOperation, ClusterOptions } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { resolvePodVolume } from '../desired/pod-volume.ts'
-import { ClusterObjects } from '../model/cluster-objects.ts'
+import { driversOf } from '../model/cluster-objects.ts'
 import type { ClusterAttachment, ClusterPod, ClusterState } from '../model/cluster-state.ts'
 import { isExclusive, type KnownVolume } from '../model/known-volume.ts'
 
@@ -53,7 +53,7 @@ export function partOf(
   { kind, node, volume: { uniqueName }, attachment }: ClusterOperation,
   options: Pick<ClusterOptions, 'pods'>,
 ): ClusterState {
-  const lacked = kind === 'AttachVolume' && hasLimit(state, node) ? lackedOn(state, node) : []
+  const lacked = kind === 'AttachVolume' ? lackedOn(state, node) : []
   const volumes = new Set([...given(uniqueName), ...lacked.map((each) => each.uniqueName)])
   const names = new Set([attachment.name, ...lacked.map((each) => each.attachment)])
   return gathered(state, new Set([node, ...nodesOf(state, volumes)]), names, options.pods ?? [])
@@ -119,7 +119,7 @@ function podsWith(state: ClusterState, uniqueNames: ReadonlySet<string>): readon
     ...state.claims.filter(({ volumeName = '' }) => names.has(volumeName)),
     ...volumes.flatMap(({ claim }) => given(claim)),
   ])
-  const objects = new ClusterObjects(withoutRecords(state))
+  const objects = driversOf(state)
   return state.pods.filter((pod) =>
     pod.volumes.some((volume) => {
       if ('claim' in volume) return claims.has({ namespace: pod.namespace, name: volume.claim })
@@ -131,17 +131,6 @@ function podsWith(state: ClusterState, uniqueNames: ReadonlySet<string>): readon
 }
 
 const NONE: ReadonlyMap<string, KnownVolume> = new Map()
-
-/** The same cluster without what grows with it: its drivers, and what is one for all of it. */
-export function withoutRecords(state: ClusterState): ClusterState {
-  return { ...state, nodes: [], pods: [], claims: [], volumes: [], attachments: [] }
-}
-
-function hasLimit({ nodes }: ClusterState, node: string): boolean {
-  return nodes.some(
-    ({ name, csi }) => name === node && csi.state === 'known' && csi.drivers.some(({ limit }) => limit !== undefined),
-  )
-}
 
 /** Volumes of the node's pods that have no attachment there. */
 function lackedOn(

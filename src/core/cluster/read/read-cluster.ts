@@ -7,12 +7,10 @@ import { ApiError, unlessRefused } from '../../api/api-error.ts'
 import type { KubeClient } from '../../api/kube-client.ts'
 import type { WalkLimits } from '../../api/list-pages.ts'
 import { getObject } from '../../api/received-objects.ts'
-import { reduced } from '../../api/reduce-object.ts'
 import { serverVersion as askVersion } from '../../api/server-version.ts'
-import { apiLookup } from '../../desired/api-lookup.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { defined } from '../../lang/defined.ts'
-import type { ApiObject, CsiDriver, Lease } from '../../model/objects.ts'
+import type { ApiObject, Lease } from '../../model/objects.ts'
 import {
   ATTACHMENTS,
   CSI_DRIVERS,
@@ -22,8 +20,8 @@ import {
   type Resource,
   type ResourcePath,
 } from '../../model/resources.ts'
-import type { ApiReadError, ApiSnapshot } from '../../model/snapshot.ts'
-import type { SpecContext } from '../../plugins/plugin.ts'
+import type { ApiReadError } from '../../model/snapshot.ts'
+import { driversOf } from '../model/cluster-objects.ts'
 import type {
   ClusterAttachment,
   ClusterNode,
@@ -92,7 +90,7 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterS
       reader.list(ATTACHMENTS, attachmentRecord),
       reader.list(NODES, nodeRecord),
       reader.list(CLUSTER_CSI_NODES, (each) => [each.metadata.name, csiRecord(each)] as const),
-      reader.list(CSI_DRIVERS, (driver) => reduced(driver)),
+      reader.list(CSI_DRIVERS, driverRecord),
       reader.leases(),
       controllerLeaseOf(client, signal),
       rightsOf(client, signal),
@@ -101,10 +99,10 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterS
     ] as const)
   const pods = await reader.list(CLUSTER_PODS, podRecord)
   reader.requireOneOf('volumeattachments', 'nodes', 'pods')
-  const context = namingContext(drivers.records, reader)
+  const { lookup } = driversOf({ drivers: drivers.records, lists: reader.sight, errors: reader.errors })
   const [claims, volumes] = await reader.together([
     reader.list(CLUSTER_CLAIMS, claimRecord),
-    reader.list(CLUSTER_VOLUMES, (each) => volumeRecord(each, context)),
+    reader.list(CLUSTER_VOLUMES, (each) => volumeRecord(each, { podUid: '', lookup, node: null })),
   ] as const)
   const attached = await reader.stillThere(attachments, volumes)
   const controller = await atEnd(client, controllerLease, signal)
@@ -128,7 +126,7 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterS
     claims: claims.records,
     volumes: volumes.records,
     attachments: attached,
-    drivers: drivers.records.map(driverRecord),
+    drivers: drivers.records,
     attachers: leases.attachers,
     ...lostNodes(nodes, leases.nodes),
   }
@@ -284,25 +282,6 @@ async function userOf(client: KubeClient, signal: AbortSignal | undefined): Prom
     if (error instanceof ApiError && error.status !== 0 && error.status !== 401) return undefined
     throw error
   }
-}
-
-/** What naming a PersistentVolume needs: the CSIDrivers, or that they are not known (R012, C35). */
-function namingContext(drivers: readonly CsiDriver[], { errors }: ClusterReader): SpecContext {
-  const api: ApiSnapshot = {
-    server: '',
-    credential: 'admin',
-    node: null,
-    pods: [],
-    persistentVolumeClaims: [],
-    persistentVolumes: [],
-    volumeAttachments: [],
-    csiDrivers: drivers,
-    csiNode: null,
-    configMaps: [],
-    secrets: [],
-    errors: errors.filter(({ resource }) => resource === CSI_DRIVERS.plural),
-  }
-  return { podUid: '', lookup: apiLookup(api), node: null }
 }
 
 function joined(
