@@ -3,6 +3,7 @@ import { readFailures } from '../desired/read-failures.ts'
 import { VolctlError } from '../errors/errors.ts'
 import type { Explained } from '../explain/explain.ts'
 import type { Explanation, Place, VolumeView } from '../explain/explanation.ts'
+import { AmbiguousThing } from '../explain/match-name.ts'
 import { shellWord, volctl } from '../lang/command.ts'
 import { count } from '../lang/count.ts'
 import { defined } from '../lang/defined.ts'
@@ -170,7 +171,7 @@ function resolveName(line: LineName, node: AskedNode, there: string | undefined)
       return { view: { kind, name, found: true, says: verdict.message, ask, subject, verdict }, explained }
     } catch (error) {
       if (!(error instanceof VolctlError)) throw error
-      if (error.code === 'AmbiguousName')
+      if (error instanceof AmbiguousThing)
         ambiguous = `is ambiguous here: ${volctl('explain', ask)} lists what has this name`
     }
   }
