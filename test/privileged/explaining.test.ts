@@ -178,7 +178,7 @@ describeUnless(noRoot, 'explaining for real', () => {
         verdict: { state: 'problem', code: 'PodGoneButRunning' },
         pods: [{ class: 'Frozen', signsOfLife: ['processes in its cgroup'] }],
       })
-      expect(runs.summary.causes?.[0]?.remedy[0]).toMatch(/^Stop the pod .*, then plan again: crictl pods /)
+      expect(runs.summary.causes?.[0]?.remedy.join(' ')).toMatch(/^Stop the pod .*, then plan again: crictl pods /)
     } finally {
       for (const pid of claimed) sh('umount', `/proc/${pid}/cgroup`)
     }

@@ -123,13 +123,16 @@ const moved = () => [...node('here'), ...claimed('data'), pod('web-0', 'here', '
 describe('detach elsewhere, then attach', () => {
   it('waits until the attachment is really gone, creates the exact object, and leaves nothing to do', async () => {
     await given(...moved())
-    await using _ = await startAttacher(api, { driver: DRIVER, delayMs: 150 })
+    let isSaid = false
+    await using _ = await startAttacher(api, { driver: DRIVER, when: () => isSaid })
     const plan = await planOf(admin(), GONE)
     expect(plan.operations.map(({ kind, blocked }) => [kind, blocked])).toEqual([
       ['DetachVolume', undefined],
       ['AttachVolume', undefined],
     ])
-    const applied = await apply(admin(), plan, { options: GONE })
+    const applied = await apply(admin(), plan, { options: GONE }, ({ message }) => {
+      isSaid ||= message?.includes('waiting for the external attacher') === true
+    })
     expect(ends(applied)).toEqual([
       ['done', undefined],
       ['done', undefined],
@@ -258,7 +261,8 @@ describe('failures of the API', () => {
 
   it('a server that goes away after the DELETE: waited for', async () => {
     await given(...moved())
-    await using _ = await startAttacher(api, { driver: DRIVER, delayMs: 100 })
+    let isSaid = false
+    await using _ = await startAttacher(api, { driver: DRIVER, when: () => isSaid })
     const plan = await planOf(admin(), GONE)
     let isFirst = true
     const late = changing(admin(), async (method, _path, send) => {
@@ -270,7 +274,9 @@ describe('failures of the API', () => {
         await api.setFaults({ method: 'GET', path, skip: 1, times: 4, action: { type: 'status', status: 403 } })
       return answer
     })
-    const applied = await apply(late, plan, { options: GONE })
+    const applied = await apply(late, plan, { options: GONE }, ({ message }) => {
+      isSaid ||= message?.includes('could not be read') === true
+    })
     expect(ends(applied).map(([state]) => state)).toEqual(['done', 'done'])
     expect(messages(applied)).toContain('the change was made; what became of it could not be read')
   })

@@ -25,11 +25,11 @@ it('a controller that is frozen right before a change, and goes on in mid-apply:
 
 it('an attacher that is killed in mid-detach, and another that takes its place: the apply goes on', async () => {
   await using cluster = await LiveCluster.start(moved(), 'own')
-  const slow = await startAttacher(cluster.api, { driver: DRIVER, delayMs: 600_000 })
+  const slow = await startAttacher(cluster.api, { driver: DRIVER, when: () => false })
   const apply = cluster.begin(...GONE)
   await expect.poll(() => cluster.attachments()).toEqual(['pv-data@gone!'])
   await slow[Symbol.asyncDispose]()
-  await using _ = await startAttacher(cluster.api, { driver: DRIVER, delayMs: 50 })
+  await using _ = await startAttacher(cluster.api, { driver: DRIVER })
   expect(await apply.ended).toMatchObject({ status: 0, ends: [`done ${DETACH}`, `done ${ATTACH}`] })
   expect(await cluster.attachments()).toEqual(['pv-data@here'])
 })

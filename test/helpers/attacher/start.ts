@@ -9,31 +9,28 @@ import type { TestApiServer } from '../api-server/start.ts'
 
 export interface AttacherOptions {
   readonly driver: string
-  readonly delayMs?: number
+  /** Nothing is attached or detached before this is true. */
+  readonly when?: () => boolean
   readonly attachError?: string
   readonly detachError?: string
 }
 
 /**
- * A CSI driver's external attacher, as far as the API sees it: puts its finalizer on, attaches after a while, takes the finalizer off
+ * A CSI driver's external attacher, as far as the API sees it: puts its finalizer on, attaches, takes the finalizer off
  * once an attachment is deleted, or reports errors.
  */
 export async function startAttacher(api: TestApiServer, options: AttacherOptions): Promise<AsyncDisposable> {
-  const { driver, delayMs = 0, attachError = '', detachError = '' } = options
+  const { driver, when = () => true, attachError = '', detachError = '' } = options
   const client = createKubeClient(discoverKubeConfig({ kubeconfig: api.kubeconfig('admin') }))
   const finalizer = `external-attacher/${driver.replaceAll('.', '-')}`
-  /** When each was first seen as it is. */
-  const seen = new Map<string, number>()
 
   const attend = async ({ metadata, status }: VolumeAttachment): Promise<unknown> => {
     const isGoing = metadata.deletionTimestamp != null
     if (!isGoing && status?.attached === true) return
     const path = objectPath(ATTACHMENTS, { name: metadata.name })
-    const key = `${metadata.uid} ${isGoing}`
-    if (!seen.has(key)) seen.set(key, performance.now())
     if (!isGoing && !metadata.finalizers?.includes(finalizer))
       return client.mergePatch(path, { metadata: { finalizers: [finalizer] } })
-    if (performance.now() - (seen.get(key) ?? 0) < delayMs) return
+    if (!when()) return
     const message = isGoing ? detachError : attachError
     const field = isGoing ? 'detachError' : 'attachError'
     if (message === '' && isGoing) return client.mergePatch(path, { metadata: { finalizers: null } })
