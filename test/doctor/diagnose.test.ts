@@ -56,6 +56,7 @@ interface Case {
   readonly is: readonly string[]
   readonly says: string
   readonly next?: string
+  /** Absent: both. */
   readonly works?: { readonly plan: boolean; readonly apply: boolean }
 }
 
@@ -106,14 +107,12 @@ const CASES: readonly Case[] = [
     is: ['PlanRights warning', 'ApplyRights warning'],
     says: 'may not read secrets, csidrivers: the plan says what is not known\nmay not delete volumeattachments: DetachVolume is blocked',
     next: 'Bind the ClusterRole in deploy/clusterrole-apply.yaml to kubernetes-admin',
-    works: BOTH,
   },
   {
     name: 'nobody says what the credential may do',
     given: { state: withApi(() => ({ mayDeleteVolumeAttachments: undefined, clockSkewMs: undefined })) },
     is: ['ApplyRights unknown', 'Clock unknown'],
     says: 'did not say whether this credential may delete',
-    works: BOTH,
   },
   {
     name: 'a list of pods that was refused',
@@ -189,7 +188,6 @@ const CASES: readonly Case[] = [
     is: ['KubeletState warning'],
     says: 'k3s.service, v1.36.2, down, but may come back',
     next: 'systemctl stop k3s.service',
-    works: BOTH,
   },
   {
     name: 'S9: a runtime that does not answer',
@@ -199,35 +197,30 @@ const CASES: readonly Case[] = [
     is: ['Runtime failed'],
     says: 'did not answer (ENOENT)',
     next: '--runtime-endpoint',
-    works: BOTH,
   },
   {
     name: 'S9: the wrong runtime',
     given: { state: healthy(() => ({ runtime: { source: 'cri', endpoint: 'unix:///r', pods: [] } })) },
     is: ['Runtime failed'],
     says: 'lists none of the pods that are known to run on this node (1)',
-    works: BOTH,
   },
   {
     name: 'a driver that is dead, and needed',
     given: { state: withDriver([{ ...answering, registered: false, error: 'nobody answers' }]) },
     is: ['CsiDriver failed'],
     says: 'nobody answers, though its CSINode has the driver; volumes of disk.test can be neither',
-    works: BOTH,
   },
   {
     name: 'a driver that has left its socket behind, and is needed',
     given: { state: withDriver([{ path: answering.path, registered: false, error: 'nobody listens' }]) },
     is: ['CsiDriver failed'],
     says: 'plugins_registry/disk.test-reg.sock: nobody listens, though its CSINode has the driver; volumes of disk.test',
-    works: BOTH,
   },
   {
     name: 'a driver that is needed and nowhere',
     given: { state: withDriver([], false) },
     is: ['CsiDriver failed'],
     says: 'no socket of it is on this node; volumes of disk.test',
-    works: BOTH,
   },
   {
     name: 'a driver that the kubelet does not know',
@@ -235,7 +228,6 @@ const CASES: readonly Case[] = [
     is: ['CsiDriver warning'],
     says: 'the CSINode of this node does not list the driver',
     next: 'node-driver-registrar',
-    works: BOTH,
   },
   {
     name: 'a socket with nobody behind it',
@@ -244,7 +236,6 @@ const CASES: readonly Case[] = [
     },
     is: ['CsiSocket warning'],
     says: 'ECONNREFUSED',
-    works: BOTH,
   },
   {
     name: 'S33: a file that somebody else could have written, and the kubelet obeys',
@@ -262,19 +253,19 @@ const CASES: readonly Case[] = [
     given: { state: withApi(() => ({ clockSkewMs: -3_600_000 })) },
     is: ['Clock warning'],
     says: "1h ahead of the API server's clock",
-    works: BOTH,
   },
 ]
 
 describe('what is wrong, with a next step where a person can do something', () => {
-  it.each(CASES)('$name', ({ given, is, says, next, works }) => {
+  it.each(CASES)('$name', ({ given, is, says, next, works = BOTH }) => {
     const doctor = doctorOf(given)
     expect(open(doctor)).toEqual(is)
     expect(doctor.checks.map(({ message }) => message).join('\n')).toContain(says)
     if (next !== undefined) expect(doctor.checks.map((each) => each.next ?? '').join('\n')).toContain(next)
     expect(doctor.works).toEqual(works)
     for (const { id, state, next: step } of doctor.checks)
-      if (state === 'failed' || state === 'warning') expect(step, id).toMatch(/^[A-Z].+(?:\.|: (?:sudo )?volctl .+)$/)
+      if (state === 'failed' || state === 'warning')
+        expect(step, id).toMatch(/^[A-Z].+(?:\.|: (?:sudo |)(?:volctl|kubectl) .+)$/)
   })
 })
 

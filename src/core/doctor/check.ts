@@ -1,5 +1,4 @@
 /** The answer of `volctl doctor`, as data: checks, and whether volctl can work. */
-import { defined } from '../lang/defined.ts'
 
 /** The worst first. */
 export const CHECK_STATES = ['failed', 'unknown', 'warning', 'ok'] as const
@@ -26,10 +25,8 @@ export const CHECKS = {
 
 export type CheckId = keyof typeof CHECKS
 
-/** What a check found; `check` gives it a name. */
-export interface Finding {
-  readonly state: CheckState
-  readonly message: string
+/** What was found beside the state and its message. */
+export interface Advice {
   /** What to do. */
   readonly next?: string
   /** What cannot work meanwhile; without plan there is no apply either. */
@@ -38,29 +35,11 @@ export interface Finding {
   readonly about?: string
 }
 
-export interface Check extends Finding {
+export interface Check extends Advice {
   readonly id: CheckId
   readonly title: string
-}
-
-export function ok(message: string): Finding {
-  return { state: 'ok', message }
-}
-
-export function unknown(message: string, next?: string): Finding {
-  return { state: 'unknown', message, ...defined({ next }) }
-}
-
-export function warning(message: string, next: string, prevents?: Check['prevents']): Finding {
-  return { state: 'warning', message, next, ...defined({ prevents }) }
-}
-
-export function failed(message: string, next: string, prevents?: Check['prevents']): Finding {
-  return { state: 'failed', message, next, ...defined({ prevents }) }
-}
-
-export function check(id: CheckId, finding: Finding): Check {
-  return { id, title: CHECKS[id], ...finding }
+  readonly state: CheckState
+  readonly message: string
 }
 
 export interface Doctor {

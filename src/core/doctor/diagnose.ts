@@ -3,27 +3,16 @@ import { compareText } from '../lang/compare-text.ts'
 import { count } from '../lang/count.ts'
 import { defined } from '../lang/defined.ts'
 import { formatDuration } from '../lang/duration.ts'
-import type { ApiSnapshot, CsiSocket, NodeSnapshot } from '../model/snapshot.ts'
+import type { ApiSnapshot, NodeSnapshot } from '../model/snapshot.ts'
 import { NODE_USER } from '../names/volume-names.ts'
 import { insecureApiHint } from '../plan/insecure-api.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
 import { missingText } from '../processes/capabilities.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { howToStop } from '../reconcile/context/kubelet-unit.ts'
-import { isOf, isSilent } from '../reconcile/drivers/why-no-driver.ts'
+import { bringDriverBack, isOf, isSilent } from '../reconcile/drivers/why-no-driver.ts'
 import { decideNode } from '../reconcile/plan-node.ts'
-import {
-  CHECK_STATES,
-  type Check,
-  type CheckState,
-  check,
-  type Doctor,
-  type Finding,
-  failed,
-  ok,
-  unknown,
-  warning,
-} from './check.ts'
+import { type Advice, CHECK_STATES, CHECKS, type Check, type CheckId, type CheckState, type Doctor } from './check.ts'
 import type { DoctorLook, Failure } from './doctor-look.ts'
 
 /**
@@ -33,13 +22,11 @@ import type { DoctorLook, Failure } from './doctor-look.ts'
 export function diagnose(look: DoctorLook, options: PlanOptions, createdAt: string): Doctor {
   const { state, host } = look
   const rank = ({ state: found }: Check): number => CHECK_STATES.indexOf(found)
-  const checks = [
-    ...(host === undefined ? [] : hostChecks(host)),
-    ...ofNode(look, options),
-    ...apiChecks(look, state?.snapshot.api),
-  ].toSorted((a, b) => rank(a) - rank(b))
+  const checks = [...hostChecks(host), ...ofNode(look, options), ...apiChecks(look, state?.snapshot.api)].toSorted(
+    (a, b) => rank(a) - rank(b),
+  )
   const isPrevented = (what: 'plan' | 'apply'): boolean => checks.some(({ prevents }) => prevents === what)
-  const plans = !isPrevented('plan')
+  const plan = !isPrevented('plan')
   return {
     apiVersion: 'volctl.io/v1',
     kind: 'Doctor',
@@ -47,7 +34,7 @@ export function diagnose(look: DoctorLook, options: PlanOptions, createdAt: stri
     createdAt,
     volctlVersion: options.volctlVersion,
     source: host === undefined ? 'snapshot' : 'node',
-    works: { plan: plans, ...(host !== undefined && { apply: plans && !isPrevented('apply') }) },
+    works: { plan, ...(host !== undefined && { apply: plan && !isPrevented('apply') }) },
     checks,
     summary: Object.fromEntries(
       CHECK_STATES.map((each) => [each, checks.filter((one) => one.state === each).length]),
@@ -55,45 +42,61 @@ export function diagnose(look: DoctorLook, options: PlanOptions, createdAt: stri
   }
 }
 
+function check(id: CheckId, state: CheckState, message: string, next?: string, more: Omit<Advice, 'next'> = {}): Check {
+  return { id, title: CHECKS[id], state, message, ...defined({ next }), ...more }
+}
+
+const NO_PLAN = { prevents: 'plan' } as const
+const NO_APPLY = { prevents: 'apply' } as const
+
 function ofNode(look: DoctorLook, options: PlanOptions): Check[] {
   const { state, failures } = look
   if (state === undefined) {
     const { message, hint = 'Name the node with --root-dir and --node.' } = failures.node ?? { message: 'not found' }
-    return [check('NodeFound', failed(message, hint, 'plan'))]
+    return [check('NodeFound', 'failed', message, hint, NO_PLAN)]
   }
   const { snapshot } = state
   const { plan, context } = decideNode(state, options)
+  const unread = [failures.mountinfo, failures.tree].flatMap((why) => why ?? [])
   return [
-    ...nodeChecks(look, snapshot, plan),
-    check('KubeletState', kubeletState(look, snapshot)),
-    check('Runtime', runtime(failures.runtime ?? context.witnesses.blindRuntime, snapshot)),
+    check('NodeFound', 'ok', `${snapshot.nodeName}, ${snapshot.rootDir}`),
+    ...unread.map(({ message, hint = 'Run volctl as root of the host.' }) =>
+      check('NodeRead', 'failed', message, hint, NO_PLAN),
+    ),
+    ...refused(plan),
+    kubeletCheck(look, snapshot),
+    runtimeCheck(failures.runtime ?? context.witnesses.blindRuntime, snapshot),
     ...driverChecks(failures.csiSockets, snapshot, context),
     ...ignored(snapshot),
   ]
 }
 
-/** @param api absent: it could not be read, or the snapshot has none */
-function apiChecks(look: DoctorLook, api: ApiSnapshot | undefined): Check[] {
-  const server = check('ApiServer', apiServer(look, api))
-  if (api === undefined) return [server]
-  return [
-    server,
-    check('ApiVerified', verified(api)),
-    check('PlanRights', planRights(api)),
-    check('ApplyRights', applyRights(api)),
-    check('Clock', clock(api)),
-  ]
+/** A safety rule that refuses the whole plan: another machine (S1), pods that seem lost (S29). */
+function refused({ refused: why }: Plan): Check[] {
+  if (why === undefined) return []
+  const { message, hint = 'See the plan: volctl plan', rule } = why
+  return [check('PlanRefused', 'failed', message, hint, { ...NO_PLAN, ...defined({ about: rule }) })]
 }
 
-function apiServer({ failures, credential }: DoctorLook, api: ApiSnapshot | undefined): Finding {
+/** @param api absent: it could not be read, or the snapshot has none */
+function apiChecks(look: DoctorLook, api: ApiSnapshot | undefined): Check[] {
+  const server = serverCheck(look, api)
+  if (api === undefined) return [server]
+  return [server, verified(api), planRights(api), applyRights(api), clock(api)]
+}
+
+function serverCheck({ failures, credential }: DoctorLook, api: ApiSnapshot | undefined): Check {
   const { api: why } = failures
-  if (why !== undefined) return failed(why.message, why.hint ?? 'Give a kubeconfig with --kubeconfig.', 'plan')
-  if (api === undefined) return unknown('the API server was not asked')
-  const refused = api.errors.find(({ resource, name }) => resource === 'pods' && name === undefined)
-  if (refused !== undefined) return failed(refused.message, 'Use a credential that may list pods.', 'plan')
+  if (why !== undefined)
+    return check('ApiServer', 'failed', why.message, why.hint ?? 'Give a kubeconfig with --kubeconfig.', NO_PLAN)
+  if (api === undefined) return check('ApiServer', 'unknown', 'the API server was not asked')
+  const refusal = api.errors.find(({ resource, name }) => resource === 'pods' && name === undefined)
+  if (refusal !== undefined)
+    return check('ApiServer', 'failed', refusal.message, 'Use a credential that may list pods.', NO_PLAN)
   const user = api.user === undefined ? '' : ` to ${api.user}`
   const from = credential === undefined ? `a ${api.credential} credential` : credential
-  return ok(`${api.server} answers${user}, by ${from}: ${count(api.pods.length, 'pod')} of this node`)
+  const pods = count(api.pods.length, 'pod')
+  return check('ApiServer', 'ok', `${api.server} answers${user}, by ${from}: ${pods} of this node`)
 }
 
 const INSECURE = {
@@ -101,28 +104,29 @@ const INSECURE = {
   PlainHttp: 'plain http: anyone on the network path could read the credential, and answer',
 } as const
 
-function verified({ insecure: own, podListCheck }: ApiSnapshot): Finding {
+function verified({ insecure: own, podListCheck }: ApiSnapshot): Check {
   const insecure = own ?? podListCheck?.insecure
-  if (insecure === undefined) return ok('TLS; the certificate of the API server is verified')
-  return warning(INSECURE[insecure], insecureApiHint(), 'apply')
+  if (insecure !== undefined) return check('ApiVerified', 'warning', INSECURE[insecure], insecureApiHint(), NO_APPLY)
+  return check('ApiVerified', 'ok', 'TLS; the certificate of the API server is verified')
 }
 
 /** A kubelet's identity is refused every list, and each object that no pod of its node uses (N29): that is no right that is missing. */
-function planRights(api: ApiSnapshot): Finding {
-  const { errors, user, credential } = api
+function planRights({ errors, user, credential }: ApiSnapshot): Check {
   if (user?.startsWith(NODE_USER) === true || credential === 'kubelet')
-    return ok("the kubelet's: what pods of this node use is read object by object")
-  const refused = errors.filter(({ status }) => status === 401 || status === 403)
-  if (refused.length === 0) return ok('nothing was refused')
-  const resources = [...new Set(refused.map(({ resource }) => resource))].join(', ')
-  return warning(`may not read ${resources}: the plan says what is not known`, bindRole('plan', user))
+    return check('PlanRights', 'ok', "the kubelet's: what pods of this node use is read object by object")
+  const refusals = errors.filter(({ status }) => status === 401 || status === 403)
+  if (refusals.length === 0) return check('PlanRights', 'ok', 'nothing was refused')
+  const resources = [...new Set(refusals.map(({ resource }) => resource))].join(', ')
+  const message = `may not read ${resources}: the plan says what is not known`
+  return check('PlanRights', 'warning', message, bindRole('plan', user))
 }
 
-function applyRights({ mayDeleteVolumeAttachments: may, user }: ApiSnapshot): Finding {
+function applyRights({ mayDeleteVolumeAttachments: may, user }: ApiSnapshot): Check {
+  const what = 'delete volumeattachments'
   if (may === undefined)
-    return unknown('the API server did not say whether this credential may delete volumeattachments')
-  if (may) return ok('may delete volumeattachments')
-  return warning('may not delete volumeattachments: DetachVolume is blocked', bindRole('apply', user))
+    return check('ApplyRights', 'unknown', `the API server did not say whether this credential may ${what}`)
+  if (may) return check('ApplyRights', 'ok', `may ${what}`)
+  return check('ApplyRights', 'warning', `may not ${what}: DetachVolume is blocked`, bindRole('apply', user))
 }
 
 function bindRole(command: 'plan' | 'apply', user = 'this user'): string {
@@ -134,167 +138,134 @@ const SAME_CLOCK_MS = 2000
 const CLOCK_MARGIN_MS = 60_000
 
 /** volctl allows for clocks that differ (S28), but leases and ages on the screen then look wrong, and so do certificates. */
-function clock({ clockSkewMs: skew }: ApiSnapshot): Finding {
-  if (skew === undefined) return unknown("the API server's clock is not known")
-  if (Math.abs(skew) <= SAME_CLOCK_MS) return ok("agrees with the API server's")
-  const text = `${formatDuration(Math.abs(skew))} ${skew > 0 ? 'behind' : 'ahead of'} the API server's clock`
-  return Math.abs(skew) < CLOCK_MARGIN_MS ? ok(text) : warning(text, 'Set the clock of this host (chronyc makestep).')
-}
-
-const READ_AS_ROOT = 'Run volctl as root of the host.'
-
-/** @param plan of what could be read */
-function nodeChecks({ failures }: DoctorLook, { nodeName, rootDir }: NodeSnapshot, plan: Plan): Check[] {
-  const unread = [failures.mountinfo, failures.tree].flatMap((why) => why ?? [])
-  return [
-    check('NodeFound', ok(`${nodeName}, ${rootDir}`)),
-    ...unread.map(({ message, hint = READ_AS_ROOT }) => check('NodeRead', failed(message, hint, 'plan'))),
-    ...refused(plan),
-  ]
-}
-
-/** A safety rule that refuses the whole plan: another machine (S1), pods that seem lost (S29). */
-function refused({ refused: why }: Plan): Check[] {
-  if (why === undefined) return []
-  const finding = failed(why.message, why.hint ?? 'See the plan: volctl plan', 'plan')
-  return [check('PlanRefused', { ...finding, ...defined({ about: why.rule }) })]
+function clock({ clockSkewMs: skew }: ApiSnapshot): Check {
+  if (skew === undefined) return check('Clock', 'unknown', "the API server's clock is not known")
+  const difference = Math.abs(skew)
+  if (difference <= SAME_CLOCK_MS) return check('Clock', 'ok', "agrees with the API server's")
+  const text = `${formatDuration(difference)} ${skew > 0 ? 'behind' : 'ahead of'} the API server's clock`
+  if (difference < CLOCK_MARGIN_MS) return check('Clock', 'ok', text)
+  return check('Clock', 'warning', text, 'Set the clock of this host (chronyc makestep).')
 }
 
 /** That a kubelet runs is as it should be: then volctl leaves to the kubelet what is the kubelet's. */
-export function kubeletState({ failures }: DoctorLook, { kubelet, api }: NodeSnapshot): Finding {
+function kubeletCheck({ failures }: DoctorLook, { kubelet, api }: NodeSnapshot): Check {
   if (kubelet === undefined) {
     const { message, hint } = failures.kubelet ?? { message: 'the kubelet was not looked for' }
-    return unknown(message, hint)
+    return check('KubeletState', 'unknown', message, hint)
   }
-  const version = api?.node?.status?.nodeInfo?.kubeletVersion
-  const unit = `${[kubelet.unit, version].map((each) => (each === undefined ? '' : `${each}, `)).join('')}`
-  const note = kubelet.note === undefined ? '' : `: ${kubelet.note}`
-  if (kubelet.running)
-    return ok(`${unit}running${note}; volctl then only cleans up leftovers of orphaned pods that the kubelet ignores`)
-  if (kubelet.mayReturn)
-    return warning(
-      `${unit}down, but may come back${note}; volctl then does no more than beside a kubelet`,
+  const { unit, running, mayReturn, note = '', stoppedAt, stopShownBy } = kubelet
+  const names = [unit, api?.node?.status?.nodeInfo?.kubeletVersion].flatMap((each) => each ?? [])
+  const say = (text: string): string => [...names, text].join(', ') + (note && `: ${note}`)
+  const isShown = stoppedAt !== undefined && stopShownBy !== 'nothing'
+  if (running)
+    return check(
+      'KubeletState',
+      'ok',
+      `${say('running')}; volctl then only cleans up leftovers of orphaned pods that the kubelet ignores`,
+    )
+  if (mayReturn)
+    return check(
+      'KubeletState',
+      'warning',
+      `${say('down, but may come back')}; volctl then does no more than beside a kubelet`,
       howToStop(kubelet),
     )
-  const isShown = kubelet.stoppedAt !== undefined && kubelet.stopShownBy !== 'nothing'
-  const since = isShown ? ` since ${kubelet.stoppedAt?.replace(/\.\d+/, '')}` : ''
-  return ok(`${unit}stopped${since}${note}`)
+  return check('KubeletState', 'ok', say(`stopped${isShown ? ` since ${stoppedAt.replace(/\.\d+/, '')}` : ''}`))
 }
 
 const START_IT = 'Start the container runtime, or name its socket with --runtime-endpoint.'
 
 /** @param why it could not be asked, or does not see the pods that live (S9) */
-export function runtime(why: Failure | undefined, { runtime: seen, api }: NodeSnapshot): Finding {
-  if (why !== undefined) return failed(why.message, why.hint ?? START_IT)
-  if (seen === undefined) return unknown('the container runtime was not asked', START_IT)
-  if (seen.source === 'none') return warning('no container runtime answers here, and none is configured', START_IT)
+function runtimeCheck(why: Failure | undefined, { runtime, api }: NodeSnapshot): Check {
+  if (why !== undefined) return check('Runtime', 'failed', why.message, why.hint ?? START_IT)
+  if (runtime === undefined) return check('Runtime', 'unknown', 'the container runtime was not asked', START_IT)
+  if (runtime.source === 'none')
+    return check('Runtime', 'warning', 'no container runtime answers here, and none is configured', START_IT)
   const version = api?.node?.status?.nodeInfo?.containerRuntimeVersion
-  const called = version === undefined ? '' : ` (${version})`
-  return ok(`${seen.endpoint ?? 'it'} answers${called}: ${count(seen.pods.length, 'sandbox', 'sandboxes')}`)
+  const answers = `${runtime.endpoint ?? 'it'} answers${version === undefined ? '' : ` (${version})`}`
+  return check('Runtime', 'ok', `${answers}: ${count(runtime.pods.length, 'sandbox', 'sandboxes')}`)
 }
 
 /** What volctl may do on this host: privileges and namespaces (S6, S7). */
-function hostChecks({ uid, missingCapabilities: missing, standing }: NonNullable<DoctorLook['host']>): Check[] {
-  const root =
+function hostChecks(host: DoctorLook['host']): Check[] {
+  if (host === undefined) return []
+  const { uid, missingCapabilities: missing, standing } = host
+  const rootless = `volctl runs as user ${uid}: most of the node cannot be read`
+  return [
     uid !== 0
-      ? failed(`volctl runs as user ${uid}: most of the node cannot be read`, 'As root: sudo volctl doctor', 'apply')
+      ? check('Root', 'failed', rootless, 'As root: sudo volctl doctor', NO_APPLY)
       : missing.length > 0
-        ? failed(`root without ${missingText(missing)}`, 'Run volctl with these capabilities.', 'apply')
-        : ok('root, with every capability that apply needs')
-  const namespaces =
-    standing.length === 0
-      ? [ok("the node's mount, PID and user namespace, and its root directory")]
-      : standing.map(({ message, hint }) => failed(message, hint, 'apply'))
-  return [check('Root', root), ...namespaces.map((finding) => check('Namespaces', finding))]
+        ? check(
+            'Root',
+            'failed',
+            `root without ${missingText(missing)}`,
+            'Run volctl with these capabilities.',
+            NO_APPLY,
+          )
+        : check('Root', 'ok', 'root, with every capability that apply needs'),
+    ...(standing.length === 0
+      ? [check('Namespaces', 'ok', "the node's mount, PID and user namespace, and its root directory")]
+      : standing.map(({ message, hint }) => check('Namespaces', 'failed', message, hint, NO_APPLY))),
+  ]
 }
 
 /** Files and processes that somebody else than root could have made, and that volctl does without (S33). */
-export function ignored({ notBelieved = [] }: NodeSnapshot): Check[] {
-  if (notBelieved.length === 0) return [check('Ignored', ok('nothing is ignored'))]
-  return notBelieved.map(({ what, why, hint, unknown: obeyed }) =>
-    check('Ignored', { ...warning(why, hint, obeyed ? 'apply' : undefined), ...defined({ about: what }) }),
+function ignored({ notBelieved = [] }: NodeSnapshot): Check[] {
+  if (notBelieved.length === 0) return [check('Ignored', 'ok', 'nothing is ignored')]
+  return notBelieved.map(({ what: about, why, hint, unknown }) =>
+    check('Ignored', 'warning', why, hint, { about, ...(unknown && NO_APPLY) }),
   )
 }
 
-// Drivers: what answers on a socket, what the kubelet registered, and what volumes here need.
-
-/** @param why the sockets could not be looked at */
+/**
+ * Each driver that is here, that the cluster has here, or that a volume needs; and each socket without a driver behind it, unless it
+ * has the name of one of these.
+ *
+ * @param why the sockets could not be looked at
+ */
 function driverChecks(why: Failure | undefined, snapshot: NodeSnapshot, context: PlanContext): Check[] {
-  const used = driversInUse(snapshot, context)
-  const names = driverNames(snapshot, used)
-  return [...csiDrivers(why, snapshot, used, names), ...silentSockets(snapshot, names)]
-}
-
-/** Drivers of volumes that pods want, that state files name, and that are attached here. */
-function driversInUse({ api, nodeName }: NodeSnapshot, { desired, onDisk }: PlanContext): ReadonlySet<string> {
+  const { csiSockets, api, nodeName } = snapshot
+  if (csiSockets === undefined)
+    return [check('CsiDriver', 'unknown', why?.message ?? 'the sockets of CSI drivers were not looked at')]
   const attached = (api?.volumeAttachments ?? []).filter(({ spec }) => spec.nodeName === nodeName)
-  return new Set([
-    ...desired.volumes.flatMap(({ driver }) => driver ?? []),
-    ...onDisk.all.map(({ volume }) => volume.driver),
+  const used = new Set([
+    ...context.desired.volumes.flatMap(({ driver }) => driver ?? []),
+    ...context.onDisk.all.map(({ volume }) => volume.driver),
     ...attached.map(({ spec }) => spec.attacher),
   ])
-}
-
-/** Of all that are here, that the cluster has here, or that a volume needs. */
-function driverNames({ csiSockets = [], api }: NodeSnapshot, used: ReadonlySet<string>): readonly string[] {
-  const registered = (api?.csiNode?.spec.drivers ?? []).map(({ name }) => name)
+  const listed = api?.csiNode?.spec.drivers?.map(({ name }) => name) ?? []
   const known = csiSockets.flatMap(({ driver }) => driver ?? [])
-  return [...new Set([...known, ...registered, ...used])].toSorted(compareText)
+  const names = [...new Set([...known, ...listed, ...used])].toSorted(compareText)
+  const strangers = csiSockets.filter((socket) => isSilent(socket) && !names.some((name) => isOf(socket, name)))
+  return [
+    ...(names.length === 0 ? [check('CsiDriver', 'ok', 'no CSI driver is here, and no volume needs one')] : []),
+    ...names.map((name) => driverCheck(context, name, used.has(name))),
+    ...strangers.map(({ path: about, error = 'no answer' }) =>
+      check('CsiSocket', 'warning', error, REMOVE_IT, { about }),
+    ),
+  ]
 }
 
-const RESTART = "Bring the driver's node pod back: kubectl get pods -A -o wide; read the log of its driver container."
+const REMOVE_IT = "Bring the driver's node pod back, or remove the socket if the driver was uninstalled."
 const REGISTRAR = "Read the log of the node-driver-registrar container in the driver's node pod."
 
-function csiDrivers(
-  why: Failure | undefined,
-  snapshot: NodeSnapshot,
-  used: ReadonlySet<string>,
-  names: readonly string[],
-): Check[] {
-  const { csiSockets, api } = snapshot
-  if (csiSockets === undefined)
-    return [check('CsiDriver', unknown(why?.message ?? 'the sockets of CSI drivers were not looked at'))]
-  if (names.length === 0) return [check('CsiDriver', ok('no CSI driver is here, and no volume needs one'))]
-  return names.map((name) => {
-    const listed =
-      api?.csiNode == null ? undefined : api.csiNode.spec.drivers?.some((each) => each.name === name) === true
-    const sockets = csiSockets.filter((socket) => isOf(socket, name))
-    return check('CsiDriver', { ...driver(name, sockets, listed, used.has(name)), about: name })
-  })
-}
-
-/** @param listed whether the node's CSINode has the driver; undefined: it was not read */
-function driver(name: string, sockets: readonly CsiSocket[], listed: boolean | undefined, isUsed: boolean): Finding {
+function driverCheck(context: PlanContext, about: string, isUsed: boolean): Check {
+  const { csiSockets = [], api } = context.inputs.snapshot
+  const isListed =
+    api?.csiNode == null ? undefined : api.csiNode.spec.drivers?.some(({ name }) => name === about) === true
+  const sockets = csiSockets.filter((socket) => isOf(socket, about))
+  const [socket] = [...sockets.filter(({ registered }) => registered), ...sockets]
+  const { endpoint = socket?.path, error } = { ...socket }
   const use = isUsed ? '' : '; no volume here needs it'
-  const answering = sockets.find(({ registered }) => registered)
-  if (answering === undefined) {
-    const [dead] = sockets
-    const found =
-      dead === undefined ? 'no socket of it is on this node' : `${placeOf(dead)}: ${dead.error ?? 'no answer'}`
-    const where = listed === true ? ', though its CSINode has the driver' : ''
-    const message = `${found}${where}${use}`
-    if (isUsed) return failed(`${message}; volumes of ${name} can be neither mounted nor unmounted`, RESTART)
-    return warning(message, RESTART)
+  if (socket?.registered !== true) {
+    const found = socket === undefined ? 'no socket of it is on this node' : `${endpoint}: ${error ?? 'no answer'}`
+    const says = `${found}${isListed ? ', though its CSINode has the driver' : ''}${use}`
+    const message = isUsed ? `${says}; volumes of ${about} can be neither mounted nor unmounted` : says
+    return check('CsiDriver', isUsed ? 'failed' : 'warning', message, bringDriverBack(context, about).hint, { about })
   }
-  const place = placeOf(answering)
-  if (answering.error !== undefined) return warning(`${place} answers, but ${answering.error}${use}`, REGISTRAR)
-  if (listed === false)
-    return warning(`${place} answers, but the CSINode of this node does not list the driver${use}`, REGISTRAR)
-  const where = listed === undefined ? '; the CSINode was not read' : ', in CSINode'
-  return ok(`${place} answers, registered${where}${use}`)
-}
-
-function placeOf({ endpoint, path }: CsiSocket): string {
-  return endpoint ?? path
-}
-
-/** A socket without a driver behind it, or a directory that could not be read; with one of these names it is the driver's own. */
-function silentSockets({ csiSockets = [] }: NodeSnapshot, names: readonly string[]): Check[] {
-  const strangers = csiSockets.filter((socket) => isSilent(socket) && !names.some((name) => isOf(socket, name)))
-  return strangers.map(({ path, error = 'no answer' }) =>
-    check('CsiSocket', {
-      ...warning(error, "Bring the driver's node pod back, or remove the socket if the driver was uninstalled."),
-      about: path,
-    }),
-  )
+  const but = error ?? (isListed === false ? 'the CSINode of this node does not list the driver' : undefined)
+  if (but !== undefined)
+    return check('CsiDriver', 'warning', `${endpoint} answers, but ${but}${use}`, REGISTRAR, { about })
+  const where = isListed === undefined ? '; the CSINode was not read' : ', in CSINode'
+  return check('CsiDriver', 'ok', `${endpoint} answers, registered${where}${use}`, undefined, { about })
 }
