@@ -64,7 +64,7 @@ export async function lineAnswer(typed: string, node: LineNode): Promise<Answere
   const asked = state && { state, explain: explainer(state.decided, node.given) }
   const { answer, explained } = explainLine(line, asked)
   if (answer.sentence === undefined && 'failure' in looked) throw looked.failure
-  if (answer.sentence === undefined && answer.names.length === 0) throw nothingKnown()
+  if (answer.sentence === undefined && answer.otherNode === undefined && answer.names.length === 0) throw nothingKnown()
   const explanation = state && explained && (await node.whole(state, explained))
   const { error: _error, said: _said, ...shown } = line
   const value: LineExplanation = {

@@ -10,7 +10,7 @@ import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { canonicalNodeName } from '../node/kubelet/canonical-node-name.ts'
-import type { LineAnswer, NameView, SentenceView } from './line-explanation.ts'
+import type { LineAnswer, NameView, OtherNode, SentenceView } from './line-explanation.ts'
 import type { LogLine } from './log-line.ts'
 import { saidBy } from './said-by.ts'
 import { type LineName, type NameKind, namesIn } from './take-names.ts'
@@ -24,33 +24,30 @@ export function explainLine(
   node: AskedNode | undefined,
 ): { readonly answer: LineAnswer; readonly explained?: Explained } {
   const said = saidBy(line)
-  if (node === undefined) return { answer: { ...defined({ sentence: said && onNode(said) }), names: [] } }
+  const sentenceOn = (names?: { unit?: string; node: string }) => defined({ sentence: said && naming(said, names) })
+  if (node === undefined) return { answer: { ...sentenceOn(), names: [] } }
+  const { snapshot } = node.state
   const names = namesIn(line)
-  const { otherNode, elsewhere } = placeOf(line, names, node.state.snapshot)
-  const there = elsewhere ? otherNode?.name : undefined
-  const resolved = resolveNames(names, node, there)
+  const { elsewhere, otherNode } = placeOf(line, names, snapshot)
+  // What is true there, this node does not show.
+  if (elsewhere) return { answer: { ...sentenceOn({ node: otherNode.name }), otherNode, names: [] } }
+  const resolved = resolveNames(names, node)
   const main = mainOf(resolved, said?.about)
-  const left = main?.explained === undefined || elsewhere ? [] : leftVolumes(main.explained.explanation)
+  const left = main?.explained === undefined ? [] : leftVolumes(main.explained.explanation)
   return {
     answer: {
-      ...defined({
-        sentence: said && onNode(said, node.state, there),
-        otherNode,
-        main: main?.view,
-        left: left.length > 0 ? left : undefined,
-      }),
+      ...sentenceOn({ ...defined({ unit: snapshot.kubelet?.unit }), node: snapshot.nodeName }),
+      ...defined({ otherNode, main: main?.view, left: left.length > 0 ? left : undefined }),
       names: resolved.map(({ view }) => view),
     },
-    ...(elsewhere ? {} : defined({ explained: main?.explained })),
+    ...defined({ explained: main?.explained }),
   }
 }
 
-/** With the node's own names in its advice. @param there the other node that the line is about */
-function onNode(said: SentenceView, state?: NodeState, there?: string): SentenceView {
-  const { kubelet, nodeName = 'NODE' } = { ...state?.snapshot }
-  const unit = (there === undefined ? kubelet?.unit : undefined) ?? 'kubelet'
+/** With the node's own names in its advice. */
+function naming(said: SentenceView, { unit = 'kubelet', node = 'NODE' } = {}): SentenceView {
   const next = said.next.replace(/([\w.]+=)?\{(unit|node)\}/g, (_, before = '', what) =>
-    shellWord(before + (what === 'unit' ? unit : (there ?? nodeName))),
+    shellWord(before + (what === 'unit' ? unit : node)),
   )
   return { ...said, next }
 }
@@ -101,8 +98,7 @@ function leftText(
   return `volume ${name} ${what}${why === undefined ? '' : `; ${why}`}`
 }
 
-// Which node a line is about, and what its names are on this one: each is asked of explain, as a person would ask for it. What
-// is local to another node is not looked for here.
+// Which node a line is about, and what its names are on this one: each is asked of explain, as a person would ask for it.
 
 /** A node that was looked at. */
 export interface AskedNode {
@@ -130,14 +126,10 @@ const SPECIFIC: readonly NameKind[] = [
   'driver',
 ]
 
-/**
- * The names of a line, the most telling first, each thing once: a volume that the line calls by three names is one.
- *
- * @param there the other node that the line is about: what is local to it is not looked for
- */
-function resolveNames(names: readonly LineName[], node: AskedNode, there?: string): Resolved[] {
+/** The names of a line, the most telling first, each thing once: a volume that the line calls by three names is one. */
+function resolveNames(names: readonly LineName[], node: AskedNode): Resolved[] {
   const rank = ({ kind }: LineName): number => (SPECIFIC.includes(kind) ? SPECIFIC.indexOf(kind) : SPECIFIC.length)
-  const all = names.toSorted((a, b) => rank(a) - rank(b)).map((name) => resolveName(name, node, there))
+  const all = names.toSorted((a, b) => rank(a) - rank(b)).map((name) => resolveName(name, node))
   const distinct = [...Map.groupBy(all, identityOf).values()].flatMap(([first]) => first ?? [])
   return distinct.filter(({ view }) => view.found || !isSecondName(view, distinct))
 }
@@ -158,15 +150,16 @@ function isSecondName({ kind }: NameView, all: readonly Resolved[]): boolean {
   return kind === 'podVolume' && all.some(({ explained }) => (explained?.explanation.volumes.length ?? 0) > 0)
 }
 
-function resolveName(line: LineName, node: AskedNode, there: string | undefined): Resolved {
-  const { kind, name } = line
-  const { snapshot } = node.state
-  const unasked = unaskedState(snapshot, line, there)
-  if (unasked !== undefined) return { view: { kind, name, ...unasked } }
+function resolveName({ kind, name, pods }: LineName, { state: { snapshot }, explain }: AskedNode): Resolved {
+  if (kind === 'node') {
+    const found = isThisNode(snapshot, name)
+    return { view: { kind, name, found, says: found ? 'this node' : `another node; this one is ${snapshot.nodeName}` } }
+  }
   let ambiguous: string | undefined
-  for (const ask of asksFor(line, there === undefined)) {
+  // What a person would ask, the most telling question first.
+  for (const ask of [...(pods ?? []).map((pod) => `volume/${pod}/${name}`), ...ASKED_AS[kind].map((as) => as + name)]) {
     try {
-      const explained = node.explain(ask)
+      const explained = explain(ask)
       const { verdict, subject } = explained.explanation
       return { view: { kind, name, found: true, says: verdict.message, ask, subject, verdict }, explained }
     } catch (error) {
@@ -178,38 +171,17 @@ function resolveName(line: LineName, node: AskedNode, there: string | undefined)
   return { view: { kind, name, found: ambiguous !== undefined, says: ambiguous ?? notFoundText(snapshot, kind) } }
 }
 
-/** What a person would ask, the most telling question first. Pods of several nodes call their volumes alike. */
-function asksFor({ kind, name, pods = [] }: LineName, here: boolean): string[] {
-  if (kind === 'podVolume')
-    return [...pods.map((pod) => `volume/${pod}/${name}`), `pv/${name}`, ...(here ? [`volume/${name}`] : [])]
-  return [`${ASKED_AS[kind] ?? ''}${name}`]
-}
-
-const ASKED_AS: Readonly<Partial<Record<NameKind, string>>> = {
-  volume: 'volume/',
-  attachment: 'va/',
-  persistentVolume: 'pv/',
-  claim: 'pvc/',
-  podUid: 'pod/',
-  pod: 'pod/',
-  driver: 'driver/',
-}
-
-/** What each node has its own. */
-const LOCAL: readonly NameKind[] = ['path', 'device', 'driver']
-
-/** Of what explain is not asked for; undefined for all else. */
-function unaskedState(
-  snapshot: NodeSnapshot,
-  { kind, name }: LineName,
-  there: string | undefined,
-): Pick<NameView, 'found' | 'says'> | undefined {
-  if (kind === 'node') {
-    const found = isThisNode(snapshot, name)
-    return { found, says: found ? 'this node' : `another node; this one is ${snapshot.nodeName}` }
-  }
-  if (there === undefined || !LOCAL.includes(kind)) return undefined
-  return { found: false, says: `it is on ${there}, and was not looked for here` }
+const ASKED_AS: Readonly<Record<Exclude<NameKind, 'node'>, readonly string[]>> = {
+  podVolume: ['pv/', 'volume/'],
+  volume: ['volume/'],
+  attachment: ['va/'],
+  persistentVolume: ['pv/'],
+  claim: ['pvc/'],
+  path: [''],
+  device: [''],
+  podUid: ['pod/'],
+  pod: ['pod/'],
+  driver: ['driver/'],
 }
 
 /** What could not be read may be there (S3). */
@@ -227,7 +199,9 @@ function placeOf(
   { host, program = '' }: LogLine,
   names: readonly LineName[],
   snapshot: NodeSnapshot,
-): Pick<LineAnswer, 'otherNode'> & { readonly elsewhere: boolean } {
+):
+  | { readonly elsewhere: true; readonly otherNode: OtherNode }
+  | { readonly elsewhere: false; readonly otherNode?: OtherNode } {
   const { nodeName } = snapshot
   const named = names.filter(({ kind }) => kind === 'node').map(({ name }) => name)
   const other = named.find((name) => !isThisNode(snapshot, name))

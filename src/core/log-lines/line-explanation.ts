@@ -33,13 +33,19 @@ export interface NameView {
   readonly verdict?: Verdict
 }
 
+/** Another node that the line names, or on which it was written, and what that means. */
+export interface OtherNode {
+  readonly name: string
+  readonly says: string
+}
+
 export interface LineAnswer {
   /** Absent: volctl does not know the sentence. */
   readonly sentence?: SentenceView
   /** What the line names, the most telling first. */
   readonly names: readonly NameView[]
-  /** Another node that the line names, or on which it was written, and what that means. */
-  readonly otherNode?: { readonly name: string; readonly says: string }
+  /** The names of a line that is another node's alone are looked for there. */
+  readonly otherNode?: OtherNode
   /** The one that the explanation is about. */
   readonly main?: NameView
   /** Of a pod that is gone: each volume that is left of it, and why the kubelet does not clean it up. */

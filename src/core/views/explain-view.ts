@@ -66,7 +66,7 @@ export function renderExplanation(
     others.length > 0 ? volumesSummary(volumes, screen, !isNode) : '',
     first !== undefined && others.length === 0 ? volumeRows(first, screen) : '',
     driver === undefined ? '' : dependentsText(driver, screen),
-    holders.known || hasHolders(holders) ? holdersLine(holders, screen) : '',
+    holdersLine(holders, screen),
   ]
   const all = (): string[] => [
     factsText(identity, screen),
@@ -233,8 +233,9 @@ function driverDetails({ sockets, pods }: DriverView, screen: Screen): string {
 }
 
 /** In a line or two: the first few, by name. */
-function holdersLine(holders: HoldersView, { paint, width }: Screen): string {
-  const { processes, namespaces, loops, kernel, notes } = holders
+export function holdersLine(holders: HoldersView, { paint, width }: Screen, indent = ''): string {
+  const { known, processes, namespaces, loops, kernel, notes } = holders
+  if (!known && !hasHolders(holders)) return ''
   const names = [
     ...processes.map(nameOf),
     ...namespaces.map((each) => `mount namespace of ${nameOf(each)}`),
@@ -242,7 +243,7 @@ function holdersLine(holders: HoldersView, { paint, width }: Screen): string {
     ...kernel,
   ]
   const found = names.length > 0 ? [firstFew(names, MOST_HOLDERS, 'and ').join('; ')] : nobody(holders)
-  return wrapped(`${paint.bold('Held by:')} `, [...found, ...notes].join('; '), width)
+  return wrapped(`${indent}${paint.bold('Held by:')} `, [...found, ...notes].join('; '), width)
 }
 
 const MOST_HOLDERS = 4

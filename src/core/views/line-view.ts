@@ -4,13 +4,11 @@
  * all, and the whole explanation of that thing.
  */
 
-import type { HoldersView, ProcessView, Verdict } from '../explain/explanation.ts'
+import type { Verdict } from '../explain/explanation.ts'
 import { volctl } from '../lang/command.ts'
-import { firstFew } from '../lang/first-few.ts'
 import type { LineExplanation, NameView, SentenceView } from '../log-lines/line-explanation.ts'
 import type { NameKind } from '../log-lines/take-names.ts'
-import { podAndContainer } from '../plan/pod-name.ts'
-import { renderExplanation, stepsOf } from './explain-view.ts'
+import { holdersLine, renderExplanation, stepsOf } from './explain-view.ts'
 import { colourOf } from './explain-volumes.ts'
 import { type Screen, screenLines } from './screen.ts'
 import { seconds, sentence } from './words.ts'
@@ -29,7 +27,7 @@ function lineText(answer: LineExplanation, screen: Screen): string {
   const { otherNode, sentence: said, main, node, line } = answer
   const { paint, width } = screen
   const other = otherNode === undefined ? '' : `${wrapped('', sentence(otherNode.says), width, paint.warn)}\n`
-  const here = node === undefined ? '' : hereText(answer, screen)
+  const here = node === undefined || (otherNode && answer.names.length === 0) ? '' : hereText(answer, screen)
   const meant =
     said === undefined
       ? `${wrapped('', 'volctl does not know this sentence:', width, paint.bold)}${wrapped('  ', line.message, width, paint.dim)}`
@@ -73,31 +71,12 @@ function hereText(answer: LineExplanation, screen: Screen): string {
   return [
     wrapped('', `On node ${node}, as of ${seconds(createdAt)}:`, width, paint.bold),
     main === undefined ? '' : mainText(main, left, screen),
-    explanation === undefined ? '' : holdersText(explanation.holders, screen),
+    explanation === undefined ? '' : holdersLine(explanation.holders, screen, '    '),
     names.length === 0 ? wrapped('  ', 'No pod, volume, path or driver in this line.', width) : '',
     ...shown.map((name) => nameText(name, screen)),
     more === 0 ? '' : wrapped('  ', `and ${more} more names (-o wide)`, width, paint.dim),
     ...steps.map((text) => wrapped('  - ', text, width)),
   ].join('')
-}
-
-const MOST_HOLDERS = 3
-
-/** In one sentence; the whole explanation has how, and on which paths. */
-function holdersText({ processes, namespaces, loops, kernel }: HoldersView, { width }: Screen): string {
-  const all = [
-    ...processes.map((process) => `${process.command} (pid ${process.pid})${ofContainer(process)}`),
-    ...namespaces.map((each) => `the mount namespace of ${each.command} (pid ${each.pid})${ofContainer(each)}`),
-    ...loops.map(({ device }) => device),
-    ...kernel,
-  ]
-  return all.length === 0
-    ? ''
-    : wrapped('    ', `Held open by ${firstFew(all, MOST_HOLDERS, 'and ').join(', ')}.`, width)
-}
-
-function ofContainer({ pod, container }: Pick<ProcessView, 'pod' | 'container'>): string {
-  return pod === undefined ? '' : ` of ${podAndContainer({ pod, container })}`
 }
 
 function mainText(main: NameView, left: readonly string[], { paint, width }: Screen): string {
@@ -132,22 +111,15 @@ const STATES: Readonly<Record<Verdict['state'], string>> = {
   nothing: 'nothing to do',
 }
 
-const KINDS: Readonly<Record<NameKind, string>> = {
+const KINDS: Readonly<Partial<Record<NameKind, string>>> = {
   podVolume: 'volume',
-  volume: 'volume',
   attachment: 'VolumeAttachment',
-  path: 'path',
-  device: 'device',
   persistentVolume: 'PersistentVolume',
-  claim: 'claim',
   podUid: 'pod',
-  pod: 'pod',
-  driver: 'driver',
-  node: 'node',
 }
 
 function labelOf({ kind, name, subject }: NameView): string {
   const other =
     subject === undefined || subject.name === name || name.startsWith('/') ? '' : ` (${subject.kind} ${subject.name})`
-  return `${KINDS[kind]} ${name}${other}`
+  return `${KINDS[kind] ?? kind} ${name}${other}`
 }
