@@ -56,6 +56,6 @@ export interface Doctor {
   readonly works: { readonly plan: boolean; readonly apply?: boolean }
   /** The worst first. */
   readonly checks: readonly Check[]
-  /** How many checks have each state. */
-  readonly summary: Readonly<Record<CheckState, number>>
+  /** How many checks have each state; a state without any is absent. */
+  readonly summary: Readonly<Partial<Record<CheckState, number>>>
 }

@@ -1,6 +1,6 @@
 /** From a look to the answer of `volctl doctor`. Pure: whatever could not be read, what could be is judged. */
 import { compareText } from '../lang/compare-text.ts'
-import { count } from '../lang/count.ts'
+import { count, counted } from '../lang/count.ts'
 import { defined } from '../lang/defined.ts'
 import { formatDuration } from '../lang/duration.ts'
 import type { ApiSnapshot, NodeSnapshot } from '../model/snapshot.ts'
@@ -36,9 +36,7 @@ export function diagnose(look: DoctorLook, options: PlanOptions, createdAt: stri
     source: host === undefined ? 'snapshot' : 'node',
     works: { plan, ...(host !== undefined && { apply: plan && !isPrevented('apply') }) },
     checks,
-    summary: Object.fromEntries(
-      CHECK_STATES.map((each) => [each, checks.filter((one) => one.state === each).length]),
-    ) as Record<CheckState, number>,
+    summary: counted(checks.map((each) => each.state)),
   }
 }
 
@@ -133,17 +131,13 @@ function bindRole(command: 'plan' | 'apply', user = 'this user'): string {
   return `Bind the ClusterRole in deploy/clusterrole-${command}.yaml to ${user}, or give another credential with --kubeconfig.`
 }
 
-/** As far as a header in whole seconds shows it. */
-const SAME_CLOCK_MS = 2000
 const CLOCK_MARGIN_MS = 60_000
 
 /** volctl allows for clocks that differ (S28), but leases and ages on the screen then look wrong, and so do certificates. */
 function clock({ clockSkewMs: skew }: ApiSnapshot): Check {
   if (skew === undefined) return check('Clock', 'unknown', "the API server's clock is not known")
-  const difference = Math.abs(skew)
-  if (difference <= SAME_CLOCK_MS) return check('Clock', 'ok', "agrees with the API server's")
-  const text = `${formatDuration(difference)} ${skew > 0 ? 'behind' : 'ahead of'} the API server's clock`
-  if (difference < CLOCK_MARGIN_MS) return check('Clock', 'ok', text)
+  if (Math.abs(skew) < CLOCK_MARGIN_MS) return check('Clock', 'ok', "agrees with the API server's, within a minute")
+  const text = `${formatDuration(Math.abs(skew))} ${skew > 0 ? 'behind' : 'ahead of'} the API server's clock`
   return check('Clock', 'warning', text, 'Set the clock of this host (chronyc makestep).')
 }
 

@@ -52,12 +52,12 @@ function naming(said: SentenceView, { unit = 'kubelet', node = 'NODE' } = {}): S
   return { ...said, next }
 }
 
-const FIRST: Readonly<Record<'pod' | 'driver', readonly NameKind[]>> = { pod: ['podUid', 'pod'], driver: ['driver'] }
+const ABOUT: Readonly<Record<'pod' | 'driver', readonly NameKind[]>> = { pod: ['podUid', 'pod'], driver: ['driver'] }
 
+/** @param resolved the most telling first */
 function mainOf(resolved: readonly Resolved[], about: SentenceView['about']): Resolved | undefined {
-  const order = [...(about === undefined ? [] : FIRST[about]), ...SPECIFIC, 'node']
-  const rank = ({ view }: Resolved): number => order.indexOf(view.kind)
-  return resolved.filter(({ explained }) => explained !== undefined).toSorted((a, b) => rank(a) - rank(b))[0]
+  const found = resolved.filter(({ explained }) => explained !== undefined)
+  return found.find(({ view }) => about !== undefined && ABOUT[about].includes(view.kind)) ?? found[0]
 }
 
 /** What is left on disk of a pod that is gone, a volume each, and why the kubelet does not clean it up; of another subject none. */
@@ -124,11 +124,12 @@ const SPECIFIC: readonly NameKind[] = [
   'podUid',
   'pod',
   'driver',
+  'node',
 ]
 
 /** The names of a line, the most telling first, each thing once: a volume that the line calls by three names is one. */
 function resolveNames(names: readonly LineName[], node: AskedNode): Resolved[] {
-  const rank = ({ kind }: LineName): number => (SPECIFIC.includes(kind) ? SPECIFIC.indexOf(kind) : SPECIFIC.length)
+  const rank = ({ kind }: LineName): number => SPECIFIC.indexOf(kind)
   const all = names.toSorted((a, b) => rank(a) - rank(b)).map((name) => resolveName(name, node))
   const distinct = [...Map.groupBy(all, identityOf).values()].flatMap(([first]) => first ?? [])
   return distinct.filter(({ view }) => view.found || !isSecondName(view, distinct))

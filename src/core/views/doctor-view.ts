@@ -20,7 +20,7 @@ function doctorAnswer(doctor: Doctor, reading: readonly string[]): Answer {
   const { node, rootDir, checks, summary, works } = doctor
   const wrong = checks.filter(({ state, next }) => next !== undefined && state !== 'ok')
   const unknown = checks.filter(({ state, next }) => state === 'unknown' && next === undefined)
-  const counts = CHECK_STATES.flatMap((state) => (summary[state] > 0 ? [`${summary[state]} ${state}`] : []))
+  const counts = CHECK_STATES.flatMap((state) => (summary[state] === undefined ? [] : [`${summary[state]} ${state}`]))
   return {
     headline: `${node === undefined ? 'this host' : `${node} (${rootDir})`}: ${sentence(doctor)}`,
     doubts: [],
