@@ -1,6 +1,7 @@
 import { ApiError } from '../../src/core/api/api-error.ts'
 import type { KubeClient, ObjectList } from '../../src/core/api/kube-client.ts'
 import type { ListEnd, ListVisitor } from '../../src/core/api/list-pages.ts'
+import type { ApiObject } from '../../src/core/model/objects.ts'
 import type { ApiSnapshot } from '../../src/core/model/snapshot.ts'
 
 /** An API server's answers, by path; for a list, its items. */
@@ -21,10 +22,13 @@ export class CapturedClient implements KubeClient {
   /** As far as the capture contains them: digests become values. */
   static answersOf(api: ApiSnapshot, nodeName: string): Record<string, unknown> {
     const storage = '/apis/storage.k8s.io/v1'
-    const path = (plural: string, { metadata }: { metadata: { namespace?: string; name: string } }): string =>
-      `/api/v1/namespaces/${metadata.namespace}/${plural}/${metadata.name}`
-    const values = (digests: object = {}): object =>
-      Object.fromEntries(Object.keys(digests).map((key) => [key, 'eA==']))
+    const contents = (plural: string, list: readonly (ApiObject & { readonly digests?: object | undefined })[]) =>
+      Object.fromEntries(
+        list.map(({ digests = {}, ...rest }) => {
+          const data = Object.fromEntries(Object.keys(digests).map((key) => [key, 'eA==']))
+          return [`/api/v1/namespaces/${rest.metadata.namespace}/${plural}/${rest.metadata.name}`, { data, ...rest }]
+        }),
+      )
     return {
       '/api/v1/pods': api.pods,
       [`/api/v1/nodes/${nodeName}`]: api.node,
@@ -33,18 +37,8 @@ export class CapturedClient implements KubeClient {
       [`${storage}/volumeattachments`]: api.volumeAttachments,
       [`${storage}/csidrivers`]: api.csiDrivers,
       [`${storage}/csinodes/${nodeName}`]: api.csiNode,
-      ...Object.fromEntries(
-        api.configMaps.map((each) => {
-          const { digests, ...rest } = each
-          return [path('configmaps', each), { data: values(digests), ...rest }]
-        }),
-      ),
-      ...Object.fromEntries(
-        api.secrets.map((each) => {
-          const { digests, ...rest } = each
-          return [path('secrets', each), { ...rest, data: values(digests) }]
-        }),
-      ),
+      ...contents('configmaps', api.configMaps),
+      ...contents('secrets', api.secrets),
       [`/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${nodeName}`]: {
         metadata: { name: nodeName },
         spec: { renewTime: '2026-11-21T02:00:00.000000Z' },
@@ -80,29 +74,12 @@ export class CapturedClient implements KubeClient {
     return end
   }
 
-  async review<T>(path: string): Promise<T> {
-    return this.#answer(path) as T
-  }
-
-  async delete(): Promise<never> {
-    throw new Error('nothing is deleted')
-  }
-
-  async create(): Promise<never> {
-    throw new Error('nothing is created')
-  }
-
-  async replace(): Promise<never> {
-    throw new Error('nothing is replaced')
-  }
-
-  async mergePatch(): Promise<never> {
-    throw new Error('nothing is patched')
-  }
-
-  async patch<T>(path: string): Promise<T> {
-    return this.#answer(path) as T
-  }
+  readonly review = async <T>(path: string): Promise<T> => this.#answer(path) as T
+  readonly patch = this.review
+  readonly delete = unchanged
+  readonly create = unchanged
+  readonly replace = unchanged
+  readonly mergePatch = unchanged
 
   close(): void {}
 
@@ -111,6 +88,10 @@ export class CapturedClient implements KubeClient {
     if (answer === undefined) throw failure('NotFound', 404)
     return answer
   }
+}
+
+const unchanged = async (): Promise<never> => {
+  throw new Error('nothing is changed')
 }
 
 function isObject(value: unknown): boolean {

@@ -4,7 +4,18 @@
  * of a Deployment, a few are over; some volumes are on their way to or from a node.
  */
 import { hash } from 'node:crypto'
-import { attachmentName, csiUniqueName } from '../../../src/core/names/volume-names.ts'
+import type { ApiObject, ObjectMeta } from '../../../src/core/model/objects.ts'
+import { csiUniqueName } from '../../../src/core/names/volume-names.ts'
+import {
+  attachedTo,
+  attachmentObject,
+  boundVolume,
+  csiDriverObject,
+  csiNodeObject,
+  nodeObject,
+  podObject,
+  ready,
+} from '../objects.ts'
 
 export interface BigCluster {
   readonly resources: Readonly<Record<string, BigList>>
@@ -15,22 +26,7 @@ export interface BigList {
   readonly kind: string
   readonly apiVersion: string
   readonly length: number
-  readonly at: (index: number) => BigObject
-}
-
-export interface BigObject {
-  readonly metadata: {
-    readonly namespace?: string
-    readonly name: string
-    readonly uid: string
-    readonly resourceVersion: string
-    readonly creationTimestamp?: string
-    readonly deletionTimestamp?: string
-    readonly finalizers?: readonly string[]
-    readonly managedFields?: readonly object[]
-  }
-  readonly spec?: object
-  readonly status?: object
+  readonly at: (index: number) => ApiObject
 }
 
 export interface BigClusterSize {
@@ -49,6 +45,13 @@ const CLAIM_EVERY = 3
 const ARRIVING_EVERY = 97
 const OVER_EVERY = 89
 
+type VolumeState = 'arriving' | 'mounted' | 'over'
+const PHASES = { arriving: 'Pending', mounted: 'Running', over: 'Succeeded' } as const
+
+function stateOf(volume: number): VolumeState {
+  return volume % ARRIVING_EVERY === 5 ? 'arriving' : volume % OVER_EVERY === 7 ? 'over' : 'mounted'
+}
+
 export function bigCluster(size: BigClusterSize): BigCluster {
   const { nodes, podsPerNode = 30, seed = 1 } = size
   const began = Date.now()
@@ -56,256 +59,188 @@ export function bigCluster(size: BigClusterSize): BigCluster {
   const pods = nodes * podsPerNode
   const volumes = Math.floor(pods / CLAIM_EVERY)
   const nodeName = (pod: number): string => `node-${String(pod % nodes).padStart(5, '0')}`
-  const uid = (kind: number, index: number): string => {
+  const uid = (kind: string, index: number): string => {
     const hex = hash('md5', `${seed}/${kind}/${index}`)
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}`
   }
   const namespace = (pod: number): string => `team-${String(pod % NAMESPACES).padStart(3, '0')}`
+  const volumeOf = (pod: number): number | undefined =>
+    pod % CLAIM_EVERY === 0 && pod / CLAIM_EVERY < volumes ? pod / CLAIM_EVERY : undefined
   const podName = (pod: number): string =>
-    hasClaim(pod) ? `db-${Math.floor(pod / 3)}-0` : `web-${Math.floor(pod / 10)}-7d9c5b8f6d-${String(pod % 10)}x4k2`
-  const state = (volume: number): VolumeState =>
-    volume % ARRIVING_EVERY === 5 ? 'arriving' : volume % OVER_EVERY === 7 ? 'over' : 'mounted'
+    pod % CLAIM_EVERY === 0
+      ? `db-${Math.floor(pod / 3)}-0`
+      : `web-${Math.floor(pod / 10)}-7d9c5b8f6d-${String(pod % 10)}x4k2`
   const handle = (volume: number): string => `vol-${(volume + 0x10000000).toString(16)}`
   const podOf = (volume: number): number => volume * CLAIM_EVERY
-  const meta = (kind: number, index: number, name: string, more: object = {}): BigObject['metadata'] => ({
-    name,
-    uid: uid(kind, index),
-    resourceVersion: String(1_000_000 + kind * 100_000 + index),
-    creationTimestamp: time(86_400 + index),
-    managedFields: [
-      { manager: 'kube-controller-manager', operation: 'Update', apiVersion: 'v1', time: time(86_400 + index) },
-      { manager: 'kubelet', operation: 'Update', apiVersion: 'v1', time: time(3600), fieldsV1: MANAGED_FIELDS },
-    ],
-    ...more,
-  })
-  const volumesOf = (node: number): number[] => {
-    const found: number[] = []
-    // Pods are dealt to nodes one by one, so those of a node are `nodes` apart.
-    for (let pod = node; pod < pods; pod += nodes) if (hasClaim(pod)) found.push(pod / CLAIM_EVERY)
-    return found.filter((volume) => volume < volumes)
+  const ofVolume = (volume: number) => {
+    const pod = podOf(volume)
+    const claim = { name: `data-${podName(pod)}`, namespace: namespace(pod), uid: uid('claim', volume) }
+    const inZone = { key: ZONE, operator: 'In', values: [`zone-${(pod % nodes) % ZONES}`] }
+    const spec = {
+      capacity: { storage: '10Gi' },
+      persistentVolumeReclaimPolicy: 'Delete',
+      storageClassName: 'fast',
+      csi: { driver: DRIVER, volumeHandle: handle(volume), fsType: 'ext4', volumeAttributes: ATTRIBUTES },
+      nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [inZone] }] } },
+    }
+    return boundVolume(`pvc-${uid('volume', volume)}`, spec, claim)
   }
 
-  const pod = (index: number): BigObject => {
-    const volume = index / CLAIM_EVERY
-    const ownState = hasClaim(index) && volume < volumes ? state(volume) : undefined
-    const phase = ownState === 'over' ? 'Succeeded' : ownState === 'arriving' ? 'Pending' : 'Running'
+  /** As a server sends it: with its version, and what the server notes of it. */
+  const stored = <T extends ApiObject>(kind: string, index: number, object: T, more: Partial<ObjectMeta> = {}): T => ({
+    ...object,
+    metadata: {
+      ...object.metadata,
+      uid: uid(kind, index),
+      resourceVersion: String(1_000_000 + index),
+      creationTimestamp: time(86_400 + index),
+      managedFields: [
+        { manager: 'kube-controller-manager', operation: 'Update', apiVersion: 'v1', time: time(86_400 + index) },
+        { manager: 'kubelet', operation: 'Update', apiVersion: 'v1', time: time(3600), fieldsV1: MANAGED_FIELDS },
+      ],
+      ...more,
+    },
+  })
+
+  const pod = (index: number): ApiObject => {
+    const volume = volumeOf(index)
+    const state = volume === undefined ? undefined : stateOf(volume)
+    const phase = PHASES[state ?? 'mounted']
     const name = podName(index)
-    return {
-      metadata: meta(1, index, name, {
+    const claim = { name: 'data', persistentVolumeClaim: { claimName: `data-${name}` } }
+    const container = {
+      image: 'registry.test/team/app:1.2.3',
+      imageID: `registry.test/team/app@sha256:${'5bf118e6'.repeat(8)}`,
+      containerID: `containerd://${'2c922ffa'.repeat(8)}`,
+      ready: phase === 'Running',
+      restartCount: 0,
+      state: CONTAINER_STATES[phase],
+    }
+    const status = {
+      phase,
+      startTime: time(3600),
+      hostIP: '192.0.2.2',
+      podIP: '192.0.2.3',
+      conditions: CONDITIONS.map((type) => ({ type, status: 'True', lastTransitionTime: time(3600) })),
+      containerStatuses: ['app', 'sidecar'].map((container_) => ({ name: container_, ...container })),
+    }
+    const owner = {
+      apiVersion: 'apps/v1',
+      kind: state ? 'StatefulSet' : 'ReplicaSet',
+      name: name.slice(0, -2),
+      uid: uid('owner', index),
+      controller: true,
+    }
+    const made = podObject(
+      {
+        name,
+        uid: '',
         namespace: namespace(index),
-        ...(ownState === 'arriving' ? { creationTimestamp: time(6) } : {}),
         labels: { app: name.slice(0, 6), 'pod-template-hash': '7d9c5b8f6d' },
         annotations: { 'checksum/config': '5bf118e6b0e543bf0d67c7fae00f1a84f49a6a0c95598b0ffd0bd99d6c1cb1f1' },
-        ownerReferences: [
-          {
-            apiVersion: 'apps/v1',
-            kind: ownState ? 'StatefulSet' : 'ReplicaSet',
-            name: name.slice(0, -2),
-            uid: uid(9, index),
-            controller: true,
-          },
-        ],
-      }),
-      spec: {
-        nodeName: nodeName(index),
-        ...POD_SPEC,
-        volumes: [
-          { name: 'config', configMap: { name: 'settings', defaultMode: 420 } },
-          { name: 'tmp', emptyDir: {} },
-          { name: 'kube-api-access', projected: TOKEN },
-          ...(ownState ? [{ name: 'data', persistentVolumeClaim: { claimName: `data-${name}` } }] : []),
-        ],
+        ownerReferences: [owner],
       },
-      status: {
-        phase,
-        startTime: time(3600),
-        hostIP: '192.0.2.2',
-        podIP: '192.0.2.3',
-        conditions: CONDITIONS.map((type) => ({ type, status: 'True', lastTransitionTime: time(3600) })),
-        containerStatuses: ['app', 'sidecar'].map((container) => ({
-          name: container,
-          image: 'registry.test/team/app:1.2.3',
-          imageID: `registry.test/team/app@sha256:${'5bf118e6'.repeat(8)}`,
-          containerID: `containerd://${'2c922ffa'.repeat(8)}`,
-          ready: phase === 'Running',
-          restartCount: 0,
-          state: CONTAINER_STATES[phase],
-        })),
-      },
-    }
+      [...VOLUMES, ...(state === undefined ? [] : [claim])],
+      { spec: { ...POD_SPEC, nodeName: nodeName(index) }, status },
+    )
+    return stored('pod', index, made, state === 'arriving' ? { creationTimestamp: time(6) } : {})
   }
 
-  const node = (index: number): BigObject => {
-    const mine = volumesOf(index)
-    const names = (wanted: readonly VolumeState[]): string[] =>
-      mine.filter((volume) => wanted.includes(state(volume))).map((volume) => csiUniqueName(DRIVER, handle(volume)))
-    return {
-      metadata: meta(2, index, nodeName(index), {
-        labels: { 'topology.kubernetes.io/zone': `zone-${index % ZONES}` },
-        annotations: { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' },
-      }),
-      spec: { providerID: `aws:///zone/i-${index}` },
-      status: {
-        conditions: [{ type: 'Ready', status: 'True', lastHeartbeatTime: time(20), lastTransitionTime: time(86_400) }],
+  const node = (index: number): ApiObject => {
+    // Pods are dealt to nodes one by one, so those of a node are `nodes` apart.
+    const own = Array.from({ length: podsPerNode }, (_, n) => volumeOf(index + n * nodes)).filter(
+      (v) => v !== undefined,
+    )
+    const names = (...wanted: readonly VolumeState[]): string[] =>
+      own.filter((volume) => wanted.includes(stateOf(volume))).map((volume) => csiUniqueName(DRIVER, handle(volume)))
+    const made = nodeObject(
+      {
+        ...ready(time(20), { lastTransitionTime: time(86_400) }),
         nodeInfo: {
-          machineID: uid(3, index).replaceAll('-', ''),
-          systemUUID: uid(4, index),
-          bootID: uid(5, index),
+          machineID: uid('machine', index).replaceAll('-', ''),
+          systemUUID: uid('system', index),
+          bootID: uid('boot', index),
           kubeletVersion: 'v1.36.2',
         },
-        images: Array.from({ length: 20 }, (_, image) => ({
-          names: [`registry.test/team/image-${image}@sha256:${'5bf118e6'.repeat(8)}`],
-          sizeBytes: 100_000_000 + image,
-        })),
-        volumesInUse: names(['mounted']).sort(),
-        volumesAttached: names(['mounted', 'over']).map((name) => ({ name, devicePath: '' })),
+        ...IMAGES,
+        volumesInUse: names('mounted').sort(),
+        ...attachedTo(names('mounted', 'over')),
       },
-    }
+      { name: nodeName(index), labels: { [ZONE]: `zone-${index % ZONES}` } },
+    )
+    return stored('node', index, made)
   }
 
-  const claim = (volume: number): BigObject => {
-    const of = podOf(volume)
-    return {
-      metadata: meta(6, volume, `data-${podName(of)}`, {
-        namespace: namespace(of),
-        annotations: { 'pv.kubernetes.io/bind-completed': 'yes' },
-        finalizers: ['kubernetes.io/pvc-protection'],
-      }),
-      spec: {
-        accessModes: ['ReadWriteOnce'],
-        volumeName: `pvc-${uid(7, volume)}`,
-        storageClassName: 'fast',
-        volumeMode: 'Filesystem',
-        resources: { requests: { storage: '10Gi' } },
-      },
-      status: { phase: 'Bound', accessModes: ['ReadWriteOnce'], capacity: { storage: '10Gi' } },
-    }
-  }
+  const claim = (volume: number): ApiObject =>
+    stored('claim', volume, ofVolume(volume).claim, {
+      annotations: { 'pv.kubernetes.io/bind-completed': 'yes' },
+      finalizers: ['kubernetes.io/pvc-protection'],
+    })
 
-  const persistentVolume = (volume: number): BigObject => {
-    const of = podOf(volume)
-    return {
-      metadata: meta(7, volume, `pvc-${uid(7, volume)}`, { finalizers: ['kubernetes.io/pv-protection'] }),
-      spec: {
-        accessModes: ['ReadWriteOnce'],
-        capacity: { storage: '10Gi' },
-        claimRef: {
-          kind: 'PersistentVolumeClaim',
-          namespace: namespace(of),
-          name: `data-${podName(of)}`,
-          uid: uid(6, volume),
-        },
-        persistentVolumeReclaimPolicy: 'Delete',
-        storageClassName: 'fast',
-        volumeMode: 'Filesystem',
-        csi: {
-          driver: DRIVER,
-          volumeHandle: handle(volume),
-          fsType: 'ext4',
-          volumeAttributes: { 'storage.kubernetes.io/csiProvisionerIdentity': '1700000000000-1-ebs.csi.aws.com' },
-        },
-        nodeAffinity: {
-          required: {
-            nodeSelectorTerms: [
-              {
-                matchExpressions: [
-                  { key: 'topology.kubernetes.io/zone', operator: 'In', values: [`zone-${(of % nodes) % ZONES}`] },
-                ],
-              },
-            ],
-          },
-        },
-      },
-      status: { phase: 'Bound' },
-    }
-  }
+  const persistentVolume = (volume: number): ApiObject =>
+    stored('volume', volume, ofVolume(volume).volume, { finalizers: ['kubernetes.io/pv-protection'] })
 
-  const attachment = (volume: number): BigObject => {
-    const on = nodeName(podOf(volume))
-    return {
-      metadata: meta(8, volume, attachmentName(handle(volume), DRIVER, on), {
-        finalizers: [`external-attacher/${DRIVER.replaceAll('.', '-')}`],
+  const attachment = (volume: number): ApiObject => {
+    const state = stateOf(volume)
+    const made = attachmentObject(DRIVER, handle(volume), `pvc-${uid('volume', volume)}`, nodeName(podOf(volume)))
+    const status = state === 'arriving' ? { attached: false } : { attached: true, attachmentMetadata: DEVICE }
+    return stored(
+      'attachment',
+      volume,
+      { ...made, status },
+      {
         annotations: { 'csi.alpha.kubernetes.io/node-id': `i-${volume}` },
-        ...(state(volume) === 'over' ? { deletionTimestamp: time(3) } : {}),
-        ...(state(volume) === 'arriving' ? { creationTimestamp: time(5) } : {}),
-      }),
-      spec: { attacher: DRIVER, nodeName: on, source: { persistentVolumeName: `pvc-${uid(7, volume)}` } },
-      status:
-        state(volume) === 'arriving'
-          ? { attached: false }
-          : { attached: true, attachmentMetadata: { devicePath: '/dev/xvdba' } },
-    }
+        ...(state === 'over' && { deletionTimestamp: time(3) }),
+        ...(state === 'arriving' && { creationTimestamp: time(5) }),
+      },
+    )
   }
 
-  const csiNode = (index: number): BigObject => {
-    return {
-      metadata: meta(10, index, nodeName(index), {
-        annotations: {
-          'storage.alpha.kubernetes.io/migrated-plugins':
-            'kubernetes.io/aws-ebs,kubernetes.io/azure-disk,kubernetes.io/gce-pd',
-        },
-      }),
-      spec: {
-        drivers: [
-          {
-            name: DRIVER,
-            nodeID: `i-${index}`,
-            topologyKeys: ['topology.kubernetes.io/zone'],
-            allocatable: { count: 25 },
-          },
-        ],
-      },
-    }
-  }
+  const csiNode = (index: number): ApiObject =>
+    stored('csiNode', index, csiNodeObject(nodeName(index), [DRIVER]), { annotations: MIGRATED })
 
   /** The controller's, the attacher's, then one for each node. */
-  const lease = (index: number): BigObject => {
-    const [ns, name] =
-      index === 0
-        ? ['kube-system', 'kube-controller-manager']
-        : index === 1
-          ? ['kube-system', `external-attacher-leader-${DRIVER.replaceAll('.', '-')}`]
-          : ['kube-node-lease', nodeName(index - 2)]
-    return {
-      metadata: meta(11, index, name ?? '', { namespace: ns }),
-      spec: {
-        holderIdentity: name,
-        leaseDurationSeconds: 40,
-        renewTime: new Date().toISOString().replace('Z', '000Z'),
-      },
+  const lease = (index: number): ApiObject => {
+    const leaders = ['kube-controller-manager', `external-attacher-leader-${DRIVER.replaceAll('.', '-')}`]
+    const name = leaders[index] ?? nodeName(index - leaders.length)
+    const renewTime = new Date().toISOString().replace('Z', '000Z')
+    const made = {
+      metadata: { name, uid: '', namespace: index < leaders.length ? 'kube-system' : 'kube-node-lease' },
+      spec: { holderIdentity: name, leaseDurationSeconds: 40, renewTime },
     }
+    return stored('lease', index, made)
   }
 
   const list = (kind: string, length: number, at: BigList['at'], apiVersion = 'v1'): BigList => ({
-    kind,
-    apiVersion,
-    length,
-    at,
+    ...{ kind: `${kind}List`, apiVersion },
+    ...{ length, at },
   })
   const storage = 'storage.k8s.io/v1'
   return {
     resources: {
-      '/api/v1/pods': list('PodList', pods, pod),
-      '/api/v1/nodes': list('NodeList', nodes, node),
-      '/api/v1/persistentvolumeclaims': list('PersistentVolumeClaimList', volumes, claim),
-      '/api/v1/persistentvolumes': list('PersistentVolumeList', volumes, persistentVolume),
-      [`/apis/${storage}/volumeattachments`]: list('VolumeAttachmentList', volumes, attachment, storage),
-      [`/apis/${storage}/csinodes`]: list('CSINodeList', nodes, csiNode, storage),
-      [`/apis/${storage}/csidrivers`]: list(
-        'CSIDriverList',
-        1,
-        () => ({ metadata: meta(12, 0, DRIVER), spec: { attachRequired: true } }),
-        storage,
-      ),
-      '/apis/coordination.k8s.io/v1/leases': list('LeaseList', nodes + 2, lease, 'coordination.k8s.io/v1'),
+      '/api/v1/pods': list('Pod', pods, pod),
+      '/api/v1/nodes': list('Node', nodes, node),
+      '/api/v1/persistentvolumeclaims': list('PersistentVolumeClaim', volumes, claim),
+      '/api/v1/persistentvolumes': list('PersistentVolume', volumes, persistentVolume),
+      [`/apis/${storage}/volumeattachments`]: list('VolumeAttachment', volumes, attachment, storage),
+      [`/apis/${storage}/csinodes`]: list('CSINode', nodes, csiNode, storage),
+      [`/apis/${storage}/csidrivers`]: list('CSIDriver', 1, () => csiDriverObject(DRIVER), storage),
+      '/apis/coordination.k8s.io/v1/leases': list('Lease', nodes + 2, lease, 'coordination.k8s.io/v1'),
     },
   }
 }
 
-type VolumeState = 'arriving' | 'mounted' | 'over'
-
-function hasClaim(pod: number): boolean {
-  return pod % CLAIM_EVERY === 0
+const ZONE = 'topology.kubernetes.io/zone'
+const DEVICE = { devicePath: '/dev/xvdba' }
+const ATTRIBUTES = { 'storage.kubernetes.io/csiProvisionerIdentity': '1700000000000-1-ebs.csi.aws.com' }
+const MIGRATED = {
+  'storage.alpha.kubernetes.io/migrated-plugins': 'kubernetes.io/aws-ebs,kubernetes.io/azure-disk,kubernetes.io/gce-pd',
+}
+const IMAGES = {
+  images: Array.from({ length: 20 }, (_, image) => ({
+    names: [`registry.test/team/image-${image}@sha256:${'5bf118e6'.repeat(8)}`],
+    sizeBytes: 100_000_000 + image,
+  })),
 }
 
 const CONDITIONS = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled']
@@ -326,6 +261,12 @@ export const TOKEN = {
     },
   ],
 }
+
+const VOLUMES = [
+  { name: 'config', configMap: { name: 'settings', defaultMode: 420 } },
+  { name: 'tmp', emptyDir: {} },
+  { name: 'kube-api-access', projected: TOKEN },
+]
 
 const CONTAINER = {
   image: 'registry.test/team/app:1.2.3',
