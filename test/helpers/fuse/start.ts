@@ -1,12 +1,21 @@
-/** FUSE file systems of the tests' own, whose daemon can be made to fail, to stop and to end. For workers. */
-import { spawn } from 'node:child_process'
+/** FUSE file systems of the tests' own: their daemons are processes that can be made to fail, to stop and to end. For workers. */
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { parseMountinfo } from '../../../src/core/mountinfo/parse-mountinfo.ts'
 import { nodeProgram } from '../programs.ts'
 import { sh } from '../scenario.ts'
+import { LOG, type MirrorFault, type MirrorOrders, ORDERS, ORDERS_SIZE } from './faults.ts'
 
-const DAEMON = new URL('./daemon.ts', import.meta.url)
+/** Waits until it is mounted; it does not keep its starter alive. */
+async function startDaemon(program: URL, args: readonly string[]): Promise<ChildProcess> {
+  const child = spawn(...nodeProgram(program, args), { stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = once(child, 'exit')
+  await Promise.race([once(child.stdout, 'data'), ended.then(() => Promise.reject(new Error('no FUSE here')))])
+  child.unref()
+  child.stdout.destroy()
+  return child
+}
 
 export interface Fuse {
   readonly pid: number
@@ -23,20 +32,55 @@ export interface Fuse {
 /** @param mode see daemon.ts; @param path where it is mounted, made if it is missing */
 export async function startFuse(path: string, mode: 'well' | 'eio' | 'unowned' | 'silent' = 'well'): Promise<Fuse> {
   mkdirSync(path, { recursive: true })
-  const child = spawn(...nodeProgram(DAEMON, [mode, path]), { stdio: ['ignore', 'pipe', 'inherit'] })
-  const ended = once(child, 'exit')
-  await Promise.race([once(child.stdout, 'data'), ended.then(() => Promise.reject(new Error('no FUSE here')))])
-  child.unref()
-  child.stdout.destroy()
+  const child = await startDaemon(new URL('./daemon.ts', import.meta.url), [mode, path])
   return {
     pid: child.pid ?? 0,
     connection: parseMountinfo(readFileSync('/proc/self/mountinfo')).top(path)?.dev.split(':')[1] ?? '',
     stop: () => void child.kill('SIGSTOP'),
     resume: () => void child.kill('SIGCONT'),
     kill: async () => {
+      const ended = once(child, 'exit')
       child.ref()
       child.kill('SIGKILL')
       await ended
+    },
+  }
+}
+
+export interface Mirror {
+  /** The directory that it shows, reached directly. */
+  readonly behind: string
+  /** Replaces all faults: they apply from the next request on, and count from there. */
+  fail(...faults: readonly MirrorFault[]): void
+  /** Requests that failed since the last call: `OP path`. */
+  failed(): readonly string[]
+}
+
+/**
+ * A file system that shows a directory and fails the requests that a test chooses.
+ *
+ * @param path where it is mounted; made if it is missing
+ * @param behind a directory for its content and its orders
+ */
+export async function startMirror(path: string, behind: string): Promise<Mirror> {
+  const [shown, orders] = [`${behind}/shown`, `${behind}/orders`]
+  for (const each of [path, shown, orders]) mkdirSync(each, { recursive: true })
+  let id = 0
+  const give = (faults: MirrorOrders['faults']): void => {
+    id += 1
+    const text = JSON.stringify({ id, faults } satisfies MirrorOrders).padEnd(ORDERS_SIZE)
+    writeFileSync(`${orders}/${ORDERS}`, text, { flag: id === 1 ? 'w' : 'r+' })
+  }
+  give([])
+  await startDaemon(new URL('./mirror.ts', import.meta.url), [path, shown, orders])
+  return {
+    behind: shown,
+    fail: (...faults) => give(faults),
+    failed: () => {
+      const log = `${orders}/${LOG}`
+      const lines = existsSync(log) ? readFileSync(log, 'utf8').split('\n').slice(0, -1) : []
+      rmSync(log, { force: true })
+      return lines
     },
   }
 }

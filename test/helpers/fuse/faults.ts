@@ -1,6 +1,6 @@
 /** Faults of the mirror: a file that it reads before each request. It logs the requests that it has failed. */
 import { appendFileSync, openSync, readSync } from 'node:fs'
-import type { Op } from '../fuse/protocol.ts'
+import type { Op } from './protocol.ts'
 
 export const ERRNO = { EIO: 5, EEXIST: 17, ENOSPC: 28, EROFS: 30, ENOSYS: 38, ESTALE: 116 } as const
 

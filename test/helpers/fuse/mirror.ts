@@ -1,7 +1,7 @@
 /**
  * A FUSE file system that shows a directory, and fails chosen requests, as a separate program:
  *
- *     main.ts MOUNTPOINT DIRECTORY ORDERS
+ *     mirror.ts MOUNTPOINT DIRECTORY ORDERS
  *
  * ORDERS is a directory with the faults (see faults.ts). It prints "ready", and ends when its last mount is gone or its
  * connection is aborted.
@@ -28,25 +28,54 @@ import {
   writeSync,
 } from 'node:fs'
 import { posix } from 'node:path'
-import {
-  attrOut,
-  dirent,
-  entryOut,
-  initOut,
-  type Op,
-  openOut,
-  type Request,
-  serve,
-  writeOut,
-} from '../fuse/protocol.ts'
 import { ERRNO, Faults } from './faults.ts'
-import { Nodes } from './nodes.ts'
+import { attrOut, dirent, entryOut, initOut, type Op, openOut, type Request, serve, writeOut } from './protocol.ts'
 
 const [mountPoint = '', directory = '', orders = ''] = process.argv.slice(2)
 const MAX_WRITE = 1 << 17
 const RENAME_NOREPLACE = 1
 const FATTR = { MODE: 1, UID: 2, GID: 4, SIZE: 8, TIMES: 16 | 32 | 128 | 256 }
 const EMPTY = Buffer.alloc(0)
+
+const ROOT = 1n
+
+/** The kernel's names for the mirror's files: numbers, each for one path at a time. */
+class Nodes {
+  readonly #paths = new Map<bigint, string>([[ROOT, '']])
+  readonly #numbers = new Map<string, bigint>([['', ROOT]])
+  #last = ROOT
+
+  /** Relative to the root, "" for the root itself; for a removed file that may still be open, its last path. */
+  pathOf(node: bigint): string {
+    return this.#paths.get(node) ?? ''
+  }
+
+  /** A path keeps its number as long as it exists: to the kernel, another number is another file. */
+  numberOf(path: string): bigint {
+    const known = this.#numbers.get(path)
+    if (known !== undefined) return known
+    const node = ++this.#last
+    this.#paths.set(node, path)
+    this.#numbers.set(path, node)
+    return node
+  }
+
+  gone(path: string): void {
+    this.#numbers.delete(path)
+  }
+
+  /** With everything below. */
+  moved(from: string, to: string): void {
+    this.gone(to)
+    for (const [path, node] of [...this.#numbers]) {
+      if (path !== from && !path.startsWith(`${from}/`)) continue
+      const now = posix.join(to, path.slice(from.length))
+      this.#numbers.delete(path)
+      this.#numbers.set(now, node)
+      this.#paths.set(node, now)
+    }
+  }
+}
 
 process.umask(0)
 const nodes = new Nodes()
