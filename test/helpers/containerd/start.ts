@@ -66,39 +66,35 @@ export async function startContainerd(directory: string): Promise<Containerd> {
   }
 
   const client = new Client(`unix:${socket}`, credentials.createInsecure(), { 'grpc.default_authority': 'localhost' })
-  const call = (method: string, ...fields: readonly Buffer[]): Promise<Buffer> => {
+  const call = (method: string, fields: Fields): Promise<Buffer> => {
     const path = `/runtime.v1.RuntimeService/${method}`
     const same = (bytes: Buffer): Buffer => bytes
     return new Promise((resolve, reject) => {
-      client.makeUnaryRequest(path, same, same, Buffer.concat(fields), (error, reply) =>
+      client.makeUnaryRequest(path, same, same, encode(fields), (error, reply) =>
         error ? reject(error) : resolve(reply ?? Buffer.alloc(0)),
       )
     })
   }
   const sandboxes = new Set<string>()
   const removeSandbox = async (id: string): Promise<void> => {
-    await call('StopPodSandbox', field(1, id))
-    await call('RemovePodSandbox', field(1, id))
+    await call('StopPodSandbox', { 1: id })
+    await call('RemovePodSandbox', { 1: id })
     sandboxes.delete(id)
   }
   return {
     endpoint: `unix://${socket}`,
     runPod: async (pod) => {
-      const sandboxConfig = sandboxConfigOf(pod)
-      const sandboxId = firstText(await call('RunPodSandbox', field(1, sandboxConfig)))
+      // Metadata, labels, and of Linux the host's network: no CNI is needed.
+      const sandbox = { 1: { 1: pod.name, 2: pod.uid, 3: pod.namespace }, 6: labelsOf(pod), 8: { 2: { 1: { 1: 2 } } } }
+      const sandboxId = firstText(await call('RunPodSandbox', { 1: sandbox }))
       sandboxes.add(sandboxId)
-      const container = field(2, [
-        field(1, [field(1, 'c')]),
-        field(2, [field(1, IMAGE)]),
-        mapField(9, labelsOf(pod, 'c')),
-      ])
-      const created = await call('CreateContainer', field(1, sandboxId), container, field(3, sandboxConfig))
-      const containerId = firstText(created)
-      await call('StartContainer', field(1, containerId))
+      const container = { 1: { 1: 'c' }, 2: { 1: IMAGE }, 9: labelsOf(pod, 'c') }
+      const containerId = firstText(await call('CreateContainer', { 1: sandboxId, 2: container, 3: sandbox }))
+      await call('StartContainer', { 1: containerId })
       return { sandboxId, containerId }
     },
-    stopContainer: async (id) => void (await call('StopContainer', field(1, id))),
-    stopSandbox: async (id) => void (await call('StopPodSandbox', field(1, id))),
+    stopContainer: async (id) => void (await call('StopContainer', { 1: id })),
+    stopSandbox: async (id) => void (await call('StopPodSandbox', { 1: id })),
     removeSandbox,
     stop: async () => {
       for (const id of sandboxes) await removeSandbox(id).catch(() => undefined)
@@ -121,20 +117,11 @@ async function untilReady(ctr: (...args: string[]) => string, ended: () => boole
   }
 }
 
-/** `metadata` 1, `labels` 6, `linux` 8 with the host's network: no CNI is needed. */
-function sandboxConfigOf(pod: PodIdentity): Buffer {
-  const metadata = [field(1, pod.name), field(2, pod.uid), field(3, pod.namespace)]
-  const hostNetwork = field(2, [field(1, [numberField(1, 2)])])
-  return Buffer.concat([field(1, metadata), mapField(6, labelsOf(pod)), field(8, [hostNetwork])])
-}
-
-function labelsOf(pod: PodIdentity, container?: string): Record<string, string> {
-  return {
-    'io.kubernetes.pod.uid': pod.uid,
-    'io.kubernetes.pod.name': pod.name,
-    'io.kubernetes.pod.namespace': pod.namespace,
-    ...(container !== undefined && { 'io.kubernetes.container.name': container }),
-  }
+function labelsOf(pod: PodIdentity, container = ''): Fields[] {
+  return [
+    ...(['uid', 'name', 'namespace'] as const).map((key) => ({ 1: `io.kubernetes.pod.${key}`, 2: pod[key] })),
+    ...(container === '' ? [] : [{ 1: 'io.kubernetes.container.name', 2: container }]),
+  ]
 }
 
 function config(directory: string, socket: string): string {
@@ -160,35 +147,28 @@ disabled_plugins = [${['aufs', 'btrfs', 'zfs', 'devmapper', 'overlayfs'].map((na
 `
 }
 
-// Protocol buffers by hand, for the few CRI calls that only this test makes (volctl itself starts no pods). Field numbers: k8s.io/cri-api
-// runtime.v1.
-
-/** A field with a length: text or an inner message; lists of fields are messages. */
-function field(number: number, content: string | Buffer | readonly Buffer[]): Buffer {
-  const bytes = Array.isArray(content) ? Buffer.concat(content) : Buffer.from(content as string | Buffer)
-  return Buffer.concat([varint((number << 3) | 2), varint(bytes.length), bytes])
+/** A message, by the numbers of its fields. */
+interface Fields {
+  readonly [field: number]: string | number | Fields | readonly Fields[]
 }
 
-function numberField(number: number, value: number): Buffer {
-  return Buffer.concat([varint(number << 3), varint(value)])
+/** Protocol buffers by hand, for the few CRI calls that only this test makes: volctl itself starts no pods. */
+function encode(fields: Fields): Buffer {
+  const parts = Object.entries(fields).flatMap(([field, value]) =>
+    (Array.isArray(value) ? (value as Fields[]) : [value as string | number | Fields]).map((each) => {
+      if (typeof each === 'number') return Buffer.concat([varint(Number(field) << 3), varint(each)])
+      const content = typeof each === 'string' ? Buffer.from(each) : encode(each)
+      return Buffer.concat([varint((Number(field) << 3) | 2), varint(content.length), content])
+    }),
+  )
+  return Buffer.concat(parts)
 }
 
-function mapField(number: number, values: Readonly<Record<string, string>>): Buffer {
-  return Buffer.concat(Object.entries(values).map(([key, value]) => field(number, [field(1, key), field(2, value)])))
+function varint(value: number): Buffer {
+  return value < 128 ? Buffer.of(value) : Buffer.concat([Buffer.of((value & 127) | 128), varint(value >>> 7)])
 }
 
 /** The text of the first field, if it is one: the id in every answer here. */
 function firstText(message: Buffer): string {
-  const length = message[1] ?? 0
-  return message.subarray(2, 2 + length).toString()
-}
-
-function varint(value: number): Buffer {
-  const bytes: number[] = []
-  let rest = value
-  while (rest > 127) {
-    bytes.push((rest & 127) | 128)
-    rest >>>= 7
-  }
-  return Buffer.from([...bytes, rest])
+  return message.subarray(2, 2 + (message[1] ?? 0)).toString()
 }
