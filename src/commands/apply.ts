@@ -6,6 +6,7 @@ import { ownsNode } from '../core/apply/operation/preconditions.ts'
 import { afterSettling, type Looked } from '../core/cli/after-settling.ts'
 import { applyContext } from '../core/cli/apply-context.ts'
 import { applyWords, givenBy, readingWords } from '../core/cli/apply-words.ts'
+import { carryOut, isDrawn, refusalOf } from '../core/cli/carry-out.ts'
 import type { ClusterApplyChoice } from '../core/cli/cluster-apply.ts'
 import {
   clusterApplyFlags,
@@ -25,24 +26,16 @@ import { requireRoot, requireStanding } from '../core/cli/may-apply.ts'
 import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
 import { messages, watchedTerminal } from '../core/cli/output.ts'
 import { applyArguments, PLAN_NAMES, typedNames } from '../core/cli/plan-arguments.ts'
-import { refusalOf } from '../core/cli/plan-exit-status.ts'
 import { parseCount, planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { stopAsked } from '../core/cli/stop-asked.ts'
 import { notStarted, type StoppedKubelet, stoppedKubelet } from '../core/cli/stopped-kubelet.ts'
-import {
-  OUTPUT_FORMATS,
-  type OutputFormat,
-  outputFlag,
-  VolctlCommand,
-  verboseFlag,
-} from '../core/cli/volctl-command.ts'
+import { OUTPUT_FORMATS, outputFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
 import { type TimeLimits, timeLimits } from '../core/kubelet-stop/time-limits.ts'
 import type { UnitFacts } from '../core/kubelet-stop/unit-facts.ts'
 import { volctl } from '../core/lang/command.ts'
 import { parseDuration } from '../core/lang/duration.ts'
 import type { NodeState } from '../core/model/node-state.ts'
 import type { CollectedNode } from '../core/node/collect-node.ts'
-import type { ApplyEvent } from '../core/plan/events.ts'
 import { requireNamed, type Typed } from '../core/plan/name-faults.ts'
 import { withAdvice } from '../core/plan/next-steps.ts'
 import type { Operation, Plan, PlanOptions, ReviewedPlan } from '../core/plan/plan.ts'
@@ -52,12 +45,9 @@ import type { SavedPlan } from '../core/plan/plan-shape.ts'
 import { readyText } from '../core/plan/plan-summary.ts'
 import { isPlanInput, NODE_PLAN, readTypedPlan } from '../core/plan-file/read-plan-file.ts'
 import { refuseInsecureApi } from '../core/reconcile/pods/guards.ts'
-import { applyDocument, resultEvent } from '../core/views/apply-document.ts'
-import { closing, eventLine, numbered } from '../core/views/apply-lines.ts'
+import { closing, numbered } from '../core/views/apply-lines.ts'
 import { announcement } from '../core/views/downtime-view.ts'
 import { renderPlan } from '../core/views/plan-view.ts'
-import { Progress } from '../core/views/progress.ts'
-import { toJsonLine } from '../core/views/structured.ts'
 
 const DEFAULT_TIMEOUT = '2m'
 const DEFAULT_PARALLEL = '8'
@@ -130,10 +120,6 @@ function judge(
   options: PlanOptions,
 ): ReturnType<typeof judged<{ readonly plan: Plan }>> {
   return judged(look, options, planAlone, { signal: interrupts.stop })
-}
-
-function isDrawn(format: OutputFormat): boolean {
-  return format === 'table' || format === 'wide'
 }
 
 export default class Apply extends VolctlCommand {
@@ -401,7 +387,6 @@ export default class Apply extends VolctlCommand {
       digest: flags.confirm,
     }
     await applyToCluster(choice, this)
-    await this.output.flush()
   }
 
   async #readOfCluster(file: string): Promise<NonNullable<ClusterApplyChoice['saved']>> {
@@ -420,7 +405,6 @@ export default class Apply extends VolctlCommand {
   async #carryOut(run: Run, { saved, options }: Basis, planned: Planned, confirmed: boolean): Promise<void> {
     const { flags, interrupts, maxMs } = run
     const { fresh, shown, stop } = planned
-    const format = flags.output
     if (stop !== undefined) {
       const { facts, limits } = stop
       run.stop = stoppedKubelet(run.node, { unit: facts.unit, maxMs, limits, interrupts, detail: this.detail })
@@ -442,30 +426,12 @@ export default class Apply extends VolctlCommand {
     })
     const plan: ReviewedPlan = saved ?? fresh
     const names = new PlanNames(shown)
-    const lines = isDrawn(format)
-    const screen = await this.screenOf(this.io.stdout, format)
-    using progress =
-      lines && this.io.stderr.isTTY === true ? new Progress(messages, names, plan.operations.length) : undefined
-    const print = (event: ApplyEvent): void => {
-      progress?.follow(event)
-      if (event.type === 'step') this.detail(`${event.id}: ${event.step?.op} ${event.step?.target}`)
-      if (format === 'ndjson') this.output.write(toJsonLine(event))
-      const line = lines ? eventLine(event, (each) => numbered(each, names), screen) : undefined
-      if (line === undefined) return
-      if (progress === undefined) this.output.write(line)
-      else progress.above(() => this.output.write(line))
-    }
-    const result = await applyPlan(plan, context, print)
-    progress?.[Symbol.dispose]()
-    if (format === 'ndjson') this.output.write(toJsonLine(resultEvent(result)))
-    else
-      await this.answer(applyDocument(plan, result), format, () =>
-        closing(result, plan, screen, givenBy(flags, options.settleMs)),
-      )
-    this.finish(result.exit)
-    await this.output.flush()
-    const refusal = refusalOf(result)
-    if (refusal !== undefined) throw refusal
+    const result = await carryOut(this, flags.output, plan, {
+      nameOf: (event) => numbered(event, names),
+      stepOf: ({ id, step }) => `${id}: ${step?.op} ${step?.target}`,
+      apply: (onEvent) => applyPlan(plan, context, onEvent),
+      draw: (applied, screen) => closing(applied, plan, screen, givenBy(flags, options.settleMs)),
+    })
     if (result.downtime?.runs === false) throw notStarted(result.downtime)
   }
 }

@@ -1,11 +1,11 @@
 import { Args, Flags, type Interfaces } from '@oclif/core'
 import { applyWords, givenBy, readingWords } from '../core/cli/apply-words.ts'
+import { planExitStatus, refusalOf } from '../core/cli/carry-out.ts'
 import { clusterFlags, clusterOptions, nodesFlag, requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
 import { judged, planAlone } from '../core/cli/judged-node.ts'
 import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { narrowing, PLAN_NAMES, typedNames } from '../core/cli/plan-arguments.ts'
-import { planExitStatus, refusalOf } from '../core/cli/plan-exit-status.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { NAMED_FORMATS, outputFlag, pagerFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
 import { watchFlag, watchNode } from '../core/cli/watch-node.ts'
@@ -108,15 +108,10 @@ export default class Plan extends VolctlCommand {
       { options, decide: this.verbose ? planWithDecisions : planAlone },
     )
     const plan = withAdvice(decided.plan, givenBy(flags, options.settleMs))
-    requireNamed(plan.problems, flags['ignore-not-found'], this.#typed)
-    this.detail(`planned ${plan.operations.length} operations`)
-    for (const { path, rule, why } of decided.decisions ?? []) this.detail(`${rule}: ${path}: ${why}`)
-    for (const { rule, message } of plan.inputs.unjudged) this.detail(`${rule}: not judged: ${message}`)
-    const draw = (screen: Screen): string =>
-      renderPlan(plan, screen, { unfolded: this.verbose, elsewhere: flags.snapshot !== undefined })
-    await this.answer(plan, flags.output, draw, flags.output === 'name' ? namesOfPlan(plan) : [])
-    if (flags.out !== undefined) this.#save(plan, options, flags.out)
-    this.#end(plan, flags['detailed-exitcode'])
+    const details = (decided.decisions ?? []).map(({ path, rule, why }) => `${rule}: ${path}: ${why}`)
+    await this.#show(plan, options, flags, details, (screen) =>
+      renderPlan(plan, screen, { unfolded: this.verbose, elsewhere: flags.snapshot !== undefined }),
+    )
   }
 
   async #watch(flags: ParsedFlags, options: PlanOptions): Promise<void> {
@@ -126,13 +121,6 @@ export default class Plan extends VolctlCommand {
       const isOver = planExitStatus(plan, true) === ExitStatus.Ok
       return { text: renderPlan(plan, screen, {}), lines: openLines(plan), isOver }
     })
-  }
-
-  /** @throws SafetyRefusal of a plan that is refused as a whole, after it was printed */
-  #end(plan: VolumePlan | ClusterPlan, detailed: boolean): void {
-    this.finish(planExitStatus(plan, detailed))
-    const refusal = refusalOf(plan)
-    if (refusal !== undefined) throw refusal
   }
 
   /** The attach/detach controller's pass. */
@@ -147,24 +135,33 @@ export default class Plan extends VolctlCommand {
     const context = clusterContext(state, given)
     const made = withDigest(planCluster(state, given, context))
     const plan = { ...made, ...defined({ stands: standsOf(context, made) }) }
-    requireNamed(plan.problems, flags['ignore-not-found'], this.#typed)
-    this.detail(`planned ${plan.operations.length} operations`)
-    for (const { rule, node, volume, message } of [...plan.operations, ...plan.waiting])
-      this.detail(`${rule}: ${volume?.name ?? 'a volume'} on node ${node}: ${message}`)
-    for (const { rule, message } of plan.inputs.unjudged) this.detail(`${rule}: not judged: ${message}`)
-    const look = {
-      unfolded: this.verbose,
-      applyCommand: volctl('apply', ...applyWords(flags)),
-      reading: readingWords(flags),
-    }
-    const draw = (screen: Screen): string => renderClusterPlan(plan, screen, look)
-    await this.answer(plan, flags.output, draw, flags.output === 'name' ? namesOfPlan(plan) : [])
-    if (flags.out !== undefined) this.#save(plan, given, flags.out)
-    this.#end(plan, flags['detailed-exitcode'])
+    const details = [...plan.operations, ...plan.waiting].map(
+      ({ rule, node, volume, message }) => `${rule}: ${volume?.name ?? 'a volume'} on node ${node}: ${message}`,
+    )
+    const applyCommand = volctl('apply', ...applyWords(flags))
+    const look = { unfolded: this.verbose, applyCommand, reading: readingWords(flags) }
+    await this.#show(plan, given, flags, details, (screen) => renderClusterPlan(plan, screen, look))
   }
 
-  #save(plan: VolumePlan | ClusterPlan, options: PlanOptions | ClusterOptions, file: string): void {
-    writePlanFile(plan, options, callerPath(file), file)
-    this.say(`wrote ${file}: plan ${planId(plan)}, ${count(plan.operations.length, 'operation')}`)
+  /** @throws SafetyRefusal of a plan that is refused as a whole, after it was printed */
+  async #show(
+    plan: VolumePlan | ClusterPlan,
+    options: PlanOptions | ClusterOptions,
+    { output, out, ...flags }: ParsedFlags,
+    details: readonly string[],
+    draw: (screen: Screen) => string,
+  ): Promise<void> {
+    requireNamed(plan.problems, flags['ignore-not-found'], this.#typed)
+    this.detail(`planned ${plan.operations.length} operations`)
+    for (const line of details) this.detail(line)
+    for (const { rule, message } of plan.inputs.unjudged) this.detail(`${rule}: not judged: ${message}`)
+    await this.answer(plan, output, draw, output === 'name' ? namesOfPlan(plan) : [])
+    if (out !== undefined) {
+      writePlanFile(plan, options, callerPath(out), out)
+      this.say(`wrote ${out}: plan ${planId(plan)}, ${count(plan.operations.length, 'operation')}`)
+    }
+    this.finish(planExitStatus(plan, flags['detailed-exitcode']))
+    const refusal = refusalOf(plan)
+    if (refusal !== undefined) throw refusal
   }
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { planExitStatus, refusalOf } from '../../src/core/cli/plan-exit-status.ts'
+import { planExitStatus, refusalOf } from '../../src/core/cli/carry-out.ts'
 import type { Problem, Refusal, Waiting } from '../../src/core/plan/plan.ts'
 import { anOperation, aPlan } from './plan-builder.ts'
 

@@ -1,6 +1,6 @@
 /** Detach: every row of the controller's table (R731), and what holds an operation back. */
 import { describe, expect, it } from 'vitest'
-import { planExitStatus } from '../../src/core/cli/plan-exit-status.ts'
+import { planExitStatus } from '../../src/core/cli/carry-out.ts'
 import { type DetachFacts, detachRow } from '../../src/core/cluster/detach/node-state.ts'
 import type {
   ClusterAttachment,

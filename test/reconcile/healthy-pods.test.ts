@@ -1,6 +1,6 @@
 /** Odd, legal pods that have all that they want: nothing is planned, and nothing waits (contract, "Plan"). */
 import { describe, expect, it } from 'vitest'
-import { planExitStatus } from '../../src/core/cli/plan-exit-status.ts'
+import { planExitStatus } from '../../src/core/cli/carry-out.ts'
 import type { PersistentVolume, Pod, PodVolumeSource } from '../../src/core/model/objects.ts'
 import { inlineCsiHandle } from '../../src/core/names/volume-names.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'

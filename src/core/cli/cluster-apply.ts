@@ -10,21 +10,18 @@ import { type Journal, openJournal, spokenJournal } from '../journal/write-journ
 import { count } from '../lang/count.ts'
 import { defined } from '../lang/defined.ts'
 import type { ClusterOptions, ClusterPlan, SavedClusterPlan } from '../plan/cluster-plan.ts'
-import type { ApplyEvent, ClusterApplyResult } from '../plan/events.ts'
 import { requireNamed, type Typed } from '../plan/name-faults.ts'
 import { withDigest } from '../plan/plan-id.ts'
 import { readyText } from '../plan/plan-summary.ts'
 import { type Environment, environment } from '../trust/environment.ts'
-import { applyDocument, resultEvent } from '../views/apply-document.ts'
-import { clusterClosing, eventLine, numberedInCluster } from '../views/apply-lines.ts'
+import { clusterClosing, numberedInCluster } from '../views/apply-lines.ts'
 import { renderClusterPlan } from '../views/cluster-plan-view.ts'
-import { toJsonLine } from '../views/structured.ts'
+import { carryOut, isDrawn, refusalOf } from './carry-out.ts'
 import { confirm } from './confirm.ts'
 import { Interrupts } from './interrupts.ts'
 import { apiClient } from './load-cluster.ts'
 import type { NodeChoice } from './node-flags.ts'
 import { messages } from './output.ts'
-import { refusalOf } from './plan-exit-status.ts'
 import type { OutputFormat, VolctlCommand } from './volctl-command.ts'
 
 export interface ClusterApplyChoice {
@@ -60,7 +57,7 @@ export async function applyToCluster(choice: ClusterApplyChoice, command: Volctl
     // Exactly what was reviewed; what no longer holds is refused, operation by operation (S26).
     const plan = withDigest(saved === undefined ? fresh : { ...fresh, ...saved.plan })
     const digest = await reviewed(plan, choice, command, interrupts.stop)
-    await carryOut(client, plan, { ...choice, options, digest, looked }, command, interrupts.stop)
+    await carryOutPlan(client, plan, { ...choice, options, digest, looked }, command, interrupts.stop)
   } finally {
     client.close()
   }
@@ -122,44 +119,27 @@ async function reviewed(
   return digest
 }
 
-function isDrawn(format: OutputFormat): boolean {
-  return format === 'table' || format === 'wide'
-}
-
-async function carryOut(
+async function carryOutPlan(
   client: KubeClient,
   plan: ClusterPlan,
   choice: ClusterApplyChoice & { readonly looked: Looked },
   command: VolctlCommand,
   signal: AbortSignal,
 ): Promise<void> {
-  const { options, looked, timeoutMs, digest, format, again } = choice
-  const screen = await command.screenOf(command.io.stdout, format)
-  const nameOf = numberedInCluster(plan)
-  const print = (event: ApplyEvent): void => {
-    if (event.type === 'step') command.detail(`${nameOf(event)}: ${event.message}`)
-    if (format === 'ndjson') command.output.write(toJsonLine(event))
-    const line = isDrawn(format) ? eventLine(event, nameOf, screen) : undefined
-    if (line !== undefined) command.output.write(line)
-  }
+  const { options, looked, timeoutMs, digest, format, again, reading } = choice
   const settings = {
-    options,
-    looked,
-    timeoutMs,
-    signal,
+    ...{ options, looked, timeoutMs, signal },
     openJournal: () => journalOf(choice),
     command: again,
     ...defined({ confirmed: digest, planFile: choice.saved?.file }),
   }
-  const result: ClusterApplyResult = await applyCluster(client, plan, settings, print)
-  if (format === 'ndjson') command.output.write(toJsonLine(resultEvent(result)))
-  else
-    await command.answer(applyDocument(plan, result), format, (on) =>
-      clusterClosing(result, plan, on, { applyCommand: again, reading: choice.reading }),
-    )
-  command.finish(result.exit)
-  const refusal = refusalOf(defined({ refused: result.refused }))
-  if (refusal !== undefined) throw refusal
+  const nameOf = numberedInCluster(plan)
+  await carryOut(command, format, plan, {
+    nameOf,
+    stepOf: (event) => `${nameOf(event)}: ${event.message}`,
+    apply: (onEvent) => applyCluster(client, plan, settings, onEvent),
+    draw: (result, screen) => clusterClosing(result, plan, screen, { applyCommand: again, reading }),
+  })
 }
 
 function journalOf({ journalDir, noJournal }: ClusterApplyChoice): Journal {

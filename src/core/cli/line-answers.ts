@@ -17,8 +17,8 @@ import { TooLarge } from '../trust/plain-files.ts'
 import { renderLine } from '../views/line-view.ts'
 import { namesOfLine } from '../views/names.ts'
 import type { Screen } from '../views/screen.ts'
+import { refusalOf } from './carry-out.ts'
 import type { LoadedNode } from './load-node.ts'
-import { refusalOf } from './plan-exit-status.ts'
 
 /** The node on which the names of a line are looked for. */
 export interface LineNode {

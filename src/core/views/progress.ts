@@ -1,7 +1,6 @@
 import { formatDuration } from '../lang/duration.ts'
 import type { ApplyEvent } from '../plan/events.ts'
-import type { PlanNames } from '../plan/plan-names.ts'
-import { isEnd, numbered } from './apply-lines.ts'
+import { isEnd } from './apply-lines.ts'
 import { Redrawn, sizeOf, type Terminal } from './redrawn.ts'
 
 const REDRAW_MS = 200
@@ -19,17 +18,22 @@ interface Running {
 export class Progress implements Disposable {
   readonly #terminal: Terminal
   readonly #screen: Redrawn
-  readonly #names: PlanNames
+  readonly #nameOf: (event: ApplyEvent) => string
   readonly #now: () => number
   readonly #running = new Map<string, Running>()
   readonly #timer: NodeJS.Timeout
   #total: number
   #ended = 0
 
-  constructor(terminal: Terminal, names: PlanNames, total: number, now: () => number = () => performance.now()) {
+  constructor(
+    terminal: Terminal,
+    nameOf: (event: ApplyEvent) => string,
+    total: number,
+    now: () => number = () => performance.now(),
+  ) {
     this.#terminal = terminal
     this.#screen = new Redrawn(terminal)
-    this.#names = names
+    this.#nameOf = nameOf
     this.#total = total
     this.#now = now
     this.#timer = setInterval(() => this.#draw(), REDRAW_MS)
@@ -72,7 +76,7 @@ export class Progress implements Disposable {
       .take(most)
       .map(({ event, since, step }) => {
         const time = formatDuration(this.#now() - since).padStart(6)
-        return `  ${time}  ${numbered(event, this.#names)}  ${step}`.trimEnd()
+        return `  ${time}  ${this.#nameOf(event)}  ${step}`.trimEnd()
       })
     const hidden = this.#running.size - most
     const more = hidden > 0 ? `, ${hidden} more running` : ''

@@ -22,6 +22,7 @@ const NAMES = new PlanNames(
     ],
   }),
 )
+const nameOf = (each: ApplyEvent) => numbered(each, NAMES)
 const event = (given: Partial<ApplyEvent>): ApplyEvent => ({
   type: 'done',
   time: '2026-11-01T12:00:00Z',
@@ -52,9 +53,7 @@ describe('a line for each operation that ends', () => {
       line: 'note     took over the lock\n',
     },
     { name: 'start', given: { type: 'start' as const }, line: undefined },
-  ])('$name', ({ given, line }) =>
-    expect(eventLine(event(given), (each) => numbered(each, NAMES), PLAIN_SCREEN)).toBe(line),
-  )
+  ])('$name', ({ given, line }) => expect(eventLine(event(given), nameOf, PLAIN_SCREEN)).toBe(line))
 })
 
 const outcome = (state: Outcome['state'], deleted?: Outcome['deleted']): Outcome => ({
@@ -225,7 +224,7 @@ describe('progress on a terminal', () => {
     const terminal = new FakeTerminal()
     let now = 0
     {
-      using progress = new Progress(terminal, NAMES, 3, () => now)
+      using progress = new Progress(terminal, nameOf, 3, () => now)
       progress.follow(event({ type: 'start' }))
       progress.follow(event({ type: 'start', id: 'op-2', volume: 'pv-b' }))
       progress.follow(event({ type: 'step', id: 'op-2', step: { op: 'NodeUnpublishVolume', target: '/x' } }))
@@ -252,7 +251,7 @@ describe('progress on a terminal', () => {
 
   it('never more lines than the screen has', () => {
     const terminal = new FakeTerminal()
-    using progress = new Progress(terminal, NAMES, 50, () => 0)
+    using progress = new Progress(terminal, nameOf, 50, () => 0)
     for (let i = 0; i < 50; i++) progress.follow(event({ type: 'start', id: `op-${i}` }))
     progress.above(() => undefined)
     expect(terminal.lines).toHaveLength(5)

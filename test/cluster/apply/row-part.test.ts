@@ -176,6 +176,8 @@ function wholeVerdict({ cluster: { facts }, planned, options }: Case, state: Clu
   return foundAgain(planned, comparisonWith(liftedPlan(state, options, facts).plan, state))
 }
 
+const byPart = ({ cluster, planned, options }: Case) => recheck(cluster, planned, options)
+
 /** The number of another operation in a plan is not part of a verdict. */
 function verdict(judged: FoundClusterOperation): string {
   return JSON.stringify(judged).replaceAll(/Resolve operation \d+ first/g, 'Resolve that operation first')
@@ -206,15 +208,14 @@ describe(`operations of ${SEEDS} random clusters`, () => {
   })
 
   it('have the verdict of the whole cluster over their part of it', () => {
-    expect(differing(({ cluster, planned, options }) => recheck(cluster, planned, options))).toEqual([])
+    expect(differing(byPart)).toEqual([])
   })
 
   it('have the verdict of the whole world by what was read again of it', () => {
-    const judge = ({ cluster, planned, options }: Case) => recheck(cluster, planned, options)
     // Where else the volume is attached is said with an operation, and decides nothing about a detach.
     const decided = (judged: FoundClusterOperation): string =>
       verdict(judged).replaceAll(/"attachedElsewhere":\[[^\]]*\],/g, '')
-    expect(differing(judge, ({ now }) => now, decided)).toEqual([])
+    expect(differing(byPart, ({ now }) => now, decided)).toEqual([])
   })
 
   it('that rest on a driver being gone know what has become of it', () => {

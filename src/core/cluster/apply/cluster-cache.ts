@@ -8,26 +8,18 @@ import { newestWrites } from '../read/controller-writes.ts'
 import type { Again, RowReading } from './read-row.ts'
 
 export class ClusterCache {
-  #state: ClusterState
-  #facts: ClusterFacts
+  state: ClusterState
+  facts: ClusterFacts
   readonly #settleMs: number
 
   constructor(state: ClusterState, settleMs: number) {
-    this.#state = state
-    this.#facts = clusterFacts(state, settleMs)
+    this.state = state
+    this.facts = clusterFacts(state, settleMs)
     this.#settleMs = settleMs
   }
 
-  get state(): ClusterState {
-    return this.#state
-  }
-
-  get facts(): ClusterFacts {
-    return this.#facts
-  }
-
   update({ capturedAt, controller: read, lost, driver, ...lists }: RowReading): void {
-    const before = this.#state
+    const before = this.state
     const { nodes, attachments } = lists
     const known = lookedAt({
       nodes: before.nodes.filter(nodes.replaces),
@@ -36,7 +28,7 @@ export class ClusterCache {
     const changes = changesBetween(known, { nodes: nodes.records, attachments: attachments.records })
     const controller = controllerEvidence(before, { ...read, changes })
     const lostNodes = before.lostNodes?.filter(({ name }) => name !== lost.name)
-    this.#state = {
+    this.state = {
       ...before,
       ...{ capturedAt, controller },
       nodes: replaced(before.nodes, nodes),
@@ -47,28 +39,28 @@ export class ClusterCache {
       ...defined({ lostNodes: lostNodes && (lost.leaseRenewTime === undefined ? lostNodes : [...lostNodes, lost]) }),
       ...(driver && { drivers: driver.drivers, attachers: replaced(before.attachers, driver.attachers) }),
     }
-    this.#facts = {
-      controller: this.#judged({ ...this.#state, nodes: nodes.records, attachments: attachments.records }),
-      driversOnNodes: driver?.onNodes ?? this.#facts.driversOnNodes,
+    this.facts = {
+      controller: this.#judged({ ...this.state, nodes: nodes.records, attachments: attachments.records }),
+      driversOnNodes: driver?.onNodes ?? this.facts.driversOnNodes,
     }
   }
 
   /** Whoever was dead is asked again, by what was read again. That kubelets are heard (5.) the first look has shown for all. */
   #judged(state: ClusterState): ClusterFacts['controller'] {
-    const { controller } = this.#facts
+    const { controller } = this.facts
     return controller.state === 'dead' ? controllerState(state, this.#settleMs, { isHeard: true }) : controller
   }
 
   /** @param record undefined: there is none of this name any more */
   putAttachment(name: string, record: ClusterAttachment | undefined): void {
     const records = record === undefined ? [] : [record]
-    const attachments = replaced(this.#state.attachments, { records, replaces: (each) => each.name === name })
-    this.#state = { ...this.#state, attachments }
+    const attachments = replaced(this.state.attachments, { records, replaces: (each) => each.name === name })
+    this.state = { ...this.state, attachments }
   }
 
   /** Nothing is run any more. The look at what is left takes as much memory again. */
   forget(): void {
-    this.#state = { ...this.#state, nodes: [], pods: [], claims: [], volumes: [], attachments: [] }
+    this.state = { ...this.state, nodes: [], pods: [], claims: [], volumes: [], attachments: [] }
   }
 }
 

@@ -121,7 +121,7 @@ function whoseTurn({ objects }: ClusterContext, { name }: Attachable): Wait | un
 }
 
 /** What the node lacks. An attachment to a node that cannot use it helps nobody. */
-function whyNotYet(context: ClusterContext, node: ClusterNode, driver: string): Wait | undefined {
+export function whyNotYet(context: ClusterContext, node: ClusterNode, driver: string): Wait | undefined {
   const { name, outOfService, deletedAt, csi } = node
   const readiness = readinessOf(context, node)
   const { ready } = readiness

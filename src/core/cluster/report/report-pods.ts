@@ -5,6 +5,7 @@ import { defined } from '../../lang/defined.ts'
 import { attachmentName } from '../../names/volume-names.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { type RowKey, rowsOf } from '../../plan/subject.ts'
+import { whyNotYet } from '../attach/attach-volumes.ts'
 import {
   type ClusterContext,
   isControllerAlive,
@@ -14,9 +15,8 @@ import {
 } from '../context/cluster-context.ts'
 import { attacherLease, isStale, lookAtWhoDetaches } from '../context/drivers.ts'
 import { type ClusterFindings, ofPod } from '../context/findings.ts'
-import { describePod, lookAtNode, lookAtNodePod } from '../context/kubectl.ts'
+import { describePod, lookAtNode } from '../context/kubectl.ts'
 import { unresolvedKey, volumeKey } from '../context/names.ts'
-import { notReadyText, readinessOf } from '../context/readiness.ts'
 import type { Want } from '../desired/desired-attachments.ts'
 import type { UnresolvedPodVolume } from '../desired/pod-volume.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'
@@ -148,19 +148,9 @@ function noAttachment(context: ClusterContext, label: string, name: string, driv
   const node = nodeOf(context, name)
   // What is wanted on a node that is not known is nobody's to attach.
   if (node === undefined) return undefined
-  const readiness = readinessOf(context, node)
-  if (readiness.ready !== 'True') {
-    return {
-      text: `volume ${label} is not attached, and node ${name} ${notReadyText(readiness)}`,
-      hint: lookAtNode(name),
-    }
-  }
-  if (node.csi.state === 'known' && !node.csi.drivers.some((each) => each.name === driver)) {
-    return {
-      text: `volume ${label} is not attached, and driver ${driver} is not registered on node ${name}`,
-      hint: lookAtNodePod(name),
-    }
-  }
+  const why = whyNotYet(context, node, driver)
+  if (why !== undefined)
+    return { text: `volume ${label} is not attached, and ${why.message}`, hint: why.hint ?? lookAtNode(name) }
   return isControllerAlive(context)
     ? {
         text: `volume ${label} is not attached: the controller has not created its VolumeAttachment`,
