@@ -28,7 +28,6 @@ export class ActualAttachments {
   readonly all: readonly Attached[]
   readonly #byNode = new Map<string, OnNode>()
   readonly #nodesWith = new Map<string, readonly string[]>()
-  readonly #nodesUsing = new Map<string, readonly string[]>()
   readonly #byVolume = new Grouped<string, Attached>()
   /** Of an unknown volume, by driver. */
   readonly #unidentified = new Grouped<string, Attached>()
@@ -100,11 +99,7 @@ export class ActualAttachments {
 
   /** Nodes whose volumesInUse lists the volume, and that do not only wait for it. */
   nodesUsing(uniqueName: string): readonly string[] {
-    const known = this.#nodesUsing.get(uniqueName)
-    if (known !== undefined) return known
-    const using = this.#reporting.of(uniqueName).filter((node) => this.isUsing(node, uniqueName))
-    this.#nodesUsing.set(uniqueName, using)
-    return using
+    return this.#reporting.of(uniqueName).filter((node) => this.isUsing(node, uniqueName))
   }
 
   /** One of `nodesUsing`. */

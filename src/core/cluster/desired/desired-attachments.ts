@@ -40,8 +40,6 @@ export interface Want {
   readonly others: readonly { readonly pod: ClusterPod; readonly why: NotAttachedFor; readonly fault?: string }[]
 }
 
-type Other = Want['others'][number]
-
 /** What is known of the volume of an attachment. */
 interface MaybeHeld {
   readonly uniqueName?: string | undefined
@@ -51,19 +49,7 @@ interface MaybeHeld {
 }
 
 /** Lists that are replaced and not grown: of 50,000 most have one pod, and a list that grows takes room for sixteen more. */
-class GrowingWant implements Want {
-  readonly node: string
-  readonly volume: KnownVolume
-  readonly persistentVolume?: string
-  pods: readonly ClusterPod[] = NOBODY
-  others: readonly Other[] = NOBODY
-
-  constructor(node: string, volume: KnownVolume, persistentVolume: string | undefined) {
-    this.node = node
-    this.volume = volume
-    if (persistentVolume !== undefined) this.persistentVolume = persistentVolume
-  }
-}
+type GrowingWant = { -readonly [Field in keyof Want]: Want[Field] }
 
 const NOBODY: readonly never[] = []
 
@@ -124,7 +110,7 @@ export class DesiredAttachments {
     this.#wants.set(node, ofNode)
     let want = ofNode.get(volume.uniqueName)
     if (want === undefined) {
-      want = new GrowingWant(node, volume, persistentVolume)
+      want = { node, volume, pods: NOBODY, others: NOBODY, ...defined({ persistentVolume }) }
       ofNode.set(volume.uniqueName, want)
       this.#byVolume.add(volume.uniqueName, want)
     }

@@ -107,14 +107,19 @@ export function isOfVolume(
 
 export function reportUnmatchedNames(context: ClusterContext, findings: ClusterFindings): void {
   const { nodes = [], namespaces = [], volumes = [], nodeGone = [] } = context.options
+  const { unmatched = [], ambiguous = [] } = podsGiven(context) ?? {}
   const faults = [
     ...nameFaults(nodes, () => namesOfNodes(context), { ...HERE, ...NODE }),
     ...nameFaults(nodeGone, () => namesOfAnyNode(context.state), { ...HERE, ...NODE_GONE }),
     ...nameFaults(namespaces, () => namesOfNamespaces(context), { ...HERE, ...NAMESPACE }),
     ...nameFaults(volumes, () => namesOfVolumes(context, findings), { ...HERE, ...VOLUME }),
+    ...nameFaults(unmatched, () => namesOfPods(context.state), { ...HERE, ...POD }),
   ]
   for (const { code, message, hint } of faults) findings.problem('warning', code, message, ON_API, hint)
-  reportPods(context, findings)
+  for (const { given, pods } of ambiguous) {
+    const { code, message, hint } = ambiguousPods(given, pods, 'pod')
+    findings.problem('warning', code, message, { ...ON_API, pods: pods.slice(0, MOST_PODS).map(podRef) }, hint)
+  }
   reportPresentNodes(context, findings, nodeGone)
 }
 
@@ -135,23 +140,10 @@ const VOLUME = {
   noun: 'volume',
   hint: 'Give the PersistentVolume, NAMESPACE/CLAIM, or the volume handle.',
 }
-const POD_HINT = 'Give NAMESPACE/NAME of a pod with a volume that can be attached.'
-
-function reportPods(context: ClusterContext, findings: ClusterFindings): void {
-  const { unmatched = [], ambiguous = [] } = podsGiven(context) ?? {}
-  for (const each of unmatched) {
-    findings.problem(
-      'warning',
-      'NothingNamed',
-      `--pod ${each} matches no pod with a volume that can be attached`,
-      ON_API,
-      POD_HINT,
-    )
-  }
-  for (const { given, pods } of ambiguous) {
-    const { code, message, hint } = ambiguousPods(given, pods, 'pod')
-    findings.problem('warning', code, message, { ...ON_API, pods: pods.slice(0, MOST_PODS).map(podRef) }, hint)
-  }
+const POD = {
+  flag: 'pod',
+  noun: 'pod with a volume that can be attached',
+  hint: 'Give NAMESPACE/NAME of such a pod.',
 }
 
 const MOST_PODS = 10
@@ -178,6 +170,10 @@ function namesOfAnyNode({ nodes, attachments, pods, lostNodes = [] }: ClusterSta
     ...pods.flatMap(({ node }) => node ?? []),
     ...lostNodes.map(({ name }) => name),
   ]
+}
+
+function namesOfPods({ pods }: ClusterState): Iterable<string> {
+  return pods.flatMap((pod) => [pod.name, namespacedName(pod)])
 }
 
 function namesOfNamespaces({ state }: ClusterContext): Iterable<string> {
