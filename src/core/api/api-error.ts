@@ -217,3 +217,13 @@ export async function unlessRefused<T>(answer: Promise<T>): Promise<T | undefine
     throw error
   }
 }
+
+/** Undefined if the API shows that there is none (S3). */
+export async function unlessAbsent<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof ApiError && error.isAbsent) return undefined
+    throw error
+  }
+}

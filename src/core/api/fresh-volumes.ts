@@ -8,7 +8,7 @@ import type { ApiObject, PersistentVolumeClaim, Pod } from '../model/objects.ts'
 import { CLAIMS, keyText, type ObjectKey, objectPath, type Resource, VOLUMES } from '../model/resources.ts'
 import type { ApiReadError, ApiSnapshot } from '../model/snapshot.ts'
 import { controllerWantedVolumes } from '../populator/controller-wanted.ts'
-import { ApiError } from './api-error.ts'
+import { unlessAbsent } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
 import { ObjectReader } from './object-reader.ts'
 import { getObject, received } from './received-objects.ts'
@@ -68,12 +68,8 @@ function isAbout<T>(keys: readonly ObjectKey[], { plural }: Resource<T>, error: 
  * Undefined if the API shows that there is none (S3).
  */
 export async function getClaim(client: KubeClient, key: ObjectKey): Promise<PersistentVolumeClaim | undefined> {
-  try {
-    return reduced(await getObject(client, CLAIMS, key))
-  } catch (error) {
-    if (error instanceof ApiError && error.isAbsent) return undefined
-    throw error
-  }
+  const found = await unlessAbsent(getObject(client, CLAIMS, key))
+  return found && reduced(found)
 }
 
 /** @returns the claim with the patch in it */

@@ -1,7 +1,7 @@
 /** Leases as locks: whoever holds one renews it, and one that is not renewed for its duration is free (as client-go's leaders do). */
 import { type Lease, leaseShape } from '../model/objects.ts'
 import { LEASES, type ObjectKey, objectPath } from '../model/resources.ts'
-import { ApiError } from './api-error.ts'
+import { unlessAbsent } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
 import { getObject, received } from './received-objects.ts'
 
@@ -15,17 +15,12 @@ export interface LeaseTerm {
 }
 
 /** Undefined if the API shows that there is none. */
-export async function getLease(
+export function getLease(
   client: KubeClient,
   key: Required<ObjectKey>,
   signal?: AbortSignal,
 ): Promise<Lease | undefined> {
-  try {
-    return await getObject(client, LEASES, key, { signal })
-  } catch (error) {
-    if (error instanceof ApiError && error.isAbsent) return undefined
-    throw error
-  }
+  return unlessAbsent(getObject(client, LEASES, key, { signal }))
 }
 
 /**

@@ -1,6 +1,6 @@
 import { attachmentShape, type VolumeAttachment } from '../model/objects.ts'
 import { ATTACHMENTS, listPath, objectPath } from '../model/resources.ts'
-import { ApiError } from './api-error.ts'
+import { ApiError, unlessAbsent } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
 import { getObject, received } from './received-objects.ts'
 import { reduced } from './reduce-object.ts'
@@ -24,12 +24,8 @@ export async function getVolumeAttachment(
   name: string,
   signal?: AbortSignal,
 ): Promise<VolumeAttachment | undefined> {
-  try {
-    return reduced(await getObject(client, ATTACHMENTS, { name }, { signal }))
-  } catch (error) {
-    if (error instanceof ApiError && error.isAbsent) return undefined
-    throw error
-  }
+  const found = await unlessAbsent(getObject(client, ATTACHMENTS, { name }, { signal }))
+  return found && reduced(found)
 }
 
 /**

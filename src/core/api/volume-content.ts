@@ -4,7 +4,7 @@ import { kept, text } from '../json/shape.ts'
 import { defined } from '../lang/defined.ts'
 import { type ClusterTrustBundle, type ConfigMap, type Pod, type Secret, trustBundleShape } from '../model/objects.ts'
 import { CONFIG_MAPS, type ObjectKey, objectPath, PODS, type Resource, SECRETS } from '../model/resources.ts'
-import { ApiError, unusable } from './api-error.ts'
+import { ApiError, unlessAbsent, unusable } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
 import { getObject, listObjects, received } from './received-objects.ts'
 
@@ -102,14 +102,5 @@ async function ofNewestVersion<T>(
     const [next, ...rest] = older
     if (next === undefined || !(error instanceof ApiError) || error.reason !== 'NoSuchResource') throw error
     return await ofNewestVersion(ask, [next, ...rest])
-  }
-}
-
-async function unlessAbsent<T>(answer: Promise<T>): Promise<T | undefined> {
-  try {
-    return await answer
-  } catch (error) {
-    if (error instanceof ApiError && error.isAbsent) return undefined
-    throw error
   }
 }

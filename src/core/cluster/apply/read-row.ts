@@ -1,5 +1,5 @@
 /** Reads again what an operation rests on, right before it (S26): what `needsOf` names. */
-import { ApiError } from '../../api/api-error.ts'
+import { unlessRefused } from '../../api/api-error.ts'
 import type { KubeClient } from '../../api/kube-client.ts'
 import { defined } from '../../lang/defined.ts'
 import { ATTACHMENTS, CSI_DRIVERS, LEASES, NODES } from '../../model/resources.ts'
@@ -193,7 +193,7 @@ export function sourceOf(client: KubeClient, state: ClusterState): RowSource {
         readObject(reading, NODES, { name }),
         readObject(reading, CLUSTER_CSI_NODES, { name }),
         // Evidence beside other evidence: a right that is missing hides it, as at the first look.
-        readObject(reading, LEASES, { namespace: 'kube-node-lease', name }).catch(unlessApiError),
+        unlessRefused(readObject(reading, LEASES, { namespace: 'kube-node-lease', name })),
       ])
       const csi = csiNode === undefined ? { state: 'absent' as const } : csiRecord(csiNode)
       return { record: node && { ...nodeRecord(node), csi }, lease: lease && leaseRecord(lease) }
@@ -222,9 +222,4 @@ export function sourceOf(client: KubeClient, state: ClusterState): RowSource {
     controller,
     now: () => clock.now(),
   }
-}
-
-function unlessApiError(error: unknown): undefined {
-  if (!(error instanceof ApiError)) throw error
-  return undefined
 }

@@ -1,5 +1,5 @@
 /** Objects of the API as records, each list page by page. What an object shows of a controller manager is seen on the way. */
-import { ApiError } from '../../api/api-error.ts'
+import { ApiError, unlessAbsent } from '../../api/api-error.ts'
 import type { KubeClient } from '../../api/kube-client.ts'
 import type { WalkLimits } from '../../api/list-pages.ts'
 import { getObject, received } from '../../api/received-objects.ts'
@@ -65,14 +65,9 @@ export async function readObject<Received extends ApiObject>(
   resource: Resource<Received>,
   key: ObjectKey,
 ): Promise<Received | undefined> {
-  try {
-    const object = await getObject(client, resource, key)
-    writes.see(resource.plural, object)
-    return object
-  } catch (error) {
-    if (error instanceof ApiError && error.isAbsent) return undefined
-    throw error
-  }
+  const object = await unlessAbsent(getObject(client, resource, key))
+  if (object !== undefined) writes.see(resource.plural, object)
+  return object
 }
 
 function tooMany({ server }: KubeClient, path: string): ApiError {
