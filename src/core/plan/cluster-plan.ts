@@ -23,7 +23,7 @@ import {
 import type { PersistentVolume } from '../model/objects.ts'
 import type { Insecure } from '../model/snapshot.ts'
 import type { Cause } from './cause.ts'
-import { kind as anyKind, blocked, codeOf, count, type PodRef, pod } from './operation-shape.ts'
+import { kind as anyKind, blocked, codeOf, count, type PodRef, pod, volumeInApi } from './operation-shape.ts'
 import type { OperationKind } from './plan.ts'
 import { CHOICE, refused } from './plan-shape.ts'
 import type { ClusterSubject } from './subject.ts'
@@ -36,24 +36,10 @@ export type ClusterOperationKind = (typeof CLUSTER_OPERATION_KINDS)[number]
 const kind = named('kind', oneOf(...CLUSTER_OPERATION_KINDS))
 const time = about('RFC 3339, in the clock of the API server.', text)
 
-const volume = object({
-  name: text,
-  uniqueName: optional(text),
-  plugin: about('e.g. kubernetes.io/csi', text),
-  driver: optional(text),
-  handle: optional(text),
-  claim: optional(about('namespace/name', text)),
-  persistentVolume: optional(text),
-  accessModes: optional(list(text)),
-  attachedElsewhere: optional(about('Other nodes with an attachment of this volume.', list(text))),
-  attached: optional(flag),
-  inUse: optional(flag),
-})
-
 /** A volume without what only a node knows of it. */
-export interface ClusterVolumeRef extends ShapeOf<typeof volume> {}
+export interface ClusterVolumeRef extends ShapeOf<typeof volumeInApi> {}
 
-export const clusterVolume = named<ClusterVolumeRef>('volume', volume)
+export const clusterVolume = named<ClusterVolumeRef>('volume', volumeInApi)
 
 /** What each op does to its target, `volumeattachments/NAME`. */
 export type ClusterStep =

@@ -50,23 +50,34 @@ export const severity = oneOf('error', 'warning', 'info')
 
 export type Severity = ShapeOf<typeof severity>
 
-const volumeFields = object({
-  name: about('The spec name, as on disk.', text),
-  /** pod.spec.volumes[].name, where the pod is known. */
-  podVolumeName: optional(text),
+const identity = {
   uniqueName: optional(text),
   plugin: about('e.g. kubernetes.io/csi', text),
   driver: optional(text),
   handle: optional(text),
-  mode: oneOf<VolumeMode>('Filesystem', 'Block'),
-  /** S31: e.g. "vol_data.json", "the global mount's vol_data.json (same device)". */
-  handleFrom: optional(about('Where driver and handle came from.', text)),
+}
+
+const objects = {
   claim: optional(about('namespace/name', text)),
   persistentVolume: optional(text),
   accessModes: optional(list(text)),
   attachedElsewhere: optional(about('Other nodes with an attachment of this volume.', list(text))),
   attached: optional(flag),
   inUse: optional(flag),
+}
+
+/** What the API shows of a volume: all that a cluster's plan says of one. */
+export const volumeInApi = object({ name: text, ...identity, ...objects })
+
+const volumeFields = object({
+  name: about('The spec name, as on disk.', text),
+  /** pod.spec.volumes[].name, where the pod is known. */
+  podVolumeName: optional(text),
+  ...identity,
+  mode: oneOf<VolumeMode>('Filesystem', 'Block'),
+  /** S31: e.g. "vol_data.json", "the global mount's vol_data.json (same device)". */
+  handleFrom: optional(about('Where driver and handle came from.', text)),
+  ...objects,
   device: optional(about('"major:minor source" of the mount.', text)),
   givenDevice: optional(
     about('The value of --device for a volume to be unstaged, unmapped or detached: a device file, or none.', text),

@@ -9,7 +9,7 @@ import { volctl } from '../lang/command.ts'
 import { count } from '../lang/count.ts'
 import { formatDuration } from '../lang/duration.ts'
 import { terminalSafe } from '../lang/terminal-safe.ts'
-import type { ClusterPlan } from '../plan/cluster-plan.ts'
+import type { ClusterOperation, ClusterPlan } from '../plan/cluster-plan.ts'
 import type { ApplyEvent, ApplyResult, ClusterApplyResult, Outcome, OutcomeState } from '../plan/events.ts'
 import { endOf, type Given, withAdvice } from '../plan/next-steps.ts'
 import { DEFAULT_SETTLE_MS, type NextStep, OPERATION_KINDS, type Operation, type Plan } from '../plan/plan.ts'
@@ -116,7 +116,9 @@ export function closing(
     downtime: downtime === undefined ? '' : downtimeText(downtime, plan.node, screen.paint, screen.width),
     unread: 'The node was not read again: volctl plan shows what is left to do.',
     ...(after !== undefined && {
-      answer: answerAfter(result, plan, withAdvice(after, given), given),
+      answer: answerAfter(answerOf(withAdvice(after, given)), outcomes, plan.operations, (outcome, operation) =>
+        stepAfter(outcome, operation, after, given),
+      ),
       isOpen: openText(after).length > 0,
       isPart: after.summary.filtered > 0,
     }),
@@ -129,8 +131,12 @@ export function clusterClosing(
   screen: Screen,
   given: ClusterGiven = {},
 ): string {
-  const { after } = result
-  const answer = after && clusterAnswerAfter(result, plan, after, given)
+  const { after, outcomes } = result
+  const next = (_: Outcome, { attachment }: ClusterOperation): NextStep => ({
+    command: volctl('plan', '--cluster', ...(given.reading ?? []), `va/${attachment.name}`),
+    why: WHY,
+  })
+  const answer = after && answerAfter(clusterAnswerOf(after, given), outcomes, plan.operations, next)
   return endText(result, screen, {
     unread: 'The cluster was not read again: volctl plan --cluster shows what is left to do.',
     ...(after !== undefined &&
@@ -214,28 +220,15 @@ function deletedText(outcomes: readonly Outcome[], { operations }: Pick<Plan, 'o
 
 // The answer at the end of an apply: that of the fresh look; next comes what lifts the first thing that failed.
 
-interface Ended {
-  readonly outcomes: readonly Outcome[]
-}
-
-/** @param plan what was carried out; an outcome has only the ids of its operations @param after with its next steps @param given the flags in force */
-function answerAfter({ outcomes }: Ended, { operations }: Pick<Plan, 'operations'>, after: Plan, given: Given): Answer {
-  const failed = failedOf(outcomes, operations)
-  const step = failed && stepAfter(...failed, after, given)
-  return { ...answerOf(after), notes: [], ...(step !== undefined && { next: [step] }) }
-}
-
-function clusterAnswerAfter(
-  { outcomes }: Ended,
-  { operations }: Pick<ClusterPlan, 'operations'>,
-  after: ClusterPlan,
-  given: ClusterGiven,
+/** @param operations that were carried out: an outcome has only their ids @param stepOf what to type after one that failed */
+function answerAfter<O extends { readonly id: string }>(
+  answer: Answer,
+  outcomes: readonly Outcome[],
+  operations: readonly O[],
+  stepOf: (outcome: Outcome, operation: O) => NextStep,
 ): Answer {
   const failed = failedOf(outcomes, operations)
-  if (failed === undefined) return { ...clusterAnswerOf(after, given), notes: [] }
-  const [, { attachment }] = failed
-  const command = volctl('plan', '--cluster', ...(given.reading ?? []), `va/${attachment.name}`)
-  return { ...clusterAnswerOf(after, given), notes: [], next: [{ command, why: WHY }] }
+  return { ...answer, notes: [], ...(failed !== undefined && { next: [stepOf(...failed)] }) }
 }
 
 const WHY = 'says what is wrong, and what to do'
