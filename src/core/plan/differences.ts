@@ -31,33 +31,40 @@ export function differencesOf(
   ]
 }
 
-/**
- * The same of a cluster's plan. The versions of the Node and of the attachment change with every report of theirs; what follows from
- * them is compared.
- */
+/** The same of a cluster's plan. */
 export function clusterDifferencesOf(
   planned: ClusterOperation,
   found: ClusterOperation,
   isPlanned: (id: string) => boolean,
 ): readonly Difference[] {
-  return [
-    ...compare('the kind', planned.kind, found.kind),
-    ...compare('the reason', planned.reason, found.reason),
-    ...compare('the node', nodeText(planned), nodeText(found)),
-    ...compare('the attachment', attachmentText(planned), attachmentText(found)),
-    ...compare('the steps', textOf(planned.steps), textOf(found.steps)),
-    ...compare('what is created', textOf(planned.creates), textOf(found.creates)),
-    ...compare('the pods', uidsOf(planned), uidsOf(found)),
+  return [...compareKeyed(factsOf(planned), factsOf(found)), ...compareOrder(planned, found, isPlanned)]
+}
+
+/** The versions of the Node and of the attachment change with every report of theirs; what follows from them is compared. */
+function factsOf({ kind, reason, node, attachment, steps, creates, pods, basis, volume }: ClusterOperation) {
+  const facts = {
+    'the kind': kind,
+    'the reason': reason,
+    'the node': withUid(node, basis.node?.uid),
+    'the attachment': withUid(attachment.name, attachment.uid),
+    'the steps': textOf(steps),
+    'what is created': textOf(creates),
+    'the pods': pods
+      .map(({ uid }) => uid)
+      .toSorted()
+      .join(', '),
     // The kubelet reports a volume in use that it waits for (R330): of an attach the report says nothing more than its pods.
-    ...(planned.kind === 'AttachVolume'
-      ? []
-      : compare('in use on the node', yesNo(planned.basis.inUse), yesNo(found.basis.inUse))),
-    ...compare('the exception', planned.basis.exception, found.basis.exception),
-    ...(['uniqueName', 'driver', 'handle'] as const).flatMap((field) =>
-      compare(`the volume's ${field}`, planned.volume[field], found.volume[field]),
-    ),
-    ...compareOrder(planned, found, isPlanned),
-  ]
+    'in use on the node': kind === 'AttachVolume' ? undefined : basis.inUse ? 'yes' : 'no',
+    'the exception': basis.exception,
+    "the volume's uniqueName": volume.uniqueName,
+    "the volume's driver": volume.driver,
+    "the volume's handle": volume.handle,
+  }
+  return new Map(Object.entries<string | undefined>(facts))
+}
+
+function withUid(name: string, uid: string | undefined): string {
+  return uid === undefined ? name : `${name} (${uid})`
 }
 
 /** An earlier operation that is no longer planned is no difference: the run knows its outcome. */
@@ -80,7 +87,10 @@ function compare(what: string, was = NONE, now = NONE): Difference[] {
   return was === now ? [] : [{ what, was, now }]
 }
 
-function compareKeyed(was: ReadonlyMap<string, string>, now: ReadonlyMap<string, string>): Difference[] {
+function compareKeyed(
+  was: ReadonlyMap<string, string | undefined>,
+  now: ReadonlyMap<string, string | undefined>,
+): Difference[] {
   return [...new Set([...was.keys(), ...now.keys()])].flatMap((key) => compare(key, was.get(key), now.get(key)))
 }
 
@@ -142,23 +152,4 @@ function deletesText(deletes: Operation['deletes']): string | undefined {
 
 function textOf(value: object | undefined): string | undefined {
   return value === undefined || (Array.isArray(value) && value.length === 0) ? undefined : canonicalJson(value)
-}
-
-function nodeText({ node, basis }: ClusterOperation): string {
-  return basis.node === undefined ? node : `${node} (${basis.node.uid})`
-}
-
-function attachmentText({ attachment: { name, uid } }: ClusterOperation): string {
-  return uid === undefined ? name : `${name} (${uid})`
-}
-
-function uidsOf({ pods }: ClusterOperation): string {
-  return pods
-    .map(({ uid }) => uid)
-    .toSorted()
-    .join(', ')
-}
-
-function yesNo(value: boolean): string {
-  return value ? 'yes' : 'no'
 }

@@ -5,19 +5,12 @@ import { compareText } from '../../lang/compare-text.ts'
 import { count } from '../../lang/count.ts'
 import { defined } from '../../lang/defined.ts'
 import { attachmentName, CSI_PLUGIN } from '../../names/volume-names.ts'
-import type { ClusterBlocked, NewAttachment } from '../../plan/cluster-plan.ts'
+import type { ClusterBlocked, ClusterStep, NewAttachment } from '../../plan/cluster-plan.ts'
 import type { Wait } from '../../plan/draft.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { type ClusterContext, isControllerAlive, lookAtController, nodeOf } from '../context/cluster-context.ts'
-import { blockedBy, type ClusterDraft, type ClusterFindings, podRef } from '../context/findings.ts'
-import {
-  credentialFor,
-  describePod,
-  lookAtAttacher,
-  lookAtNode,
-  lookAtNodePod,
-  untaintOutOfService,
-} from '../context/kubectl.ts'
+import { blockedBy, type ClusterDraft, type ClusterFindings, forbidden, podRef } from '../context/findings.ts'
+import { describePod, lookAtAttacher, lookAtNode, lookAtNodePod, untaintOutOfService } from '../context/kubectl.ts'
 import { nodesText, volumeKey } from '../context/names.ts'
 import { isGivenAsGone, notReadyText, readinessOf } from '../context/readiness.ts'
 import type { Want } from '../desired/desired-attachments.ts'
@@ -151,13 +144,12 @@ function draftOf(
   room: RoomOnNodes,
 ): ClusterDraft {
   const { want, driver, name } = attachable
-  const blocked = room.take(node, driver) ?? forbidden(context)
+  const steps: readonly ClusterStep[] = [{ op: 'createVolumeAttachment', target: `volumeattachments/${name}` }]
+  const blocked = room.take(node, driver) ?? forbidden(context, steps)
   return {
     ...{ kind: 'AttachVolume', reason: 'WantedNotAttached', rule: 'R745', ...aboutOf(want) },
     message: `${podsText(want)} on node ${node.name} ${want.pods.length === 1 ? 'wants' : 'want'} the volume, and no VolumeAttachment asks for it`,
-    paths: [],
-    steps: [{ op: 'createVolumeAttachment', target: `volumeattachments/${name}` }],
-    after,
+    ...{ paths: [], steps, after },
     ...defined({ blocked }),
     evidence: want.pods.slice(0, MOST_PODS).map((pod) => ({
       what: `pod ${namespacedName(pod)} was created`,
@@ -188,11 +180,6 @@ function newAttachment({ want, driver, name }: Attachable): NewAttachment {
       ? { persistentVolumeName: persistentVolume ?? first }
       : { inlineVolumeSpec: volume.inlineSpec }
   return { name, attacher: driver, nodeName: node, source }
-}
-
-function forbidden({ state }: ClusterContext): ClusterBlocked | undefined {
-  if (state.rights.createAttachments !== false) return undefined
-  return blockedBy('Forbidden', 'this credential may not create VolumeAttachments', credentialFor('create'))
 }
 
 /** N67: how many volumes of a driver a node may have. What is being detached still counts. */

@@ -9,13 +9,15 @@ import type {
   ClusterOperation,
   ClusterOperationKind,
   ClusterProblem,
+  ClusterStep,
   ClusterVolumeRef,
   ClusterWaiting,
 } from '../../plan/cluster-plan.ts'
 import { AnyFindings, operationId, operationsOf, type Wait } from '../../plan/draft.ts'
 import type { PodRef } from '../../plan/plan.ts'
 import type { ClusterSubject } from '../../plan/subject.ts'
-import type { ClusterPod } from '../model/cluster-state.ts'
+import type { ClusterPod, ClusterState } from '../model/cluster-state.ts'
+import { credentialFor } from './kubectl.ts'
 
 export interface ClusterDraft extends Omit<ClusterOperation, 'id' | 'after' | 'subject'> {
   readonly subject: ClusterSubject
@@ -79,6 +81,22 @@ export class ClusterFindings extends AnyFindings<ClusterDraft, ClusterWaiting, C
 
 export function blockedBy(code: BlockCode, message: string, hint?: string): ClusterBlocked {
   return { code, message, ...defined({ hint }) }
+}
+
+const VERBS: Readonly<Record<ClusterStep['op'], 'create' | 'delete' | 'patch'>> = {
+  createVolumeAttachment: 'create',
+  deleteVolumeAttachment: 'delete',
+  removeFinalizers: 'patch',
+}
+
+/** A right that one of the steps needs: no operation ends half-way for the lack of it. */
+export function forbidden(
+  { state: { rights } }: { readonly state: Pick<ClusterState, 'rights'> },
+  steps: readonly ClusterStep[],
+): ClusterBlocked | undefined {
+  const verb = steps.map(({ op }) => VERBS[op]).find((each) => rights[`${each}Attachments`] === false)
+  if (verb === undefined) return undefined
+  return blockedBy('Forbidden', `this credential may not ${verb} VolumeAttachments`, credentialFor(verb))
 }
 
 export function podRef({ namespace, name, uid }: ClusterPod): PodRef {

@@ -12,8 +12,8 @@ import type { ClusterBlocked, ClusterStep } from '../../plan/cluster-plan.ts'
 import type { Attached } from '../actual/actual-attachments.ts'
 import { type ClusterContext, isControllerAlive, isSettled, nodeOf } from '../context/cluster-context.ts'
 import { isDriverGone, lookAtWhoDetaches } from '../context/drivers.ts'
-import { blockedBy, type ClusterFindings, podRef } from '../context/findings.ts'
-import { credentialFor, describeAttachment, planNodeGone, whoCreated } from '../context/kubectl.ts'
+import { blockedBy, type ClusterFindings, forbidden, podRef } from '../context/findings.ts'
+import { describeAttachment, planNodeGone, whoCreated } from '../context/kubectl.ts'
 import { attachedRef, attachmentKey } from '../context/names.ts'
 import { isGivenAsGone, isHeard, readinessOf } from '../context/readiness.ts'
 import type { ClusterAttachment, ClusterNode } from '../model/cluster-state.ts'
@@ -123,14 +123,6 @@ function obstacleTo(context: ClusterContext, attached: Attached): ClusterBlocked
   if (isForeign(object) && !(uniqueName !== undefined && isGivenUp(context, object)))
     return unclear(object.name, uniqueName !== undefined)
   return undefined
-}
-
-/** A right that one of the steps needs: no operation ends half-way for the lack of it. */
-function forbidden({ state: { rights } }: ClusterContext, steps: readonly ClusterStep[]): ClusterBlocked | undefined {
-  const verbs = steps.map(({ op }) => (op === 'removeFinalizers' ? 'patch' : 'delete'))
-  const verb = verbs.find((each) => rights[`${each}Attachments`] === false)
-  if (verb === undefined) return undefined
-  return blockedBy('Forbidden', `this credential may not ${verb} VolumeAttachments`, credentialFor(verb))
 }
 
 /** Whoever has created it has deleted it, or a person says that the machine is off: there is no use of theirs that could end. */
