@@ -1,6 +1,6 @@
 /** One volume of a pod, resolved by the controller's rules (R709), from the flat records of a cluster. */
 
-import { IN_TREE_PLUGINS } from '../../desired/csi-translation/in-tree-plugin.ts'
+import { inTreePluginOf } from '../../desired/csi-translation/in-tree-plugin.ts'
 import type { UnresolvedVolume } from '../../desired/desired-state.ts'
 import { ANY, type MayBe } from '../../desired/may-be.ts'
 import { resolveClaim } from '../../desired/resolve-claim.ts'
@@ -95,11 +95,9 @@ const UNREADABLE = { cause: 'Unknown', mayBe: ANY, message: 'its source is not k
 function inlineVolume(spec: VolumeSpec, source: PodVolumeSource): KnownVolume {
   const { uniqueName, plugin, driver, handle, attachability, persistentVolume } = spec
   const accessModes = persistentVolume?.spec.accessModes ?? []
-  const [key] = Object.entries(IN_TREE_PLUGINS).find(([field]) => source[field as keyof PodVolumeSource] != null) ?? []
-  const migratedFrom = key === undefined ? undefined : IN_TREE_PLUGINS[key as keyof typeof IN_TREE_PLUGINS]
   return {
     ...{ uniqueName, plugin, attachability, accessModes, exclusive: isExclusive(accessModes), persistentVolumes: [] },
-    ...defined({ driver, handle, migratedFrom, inlineSpec: persistentVolume?.spec }),
+    ...defined({ driver, handle, migratedFrom: inTreePluginOf(source), inlineSpec: persistentVolume?.spec }),
   }
 }
 

@@ -1,6 +1,6 @@
 /** Objects of the API as records. */
 
-import { IN_TREE_PLUGINS, migratedPlugins } from '../../desired/csi-translation/in-tree-plugin.ts'
+import { inTreePluginOf, migratedPlugins } from '../../desired/csi-translation/in-tree-plugin.ts'
 import { translatePersistentVolume } from '../../desired/csi-translation/translate.ts'
 import { isOutOfService } from '../../desired/node-status.ts'
 import { isControllerTerminated, podNamespace } from '../../desired/pods.ts'
@@ -236,15 +236,8 @@ function namesOf(volume: PersistentVolume, context: SpecContext): Names {
     plugin,
     uniqueName,
     attachability,
-    ...defined({ driver, handle, migratedFrom: translation && inTreePlugin(volume) }),
+    ...defined({ driver, handle, migratedFrom: translation && inTreePluginOf(volume.spec) }),
   }
-}
-
-function inTreePlugin({ spec }: PersistentVolume): string | undefined {
-  for (const [source, plugin] of Object.entries(IN_TREE_PLUGINS)) {
-    if (spec[source as keyof typeof IN_TREE_PLUGINS] != null) return plugin
-  }
-  return undefined
 }
 
 export function attachmentRecord({ metadata, spec, status }: VolumeAttachment): ClusterAttachment {

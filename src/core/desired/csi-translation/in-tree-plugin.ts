@@ -20,6 +20,11 @@ export const IN_TREE_PLUGINS: Readonly<Record<keyof InTreeSources, string>> = {
   portworxVolume: 'kubernetes.io/portworx-volume',
 }
 
+/** Of the one source that a volume has, in the spec of a pod or of its PersistentVolume. */
+export function inTreePluginOf(sources: InTreeSources | undefined): string | undefined {
+  return Object.entries(IN_TREE_PLUGINS).find(([key]) => sources?.[key as keyof InTreeSources] != null)?.[1]
+}
+
 /** The in-tree plugins that a node's kubelet leaves to CSI drivers; undefined if its CSINode does not say (R150). */
 export function migratedPlugins(
   csiNode: Pick<ApiObject, 'metadata'> | null | undefined,

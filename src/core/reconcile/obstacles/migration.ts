@@ -1,10 +1,9 @@
 /** In-tree volumes that this kubelet itself mounts, because it is too old to migrate their plugin to CSI (R150). */
 
 import type { ApiObjects } from '../../desired/api-objects.ts'
-import { IN_TREE_PLUGINS, migratedPlugins } from '../../desired/csi-translation/in-tree-plugin.ts'
+import { IN_TREE_PLUGINS, inTreePluginOf, migratedPlugins } from '../../desired/csi-translation/in-tree-plugin.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { kubeletVersion, TESTED_MINORS } from '../../model/kubelet-version.ts'
-import type { InTreeSources } from '../../model/objects.ts'
 import type { NodeSnapshot } from '../../model/snapshot.ts'
 
 /**
@@ -18,7 +17,7 @@ export function notMigrated(
   }: { readonly inputs: { readonly snapshot: NodeSnapshot }; readonly objects: ApiObjects },
   volume: VolumeToMount,
 ): string | undefined {
-  const plugin = inTreePluginOf(volume, objects)
+  const plugin = pluginOf(volume, objects)
   return plugin === undefined || migrates(snapshot, plugin) ? undefined : plugin
 }
 
@@ -35,15 +34,7 @@ function migrates({ api }: NodeSnapshot, plugin: string): boolean {
   return version === undefined || version.major > 1 || version.minor >= TESTED_MINORS.first
 }
 
-function inTreePluginOf(
-  { source, specName, inlineMigrated, claim }: VolumeToMount,
-  objects: ApiObjects,
-): string | undefined {
-  const sources: InTreeSources | undefined = inlineMigrated
-    ? source
-    : claim === undefined
-      ? undefined
-      : objects.persistentVolume(specName)?.spec
-  const found = Object.entries(IN_TREE_PLUGINS).find(([key]) => sources?.[key as keyof InTreeSources] != null)
-  return found?.[1]
+function pluginOf({ source, specName, inlineMigrated, claim }: VolumeToMount, objects: ApiObjects): string | undefined {
+  if (inlineMigrated) return inTreePluginOf(source)
+  return claim === undefined ? undefined : inTreePluginOf(objects.persistentVolume(specName)?.spec)
 }
