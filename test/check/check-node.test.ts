@@ -30,8 +30,7 @@ function checkOn(built: NodeBuilder) {
 
 /** A node whose kubelet runs. */
 function busy(): NodeBuilder {
-  const built = node()
-  built.override = RUNNING
+  const built = node().with(RUNNING)
   return built
 }
 
@@ -77,7 +76,7 @@ describe('a node whose kubelet runs', () => {
         const built = busy().persistentVolume('pv-1', { attached: false }).pod(POD, 'web', [claim])
         const [, pod] = built.pods
         built.pods[1] = { ...pod, metadata: { ...pod?.metadata, creationTimestamp: undefined }, status: {} } as never
-        built.override = { ...RUNNING, bootTime: undefined } as never
+        built.with({ ...RUNNING, bootTime: undefined } as never)
         return built
       },
       line: 'ok: 1 volume',
@@ -100,8 +99,7 @@ describe('a node whose kubelet runs', () => {
     {
       name: 'a mount that does not answer',
       built: () => {
-        const built = busy()
-        built.override = { ...RUNNING, deadMounts: [{ path: '/var/lib/kubelet/x', error: 'ENOTCONN' }] }
+        const built = busy().with({ ...RUNNING, deadMounts: [{ path: '/var/lib/kubelet/x', error: 'ENOTCONN' }] })
         return built
       },
       line: 'not ok: 1 dead mount: /var/lib/kubelet/x',
@@ -112,7 +110,7 @@ describe('a node whose kubelet runs', () => {
         const built = busy().persistentVolume('pv-1').livingPod(POD, 'web', [claim])
         built.staged('pv-1', '7:1').published(POD, 'pv-1', '7:1')
         const path = `/var/lib/kubelet/pods/${POD}/volumes/kubernetes.io~csi/pv-1/mount`
-        built.override = { ...RUNNING, deadMounts: [{ path, error: 'ENOTCONN' }] }
+        built.with({ ...RUNNING, deadMounts: [{ path, error: 'ENOTCONN' }] })
         return built
       },
       line: `not ok: 1 dead mount: /var/lib/kubelet/pods/${POD.slice(0, 33)}...`,
@@ -130,7 +128,8 @@ describe('a node whose kubelet runs', () => {
       name: 'the same of several volumes: one obstacle, however much it blocks',
       built: () => {
         const built = orphan(busy().persistentVolume('pv-1').persistentVolume('pv-2'))
-        built.published(GONE, 'pv-1', '7:1').published(GONE, 'pv-2', '7:2')
+          .published(GONE, 'pv-1', '7:1')
+          .published(GONE, 'pv-2', '7:2')
         built.drivers = []
         return built
       },
@@ -148,11 +147,11 @@ describe('a node whose kubelet runs', () => {
     },
     {
       name: 'no list of pods',
-      built: () => {
-        const built = orphan(busy()).persistentVolume('pv-1').staged('pv-1', '7:1')
-        built.overrideApi = { errors: [{ resource: 'pods', code: 503, message: 'x' }] as never }
-        return built
-      },
+      built: () =>
+        orphan(busy())
+          .persistentVolume('pv-1')
+          .staged('pv-1', '7:1')
+          .withApi({ errors: [{ resource: 'pods', code: 503, message: 'x' }] as never }),
       line: 'unknown: PodListIncomplete: the pod list is incomplete, so no pod counts as d...',
     },
   ])('$name', ({ built, line }) => {
@@ -274,7 +273,6 @@ describe('the line', () => {
 })
 
 it('of a node that the plan refuses nobody knows what is wrong, whatever it looks like', () => {
-  const built = orphan(busy())
-  built.override = { ...RUNNING, machineID: 'of-another-machine' }
+  const built = orphan(busy()).with({ ...RUNNING, machineID: 'of-another-machine' })
   expect(checkOn(built)).toMatchObject({ status: 'unknown', line: expect.stringMatching(/^unknown: refused \(/) })
 })

@@ -5,7 +5,7 @@ import { csiUniqueName, inlineCsiHandle } from '../../src/core/names/volume-name
 import { chainLines, chainText } from '../../src/core/views/explain-chain.ts'
 import { PLAIN_SCREEN, UNICODE_SYMBOLS } from '../../src/core/views/screen.ts'
 import { explain } from '../helpers/explaining.ts'
-import { DRIVER, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
+import { DRIVER, type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
 const GONE = uid(9)
@@ -55,8 +55,7 @@ describe('links', () => {
     {
       name: 'a dead mount',
       of: (built) => {
-        const path = `${ROOT}/pods/${LIVING}/volumes/kubernetes.io~csi/pv-1/mount`
-        built.override = { deadMounts: [{ path, error: 'ESTALE' }] }
+        built.dead(`pods/${LIVING}/volumes/kubernetes.io~csi/pv-1/mount`, 'ESTALE')
       },
       want: { PodMount: 'bad' },
       says: 'dead: stale file handle (ESTALE)',
@@ -101,10 +100,10 @@ describe('links', () => {
     {
       name: 'claims that could not be read (S3)',
       of: (built) => {
-        built.overrideApi = {
+        built.withApi({
           persistentVolumeClaims: [],
           errors: [{ resource: 'persistentvolumeclaims', status: 403, reason: 'Forbidden', message: 'no' }],
-        }
+        })
       },
       want: { PersistentVolumeClaim: 'unknown' },
       says: 'could not be read',
@@ -139,7 +138,7 @@ describe('links', () => {
     const driver = (attachRequired?: boolean) => (built: NodeBuilder) => {
       const spec =
         attachRequired === undefined ? [] : [{ metadata: { name: DRIVER, uid: 'd' }, spec: { attachRequired } }]
-      built.overrideApi = { csiDrivers: spec }
+      built.withApi({ csiDrivers: spec })
     }
 
     it('is bad where the driver attaches', () =>
@@ -174,7 +173,7 @@ describe('links', () => {
   it('a driver that stages nothing needs no staged mount', () => {
     const built = node().persistentVolume('pv-1').pod(LIVING, 'web-0', [claim])
     const [socket] = built.build().snapshot.csiSockets ?? []
-    built.override = { csiSockets: socket === undefined ? [] : [{ ...socket, capabilities: [] }] }
+    built.with({ csiSockets: socket === undefined ? [] : [{ ...socket, capabilities: [] }] })
     expect(states(chainOf(built))).toMatchObject({ StagedMount: 'absent' })
   })
 
@@ -197,9 +196,10 @@ describe('links', () => {
   })
 
   it('a volume without a claim has the part that there is', () => {
-    const built = node().livingPod(LIVING, 'web-0', [{ name: 'cache', emptyDir: {} }])
-    built.dir(`pods/${LIVING}/volumes/kubernetes.io~empty-dir/cache`)
-    built.file(`pods/${LIVING}/plugins/kubernetes.io~empty-dir/cache/ready`)
+    const built = node()
+      .livingPod(LIVING, 'web-0', [{ name: 'cache', emptyDir: {} }])
+      .dir(`pods/${LIVING}/volumes/kubernetes.io~empty-dir/cache`)
+      .file(`pods/${LIVING}/plugins/kubernetes.io~empty-dir/cache/ready`)
     expect(chainOf(built, 'default/web-0')).toMatchObject([{ kind: 'PodMount', state: 'good' }])
   })
 })
@@ -220,10 +220,12 @@ describe('the verdict is about the volume that matters', () => {
   })
 
   it('a dead mount before another volume with an error', () => {
-    const built = node().persistentVolume('pv-1', { attached: false }).persistentVolume('pv-2')
-    built.published(GONE, 'pv-1', '7:1').published(GONE, 'pv-2', '7:2')
-    const path = `${ROOT}/pods/${GONE}/volumes/kubernetes.io~csi/pv-2/mount`
-    built.override = { deadMounts: [{ path, error: 'ENOTCONN' }] }
+    const built = node()
+      .persistentVolume('pv-1', { attached: false })
+      .persistentVolume('pv-2')
+      .published(GONE, 'pv-1', '7:1')
+      .published(GONE, 'pv-2', '7:2')
+      .dead(`pods/${GONE}/volumes/kubernetes.io~csi/pv-2/mount`)
     const { chain } = explain(built.build(), planOptions(), GONE).explanation
     expect(chain.map(({ name }) => name)).toContain('pv-2')
   })
@@ -231,12 +233,11 @@ describe('the verdict is about the volume that matters', () => {
   it('an error comes before what can run, a dead mount before what is blocked', () => {
     const built = node().persistentVolume('pv-1').published(GONE, 'pv-1', '7:1')
     built.drivers = []
-    const path = `${ROOT}/pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`
-    built.override = { deadMounts: [{ path, error: 'ENOTCONN' }] }
+    built.dead(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`)
     const ask = () => explain(built.build(), planOptions(), GONE).explanation.verdict
     expect(ask()).toMatchObject({ state: 'problem', code: 'DeadMount' })
     expect(ask().message).toMatch(/^the mount on .* is dead: transport endpoint is not connected \(ENOTCONN\)/)
-    built.overrideApi = { errors: [{ resource: 'pods', status: 500, reason: 'InternalError', message: 'x' }] }
+    built.withApi({ errors: [{ resource: 'pods', status: 500, reason: 'InternalError', message: 'x' }] })
     expect(ask()).toMatchObject({ state: 'problem', code: 'PodListIncomplete' })
   })
 })

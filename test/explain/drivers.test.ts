@@ -141,8 +141,7 @@ describe('a driver that does not', () => {
   })
 
   it('is not in CSINode', () => {
-    const built = used()
-    built.overrideApi = { csiNode: { metadata: { name: 'node-1', uid: 'csinode' }, spec: { drivers: [] } } }
+    const built = used().withApi({ csiNode: { metadata: { name: 'node-1', uid: 'csinode' }, spec: { drivers: [] } } })
     const answer = ask(built)
     expect(answer.verdict).toMatchObject({
       state: 'problem',
@@ -157,11 +156,11 @@ describe('a driver that does not', () => {
 
   it('where nobody looked, or the API did not answer, nothing is claimed (S3)', () => {
     const built = used()
-    built.override = { csiSockets: undefined as never }
-    built.overrideApi = {
-      errors: [{ resource: 'csinodes', status: 403, reason: 'Forbidden', message: 'x' }],
-      csiNode: null,
-    }
+      .with({ csiSockets: undefined as never })
+      .withApi({
+        errors: [{ resource: 'csinodes', status: 403, reason: 'Forbidden', message: 'x' }],
+        csiNode: null,
+      })
     const answer = ask(built)
     expect(links(answer)).toEqual(expect.arrayContaining(['Socket unknown', 'CSINode unknown']))
     expect(answer.verdict.code).not.toBe('DriverUnavailable')
@@ -187,7 +186,7 @@ describe('a driver that does not', () => {
 
   it('with a kubelet that runs, these commands are the next steps, and said once', () => {
     const up = (built: NodeBuilder): NodeBuilder => {
-      built.override = { kubelet: { running: true, mayReturn: false } }
+      built.with({ kubelet: { running: true, mayReturn: false } })
       return built
     }
     const own = ask(up(plugin(used())), [DEAD])
@@ -215,8 +214,7 @@ describe('a driver that does not', () => {
 })
 
 it('a driver of the cluster that this node does not need is no problem', () => {
-  const built = node()
-  built.overrideApi = { csiDrivers: [{ metadata: { name: 'other.test', uid: 'x' }, spec: {} }] }
+  const built = node().withApi({ csiDrivers: [{ metadata: { name: 'other.test', uid: 'x' }, spec: {} }] })
   const answer = ask(built, undefined, 'other.test')
   expect(answer.verdict.message).toBe('nothing to do: the driver is not on this node, and nothing here depends on it')
   expect(links(answer)).toEqual(['NodePluginPod absent', 'Socket absent', 'CSINode absent', 'CSIDriver good'])

@@ -21,9 +21,12 @@ const errorOf = (built: NodeBuilder, what: string) => thrownBy(() => ask(built, 
 
 /** A pod and a claim of one name; two pods with a volume of one name. */
 function twins(): NodeBuilder {
-  const built = node().persistentVolume('pv-1').persistentVolume('pv-2')
-  built.livingPod(POD, 'web', [data('claim-pv-1')]).livingPod(uid(3), 'db', [data('claim-pv-2')])
-  built.livingPod(uid(4), 'claim-pv-1')
+  const built = node()
+    .persistentVolume('pv-1')
+    .persistentVolume('pv-2')
+    .livingPod(POD, 'web', [data('claim-pv-1')])
+    .livingPod(uid(3), 'db', [data('claim-pv-2')])
+    .livingPod(uid(4), 'claim-pv-1')
   return built
 }
 
@@ -63,10 +66,8 @@ describe('a name of several things', () => {
   })
 
   it('a pod that was replaced by one of its name, and what is left of the old one: both', () => {
-    const built = node()
-      .livingPod(POD, 'web')
-      .running(uid(9), 'web')
-      .dir(`pods/${uid(9)}`)
+    const built = node().livingPod(POD, 'web').running(uid(9), 'web')
+    built.dir(`pods/${uid(9)}`)
     for (const what of ['default/web', 'web', 'pod/web', 'pod/default/web']) {
       const answer = ask(built, what)
       expect(answer.subject, what).toEqual({ kind: 'Pod', name: 'default/web' })
@@ -110,11 +111,10 @@ describe('a name of nothing', () => {
     expect(errorOf(node().persistentVolume('pv-1'), 'nothing').message).toMatch(/searched: .*\b1 PersistentVolume,/))
 
   it('says what could not be read (S3)', () => {
-    const built = twins()
-    built.overrideApi = {
+    const built = twins().withApi({
       persistentVolumes: [],
       errors: [{ resource: 'persistentvolumes', status: 403, reason: 'Forbidden', message: 'x' }],
-    }
+    })
     expect(errorOf(built, 'pv/pvc-123').message).toContain('not all persistentvolumes could be read')
   })
 
@@ -221,8 +221,9 @@ describe('paths', () => {
   })
 
   it('the root directory by another name: the kubelet’s own, or another mount of it', () => {
-    const other = built()
-    other.override = { kubelet: { running: false, mayReturn: false, args: ['--root-dir=/data/kubelet/', '-v=2'] } }
+    const other = built().with({
+      kubelet: { running: false, mayReturn: false, args: ['--root-dir=/data/kubelet/', '-v=2'] },
+    })
     expect(ask(other, `/data/kubelet/${volume}`).subject.name).toBe(`${ROOT}/${volume}`)
     const bound = built().mountLine('/mnt/kubelet', ROOT, '254:0', 'ext4', '/dev/vda')
     expect(ask(bound, `/mnt/kubelet/${volume}`).subject.name).toBe(`${ROOT}/${volume}`)
@@ -232,7 +233,7 @@ describe('paths', () => {
     const other = built()
       .mountLine('/mnt/copy', '/', '7:1', 'ext4', '/dev/loop1')
       .mountLine('/mnt/x', '/', '8:1', 'xfs', '/dev/sda1')
-    other.livingPod(uid(5), 'host', [{ name: 'h', hostPath: { path: '/srv/data' } }])
+      .livingPod(uid(5), 'host', [{ name: 'h', hostPath: { path: '/srv/data' } }])
     expect(ask(other, '/mnt/copy').volumes).toMatchObject([{ volume: { handle: 'pv-1' } }])
     expect(ask(other, '/srv/data/a').volumes).toMatchObject([{ volume: { plugin: 'kubernetes.io/host-path' } }])
     expect(ask(other, '/mnt/x')).toMatchObject({
@@ -243,8 +244,9 @@ describe('paths', () => {
   })
 
   it('a directory beside a volume on the same file system, and a device that is not there, are nobody’s', () => {
-    const other = built().mountLine('/data', '/', '8:1', 'xfs', '/dev/sda1')
-    other.mount(`pods/${POD}/volumes/kubernetes.io~local-volume/pv-l`, { dev: '8:1', root: '/vol', fsType: 'xfs' })
+    const other = built()
+      .mountLine('/data', '/', '8:1', 'xfs', '/dev/sda1')
+      .mount(`pods/${POD}/volumes/kubernetes.io~local-volume/pv-l`, { dev: '8:1', root: '/vol', fsType: 'xfs' })
     expect(ask(other, '/data/vol/a').volumes).toMatchObject([{ volume: { name: 'pv-l' } }])
     expect(errorOf(other, '/data/else').message).toContain('inside the xfs on /data')
     other.mountLine('/dev', '/', '0:6', 'devtmpfs', 'devtmpfs')

@@ -135,10 +135,8 @@ it('a living, healthy volume: nothing to do, and by which rule', () => {
 
 it('a leaked sub-path of a volume that has no directory any more', () => {
   const leaf = `pods/${GONE}/volume-subpaths/pv-1/c/0`
-  const built = node()
-    .persistentVolume('pv-1', { attached: false })
-    .dir(`pods/${GONE}`)
-    .mount(leaf, { dev: '7:1', fsType: 'ext4' })
+  const built = node().persistentVolume('pv-1', { attached: false }).dir(`pods/${GONE}`)
+  built.mount(leaf, { dev: '7:1', fsType: 'ext4' })
   for (const what of [`${ROOT}/${leaf}`, `${ROOT}/pods/${GONE}/volume-subpaths`, 'pv/pv-1', GONE]) {
     const answer = ask(built, what)
     expect(answer.verdict, what).toMatchObject({ state: 'operation', code: 'LeakedSubPath', rule: 'O17' })
@@ -200,11 +198,8 @@ it('a claim that does not exist', () => {
 })
 
 it('what comes first is shown, though it is another pod’s', () => {
-  const built = node()
-    .persistentVolume('pv-1')
-    .published(GONE, 'pv-1', '7:1')
-    .published(uid(8), 'pv-1', '7:1')
-    .staged('pv-1', '7:1')
+  const built = node().persistentVolume('pv-1').published(GONE, 'pv-1', '7:1').published(uid(8), 'pv-1', '7:1')
+  built.staged('pv-1', '7:1')
   const answer = ask(built, GONE)
   expect(answer.operations.map(({ kind, pod }) => [kind, pod?.uid])).toEqual([
     ['UnmountVolume', uid(8)],
@@ -215,8 +210,7 @@ it('what comes first is shown, though it is another pod’s', () => {
 })
 
 it('a plan that is refused says so beside the verdict', () => {
-  const built = orphan()
-  built.override = { machineID: 'other', systemUUID: 'other' }
+  const built = orphan().with({ machineID: 'other', systemUUID: 'other' })
   const answer = ask(built, GONE)
   expect(answer.refused).toMatchObject({ rule: 'S1', code: 'WrongMachine' })
   expect(answer.verdict).toMatchObject({ state: 'blocked', code: 'Refused' })
@@ -229,10 +223,8 @@ describe('what must be seen to first stands first', () => {
 
   it('an error before the command, and who is in the way of an operation is one', () => {
     // Sub-paths of a hostPath come down at once; the claim's volume is mounted and not attached.
-    const built = node()
-      .persistentVolume('pv-1', { attached: false, inUse: false })
-      .published(GONE, 'pv-1', '7:1')
-      .staged('pv-1', '7:1')
+    const built = node().persistentVolume('pv-1', { attached: false, inUse: false }).published(GONE, 'pv-1', '7:1')
+    built.staged('pv-1', '7:1')
     const answer = ask(built, 'pv/pv-1')
     expect(answer.operations.length).toBeGreaterThan(0)
     expect(codes(answer)[0]).toBe('MountedButNotAttached')
@@ -245,7 +237,7 @@ describe('what must be seen to first stands first', () => {
       hint: 'End it.',
       users: [{ pid: 7, process: 'sh' }],
     } as const
-    built.override = { inUse: [held] }
+    built.with({ inUse: [held] })
     const { operations, ...rest } = ask(built, 'pv/pv-1')
     expect(operations[0]?.blocked).toMatchObject({
       code: 'HeldBy',

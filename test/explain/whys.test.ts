@@ -99,13 +99,12 @@ describe('why does this pod hang in Terminating?', () => {
       'Then start the kubelet: only the kubelet reports to the API server that the pod has ended and may be deleted',
       expect.stringMatching(/^The API server keeps the pod until its finalizers are removed: example\.com\/wait;/),
     ])
-    built.override = { kubelet: running }
+    built.with({ kubelet: running })
     expect(ask(built.build(), 'default/web-0').next[0]).toMatch(/^The kubelet has to report to the API server/)
   })
 
   it('a kubelet runs and is at work on it: wait, and what for', () => {
-    const built = terminating()
-    built.override = { kubelet: running }
+    const built = terminating().with({ kubelet: running })
     const { answer, next } = ask(built.build(), 'default/web-0')
     expect(answer.verdict).toMatchObject({ state: 'waiting', code: 'Settling', rule: 'S11' })
     expect(next[0]).toMatch(/^Plan again later: a kubelet that can clean up does so within seconds/)
@@ -230,8 +229,7 @@ describe('what is carried out next', () => {
 describe('“transport endpoint is not connected”', () => {
   it('on a mount of a pod that is gone: it goes, by the mount table alone', () => {
     const target = `pods/${GONE}/volumes/kubernetes.io~nfs/share`
-    const built = node().mount(target, { fsType: 'fuse.sshfs', source: 'srv:/x' })
-    built.override = { deadMounts: [{ path: `${ROOT}/${target}`, error: 'ENOTCONN' }] }
+    const built = node().mount(target, { fsType: 'fuse.sshfs', source: 'srv:/x' }).dead(target)
     const { answer, next, screen } = ask(built.build(), `${ROOT}/${target}/deep/in/it`)
     expect(answer.verdict).toEqual({
       state: 'problem',
@@ -247,8 +245,7 @@ describe('“transport endpoint is not connected”', () => {
 
   it('on a mount of a pod that lives: what has to be started anew', () => {
     const built = node().persistentVolume('pv-1').livingPod(POD, 'web-0', [claim]).published(POD, 'pv-1', '7:1')
-    built.staged('pv-1', '7:1')
-    built.override = { deadMounts: [{ path: TARGET, error: 'ENOTCONN' }] }
+    built.staged('pv-1', '7:1').with({ deadMounts: [{ path: TARGET, error: 'ENOTCONN' }] })
     expect(ask(built.build(), TARGET).answer).toMatchObject({
       subject: { kind: 'Mount', name: TARGET },
       places: [{ dead: 'transport endpoint is not connected (ENOTCONN)', mounts: [{ dev: '7:1' }] }],
@@ -282,8 +279,7 @@ describe('why does this VolumeAttachment never go away?', () => {
   })
 
   it('a kubelet runs: detaching is the controller’s, and what that waits for', () => {
-    const built = idle()
-    built.override = { kubelet: running }
+    const built = idle().with({ kubelet: running })
     const { verdict } = ask(built.build(), VA).answer
     expect(verdict).toMatchObject({ state: 'waiting', code: 'KubeletRunning' })
     expect(verdict.message).toMatch(/will not detach it while node\.status\.volumesInUse lists it$/)

@@ -2,6 +2,8 @@
 
 import type { NodeState } from '../../src/core/model/node-state.ts'
 import type {
+  Node,
+  ObjectMeta,
   PersistentVolume,
   PersistentVolumeClaim,
   Pod,
@@ -46,6 +48,9 @@ export const NODE_SNAPSHOT = {
   bootTime: BOOT,
   ...MACHINE,
 } as const
+
+/** Of a pod, otherwise than by default. */
+type PodGiven = NonNullable<Parameters<typeof podObject>[2]> & { readonly metadata?: Partial<Pod['metadata']> }
 
 /** Parts that a test gives; undefined: there is none. */
 type Parts<T> = { readonly [Key in keyof T]?: T[Key] | undefined }
@@ -146,14 +151,18 @@ export class NodeBuilder extends PodFiles {
     uid: string,
     name: string,
     volumes: readonly PodVolumeSource[] = [],
-    { phase = 'Running', deleted = false }: { phase?: string; deleted?: boolean } = {},
+    given: PodGiven & { readonly phase?: string; readonly deleted?: boolean } = {},
   ): this {
-    this.pods.push(podObject({ uid, name, ...(deleted && { deletionTimestamp: NOW }) }, volumes, { status: { phase } }))
+    const { phase = 'Running', deleted = false, metadata, status, ...rest } = given
+    const deletion = deleted ? { deletionTimestamp: NOW } : {}
+    this.pods.push(
+      podObject({ uid, name, ...deletion, ...metadata }, volumes, { status: { phase, ...status }, ...rest }),
+    )
     return this
   }
 
-  livingPod(podUid: string, name: string, volumes: readonly PodVolumeSource[] = []): this {
-    this.pod(podUid, name, volumes)
+  livingPod(podUid: string, name: string, volumes: readonly PodVolumeSource[] = [], given: PodGiven = {}): this {
+    this.pod(podUid, name, volumes, given)
     this.dir(`pods/${podUid}`)
     return this.running(podUid, name)
   }
@@ -170,15 +179,25 @@ export class NodeBuilder extends PodFiles {
     return this
   }
 
-  /** A bound claim and its CSI PersistentVolume; attached and in use by default. */
+  /** A bound claim and its PersistentVolume; of CSI, attached and in use, where it has no other source. */
   persistentVolume(
     name: string,
-    given: { handle?: string; accessModes?: string[]; mode?: string; attached?: boolean; inUse?: boolean } = {},
+    given: {
+      handle?: string
+      accessModes?: string[]
+      mode?: string
+      attached?: boolean
+      inUse?: boolean
+      source?: PersistentVolume['spec']
+    } = {},
   ): this {
-    const { handle = name, accessModes = ['ReadWriteOnce'], mode = 'Filesystem', attached = true } = given
-    const inUse = given.inUse ?? attached
-    const csi = { driver: DRIVER, volumeHandle: handle }
-    const { claim, volume } = boundVolume(name, { accessModes, volumeMode: mode, csi })
+    const { handle = name, accessModes = ['ReadWriteOnce'], mode = 'Filesystem', source } = given
+    const { attached = source === undefined, inUse = attached } = given
+    const { claim, volume } = boundVolume(name, {
+      accessModes,
+      volumeMode: mode,
+      ...(source ?? { csi: { driver: DRIVER, volumeHandle: handle } }),
+    })
     this.claims.push(claim)
     this.volumes.push(volume)
     if (attached) this.attach(name, handle)
@@ -186,9 +205,14 @@ export class NodeBuilder extends PodFiles {
     return this
   }
 
-  attach(volume: string, handle = volume, nodeName = 'node-1'): this {
-    const made = attachmentObject(DRIVER, handle, volume, nodeName)
-    this.attachments.push({ ...made, metadata: { ...made.metadata, resourceVersion: '7' } })
+  attach(
+    volume: string,
+    handle = volume,
+    nodeName = 'node-1',
+    parts: { readonly metadata?: Partial<ObjectMeta>; readonly status?: NonNullable<VolumeAttachment['status']> } = {},
+  ): this {
+    const { metadata, ...made } = attachmentObject(DRIVER, handle, volume, nodeName)
+    this.attachments.push({ ...made, ...parts, metadata: { ...metadata, resourceVersion: '7', ...parts.metadata } })
     if (nodeName === 'node-1') this.attached.push(csiUniqueName(DRIVER, handle))
     return this
   }
@@ -213,6 +237,18 @@ export class NodeBuilder extends PodFiles {
   with(parts: Parts<NodeSnapshot>): this {
     Object.assign(this.override, parts)
     return this
+  }
+
+  /** With a Node object that is otherwise. */
+  withNode(change: (was: Node) => Partial<Node>): this {
+    const { node } = this.build().snapshot.api ?? {}
+    if (node == null) throw new Error('no node')
+    return this.withApi({ node: { ...node, ...change(node) } })
+  }
+
+  /** What is mounted on this path, from the root directory, does not answer. */
+  dead(path: string, error = 'ENOTCONN'): this {
+    return this.with({ deadMounts: [...(this.override.deadMounts ?? []), { path: `${ROOT}/${path}`, error }] })
   }
 
   /** With these answers of the API in the place of its own. */

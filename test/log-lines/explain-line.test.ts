@@ -90,8 +90,7 @@ describe('what a line names, and is not there', () => {
   })
 
   it('where the API could not be read whole, that is said', () => {
-    const built = node()
-    built.overrideApi = { errors: [{ resource: 'pods', status: 403, reason: 'Forbidden', message: 'x' }] }
+    const built = node().withApi({ errors: [{ resource: 'pods', status: 403, reason: 'Forbidden', message: 'x' }] })
     expect(saying(ask(MANY, built), 'podUid')[0]).toContain('not everything in the API could be read')
   })
 
@@ -157,8 +156,7 @@ describe('what a line names, and is not there', () => {
 })
 
 it("the advice names this node's own unit", () => {
-  const built = nodes.contentMissing()
-  built.override = { kubelet: { running: true, mayReturn: true, unit: 'k3s-agent.service' } }
+  const built = nodes.contentMissing().with({ kubelet: { running: true, mayReturn: true, unit: 'k3s-agent.service' } })
   const line =
     'MountVolume.SetUp failed for volume "c" : failed to sync configmap cache: timed out waiting for the condition'
   expect(ask(line, built).sentence?.next).toContain('journalctl -u k3s-agent.service')

@@ -22,8 +22,7 @@ export function unattached(): NodeBuilder {
 }
 
 export function withoutDriver(): NodeBuilder {
-  const built = unmounted()
-  built.override = { csiSockets: [] }
+  const built = unmounted().with({ csiSockets: [] })
   return built
 }
 
@@ -54,7 +53,7 @@ export function contentMissing(): NodeBuilder {
   const config = { name: 'config', configMap: { name: 'web-config' } }
   const built = node().pod(LIVING, 'web-0', [config], { phase: 'Pending' })
   const missing = { resource: 'configmaps', namespace: 'default', name: 'web-config' }
-  built.overrideApi = { errors: [{ ...missing, status: 404, reason: 'NotFound', message: 'not found' }] }
+  built.withApi({ errors: [{ ...missing, status: 404, reason: 'NotFound', message: 'not found' }] })
   return built
 }
 

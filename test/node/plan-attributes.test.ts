@@ -56,13 +56,14 @@ describe.each(['all', 'plan'] as const)('with the attributes of a living pod tha
   it.each(CASES)('$there', async ({ source, files, links, mounted, planned }) => {
     using root = fixture(Object.fromEntries(files.map((file) => [file, ''])))
     for (const [path, target] of Object.entries(links ?? {})) symlinkSync(target, join(root.path, path))
-    const built = node().livingPod(POD, 'app', [{ name: 'v', ...source }])
-    built.overrideApi = {
-      configMaps: [{ metadata: { name: 'c', namespace: 'default', uid: 'c' }, data: { key: '' } }],
-      secrets: [{ metadata: { name: 's', namespace: 'default', uid: 's' }, digests: {} }],
-    }
+    const built = node()
+      .livingPod(POD, 'app', [{ name: 'v', ...source }])
+      .withApi({
+        configMaps: [{ metadata: { name: 'c', namespace: 'default', uid: 'c' }, data: { key: '' } }],
+        secrets: [{ metadata: { name: 's', namespace: 'default', uid: 's' }, digests: {} }],
+      })
     if (mounted !== undefined) built.mount(mounted.path, { fsType: mounted.fsType })
-    built.override = { tree: await treeOf(built, root.path, attributes) }
+    built.with({ tree: await treeOf(built, root.path, attributes) })
     const { operations } = plan(built)
     expect(
       operations.map(

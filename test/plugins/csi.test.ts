@@ -24,7 +24,7 @@ const opsOf = (operations: readonly Operation[]): string[] =>
 const driver = (spec: CsiDriver['spec']) => ({ csiDrivers: [{ metadata: { name: DRIVER, uid: 'd' }, spec }] })
 
 function offering(built: NodeBuilder, ...capabilities: string[]): NodeBuilder {
-  built.override = {
+  built.with({
     csiSockets: [
       {
         path: `plugins_registry/${DRIVER}-reg.sock`,
@@ -34,7 +34,7 @@ function offering(built: NodeBuilder, ...capabilities: string[]): NodeBuilder {
         capabilities,
       },
     ],
-  }
+  })
   return built
 }
 
@@ -47,15 +47,14 @@ describe('steps', () => {
   })
 
   it('an inline volume is published alone', () => {
-    const built = wanting(INLINE, node())
-    built.overrideApi = driver({ volumeLifecycleModes: ['Ephemeral'] })
+    const built = wanting(INLINE, node()).withApi(driver({ volumeLifecycleModes: ['Ephemeral'] }))
     expect(opsOf(planned(built))).toEqual(PUBLISH)
   })
   it('fsGroup: by a step after it, or by the driver (C62, C64)', () => {
     const grouped = (built: NodeBuilder): NodeBuilder => {
       const pod = built.pods.pop()
       if (pod !== undefined) built.pods.push({ ...pod, spec: { ...pod.spec, securityContext: { fsGroup: 5 } } })
-      built.overrideApi = driver({ attachRequired: true, fsGroupPolicy: 'File' })
+      built.withApi(driver({ attachRequired: true, fsGroupPolicy: 'File' }))
       return built
     }
     const operations = planned(grouped(offering(wanting(), 'STAGE_UNSTAGE_VOLUME')))
@@ -92,8 +91,7 @@ describe('what stands in the way', () => {
   const codes = (built: NodeBuilder, options = {}): (string | undefined)[] =>
     planned(built, options).map(({ blocked }) => blocked?.code)
   const withDriver = (spec: CsiDriver['spec'], volume = CLAIM): NodeBuilder => {
-    const built = wanting(volume)
-    built.overrideApi = driver({ attachRequired: true, ...spec })
+    const built = wanting(volume).withApi(driver({ attachRequired: true, ...spec }))
     return built
   }
   it.each<[string, NodeBuilder, string | undefined]>([
@@ -111,17 +109,15 @@ describe('what stands in the way', () => {
     expect(codes(built)).toContain(code)
   })
   it('no CSIDriver: persistent volumes alone (C105)', () => {
-    const built = wanting(INLINE, node())
-    built.overrideApi = { csiDrivers: [] }
+    const built = wanting(INLINE, node()).withApi({ csiDrivers: [] })
     expect(codes(built)).toEqual(['InvalidVolume'])
-    const other = wanting()
-    other.overrideApi = { csiDrivers: [] }
+    const other = wanting().withApi({ csiDrivers: [] })
     expect(codes(other)).toEqual([undefined])
   })
   it('CSIDrivers that could not be read', () => {
     const built = wanting(INLINE, node())
     const error = { resource: 'csidrivers', status: 403, reason: 'Forbidden', message: 'no' }
-    built.overrideApi = { csiDrivers: [], errors: [error] }
+    built.withApi({ csiDrivers: [], errors: [error] })
     expect(codes(built)).toEqual(['CsiDriverUnknown'])
   })
   it('a lost state file: the device must be that of the directory with the handle’s hash (S17)', () => {

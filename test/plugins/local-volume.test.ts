@@ -72,8 +72,9 @@ describe('a file system', () => {
   it('is given to a group only where no other pod has it (P68)', () => {
     const group = { securityContext: { fsGroup: 7 } }
     expect(steps(wanting({}, group)).at(-1)).toMatchObject({ op: 'setOwnership', target: `${ROOT}/${MOUNT}` })
-    const shared = wanting({}, group).livingPod(uid(3), 'other')
-    shared.mount(MOUNT.replace(POD, uid(3)), { dev: '8:16', fsType: 'ext4' })
+    const shared = wanting({}, group)
+      .livingPod(uid(3), 'other')
+      .mount(MOUNT.replace(POD, uid(3)), { dev: '8:16', fsType: 'ext4' })
     expect(steps(shared).at(-1)?.op).toBe('mount')
   })
 })

@@ -2,14 +2,12 @@
 import { describe, expect, it } from 'vitest'
 import type { PersistentVolume } from '../../src/core/model/objects.ts'
 import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
-import { blocked, plan, withPod, withSource } from './planned.ts'
+import { blocked, plan, WANTS_PV_1 } from './planned.ts'
 
-function wanting(source: Partial<PersistentVolume['spec']>): NodeBuilder {
-  const built = withSource(node().persistentVolume('v', { mode: 'Block', attached: false }), source)
-  built.pod(uid(2), 'app', [{ name: 'data', persistentVolumeClaim: { claimName: 'claim-v' } }])
-  const containers = [{ name: 'c', volumeDevices: [{ name: 'data', devicePath: '/dev/data' }] }]
-  return withPod(built, ({ spec }) => ({ spec: { ...spec, containers } }))
-}
+const wanting = (source: PersistentVolume['spec']): NodeBuilder =>
+  node()
+    .persistentVolume('pv-1', { mode: 'Block', source })
+    .pod(uid(2), 'app', WANTS_PV_1, { devices: ['v'] })
 
 describe('volumeMode Block', () => {
   it.each([
@@ -17,7 +15,7 @@ describe('volumeMode Block', () => {
     { plugin: 'host-path', source: { hostPath: { path: '/dev/sdb' } } },
     { plugin: 'flexVolume', source: { flexVolume: { driver: 'v/d' } } },
   ])('is blocked for $plugin, which has no devices', ({ source }) => {
-    const made = plan(wanting(source as never))
+    const made = plan(wanting(source))
     expect(blocked(made)).toEqual(['MapVolume PluginUnsupported'])
     expect(made.operations[0]?.steps).toEqual([])
   })

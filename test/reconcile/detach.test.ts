@@ -1,7 +1,8 @@
 /** A detach comes last: while anything of the volume is left here that the plan does not take away, it is not done (S21, O7). */
 import { describe, expect, it } from 'vitest'
 import { type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
-import { BLOCK, blocked, GONE, kinds, mappedBlock, nodeOf, only, plan, waits } from './planned.ts'
+import { ready } from '../helpers/objects.ts'
+import { BLOCK, blocked, GONE, kinds, mappedBlock, only, plan, waits } from './planned.ts'
 
 const OUT_OF_SERVICE = { key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }
 const attached = (name = 'pv-1'): NodeBuilder => node().persistentVolume(name, { handle: 'vol-1' })
@@ -83,10 +84,8 @@ describe('what bears the name of its PersistentVolume comes first', () => {
 
 describe('what the plan leaves is waited for', () => {
   it('a staged mount, its state file lost, that a living pod shows', () => {
-    const built = attached()
-      .staged('vol-1', '7:1', { stateFile: false })
-      .livingPod(uid(2), 'app')
-      .mount(`pods/${uid(2)}/volume-subpaths/x/c/0`, { dev: '7:1', root: '/sub', fsType: 'ext4' })
+    const built = attached().staged('vol-1', '7:1', { stateFile: false }).livingPod(uid(2), 'app')
+    built.mount(`pods/${uid(2)}/volume-subpaths/x/c/0`, { dev: '7:1', root: '/sub', fsType: 'ext4' })
     const made = plan(built)
     expect(made.operations).toEqual([])
     expect(waits(made)).toEqual(['DetachVolume StillInUse'])
@@ -126,18 +125,18 @@ describe('where the controller would act otherwise (R718, R731)', () => {
     { name: 'out of service, which forces it too', status: 'Unknown', taints: [OUT_OF_SERVICE] },
   ])('a volume in use is never detached, the node is $name', ({ status, taints }) => {
     const built = attached().published(GONE, 'pv-1', '7:1', { handle: 'vol-1' }).staged('vol-1', '7:1').running(GONE)
-    const was = nodeOf(built)
-    const conditions = [{ type: 'Ready', status, lastHeartbeatTime: '2026-11-21T09:00:00Z' }]
-    built.overrideApi = { node: { ...was, spec: { taints }, status: { ...was.status, conditions } } }
+    built.withNode((was) => ({
+      spec: { taints },
+      status: { ...was.status, ...ready('2026-11-21T09:00:00Z', { status }) },
+    }))
     const made = plan(built)
     expect([made.operations, waits(made)]).toEqual([[], ['DetachVolume PodStillRunning']])
   })
 
   it('what nobody wants and is not attached, or not any more, is left to it', () => {
-    const built = attached()
-    const [attachment] = built.attachments
-    if (attachment === undefined) throw new Error('no attachment')
-    built.attachments[0] = { ...attachment, status: { attached: false, attachError: { message: 'time-out' } } }
+    const built = node()
+      .persistentVolume('pv-1', { handle: 'vol-1', attached: false })
+      .attach('pv-1', 'vol-1', 'node-1', { status: { attached: false, attachError: { message: 'time-out' } } })
     const made = plan(built)
     expect([made.operations, waits(made)]).toEqual([[], ['DetachVolume ControllerActs']])
   })

@@ -11,9 +11,11 @@ const ALIVE: CsiSocket = { path: REGISTRATION, driver: DRIVER, endpoint: ENDPOIN
 
 /** A node with a pod that wants a volume, and one that is gone and had one. */
 function planned(...csiSockets: CsiSocket[]): Plan {
-  const built = node().persistentVolume('pv-1').published(GONE, 'pv-2', '7:1')
-  built.livingPod(uid(2), 'app', WANTS_PV_1)
-  built.override = { csiSockets }
+  const built = node()
+    .persistentVolume('pv-1')
+    .published(GONE, 'pv-2', '7:1')
+    .livingPod(uid(2), 'app', WANTS_PV_1)
+    .with({ csiSockets })
   return plan(built)
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { PodVolumeSource } from '../../src/core/model/objects.ts'
+import type { Pod, PodVolumeSource } from '../../src/core/model/objects.ts'
 import type { Step } from '../../src/core/plan/plan.ts'
 import { node, ROOT, uid } from '../helpers/node-builder.ts'
-import { blocked, only, plan, withPod } from './planned.ts'
+import { blocked, only, plan } from './planned.ts'
 
 const POD = uid(2)
 const DIR = `pods/${POD}/volumes/kubernetes.io~empty-dir/v`
@@ -10,7 +10,8 @@ const READY = `pods/${POD}/plugins/kubernetes.io~empty-dir/v/ready`
 
 type EmptyDir = NonNullable<PodVolumeSource['emptyDir']>
 
-const wanting = (emptyDir: EmptyDir) => node().livingPod(POD, 'app', [{ name: 'v', emptyDir }])
+const wanting = (emptyDir: EmptyDir, spec: Partial<Pod['spec']> = {}) =>
+  node().livingPod(POD, 'app', [{ name: 'v', emptyDir }], { spec })
 
 /** "op", and what is mounted with which options. */
 const words = ({ op, fsType, options }: Step): string => [op, fsType, ...(options ?? [])].filter(Boolean).join(' ')
@@ -72,8 +73,7 @@ describe('an emptyDir that a person has to look at', () => {
 
 it('a group goes to the directory before the marker says that it is ready (P34)', () => {
   const securityContext = { fsGroup: 2000, fsGroupChangePolicy: 'OnRootMismatch' }
-  const built = withPod(wanting({ medium: 'Memory' }), ({ spec }) => ({ spec: { ...spec, securityContext } }))
-  const { steps } = only(plan(built), 'MountVolume')
+  const { steps } = only(plan(wanting({ medium: 'Memory' }, { securityContext })), 'MountVolume')
   expect(steps.map(words)).toEqual(['mkdir', 'mount tmpfs', 'setOwnership', 'writeMarker'])
   expect(steps[2]).toMatchObject({
     target: `${ROOT}/${DIR}`,

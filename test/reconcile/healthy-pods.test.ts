@@ -7,7 +7,7 @@ import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { captureFiles, recorded } from '../helpers/captures.ts'
 import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
-import { plan, withPod, withSource } from './planned.ts'
+import { plan } from './planned.ts'
 
 const POD = uid(2)
 const GENERATION = '..2026_11_21_02_04_30.1'
@@ -28,28 +28,27 @@ function filled(built: NodeBuilder, plugin: string, sizes: Readonly<Record<strin
 }
 
 const living = (source: Omit<PodVolumeSource, 'name'>, spec: Partial<Pod['spec']> = {}): NodeBuilder => {
-  const built = node().livingPod(POD, 'app', [{ name: 'v', ...source }])
-  withPod(built, (was) => ({ spec: { ...was.spec, ...spec } }))
-  built.overrideApi = {
-    configMaps: [
-      {
-        metadata: { name: 'c', namespace: 'default', uid: 'c' },
-        data: { crlf: 'a\r\nb', umlaut: 'ü', empty: '' },
-        binaryData: { bin: Buffer.from([0, 255, 10]).toString('base64') },
-        immutable: true,
-      } as never,
-      { metadata: { name: 'none', namespace: 'default', uid: 'none' } },
-    ],
-    secrets: [{ metadata: { name: 's', namespace: 'default', uid: 's' } }],
-  }
-  return built
+  return node()
+    .livingPod(POD, 'app', [{ name: 'v', ...source }], { spec })
+    .withApi({
+      configMaps: [
+        {
+          metadata: { name: 'c', namespace: 'default', uid: 'c' },
+          data: { crlf: 'a\r\nb', umlaut: 'ü', empty: '' },
+          binaryData: { bin: Buffer.from([0, 255, 10]).toString('base64') },
+          immutable: true,
+        } as never,
+        { metadata: { name: 'none', namespace: 'default', uid: 'none' } },
+      ],
+      secrets: [{ metadata: { name: 's', namespace: 'default', uid: 's' } }],
+    })
 }
 
 const KEYS = { crlf: 4, umlaut: 2, empty: 0, bin: 3 }
 
 /** A PersistentVolume of this source, with a bound claim `claim-pv`. */
-const withVolume = (built: NodeBuilder, spec: Partial<PersistentVolume['spec']>): NodeBuilder =>
-  withSource(built.persistentVolume('pv', { attached: false }), spec)
+const withVolume = (built: NodeBuilder, source: PersistentVolume['spec']): NodeBuilder =>
+  built.persistentVolume('pv', { source })
 const CLAIM = { persistentVolumeClaim: { claimName: 'claim-pv' } }
 
 describe('nothing to do for a pod with', () => {
@@ -130,8 +129,7 @@ describe('nothing to do for a pod with', () => {
     ],
   ])('%s', (_name, make) => {
     for (const running of [false, true]) {
-      const built = make()
-      built.override = { ...built.override, kubelet: { running, mayReturn: running } }
+      const built = make().with({ kubelet: { running, mayReturn: running } })
       const { operations, waiting } = plan(built)
       expect([operations, waiting]).toEqual([[], []])
     }

@@ -75,8 +75,9 @@ describe('O44: an image volume and a kubelet that has no plugin for it', () => {
     const volumes = [{ name: 'v', image: { reference: 'x' } }]
     const made = alive
       ? node().livingPod(uid(9), 'late', volumes)
-      : node().pod(uid(9), 'late', volumes, { phase: 'Pending' })
-    made.override = { kubelet: { running: true, mayReturn: true } }
+      : node()
+          .pod(uid(9), 'late', volumes, { phase: 'Pending' })
+          .with({ kubelet: { running: true, mayReturn: true } })
     return made
   }
   it('waits with the cause', () =>
@@ -95,16 +96,14 @@ describe('O44: an image volume and a kubelet that has no plugin for it', () => {
 describe('N70: a static pod that names objects of the API', () => {
   const OWN = '0123456789abcdef0123456789abcdef'
   const mirrored = (source: Omit<PodVolumeSource, 'name'>): NodeBuilder => {
-    const built = node()
-      .persistentVolume('pv-1', { attached: false })
-      .pod(uid(5), 'etcd-node-1', [{ name: 'v', ...source }])
-    const made = built.pods.pop()
-    if (made === undefined) throw new Error('no pod')
     const annotations = { 'kubernetes.io/config.mirror': OWN, 'kubernetes.io/config.hash': OWN }
-    built.pods.push({ ...made, metadata: { ...made.metadata, annotations } })
     const manifests = [{ file: '/m/etcd.yaml', namespace: 'default', name: 'etcd' }]
-    built.override = { staticPods: { path: '/m', readable: true, manifests } }
-    return built.running(OWN).dir(`pods/${OWN}`)
+    return node()
+      .persistentVolume('pv-1', { attached: false })
+      .pod(uid(5), 'etcd-node-1', [{ name: 'v', ...source }], { metadata: { annotations } })
+      .with({ staticPods: { path: '/m', readable: true, manifests } })
+      .running(OWN)
+      .dir(`pods/${OWN}`)
   }
   it.each<[string, Omit<PodVolumeSource, 'name'>]>([
     ['a secret', { secret: { secretName: 's', optional: true } }],
@@ -146,8 +145,9 @@ describe('N72: what an alpha field asks for', () => {
     }
   })
   it('tear-down does not depend on it', () => {
-    const built = node().dir(`pods/${uid(9)}/volumes/kubernetes.io~empty-dir/v`)
-    built.file(`pods/${uid(9)}/plugins/kubernetes.io~empty-dir/v/ready`)
+    const built = node()
+      .dir(`pods/${uid(9)}/volumes/kubernetes.io~empty-dir/v`)
+      .file(`pods/${uid(9)}/plugins/kubernetes.io~empty-dir/v/ready`)
     const torn = (version: string, gates?: Gates) =>
       planNode(withKubelet(built.build(), version, gates), planOptions({ orphans: true })).operations
     expect(torn('v1.37.0', { AllAlpha: true })).toEqual(torn('v1.36.2'))
@@ -156,8 +156,9 @@ describe('N72: what an alpha field asks for', () => {
 })
 
 it('a tmpfs of another size than sizeLimit is no fault: it may have been resized', () => {
-  const built = node().livingPod(uid(2), 'app', [{ name: 'v', emptyDir: { medium: 'Memory', sizeLimit: '8Mi' } }])
-  built.mount(`pods/${uid(2)}/volumes/kubernetes.io~empty-dir/v`)
+  const built = node()
+    .livingPod(uid(2), 'app', [{ name: 'v', emptyDir: { medium: 'Memory', sizeLimit: '8Mi' } }])
+    .mount(`pods/${uid(2)}/volumes/kubernetes.io~empty-dir/v`)
   built.mounts.push(`${built.mounts.pop()},size=65536k`)
   built.file(`pods/${uid(2)}/plugins/kubernetes.io~empty-dir/v/ready`)
   const { operations, problems, waiting } = planned(built, 'v1.37.0')
@@ -178,11 +179,11 @@ it.each([
 })
 
 describe('N73: a volume that is staged without a pod', () => {
-  const built = (): NodeBuilder => {
-    const made = node().persistentVolume('pv-1').staged('pv-1', '7:1')
-    made.override = { kubelet: { running: true, mayReturn: true } }
-    return made
-  }
+  const built = (): NodeBuilder =>
+    node()
+      .persistentVolume('pv-1')
+      .staged('pv-1', '7:1')
+      .with({ kubelet: { running: true, mayReturn: true } })
   const RECONSTRUCTS = { CSIGlobalMountReconstruction: true }
   it('is the kubelet’s where its gate is on', () => {
     expect(waits(planned(built(), 'v1.38.0', RECONSTRUCTS))).not.toContain('UnmountDevice KubeletRunning')

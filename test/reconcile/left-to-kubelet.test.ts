@@ -4,7 +4,7 @@ import type { PersistentVolume, PodVolumeSource } from '../../src/core/model/obj
 import { pluginNamed } from '../../src/core/plugins/registry.ts'
 import { desiredStateOfPods } from '../../src/core/populator/populate.ts'
 import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
-import { plan, waits, withSource } from './planned.ts'
+import { plan, waits } from './planned.ts'
 
 const ISCSI = { targetPortal: '10.0.0.1', iqn: 'iqn.2003-01.test:disk', lun: 1 }
 const FC = { targetWWNs: ['50060e801049cfd1', '50060e801049cfd2'], lun: 3 }
@@ -42,14 +42,10 @@ function attached(built: NodeBuilder): NodeBuilder {
   return built
 }
 
-function persistent(spec: Partial<PersistentVolume['spec']>, mode: 'Filesystem' | 'Block' = 'Filesystem'): NodeBuilder {
-  const built = withSource(withDriver(node().persistentVolume('v', { mode, attached: false })), spec)
-  built.pod(uid(2), 'app', [{ name: 'data', persistentVolumeClaim: { claimName: 'claim-v' } }])
-  if (mode === 'Block') {
-    const containers = [{ name: 'c', volumeDevices: [{ name: 'data', devicePath: '/dev/x' }] }]
-    Object.assign(built.pods.at(-1)?.spec ?? {}, { containers })
-  }
-  return attached(built)
+function persistent(source: PersistentVolume['spec'], mode: 'Filesystem' | 'Block' = 'Filesystem'): NodeBuilder {
+  const claim = { name: 'data', persistentVolumeClaim: { claimName: 'claim-v' } }
+  const devices = mode === 'Block' ? ['data'] : []
+  return attached(withDriver(node().persistentVolume('v', { mode, source }).pod(uid(2), 'app', [claim], { devices })))
 }
 
 describe.each(SOURCES)('$kind', ({ kind, source }) => {
@@ -86,9 +82,7 @@ describe('flexVolume', () => {
       says: 'cannot be run: /exec/v~d/d: EACCES',
     },
   ])('a driver that is $name is waited for: no kubelet calls it', ({ drivers, says }) => {
-    const built = wanting({ flexVolume: FLEX })
-    built.override = { flexDrivers: drivers }
-    const made = plan(built)
+    const made = plan(wanting({ flexVolume: FLEX }).with({ flexDrivers: drivers }))
     expect(waits(made)).toEqual(['MountVolume DriverUnavailable'])
     expect(made.waiting[0]?.message).toContain(says)
   })

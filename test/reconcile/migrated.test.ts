@@ -2,7 +2,8 @@
 import { expect, it } from 'vitest'
 import { attachmentName, csiGlobalDir, csiUniqueName } from '../../src/core/names/volume-names.ts'
 import { type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
-import { blocked, codes, GONE, kinds, nodeOf, only, plan, WANTS_PV_1, withSource } from './planned.ts'
+import { csiNodeObject } from '../helpers/objects.ts'
+import { blocked, codes, GONE, kinds, only, plan, WANTS_PV_1 } from './planned.ts'
 
 const EBS = 'ebs.csi.aws.com'
 const APP = uid(2)
@@ -10,7 +11,7 @@ const APP = uid(2)
 /** The volume is attached, and reported in use; its PersistentVolume names the cloud's disk alone. */
 function migrated(): NodeBuilder {
   const awsElasticBlockStore = { volumeID: 'vol-1', fsType: 'ext4' }
-  const built = withSource(node().persistentVolume('pv-1', { attached: false }), { awsElasticBlockStore })
+  const built = node().persistentVolume('pv-1', { source: { awsElasticBlockStore } })
   built.drivers.push(EBS)
   built.attachments.push({
     metadata: { name: attachmentName('vol-1', EBS, 'node-1'), uid: 'va', resourceVersion: '7' },
@@ -88,15 +89,11 @@ it.each<[string, string | undefined, string | undefined, string[]]>([
   ['no list, an old kubelet', undefined, 'v1.16.1', ['VersionUntested', 'LeftToKubelet']],
 ])('CSINode says who mounts it: %s (R150)', (_name, listed, kubeletVersion, want) => {
   const built = wanted()
-  const csiNode = built.build().snapshot.api?.csiNode
-  if (csiNode == null) throw new Error('no CSINode')
-  const was = nodeOf(built)
+  const csiNode = csiNodeObject('node-1', built.drivers)
   const annotations = listed === undefined ? {} : { 'storage.alpha.kubernetes.io/migrated-plugins': listed }
-  const nodeInfo = { ...was.status?.nodeInfo, ...(kubeletVersion !== undefined && { kubeletVersion }) }
-  built.overrideApi = {
-    csiNode: { ...csiNode, metadata: { ...csiNode.metadata, annotations } },
-    node: { ...was, status: { ...was.status, nodeInfo } },
-  }
+  built.withApi({ csiNode: { ...csiNode, metadata: { ...csiNode.metadata, annotations } } }).withNode(({ status }) => ({
+    status: { ...status, nodeInfo: { ...status?.nodeInfo, ...(kubeletVersion !== undefined && { kubeletVersion }) } },
+  }))
   const made = plan(built)
   expect(codes(made)).toEqual(want)
   // Where it is migrated, it is the driver's to mount.

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Operation, Plan } from '../../src/core/plan/plan.ts'
 import { type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
-import { GONE, only, plan, WANTS_PV_1, waits, withPod } from './planned.ts'
+import { GONE, only, plan, WANTS_PV_1, waits } from './planned.ts'
 
 const A = uid(2)
 const B = uid(3)
@@ -74,7 +74,7 @@ describe('ReadWriteOncePod (R430, R829)', () => {
     const wanting = node()
       .persistentVolume('pv-1', { accessModes: ['ReadWriteOncePod'] })
       .livingPod(A, 'a', WANTS_PV_1)
-      .staged('pv-1', '7:1')
+    wanting.staged('pv-1', '7:1')
     const made = plan(left(wanting))
     const unmount = made.operations.find(({ pod }) => pod?.uid === GONE)
     expect([unmount?.blocked?.code, mountOf(made, A)?.blocked?.code]).toEqual([own, blocked])
@@ -88,9 +88,7 @@ it('a raw block volume whose record names another volume is not mapped over it (
     .persistentVolume('pv-1', { handle: 'new', mode: 'Block' })
     .file(`${maps}/pv-1/data/vol_data.json`, volumeData('pv-1', 'old'))
     .mount(`${maps}/publish/pv-1/${GONE}`, { fsType: 'devtmpfs', root: '/loop1', type: 'block' })
-    .livingPod(A, 'a', WANTS_PV_1)
-  const container = { name: 'c', volumeDevices: [{ name: 'v', devicePath: '/dev/v' }] }
-  withPod(built, ({ spec }) => ({ spec: { ...spec, containers: [container] } }))
+    .livingPod(A, 'a', WANTS_PV_1, { devices: ['v'] })
   const map = only(plan(built), 'MapVolume')
   expect(map.blocked?.code).toBe('OtherVolume')
   expect(stages(map)).toBe(true)

@@ -1,44 +1,37 @@
 /** What a wanted volume waits for, in the words of the attachment and the Node (S22, S30; C46). */
 import { describe, expect, it } from 'vitest'
-import type { Node, VolumeAttachment } from '../../src/core/model/objects.ts'
 import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
-import { kinds, nodeOf, plan, WANTS_PV_1, waits, withPod } from './planned.ts'
+import { csiDriverObject } from '../helpers/objects.ts'
+import { kinds, plan, WANTS_PV_1, waits } from './planned.ts'
 
 const wanting = (accessModes = ['ReadWriteOnce']): NodeBuilder =>
   node().persistentVolume('pv-1', { accessModes }).livingPod(uid(2), 'app', WANTS_PV_1)
 
-function attachment(change: (was: VolumeAttachment) => Partial<VolumeAttachment>): NodeBuilder {
+const attachment = (parts: Parameters<NodeBuilder['attach']>[3]): NodeBuilder => {
   const built = wanting()
-  const [was] = built.attachments
-  if (was === undefined) throw new Error('no attachment')
-  built.attachments[0] = { ...was, ...change(was) }
-  return built
-}
-
-function ofNode(change: (was: Node) => Partial<Node>): NodeBuilder {
-  const built = wanting()
-  const was = nodeOf(built)
-  built.overrideApi = { node: { ...was, ...change(was) } }
-  return built
+  built.attachments.pop()
+  return built.attach('pv-1', 'pv-1', 'node-1', parts)
 }
 
 describe('a wanted volume', () => {
   it.each<{ name: string; built: NodeBuilder; wait: string; says: string }>([
     {
       name: 'an attachment that failed: its own words',
-      built: attachment(() => ({ status: { attached: false, attachError: { message: 'Max volumes (27) reached' } } })),
+      built: attachment({ status: { attached: false, attachError: { message: 'Max volumes (27) reached' } } }),
       wait: 'NotAttached',
       says: ': Max volumes (27) reached',
     },
     {
       name: 'an attachment that is being deleted, though attached',
-      built: attachment((was) => ({ metadata: { ...was.metadata, deletionTimestamp: '2026-11-21T11:59:00Z' } })),
+      built: attachment({ metadata: { deletionTimestamp: '2026-11-21T11:59:00Z' } }),
       wait: 'AttachmentDeleting',
       says: 'is being deleted',
     },
     {
       name: 'a node that is out of service',
-      built: ofNode(() => ({ spec: { taints: [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }] } })),
+      built: wanting().withNode(() => ({
+        spec: { taints: [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }] },
+      })),
       wait: 'NodeNotReady',
       says: 'out-of-service',
     },
@@ -58,20 +51,16 @@ describe('a wanted volume', () => {
     { name: 'all is well', built: wanting() },
     {
       name: 'an attachment with an error of before, and attached by now (C37)',
-      built: attachment(() => ({ status: { attached: true, attachError: { message: 'time-out' } } })),
+      built: attachment({ status: { attached: true, attachError: { message: 'time-out' } } }),
     },
 
     { name: 'another node has it, and many may', built: wanting(['ReadWriteMany']).attach('pv-1', 'pv-1', 'node-2') },
     {
       name: 'an attachment of before its driver stopped attaching (C35, C36, T7)',
-      built: (() => {
-        const built = wanting()
-        built.attached.length = 0
-        built.overrideApi = {
-          csiDrivers: [{ metadata: { name: DRIVER, uid: 'driver' }, spec: { attachRequired: false } }],
-        }
-        return built
-      })(),
+      built: node()
+        .persistentVolume('pv-1', { attached: false })
+        .livingPod(uid(2), 'app', WANTS_PV_1)
+        .withApi({ csiDrivers: [csiDriverObject(DRIVER, { attachRequired: false })] }),
     },
   ])('does not wait: $name', ({ built }) => {
     const made = plan(built)
@@ -81,7 +70,9 @@ describe('a wanted volume', () => {
 
 it('a pod that is being deleted gets nothing that it does not have, and loses nothing while it lives (R102)', () => {
   const deletionTimestamp = '2026-11-21T11:59:00Z'
-  const built = withPod(wanting(), ({ metadata }) => ({ metadata: { ...metadata, deletionTimestamp } }))
+  const built = node()
+    .persistentVolume('pv-1')
+    .livingPod(uid(2), 'app', WANTS_PV_1, { metadata: { deletionTimestamp } })
   const made = plan(built.staged('pv-1', '7:1'))
   expect([made.operations, waits(made)]).toEqual([[], ['DetachVolume PodStillRunning']])
 })

@@ -10,7 +10,7 @@ import { desiredStateOfPods } from '../../src/core/populator/populate.ts'
 import { explain } from '../helpers/explaining.ts'
 import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
-import { blocked, codes, kinds, nodeOf, plan, RUNNING, WANTS_PV_1, waits, withSource } from './planned.ts'
+import { blocked, codes, kinds, plan, RUNNING, WANTS_PV_1, waits } from './planned.ts'
 
 const SINCE = '2026-11-21T09:00:00Z'
 
@@ -20,17 +20,11 @@ function wanting(accessModes: string[] = ['ReadWriteOnce']): NodeBuilder {
 }
 
 function elsewhere(built: NodeBuilder, other: Partial<NodeElsewhere> = {}): NodeBuilder {
-  built.attach('pv-1', 'pv-1', 'node-2')
-  const made = built.attachments.pop()
-  if (made === undefined) throw new Error('no attachment')
-  built.attachments.push({ ...made, metadata: { ...made.metadata, creationTimestamp: SINCE } })
-  return asked(built, { nodes: [{ name: 'node-2', ...other }] })
+  built.attach('pv-1', 'pv-1', 'node-2', { metadata: { creationTimestamp: SINCE } })
+  return built.withApi({ elsewhere: { nodes: [{ name: 'node-2', ...other }] } })
 }
 
-function asked(built: NodeBuilder, given: Elsewhere): NodeBuilder {
-  built.overrideApi = { ...built.overrideApi, elsewhere: given }
-  return built
-}
+const asked = (built: NodeBuilder, elsewhere: Elsewhere): NodeBuilder => built.withApi({ elsewhere })
 
 const USER = { namespace: 'default', name: 'old', uid: 'u-old', phase: 'Running', claims: ['claim-pv-1'] }
 const verdict = (built: NodeBuilder, what = 'pod/default/app') =>
@@ -43,7 +37,8 @@ const SOURCES: readonly [string, Partial<PersistentVolume['spec']>, string][] = 
 ]
 
 /** The same with a source whose attachments stand in the status of Nodes alone. */
-const ofPlugin = (spec: Partial<PersistentVolume['spec']>): NodeBuilder => withSource(wanting(), spec)
+const ofPlugin = (source: PersistentVolume['spec']): NodeBuilder =>
+  node().persistentVolume('pv-1', { source }).livingPod(uid(2), 'app', WANTS_PV_1)
 
 describe('of CSI', () => {
   it.each<[string, Partial<NodeElsewhere>, string, string]>([
@@ -73,13 +68,9 @@ describe('of CSI', () => {
   })
 
   it('also beside a kubelet that runs, which cannot have it either', () => {
-    const built = elsewhere(wanting(), { pods: [USER] })
-    built.override = RUNNING
-    expect(waits(plan(built))).toEqual(['MountVolume AccessMode'])
+    expect(waits(plan(elsewhere(wanting(), { pods: [USER] }).with(RUNNING)))).toEqual(['MountVolume AccessMode'])
     // Control: without the other node the kubelet is what it waits for.
-    const alone = wanting()
-    alone.override = RUNNING
-    expect(waits(plan(alone))).toEqual(['MountVolume KubeletRunning'])
+    expect(waits(plan(wanting().with(RUNNING)))).toEqual(['MountVolume KubeletRunning'])
   })
 })
 
@@ -140,11 +131,8 @@ describe.each(SOURCES)('of %s', (_name, spec, uniqueName) => {
 })
 
 describe('a kubelet that attaches by itself (N8, N9, C41)', () => {
-  const unmanaged = (built: NodeBuilder): NodeBuilder => {
-    const was = nodeOf(built)
-    built.overrideApi = { node: { ...was, metadata: { ...was.metadata, annotations: {} } } }
-    return built
-  }
+  const unmanaged = (built: NodeBuilder): NodeBuilder =>
+    built.withNode(({ metadata }) => ({ metadata: { ...metadata, annotations: {} } }))
 
   it('nothing is promised: what is not mounted waits for the kubelet, attached or not', () => {
     const attached = node().persistentVolume('pv-1').livingPod(uid(2), 'app', WANTS_PV_1)
@@ -158,30 +146,22 @@ describe('a kubelet that attaches by itself (N8, N9, C41)', () => {
 
 describe('a node that is told to keep the volumes of pods that have ended (N10, R710)', () => {
   const ended = (status: { phase?: string; deleted?: boolean }): NodeBuilder => {
-    const built = node().persistentVolume('pv-1').staged('pv-1', '7:1')
-    built
-      .pod(uid(2), 'done', WANTS_PV_1, status)
-      .dir(`pods/${uid(2)}`)
-      .published(uid(2), 'pv-1', '7:1')
-    return built
+    const built = node().persistentVolume('pv-1').staged('pv-1', '7:1').pod(uid(2), 'done', WANTS_PV_1, status)
+    return built.dir(`pods/${uid(2)}`).published(uid(2), 'pv-1', '7:1')
   }
-  const TOLD: readonly [string, (built: NodeBuilder) => void][] = [
+  const KEEP = 'volumes.kubernetes.io/keep-terminated-pod-volumes'
+  const TOLD: readonly [string, (built: NodeBuilder) => NodeBuilder][] = [
     [
       'its annotation',
-      (built) => {
-        const was = nodeOf(built)
-        const annotations = {
-          ...was.metadata.annotations,
-          'volumes.kubernetes.io/keep-terminated-pod-volumes': 'true',
-        }
-        built.overrideApi = { node: { ...was, metadata: { ...was.metadata, annotations } } }
-      },
+      (built) =>
+        built.withNode(({ metadata }) => ({
+          metadata: { ...metadata, annotations: { ...metadata.annotations, [KEEP]: 'true' } },
+        })),
     ],
     [
       'configuration',
-      (built) => {
-        built.override = { kubelet: { running: false, mayReturn: false, config: { keepTerminatedPodVolumes: true } } }
-      },
+      (built) =>
+        built.with({ kubelet: { running: false, mayReturn: false, config: { keepTerminatedPodVolumes: true } } }),
     ],
   ]
 

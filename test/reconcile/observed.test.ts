@@ -26,12 +26,8 @@ it('O2: nothing of a pod whose containers run, and it says which', () => {
 })
 
 it('O4: a pod being deleted is wanted while it lives, Finished after', () => {
-  const built = node()
-    .persistentVolume('pv-1')
-    .published(GONE, 'pv-1', '7:1')
-    .staged('pv-1', '7:1')
-    .pod(GONE, 'app', [claim('pv-1')], { deleted: true })
-    .running(GONE)
+  const built = node().persistentVolume('pv-1').published(GONE, 'pv-1', '7:1').staged('pv-1', '7:1')
+  built.pod(GONE, 'app', [claim('pv-1')], { deleted: true }).running(GONE)
   expect(plan(built).operations).toEqual([])
   built.sandboxes = built.sandboxes.filter((each) => each.uid !== GONE)
   built.processes = built.processes.filter((each) => each !== GONE)
@@ -47,14 +43,12 @@ it('O7: mounted and not attached, or not reported in use, is an error', () => {
   const built = node()
     .persistentVolume('pv-1', { attached: false })
     .livingPod(uid(2), 'app', [claim('pv-1')])
-    .published(uid(2), 'pv-1', '7:1')
-    .staged('pv-1', '7:1')
+  built.published(uid(2), 'pv-1', '7:1').staged('pv-1', '7:1')
   expect(plan(built).problems.map((each) => each.code)).toContain('MountedButNotAttached')
   const inUse = node()
     .persistentVolume('pv-1', { inUse: false })
     .livingPod(uid(2), 'app', [claim('pv-1')])
-    .published(uid(2), 'pv-1', '7:1')
-    .staged('pv-1', '7:1')
+  inUse.published(uid(2), 'pv-1', '7:1').staged('pv-1', '7:1')
   expect(plan(inUse).problems.map((each) => [each.severity, each.code])).toContainEqual(['error', 'NotReportedInUse'])
   // What is attached and not listed, the controller has to report: nobody stops a pod or a kubelet for that.
   const unlisted = node().persistentVolume('pv-1').published(uid(2), 'pv-1', '7:1').staged('pv-1', '7:1')
@@ -205,9 +199,7 @@ describe('C17: published without a mount', () => {
     expect(made.problems).toEqual([])
   })
   it('without the driver it stays, and so does the directory', () => {
-    const built = published('link')
-    built.override = { csiSockets: [] }
-    const made = plan(built, { orphans: true, driverGone: [DRIVER] })
+    const made = plan(published('link').with({ csiSockets: [] }), { orphans: true, driverGone: [DRIVER] })
     expect(ops(made)).toEqual([['UnmountVolume', ['unlink']]])
     expect(made.problems.map((each) => each.code)).toEqual(['DriverGone', 'UnexpectedFile', 'OrphanDirKept'])
   })
@@ -299,13 +291,11 @@ describe('O16 to O18: sub-paths', () => {
 
 describe('O43: an attachment that the controller does not report', () => {
   const attached = (creationTimestamp: string, running = true): NodeBuilder => {
-    const built = node()
-      .persistentVolume('pv-9', { handle: 'vol-9', attached: false })
-      .pod(uid(9), 'waits', [claim('pv-9')])
-      .attach('pv-9', 'vol-9')
+    const built = node().persistentVolume('pv-9', { handle: 'vol-9', attached: false })
+    built.pod(uid(9), 'waits', [claim('pv-9')]).attach('pv-9', 'vol-9')
     built.attached.length = 0
     built.attachments.push(...built.attachments.splice(0).map((each) => withTime(each, creationTimestamp)))
-    built.override = { kubelet: { running, mayReturn: running, unit: 'kubelet.service' } }
+    built.with({ kubelet: { running, mayReturn: running, unit: 'kubelet.service' } })
     return built
   }
   const withTime = <T extends { metadata: object }>(each: T, creationTimestamp: string): T => ({
@@ -325,8 +315,8 @@ describe('O43: an attachment that the controller does not report', () => {
 })
 
 describe('O1: a global mount that is gone under a pod that runs', () => {
-  const built = (running: boolean): NodeBuilder => {
-    const made = node()
+  const built = (running: boolean): NodeBuilder =>
+    node()
       .persistentVolume('pv-1')
       .persistentVolume('pv-2')
       .livingPod(uid(2), 'app', [claim('pv-1')])
@@ -334,9 +324,7 @@ describe('O1: a global mount that is gone under a pod that runs', () => {
       .published(uid(2), 'pv-1', '7:1')
       .published(uid(3), 'pv-2', '7:2')
       .staged('pv-2', '7:2')
-    made.override = { kubelet: { running, mayReturn: running } }
-    return made
-  }
+      .with({ kubelet: { running, mayReturn: running } })
   it.each([[true, /^The pod runs on\. The kubelet does not notice/]])(
     'is a problem of that pod, with what the kubelet will do; it runs: %s',
     (running, hint) => {
@@ -351,7 +339,7 @@ describe('O1: a global mount that is gone under a pod that runs', () => {
     const made = node()
       .persistentVolume('pv-1')
       .livingPod(uid(2), 'app', [claim('pv-1')])
-      .published(uid(2), 'pv-1', '7:1')
+    made.published(uid(2), 'pv-1', '7:1')
     expect(plan(made).problems).toEqual([])
   })
 })
@@ -359,19 +347,14 @@ describe('O1: a global mount that is gone under a pod that runs', () => {
 describe('O41: a dead mount over an emptyDir', () => {
   const path = `pods/${GONE}/volumes/kubernetes.io~empty-dir/e`
 
-  const dead = (): NodeBuilder => {
-    const built = node().mount(path, { fsType: 'fuse.x' })
-    built.override = { deadMounts: [{ path: `${ROOT}/${path}`, error: 'ENOTCONN' }] }
-    return built
-  }
+  const dead = (): NodeBuilder => node().mount(path, { fsType: 'fuse.x' }).dead(path)
   it.each([{ orphans: false }, { orphans: true }])('is blocked, and says what takes it off: %o', (options) => {
     const [operation] = plan(dead(), options).operations
     expect(operation?.blocked).toMatchObject({ code: 'DeadMount', hint: expect.stringContaining(`--lazy ${ROOT}`) })
   })
 
   it('S37: a file system on a disk has no server that could be started again', () => {
-    const built = node().mount(path, { fsType: 'ext4', source: '/dev/sdb' })
-    built.override = { deadMounts: [{ path: `${ROOT}/${path}`, error: 'EIO' }] }
+    const built = node().mount(path, { fsType: 'ext4', source: '/dev/sdb' }).dead(path, 'EIO')
     expect(plan(built).operations[0]?.blocked?.hint).toMatch(/^See what became of its disk \(dmesg\)/)
     expect(plan(dead()).operations[0]?.blocked?.hint).toMatch(/^Restart the driver or server/)
   })
@@ -430,18 +413,16 @@ describe('O47: a file of somebody in a directory that a kubelet empties or remov
     },
   ])('$what: that it is lost is said: $codes', ({ built, codes }) => {
     expect(lost(built())).toEqual(codes)
-    const beside = built()
-    beside.override = { kubelet: { running: true, mayReturn: true } }
+    const beside = built().with({ kubelet: { running: true, mayReturn: true } })
     expect(lost(beside)).toEqual([])
   })
 })
 
 describe('O21: a dead mount at a wanted target', () => {
   const dead = (): NodeBuilder => {
-    const built = healthy()
-    built.override = {
+    const built = healthy().with({
       deadMounts: [{ path: `${ROOT}/pods/${uid(2)}/volumes/kubernetes.io~csi/pv-1/mount`, error: 'ENOTCONN' }],
-    }
+    })
     return built
   }
   it('is reported, and left alone', () => {
@@ -502,8 +483,7 @@ it('O31: a wanted volume that was damaged on the host is to be mounted', () => {
   const lost = node()
     .persistentVolume('pv-1')
     .livingPod(uid(2), 'app', [claim('pv-1')])
-    .published(uid(2), 'pv-1', '7:1', { stateFile: false })
-    .staged('pv-1', '7:1')
+  lost.published(uid(2), 'pv-1', '7:1', { stateFile: false }).staged('pv-1', '7:1')
   expect(plan(lost).operations.map((each) => [each.kind, each.reason])).toEqual([['MountVolume', 'StateFileMissing']])
 })
 
@@ -526,9 +506,11 @@ it('O28: changed content is shown, and written only when asked for (S23)', () =>
     .link(`${dir}/..data`, '..2026_11_21_02_15_54.36')
     .link(`${dir}/k`, '..data/k')
     .file(`pods/${uid(2)}/plugins/kubernetes.io~empty-dir/wrapped_v/ready`)
-  built.overrideApi = {
-    configMaps: [{ metadata: { name: 'c', namespace: 'default', uid: 'c' }, data: { k: 'v' }, digests: { k: 'new' } }],
-  }
+    .withApi({
+      configMaps: [
+        { metadata: { name: 'c', namespace: 'default', uid: 'c' }, data: { k: 'v' }, digests: { k: 'new' } },
+      ],
+    })
   expect(blocks(plan(built))).toEqual(['NotAsked'])
   const asked = plan(built, { remount: true })
   expect(asked.operations.map(({ kind, blocked }) => [kind, blocked])).toEqual([['RemountVolume', undefined]])
@@ -545,26 +527,28 @@ it.each([
     .livingPod(uid(2), 'app', [{ name: 'v', configMap: { name: 'c' } }])
     .entry({ path: `${dir}/..2026_11_21_02_15_54.36/k`, type: 'file', size: 1, digest })
     .link(`${dir}/..data`, '..2026_11_21_02_15_54.36')
-  built.overrideApi = {
-    configMaps: [{ metadata: { name: 'c', namespace: 'default', uid: 'c' }, data: { k: 'v' }, digests: { k: 'new' } }],
-  }
+    .withApi({
+      configMaps: [
+        { metadata: { name: 'c', namespace: 'default', uid: 'c' }, data: { k: 'v' }, digests: { k: 'new' } },
+      ],
+    })
   const made = plan(built, { remount })
   expect(made.operations.map(({ kind, blocked }) => [kind, blocked?.code])).toEqual([['MountVolume', want]])
 })
 
 describe('what a write leaves that was interrupted is told (P28, P29)', () => {
   const dir = `pods/${uid(2)}/volumes/kubernetes.io~configmap/v`
-  const written = () => {
-    const built = node()
+  const written = () =>
+    node()
       .livingPod(uid(2), 'app', [{ name: 'v', configMap: { name: 'c' } }])
       .entry({ path: `${dir}/..2026_11_21_02_15_54.36/k`, type: 'file', size: 1, digest: 'k' })
       .link(`${dir}/..data`, '..2026_11_21_02_15_54.36')
       .file(`pods/${uid(2)}/plugins/kubernetes.io~empty-dir/wrapped_v/ready`)
-    built.overrideApi = {
-      configMaps: [{ metadata: { name: 'c', namespace: 'default', uid: 'c' }, data: { k: 'v' }, digests: { k: 'k' } }],
-    }
-    return built
-  }
+      .withApi({
+        configMaps: [
+          { metadata: { name: 'c', namespace: 'default', uid: 'c' }, data: { k: 'v' }, digests: { k: 'k' } },
+        ],
+      })
   const linked = () => written().link(`${dir}/k`, '..data/k')
   it.each<[string, () => NodeBuilder, string | undefined]>([
     ['nothing', linked, undefined],
@@ -585,11 +569,10 @@ describe('what a write leaves that was interrupted is told (P28, P29)', () => {
 })
 
 describe('what cannot be filled is blocked, and says why', () => {
-  const wanting = (volume: object, configMaps: unknown[] = []) => {
-    const built = node().livingPod(uid(2), 'app', [{ name: 'v', ...volume }])
-    built.overrideApi = { configMaps: configMaps as never }
-    return built
-  }
+  const wanting = (volume: object, configMaps: unknown[] = []) =>
+    node()
+      .livingPod(uid(2), 'app', [{ name: 'v', ...volume }])
+      .withApi({ configMaps: configMaps as never })
   const map = { metadata: { name: 'c', namespace: 'default', uid: 'c' }, data: { k: 'v' } }
   const items = [{ key: 'no', path: 'x' }]
   const certificate = { podCertificate: { keyPath: 'k' } }

@@ -12,9 +12,7 @@ describe('a root directory written otherwise', () => {
     const built = node()
       .livingPod(uid(2), 'app', [{ name: 's', secret: { secretName: 'x' } }])
       .mount(secret(uid(2)))
-      .published(GONE, 'pv-1', '7:1')
-      .staged('pv-1', '7:1')
-      .mount(secret(GONE))
+    built.published(GONE, 'pv-1', '7:1').staged('pv-1', '7:1').mount(secret(GONE))
     const state = built.build()
     const options = planOptions({ orphans: true })
     expect(planNode({ ...state, snapshot: { ...state.snapshot, rootDir } }, options)).toEqual(planNode(state, options))
@@ -23,7 +21,7 @@ describe('a root directory written otherwise', () => {
 
 describe('a part that was not read', () => {
   const withApi = (built: NodeBuilder, api: object): NodeBuilder => {
-    built.overrideApi = api
+    built.withApi(api)
     return built
   }
   it('the node: this machine is not known to be it (S1)', () => {

@@ -1,5 +1,5 @@
 /** What is planned for a node that a test has built, in short. */
-import type { Node, PersistentVolume, Pod } from '../../src/core/model/objects.ts'
+import type { Pod } from '../../src/core/model/objects.ts'
 import type { Operation, OperationKind, Plan, PlanOptions } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { type NodeBuilder, ROOT, uid } from '../helpers/node-builder.ts'
@@ -44,22 +44,6 @@ export function only({ operations }: Plan, kind: OperationKind): Operation {
   return found[0]
 }
 
-/** The last PersistentVolume of the node, with this in the place of its CSI source. */
-export function withSource(built: NodeBuilder, source: Partial<PersistentVolume['spec']>): NodeBuilder {
-  const volume = built.volumes.pop()
-  if (volume === undefined) throw new Error('no volume')
-  const { csi: _, ...spec } = volume.spec
-  built.volumes.push({ ...volume, spec: { ...spec, ...source } })
-  return built
-}
-
-/** The Node object of what is built. */
-export function nodeOf(built: NodeBuilder): Node {
-  const found = built.build().snapshot.api?.node
-  if (found === undefined || found === null) throw new Error('no node')
-  return found
-}
-
 /** The mirror pod of a static pod whose manifest has this hash. */
 export function mirrorPod(name: string, hash: string, parts: Partial<Pod> = {}, namespace = 'default'): Pod {
   const annotations = { 'kubernetes.io/config.mirror': hash, 'kubernetes.io/config.hash': hash }
@@ -75,14 +59,6 @@ export function mappedBlock(built: NodeBuilder, podUid: string, name = 'pv-1'): 
     .mount(`${BLOCK}/${name}/dev/${podUid}`, device)
     .mount(`${BLOCK}/publish/${name}/${podUid}`, device)
     .link(`pods/${podUid}/volumeDevices/kubernetes.io~csi/${name}`, `${ROOT}/${BLOCK}/publish/${name}/${podUid}`)
-}
-
-/** The last pod of the node, with this of it otherwise. */
-export function withPod(built: NodeBuilder, change: (was: Pod) => Partial<Pod>): NodeBuilder {
-  const pod = built.pods.pop()
-  if (pod === undefined) throw new Error('no pod')
-  built.pods.push({ ...pod, ...change(pod) })
-  return built
 }
 
 /** Of a pod: by its claim the volume that `persistentVolume('pv-1')` makes. */

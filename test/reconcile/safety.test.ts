@@ -16,7 +16,7 @@ import {
   volumeData,
 } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
-import { blocks, codes, GONE, kinds, mirrorPod, ONE_MANIFEST, plan, RUNNING, WANTS_PV_1, withPod } from './planned.ts'
+import { blocks, codes, GONE, kinds, mirrorPod, ONE_MANIFEST, plan, RUNNING, WANTS_PV_1 } from './planned.ts'
 
 /** A pod that is gone, with a memory-backed secret volume still mounted. */
 const orphan = (built = node()): NodeBuilder => built.mount(`pods/${GONE}/volumes/kubernetes.io~secret/s`)
@@ -39,9 +39,7 @@ describe('S1 right machine', () => {
     ['another machineID and systemUUID', { machineID: 'x', systemUUID: 'y' }, 'WrongMachine'],
     ['neither is known', { machineID: undefined, systemUUID: undefined }, 'WrongMachine'],
   ])('%s refuses', (_name, ids, code) => {
-    const built = orphan()
-    built.override = ids as never
-    const made = plan(built)
+    const made = plan(orphan().with(ids as never))
     expect(made.refused).toMatchObject({ rule: 'S1', code })
     expect(kinds(made)).toEqual([])
   })
@@ -52,8 +50,7 @@ describe('S1 right machine', () => {
     ['systemUUID, and a machineID that an image brought', { machineID: 'uninitialized' }],
     ['both, after a reboot', { bootID: 'boot-2' }],
   ])('%s is enough', (_name, ids) => {
-    const built = orphan()
-    built.override = ids as never
+    const built = orphan().with(ids as never)
     expect(plan(built).refused).toBeUndefined()
     expect(plan(built).inputs.machine).toMatchObject({ matches: true })
   })
@@ -63,8 +60,7 @@ describe('S1 right machine', () => {
     { name: 'another machineID', ids: { machineID: 'machine-2' }, field: 'machineID', value: 'machine-1' },
     { name: 'another boot, beside a kubelet', ids: { bootID: 'boot-2', ...RUNNING }, field: 'bootID', value: 'boot-1' },
   ])('$name contradicts, until it is accepted', ({ ids, field, value }) => {
-    const built = orphan()
-    built.override = ids as never
+    const built = orphan().with(ids as never)
     const made = plan(built)
     expect(made.refused).toMatchObject({
       rule: 'S1',
@@ -82,8 +78,7 @@ describe('S1 right machine', () => {
   })
 
   it('what was accepted is no proof', () => {
-    const built = orphan()
-    built.override = { machineID: 'machine-2', systemUUID: 'Not Settable' }
+    const built = orphan().with({ machineID: 'machine-2', systemUUID: 'Not Settable' })
     const refused = plan(built, { acceptIdentity: ['machine-1', 'system-1'] }).refused
     expect(refused).toMatchObject({ rule: 'S1', code: 'WrongMachine' })
   })
@@ -91,10 +86,10 @@ describe('S1 right machine', () => {
   it('another boot of whoever still renews the lease', () => {
     const built = orphan()
     const renewed = (renewTime: string) => ({ lease: { metadata: { name: 'n', uid: 'l' }, spec: { renewTime } } })
-    built.override = {
+    built.with({
       ...{ bootID: 'boot-2', bootTime: '2026-11-21T11:59:00Z' },
       kubelet: { running: false, mayReturn: true },
-    }
+    })
     built.overrideApi = renewed('2026-11-21T11:59:40Z')
     expect(plan(built).refused).toMatchObject({
       rule: 'S1',
@@ -102,7 +97,7 @@ describe('S1 right machine', () => {
       message: expect.stringMatching(/may be another machine: its /),
     })
     // Control: this host's own kubelet, before the reboot.
-    built.overrideApi = renewed('2026-11-21T11:58:59Z')
+    built.withApi(renewed('2026-11-21T11:58:59Z'))
     expect(plan(built).refused).toBeUndefined()
   })
 
@@ -114,16 +109,13 @@ describe('S1 right machine', () => {
     { name: 'by the hostname', kubelet: named('node-2', 'hostname'), refused: true },
     { name: 'by the same flag', kubelet: named('node-1', 'flag'), refused: false },
   ])('the name that the kubelet gives itself $name: refused $refused', ({ kubelet, refused }) => {
-    const built = orphan()
-    built.override = { kubelet: { running: false, mayReturn: false, ...kubelet } as never }
+    const built = orphan().with({ kubelet: { running: false, mayReturn: false, ...kubelet } as never })
     const made = plan(built, { acceptIdentity: ['node-1', 'node-2'] })
     if (refused) expect(made.refused).toMatchObject({ rule: 'S1', code: 'OtherNode' })
     else expect(made.refused).toBeUndefined()
   })
   it('no such node refuses', () => {
-    const built = orphan()
-    built.overrideApi = { node: null }
-    expect(plan(built).refused).toMatchObject({
+    expect(plan(orphan().withApi({ node: null })).refused).toMatchObject({
       rule: 'S1',
       code: 'WrongMachine',
       message: expect.stringMatching(/has no node/),
@@ -133,8 +125,7 @@ describe('S1 right machine', () => {
 
 describe('S3 only absence is evidence', () => {
   it('a pod list that failed makes nobody gone', () => {
-    const built = orphan()
-    built.overrideApi = { errors: [{ resource: 'pods', status: 403, reason: 'Forbidden', message: 'no' }] }
+    const built = orphan().withApi({ errors: [{ resource: 'pods', status: 403, reason: 'Forbidden', message: 'no' }] })
     const made = plan(built)
     expect(made.operations).toEqual([])
     expect(made.complete).toBe(false)
@@ -142,9 +133,7 @@ describe('S3 only absence is evidence', () => {
   it.each(['api', 'mountinfo', 'tree', 'runtime', 'processes', 'blockDevices'] as const)(
     'without the section %s nothing is unmounted',
     (section) => {
-      const built = orphan()
-      built.override = { [section]: undefined } as never
-      const made = plan(built)
+      const made = plan(orphan().with({ [section]: undefined } as never))
       expect(kinds(made)).toEqual([])
       expect(made.complete).toBe(false)
       expect(made.problems).toContainEqual(
@@ -170,14 +159,13 @@ describe('S4 unresolved volumes', () => {
   it('of an attachment that only a pod which has ended names, and a node may not read, nothing is said', () => {
     const built = node().livingPod(uid(2), 'app')
     const refused = { resource: 'volumeattachments', status: 403, reason: 'Forbidden', message: 'no' }
-    built.overrideApi = { errors: [refused, { ...refused, name: 'csi-1' }] }
+    built.withApi({ errors: [refused, { ...refused, name: 'csi-1' }] })
     expect(plan(built).problems).toEqual([])
   })
   it('but the unmount of a pod that is gone goes on', () => {
-    const built = orphan(withClaim())
-    built.overrideApi = {
+    const built = orphan(withClaim()).withApi({
       errors: [{ resource: 'persistentvolumeclaims', status: 403, reason: 'Forbidden', message: 'no' }],
-    }
+    })
     expect(kinds(plan(built))).toEqual(['UnmountVolume'])
   })
 })
@@ -214,11 +202,8 @@ describe('S5, S17: a driver has bound the volume of somebody else', () => {
 describe('S5, S14: the PersistentVolume of a mounted volume was created again', () => {
   /** Grown as well, so that the driver might be asked to expand the new one at the old one's target. */
   const renewed = (): NodeBuilder => {
-    const built = node()
-      .persistentVolume('pv-1', { handle: 'new' })
-      .livingPod(uid(2), 'app', WANTS_PV_1)
-      .published(uid(2), 'pv-1', '7:1', { handle: 'old' })
-      .staged('old', '7:1')
+    const built = node().persistentVolume('pv-1', { handle: 'new' }).livingPod(uid(2), 'app', WANTS_PV_1)
+    built.published(uid(2), 'pv-1', '7:1', { handle: 'old' }).staged('old', '7:1')
     built.volumes[0] = {
       metadata: { name: 'pv-1', uid: 'pv-uid-new' },
       spec: { ...built.volumes[0]?.spec, capacity: { storage: '2Gi' } },
@@ -240,7 +225,7 @@ describe('S5, S14: the PersistentVolume of a mounted volume was created again', 
   it('nor is its record overwritten for a driver that is to publish again', () => {
     const built = renewed()
     const spec = { attachRequired: true, requiresRepublish: true }
-    built.overrideApi = { csiDrivers: [{ metadata: { name: DRIVER, uid: 'driver' }, spec }] }
+    built.withApi({ csiDrivers: [{ metadata: { name: DRIVER, uid: 'driver' }, spec }] })
     expect(plan(built, { remount: true, pods: [uid(2)] }).operations).toEqual([])
   })
 })
@@ -284,8 +269,9 @@ describe('S9 witnesses', () => {
     )
   })
   it('a runtime that should be there and does not answer freezes what is not older than this boot', () => {
-    const built = orphan()
-    built.override = { runtime: { source: 'none', endpoint: 'unix:///run/x.sock', error: 'refused', pods: [] } }
+    const built = orphan().with({
+      runtime: { source: 'none', endpoint: 'unix:///run/x.sock', error: 'refused', pods: [] },
+    })
     expect(kinds(plan(built))).toEqual([])
   })
 
@@ -296,7 +282,7 @@ describe('S9 witnesses', () => {
       .dir(`pods/${GONE}/volumes/kubernetes.io~csi`, BEFORE_BOOT)
       .dir(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1`, BEFORE_BOOT)
       .file(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/vol_data.json`, volumeData('pv-1', 'pv-1'), BEFORE_BOOT)
-    built.override = { runtime: { source: 'none', endpoint: 'unix:///run/x.sock', error: 'refused', pods: [] } }
+      .with({ runtime: { source: 'none', endpoint: 'unix:///run/x.sock', error: 'refused', pods: [] } })
     expect(kinds(plan(built))).toEqual(['UnmountVolume'])
     // A mount is of this boot, whatever the times of its directory.
     const secret = `pods/${GONE}/volumes/kubernetes.io~secret/s`
@@ -305,9 +291,7 @@ describe('S9 witnesses', () => {
     expect(plan(built.mountLine(`${ROOT}/${secret}`, '/', '0:9', 'tmpfs', 'tmpfs')).operations).toEqual([])
   })
   it('where no runtime is installed, the process table is the only witness', () => {
-    const built = orphan()
-    built.override = { runtime: { source: 'none', pods: [] } }
-    expect(kinds(plan(built))).toEqual(['UnmountVolume'])
+    expect(kinds(plan(orphan().with({ runtime: { source: 'none', pods: [] } })))).toEqual(['UnmountVolume'])
   })
 })
 
@@ -315,9 +299,7 @@ describe('S10 static pods', () => {
   const HASH = '0123456789abcdef0123456789abcdef'
   const leftover = (): NodeBuilder => node().mount(`pods/${HASH}/volumes/kubernetes.io~secret/s`)
   it('a manifest without its mirror pod freezes directories that are no UUID', () => {
-    const built = orphan(leftover())
-    built.override = ONE_MANIFEST
-    const made = plan(built)
+    const made = plan(orphan(leftover()).with(ONE_MANIFEST))
     expect(made.operations.map((each) => each.pod?.uid)).toEqual([GONE])
     expect(codes(made)).toContain('MayBeStatic')
   })
@@ -345,13 +327,12 @@ describe("S10: a mirror pod's annotation is the word of whoever may create pods"
   it('nothing is mounted for one whose manifest was not read here', () => {
     const built = mirror('0123456789abcdef0123456789abcdef')
     expect(kinds(plan(built))).toEqual([])
-    built.override = { staticPods: { path: '/m', readable: false, manifests: [] } }
+    built.with({ staticPods: { path: '/m', readable: false, manifests: [] } })
     expect(kinds(plan(built))).toEqual([])
   })
 
   it.each(['../../outside', '..', 'a/b', 'a\nb'])('%j becomes no path', (annotation) => {
-    const built = mirror(annotation)
-    built.override = ONE_MANIFEST
+    const built = mirror(annotation).with(ONE_MANIFEST)
     const paths = plan(built).operations.flatMap(({ paths, steps }) => [...paths, ...steps.map(({ target }) => target)])
     expect(paths.filter((path) => !path.startsWith(`${ROOT}/pods/${uid(7)}/`))).toEqual([])
   })
@@ -376,8 +357,9 @@ it.each([
   { name: 'the kubelet would obey', doubt: { unknown: true as const }, want: { severity: 'error', complete: false } },
   { name: 'is nothing to the kubelet', doubt: {}, want: { severity: 'info', complete: true } },
 ])('S10, S33: what is not believed and $name is said so', ({ doubt, want }) => {
-  const built = node()
-  built.override = { notBelieved: [{ what: '/m/a', why: 'it is not believed', hint: 'chown root', ...doubt }] }
+  const built = node().with({
+    notBelieved: [{ what: '/m/a', why: 'it is not believed', hint: 'chown root', ...doubt }],
+  })
   const { problems, complete } = plan(built)
   const found = problems.find(({ code }) => code === 'NotBelieved')
   expect({ severity: found?.severity, complete }).toEqual(want)
@@ -393,9 +375,7 @@ describe('S11 a kubelet that runs or may come back', () => {
     ['running', { running: true, mayReturn: true }],
     ['may return', { running: false, mayReturn: true }],
   ])('%s: only settled leftovers of gone pods are unmounted', (_name, kubelet) => {
-    const built = full()
-    built.override = { kubelet }
-    const made = plan(built)
+    const made = plan(full().with({ kubelet }))
     expect(kinds(made)).toEqual(['UnmountVolume'])
     expect(made.waiting.map((each) => each.kind).toSorted()).toEqual(['DetachVolume', 'MountVolume', 'UnmountDevice'])
     expect(new Set(made.waiting.map((each) => each.code))).toEqual(new Set(['KubeletRunning']))
@@ -405,15 +385,12 @@ describe('S11 a kubelet that runs or may come back', () => {
     ['a time in the future (S28)', Date.parse(NOW) / 1000 + 3600],
     ['a time of zero (S28)', 0],
   ])('running: what %s waits', (_name, mtime) => {
-    const built = orphan().dir(`pods/${GONE}/volumes`, mtime)
-    built.override = RUNNING
-    const made = plan(built)
+    const made = plan(orphan().dir(`pods/${GONE}/volumes`, mtime).with(RUNNING))
     expect(made.operations).toEqual([])
     expect(made.waiting.map((each) => each.code)).toEqual(['Settling'])
   })
   it('one that stopped less than the settle time ago is waited for', () => {
-    const built = orphan()
-    built.override = { kubelet: { running: false, mayReturn: false, stoppedAt: '2026-11-21T11:59:00Z' } }
+    const built = orphan().with({ kubelet: { running: false, mayReturn: false, stoppedAt: '2026-11-21T11:59:00Z' } })
     expect(plan(built).waiting.map((each) => each.code)).toEqual(['Settling'])
     expect(kinds(plan(built, { settleMs: 30_000 }))).toEqual(['UnmountVolume'])
   })
@@ -437,10 +414,8 @@ describe('S13 data of a pod that is gone', () => {
 
   it('files that the kubelet did not make in a configMap stay', () => {
     const volume = `pods/${GONE}/volumes/kubernetes.io~configmap/c`
-    const built = node()
-      .file(`${volume}/..2026_11_21_02_15_54.360700304/key`, 'v')
-      .link(`${volume}/..data`, '..2026_11_21_02_15_54.360700304')
-      .link(`${volume}/key`, '..data/key')
+    const built = node().file(`${volume}/..2026_11_21_02_15_54.360700304/key`, 'v')
+    built.link(`${volume}/..data`, '..2026_11_21_02_15_54.360700304').link(`${volume}/key`, '..data/key')
     expect(plan(built).operations[0]).toMatchObject({ kind: 'UnmountVolume', deletes: { files: 3, bytes: 1 } })
     built.file(`${volume}/mine`, 'data')
     expect(blocks(plan(built, { orphans: true }))).toEqual(['UnexpectedFile'])
@@ -465,30 +440,18 @@ describe('S14 state files', () => {
   it.each([
     [
       'CSINode still lists it',
-      (built: NodeBuilder) => {
-        built.overrideApi = {
+      (built: NodeBuilder) =>
+        built.withApi({
           csiNode: { metadata: { name: 'n', uid: 'c' }, spec: { drivers: [{ name: 'gone.test' }] } },
-        }
-      },
+        }),
     ],
-    [
-      'CSINode was not read',
-      (built: NodeBuilder) => {
-        built.overrideApi = { csiNode: null }
-      },
-    ],
+    ['CSINode was not read', (built: NodeBuilder) => built.withApi({ csiNode: null })],
     [
       'its socket is still there',
-      (built: NodeBuilder) => {
-        built.override = { csiSockets: [{ path: 'x', driver: 'gone.test', registered: false, error: 'refused' }] }
-      },
+      (built: NodeBuilder) =>
+        built.with({ csiSockets: [{ path: 'x', driver: 'gone.test', registered: false, error: 'refused' }] }),
     ],
-    [
-      'the credential cannot tell',
-      (built: NodeBuilder) => {
-        built.overrideApi = { credential: 'kubelet' }
-      },
-    ],
+    ['the credential cannot tell', (built: NodeBuilder) => built.withApi({ credential: 'kubelet' })],
   ])('older than this boot, but %s: kept', (_name, change) => {
     const built = made(BEFORE_BOOT)
     change(built)
@@ -507,14 +470,10 @@ describe('S16 driver first', () => {
     expect(made.operations[1]?.after).toEqual([made.operations[0]?.id])
   })
   it('a driver that is not registered blocks both', () => {
-    const built = published()
-    built.override = { csiSockets: [] }
-    expect(blocks(plan(built))).toEqual(['DriverUnavailable', 'DriverUnavailable'])
+    expect(blocks(plan(published().with({ csiSockets: [] })))).toEqual(['DriverUnavailable', 'DriverUnavailable'])
   })
   it('--driver-gone unmounts by the kernel, and says what will not happen', () => {
-    const built = published()
-    built.override = { csiSockets: [] }
-    const made = plan(built, { driverGone: [DRIVER] })
+    const made = plan(published().with({ csiSockets: [] }), { driverGone: [DRIVER] })
     expect(made.operations.map((each) => each.steps.map((step) => step.op))).toEqual([
       ['umount', 'rmdir', 'unlink', 'rmdir'],
       ['umount', 'rmdir', 'unlink', 'rmdir'],
@@ -540,10 +499,8 @@ describe('S17 recovered identity', () => {
     expect(operation?.blocked).toBeUndefined()
   })
   it('a global state file that is lost as well is found by a PersistentVolume whose handle has the hash', () => {
-    const built = node()
-      .published(GONE, 'pv-1', '7:1', { handle: 'vol-1', stateFile: false })
-      .staged('vol-1', '7:1', { stateFile: false })
-      .persistentVolume('pv-1', { handle: 'vol-1', attached: false })
+    const built = node().published(GONE, 'pv-1', '7:1', { handle: 'vol-1', stateFile: false })
+    built.staged('vol-1', '7:1', { stateFile: false }).persistentVolume('pv-1', { handle: 'vol-1', attached: false })
     expect(kinds(plan(built))).toEqual(['CleanOrphanVolume', 'UnmountDevice'])
   })
 
@@ -560,12 +517,12 @@ describe('S17 recovered identity', () => {
     const inline = (...serving: string[]): NodeBuilder => {
       const built = node().published(GONE, 'scratch', '7:1', { stateFile: false })
       built.drivers.push('other.example')
-      built.overrideApi = {
+      built.withApi({
         csiDrivers: serving.map((name) => ({
           metadata: { name, uid: name },
           spec: { attachRequired: false, volumeLifecycleModes: ['Ephemeral'] },
         })),
-      }
+      })
       return built
     }
     const handle = inlineCsiHandle(GONE, 'scratch')
@@ -621,10 +578,8 @@ describe('S18 layers', () => {
     ['below an emptyDir', `pods/${GONE}/volumes/kubernetes.io~empty-dir/e/sub`],
     ['below a sub-path', `pods/${GONE}/volume-subpaths/pv-1/c/0/deep`],
   ])('a foreign mount %s blocks', (_name, path) => {
-    const built = node()
-      .published(GONE, 'pv-1', '7:1')
-      .file(`pods/${GONE}/volumes/kubernetes.io~empty-dir/e/f`, 'x')
-      .mount(path, { fsType: 'ext4' })
+    const built = node().published(GONE, 'pv-1', '7:1').file(`pods/${GONE}/volumes/kubernetes.io~empty-dir/e/f`, 'x')
+    built.mount(path, { fsType: 'ext4' })
     expect(blocks(plan(built, { orphans: true }))).toContain('ForeignMount')
   })
   it('something other than a tmpfs on a memory volume is foreign', () => {
@@ -634,8 +589,7 @@ describe('S18 layers', () => {
   })
   it('a mount shown to be dead is not foreign', () => {
     const path = `pods/${GONE}/volumes/kubernetes.io~empty-dir/e`
-    const built = node().mount(path, { fsType: 'fuse.x' })
-    built.override = { deadMounts: [{ path: `${ROOT}/${path}`, error: 'ENOTCONN' }] }
+    const built = node().mount(path, { fsType: 'fuse.x' }).dead(path)
     const asked = { orphans: true, lazy: [`${ROOT}/${path}`] }
     expect(kinds(plan(built, asked))).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
   })
@@ -655,7 +609,7 @@ it('S20: --lazy is for dead mounts only', () => {
   const path = `${ROOT}/pods/${GONE}/volumes/kubernetes.io~nfs/n`
   const built = node().mount(`pods/${GONE}/volumes/kubernetes.io~nfs/n`, { fsType: 'nfs4' })
   expect(blocks(plan(built, { lazy: [path] }))).toEqual(['FlagWithoutEffect'])
-  built.override = { deadMounts: [{ path, error: 'Timeout' }] }
+  built.with({ deadMounts: [{ path, error: 'Timeout' }] })
   expect(plan(built, { lazy: [path] }).operations[0]?.steps[0]).toMatchObject({ op: 'umount', detail: 'lazy' })
 })
 
@@ -674,7 +628,7 @@ describe('S20: of a volume that was detached lazily', () => {
   ])('$name', ({ detached }) => {
     const state = built()
     expect(kinds(plan(state))).toContain('UnmountVolume')
-    state.override = { lazilyDetached: [{ dev: '7:1', ...detached }] }
+    state.with({ lazilyDetached: [{ dev: '7:1', ...detached }] })
     const made = plan(state, { orphans: true })
     expect(kinds(made)).toEqual([])
     expect(blocks(made)).toContain('DetachedLazily')
@@ -683,11 +637,11 @@ describe('S20: of a volume that was detached lazily', () => {
   it('another volume is none of its business', () => {
     const state = built()
     const before = kinds(plan(state))
-    state.override = {
+    state.with({
       lazilyDetached: [
         { dev: '0:9', path: `${ROOT}/pods/${GONE}/volumes/kubernetes.io~nfs/pv-1`, volume: 'kubernetes.io/nfs/x' },
       ],
-    }
+    })
     expect(kinds(plan(state))).toEqual(before)
   })
 })
@@ -695,15 +649,13 @@ describe('S20: of a volume that was detached lazily', () => {
 describe('S20: where nobody can say what was detached lazily', () => {
   const lazyMemory = { path: '/var/lib/volctl/lazy.jsonl', why: 'it is a FIFO' }
   const made = (state: NodeBuilder) => {
-    state.override = { ...state.override, lazyMemory }
+    state.with({ lazyMemory })
     return plan(state, { orphans: true })
   }
 
   it('what is mounted is unmounted, and no device is unstaged or detached', () => {
-    const state = node()
-      .published(GONE, 'pv-1', '7:1', { handle: 'vol-1' })
-      .staged('vol-1', '7:1')
-      .persistentVolume('pv-1', { handle: 'vol-1' })
+    const state = node().published(GONE, 'pv-1', '7:1', { handle: 'vol-1' }).staged('vol-1', '7:1')
+    state.persistentVolume('pv-1', { handle: 'vol-1' })
     expect(kinds(plan(state))).toEqual(['UnmountVolume', 'UnmountDevice', 'DetachVolume'])
     const blind = made(state)
     expect(kinds(blind)).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
@@ -739,9 +691,7 @@ describe('S21 detach', () => {
     expect(made.operations[2]?.after).toEqual([made.operations[0]?.id, made.operations[1]?.id])
   })
   it('not while a pod wants it by the controller’s rule, used by a container or not', () => {
-    const built = attached()
-    withPod(built.pod(uid(2), 'app', []), ({ spec }) => ({ spec: { ...spec, volumes: WANTS_PV_1 } }))
-    expect(plan(built).operations).toEqual([])
+    expect(plan(attached().pod(uid(2), 'app', [], { spec: { volumes: WANTS_PV_1 } })).operations).toEqual([])
   })
   it('not while a pod that is gone still runs on it', () => {
     const built = attached().published(GONE, 'pv-1', '7:1', { handle: 'vol-1' }).staged('vol-1', '7:1').running(GONE)
@@ -756,16 +706,13 @@ describe('S21 detach', () => {
     expect(blocks(plan(built))).toEqual(['AttachmentUnclear'])
   })
   it('a kubelet credential may not delete it', () => {
-    const built = attached()
-    built.overrideApi = { credential: 'kubelet' }
-    expect(blocks(plan(built))).toEqual(['Forbidden'])
+    expect(blocks(plan(attached().withApi({ credential: 'kubelet' })))).toEqual(['Forbidden'])
   })
 
   it('one that is being deleted already is waited for', () => {
-    const built = attached()
-    const [attachment] = built.attachments
-    if (attachment !== undefined)
-      built.attachments[0] = { ...attachment, metadata: { ...attachment.metadata, deletionTimestamp: NOW } }
+    const built = node()
+      .persistentVolume('pv-1', { attached: false, inUse: true })
+      .attach('pv-1', 'pv-1', 'node-1', { metadata: { deletionTimestamp: NOW } })
     expect(plan(built).waiting.map((each) => each.code)).toEqual(['AttachmentDeleting'])
   })
 })
@@ -801,18 +748,15 @@ describe('S22 mount', () => {
 
 describe('S24 unstage', () => {
   it('a pod that lives and shows it, whatever it wants, keeps it', () => {
-    const built = node()
-      .staged('vol-1', '7:1')
-      .livingPod(uid(2), 'app')
-      .mount(`pods/${uid(2)}/volume-subpaths/x/c/0`, { dev: '7:1', root: '/sub', fsType: 'ext4' })
+    const built = node().staged('vol-1', '7:1').livingPod(uid(2), 'app')
+    built.mount(`pods/${uid(2)}/volume-subpaths/x/c/0`, { dev: '7:1', root: '/sub', fsType: 'ext4' })
     expect(plan(built).operations).toEqual([])
   })
 })
 
 describe('S29 outage guard', () => {
   it('no pod in the API while pods live here', () => {
-    const built = orphan()
-    built.overrideApi = { pods: [] }
+    const built = orphan().withApi({ pods: [] })
     const made = plan(built)
     expect(made.refused).toMatchObject({ rule: 'S29', code: 'OutageSuspected' })
     expect(blocks(made)).toEqual(['OutageSuspected'])
@@ -849,7 +793,7 @@ it("S2: where the kubelet's credential is there and is not used, the plan says s
   const built = orphan()
   const problem =
     '/var/lib/kubelet/kubeconfig is not used: it would start a program (aws), and was not given explicitly'
-  built.overrideApi = { podListCheck: { source: '/var/lib/kubelet/kubeconfig', problem } }
+  built.withApi({ podListCheck: { source: '/var/lib/kubelet/kubeconfig', problem } })
   const made = plan(built)
   expect(made.inputs.unjudged).toContainEqual({
     rule: 'S2',
@@ -873,8 +817,7 @@ describe('S34 a server that is not shown to be the right one', () => {
       says: /\(with the kubelet's own credential\) is not verified/,
     },
   ])('$name: the plan says so and goes on, an apply is refused without its flag', ({ api, says }) => {
-    const built = orphan()
-    built.overrideApi = api as never
+    const built = orphan().withApi(api as never)
     const made = plan(built)
     expect(made.refused).toBeUndefined()
     expect(kinds(made)).toEqual(['UnmountVolume'])
@@ -898,11 +841,8 @@ describe('S34 a server that is not shown to be the right one', () => {
 })
 
 it('S30: a volume attached elsewhere against its access mode is not unstaged; the unmount goes on', () => {
-  const built = node()
-    .persistentVolume('pv-1')
-    .attach('pv-1', 'pv-1', 'node-2')
-    .published(GONE, 'pv-1', '7:1')
-    .staged('pv-1', '7:1')
+  const built = node().persistentVolume('pv-1').attach('pv-1', 'pv-1', 'node-2').published(GONE, 'pv-1', '7:1')
+  built.staged('pv-1', '7:1')
   const made = plan(built)
   expect(kinds(made)).toEqual(['UnmountVolume'])
   expect(blocks(made)).toEqual(['TwoWriters', 'TwoWriters'])

@@ -138,9 +138,11 @@ describe('flexVolume', () => {
     { name: 'cannot be run', drivers: [{ name: 'v/d', executable: PROGRAM, error: 'EACCES' }], says: 'EACCES' },
     { name: 'was not looked for', drivers: undefined, says: 'was not searched for' },
   ])('so does one that $name', ({ drivers, says }) => {
-    const built = node().mount(dir, DISK)
-    built.override = { flexDrivers: drivers as never }
-    const [operation] = plan(built).operations
+    const [operation] = plan(
+      node()
+        .mount(dir, DISK)
+        .with({ flexDrivers: drivers as never }),
+    ).operations
     expect(operation?.blocked).toMatchObject({ code: 'DriverUnavailable', message: expect.stringContaining(says) })
   })
   it('declared gone, the kernel unmounts, and the plan says what does not happen (S16)', () => {
@@ -193,10 +195,8 @@ describe('raw block volumes (P83, P84, P104, R451)', () => {
   })
 
   it('after a reboot, when nothing is bound any more, the record says whose link it is', () => {
-    const built = node()
-      .file(`${map}/${GONE}`, '')
-      .file(`${map}/iscsi.json`, record())
-      .link(link(GONE, 'kubernetes.io~iscsi'), '/dev/sdb')
+    const built = node().file(`${map}/${GONE}`, '').file(`${map}/iscsi.json`, record())
+    built.link(link(GONE, 'kubernetes.io~iscsi'), '/dev/sdb')
     expect(steps(plan(built))[0]).toEqual([
       'UnmapVolume',
       `unlink ${link(GONE, 'kubernetes.io~iscsi')}`,

@@ -2,18 +2,18 @@
 import { describe, expect, it } from 'vitest'
 import type { Pod } from '../../src/core/model/objects.ts'
 import { HOUR_AGO, NOW, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
-import { kinds, plan, RUNNING, withPod } from './planned.ts'
+import { kinds, plan, RUNNING } from './planned.ts'
 
 const ENDED = uid(3)
 const BEFORE = '2026-11-21T10:30:00Z'
 
 /** A pod in the list of which nothing runs, its CSI volume still mounted; all of it on disk an hour old. */
-const ended = (metadata: Partial<Pod['metadata']>, status: Pod['status'] = {}): NodeBuilder => {
-  const built = node().pod(ENDED, 'job').dir(`pods/${ENDED}`).published(ENDED, 'pv-1', '7:1')
-  withPod(built, (was) => ({ metadata: { ...was.metadata, ...metadata }, status: { ...was.status, ...status } }))
-  built.override = RUNNING
-  return built
-}
+const ended = (metadata: Partial<Pod['metadata']>, status: Pod['status'] = {}): NodeBuilder =>
+  node()
+    .pod(ENDED, 'job', [], { metadata, status: { ...status } })
+    .dir(`pods/${ENDED}`)
+    .published(ENDED, 'pv-1', '7:1')
+    .with(RUNNING)
 const ready = (lastTransitionTime: string) => [{ type: 'Ready', status: 'False', lastTransitionTime }]
 const terminated = (finishedAt: string | null) => [{ name: 'c', state: { terminated: { finishedAt } } }]
 
@@ -63,8 +63,7 @@ describe('S11 settle time of a pod that is finished', () => {
     },
     { name: 'it is an hour behind', clockSkewMs: -3_600_000, deleted: '2026-11-21T10:59:50Z', settled: false },
   ])('is told in this host’s clock (S28): $name', ({ clockSkewMs, deleted, settled }) => {
-    const built = ended({ deletionTimestamp: deleted })
-    built.overrideApi = { clockSkewMs }
+    const built = ended({ deletionTimestamp: deleted }).withApi({ clockSkewMs })
     expect(kinds(plan(built))).toEqual(settled ? ['UnmountVolume'] : [])
   })
 
@@ -72,9 +71,8 @@ describe('S11 settle time of a pod that is finished', () => {
     { name: 'a day ahead of the API, as one that was set forward since', clockSkewMs: -86_400_000, settled: false },
     { name: 'behind it', clockSkewMs: 300_000, settled: true },
   ])('what changed on disk an hour ago, where this host’s clock is $name (S28)', (row) => {
-    const built = node().dir(`pods/${ENDED}`, HOUR_AGO).published(ENDED, 'pv-1', '7:1')
-    built.override = RUNNING
-    built.overrideApi = { clockSkewMs: row.clockSkewMs }
+    const built = node().dir(`pods/${ENDED}`, HOUR_AGO).published(ENDED, 'pv-1', '7:1').with(RUNNING)
+    built.withApi({ clockSkewMs: row.clockSkewMs })
     expect(kinds(plan(built))).toEqual(row.settled ? ['UnmountVolume'] : [])
   })
 })

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { StaticPodsSnapshot } from '../../src/core/model/snapshot.ts'
 import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
-import { kinds, mirrorPod, plan, withPod } from './planned.ts'
+import { kinds, mirrorPod, plan } from './planned.ts'
 
 const OLD = '0123456789abcdef0123456789abcdef'
 const NEW = 'fedcba9876543210fedcba9876543210'
@@ -10,18 +10,16 @@ const NEW = 'fedcba9876543210fedcba9876543210'
 /** A manifest that its mirror pod and the directory of the same hash match, and the directory of another one. */
 const beside = (directory: string, manifest: Partial<StaticPodsSnapshot['manifests'][number]> = {}): NodeBuilder => {
   const own = manifest.uid ?? OLD
-  const built = node()
-    .dir(`pods/${own}`)
-    .file(`pods/${directory}/volumes/kubernetes.io~empty-dir/e/data`, 'precious')
-    .file(`pods/${directory}/plugins/kubernetes.io~empty-dir/e/ready`)
+  const built = node().dir(`pods/${own}`).file(`pods/${directory}/volumes/kubernetes.io~empty-dir/e/data`, 'precious')
+  built.file(`pods/${directory}/plugins/kubernetes.io~empty-dir/e/ready`)
   built.pods.push(mirrorPod('etcd-node-1', own, {}, 'kube-system'))
-  built.override = {
+  built.with({
     staticPods: {
       path: '/m',
       readable: true,
       manifests: [{ file: '/m/etcd.yaml', namespace: 'kube-system', name: 'etcd', ...manifest }],
     },
-  }
+  })
   return built
 }
 
@@ -72,7 +70,7 @@ describe('R230 a static pod that runs, its mirror pod missing', () => {
   })
   it('where the manifests could not be read it may be any', () => {
     const built = unmirrored(sandbox('api-node-1'))
-    built.override = { staticPods: { path: '/m', readable: false, manifests: [] } }
+    built.with({ staticPods: { path: '/m', readable: false, manifests: [] } })
     expect(said(built)).toEqual([['warning', 'MayBeStatic']])
   })
 })
@@ -86,7 +84,7 @@ describe('R220 a static pod that has run to its end', () => {
     }
     built.pods.push(mirrorPod('job-node-1', OLD, { spec, status }))
     const manifests = [{ file: '/m/job.yaml', namespace: 'default', name: 'job' }]
-    built.override = { staticPods: { path: '/m', readable: true, manifests } }
+    built.with({ staticPods: { path: '/m', readable: true, manifests } })
     return built
   }
   const secret = `pods/${OLD}/volumes/kubernetes.io~secret/s`
@@ -102,12 +100,9 @@ describe('R220 a static pod that has run to its end', () => {
     expect(plan(blind).operations).toEqual([])
   })
   it('a mirror pod that is deleted says nothing of the pod behind it', () => {
-    const built = completed({ phase: 'Running' })
-      .mount(secret)
-      .link(`${secret}/..data`, '..2026_11_21_02_15_54.36')
-      .file(`pods/${OLD}/plugins/kubernetes.io~empty-dir/wrapped_s/ready`)
-    const deletionTimestamp = '2026-11-21T10:30:00Z'
-    withPod(built, ({ metadata }) => ({ metadata: { ...metadata, deletionTimestamp } }))
+    const built = completed({ phase: 'Running' }).mount(secret).link(`${secret}/..data`, '..2026_11_21_02_15_54.36')
+    built.file(`pods/${OLD}/plugins/kubernetes.io~empty-dir/wrapped_s/ready`)
+    Object.assign(built.pods.at(-1)?.metadata ?? {}, { deletionTimestamp: '2026-11-21T10:30:00Z' })
     expect(plan(built, { orphans: true }).operations).toEqual([])
   })
 })

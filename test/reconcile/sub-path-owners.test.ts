@@ -65,19 +65,14 @@ describe('PersistentVolume data and volume data of one pod', () => {
   })
 
   it('the one blocked: the other leaves its sub-path alone', () => {
-    const built = both().mount(LEAF, { dev: '7:1', root: '/s', fsType: 'ext4' })
-    built.override = { csiSockets: [] }
-    const made = plan(built)
+    const made = plan(both().mount(LEAF, { dev: '7:1', root: '/s', fsType: 'ext4' }).with({ csiSockets: [] }))
     expect(blocked(made)).toEqual(['UnmountVolume DriverUnavailable'])
     expect(made.operations.find((each) => each.blocked === undefined)?.paths.join()).not.toContain('subpaths')
   })
 
   it('a leaf in memory that shows neither may be the emptyDir’s data (S13)', () => {
-    const built = node()
-      .published(GONE, 'data', '7:1')
-      .dir(EMPTY_DIR)
-      .file(`pods/${GONE}/plugins/kubernetes.io~empty-dir/data/ready`)
-      .mount(LEAF, { dev: '0:81', root: '/s' })
+    const built = node().published(GONE, 'data', '7:1').dir(EMPTY_DIR)
+    built.file(`pods/${GONE}/plugins/kubernetes.io~empty-dir/data/ready`).mount(LEAF, { dev: '0:81', root: '/s' })
     expect(blocked(plan(built))).toEqual(['UnmountVolume DeletesData'])
   })
 

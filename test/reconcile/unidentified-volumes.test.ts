@@ -12,7 +12,6 @@ import {
   plan,
   WANTS_PV_1,
   waits,
-  withPod,
 } from './planned.ts'
 
 const OLD = uid(9)
@@ -92,9 +91,7 @@ describe('a volume that could not be identified may be any', () => {
   it('a block map of a listed pod is known by its name, too', () => {
     const built = node()
       .persistentVolume('pv-1', { handle: 'vol-1', mode: 'Block' })
-      .livingPod(uid(2), 'app', WANTS_PV_1)
-    const containers = [{ name: 'c', volumeDevices: [{ name: 'v', devicePath: '/dev/v' }] }]
-    withPod(built, ({ spec }) => ({ spec: { ...spec, containers } }))
+      .livingPod(uid(2), 'app', WANTS_PV_1, { devices: ['v'] })
     expect(kinds(plan(mappedBlock(built, uid(2)).staged('vol-2', '7:2')))).toContain('UnmountDevice')
     expect(blocked(plan(mappedBlock(built, uid(2), 'pv-x')))).toContainEqual('UnmountDevice MayBeInUse')
   })
@@ -144,8 +141,7 @@ describe('S9: what runs counts, with or without a directory', () => {
 
   describe('a pod of a kubelet nested in a pod or a container', () => {
     const nested = (): NodeBuilder => {
-      const built = idle()
-      built.override = { nestedProcesses: [OLD] }
+      const built = idle().with({ nestedProcesses: [OLD] })
       return built
     }
     it('is no user of any volume of this node', () => {
@@ -164,8 +160,7 @@ describe('S9: what runs counts, with or without a directory', () => {
   })
 
   it('without the process table nobody can say that no such pod is there', () => {
-    const built = idle()
-    built.override = { processes: undefined } as never
+    const built = idle().with({ processes: undefined } as never)
     expect(blocked(plan(built))).toEqual(['UnmountDevice MayBeInUse', 'DetachVolume MayBeInUse'])
   })
 
@@ -191,7 +186,7 @@ describe('S9: what runs counts, with or without a directory', () => {
     const HASH = '0123456789abcdef0123456789abcdef'
     const built = idle().running(HASH)
     built.pods.push(mirrorPod('a-node-1', HASH))
-    built.override = ONE_MANIFEST
+    built.with(ONE_MANIFEST)
     expect(kinds(plan(built))).toEqual(['UnmountDevice', 'DetachVolume'])
   })
 })

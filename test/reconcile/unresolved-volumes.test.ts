@@ -52,7 +52,7 @@ function withBad({ source, claim, pv, api, device = false }: Bad): NodeBuilder {
     built.volumes.push({ metadata: { name: 'pv-its', uid: 'pv-its-uid' }, spec: spec as PersistentVolume['spec'] })
   }
   built.persistentVolume('pv-other', { handle: OTHER }).staged(OTHER, '7:9')
-  built.overrideApi = api ?? {}
+  built.withApi(api ?? {})
   return built
 }
 

@@ -6,7 +6,7 @@ import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-build
 import { blocked, GONE, kinds, plan } from './planned.ts'
 
 const withSocket = (built: NodeBuilder, socket: Partial<CsiSocket>): NodeBuilder => {
-  built.override = { csiSockets: [{ path: 'x', driver: DRIVER, registered: true, ...socket }] }
+  built.with({ csiSockets: [{ path: 'x', driver: DRIVER, registered: true, ...socket }] })
   return built
 }
 const unmounted = (): NodeBuilder =>

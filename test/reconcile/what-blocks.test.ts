@@ -22,7 +22,7 @@ describe('the first reason wins', () => {
     ['its backend is away, and it was detached lazily', two(), { ...bothDead, ...detached }, 'DetachedLazily'],
     ['it was detached lazily, and its phase has one', withoutDriver(two()), detached, 'DetachedLazily'],
   ])('%s', (_, built, override, code) => {
-    built.override = override
+    built.with(override)
     const { operations } = plan(built)
     expect(operations.find(({ volume }) => volume?.name === 'pv-a')?.blocked?.code).toBe(code)
   })

@@ -34,7 +34,7 @@ function wholeNode(api: object = {}): NodeBuilder {
     built.volumes.findIndex(({ metadata }) => metadata.name === 'pv-3'),
     1,
   )
-  built.overrideApi = api as Partial<ApiSnapshot>
+  built.withApi(api as Partial<ApiSnapshot>)
   return built
 }
 
@@ -228,7 +228,7 @@ describe('S3: a list is whole, or what it lacks is unknown', () => {
   it('a second PersistentVolume may be behind an attachment where not all are known (S21)', () => {
     const built = node().persistentVolume('pv-9', { handle: 'vol-9' })
     expect(kinds(plan(built))).toEqual(['DetachVolume'])
-    built.overrideApi = { errors: [{ resource: 'persistentvolumes', name: 'x', status: 403, reason: '', message: '' }] }
+    built.withApi({ errors: [{ resource: 'persistentvolumes', name: 'x', status: 403, reason: '', message: '' }] })
     expect(blocked(plan(built))).toEqual(['DetachVolume AttachmentUnclear'])
   })
 
@@ -262,7 +262,7 @@ describe('what was not read is said once, with what hangs on it', () => {
   const said = (built: NodeBuilder, errors: readonly object[], api: object = {}) => {
     built.overrideApi = api as never
     const before = plan(built).problems.map(({ message }) => message)
-    built.overrideApi = { ...api, errors } as never
+    built.withApi({ ...api, errors } as never)
     const { problems, complete } = plan(built)
     const added = problems.filter(({ message }) => !before.includes(message))
     return { complete, added: added.map(({ severity, code, message, hint }) => [severity, code, message, hint]) }
@@ -334,8 +334,7 @@ describe('what was not read is said once, with what hangs on it', () => {
       [refused('pods'), 'Use a credential that may list pods (--kubeconfig).'],
       [{ resource: 'pods', reason: 'ETIMEDOUT', message: 'x' }, expect.stringContaining('the API server answers')],
     ] as const) {
-      const built = wholeNode({ pods: [], errors: [error] })
-      built.override = { staticPods: statics } as never
+      const built = wholeNode({ pods: [], errors: [error] }).with({ staticPods: statics } as never)
       for (const options of [{}, { acceptOutage: 0 }]) {
         const made = plan(built, options)
         expect([made.operations, made.waiting, made.refused, made.complete]).toEqual([[], [], undefined, false])

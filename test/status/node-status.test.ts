@@ -113,7 +113,7 @@ describe('a volume that a pod wants', () => {
 
   it('a mount that does not answer', () => {
     const built = wanting().staged('pv-1', '7:1').published(POD, 'pv-1', '7:1')
-    built.override = { deadMounts: [{ path: `/var/lib/kubelet/${csiDir(POD, 'pv-1')}/mount`, error: 'ENOTCONN' }] }
+    built.with({ deadMounts: [{ path: `/var/lib/kubelet/${csiDir(POD, 'pv-1')}/mount`, error: 'ENOTCONN' }] })
     expect(brief(rowsOf(built), POD)).toBe(
       'wanted, attached, inUse true/true, GloballyMounted, Mounted, dead ENOTCONN, error DeadMount',
     )
@@ -126,7 +126,7 @@ describe('a volume that a pod wants', () => {
       spec: { ...built.volumes[0]?.spec, capacity: { storage: '2Gi' } },
     } as never
     expect(brief(rowsOf(built), POD)).toContain('Mounted, expand, notAsked NotAsked')
-    built.override = { kubelet: { running: true, mayReturn: true } }
+    built.with({ kubelet: { running: true, mayReturn: true } })
     expect(brief(rowsOf(built), POD)).toContain('Mounted, expand, waiting KubeletRunning')
   })
 
@@ -145,9 +145,7 @@ describe('a volume that a pod wants', () => {
       .persistentVolume('pv-1')
       .pod(POD, 'web', [claim('pv-1')], { deleted: true })
       .dir(`pods/${POD}`)
-      .running(POD, 'web')
-      .staged('pv-1', '7:1')
-      .published(POD, 'pv-1', '7:1')
+    built.running(POD, 'web').staged('pv-1', '7:1').published(POD, 'pv-1', '7:1')
     expect(brief(rowsOf(built), POD)).toBe(
       'wanted, attached, inUse true/true, GloballyMounted, Mounted, kept PodStillRunning',
     )
@@ -173,7 +171,7 @@ describe('what is left of a volume', () => {
 
   it('staged without a pod, while the kubelet that has forgotten it runs', () => {
     const built = node().persistentVolume('pv-1').staged('pv-1', '7:1')
-    built.override = { kubelet: { running: true, mayReturn: true } }
+    built.with({ kubelet: { running: true, mayReturn: true } })
     expect(brief(rowsOf(built))).toBe('notWanted, attached, inUse true/true, GloballyMounted, waiting KubeletRunning')
   })
 
@@ -191,14 +189,14 @@ describe('a node that was not seen whole', () => {
     { name: 'neither', override: { tree: undefined, mountinfo: '' }, staged: false },
   ])('$name: what nobody looked at is not said to be unmounted', ({ override, staged }) => {
     const built = staged ? wanting().staged('pv-1', '7:1').published(POD, 'pv-1', '7:1') : wanting()
-    built.override = override as never
+    built.with(override as never)
     expect(brief(rowsOf(built), POD)).toMatch(/, MountUncertain, MountUncertain, unknown/)
   })
 
   it('what a pod asks for could not be read: what it has on disk may be that (S3, S4)', () => {
     const built = wanting().staged('pv-1', '7:1').published(POD, 'pv-1', '7:1').published(GONE, 'pv-1', '7:1')
     const errors = [{ resource: 'persistentvolumeclaims', status: 403, reason: 'Forbidden', message: 'no' }]
-    built.overrideApi = { persistentVolumeClaims: [], errors }
+    built.withApi({ persistentVolumeClaims: [], errors })
     const rows = rowsOf(built)
     const named = rows.filter(({ volume }) => volume.name === 'pv-1')
     expect(named.map(({ pod, desired }) => [pod?.uid, desired])).toEqual(
@@ -218,9 +216,11 @@ describe('a node that was not seen whole', () => {
       why: 'the pod list',
     },
   ])('$name: nothing is good', ({ override, api, why }) => {
-    const built = wanting().staged('pv-1', '7:1').published(POD, 'pv-1', '7:1')
-    built.override = override ?? {}
-    built.overrideApi = (api ?? {}) as never
+    const built = wanting()
+      .staged('pv-1', '7:1')
+      .published(POD, 'pv-1', '7:1')
+      .with(override ?? {})
+    built.withApi((api ?? {}) as never)
     const state = built.build()
     const status = nodeStatus(state, planOptions())
     expect(status.complete).toBe(false)
@@ -283,8 +283,9 @@ it('a volume that the Node lists, and that nothing here has', () => {
 })
 
 it('an empty globalmount is no staged volume (R025)', () => {
-  const built = wanting().published(POD, 'pv-1', '7:1')
-  built.dir(`${csiGlobalDir(DRIVER, 'pv-1')}/globalmount`)
+  const built = wanting()
+    .published(POD, 'pv-1', '7:1')
+    .dir(`${csiGlobalDir(DRIVER, 'pv-1')}/globalmount`)
   expect(rowsOf(built).some(({ staged }) => staged === 'DeviceMountUncertain')).toBe(false)
 })
 

@@ -53,25 +53,21 @@ describe('mounted', () => {
 
   it('what is missing is named, what could not be resolved, too', () => {
     const pod = [claimOf('data', 'pv-a'), claimOf('logs', 'pv-b'), claimOf('cache', 'lost')]
-    const state = node()
-      .livingPod(WEB, 'web-0', pod)
-      .persistentVolume('pv-a')
-      .persistentVolume('pv-b', { attached: false })
+    const state = node().livingPod(WEB, 'web-0', pod).persistentVolume('pv-a')
+    state.persistentVolume('pv-b', { attached: false })
     expect(waited(state.build(), 'mounted', web)).toEqual(['not mounted: cache, data, logs'])
   })
 
   it('a volume on a dead mount is not mounted', () => {
     const builder = mounted()
     const path = `/var/lib/kubelet/pods/${WEB}/volumes/kubernetes.io~csi/pv-a/mount`
-    builder.override = { deadMounts: [{ path, error: 'ENOTCONN' }] }
+    builder.with({ deadMounts: [{ path, error: 'ENOTCONN' }] })
     expect(waited(builder.build(), 'mounted', web)).toEqual(['not mounted: data'])
   })
 
   it('another volume on record is not this one', () => {
-    const built = node()
-      .livingPod(WEB, 'web-0', [dataVolume])
-      .persistentVolume('pv-a', { handle: 'new' })
-      .published(WEB, 'pv-a', '7:1', { handle: 'old' })
+    const built = node().livingPod(WEB, 'web-0', [dataVolume]).persistentVolume('pv-a', { handle: 'new' })
+    built.published(WEB, 'pv-a', '7:1', { handle: 'old' })
     expect(waited(built.build(), 'mounted', web)).toEqual(['not mounted: data'])
     expect(waited(built.build(), 'mounted', { volumes: ['pv-a'] })).not.toEqual([REACHED])
   })
@@ -166,8 +162,7 @@ describe('unmounted', () => {
   )
 
   it('S3: what was read only in part is not known to be unmounted', () => {
-    const unread = node()
-    unread.override = { tree: undefined } as never
+    const unread = node().with({ tree: undefined } as never)
     expect(waited(mounted().build(), 'unmounted', web, unread.build())).toEqual(['not all that matters could be read'])
     const broken = node().build()
     const tree = [...(broken.snapshot.tree ?? []), { path: `pods/${WEB}`, type: 'dir' as const, error: 'EIO' }]
@@ -207,10 +202,11 @@ describe('detached', () => {
   it('S3: where attachments may not be listed it is not known', () => {
     const builder = node()
     const error = { resource: 'volumeattachments', status: 403, reason: 'Forbidden', message: 'no' }
-    builder.overrideApi = { errors: [error] }
+    builder.withApi({ errors: [error] })
     expect(waited(mounted().build(), 'detached', web, builder.build())).toEqual(['what is attached is not known'])
-    const nothing = node().livingPod(WEB, 'web-0', [{ name: 'e', emptyDir: {} }])
-    nothing.overrideApi = { errors: [error] }
+    const nothing = node()
+      .livingPod(WEB, 'web-0', [{ name: 'e', emptyDir: {} }])
+      .withApi({ errors: [error] })
     expect(waited(nothing.build(), 'detached', web)).toEqual([REACHED])
   })
 })
@@ -227,8 +223,7 @@ describe('in-sync', () => {
   })
 
   it('a plan that is not complete is not in sync', () => {
-    const builder = mounted()
-    builder.override = { csiSockets: undefined } as never
+    const builder = mounted().with({ csiSockets: undefined } as never)
     expect(waited(builder.build(), 'in-sync', {})).toEqual(['not all that matters could be read'])
   })
 })

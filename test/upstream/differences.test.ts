@@ -22,7 +22,7 @@ function shown({ operations, waiting, problems }: Plan): string[] {
 }
 
 const staged = (built: NodeBuilder, capabilities: string[]): NodeBuilder => {
-  built.override = { csiSockets: [{ path: 'x', driver: DRIVER, registered: true, capabilities }] }
+  built.with({ csiSockets: [{ path: 'x', driver: DRIVER, registered: true, capabilities }] })
   return built.staged('vol-1', '7:1')
 }
 

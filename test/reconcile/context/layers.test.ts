@@ -14,7 +14,7 @@ const DEAD: Layer = { dev: '0:66', fsType: 'fuse.x' }
 const deadOver = (path: string, ...layers: Layer[]): NodeBuilder => {
   const built = node()
   for (const layer of layers) built.mount(path, layer)
-  built.override = { deadMounts: [{ path: `${ROOT}/${path}`, error: 'ENOTCONN' }] }
+  built.dead(path)
   return built
 }
 

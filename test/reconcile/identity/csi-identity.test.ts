@@ -27,8 +27,7 @@ describe('S17: a state file is compared with what is mounted', () => {
   const LIVING = uid(7)
   /** A pod that lives has vol-1, of device 7:1; the file of one that is gone names the same volume. */
   const beside = (dev: string, fsType = 'ext4'): NodeBuilder => {
-    const built = node().persistentVolume('pv-1', { handle: 'vol-1' })
-    built.livingPod(LIVING, 'web', WANTS_PV_1)
+    const built = node().persistentVolume('pv-1', { handle: 'vol-1' }).livingPod(LIVING, 'web', WANTS_PV_1)
     built.staged('vol-1', '7:1').published(LIVING, 'pv-1', '7:1', { handle: 'vol-1' })
     const dir = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`
     return built.mount(`${dir}/mount`, { dev, fsType }).file(`${dir}/vol_data.json`, volumeData('pv-1', 'vol-1'))

@@ -1,11 +1,12 @@
 /** The SELinux label that a volume is mounted with, and what keeps it from being mounted (C68, R310, R824). */
 import { describe, expect, it } from 'vitest'
+import type { PersistentVolume } from '../../../src/core/model/objects.ts'
 import type { NodeSnapshot } from '../../../src/core/model/snapshot.ts'
 import { csiGlobalDir } from '../../../src/core/names/volume-names.ts'
 import { planNode } from '../../../src/core/reconcile/plan-node.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../../helpers/node-builder.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
-import { blocked, withPod, withSource } from '../planned.ts'
+import { blocked, WANTS_PV_1 } from '../planned.ts'
 
 const FILE_LABEL = 'system_u:object_r:container_file_t:s0'
 const ON = { enabled: true, fileLabel: FILE_LABEL }
@@ -21,29 +22,26 @@ interface Given {
   readonly containers?: readonly object[]
   /** Feature gates of the kubelet; true and false: SELinuxMount. */
   readonly gate?: boolean | object
+  /** Of the volume; default: CSI. */
+  readonly source?: PersistentVolume['spec']
 }
 
-function scene({ selinux = ON, modes = ['ReadWriteOncePod'], driver, pod, containers = [{}], gate }: Given = {}) {
-  const built = node().persistentVolume('pv-1', { accessModes: modes })
-  built.pod(uid(2), 'app', [{ name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
-  const volumeMounts = [{ name: 'data', mountPath: '/data' }]
-  withPod(built, ({ spec }) => ({
-    spec: {
-      ...spec,
-      securityContext: pod ?? { seLinuxOptions: { level: LEVEL } },
-      containers: containers.map((seLinuxOptions, index) => ({
-        name: `c${index}`,
-        volumeMounts,
-        securityContext: Object.keys(seLinuxOptions).length === 0 ? {} : { seLinuxOptions },
-      })),
-    },
-  }))
-  built.override = {
-    ...(selinux === null ? {} : { selinux }),
-    ...(gate === undefined
-      ? {}
-      : { kubelet: { running: false, mayReturn: false, config: { featureGates: gatesOf(gate) } } }),
-  } as never
+function scene(given: Given = {}) {
+  const { selinux = ON, modes = ['ReadWriteOncePod'], driver, pod, containers = [{}], gate, source } = given
+  const volumeMounts = [{ name: 'v', mountPath: '/data' }]
+  const spec = {
+    securityContext: pod ?? { seLinuxOptions: { level: LEVEL } },
+    containers: containers.map((seLinuxOptions, index) => ({
+      name: `c${index}`,
+      volumeMounts,
+      securityContext: Object.keys(seLinuxOptions).length === 0 ? {} : { seLinuxOptions },
+    })),
+  }
+  const kubelet = { running: false, mayReturn: false, config: { featureGates: gatesOf(gate ?? {}) } }
+  const built = node()
+    .persistentVolume('pv-1', { accessModes: modes, ...(source && { source, inUse: false }) })
+    .pod(uid(2), 'app', WANTS_PV_1, { spec })
+    .with({ ...(selinux === null ? {} : { selinux }), ...(gate === undefined ? {} : { kubelet }) } as never)
   return { built, driver: driver ?? { seLinuxMount: true } }
 }
 
@@ -164,7 +162,7 @@ describe('another label than the one that is there', () => {
   it('nobody knows whether it is another label where the CSIDriver may not be read (S3)', () => {
     const { built } = mounted(LABEL, true)
     const errors = [{ resource: 'csidrivers', status: 403, reason: 'Forbidden', message: 'no' }]
-    built.overrideApi = { csiDrivers: [], errors } as never
+    built.withApi({ csiDrivers: [], errors } as never)
     const made = planNode(built.build(), planOptions())
     expect(made.problems.filter(({ code }) => code === 'SELinuxMismatch')).toEqual([])
   })
@@ -183,8 +181,7 @@ function shared(first: object, second: object, given: Given = {}) {
   const made = scene({ pod: first, ...given })
   const one = made.built.pods.at(-1)
   if (one === undefined) throw new Error('no pod')
-  made.built.livingPod(uid(3), 'other', one.spec.volumes as never)
-  withPod(made.built, () => ({ spec: { ...one.spec, securityContext: second } }))
+  made.built.livingPod(uid(3), 'other', [], { spec: { ...one.spec, securityContext: second } })
   return made
 }
 
@@ -252,10 +249,8 @@ describe('LUNs', () => {
   const TARGET = `pods/${uid(2)}/volumes/kubernetes.io~iscsi/pv-1`
 
   function lun(mountOptions: readonly string[] = []) {
-    const { built, driver } = scene()
     const iscsi = { targetPortal: '10.0.0.1', iqn: 'iqn.2003-01.test:disk', lun: 1 }
-    withSource(built, { iscsi, mountOptions } as never)
-    built.attachments.length = 0
+    const { built, driver } = scene({ source: { iscsi, mountOptions } })
     built.attached.push(NAME)
     built.inUse.push(NAME)
     return { built, driver }

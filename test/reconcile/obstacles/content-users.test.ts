@@ -16,8 +16,7 @@ const overlay = (options: string, built = onDisk()): NodeBuilder =>
   built.mountLine('/mnt', '/', '0:90', 'overlay', `overlay rw,${options}`)
 
 const loop = (backingFile: string): NodeBuilder => {
-  const built = onDisk()
-  built.override = { blockDevices: [{ name: '/dev/loop7', backingFile }] }
+  const built = onDisk().with({ blockDevices: [{ name: '/dev/loop7', backingFile }] })
   return built
 }
 

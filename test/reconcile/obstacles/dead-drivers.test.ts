@@ -8,7 +8,7 @@ const published = (name: string): string => `pods/${GONE}/volumes/kubernetes.io~
 const staged = (handle: string): string => `${csiGlobalDir(DRIVER, handle)}/globalmount`
 
 const dead = (built: NodeBuilder, ...paths: string[]): NodeBuilder => {
-  built.override = { deadMounts: paths.map((path) => ({ path: `${ROOT}/${path}`, error: 'ENOTCONN' })) }
+  built.with({ deadMounts: paths.map((path) => ({ path: `${ROOT}/${path}`, error: 'ENOTCONN' })) })
   return built
 }
 
