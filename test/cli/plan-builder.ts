@@ -1,4 +1,4 @@
-import { nameCauses } from '../../src/core/causes/node-causes.ts'
+import { nameCauses } from '../../src/core/causes/name-causes.ts'
 import { messageOnPod } from '../../src/core/plan/draft.ts'
 import type { Operation, Plan } from '../../src/core/plan/plan.ts'
 import { summaryOf } from '../../src/core/plan/plan-summary.ts'

@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest'
 import { countsText } from '../../src/core/answer/counts.ts'
 import { answerOf } from '../../src/core/answer/make-answer.ts'
-import { nameCauses } from '../../src/core/causes/node-causes.ts'
+import { nameCauses } from '../../src/core/causes/name-causes.ts'
 import type { ProblemCode } from '../../src/core/codes/codes.ts'
-import type { CauseOf } from '../../src/core/plan/cause.ts'
+import type { Because, CauseSubject } from '../../src/core/plan/cause.ts'
 import { endOf, withAdvice } from '../../src/core/plan/next-steps.ts'
 import { partOf } from '../../src/core/plan/part-of-plan.ts'
 import type { Operation, Plan, Problem, Severity, Waiting } from '../../src/core/plan/plan.ts'
@@ -15,7 +15,7 @@ import { anOperation, aPlan } from '../cli/plan-builder.ts'
 const STOP = 'crictl pods --label io.kubernetes.pod.uid=uid-7 -q | xargs -r crictl stopp'
 const deletesData = { code: 'DeletesData', message: 'm' } as const
 const held = { code: 'HeldBy', message: 'm' } as const
-const noDriver = { code: 'DriverUnavailable', message: 'm', of: { byStart: true } } as const
+const noDriver = { code: 'DriverUnavailable', message: 'm', because: { byStart: true } } as const
 const behind = { code: 'Predecessor', message: 'm' } as const
 const op = (id: string, given: Partial<Operation> = {}): Operation => anOperation({ id, ...given })
 
@@ -110,10 +110,8 @@ describe('what to type next on this node', () => {
     ...{ severity: 'warning', code: 'ReportedUnused', message: 'm' },
     about: { volume: 'kubernetes.io/csi/d^v' },
   }
-  const unread = (object: string): Problem & { of: CauseOf } => ({
-    ...{ severity: 'error', code: 'ReadFailed', message: 'm', about: {} },
-    of: { subject: { object } },
-  })
+  const unread = (subject: CauseSubject) =>
+    ({ severity: 'error', code: 'ReadFailed', message: 'm', about: {}, because: { subject } }) as const
   const stillRuns = (code: 'PodGoneButRunning' | 'PodStillRunning'): Problem => ({
     ...{ severity: 'error', code, message: 'm', about: { pod: 'uid-7' } },
   })
@@ -176,10 +174,10 @@ describe('what to type next on this node', () => {
       plan: { waiting: [wait({ code: 'NotAttached' })] },
       next: ['volctl explain shop/db-0'],
     },
-    ...['section tree', 'StorageClass fast', 'PersistentVolume pv-1'].map((object) => ({
-      name: `what is unread, by its code unless explain finds it: ${object}`,
-      plan: { problems: [unread(object)] },
-      next: [`volctl explain ${object === 'PersistentVolume pv-1' ? 'PersistentVolume/pv-1' : 'ReadFailed'}`],
+    ...[{ object: 'section tree' }, { attachment: 'csi-1' }, { claim: 'shop/db' }].map((subject, index) => ({
+      name: `what is unread, by its code unless explain finds it: ${Object.keys(subject)}`,
+      plan: { problems: [unread(subject)] },
+      next: [`volctl explain ${['ReadFailed', 'va/csi-1', 'pvc/shop/db'][index]}`],
     })),
     {
       name: 'an error before a wait',
@@ -333,7 +331,7 @@ describe('plan and apply go in no circle', () => {
     expect(
       next({
         ...withKubelet({ state: 'stopped', unit: 'kubelet.service' }),
-        operations: of({ of: { byStart: true } }),
+        operations: of({ because: { byStart: true } }),
       })?.[0]?.command,
     ).toMatch(/^systemctl start /)
     expect(
@@ -496,8 +494,8 @@ describe('names', () => {
 })
 
 describe('one sentence for several causes', () => {
-  const about = (name: string, code: ProblemCode, remedy: readonly string[]): Problem & { of: CauseOf } => ({
-    ...{ severity: 'error', code, message: name, of: { remedy } },
+  const about = (name: string, code: ProblemCode, remedy: readonly string[]): Problem & { because: Because } => ({
+    ...{ severity: 'error', code, message: name, because: { remedy } },
     about: code === 'PodGoneButRunning' ? { podRef: { uid: name } } : { volume: name },
   })
 

@@ -166,13 +166,11 @@ function causeSteps(causes: readonly Cause[], isNamed: boolean): NextStep[] {
 }
 
 /** Words by which `plan --cluster` takes what a cause is about; none for what has no volume. */
-function nameOf({ subject: { pod, object = '' } }: Cause): readonly string[] {
+function nameOf({ subject: { pod, volume, claim, attachment, nodes = [] } }: Cause): readonly string[] {
   if (pod?.name !== undefined) return [namespacedName(pod)]
-  const [, kind, name = ''] = /^(node|VolumeAttachment|PersistentVolumeClaim) ([^ ,]+)$/.exec(object) ?? []
-  if (kind === 'node') return ['--node', name]
-  if (kind !== undefined) return [`${kind === 'VolumeAttachment' ? 'va' : 'pvc'}/${name}`]
-  const [, volume] = /^(\S+)(?: on node .*)?$/.exec(object) ?? []
-  return volume === undefined ? [] : [`volume/${volume}`]
+  if (volume !== undefined) return [`volume/${volume}`]
+  if (claim !== undefined) return [`pvc/${claim}`]
+  return attachment === undefined ? nodes.flatMap((node) => ['--node', node]) : [`va/${attachment}`]
 }
 
 /** A remedy that ends with a command of volctl: what a person does before, and the command. */

@@ -6,7 +6,7 @@ import type { Cause } from '../plan/cause.ts'
 import { TAKING_AWAY } from '../plan/kinds.ts'
 import { usersText } from '../plan/next-steps.ts'
 import type { Operation, Plan, PodRef } from '../plan/plan.ts'
-import type { PlanNames } from '../plan/plan-names.ts'
+import { type PlanNames, shownSubject } from '../plan/plan-names.ts'
 import type { Need } from './answer.ts'
 import { few, withoutRoot } from './names.ts'
 
@@ -73,11 +73,11 @@ function needOf(same: readonly Cause[], ground: Ground): Need | undefined {
   const [first] = same
   if (first === undefined) return undefined
   const { severity, code, message, users = [] } = first
-  const subjects = [...new Set(same.map((each) => subjectText(each, ground)))]
+  const subjects = [...new Set(same.map((each) => nameOf(each, ground)))]
   const isOne = subjects.length === 1
   const many = isOne ? undefined : saidOfMany(code, subjects.length, usersText(users))
   const wake = wakeOf(same, ground)
-  const name = isOne ? nameOf(first, subjects[0]) : few(subjects)
+  const name = isOne && !isNameless(first) ? undefined : few(subjects)
   const names = wake.find((each) => each === `${KEPT}${name}`) ?? name
   return {
     severity,
@@ -101,20 +101,17 @@ function waysOf(same: readonly Cause[]): string[] {
   return [...ways.values()].slice(0, WAYS_AT_MOST)
 }
 
-/** What a cause is about, if its sentence does not say it. */
-function nameOf({ subject, message }: Cause, text: string | undefined): string | undefined {
-  const own = subject.volume ?? subject.path ?? subject.object?.replace(/ on node .*$/, '').replace(/^\w+ /, '')
-  return own === undefined || message.includes(own) ? undefined : text
+function nameOf({ subject, affects }: Cause, { podText }: Pick<Ground, 'podText'>): string {
+  return shownSubject(subject, podText) ?? affects.volumes[0] ?? 'all of it'
+}
+
+/** Does the sentence leave out what it is about? */
+function isNameless({ subject: { volume, path, claim, attachment, nodes }, message }: Cause): boolean {
+  const own = volume ?? path ?? claim ?? attachment ?? nodes?.join(', ')
+  return own !== undefined && !message.includes(own)
 }
 
 const KUBELET_STOPS_IT = 'a kubelet that starts unmounts the volumes before it stops the pod'
-
-function subjectText({ subject, affects }: Cause, names: Pick<Ground, 'podText'>): string {
-  const { driver, pod, volume, object, path } = subject
-  if (volume !== undefined) return pod === undefined ? volume : `${names.podText(pod)} ${volume}`
-  if (pod !== undefined) return names.podText(pod)
-  return driver ?? object ?? path ?? affects.volumes[0] ?? 'all of it'
-}
 
 /** `3 deleted pods keep volumes: … (9 operations)`; `9 pods wait: …`. What the sentence says already is not said again. */
 function wakeOf(same: readonly Cause[], ground: Ground): string[] {

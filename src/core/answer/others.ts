@@ -34,7 +34,7 @@ function kubeletRows(waits: readonly Waiting[]): Row[] {
   const byWork = Map.groupBy(mine, ({ kind }) => DOES[kind] ?? 'detaches')
   return [...byWork].map(([does, all]): Row => {
     const pods = new Set(all.flatMap(({ pod }) => pod?.uid ?? [])).size
-    const volumes = all.map((each) => shownVolume(each.volume === undefined ? {} : { volume: each.volume }))
+    const volumes = all.map((each) => shownVolume({ volume: each.volume }))
     // Of one volume two things may be left to do.
     const each = new Set(all.map(({ subject, pod }, index) => rowOf(subject) ?? `${pod?.uid} ${volumes[index]}`))
     const what = pods > 0 ? `${count(each.size, 'volume')} of ${count(pods, 'pod')}` : few(volumes)

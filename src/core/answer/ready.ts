@@ -125,7 +125,7 @@ function volumesOf(operations: readonly Operation[]): string[] {
 }
 
 function nameOf({ volume }: Operation): string {
-  return volume?.persistentVolume ?? shownVolume(volume === undefined ? {} : { volume })
+  return volume?.persistentVolume ?? shownVolume({ volume })
 }
 
 function isBlock({ volume }: Operation): boolean {

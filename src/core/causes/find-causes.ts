@@ -1,42 +1,47 @@
 /**
- * From findings to causes. What is blocked, waits or is wrong has a code, and the code a kind of cause; what it is about is the
- * finding's own. A finding whose cause is something else says so where it is made (`of`). What merely follows has the cause of what
- * it follows from.
+ * From findings to causes, in either scope. What is blocked, waits or is wrong has a code, and the code a kind of cause; what it is about
+ * is the finding's own. A finding whose cause is something else says so where it is made (`because`). What merely follows has the cause of
+ * what it follows from.
  */
 import type { CauseKind } from '../codes/code-entry.ts'
-import { type Code, causeOf } from '../codes/codes.ts'
+import { type Code, causeOf, isOfNode } from '../codes/codes.ts'
 import { append } from '../lang/append.ts'
 import { defined } from '../lang/defined.ts'
-import type { Cause, CauseOf, CauseSubject } from '../plan/cause.ts'
+import type { Because, Cause, CauseSubject } from '../plan/cause.ts'
 import type { PodRef, Severity } from '../plan/plan.ts'
-import type { RowKey, Subject } from '../plan/subject.ts'
+import { type AnySubject, type RowKey, rowOf, rowsOf } from '../plan/subject.ts'
 
-/** An operation that is blocked, a wait or a problem of either scope, as far as its cause goes by it. */
-export interface Finding {
-  readonly from: 'operation' | 'wait' | 'problem'
+/** What is said with a finding. */
+interface Said {
   readonly code: Code
   readonly message: string
   readonly hint?: string | undefined
   /** Where something is in use: by whom. */
   readonly users?: Cause['users'] | undefined
-  readonly of?: CauseOf | undefined
+  readonly because?: Because | undefined
   /** Of a problem. */
   readonly severity?: Severity
+  readonly until?: string | undefined
+}
+
+/** What a finding names. */
+export interface Names {
   readonly subject: CauseSubject
-  /** Of an operation or a wait whose code's cause is the whole: which part of it; absent: all of it. */
-  readonly place?: CauseSubject | undefined
-  /** Of a volume as subject: whose it is, as two may go by one name. */
-  readonly whose?: Subject | undefined
-  /** Volumes on nodes that it is about. */
-  readonly rows?: readonly RowKey[]
+  /** Whose it is: two volumes may go by one name. */
+  readonly whose?: AnySubject | undefined
+  /** Of an operation or a wait of a cluster, where the code's cause is the node. */
+  readonly node?: string
   /** Where the code's cause is a driver: which. */
   readonly driver?: string | undefined
   /** Where it is a pod: which. */
-  readonly pod?: PodRef | undefined
+  readonly pod: PodRef | undefined
   readonly pods: readonly PodRef[]
-  readonly volume?: string | undefined
+  readonly volume: string | undefined
+}
+
+interface Finding extends Said, Names {
+  readonly from: 'operation' | 'wait' | 'problem'
   readonly operation?: string
-  readonly until?: string | undefined
 }
 
 /** Kinds that need nobody: a component acts, or a flag asks for it. */
@@ -58,51 +63,35 @@ class Causes {
 
   /** @returns the key of the finding's cause */
   add(finding: Finding): string {
-    const { key, kind, subject } = this.#own(finding)
+    const { because = {}, whose } = finding
+    const code = because.code ?? finding.code
+    const kind = causeOf(code) ?? 'failed'
+    const subject = because.subject ?? subjectOf(kind, finding)
+    const row = because.subject === undefined ? rowOf(whose) : rowOf(because.whose)
+    const key = `${kind}:${ONE_EACH.has(kind) ? '' : `${code}:`}${subjectKey(subject, row)}`
     const known = this.#byKey.get(key)
-    if (known === undefined) this.#byKey.set(key, new Growing(key, kind, subject, finding))
+    if (known === undefined) this.#byKey.set(key, new Growing({ key, kind, subject }, finding))
     else known.add(finding)
     this.#note(key, finding)
     return key
   }
 
-  #note(key: string, { rows = [] }: Pick<Finding, 'rows'>): void {
-    for (const row of rows) append(this.#ofRow, row, key)
-  }
-
-  #own(finding: Finding) {
-    const code = finding.of?.code ?? finding.code
-    const kind = causeOf(code) ?? 'failed'
-    const subject = finding.of?.subject ?? subjectOf(kind, finding)
-    const whose = finding.of?.subject === undefined ? finding.whose : finding.of.whose
-    return { kind, subject, key: `${kind}:${ONE_EACH.has(kind) ? '' : `${code}:`}${subjectKey(subject, whose)}` }
-  }
-
-  /** @returns undefined: it has the cause of another finding, where that needs a person */
-  addOwn(finding: Finding): string | undefined {
-    return finding.of?.row === undefined ? this.add(finding) : undefined
-  }
-
-  /** @returns the key of the cause that it follows; where there is none, of a new one */
-  addFollower(finding: Finding): string {
-    const { of, pods } = finding
-    const key = of?.row === undefined ? undefined : this.#ofRowWorst(of.row)
-    if (key === undefined) return this.add(finding)
-    this.follow(key, { pods, volume: undefined })
-    return key
+  #note(key: string, { whose }: Pick<Finding, 'whose'>): void {
+    for (const row of rowsOf(whose)) append(this.#ofRow, row, key)
   }
 
   /** Of what is said of the row the worst that needs a person; undefined: it all passes. */
-  #ofRowWorst(row: RowKey): string | undefined {
+  worstOf(row: RowKey): string | undefined {
     const rankOf = (key: string): number => RANK[this.#byKey.get(key)?.severity ?? 'info']
     const [worst] = (this.#ofRow.get(row) ?? []).toSorted((a, b) => rankOf(a) - rankOf(b))
     return worst === undefined || rankOf(worst) === RANK.info ? undefined : worst
   }
 
-  /** For an operation that comes after one of the cause. */
-  follow(key: string, finding: Pick<Finding, 'operation' | 'pods' | 'volume' | 'rows'>): void {
+  /** For what has this cause, and comes after something else that has it. */
+  follow(key: string, finding: Pick<Finding, 'operation' | 'pods' | 'volume' | 'whose'>): string {
     this.#note(key, finding)
     this.#byKey.get(key)?.affect(finding)
+    return key
   }
 
   /** Those that stop most come first. */
@@ -121,22 +110,21 @@ function weightOf({ affects: { operations, waiting } }: Cause): number {
   return operations.length + waiting
 }
 
-function subjectOf(kind: CauseKind, { from, driver, pod, subject, place = {} }: Finding): CauseSubject {
+function subjectOf(kind: CauseKind, { from, code, driver, pod, subject, node }: Finding): CauseSubject {
   if (kind === 'driver' && driver !== undefined) return { driver }
   if (OF_PODS.has(kind) && pod !== undefined) return { pod }
-  if (OF_NODE.has(kind)) return from === 'problem' ? subject : place
-  return subject
+  if (!OF_NODE.has(kind) || from === 'problem') return subject
+  return node !== undefined && isOfNode(code) ? { nodes: [node] } : {}
 }
 
-function subjectKey({ driver, pod, volume, object, path }: CauseSubject, whose: Subject | undefined): string {
-  const row = volume !== undefined && whose !== undefined && 'row' in whose ? whose.row : volume
-  return [driver, pod?.uid, row, object, path].filter((each) => each !== undefined).join('/')
+/** @param row of a volume of a node: two may go by one name */
+function subjectKey({ pod, volume, nodes, ...rest }: CauseSubject, row: RowKey | undefined): string {
+  const name = volume !== undefined && nodes === undefined ? (row ?? volume) : volume
+  return [pod?.uid, name, ...Object.values(rest), nodes?.join()].filter((part) => part !== undefined).join('/')
 }
 
 class Growing {
-  readonly #key: string
-  readonly #kind: CauseKind
-  readonly #subject: CauseSubject
+  readonly #is: Pick<Cause, 'key' | 'kind' | 'subject'>
   #says: Finding
   severity: Severity = 'info'
   #remedy: readonly string[] = []
@@ -148,20 +136,18 @@ class Growing {
   #until: string | undefined
   #byStart: true | undefined
 
-  constructor(key: string, kind: CauseKind, subject: CauseSubject, first: Finding) {
-    this.#key = key
-    this.#kind = kind
-    this.#subject = subject
+  constructor(is: Pick<Cause, 'key' | 'kind' | 'subject'>, first: Finding) {
+    this.#is = is
     this.#says = first
     this.add(first)
   }
 
   add(finding: Finding): void {
     if (weightOfWords(finding) > weightOfWords(this.#says)) this.#says = finding
-    const severity = severityOf(this.#kind, finding)
+    const severity = severityOf(this.#is.kind, finding)
     if (RANK[severity] < RANK[this.severity]) this.severity = severity
     for (const user of finding.users ?? []) this.#users.set(user.pid, user)
-    this.#byStart ??= finding.of?.byStart
+    this.#byStart ??= finding.because?.byStart
     // The finding that says most knows best what to do.
     if (finding === this.#says || this.#remedy.length === 0) this.#remedy = remedyOf(finding) ?? this.#remedy
     if (finding.until !== undefined && (this.#until === undefined || finding.until > this.#until))
@@ -177,14 +163,11 @@ class Growing {
   }
 
   cause(): Cause {
-    const says = this.#says
+    const { code, message } = this.#says
     return {
-      key: this.#key,
-      kind: this.#kind,
-      subject: this.#subject,
+      ...this.#is,
       severity: this.severity,
-      code: says.code,
-      message: says.message,
+      ...{ code, message },
       ...(this.#users.size > 0 && { users: [...this.#users.values()] }),
       remedy: this.#remedy,
       affects: {
@@ -198,14 +181,14 @@ class Growing {
   }
 }
 
-function remedyOf({ hint, of }: Finding): readonly string[] | undefined {
-  return of?.remedy ?? (hint === undefined ? undefined : [hint])
+function remedyOf({ hint, because }: Finding): readonly string[] | undefined {
+  return because?.remedy ?? (hint === undefined ? undefined : [hint])
 }
 
 /** An error is about the thing itself; an operation or a wait says what is needed; a warning or note is beside it. */
-function weightOfWords({ from, severity, of }: Finding): number {
+function weightOfWords({ from, severity, because }: Finding): number {
   // What only follows never speaks for what it follows from.
-  if (of?.follows) return 0
+  if (because?.follows) return 0
   if (from === 'operation') return 3
   if (from === 'wait') return 2
   return severity === 'error' ? 4 : 1
@@ -216,61 +199,73 @@ function severityOf(kind: CauseKind, { from, severity }: Finding): Severity {
   return PASSES.has(kind) ? 'info' : 'error'
 }
 
-/** An operation of either scope, as far as it has a cause. */
-interface Blockable {
-  readonly id: string
-  readonly after: readonly string[]
-  readonly blocked?: object
-}
-
 interface Parts<Op, Wait, Problem> {
   readonly operations: readonly Op[]
   readonly waiting: readonly Wait[]
   readonly problems: readonly Problem[]
 }
 
-/** How the findings of a scope are read. */
-export interface Reading<Op extends Blockable, Wait, Problem> {
-  operation(operation: Op, blocked: NonNullable<Op['blocked']>): Finding
-  wait(wait: Wait): Finding
-  problem(problem: Problem): Finding
+/** An operation of either scope, as far as it has a cause. */
+interface Blockable {
+  readonly id: string
+  readonly after: readonly string[]
+  readonly blocked?: Said
+}
+
+/** What the findings of a scope name: its operations and waits, and its problems. */
+interface Scope<Work, Problem> {
+  work(work: Work): Names
+  problem(problem: Problem): Names
 }
 
 /**
  * The same findings, each with the key of its cause; and the causes, those that stop most first. An operation that waits for a blocked
  * one has the cause of that one.
  */
-export function nameFindings<Op extends Blockable, Wait extends object, Problem extends object>(
+export function nameFindings<Op extends Blockable, Wait extends Said, Problem extends Said>(
   { operations, waiting, problems }: Parts<Op, Wait, Problem>,
-  reading: Reading<Op, Wait, Problem>,
+  { work, problem }: Scope<Op | Wait, Problem>,
 ): Parts<Op, Wait, Problem> & { readonly causes: readonly Cause[] } {
   const causes = new Causes()
   const keys = new Map<string, string>()
-  const keyOf = (finding: Finding, after: readonly string[]): string => {
-    const follows = causeOf(finding.code) === 'follows'
-    const before = follows ? after.map((id) => keys.get(id)).find((key) => key !== undefined) : undefined
-    if (before === undefined) return causes.add(finding)
-    causes.follow(before, finding)
-    return before
-  }
   const named = operations.map((operation) => {
-    if (operation.blocked === undefined) return operation
-    const key = keyOf(reading.operation(operation, operation.blocked), operation.after)
-    keys.set(operation.id, key)
-    return { ...operation, blocked: withKey(operation.blocked, key) }
+    const { id, after, blocked } = operation
+    if (blocked === undefined) return operation
+    const finding: Finding = { ...blocked, ...work(operation), from: 'operation', operation: id }
+    const follows = causeOf(blocked.code) === 'follows'
+    const before = follows ? after.map((each) => keys.get(each)).find((key) => key !== undefined) : undefined
+    const key = before === undefined ? causes.add(finding) : causes.follow(before, finding)
+    keys.set(id, key)
+    return { ...operation, blocked: withKey(blocked, key) }
   })
-  const waits = waiting.map((wait) => withKey(wait, causes.add(reading.wait(wait))))
-  const found = problems.map((problem) => ({ problem, finding: reading.problem(problem) }))
-  const own = new Map(found.map(({ problem, finding }) => [problem, causes.addOwn(finding)]))
+  const waits = waiting.map((wait) => withKey(wait, causes.add({ ...wait, ...work(wait), from: 'wait' })))
+  const found = problems.map((each) => ({ each, finding: { ...each, ...problem(each), from: 'problem' } as const }))
+  // What may follow from something else of its row comes after all that is said of the row.
+  const own = new Map(found.map(({ each, finding }) => [each, each.because?.row === undefined && causes.add(finding)]))
+  const follower = (finding: Finding): string => {
+    const { because, pods } = finding
+    const worst = because?.row === undefined ? undefined : causes.worstOf(because.row)
+    return worst === undefined ? causes.add(finding) : causes.follow(worst, { pods, volume: undefined })
+  }
   return {
     operations: named,
     waiting: waits,
-    problems: found.map(({ problem, finding }) => withKey(problem, own.get(problem) ?? causes.addFollower(finding))),
+    problems: found.map(({ each, finding }) => withKey(each, own.get(each) || follower(finding))),
     causes: causes.all(),
   }
 }
 
-function withKey<T extends object>(finding: T, cause: string): T {
-  const { of: _, ...rest } = finding as T & { readonly of?: CauseOf }
-  return { ...(rest as unknown as T), cause }
+function withKey<T extends Said>(finding: T, cause: string): T {
+  const { because: _, ...rest } = finding
+  return { ...(rest as T), cause }
+}
+
+type Named = { readonly [Name in keyof CauseSubject]: CauseSubject[Name] | undefined }
+
+/** Of all that is named what it is a fact about. */
+export function subjectAmong({ driver, volume, pod, nodes, ...others }: Named): CauseSubject {
+  if (driver !== undefined) return { driver }
+  if (volume !== undefined) return { volume, ...defined({ pod, nodes }) }
+  const [one] = Object.entries({ ...others, pod, nodes }).filter(([, value]) => value !== undefined)
+  return one === undefined ? {} : Object.fromEntries([one])
 }

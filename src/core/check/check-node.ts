@@ -4,7 +4,7 @@ import { about } from '../json/json-schema.ts'
 import { integer, list, matching, object, oneOf, optional, type ShapeOf, text } from '../json/shape.ts'
 import { count } from '../lang/count.ts'
 import type { OperationKind, PodRef, Problem } from '../plan/plan.ts'
-import { podTexts } from '../plan/plan-names.ts'
+import { podTexts, shownSubject } from '../plan/plan-names.ts'
 import { waitToSettle } from '../reconcile/context/context.ts'
 import { podTimes } from '../reconcile/context/pod-facts.ts'
 import type { Decided } from '../reconcile/decisions.ts'
@@ -98,8 +98,8 @@ function causeTroubles({ plan: { problems, summary } }: Decided, nameOf: (pod: P
   return (summary.causes ?? []).flatMap(({ key, kind, severity, code, subject, affects }) => {
     const isBlocking = severity === 'error' && affects.operations.length > 0
     if (kind === 'dead-mount' || !(wrong.has(key) || isBlocking)) return []
-    const { driver, pod, volume, object, path } = subject
-    const name = driver ?? (pod && nameOf(pod)) ?? volume ?? object ?? path
+    const { pod } = subject
+    const name = shownSubject(pod === undefined ? subject : { pod }, nameOf)
     return [trouble(wrong.has(key) ? 'error' : 'blocked', key, name === undefined ? code : `${name} (${code})`)]
   })
 }

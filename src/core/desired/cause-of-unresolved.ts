@@ -1,5 +1,5 @@
 import type { Code } from '../codes/codes.ts'
-import type { CauseOf } from '../plan/cause.ts'
+import type { Because } from '../plan/cause.ts'
 import type { UnresolvedVolume } from './desired-state.ts'
 import { podNamespace } from './pods.ts'
 
@@ -11,10 +11,9 @@ export const WAITING_FOR = {
 } as const satisfies Readonly<Record<UnresolvedVolume['cause'], Code>>
 
 /** Everything that a volume which cannot be resolved holds back has one cause: its claim, where that is known, else the volume. */
-export function causeOfUnresolved({ cause, claimName, pod, podUid, podVolumeName }: UnresolvedVolume): CauseOf {
+export function causeOfUnresolved({ cause, claimName, pod, podUid, podVolumeName }: UnresolvedVolume): Because {
   const code = WAITING_FOR[cause]
-  if (claimName !== undefined)
-    return { code, subject: { object: `PersistentVolumeClaim ${podNamespace(pod)}/${claimName}` } }
+  if (claimName !== undefined) return { code, subject: { claim: `${podNamespace(pod)}/${claimName}` } }
   const { namespace, name } = pod.metadata
   return {
     code,

@@ -12,16 +12,19 @@ const causeSubject = object({
   pod: optional(pod),
   /** By the name that screens use. */
   volume: optional(text),
-  /** An object of the API: "PersistentVolumeClaim shop/data". */
-  object: optional(text),
+  nodes: optional(about('Of a cluster; of a volume the node that has or wants it.', list(text))),
+  claim: optional(about('namespace/name', text)),
+  attachment: optional(text),
+  list: optional(about('A list of the API, by its plural name.', text)),
+  object: optional(about('What could not be read: "secrets shop/db", "section tree".', text)),
   path: optional(text),
 })
 
-/** The one thing that a cause is a fact about: one of these, a volume maybe of a pod; nothing: the node or cluster as a whole. */
+/** The one thing that a cause is a fact about: one of these, a volume maybe of a pod or on a node; nothing: the node or cluster as a whole. */
 export interface CauseSubject extends ShapeOf<typeof causeSubject> {}
 
-/** Given where a finding is made, if its cause is not what its own code and subject say. */
-export interface CauseOf {
+/** What a finding follows from, given where it is made; absent: its own code and subject are its cause. */
+export interface Because {
   /** Absent: the finding's own. */
   readonly code?: Code
   /** Absent: what the finding is about. */

@@ -6,7 +6,7 @@ import { volctl } from '../lang/command.ts'
 import { defined } from '../lang/defined.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { sha256Hex } from '../names/volume-names.ts'
-import type { CauseOf } from './cause.ts'
+import type { Because } from './cause.ts'
 import type {
   Blocked,
   ExpectedMount,
@@ -31,7 +31,7 @@ export interface Draft extends Omit<Operation, 'id' | 'after' | 'blocked' | 'ste
   readonly removes: ReadonlySet<number>
 }
 
-export type Obstacle = NonNullable<Draft['blocked']> & { readonly of?: CauseOf }
+export type Obstacle = NonNullable<Draft['blocked']> & { readonly because?: Because }
 
 /**
  * The message of an operation whose reason is its pod, whole and in its two parts, so that a view can print the first part
@@ -64,7 +64,7 @@ export interface Wait {
   readonly hint?: string
   /** RFC 3339: when the wait ends at the latest. */
   readonly until?: string
-  readonly of?: CauseOf
+  readonly because?: Because
 }
 
 /** Something that a phase examined and leaves unchanged. */
@@ -98,7 +98,7 @@ export class AnyFindings<D, W, P extends { readonly about: object }> {
 
   /**
    * @param hint in parts: a sentence that is the same for all such problems, and the command of this one
-   * @param of where its cause is another thing than what it is about
+   * @param because where its cause is another thing than what it is about
    */
   problem(
     severity: Severity,
@@ -106,9 +106,10 @@ export class AnyFindings<D, W, P extends { readonly about: object }> {
     message: string,
     { subject, ...about }: P['about'] & { readonly subject: AnySubject },
     hint?: string | readonly string[],
-    of?: CauseOf,
+    because?: Because,
   ): void {
-    const advice = typeof hint === 'object' ? { hint: hint.join(' '), of: { ...of, remedy: hint } } : { hint, of }
+    const advice =
+      typeof hint === 'object' ? { hint: hint.join(' '), because: { ...because, remedy: hint } } : { hint, because }
     this.problems.push({ severity, code, message, ...defined(advice), about, subject } as unknown as P)
   }
 }

@@ -312,18 +312,18 @@ function endsByStart({ kind, severity, code, affects }: Cause): boolean {
   return kind === 'controller' && severity !== 'error'
 }
 
-/** What `explain` finds by its kind and its name. */
-const EXPLAINED = /^(?:Pod|PersistentVolume|PersistentVolumeClaim|VolumeAttachment|CSIDriver|Node) \S+$/i
-
 /** A word that `volctl explain` takes. */
-function subjectOf({ subject: { driver, pod, volume, object, path }, affects, code }: Cause): string {
+function subjectOf({
+  subject: { driver, pod, volume, claim, attachment, object, path },
+  affects,
+  code,
+}: Cause): string {
   if (driver !== undefined) return `driver/${driver}`
   if (pod !== undefined) return podName(pod)
-  if (object !== undefined) {
-    // Of a part of the snapshot, or of several things, only the code can be asked about.
-    if (!EXPLAINED.test(object)) return code
-    return object.replace(/^PersistentVolumeClaim /, 'pvc/').replace(' ', '/')
-  }
+  if (claim !== undefined) return `pvc/${claim}`
+  if (attachment !== undefined) return `va/${attachment}`
+  // Of what could not be read only the code can be asked about.
+  if (object !== undefined) return code
   const [first] = affects.pods
   return volume ?? path ?? (first === undefined ? affects.volumes[0] : podName(first)) ?? code
 }

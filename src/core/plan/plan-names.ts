@@ -1,3 +1,4 @@
+import type { CauseSubject } from './cause.ts'
 import type { Operation, Plan, PodRef, VolumeRef, Waiting } from './plan.ts'
 import { podName } from './pod-name.ts'
 
@@ -43,9 +44,33 @@ export class PlanNames {
 }
 
 /** A volume's name in its pod; without a pod, its PersistentVolume's name, otherwise its name on disk. */
-export function shownVolume({ pod, volume }: { readonly pod?: PodRef; readonly volume?: VolumeRef }): string {
+export function shownVolume({ pod, volume }: Of): string {
   if (volume === undefined) return '-'
   return (pod === undefined ? volume.persistentVolume : volume.podVolumeName) ?? volume.name
+}
+
+interface Of {
+  readonly pod?: PodRef | undefined
+  readonly volume?: VolumeRef | undefined
+}
+
+/** What a cause is a fact about, by name; undefined: the node or cluster as a whole. */
+export function shownSubject(
+  { driver, pod, volume, nodes, claim, attachment, list, object, path }: CauseSubject,
+  podText: (pod: PodRef) => string,
+): string | undefined {
+  const on = nodes && `node ${nodes.join(', ')}`
+  if (volume !== undefined) return [pod && `${podText(pod)} `, volume, on && ` on ${on}`].join('')
+  return (
+    driver ??
+    (pod && podText(pod)) ??
+    (claim && `PersistentVolumeClaim ${claim}`) ??
+    (attachment && `VolumeAttachment ${attachment}`) ??
+    on ??
+    (list && `list of ${list}`) ??
+    object ??
+    path
+  )
 }
 
 /** By what each is about. */

@@ -4,14 +4,14 @@
  */
 
 import { baseName } from '../actual/tree.ts'
-import { nameCauses } from '../causes/node-causes.ts'
+import { nameCauses } from '../causes/name-causes.ts'
 import type { CauseKind } from '../codes/code-entry.ts'
 import { causeOf, isCodeOf, type ProblemCode, type WaitingCode } from '../codes/codes.ts'
 import { readFailures, spoilsList, subjectOf } from '../desired/read-failures.ts'
 import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { ApiSnapshot, Insecure, TreeEntry } from '../model/snapshot.ts'
-import type { CauseOf } from '../plan/cause.ts'
+import type { Because } from '../plan/cause.ts'
 import { Findings, finishOperations, type Left, ON_NODE } from '../plan/draft.ts'
 import { namedPart } from '../plan/part-of-plan.ts'
 import type {
@@ -249,7 +249,7 @@ function identityOf(path: string, { type, dev, ino, size, mtime }: TreeEntry, em
 const TRUSTS_THE_API: ReadonlySet<CauseKind | undefined> = new Set<CauseKind>(['alive', 'data'])
 
 interface Advice {
-  readonly of?: CauseOf
+  readonly because?: Because
   readonly code: ProblemCode | WaitingCode
   readonly hint?: string
 }
@@ -260,9 +260,9 @@ interface Advice {
  */
 function adviseRefused<T extends Advice>(advice: T, refused: Refusal | undefined): T {
   if (refused === undefined || advice.hint === undefined || !TRUSTS_THE_API.has(causeOf(advice.code))) return advice
-  const { remedy: _, ...of } = advice.of ?? {}
+  const { remedy: _, ...because } = advice.because ?? {}
   return {
-    ...{ ...advice, of },
+    ...{ ...advice, because },
     hint: `First find out why the plan is refused (${refused.code}); stop and remove nothing before.`,
   }
 }

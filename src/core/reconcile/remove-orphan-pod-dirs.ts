@@ -5,13 +5,13 @@
 
 import { mayNotBeUtf8 } from '../actual/not-utf8.ts'
 import { isWithinAny, parentOf } from '../actual/tree.ts'
-import { followsFrom } from '../causes/node-causes.ts'
+import { followsFrom } from '../causes/name-causes.ts'
 import { causeOf } from '../codes/codes.ts'
 import { CLEAR_AWAY } from '../codes/path-codes.ts'
 import { defined } from '../lang/defined.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import { whoMounted } from '../mountinfo/mount-words.ts'
-import type { CauseOf } from '../plan/cause.ts'
+import type { Because } from '../plan/cause.ts'
 import { type Draft, type Findings, messageOnPod, ON_NODE } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
 import { type PlanContext, waitToSettle } from './context/context.ts'
@@ -56,9 +56,9 @@ function removeOrphanPodDir(context: PlanContext, findings: Findings, pod: PodCl
   }
   const stray = strayKept(context, pod, mine)
   const reasons = [reasonToKeep(context, findings, pod, mine), stray].filter((each) => each !== undefined)
-  for (const { message, path = base, hint, of } of reasons) {
+  for (const { message, path = base, hint, because } of reasons) {
     const about = { pod: pod.uid, path: inputs.absolute(path), subject: ledger.path(path) }
-    findings.problem('warning', 'OrphanDirKept', `${inputs.absolute(base)} is kept: ${message}`, about, hint, of)
+    findings.problem('warning', 'OrphanDirKept', `${inputs.absolute(base)} is kept: ${message}`, about, hint, because)
   }
   if (reasons.length > 0) return false
   const wait = waitToSettle(context, pod, () => podTimes(context, pod))
@@ -102,7 +102,7 @@ interface Keep {
   readonly message: string
   readonly path?: string
   readonly hint?: string
-  readonly of?: CauseOf
+  readonly because?: Because
 }
 
 function reasonToKeep(
@@ -116,7 +116,7 @@ function reasonToKeep(
     const blocked = findings.blockOf(draft)
     if (blocked === undefined || causeOf(blocked.code) === 'data') continue
     const message = `${draft.kind} of ${draft.volume?.name ?? 'a volume'} is blocked (${blocked.message})`
-    return { message, of: followsFrom(draft, blocked) }
+    return { message, because: followsFrom(draft, blocked) }
   }
   const removed = new Set(mine.flatMap((draft) => [...draft.removes]))
   const mount = inputs.podMounts(pod.uid).find((each) => !removed.has(each.id))

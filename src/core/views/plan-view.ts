@@ -4,7 +4,6 @@
  */
 import { answerOf } from '../answer/make-answer.ts'
 import { few, withoutRoot } from '../answer/names.ts'
-import { defined } from '../lang/defined.ts'
 import type { Operation, Plan, VolumeRef } from '../plan/plan.ts'
 import { PlanNames, shownVolume } from '../plan/plan-names.ts'
 import { renderAnswer } from './answer-view.ts'
@@ -54,7 +53,7 @@ function insteadText({ operations, rootDir }: Plan, { width }: Screen): string {
     ({ kubeletWould }) => kubeletWould,
   )
   const named = ({ pod, volume, paths }: Operation): string =>
-    volume === undefined ? withoutRoot(paths[0] ?? '', rootDir) : shownVolume({ volume, ...defined({ pod }) })
+    volume === undefined ? withoutRoot(paths[0] ?? '', rootDir) : shownVolume({ volume, pod })
   return [...byText]
     .map(([text, all]) => wrapped('', `The kubelet would ${text}: ${few(all.map(named))}`, width))
     .join('')

@@ -17,8 +17,8 @@ import type { CsiSocket } from '../../../src/core/model/snapshot.ts'
 import type { Cause } from '../../../src/core/plan/cause.ts'
 import type { ClusterPlan } from '../../../src/core/plan/cluster-plan.ts'
 import { withAdvice } from '../../../src/core/plan/next-steps.ts'
-import type { Plan } from '../../../src/core/plan/plan.ts'
-import { PlanNames } from '../../../src/core/plan/plan-names.ts'
+import type { Plan, PodRef } from '../../../src/core/plan/plan.ts'
+import { PlanNames, shownSubject } from '../../../src/core/plan/plan-names.ts'
 import { podName } from '../../../src/core/plan/pod-name.ts'
 import { planWithDecisions } from '../../../src/core/reconcile/decisions.ts'
 import { statusAndPlan } from '../../../src/core/status/node-status.ts'
@@ -75,12 +75,9 @@ function shownOfCluster(state: ClusterState): Shown[] {
 }
 
 /** As a person knows it; of the node or cluster as a whole the beginning of the sentence. */
-function nameOf(
-  { subject: { driver, pod, volume, object, path }, message }: Cause,
-  podText: (pod: NonNullable<Cause['subject']['pod']>) => string,
-  rootDir: string,
-): string {
-  const name = driver ?? volume ?? (pod && podText(pod)) ?? object ?? path ?? message.slice(0, 40)
+function nameOf({ subject, message }: Cause, podText: (pod: PodRef) => string, rootDir: string): string {
+  const { volume, nodes, pod } = subject
+  const name = (nodes === undefined && volume) || shownSubject(pod ? { pod } : subject, podText) || message.slice(0, 40)
   // A sentence has the whole UID, where a list has its beginning.
   return withoutRoot(name, rootDir).replaceAll(/\s+/g, ' ').replace(/\)$/, '')
 }

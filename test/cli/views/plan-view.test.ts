@@ -161,7 +161,7 @@ it('problems that differ only in their volume are one; -v and -o wide list each'
     severity: 'error' as const,
     code: 'MountedButNotAttached' as const,
     message: `${volume} is staged but not attached`,
-    of: { remedy: ['To see how to unstage it:', `volctl plan --volume ${volume}`] },
+    because: { remedy: ['To see how to unstage it:', `volctl plan --volume ${volume}`] },
     about: { volume },
   }))
   const plan = aPlan({ problems })

@@ -2,7 +2,7 @@
  * The attach/detach controller's pass over a whole cluster, run once: what pods want (desired), what is attached (actual), then
  * detach, then attach. Pure and deterministic: no clock, no network.
  */
-import { nameClusterCauses } from '../../causes/cluster-causes.ts'
+import { nameClusterCauses } from '../../causes/name-causes.ts'
 import { kubectl, volctl } from '../../lang/command.ts'
 import { count } from '../../lang/count.ts'
 import { defined } from '../../lang/defined.ts'

@@ -35,14 +35,14 @@ export function driverCall(
   if (!mounted && stateFile !== undefined && olderThanBoot(context, stateFile) && nothingLeftOf(context, identity)) {
     return { kind: 'absentSinceBoot' }
   }
-  const { hint, of } = bringDriverBack(context, identity.driver)
+  const { hint, because } = bringDriverBack(context, identity.driver)
   return {
     kind: 'blocked',
     blocked: {
       code: 'DriverUnavailable',
       message: whyNoDriver(context, identity.driver),
       hint: `${hint}; gone for good: ${volctl('plan', '--driver-gone', identity.driver)}`,
-      ...defined({ of }),
+      ...defined({ because }),
     },
   }
 }

@@ -27,7 +27,7 @@ export function whyNoDriver({ inputs }: PlanContext, driver: string): string {
  * What brings it back, by who can act now. A kubelet that starts starts the driver's pod only where something of the driver shows
  * that it was here: a socket, an entry in CSINode, its directory.
  */
-export function bringDriverBack({ inputs, kubelet }: PlanContext, driver: string): Pick<Obstacle, 'hint' | 'of'> {
+export function bringDriverBack({ inputs, kubelet }: PlanContext, driver: string): Pick<Obstacle, 'hint' | 'because'> {
   const { csiSockets = [], api, kubelet: own, nodeName } = inputs.snapshot
   const wasHere =
     csiSockets.some((socket) => isOf(socket, driver)) ||
@@ -38,7 +38,7 @@ export function bringDriverBack({ inputs, kubelet }: PlanContext, driver: string
       hint: `Nothing of the driver is on this node; where it is to run: ${kubectl('get', 'daemonset', '-A')}`,
     }
   return kubelet.state === 'stopped'
-    ? { hint: `Its pod comes with the kubelet: ${startCommand(own)}`, of: { byStart: true } }
+    ? { hint: `Its pod comes with the kubelet: ${startCommand(own)}`, because: { byStart: true } }
     : {
         hint: `Bring the driver's node pod back: ${podsOn(nodeName, '-o', 'wide')}`,
       }

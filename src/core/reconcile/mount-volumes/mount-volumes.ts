@@ -26,7 +26,7 @@ export function mountOrAttachVolumes(context: PlanContext, findings: Findings): 
     const pod = podRefOf(context, unresolved.podUid)
     const { mayBe, cause, message } = unresolved
     const known = mayBe.of === 'itself' ? mayBe.volume : undefined
-    const wait = { code: WAITING_FOR[cause], message, of: causeOfUnresolved(unresolved) }
+    const wait = { code: WAITING_FOR[cause], message, because: causeOfUnresolved(unresolved) }
     findings.wait('MountVolume', wait, 'S4', {
       subject: context.ledger.unresolved(unresolved),
       pod,

@@ -88,7 +88,7 @@ function unidentifiedObstacle({ users, inputs }: PlanContext, driver: string | u
     code: 'MayBeInUse',
     message: `pod ${pod.uid} ${pod.class === 'Desired' || pod.alive ? 'runs' : 'may run'} and has volumes that could not be identified (${what}); this may be one of them`,
     hint: 'Stop the containers of that pod, or restore what is missing; then plan again.',
-    of: { subject: { pod: pod.ref } },
+    because: { subject: { pod: pod.ref } },
   }
 }
 
@@ -110,7 +110,7 @@ export function unresolvedObstacle(unresolved: readonly UnresolvedVolume[], devi
     code: 'MayBeInUse',
     message: `volume ${podVolumeName} of pod ${namespacedName(pod.metadata)} could not be resolved (${message}); this may be that volume`,
     hint: 'Use a credential that may read its claim and PersistentVolume, or repair them; then plan again.',
-    of: { ...causeOfUnresolved(unknown), follows: true },
+    because: { ...causeOfUnresolved(unknown), follows: true },
   }
 }
 

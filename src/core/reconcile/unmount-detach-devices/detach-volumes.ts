@@ -211,7 +211,7 @@ function waitFor(
       code: 'PodStillRunning',
       message: `pod ${podNameAndUid(user.ref)} still uses the volume, or may use it`,
       hint: 'Stop the containers of that pod; then plan again.',
-      of: { subject: { pod: user.ref }, follows: true },
+      because: { subject: { pod: user.ref }, follows: true },
     }
   }
   const kubelet = waitForKubelet(context)
