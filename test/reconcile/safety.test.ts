@@ -177,7 +177,7 @@ it('S5: an existing pod keeps what it does not want any more', () => {
   expect(codes(made)).toContain('NotDesired')
 })
 
-describe('S5, S17: a driver has bound the volume of somebody else', () => {
+describe('S5, S17, S38: a driver has bound the volume of somebody else', () => {
   /** @param shown the device of what is published for it; `7:2` is another volume's */
   const bound = (shown: string, built = node()): string[] => {
     built.persistentVolume('pv-1', { handle: 'vol-1' }).livingPod(uid(2), 'app', WANTS_PV_1).staged('vol-2', '7:2')

@@ -175,9 +175,10 @@ export const VOLUME_CODES = {
   OtherVolume: {
     in: ['blocked', 'problem'],
     cause: 'identity',
-    means: 'another volume is in the place of this one, by its state file or by what is mounted',
-    next: 'Take the other volume down first: end the pods that use it, plan again, and apply.',
-    rules: ['S5', 'S17'],
+    means:
+      'what is recorded or mounted in the place of a volume is another volume, another device, or no device at all',
+    next: 'Stop the pods that use it, save what they have written, find out what is mounted there (findmnt PATH), and clear it; then plan again.',
+    rules: ['S38', 'S5', 'S17'],
   },
   IdentityUnconfirmed: {
     in: ['blocked'],

@@ -2,6 +2,7 @@
 
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { registeredDriver, stages } from '../actual/csi-drivers.ts'
+import { parentOf } from '../actual/tree.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import type { VolumeRow } from '../ledger/row.ts'
 import { withoutCopies } from '../mountinfo/copies.ts'
@@ -9,7 +10,8 @@ import { fileSystemText } from '../mountinfo/file-systems.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { deadWords } from '../mountinfo/mount-words.ts'
 import { CSI_PLUGIN } from '../names/volume-names.ts'
-import { pluginNamed } from '../plugins/registry.ts'
+import { evidenceOf, pluginNamed } from '../plugins/registry.ts'
+import { otherStaged } from '../plugins/same-volume.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import type { Link } from './explanation.ts'
 
@@ -38,6 +40,8 @@ function mountLink({ inputs }: PlanContext, path: string, needs: Needs, isHad: b
   const layers = layersAt(inputs, path)
   const top = layers.at(-1)
   if (dead !== undefined) return { ...link, state: 'bad', says: `dead: ${deadWords(dead)}` }
+  const other = otherStaged(inputs, { dir: parentOf(path), target: path })
+  if (other !== undefined) return { ...link, state: 'bad', says: `${other.name} is mounted there instead` }
   if (top !== undefined) {
     const left = needs.isNeeded ? '' : 'left over; '
     return { ...link, state: needs.isNeeded ? 'good' : 'bad', says: `${left}${mountSays(top, layers)}` }
@@ -54,10 +58,7 @@ function mountLink({ inputs }: PlanContext, path: string, needs: Needs, isHad: b
 
 /** By the plugins' own evidence. */
 function hasAll({ inputs }: PlanContext, { wanted }: Needs): boolean {
-  return (
-    wanted.length > 0 &&
-    wanted.every((volume) => pluginNamed(volume.plugin).evidence(inputs, volume).state === 'mounted')
-  )
+  return wanted.length > 0 && wanted.every((volume) => evidenceOf(inputs, volume).state === 'mounted')
 }
 
 /** Oldest first; a copy that a bind mount over itself has made is no separate layer (O35). */

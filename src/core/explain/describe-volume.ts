@@ -8,7 +8,7 @@ import { CSI_PLUGIN } from '../names/volume-names.ts'
 import type { Plan, PodRef, VolumeRef } from '../plan/plan.ts'
 import { podName } from '../plan/pod-name.ts'
 import { areOfOneRow, podOf } from '../plan/subject.ts'
-import { pluginNamed } from '../plugins/registry.ts'
+import { evidenceOf, pluginNamed } from '../plugins/registry.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import type { Decision } from '../reconcile/decisions.ts'
 import { describeCsiVolume, describeDevice, describePersistentVolume } from '../reconcile/identity/volume-facts.ts'
@@ -262,7 +262,7 @@ function judged(context: PlanContext, volume: VolumeRow, uid: string, name: stri
 /** What the pod wants and does not have, by the plugin's own evidence; undefined: it has all, or does not want it. */
 function lackingOf({ inputs }: PlanContext, { wanted }: VolumeRow, uid: string): string | undefined {
   for (const volume of wanted.filter(({ podUid }) => podUid === uid)) {
-    const evidence = pluginNamed(volume.plugin).evidence(inputs, volume)
+    const evidence = evidenceOf(inputs, volume)
     if (evidence.state === 'notMounted') return evidence.why
     if (evidence.state === 'satisfied') continue
     const { other, stateFileLost } = evidence
@@ -275,7 +275,7 @@ function lackingOf({ inputs }: PlanContext, { wanted }: VolumeRow, uid: string):
 function missing({ inputs }: PlanContext, { wanted, unresolved, leaked }: VolumeRow, uid: string): Judged[] {
   const own = wanted.find(({ podUid }) => podUid === uid)
   if (own !== undefined) {
-    const evidence = pluginNamed(own.plugin).evidence(inputs, own)
+    const evidence = evidenceOf(inputs, own)
     const name = inputs.absolute(pluginNamed(own.plugin).podPath(own))
     return evidence.state === 'notMounted'
       ? [{ name, state: 'bad', says: evidence.why }]

@@ -8,7 +8,7 @@ import { podDirOf, type VolumeRow } from '../ledger/row.ts'
 import { withoutCopies } from '../mountinfo/copies.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { deadWords } from '../mountinfo/mount-words.ts'
-import { pluginNamed } from '../plugins/registry.ts'
+import { evidenceOf, pluginNamed } from '../plugins/registry.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import { placesUnseen } from '../reconcile/pods/pod-classes.ts'
 import type { Fact, MountView, Place, Subject } from './explanation.ts'
@@ -69,7 +69,7 @@ function missingTargets(context: PlanContext, volume: VolumeRow): Place[] {
   ])
   return volume.wanted.flatMap((wanted) => {
     const plugin = pluginNamed(wanted.plugin)
-    if (there.has(podDirOf(wanted)) || plugin.evidence(inputs, wanted).state === 'satisfied') return []
+    if (there.has(podDirOf(wanted)) || evidenceOf(inputs, wanted).state === 'satisfied') return []
     const role = wanted.mode === 'Block' ? 'link' : 'target'
     return [placeAt(inputs, inputs.absolute(plugin.podPath(wanted)), { role, pod: podRefOf(context, wanted.podUid) })]
   })

@@ -17,10 +17,10 @@ import { csiGlobalDir } from '../names/volume-names.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
 import { csiMapFile, csiPublishStateFile, csiStagingDir, csiStagingPath, csiTarget, VOLUME_DATA } from './csi-paths.ts'
-import { otherOnRecord } from './csi-record.ts'
 import { mapSteps } from './map-steps.ts'
 import { ownershipOf } from './ownership.ts'
 import type { SetUp, SetUpContext } from './plugin.ts'
+import { otherOnRecord } from './same-volume.ts'
 
 export function csiSetUp(context: SetUpContext, volume: VolumeToMount, first: boolean): SetUp {
   const object = driverObject(context.inputs, volume)

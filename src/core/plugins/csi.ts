@@ -15,7 +15,6 @@ import {
   csiTarget,
   VOLUME_DATA,
 } from './csi-paths.ts'
-import { otherMounted, otherOnRecord } from './csi-record.ts'
 import { csiSetUp, takesLabel } from './csi-set-up.ts'
 import { MOUNTED, notMounted } from './evidence.ts'
 import { perPodFacts } from './facts.ts'
@@ -48,14 +47,8 @@ export const csi: VolumePlugin = {
   podPath: (volume) => (volume.mode === 'Block' ? podDeviceLink(volume) : csiTarget(volume)),
   globalPath: csiStagingPath,
   mountsOver: ({ mode }) => mode === 'Filesystem',
-  evidence: (inputs, volume) => {
-    const evidence = volume.mode === 'Block' ? blockEvidence(inputs, volume) : fileSystemEvidence(inputs, volume)
-    if (evidence.state !== 'mounted') return evidence
-    // Without a state file it is asked first which volume it should be (S17).
-    const unlike = evidence.stateFileLost === undefined ? otherMounted(inputs, volume) : undefined
-    const other = otherOnRecord(inputs, volume) ?? unlike
-    return other === undefined ? evidence : { ...evidence, other }
-  },
+  evidence: (inputs, volume) =>
+    volume.mode === 'Block' ? blockEvidence(inputs, volume) : fileSystemEvidence(inputs, volume),
   takesLabel,
   setUp: csiSetUp,
 }

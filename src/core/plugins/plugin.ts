@@ -12,7 +12,7 @@ import type { VolumeSpec } from '../desired/volume-spec.ts'
 import type { Node, PersistentVolume, PodVolumeSource } from '../model/objects.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { ExpectedMount, PlanOptions, Step } from '../plan/plan.ts'
-import type { OtherVolume } from './csi-record.ts'
+import type { OtherVolume } from './same-volume.ts'
 import type { TeardownFamily } from './teardown-family.ts'
 
 /** A pod's inline volume, or a PersistentVolume, translated to CSI if it was in-tree (P5). */
@@ -37,10 +37,7 @@ export interface SpecFailure {
 }
 
 export type MountEvidence =
-  /**
-   * `stateFileLost`: mounted, but a state file that tear-down needs is missing. `other`: what is mounted in its place is another
-   * volume, by its state file or by what is staged.
-   */
+  /** `stateFileLost`: mounted, but a state file that tear-down needs is missing. `other`: it is not this volume (S38). */
   | { readonly state: 'mounted'; readonly stateFileLost?: string; readonly other?: OtherVolume }
   /** Nothing is to be mounted for this plugin (O33). */
   | { readonly state: 'satisfied' }
@@ -134,7 +131,7 @@ export interface VolumePlugin {
   globalPath(volume: VolumeToMount): string | undefined
   /** Is the volume mounted on the directory? Then the directory has to be empty (S22). */
   mountsOver(volume: VolumeToMount): boolean
-  /** Is a wanted volume there, by the evidence on disk and in the mount table (O1, R805)? */
+  /** Is something there for a wanted volume, by disk and mount table (O1, R805)? Whether it is the volume: `evidenceOf`. */
   evidence(inputs: ActualInputs, volume: VolumeToMount): MountEvidence
   readonly setUp: SetUpOf | LeftToKubelet
 }

@@ -1,8 +1,11 @@
 /** Every plugin that the kubelet of 1.36 registers (P1), and a stand-in for the others. */
+import type { ActualInputs } from '../actual/actual-inputs.ts'
+import type { VolumeToMount } from '../desired/desired-state.ts'
 import { configMap } from './configmap.ts'
 import { csi } from './csi.ts'
 import { downwardApi } from './downward-api.ts'
 import { emptyDir } from './empty-dir.ts'
+import { notMounted } from './evidence.ts'
 import { fc } from './fc.ts'
 import { flexVolume } from './flex-volume.ts'
 import { gitRepo } from './git-repo.ts'
@@ -11,8 +14,9 @@ import { image } from './image.ts'
 import { iscsi } from './iscsi.ts'
 import { localVolume } from './local-volume.ts'
 import { nfs } from './nfs.ts'
-import type { VolumePlugin } from './plugin.ts'
+import type { MountEvidence, VolumePlugin } from './plugin.ts'
 import { projected } from './projected.ts'
+import { type OtherVolume, otherDevice, otherMounted, otherOnRecord } from './same-volume.ts'
 import { secret } from './secret.ts'
 import { unknown } from './unknown.ts'
 
@@ -49,4 +53,17 @@ export function pluginNamed(name: string): VolumePlugin {
 /** Is this an in-tree plugin? Any other name belongs to a flexVolume driver, or to a plugin of an older version (P1). */
 export function isInTree(name: string): boolean {
   return BY_NAME.has(name)
+}
+
+/** Whether a wanted volume is there, and whether what is there is that volume (R805, S38). */
+export function evidenceOf(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
+  const plugin = pluginNamed(volume.plugin)
+  if (volume.mode === 'Block' && !plugin.block) return notMounted('no container gets the device')
+  const evidence = plugin.evidence(inputs, volume)
+  if (evidence.state !== 'mounted') return evidence
+  const mounted = (): OtherVolume | undefined =>
+    volume.mode === 'Block' ? otherDevice(inputs, volume) : otherMounted(inputs, volume, plugin.podPath(volume))
+  // Without a state file it is asked first which volume it should be (S17).
+  const other = otherOnRecord(inputs, volume) ?? (evidence.stateFileLost === undefined ? mounted() : undefined)
+  return other === undefined ? evidence : { ...evidence, other }
 }

@@ -23,6 +23,7 @@ import { takenBy } from '../plan/taken-by.ts'
 import type { PlanContext } from './context/context.ts'
 import { outOfReachObstacle, stateFileObstacle } from './context/unread.ts'
 import { lazilyDetachedRule, lazyMemoryObstacle } from './obstacles/lazy-detachments.ts'
+import { otherVolumeObstacle } from './obstacles/other-volume.ts'
 
 /** Applied to each operation when its phase adds it, so that operations that depend on it know. */
 export function ruleOfEach(context: PlanContext): Rule {
@@ -32,6 +33,8 @@ export function ruleOfEach(context: PlanContext): Rule {
     ofDeadDriver(draft) ??
     // The phase's own findings depend on such a path.
     oddPathObstacle(draft) ??
+    // Before what the phase says of a device that is not the volume's.
+    otherVolumeObstacle(context, draft) ??
     draft.blocked ??
     coveredObstacle(context, draft) ??
     outOfReachObstacle(context.inputs, draft) ??

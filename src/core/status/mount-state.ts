@@ -7,13 +7,10 @@
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { registeredDriver, stages } from '../actual/csi-drivers.ts'
 import type { PodVolume, SubPaths } from '../actual/pod-volume.ts'
-import type { VolumeToMount } from '../desired/desired-state.ts'
 import type { VolumeRow } from '../ledger/row.ts'
 import type { RowPart } from '../ledger/row-part.ts'
 import { CSI_PLUGIN } from '../names/volume-names.ts'
-import { notMounted } from '../plugins/evidence.ts'
-import type { MountEvidence } from '../plugins/plugin.ts'
-import { pluginNamed } from '../plugins/registry.ts'
+import { evidenceOf, pluginNamed } from '../plugins/registry.ts'
 import { placesUnseen } from '../reconcile/pods/pod-classes.ts'
 import type { DeviceMountState, StatusRow, VolumeMountState } from './status.ts'
 
@@ -45,12 +42,6 @@ function seenMountOf(inputs: ActualInputs, source: RowPart): MountFacts {
   ])
   // What is there of it is not what the pod would have.
   return { mounted: evidence !== undefined && found === 'VolumeMounted' ? 'VolumeMountUncertain' : found }
-}
-
-function evidenceOf(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
-  const plugin = pluginNamed(volume.plugin)
-  if (volume.mode === 'Block' && !plugin.block) return notMounted('no container gets the device')
-  return plugin.evidence(inputs, volume)
 }
 
 function worstMount(states: readonly VolumeMountState[]): VolumeMountState {

@@ -11,7 +11,7 @@ import type { Findings, Obstacle, Wait } from '../../plan/draft.ts'
 import { podName } from '../../plan/pod-name.ts'
 import { flexVolume } from '../../plugins/flex-volume.ts'
 import { mountOptionsObstacle } from '../../plugins/mount-options.ts'
-import { pluginNamed } from '../../plugins/registry.ts'
+import { evidenceOf, pluginNamed } from '../../plugins/registry.ts'
 import { type PlanContext, podRefOf, waitForKubelet } from '../context/context.ts'
 import { startKubelet, useCredential } from '../context/hints.ts'
 import { flexProgram } from '../drivers/flex-driver.ts'
@@ -219,7 +219,7 @@ function otherPodWith(context: PlanContext, { uniqueName, podUid }: VolumeToMoun
     (other) =>
       other.uniqueName === uniqueName &&
       other.podUid !== podUid &&
-      pluginNamed(other.plugin).evidence(context.inputs, other).state === 'mounted',
+      evidenceOf(context.inputs, other).state === 'mounted',
   )?.podUid
 }
 

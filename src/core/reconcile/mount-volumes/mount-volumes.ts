@@ -7,10 +7,9 @@ import { isGateOn, kubeletVersion } from '../../model/kubelet-version.ts'
 import { bringBack, deadWords } from '../../mountinfo/mount-words.ts'
 import type { Findings, Obstacle, Wait } from '../../plan/draft.ts'
 import { podName } from '../../plan/pod-name.ts'
-import type { OtherVolume } from '../../plugins/csi-record.ts'
-import { notMounted } from '../../plugins/evidence.ts'
 import { image } from '../../plugins/image.ts'
-import { pluginNamed } from '../../plugins/registry.ts'
+import { evidenceOf, pluginNamed } from '../../plugins/registry.ts'
+import type { OtherVolume } from '../../plugins/same-volume.ts'
 import { type PlanContext, podRefOf } from '../context/context.ts'
 import { bringUp, type Turns } from './bring-up.ts'
 import { refreshVolume } from './refresh-volumes.ts'
@@ -56,7 +55,7 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
   }
   const plugin = pluginNamed(volume.plugin)
   const device = volume.mode === 'Block' && !plugin.block ? blockUnsupported(volume) : undefined
-  const evidence = device === undefined ? plugin.evidence(inputs, volume) : notMounted('no container gets the device')
+  const evidence = evidenceOf(inputs, volume)
   const missing = missingPlugin(context, volume)
   if (missing !== undefined) {
     findings.wait('MountVolume', missing, 'O44', {
@@ -107,7 +106,7 @@ function blockUnsupported({ specName, plugin }: VolumeToMount): Obstacle {
 }
 
 /**
- * S5: the pod keeps what it has. Its driver is not asked to expand or republish a volume that is not the one at this target, and
+ * S5, S38: the pod keeps what it has. Its driver is not asked to expand or republish a volume that is not the one at this target, and
  * the record that names the one there stays (S14).
  */
 function reportOther(
@@ -115,16 +114,16 @@ function reportOther(
   findings: Findings,
   volume: VolumeToMount,
   target: string,
-  { name, byMount }: OtherVolume,
+  { name, expected, byMount }: OtherVolume,
 ): void {
   const { podUid, specName, driver, handle } = volume
   findings.problem(
     byMount ? 'error' : 'warning',
     'OtherVolume',
-    `pod ${podName(podRefOf(context, podUid))} has ${name} mounted as ${specName}, but wants ${driver}^${handle}; volctl leaves the volume as long as the pod exists`,
+    `pod ${podName(podRefOf(context, podUid))} has ${name} mounted as ${specName}, but wants ${expected ?? (driver === undefined ? specName : `${driver}^${handle}`)}; volctl leaves the volume as long as the pod exists`,
     { pod: podUid, volume: specName, path: context.inputs.absolute(target), subject: context.ledger.wanted(volume) },
     byMount
-      ? `CSI driver ${driver} has mounted the wrong volume: stop the pod before it writes there, see the driver's log, and delete the pod.`
+      ? `Stop the pod: what it writes is not in its volume. Save what it has written, see ${driver === undefined ? `who mounted this (findmnt ${context.inputs.absolute(target)})` : `the log of CSI driver ${driver}`}, and delete the pod.`
       : `PersistentVolume ${specName} was created again, or its source has changed. A kubelet that starts replaces the volume under the running pod: delete the pod before; the new pod gets the right one.`,
   )
 }

@@ -8,7 +8,7 @@ import type { Findings, Obstacle } from '../../plan/draft.ts'
 import { csiPublishStateFile, csiStagingDir, VOLUME_DATA } from '../../plugins/csi-paths.ts'
 import { mountOptions } from '../../plugins/mount-options.ts'
 import type { SetUpContext } from '../../plugins/plugin.ts'
-import { pluginNamed } from '../../plugins/registry.ts'
+import { evidenceOf, pluginNamed } from '../../plugins/registry.ts'
 import type { PlanContext } from '../context/context.ts'
 import { startKubelet } from '../context/hints.ts'
 
@@ -61,7 +61,7 @@ function firstOf(context: PlanContext, volume: VolumeToMount): { podUid: string;
   const { inputs, ledger } = context
   const all = ledger.wants.of(volume.uniqueName)
   if (all.length < 2 || inputs.snapshot.selinux?.enabled !== true) return undefined
-  const having = all.filter((each) => pluginNamed(each.plugin).evidence(inputs, each).state !== 'notMounted')
+  const having = all.filter((each) => evidenceOf(inputs, each).state !== 'notMounted')
   for (const each of [...having, ...all]) {
     if (each.podUid === volume.podUid) return undefined
     const wanted = wantedOf(context, each)

@@ -12,7 +12,7 @@ import {
 } from '../../names/volume-names.ts'
 import type { Subject } from '../../plan/subject.ts'
 import { flexVolume } from '../../plugins/flex-volume.ts'
-import { pluginNamed } from '../../plugins/registry.ts'
+import { evidenceOf, pluginNamed } from '../../plugins/registry.ts'
 import { statusVolumes, statusVolumesAt } from '../../populator/status-volumes.ts'
 import type { PlanContext } from '../context/context.ts'
 
@@ -70,7 +70,7 @@ export function attachableName({ inputs }: PlanContext, volume: VolumeToMount): 
 
 /** Not if another volume is mounted in its place: the state file there names that one. */
 function isThere({ inputs }: PlanContext, volume: VolumeToMount): boolean {
-  const evidence = pluginNamed(volume.plugin).evidence(inputs, volume)
+  const evidence = evidenceOf(inputs, volume)
   return evidence.state === 'mounted' && evidence.other === undefined
 }
 

@@ -21,11 +21,12 @@ import { attachmentName, csiUniqueName, escapeQualifiedName, parseCsiUniqueName 
 import { type Findings, ON_NODE } from '../../plan/draft.ts'
 import { stopPod } from '../../plan/kubelet-units.ts'
 import { namespacedName, podName, podNameAndUid } from '../../plan/pod-name.ts'
-import { pluginNamed } from '../../plugins/registry.ts'
+import { evidenceOf, pluginNamed } from '../../plugins/registry.ts'
 import { controllerWantedVolumes, mayWant } from '../../populator/controller-wanted.ts'
 import { type PlanContext, podRefOf } from '../context/context.ts'
 import { useCredential } from '../context/hints.ts'
 import { unknownLinks } from '../context/unread.ts'
+import { reportOtherVolumes } from '../obstacles/other-volume.ts'
 import { presentVolumes } from '../obstacles/present-volumes.ts'
 import { isOnlyNested, strangerHint } from '../pods/known-pods.ts'
 import { endingOf, type PodClass, podListIsComplete } from '../pods/pod-classes.ts'
@@ -48,6 +49,7 @@ export function reportProblems(context: PlanContext, findings: Findings): void {
   reportKubelet(context, findings)
   reportUnknownDeadMounts(context, findings)
   reportMountStorms(context, findings)
+  reportOtherVolumes(context, findings)
   reportDrivers(context, findings)
   reportSurplus(context, findings)
   reportNotBelieved(context, findings)
@@ -368,10 +370,10 @@ function lacksGlobalMount(context: PlanContext, volume: VolumeToMount): boolean 
   const { inputs, staged } = context
   const { driver, mode, deviceMountable, plugin } = volume
   if (driver === undefined || mode !== 'Filesystem' || !deviceMountable) return false
-  const { globalPath, podPath, evidence } = pluginNamed(plugin)
+  const { globalPath, podPath } = pluginNamed(plugin)
   const [global, mount] = [globalPath(volume), inputs.top(podPath(volume))]
   if (global === undefined || mount === undefined || inputs.at(global).length > 0) return false
-  const found = evidence(inputs, volume)
+  const found = evidenceOf(inputs, volume)
   if (found.state !== 'mounted' || found.other !== undefined || mount.dev.startsWith('0:') || mount.root !== '/')
     return false
   if (!stages(registeredDriver(inputs, driver))) return false

@@ -6,7 +6,7 @@ import type { ObjectMeta } from '../../model/objects.ts'
 import { CSI_PLUGIN } from '../../names/volume-names.ts'
 import type { Findings } from '../../plan/draft.ts'
 import { namespacedName, podName } from '../../plan/pod-name.ts'
-import { pluginNamed } from '../../plugins/registry.ts'
+import { evidenceOf } from '../../plugins/registry.ts'
 import { type PlanContext, podRefOf } from '../context/context.ts'
 import { bringDriverBack, whyNoDriver } from '../drivers/why-no-driver.ts'
 
@@ -16,7 +16,7 @@ export function reportVolumeObjects(context: PlanContext, findings: Findings): v
     (volume) =>
       (volume.persistentVolume ?? volume.claim ?? volume.driver) !== undefined &&
       classes.of(volume.podUid)?.class === 'Desired' &&
-      pluginNamed(volume.plugin).evidence(inputs, volume).state === 'mounted',
+      evidenceOf(inputs, volume).state === 'mounted',
   )
   const said = new Set<string>()
   for (const volume of mounted) {

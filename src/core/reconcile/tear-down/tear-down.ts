@@ -11,6 +11,7 @@ import { lostAtStart } from '../context/hints.ts'
 import { foreignObstacle, layerObstacle, type Stack } from '../context/layers.ts'
 import { gone, stateOf } from '../context/pod-facts.ts'
 import { predecessorObstacle } from '../obstacles/device-obstacles.ts'
+import { otherVolumeObstacle } from '../obstacles/other-volume.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 import type { SubPathWork } from './sub-path-steps.ts'
 
@@ -54,7 +55,8 @@ export function tearDown(
   partsOf: () => Parts,
 ): void {
   const about = { ...defined({ pod: pod?.ref }), volume, subject }
-  if (wait !== undefined) {
+  // No kubelet mends that something else is in the volume's place.
+  if (wait !== undefined && otherVolumeObstacle(context, { kind, subject }) === undefined) {
     findings.wait(kind, wait, 'S11', about)
     return
   }

@@ -23,6 +23,7 @@ import { unreadTraces } from '../context/unread.ts'
 import { identifyAttachment } from '../identity/attachment-identity.ts'
 import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
 import { deviceObstacle, predecessorObstacle, unresolvedObstacle } from '../obstacles/device-obstacles.ts'
+import { otherVolumeObstacle } from '../obstacles/other-volume.ts'
 import { elsewhereObstacle } from '../obstacles/outside-root.ts'
 import { isUnidentified, unidentifiedObstacle } from '../obstacles/unidentified-operations.ts'
 import { type VolumeTrace, VolumeTraces } from '../obstacles/volume-traces.ts'
@@ -80,7 +81,7 @@ function detachVolume(context: PlanContext, findings: Findings, attachment: Volu
   const volume = describeAttached(context, known, after)
   const subject = context.ledger.attachment(attachment)
   const wait = waitFor(context, attachment, uniqueName, users[0]?.pod) ?? stillOnNode(context, findings, traces)
-  if (wait !== undefined) {
+  if (wait !== undefined && otherVolumeObstacle(context, { kind: 'DetachVolume', subject }) === undefined) {
     findings.wait('DetachVolume', wait, 'S21', { subject, volume })
     return
   }

@@ -1,0 +1,299 @@
+/**
+ * S38: whether what is at a volume's place is that volume. What is there (device, root within it, source, type of file) is compared with
+ * what proves the volume: its record, its staged mount, the PersistentVolume. What cannot be compared agrees.
+ */
+import { isIP } from 'node:net'
+import { posix } from 'node:path'
+import type { ActualInputs } from '../actual/actual-inputs.ts'
+import { stagedShownBy } from '../actual/staged-on-device.ts'
+import { type StagedVolume, stagedVolumes } from '../actual/staged-volumes.ts'
+import { readStateFile, type VolumeData } from '../actual/state-file.ts'
+import { allowsSeveralNodes } from '../desired/access-modes.ts'
+import { csiSourceOf } from '../desired/csi-translation/translate.ts'
+import { sharedSourcesOf } from '../desired/shared-sources.ts'
+import type { VolumeSpec } from '../desired/volume-spec.ts'
+import { isWithin } from '../files/path-within.ts'
+import { append } from '../lang/append.ts'
+import { defined } from '../lang/defined.ts'
+import { onceFor } from '../lang/once-for.ts'
+import { undeletedRoot } from '../mountinfo/deleted.ts'
+import { cannotHang } from '../mountinfo/file-systems.ts'
+import { locate, locationIn } from '../mountinfo/location.ts'
+import type { MountInfo } from '../mountinfo/mount-table.ts'
+import { CSI_PLUGIN, csiGlobalDir, csiUniqueName } from '../names/volume-names.ts'
+import { CSI_BLOCK_DIR, csiMapFile, csiPublishStateFile, csiTarget } from './csi-paths.ts'
+
+export interface OtherVolume {
+  /** Relative to the root directory: its state file here, or where it is mounted. */
+  readonly path: string
+  /** What is there: DRIVER^HANDLE, or a device and what is known of it. */
+  readonly name: string
+  /** What should be there, where it is more than the volume's name. */
+  readonly expected?: string
+  /** The state file names the volume that the pod wants, and the mount is another one's all the same. */
+  readonly byMount: boolean
+}
+
+/** A volume that something is proved by. */
+export type Claimed = Pick<VolumeSpec, 'plugin' | 'mode' | 'specName' | 'persistentVolume' | 'source'> &
+  Partial<Pick<VolumeSpec, 'driver' | 'handle'>> & { readonly podUid: string }
+
+/**
+ * What is recorded in this volume's place, if that is another volume: the PersistentVolume was deleted and created again under
+ * the same name, or its source has changed. Undefined: this volume, or no usable record.
+ */
+export function otherOnRecord({ tree }: ActualInputs, volume: Claimed): OtherVolume | undefined {
+  if (volume.plugin !== CSI_PLUGIN) return undefined
+  const path = csiPublishStateFile(volume)
+  const data = readStateFile(tree.get(path))?.data
+  return data === undefined || isOf(data, volume) ? undefined : { path, name: nameOf(data), byMount: false }
+}
+
+/**
+ * S17, S18: a driver may have mixed volumes up, and the pod would write to one that another pod may use. A staged volume is
+ * published from where it is staged; without that, only the very same directory is another's.
+ *
+ * @param shown what is published for the volume
+ * @param own what is staged for it; undefined: nothing is
+ * @param others what is staged for any volume
+ * @returns what is published instead of the volume, or where that is staged; undefined: the volume, or nothing shows whether it is
+ */
+export function otherThanStaged(
+  shown: MountInfo,
+  own: MountInfo | undefined,
+  others: () => readonly MountInfo[],
+): MountInfo | undefined {
+  if (own !== undefined) return isUnlike(shown, own) ? shown : undefined
+  return others().find(({ dev, root }) => dev === shown.dev && root === shown.root)
+}
+
+/** What is mounted at this path in a volume's place, if that is not the volume. @param path relative to the root directory */
+export function otherMounted(inputs: ActualInputs, volume: Claimed, path: string): OtherVolume | undefined {
+  if (volume.mode === 'Block') return undefined
+  const shown = inputs.top(path)
+  if (shown === undefined) return undefined
+  const found = differs(inputs, shown, volume)
+  if (found !== undefined) return { path, byMount: true, ...found }
+  const own = stagedFor(inputs, volume).find((staged) => stagedShownBy([staged], shown).length > 0)
+  return own && otherStaged(inputs, own)
+}
+
+/** What is staged there, if no driver stages that: the node's own disk, or a device from which another volume is staged. */
+export function otherStaged(
+  inputs: ActualInputs,
+  { dir, target }: Pick<StagedVolume, 'dir' | 'target'>,
+): OtherVolume | undefined {
+  const top = inputs.top(target)
+  if (top === undefined) return undefined
+  const name = nodesOwn(inputs, top) ?? twins(inputs).get(dir)
+  return name === undefined ? undefined : { path: target, name, byMount: true }
+}
+
+/** What a raw block volume's pod has instead of its device. */
+export function otherDevice(inputs: ActualInputs, volume: Claimed): OtherVolume | undefined {
+  if (volume.plugin !== CSI_PLUGIN) return undefined
+  const [path, map] = [csiTarget(volume), csiMapFile(volume)]
+  const [shown, mapped] = [inputs.top(path), inputs.top(map)]
+  const other = (name: string, expected?: string): OtherVolume => ({
+    path,
+    name,
+    byMount: true,
+    ...defined({ expected }),
+  })
+  if (shown === undefined && mapped !== undefined && inputs.tree.get(path)?.type === 'file')
+    return other(`a regular file, ${inputs.absolute(path)},`, 'a device; what is written goes to that file')
+  const gone = [shown, mapped].find((each) => each !== undefined && isDeleted(each))
+  if (gone !== undefined) return other(`/dev${undeletedRoot(gone.root)}, a device that is gone,`)
+  if (shown !== undefined && mapped !== undefined && (shown.dev !== mapped.dev || shown.root !== mapped.root))
+    return other(placeText(mapped), `${placeText(shown)}, which its driver published`)
+  const twin = twins(inputs).get(`${CSI_BLOCK_DIR}/${volume.specName}`)
+  return twin === undefined ? undefined : other(twin)
+}
+
+/** `/dev/vdb (8:16 /data)`: the device, or what a network file system is mounted from. */
+function placeText({ source, fsType, dev, root }: MountInfo): string {
+  if (fsType === 'devtmpfs') return `/dev${root}`
+  return `${source === 'none' ? fsType : source} (${dev}${root === '/' ? '' : ` ${root}`})`
+}
+
+type Differs = Pick<OtherVolume, 'name' | 'expected'>
+
+/** The judgement of one mount. Undefined: it agrees, or nothing that proves the volume can be compared with it. */
+function differs(inputs: ActualInputs, shown: MountInfo, volume: Claimed): Differs | undefined {
+  const directory = volume.persistentVolume?.spec.local?.path
+  if (directory !== undefined && isDirectory(inputs, shown, posix.resolve('/', directory))) return undefined
+  const own = nodesOwn(inputs, shown)
+  if (own !== undefined) return { name: own }
+  if (isDeleted(shown)) return { name: `${placeText(shown)}, a directory that was deleted,` }
+  return (
+    (directory === undefined ? undefined : otherThanDirectory(inputs, shown, posix.resolve('/', directory))) ??
+    otherThanExport(shown, volume) ??
+    otherThanOwnStaged(inputs, shown, volume)
+  )
+}
+
+function isDirectory({ mounts }: ActualInputs, shown: MountInfo, directory: string): boolean {
+  const place = locate(mounts, directory)
+  return place !== undefined && place.dev === shown.dev && place.path === undeletedRoot(shown.root)
+}
+
+/** Only where the directory is a mount point: another path may lead through links, and to a disk that is mounted no more. */
+function otherThanDirectory({ mounts }: ActualInputs, shown: MountInfo, directory: string): Differs | undefined {
+  const mount = mounts.top(directory)
+  return mount && { name: placeText(shown), expected: `${directory}, which is ${placeText(mount)}` }
+}
+
+/** The source that a PersistentVolume or a pod names: the kubelet's own NFS, and attributes `server` and `share` of a driver's. */
+function otherThanExport(shown: MountInfo, volume: Claimed): Differs | undefined {
+  const { nfs } = sharedSourcesOf(volume)
+  const { server, share } = volume.persistentVolume?.spec.csi?.volumeAttributes ?? {}
+  const isNfs = /^nfs4?$/.test(shown.fsType)
+  const named = nfs == null ? isNfs && server && share && `${server}:${share}` : `${nfs.server}:${nfs.path}`
+  if (!named || (isNfs && !areOtherExports(shown.source, named))) return undefined
+  return {
+    name: placeText(shown),
+    expected: `${named}, which ${volume.persistentVolume ? 'its PersistentVolume' : 'it'} names`,
+  }
+}
+
+function otherThanOwnStaged(inputs: ActualInputs, shown: MountInfo, volume: Claimed): Differs | undefined {
+  const showing = stagedShownBy(stagedVolumes(inputs), shown)
+  const all = stagedFor(inputs, volume)
+  if (showing.some((each) => all.includes(each))) return undefined
+  const own = all.flatMap(({ target }) => inputs.top(target) ?? [])
+  // Of network file systems one device number says nothing.
+  const isOne = cannotHang(shown.fsType) || shown.fsType.startsWith('fuse')
+  const isExactly = ({ layers }: StagedVolume): boolean => layers.some(({ root }) => root === shown.root)
+  const wrong = own.length === 0 && volume.plugin === CSI_PLUGIN && isOne ? showing.find(isExactly) : undefined
+  if (wrong === undefined && (own.length === 0 || !own.every((each) => isUnlike(shown, each)))) return undefined
+  const data = (wrong ?? showing[0])?.stateFile?.data
+  const [staged] = own
+  return {
+    name: `${placeText(shown)}${data === undefined ? '' : ` of ${nameOf(data)}`}`,
+    ...(staged !== undefined && {
+      expected: `${volume.driver === undefined ? volume.specName : `${volume.driver}^${volume.handle}`}, which is staged from ${placeText(staged)}`,
+    }),
+  }
+}
+
+/** At today's path and at the one of before 1.24 (C11). */
+function stagedFor(inputs: ActualInputs, { driver, handle }: Claimed): readonly StagedVolume[] {
+  if (driver === undefined || handle === undefined) return []
+  const { byDir, byVolume } = stagedIndex(inputs)
+  const named = byVolume.get(csiUniqueName(driver, handle)) ?? []
+  const own = byDir.get(csiGlobalDir(driver, handle))
+  return own === undefined || named.includes(own) ? named : [own, ...named]
+}
+
+const stagedIndex = onceFor((inputs: ActualInputs) => {
+  const byVolume = new Map<string, StagedVolume[]>()
+  for (const each of stagedVolumes(inputs)) {
+    const data = each.stateFile?.data
+    if (data !== undefined) append(byVolume, csiUniqueName(data.driverName, data.volumeHandle), each)
+  }
+  return { byDir: new Map(stagedVolumes(inputs).map((each) => [each.dir, each])), byVolume }
+})
+
+/**
+ * Of another device, or another tree of the same one. Only two exports of network file systems are compared, whose mounts of one export
+ * may have several device numbers; FUSE may have a mount for each pod, and the layers of an overlay lie anywhere.
+ */
+function isUnlike(shown: MountInfo, staged: MountInfo): boolean {
+  if (shown.dev === staged.dev) return !isWithin(undeletedRoot(shown.root), undeletedRoot(staged.root))
+  if ([shown, staged].some(({ fsType }) => fsType.startsWith('fuse') || fsType === 'overlay')) return false
+  return cannotHang(shown.fsType) || cannotHang(staged.fsType) || areOtherExports(shown.source, staged.source)
+}
+
+/** `SERVER:/PATH`, `//SERVER/PATH`. A name and an address are not compared, nor what has another form. @param named a part of it agrees */
+function areOtherExports(shown: string, named: string): boolean {
+  const [a, b] = [exportOf(shown), exportOf(named)]
+  if (a === undefined || b === undefined) return false
+  if (!isWithin(a.path, b.path)) return true
+  const isHost = /^[\w.-]+$|^[\da-f:]+$/i
+  if (!isHost.test(a.server) || !isHost.test(b.server) || isIP(a.server) !== isIP(b.server)) return false
+  return a.server !== b.server && !a.server.startsWith(`${b.server}.`) && !b.server.startsWith(`${a.server}.`)
+}
+
+function exportOf(source: string): { readonly server: string; readonly path: string } | undefined {
+  const [, server, path] = /^(.+):(\/.*)$/.exec(source) ?? /^\/\/([^/]+)(\/.*)$/.exec(source) ?? []
+  if (server === undefined || path === undefined) return undefined
+  return { server: server.replace(/^\[(.*)\]$/, '$1').toLowerCase(), path: posix.resolve('/', path) }
+}
+
+/**
+ * What no driver mounts for a volume: the node's whole root file system or the kubelet's, a staging directory on which nothing was
+ * mounted, a directory of some pod's volume.
+ */
+function nodesOwn(inputs: ActualInputs, shown: MountInfo): string | undefined {
+  const { mounts } = inputs
+  const root = mounts.top('/')
+  // All mounts of a server may have one device number, and the root "/".
+  const isSame = shown.dev === root?.dev && (cannotHang(shown.fsType) || shown.source === root.source)
+  if (root !== undefined && isSame && isWithin(locationIn(root, '/').path, shown.root))
+    return `${placeText(shown)}, the root file system of the node,`
+  if (!cannotHang(shown.fsType)) return undefined
+  for (const base of ['.', 'pods', 'plugins']) {
+    const place = locate(mounts, inputs.absolute(base))
+    if (place?.dev !== shown.dev) continue
+    if (isWithin(place.path, shown.root))
+      return `${placeText(shown)}, the file system of the kubelet's own directories,`
+    if (!isWithin(shown.root, place.path)) continue
+    const path = posix.join(base, posix.relative(place.path, shown.root))
+    if (STAGING.test(path)) return `${placeText(shown)}, a staging directory on which nothing was mounted,`
+    if (OF_POD.test(path)) return `${placeText(shown)}, the directory of a pod's volume on the node's own disk,`
+  }
+  return undefined
+}
+
+const STAGING = /^plugins\/kubernetes\.io\/csi\/[^/]+\/[^/]+(\/globalmount)?$/
+const OF_POD = /^pods\/[^/]+(\/volumes(\/[^/]+(\/[^/]+(\/mount)?)?)?)?$/
+
+function isDeleted({ root }: MountInfo): boolean {
+  return undeletedRoot(root) !== root
+}
+
+/**
+ * ReadWriteOnce volumes that have one device: by the staging directory, or the directory of the map, what is known of the device. Of
+ * network file systems one device number says nothing.
+ */
+const twins = onceFor((inputs: ActualInputs): ReadonlyMap<string, string> => {
+  const found = new Map<string, { readonly dir: string; readonly volume: string; readonly text: string }[]>()
+  for (const { dir, layers, stateFile } of stagedVolumes(inputs)) {
+    const top = layers.at(-1)
+    if (top === undefined || top.dev.startsWith('0:') || stateFile?.data === undefined) continue
+    const key = top.root === '/' ? top.source : `${top.dev} ${top.root}`
+    append(found, key, { dir, volume: nameOf(stateFile.data), text: placeText(top) })
+  }
+  for (const name of inputs.tree.childDirs(CSI_BLOCK_DIR)) {
+    const dir = `${CSI_BLOCK_DIR}/${name}`
+    const data = readStateFile(inputs.tree.get(`${dir}/data/vol_data.json`))?.data
+    const device = inputs.mountsWithin(`${dir}/dev`).find(({ fsType }) => fsType === 'devtmpfs')
+    if (data !== undefined && device !== undefined)
+      append(found, placeText(device), { dir, volume: nameOf(data), text: placeText(device) })
+  }
+  const texts = new Map<string, string>()
+  for (const all of found.values()) {
+    if (all.every(({ volume }) => volume === all[0]?.volume) || all.some(({ volume }) => isShared(inputs, volume)))
+      continue
+    for (const { dir, volume, text } of all) {
+      const others = new Set(all.flatMap((each) => (each.volume === volume ? [] : each.volume)))
+      if (others.size > 0) texts.set(dir, `${text}, which is ${[...others].join(' and ')} as well,`)
+    }
+  }
+  return texts
+})
+
+function isShared({ snapshot: { api } }: ActualInputs, volume: string): boolean {
+  return (api?.persistentVolumes ?? []).some((object) => {
+    const csi = csiSourceOf(object)
+    return csi !== undefined && `${csi.driver}^${csi.volumeHandle}` === volume && allowsSeveralNodes(object)
+  })
+}
+
+function isOf(data: VolumeData, { driver, handle }: Claimed): boolean {
+  return data.driverName === driver && data.volumeHandle === handle
+}
+
+function nameOf({ driverName, volumeHandle }: VolumeData): string {
+  return `${driverName}^${volumeHandle}`
+}

@@ -1,0 +1,382 @@
+/**
+ * States from public bug reports (test/fixtures/reports; NAME-up: the kubelet runs), and what has to be said of them. Beside them:
+ * changes of the healthy capture, each with one thing in a volume's place that is not the volume (S38), and healthy nodes, of which
+ * nothing is said.
+ */
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { examine } from '../src/core/check/check-node.ts'
+import type { NodeState } from '../src/core/model/node-state.ts'
+import { parseMountinfo } from '../src/core/mountinfo/parse-mountinfo.ts'
+import { withAdvice } from '../src/core/plan/next-steps.ts'
+import type { Plan } from '../src/core/plan/plan.ts'
+import { planWithDecisions } from '../src/core/reconcile/decisions.ts'
+import { readSnapshot } from '../src/core/snapshot/read-snapshot.ts'
+import { explain } from './helpers/explaining.ts'
+import { DRIVER, NodeBuilder, uid } from './helpers/node-builder.ts'
+import { planOptions } from './helpers/plan-options.ts'
+
+const REPORTS = join(import.meta.dirname, 'fixtures/reports')
+const OPTIONS = planOptions({ orphans: true })
+
+/** What is asked of a state. */
+interface Right {
+  /** Each: a problem, a wait or an obstacle that begins with these words and has all of these texts. */
+  readonly says: readonly (readonly [finding: string, ...texts: string[]])[]
+  /** Kinds of operations that are ready, sorted. */
+  readonly ready?: readonly string[]
+  /** Of operations that are blocked, sorted: `UnmountDevice OtherVolume`. */
+  readonly blocked?: readonly string[]
+  /** In no advice of plan and explain. */
+  readonly never?: RegExp
+  /** What explain is asked. */
+  readonly explain: string
+  /** Is it said that nothing is wrong? */
+  readonly ok?: true
+}
+
+interface Answers {
+  readonly plan: Plan
+  readonly findings: readonly string[]
+  readonly advice: readonly string[]
+  readonly troubles: readonly string[]
+}
+
+function answersOf(state: NodeState, asked: string | undefined): Answers {
+  const decided = planWithDecisions(state, OPTIONS)
+  const plan = withAdvice(decided.plan, { words: ['--orphans'], settleMs: OPTIONS.settleMs })
+  const blocked = plan.operations.flatMap(({ kind, blocked }) => (blocked === undefined ? [] : [{ kind, ...blocked }]))
+  const findings = [
+    ...plan.problems.map(({ severity, code, message }) => `${severity} ${code}: ${message}`),
+    ...plan.waiting.map(({ kind, code, message }) => `${kind} ${code}: ${message}`),
+    ...blocked.map(({ kind, code, message }) => `${kind} ${code}: ${message}`),
+  ]
+  const hints = [...plan.problems, ...plan.waiting, ...blocked].map(({ hint = '' }) => hint)
+  const next = (plan.summary.next ?? []).map(({ command }) => command)
+  const explained = asked === undefined ? '' : JSON.stringify(explain(state, OPTIONS, asked).explanation.verdict)
+  const { troubles } = examine(decided)
+  return { plan, findings, advice: [...hints, ...next, explained], troubles: troubles.map(({ kind }) => kind) }
+}
+
+function holds(state: NodeState, { says, ready, blocked, never, explain: asked, ok }: Right): void {
+  const { plan, findings, advice, troubles } = answersOf(state, asked)
+  for (const [finding, ...texts] of says)
+    expect(
+      findings.filter((each) => each.startsWith(`${finding}:`) && texts.every((text) => each.includes(text))),
+      `${finding} ${texts} in\n${findings.join('\n')}`,
+    ).not.toEqual([])
+  const kinds = (isMeant: boolean) => plan.operations.filter((each) => (each.blocked === undefined) === isMeant)
+  if (ready !== undefined)
+    expect(
+      kinds(true)
+        .map(({ kind }) => kind)
+        .toSorted(),
+    ).toEqual(ready)
+  if (blocked !== undefined)
+    expect(
+      kinds(false)
+        .map((each) => `${each.kind} ${each.blocked?.code}`)
+        .toSorted(),
+    ).toEqual(blocked)
+  if (never !== undefined) expect(advice.filter((each) => never.test(each))).toEqual([])
+  expect(troubles.length > 0).toBe(ok !== true)
+}
+
+/** Nobody is told to unmount the root file system. */
+const UNMOUNTS_ROOT = /findmnt \/\)|umount \/(?= |$)|who needs \/ /
+const ROOT_DISK = ['/dev/vda (254:0)', 'root file system of the node'] as const
+
+const RIGHT: Readonly<Record<string, Right>> = {
+  '03-running-(up|down)': {
+    says: [['error OtherVolume', 'pg/p-csi-fs', ...ROOT_DISK]],
+    ready: [],
+    never: UNMOUNTS_ROOT,
+    explain: 'pg/p-csi-fs',
+  },
+  '03-gone-down': {
+    says: [['error OtherVolume', ...ROOT_DISK]],
+    ready: ['RemoveOrphanPodDir', 'UnmountVolume', 'UnmountVolume'],
+    blocked: ['DetachVolume OtherVolume', 'UnmountDevice OtherVolume'],
+    never: UNMOUNTS_ROOT,
+    explain: 'pv-fs1',
+  },
+  '03-ended-down': {
+    says: [['error OtherVolume', ...ROOT_DISK]],
+    ready: [],
+    blocked: ['DetachVolume OtherVolume', 'UnmountDevice OtherVolume'],
+    never: UNMOUNTS_ROOT,
+    explain: 'pv-fs1',
+  },
+  '08-file-(up|down)': {
+    says: [['error OtherVolume', 'pg/p-csi-blk', 'a regular file', 'volumeDevices/publish/pv-blk1', 'a device']],
+    ready: [],
+    explain: 'pg/p-csi-blk',
+  },
+}
+
+describe('states from public reports', () => {
+  const files = readdirSync(REPORTS)
+  it.each(Object.keys(RIGHT))('%s is a state', (name) => {
+    expect(files.filter((file) => new RegExp(`^${name}\\.json`).test(file))).not.toEqual([])
+  })
+  it.each(files)('%s', async (file) => {
+    const found = Object.entries(RIGHT).find(([name]) => new RegExp(`^${name}\\.json`).test(file))
+    if (found !== undefined) holds(await readSnapshot(join(REPORTS, file)), found[1])
+  })
+})
+
+const healthy = await readSnapshot(join(import.meta.dirname, 'fixtures/captures/healthy/node.json'))
+const UID = 'f7d15aec-a641-44e9-a739-dffa1c6f9aad'
+const TARGET = `/var/lib/kubelet/pods/${UID}/volumes/kubernetes.io~csi/pv-fs1/mount`
+const CSI = '/var/lib/kubelet/plugins/kubernetes.io/csi'
+const STAGED = `${CSI}/loop.pg.test/a6dc80caae626a1aba85f08f1643054416ffcd0aea2944825c634e25eddbf072/globalmount`
+
+/** The healthy capture with other mounts; `kubelet`: whether it runs. */
+function altered(change: (mounts: string) => string, kubelet = false, gone: readonly string[] = []): NodeState {
+  const { snapshot } = healthy
+  const { api, runtime, mountinfo: before = '' } = snapshot
+  const mountinfo = change(before)
+  expect(mountinfo).not.toBe(before)
+  return {
+    snapshot: {
+      ...snapshot,
+      mountinfo,
+      kubelet: { running: kubelet, mayReturn: kubelet },
+      ...(runtime && { runtime: { ...runtime, pods: runtime.pods.filter((each) => !gone.includes(each.uid)) } }),
+      processes: (snapshot.processes ?? []).filter((each) => !gone.includes(each)),
+      ...(api && { api: { ...api, pods: api.pods.filter(({ metadata }) => !gone.includes(metadata.uid ?? '')) } }),
+    },
+    mounts: parseMountinfo(mountinfo),
+  }
+}
+
+/** Replaces device, root, type and source of a mount. */
+const shown = (point: string, dev: string, root: string, fsType: string, source: string) => (mounts: string) =>
+  mounts.replace(
+    new RegExp(String.raw`^(\d+ \d+) \S+ \S+ (${point}) (.*) - \S+ \S+`, 'm'),
+    `$1 ${dev} ${root} $2 $3 - ${fsType} ${source}`,
+  )
+const onTop = (point: string, line: string) => (mounts: string) => `${mounts}9001 411 ${line.replace('AT', point)}\n`
+
+describe('S38: something else is in the place of a volume', () => {
+  const OF_POD = (...texts: string[]): Right => ({
+    says: [['error OtherVolume', 'pg/p-csi-fs', 'pv-fs1', ...texts]],
+    ready: [],
+    never: /rm |delete the data|umount|vol_data/,
+    explain: 'pg/p-csi-fs',
+  })
+  it.each<readonly [string, (mounts: string) => string, Right]>([
+    ['a tmpfs', shown(TARGET, '0:300', '/', 'tmpfs', 'tmpfs'), OF_POD('tmpfs (0:300)', '/dev/loop5 (7:5)')],
+    ['another disk', shown(TARGET, '8:32', '/', 'ext4', '/dev/sdc'), OF_POD('/dev/sdc (8:32)', '/dev/loop5 (7:5)')],
+    [
+      'another disk on top',
+      onTop(TARGET, '8:32 / AT rw - xfs /dev/sdc rw'),
+      OF_POD('/dev/sdc (8:32)', '/dev/loop5 (7:5)'),
+    ],
+    [
+      "another volume's",
+      shown(TARGET, '7:8', '/', 'ext4', '/dev/loop8'),
+      OF_POD('loop.pg.test^vol-fs4', '/dev/loop8 (7:8)', '/dev/loop5 (7:5)'),
+    ],
+    [
+      'another directory of the disk',
+      (m) => shown(STAGED, '7:5', '/a', 'ext4', '/dev/loop5')(m),
+      OF_POD('/dev/loop5 (7:5 /a)'),
+    ],
+    [
+      "another pod's directory",
+      shown(TARGET, '254:0', `/var/lib/kubelet/pods/${uid(4)}/volumes/kubernetes.io~empty-dir/e`, 'ext4', '/dev/vda'),
+      OF_POD(uid(4), '/dev/vda'),
+    ],
+    [
+      'a bind of the staging directory, on which nothing was mounted',
+      shown(TARGET, '254:0', STAGED, 'ext4', '/dev/vda'),
+      OF_POD('on which nothing was mounted', '/dev/vda', STAGED),
+    ],
+    [
+      'the root directory, under another name of its device',
+      shown(TARGET, '254:0', '/', 'ext4', '/dev/root'),
+      OF_POD('/dev/root (254:0)', 'root file system of the node'),
+    ],
+  ])('%s', (_, change, right) => {
+    for (const kubelet of [true, false]) holds(altered(change, kubelet), right)
+  })
+
+  const twins = shown(STAGED, '7:8', '/', 'ext4', '/dev/loop8')
+  const both = (mounts: string): string => shown(TARGET, '7:8', '/', 'ext4', '/dev/loop8')(twins(mounts))
+  it('two ReadWriteOnce volumes staged from one device: an error of both pods', () => {
+    for (const kubelet of [true, false])
+      holds(altered(both, kubelet), {
+        says: [
+          ['error OtherVolume', 'pg/p-csi-fs', '/dev/loop8 (7:8)', 'loop.pg.test^vol-fs4 as well'],
+          ['error OtherVolume', 'pg/p-share-a', '/dev/loop8 (7:8)', 'loop.pg.test^vol-fs1 as well'],
+        ],
+        ready: [],
+        explain: 'pg/p-csi-fs',
+      })
+  })
+  it('and once one pod is gone, neither is unstaged or detached', () => {
+    holds(altered(both, false, [UID]), {
+      says: [['error OtherVolume', '/dev/loop8 (7:8)']],
+      ready: ['RemoveOrphanPodDir', 'UnmountVolume', 'UnmountVolume'],
+      blocked: ['DetachVolume OtherVolume'],
+      never: /rm |vol_data|umount/,
+      explain: 'pv-fs1',
+    })
+  })
+  it('a device that is gone, below a raw block volume', () => {
+    const change = (mounts: string): string => mounts.replaceAll(' /loop3 ', ' /loop3//deleted ')
+    holds(altered(change, true), {
+      says: [['error OtherVolume', 'pg/p-csi-blk', '/dev/loop3', 'gone']],
+      ready: [],
+      explain: 'pg/p-csi-blk',
+    })
+  })
+})
+
+describe('S38: volumes of which only the PersistentVolume says what they are', () => {
+  const FS = 'kubernetes.io~nfs/share'
+  const nfs = (source: string, fsType = 'nfs4', server = 'nas.example', path = '/export/a'): NodeState =>
+    new NodeBuilder()
+      .livingPod(uid(2), 'app', [{ name: 'share', nfs: { server, path } }])
+      .mount(`pods/${uid(2)}/volumes/${FS}`, { dev: '0:77', fsType, source })
+      .build()
+  const othersOf = (state: NodeState): string[] =>
+    answersOf(state, undefined).findings.filter((each) => each.includes('OtherVolume'))
+
+  it.each([
+    ['another server', nfs('nas2.example:/export/a'), ['nas2.example:/export/a', 'nas.example:/export/a']],
+    ['another export', nfs('10.0.0.5:/export/b'), ['10.0.0.5:/export/b', 'nas.example:/export/a']],
+    ['a neighbour of the export', nfs('nas.example:/export/ab'), ['nas.example:/export/ab (0:77)']],
+    ['another address', nfs('10.0.0.6:/export/a', 'nfs4', '10.0.0.5'), ['10.0.0.6:/export/a']],
+    ['no NFS', nfs('tmpfs', 'tmpfs'), ['tmpfs (0:77)', 'nas.example:/export/a']],
+  ])('NFS: %s', (_, state, texts) => {
+    expect(othersOf(state)).toEqual([expect.stringContaining('error OtherVolume: pod default/app')])
+    for (const text of texts) expect(othersOf(state)[0]).toContain(text)
+  })
+  it.each([
+    ['an address for the name', nfs('10.0.0.5:/export/a')],
+    ['a name for the address', nfs('nas:/export/a', 'nfs', '10.0.0.5')],
+    ['the name without its domain', nfs('nas:/export/a')],
+    ['a trailing slash', nfs('NAS.example:/export/a/')],
+    ['IPv6', nfs('[fd00::5]:/export/a', 'nfs4', 'fd00::5')],
+  ])('control, NFS: %s', (_, state) => expect(othersOf(state)).toEqual([]))
+
+  /** A local volume of /mnt/disks/a, on which `mounted` is, and at the pod's place what `at` says. */
+  const local = (at: { dev: string; root: string }, mounted?: string, path = '/mnt/disks/a'): NodeState => {
+    const built = new NodeBuilder().persistentVolume('pv-1', { attached: false })
+    const [volume] = built.volumes
+    if (volume === undefined) throw new Error('no PersistentVolume')
+    const { csi: _, ...spec } = volume.spec
+    built.volumes[0] = { ...volume, spec: { ...spec, local: { path } } }
+    built.livingPod(uid(2), 'app', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
+    if (mounted !== undefined) built.mountLine(path, '/', mounted, 'xfs', '/dev/sdb')
+    return built
+      .mount(`pods/${uid(2)}/volumes/kubernetes.io~local-volume/pv-1`, { ...at, fsType: 'xfs', source: '/dev/sdx' })
+      .build()
+  }
+  it.each([
+    ['the directory below its disk', local({ dev: '254:0', root: '/mnt/disks/a' }, '8:16'), '/dev/sdb (8:16)'],
+    ['another disk', local({ dev: '8:32', root: '/' }, '8:16'), '/dev/sdx (8:32)'],
+    ['the root file system', local({ dev: '254:0', root: '/' }), 'root file system'],
+  ])('local volume: %s', (_, state, text) => expect(othersOf(state)[0]).toContain(text))
+  it.each([
+    ['its disk', local({ dev: '8:16', root: '/' }, '8:16')],
+    ['its directory', local({ dev: '254:0', root: '/mnt/disks/a' })],
+    ['its directory, behind a link', local({ dev: '254:0', root: '/data/a' })],
+    ['its disk, that is mounted there no more', local({ dev: '8:16', root: '/' })],
+    ['the whole root file system, as it says', local({ dev: '254:0', root: '/' }, undefined, '/')],
+  ])('control, local volume: %s', (_, state) => expect(othersOf(state)).toEqual([]))
+})
+
+describe('healthy nodes are told of nothing', () => {
+  it('the healthy capture', () => {
+    const { plan, troubles } = answersOf(healthy, undefined)
+    expect([plan.problems, plan.operations, troubles]).toEqual([[], [], []])
+  })
+
+  /** What may stage and publish a volume, by device and root of both; one is one disk's. */
+  const DISKS = [
+    ['a disk', '8:16', '/', '/', 'ext4', '/dev/sdb'],
+    ['a directory of it', '8:16', '/', '/data', 'ext4', '/dev/sdb'],
+    ['a staged directory', '8:16', '/vol', '/vol/sub', 'xfs', '/dev/sdb'],
+    ['device mapper', '253:4', '/', '/', 'xfs', '/dev/mapper/a'],
+    ['multipath', '253:5', '/', '/', 'ext4', '/dev/mapper/mpatha'],
+    ['a subvolume', '0:60', '/@vol', '/@vol', 'btrfs', '/dev/sdb'],
+    ['NFS', '0:61', '/', '/', 'nfs4', 'nas:/export'],
+    ['CIFS', '0:62', '/', '/dir', 'cifs', '//nas/share'],
+    ['CephFS', '0:63', '/', '/', 'ceph', '10.0.0.1:6789,10.0.0.2:6789:/volumes/a'],
+    ['FUSE', '0:64', '/', '/', 'fuse.s3', 's3'],
+    ['a directory of the driver', '254:0', '/srv/driver/a', '/srv/driver/a', 'ext4', '/dev/vda'],
+    ['below plugins', '254:0', '/var/lib/kubelet/plugins/d/v', '/var/lib/kubelet/plugins/d/v', 'ext4', '/dev/vda'],
+  ] as const
+  const volume = fc.record({
+    disk: fc.constantFrom(...DISKS),
+    isStaged: fc.boolean(),
+    mode: fc.constantFrom('ReadWriteOnce', 'ReadWriteMany'),
+    /** Of a network file system the pod's may be a mount of its own. */
+    again: fc.boolean(),
+  })
+  const node = fc.record({
+    root: fc.constantFrom<readonly [string, string, string]>(
+      ['254:0', 'ext4', '/dev/vda'],
+      ['254:0', 'ext4', '/dev/root'],
+      ['0:25', 'overlay', 'overlay'],
+    ),
+    kubelet: fc.constantFrom('own disk', 'bound over itself', 'on the root disk'),
+    volumes: fc.array(volume, { minLength: 1, maxLength: 5 }),
+  })
+
+  function build({
+    root: [dev, fsType, source],
+    kubelet,
+    volumes,
+  }: typeof node extends fc.Arbitrary<infer T> ? T : never): NodeState {
+    const built = new NodeBuilder()
+    built.mounts.length = 0
+    built.mountLine('/', '/', dev, fsType, source)
+    if (kubelet === 'own disk') built.mountLine('/var/lib/kubelet', '/', '8:240', 'xfs', '/dev/sdp')
+    if (kubelet === 'bound over itself') built.mountLine('/var/lib/kubelet', '/var/lib/kubelet', dev, fsType, source)
+    for (const [n, { disk, isStaged, mode, again }] of volumes.entries()) {
+      const [, device, staged, published, type, from] = disk
+      const isNetwork = device.startsWith('0:6') && type !== 'btrfs'
+      // One disk each, but for directories and network file systems.
+      const own = isNetwork || device === '254:0' ? device : device.replace(/\d$/, (last) => `${last}${n}`)
+      const name = `pv-${n}`
+      const below = device === '254:0' || isNetwork ? `${n}` : ''
+      built.persistentVolume(name, { accessModes: [mode] })
+      built.livingPod(uid(10 + n), `app-${n}`, [{ name: 'v', persistentVolumeClaim: { claimName: `claim-${name}` } }])
+      const at = { fsType: type, source: isNetwork ? `${from}${below}` : from }
+      built.staged(name, own)
+      const line = built.mounts.pop() ?? ''
+      const [, , , , point = ''] = line.split(' ')
+      if (isStaged) built.mountLine(point, `${staged}${device === '254:0' ? below : ''}`, own, at.fsType, at.source)
+      else
+        for (const path of [...built.tree.keys()]) if (path.startsWith('plugins/kubernetes.io')) built.tree.delete(path)
+      const isAgain = again && isNetwork
+      built.published(uid(10 + n), name, own)
+      const [, , , , target = ''] = (built.mounts.pop() ?? '').split(' ')
+      built.mountLine(
+        target,
+        `${published}${device === '254:0' ? below : ''}`,
+        isAgain ? `0:9${n}` : own,
+        at.fsType,
+        at.source,
+      )
+    }
+    return built.build()
+  }
+
+  it('300 of them', () => {
+    fc.assert(
+      fc.property(node, (random) => {
+        const { findings } = answersOf(build(random), undefined)
+        expect(findings.filter((each) => /OtherVolume|MountStorm|NotMounted/.test(each))).toEqual([])
+      }),
+      { numRuns: 300, seed: 1138 },
+    )
+    expect(DRIVER).toBe('disk.test')
+  })
+})
