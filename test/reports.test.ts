@@ -109,6 +109,12 @@ const RIGHT: Readonly<Record<string, Right>> = {
     never: UNMOUNTS_ROOT,
     explain: 'pv-fs1',
   },
+  '25-runs-up': {
+    says: [['error RunsWithoutVolume', 'container c of pod pg/p-csi-fs', 'pv-fs1/mount', "the node's own disk"]],
+    ready: [],
+    never: /[Ss]top the kubelet/,
+    explain: 'pg/p-csi-fs',
+  },
   '08-file-(up|down)': {
     says: [['error OtherVolume', 'pg/p-csi-blk', 'a regular file', 'volumeDevices/publish/pv-blk1', 'a device']],
     ready: [],

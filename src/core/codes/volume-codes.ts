@@ -92,6 +92,13 @@ export const VOLUME_CODES = {
     next: 'Give the pods the same seLinuxOptions and seLinuxChangePolicy, or delete one of them. If the label is not clear, start the kubelet.',
     rules: ['C68'],
   },
+  RunsWithoutVolume: {
+    in: ['problem'],
+    cause: 'device',
+    means: "a container runs, and nothing is mounted where its volume should be: it writes to the node's own disk",
+    next: 'Stop the pod, save what it has written there, and delete the pod: only a new one gets its volume.',
+    rules: ['S38'],
+  },
   GlobalMountGone: {
     in: ['problem'],
     cause: 'kubelet',

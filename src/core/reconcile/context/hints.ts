@@ -21,6 +21,10 @@ export function lostAtStart<T extends { readonly message: string; readonly hint?
   }
 }
 
+/** S38: for files that a container writes where its volume should be. */
+export const STOP_AND_SAVE =
+  'Stop the pod, save what it has written there, and delete the pod: only a new one gets its volume.'
+
 /** S13. */
 export const DELETE_DATA = 'To delete the data as well: volctl apply --orphans'
 

@@ -1,17 +1,22 @@
 /** The operation that sets up a wanted volume, or what it waits for (R418, R430, R829; O31). */
 
 import { readStateFile } from '../../actual/state-file.ts'
+import { causeOf } from '../../codes/codes.ts'
 import { isForOnePod } from '../../desired/access-modes.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
+import { allContainers } from '../../desired/pods.ts'
 import { defined } from '../../lang/defined.ts'
+import type { NodeSnapshot } from '../../model/snapshot.ts'
 import { csiGlobalDir } from '../../names/volume-names.ts'
 import { type Draft, expectedMount, type Findings, type Obstacle, type Wait } from '../../plan/draft.ts'
 import type { ExpectedMount, PodRef, Step, StepOp } from '../../plan/plan.ts'
+import { podName } from '../../plan/pod-name.ts'
 import { VOLUME_DATA } from '../../plugins/csi-paths.ts'
 import type { MountEvidence, SetUp } from '../../plugins/plugin.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import { type PlanContext, podRefOf } from '../context/context.ts'
 import { isNamed } from '../context/filter-operations.ts'
+import { STOP_AND_SAVE } from '../context/hints.ts'
 import { unreadObstacle } from '../context/unread.ts'
 import { predecessorObstacle } from '../obstacles/device-obstacles.ts'
 import { setUpElsewhereObstacle } from '../obstacles/outside-root.ts'
@@ -32,9 +37,10 @@ export function bringUp(context: PlanContext, findings: Findings, missing: Missi
   const pod = podRefOf(context, volume.podUid)
   const kind = volume.mode === 'Block' ? 'MapVolume' : 'MountVolume'
   const about = { pod, volume: describeWanted(context, volume), subject: context.ledger.wanted(volume) }
+  const isSaid = reportRunning(context, findings, missing, pod)
   const wait = mountWait(context, volume) ?? setUpWait(context, volume, missing.device)
   if (wait !== undefined) {
-    findings.wait(kind, wait, 'S22', about)
+    if (!isSaid || context.kubelet.state === 'stopped' || causeOf(wait.code) !== 'kubelet') findings.wait(kind, wait, 'S22', about)
     reportMultiAttach(context, findings, volume)
     return
   }
@@ -60,6 +66,39 @@ export function bringUp(context: PlanContext, findings: Findings, missing: Missi
     ...defined({ blocked }),
   }
   takeTurn(turns, volume, findings.add(draft), willRun(context, draft))
+}
+
+/**
+ * S38: a container that runs without its volume writes to the node's disk, and no kubelet mends that. A pod that began while this node
+ * was looked at is left out, by the time that the kubelet took it up.
+ */
+function reportRunning(context: PlanContext, findings: Findings, { volume, evidence }: Missing, pod: PodRef): boolean {
+  const { inputs, ledger, now } = context
+  const { podUid, podVolumeNames, specName, pod: object } = volume
+  const { mountsOver, podPath } = pluginNamed(volume.plugin)
+  const target = podPath(volume)
+  const isNew = Date.parse(object.status?.startTime ?? '') > now - 10_000
+  if (evidence.state === 'mounted' || isNew || !mountsOver(volume)) return false
+  if (inputs.top(target) !== undefined || !inputs.tree.isDir(target)) return false
+  const running = runningContainers(inputs.snapshot, podUid)
+  const first = allContainers(object).find(
+    ({ name, volumeMounts }) => running.has(name) && volumeMounts?.some((each) => podVolumeNames.includes(each.name)),
+  )
+  if (first === undefined) return false
+  const path = inputs.absolute(target)
+  findings.problem(
+    'error',
+    'RunsWithoutVolume',
+    `container ${first.name} of pod ${podName(pod)} runs, and nothing is mounted on ${path}: what it writes to ${specName} goes to the node's own disk`,
+    { pod: podUid, volume: specName, path, subject: ledger.wanted(volume) },
+    STOP_AND_SAVE,
+  )
+  return true
+}
+
+function runningContainers({ runtime }: NodeSnapshot, uid: string): ReadonlySet<string> {
+  const own = (runtime?.pods ?? []).filter((each) => each.uid === uid).flatMap(({ containers }) => containers)
+  return new Set(own.flatMap(({ name, state }) => (state === 'CONTAINER_RUNNING' ? name : [])))
 }
 
 /** @param isFirst whether no earlier operation of this plan stages the volume */

@@ -13,7 +13,7 @@ import { flexVolume } from '../../plugins/flex-volume.ts'
 import { mountOptionsObstacle } from '../../plugins/mount-options.ts'
 import { evidenceOf, pluginNamed } from '../../plugins/registry.ts'
 import { type PlanContext, podRefOf, waitForKubelet } from '../context/context.ts'
-import { startKubelet, useCredential } from '../context/hints.ts'
+import { STOP_AND_SAVE, startKubelet, useCredential } from '../context/hints.ts'
 import { flexProgram } from '../drivers/flex-driver.ts'
 import { bringDriverBack, whyNoDriver } from '../drivers/why-no-driver.ts'
 import { knowsOtherNodes } from '../identity/volume-facts.ts'
@@ -296,7 +296,7 @@ export function mountObstacle(
     return {
       code: 'DataUnderMountPoint',
       message: `${inputs.absolute(data.path)} is in the directory that the volume is to be mounted on`,
-      hint: CLEAR_AWAY,
+      hint: context.witnesses.isAlive(volume.podUid) ? STOP_AND_SAVE : CLEAR_AWAY,
     }
   }
   return device
