@@ -27,6 +27,16 @@ export interface StagedVolume {
   readonly content: readonly TreeEntry[]
 }
 
+/** In the layout before 1.24: pv/NAME. */
+export function isOld({ driverDir }: StagedVolume): boolean {
+  return driverDir === 'pv'
+}
+
+/** A driver without staging leaves an empty directory: an empty directory alone is no trace (R025). */
+export function isSetUp({ layers, foreign, stateFile }: StagedVolume): boolean {
+  return layers.length > 0 || foreign.length > 0 || stateFile !== undefined
+}
+
 /** Every staging directory, by the tree and by the mount table, sorted by path. */
 export const stagedVolumes = onceFor((inputs: ActualInputs): readonly StagedVolume[] => {
   const base = DRIVER_DIRECTORIES

@@ -99,6 +99,13 @@ export const VOLUME_CODES = {
     next: 'Stop the pod, save what it has written there, and delete the pod: only a new one gets its volume.',
     rules: ['S38'],
   },
+  StagedAtOldPath: {
+    in: ['problem'],
+    cause: 'foreign',
+    means: 'a volume is staged where kubelets before 1.24 staged, and no kubelet of today unstages it there',
+    next: 'Once no pod of the node uses the volume: volctl apply with the kubelet stopped unstages it at both paths.',
+    rules: ['C11'],
+  },
   GlobalMountGone: {
     in: ['problem'],
     cause: 'kubelet',

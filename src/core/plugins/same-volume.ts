@@ -177,7 +177,10 @@ function otherThanOwnStaged(inputs: ActualInputs, shown: MountInfo, volume: Clai
 }
 
 /** At today's path and at the one of before 1.24 (C11). */
-function stagedFor(inputs: ActualInputs, { driver, handle }: Claimed): readonly StagedVolume[] {
+export function stagedFor(
+  inputs: ActualInputs,
+  { driver, handle }: Pick<Claimed, 'driver' | 'handle'>,
+): readonly StagedVolume[] {
   if (driver === undefined || handle === undefined) return []
   const { byDir, byVolume } = stagedIndex(inputs)
   const named = byVolume.get(csiUniqueName(driver, handle)) ?? []

@@ -8,7 +8,7 @@
 import { registeredDriver } from '../../actual/csi-drivers.ts'
 import type { PodVolume } from '../../actual/pod-volume.ts'
 import { stagedShownBy } from '../../actual/staged-on-device.ts'
-import type { StagedVolume } from '../../actual/staged-volumes.ts'
+import { isOld, type StagedVolume } from '../../actual/staged-volumes.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { onceFor } from '../../lang/once-for.ts'
 import { ownValue } from '../../lang/own-value.ts'
@@ -114,7 +114,7 @@ function stagedUnder({ staged }: PlanContext, handle: string): readonly StagedVo
 
 /** Asked for every volume of every pod. */
 const byHandle = onceFor((staged: readonly StagedVolume[]) => {
-  const older = Map.groupBy(staged, ({ driverDir }) => driverDir === 'pv')
+  const older = Map.groupBy(staged, isOld)
   const byFile = Map.groupBy(older.get(true) ?? [], ({ stateFile }) => stateFile?.data?.volumeHandle)
   const byHash = Map.groupBy(older.get(false) ?? [], ({ key }) => key)
   return (handle: string): readonly StagedVolume[] => {

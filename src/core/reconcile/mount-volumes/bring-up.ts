@@ -40,7 +40,8 @@ export function bringUp(context: PlanContext, findings: Findings, missing: Missi
   const isSaid = reportRunning(context, findings, missing, pod)
   const wait = mountWait(context, volume) ?? setUpWait(context, volume, missing.device)
   if (wait !== undefined) {
-    if (!isSaid || context.kubelet.state === 'stopped' || causeOf(wait.code) !== 'kubelet') findings.wait(kind, wait, 'S22', about)
+    if (!isSaid || context.kubelet.state === 'stopped' || causeOf(wait.code) !== 'kubelet')
+      findings.wait(kind, wait, 'S22', about)
     reportMultiAttach(context, findings, volume)
     return
   }

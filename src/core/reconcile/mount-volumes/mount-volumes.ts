@@ -3,6 +3,7 @@
 import { causeOfUnresolved, WAITING_FOR } from '../../desired/cause-of-unresolved.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { isMirrorPod } from '../../desired/pods.ts'
+import { commandLine } from '../../lang/command.ts'
 import { isGateOn, kubeletVersion } from '../../model/kubelet-version.ts'
 import { bringBack, deadWords } from '../../mountinfo/mount-words.ts'
 import type { Findings, Obstacle, Wait } from '../../plan/draft.ts'
@@ -123,7 +124,7 @@ function reportOther(
     `pod ${podName(podRefOf(context, podUid))} has ${name} mounted as ${specName}, but wants ${expected ?? (driver === undefined ? specName : `${driver}^${handle}`)}; volctl leaves the volume as long as the pod exists`,
     { pod: podUid, volume: specName, path: context.inputs.absolute(target), subject: context.ledger.wanted(volume) },
     byMount
-      ? `Stop the pod: what it writes is not in its volume. Save what it has written, see ${driver === undefined ? `who mounted this (findmnt ${context.inputs.absolute(target)})` : `the log of CSI driver ${driver}`}, and delete the pod.`
+      ? `Stop the pod: what it writes is not in its volume. Save what it has written, see ${driver === undefined ? `who mounted this (${commandLine('findmnt', context.inputs.absolute(target))})` : `the log of CSI driver ${driver}`}, and delete the pod.`
       : `PersistentVolume ${specName} was created again, or its source has changed. A kubelet that starts replaces the volume under the running pod: delete the pod before; the new pod gets the right one.`,
   )
 }

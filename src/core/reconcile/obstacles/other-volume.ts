@@ -1,4 +1,5 @@
 /** S38: something else is in a volume's place. Then nothing of the volume is unstaged, unmapped, detached or set up. */
+import { commandLine } from '../../lang/command.ts'
 import type { VolumeRow } from '../../ledger/row.ts'
 import type { Draft, Findings, Obstacle } from '../../plan/draft.ts'
 import { rowOf } from '../../plan/subject.ts'
@@ -48,7 +49,7 @@ function wordsFor(
   const at = inputs.absolute(path)
   return {
     message: `${at} shows ${name} and not ${expected ?? 'the volume'}`.replace(',,', ','),
-    hint: `Find out what is mounted there, and by whom (findmnt ${at}), and save what pods have written to it. volctl leaves the volume as it is until that is cleared.`,
+    hint: `Find out what is mounted there, and by whom (${commandLine('findmnt', at)}), and save what pods have written to it. volctl leaves the volume as it is until that is cleared.`,
   }
 }
 

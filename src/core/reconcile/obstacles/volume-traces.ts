@@ -7,6 +7,7 @@
 
 import type { BlockVolume } from '../../actual/block-volume.ts'
 import { type CsiTrace, csiTraces } from '../../actual/csi-traces.ts'
+import { isOld, isSetUp } from '../../actual/staged-volumes.ts'
 import type { StateFile } from '../../actual/state-file.ts'
 import type { CsiIdentity } from '../../ledger/identified.ts'
 import { CSI_PLUGIN, csiGlobalDir, csiUniqueName, escapeQualifiedName } from '../../names/volume-names.ts'
@@ -36,12 +37,9 @@ export class VolumeTraces {
     this.#byName = Map.groupBy(traces, ({ name }) => name)
     const blocks = context.blocks.filter(({ plugin }) => plugin === CSI_PLUGIN)
     this.#blocks = Map.groupBy(blocks, ({ name }) => escapeQualifiedName(name))
-    const staged = context.staged.filter(isStaged)
+    const staged = context.staged.filter(isSetUp)
     this.#staged = Map.groupBy(staged, ({ dir }) => dir)
-    this.#stagedByName = Map.groupBy(
-      staged.filter(({ driverDir }) => driverDir === 'pv'),
-      ({ key }) => key,
-    )
+    this.#stagedByName = Map.groupBy(staged.filter(isOld), ({ key }) => key)
   }
 
   of(identity: CsiIdentity | undefined, persistentVolume: string | undefined): VolumeTrace[] {
@@ -88,11 +86,6 @@ export class VolumeTraces {
 
 function traceAt(path: string): VolumeTrace {
   return { path, within: [path] }
-}
-
-/** A driver without staging leaves an empty directory: an empty directory alone is no trace (R025). */
-function isStaged({ layers, foreign, stateFile }: PlanContext['staged'][number]): boolean {
-  return layers.length > 0 || foreign.length > 0 || stateFile !== undefined
 }
 
 function namesAnother(stateFile: StateFile | undefined, identity: CsiIdentity | undefined): boolean {

@@ -1,6 +1,7 @@
 /** What is wrong on the node and not repaired by an operation: one problem each, with what to do (contract, problems). */
 
 import { registeredDriver, stages } from '../../actual/csi-drivers.ts'
+import { isOld, isSetUp } from '../../actual/staged-volumes.ts'
 import { readStateFile } from '../../actual/state-file.ts'
 import { apiLookup } from '../../desired/api-lookup.ts'
 import { expectedContent } from '../../desired/atomic-content.ts'
@@ -10,10 +11,11 @@ import type { DeviceKind } from '../../desired/may-be.ts'
 import { volumesInStatus } from '../../desired/node-status.ts'
 import { onDiskUid, podNamespace } from '../../desired/pods.ts'
 import { isRefusedList, type ReadFailure, readFailures, subjectOf } from '../../desired/read-failures.ts'
-import { commandLine, kubectl } from '../../lang/command.ts'
+import { commandLine, kubectl, volctl } from '../../lang/command.ts'
 import { defined } from '../../lang/defined.ts'
 import { firstFew } from '../../lang/first-few.ts'
 import { onceFor } from '../../lang/once-for.ts'
+import { identityOf } from '../../ledger/identified.ts'
 import type { ApiSnapshot } from '../../model/snapshot.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { bringBack, deadWords } from '../../mountinfo/mount-words.ts'
@@ -21,7 +23,9 @@ import { attachmentName, csiUniqueName, escapeQualifiedName, parseCsiUniqueName 
 import { type Findings, ON_NODE } from '../../plan/draft.ts'
 import { stopPod } from '../../plan/kubelet-units.ts'
 import { namespacedName, podName, podNameAndUid } from '../../plan/pod-name.ts'
+import { areOfOneRow } from '../../plan/subject.ts'
 import { evidenceOf, pluginNamed } from '../../plugins/registry.ts'
+import { stagedFor } from '../../plugins/same-volume.ts'
 import { controllerWantedVolumes, mayWant } from '../../populator/controller-wanted.ts'
 import { type PlanContext, podRefOf } from '../context/context.ts'
 import { useCredential } from '../context/hints.ts'
@@ -42,6 +46,7 @@ export function reportProblems(context: PlanContext, findings: Findings): void {
   reportUnresolved(context, findings)
   reportReadErrors(context, findings)
   reportAttachments(context, findings)
+  reportOldStagings(context, findings)
   reportGlobalMounts(context, findings)
   reportStatusNames(context, findings)
   reportReadOnly(context, findings)
@@ -344,7 +349,30 @@ function reportStorm(
     )
   }
 }
-// Volumes that pods have mounted by a bind mount of a global mount that is gone (O1).
+// Volumes that are staged elsewhere than a kubelet of today looks, or nowhere any more (C11, O1).
+
+/**
+ * C11: this kubelet stages at another path, and neither finds nor unstages what one before 1.24 has staged. Nothing is said where an
+ * operation undoes it.
+ */
+function reportOldStagings({ inputs, staged, ledger, objects, kubelet }: PlanContext, findings: Findings): void {
+  for (const each of staged.filter((one) => isOld(one) && isSetUp(one))) {
+    const path = inputs.absolute(each.target)
+    if (findings.touches(path)) continue
+    const identity = identityOf(ledger.identifiedStaged(each))
+    const also = staged.some(
+      (other) => !isOld(other) && other.layers.length > 0 && areOfOneRow(ledger.staged(other), ledger.staged(each)),
+    )
+    const volume = (identity && objects.persistentVolumesOf(identity)[0]?.metadata.name) ?? each.key
+    findings.problem(
+      'warning',
+      'StagedAtOldPath',
+      `volume ${volume} is ${also ? 'also ' : ''}staged at ${path}, where kubelets before 1.24 staged: ${also ? 'it is a leftover; ' : ''}this kubelet does not look there, and cannot unstage it`,
+      { volume, path, subject: ledger.staged(each) },
+      `Once no pod of this node uses the volume, ${kubelet.state === 'stopped' ? '' : 'with the kubelet stopped, '}volctl unstages it: ${volctl('plan', '--volume', volume)}`,
+    )
+  }
+}
 
 /** Says what a kubelet does about it: the pod runs on, and nothing has to be done by hand. */
 function reportGlobalMounts(context: PlanContext, findings: Findings): void {
@@ -377,5 +405,7 @@ function lacksGlobalMount(context: PlanContext, volume: VolumeToMount): boolean 
   if (found.state !== 'mounted' || found.other !== undefined || mount.dev.startsWith('0:') || mount.root !== '/')
     return false
   if (!stages(registeredDriver(inputs, driver))) return false
+  // Where a kubelet before 1.24 has staged it, it still is.
+  if (stagedFor(inputs, volume).some(({ layers }) => layers.length > 0)) return false
   return staged.some(({ driverDir, layers }) => driverDir === driver && layers.length > 0)
 }

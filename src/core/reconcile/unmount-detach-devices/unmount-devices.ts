@@ -4,7 +4,7 @@
  */
 
 import { registeredDriver, stages } from '../../actual/csi-drivers.ts'
-import type { StagedVolume } from '../../actual/staged-volumes.ts'
+import { isOld, isSetUp, type StagedVolume } from '../../actual/staged-volumes.ts'
 import { CLEAR_AWAY } from '../../codes/path-codes.ts'
 import { type CsiIdentity, type Identified, identityOf, uniqueNameOf } from '../../ledger/identified.ts'
 import { isGateOn } from '../../model/kubelet-version.ts'
@@ -39,8 +39,11 @@ function unmountDevice(
   staged: StagedVolume,
   unidentified: readonly Draft[],
 ): void {
+  const [first, ...others] = stagingsOf(context, staged)
+  // One operation undoes both stagings of a volume: to the driver they are one.
+  if (first !== staged) return
   // A driver without staging leaves an empty globalmount without a state file (R025, C50).
-  if (staged.stateFile === undefined && staged.layers.length === 0 && staged.foreign.length === 0) {
+  if (!isSetUp(staged)) {
     if (isMadeByKubelet(staged) && !staged.hasTarget && staged.content.length === 0)
       removeEmptyDirectory(context, findings, staged)
     else leaveStaged(context, findings, staged, 'R025', 'nothing is staged there')
@@ -54,13 +57,13 @@ function unmountDevice(
     leaveStaged(context, findings, staged, kept.rule, kept.why, uniqueName)
     return
   }
-  const found = stagedParts(context, findings, staged, identity, uniqueName)
+  const found = stagedParts(context, findings, staged, identity, uniqueName, others)
   if (found.references.kind === 'inUse') {
     const why = `pod ${found.references.by.uid} has the same file system mounted`
     leaveStaged(context, findings, staged, 'S24', why, uniqueName)
     return
   }
-  const known: KnownStaged = { staged, identified, identity, unidentified, ...found, after: afterOf(found) }
+  const known: KnownStaged = { staged, others, identified, identity, unidentified, ...found, after: afterOf(found) }
   const described = describeCsiVolume(context, {
     name: known.after[0]?.volume?.name ?? identity?.handle ?? staged.key,
     mode: 'Filesystem',
@@ -73,6 +76,14 @@ function unmountDevice(
   tearDown(context, findings, { kind: 'UnmountDevice', volume, subject, wait: waitForKubelet(context) }, () =>
     partsOf(context, findings, volume, known),
   )
+}
+
+/** Today's path of a volume's staging first, then that of a kubelet before 1.24 (C11). */
+function stagingsOf({ staged: all, ledger }: PlanContext, staged: StagedVolume): readonly StagedVolume[] {
+  const name = uniqueNameOf(identityOf(ledger.identifiedStaged(staged)))
+  if (name === undefined || !all.some(isOld)) return [staged]
+  const alike = all.filter((each) => isSetUp(each) && uniqueNameOf(identityOf(ledger.identifiedStaged(each))) === name)
+  return alike.includes(staged) ? alike.toSorted((a, b) => Number(isOld(a)) - Number(isOld(b))) : [staged]
 }
 
 function whyKept(
@@ -96,6 +107,8 @@ type Found = ReturnType<typeof stagedParts>
 
 interface KnownStaged extends Found {
   readonly staged: StagedVolume
+  /** The same volume at the path of before 1.24. */
+  readonly others: readonly StagedVolume[]
   readonly identified: Identified
   readonly identity: CsiIdentity | undefined
   /** Operations on mounts that may be of this volume. */
@@ -111,6 +124,7 @@ function stagedParts(
   { target, layers, foreign, content, stateFile }: StagedVolume,
   identity: CsiIdentity | undefined,
   uniqueName: string | undefined,
+  others: readonly StagedVolume[],
 ) {
   const named = uniqueName === undefined ? [] : findings.ofVolume(uniqueName)
   // Without a staged mount no device shows which sub-paths are of this volume (R418).
@@ -118,7 +132,7 @@ function stagedParts(
   const predecessors = [...named, ...leaked].filter((draft) => !draft.kind.startsWith('Mount'))
   const call = identity && driverCall(context, identity, stateFile, layers.length + foreign.length > 0)
   const own = driverStaging(context, { path: target, identity, call, mounts: foreign, files: content, predecessors })
-  const mounts = [...layers, ...own.mounts]
+  const mounts = [...layers, ...own.mounts, ...others.flatMap((each) => each.layers)]
   return {
     predecessors,
     call,
@@ -132,7 +146,7 @@ function afterOf({ predecessors, references }: Found): readonly Draft[] {
 }
 
 function partsOf(context: PlanContext, findings: Findings, { name }: VolumeRef, known: KnownStaged): Parts {
-  const { staged, identity, call, own, after } = known
+  const { staged, others, identity, call, own, after } = known
   const target = context.inputs.absolute(staged.target)
   const leaked = after.length === 0
   if (call?.kind === 'gone') {
@@ -141,7 +155,7 @@ function partsOf(context: PlanContext, findings: Findings, { name }: VolumeRef, 
       subject: context.ledger.staged(staged),
     })
   }
-  const steps = stepsOf(context, staged, identity, call)
+  const steps = [staged, ...others].flatMap((each) => stepsOf(context, each, identity, call))
   return {
     reason: call?.kind === 'absentSinceBoot' ? 'DriverAbsentSinceBoot' : leaked ? 'StagedWithoutPod' : 'LastPodGone',
     rule: leaked ? 'R820' : 'R415',
@@ -150,8 +164,11 @@ function partsOf(context: PlanContext, findings: Findings, { name }: VolumeRef, 
       : 'its last pod on this node is gone',
     steps,
     paths: [target, ...own.stacks.map(({ path }) => path), ...targetsOf(steps)],
-    mounts: [{ path: target, layers: staged.layers }, ...own.stacks],
-    foreign: own.foreign,
+    mounts: [
+      ...[staged, ...others].map((each) => ({ path: context.inputs.absolute(each.target), layers: each.layers })),
+      ...own.stacks,
+    ],
+    foreign: [...own.foreign, ...others.flatMap((each) => each.foreign)],
     obstacle: () => obstacleTo(context, findings, known),
     after,
     kubeletWould: leaked
@@ -164,6 +181,7 @@ function obstacleTo(context: PlanContext, findings: Findings, known: KnownStaged
   const { staged, identified, identity, call, own, references } = known
   return (
     contentObstacle(context, staged, own.strangers) ??
+    known.others.map((each) => contentObstacle(context, each, each.content)).find((each) => each !== undefined) ??
     identityObstacle(identified) ??
     deviceObstacle(context, CSI_PLUGIN, identity) ??
     elsewhereObstacle(context.inputs, soughtAt(context, staged, identity)) ??
@@ -199,7 +217,7 @@ function namesOf({ objects }: PlanContext, identity: CsiIdentity | undefined): r
 function soughtAt(context: PlanContext, staged: StagedVolume, identity: CsiIdentity | undefined): SoughtVolume {
   const volumes = identity === undefined ? [] : context.objects.persistentVolumesOf(identity)
   const names = volumes.map(({ metadata }) => metadata.name)
-  return staged.driverDir === 'pv' ? { ...identity, names: [...names, staged.key] } : { ...identity, names }
+  return isOld(staged) ? { ...identity, names: [...names, staged.key] } : { ...identity, names }
 }
 
 /** S16, R444: no call of such a driver removes the mount, so the kernel must not, either. */
@@ -221,8 +239,8 @@ function noStagingObstacle(
  * S12: drivers keep their own directories there; those of the kubelet are named by a hash, or are in the old layout (C10,
  * C11).
  */
-function isMadeByKubelet({ driverDir, key }: StagedVolume): boolean {
-  return driverDir === 'pv' || /^[0-9a-f]{64}$/.test(key)
+function isMadeByKubelet(staged: StagedVolume): boolean {
+  return isOld(staged) || /^[0-9a-f]{64}$/.test(staged.key)
 }
 
 /**
