@@ -134,6 +134,24 @@ const RIGHT: Readonly<Record<string, Right>> = {
     never: UNMOUNTS_ROOT,
     explain: 'pv-fs1',
   },
+  '07-target-(64|999)-(up|down)': {
+    says: [['warning MountStorm', ' mounts lie on each other', 'pv-fs1/mount']],
+    ready: [],
+    blocked: [],
+    never: /umount/,
+    explain: 'pg/p-csi-fs',
+  },
+  '07-target-1200-up': { says: [['error MountStorm', '120', 'pv-fs1/mount']], ready: [], explain: 'pg/p-csi-fs' },
+  '07-below-64-up': {
+    says: [['warning MountStorm', '64 mounts', 'plugins/bpfman.io/fs']],
+    explain: '/var/lib/kubelet/plugins/bpfman.io/fs',
+  },
+  '07-below-1200-up': {
+    says: [['error MountStorm', '1200 mounts', 'plugins/bpfman.io/fs']],
+    explain: '/var/lib/kubelet/plugins/bpfman.io/fs',
+  },
+  '07-run-64-up': { says: [['warning MountStorm', '64 mounts', '/run/bpfman/fs']], explain: '/run/bpfman/fs' },
+  '07-run-2048-(up|down)': { says: [['error MountStorm', '2048 mounts', '/run/bpfman/fs']], explain: '/run/bpfman/fs' },
   '25-runs-up': {
     says: [['error RunsWithoutVolume', 'container c of pod pg/p-csi-fs', 'pv-fs1/mount', "the node's own disk"]],
     ready: [],

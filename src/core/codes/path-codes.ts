@@ -82,7 +82,7 @@ export const PATH_CODES = {
   MountStorm: {
     in: ['problem'],
     cause: 'foreign',
-    means: 'mount propagation has copied one mount thousands of times',
+    means: 'mount propagation has copied one mount tens or thousands of times',
     next: 'End what mounts it into itself (mostly a container with Bidirectional propagation); then plan again.',
   },
   DetachedLazily: {

@@ -317,22 +317,38 @@ function reportUnknownDeadMounts({ inputs, ledger }: PlanContext, findings: Find
 /** No volume is mounted this often below one pod: each of its containers has a few sub-paths at most. */
 const MANY = 1000
 
-/** Names the directory with the copies of one mount. Nothing is unmounted there: the copies are foreign (S18). */
+/** On one path there are a few mounts at most, as by a bind over itself. */
+const SEVERAL = 20
+
+/** Names the place where mount propagation copies mounts (S18: the copies are foreign); such a table slows the whole node. */
 function reportMountStorms(context: PlanContext, findings: Findings): void {
   const { inputs } = context
-  for (const uid of inputs.podsWithMounts()) {
-    if (inputs.podMountCount(uid) >= MANY) reportStorm(context, inputs.podMounts(uid), findings, uid)
-  }
-  reportStorm(context, inputs.pluginMounts(), findings)
+  for (const uid of inputs.podsWithMounts())
+    if (inputs.podMountCount(uid) >= SEVERAL) reportStorms(context, inputs.podMounts(uid), findings, uid)
+  const below = inputs.mounts.below(inputs.rootDir)
+  for (const name of below.names()) if (name !== 'pods') reportStorms(context, below.of(name), findings)
+  reportStorms(context, inputs.mounts.notBelow(inputs.rootDir), findings)
 }
 
-function reportStorm(
+function reportStorms(
   { ledger, inputs }: PlanContext,
   mounts: readonly MountInfo[],
   findings: Findings,
   pod?: string,
 ): void {
-  if (mounts.length < MANY) return
+  if (mounts.length < SEVERAL) return
+  const stacks = [...Map.groupBy(mounts, ({ mountPoint }) => inputs.plain(mountPoint))].filter(
+    ([, all]) => all.length >= SEVERAL,
+  )
+  for (const [path, { length }] of stacks)
+    findings.problem(
+      length < MANY ? 'warning' : 'error',
+      'MountStorm',
+      `${length} mounts lie on each other at ${path}: mount propagation doubles them whenever they are mounted again, which slows the whole node`,
+      { ...defined({ pod }), path, subject: ledger.path(path) },
+      'Find what mounts it at each start (most often a container with mountPropagation: Bidirectional), and have it look first whether it is mounted. The copies go with their pod, or with a reboot.',
+    )
+  if (stacks.length > 0) return
   for (const copies of Map.groupBy(mounts, ({ dev, root }) => `${dev} ${root}`).values()) {
     const [first] = copies
     if (first === undefined || copies.length < MANY) continue
