@@ -152,6 +152,18 @@ const RIGHT: Readonly<Record<string, Right>> = {
   },
   '07-run-64-up': { says: [['warning MountStorm', '64 mounts', '/run/bpfman/fs']], explain: '/run/bpfman/fs' },
   '07-run-2048-(up|down)': { says: [['error MountStorm', '2048 mounts', '/run/bpfman/fs']], explain: '/run/bpfman/fs' },
+  '13-limit-up': {
+    says: [['MountVolume AttachLimit', 'ResourceExhausted', 'allows 2 volumes', '5 are attached']],
+    never: /[Ss]top the kubelet/,
+    explain: 'pg/p-data',
+  },
+  '23-(annotation|metadata)-(up|down)': {
+    says: [['MountVolume OtherMachine', 'i-0aaa111', 'i-0bbb222']],
+    ready: [],
+    blocked: [],
+    never: /[Ss]top the kubelet/,
+    explain: 'pg/p-csi-fs',
+  },
   '25-runs-up': {
     says: [['error RunsWithoutVolume', 'container c of pod pg/p-csi-fs', 'pv-fs1/mount', "the node's own disk"]],
     ready: [],

@@ -34,6 +34,14 @@ export const CLUSTER_CODES = {
     next: 'Only the attach/detach controller writes that list, once a minute. If it does not: see the log of kube-controller-manager.',
     rules: ['R750', 'C36', 'O43', 'R752'],
   },
+  OtherMachine: {
+    in: ['waiting'],
+    cause: 'elsewhere',
+    means:
+      'the VolumeAttachment was made for another machine that had the name of this node: the volume is not attached here',
+    next: 'Make sure that the other machine is off; then delete the VolumeAttachment, and the controller attaches the volume to this one.',
+    rules: ['S38', 'S22'],
+  },
   AttachmentDeleting: {
     in: ['waiting', 'problem', 'outcome'],
     cause: 'controller',
@@ -138,7 +146,7 @@ export const CLUSTER_CODES = {
     rules: ['N62', 'S3'],
   },
   AttachLimit: {
-    in: ['blocked'],
+    in: ['blocked', 'waiting'],
     cause: 'controller',
     means: 'the node has as many volumes of the driver attached as its CSINode allows',
     next: 'Move a pod with a volume of that driver to another node.',

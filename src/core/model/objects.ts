@@ -207,7 +207,7 @@ const containerStatus = kept({
   containerID: text,
   state: kept({
     running: anything,
-    waiting: anything,
+    waiting: nullable(kept({ reason: text, message: text })),
     terminated: nullable(kept({ finishedAt: time })),
   }),
 })
@@ -357,7 +357,7 @@ export const csiNodeShape = kept({
   ...typed,
   spec: needed(
     kept({
-      drivers: nullable(keptList(kept({ name: needed(text), nodeID: text }))),
+      drivers: nullable(keptList(kept({ name: needed(text), nodeID: text, allocatable: kept({ count: integer }) }))),
     }),
   ),
 })

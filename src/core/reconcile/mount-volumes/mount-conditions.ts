@@ -6,6 +6,9 @@ import { accessModesText, allowsSeveralNodes, isForOnePod } from '../../desired/
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { matchesNode } from '../../desired/node-affinity.ts'
 import { isOutOfService } from '../../desired/node-status.ts'
+import { kubectl } from '../../lang/command.ts'
+import type { VolumeAttachment } from '../../model/objects.ts'
+import type { NodeSnapshot } from '../../model/snapshot.ts'
 import { CSI_PLUGIN, uniqueVolumeName } from '../../names/volume-names.ts'
 import type { Findings, Obstacle, Wait } from '../../plan/draft.ts'
 import { podName } from '../../plan/pod-name.ts'
@@ -26,12 +29,65 @@ export function mountWait(context: PlanContext, volume: VolumeToMount): Wait | u
   return (
     elsewhereWait(context, volume) ??
     unreportedWait(context, volume) ??
+    refusedWait(context, volume) ??
     kubeletWait(context, volume) ??
     nodeWait(context) ??
     attachWait(context, volume) ??
     accessWait(context, volume) ??
     driverWait(context, volume)
   )
+}
+
+/** What no kubelet mends: the attachment is another machine's, or the attacher has failed. */
+function refusedWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
+  const { objects, inputs } = context
+  const { driver, handle, attachability } = volume
+  if (attachability === 'notAttachable' || driver === undefined || handle === undefined) return undefined
+  const attachment = objects.attachmentOf({ driver, handle })
+  if (attachment === undefined || attachment.metadata.deletionTimestamp !== undefined) return undefined
+  const { name } = attachment.metadata
+  const machine = otherMachine(inputs.snapshot, attachment)
+  if (machine !== undefined) {
+    return {
+      code: 'OtherMachine',
+      message: `VolumeAttachment ${name} is of machine ${machine.its}, and this one is ${machine.own} by its CSINode: the node was made anew under its name, and the volume is not attached here`,
+      hint: `Once machine ${machine.its} is certainly off, have the volume attached to this one: ${kubectl('delete', 'volumeattachment', name)}`,
+    }
+  }
+  const error = attachment.status?.attached === true ? undefined : attachment.status?.attachError?.message
+  if (!error) return undefined
+  const { csiNode, volumeAttachments = [] } = inputs.snapshot.api ?? {}
+  const limit = csiNode?.spec.drivers?.find((each) => each.name === driver)?.allocatable?.count
+  const taken = volumeAttachments.filter(
+    ({ spec, status }) => spec.attacher === driver && spec.nodeName === inputs.snapshot.nodeName && status?.attached,
+  ).length
+  if (limit === undefined || taken < limit)
+    return notAttached(context, volume, `VolumeAttachment ${name} is not attached: ${error}`)
+  return {
+    code: 'AttachLimit',
+    message: `${error} (VolumeAttachment ${name}); the CSINode of this node allows ${limit} volumes of ${driver}, and ${taken} are attached`,
+    hint: 'Move a pod with a volume of that driver to another node.',
+  }
+}
+
+/**
+ * Another machine that had this node's name: by the attacher's note, or by metadata in which the driver's other attachments here have this
+ * node's id.
+ */
+function otherMachine(
+  { api, nodeName }: NodeSnapshot,
+  { spec: { attacher }, metadata, status }: VolumeAttachment,
+): { readonly its: string; readonly own: string } | undefined {
+  const own = api?.csiNode?.spec.drivers?.find(({ name }) => name === attacher)?.nodeID
+  if (!own) return undefined
+  const others = (api?.volumeAttachments ?? []).filter(
+    ({ spec }) => spec.nodeName === nodeName && spec.attacher === attacher,
+  )
+  const noted = Object.entries(status?.attachmentMetadata ?? {}).find(
+    ([key, value]) => value !== own && others.some((each) => each.status?.attachmentMetadata?.[key] === own),
+  )
+  const its = metadata.annotations?.['csi.alpha.kubernetes.io/node-id'] ?? noted?.[1]
+  return its === undefined || its === own ? undefined : { its, own }
 }
 
 /** What only a kubelet sets up is not done sooner where it is stopped, nor once it has settled. */
@@ -97,12 +153,7 @@ function attachWait(context: PlanContext, volume: VolumeToMount): Wait | undefin
       }
     }
     if (attachment.status?.attached !== true) {
-      const error = attachment.status?.attachError?.message
-      return notAttached(
-        context,
-        volume,
-        `VolumeAttachment ${attachment.metadata.name} is not attached${error ? `: ${error}` : ''}`,
-      )
+      return notAttached(context, volume, `VolumeAttachment ${attachment.metadata.name} is not attached`)
     }
   }
   if (!context.objects.isInUse(volume.uniqueName)) {
