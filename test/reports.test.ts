@@ -152,10 +152,50 @@ const RIGHT: Readonly<Record<string, Right>> = {
   },
   '07-run-64-up': { says: [['warning MountStorm', '64 mounts', '/run/bpfman/fs']], explain: '/run/bpfman/fs' },
   '07-run-2048-(up|down)': { says: [['error MountStorm', '2048 mounts', '/run/bpfman/fs']], explain: '/run/bpfman/fs' },
+  '05-running-(up|down)': {
+    says: [['error DeadMount', 'pv-fs1/mount', 'EIO']],
+    never: /Restart|server|daemon/,
+    explain: 'pg/p-csi-fs',
+  },
+  '05-gone-down': {
+    says: [],
+    ready: ['DetachVolume', 'RemoveOrphanPodDir', 'UnmountDevice', 'UnmountVolume', 'UnmountVolume'],
+    never: /Restart|server|daemon/,
+    explain: 'pv-fs1',
+  },
+  '05-gone-up': { says: [['warning DeadMount', 'EIO']], never: /Restart|server|daemon/, explain: 'pv-fs1' },
+  '10-other-root-(up|down)': {
+    says: [['MountVolume HeldBy', '/var/snap/microk8s/common/var/lib/kubelet/pods', 'outside the root directory']],
+    ready: [],
+    never: /[Ss]top (?:the|this) kubelet/,
+    explain: 'pg/p-ro',
+  },
   '13-limit-up': {
     says: [['MountVolume AttachLimit', 'ResourceExhausted', 'allows 2 volumes', '5 are attached']],
     never: /[Ss]top the kubelet/,
     explain: 'pg/p-data',
+  },
+  '14-back-(no-taint-)?down': {
+    says: [['error MountedButNotAttached', 'pv-rbd/mount', 'another node may write']],
+    ready: ['RemoveOrphanPodDir', 'UnmountDevice', 'UnmountVolume'],
+    never: /Restart|server|daemon/,
+    explain: 'pv-rbd',
+  },
+  '14-back-(no-taint-)?up': {
+    says: [['error MountedButNotAttached', 'pv-rbd/mount', 'another node may write']],
+    ready: [],
+    never: /Restart|server|daemon/,
+    explain: 'pv-rbd',
+  },
+  '19-image-(up|down)': {
+    says: [['warning ContainerNotCreated', 'pg/p-image', 'CreateContainerError', 'unsupported layer media type']],
+    explain: 'pg/p-image',
+  },
+  '20-1\\.36-gate-up': {
+    says: [['MountVolume SELinuxMismatch', 's0:c10,c20', 's0:c30,c40']],
+    ready: [],
+    never: /[Ss]top the kubelet/,
+    explain: 'pg/p-share-b',
   },
   '23-(annotation|metadata)-(up|down)': {
     says: [['MountVolume OtherMachine', 'i-0aaa111', 'i-0bbb222']],

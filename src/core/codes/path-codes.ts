@@ -75,8 +75,8 @@ export const PATH_CODES = {
   DeadMount: {
     in: ['blocked', 'waiting', 'problem'],
     cause: 'dead-mount',
-    means: 'a mount does not answer, or may not: its server or daemon is gone',
-    many: (n) => `${n} mounts do not answer: their server or daemon is gone`,
+    means: 'a mount does not answer, or may not: its server, daemon or device is gone',
+    many: (n) => `${n} mounts do not answer: what is behind them is gone`,
     next: 'Restart the server or daemon of the file system, or bring its disk back; then restart the containers that use it. Of a deleted pod: volctl plan --lazy PATH',
   },
   MountStorm: {

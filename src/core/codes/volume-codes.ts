@@ -235,6 +235,12 @@ export const VOLUME_CODES = {
     next: 'Make the container runtime answer and run volctl as root; then plan again.',
     rules: ['S9'],
   },
+  ContainerNotCreated: {
+    in: ['problem'],
+    cause: 'volume',
+    means: 'the container runtime could not mount what a container needs, as the image of an image volume',
+    next: 'Its reason is behind the last colon of the message: correct the image or the volume in the pod, or update the runtime.',
+  },
   MayBeStatic: {
     in: ['problem'],
     cause: 'alive',

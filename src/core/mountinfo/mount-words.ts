@@ -25,11 +25,13 @@ export function isOnDisk({ source }: { readonly source: string }, error = ''): b
   return source.startsWith('/dev/') && !SERVERS.has(error)
 }
 
-/** What a person does about a dead mount (S37). */
-export function bringBack(mount: { readonly source: string } | undefined, error?: string): string {
-  return mount !== undefined && isOnDisk(mount, error)
-    ? 'See what became of its disk (dmesg), and bring the disk back'
-    : 'Restart the driver or server of the file system'
+/** What a person does about a dead mount (S37). @param pod that uses it: only a new one gets another mount of a disk */
+export function bringBack(mount: { readonly source: string } | undefined, error?: string, pod?: string): string {
+  if (mount === undefined || !isOnDisk(mount, error))
+    return `Restart the driver or server of the file system${pod === undefined ? '' : `; then restart the containers of pod ${pod}`}`
+  if (pod === undefined) return 'See what became of its disk (dmesg), and bring the disk back'
+  const mapping = mount.source.startsWith('/dev/mapper/') ? ', and close the mapping that is left' : ''
+  return `The block device ${mount.source} below it is gone, or fails (dmesg): delete pod ${pod}${mapping}`
 }
 
 export function deadWords(error: string): string {

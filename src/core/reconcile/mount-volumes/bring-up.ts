@@ -21,7 +21,7 @@ import { unreadObstacle } from '../context/unread.ts'
 import { predecessorObstacle } from '../obstacles/device-obstacles.ts'
 import { setUpElsewhereObstacle } from '../obstacles/outside-root.ts'
 import { mountObstacle, mountWait, reportMultiAttach, setUpWait } from './mount-conditions.ts'
-import { labelObstacle, setUpContext } from './selinux.ts'
+import { labelConflict, labelObstacle, setUpContext } from './selinux.ts'
 import { describeWanted } from './wanted.ts'
 
 /** A volume that is wanted and not set up, or whose record is lost. */
@@ -39,7 +39,9 @@ export function bringUp(context: PlanContext, findings: Findings, missing: Missi
   const about = { pod, volume: describeWanted(context, volume), subject: context.ledger.wanted(volume) }
   const isSaid = reportRunning(context, findings, missing, pod)
   const wait = mountWait(context, volume) ?? setUpWait(context, volume, missing.device)
-  if (wait !== undefined) {
+  // What no kubelet mends is said while one runs, too.
+  const held = setUpElsewhereObstacle(context.inputs, volume) ?? labelConflict(context, volume)
+  if (wait !== undefined && (held === undefined || causeOf(wait.code) !== 'kubelet')) {
     if (!isSaid || context.kubelet.state === 'stopped' || causeOf(wait.code) !== 'kubelet')
       findings.wait(kind, wait, 'S22', about)
     reportMultiAttach(context, findings, volume)

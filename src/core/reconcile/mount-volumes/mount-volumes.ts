@@ -147,7 +147,9 @@ function reportDead(
       ...{ pod: volume.podUid, volume: volume.specName, path: context.inputs.absolute(target) },
       subject: context.ledger.wanted(volume),
     },
-    `${bringBack(context.inputs.top(target), error)}; ${running ? `then restart the containers of pod ${podName(pod)}` : 'the kubelet then mounts the volume again'}.`,
+    running
+      ? `${bringBack(context.inputs.top(target), error, podName(pod))}.`
+      : `${bringBack(context.inputs.top(target), error)}; the kubelet then mounts the volume again.`,
   )
 }
 

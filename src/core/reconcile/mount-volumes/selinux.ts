@@ -34,6 +34,13 @@ export function labelObstacle(context: PlanContext, volume: VolumeToMount): Obst
       hint: startKubelet(context),
     }
   }
+  return labelConflict(context, volume)
+}
+
+/** What is mounted, or gets mounted first, with another label: a kubelet waits for that as well. */
+export function labelConflict(context: PlanContext, volume: VolumeToMount): Obstacle | undefined {
+  const wanted = wantedOf(context, volume)
+  if ('unclear' in wanted) return undefined
   const staged = stagedLabel(context, volume)
   if (staged !== undefined && staged !== wanted.label) {
     return {

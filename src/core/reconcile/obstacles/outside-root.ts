@@ -59,7 +59,7 @@ export function setUpElsewhereObstacle(inputs: ActualInputs, volume: VolumeToMou
   return {
     code: 'HeldBy',
     message: `the pod has volumes outside the root directory ${inputs.rootDir}: ${found.path} is mounted`,
-    hint: `The root directory may have been moved while the pod runs: start the kubelet with the one that the pod's volumes are in, or delete the pod; then plan again.`,
+    hint: `If ${driver === undefined ? 'what mounts them' : `CSI driver ${driver}`} is configured with ${found.path.replace(/\/pods\/.*/, '')} as the kubelet's directory, configure it with ${inputs.rootDir}. If the root directory was moved while the pod runs, start the kubelet with the one that the pod's volumes are in, or delete the pod; then plan again.`,
   }
 }
 

@@ -54,6 +54,7 @@ export function reportProblems(context: PlanContext, findings: Findings): void {
   reportKubelet(context, findings)
   reportUnknownDeadMounts(context, findings)
   reportMountStorms(context, findings)
+  reportNotCreated(context, findings)
   reportOtherVolumes(context, findings)
   reportDrivers(context, findings)
   reportSurplus(context, findings)
@@ -282,6 +283,27 @@ function reportUnreadContent({ inputs, desired }: PlanContext, failure: ReadFail
       'Plan again with a credential that may read the object.',
       { subject: { object } },
     )
+  }
+}
+
+/** What the container runtime could not mount: the kubelet has set up all that is its own, and tries for ever. */
+function reportNotCreated({ classes }: PlanContext, findings: Findings): void {
+  for (const { uid, ref, pod, class: of } of classes.all) {
+    if (of !== 'Desired') continue
+    const { initContainerStatuses = [], containerStatuses = [] } = pod?.status ?? {}
+    for (const { name, state } of [...initContainerStatuses, ...containerStatuses]) {
+      const { reason = '', message = '' } = state?.waiting ?? {}
+      if (!/^(?:Create|Run)ContainerError$/.test(reason) || !/mount/i.test(message)) continue
+      findings.problem(
+        'warning',
+        'ContainerNotCreated',
+        `container ${name} of pod ${podName(ref)} waits with ${reason}: ${message}`,
+        { pod: uid, subject: { pod: uid } },
+        /idmap/i.test(message)
+          ? 'The pod has a user namespace of its own (hostUsers: false), and the file system of the volume cannot map ids for it, as NFS cannot: take another kind of volume, or hostUsers: true.'
+          : 'The container runtime, not the kubelet, mounts this: its reason is behind the last colon.',
+      )
+    }
   }
 }
 
