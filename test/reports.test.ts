@@ -8,12 +8,14 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { examine } from '../src/core/check/check-node.ts'
+import { readClusterSnapshot } from '../src/core/cluster/snapshot/cluster-snapshot.ts'
 import type { NodeState } from '../src/core/model/node-state.ts'
 import { parseMountinfo } from '../src/core/mountinfo/parse-mountinfo.ts'
 import { withAdvice } from '../src/core/plan/next-steps.ts'
 import type { Plan } from '../src/core/plan/plan.ts'
 import { planWithDecisions } from '../src/core/reconcile/decisions.ts'
 import { readSnapshot } from '../src/core/snapshot/read-snapshot.ts'
+import { planOf } from './helpers/cluster-plan.ts'
 import { explain } from './helpers/explaining.ts'
 import { DRIVER, NodeBuilder, uid } from './helpers/node-builder.ts'
 import { planOptions } from './helpers/plan-options.ts'
@@ -226,6 +228,19 @@ describe('states from public reports', () => {
     const found = Object.entries(RIGHT).find(([name]) => new RegExp(`^${name}\\.json`).test(file))
     if (found !== undefined) holds(await readSnapshot(join(REPORTS, file)), found[1])
   })
+})
+
+it.each([
+  ['11-terminating.json', 'pods that are being deleted'],
+  ['11-gone.json', 'what is still reported in use'],
+])('%s: the driver is not registered on the node that has the volume, and %s waits for it', async (file) => {
+  const { problems } = planOf(await readClusterSnapshot(join(REPORTS, file)))
+  const said = problems.filter(({ code }) => code === 'DriverUnavailable')
+  expect(said).toEqual([
+    expect.objectContaining({
+      message: expect.stringContaining('is not registered on node node-1, which has pv-data'),
+    }),
+  ])
 })
 
 const healthy = await readSnapshot(join(import.meta.dirname, 'fixtures/captures/healthy/node.json'))

@@ -21,6 +21,8 @@ export interface LineHead {
   readonly severity?: 'info' | 'warning' | 'error'
   /** "nestedpendingoperations.go:348" */
   readonly source?: string
+  /** Of an event: FailedMount. */
+  readonly reason?: string
 }
 
 export interface LogLine extends LineHead {
@@ -48,7 +50,7 @@ const KLOG = /(?<level>[IWEF])\d{4} \d\d:\d\d:\d\d(?:\.\d+)?(?: {1,8}\d+)? {1,8}
 /** Of which the beginning was not copied. */
 const SOURCE = /^(?:\d{1,8} )?(?<source>[\w./@-]+\.go:\d+)\]\s*/
 const AGE = String.raw`(?:<[a-z]+>|[\dhdmsy]+)(?: \(x\d+ over [\dhdmsy]+\))?`
-const TYPE = String.raw`(?<level>Warning|Normal)\s+[A-Z][A-Za-z]+\s+`
+const TYPE = String.raw`(?<level>Warning|Normal)\s+(?<reason>[A-Z][A-Za-z]+)\s+`
 /** Of kubectl describe, with the node behind its kubelet in older versions; of kubectl get events, with -A and without. */
 const EVENTS = [
   new RegExp(String.raw`^${TYPE}${AGE}\s+[a-z][\w.-]*(?:[,/] ?[\w.-]+)?\s+`),
@@ -72,11 +74,11 @@ export function parseLine(given: string): LogLine {
   const line = jsonAsText(given.slice(0, MAX_LINE_CHARS).trim())
   const [before = '', { host, program } = {}] = headOf(line, [SYSLOG])
   const behind = line.slice(before.length)
-  const [header = '', { level = '', source } = {}] = headOf(behind, [KLOG, SOURCE, ...EVENTS])
+  const [header = '', { level = '', source, reason } = {}] = headOf(behind, [KLOG, SOURCE, ...EVENTS])
   const text = behind.slice(behind.indexOf(header) + header.length).trim()
   const [, error] = ERROR.exec(text) ?? []
   return {
-    ...defined({ host, program, severity: SEVERITIES[level], source }),
+    ...defined({ host, program, severity: SEVERITIES[level], source, reason }),
     message: flattened(MESSAGE.exec(text)?.[1] ?? text),
     ...defined({ error: error === undefined ? undefined : flattened(error) }),
     said: flattened(text),

@@ -7,7 +7,8 @@ import { HARMLESS, SENTENCES, type Sentence } from './sentences.ts'
 
 /** @returns undefined: volctl does not know the sentence */
 export function saidBy(line: LogLine): SentenceView | undefined {
-  const text = line.source === undefined ? line.said : `${line.source}] ${line.said}`
+  const { source, reason, said: words } = line
+  const text = source === undefined && reason === undefined ? words : `${source ?? reason}] ${words}`
   const found = sentenceIn(text)
   if (found === undefined) return harmlessSaid(line)
   const { says: _, envelope: __, whole, ...said } = found.sentence

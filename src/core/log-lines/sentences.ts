@@ -119,8 +119,20 @@ export const SENTENCES: readonly Sentence[] = [
       'A volume of the pod could not be resolved: its claim, its PersistentVolume or its plugin.',
     ],
     [
+      'failed to mount image volume',
+      'The runtime could not mount the image of an image volume; its reason is behind the last colon.',
+      'Correct the image that the volume names, or use a runtime that can mount it; the kubelet tries again.',
+    ],
+    [
       'failed to {prepare subPath|create subPath directory} for volumeMount',
       'A container cannot start: the kubelet could not mount a sub-path of its volume (subPath).',
+    ],
+  ]),
+  ...said({ by: "the driver's external resizer", whole: true }, [
+    [
+      'VolumeModifyFailed',
+      'The driver refuses what the VolumeAttributesClass asks for; the volume itself stays as it was. What the driver said is behind "desc =".',
+      'Correct the parameters of the VolumeAttributesClass, or give the claim its former one.',
     ],
   ]),
   ...said({ by: KUBELET, next: REASON_BEHIND }, [

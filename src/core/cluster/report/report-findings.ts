@@ -7,11 +7,12 @@ import { count } from '../../lang/count.ts'
 import { firstFew } from '../../lang/first-few.ts'
 import { KEEPS_TERMINATED } from '../../model/annotations.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
+import type { Attached } from '../actual/actual-attachments.ts'
 import { type ClusterContext, isSettled } from '../context/cluster-context.ts'
 import { attacherLease, isDriverGone, isStale } from '../context/drivers.ts'
 import { type ClusterFindings, ofPod, onNodes, podRef } from '../context/findings.ts'
-import { deletePod, retain } from '../context/kubectl.ts'
-import { heldBy, nodesText } from '../context/names.ts'
+import { deletePod, lookAtNodePod, retain } from '../context/kubectl.ts'
+import { attachedRef, attachmentKey, heldBy, nodesText } from '../context/names.ts'
 import type { ClusterClaim, ClusterPod, ClusterVolume } from '../model/cluster-state.ts'
 import { reportAttachments } from './report-attachments.ts'
 import { reportPods } from './report-pods.ts'
@@ -72,7 +73,32 @@ function reportDrivers(context: ClusterContext, findings: ClusterFindings): void
   for (const [driver, attached] of byDriver) {
     if (isDriverGone(context, driver)) reportGone(findings, driver, attached.length)
     else reportSilent(context, findings, driver, attached.filter(({ object }) => isPending(object)).length)
+    for (const [node, there] of Map.groupBy(attached, ({ object }) => object.node))
+      reportUnregistered(context, findings, driver, node, there)
   }
+}
+
+/** Without its driver a kubelet unmounts nothing, and what it has in use is not detached. */
+function reportUnregistered(
+  { objects, actual }: ClusterContext,
+  findings: ClusterFindings,
+  driver: string,
+  name: string,
+  attached: readonly Attached[],
+): void {
+  const node = objects.node(name)
+  const [first] = attached.filter(({ object }) => object.attached)
+  if (node.state !== 'Found' || first === undefined) return
+  const { csi, ready } = node.object
+  if (ready !== 'True' || csi.state !== 'known' || csi.drivers.some((each) => each.name === driver)) return
+  const volume = attachedRef(first, actual)
+  findings.problem(
+    'warning',
+    'DriverUnavailable',
+    `CSI driver ${driver} is not registered on node ${name}, which has ${volume.name}${attached.length > 1 ? ` and ${attached.length - 1} more of it` : ''}: nothing of it is unmounted there before`,
+    { driver, nodes: [name], volume, subject: { row: attachmentKey(first) } },
+    lookAtNodePod(name),
+  )
 }
 
 /** It waits for its attacher, to attach or to detach. */
