@@ -342,6 +342,29 @@ describe('S38: something else is in the place of a volume', () => {
       explain: 'pv-fs1',
     })
   })
+  it('one device as two raw block volumes', () => {
+    holds(
+      altered((mounts) => mounts.replaceAll(' /loop3 ', ' /loop0 '), true),
+      {
+        says: [
+          ['error OtherVolume', 'pg/p-csi-blk', '/dev/loop0', 'loop.pg.test^vol-blk1 as well'],
+          ['error OtherVolume', 'pg/p-csi-blk', '/dev/loop0', 'hostpath.csi.k8s.io^', ' as well'],
+        ],
+        ready: [],
+        explain: 'pg/p-csi-blk',
+      },
+    )
+  })
+  it('control: a pod that still has the device, of which only what the driver published is gone', () => {
+    const state = altered((mounts) => mounts.replace(/^332 .*\n/m, ''))
+    const tree = state.snapshot.tree?.map((each) =>
+      each.path.startsWith('plugins/kubernetes.io/csi/volumeDevices/publish/pv-blk1/')
+        ? { ...each, type: 'file' as const }
+        : each,
+    )
+    const { findings } = answersOf({ ...state, snapshot: { ...state.snapshot, tree: tree ?? [] } }, undefined)
+    expect(findings.filter((each) => each.includes('OtherVolume'))).toEqual([])
+  })
   it('a device that is gone, below a raw block volume', () => {
     const change = (mounts: string): string => mounts.replaceAll(' /loop3 ', ' /loop3//deleted ')
     holds(altered(change, true), {

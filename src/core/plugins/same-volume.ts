@@ -5,7 +5,7 @@
 import { isIP } from 'node:net'
 import { posix } from 'node:path'
 import type { ActualInputs } from '../actual/actual-inputs.ts'
-import { stagedShownBy } from '../actual/staged-on-device.ts'
+import { driverOf, stagedShownBy, stagedUnder } from '../actual/staged-on-device.ts'
 import { type StagedVolume, stagedVolumes } from '../actual/staged-volumes.ts'
 import { readStateFile, type VolumeData } from '../actual/state-file.ts'
 import { allowsSeveralNodes } from '../desired/access-modes.ts'
@@ -20,7 +20,7 @@ import { undeletedRoot } from '../mountinfo/deleted.ts'
 import { cannotHang } from '../mountinfo/file-systems.ts'
 import { locate, locationIn } from '../mountinfo/location.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
-import { CSI_PLUGIN, csiGlobalDir, csiUniqueName } from '../names/volume-names.ts'
+import { CSI_PLUGIN } from '../names/volume-names.ts'
 import { CSI_BLOCK_DIR, csiMapFile, csiPublishStateFile, csiTarget } from './csi-paths.ts'
 
 export interface OtherVolume {
@@ -100,7 +100,9 @@ export function otherDevice(inputs: ActualInputs, volume: Claimed): OtherVolume 
     byMount: true,
     ...defined({ expected }),
   })
-  if (shown === undefined && mapped !== undefined && inputs.tree.get(path)?.type === 'file')
+  // What the pod has may still be the device, of which the driver's part is gone.
+  const isFile = mapped !== undefined && mapped.fsType !== 'devtmpfs' && mapped.dev !== inputs.mounts.top('/dev')?.dev
+  if (shown === undefined && isFile && inputs.tree.get(path)?.type === 'file')
     return other(`a regular file, ${inputs.absolute(path)},`, 'a device; what is written goes to that file')
   const gone = [shown, mapped].find((each) => each !== undefined && isDeleted(each))
   if (gone !== undefined) return other(`/dev${undeletedRoot(gone.root)}, a device that is gone,`)
@@ -182,20 +184,8 @@ export function stagedFor(
   { driver, handle }: Pick<Claimed, 'driver' | 'handle'>,
 ): readonly StagedVolume[] {
   if (driver === undefined || handle === undefined) return []
-  const { byDir, byVolume } = stagedIndex(inputs)
-  const named = byVolume.get(csiUniqueName(driver, handle)) ?? []
-  const own = byDir.get(csiGlobalDir(driver, handle))
-  return own === undefined || named.includes(own) ? named : [own, ...named]
+  return stagedUnder(stagedVolumes(inputs), handle).filter((each) => driverOf(each) === driver)
 }
-
-const stagedIndex = onceFor((inputs: ActualInputs) => {
-  const byVolume = new Map<string, StagedVolume[]>()
-  for (const each of stagedVolumes(inputs)) {
-    const data = each.stateFile?.data
-    if (data !== undefined) append(byVolume, csiUniqueName(data.driverName, data.volumeHandle), each)
-  }
-  return { byDir: new Map(stagedVolumes(inputs).map((each) => [each.dir, each])), byVolume }
-})
 
 /**
  * Of another device, or another tree of the same one. Only two exports of network file systems are compared, whose mounts of one export
@@ -235,8 +225,7 @@ function nodesOwn(inputs: ActualInputs, shown: MountInfo): string | undefined {
   if (root !== undefined && isSame && isWithin(locationIn(root, '/').path, shown.root))
     return `${placeText(shown)}, the root file system of the node,`
   if (!cannotHang(shown.fsType)) return undefined
-  for (const base of ['.', 'pods', 'plugins']) {
-    const place = locate(mounts, inputs.absolute(base))
+  for (const { base, place } of kubeletsOwn(inputs)) {
     if (place?.dev !== shown.dev) continue
     if (isWithin(place.path, shown.root))
       return `${placeText(shown)}, the file system of the kubelet's own directories,`
@@ -247,6 +236,11 @@ function nodesOwn(inputs: ActualInputs, shown: MountInfo): string | undefined {
   }
   return undefined
 }
+
+/** Where the kubelet's directories are: each may be a link, or on a disk of its own. */
+const kubeletsOwn = onceFor((inputs: ActualInputs) =>
+  ['.', 'pods', 'plugins'].map((base) => ({ base, place: locate(inputs.mounts, inputs.absolute(base)) })),
+)
 
 const STAGING = /^plugins\/kubernetes\.io\/csi\/[^/]+\/[^/]+(\/globalmount)?$/
 const OF_POD = /^pods\/[^/]+(\/volumes(\/[^/]+(\/[^/]+(\/mount)?)?)?)?$/

@@ -7,10 +7,8 @@
 
 import { registeredDriver } from '../../actual/csi-drivers.ts'
 import type { PodVolume } from '../../actual/pod-volume.ts'
-import { stagedShownBy } from '../../actual/staged-on-device.ts'
-import { isOld, type StagedVolume } from '../../actual/staged-volumes.ts'
-import { compareText } from '../../lang/compare-text.ts'
-import { onceFor } from '../../lang/once-for.ts'
+import { driverOf, stagedShownBy, stagedUnder } from '../../actual/staged-on-device.ts'
+import type { StagedVolume } from '../../actual/staged-volumes.ts'
 import { ownValue } from '../../lang/own-value.ts'
 import type { Identified } from '../../ledger/identified.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
@@ -27,7 +25,7 @@ export function givenForFileSystem(
   if (handle === undefined) return undefined
   if (handle === inlineCsiHandle(podUid, unescapeQualifiedName(name)))
     return inlineIdentity(context, name, handle, shown)
-  const own = stagedUnder(context, handle)
+  const own = stagedUnder(context.staged, handle)
   const named = driverByName(context, name, handle)
   if (shown !== undefined) {
     const same = stagedShownBy(context.staged, shown)
@@ -54,7 +52,7 @@ export function contradicted(
   layers: readonly MountInfo[],
 ): Identified | undefined {
   const shown = layers.at(-1)
-  const own = stagedUnder(context, handle).filter((each) => driverOf(each) === driver)
+  const own = stagedUnder(context.staged, handle).filter((each) => driverOf(each) === driver)
   const isOwn = (layer: MountInfo): boolean => stagedShownBy(context.staged, layer).some((each) => own.includes(each))
   if (shown === undefined || layers.some(isOwn)) return undefined
   const same = stagedShownBy(context.staged, shown)
@@ -88,7 +86,7 @@ export function inlineDrivers({ inputs }: PlanContext): readonly string[] {
 export function givenForBlock(context: PlanContext, name: string): Identified | undefined {
   const handle = handleGiven(context, name)
   if (handle === undefined) return undefined
-  const fileSystem = stagedUnder(context, handle).find(
+  const fileSystem = stagedUnder(context.staged, handle).find(
     ({ layers, stateFile }) => layers.length > 0 || stateFile !== undefined,
   )
   if (fileSystem === undefined) return identityOf(name, handle, driverByName(context, name, handle))
@@ -105,26 +103,6 @@ export function givenWithHash({ options: { handles } }: PlanContext, key: string
 
 function handleGiven({ options: { handles } }: PlanContext, name: string): string | undefined {
   return ownValue(handles, name) ?? ownValue(handles, unescapeQualifiedName(name))
-}
-
-/** By the hash in the directory's name; in the older layout, whose names contain no hash, by vol_data.json (C11). */
-function stagedUnder({ staged }: PlanContext, handle: string): readonly StagedVolume[] {
-  return byHandle(staged)(handle)
-}
-
-/** Asked for every volume of every pod. */
-const byHandle = onceFor((staged: readonly StagedVolume[]) => {
-  const older = Map.groupBy(staged, isOld)
-  const byFile = Map.groupBy(older.get(true) ?? [], ({ stateFile }) => stateFile?.data?.volumeHandle)
-  const byHash = Map.groupBy(older.get(false) ?? [], ({ key }) => key)
-  return (handle: string): readonly StagedVolume[] => {
-    const found = [...(byHash.get(sha256Hex(handle)) ?? []), ...(byFile.get(handle) ?? [])]
-    return found.toSorted((a, b) => compareText(a.dir, b.dir))
-  }
-})
-
-function driverOf({ driverDir, stateFile }: StagedVolume): string | undefined {
-  return driverDir === 'pv' ? stateFile?.data?.driverName : driverDir
 }
 
 /** A handle does not say its driver: the PersistentVolume of that name does, or the handle's VolumeAttachment (R007). */

@@ -30,10 +30,11 @@ export function mountWait(context: PlanContext, volume: VolumeToMount): Wait | u
     elsewhereWait(context, volume) ??
     unreportedWait(context, volume) ??
     refusedWait(context, volume) ??
+    otherPodWait(context, volume) ??
     kubeletWait(context, volume) ??
     nodeWait(context) ??
     attachWait(context, volume) ??
-    accessWait(context, volume) ??
+    elsewhereUnknown(context, volume) ??
     driverWait(context, volume)
   )
 }
@@ -188,21 +189,15 @@ function notManaged(context: PlanContext, { specName, driver }: VolumeToMount, w
   }
 }
 
-/** One pod (ReadWriteOncePod) or one node (neither RWX nor ROX) at a time. */
-function accessWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
-  const { persistentVolume } = volume
-  if (persistentVolume === undefined) return undefined
-  if (isForOnePod(persistentVolume)) {
-    const other = otherPodWith(context, volume)
-    if (other !== undefined) {
-      return {
-        code: 'AccessMode',
-        message: `${volume.specName} is ReadWriteOncePod, and pod ${other} uses it`,
-        hint: 'The volume is free once that pod has ended: delete one of the two pods.',
-      }
-    }
+/** One pod at a time (ReadWriteOncePod), whichever kubelet runs. */
+function otherPodWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
+  const other = isForOnePod(volume.persistentVolume) ? otherPodWith(context, volume) : undefined
+  if (other === undefined) return undefined
+  return {
+    code: 'AccessMode',
+    message: `${volume.specName} is ReadWriteOncePod, and pod ${podName(podRefOf(context, other))} uses it`,
+    hint: 'The volume is free once that pod has ended: delete one of the two pods.',
   }
-  return elsewhereUnknown(context, volume)
 }
 
 /** S30: nothing is mounted while it is unknown whether another node has the volume. */

@@ -22,13 +22,9 @@ export function otherVolumeObstacle(
 /** What is staged and belongs to no pod of this node that would say it. Rows are made only where something is wrong. */
 export function reportOtherVolumes(context: PlanContext, findings: Findings): void {
   const { inputs, ledger, staged } = context
-  const node = [
-    ...staged.map((each) => ({ ...each, subject: () => ledger.staged(each) })),
-    ...ledger.globals.map((each) => ({ dir: each.path, target: each.path, subject: () => ledger.global(each) })),
-  ]
-  for (const { dir, target, subject } of node) {
-    const other = otherStaged(inputs, { dir, target })
-    const row = other && ledger.row(rowOf(subject()) ?? '')
+  for (const each of staged) {
+    const other = otherStaged(inputs, each)
+    const row = other && ledger.row(rowOf(ledger.staged(each)) ?? '')
     if (other === undefined || row === undefined || row.wanted.length > 0) continue
     const volume = row.persistentVolume?.metadata.name ?? row.identity?.handle ?? row.key
     const { message, hint } = wordsFor(context, other)
@@ -36,7 +32,7 @@ export function reportOtherVolumes(context: PlanContext, findings: Findings): vo
       'error',
       'OtherVolume',
       message,
-      { volume, path: inputs.absolute(target), subject: subject() },
+      { volume, path: inputs.absolute(each.target), subject: { row: row.key } },
       hint,
     )
   }

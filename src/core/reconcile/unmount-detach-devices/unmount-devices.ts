@@ -6,6 +6,7 @@
 import { registeredDriver, stages } from '../../actual/csi-drivers.ts'
 import { isOld, isSetUp, type StagedVolume } from '../../actual/staged-volumes.ts'
 import { CLEAR_AWAY } from '../../codes/path-codes.ts'
+import { onceFor } from '../../lang/once-for.ts'
 import { type CsiIdentity, type Identified, identityOf, uniqueNameOf } from '../../ledger/identified.ts'
 import { isGateOn } from '../../model/kubelet-version.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
@@ -80,11 +81,14 @@ function unmountDevice(
 
 /** Today's path of a volume's staging first, then that of a kubelet before 1.24 (C11). */
 function stagingsOf({ staged: all, ledger }: PlanContext, staged: StagedVolume): readonly StagedVolume[] {
+  if (!hasOld(all)) return [staged]
   const name = uniqueNameOf(identityOf(ledger.identifiedStaged(staged)))
-  if (name === undefined || !all.some(isOld)) return [staged]
+  if (name === undefined) return [staged]
   const alike = all.filter((each) => isSetUp(each) && uniqueNameOf(identityOf(ledger.identifiedStaged(each))) === name)
   return alike.includes(staged) ? alike.toSorted((a, b) => Number(isOld(a)) - Number(isOld(b))) : [staged]
 }
+
+const hasOld = onceFor((all: readonly StagedVolume[]) => all.some(isOld))
 
 function whyKept(
   context: PlanContext,
