@@ -365,6 +365,42 @@ describe('S38: something else is in the place of a volume', () => {
     const { findings } = answersOf({ ...state, snapshot: { ...state.snapshot, tree: tree ?? [] } }, undefined)
     expect(findings.filter((each) => each.includes('OtherVolume'))).toEqual([])
   })
+  it.each([
+    ['another disk', shown(TARGET, '8:32', '/', 'ext4', '/dev/sdc')],
+    ['a tmpfs', shown(TARGET, '0:300', '/', 'tmpfs', 'tmpfs')],
+  ])('%s in the place of a volume of a pod that is gone: nothing is unstaged or detached', (_, change) => {
+    const { plan } = answersOf(altered(change, false, [UID]), undefined)
+    const kinds = plan.operations.filter(({ blocked, volume }) => blocked === undefined && volume?.driver !== undefined)
+    expect(kinds).toEqual([])
+  })
+  it("a driver's own mount, outside the kubelet's directories: the detach waits for it", () => {
+    const isLeft = (path: string): boolean => path.includes(UID) || path.includes('a6dc80caae')
+    const { snapshot, mounts: _ } = altered(
+      (mounts) =>
+        `${mounts
+          .split('\n')
+          .filter((line) => !isLeft(line))
+          .join('\n')}9001 27 7:5 / /srv/own/vol-fs1/mnt rw - ext4 /dev/loop5 rw\n`,
+      false,
+      [UID],
+    )
+    const tree = (snapshot.tree ?? []).filter(({ path }) => !isLeft(path))
+    const { plan, findings } = answersOf(
+      { snapshot: { ...snapshot, tree }, mounts: parseMountinfo(snapshot.mountinfo ?? '') },
+      undefined,
+    )
+    expect(plan.operations).toEqual([])
+    expect(findings).toEqual([expect.stringMatching(/^DetachVolume StillInUse: \/srv\/own\/vol-fs1\/mnt/)])
+  })
+  it('S18: a disk over the root directory is named, and what it hides is not called gone', () => {
+    for (const kubelet of [true, false]) {
+      const state = altered((mounts) => `${mounts}9001 42 8:64 / /var/lib/kubelet rw - ext4 /dev/sde rw\n`, kubelet)
+      const { findings } = answersOf(state, undefined)
+      expect(findings.filter((each) => each.startsWith('error ')).map((each) => each.split(' mount (')[1])).toEqual([
+        expect.stringMatching(/^ext4 of \/dev\/sde on \/var\/lib\/kubelet\) hides \d+ volumes/),
+      ])
+    }
+  })
   it('a device that is gone, below a raw block volume', () => {
     const change = (mounts: string): string => mounts.replaceAll(' /loop3 ', ' /loop3//deleted ')
     holds(altered(change, true), {

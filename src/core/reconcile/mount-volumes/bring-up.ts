@@ -78,11 +78,13 @@ export function bringUp(context: PlanContext, findings: Findings, missing: Missi
 function reportRunning(context: PlanContext, findings: Findings, { volume, evidence }: Missing, pod: PodRef): boolean {
   const { inputs, ledger, now } = context
   const { podUid, podVolumeNames, specName, pod: object } = volume
-  const { mountsOver, podPath } = pluginNamed(volume.plugin)
+  const { mountsOver, podPath, refreshes } = pluginNamed(volume.plugin)
   const target = podPath(volume)
   const isNew = Date.parse(object.status?.startTime ?? '') > now - 10_000
-  if (evidence.state === 'mounted' || isNew || !mountsOver(volume)) return false
-  if (inputs.top(target) !== undefined || !inputs.tree.isDir(target)) return false
+  if (evidence.state === 'mounted' || isNew || !mountsOver(volume) || refreshes) return false
+  // What another mount hides is still mounted; that is said of the other one.
+  if (inputs.at(target).length > 0) return inputs.top(target) === undefined
+  if (!inputs.tree.isDir(target)) return false
   const running = runningContainers(inputs.snapshot, podUid)
   const first = allContainers(object).find(
     ({ name, volumeMounts }) => running.has(name) && volumeMounts?.some((each) => podVolumeNames.includes(each.name)),

@@ -1,8 +1,15 @@
 /** S38: something else is in a volume's place. Then nothing of the volume is unstaged, unmapped, detached or set up. */
 import { commandLine } from '../../lang/command.ts'
-import type { VolumeRow } from '../../ledger/row.ts'
+import { count } from '../../lang/count.ts'
+import { defined } from '../../lang/defined.ts'
+import { uniqueNameOfRow, type VolumeRow } from '../../ledger/row.ts'
+import { Covers } from '../../mountinfo/covers.ts'
+import { fileSystemText } from '../../mountinfo/file-systems.ts'
+import { whoMounted } from '../../mountinfo/mount-words.ts'
+import { CSI_PLUGIN } from '../../names/volume-names.ts'
 import type { Draft, Findings, Obstacle } from '../../plan/draft.ts'
 import { rowOf } from '../../plan/subject.ts'
+import { pluginNamed } from '../../plugins/registry.ts'
 import { type Claimed, type OtherVolume, otherDevice, otherMounted, otherStaged } from '../../plugins/same-volume.ts'
 import type { PlanContext } from '../context/context.ts'
 
@@ -21,6 +28,7 @@ export function otherVolumeObstacle(
 
 /** What is staged and belongs to no pod of this node that would say it. Rows are made only where something is wrong. */
 export function reportOtherVolumes(context: PlanContext, findings: Findings): void {
+  reportCovers(context, findings)
   const { inputs, ledger, staged } = context
   for (const each of staged) {
     const other = otherStaged(inputs, each)
@@ -55,24 +63,49 @@ function ofNode({ inputs }: PlanContext, { staged, globals }: VolumeRow): OtherV
   return first(places.map((each) => otherStaged(inputs, each)))
 }
 
-/** A dead mount is said to be dead, and goes. */
-function ofPods({ inputs }: PlanContext, row: VolumeRow): OtherVolume | undefined {
+/** Also of a pod whose record names the volume, and whose mount is not the volume's. A dead mount is said to be dead, and goes. */
+function ofPods({ inputs, onDisk }: PlanContext, row: VolumeRow): OtherVolume | undefined {
   const { persistentVolume, identity } = row
-  const claimed = (volume: Pick<Claimed, 'plugin' | 'podUid'>, name: string, mode: Claimed['mode']): Claimed => ({
-    ...{ plugin: volume.plugin, podUid: volume.podUid, specName: name, mode },
-    ...(persistentVolume !== undefined && { persistentVolume }),
-    ...(identity !== undefined && { driver: identity.driver, handle: identity.handle }),
+  const claimed = (plugin: string, podUid: string, specName: string, mode: Claimed['mode']): Claimed => ({
+    ...{ plugin, podUid, specName, mode },
+    ...defined({ persistentVolume, driver: identity?.driver, handle: identity?.handle }),
   })
+  const recorded = onDisk.of(uniqueNameOfRow(row) ?? '').filter(({ path }) => path.startsWith('pods/'))
+  const mounted = [
+    ...recorded.map(({ path }) => ({ plugin: CSI_PLUGIN, target: `${path}/mount` })),
+    ...row.onDisk.filter(({ plugin }) => plugin !== CSI_PLUGIN),
+  ]
   return first([
-    ...row.onDisk.map((each) =>
-      inputs.deadError(each.target) === undefined
-        ? otherMounted(inputs, claimed(each, each.name, 'Filesystem'), each.target)
+    ...mounted.map(({ plugin, target }) =>
+      inputs.deadError(target) === undefined
+        ? otherMounted(inputs, claimed(plugin, '', row.key, 'Filesystem'), target)
         : undefined,
     ),
     ...row.maps.flatMap(({ block, mappings }) =>
-      mappings.map(({ podUid }) => otherDevice(inputs, claimed({ plugin: block.plugin, podUid }, block.name, 'Block'))),
+      mappings.map(({ podUid }) => otherDevice(inputs, claimed(block.plugin, podUid, block.name, 'Block'))),
     ),
   ])
+}
+
+/** S18: what lies over directories of the kubelet hides volumes that pods have there. */
+function reportCovers({ inputs, desired, classes }: PlanContext, findings: Findings): void {
+  const hidden = desired.volumes.flatMap((volume) => {
+    const path = pluginNamed(volume.plugin).podPath(volume)
+    const [mount] = inputs.top(path) === undefined ? inputs.at(path) : []
+    return mount === undefined || classes.of(volume.podUid)?.class !== 'Desired' ? [] : { volume, mount }
+  })
+  if (hidden.length === 0) return
+  const covers = new Covers(inputs.mounts)
+  for (const [cover, all] of Map.groupBy(hidden, ({ mount }) => covers.of(mount))) {
+    if (cover === undefined) continue
+    findings.problem(
+      'error',
+      'ForeignMount',
+      `another mount (${fileSystemText(cover)} on ${cover.mountPoint}) hides ${count(all.length, 'volume')} of pods that have them there; nothing below it can be judged`,
+      { path: cover.mountPoint, subject: { path: cover.mountPoint } },
+      whoMounted(cover.mountPoint),
+    )
+  }
 }
 
 function first(found: readonly (OtherVolume | undefined)[]): OtherVolume | undefined {

@@ -7,7 +7,7 @@
 
 import { isListedWhole } from '../../desired/api-lookup.ts'
 import { podLabel } from '../../desired/pods.ts'
-import { kubectl, volctl } from '../../lang/command.ts'
+import { commandLine, kubectl, volctl } from '../../lang/command.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { defined } from '../../lang/defined.ts'
 import { type CsiIdentity, uniqueNameOf } from '../../ledger/identified.ts'
@@ -37,10 +37,13 @@ interface NodeFacts {
   readonly traces: VolumeTraces
   readonly unidentified: readonly Draft[]
   readonly unread: Obstacle | undefined
+  /** Mount points outside the root directory, by each name in their paths. */
+  readonly outside: ReadonlyMap<string, string>
 }
 
 export function detachVolumes(context: PlanContext, findings: Findings): void {
-  const { api, nodeName } = context.inputs.snapshot
+  const { inputs } = context
+  const { api, nodeName } = inputs.snapshot
   if (api === undefined) return
   const mine = api.volumeAttachments.filter((attachment) => attachment.spec.nodeName === nodeName)
   const node: NodeFacts = {
@@ -48,6 +51,14 @@ export function detachVolumes(context: PlanContext, findings: Findings): void {
     traces: new VolumeTraces(context),
     unidentified: findings.operations.filter(isUnidentified),
     unread: mine.length === 0 ? undefined : unreadTraces(context),
+    outside: new Map(
+      (mine.length === 0 ? [] : inputs.mounts.notBelow(inputs.rootDir)).flatMap(({ mountPoint }) =>
+        // Of paths as a kubelet has them more is asked.
+        /kubernetes\.io|\/(?:pods|plugins|volumeDevices)\//.test(mountPoint)
+          ? []
+          : mountPoint.split('/').map((name) => [name, inputs.plain(mountPoint)] as const),
+      ),
+    ),
   }
   for (const attachment of mine.toSorted((a, b) => compareText(a.metadata.name, b.metadata.name))) {
     detachVolume(context, findings, attachment, node)
@@ -80,7 +91,10 @@ function detachVolume(context: PlanContext, findings: Findings, attachment: Volu
   const after = predecessorsOf(context, findings, known, traces)
   const volume = describeAttached(context, known, after)
   const subject = context.ledger.attachment(attachment)
-  const wait = waitFor(context, attachment, uniqueName, users[0]?.pod) ?? stillOnNode(context, findings, traces)
+  const wait =
+    waitFor(context, attachment, uniqueName, users[0]?.pod) ??
+    stillOnNode(context, findings, traces) ??
+    namedOutside(node, [identity?.handle, persistentVolume])
   if (wait !== undefined && otherVolumeObstacle(context, { kind: 'DetachVolume', subject }) === undefined) {
     findings.wait('DetachVolume', wait, 'S21', { subject, volume })
     return
@@ -239,6 +253,20 @@ function stillOnNode({ inputs }: PlanContext, findings: Findings, traces: readon
     message: `${path} is still there, and no operation of this plan removes it`,
     hint: `See what it is, and what keeps it: ${volctl('explain', path)}`,
   }
+}
+
+/** S21: a driver may have the volume mounted in a directory of its own, which it names after the volume. */
+function namedOutside({ outside }: NodeFacts, names: readonly (string | undefined)[]): Wait | undefined {
+  const path = names
+    .map((name = '') => (name.length < 4 ? undefined : outside.get(name)))
+    .find((each) => each !== undefined)
+  return path === undefined
+    ? undefined
+    : {
+        code: 'StillInUse',
+        message: `${path}, outside the kubelet's directory, is a mount with the name of the volume, which its driver may have made`,
+        hint: `See who uses ${path} (${commandLine('findmnt', path)}); the driver takes it off, or has forgotten it.`,
+      }
 }
 
 /**
