@@ -69,8 +69,8 @@ describe('of CSI', () => {
 
   it('also beside a kubelet that runs, which cannot have it either', () => {
     expect(waits(plan(elsewhere(wanting(), { pods: [USER] }).with(RUNNING)))).toEqual(['MountVolume AccessMode'])
-    // Control: without the other node the kubelet is what it waits for.
-    expect(waits(plan(wanting().with(RUNNING)))).toEqual(['MountVolume KubeletRunning'])
+    // Control: without the other node both wait for the controller.
+    expect(waits(plan(wanting().with(RUNNING)))).toEqual(['MountVolume NotAttached'])
   })
 })
 

@@ -1,5 +1,6 @@
 /** Operations in the making: phases link drafts by reference, and ids come last. */
 
+import type { CauseKind } from '../codes/code-entry.ts'
 import { causeOf, type ProblemCode, type WaitingCode } from '../codes/codes.ts'
 import { append } from '../lang/append.ts'
 import { volctl } from '../lang/command.ts'
@@ -158,6 +159,19 @@ export class Findings extends AnyFindings<Draft, Waiting, Problem> {
     return draft
   }
 
+  /**
+   * S38: an operation that waits is none, unless what the wait is for does not mend what would stop it: that is the cause then.
+   *
+   * @returns as `add`; undefined: it waits
+   */
+  addUnlessWaiting(proposed: Draft, wait: Wait | undefined, rule: string): Draft | undefined {
+    const blocked = wait && this.#rule(proposed)
+    if (wait === undefined || (blocked !== undefined && outlasts(blocked, wait, proposed.kind)))
+      return this.add(proposed)
+    this.wait(proposed.kind, wait, rule, proposed)
+    return undefined
+  }
+
   /** Applies a rule that depends on all operations to each one so far. */
   judge(rule: Rule): void {
     for (const draft of this.operations) {
@@ -220,7 +234,8 @@ export class Findings extends AnyFindings<Draft, Waiting, Problem> {
     rule: string,
     about: { readonly subject: Subject; readonly pod?: PodRef; readonly volume?: VolumeRef },
   ): void {
-    this.waiting.push({ kind, ...wait, ...about, rule })
+    const { subject, pod, volume } = about
+    this.waiting.push({ kind, ...wait, subject, ...defined({ pod, volume }), rule })
     if (about.pod !== undefined) this.#waitingPods.add(about.pod.uid)
   }
 
@@ -229,6 +244,22 @@ export class Findings extends AnyFindings<Draft, Waiting, Problem> {
     if (path !== undefined) this.#wrongPaths.add(path)
     super.problem(...problem)
   }
+}
+
+/** What no kubelet mends: what is mounted, which volume it is, what a pod asks for. */
+const LASTING: ReadonlySet<CauseKind | undefined> = new Set<CauseKind>([
+  'foreign',
+  'identity',
+  'volume',
+  'missing',
+  'device',
+])
+
+/** A kubelet mounts over data; and what holds a device may be a pod's mount that it still unmounts. */
+function outlasts({ code }: Obstacle, wait: Wait, kind: OperationKind): boolean {
+  if (wait.code !== 'KubeletRunning') return code === 'OtherVolume'
+  if (code === 'HeldBy') return kind === 'MountVolume' || kind === 'MapVolume'
+  return LASTING.has(causeOf(code)) && code !== 'DataUnderMountPoint'
 }
 
 function note(drafts: Map<string, Draft[]>, key: string | undefined, draft: Draft): void {

@@ -1,7 +1,6 @@
 /** The operation that sets up a wanted volume, or what it waits for (R418, R430, R829; O31). */
 
 import { readStateFile } from '../../actual/state-file.ts'
-import { causeOf } from '../../codes/codes.ts'
 import { isForOnePod } from '../../desired/access-modes.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { allContainers } from '../../desired/pods.ts'
@@ -21,7 +20,7 @@ import { unreadObstacle } from '../context/unread.ts'
 import { predecessorObstacle } from '../obstacles/device-obstacles.ts'
 import { setUpElsewhereObstacle } from '../obstacles/outside-root.ts'
 import { mountObstacle, mountWait, reportMultiAttach, setUpWait } from './mount-conditions.ts'
-import { labelConflict, labelObstacle, setUpContext } from './selinux.ts'
+import { labelObstacle, setUpContext } from './selinux.ts'
 import { describeWanted } from './wanted.ts'
 
 /** A volume that is wanted and not set up, or whose record is lost. */
@@ -39,11 +38,10 @@ export function bringUp(context: PlanContext, findings: Findings, missing: Missi
   const about = { pod, volume: describeWanted(context, volume), subject: context.ledger.wanted(volume) }
   const isSaid = reportRunning(context, findings, missing, pod)
   const wait = mountWait(context, volume) ?? setUpWait(context, volume, missing.device)
-  // What no kubelet mends is said while one runs, too.
-  const held = setUpElsewhereObstacle(context.inputs, volume) ?? labelConflict(context, volume)
-  if (wait !== undefined && (held === undefined || causeOf(wait.code) !== 'kubelet')) {
-    if (!isSaid || context.kubelet.state === 'stopped' || causeOf(wait.code) !== 'kubelet')
-      findings.wait(kind, wait, 'S22', about)
+  const isKubelets = wait?.code === 'KubeletRunning'
+  if (isKubelets && isSaid) return
+  if (wait !== undefined && !isKubelets) {
+    findings.wait(kind, wait, 'S22', about)
     reportMultiAttach(context, findings, volume)
     return
   }
@@ -68,7 +66,8 @@ export function bringUp(context: PlanContext, findings: Findings, missing: Missi
     removes: new Set(),
     ...defined({ blocked }),
   }
-  takeTurn(turns, volume, findings.add(draft), willRun(context, draft))
+  const added = findings.addUnlessWaiting(draft, wait, 'S22')
+  if (added !== undefined) takeTurn(turns, volume, added, willRun(context, draft))
 }
 
 /**

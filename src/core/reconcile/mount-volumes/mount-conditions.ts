@@ -1,6 +1,7 @@
 /** What must hold before a wanted volume may be mounted (S22, S30, R430, R813, R814, R829; O26). */
 
 import { registeredDriver } from '../../actual/csi-drivers.ts'
+import { causeOf } from '../../codes/codes.ts'
 import { CLEAR_AWAY } from '../../codes/path-codes.ts'
 import { accessModesText, allowsSeveralNodes, isForOnePod } from '../../desired/access-modes.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
@@ -25,18 +26,32 @@ import { describeNodes, type ElsewhereNode, freeHint, nodesWith, type SharedVolu
 import { whyNotManaged } from '../pods/kubelet-mode.ts'
 
 export function mountWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
-  // First whether another node has the volume: then neither this kubelet nor this pass can mount it (Multi-Attach).
-  return (
+  const kubelet = kubeletWait(context, volume)
+  // First whether another node or pod has the volume: then neither this kubelet nor this pass can mount it (Multi-Attach).
+  const taken =
     elsewhereWait(context, volume) ??
     unreportedWait(context, volume) ??
     refusedWait(context, volume) ??
-    otherPodWait(context, volume) ??
-    kubeletWait(context, volume) ??
+    otherPodWait(context, volume)
+  if (taken !== undefined) return taken
+  // What a running kubelet waits for as well is the cause (S38).
+  if (kubelet?.code === 'KubeletRunning')
+    return controllersWait(context, volume) ?? driverWait(context, volume) ?? kubelet
+  return (
+    kubelet ??
     nodeWait(context) ??
     attachWait(context, volume) ??
     elsewhereUnknown(context, volume) ??
     driverWait(context, volume)
   )
+}
+
+/** Until the volume is attached. What is attached is listed, and then mounted, within seconds. */
+function controllersWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
+  const { driver = '', handle = '' } = volume
+  if (context.objects.attachmentOf({ driver, handle })?.status?.attached === true) return undefined
+  const wait = attachWait(context, volume)
+  return wait !== undefined && causeOf(wait.code) === 'controller' ? wait : undefined
 }
 
 /** What no kubelet mends: the attachment is another machine's, or the attacher has failed. */

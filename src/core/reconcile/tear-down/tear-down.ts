@@ -11,7 +11,6 @@ import { lostAtStart } from '../context/hints.ts'
 import { foreignObstacle, layerObstacle, type Stack } from '../context/layers.ts'
 import { gone, stateOf } from '../context/pod-facts.ts'
 import { predecessorObstacle } from '../obstacles/device-obstacles.ts'
-import { otherVolumeObstacle } from '../obstacles/other-volume.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 import type { SubPathWork } from './sub-path-steps.ts'
 
@@ -47,7 +46,7 @@ export interface Parts extends Pick<Draft, 'reason' | 'message' | 'rule'> {
   readonly kubeletWould?: string | undefined
 }
 
-/** Adds the operation, or what it waits for. @param partsOf called only if there is nothing to wait for */
+/** Adds the operation, or what it waits for. @param partsOf not called where it only waits for some time to pass */
 export function tearDown(
   context: PlanContext,
   findings: Findings,
@@ -55,8 +54,7 @@ export function tearDown(
   partsOf: () => Parts,
 ): void {
   const about = { ...defined({ pod: pod?.ref }), volume, subject }
-  // No kubelet mends that something else is in the volume's place.
-  if (wait !== undefined && otherVolumeObstacle(context, { kind, subject }) === undefined) {
+  if (wait !== undefined && wait.code !== 'KubeletRunning') {
     findings.wait(kind, wait, 'S11', about)
     return
   }
@@ -65,7 +63,7 @@ export function tearDown(
   const all = [...(subPaths?.mounts ?? []), ...(mounts ?? [])].filter(({ layers }) => layers.length > 0)
   const removes = new Set<number>()
   for (const { layers } of all) for (const { id } of layers) removes.add(id)
-  findings.add({
+  const draft: Draft = {
     kind,
     reason,
     ...(pod === undefined ? { message } : messageOnPod(gone(pod), message, stateOf(pod))),
@@ -82,7 +80,8 @@ export function tearDown(
       dead: deadAmong(context, all),
       blocked: obstacleTo(context, parts, removes),
     }),
-  })
+  }
+  findings.addUnlessWaiting(draft, wait, 'S11')
 }
 
 function deadAmong({ inputs }: PlanContext, stacks: readonly Stack[]): Operation['dead'] {

@@ -23,7 +23,6 @@ import { unreadTraces } from '../context/unread.ts'
 import { identifyAttachment } from '../identity/attachment-identity.ts'
 import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
 import { deviceObstacle, predecessorObstacle, unresolvedObstacle } from '../obstacles/device-obstacles.ts'
-import { otherVolumeObstacle } from '../obstacles/other-volume.ts'
 import { elsewhereObstacle } from '../obstacles/outside-root.ts'
 import { isUnidentified, unidentifiedObstacle } from '../obstacles/unidentified-operations.ts'
 import { type VolumeTrace, VolumeTraces } from '../obstacles/volume-traces.ts'
@@ -95,12 +94,8 @@ function detachVolume(context: PlanContext, findings: Findings, attachment: Volu
     waitFor(context, attachment, uniqueName, users[0]?.pod) ??
     stillOnNode(context, findings, traces) ??
     namedOutside(node, [identity?.handle, persistentVolume])
-  if (wait !== undefined && otherVolumeObstacle(context, { kind: 'DetachVolume', subject }) === undefined) {
-    findings.wait('DetachVolume', wait, 'S21', { subject, volume })
-    return
-  }
   const { name, uid, resourceVersion } = attachment.metadata
-  findings.add({
+  const draft: Draft = {
     kind: 'DetachVolume',
     reason: 'NotWanted',
     // The same text for every volume, so that a screen shows it once.
@@ -114,8 +109,10 @@ function detachVolume(context: PlanContext, findings: Findings, attachment: Volu
     kubeletWould: 'leave the detach to the attach/detach controller, which waits for the next node status',
     removes: new Set(),
     attachment: { name, uid, ...defined({ resourceVersion }) },
-    ...defined({ blocked: obstacleTo(context, known, node, after) }),
-  })
+    // What keeps volctl from it does not keep the controller, which detaches while a kubelet runs.
+    ...defined({ blocked: wait === undefined ? obstacleTo(context, known, node, after) : undefined }),
+  }
+  findings.addUnlessWaiting(draft, wait, 'S21')
 }
 
 /** A pod that wants the volume by the controller's rule, or that uses it here. */
