@@ -64,6 +64,8 @@ const ANSWERS: readonly RegExp[] = [
   /^ <- The driver refuses what the VolumeAttributesClass asks for; .* stays as it was.*external resizer/,
   /^not known$/,
   /^not known$/,
+  /^Another pod of the node has the volume/,
+  /^ <- The pod has a user namespace of its own.*NFS cannot/,
 ]
 
 describe('real lines', () => {

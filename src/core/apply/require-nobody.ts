@@ -3,16 +3,15 @@
 import { posix } from 'node:path'
 import { OperationRefused } from '../errors/operation-error.ts'
 import { isWithin } from '../files/path-within.ts'
-import type { NameOf } from '../holders/container-names.ts'
 import type { UsedBy } from '../holders/describe-holders.ts'
 import { staying } from '../holders/find-holders.ts'
-import type { Host } from '../host/host.ts'
+import { isOfServer } from '../mountinfo/file-systems.ts'
 import { ownPathOf } from '../mountinfo/linked-mounts.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import type { Operation } from '../plan/plan.ts'
 import { requireNoUsers } from './conditions/require-content-unused.ts'
 import { noteOverlays } from './disks/file-system-users.ts'
-import { findStagedDevice } from './disks/find-volume-device.ts'
+import { findStagedDevice, isOfAnother } from './disks/find-volume-device.ts'
 import { noteMounted } from './disks/remove-disks.ts'
 import { requireDeviceUnused, takesDevice } from './disks/require-device-unused.ts'
 import { requireNothingHidden } from './disks/require-nothing-hidden.ts'
@@ -20,7 +19,6 @@ import { requireNotSetUpElsewhere } from './disks/set-up-elsewhere.ts'
 import { describeMount, expectedIds, mountIn } from './operation/expected-mounts.ts'
 import type { Witness } from './operation/ports.ts'
 import type { StepContext } from './operation/step-context.ts'
-import type { Surroundings } from './operation/surroundings.ts'
 
 /**
  * First what each device is, then who has it. The users of content last: that look takes longest, and is to be the freshest when the
@@ -33,7 +31,7 @@ export async function requireNobody(operation: Operation, run: StepContext, witn
   noteOverlays(run)
   if (takesDevice(operation)) await findStagedDevice(run)
   if (operation.kind === 'UnmountDevice' || operation.kind === 'UnmapDevice') {
-    requireNoReaders(operation, run.around, run.host, run.context.nameOf)
+    requireNoReaders(run)
     requireNotSetUpElsewhere(run)
   }
   if (operation.steps.some(({ op }) => op === 'NodeUnstageVolume')) await requireNothingHidden(run)
@@ -43,21 +41,30 @@ export async function requireNobody(operation: Operation, run: StepContext, witn
 
 /**
  * No other mount of a staged volume may exist in any namespace. A propagated copy goes away with the staged mount and does
- * not count. A bind mount, although in the same peer group, does count.
+ * not count. A bind mount, although in the same peer group, does count. What shows another volume of the same share of a server does
+ * not, nor what the pods of that one have in their own namespaces.
  *
  * @throws OperationRefused
  */
-function requireNoReaders(operation: Operation, around: Surroundings, host: Host, nameOf?: NameOf): void {
+function requireNoReaders(run: StepContext): void {
+  const { operation, around, host, context } = run
   const own = expectedIds(operation)
   const staged = [...own.keys()].flatMap((id) => around.table.byId(id) ?? [])
   const paths = (operation.expects ?? []).map((each) => each.path)
   const stays = staying(around.table, new Set(own.keys()))
   for (const mount of staged) {
-    const reader = readersIn(around.table, mount, stays).find(({ mountPoint }) => !paths.includes(mountPoint))
+    const others = isOfServer(mount.fsType)
+      ? around.table.ofDevice(mount.dev).filter(({ mountPoint }) => isOfAnother(mountPoint, run))
+      : []
+    const reader = readersIn(around.table, mount, stays).find(
+      (each) => !paths.includes(each.mountPoint) && !others.includes(each),
+    )
     if (reader !== undefined) throw stillInUse(operation, { who: `${describeMount(reader)} is another mount of it` })
     for (const other of around.others) {
+      const pods = others.length === 0 ? [] : host.podsOf(other.pid)
+      if (others.some(({ mountPoint }) => pods.some((uid) => mountPoint.includes(`/pods/${uid}/`)))) continue
       const [there] = readersIn(other.table, mount, stays)
-      if (there !== undefined) throw stillInUse(operation, mountIn(there, other, nameOf))
+      if (there !== undefined) throw stillInUse(operation, mountIn(there, other, context.nameOf))
     }
   }
   const directory = operation.steps

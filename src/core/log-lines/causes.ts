@@ -32,6 +32,11 @@ export const SPECIFIC = causes(phrase, [
     'volctl plan --orphans: volctl finds the volume by the staged mount or the API.',
   ],
   [
+    'uses the ReadWriteOncePod access mode and is already in use by another pod',
+    'Another pod of the node has the volume, which one pod at a time may use.',
+    'volctl explain on the volume names that pod: delete one of the two.',
+  ],
+  [
     'object "*"/"*" not registered | no relationship found between node * and this object',
     'The kubelet does not follow this object for a pod of its node: the pod has ended, or the kubelet has just been started.',
     'Nothing, if it stops within a minute.',

@@ -63,6 +63,11 @@ export const SENTENCES: readonly Sentence[] = [
       'The pod is being deleted, and a container of it still runs: its volumes stay until it has ended.',
       'volctl explain on the pod names what still runs. A container that cannot be stopped often waits for a dead server or disk.',
     ],
+    [
+      'failed to set MOUNT_ATTR_IDMAP',
+      'The pod has a user namespace of its own, and the runtime could not map the ids of a mount for it: the file system of the volume cannot, as NFS cannot.',
+      'Take another kind of volume, or hostUsers: true in the pod.',
+    ],
   ]),
   ...said({ by: KUBELET, whole: true }, [
     [

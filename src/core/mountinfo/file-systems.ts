@@ -28,6 +28,13 @@ export function cannotHang(fsType: string): boolean {
   return LOCAL.has(fsType)
 }
 
+/** One device number of these types may stand for several directories of a server; only the source distinguishes them. */
+const OF_SERVERS = new Set(['nfs', 'nfs4', 'cifs', 'smb3', 'ceph'])
+
+export function isOfServer(fsType: string): boolean {
+  return OF_SERVERS.has(fsType)
+}
+
 /** Types that any user may mount in a user namespace of his own, with whatever text as the source (FS_USERNS_MOUNT). */
 const OF_ANYBODY = new Set([
   'tmpfs',

@@ -168,7 +168,8 @@ export class Findings extends AnyFindings<Draft, Waiting, Problem> {
     const blocked = wait && this.#rule(proposed)
     if (wait === undefined || (blocked !== undefined && outlasts(blocked, wait, proposed.kind)))
       return this.add(proposed)
-    this.wait(proposed.kind, wait, rule, proposed)
+    const { kind, pod, volume, subject } = proposed
+    this.wait(kind, wait, rule, { ...defined({ pod, volume }), subject })
     return undefined
   }
 
@@ -234,8 +235,7 @@ export class Findings extends AnyFindings<Draft, Waiting, Problem> {
     rule: string,
     about: { readonly subject: Subject; readonly pod?: PodRef; readonly volume?: VolumeRef },
   ): void {
-    const { subject, pod, volume } = about
-    this.waiting.push({ kind, ...wait, subject, ...defined({ pod, volume }), rule })
+    this.waiting.push({ kind, ...wait, ...about, rule })
     if (about.pod !== undefined) this.#waitingPods.add(about.pod.uid)
   }
 

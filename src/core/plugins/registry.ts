@@ -3,6 +3,7 @@ import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { configMap } from './configmap.ts'
 import { csi } from './csi.ts'
+import { csiMapFile, csiTarget } from './csi-paths.ts'
 import { downwardApi } from './downward-api.ts'
 import { emptyDir } from './empty-dir.ts'
 import { notMounted } from './evidence.ts'
@@ -16,7 +17,7 @@ import { localVolume } from './local-volume.ts'
 import { nfs } from './nfs.ts'
 import type { MountEvidence, VolumePlugin } from './plugin.ts'
 import { projected } from './projected.ts'
-import { type OtherVolume, otherDevice, otherMounted, otherOnRecord } from './same-volume.ts'
+import { type OtherVolume, otherMapped, otherMounted, otherOnRecord } from './same-volume.ts'
 import { secret } from './secret.ts'
 import { unknown } from './unknown.ts'
 
@@ -61,8 +62,18 @@ export function evidenceOf(inputs: ActualInputs, volume: VolumeToMount): MountEv
   if (volume.mode === 'Block' && !plugin.block) return notMounted('no container gets the device')
   const evidence = plugin.evidence(inputs, volume)
   if (evidence.state !== 'mounted') return evidence
-  const mounted = (): OtherVolume | undefined =>
-    volume.mode === 'Block' ? otherDevice(inputs, volume) : otherMounted(inputs, volume, plugin.podPath(volume))
+  const mounted = (): OtherVolume | undefined => {
+    const global = plugin.globalPath(volume)
+    if (volume.mode === 'Block')
+      return plugin === csi
+        ? otherMapped(inputs, volume, csiMapFile(volume), csiTarget(volume))
+        : otherMapped(inputs, volume, `${global}/${volume.podUid}`)
+    return otherMounted(inputs, volume, {
+      path: plugin.podPath(volume),
+      staged: plugin === csi || global === undefined ? [] : [global],
+      isDirectory: !plugin.mountsOver(volume),
+    })
+  }
   // Without a state file it is asked first which volume it should be (S17).
   const other = otherOnRecord(inputs, volume) ?? (evidence.stateFileLost === undefined ? mounted() : undefined)
   return other === undefined ? evidence : { ...evidence, other }

@@ -8,8 +8,10 @@ import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { driverOf, stagedShownBy, stagedUnder } from '../actual/staged-on-device.ts'
 import { type StagedVolume, stagedVolumes } from '../actual/staged-volumes.ts'
 import { readStateFile, type VolumeData } from '../actual/state-file.ts'
+import { parentOf } from '../actual/tree.ts'
 import { allowsSeveralNodes } from '../desired/access-modes.ts'
 import { csiSourceOf } from '../desired/csi-translation/translate.ts'
+import type { VolumeToMount } from '../desired/desired-state.ts'
 import { sharedSourcesOf } from '../desired/shared-sources.ts'
 import type { VolumeSpec } from '../desired/volume-spec.ts'
 import { isWithin } from '../files/path-within.ts'
@@ -21,7 +23,7 @@ import { cannotHang } from '../mountinfo/file-systems.ts'
 import { locate, locationIn } from '../mountinfo/location.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { CSI_PLUGIN } from '../names/volume-names.ts'
-import { CSI_BLOCK_DIR, csiMapFile, csiPublishStateFile, csiTarget } from './csi-paths.ts'
+import { CSI_BLOCK_DIR, csiPublishStateFile } from './csi-paths.ts'
 
 export interface OtherVolume {
   /** Relative to the root directory: its state file here, or where it is mounted. */
@@ -34,15 +36,24 @@ export interface OtherVolume {
   readonly byMount: boolean
 }
 
-/** A volume that something is proved by. */
-export type Claimed = Pick<VolumeSpec, 'plugin' | 'mode' | 'specName' | 'persistentVolume' | 'source'> &
-  Partial<Pick<VolumeSpec, 'driver' | 'handle'>> & { readonly podUid: string }
+/** A volume, by what it is proved by. */
+export type Claimed = Pick<VolumeSpec, 'plugin' | 'specName' | 'persistentVolume' | 'source'> &
+  Partial<Pick<VolumeSpec, 'driver' | 'handle'>>
+
+/** A mount point of a volume; all paths are relative to the root directory. */
+export interface MountPlace {
+  readonly path: string
+  /** Where the volume is mounted for the whole node; of CSI volumes that follows from the handle. */
+  readonly staged?: readonly string[]
+  /** The volume is this directory, which may be mounted on itself. */
+  readonly isDirectory?: boolean
+}
 
 /**
  * What is recorded in this volume's place, if that is another volume: the PersistentVolume was deleted and created again under
  * the same name, or its source has changed. Undefined: this volume, or no usable record.
  */
-export function otherOnRecord({ tree }: ActualInputs, volume: Claimed): OtherVolume | undefined {
+export function otherOnRecord({ tree }: ActualInputs, volume: VolumeToMount): OtherVolume | undefined {
   if (volume.plugin !== CSI_PLUGIN) return undefined
   const path = csiPublishStateFile(volume)
   const data = readStateFile(tree.get(path))?.data
@@ -67,13 +78,12 @@ export function otherThanStaged(
   return others().find(({ dev, root }) => dev === shown.dev && root === shown.root)
 }
 
-/** What is mounted at this path in a volume's place, if that is not the volume. @param path relative to the root directory */
-export function otherMounted(inputs: ActualInputs, volume: Claimed, path: string): OtherVolume | undefined {
-  if (volume.mode === 'Block') return undefined
-  const shown = inputs.top(path)
+/** What is mounted in a volume's place, if that is not the volume. */
+export function otherMounted(inputs: ActualInputs, volume: Claimed, place: MountPlace): OtherVolume | undefined {
+  const shown = inputs.top(place.path)
   if (shown === undefined) return undefined
-  const found = differs(inputs, shown, volume)
-  if (found !== undefined) return { path, byMount: true, ...found }
+  const found = differs(inputs, shown, volume, place)
+  if (found !== undefined) return { path: place.path, byMount: true, ...found }
   const own = stagedFor(inputs, volume).find((staged) => stagedShownBy([staged], shown).length > 0)
   return own && otherStaged(inputs, own)
 }
@@ -89,10 +99,19 @@ export function otherStaged(
   return name === undefined ? undefined : { path: target, name, byMount: true }
 }
 
-/** What a raw block volume's pod has instead of its device. */
-export function otherDevice(inputs: ActualInputs, volume: Claimed): OtherVolume | undefined {
-  if (volume.plugin !== CSI_PLUGIN) return undefined
-  const [path, map] = [csiTarget(volume), csiMapFile(volume)]
+/**
+ * What a raw block volume's pod has instead of its device.
+ *
+ * @param map the file on which the device is mounted for the pod
+ * @param published where the driver has published it; CSI only
+ */
+export function otherMapped(
+  inputs: ActualInputs,
+  volume: Claimed,
+  map: string,
+  published?: string,
+): OtherVolume | undefined {
+  const path = published ?? map
   const [shown, mapped] = [inputs.top(path), inputs.top(map)]
   const other = (name: string, expected?: string): OtherVolume => ({
     path,
@@ -102,13 +121,15 @@ export function otherDevice(inputs: ActualInputs, volume: Claimed): OtherVolume 
   })
   // What the pod has may still be the device, of which the driver's part is gone.
   const isFile = mapped !== undefined && mapped.fsType !== 'devtmpfs' && mapped.dev !== inputs.mounts.top('/dev')?.dev
-  if (shown === undefined && isFile && inputs.tree.get(path)?.type === 'file')
+  if (isFile && (shown === undefined || shown === mapped) && inputs.tree.get(path)?.type === 'file')
     return other(`a regular file, ${inputs.absolute(path)},`, 'a device; what is written goes to that file')
   const gone = [shown, mapped].find((each) => each !== undefined && isDeleted(each))
   if (gone !== undefined) return other(`/dev${undeletedRoot(gone.root)}, a device that is gone,`)
   if (shown !== undefined && mapped !== undefined && (shown.dev !== mapped.dev || shown.root !== mapped.root))
     return other(placeText(mapped), `${placeText(shown)}, which its driver published`)
-  const twin = twins(inputs).get(`${CSI_BLOCK_DIR}/${volume.specName}`)
+  const named = mapped && otherThanDevice(mapped, volume)
+  if (named !== undefined) return other(named.name, named.expected)
+  const twin = twins(inputs).get(parentOf(parentOf(map)))
   return twin === undefined ? undefined : other(twin)
 }
 
@@ -121,61 +142,81 @@ function placeText({ source, fsType, dev, root }: MountInfo): string {
 type Differs = Pick<OtherVolume, 'name' | 'expected'>
 
 /** The judgement of one mount. Undefined: it agrees, or nothing that proves the volume can be compared with it. */
-function differs(inputs: ActualInputs, shown: MountInfo, volume: Claimed): Differs | undefined {
+function differs(inputs: ActualInputs, shown: MountInfo, volume: Claimed, place: MountPlace): Differs | undefined {
   const directory = volume.persistentVolume?.spec.local?.path
-  if (directory !== undefined && isDirectory(inputs, shown, posix.resolve('/', directory))) return undefined
-  const own = nodesOwn(inputs, shown)
-  if (own !== undefined) return { name: own }
+  const own = directory === undefined ? undefined : locate(inputs.mounts, posix.resolve('/', directory))
+  if (own?.dev === shown.dev && own.path === undeletedRoot(shown.root)) return undefined
+  const node = nodesOwn(inputs, shown, place)
+  if (node !== undefined) return { name: node }
   if (isDeleted(shown)) return { name: `${placeText(shown)}, a directory that was deleted,` }
   return (
-    (directory === undefined ? undefined : otherThanDirectory(inputs, shown, posix.resolve('/', directory))) ??
+    otherThanLocal(inputs, shown, directory) ??
+    otherThanDevice(shown, volume) ??
     otherThanExport(shown, volume) ??
-    otherThanOwnStaged(inputs, shown, volume)
+    otherThanOwnStaged(inputs, shown, volume, place)
   )
 }
 
-function isDirectory({ mounts }: ActualInputs, shown: MountInfo, directory: string): boolean {
-  const place = locate(mounts, directory)
-  return place !== undefined && place.dev === shown.dev && place.path === undeletedRoot(shown.root)
-}
-
 /** Only where the directory is a mount point: another path may lead through links, and to a disk that is mounted no more. */
-function otherThanDirectory({ mounts }: ActualInputs, shown: MountInfo, directory: string): Differs | undefined {
-  const mount = mounts.top(directory)
+function otherThanLocal(
+  { mounts }: ActualInputs,
+  shown: MountInfo,
+  directory: string | undefined,
+): Differs | undefined {
+  const mount = directory === undefined ? undefined : mounts.top(posix.resolve('/', directory))
   return mount && { name: placeText(shown), expected: `${directory}, which is ${placeText(mount)}` }
 }
+
+/** Of the device that a local volume names by the kernel's name: another disk of its kind. Any other name may be a link. */
+function otherThanDevice(shown: MountInfo, { persistentVolume }: Claimed): Differs | undefined {
+  const named = persistentVolume?.spec.local?.path
+  const [, kind] = DISK.exec(named ?? '') ?? []
+  const device = shown.fsType === 'devtmpfs' ? `/dev${shown.root}` : shown.source
+  if (kind === undefined || device === named || DISK.exec(device)?.[1] !== kind) return undefined
+  return { name: placeText(shown), expected: `${named}, which its PersistentVolume names` }
+}
+
+const DISK = /^\/dev\/(sd|vd|xvd|nvme)[a-z\d]+$/
 
 /** The source that a PersistentVolume or a pod names: the kubelet's own NFS, and attributes `server` and `share` of a driver's. */
 function otherThanExport(shown: MountInfo, volume: Claimed): Differs | undefined {
   const { nfs } = sharedSourcesOf(volume)
-  const { server, share } = volume.persistentVolume?.spec.csi?.volumeAttributes ?? {}
+  const { server, share, source } = volume.persistentVolume?.spec.csi?.volumeAttributes ?? {}
   const isNfs = /^nfs4?$/.test(shown.fsType)
-  const named = nfs == null ? isNfs && server && share && `${server}:${share}` : `${nfs.server}:${nfs.path}`
-  if (!named || (isNfs && !areOtherExports(shown.source, named))) return undefined
+  const ofDriver = isNfs ? server && share && `${server}:${share}` : shown.fsType === 'cifs' && source
+  const named = nfs == null ? ofDriver : `${nfs.server}:${nfs.path}`
+  if (!named || ((isNfs || nfs == null) && !areOtherExports(shown.source, named))) return undefined
   return {
     name: placeText(shown),
     expected: `${named}, which ${volume.persistentVolume ? 'its PersistentVolume' : 'it'} names`,
   }
 }
 
-function otherThanOwnStaged(inputs: ActualInputs, shown: MountInfo, volume: Claimed): Differs | undefined {
+function otherThanOwnStaged(
+  inputs: ActualInputs,
+  shown: MountInfo,
+  volume: Claimed,
+  { staged = [] }: MountPlace,
+): Differs | undefined {
+  const own = [...stagedFor(inputs, volume).map(({ target }) => target), ...staged].flatMap((path) => inputs.at(path))
+  if (own.some((each) => !isUnlike(shown, each))) return undefined
   const showing = stagedShownBy(stagedVolumes(inputs), shown)
-  const all = stagedFor(inputs, volume)
-  if (showing.some((each) => all.includes(each))) return undefined
-  const own = all.flatMap(({ target }) => inputs.top(target) ?? [])
   // Of network file systems one device number says nothing.
   const isOne = cannotHang(shown.fsType) || shown.fsType.startsWith('fuse')
   const isExactly = ({ layers }: StagedVolume): boolean => layers.some(({ root }) => root === shown.root)
-  const wrong = own.length === 0 && volume.plugin === CSI_PLUGIN && isOne ? showing.find(isExactly) : undefined
-  if (wrong === undefined && (own.length === 0 || !own.every((each) => isUnlike(shown, each)))) return undefined
-  const data = (wrong ?? showing[0])?.stateFile?.data
-  const [staged] = own
+  const other =
+    own.length > 0 ? showing[0] : volume.plugin === CSI_PLUGIN && isOne ? showing.find(isExactly) : undefined
+  const top = own.at(-1)
+  if (top === undefined && other === undefined) return undefined
+  const data = other?.stateFile?.data
   return {
     name: `${placeText(shown)}${data === undefined ? '' : ` of ${nameOf(data)}`}`,
-    ...(staged !== undefined && {
-      expected: `${volume.driver === undefined ? volume.specName : `${volume.driver}^${volume.handle}`}, which is staged from ${placeText(staged)}`,
-    }),
+    ...(top !== undefined && { expected: `${claimedText(volume)}, which is staged from ${placeText(top)}` }),
   }
+}
+
+function claimedText({ driver, handle, specName }: Claimed): string {
+  return driver === undefined ? specName : `${driver}^${handle}`
 }
 
 /** At today's path and at the one of before 1.24 (C11). */
@@ -197,7 +238,7 @@ function isUnlike(shown: MountInfo, staged: MountInfo): boolean {
   return cannotHang(shown.fsType) || cannotHang(staged.fsType) || areOtherExports(shown.source, staged.source)
 }
 
-/** `SERVER:/PATH`, `//SERVER/PATH`. A name and an address are not compared, nor what has another form. @param named a part of it agrees */
+/** `SERVER:/PATH`, `//SERVER/PATH`, of Ceph `USER@FSID.NAME=/PATH`. A name and an address are not compared, nor what has another form. @param named a part of it agrees */
 function areOtherExports(shown: string, named: string): boolean {
   const [a, b] = [exportOf(shown), exportOf(named)]
   if (a === undefined || b === undefined) return false
@@ -208,7 +249,7 @@ function areOtherExports(shown: string, named: string): boolean {
 }
 
 function exportOf(source: string): { readonly server: string; readonly path: string } | undefined {
-  const [, server, path] = /^(.+):(\/.*)$/.exec(source) ?? /^\/\/([^/]+)(\/.*)$/.exec(source) ?? []
+  const [, server, path] = /^(.+)[:=](\/.*)$/.exec(source) ?? /^\/\/([^/]+)(\/.*)$/.exec(source) ?? []
   if (server === undefined || path === undefined) return undefined
   return { server: server.replace(/^\[(.*)\]$/, '$1').toLowerCase(), path: posix.resolve('/', path) }
 }
@@ -217,7 +258,7 @@ function exportOf(source: string): { readonly server: string; readonly path: str
  * What no driver mounts for a volume: the node's whole root file system or the kubelet's, a staging directory on which nothing was
  * mounted, a directory of some pod's volume.
  */
-function nodesOwn(inputs: ActualInputs, shown: MountInfo): string | undefined {
+function nodesOwn(inputs: ActualInputs, shown: MountInfo, place?: MountPlace): string | undefined {
   const { mounts } = inputs
   const root = mounts.top('/')
   // All mounts of a server may have one device number, and the root "/".
@@ -225,13 +266,14 @@ function nodesOwn(inputs: ActualInputs, shown: MountInfo): string | undefined {
   if (root !== undefined && isSame && isWithin(locationIn(root, '/').path, shown.root))
     return `${placeText(shown)}, the root file system of the node,`
   if (!cannotHang(shown.fsType)) return undefined
-  for (const { base, place } of kubeletsOwn(inputs)) {
-    if (place?.dev !== shown.dev) continue
-    if (isWithin(place.path, shown.root))
-      return `${placeText(shown)}, the file system of the kubelet's own directories,`
-    if (!isWithin(shown.root, place.path)) continue
-    const path = posix.join(base, posix.relative(place.path, shown.root))
-    if (STAGING.test(path)) return `${placeText(shown)}, a staging directory on which nothing was mounted,`
+  for (const { base, at } of kubeletsOwn(inputs)) {
+    if (at?.dev !== shown.dev) continue
+    if (isWithin(at.path, shown.root)) return `${placeText(shown)}, the file system of the kubelet's own directories,`
+    if (!isWithin(shown.root, at.path)) continue
+    const path = posix.join(base, posix.relative(at.path, shown.root))
+    if (place?.isDirectory && path === place.path) continue
+    if (STAGING.test(path) || place?.staged?.includes(path))
+      return `${placeText(shown)}, a staging directory on which nothing was mounted,`
     if (OF_POD.test(path)) return `${placeText(shown)}, the directory of a pod's volume on the node's own disk,`
   }
   return undefined
@@ -239,7 +281,7 @@ function nodesOwn(inputs: ActualInputs, shown: MountInfo): string | undefined {
 
 /** Where the kubelet's directories are: each may be a link, or on a disk of its own. */
 const kubeletsOwn = onceFor((inputs: ActualInputs) =>
-  ['.', 'pods', 'plugins'].map((base) => ({ base, place: locate(inputs.mounts, inputs.absolute(base)) })),
+  ['.', 'pods', 'plugins'].map((base) => ({ base, at: locate(inputs.mounts, inputs.absolute(base)) })),
 )
 
 const STAGING = /^plugins\/kubernetes\.io\/csi\/[^/]+\/[^/]+(\/globalmount)?$/
@@ -258,8 +300,9 @@ const twins = onceFor((inputs: ActualInputs): ReadonlyMap<string, string> => {
   for (const { dir, layers, stateFile } of stagedVolumes(inputs)) {
     const top = layers.at(-1)
     if (top === undefined || top.dev.startsWith('0:') || stateFile?.data === undefined) continue
-    const key = top.root === '/' ? top.source : `${top.dev} ${top.root}`
-    append(found, key, { dir, volume: nameOf(stateFile.data), text: placeText(top) })
+    // A raw block volume shows its device by name alone.
+    const keys = [`${top.dev} ${top.root}`, ...(top.root === '/' ? [top.source] : [])]
+    for (const key of keys) append(found, key, { dir, volume: nameOf(stateFile.data), text: placeText(top) })
   }
   for (const name of inputs.tree.childDirs(CSI_BLOCK_DIR)) {
     const dir = `${CSI_BLOCK_DIR}/${name}`

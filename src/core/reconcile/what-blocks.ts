@@ -35,8 +35,8 @@ export function ruleOfEach(context: PlanContext): Rule {
     oddPathObstacle(draft) ??
     // Before what the phase says of a device that is not the volume's.
     otherVolumeObstacle(context, draft) ??
-    draft.blocked ??
     coveredObstacle(context, draft) ??
+    draft.blocked ??
     outOfReachObstacle(context.inputs, draft) ??
     stateFileObstacle(context.inputs, draft) ??
     // Last: these users were looked for only where nothing else stands in the way.

@@ -7,10 +7,12 @@
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { registeredDriver, stages } from '../actual/csi-drivers.ts'
 import type { PodVolume, SubPaths } from '../actual/pod-volume.ts'
+import { defined } from '../lang/defined.ts'
 import type { VolumeRow } from '../ledger/row.ts'
 import type { RowPart } from '../ledger/row-part.ts'
 import { CSI_PLUGIN } from '../names/volume-names.ts'
 import { evidenceOf, pluginNamed } from '../plugins/registry.ts'
+import { otherMounted } from '../plugins/same-volume.ts'
 import { placesUnseen } from '../reconcile/pods/pod-classes.ts'
 import type { DeviceMountState, StatusRow, VolumeMountState } from './status.ts'
 
@@ -36,7 +38,7 @@ function seenMountOf(inputs: ActualInputs, source: RowPart): MountFacts {
     return { mounted: isCertain ? 'VolumeMounted' : 'VolumeMountUncertain' }
   }
   const found = worstMount([
-    ...source.onDisk.map(onDiskState),
+    ...source.onDisk.map((each) => onDiskState(inputs, each)),
     ...source.leaked.map(subPathState),
     ...source.mappings.map(mappingState),
   ])
@@ -49,9 +51,15 @@ function worstMount(states: readonly VolumeMountState[]): VolumeMountState {
   return states.includes('VolumeMounted') ? 'VolumeMounted' : 'VolumeNotMounted'
 }
 
-function onDiskState({ plugin, layers, stateFile, markers, content, subPaths }: PodVolume): VolumeMountState {
-  if (layers.length > 0)
-    return plugin === CSI_PLUGIN && stateFile?.data === undefined ? 'VolumeMountUncertain' : 'VolumeMounted'
+function onDiskState(inputs: ActualInputs, volume: PodVolume): VolumeMountState {
+  const { plugin, name, target, layers, stateFile, markers, content, subPaths } = volume
+  if (layers.length > 0) {
+    if (plugin !== CSI_PLUGIN) return 'VolumeMounted'
+    const { driverName: driver, volumeHandle: handle } = stateFile?.data ?? {}
+    const claimed = { plugin, specName: name, ...defined({ driver, handle }) }
+    const isProven = driver !== undefined && otherMounted(inputs, claimed, { path: target }) === undefined
+    return isProven ? 'VolumeMounted' : 'VolumeMountUncertain'
+  }
   if (stateFile !== undefined) return 'VolumeMountUncertain'
   if (markers.length > 0) return 'VolumeMounted'
   if (content.some(({ type }) => type !== 'dir')) return 'VolumeMountUncertain'

@@ -15,6 +15,7 @@ import {
 import { LayerIndex, layersByText, overlayLayers } from '../../holders/mount-uses.ts'
 import { onceFor } from '../../lang/once-for.ts'
 import { undeletedRoot } from '../../mountinfo/deleted.ts'
+import { isOfServer } from '../../mountinfo/file-systems.ts'
 import { locate } from '../../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import { CSI_PLUGIN } from '../../names/volume-names.ts'
@@ -25,9 +26,6 @@ import { processReaderOf } from '../operation/process-reader-of.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { SeenLayer } from '../operation/volume-record.ts'
 import { processesWith } from './disk-users.ts'
-
-/** One device number of these types may stand for several directories of a server; only the source distinguishes them. */
-const OF_SERVERS = new Set(['nfs', 'nfs4', 'cifs', 'smb3', 'ceph'])
 
 /** The first user that is found, as text; undefined: nobody. What cannot be seen counts as use (S3). */
 export async function userOfFileSystems(
@@ -54,7 +52,7 @@ function mountOf(layer: SeenLayer, run: StepContext): UsedBy | undefined {
 
 /** True for a mount of the volume, or of a directory in it. */
 function isOf({ fsType, source = '' }: SeenLayer, mount: MountInfo): boolean {
-  if (!OF_SERVERS.has(fsType) || mount.source === source) return true
+  if (!isOfServer(fsType) || mount.source === source) return true
   return mount.source.startsWith(source.endsWith('/') ? source : `${source}/`)
 }
 

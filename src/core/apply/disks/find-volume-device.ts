@@ -218,7 +218,7 @@ const OF_CSI =
   /^(?:(plugins\/kubernetes\.io\/csi\/[^/]+\/[^/]+)\/globalmount|(pods\/[^/]+\/volumes\/kubernetes\.io~csi\/[^/]+)\/mount|(plugins\/kubernetes\.io\/csi\/volumeDevices\/)(?:(?:staging|publish)\/)?([^/]+)(?:\/.+)?)$/
 
 /** The state file beside a mount says whose it is. A path below `plugins` or `pods` alone may be that of any volume, this one too. */
-function isOfAnother(mountPoint: string, { host, operation, plan }: StepContext): boolean {
+export function isOfAnother(mountPoint: string, { host, operation, plan }: StepContext): boolean {
   const [, staged, published, devices, name] = OF_CSI.exec(mountPoint.slice(plan.rootDir.length + 1)) ?? []
   const directory = staged ?? published ?? (devices && `${devices}${name}/data`)
   const path = `${plan.rootDir}/${directory}/vol_data.json`

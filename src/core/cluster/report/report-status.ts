@@ -29,11 +29,12 @@ export function reportStatus(context: ClusterContext, findings: ClusterFindings)
 /** The controller detaches from such a node at once, mounted or not (R731). */
 function reportTaint(context: ClusterContext, findings: ClusterFindings, node: ClusterNode): void {
   const { name, outOfService } = node
-  if (!outOfService || readinessOf(context, node).ready !== 'True') return
+  const isReady = readinessOf(context, node).ready === 'True'
+  if (!outOfService || !(isReady || isHeard(context, node))) return
   findings.problem(
     'error',
     'TaintedButReady',
-    `node ${name} is tainted out-of-service, but its kubelet reports that the node is ready: a controller detaches its volumes even while they are mounted`,
+    `node ${name} is tainted out-of-service, but its kubelet ${isReady ? 'reports that the node is ready' : 'is still heard'}: a controller detaches its volumes even while they are mounted`,
     onNodes(name),
     `If the machine runs: ${untaintOutOfService(name)}`,
   )

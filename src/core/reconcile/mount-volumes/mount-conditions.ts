@@ -70,25 +70,26 @@ function refusedWait(context: PlanContext, volume: VolumeToMount): Wait | undefi
       hint: `Once machine ${machine.its} is certainly off, have the volume attached to this one: ${kubectl('delete', 'volumeattachment', name)}`,
     }
   }
-  const error = attachment.status?.attached === true ? undefined : attachment.status?.attachError?.message
-  if (!error) return undefined
+  if (attachment.status?.attached === true) return undefined
+  const error = attachment.status?.attachError?.message
   const { csiNode, volumeAttachments = [] } = inputs.snapshot.api ?? {}
   const limit = csiNode?.spec.drivers?.find((each) => each.name === driver)?.allocatable?.count
   const taken = volumeAttachments.filter(
     ({ spec, status }) => spec.attacher === driver && spec.nodeName === inputs.snapshot.nodeName && status?.attached,
   ).length
-  if (limit === undefined || taken < limit)
-    return notAttached(context, volume, `VolumeAttachment ${name} is not attached: ${error}`)
-  return {
-    code: 'AttachLimit',
-    message: `${error} (VolumeAttachment ${name}); the CSINode of this node allows ${limit} volumes of ${driver}, and ${taken} are attached`,
-    hint: 'Move a pod with a volume of that driver to another node.',
-  }
+  const message = `VolumeAttachment ${name} is not attached${error ? `: ${error}` : ''}`
+  if (limit !== undefined && taken >= limit)
+    return {
+      code: 'AttachLimit',
+      message: `${message}; the CSINode of this node allows ${limit} volumes of ${driver}, and ${taken} are attached`,
+      hint: 'Move a pod with a volume of that driver to another node.',
+    }
+  return error ? notAttached(context, volume, message) : undefined
 }
 
 /**
- * Another machine that had this node's name: by the attacher's note, or by metadata in which the driver's other attachments here have this
- * node's id.
+ * Another machine that had this node's name: by the attacher's note, or by metadata that is called like an id of this node's form, or in
+ * which the driver's other attachments here have this node's id.
  */
 function otherMachine(
   { api, nodeName }: NodeSnapshot,
@@ -100,10 +101,19 @@ function otherMachine(
     ({ spec }) => spec.nodeName === nodeName && spec.attacher === attacher,
   )
   const noted = Object.entries(status?.attachmentMetadata ?? {}).find(
-    ([key, value]) => value !== own && others.some((each) => each.status?.attachmentMetadata?.[key] === own),
+    ([key, value]) =>
+      value !== own &&
+      ((MACHINE_ID.test(key) && formOf(value) === formOf(own)) ||
+        others.some((each) => each.status?.attachmentMetadata?.[key] === own)),
   )
   const its = metadata.annotations?.['csi.alpha.kubernetes.io/node-id'] ?? noted?.[1]
   return its === undefined || its === own ? undefined : { its, own }
+}
+
+const MACHINE_ID = /(?:^|[./])(?:node|instance|machine|server|vm)[-_]?(?:id|uuid)$/i
+
+function formOf(id: string): string {
+  return id.toLowerCase().replaceAll(/[\da-f]+/g, '0')
 }
 
 /** What only a kubelet sets up is not done sooner where it is stopped, nor once it has settled. */

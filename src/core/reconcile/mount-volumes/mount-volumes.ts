@@ -118,10 +118,11 @@ function reportOther(
   { name, expected, byMount }: OtherVolume,
 ): void {
   const { podUid, specName, driver, handle } = volume
+  const wants = expected ?? (driver === undefined ? undefined : `${driver}^${handle}`)
   findings.problem(
     byMount ? 'error' : 'warning',
     'OtherVolume',
-    `pod ${podName(podRefOf(context, podUid))} has ${name} mounted as ${specName}, but wants ${expected ?? (driver === undefined ? specName : `${driver}^${handle}`)}; volctl leaves the volume as long as the pod exists`,
+    `pod ${podName(podRefOf(context, podUid))} has ${name} mounted as ${specName}${wants === undefined ? ', and not the volume' : `, but wants ${wants}`}; volctl leaves the volume as long as the pod exists`,
     { pod: podUid, volume: specName, path: context.inputs.absolute(target), subject: context.ledger.wanted(volume) },
     byMount
       ? `Stop the pod: what it writes is not in its volume. Save what it has written, see ${driver === undefined ? `who mounted this (${commandLine('findmnt', context.inputs.absolute(target))})` : `the log of CSI driver ${driver}`}, and delete the pod.`

@@ -1,5 +1,6 @@
 /** Which other mounts show the file system of a staged mount: the references of R031, R032 and S24. */
 
+import { isOfServer } from '../../mountinfo/file-systems.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { whoMounted } from '../../mountinfo/mount-words.ts'
 import type { Draft, Findings, Obstacle } from '../../plan/draft.ts'
@@ -29,7 +30,7 @@ export function referencesTo(
   const own = new Set(staged.map((mount) => mount.id))
   let held: Obstacle | undefined
   for (const reference of showing(context, staged)) {
-    if (own.has(reference.id)) continue
+    if (own.has(reference.id) || isOfAnotherVolume(context, reference, target)) continue
     const leaders = inputs.devices.leadersOf(reference)
     const remover = [reference, ...leaders].map(({ id }) => findings.removerOf(id)).find((each) => each !== undefined)
     if (remover !== undefined) {
@@ -49,6 +50,14 @@ export function referencesTo(
     }
   }
   return held === undefined ? { kind: 'free', after: [...after] } : { kind: 'held', obstacle: held }
+}
+
+/** Of a server one device number may stand for several volumes of one share; what shows another that is staged as well is that one's. */
+function isOfAnotherVolume({ inputs, ledger }: PlanContext, reference: MountInfo, target: string): boolean {
+  if (!isOfServer(reference.fsType)) return false
+  const [its, own] = [inputs.plain(reference.mountPoint), target].map((path) => ledger.partsAt(path)[0]?.row)
+  if (its === undefined || own === undefined || its === own) return false
+  return ledger.row(its)?.staged.some(({ layers }) => layers.some(({ dev }) => dev === reference.dev)) ?? false
 }
 
 /** Every mount that shows one of these trees or a part of them: bind mounts, sub-paths included (R031). */

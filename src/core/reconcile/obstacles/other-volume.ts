@@ -10,8 +10,9 @@ import { CSI_PLUGIN } from '../../names/volume-names.ts'
 import type { Draft, Findings, Obstacle } from '../../plan/draft.ts'
 import { rowOf } from '../../plan/subject.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
-import { type Claimed, type OtherVolume, otherDevice, otherMounted, otherStaged } from '../../plugins/same-volume.ts'
+import { type Claimed, type OtherVolume, otherMapped, otherMounted, otherStaged } from '../../plugins/same-volume.ts'
 import type { PlanContext } from '../context/context.ts'
+import { isLiving } from '../pods/volume-users.ts'
 
 const SET_UP: ReadonlySet<Draft['kind']> = new Set(['MountVolume', 'MapVolume'])
 const TAKEN_AWAY: ReadonlySet<Draft['kind']> = new Set(['UnmountDevice', 'UnmapDevice', 'DetachVolume'])
@@ -26,23 +27,23 @@ export function otherVolumeObstacle(
   return other && { code: 'OtherVolume', ...wordsFor(context, other) }
 }
 
-/** What is staged and belongs to no pod of this node that would say it. Rows are made only where something is wrong. */
+/** Of volumes that no pod wants which would say it. Rows are made only where something is wrong, or a pod has ended. */
 export function reportOtherVolumes(context: PlanContext, findings: Findings): void {
   reportCovers(context, findings)
-  const { inputs, ledger, staged } = context
-  for (const each of staged) {
-    const other = otherStaged(inputs, each)
-    const row = other && ledger.row(rowOf(ledger.staged(each)) ?? '')
-    if (other === undefined || row === undefined || row.wanted.length > 0) continue
-    const volume = row.persistentVolume?.metadata.name ?? row.identity?.handle ?? row.key
+  const { inputs, ledger, staged, classes } = context
+  const ended = classes.all.filter((pod) => !isLiving(pod)).flatMap(({ uid }) => ledger.podVolumes(uid))
+  const keys = [
+    ...staged.filter((each) => otherStaged(inputs, each) !== undefined).map((each) => ledger.staged(each)),
+    ...ended.map((each) => ledger.podVolume(each)),
+  ].map((subject) => rowOf(subject) ?? '')
+  for (const key of new Set(keys)) {
+    const row = ledger.row(key)
+    const other = row && row.wanted.length === 0 ? (ofNode(context, row) ?? ofPods(context, row)) : undefined
+    if (row === undefined || other === undefined) continue
+    const volume = row.persistentVolume?.metadata.name ?? row.identity?.handle ?? key
     const { message, hint } = wordsFor(context, other)
-    findings.problem(
-      'error',
-      'OtherVolume',
-      message,
-      { volume, path: inputs.absolute(each.target), subject: { row: row.key } },
-      hint,
-    )
+    const about = { volume, path: inputs.absolute(other.path), subject: { row: key } }
+    findings.problem('error', 'OtherVolume', message, about, hint)
   }
 }
 
@@ -64,27 +65,46 @@ function ofNode({ inputs }: PlanContext, { staged, globals }: VolumeRow): OtherV
 }
 
 /** Also of a pod whose record names the volume, and whose mount is not the volume's. A dead mount is said to be dead, and goes. */
-function ofPods({ inputs, onDisk }: PlanContext, row: VolumeRow): OtherVolume | undefined {
-  const { persistentVolume, identity } = row
-  const claimed = (plugin: string, podUid: string, specName: string, mode: Claimed['mode']): Claimed => ({
-    ...{ plugin, podUid, specName, mode },
+function ofPods(context: PlanContext, row: VolumeRow): OtherVolume | undefined {
+  const { inputs } = context
+  const { key, identity, persistentVolume, globals, maps } = row
+  const claimed = (plugin: string): Claimed => ({
+    ...{ plugin, specName: persistentVolume?.metadata.name ?? key },
     ...defined({ persistentVolume, driver: identity?.driver, handle: identity?.handle }),
   })
-  const recorded = onDisk.of(uniqueNameOfRow(row) ?? '').filter(({ path }) => path.startsWith('pods/'))
-  const mounted = [
-    ...recorded.map(({ path }) => ({ plugin: CSI_PLUGIN, target: `${path}/mount` })),
-    ...row.onDisk.filter(({ plugin }) => plugin !== CSI_PLUGIN),
-  ]
+  const staged = globals.map(({ path }) => path)
   return first([
-    ...mounted.map(({ plugin, target }) =>
+    ...mountedForPods(context, row).map(({ plugin, target }) =>
       inputs.deadError(target) === undefined
-        ? otherMounted(inputs, claimed(plugin, '', row.key, 'Filesystem'), target)
+        ? otherMounted(inputs, claimed(plugin), { path: target, staged })
         : undefined,
     ),
-    ...row.maps.flatMap(({ block, mappings }) =>
-      mappings.map(({ podUid }) => otherDevice(inputs, claimed(block.plugin, podUid, block.name, 'Block'))),
+    ...maps.flatMap(({ block, mappings }) =>
+      mappings.map(({ mapFile, publishPath }) =>
+        mapFile === undefined ? undefined : otherMapped(inputs, claimed(block.plugin), mapFile, publishPath),
+      ),
     ),
   ])
+}
+
+/** By its record, by the row, or, of a LUN, by the name of its PersistentVolume: its device may be another one's. */
+function mountedForPods(
+  { onDisk, ledger }: PlanContext,
+  row: VolumeRow,
+): readonly { readonly plugin: string; readonly target: string }[] {
+  const [global] = row.globals
+  const name = row.persistentVolume?.metadata.name
+  const found = global === undefined ? row.onDisk : ledger.all.flatMap((each) => each.onDisk)
+  return [
+    ...onDisk
+      .of(uniqueNameOfRow(row) ?? '')
+      .flatMap(({ path }) => (path.startsWith('pods/') ? { plugin: CSI_PLUGIN, target: `${path}/mount` } : [])),
+    ...found.filter(
+      (each) =>
+        each.plugin !== CSI_PLUGIN &&
+        (row.onDisk.includes(each) || (each.plugin === global?.plugin && each.name === name)),
+    ),
+  ]
 }
 
 /** S18: what lies over directories of the kubelet hides volumes that pods have there. */

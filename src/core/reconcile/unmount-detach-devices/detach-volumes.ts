@@ -5,13 +5,16 @@
  * the plan only shows it. What only the machine knows (superblocks, holders, open devices) is checked at apply.
  */
 
+import type { ActualInputs } from '../../actual/actual-inputs.ts'
 import { isListedWhole } from '../../desired/api-lookup.ts'
 import { podLabel } from '../../desired/pods.ts'
 import { commandLine, kubectl, volctl } from '../../lang/command.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { defined } from '../../lang/defined.ts'
+import { onceFor } from '../../lang/once-for.ts'
 import { type CsiIdentity, uniqueNameOf } from '../../ledger/identified.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
+import { undeletedPath } from '../../mountinfo/deleted.ts'
 import { CSI_PLUGIN, escapeQualifiedName, type VolumeMode } from '../../names/volume-names.ts'
 import type { Draft, Findings, Obstacle, Wait } from '../../plan/draft.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
@@ -36,13 +39,10 @@ interface NodeFacts {
   readonly traces: VolumeTraces
   readonly unidentified: readonly Draft[]
   readonly unread: Obstacle | undefined
-  /** Mount points outside the root directory, by each name in their paths. */
-  readonly outside: ReadonlyMap<string, string>
 }
 
 export function detachVolumes(context: PlanContext, findings: Findings): void {
-  const { inputs } = context
-  const { api, nodeName } = inputs.snapshot
+  const { api, nodeName } = context.inputs.snapshot
   if (api === undefined) return
   const mine = api.volumeAttachments.filter((attachment) => attachment.spec.nodeName === nodeName)
   const node: NodeFacts = {
@@ -50,14 +50,6 @@ export function detachVolumes(context: PlanContext, findings: Findings): void {
     traces: new VolumeTraces(context),
     unidentified: findings.operations.filter(isUnidentified),
     unread: mine.length === 0 ? undefined : unreadTraces(context),
-    outside: new Map(
-      (mine.length === 0 ? [] : inputs.mounts.notBelow(inputs.rootDir)).flatMap(({ mountPoint }) =>
-        // Of paths as a kubelet has them more is asked.
-        /kubernetes\.io|\/(?:pods|plugins|volumeDevices)\//.test(mountPoint)
-          ? []
-          : mountPoint.split('/').map((name) => [name, inputs.plain(mountPoint)] as const),
-      ),
-    ),
   }
   for (const attachment of mine.toSorted((a, b) => compareText(a.metadata.name, b.metadata.name))) {
     detachVolume(context, findings, attachment, node)
@@ -90,10 +82,10 @@ function detachVolume(context: PlanContext, findings: Findings, attachment: Volu
   const after = predecessorsOf(context, findings, known, traces)
   const volume = describeAttached(context, known, after)
   const subject = context.ledger.attachment(attachment)
-  const wait =
-    waitFor(context, attachment, uniqueName, users[0]?.pod) ??
-    stillOnNode(context, findings, traces) ??
-    namedOutside(node, [identity?.handle, persistentVolume])
+  const others = waitFor(context, attachment, uniqueName, users[0]?.pod)
+  const isOpen = others === undefined || others.code === 'KubeletRunning'
+  const drivers = isOpen ? mountedByDriver(context, attachment, [identity?.handle, persistentVolume]) : undefined
+  const wait = drivers ?? others ?? stillOnNode(context, findings, traces)
   const { name, uid, resourceVersion } = attachment.metadata
   const draft: Draft = {
     kind: 'DetachVolume',
@@ -252,19 +244,38 @@ function stillOnNode({ inputs }: PlanContext, findings: Findings, traces: readon
   }
 }
 
-/** S21: a driver may have the volume mounted in a directory of its own, which it names after the volume. */
-function namedOutside({ outside }: NodeFacts, names: readonly (string | undefined)[]): Wait | undefined {
-  const path = names
-    .map((name = '') => (name.length < 4 ? undefined : outside.get(name)))
-    .find((each) => each !== undefined)
-  return path === undefined
-    ? undefined
-    : {
-        code: 'StillInUse',
-        message: `${path}, outside the kubelet's directory, is a mount with the name of the volume, which its driver may have made`,
-        hint: `See who uses ${path} (${commandLine('findmnt', path)}); the driver takes it off, or has forgotten it.`,
-      }
+/** S21: a driver may have the volume mounted in a directory of its own: by the attachment's device, or by a name of the volume. */
+function mountedByDriver(
+  { inputs }: PlanContext,
+  { status }: VolumeAttachment,
+  names: readonly (string | undefined)[],
+): Wait | undefined {
+  const devices = new Set(Object.values(status?.attachmentMetadata ?? {}).filter((value) => value.startsWith('/dev/')))
+  // A shorter name may be anything's.
+  const own = names.flatMap((name = '') => (name.length < 6 ? [] : new RegExp(`(?<!\\w)${RegExp.escape(name)}(?!\\w)`)))
+  const found = driversMounts(inputs).find(
+    ({ source, text }) => devices.has(source) || own.some((name) => name.test(text)),
+  )
+  return (
+    found && {
+      code: 'StillInUse',
+      message: `${found.path}, where no kubelet mounts volumes, shows the volume's device or bears its name: its driver may have it mounted there`,
+      hint: `See who uses ${found.path} (${commandLine('findmnt', found.path)}); the driver takes it off, or has forgotten it.`,
+    }
+  )
 }
+
+/** Mounts where no kubelet mounts a volume, with what may name a volume: path, source, and the file behind a loop device. */
+const driversMounts = onceFor((inputs: ActualInputs) => {
+  const { mounts, rootDir, snapshot } = inputs
+  const files = new Map((snapshot.blockDevices ?? []).map(({ name, backingFile = '' }) => [name, backingFile]))
+  return [...mounts.notBelow(rootDir), ...inputs.pluginMounts()].flatMap(({ mountPoint, source }) => {
+    const path = undeletedPath(mountPoint)
+    // Of paths as a kubelet has them more is asked.
+    if (/kubernetes\.io|\/(?:pods|volumeDevices)\//.test(path)) return []
+    return [{ path, source, text: `${path} ${source} ${files.get(source) ?? ''}` }]
+  })
+})
 
 /**
  * S21: the device of the volume is unknown, and a mount or map here could not be identified. If the device is known, an apply
