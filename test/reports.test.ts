@@ -10,6 +10,7 @@ import { describe, expect, it } from 'vitest'
 import { examine } from '../src/core/check/check-node.ts'
 import { readClusterSnapshot } from '../src/core/cluster/snapshot/cluster-snapshot.ts'
 import type { NodeState } from '../src/core/model/node-state.ts'
+import type { PersistentVolume } from '../src/core/model/objects.ts'
 import { parseMountinfo } from '../src/core/mountinfo/parse-mountinfo.ts'
 import { withAdvice } from '../src/core/plan/next-steps.ts'
 import type { Plan } from '../src/core/plan/plan.ts'
@@ -17,7 +18,7 @@ import { planWithDecisions } from '../src/core/reconcile/decisions.ts'
 import { readSnapshot } from '../src/core/snapshot/read-snapshot.ts'
 import { planOf } from './helpers/cluster-plan.ts'
 import { explain } from './helpers/explaining.ts'
-import { DRIVER, NodeBuilder, uid } from './helpers/node-builder.ts'
+import { boundVolume, DRIVER, NodeBuilder, ROOT, uid } from './helpers/node-builder.ts'
 import { planOptions } from './helpers/plan-options.ts'
 
 const REPORTS = join(import.meta.dirname, 'fixtures/reports')
@@ -243,6 +244,14 @@ it.each([
   ])
 })
 
+it('a node that is tainted out-of-service, and whose lease is renewed', async () => {
+  const state = await readClusterSnapshot(join(REPORTS, '11-gone.json'))
+  const nodes = state.nodes.map((each) => ({ ...each, outOfService: each.name === 'node-1', ready: 'False' }))
+  expect(planOf({ ...state, nodes }).problems).toContainEqual(
+    expect.objectContaining({ code: 'TaintedButReady', message: expect.stringContaining('is still heard') }),
+  )
+})
+
 const healthy = await readSnapshot(join(import.meta.dirname, 'fixtures/captures/healthy/node.json'))
 const UID = 'f7d15aec-a641-44e9-a739-dffa1c6f9aad'
 const TARGET = `/var/lib/kubelet/pods/${UID}/volumes/kubernetes.io~csi/pv-fs1/mount`
@@ -373,24 +382,22 @@ describe('S38: something else is in the place of a volume', () => {
     const kinds = plan.operations.filter(({ blocked, volume }) => blocked === undefined && volume?.driver !== undefined)
     expect(kinds).toEqual([])
   })
-  it("a driver's own mount, outside the kubelet's directories: the detach waits for it", () => {
+  it.each([
+    ['named after the volume', '7:9 / /srv/own/vol-fs1/mnt rw - ext4 /dev/loop9 rw'],
+    ['of the file behind its loop device', '7:5 / /var/lib/kubelet/plugins/loop.pg.test/x rw - ext4 /dev/loop5 rw'],
+  ])("a driver's own mount, %s: the detach waits for it, with a kubelet and without", (_, line) => {
     const isLeft = (path: string): boolean => path.includes(UID) || path.includes('a6dc80caae')
-    const { snapshot, mounts: _ } = altered(
-      (mounts) =>
-        `${mounts
-          .split('\n')
-          .filter((line) => !isLeft(line))
-          .join('\n')}9001 27 7:5 / /srv/own/vol-fs1/mnt rw - ext4 /dev/loop5 rw\n`,
-      false,
-      [UID],
-    )
-    const tree = (snapshot.tree ?? []).filter(({ path }) => !isLeft(path))
-    const { plan, findings } = answersOf(
-      { snapshot: { ...snapshot, tree }, mounts: parseMountinfo(snapshot.mountinfo ?? '') },
-      undefined,
-    )
-    expect(plan.operations).toEqual([])
-    expect(findings).toEqual([expect.stringMatching(/^DetachVolume StillInUse: \/srv\/own\/vol-fs1\/mnt/)])
+    for (const kubelet of [true, false]) {
+      const left = (mounts: string): string =>
+        `${mounts.replaceAll(/^.*(?:UID|a6dc80caae).*\n/gm, '')}9001 27 ${line}\n`
+      const { snapshot, mounts } = altered((text) => left(text.replaceAll(UID, 'UID')), kubelet, [UID])
+      const tree = (snapshot.tree ?? []).filter(({ path }) => !isLeft(path))
+      const { plan, findings } = answersOf({ snapshot: { ...snapshot, tree }, mounts }, undefined)
+      expect(plan.operations).toEqual([])
+      expect(findings).toEqual([
+        expect.stringMatching(/^DetachVolume StillInUse: \S+(?:own|loop\.pg\.test)\/\S+, where no/),
+      ])
+    }
   })
   it('S18: a disk over the root directory is named, and what it hides is not called gone', () => {
     for (const kubelet of [true, false]) {
@@ -439,31 +446,131 @@ describe('S38: volumes of which only the PersistentVolume says what they are', (
     ['IPv6', nfs('[fd00::5]:/export/a', 'nfs4', 'fd00::5')],
   ])('control, NFS: %s', (_, state) => expect(othersOf(state)).toEqual([]))
 
-  /** A local volume of /mnt/disks/a, on which `mounted` is, and at the pod's place what `at` says. */
-  const local = (at: { dev: string; root: string }, mounted?: string, path = '/mnt/disks/a'): NodeState => {
-    const built = new NodeBuilder().persistentVolume('pv-1', { attached: false })
-    const [volume] = built.volumes
-    if (volume === undefined) throw new Error('no PersistentVolume')
-    const { csi: _, ...spec } = volume.spec
-    built.volumes[0] = { ...volume, spec: { ...spec, local: { path } } }
+  type Of = Pick<PersistentVolume['spec'], 'local' | 'iscsi' | 'csi' | 'volumeMode'>
+  /** A pod that runs with a volume of this source. */
+  const withVolume = (source: Of, place: (built: NodeBuilder) => unknown): NodeState => {
+    const built = new NodeBuilder()
+    const { claim, volume } = boundVolume('pv-1', source)
+    built.claims.push(claim)
+    built.volumes.push(volume)
     built.livingPod(uid(2), 'app', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
-    if (mounted !== undefined) built.mountLine(path, '/', mounted, 'xfs', '/dev/sdb')
-    return built
-      .mount(`pods/${uid(2)}/volumes/kubernetes.io~local-volume/pv-1`, { ...at, fsType: 'xfs', source: '/dev/sdx' })
+    if (source.volumeMode === 'Block')
+      Object.assign(built.pods[1]?.spec.containers?.[0] ?? {}, { volumeMounts: [], volumeDevices: [{ name: 'v' }] })
+    place(built)
+    return built.build()
+  }
+  const POD = `pods/${uid(2)}/volumes/kubernetes.io~`
+  /** A local volume of /mnt/disks/a, on which `mounted` is, and at the pod's place what `at` says. */
+  const local = (at: { dev: string; root: string }, mounted?: string, path = '/mnt/disks/a'): NodeState =>
+    withVolume({ local: { path } }, (built) => {
+      if (mounted !== undefined) built.mountLine(path, '/', mounted, 'xfs', '/dev/sdb')
+      built.mount(`${POD}local-volume/pv-1`, { ...at, fsType: 'xfs', source: '/dev/sdx' })
+    })
+  const LUN = 'plugins/kubernetes.io/iscsi/iface-default/10.0.0.9:3260-iqn.2001-04.com.example:a-lun-0'
+  const iscsi = (dev: string, root = '/'): NodeState =>
+    withVolume({ iscsi: { targetPortal: '10.0.0.9:3260', iqn: 'iqn.2001-04.com.example:a', lun: 0 } }, (built) => {
+      built.mount(LUN, { dev: '8:16', fsType: 'ext4', source: '/dev/sdb' })
+      built.mount(`${POD}iscsi/pv-1`, { dev, root, fsType: 'ext4', source: '/dev/sdx' })
+    })
+  const MAPS = 'plugins/kubernetes.io~local-volume/volumeDevices/pv-1'
+  const raw = (mapped: Parameters<NodeBuilder['mount']>[1]): NodeState =>
+    withVolume({ local: { path: '/dev/sdb' }, volumeMode: 'Block' }, (built) => {
+      built.mount(`${MAPS}/${uid(2)}`, mapped)
+      built.link(`pods/${uid(2)}/volumeDevices/kubernetes.io~local-volume/pv-1`, `${ROOT}/${MAPS}/${uid(2)}`)
+      built.loops.push({ name: '/dev/loop7', backingFile: `${ROOT}/${MAPS}/${uid(2)}` })
+    })
+  const smb = (source: string, fsType = 'cifs'): NodeState =>
+    withVolume({ csi: { driver: DRIVER, volumeHandle: 'h', volumeAttributes: { source: '//nas/share' } } }, (built) => {
+      built.published(uid(2), 'pv-1', '0:70', { handle: 'h' }).mounts.pop()
+      built.mountLine(`${ROOT}/${POD}csi/pv-1/mount`, '/', '0:70', fsType, source)
+    })
+  const empty = (medium: string, root: string): NodeState =>
+    new NodeBuilder()
+      .livingPod(uid(2), 'app', [{ name: 'e', emptyDir: { medium } }])
+      .file(`pods/${uid(2)}/plugins/kubernetes.io~empty-dir/e/ready`, '')
+      .mount(`${POD}empty-dir/e`, { dev: '254:0', root, fsType: 'ext4', source: '/dev/vda' })
       .build()
+  const device = { dev: '0:6', fsType: 'devtmpfs', type: 'block' } as const
+  it.each([
+    ['local, the directory below its disk', local({ dev: '254:0', root: '/mnt/disks/a' }, '8:16'), '/dev/sdb (8:16)'],
+    ['local, another disk', local({ dev: '8:32', root: '/' }, '8:16'), '/dev/sdx (8:32)'],
+    [
+      'local, another disk than the PersistentVolume names',
+      local({ dev: '8:32', root: '/' }, undefined, '/dev/sdb'),
+      '/dev/sdb',
+    ],
+    ['local, the root file system', local({ dev: '254:0', root: '/' }), 'root file system'],
+    ['a LUN, another disk', iscsi('8:32'), 'staged from /dev/sdb (8:16)'],
+    ['a LUN, its global directory', iscsi('254:0', `${ROOT}/${LUN}`), 'on which nothing was mounted'],
+    ['raw block, another disk', raw({ ...device, root: '/sdc' }), '/dev/sdb'],
+    ['raw block, a file', raw({ dev: '254:0', root: '/x', fsType: 'ext4', type: 'file' }), 'a regular file'],
+    ['SMB, another share', smb('//nas/share2'), '//nas/share'],
+    ['an emptyDir, the root file system', empty('', '/'), 'root file system'],
+  ])('%s', (_, state, text) => expect(othersOf(state)[0]).toContain(text))
+  it.each([
+    ['local, its disk', local({ dev: '8:16', root: '/' }, '8:16')],
+    ['local, its directory', local({ dev: '254:0', root: '/mnt/disks/a' })],
+    ['local, its directory, behind a link', local({ dev: '254:0', root: '/data/a' })],
+    ['local, its disk, that is mounted there no more', local({ dev: '8:16', root: '/' })],
+    ['local, the whole root file system, as it says', local({ dev: '254:0', root: '/' }, undefined, '/')],
+    ['local, a disk behind a link', local({ dev: '8:32', root: '/' }, undefined, '/dev/disk/by-id/a')],
+    ['a LUN', iscsi('8:16')],
+    ['raw block', raw({ ...device, root: '/sdb' })],
+    ['SMB, a directory of the share', smb('//nas/share/dir')],
+    ['an emptyDir on itself', empty('', `${ROOT}/${POD}empty-dir/e`)],
+  ])('control: %s', (_, state) => expect(othersOf(state)).toEqual([]))
+
+  it('a second PersistentVolume of one share: the staging that is left of it is unstaged', () => {
+    const built = new NodeBuilder()
+    for (const name of ['pv-a', 'pv-b']) built.persistentVolume(name, { attached: false }).staged(name, '0:61')
+    built.livingPod(uid(2), 'app', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-a' } }])
+    built.published(uid(2), 'pv-a', '0:61')
+    const lines = built.mounts.map((line) => line.replace(/ext4 \/dev\/loop61/, 'cifs //nas/share'))
+    built.mounts.splice(0, lines.length, ...lines)
+    const { plan } = answersOf(built.build(), undefined)
+    expect(plan.operations.map(({ kind, volume, blocked }) => [kind, volume?.name, blocked])).toEqual([
+      ['UnmountDevice', 'pv-b', undefined],
+    ])
+  })
+
+  const pending = (change: (built: NodeBuilder) => unknown, given: { accessModes?: string[] } = {}): NodeState => {
+    const built = new NodeBuilder().persistentVolume('pv-1', given)
+    const v = { name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }
+    built.pod(uid(2), 'app', [v, { name: 'e', emptyDir: { medium: 'Memory' } }], { phase: 'Pending' })
+    change(built)
+    Object.assign(built.override, { kubelet: { running: true, mayReturn: true } })
+    return built.build()
   }
   it.each([
-    ['the directory below its disk', local({ dev: '254:0', root: '/mnt/disks/a' }, '8:16'), '/dev/sdb (8:16)'],
-    ['another disk', local({ dev: '8:32', root: '/' }, '8:16'), '/dev/sdx (8:32)'],
-    ['the root file system', local({ dev: '254:0', root: '/' }), 'root file system'],
-  ])('local volume: %s', (_, state, text) => expect(othersOf(state)[0]).toContain(text))
-  it.each([
-    ['its disk', local({ dev: '8:16', root: '/' }, '8:16')],
-    ['its directory', local({ dev: '254:0', root: '/mnt/disks/a' })],
-    ['its directory, behind a link', local({ dev: '254:0', root: '/data/a' })],
-    ['its disk, that is mounted there no more', local({ dev: '8:16', root: '/' })],
-    ['the whole root file system, as it says', local({ dev: '254:0', root: '/' }, undefined, '/')],
-  ])('control, local volume: %s', (_, state) => expect(othersOf(state)).toEqual([]))
+    [
+      'a driver that is not registered',
+      'DriverUnavailable: CSI',
+      pending((built) => Object.assign(built.override, { csiSockets: [] })),
+    ],
+    [
+      'an attachment that is not made',
+      'NotAttached: ',
+      pending((built) => built.attachments.splice(0) && built.attached.splice(0)),
+    ],
+    [
+      'another disk in the place of a tmpfs',
+      'ForeignMount: ',
+      pending((built) => built.mount(`${POD}empty-dir/e`, { dev: '8:32', fsType: 'ext4' })),
+    ],
+    [
+      'a pod that has it (ReadWriteOncePod)',
+      'AccessMode: pv-1 is ReadWriteOncePod, and pod default/first',
+      pending(
+        (built) => {
+          built.livingPod(uid(3), 'first', built.pods[1]?.spec.volumes?.slice(0, 1) ?? [])
+          built.published(uid(3), 'pv-1', '8:16')
+        },
+        { accessModes: ['ReadWriteOncePod'] },
+      ),
+    ],
+  ])('a running kubelet does not hide %s', (_, text, state) => {
+    expect(answersOf(state, undefined).findings.filter((each) => each.includes(`MountVolume ${text}`))).toHaveLength(1)
+  })
 })
 
 describe('healthy nodes are told of nothing', () => {
