@@ -18,7 +18,8 @@ import { planWithDecisions } from '../src/core/reconcile/decisions.ts'
 import { readSnapshot } from '../src/core/snapshot/read-snapshot.ts'
 import { planOf } from './helpers/cluster-plan.ts'
 import { explain } from './helpers/explaining.ts'
-import { boundVolume, DRIVER, NodeBuilder, ROOT, uid } from './helpers/node-builder.ts'
+import { DRIVER, NodeBuilder, ROOT, uid } from './helpers/node-builder.ts'
+import { boundVolume } from './helpers/objects.ts'
 import { planOptions } from './helpers/plan-options.ts'
 
 const REPORTS = join(import.meta.dirname, 'fixtures/reports')
