@@ -141,9 +141,8 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Te
   writeFileSync(join(directory, 'ca.crt'), certificateOf('server'))
   const kubeconfigs = new Map(users.map((user) => [user.name, writeKubeconfig(directory, url, user)]))
   const stop = async (): Promise<void> => {
-    const closed = new Promise((resolve) => server.close(resolve))
+    server.close()
     server.closeAllConnections()
-    await closed
     rmSync(directory, { recursive: true, force: true })
   }
   return {

@@ -1,5 +1,5 @@
 /** FUSE file systems of the tests' own: their daemons are processes that can be made to fail, to stop and to end. For workers. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { parseMountinfo } from '../../../src/core/mountinfo/parse-mountinfo.ts'
@@ -8,13 +8,13 @@ import { sh } from '../scenario.ts'
 import { LOG, type MirrorFault, type MirrorOrders, ORDERS, ORDERS_SIZE } from './faults.ts'
 
 /** Waits until it is mounted; it does not keep its starter alive. */
-async function startDaemon(program: URL, args: readonly string[]): Promise<ChildProcess> {
+async function startDaemon(program: URL, args: readonly string[]) {
   const child = spawn(...nodeProgram(program, args), { stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = once(child, 'exit')
   await Promise.race([once(child.stdout, 'data'), ended.then(() => Promise.reject(new Error('no FUSE here')))])
   child.unref()
   child.stdout.destroy()
-  return child
+  return { child, ended }
 }
 
 export interface Fuse {
@@ -32,14 +32,13 @@ export interface Fuse {
 /** @param mode see daemon.ts; @param path where it is mounted, made if it is missing */
 export async function startFuse(path: string, mode: 'well' | 'eio' | 'unowned' | 'silent' = 'well'): Promise<Fuse> {
   mkdirSync(path, { recursive: true })
-  const child = await startDaemon(new URL('./daemon.ts', import.meta.url), [mode, path])
+  const { child, ended } = await startDaemon(new URL('./daemon.ts', import.meta.url), [mode, path])
   return {
     pid: child.pid ?? 0,
     connection: parseMountinfo(readFileSync('/proc/self/mountinfo')).top(path)?.dev.split(':')[1] ?? '',
     stop: () => void child.kill('SIGSTOP'),
     resume: () => void child.kill('SIGCONT'),
     kill: async () => {
-      const ended = once(child, 'exit')
       child.ref()
       child.kill('SIGKILL')
       await ended
