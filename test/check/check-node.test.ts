@@ -59,7 +59,7 @@ describe('a node whose kubelet runs', () => {
         built.pods[1] = young(built.pods[1], 3600)
         return built
       },
-      line: 'not ok: 1 volume or pod waits too long: default/web (KubeletRunning)',
+      line: 'not ok: 1 volume or pod waits too long: default/web (NotAttached)',
     },
     {
       name: 'a pod that was created a minute ago, and waits for its volume',

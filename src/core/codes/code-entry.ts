@@ -24,6 +24,10 @@ interface Entry {
   readonly onRequest?: true
   /** Several causes of it in one sentence; '': it cannot be said of them together. @param users whom they have in common */
   readonly many?: (n: number, users: string) => string
+  /** A wait for a kubelet that runs: it does this itself. */
+  readonly byKubelet?: true
+  /** Said of an operation although it waits: always, of a set-up, never; else where its kind of cause is one that no kubelet mends. */
+  readonly lasts?: 'always' | 'in-set-up' | 'never'
   /** In a cluster it is a fact about the node, and not about one volume there. */
   readonly ofNode?: true
 }

@@ -64,6 +64,27 @@ export function isOnRequest(code: string | undefined): boolean {
   return entryOf(code)?.onRequest === true
 }
 
+/** Does a kubelet that runs do what waits with this code? */
+export function isByKubelet(code: WaitingCode): boolean {
+  return entryOf(code)?.byKubelet === true
+}
+
+/** What no kubelet mends: what is mounted, which volume it is, what a pod asks for. */
+const LASTING: ReadonlySet<CauseKind | undefined> = new Set<CauseKind>([
+  'foreign',
+  'identity',
+  'volume',
+  'missing',
+  'device',
+])
+
+/** Does a block stay the cause although the operation waits (S38)? A kubelet that runs mends some; who else acts first, most. */
+export function outlasts(code: BlockCode, wait: WaitingCode, isSetUp: boolean): boolean {
+  const { lasts, cause }: Partial<CodeEntry> = entryOf(code) ?? {}
+  if (!isByKubelet(wait)) return lasts === 'always'
+  return lasts === 'in-set-up' ? isSetUp : lasts !== 'never' && LASTING.has(cause)
+}
+
 /** Is it in a cluster a fact about the node of the volume that it is said of? */
 export function isOfNode(code: string | undefined): boolean {
   return entryOf(code)?.ofNode === true

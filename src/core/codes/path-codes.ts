@@ -32,6 +32,8 @@ export const PATH_CODES = {
   DataUnderMountPoint: {
     in: ['blocked', 'problem'],
     cause: 'foreign',
+    // A kubelet mounts over it.
+    lasts: 'never',
     means: 'files lie in a directory that should be empty while nothing is mounted on it',
     next: 'Have their owner move the files away once nothing writes them; then plan again.',
     rules: ['S13', 'S22'],
@@ -46,6 +48,8 @@ export const PATH_CODES = {
   HeldBy: {
     in: ['blocked'],
     cause: 'in-use',
+    // What holds a device may be a pod's mount that a kubelet still unmounts.
+    lasts: 'in-set-up',
     means: 'something else uses the mount, the device or the data, or is still mounted there',
     many: (n, users) => users && `${n} volumes are in use by ${users}`,
     next: 'As root, see what uses it (volctl explain PATH; findmnt PATH); end that use, then plan again.',
@@ -183,6 +187,7 @@ export const PATH_CODES = {
   KubeletRunning: {
     in: ['waiting', 'outcome', 'refusal'],
     cause: 'kubelet',
+    byKubelet: true,
     means: 'a kubelet runs, runs again, or may start at any moment, and does this itself',
     next: 'Let the kubelet do it. If it cannot, stop its unit so that it stays down, wait for --settle, and plan again.',
     rules: ['S11'],

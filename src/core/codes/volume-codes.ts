@@ -189,6 +189,7 @@ export const VOLUME_CODES = {
   OtherVolume: {
     in: ['blocked', 'problem'],
     cause: 'identity',
+    lasts: 'always',
     means:
       'what is recorded or mounted in the place of a volume is another volume, another device, or no device at all',
     next: 'Stop the pods that use it, save what they have written, find out what is mounted there (findmnt PATH), and clear it; then plan again.',

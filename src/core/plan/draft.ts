@@ -1,7 +1,6 @@
 /** Operations in the making: phases link drafts by reference, and ids come last. */
 
-import type { CauseKind } from '../codes/code-entry.ts'
-import { causeOf, type ProblemCode, type WaitingCode } from '../codes/codes.ts'
+import { causeOf, outlasts, type ProblemCode, type WaitingCode } from '../codes/codes.ts'
 import { append } from '../lang/append.ts'
 import { volctl } from '../lang/command.ts'
 import { defined } from '../lang/defined.ts'
@@ -166,9 +165,10 @@ export class Findings extends AnyFindings<Draft, Waiting, Problem> {
    */
   addUnlessWaiting(proposed: Draft, wait: Wait | undefined, rule: string): Draft | undefined {
     const blocked = wait && this.#rule(proposed)
-    if (wait === undefined || (blocked !== undefined && outlasts(blocked, wait, proposed.kind)))
-      return this.add(proposed)
     const { kind, pod, volume, subject } = proposed
+    const isSetUp = kind === 'MountVolume' || kind === 'MapVolume'
+    if (wait === undefined || (blocked !== undefined && outlasts(blocked.code, wait.code, isSetUp)))
+      return this.add(proposed)
     this.wait(kind, wait, rule, { ...defined({ pod, volume }), subject })
     return undefined
   }
@@ -244,22 +244,6 @@ export class Findings extends AnyFindings<Draft, Waiting, Problem> {
     if (path !== undefined) this.#wrongPaths.add(path)
     super.problem(...problem)
   }
-}
-
-/** What no kubelet mends: what is mounted, which volume it is, what a pod asks for. */
-const LASTING: ReadonlySet<CauseKind | undefined> = new Set<CauseKind>([
-  'foreign',
-  'identity',
-  'volume',
-  'missing',
-  'device',
-])
-
-/** A kubelet mounts over data; and what holds a device may be a pod's mount that it still unmounts. */
-function outlasts({ code }: Obstacle, wait: Wait, kind: OperationKind): boolean {
-  if (wait.code !== 'KubeletRunning') return code === 'OtherVolume'
-  if (code === 'HeldBy') return kind === 'MountVolume' || kind === 'MapVolume'
-  return LASTING.has(causeOf(code)) && code !== 'DataUnderMountPoint'
 }
 
 function note(drafts: Map<string, Draft[]>, key: string | undefined, draft: Draft): void {

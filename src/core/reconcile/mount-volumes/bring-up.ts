@@ -1,6 +1,7 @@
 /** The operation that sets up a wanted volume, or what it waits for (R418, R430, R829; O31). */
 
 import { readStateFile } from '../../actual/state-file.ts'
+import { isByKubelet } from '../../codes/codes.ts'
 import { isForOnePod } from '../../desired/access-modes.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { allContainers } from '../../desired/pods.ts'
@@ -38,7 +39,7 @@ export function bringUp(context: PlanContext, findings: Findings, missing: Missi
   const about = { pod, volume: describeWanted(context, volume), subject: context.ledger.wanted(volume) }
   const isSaid = reportRunning(context, findings, missing, pod)
   const wait = mountWait(context, volume) ?? setUpWait(context, volume, missing.device)
-  const isKubelets = wait?.code === 'KubeletRunning'
+  const isKubelets = wait !== undefined && isByKubelet(wait.code)
   if (isKubelets && isSaid) return
   if (wait !== undefined && !isKubelets) {
     findings.wait(kind, wait, 'S22', about)

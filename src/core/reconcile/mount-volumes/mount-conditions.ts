@@ -1,7 +1,7 @@
 /** What must hold before a wanted volume may be mounted (S22, S30, R430, R813, R814, R829; O26). */
 
 import { registeredDriver } from '../../actual/csi-drivers.ts'
-import { causeOf } from '../../codes/codes.ts'
+import { causeOf, isByKubelet } from '../../codes/codes.ts'
 import { CLEAR_AWAY } from '../../codes/path-codes.ts'
 import { accessModesText, allowsSeveralNodes, isForOnePod } from '../../desired/access-modes.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
@@ -35,7 +35,7 @@ export function mountWait(context: PlanContext, volume: VolumeToMount): Wait | u
     otherPodWait(context, volume)
   if (taken !== undefined) return taken
   // What a running kubelet waits for as well is the cause (S38).
-  if (kubelet?.code === 'KubeletRunning')
+  if (kubelet !== undefined && isByKubelet(kubelet.code))
     return controllersWait(context, volume) ?? driverWait(context, volume) ?? kubelet
   return (
     kubelet ??

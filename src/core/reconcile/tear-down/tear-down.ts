@@ -1,5 +1,5 @@
 /** The one way in which volumes of pods, maps and devices are torn down; each kind gives its parts. */
-import { causeOf } from '../../codes/codes.ts'
+import { causeOf, isByKubelet } from '../../codes/codes.ts'
 import { defined } from '../../lang/defined.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { deadWords } from '../../mountinfo/mount-words.ts'
@@ -54,7 +54,7 @@ export function tearDown(
   partsOf: () => Parts,
 ): void {
   const about = { ...defined({ pod: pod?.ref }), volume, subject }
-  if (wait !== undefined && wait.code !== 'KubeletRunning') {
+  if (wait !== undefined && !isByKubelet(wait.code)) {
     findings.wait(kind, wait, 'S11', about)
     return
   }

@@ -6,6 +6,7 @@
  */
 
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
+import { isByKubelet } from '../../codes/codes.ts'
 import { isListedWhole } from '../../desired/api-lookup.ts'
 import { podLabel } from '../../desired/pods.ts'
 import { commandLine, kubectl, volctl } from '../../lang/command.ts'
@@ -83,7 +84,7 @@ function detachVolume(context: PlanContext, findings: Findings, attachment: Volu
   const volume = describeAttached(context, known, after)
   const subject = context.ledger.attachment(attachment)
   const others = waitFor(context, attachment, uniqueName, users[0]?.pod)
-  const isOpen = others === undefined || others.code === 'KubeletRunning'
+  const isOpen = others === undefined || isByKubelet(others.code)
   const drivers = isOpen ? mountedByDriver(context, attachment, [identity?.handle, persistentVolume]) : undefined
   const wait = drivers ?? others ?? stillOnNode(context, findings, traces)
   const { name, uid, resourceVersion } = attachment.metadata
