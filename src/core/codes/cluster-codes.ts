@@ -53,6 +53,7 @@ export const CLUSTER_CODES = {
   ControllerActs: {
     in: ['waiting'],
     cause: 'controller',
+    lasts: 'never',
     means: "the attach/detach controller or the driver's external attacher acts next",
     next: 'Wait for it; if nothing happens, look at its log and at the VolumeAttachment.',
     rules: ['S21', 'C42'],

@@ -69,6 +69,11 @@ export function isByKubelet(code: WaitingCode): boolean {
   return entryOf(code)?.byKubelet === true
 }
 
+/** Is a wait over within seconds, without anybody? */
+export function isPassing(code: WaitingCode): boolean {
+  return entryOf(code)?.lasts === 'never'
+}
+
 /** What no kubelet mends: what is mounted, which volume it is, what a pod asks for. */
 const LASTING: ReadonlySet<CauseKind | undefined> = new Set<CauseKind>([
   'foreign',

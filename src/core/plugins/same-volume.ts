@@ -153,7 +153,7 @@ function differs(inputs: ActualInputs, shown: MountInfo, volume: Claimed, place:
     otherThanLocal(inputs, shown, directory) ??
     otherThanDevice(shown, volume) ??
     otherThanExport(shown, volume) ??
-    otherThanOwnStaged(inputs, shown, volume, place)
+    otherThanOwnStaged(inputs, shown, volume, place.staged)
   )
 }
 
@@ -192,23 +192,23 @@ function otherThanExport(shown: MountInfo, volume: Claimed): Differs | undefined
   }
 }
 
-function otherThanOwnStaged(
+/** A driver and a kubelet publish from where the volume is staged; without that, only the very same directory is another volume's. */
+export function otherThanOwnStaged(
   inputs: ActualInputs,
   shown: MountInfo,
   volume: Claimed,
-  { staged = [] }: MountPlace,
+  staged: readonly string[] = [],
 ): Differs | undefined {
-  const own = [...stagedFor(inputs, volume).map(({ target }) => target), ...staged].flatMap((path) => inputs.at(path))
-  if (own.some((each) => !isUnlike(shown, each))) return undefined
+  const of = stagedFor(inputs, volume)
   const showing = stagedShownBy(stagedVolumes(inputs), shown)
+  if (showing.some((each) => of.includes(each))) return undefined
+  const own = [...of.map(({ target }) => target), ...staged].flatMap((path) => inputs.at(path))
   // Of network file systems one device number says nothing.
-  const isOne = cannotHang(shown.fsType) || shown.fsType.startsWith('fuse')
-  const isExactly = ({ layers }: StagedVolume): boolean => layers.some(({ root }) => root === shown.root)
-  const other =
-    own.length > 0 ? showing[0] : volume.plugin === CSI_PLUGIN && isOne ? showing.find(isExactly) : undefined
+  const isOne = volume.plugin === CSI_PLUGIN && (cannotHang(shown.fsType) || shown.fsType.startsWith('fuse'))
+  const other = isOne ? showing.find(({ layers }) => layers.some(({ root }) => root === shown.root)) : undefined
+  if (other === undefined && (own.length === 0 || own.some((each) => !isUnlike(shown, each)))) return undefined
   const top = own.at(-1)
-  if (top === undefined && other === undefined) return undefined
-  const data = other?.stateFile?.data
+  const data = (other ?? showing[0])?.stateFile?.data
   return {
     name: `${placeText(shown)}${data === undefined ? '' : ` of ${nameOf(data)}`}`,
     ...(top !== undefined && { expected: `${claimedText(volume)}, which is staged from ${placeText(top)}` }),

@@ -123,7 +123,7 @@ describe('the label of a CSI volume (C68, R310)', () => {
     },
   ])('$name blocks it', ({ given, says }) => {
     const made = planned(scene(given))
-    expect(blocked(made)).toEqual(['MountVolume SELinuxMismatch'])
+    expect(blocked(made)).toEqual(['MountVolume LeftToKubelet'])
     expect(made.operations[0]?.blocked?.message).toContain(says)
   })
 })

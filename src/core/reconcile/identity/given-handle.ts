@@ -12,7 +12,8 @@ import type { StagedVolume } from '../../actual/staged-volumes.ts'
 import { ownValue } from '../../lang/own-value.ts'
 import type { Identified } from '../../ledger/identified.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
-import { inlineCsiHandle, sha256Hex, unescapeQualifiedName } from '../../names/volume-names.ts'
+import { CSI_PLUGIN, inlineCsiHandle, sha256Hex, unescapeQualifiedName } from '../../names/volume-names.ts'
+import { otherThanOwnStaged } from '../../plugins/same-volume.ts'
 import type { PlanContext } from '../context/context.ts'
 
 /** @param shown a mount of the volume, if there is one */
@@ -42,26 +43,23 @@ export function givenForFileSystem(
 }
 
 /**
- * S17: why a state file is not believed although it can be read: what is mounted is not what is staged for the volume that it names.
- * A driver publishes from where it has staged; only FUSE may have a mount for each pod, which proves nothing. If one layer is the
- * volume's, a layer above or below it is somebody else's mount (S18), and no doubt about the file.
+ * S17: why a state file is not believed although it can be read: what is mounted is not what is staged for the volume that it names
+ * (S38). If one layer is the volume's, a layer above or below it is somebody else's mount (S18), and no doubt about the file.
  */
 export function contradicted(
-  context: PlanContext,
+  { inputs }: PlanContext,
   { driver, handle }: { readonly driver: string; readonly handle: string },
   layers: readonly MountInfo[],
 ): Identified | undefined {
-  const shown = layers.at(-1)
-  const own = stagedUnder(context.staged, handle).filter((each) => driverOf(each) === driver)
-  const isOwn = (layer: MountInfo): boolean => stagedShownBy(context.staged, layer).some((each) => own.includes(each))
-  if (shown === undefined || layers.some(isOwn)) return undefined
-  const same = stagedShownBy(context.staged, shown)
-  const mounted = own.find(({ layers }) => layers.length > 0)
-  const isExactly = ({ layers }: StagedVolume): boolean =>
-    layers.some(({ dev, root }) => dev === shown.dev && root === shown.root)
-  const other = mounted === undefined ? same.find(isExactly) : same[0]
-  const contradicts = other ?? (shown.fsType.startsWith('fuse') ? undefined : mounted)
-  return contradicts && notTheSame(`vol_data.json names ${driver}^${handle}`, shown, contradicts)
+  const volume = { plugin: CSI_PLUGIN, specName: handle, driver, handle }
+  const found = layers.map((shown) => otherThanOwnStaged(inputs, shown, volume))
+  const [shown, other] = [layers.at(-1), found.at(-1)]
+  if (shown === undefined || other === undefined || found.includes(undefined)) return undefined
+  const { name, expected = `${driver}^${handle}` } = other
+  return {
+    unconfirmed: `vol_data.json names another volume than ${shown.mountPoint} shows: ${name}, and not ${expected}`,
+    hint: UNLIKE,
+  }
 }
 
 /** Only an inline volume of this very pod has such a handle (C32), and it is never staged; its driver serves inline volumes here. */
@@ -122,10 +120,13 @@ function identityOf(name: string, handle: string, driver: string | undefined): I
   }
 }
 
+const UNLIKE =
+  'Look up in the storage system which volume the device is; a handle that the device contradicts is never used.'
+
 function notTheSame(claim: string, shown: MountInfo, staged: StagedVolume): Identified {
   const layer = staged.layers.at(-1)
   return {
     unconfirmed: `${claim}: ${shown.mountPoint} shows device ${shown.dev} ${shown.root}, but ${staged.dir} is staged from device ${layer?.dev} ${layer?.root}`,
-    hint: 'Look up in the storage system which volume the device is; a handle that the device contradicts is never used.',
+    hint: UNLIKE,
   }
 }

@@ -1,7 +1,7 @@
 /** What must hold before a wanted volume may be mounted (S22, S30, R430, R813, R814, R829; O26). */
 
 import { registeredDriver } from '../../actual/csi-drivers.ts'
-import { causeOf, isByKubelet } from '../../codes/codes.ts'
+import { causeOf, isByKubelet, isPassing } from '../../codes/codes.ts'
 import { CLEAR_AWAY } from '../../codes/path-codes.ts'
 import { accessModesText, allowsSeveralNodes, isForOnePod } from '../../desired/access-modes.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
@@ -26,65 +26,35 @@ import { describeNodes, type ElsewhereNode, freeHint, nodesWith, type SharedVolu
 import { whyNotManaged } from '../pods/kubelet-mode.ts'
 
 export function mountWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
-  const kubelet = kubeletWait(context, volume)
-  // First whether another node or pod has the volume: then neither this kubelet nor this pass can mount it (Multi-Attach).
-  const taken =
-    elsewhereWait(context, volume) ??
-    unreportedWait(context, volume) ??
-    refusedWait(context, volume) ??
-    otherPodWait(context, volume)
+  // First whether another node, machine or pod has the volume: then neither this kubelet nor this pass can mount it.
+  const taken = elsewhereWait(context, volume) ?? machineWait(context, volume) ?? otherPodWait(context, volume)
   if (taken !== undefined) return taken
-  // What a running kubelet waits for as well is the cause (S38).
-  if (kubelet !== undefined && isByKubelet(kubelet.code))
-    return controllersWait(context, volume) ?? driverWait(context, volume) ?? kubelet
-  return (
-    kubelet ??
-    nodeWait(context) ??
-    attachWait(context, volume) ??
-    elsewhereUnknown(context, volume) ??
-    driverWait(context, volume)
-  )
+  const attach = attachWait(context, volume)
+  const kubelet = kubeletWait(context, volume)
+  // What a running kubelet waits for as well is the cause (S38), but not the seconds until an attachment is listed.
+  if (kubelet !== undefined && isByKubelet(kubelet.code)) {
+    const isControllers = attach !== undefined && causeOf(attach.code) === 'controller' && !isPassing(attach.code)
+    return (isControllers ? attach : undefined) ?? driverWait(context, volume) ?? kubelet
+  }
+  return kubelet ?? nodeWait(context) ?? attach ?? elsewhereUnknown(context, volume) ?? driverWait(context, volume)
 }
 
-/** Until the volume is attached. What is attached is listed, and then mounted, within seconds. */
-function controllersWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
-  const { driver = '', handle = '' } = volume
-  if (context.objects.attachmentOf({ driver, handle })?.status?.attached === true) return undefined
-  const wait = attachWait(context, volume)
-  return wait !== undefined && causeOf(wait.code) === 'controller' ? wait : undefined
-}
-
-/** What no kubelet mends: the attachment is another machine's, or the attacher has failed. */
-function refusedWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
-  const { objects, inputs } = context
-  const { driver, handle, attachability } = volume
+/** The attachment is another machine's, and none of this one. */
+function machineWait(
+  { objects, inputs }: PlanContext,
+  { driver, handle, attachability }: VolumeToMount,
+): Wait | undefined {
   if (attachability === 'notAttachable' || driver === undefined || handle === undefined) return undefined
   const attachment = objects.attachmentOf({ driver, handle })
   if (attachment === undefined || attachment.metadata.deletionTimestamp !== undefined) return undefined
-  const { name } = attachment.metadata
   const machine = otherMachine(inputs.snapshot, attachment)
-  if (machine !== undefined) {
-    return {
-      code: 'OtherMachine',
-      message: `VolumeAttachment ${name} is of machine ${machine.its}, and this one is ${machine.own} by its CSINode: the node was made anew under its name, and the volume is not attached here`,
-      hint: `Once machine ${machine.its} is certainly off, have the volume attached to this one: ${kubectl('delete', 'volumeattachment', name)}`,
-    }
+  if (machine === undefined) return undefined
+  const { name } = attachment.metadata
+  return {
+    code: 'OtherMachine',
+    message: `VolumeAttachment ${name} is of machine ${machine.its}, and this one is ${machine.own} by its CSINode: the node was made anew under its name, and the volume is not attached here`,
+    hint: `Once machine ${machine.its} is certainly off, have the volume attached to this one: ${kubectl('delete', 'volumeattachment', name)}`,
   }
-  if (attachment.status?.attached === true) return undefined
-  const error = attachment.status?.attachError?.message
-  const { csiNode, volumeAttachments = [] } = inputs.snapshot.api ?? {}
-  const limit = csiNode?.spec.drivers?.find((each) => each.name === driver)?.allocatable?.count
-  const taken = volumeAttachments.filter(
-    ({ spec, status }) => spec.attacher === driver && spec.nodeName === inputs.snapshot.nodeName && status?.attached,
-  ).length
-  const message = `VolumeAttachment ${name} is not attached${error ? `: ${error}` : ''}`
-  if (limit !== undefined && taken >= limit)
-    return {
-      code: 'AttachLimit',
-      message: `${message}; the CSINode of this node allows ${limit} volumes of ${driver}, and ${taken} are attached`,
-      hint: 'Move a pod with a volume of that driver to another node.',
-    }
-  return error ? notAttached(context, volume, message) : undefined
 }
 
 /**
@@ -133,29 +103,14 @@ function nodeWait({ inputs }: PlanContext): Wait | undefined {
   }
 }
 
-/** O43: every kubelet waits for the list that only the controller writes, which it does within a second of the attachment. */
-function unreportedWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
-  const { objects, inputs, options, cautiousNow } = context
-  const { uniqueName, driver, handle } = volume
-  // An attachment of before the driver stopped attaching concerns nobody (C35, C36).
-  if (volume.attachability === 'notAttachable') return undefined
-  if (driver === undefined || handle === undefined || objects.isAttached(uniqueName)) return undefined
-  if (inputs.snapshot.api?.node?.status === undefined || whyNotManaged(inputs.snapshot) !== undefined) return undefined
-  const { metadata, status } = objects.attachmentOf({ driver, handle }) ?? {}
-  if (metadata === undefined || metadata.deletionTimestamp !== undefined || status?.attached !== true) return undefined
-  if (Date.parse(metadata.creationTimestamp ?? '') > cautiousNow - options.settleMs) return undefined
-  return {
-    code: 'AttachedMismatch',
-    message: `VolumeAttachment ${metadata.name} is attached, but node.status.volumesAttached, which only the attach/detach controller writes, does not list ${uniqueName}`,
-    hint: 'The kubelet can only wait for that. See whether the controller runs, and when it last renewed its lease: kubectl -n kube-system get lease kube-controller-manager -o yaml. If it runs, its log says why it does not report.',
-  }
-}
-
 function attachWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
-  if (volume.attachability === 'notAttachable') return undefined
-  const unmanaged = whyNotManaged(context.inputs.snapshot)
-  if (unmanaged !== undefined && volume.attachability === 'attachable') return notManaged(context, volume, unmanaged)
-  if (volume.attachability === 'unknown') {
+  const { uniqueName, driver, handle, attachability } = volume
+  // An attachment of before the driver stopped attaching concerns nobody (C35, C36).
+  if (attachability === 'notAttachable') return undefined
+  const { objects, inputs } = context
+  const unmanaged = whyNotManaged(inputs.snapshot)
+  if (unmanaged !== undefined && attachability === 'attachable') return notManaged(context, volume, unmanaged)
+  if (attachability === 'unknown') {
     // Only the driver knows, and a plan runs no programs.
     if (pluginNamed(volume.plugin) === flexVolume) return undefined
     return {
@@ -164,32 +119,57 @@ function attachWait(context: PlanContext, volume: VolumeToMount): Wait | undefin
       hint: useCredential('read csidrivers'),
     }
   }
-  if (!context.objects.isAttached(volume.uniqueName)) {
-    return notAttached(context, volume, `node.status.volumesAttached does not list ${volume.uniqueName}`)
-  }
-  if (volume.driver !== undefined && volume.handle !== undefined) {
-    const attachment = context.objects.attachmentOf({ driver: volume.driver, handle: volume.handle })
-    if (attachment === undefined)
-      return notAttached(context, volume, `no VolumeAttachment of ${volume.uniqueName} could be read`)
-    if (attachment.metadata.deletionTimestamp !== undefined) {
-      return {
-        code: 'AttachmentDeleting',
-        message: `VolumeAttachment ${attachment.metadata.name} is being deleted`,
-        hint: 'The attach/detach controller attaches the volume again once the VolumeAttachment is gone; then plan again.',
-      }
-    }
-    if (attachment.status?.attached !== true) {
-      return notAttached(context, volume, `VolumeAttachment ${attachment.metadata.name} is not attached`)
-    }
-  }
-  if (!context.objects.isInUse(volume.uniqueName)) {
+  const isListed = objects.isAttached(uniqueName)
+  const attachment = driver === undefined || handle === undefined ? undefined : objects.attachmentOf({ driver, handle })
+  if (attachment?.metadata.deletionTimestamp !== undefined) {
     return {
-      code: 'NotReportedInUse',
-      message: `${volume.uniqueName} is attached, but node.status.volumesInUse, which only the kubelet updates, does not list it yet`,
-      hint: startKubelet(context, 'the attach/detach controller may detach a volume that is not reported in use'),
+      code: 'AttachmentDeleting',
+      message: `VolumeAttachment ${attachment.metadata.name} is being deleted`,
+      hint: 'The attach/detach controller attaches the volume again once the VolumeAttachment is gone; then plan again.',
     }
   }
-  return undefined
+  if (attachment !== undefined && attachment.status?.attached !== true) return refusedWait(context, volume, attachment)
+  if (!isListed) {
+    const missing = `node.status.volumesAttached does not list ${uniqueName}`
+    return attachment === undefined ? notAttached(context, volume, missing) : unlistedWait(context, attachment, missing)
+  }
+  if (attachment === undefined && driver !== undefined)
+    return notAttached(context, volume, `no VolumeAttachment of ${uniqueName} could be read`)
+  if (objects.isInUse(uniqueName)) return undefined
+  return {
+    code: 'NotReportedInUse',
+    message: `${uniqueName} is attached, but node.status.volumesInUse, which only the kubelet updates, does not list it yet`,
+    hint: startKubelet(context, 'the attach/detach controller may detach a volume that is not reported in use'),
+  }
+}
+
+/** The attacher's own word first, and the limit that it may have met. */
+function refusedWait(context: PlanContext, volume: VolumeToMount, { metadata, spec, status }: VolumeAttachment): Wait {
+  const { api, nodeName } = context.inputs.snapshot
+  const limit = api?.csiNode?.spec.drivers?.find(({ name }) => name === spec.attacher)?.allocatable?.count
+  const taken = (api?.volumeAttachments ?? []).filter(
+    (each) => each.spec.attacher === spec.attacher && each.spec.nodeName === nodeName && each.status?.attached,
+  ).length
+  const error = status?.attachError?.message
+  const message = `VolumeAttachment ${metadata.name} is not attached${error ? `: ${error}` : ''}`
+  if (limit === undefined || taken < limit) return notAttached(context, volume, message)
+  return {
+    code: 'AttachLimit',
+    message: `${message}; the CSINode of this node allows ${limit} volumes of ${spec.attacher}, and ${taken} are attached`,
+    hint: 'Move a pod with a volume of that driver to another node.',
+  }
+}
+
+/** O43: every kubelet waits for the list that only the controller writes, which it does within a second of the attachment. */
+function unlistedWait({ options, cautiousNow }: PlanContext, { metadata }: VolumeAttachment, missing: string): Wait {
+  const message = `VolumeAttachment ${metadata.name} is attached, but ${missing}`
+  return Date.parse(metadata.creationTimestamp ?? '') > cautiousNow - options.settleMs
+    ? { code: 'ControllerActs', message }
+    : {
+        code: 'AttachedMismatch',
+        message: `${message}; only the attach/detach controller writes that list`,
+        hint: 'The kubelet can only wait for that. See whether the controller runs, and when it last renewed its lease: kubectl -n kube-system get lease kube-controller-manager -o yaml. If it runs, its log says why it does not report.',
+      }
 }
 
 function notAttached(context: PlanContext, volume: VolumeToMount, message: string): Wait {

@@ -24,23 +24,16 @@ export function setUpContext(context: PlanContext, volume: VolumeToMount): SetUp
   return { inputs, options, staged, label: labelOf(context, volume) }
 }
 
-/** Why the volume cannot be mounted with its label. */
+/** Why the volume cannot be mounted with its label: a kubelet waits for that as well, unless it knows the label better. */
 export function labelObstacle(context: PlanContext, volume: VolumeToMount): Obstacle | undefined {
   const wanted = wantedOf(context, volume)
   if ('unclear' in wanted) {
     return {
-      code: 'SELinuxMismatch',
+      code: 'LeftToKubelet',
       message: `${volume.specName} may have to be mounted with an SELinux label: ${wanted.unclear}`,
       hint: startKubelet(context),
     }
   }
-  return labelConflict(context, volume)
-}
-
-/** What is mounted, or gets mounted first, with another label: a kubelet waits for that as well. */
-export function labelConflict(context: PlanContext, volume: VolumeToMount): Obstacle | undefined {
-  const wanted = wantedOf(context, volume)
-  if ('unclear' in wanted) return undefined
   const staged = stagedLabel(context, volume)
   if (staged !== undefined && staged !== wanted.label) {
     return {

@@ -15,6 +15,7 @@ import { CSI_PLUGIN, escapeQualifiedName } from '../../names/volume-names.ts'
 import type { SoughtVolume } from '../../names/volume-shapes.ts'
 import type { Draft, Findings, Obstacle } from '../../plan/draft.ts'
 import type { Step, VolumeRef } from '../../plan/plan.ts'
+import { rowOf } from '../../plan/subject.ts'
 import { type PlanContext, waitForKubelet } from '../context/context.ts'
 import { umountSteps } from '../context/layers.ts'
 import { unreadWithin } from '../context/unread.ts'
@@ -82,9 +83,7 @@ function unmountDevice(
 /** Today's path of a volume's staging first, then that of a kubelet before 1.24 (C11). */
 function stagingsOf({ staged: all, ledger }: PlanContext, staged: StagedVolume): readonly StagedVolume[] {
   if (!hasOld(all)) return [staged]
-  const name = uniqueNameOf(identityOf(ledger.identifiedStaged(staged)))
-  if (name === undefined) return [staged]
-  const alike = all.filter((each) => isSetUp(each) && uniqueNameOf(identityOf(ledger.identifiedStaged(each))) === name)
+  const alike = ledger.row(rowOf(ledger.staged(staged)) ?? '')?.staged.filter(isSetUp) ?? []
   return alike.includes(staged) ? alike.toSorted((a, b) => Number(isOld(a)) - Number(isOld(b))) : [staged]
 }
 
