@@ -1,6 +1,7 @@
 /** Every plugin that the kubelet of 1.36 registers (P1), and a stand-in for the others. */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
+import { onceFor } from '../lang/once-for.ts'
 import { configMap } from './configmap.ts'
 import { csi } from './csi.ts'
 import { csiMapFile, csiTarget } from './csi-paths.ts'
@@ -56,8 +57,14 @@ export function isInTree(name: string): boolean {
   return BY_NAME.has(name)
 }
 
-/** Whether a wanted volume is there, and whether what is there is that volume (R805, S38). */
+/** Whether a wanted volume is there, and whether what is there is that volume (R805, S38); read once. */
 export function evidenceOf(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
+  return judged(inputs)(volume)
+}
+
+const judged = onceFor((inputs: ActualInputs) => onceFor((volume: VolumeToMount) => judge(inputs, volume)))
+
+function judge(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
   const plugin = pluginNamed(volume.plugin)
   if (volume.mode === 'Block' && !plugin.block) return notMounted('no container gets the device')
   const evidence = plugin.evidence(inputs, volume)
