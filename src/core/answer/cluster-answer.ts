@@ -2,17 +2,18 @@
 
 import { shellWord, volctl } from '../lang/command.ts'
 import { count } from '../lang/count.ts'
+import { defined } from '../lang/defined.ts'
 import type { Cause } from '../plan/cause.ts'
 import type { ClusterOperation, ClusterPlan, ClusterWaiting } from '../plan/cluster-plan.ts'
 import { INSECURE_API } from '../plan/insecure-api.ts'
-import type { NextStep, PodRef } from '../plan/plan.ts'
+import type { NextStep } from '../plan/plan.ts'
 import { namespacedName, podName } from '../plan/pod-name.ts'
 import { typedHere } from '../trust/own-program.ts'
 import type { Answer, Part, Row } from './answer.ts'
-import { countsOf } from './counts.ts'
 import { few, withAges, withoutRoot } from './names.ts'
-import { type Ground, needsOf, withRefusal } from './needs.ts'
+import { inBothScopes } from './needs.ts'
 import { waitRows } from './others.ts'
+import { verbsOf } from './ready.ts'
 
 export interface ClusterGiven {
   /** What carries the plan out; absent: that is done already. */
@@ -25,32 +26,18 @@ export function clusterAnswerOf(plan: ClusterPlan, { applyCommand, reading = [] 
   const placed = (text: string): string =>
     text.replaceAll(READS, (command) => [typedHere(command), ...reading.map(shellWord)].join(' '))
   const said = (text: string): string => withAges(withoutRoot(text, ''), plan.createdAt)
-  const causes = plan.summary.causes ?? []
-  const passing = new Set(causes.flatMap(({ severity, key }) => (severity === 'info' ? key : [])))
-  const ready = readyPart(plan.operations.filter(({ blocked }) => blocked === undefined))
-  const stands = standsPart(plan, said)
-  const others = othersPart(
-    plan.waiting.filter(({ cause }) => passing.has(cause ?? '')),
-    said,
-  )
+  const { operations, waiting } = plan
+  const { answer, passes } = inBothScopes(plan, { ...plan, podText: podName, said })
   return {
+    ...answer,
     headline: headlineOf(plan),
     doubts: doubtsOf(plan),
-    incomplete: !plan.complete,
-    needs: withRefusal(
-      plan,
-      needsOf(
-        causes.filter(({ severity }) => severity !== 'info'),
-        groundOf(plan),
-      ),
-    ).map(({ text, remedy, ...need }) => ({ ...need, text: said(text), remedy: remedy.map(placed) })),
-    ...(stands !== undefined && { stands }),
-    ...(ready !== undefined && { ready }),
-    ...(others !== undefined && { others }),
-    notes: [
-      ...new Set(plan.problems.filter(({ severity }) => severity === 'info').map(({ message }) => said(message))),
-    ],
-    counts: countsOf(plan, () => partsOf(plan), 'in this cluster'),
+    needs: answer.needs.map(({ remedy, ...need }) => ({ ...need, remedy: remedy.map(placed) })),
+    ...defined({
+      stands: standsPart(plan, said),
+      ready: readyPart(operations.filter(({ blocked }) => blocked === undefined)),
+      others: othersPart(waiting.filter(passes), said),
+    }),
     next: nextOf(plan, applyCommand).map((step) => ({ ...step, command: placed(step.command) })),
   }
 }
@@ -77,15 +64,6 @@ function doubtsOf({ inputs: { api, unjudged } }: ClusterPlan): string[] {
   ]
 }
 
-function groundOf({ operations, waiting }: ClusterPlan): Ground {
-  return {
-    rootDir: '',
-    operations,
-    waiting,
-    podText: (pod: PodRef) => podName(pod),
-  }
-}
-
 /** How stands what was named: the name of each volume, and one sentence. */
 function standsPart({ stands = [] }: ClusterPlan, said: (text: string) => string): Part | undefined {
   if (stands.length === 0) return undefined
@@ -96,21 +74,18 @@ function standsPart({ stands = [] }: ClusterPlan, said: (text: string) => string
   return { title: '', rows }
 }
 
-const VERBS = { DetachVolume: 'detach', AttachVolume: 'attach' } as const
-
 /** A row a node: what is done with which volumes, and what a person has to make sure of before. */
 function readyPart(operations: readonly ClusterOperation[]): Part | undefined {
   if (operations.length === 0) return undefined
-  const kinds = [...new Set(operations.map(({ kind }) => VERBS[kind]))]
   const rows = [...Map.groupBy(operations, ({ node, kind }) => `${node} ${kind}`).values()].map((mine): Row => {
     const [first] = mine
     if (first === undefined) return { text: '' }
     const why = mine.length === 1 ? `: ${first.message}` : ''
-    return { label: first.node, text: `${VERBS[first.kind]} ${few(mine.map(({ volume }) => volume.name))}${why}` }
+    return { label: first.node, text: `${verbsOf(mine)} ${few(mine.map(({ volume }) => volume.name))}${why}` }
   })
   const sure = new Set(operations.flatMap(({ makeSure }) => makeSure ?? []))
   return {
-    title: `${kinds.join(' and ')} (${count(operations.length, 'operation')})`,
+    title: `${verbsOf(operations)} (${count(operations.length, 'operation')})`,
     rows: [...rows, ...[...sure].map((text): Row => ({ label: 'make sure', text, loss: true }))],
   }
 }
@@ -123,15 +98,6 @@ function othersPart(waits: readonly ClusterWaiting[], said: (text: string) => st
     ({ message }) => said(message),
   )
   return { title: '', rows }
-}
-
-/** `1 ready`, `2 need you first`. */
-function partsOf({ operations, summary: { ready } }: ClusterPlan): string[] {
-  const behind = operations.length - ready
-  return [
-    ...(ready > 0 ? [`${ready} ready`] : []),
-    ...(behind > 0 ? [`${behind} ${behind === 1 ? 'needs' : 'need'} you first`] : []),
-  ]
 }
 
 function nextOf(plan: ClusterPlan, applyCommand: string | undefined): NextStep[] {

@@ -2,30 +2,22 @@
 import { count } from '../lang/count.ts'
 import type { Cause } from '../plan/cause.ts'
 import type { ClusterPlan } from '../plan/cluster-plan.ts'
-import type { LiftingFlag, Operation, Plan, Problem } from '../plan/plan.ts'
+import type { LiftingFlag, Plan, Problem } from '../plan/plan.ts'
 import { liftingFlag, readyAmong } from '../plan/plan-summary.ts'
 
 /** A plan of either scope, as far as it is counted. */
-type Counted = Pick<Plan | ClusterPlan, 'operations' | 'refused' | 'waiting' | 'complete'> & {
+type Counted = Pick<Plan | ClusterPlan, 'scope' | 'operations' | 'refused' | 'waiting' | 'complete'> & {
   readonly problems: readonly Pick<Problem, 'severity'>[]
-  readonly summary: Pick<Plan['summary'], 'filtered'>
+  readonly summary: Pick<Plan['summary'], 'filtered' | 'causes'>
 }
 
 /** `44 operations: 34 ready, 9 wait for loop.pg.test, 1 needs --orphans`. */
-export function countsText(plan: Plan): string {
-  return countsOf(plan, () => partsOf(plan), 'on this node')
-}
-
-/**
- * @param parts what the operations are in, with their numbers
- * @param where all volumes are
- */
-export function countsOf(plan: Counted, parts: () => readonly string[], where: string): string {
-  const { operations, refused, waiting, problems, complete, summary } = plan
+export function countsText(plan: Counted): string {
+  const { scope, operations, refused, waiting, problems, complete, summary } = plan
   const filtered = summary.filtered > 0 ? [`${summary.filtered} left out by flags`] : []
   const total = count(operations.length, 'operation')
   if (refused !== undefined) return `Refused: nothing is done${operations.length === 0 ? '' : `; ${total} blocked`}`
-  if (operations.length > 0) return [`${total}: ${parts().join(', ')}`, ...filtered].join('; ')
+  if (operations.length > 0) return [`${total}: ${partsOf(plan).join(', ')}`, ...filtered].join('; ')
   if (problems.some(({ severity }) => severity === 'error'))
     return `${['Nothing is ready: see above', ...filtered].join('; ')}.`
   if (waiting.length > 0) return `${[`Nothing to do yet: ${waiting.length} waiting`, ...filtered].join('; ')}.`
@@ -33,48 +25,37 @@ export function countsOf(plan: Counted, parts: () => readonly string[], where: s
   if (!complete) return 'Nothing to do: no operation is needed, as far as volctl could read.'
   return problems.some(({ severity }) => severity === 'warning')
     ? 'No operation is needed: see above.'
-    : `Nothing to do: every volume ${where} is as it should be.`
+    : `Nothing to do: every volume ${scope === 'cluster' ? 'in this cluster' : 'on this node'} is as it should be.`
 }
 
-function partsOf({ operations, summary }: Plan): string[] {
-  const ready = readyAmong(operations)
-  const causes = new Map((summary.causes ?? []).map((cause) => [cause.key, cause]))
-  const waiting = operations.filter(({ id }) => !ready.has(id))
-  const why = new Map<string, number>()
-  for (const operation of waiting) {
-    const text = whyNot(operation, causes)
-    why.set(text, (why.get(text) ?? 0) + 1)
-  }
-  const sorted = [...why].toSorted(([, a], [, b]) => b - a)
+type Operation = Counted['operations'][number]
+
+function partsOf({ operations, summary }: Counted): string[] {
+  const ready = readyAmong<Operation>(operations)
+  const causes = new Map(summary.causes?.map((cause) => [cause.key, cause]))
+  const waiting = operations.flatMap((each) => (ready.has(each.id) ? [] : [whyNot(each, causes)]))
+  const why = [...Map.groupBy(waiting, (each) => each.join(' ')).values()].toSorted((a, b) => b.length - a.length)
   return [
     ...(ready.size > 0 ? [`${ready.size} ready`] : []),
-    ...sorted.map(([text, n]) => `${n} ${n === 1 ? text : text.replace(/^(\w+)s /, '$1 ')}`),
+    ...why.map(([[does, what] = ['need', ''], ...more]) =>
+      more.length === 0 ? `1 ${does}s ${what}` : `${more.length + 1} ${does} ${what}`,
+    ),
   ]
 }
 
 const ORPHANS: LiftingFlag = '--orphans'
 
-/** In the singular: `waits for loop.pg.test`, `needs --orphans`. */
-function whyNot(operation: Operation, causes: ReadonlyMap<string, Cause>): string {
+/** Several wait for a driver, or need a flag. */
+function whyNot(operation: Operation, causes: ReadonlyMap<string, Cause>): readonly ['wait' | 'need', string] {
   const flag = liftingFlag(operation)
   const cause = causes.get(operation.blocked?.cause ?? '')
-  if (flag !== undefined) return `needs ${flag}`
-  if (cause === undefined) return 'waits for another'
-  if (cause.kind === 'data') return `needs ${ORPHANS}`
-  if (cause.subject.driver !== undefined) return `waits for ${cause.subject.driver}`
-  return 'needs you first'
+  if (flag !== undefined) return ['need', flag]
+  if (cause === undefined) return ['wait', 'for another']
+  if (cause.kind === 'data') return ['need', ORPHANS]
+  return cause.subject.driver === undefined ? ['need', 'you first'] : ['wait', `for ${cause.subject.driver}`]
 }
 
-/** Errors and waits that are there though no operation is left. */
-export function openText({
-  refused,
-  problems,
-  waiting,
-}: Omit<Counted, 'operations' | 'summary' | 'complete'>): string[] {
-  const errors = problems.filter(({ severity }) => severity === 'error').length
-  return [
-    ...(refused === undefined ? [] : [`refused (${refused.code})`]),
-    ...(errors > 0 ? [count(errors, 'error')] : []),
-    ...(waiting.length > 0 ? [`${waiting.length} waiting`] : []),
-  ]
+/** Is there an error or a wait, though maybe no operation is left? */
+export function isOpen({ refused, problems, waiting }: Pick<Counted, 'refused' | 'problems' | 'waiting'>): boolean {
+  return refused !== undefined || waiting.length > 0 || problems.some(({ severity }) => severity === 'error')
 }

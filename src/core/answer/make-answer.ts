@@ -1,7 +1,7 @@
 /** A node's plan as the answer to "what is wrong, and what next". Pure. */
 
-import type { CODES } from '../codes/codes.ts'
 import { count } from '../lang/count.ts'
+import { defined } from '../lang/defined.ts'
 import type { Cause } from '../plan/cause.ts'
 import { INSECURE_API } from '../plan/insecure-api.ts'
 import type { Operation, Plan, PlanInputs } from '../plan/plan.ts'
@@ -9,38 +9,28 @@ import { PlanNames, shownVolume } from '../plan/plan-names.ts'
 import { isForgotten } from '../plan/plan-summary.ts'
 import { rowOf } from '../plan/subject.ts'
 import type { Answer, Need, Part, Row } from './answer.ts'
-import { countsText } from './counts.ts'
 import { few, withoutRoot } from './names.ts'
-import { needsOf, nodeGround, withRefusal } from './needs.ts'
+import { inBothScopes } from './needs.ts'
 import { othersPart } from './others.ts'
 import { lossText, readyPart } from './ready.ts'
 
 export function answerOf(plan: Plan, names = new PlanNames(plan)): Answer {
-  const causes = (plan.summary.causes ?? []).filter(({ code }) => !isKept(code))
-  const pressing = causes.filter((cause) => cause.severity !== 'info')
-  const passing = new Set(causes.flatMap(({ severity, key }) => (severity === 'info' ? key : [])))
-  const ready = readyPart(plan, names)
-  const kept = keptPart(plan, names)
-  const others = othersPart(
-    plan,
-    plan.waiting.filter(({ cause }) => passing.has(cause ?? '')),
-    names,
-  )
-  const needs = withRefusal(plan, [...needsOf(pressing, nodeGround(plan, names)), ...neverOf(plan, pressing)])
-  const said = new Set(needs.map(({ text }) => text))
+  const { answer, pressing, passes } = inBothScopes(plan, {
+    ...plan,
+    podText: (pod) => names.podText(pod),
+    said: (text) => withoutRoot(text, plan.rootDir),
+    isStopped: plan.inputs.kubelet.state === 'stopped',
+  })
   return {
+    ...answer,
     headline: headlineOf(plan),
     doubts: doubtsOf(plan),
-    incomplete: !plan.complete,
-    needs,
-    ...(ready !== undefined && { ready }),
-    ...(kept !== undefined && { kept }),
-    ...(others !== undefined && { others }),
-    notes: plan.problems
-      .filter(({ severity, code }) => severity === 'info' && !isKept(code))
-      .map(({ message }) => withoutRoot(message, plan.rootDir))
-      .filter((text) => !said.has(text)),
-    counts: countsText(plan),
+    needs: [...answer.needs, ...neverOf(plan, pressing)],
+    ...defined({
+      ready: readyPart(plan, names),
+      kept: keptPart(plan, names),
+      others: othersPart(plan, plan.waiting.filter(passes), names),
+    }),
     next: plan.summary.next ?? [],
   }
 }
@@ -130,9 +120,4 @@ function askedRow(kind: Operation['kind'], mine: readonly Operation[]): Row {
   return kind === 'ExpandVolume'
     ? { label: count(mine.length, 'volume'), text: `may grow: ${what} (--expand grows them)` }
     : { label: count(mine.length, 'volume'), text: `with old content: ${what} (--remount writes it again)` }
-}
-
-/** Whether a screen says it under what stays, and not under what needs a person. */
-function isKept(code: keyof typeof CODES): boolean {
-  return code === 'DeletesData' || code === 'OrphanPodDir' || code === 'NotAsked'
 }

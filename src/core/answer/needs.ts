@@ -1,60 +1,80 @@
-/** What needs a person: causes, alike ones as one, each with what hangs on it and what lifts it. */
-import { saidOfMany } from '../codes/codes.ts'
+/**
+ * What an answer takes from a plan of either scope in the same way; most of all what needs a person: causes, alike ones as one, each with
+ * what hangs on it and what lifts it.
+ */
+import { type Code, saidOfMany } from '../codes/codes.ts'
 import { count } from '../lang/count.ts'
 import { defined } from '../lang/defined.ts'
 import type { Cause } from '../plan/cause.ts'
+import type { ClusterPlan } from '../plan/cluster-plan.ts'
 import { TAKING_AWAY } from '../plan/kinds.ts'
 import { usersText } from '../plan/next-steps.ts'
-import type { Operation, Plan, PodRef } from '../plan/plan.ts'
-import { type PlanNames, shownSubject } from '../plan/plan-names.ts'
-import type { Need } from './answer.ts'
-import { few, withoutRoot } from './names.ts'
+import type { Operation, OperationKind, Plan, PodRef } from '../plan/plan.ts'
+import { shownSubject } from '../plan/plan-names.ts'
+import type { Answer, Need } from './answer.ts'
+import { countsText } from './counts.ts'
+import { few } from './names.ts'
 
-/** What a cause depends on and what its sentence is made from, in either scope. */
+/** An operation or a wait of either scope. */
+interface Work {
+  readonly kind: OperationKind
+  readonly pod?: PodRef
+  readonly pods?: readonly PodRef[]
+}
+
+/** What hangs on a cause, and how a scope says it. */
 export interface Ground {
-  readonly rootDir: string
-  readonly operations: readonly {
-    readonly id: string
-    readonly kind: Operation['kind']
-    readonly reason: Operation['reason']
-    readonly pods: readonly PodRef[]
-  }[]
-  readonly waiting: readonly {
-    readonly cause?: string
-    readonly kind: Operation['kind']
-    readonly pods: readonly PodRef[]
-  }[]
+  readonly operations: readonly (Work & Pick<Operation, 'id' | 'reason'>)[]
+  readonly waiting: readonly (Work & { readonly cause?: string })[]
   podText(pod: PodRef): string
+  /** A message as its screen has it. */
+  said(text: string): string
   /** Is it a kubelet that would unmount before it stops a pod? */
   readonly isStopped?: boolean
 }
 
-/** A node's plan as the ground of its causes. */
-export function nodeGround(plan: Plan, names: PlanNames): Ground {
-  const podsOf = ({ pod }: { readonly pod?: PodRef }): readonly PodRef[] => (pod === undefined ? [] : [pod])
+interface InBoth {
+  readonly answer: Pick<Answer, 'incomplete' | 'needs' | 'notes' | 'counts'>
+  readonly pressing: readonly Cause[]
+  /** Whether a wait ends without a person. */
+  passes(wait: { readonly cause?: string }): boolean
+}
+
+export function inBothScopes(plan: Plan | ClusterPlan, ground: Ground): InBoth {
+  const causes = (plan.summary.causes ?? []).filter(({ code }) => !isKept(code))
+  const pressing = causes.filter(({ severity }) => severity !== 'info')
+  const passing = new Set(causes.flatMap(({ severity, key }) => (severity === 'info' ? key : [])))
+  const needs = withRefusal(plan, needsOf(pressing, ground), ground)
+  const notes = plan.problems.filter(({ severity, code }) => severity === 'info' && !isKept(code))
+  const said = new Set(needs.map(({ text }) => text))
   return {
-    rootDir: plan.rootDir,
-    operations: plan.operations.map((each) => ({ ...each, pods: podsOf(each) })),
-    waiting: plan.waiting.map((each) => ({ ...each, pods: podsOf(each) })),
-    podText: (pod) => names.podText(pod),
-    isStopped: plan.inputs.kubelet.state === 'stopped',
+    pressing,
+    passes: ({ cause = '' }) => passing.has(cause),
+    answer: {
+      incomplete: !plan.complete,
+      needs,
+      notes: [...new Set(notes.map(({ message }) => ground.said(message))).difference(said)],
+      counts: countsText(plan),
+    },
   }
 }
 
+/** Whether a screen says it under what stays, and not under what needs a person. */
+function isKept(code: Code): boolean {
+  return code === 'DeletesData' || code === 'OrphanPodDir' || code === 'NotAsked'
+}
+
 /** What refuses a plan as a whole needs a person first; a cause that says the same says what hangs on it. */
-export function withRefusal({ refused }: Pick<Plan, 'refused'>, needs: readonly Need[]): Need[] {
-  if (refused === undefined) return [...needs]
-  const { message, hint } = refused
-  const same = needs.find(({ text }) => text === message)
-  const remedy = hint === undefined ? [] : [hint]
-  return [
-    { severity: 'error', text: message, wake: same?.wake ?? [], remedy },
-    ...needs.filter((each) => each !== same),
-  ]
+function withRefusal({ refused }: Pick<Plan, 'refused'>, needs: readonly Need[], { said }: Ground): readonly Need[] {
+  if (refused === undefined) return needs
+  const text = said(refused.message)
+  const same = needs.find((each) => each.text === text)
+  const remedy = refused.hint === undefined ? [] : [refused.hint]
+  return [{ severity: 'error', text, wake: same?.wake ?? [], remedy }, ...needs.filter((each) => each !== same)]
 }
 
 /** @param causes those that are shown, the worst first */
-export function needsOf(causes: readonly Cause[], ground: Ground): Need[] {
+function needsOf(causes: readonly Cause[], ground: Ground): Need[] {
   const alike = Map.groupBy(causes, (cause) => `${cause.code} ${cause.severity} ${commonTo(cause)}`)
   return [...alike.values()].flatMap((same) => needOf(same, ground) ?? [])
 }
@@ -76,14 +96,14 @@ function needOf(same: readonly Cause[], ground: Ground): Need | undefined {
   const subjects = [...new Set(same.map((each) => nameOf(each, ground)))]
   const isOne = subjects.length === 1
   const many = isOne ? undefined : saidOfMany(code, subjects.length, usersText(users))
-  const wake = wakeOf(same, ground)
-  const name = isOne && !isNameless(first) ? undefined : few(subjects)
-  const names = wake.find((each) => each === `${KEPT}${name}`) ?? name
+  const { pods, held } = wakeOf(same, ground)
+  const areHeld = held.length === subjects.length && held.every((each) => subjects.includes(each))
+  const names = isOne && isNamed(first) ? undefined : few(subjects)
   return {
     severity,
-    text: withoutRoot(many ?? message, ground.rootDir),
-    ...defined({ names }),
-    wake: wake.filter((each) => each !== names),
+    text: ground.said(many ?? message),
+    ...defined({ names: names && areHeld ? `${KEPT}${names}` : names }),
+    wake: held.length === 0 || areHeld ? pods : [...pods, `${KEPT}${few(held)}`],
     remedy: [...waysOf(same), ...(code === 'PodGoneButRunning' && ground.isStopped ? [KUBELET_STOPS_IT] : [])],
   }
 }
@@ -105,16 +125,16 @@ function nameOf({ subject, affects }: Cause, { podText }: Pick<Ground, 'podText'
   return shownSubject(subject, podText) ?? affects.volumes[0] ?? 'all of it'
 }
 
-/** Does the sentence leave out what it is about? */
-function isNameless({ subject: { volume, path, claim, attachment, nodes }, message }: Cause): boolean {
+/** Does the sentence say what it is about? */
+function isNamed({ subject: { volume, path, claim, attachment, nodes }, message }: Cause): boolean {
   const own = volume ?? path ?? claim ?? attachment ?? nodes?.join(', ')
-  return own !== undefined && !message.includes(own)
+  return own === undefined || message.includes(own)
 }
 
 const KUBELET_STOPS_IT = 'a kubelet that starts unmounts the volumes before it stops the pod'
 
-/** `3 deleted pods keep volumes: … (9 operations)`; `9 pods wait: …`. What the sentence says already is not said again. */
-function wakeOf(same: readonly Cause[], ground: Ground): string[] {
+/** `3 deleted pods keep volumes: … (9 operations)`; `9 pods wait: …`; and volumes that no pod has. */
+function wakeOf(same: readonly Cause[], ground: Ground): { readonly pods: string[]; readonly held: readonly string[] } {
   const [first] = same
   const ids = new Set(same.flatMap(({ affects }) => affects.operations))
   const operations = ids.size === 0 ? [] : ground.operations.filter(({ id }) => ids.has(id))
@@ -127,33 +147,34 @@ function wakeOf(same: readonly Cause[], ground: Ground): string[] {
   const own = first?.subject.pod === undefined ? undefined : ground.podText(first.subject.pod)
   const keeping = podNames(down, ground)
   const waiting = podNames(up, ground)
-  const held = [...new Set(same.flatMap(({ affects }) => affects.volumes))]
-  return [
-    ...(keeping.length > 0 && !isOnly(keeping, own)
-      ? [
-          `${count(keeping.length, `${endOf(down)}pod`)} ${keeping.length === 1 ? 'keeps' : 'keep'} volumes: ${few(keeping)} (${count(down.length, 'operation')})`,
-        ]
-      : []),
-    ...(waiting.length > 0 && !isOnly(waiting, own)
-      ? [`${count(waiting.length, 'pod')} ${waiting.length === 1 ? 'waits' : 'wait'}: ${few(waiting)}`]
-      : []),
-    ...(keeping.length === 0 && held.length > 0 && !(same.length === 1 && first?.message.includes(held[0] ?? ''))
-      ? [`${KEPT}${few(held)}`]
-      : []),
-  ]
+  const keep = `${count(keeping.length, `${endOf(down)}pod`)} ${keeping.length === 1 ? 'keeps' : 'keep'}`
+  return {
+    pods: [
+      ...(isMore(keeping, own) ? [`${keep} volumes: ${few(keeping)} (${count(down.length, 'operation')})`] : []),
+      ...(isMore(waiting, own)
+        ? [`${count(waiting.length, 'pod')} ${waiting.length === 1 ? 'waits' : 'wait'}: ${few(waiting)}`]
+        : []),
+    ],
+    held: keeping.length === 0 ? [...new Set(same.flatMap(({ affects }) => affects.volumes))] : [],
+  }
 }
 
 /** An ended pod may be in the API still. */
 function endOf(operations: Ground['operations']): string {
-  return operations.every(({ pods, reason }) => pods.length === 0 || reason === 'PodGone') ? 'deleted ' : ''
+  return operations.every((each) => podsOf(each).length === 0 || each.reason === 'PodGone') ? 'deleted ' : ''
 }
 
 const KEPT = 'stays as it is: '
 
-function isOnly(pods: readonly string[], own: string | undefined): boolean {
-  return pods.length === 1 && pods[0] === own
+/** Than the pod that the cause is about. */
+function isMore(pods: readonly string[], own: string | undefined): boolean {
+  return pods.some((each) => each !== own)
 }
 
-function podNames(of: readonly { readonly pods: readonly PodRef[] }[], { podText }: Ground): string[] {
-  return [...new Set(of.flatMap(({ pods }) => pods.map(podText)))]
+function podNames(of: readonly Work[], { podText }: Ground): string[] {
+  return [...new Set(of.flatMap((each) => podsOf(each).map(podText)))]
+}
+
+function podsOf({ pod, pods = pod === undefined ? [] : [pod] }: Work): readonly PodRef[] {
+  return pods
 }

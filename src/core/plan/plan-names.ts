@@ -33,10 +33,6 @@ export class PlanNames {
     return `${this.#operations.length}`.length
   }
 
-  numbers(ids: readonly string[]): number[] {
-    return ids.flatMap((id) => this.#numbers.get(id) ?? []).toSorted((a, b) => a - b)
-  }
-
   /** `shop/web-0`; with the beginning of the UID if another pod has the same name; only that if the name is unknown. */
   podText(pod: PodRef): string {
     return this.#podText(pod)

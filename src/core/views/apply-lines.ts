@@ -1,7 +1,7 @@
 /** What an apply says, line by line. */
 import type { Answer } from '../answer/answer.ts'
 import { type ClusterGiven, clusterAnswerOf } from '../answer/cluster-answer.ts'
-import { openText } from '../answer/counts.ts'
+import { isOpen } from '../answer/counts.ts'
 import { answerOf } from '../answer/make-answer.ts'
 import { causeOf } from '../codes/codes.ts'
 import { byteText } from '../lang/byte-text.ts'
@@ -119,7 +119,7 @@ export function closing(
       answer: answerAfter(answerOf(withAdvice(after, given)), outcomes, plan.operations, (outcome, operation) =>
         stepAfter(outcome, operation, after, given),
       ),
-      isOpen: openText(after).length > 0,
+      isOpen: isOpen(after),
       isPart: after.summary.filtered > 0,
     }),
   })
@@ -142,7 +142,7 @@ export function clusterClosing(
     ...(after !== undefined &&
       answer !== undefined && {
         answer,
-        isOpen: openText(after).length + answer.needs.length > 0,
+        isOpen: isOpen(after) || answer.needs.length > 0,
         isPart: after.summary.filtered > 0,
       }),
   })
