@@ -345,7 +345,7 @@ it('in a container, what needs a stopped kubelet is typed on the node, without w
   const given = { words: ['--orphans', '--host-root', '/host'], wordsOnNode: ['--orphans'], settleMs: 30_000 }
   expect(withAdvice(plan, given).summary.next?.map(({ command, node }) => [node, command])).toEqual([
     [undefined, 'volctl apply --orphans --host-root /host'],
-    ['node-1', 'volctl apply --stop-kubelet --orphans'],
+    ['node-1', 'volctl apply --orphans --stop-kubelet'],
   ])
 })
 

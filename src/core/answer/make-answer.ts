@@ -35,18 +35,19 @@ export function answerOf(plan: Plan, names = new PlanNames(plan)): Answer {
   }
 }
 
-const KUBELET: Readonly<Record<PlanInputs['kubelet']['state'], string>> = {
-  running: 'kubelet running',
-  mayReturn: 'kubelet down, but may come back',
-  stopped: 'kubelet stopped',
-  unknown: 'kubelet unknown',
+/** What the kubelet is doing. */
+export const KUBELET_STATES: Readonly<Record<PlanInputs['kubelet']['state'], string>> = {
+  running: 'running',
+  mayReturn: 'down, but may come back',
+  stopped: 'stopped',
+  unknown: 'unknown',
 }
 
 /** `pg-node: kubelet stopped; 14 pods, 3 deleted pods left something here`. */
 function headlineOf({ node, inputs, complete }: Plan): string {
   const { kubelet, pods } = inputs
   const more = kubelet.note ?? kubelet.unit
-  const state = `${KUBELET[kubelet.state]}${kubelet.state === 'stopped' || more === undefined ? '' : ` (${more})`}`
+  const state = `kubelet ${KUBELET_STATES[kubelet.state]}${kubelet.state === 'stopped' || more === undefined ? '' : ` (${more})`}`
   const gone = pods.gone === 0 ? '' : `, ${count(pods.gone, 'deleted pod')} left something here`
   // A list that was not read has no pods.
   const listed = pods.listed === 0 && !complete ? '' : `; ${count(pods.listed, 'pod')}`

@@ -9,9 +9,11 @@ import { few, withoutRoot } from './names.ts'
 
 /** @param waits those that end without a person */
 export function othersPart(plan: Plan, waits: readonly Waiting[], names: PlanNames): Part | undefined {
+  const whose = ({ pod, volume }: Waiting): string => (pod === undefined ? shownVolume({ volume }) : names.podText(pod))
+  const settling = waits.filter(({ code }) => code === 'Settling')
   const rows = [
     ...kubeletRows(waits),
-    ...(plan.inputs.kubelet.state === 'stopped' ? stoppedRows(waits, plan, names) : settlingRows(waits, names)),
+    ...(plan.inputs.kubelet.state === 'stopped' ? stoppedRows(settling, plan, whose) : settlingRows(settling, whose)),
     ...controllerRows(waits, plan, names),
   ]
   return rows.length === 0 ? undefined : { title: '', rows }
@@ -48,35 +50,22 @@ function kubeletRows(waits: readonly Waiting[]): Row[] {
 }
 
 /** A change of a moment ago may be the kubelet's work. */
-function settlingRows(waits: readonly Waiting[], names: PlanNames): Row[] {
-  const byEnd = Map.groupBy(
-    waits.filter(({ code }) => code === 'Settling'),
-    ({ until }) => until,
-  )
-  return [...byEnd].map(([until, all]): Row => {
-    const pods = [...new Set(all.flatMap(({ pod }) => (pod === undefined ? [] : names.podText(pod))))]
+function settlingRows(waits: readonly Waiting[], whose: (wait: Waiting) => string): Row[] {
+  return [...Map.groupBy(waits, ({ until }) => until)].map(([until, all]): Row => {
     const then = until === undefined ? '' : `; after ${clock(until)} volctl does it`
-    return {
-      label: 'kubelet',
-      text: `tears down what changed a moment ago: ${few(pods.length > 0 ? pods : all.map((each) => shownVolume(each)))}${then}`,
-    }
+    return { label: 'kubelet', text: `tears down what changed a moment ago: ${few(all.map(whose))}${then}` }
   })
 }
 
 /** Of a kubelet that stopped a moment ago: all at once. */
-function stoppedRows(waits: readonly Waiting[], { createdAt }: Plan, names: PlanNames): Row[] {
-  const settling = waits.filter(({ code }) => code === 'Settling')
-  // A wait for somebody else as well says more.
-  const [first] = settling.toSorted((a, b) => a.message.length - b.message.length)
+function stoppedRows(waits: readonly Waiting[], { createdAt }: Plan, whose: (wait: Waiting) => string): Row[] {
+  // A detach waits for the controller as well.
+  const first = waits.find(({ kind }) => kind !== 'DetachVolume') ?? waits[0]
   if (first === undefined) return []
-  const end = settling
-    .flatMap(({ until }) => until ?? [])
-    .toSorted()
-    .at(-1)
-  const seconds = end === undefined ? 0 : Math.ceil((Date.parse(end) - Date.parse(createdAt)) / 1000)
-  const whose = settling.map(({ pod, ...each }) => (pod === undefined ? shownVolume(each) : names.podText(pod)))
+  const ends = waits.map(({ until = createdAt }) => Date.parse(until))
+  const seconds = Math.ceil((Math.max(...ends) - Date.parse(createdAt)) / 1000)
   const left = seconds > 0 ? `${seconds} s more: ` : ''
-  return [{ label: 'waiting time', text: `${left}${first.message} (${few(whose)})` }]
+  return [{ label: 'waiting time', text: `${left}${first.message} (${few(waits.map(whose))})` }]
 }
 
 const KUBELETS: ReadonlySet<Waiting['code']> = new Set<Waiting['code']>(['KubeletRunning', 'Settling'])

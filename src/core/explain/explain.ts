@@ -66,7 +66,7 @@ export function explainer(
     const concern = concernOf(decided.plan, asked.scope, { ledger: context.ledger, decisions: decided.decisions })
     const { only } = asked.scope
     const volumes = asked.scope.volumes.map((volume) => describe(volume, only))
-    const explanation = explanationOf(decided, { what, asked, concern, volumes, given })
+    const explanation = explanationOf(decided, { what, asked, concern, volumes, given: { ...given, asked: what } })
     return { explanation, ...heldAt(context, asked, explanation.operations) }
   }
 }
@@ -81,13 +81,13 @@ interface Question {
 
 function explanationOf(decided: Decided, { what, asked, concern, volumes, given }: Question): Explanation {
   const { context } = decided
-  const { scope: _, ...part } = narrowedPlan(decided, concern, what, given)
+  const { scope: _, ...part } = narrowedPlan(decided, concern, given)
   const isNode = asked.scope.node === true
   const views = volumes.map(({ view }) => view)
   const driver = asked.driver && withWaiting(asked.driver.view, concern.waiting)
   const chain = asked.driver && driver && driverChain(context, { ...asked.driver, view: driver })
   const broken = driver && chain && brokenDriver(context, driver, chain)
-  const next = part.summary.next ?? (broken && driver ? nextOfDriver(decided, driver, what, given) : [])
+  const next = part.summary.next ?? (broken && driver ? nextOfDriver(decided, driver, given) : [])
   const plan = { ...part, summary: { ...part.summary, ...(next.length > 0 && { next }) } }
   // A hint is said once.
   const looks = driver && driverSteps(driver)[0]?.command === next[0]?.command
@@ -164,8 +164,7 @@ function deviceFiles(volumes: readonly VolumeRow[]): string[] {
     .map(({ root }) => undeletedRoot(root).slice(1))
 }
 
-/** @param what as it was asked: asking the same again is no next step */
-function narrowedPlan({ plan, context }: Decided, concern: Concern, what: string, given: Given): Plan {
+function narrowedPlan({ plan, context }: Decided, concern: Concern, given: Given): Plan {
   const { before, operations, waiting, problems } = concern
   const part = partOf(plan, new Set<object>([...before, ...operations, ...waiting, ...problems]), 0)
   const scope = scopeWords(part.operations, plan, context.ledger)
@@ -174,25 +173,15 @@ function narrowedPlan({ plan, context }: Decided, concern: Concern, what: string
   const { ready = 0 } = part.summary
   const done = scope === undefined && ready > 0 ? readyAmong(plan.operations).size : ready
   const advised = withAdvice({ ...part, summary: { ...part.summary, ready: done } }, { ...given, words })
-  const { next = [] } = advised.summary
-  const steps = next.filter(({ command }) => plan.refused !== undefined || !isAskedAgain(command, what))
-  return { ...part, summary: { ...part.summary, ...(steps.length > 0 && { next: steps }) } }
+  return { ...part, summary: { ...part.summary, ...defined({ next: advised.summary.next }) } }
 }
 
 /** With a kubelet that runs its pod by name; else what comes next on the node. */
-function nextOfDriver({ plan, context }: Decided, driver: DriverView, what: string, given: Given): NextStep[] {
+function nextOfDriver({ plan, context }: Decided, driver: DriverView, given: Given): readonly NextStep[] {
   const isUp = context.kubelet.state === 'running'
   if (isUp && driver.pods.length > 0) return driverSteps(driver)
   const { next = [] } = withAdvice(plan, given).summary
-  const others = next.filter(({ command }) => !isAskedAgain(command, what))
-  return others.length > 0 || !isUp ? others : driverSteps(driver)
-}
-
-/** What is asked about is explained already; what its driver is, is another question. */
-function isAskedAgain(command: string, what: string): boolean {
-  const [, again] = /^volctl explain (\S+)/.exec(command) ?? []
-  if (again === undefined) return false
-  return !again.startsWith('driver/') || again === what || again === `driver/${what}`
+  return next.length > 0 || !isUp ? next : driverSteps(driver)
 }
 
 /**

@@ -26,52 +26,63 @@ export interface Given {
         readonly message?: string
       }[]
     | undefined
+  /** What `explain` was asked, which explains it already. */
+  readonly asked?: string
   /** The file that the plan was made from, maybe on another machine. */
   readonly snapshot?: string | undefined
 }
 
 /** The plan with the next steps for a person. */
 export function withAdvice<T extends Plan>(plan: T, given: Given): T {
-  const next = nextSteps(plan, given).map((step) => placed(step, plan.node, given))
+  const steps = nextSteps(plan, given).filter(({ argv }) => plan.refused !== undefined || !isAskedAgain(argv, given))
+  const next = steps.map((step) => placed(step, plan.node, given))
   return { ...plan, summary: { ...plan.summary, ...(next.length > 0 && { next }) } }
 }
 
-/** A step by the words of its command. `onNode`: the kubelet is down meanwhile, and no Pod starts. */
+/** What the driver of a thing is, is another question than the thing. */
+function isAskedAgain([, verb, what]: readonly Word[], { asked }: Given): boolean {
+  if (asked === undefined || verb !== 'explain' || typeof what !== 'string') return false
+  return !what.startsWith('driver/') || what === asked || what === `driver/${asked}`
+}
+
+/** A step by the words of its command, without the flags in force. `onNode`: the kubelet is down meanwhile, and no Pod starts. */
 interface Step extends Pick<NextStep, 'first' | 'why'> {
   readonly argv: readonly Word[]
   readonly onNode?: boolean
+  /** The plan is that of the whole node, whatever was named. */
+  readonly whole?: true
 }
 
 /**
  * Where volctl runs in a container, what stops or starts the kubelet, and volctl meanwhile, is typed on the node. Of a snapshot, what
  * reads, reads the snapshot; what acts, acts on the node.
  */
-function placed({ argv, onNode, ...step }: Step, node: string, { snapshot, wordsOnNode }: Given): NextStep {
-  const [program, verb] = argv
+function placed({ argv, onNode, whole, ...step }: Step, node: string, given: Given): NextStep {
+  const { words, wordsOnNode, reading = [], snapshot } = given
+  const [program = '', verb = '', ...args] = argv
   const isOwn = program === 'volctl'
-  if (snapshot === undefined) {
-    const isHere = wordsOnNode === undefined || (isOwn && !onNode)
-    return { ...step, command: commandLine(...argv), ...(!isHere && { node }) }
-  }
-  return isOwn && (verb === 'explain' || verb === 'plan')
-    ? { ...step, command: commandLine(...argv, '--snapshot', snapshot) }
-    : { ...step, command: commandLine(...argv), node }
+  const looks = isOwn && (verb === 'explain' || verb === 'plan')
+  const isHere = snapshot === undefined ? wordsOnNode === undefined || (isOwn && !onNode) : looks
+  const flags = verb === 'explain' || whole ? reading : onNode ? (wordsOnNode ?? words) : words
+  const from = looks && snapshot !== undefined ? ['--snapshot', snapshot] : []
+  const command = isOwn ? commandLine(program, verb, ...flags, ...args, ...from) : commandLine(...argv)
+  return { ...step, command, ...(!isHere && { node }) }
 }
 
 function nextSteps(plan: Plan, given: Given): readonly Step[] {
   const { refused } = plan
   if (refused !== undefined)
     return [{ argv: ['volctl', 'explain', refused.code], why: 'says why nothing is done, and what would lift it' }]
-  const drivers = driverSteps(plan, given)
+  const drivers = driverSteps(plan)
   if (drivers.length > 0) return drivers
-  const apply = [...applySteps(plan, given), ...podSteps(plan, given)]
+  const apply = [...applySteps(plan, given), ...podSteps(plan)]
   const kubelet = kubeletSteps(plan, given)
   // Before a process of unknown origin is ended, the person looks at what is known.
   const isUnsure = kubelet.length > 0 && apply.length === 0 && plan.inputs.kubelet.unit === undefined
-  const steps = [...apply, ...(isUnsure ? lookSteps(plan, given).slice(0, 1) : []), ...kubelet]
+  const steps = [...apply, ...(isUnsure ? lookSteps(plan).slice(0, 1) : []), ...kubelet]
   if (steps.length > 0) return steps
   const others = [settleSteps, restSteps, lookSteps, startSteps]
-  return others.flatMap((steps) => steps(plan, given)).slice(0, 1)
+  return others.flatMap((steps) => steps(plan)).slice(0, 1)
 }
 
 /** How the last apply ended with one of these. */
@@ -83,26 +94,24 @@ function lastTime(of: readonly (Operation | Waiting)[], { failed = [] }: Given):
 }
 
 function applySteps({ operations, summary }: Plan, given: Given): Step[] {
-  const { words } = given
   const { ready = 0, freedBy = [] } = summary
   if (ready > 0) {
     const again = lastTime(
       operations.filter(({ blocked }) => blocked === undefined),
       given,
     )
-    return [{ argv: ['volctl', 'apply', ...words], why: `asks, and carries out ${readyText(ready)}${again}` }]
+    return [{ argv: ['volctl', 'apply'], why: `asks, and carries out ${readyText(ready)}${again}` }]
   }
-  const held = heldSteps(summary, words)
+  const held = heldSteps(summary)
   if (held.length > 0) return held
   return freedBy.slice(0, 1).map(({ flag, operations }) => ({
-    argv: ['volctl', 'plan', ...words, flag],
+    argv: ['volctl', 'plan', flag],
     why: `shows what ${flag} would do: ${operations} more ${operations === 1 ? 'operation' : 'operations'}`,
   }))
 }
 
 /** Only if something waits that the kubelet never does; otherwise the kubelet is left alone. */
 function kubeletSteps(plan: Plan, given: Given): Step[] {
-  const { words, wordsOnNode = words, settleMs } = given
   const { unit, state } = plan.inputs.kubelet
   // Without its driver nothing of a volume is done, whether a kubelet runs or not.
   const causes = plan.summary.causes?.filter(({ severity }) => severity !== 'info') ?? []
@@ -111,10 +120,9 @@ function kubeletSteps(plan: Plan, given: Given): Step[] {
   if (forgotten.length === 0) return []
   if (unit !== undefined && state === 'running') {
     const api = runsApiServer(unit) ? '; needs the --kubeconfig of another API server' : ''
-    const argv = ['volctl', 'apply', '--stop-kubelet', ...wordsOnNode]
     return [
       {
-        argv,
+        argv: ['volctl', 'apply', '--stop-kubelet'],
         why: `stops ${unit} for what the kubelet never does, and starts it again${api}${lastTime(forgotten, given)}`,
         onNode: true,
       },
@@ -125,8 +133,8 @@ function kubeletSteps(plan: Plan, given: Given): Step[] {
   return [
     ...stops,
     {
-      argv: ['volctl', 'apply', ...wordsOnNode],
-      why: `waits for the settle time of ${formatDuration(settleMs)}`,
+      argv: ['volctl', 'apply'],
+      why: `waits for the settle time of ${formatDuration(given.settleMs)}`,
       onNode: true,
     },
     ...(unit === undefined ? [] : [{ argv: ['systemctl', 'start', unit], why: 'afterwards' }]),
@@ -158,10 +166,10 @@ function stopSteps({ unit, pid, state }: Plan['inputs']['kubelet']): Step[] {
 }
 
 /** Who uses what would be taken away is known, and a person ends that. */
-function heldSteps({ causes = [] }: Plan['summary'], words: readonly string[]): Step[] {
+function heldSteps({ causes = [] }: Plan['summary']): Step[] {
   const [worst] = causes.filter(({ severity }) => severity === 'error')
   if (worst?.code !== 'HeldBy' || worst.affects.operations.length === 0) return []
-  return [{ first: endOf(worst.users), argv: ['volctl', 'apply', ...words], why: 'does what waits for that' }]
+  return [{ first: endOf(worst.users), argv: ['volctl', 'apply'], why: 'does what waits for that' }]
 }
 
 /** Of more processes than this the first few are named. */
@@ -179,19 +187,19 @@ export function usersText(users: NonNullable<Cause['users']>): string {
 }
 
 /** Of a kubelet that stopped a moment ago: apply waits unasked (S11). An error is looked at first. */
-function settleSteps(plan: Plan, { words, wordsOnNode = words }: Given): Step[] {
+function settleSteps(plan: Plan): Step[] {
   if (plan.problems.some(({ severity }) => severity === 'error')) return []
   const left = (settledAt(plan) ?? Number.NaN) - Date.parse(plan.createdAt)
   if (!(left > 0)) return []
   const why = `waits the ${formatDuration(left)} that are left of the settle time, and asks`
-  return [{ argv: ['volctl', 'apply', ...wordsOnNode], why, onNode: true }]
+  return [{ argv: ['volctl', 'apply'], why, onNode: true }]
 }
 
 /** Causes that a kubelet which starts makes no worse. */
 const HARMLESS: ReadonlySet<Cause['kind']> = new Set<Cause['kind']>(['driver', 'missing', 'volume'])
 
 /** A driver of this node comes with the kubelet: where nothing speaks against one that starts, all else can wait for it. */
-function driverSteps({ inputs: { kubelet }, summary: { causes = [] } }: Plan, { words }: Given): Step[] {
+function driverSteps({ inputs: { kubelet }, summary: { causes = [] } }: Plan): Step[] {
   const errors = causes.filter(({ severity }) => severity === 'error')
   const stuck = errors.find(
     ({ byStart, affects: { operations, waiting } }) => byStart && operations.length + waiting > 0,
@@ -200,7 +208,7 @@ function driverSteps({ inputs: { kubelet }, summary: { causes = [] } }: Plan, { 
   if (!errors.every(({ kind }) => HARMLESS.has(kind))) return []
   return [
     { argv: ['systemctl', 'start', kubelet.unit], why: 'starts the drivers; it then does most of this' },
-    { argv: ['volctl', 'plan', ...words], why: 'what it leaves' },
+    { argv: ['volctl', 'plan'], why: 'what it leaves' },
   ]
 }
 
@@ -211,7 +219,7 @@ const PODS_AT_MOST = 3
  * A pod that was deleted and still runs is stopped by the runtime: a kubelet that starts unmounts its volumes before (O2). So is one that
  * has ended and keeps something waiting while no kubelet runs. A runtime that does not answer stops nothing.
  */
-function podSteps(plan: Plan, { words }: Given): Step[] {
+function podSteps(plan: Plan): Step[] {
   const { causes = [] } = plan.summary
   if (plan.inputs.runtime.pods === 0 && causes.some(({ code }) => code === 'RuntimeUnknown')) return []
   const stops = causes.flatMap(({ key, code, severity, subject: { pod } }) => {
@@ -222,7 +230,7 @@ function podSteps(plan: Plan, { words }: Given): Step[] {
   if (stops.length === 0) return []
   return [
     ...(stops.length > PODS_AT_MOST ? stops.slice(0, 1) : stops),
-    { argv: ['volctl', 'plan', ...words], why: 'what that frees' },
+    { argv: ['volctl', 'plan'], why: 'what that frees' },
   ]
 }
 
@@ -234,8 +242,7 @@ function isEnding(plan: Plan, key: string): boolean {
 }
 
 /** What is known about the worst thing that volctl does nothing about, and that ends with no kubelet that starts. */
-function lookSteps(plan: Plan, given: Given): Step[] {
-  const { words, reading = [] } = given
+function lookSteps(plan: Plan): Step[] {
   const { summary, createdAt } = plan
   const ended = new Set(endedByStart(plan))
   const causes = summary.causes?.filter((cause) => !ended.has(cause)) ?? []
@@ -243,10 +250,10 @@ function lookSteps(plan: Plan, given: Given): Step[] {
   const passing = causes.find(({ affects: { waiting }, kind }) => waiting > 0 && kind !== 'data')
   const directories = causes.find(({ code }) => code === 'OrphanPodDir')
   const looks = [
-    pressing && explain(subjectOf(pressing), reading),
-    passing && laterStep(passing, createdAt, given),
+    pressing && explain(pressing),
+    passing && laterStep(passing, createdAt),
     directories && {
-      argv: ['volctl', 'plan', ...words, '--orphans'],
+      argv: ['volctl', 'plan', '--orphans'],
       why: 'shows also the directories and the emptyDir data of deleted pods',
     },
   ]
@@ -254,26 +261,26 @@ function lookSteps(plan: Plan, given: Given): Step[] {
 }
 
 /** What ends at a known time is looked at again then. */
-function laterStep(cause: Cause, createdAt: string, { words, reading = [] }: Given): Step | undefined {
+function laterStep(cause: Cause, createdAt: string): Step | undefined {
   const { until } = cause
   if (until === undefined || !(Date.parse(until) > Date.parse(createdAt)))
-    return explain(subjectOf(cause), reading, 'says what the volume waits for')
+    return explain(cause, 'says what the volume waits for')
   return {
-    argv: ['volctl', 'plan', ...words],
+    argv: ['volctl', 'plan'],
     why: `again after ${until.slice(11, 19)}Z: what the kubelet has not done by then`,
   }
 }
 
-function explain(what: string, reading: readonly string[], why = 'says what is wrong, and what to do'): Step {
-  return { argv: ['volctl', 'explain', ...reading, what], why }
+function explain(cause: Cause, why = 'says what is wrong, and what to do'): Step {
+  return { argv: ['volctl', 'explain', subjectOf(cause)], why }
 }
 
 /** Of what was named a kubelet that starts ends all that is left: whether it may start, the whole plan says. */
-function restSteps(plan: Plan, { reading = [] }: Given): Step[] {
+function restSteps(plan: Plan): Step[] {
   const { filtered, causes = [] } = plan.summary
   if (filtered === 0 || causes.length === 0 || !isDown(plan)) return []
   if (!causes.every((cause) => endsByStart(cause) && cause.affects.waiting === 0)) return []
-  return [{ argv: ['volctl', 'plan', ...reading], why: `shows what was left out (${filtered}), and what comes then` }]
+  return [{ argv: ['volctl', 'plan'], whole: true, why: `shows what was left out (${filtered}), and what comes then` }]
 }
 
 /** Nothing is left for volctl to do, with any flags, and the kubelet is down. */

@@ -1,8 +1,9 @@
+import { KUBELET_STATES } from '../answer/make-answer.ts'
 import { count } from '../lang/count.ts'
 import { INSECURE_API } from '../plan/insecure-api.ts'
 import type { Plan, PlanInputs } from '../plan/plan.ts'
 import type { Palette, Screen } from './screen.ts'
-import { KUBELET_STATES } from './words.ts'
+
 import { wrapped } from './wrap.ts'
 
 /**

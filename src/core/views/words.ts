@@ -1,14 +1,6 @@
 import type { PodRef, VolumeRef } from '../plan/plan.ts'
 import { podName } from '../plan/pod-name.ts'
 
-/** What the kubelet is doing. */
-export const KUBELET_STATES = {
-  running: 'running',
-  mayReturn: 'down, but may come back',
-  stopped: 'stopped',
-  unknown: 'unknown',
-} as const
-
 /** A pod that has a column or a line to itself. */
 export function podText(pod: PodRef | undefined): string {
   return pod === undefined ? '-' : podName(pod)
