@@ -223,7 +223,8 @@ export default class Apply extends VolctlCommand {
     const run = await this.#look(asked, interrupts)
     try {
       requireStanding(run.node)
-      const basis = fromFile ?? (await this.#readInput(run))
+      // Not before the look: where volctl starts again in another mount namespace, that run reads it.
+      const basis = fromFile ?? (await interrupts.orInterrupted(this.#read(run.planfile)))
       const planned = await this.#plan(run, basis)
       const confirmed = await this.#review(run, basis, planned)
       await this.#carryOut(run, basis, planned, confirmed)
@@ -256,15 +257,7 @@ export default class Apply extends VolctlCommand {
   async #readFile({ planfile, flags }: Asked): Promise<Basis | undefined> {
     const fromFlags = planOptions(flags, this.config.version)
     if (planfile === undefined) return { saved: undefined, options: fromFlags }
-    if (isPlanInput(planfile)) return undefined
-    const saved = await this.#read(planfile)
-    return { saved, options: saved.options }
-  }
-
-  /** Not before the look: where volctl starts again in another mount namespace, that run reads it. */
-  async #readInput({ planfile = '-', interrupts }: Run): Promise<Basis> {
-    const saved = await interrupts.orInterrupted(this.#read(planfile))
-    return { saved, options: saved.options }
+    return isPlanInput(planfile) ? undefined : await this.#read(planfile)
   }
 
   async #look(asked: Asked, interrupts: Interrupts): Promise<Run> {
@@ -394,11 +387,11 @@ export default class Apply extends VolctlCommand {
     return { plan: await readTypedPlan({ scope: 'cluster', shape: savedClusterPlan }, file, this.config.version), file }
   }
 
-  async #read(file: string): Promise<SavedPlan> {
+  async #read(file = '-'): Promise<Basis> {
     const saved = await readTypedPlan(NODE_PLAN, file, this.config.version)
     const from = isPlanInput(file) ? 'standard input' : file
     this.detail(`${from}: plan ${planId(saved)} of ${saved.createdAt}, ${saved.operations.length} operations`)
-    return saved
+    return { saved, options: saved.options }
   }
 
   /** The saved plan or the fresh one, and its outcome. */
