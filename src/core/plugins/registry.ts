@@ -70,16 +70,14 @@ function judge(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
   const evidence = plugin.evidence(inputs, volume)
   if (evidence.state !== 'mounted') return evidence
   const mounted = (): OtherVolume | undefined => {
-    const global = plugin.globalPath(volume)
-    if (volume.mode === 'Block')
-      return plugin === csi
-        ? otherMapped(inputs, volume, csiMapFile(volume), csiTarget(volume))
-        : otherMapped(inputs, volume, `${global}/${volume.podUid}`)
-    return otherMounted(inputs, volume, {
-      path: plugin.podPath(volume),
-      staged: plugin === csi || global === undefined ? [] : [global],
-      isDirectory: !plugin.mountsOver(volume),
-    })
+    const global = plugin.globalPath(volume) ?? ''
+    if (volume.mode === 'Filesystem') {
+      const [path, isDirectory] = [plugin.podPath(volume), !plugin.mountsOver(volume)]
+      return otherMounted(inputs, volume, { path, staged: [global], isDirectory })
+    }
+    return plugin === csi
+      ? otherMapped(inputs, volume, csiMapFile(volume), csiTarget(volume))
+      : otherMapped(inputs, volume, `${global}/${volume.podUid}`)
   }
   // Without a state file it is asked first which volume it should be (S17).
   const other = otherOnRecord(inputs, volume) ?? (evidence.stateFileLost === undefined ? mounted() : undefined)

@@ -16,7 +16,6 @@ import { sharedSourcesOf } from '../desired/shared-sources.ts'
 import type { VolumeSpec } from '../desired/volume-spec.ts'
 import { isWithin } from '../files/path-within.ts'
 import { append } from '../lang/append.ts'
-import { defined } from '../lang/defined.ts'
 import { onceFor } from '../lang/once-for.ts'
 import { undeletedRoot } from '../mountinfo/deleted.ts'
 import { cannotHang } from '../mountinfo/file-systems.ts'
@@ -32,8 +31,8 @@ export interface OtherVolume {
   readonly name: string
   /** What should be there, where it is more than the volume's name. */
   readonly expected?: string
-  /** The state file names the volume that the pod wants, and the mount is another one's all the same. */
-  readonly byMount: boolean
+  /** By the state file; else by what is mounted. */
+  readonly isRecord?: true
 }
 
 /** A volume, by what it is proved by. */
@@ -44,7 +43,7 @@ export type Claimed = Pick<VolumeSpec, 'plugin' | 'specName' | 'persistentVolume
 export interface MountPlace {
   readonly path: string
   /** Where the volume is mounted for the whole node; of CSI volumes that follows from the handle. */
-  readonly staged?: readonly string[]
+  readonly staged: readonly string[]
   /** The volume is this directory, which may be mounted on itself. */
   readonly isDirectory?: boolean
 }
@@ -57,7 +56,7 @@ export function otherOnRecord({ tree }: ActualInputs, volume: VolumeToMount): Ot
   if (volume.plugin !== CSI_PLUGIN) return undefined
   const path = csiPublishStateFile(volume)
   const data = readStateFile(tree.get(path))?.data
-  return data === undefined || isOf(data, volume) ? undefined : { path, name: nameOf(data), byMount: false }
+  return data === undefined || isOf(data, volume) ? undefined : { path, name: nameOf(data), isRecord: true }
 }
 
 /**
@@ -83,7 +82,7 @@ export function otherMounted(inputs: ActualInputs, volume: Claimed, place: Mount
   const shown = inputs.top(place.path)
   if (shown === undefined) return undefined
   const found = differs(inputs, shown, volume, place)
-  if (found !== undefined) return { path: place.path, byMount: true, ...found }
+  if (found !== undefined) return { path: place.path, ...found }
   const own = stagedFor(inputs, volume).find((staged) => stagedShownBy([staged], shown).length > 0)
   return own && otherStaged(inputs, own)
 }
@@ -96,7 +95,7 @@ export function otherStaged(
   const top = inputs.top(target)
   if (top === undefined) return undefined
   const name = nodesOwn(inputs, top) ?? twins(inputs).get(dir)
-  return name === undefined ? undefined : { path: target, name, byMount: true }
+  return name === undefined ? undefined : { path: target, name }
 }
 
 /**
@@ -113,24 +112,30 @@ export function otherMapped(
 ): OtherVolume | undefined {
   const path = published ?? map
   const [shown, mapped] = [inputs.top(path), inputs.top(map)]
-  const other = (name: string, expected?: string): OtherVolume => ({
-    path,
-    name,
-    byMount: true,
-    ...defined({ expected }),
-  })
-  // What the pod has may still be the device, of which the driver's part is gone.
-  const isFile = mapped !== undefined && mapped.fsType !== 'devtmpfs' && mapped.dev !== inputs.mounts.top('/dev')?.dev
-  if (isFile && (shown === undefined || shown === mapped) && inputs.tree.get(path)?.type === 'file')
-    return other(`a regular file, ${inputs.absolute(path)},`, 'a device; what is written goes to that file')
-  const gone = [shown, mapped].find((each) => each !== undefined && isDeleted(each))
-  if (gone !== undefined) return other(`/dev${undeletedRoot(gone.root)}, a device that is gone,`)
-  if (shown !== undefined && mapped !== undefined && (shown.dev !== mapped.dev || shown.root !== mapped.root))
-    return other(placeText(mapped), `${placeText(shown)}, which its driver published`)
-  const named = mapped && otherThanDevice(mapped, volume)
-  if (named !== undefined) return other(named.name, named.expected)
   const twin = twins(inputs).get(parentOf(parentOf(map)))
-  return twin === undefined ? undefined : other(twin)
+  const other =
+    (mapped && (mapDiffers(inputs, mapped, shown, path) ?? otherThanLocal(inputs, mapped, volume))) ??
+    (twin === undefined ? undefined : { name: twin })
+  return other && { path, ...other }
+}
+
+function mapDiffers(
+  inputs: ActualInputs,
+  mapped: MountInfo,
+  shown: MountInfo | undefined,
+  path: string,
+): Differs | undefined {
+  // What the pod has may still be the device, of which the driver's part is gone.
+  const isFile = mapped.fsType !== 'devtmpfs' && mapped.dev !== inputs.mounts.top('/dev')?.dev
+  if (isFile && (shown === undefined || shown === mapped) && inputs.tree.get(path)?.type === 'file')
+    return {
+      name: `a regular file, ${inputs.absolute(path)},`,
+      expected: 'a device; what is written goes to that file',
+    }
+  const gone = [shown, mapped].find((each) => each !== undefined && isDeleted(each))
+  if (gone !== undefined) return { name: `/dev${undeletedRoot(gone.root)}, a device that is gone,` }
+  if (shown === undefined || (shown.dev === mapped.dev && shown.root === mapped.root)) return undefined
+  return { name: placeText(mapped), expected: `${placeText(shown)}, which its driver published` }
 }
 
 /** `/dev/vdb (8:16 /data)`: the device, or what a network file system is mounted from. */
@@ -150,30 +155,31 @@ function differs(inputs: ActualInputs, shown: MountInfo, volume: Claimed, place:
   if (node !== undefined) return { name: node }
   if (isDeleted(shown)) return { name: `${placeText(shown)}, a directory that was deleted,` }
   return (
-    otherThanLocal(inputs, shown, directory) ??
-    otherThanDevice(shown, volume) ??
+    otherThanLocal(inputs, shown, volume) ??
     otherThanExport(shown, volume) ??
     otherThanOwnStaged(inputs, shown, volume, place.staged)
   )
 }
 
-/** Only where the directory is a mount point: another path may lead through links, and to a disk that is mounted no more. */
+/**
+ * A directory is compared where it is a mount point: another path may lead through links, and to a disk that is mounted no more. A device
+ * by the kernel's name for a disk of its kind: any other name may be a link.
+ */
 function otherThanLocal(
   { mounts }: ActualInputs,
   shown: MountInfo,
-  directory: string | undefined,
+  { persistentVolume }: Claimed,
 ): Differs | undefined {
-  const mount = directory === undefined ? undefined : mounts.top(posix.resolve('/', directory))
-  return mount && { name: placeText(shown), expected: `${directory}, which is ${placeText(mount)}` }
-}
-
-/** Of the device that a local volume names by the kernel's name: another disk of its kind. Any other name may be a link. */
-function otherThanDevice(shown: MountInfo, { persistentVolume }: Claimed): Differs | undefined {
   const named = persistentVolume?.spec.local?.path
-  const [, kind] = DISK.exec(named ?? '') ?? []
+  if (named === undefined) return undefined
+  const mount = mounts.top(posix.resolve('/', named))
   const device = shown.fsType === 'devtmpfs' ? `/dev${shown.root}` : shown.source
-  if (kind === undefined || device === named || DISK.exec(device)?.[1] !== kind) return undefined
-  return { name: placeText(shown), expected: `${named}, which its PersistentVolume names` }
+  const kind = DISK.exec(named)?.[1]
+  if (mount === undefined && (kind === undefined || device === named || DISK.exec(device)?.[1] !== kind))
+    return undefined
+  const expected =
+    mount === undefined ? `${named}, which its PersistentVolume names` : `${named}, which is ${placeText(mount)}`
+  return { name: placeText(shown), expected }
 }
 
 const DISK = /^\/dev\/(sd|vd|xvd|nvme)[a-z\d]+$/
@@ -272,7 +278,7 @@ function nodesOwn(inputs: ActualInputs, shown: MountInfo, place?: MountPlace): s
     if (!isWithin(shown.root, at.path)) continue
     const path = posix.join(base, posix.relative(at.path, shown.root))
     if (place?.isDirectory && path === place.path) continue
-    if (STAGING.test(path) || place?.staged?.includes(path))
+    if (STAGING.test(path) || place?.staged.includes(path))
       return `${placeText(shown)}, a staging directory on which nothing was mounted,`
     if (OF_POD.test(path)) return `${placeText(shown)}, the directory of a pod's volume on the node's own disk,`
   }
@@ -297,28 +303,37 @@ function isDeleted({ root }: MountInfo): boolean {
  */
 const twins = onceFor((inputs: ActualInputs): ReadonlyMap<string, string> => {
   const found = new Map<string, { readonly dir: string; readonly volume: string; readonly text: string }[]>()
+  const note = (
+    dir: string,
+    data: VolumeData | undefined,
+    mount: MountInfo | undefined,
+    keys: readonly string[],
+  ): void => {
+    if (data === undefined || mount === undefined) return
+    for (const key of keys) append(found, key, { dir, volume: nameOf(data), text: placeText(mount) })
+  }
   for (const { dir, layers, stateFile } of stagedVolumes(inputs)) {
     const top = layers.at(-1)
-    if (top === undefined || top.dev.startsWith('0:') || stateFile?.data === undefined) continue
+    if (top === undefined || (top.dev.startsWith('0:') && !cannotHang(top.fsType))) continue
     // A raw block volume shows its device by name alone.
-    const keys = [`${top.dev} ${top.root}`, ...(top.root === '/' ? [top.source] : [])]
-    for (const key of keys) append(found, key, { dir, volume: nameOf(stateFile.data), text: placeText(top) })
+    const isWhole = top.root === '/' && top.source.startsWith('/dev/')
+    note(dir, stateFile?.data, top, [`${top.dev} ${top.root}`, ...(isWhole ? [top.source] : [])])
   }
-  for (const name of inputs.tree.childDirs(CSI_BLOCK_DIR)) {
-    const dir = `${CSI_BLOCK_DIR}/${name}`
-    const data = readStateFile(inputs.tree.get(`${dir}/data/vol_data.json`))?.data
+  for (const dir of inputs.tree.childDirs(CSI_BLOCK_DIR).map((name) => `${CSI_BLOCK_DIR}/${name}`)) {
     const device = inputs.mountsWithin(`${dir}/dev`).find(({ fsType }) => fsType === 'devtmpfs')
-    if (data !== undefined && device !== undefined)
-      append(found, placeText(device), { dir, volume: nameOf(data), text: placeText(device) })
+    note(
+      dir,
+      readStateFile(inputs.tree.get(`${dir}/data/vol_data.json`))?.data,
+      device,
+      device ? [placeText(device)] : [],
+    )
   }
   const texts = new Map<string, string>()
   for (const all of found.values()) {
-    if (all.every(({ volume }) => volume === all[0]?.volume) || all.some(({ volume }) => isShared(inputs, volume)))
-      continue
-    for (const { dir, volume, text } of all) {
-      const others = new Set(all.flatMap((each) => (each.volume === volume ? [] : each.volume)))
-      if (others.size > 0) texts.set(dir, `${text}, which is ${[...others].join(' and ')} as well,`)
-    }
+    const volumes = new Set(all.map(({ volume }) => volume))
+    if (volumes.size < 2 || [...volumes].some((volume) => isShared(inputs, volume))) continue
+    for (const { dir, volume, text } of all)
+      texts.set(dir, `${text}, which is ${[...volumes].filter((each) => each !== volume).join(' and ')} as well,`)
   }
   return texts
 })

@@ -57,7 +57,7 @@ function onDiskState(inputs: ActualInputs, volume: PodVolume): VolumeMountState 
     if (plugin !== CSI_PLUGIN) return 'VolumeMounted'
     const { driverName: driver, volumeHandle: handle } = stateFile?.data ?? {}
     const claimed = { plugin, specName: name, ...defined({ driver, handle }) }
-    const isProven = driver !== undefined && otherMounted(inputs, claimed, { path: target }) === undefined
+    const isProven = driver !== undefined && otherMounted(inputs, claimed, { path: target, staged: [] }) === undefined
     return isProven ? 'VolumeMounted' : 'VolumeMountUncertain'
   }
   if (stateFile !== undefined) return 'VolumeMountUncertain'

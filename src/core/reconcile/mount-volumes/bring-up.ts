@@ -82,9 +82,8 @@ function reportRunning(context: PlanContext, findings: Findings, { volume, evide
   const target = podPath(volume)
   const isNew = Date.parse(object.status?.startTime ?? '') > now - 10_000
   if (evidence.state === 'mounted' || isNew || !mountsOver(volume) || refreshes) return false
-  // What another mount hides is still mounted; that is said of the other one.
-  if (inputs.at(target).length > 0) return inputs.top(target) === undefined
-  if (!inputs.tree.isDir(target)) return false
+  // What another mount hides is still mounted.
+  if (inputs.at(target).length > 0 || !inputs.tree.isDir(target)) return false
   const running = runningContainers(inputs.snapshot, podUid)
   const first = allContainers(object).find(
     ({ name, volumeMounts }) => running.has(name) && volumeMounts?.some((each) => podVolumeNames.includes(each.name)),

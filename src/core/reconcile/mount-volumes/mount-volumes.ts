@@ -115,18 +115,18 @@ function reportOther(
   findings: Findings,
   volume: VolumeToMount,
   target: string,
-  { name, expected, byMount }: OtherVolume,
+  { name, expected, isRecord }: OtherVolume,
 ): void {
   const { podUid, specName, driver, handle } = volume
   const wants = expected ?? (driver === undefined ? undefined : `${driver}^${handle}`)
   findings.problem(
-    byMount ? 'error' : 'warning',
+    isRecord ? 'warning' : 'error',
     'OtherVolume',
     `pod ${podName(podRefOf(context, podUid))} has ${name} mounted as ${specName}${wants === undefined ? ', and not the volume' : `, but wants ${wants}`}; volctl leaves the volume as long as the pod exists`,
     { pod: podUid, volume: specName, path: context.inputs.absolute(target), subject: context.ledger.wanted(volume) },
-    byMount
-      ? `Stop the pod: what it writes is not in its volume. Save what it has written, see ${driver === undefined ? `who mounted this (${commandLine('findmnt', context.inputs.absolute(target))})` : `the log of CSI driver ${driver}`}, and delete the pod.`
-      : `PersistentVolume ${specName} was created again, or its source has changed. A kubelet that starts replaces the volume under the running pod: delete the pod before; the new pod gets the right one.`,
+    isRecord
+      ? `PersistentVolume ${specName} was created again, or its source has changed. A kubelet that starts replaces the volume under the running pod: delete the pod before; the new pod gets the right one.`
+      : `Stop the pod: what it writes is not in its volume. Save what it has written, see ${driver === undefined ? `who mounted this (${commandLine('findmnt', context.inputs.absolute(target))})` : `the log of CSI driver ${driver}`}, and delete the pod.`,
   )
 }
 

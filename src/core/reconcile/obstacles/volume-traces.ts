@@ -10,7 +10,8 @@ import { type CsiTrace, csiTraces } from '../../actual/csi-traces.ts'
 import { isOld, isSetUp } from '../../actual/staged-volumes.ts'
 import type { StateFile } from '../../actual/state-file.ts'
 import type { CsiIdentity } from '../../ledger/identified.ts'
-import { CSI_PLUGIN, csiGlobalDir, csiUniqueName, escapeQualifiedName } from '../../names/volume-names.ts'
+import { CSI_PLUGIN, csiUniqueName, escapeQualifiedName } from '../../names/volume-names.ts'
+import { stagedFor } from '../../plugins/same-volume.ts'
 import type { PlanContext } from '../context/context.ts'
 import { isLiving } from '../pods/volume-users.ts'
 
@@ -26,7 +27,6 @@ export class VolumeTraces {
   readonly #context: PlanContext
   readonly #byName: ReadonlyMap<string, readonly CsiTrace[]>
   readonly #blocks: ReadonlyMap<string, readonly BlockVolume[]>
-  readonly #staged: ReadonlyMap<string, PlanContext['staged']>
   /** By PersistentVolume: the layout before 1.24 (C11). */
   readonly #stagedByName: ReadonlyMap<string, PlanContext['staged']>
 
@@ -37,9 +37,8 @@ export class VolumeTraces {
     this.#byName = Map.groupBy(traces, ({ name }) => name)
     const blocks = context.blocks.filter(({ plugin }) => plugin === CSI_PLUGIN)
     this.#blocks = Map.groupBy(blocks, ({ name }) => escapeQualifiedName(name))
-    const staged = context.staged.filter(isSetUp)
-    this.#staged = Map.groupBy(staged, ({ dir }) => dir)
-    this.#stagedByName = Map.groupBy(staged.filter(isOld), ({ key }) => key)
+    const old = context.staged.filter((each) => isOld(each) && isSetUp(each))
+    this.#stagedByName = Map.groupBy(old, ({ key }) => key)
   }
 
   of(identity: CsiIdentity | undefined, persistentVolume: string | undefined): VolumeTrace[] {
@@ -49,11 +48,13 @@ export class VolumeTraces {
     ]
   }
 
-  #ofHandle({ driver, handle }: CsiIdentity): VolumeTrace[] {
-    const { onDisk } = this.#context
+  #ofHandle(identity: CsiIdentity): VolumeTrace[] {
+    const { onDisk, inputs } = this.#context
     return [
-      ...onDisk.of(csiUniqueName(driver, handle)).map(({ path }) => traceAt(`${path}/vol_data.json`)),
-      ...(this.#staged.get(csiGlobalDir(driver, handle)) ?? []).map(({ target }) => traceAt(target)),
+      ...onDisk.of(csiUniqueName(identity.driver, identity.handle)).map(({ path }) => traceAt(`${path}/vol_data.json`)),
+      ...stagedFor(inputs, identity)
+        .filter(isSetUp)
+        .map(({ target }) => traceAt(target)),
     ]
   }
 

@@ -359,31 +359,19 @@ function reportStorms(
   pod?: string,
 ): void {
   if (mounts.length < SEVERAL) return
-  const stacks = [...Map.groupBy(mounts, ({ mountPoint }) => inputs.plain(mountPoint))].filter(
-    ([, all]) => all.length >= SEVERAL,
-  )
-  for (const [path, { length }] of stacks)
+  const groups = (keyOf: (mount: MountInfo) => string, least: number) =>
+    [...Map.groupBy(mounts, keyOf).values()].filter(({ length }) => length >= least)
+  const stacks = groups(({ mountPoint }) => mountPoint, SEVERAL)
+  for (const copies of stacks.length > 0 ? stacks : groups(({ dev, root }) => `${dev} ${root}`, MANY)) {
+    const [first = ''] = copies
+      .map(({ mountPoint }) => inputs.plain(mountPoint))
+      .toSorted((a, b) => a.length - b.length)
     findings.problem(
-      length < MANY ? 'warning' : 'error',
+      copies.length < MANY ? 'warning' : 'error',
       'MountStorm',
-      `${length} mounts lie on each other at ${path}: mount propagation doubles them whenever they are mounted again, which slows the whole node`,
-      { ...defined({ pod }), path, subject: ledger.path(path) },
-      'Find what mounts it at each start (most often a container with mountPropagation: Bidirectional), and have it look first whether it is mounted. The copies go with their pod, or with a reboot.',
-    )
-  if (stacks.length > 0) return
-  for (const copies of Map.groupBy(mounts, ({ dev, root }) => `${dev} ${root}`).values()) {
-    const [first] = copies
-    if (first === undefined || copies.length < MANY) continue
-    const { mountPoint, fsType, source } = copies.reduce(
-      (a, b) => (b.mountPoint.length < a.mountPoint.length ? b : a),
-      first,
-    )
-    findings.problem(
-      'error',
-      'MountStorm',
-      `${copies.length} mounts of one directory (${fsType} ${source}) are at and below ${mountPoint}: mount propagation copies them into each other`,
-      { ...defined({ pod }), path: mountPoint, subject: ledger.path(inputs.plain(mountPoint)) },
-      'Stop what mounts the directory into itself (most often a container with mountPropagation: Bidirectional); then plan again.',
+      `${copies.length} mounts of one directory are at and below ${first}: mount propagation copies them into each other, which slows the whole node`,
+      { ...defined({ pod }), path: first, subject: ledger.path(first) },
+      'Stop what mounts it at each start, or into itself (most often a container with mountPropagation: Bidirectional). The copies go with their pod, or with a reboot.',
     )
   }
 }

@@ -251,12 +251,12 @@ function mountedByDriver(
   { status }: VolumeAttachment,
   names: readonly (string | undefined)[],
 ): Wait | undefined {
-  const devices = new Set(Object.values(status?.attachmentMetadata ?? {}).filter((value) => value.startsWith('/dev/')))
+  const devices = Object.values(status?.attachmentMetadata ?? {}).filter((value) => value.startsWith('/dev/'))
   // A shorter name may be anything's.
-  const own = names.flatMap((name = '') => (name.length < 6 ? [] : new RegExp(`(?<!\\w)${RegExp.escape(name)}(?!\\w)`)))
-  const found = driversMounts(inputs).find(
-    ({ source, text }) => devices.has(source) || own.some((name) => name.test(text)),
+  const own = [...names, ...devices].flatMap((name = '') =>
+    name.length < 6 ? [] : new RegExp(`(?<!\\w)${RegExp.escape(name)}(?!\\w)`),
   )
+  const found = driversMounts(inputs).find(({ text }) => own.some((name) => name.test(text)))
   return (
     found && {
       code: 'StillInUse',
@@ -274,7 +274,7 @@ const driversMounts = onceFor((inputs: ActualInputs) => {
     const path = undeletedPath(mountPoint)
     // Of paths as a kubelet has them more is asked.
     if (/kubernetes\.io|\/(?:pods|volumeDevices)\//.test(path)) return []
-    return [{ path, source, text: `${path} ${source} ${files.get(source) ?? ''}` }]
+    return [{ path, text: `${path} ${source} ${files.get(source) ?? ''}` }]
   })
 })
 
