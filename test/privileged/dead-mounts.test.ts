@@ -3,8 +3,6 @@ import { spawnSync } from 'node:child_process'
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { describe, expect } from 'vitest'
 import { linuxHost } from '../../src/core/host/linux-host.ts'
-import { readJournal } from '../../src/core/journal/read-journal.ts'
-import { openJournal } from '../../src/core/journal/write-journal.ts'
 import { containingMount } from '../../src/core/mountinfo/location.ts'
 import { deadMounts } from '../../src/core/node/dead-mounts.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
@@ -69,16 +67,19 @@ describe.skipIf(noFuse !== undefined)(`dead mounts${noFuse === undefined ? '' : 
     expect(states).toEqual({ force: 'done', lazy: expect.stringMatching(/^done( DetachedLazily)?$/) })
   })
 
+  it('S20: what answers is not unmounted lazily', async ({ directory }) => {
+    const root = makeDir(`${directory}/kubelet`)
+    const dir = nfs(root, 1, 'v')
+    spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', makeDir(dir)])
+    const steps = [{ op: 'umount', target: dir, detail: 'lazy' }] as const
+    const result = await apply(root, [operation('a', 1, steps, { expects: expectNow(dir) })])
+    expect([statesOf(result), readMounts().under(root).length]).toEqual([{ a: 'failed FlagWithoutEffect' }, 1])
+  })
+
   it('S36: are asked by one process each, however often: it is left behind where they hang', async ({ directory }) => {
     const path = `${directory}/k/pods`
     const fuse = await startFuse(path, 'silent')
     const askers = (): string => sh('sh', '-c', 'grep -lz "^volctl asks mount" /proc/[0-9]*/cmdline | wc -l')
-    // Where nothing else can go on meanwhile, too.
-    expect(() => openJournal(`${path}/journal`)).toThrow(
-      /^the journal .* cannot be written: its file system does not answer/,
-    )
-    expect(() => readJournal(path)).toThrow(/^the journal .* cannot be read: its file system does not answer/)
-    openJournal(`${directory}/k`)[Symbol.dispose]()
     for (const _ of [1, 2, 3]) {
       expect(await deadMounts(readMounts(), `${directory}/k`, 1000)).toEqual([{ path, error: 'Timeout' }])
       expect(askers()).toBe('1')

@@ -1,4 +1,32 @@
-export { cannotHang } from '../trust/kernel.ts'
+/** Types of local file systems: calls on them do not wait for a server. All others may hang. */
+const LOCAL = new Set([
+  'tmpfs',
+  'ramfs',
+  'devtmpfs',
+  'hugetlbfs',
+  'proc',
+  'sysfs',
+  'cgroup',
+  'cgroup2',
+  'overlay',
+  'ext2',
+  'ext3',
+  'ext4',
+  'xfs',
+  'btrfs',
+  'zfs',
+  'f2fs',
+  'bcachefs',
+  'vfat',
+  'exfat',
+  'squashfs',
+  'erofs',
+  'iso9660',
+])
+
+export function cannotHang(fsType: string): boolean {
+  return LOCAL.has(fsType)
+}
 
 /** One device number of these types may stand for several directories of a server; only the source distinguishes them. */
 const OF_SERVERS = new Set(['nfs', 'nfs4', 'cifs', 'smb3', 'ceph'])

@@ -1,15 +1,11 @@
 /**
  * Walks to a file, one name at a time, each held by a descriptor, and judges who could have changed any part of the way.
  * Checking a path and using it later would be unsafe: anyone who may write to one of its directories could swap the rest in
- * between. Where the way leads into a file system that may hang, nothing of it is touched before it has answered a child (S36).
+ * between.
  */
 import { closeSync, constants, fstatSync, openSync, readlinkSync, type Stats } from 'node:fs'
-import { posix } from 'node:path'
-import { answers } from './asked-mounts.ts'
-import { PROGRAM_DIRECTORIES } from './environment.ts'
-import { cannotHang, kernelText, mountIdIn, O_PATH } from './kernel.ts'
+import { kernelText, mountIdIn, O_PATH } from './kernel.ts'
 import { isShared, trustedOwners, whoElseWrites } from './owners.ts'
-import { perRun } from './run.ts'
 
 const MARK = O_PATH | constants.O_NOFOLLOW
 const MAX_LINKS = 40
@@ -28,19 +24,6 @@ export interface WalkOptions {
    * Continue where others may write, but without following links there; by default the walk fails at the first such place.
    */
   readonly throughDoubt?: boolean
-  /** Default: true. */
-  readonly asks?: boolean
-  /** Instead: who says where to go, and judges nothing. */
-  readonly guide?: Guide
-}
-
-/** Where a walk goes that is not to ask anything that may hang. */
-export interface Guide {
-  /** Whether what is at this path, by its text, may be opened. */
-  readonly opens: (path: string) => boolean
-  /** Whether what was opened in this mount may be asked what it is. */
-  readonly asks: (mount: number) => boolean
-  readonly follows: (mount: number) => boolean
 }
 
 /** The way goes through a place that others may change; nothing beyond it was touched. */
@@ -54,28 +37,12 @@ export class Doubtful extends Error {
  */
 export function walkTo(path: string, options: WalkOptions = {}): Place {
   const { root, rest } = fromRoot(path)
-  const walk = new Walk(root, options)
+  const walk = new Walk(`${root}/`, options)
   try {
-    return walk.to(rest)
-  } finally {
+    return walk.to(namesOf(rest))
+  } catch (error) {
     walk.close()
-  }
-}
-
-/**
- * @param root of another process, or nothing
- * @returns the path with its links resolved, and what is there; from where the guide ends, or nothing is, the path is as it was
- */
-export function walkAsFar(root: string, path: string, guide: Guide): { readonly real: string; readonly file?: Stats } {
-  const walk = new Walk(root, { guide })
-  try {
-    const { fd, stats: file, path: real } = walk.to(path)
-    closeSync(fd)
-    return { real, file }
-  } catch {
-    return { real: walk.reached }
-  } finally {
-    walk.close()
+    throw error
   }
 }
 
@@ -94,81 +61,69 @@ export function fromRoot(path: string): FromRoot {
 
 interface Step extends Place {
   readonly path: string
-  readonly mount: number
 }
 
 class Walk {
-  readonly #root: string
+  readonly #start: string
   readonly #options: WalkOptions
-  /** Directories from the root to here. */
+  /** Directories from the start to here. */
   #above: Step[] = []
-  /** Still to go. */
-  #names: string[] = []
   #links = 0
 
-  constructor(root: string, options: WalkOptions) {
-    this.#root = root
+  constructor(start: string, options: WalkOptions) {
+    this.#start = start
     this.#options = options
-  }
-
-  /** Where it is, with the names that are left. */
-  get reached(): string {
-    return posix.join(this.#above.at(-1)?.path ?? '/', ...this.#names)
-  }
-
-  /** @returns what is at its end, whose descriptor the caller closes */
-  to(path: string): Step {
-    this.#names = namesOf(path)
     this.#restart()
-    for (let name = this.#names[0]; name !== undefined; this.#names.shift(), name = this.#names[0]) {
-      const here = this.#above.at(-1) as Step
+  }
+
+  to(names: string[]): Place {
+    const queue = [...names]
+    for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
+      const here = this.#here()
       if (name === '..') {
         if (this.#above.length > 1) closeSync((this.#above.pop() as Step).fd)
         continue
       }
       if (!here.stats.isDirectory()) throw failure('ENOTDIR', here.path)
-      const at = `/proc/self/fd/${here.fd}/${name}`
-      const next = this.#open(at, posix.join(here.path, name), here)
-      if (!next.stats.isSymbolicLink() || this.#options.guide?.follows(next.mount) === false) {
+      const next = this.#enter(here, name)
+      if (!next.stats.isSymbolicLink()) {
         this.#above.push(next)
         continue
       }
       closeSync(next.fd)
       if (next.doubt !== undefined) throw new Doubtful(next.doubt)
       if (++this.#links > MAX_LINKS) throw failure('ELOOP', next.path)
-      const target = readlinkSync(at)
+      const target = readlinkSync(`/proc/self/fd/${here.fd}/${name}`)
       if (target.startsWith('/')) this.#restart()
-      this.#names.splice(1, 0, ...namesOf(target))
+      queue.unshift(...namesOf(target))
     }
-    return this.#above.pop() as Step
+    const { fd, stats, doubt } = this.#above.pop() as Step
+    this.close()
+    return { fd, stats, doubt }
   }
 
   close(): void {
     for (const { fd } of this.#above.splice(0)) closeSync(fd)
   }
 
-  #restart(): void {
-    this.close()
-    this.#above.push(this.#open(`${this.#root}/`, '/', undefined))
+  #here(): Step {
+    return this.#above.at(-1) as Step
   }
 
-  #open(at: string, path: string, above: Step | undefined): Step {
-    const { guide } = this.#options
-    const isInShared = guide === undefined && above !== undefined && isShared(above.stats)
-    if (guide?.opens(path) === false) throw failure('ETIMEDOUT', path)
-    const slow = guide === undefined && path !== '/' ? slowMounts(this.#root) : []
-    const mounted = slow.findLast(({ point }) => point === path)
-    let doubt = mounted && this.#cross(mounted, path, isInShared)
-    const fd = openSync(at, above === undefined ? O_PATH | constants.O_DIRECTORY : MARK)
+  #restart(): void {
+    this.close()
+    const fd = openSync(this.#start, O_PATH | constants.O_DIRECTORY)
+    const stats = fstatSync(fd)
+    this.#above.push({ fd, stats, path: '/', doubt: this.#judge('/', stats, undefined) })
+  }
+
+  #enter(here: Step, name: string): Step {
+    const path = here.path === '/' ? `/${name}` : `${here.path}/${name}`
+    const fd = openSync(`/proc/self/fd/${here.fd}/${name}`, MARK)
     try {
-      const mount = mountIdIn(kernelText(`/proc/self/fdinfo/${fd}`)) ?? 0
-      if (guide?.asks(mount) === false) throw failure('ETIMEDOUT', path)
-      // It has been mounted meanwhile, by anybody.
-      const other = isInShared && mount !== above.mount && mount !== mounted?.id ? slowMounts(this.#root, 0) : []
-      for (const each of other) if (each.id === mount) doubt = this.#cross(each, path, isInShared)
+      const users = this.#usersMount(here, fd, path)
       const stats = fstatSync(fd)
-      if (guide === undefined) doubt ??= this.#judge(path, stats, above)
-      return { fd, mount, stats, path, doubt }
+      return { fd, stats, path, doubt: users ?? this.#judge(path, stats, here) }
     } catch (error) {
       closeSync(fd)
       throw error
@@ -176,11 +131,10 @@ class Walk {
   }
 
   /** The owner of a directory in /tmp may have mounted a FUSE file system on it, which reports any owner and mode. */
-  #cross({ id, isUsers }: SlowMount, path: string, isInShared: boolean): string | undefined {
-    const doubt = isUsers && isInShared ? `${path} is a FUSE file system of another user` : undefined
-    if (doubt !== undefined && this.#options.throughDoubt !== true) throw new Doubtful(doubt)
-    const program = this.#options.asks === false ? undefined : stat()
-    if (program !== undefined && !answers(`${this.#root}${path}`, id, program)) throw failure('ETIMEDOUT', path)
+  #usersMount(here: Step, fd: number, path: string): string | undefined {
+    if (!isShared(here.stats) || !isUsersMount(here.fd, fd, path)) return undefined
+    const doubt = `${path} is a FUSE file system of another user`
+    if (this.#options.throughDoubt !== true) throw new Doubtful(doubt)
     return doubt
   }
 
@@ -213,52 +167,26 @@ export function namesOf(path: string): string[] {
 /** The user chooses type and source. In both the kernel escapes blanks, tabs and newlines, but no other white space. */
 const USERS_FUSE = / - fuse[^ ]* .*\buser_id=[1-9]/s
 
-/** A mount of a file system that may hang. */
-interface SlowMount {
-  readonly id: number
-  readonly point: string
-  /** It says of itself whatever a user wants. */
-  readonly isUsers: boolean
+/**
+ * Is a FUSE file system of another user at a descriptor? By mount ids and the mount table, not by stat: the file system may
+ * hang, and reports whatever its owner wants. The table is long on a node, and read only where a mount begins.
+ */
+function isUsersMount(above: number, fd: number, path: string): boolean {
+  const [from, to] = [above, fd].map((each) => mountIdIn(kernelText(`/proc/self/fdinfo/${each}`)))
+  if (to !== undefined && to === from) return false
+  const lines = kernelText('/proc/self/mountinfo').split('\n')
+  const own = lines.filter((line) => line.startsWith(`${to} `))
+  // In another process's mount namespace, its mounts have no line here.
+  const mounts = own.length > 0 ? own : lines.filter((line) => line.split(' ')[4] === escaped(path))
+  return mounts.some((line) => USERS_FUSE.test(line))
 }
 
-/** So long a run goes by a mount table that it has read. */
-const SAME_MS = 1000
-const tables = perRun(() => new Map<string, { readonly at: number; readonly mounts: readonly SlowMount[] }>())
-
-/** As the process sees them whose root it is. An overlay may stand on anything. */
-function slowMounts(root: string, maxAgeMs = SAME_MS): readonly SlowMount[] {
-  const known = tables().get(root)
-  if (known !== undefined && performance.now() - known.at < maxAgeMs) return known.mounts
-  const lines = kernelText(root === '' ? '/proc/self/mountinfo' : root.replace(/root$/, 'mountinfo')).split('\n')
-  const mounts = lines.flatMap((line) => {
-    const type = / - (\S+) /.exec(line)?.[1] ?? ''
-    if (type !== 'overlay' && cannotHang(type)) return []
-    const [id, , , , point = ''] = line.split(' ')
-    return [{ id: Number(id), point: unescaped(point), isUsers: USERS_FUSE.test(line) }]
-  })
-  tables().set(root, { at: performance.now(), mounts })
-  return mounts
+/** As a path stands in the mount table. */
+function escaped(path: string): string {
+  return path.replaceAll(/[\\ \t\n]/g, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`)
 }
 
-/** By which a mount is asked. */
-const stat = perRun(() =>
-  PROGRAM_DIRECTORIES.map((directory) => `${directory}/stat`).find((path) => {
-    try {
-      const { fd, doubt } = walkTo(path, { asks: false })
-      closeSync(fd)
-      return doubt === undefined
-    } catch {
-      return false
-    }
-  }),
-)
-
-/** Of a path in the mount table. */
-function unescaped(text: string): string {
-  return text.replaceAll(/\\(\d{3})/g, (_, code) => String.fromCharCode(Number.parseInt(code, 8)))
-}
-
-function failure(code: 'ELOOP' | 'ENOTDIR' | 'ETIMEDOUT', path: string): Error {
-  const meaning = { ELOOP: 'too many links', ENOTDIR: 'not a directory', ETIMEDOUT: 'no answer' }[code]
+function failure(code: string, path: string): Error {
+  const meaning = code === 'ELOOP' ? 'too many links' : 'not a directory'
   return Object.assign(new Error(`${code}: ${meaning}, ${path}`), { code, path })
 }
