@@ -93,19 +93,11 @@ it.each([
 ])('%s is safe in roff', (text, roff) => expect(escapeRoff(text)).toBe(roff))
 
 it.each([
-  {
-    name: 'a long line is broken',
-    page: `${'word '.repeat(20)}end\n`,
-    tidy: `${'word '.repeat(15)}word\n${'word '.repeat(4)}end\n`,
-  },
-  { name: 'nothing becomes a macro', page: `${'x'.repeat(78)} .so y\n`, tidy: `${'x'.repeat(78)}\n\\&.so y\n` },
-  {
-    name: 'what is shown as typed stays',
-    page: `.EX\n${'word '.repeat(20)}\n.EE\n`,
-    tidy: `.EX\n${'word '.repeat(20)}\n.EE\n`,
-  },
-  { name: 'an idle paragraph goes', page: '.SH A\n.PP\nx\n.PP\n.SH B\n', tidy: '.SH A\nx\n.SH B\n' },
-])('a page is tidied: $name', ({ page, tidy }) => expect(tidied(page)).toBe(tidy))
+  ['a long line is broken', `${'word '.repeat(20)}end\n`, `${'word '.repeat(15)}word\n${'word '.repeat(4)}end\n`],
+  ['nothing becomes a macro', `${'x'.repeat(78)} .so y\n`, `${'x'.repeat(78)}\n\\&.so y\n`],
+  ['what is shown as typed stays', `.EX\n${'word '.repeat(20)}\n.EE\n`, `.EX\n${'word '.repeat(20)}\n.EE\n`],
+  ['an idle paragraph goes', '.SH A\n.PP\nx\n.PP\n.SH B\n', '.SH A\nx\n.SH B\n'],
+])('a page is tidied: %s', (_name, page, tidy) => expect(tidied(page)).toBe(tidy))
 
 it('the little Markdown', () =>
   expect(readSections('# ONE\n\n**a** *b* `c`\nd\n\n    code\n\n**t**:: text\n\n# TWO\n\n.BR x (1)\n')).toEqual(

@@ -34,14 +34,10 @@ describe.skipIf(noLess !== undefined)(`a plan on a terminal${noLess === undefine
   })
 
   it.each([
-    {
-      name: '--no-pager',
-      args: `plan --no-pager --snapshot ${STUCK}`,
-      last: /Next: on node pg-node: volctl apply\n +# .*\n$/,
-    },
-    { name: 'a short one', args: `plan --snapshot ${HEALTHY}`, last: /as it should be\.\n$/ },
-    { name: '-o json', args: `plan -o json --snapshot ${STUCK}`, last: /\n\}\n$/ },
-  ])('is printed: $name', ({ args, last }) => {
+    ['--no-pager', `plan --no-pager --snapshot ${STUCK}`, /Next: on node pg-node: volctl apply\n +# .*\n$/],
+    ['a short one', `plan --snapshot ${HEALTHY}`, /as it should be\.\n$/],
+    ['-o json', `plan -o json --snapshot ${STUCK}`, /\n\}\n$/],
+  ])('is printed: %s', (_name, args, last) => {
     // A pager would wait for ever for a key that nobody types.
     const { screen, status } = onTerminal(args, '')
     expect(screen).toMatch(last)

@@ -108,28 +108,16 @@ describe('explain', () => {
 
 describe('what goes wrong is one clear line, with what to do', () => {
   it.each([
-    {
-      name: 'an argument of a command that takes none',
-      args: ['journal', '--plan', 'a', 'b'],
-      says: 'Unexpected argument: b',
-    },
-    {
-      name: 'a second argument to a repeatable flag is none of its values',
-      args: ['plan', '--pod', 'pg/sc-a', 'pv/nix', '--snapshot', broken],
-      says: 'pv/nix matches no volume on this node',
-    },
-    { name: 'no value', args: ['plan', '--node'], says: 'Flag --node expects a value' },
-    {
-      name: 'flags that exclude each other',
-      args: ['plan', '--snapshot', 'x', '--kubeconfig', 'y'],
-      says: '--kubeconfig',
-    },
-    {
-      name: 'another node than the snapshot has',
-      args: ['plan', '--snapshot', healthy, '--node', 'x'],
-      says: '--node',
-    },
-  ])('$name', async ({ args, says }) => {
+    ['an argument of a command that takes none', ['journal', '--plan', 'a', 'b'], 'Unexpected argument: b'],
+    [
+      'a second argument to a repeatable flag is none of its values',
+      ['plan', '--pod', 'pg/sc-a', 'pv/nix', '--snapshot', broken],
+      'pv/nix matches no volume on this node',
+    ],
+    ['no value', ['plan', '--node'], 'Flag --node expects a value'],
+    ['flags that exclude each other', ['plan', '--snapshot', 'x', '--kubeconfig', 'y'], '--kubeconfig'],
+    ['another node than the snapshot has', ['plan', '--snapshot', healthy, '--node', 'x'], '--node'],
+  ])('%s', async (_name, args, says) => {
     const result = await volctl(args)
     expect(result).toMatchObject({ status: 1, stdout: '' })
     expect(result.stderr).toContain(says)

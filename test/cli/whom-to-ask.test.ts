@@ -6,19 +6,14 @@ const NONE = { input: false, output: false, errors: false }
 const nothing = { yes: false, reviewed: false }
 
 it.each([
-  { name: 'a terminal', where: TERMINAL, given: nothing, asks: true },
-  { name: 'a terminal, output to a file', where: { ...TERMINAL, output: false }, given: nothing, asks: true },
-  { name: 'a terminal and a plan file', where: TERMINAL, given: { ...nothing, reviewed: true }, asks: true },
-  { name: 'a terminal and --yes', where: TERMINAL, given: { ...nothing, yes: true }, asks: false },
-  { name: 'no terminal at all', where: NONE, given: nothing, asks: false },
-  {
-    name: 'a plan from a pipe',
-    where: { ...TERMINAL, input: false },
-    given: { ...nothing, reviewed: true },
-    asks: false,
-  },
-  { name: 'a pipe and --yes', where: { ...TERMINAL, input: false }, given: { ...nothing, yes: true }, asks: false },
-])('$name: asks $asks', ({ where, given, asks }) => expect(mustAsk(given, where)).toBe(asks))
+  ['a terminal', true, TERMINAL, nothing],
+  ['a terminal, output to a file', true, { ...TERMINAL, output: false }, nothing],
+  ['a terminal and a plan file', true, TERMINAL, { ...nothing, reviewed: true }],
+  ['a terminal and --yes', false, TERMINAL, { ...nothing, yes: true }],
+  ['no terminal at all', false, NONE, nothing],
+  ['a plan from a pipe', false, { ...TERMINAL, input: false }, { ...nothing, reviewed: true }],
+  ['a pipe and --yes', false, { ...TERMINAL, input: false }, { ...nothing, yes: true }],
+])('%s: asks %s', (_name, asks, where, given) => expect(mustAsk(given, where)).toBe(asks))
 
 it.each([
   { name: 'an answer may be in the pipe', where: { ...TERMINAL, input: false } },

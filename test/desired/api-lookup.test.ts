@@ -5,58 +5,35 @@ import { api, claim } from './builders.ts'
 const FORBIDDEN = { status: 403, reason: 'Forbidden', message: 'no relationship found' }
 const NOT_FOUND = { status: 404, reason: 'NotFound', message: 'not found' }
 const claims = { resource: 'persistentvolumeclaims' }
+const listRefused = { ...claims, ...FORBIDDEN }
 const it1 = { ...claims, namespace: 'ns', name: 'claim' }
 
 describe('S3, S4: only absence is evidence', () => {
-  it.each<{ name: string; credential?: string; user?: string; errors: unknown; want: 'Absent' | 'Unknown' }>([
-    { name: 'a lister, no errors', errors: [], want: 'Absent' },
-    { name: 'a lister, errors missing', errors: undefined, want: 'Unknown' },
-    { name: 'a lister, NotFound by name', errors: [{ ...it1, ...NOT_FOUND }], want: 'Absent' },
-    { name: 'a lister, 403 by name', errors: [{ ...it1, ...FORBIDDEN }], want: 'Unknown' },
-    { name: 'a lister, 403 for the resource', errors: [{ ...claims, ...FORBIDDEN }], want: 'Unknown' },
-    {
-      name: 'a lister, 403 for the namespace',
-      errors: [{ ...claims, namespace: 'ns', ...FORBIDDEN }],
-      want: 'Unknown',
-    },
-    {
-      name: 'a lister, 403 for another namespace',
-      errors: [{ ...claims, namespace: 'other', ...FORBIDDEN }],
-      want: 'Absent',
-    },
-    { name: 'a lister, 404 for the whole resource', errors: [{ ...claims, ...NOT_FOUND }], want: 'Unknown' },
-    { name: 'a lister, a time-out', errors: [{ ...claims, status: 0, reason: 'Timeout' }], want: 'Unknown' },
-    {
-      name: 'list refused, NotFound by name',
-      errors: [
-        { ...claims, ...FORBIDDEN },
-        { ...it1, ...NOT_FOUND },
-      ],
-      want: 'Absent',
-    },
-    {
-      name: 'a lister, 404 that is not of the API',
-      errors: [{ ...it1, status: 404, reason: 'PageNotFound' }],
-      want: 'Unknown',
-    },
-    { name: 'the kubelet, never asked', credential: 'kubelet', errors: [], want: 'Unknown' },
-    { name: 'the kubelet, NotFound', credential: 'kubelet', errors: [{ ...it1, ...NOT_FOUND }], want: 'Absent' },
-    {
-      name: 'the kubelet, NotFound without namespace',
-      credential: 'kubelet',
-      errors: [{ ...claims, name: 'claim', ...NOT_FOUND }],
-      want: 'Unknown',
-    },
-    { name: 'a node identity by its user name', user: 'system:node:node-1', errors: [], want: 'Unknown' },
-    { name: 'no credential', credential: '', errors: [], want: 'Unknown' },
-    { name: 'a text', errors: ['persistentvolumes is forbidden'], want: 'Unknown' },
-    { name: 'a resource no claim depends on', errors: [{ resource: 'leases', ...FORBIDDEN }], want: 'Absent' },
-    {
-      name: 'a Kubernetes Status',
-      errors: [{ kind: 'Status', code: 403, reason: 'Forbidden', details: { kind: 'persistentvolumeclaims' } }],
-      want: 'Unknown',
-    },
-  ])('$name: $want', ({ credential = 'admin', user, errors, want }) => {
+  it.each<[name: string, errors: unknown, want: 'Absent' | 'Unknown', given?: { credential?: string; user?: string }]>([
+    ['a lister, no errors', [], 'Absent'],
+    ['a lister, errors missing', undefined, 'Unknown'],
+    ['a lister, NotFound by name', [{ ...it1, ...NOT_FOUND }], 'Absent'],
+    ['a lister, 403 by name', [{ ...it1, ...FORBIDDEN }], 'Unknown'],
+    ['a lister, 403 for the resource', [listRefused], 'Unknown'],
+    ['a lister, 403 for the namespace', [{ ...claims, namespace: 'ns', ...FORBIDDEN }], 'Unknown'],
+    ['a lister, 403 for another namespace', [{ ...claims, namespace: 'other', ...FORBIDDEN }], 'Absent'],
+    ['a lister, 404 for the whole resource', [{ ...claims, ...NOT_FOUND }], 'Unknown'],
+    ['a lister, a time-out', [{ ...claims, status: 0, reason: 'Timeout' }], 'Unknown'],
+    ['list refused, NotFound by name', [listRefused, { ...it1, ...NOT_FOUND }], 'Absent'],
+    ['a lister, 404 that is not of the API', [{ ...it1, status: 404, reason: 'PageNotFound' }], 'Unknown'],
+    ['the kubelet, never asked', [], 'Unknown', { credential: 'kubelet' }],
+    ['the kubelet, NotFound', [{ ...it1, ...NOT_FOUND }], 'Absent', { credential: 'kubelet' }],
+    ['the kubelet, no namespace', [{ ...claims, name: 'claim', ...NOT_FOUND }], 'Unknown', { credential: 'kubelet' }],
+    ['a node identity by its user name', [], 'Unknown', { user: 'system:node:node-1' }],
+    ['no credential', [], 'Unknown', { credential: '' }],
+    ['a text', ['persistentvolumes is forbidden'], 'Unknown'],
+    ['a resource no claim depends on', [{ resource: 'leases', ...FORBIDDEN }], 'Absent'],
+    [
+      'a Kubernetes Status',
+      [{ kind: 'Status', code: 403, reason: 'Forbidden', details: { kind: 'persistentvolumeclaims' } }],
+      'Unknown',
+    ],
+  ])('%s', (_name, errors, want, { credential = 'admin', user } = {}) => {
     const lookup = apiLookup(api({ credential, user, errors }))
     expect(lookup.persistentVolumeClaim('ns', 'claim').state).toBe(want)
   })

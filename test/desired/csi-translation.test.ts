@@ -7,11 +7,9 @@ const GA_REGION = 'topology.kubernetes.io/region'
 const BETA = 'failure-domain.beta.kubernetes.io/zone'
 const BETA_REGION = 'failure-domain.beta.kubernetes.io/region'
 type Labels = Readonly<Record<string, string>>
+type Metadata = { labels?: Labels; annotations?: Labels }
 
-function pv(
-  spec: PersistentVolume['spec'],
-  metadata: { labels?: Labels; annotations?: Labels } = {},
-): PersistentVolume {
+function pv(spec: PersistentVolume['spec'], metadata: Metadata = {}): PersistentVolume {
   return { metadata: { name: 'pv', uid: 'u', ...metadata }, spec: { volumeMode: 'Filesystem', ...spec } }
 }
 
@@ -38,100 +36,71 @@ function inline(source: Omit<PodVolumeSource, 'name'>, namespace = 'ns'): Persis
 const ebs = (volumeID: string) => ({ awsElasticBlockStore: { volumeID } })
 const gce = { gcePersistentDisk: { pdName: 'disk' } }
 const azureFile = { azureFile: { secretName: 'azure-storage-account-acc-secret', shareName: 'share' } }
-const gceHandle = (where: string) => `projects/UNSPECIFIED/${where}/disks/disk`
+const azureDisk = { diskName: 'd', diskURI: '/s/d' }
+
+/** What `gce` becomes. */
+const gceDisk = (where: string, partition = '') => ({
+  driver: 'pd.csi.storage.gke.io',
+  volumeHandle: `projects/UNSPECIFIED/${where}/disks/disk`,
+  volumeAttributes: { partition },
+})
+
+/** What `azureFile` becomes. */
+const azureShare = (volumeHandle: string, namespace: string) => ({
+  driver: 'file.csi.azure.com',
+  volumeHandle,
+  volumeAttributes: { sharename: 'share' },
+  nodeStageSecretRef: { name: azureFile.azureFile.secretName, namespace },
+})
 
 describe('T124, R155: PersistentVolumes', () => {
-  it.each<{
-    name: string
-    spec: PersistentVolume['spec']
-    metadata?: { labels?: Labels; annotations?: Labels }
-    want: object
-  }>([
-    {
-      name: 'EBS, URL with zone',
-      spec: ebs('aws://us-west-2b/vol-0a'),
-      want: { driver: 'ebs.csi.aws.com', volumeHandle: 'vol-0a', volumeAttributes: { partition: '0' } },
-    },
-    {
-      name: 'GCE, all fields',
-      spec: { gcePersistentDisk: { pdName: 'disk', partition: 1, readOnly: true, fsType: 'ext4' } },
-      metadata: { labels: { [GA]: 'us-c1-a' } },
-      want: {
-        driver: 'pd.csi.storage.gke.io',
-        volumeHandle: gceHandle('zones/us-c1-a'),
-        volumeAttributes: { partition: '1' },
-        readOnly: true,
-        fsType: 'ext4',
-      },
-    },
-    {
-      name: 'GCE, beta label first',
-      spec: gce,
-      metadata: { labels: { [GA]: 'us-c1-a', [BETA]: 'us-c1-b' } },
-      want: {
-        driver: 'pd.csi.storage.gke.io',
-        volumeHandle: gceHandle('zones/us-c1-b'),
-        volumeAttributes: { partition: '' },
-      },
-    },
-    {
-      name: 'GCE, two zones of a region',
-      spec: gce,
-      metadata: { labels: { [GA]: 'us-c1-a__us-c1-b' } },
-      want: {
-        driver: 'pd.csi.storage.gke.io',
-        volumeHandle: gceHandle('regions/us-c1'),
-        volumeAttributes: { partition: '' },
-      },
-    },
-    {
-      name: 'Azure Disk',
-      spec: {
-        azureDisk: {
-          diskName: 'd',
-          diskURI: '/subscriptions/x',
-          kind: 'managed',
-          cachingMode: '',
-          fsType: 'ext4',
-          readOnly: false,
-        },
-      },
-      want: {
+  it.each<[name: string, spec: PersistentVolume['spec'], want: object, metadata?: Metadata]>([
+    [
+      'EBS, URL with zone',
+      ebs('aws://us-west-2b/vol-0a'),
+      { driver: 'ebs.csi.aws.com', volumeHandle: 'vol-0a', volumeAttributes: { partition: '0' } },
+    ],
+    [
+      'GCE, all fields',
+      { gcePersistentDisk: { pdName: 'disk', partition: 1, readOnly: true, fsType: 'ext4' } },
+      { ...gceDisk('zones/us-c1-a', '1'), readOnly: true, fsType: 'ext4' },
+      { labels: { [GA]: 'us-c1-a' } },
+    ],
+    ['GCE, beta label first', gce, gceDisk('zones/us-c1-b'), { labels: { [GA]: 'us-c1-a', [BETA]: 'us-c1-b' } }],
+    ['GCE, two zones of a region', gce, gceDisk('regions/us-c1'), { labels: { [GA]: 'us-c1-a__us-c1-b' } }],
+    [
+      'Azure Disk',
+      { azureDisk: { ...azureDisk, kind: 'managed', cachingMode: '', fsType: 'ext4', readOnly: false } },
+      {
         driver: 'disk.csi.azure.com',
-        volumeHandle: '/subscriptions/x',
+        volumeHandle: '/s/d',
         volumeAttributes: { kind: 'Managed', cachingmode: '', fstype: 'ext4' },
         fsType: 'ext4',
         readOnly: false,
       },
-    },
-    {
-      name: 'Azure File, namespace of the secret',
-      spec: { azureFile: { ...azureFile.azureFile, secretNamespace: 'sec', readOnly: true } },
-      metadata: { annotations: { 'kubernetes.io/azure-file-resource-group': 'rg' } },
-      want: {
-        driver: 'file.csi.azure.com',
-        volumeHandle: 'rg#acc#share#pv#sec',
-        volumeAttributes: { sharename: 'share' },
-        nodeStageSecretRef: { name: 'azure-storage-account-acc-secret', namespace: 'sec' },
-        readOnly: true,
-      },
-    },
-    {
-      name: 'vSphere',
-      spec: { vsphereVolume: { volumePath: '[ds 1] a/b.vmdk', fsType: 'ext4', storagePolicyName: 'gold' } },
-      want: {
+    ],
+    [
+      'Azure File, namespace of the secret',
+      { azureFile: { ...azureFile.azureFile, secretNamespace: 'sec', readOnly: true } },
+      { ...azureShare('rg#acc#share#pv#sec', 'sec'), readOnly: true },
+      { annotations: { 'kubernetes.io/azure-file-resource-group': 'rg' } },
+    ],
+    [
+      'vSphere',
+      { vsphereVolume: { volumePath: '[ds 1] a/b.vmdk', fsType: 'ext4', storagePolicyName: 'gold' } },
+      {
         driver: 'csi.vsphere.vmware.com',
         volumeHandle: '[ds 1] a/b.vmdk',
         volumeAttributes: { storagepolicyname: 'gold' },
         fsType: 'ext4',
       },
-    },
-    {
-      name: 'Portworx, readOnly left out',
-      spec: { portworxVolume: { volumeID: '7', fsType: 'xfs', readOnly: true } },
-      want: { driver: 'pxd.portworx.com', volumeHandle: '7', volumeAttributes: {}, fsType: 'xfs' },
-    },
-  ])('$name', ({ spec, metadata, want }) => {
+    ],
+    [
+      'Portworx, readOnly left out',
+      { portworxVolume: { volumeID: '7', fsType: 'xfs', readOnly: true } },
+      { driver: 'pxd.portworx.com', volumeHandle: '7', volumeAttributes: {}, fsType: 'xfs' },
+    ],
+  ])('%s', (_name, spec, want, metadata) => {
     const result = translated(pv(spec, metadata))
     expect(result.csi).toEqual(want)
     for (const source of Object.keys(spec).filter((key) => key !== 'claimRef'))
@@ -150,16 +119,13 @@ describe('T124, R155: PersistentVolumes', () => {
     })
   })
 
-  it.each<{ name: string; volume: PersistentVolume }>([
-    { name: 'EBS, no volume in the URL', volume: pv(ebs('aws://zone/abcd')) },
-    { name: 'GCE, zones of two regions', volume: pv(gce, { labels: { [GA]: 'us-c1-a__us-c2-a' } }) },
-    {
-      name: 'Azure Disk that is not managed',
-      volume: pv({ azureDisk: { diskName: 'd', diskURI: 'u', kind: 'Dedicated' } }),
-    },
-    { name: 'Azure File without namespace', volume: pv(azureFile) },
-    { name: 'a zone label without zone', volume: pv({ cinder: { volumeID: 'c' } }, { labels: { [GA]: ' __ ' } }) },
-  ])('$name cannot be translated', ({ volume }) => {
+  it.each<[name: string, volume: PersistentVolume]>([
+    ['EBS, no volume in the URL', pv(ebs('aws://zone/abcd'))],
+    ['GCE, zones of two regions', pv(gce, { labels: { [GA]: 'us-c1-a__us-c2-a' } })],
+    ['Azure Disk that is not managed', pv({ azureDisk: { ...azureDisk, kind: 'Dedicated' } })],
+    ['Azure File without namespace', pv(azureFile)],
+    ['a zone label without zone', pv({ cinder: { volumeID: 'c' } }, { labels: { [GA]: ' __ ' } })],
+  ])('%s cannot be translated', (_name, volume) => {
     expect(translatePersistentVolume(volume)).toEqual({ error: expect.any(String) })
   })
 
@@ -186,38 +152,27 @@ describe('T124, R154: topology', () => {
   const KEY = 'topology.ebs.csi.aws.com/zone'
   const VMWARE = 'topology.csi.vmware.com'
   const terms = (spec: PersistentVolume['spec']) => spec.nodeAffinity?.required?.nodeSelectorTerms
-  it.each<{ name: string; spec?: PersistentVolume['spec']; labels?: Labels; want: NodeSelectorTerm[] | undefined }>([
-    {
-      name: 'GA affinity',
-      spec: affinity({ matchExpressions: [within(GA, 'a')] }),
-      want: [{ matchExpressions: [within(KEY, 'a')] }],
-    },
-    {
-      name: 'beta affinity, region too',
-      spec: affinity({ matchExpressions: [within(BETA, 'a'), within(BETA_REGION, 'r')] }),
-      want: [{ matchExpressions: [within(KEY, 'a'), within(GA_REGION, 'r')] }],
-    },
-    {
-      name: 'GA label before beta label',
-      labels: { [GA]: 'a', [BETA]: 'b' },
-      want: [{ matchExpressions: [within(KEY, 'a')] }],
-    },
-    {
-      name: 'label with several zones',
-      labels: { [GA]: 'b__ a__b__' },
-      want: [{ matchExpressions: [within(KEY, 'a', 'b')] }],
-    },
-    {
-      name: 'label added to every term',
-      spec: affinity({ matchExpressions: [within('x', '1')] }, { matchFields: [within('metadata.name', 'n')] }),
-      labels: { [GA]: 'a' },
-      want: [
+  const zone = (...zones: string[]) => ({ matchExpressions: [within(KEY, ...zones)] })
+  it.each<[name: string, want: NodeSelectorTerm[], spec: PersistentVolume['spec'], labels?: Labels]>([
+    ['GA affinity', [zone('a')], affinity({ matchExpressions: [within(GA, 'a')] })],
+    [
+      'beta affinity, region too',
+      [{ matchExpressions: [within(KEY, 'a'), within(GA_REGION, 'r')] }],
+      affinity({ matchExpressions: [within(BETA, 'a'), within(BETA_REGION, 'r')] }),
+    ],
+    ['GA label before beta label', [zone('a')], {}, { [GA]: 'a', [BETA]: 'b' }],
+    ['label with several zones', [zone('a', 'b')], {}, { [GA]: 'b__ a__b__' }],
+    [
+      'label added to every term',
+      [
         { matchExpressions: [within('x', '1'), within(KEY, 'a')] },
-        { matchFields: [within('metadata.name', 'n')], matchExpressions: [within(KEY, 'a')] },
+        { matchFields: [within('metadata.name', 'n')], ...zone('a') },
       ],
-    },
-  ])('$name', ({ spec, labels, want }) => {
-    expect(terms(translated(pv({ ...ebs('vol-1'), ...spec }, labels === undefined ? {} : { labels })))).toEqual(want)
+      affinity({ matchExpressions: [within('x', '1')] }, { matchFields: [within('metadata.name', 'n')] }),
+      { [GA]: 'a' },
+    ],
+  ])('%s', (_name, want, spec, labels) => {
+    expect(terms(translated(pv({ ...ebs('vol-1'), ...spec }, labels && { labels })))).toEqual(want)
   })
 
   it.each([
@@ -242,75 +197,49 @@ describe('T124, R154: topology', () => {
 })
 
 describe('T124: inline volumes', () => {
-  it.each<{ rule: string; source: Omit<PodVolumeSource, 'name'>; name: string; mode: string; csi: object }>([
-    {
-      rule: 'R158',
-      source: { awsElasticBlockStore: { volumeID: 'aws:///vol-1', partition: 1, readOnly: true } },
-      name: 'ebs.csi.aws.com-vol-1',
-      mode: 'ReadWriteOnce',
-      csi: { driver: 'ebs.csi.aws.com', volumeHandle: 'vol-1', volumeAttributes: { partition: '1' }, readOnly: true },
-    },
-    {
-      rule: 'R159',
-      source: { azureDisk: { diskName: 'd', diskURI: '/s/d', cachingMode: 'None' } },
-      name: '/s/d',
-      mode: 'ReadWriteOnce',
-      csi: {
+  it.each<[rule: string, name: string, mode: string, source: Omit<PodVolumeSource, 'name'>, csi: object]>([
+    [
+      'R158',
+      'ebs.csi.aws.com-vol-1',
+      'ReadWriteOnce',
+      { awsElasticBlockStore: { volumeID: 'aws:///vol-1', partition: 1, readOnly: true } },
+      { driver: 'ebs.csi.aws.com', volumeHandle: 'vol-1', volumeAttributes: { partition: '1' }, readOnly: true },
+    ],
+    [
+      'R159',
+      '/s/d',
+      'ReadWriteOnce',
+      { azureDisk: { ...azureDisk, cachingMode: 'None' } },
+      {
         driver: 'disk.csi.azure.com',
         volumeHandle: '/s/d',
         volumeAttributes: { kind: 'Managed', cachingmode: 'None' },
       },
-    },
-    {
-      rule: 'R160',
-      source: gce,
-      name: 'pd.csi.storage.gke.io-disk',
-      mode: 'ReadWriteOnce',
-      csi: {
-        driver: 'pd.csi.storage.gke.io',
-        volumeHandle: gceHandle('zones/UNSPECIFIED'),
-        volumeAttributes: { partition: '' },
-      },
-    },
-    {
-      rule: 'R160',
-      source: { gcePersistentDisk: { pdName: 'disk', readOnly: true } },
-      name: 'pd.csi.storage.gke.io-disk',
-      mode: 'ReadOnlyMany',
-      csi: {
-        driver: 'pd.csi.storage.gke.io',
-        volumeHandle: gceHandle('zones/UNSPECIFIED'),
-        volumeAttributes: { partition: '' },
-        readOnly: true,
-      },
-    },
-    {
-      rule: 'R161',
-      source: azureFile,
-      name: '#acc#share#vol#ns',
-      mode: 'ReadWriteMany',
-      csi: {
-        driver: 'file.csi.azure.com',
-        volumeHandle: '#acc#share#vol#ns',
-        volumeAttributes: { sharename: 'share' },
-        nodeStageSecretRef: { name: 'azure-storage-account-acc-secret', namespace: 'ns' },
-      },
-    },
-    {
-      rule: 'R162',
-      source: { cinder: { volumeID: 'c' } },
-      name: 'cinder.csi.openstack.org-c',
-      mode: 'ReadWriteOnce',
-      csi: { driver: 'cinder.csi.openstack.org', volumeHandle: 'c', volumeAttributes: {} },
-    },
-    {
-      rule: 'R164',
-      source: { portworxVolume: { volumeID: '7', readOnly: true } },
-      name: 'pxd.portworx.com-7',
-      mode: 'ReadOnlyMany',
-      csi: { driver: 'pxd.portworx.com', volumeHandle: '7', volumeAttributes: {} },
-    },
-  ])('$rule: $name', ({ source, name, mode, csi }) => {
+    ],
+    ['R160', 'pd.csi.storage.gke.io-disk', 'ReadWriteOnce', gce, gceDisk('zones/UNSPECIFIED')],
+    [
+      'R160',
+      'pd.csi.storage.gke.io-disk',
+      'ReadOnlyMany',
+      { gcePersistentDisk: { pdName: 'disk', readOnly: true } },
+      { ...gceDisk('zones/UNSPECIFIED'), readOnly: true },
+    ],
+    ['R161', '#acc#share#vol#ns', 'ReadWriteMany', azureFile, azureShare('#acc#share#vol#ns', 'ns')],
+    [
+      'R162',
+      'cinder.csi.openstack.org-c',
+      'ReadWriteOnce',
+      { cinder: { volumeID: 'c' } },
+      { driver: 'cinder.csi.openstack.org', volumeHandle: 'c', volumeAttributes: {} },
+    ],
+    [
+      'R164',
+      'pxd.portworx.com-7',
+      'ReadOnlyMany',
+      { portworxVolume: { volumeID: '7', readOnly: true } },
+      { driver: 'pxd.portworx.com', volumeHandle: '7', volumeAttributes: {} },
+    ],
+  ])('%s: %s', (_rule, name, mode, source, csi) => {
     const volume = inline(source)
     expect(volume.metadata.name).toBe(name)
     // R153: nothing but source, access mode and volume mode.

@@ -63,41 +63,21 @@ describe('T122, R457, R458, C97, C98: does the claim allow it?', () => {
     ...(word === '' ? {} : { allocatedResourceStatuses: { storage: word } }),
   })
   const upToDate = resize('', '10Gi')
-  it.each<Case & { name: string; want: string | undefined; procedure?: string }>([
-    { name: 'legacy', want: '15Gi', procedure: 'legacy' },
-    { name: 'node resize pending', status: resize('NodeResizePending'), want: '15Gi', procedure: 'recovery' },
-    { name: 'node resize in progress', status: resize('NodeResizeInProgress'), want: '15Gi', procedure: 'recovery' },
-    {
-      name: 'the target is what was allocated',
-      status: resize('NodeResizePending', '12Gi'),
-      want: '12Gi',
-      procedure: 'recovery',
-    },
-    { name: 'controller still at work', status: resize('ControllerResizeInProgress'), want: undefined },
-    { name: 'infeasible', status: resize('NodeResizeInfeasible'), want: undefined },
-    { name: 'not updated, no word', status: resize(''), want: undefined },
-    {
-      name: 'a word without a target',
-      status: { allocatedResourceStatuses: { storage: 'NodeResizePending' } },
-      want: undefined,
-    },
-    { name: 'up to date, ReadWriteOnce', status: upToDate, want: undefined },
-    {
-      name: 'up to date, ReadWriteMany',
-      status: upToDate,
-      accessModes: ['ReadWriteMany'],
-      want: '10Gi',
-      procedure: 'updated',
-    },
-    {
-      name: 'up to date, ReadWriteMany, not required',
-      status: upToDate,
-      accessModes: ['ReadWriteMany'],
-      annotations: { [NOT_REQUIRED]: 'true' },
-      want: undefined,
-    },
-  ])('$name: $want', ({ want, procedure, ...rest }) => {
-    const found = expansion(rest)
-    expect([found?.to, found?.procedure]).toEqual([want, procedure])
+  const shared = { status: upToDate, accessModes: ['ReadWriteMany'] }
+  it.each<[name: string, given: Case, to?: string, procedure?: string]>([
+    ['legacy', {}, '15Gi', 'legacy'],
+    ['node resize pending', { status: resize('NodeResizePending') }, '15Gi', 'recovery'],
+    ['node resize in progress', { status: resize('NodeResizeInProgress') }, '15Gi', 'recovery'],
+    ['the target is what was allocated', { status: resize('NodeResizePending', '12Gi') }, '12Gi', 'recovery'],
+    ['controller still at work', { status: resize('ControllerResizeInProgress') }],
+    ['infeasible', { status: resize('NodeResizeInfeasible') }],
+    ['not updated, no word', { status: resize('') }],
+    ['a word without a target', { status: { allocatedResourceStatuses: { storage: 'NodeResizePending' } } }],
+    ['up to date, ReadWriteOnce', { status: upToDate }],
+    ['up to date, ReadWriteMany', shared, '10Gi', 'updated'],
+    ['up to date, ReadWriteMany, not required', { ...shared, annotations: { [NOT_REQUIRED]: 'true' } }],
+  ])('%s', (_name, given, to, procedure) => {
+    const found = expansion(given)
+    expect([found?.to, found?.procedure]).toEqual([to, procedure])
   })
 })

@@ -8,33 +8,20 @@ import {
   protectedUids,
   usedVolumeNames,
 } from '../../src/core/desired/pods.ts'
+import type { Pod } from '../../src/core/model/objects.ts'
 import { pod } from './builders.ts'
 
 const MIRROR = 'kubernetes.io/config.mirror'
 const HASH = 'kubernetes.io/config.hash'
 
 describe('static pods', () => {
-  it.each([
-    { rule: 'R201', name: 'an ordinary pod', annotations: undefined, mirror: false, uid: 'own', uids: ['own'] },
-    {
-      rule: 'T132',
-      name: 'a mirror pod',
-      annotations: { [MIRROR]: 'h', [HASH]: 'h' },
-      mirror: true,
-      uid: 'h',
-      uids: ['own', 'h'],
-    },
-    {
-      rule: 'S10',
-      name: 'hash and mirror differ',
-      annotations: { [MIRROR]: 'm', [HASH]: 'h' },
-      mirror: true,
-      uid: 'm',
-      uids: ['own', 'h', 'm'],
-    },
-    { rule: 'R202', name: 'no hash at all', annotations: { [MIRROR]: '' }, mirror: true, uid: 'own', uids: ['own'] },
-  ])('$rule $name: directory $uid', ({ annotations, mirror, uid, uids }) => {
-    const it = pod([], { uid: 'own', metadata: annotations === undefined ? {} : { annotations } })
+  it.each<[name: string, annotations: object, mirror: boolean, uid: string, uids: string[]]>([
+    ['R201 an ordinary pod', {}, false, 'own', ['own']],
+    ['T132 a mirror pod', { [MIRROR]: 'h', [HASH]: 'h' }, true, 'h', ['own', 'h']],
+    ['S10 hash and mirror differ', { [MIRROR]: 'm', [HASH]: 'h' }, true, 'm', ['own', 'h', 'm']],
+    ['R202 no hash at all', { [MIRROR]: '' }, true, 'own', ['own']],
+  ])('%s', (_name, annotations, mirror, uid, uids) => {
+    const it = pod([], { uid: 'own', metadata: { annotations: { ...annotations } } })
     expect(isMirrorPod(it)).toBe(mirror)
     expect(onDiskUid(it)).toBe(uid)
     expect(protectedUids(it)).toEqual(uids)
@@ -46,35 +33,25 @@ describe('R221: terminated as the attach/detach controller sees it', () => {
   const running = { name: 'c', state: { running: {} } }
   const stopped = { name: 'c', state: { terminated: {} } }
   const waiting = { name: 'c', state: { waiting: {} } }
-  it.each([
-    { name: 'Failed', metadata: {}, status: { phase: 'Failed' }, want: true },
-    { name: 'Running', metadata: {}, status: { phase: 'Running', containerStatuses: [stopped] }, want: false },
-    { name: 'deleted, no statuses', metadata: { deletionTimestamp }, status: undefined, want: true },
-    {
-      name: 'deleted, all stopped',
-      metadata: { deletionTimestamp },
-      status: { containerStatuses: [stopped], initContainerStatuses: [waiting] },
-      want: true,
-    },
-    {
-      name: 'deleted, one runs',
-      metadata: { deletionTimestamp },
-      status: { containerStatuses: [stopped, running] },
-      want: false,
-    },
-    {
-      name: 'deleted, an init container runs',
-      metadata: { deletionTimestamp },
-      status: { initContainerStatuses: [running] },
-      want: false,
-    },
-    {
-      name: 'deleted, a status without state',
-      metadata: { deletionTimestamp },
-      status: { containerStatuses: [{ name: 'c', state: {} }, { name: 'd' }] },
-      want: false,
-    },
-  ])('$name: $want', ({ metadata, status, want }) => {
+  it.each<[name: string, want: boolean, metadata: object, status?: Pod['status']]>([
+    ['Failed', true, {}, { phase: 'Failed' }],
+    ['Running', false, {}, { phase: 'Running', containerStatuses: [stopped] }],
+    ['deleted, no statuses', true, { deletionTimestamp }],
+    [
+      'deleted, all stopped',
+      true,
+      { deletionTimestamp },
+      { containerStatuses: [stopped], initContainerStatuses: [waiting] },
+    ],
+    ['deleted, one runs', false, { deletionTimestamp }, { containerStatuses: [stopped, running] }],
+    ['deleted, an init container runs', false, { deletionTimestamp }, { initContainerStatuses: [running] }],
+    [
+      'deleted, a status without state',
+      false,
+      { deletionTimestamp },
+      { containerStatuses: [{ name: 'c', state: {} }, { name: 'd' }] },
+    ],
+  ])('%s: %s', (_name, want, metadata, status) => {
     const it = pod([], { metadata, ...(status === undefined ? {} : { status }) })
     expect(isControllerTerminated(it)).toBe(want)
     expect(isTerminating(it)).toBe('deletionTimestamp' in metadata)

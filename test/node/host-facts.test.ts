@@ -135,29 +135,21 @@ describe('S7: standingObstacles', () => {
   const { pidNamespace: _, ...unreadable } = good
   const { referenceRootMountId: __, ...rootless } = good
   const nested = { ...good, pidNamespace: 'pid:[4026532999]', referencePidNamespace: 'pid:[4026532999]' }
-  it.each<{ name: string; facts: StandingFacts; want: string[] }>([
-    { name: 'the host', facts: good, want: [] },
-    {
-      name: 'no /sys, or something else in its place',
-      facts: { ...good, hasSysfs: false },
-      want: ['/sys is not mounted'],
-    },
-    { name: 'a user namespace', facts: { ...good, uidMap: '0 1000 1' }, want: ['user namespace'] },
-    { name: 'a chroot', facts: { ...good, rootMountId: 99 }, want: ['chroot'] },
-    { name: 'no rights', facts: rootless, want: ['mount namespace cannot be read'] },
-    { name: "a container's PID namespace", facts: nested, want: ['PID namespace'] },
-    {
-      name: 'a node in a container, with its kubelet beside us',
-      facts: { ...nested, referenceIsKubelet: true },
-      want: [],
-    },
-    {
-      name: "another PID namespace than the kubelet's",
-      facts: { ...nested, referenceIsKubelet: true, referencePidNamespace: 'pid:[1]' },
-      want: ['PID namespace'],
-    },
-    { name: 'no /proc', facts: { ...unreadable, uidMap: '' }, want: ['user namespace', 'PID namespace'] },
-  ])('$name', ({ facts, want }) => {
+  it.each<[name: string, facts: StandingFacts, want: string[]]>([
+    ['the host', good, []],
+    ['no /sys, or something else in its place', { ...good, hasSysfs: false }, ['/sys is not mounted']],
+    ['a user namespace', { ...good, uidMap: '0 1000 1' }, ['user namespace']],
+    ['a chroot', { ...good, rootMountId: 99 }, ['chroot']],
+    ['no rights', rootless, ['mount namespace cannot be read']],
+    ["a container's PID namespace", nested, ['PID namespace']],
+    ['a node in a container, with its kubelet beside us', { ...nested, referenceIsKubelet: true }, []],
+    [
+      "another PID namespace than the kubelet's",
+      { ...nested, referenceIsKubelet: true, referencePidNamespace: 'pid:[1]' },
+      ['PID namespace'],
+    ],
+    ['no /proc', { ...unreadable, uidMap: '' }, ['user namespace', 'PID namespace']],
+  ])('%s', (_name, facts, want) => {
     const found = standingObstacles(facts)
     expect(
       found.map(

@@ -21,56 +21,51 @@ const slice = (uid: string, prefix = ''): string =>
 const group = (uid: string): string => `kubepods/burstable/pod${uid}`
 
 describe('S9: podsOfCgroup', () => {
-  const none: readonly string[] = []
-  it.each<{ name: string; text: string; own?: readonly string[]; nested?: readonly string[] }>([
-    {
-      name: 'kind in docker, cgroupfs outside',
-      text: `0::/docker/${A}/kubelet.slice/${slice(INNER, 'kubelet-')}/cri-containerd-${B}.scope`,
-      nested: [INNER],
-    },
-    {
-      name: 'systemd-nspawn',
-      text: `0::/machine.slice/systemd-nspawn@n.service/payload/${slice(INNER)}`,
-      nested: [INNER],
-    },
+  it.each<[name: string, text: string, own: readonly string[], nested: readonly string[]]>([
+    [
+      'kind in docker, cgroupfs outside',
+      `0::/docker/${A}/kubelet.slice/${slice(INNER, 'kubelet-')}/cri-containerd-${B}.scope`,
+      [],
+      [INNER],
+    ],
+    ['systemd-nspawn', `0::/machine.slice/systemd-nspawn@n.service/payload/${slice(INNER)}`, [], [INNER]],
     // A node in a pod.
-    {
-      name: 'kind in a pod, systemd outside, cgroupfs inside',
-      text: `0::/${slice(OUTER)}/cri-containerd-${A}.scope/kubelet/${group(INNER)}/${B}`,
-      own: [OUTER],
-      nested: [INNER],
-    },
-    {
-      name: 'docker in docker: a container of a pod is its pod',
-      text: `0::/${slice(OUTER)}/cri-containerd-${A}.scope/docker/${B}`,
-      own: [OUTER],
-    },
-    {
-      name: 'v1, not every hierarchy has the inner one',
-      text: `3:cpu:/${group(OUTER)}/${A}/${group(INNER)}/${B}\n1:name=systemd:/${group(OUTER)}/${A}`,
-      own: [OUTER],
-      nested: [INNER],
-    },
+    [
+      'kind in a pod, systemd outside, cgroupfs inside',
+      `0::/${slice(OUTER)}/cri-containerd-${A}.scope/kubelet/${group(INNER)}/${B}`,
+      [OUTER],
+      [INNER],
+    ],
+    [
+      'docker in docker: a container of a pod is its pod',
+      `0::/${slice(OUTER)}/cri-containerd-${A}.scope/docker/${B}`,
+      [OUTER],
+      [],
+    ],
+    [
+      'v1, not every hierarchy has the inner one',
+      `3:cpu:/${group(OUTER)}/${A}/${group(INNER)}/${B}\n1:name=systemd:/${group(OUTER)}/${A}`,
+      [OUTER],
+      [INNER],
+    ],
     // This node's own: wherever it isn't sure.
-    {
-      name: "kind's own slice at the top",
-      text: `0::/kubelet.slice/${slice(INNER, 'kubelet-')}/cri-containerd-${A}.scope`,
-      own: [INNER],
-    },
-    {
-      name: '--cgroup-root, systemd',
-      text: `0::/my.slice/my-node.slice/${slice(INNER, 'my-node-')}/crio-${A}.scope`,
-      own: [INNER],
-    },
+    [
+      "kind's own slice at the top",
+      `0::/kubelet.slice/${slice(INNER, 'kubelet-')}/cri-containerd-${A}.scope`,
+      [INNER],
+      [],
+    ],
+    ['--cgroup-root, systemd', `0::/my.slice/my-node.slice/${slice(INNER, 'my-node-')}/crio-${A}.scope`, [INNER], []],
     // Cgroup namespaces: the path begins where the namespace does.
-    { name: 'beside the namespace', text: `0::/../../${slice(INNER)}/cri-containerd-${A}.scope`, own: [INNER] },
-    {
-      name: 'beside, in a container there',
-      text: `0::/../docker-${A}.scope/kubelet.slice/${slice(INNER, 'kubelet-')}/x.scope`,
-      nested: [INNER],
-    },
-    { name: 'without a kubelet', text: `0::/docker/${A}/pod${INNER}` },
-  ])('$name', ({ text, own = none, nested = none }) => {
+    ['beside the namespace', `0::/../../${slice(INNER)}/cri-containerd-${A}.scope`, [INNER], []],
+    [
+      'beside, in a container there',
+      `0::/../docker-${A}.scope/kubelet.slice/${slice(INNER, 'kubelet-')}/x.scope`,
+      [],
+      [INNER],
+    ],
+    ['without a kubelet', `0::/docker/${A}/pod${INNER}`, [], []],
+  ])('%s', (_name, text, own, nested) => {
     expect(podsOfCgroup(text)).toEqual({ own, nested })
   })
 

@@ -71,14 +71,10 @@ describe.skipIf(noPackages !== undefined)(`the executable${where}`, () => {
   })
 
   it.each([
-    { name: 'all may write to it', spoil: (path: string) => chmodSync(path, 0o757), why: 'can be written by others' },
-    { name: "it is another user's", spoil: (path: string) => chownSync(path, NOBODY, NOBODY), why: 'belongs to uid' },
-    {
-      name: 'all may write to its directory',
-      spoil: (path: string) => chmodSync(dirname(path), 0o777),
-      why: 'can be written',
-    },
-  ])('S33: root does not run it where $name', async ({ name, spoil, why }) => {
+    ['all may write to it', (path: string) => chmodSync(path, 0o757), 'can be written by others'],
+    ["it is another user's", (path: string) => chownSync(path, NOBODY, NOBODY), 'belongs to uid'],
+    ['all may write to its directory', (path: string) => chmodSync(dirname(path), 0o777), 'can be written'],
+  ])('S33: root does not run it where %s', async (name, spoil, why) => {
     const copy = join(work, `spoilt ${name}`, 'volctl')
     mkdirSync(dirname(copy))
     copyFileSync(executable, copy)

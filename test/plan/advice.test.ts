@@ -21,37 +21,33 @@ const op = (id: string, given: Partial<Operation> = {}): Operation => anOperatio
 
 describe('the counts add up', () => {
   it.each([
-    { name: 'all ready', operations: [op('a'), op('b')], line: '2 operations: 2 ready' },
-    {
-      name: 'one blocked',
-      operations: [op('a'), op('b', { blocked: held })],
-      line: '2 operations: 1 ready, 1 needs you first',
-    },
-    {
-      name: 'what comes after a blocked one is not ready',
-      operations: [op('a', { blocked: held }), op('b', { after: ['a'] })],
-      line: '2 operations: 1 needs you first, 1 waits for another',
-    },
-    {
-      name: 'a flag frees what waits for data, and what comes after that',
-      operations: [
+    ['all ready', [op('a'), op('b')], '2 operations: 2 ready'],
+    ['one blocked', [op('a'), op('b', { blocked: held })], '2 operations: 1 ready, 1 needs you first'],
+    [
+      'what comes after a blocked one is not ready',
+      [op('a', { blocked: held }), op('b', { after: ['a'] })],
+      '2 operations: 1 needs you first, 1 waits for another',
+    ],
+    [
+      'a flag frees what waits for data, and what comes after that',
+      [
         op('a', { blocked: deletesData }),
         op('b', { after: ['a'], blocked: behind }),
         op('c', { blocked: held }),
         op('d', { after: ['a', 'c'], blocked: behind }),
         op('e'),
       ],
-      line: '5 operations: 1 ready, 3 need --orphans, 1 needs you first',
-    },
-    {
-      name: 'each flag by itself',
-      operations: [
+      '5 operations: 1 ready, 3 need --orphans, 1 needs you first',
+    ],
+    [
+      'each flag by itself',
+      [
         op('a', { kind: 'RemountVolume', blocked: { code: 'NotAsked', message: 'm' } }),
         op('b', { kind: 'ExpandVolume', blocked: { code: 'NotAsked', message: 'm' } }),
       ],
-      line: '2 operations: 1 needs --remount, 1 needs --expand',
-    },
-  ])('$name', ({ operations, line }) => expect(countsText(aPlan({ operations }))).toBe(line))
+      '2 operations: 1 needs --remount, 1 needs --expand',
+    ],
+  ])('%s', (_name, operations, line) => expect(countsText(aPlan({ operations }))).toBe(line))
 })
 
 describe('the verdict of a plan without operations', () => {
@@ -59,31 +55,27 @@ describe('the verdict of a plan without operations', () => {
   const problem = (severity: Severity): Problem => ({ severity, code: 'TwoWriters', message: 'm', about: {} })
   const refused = { rule: 'S1', code: 'WrongMachine', message: 'this is not node-1' } as const
 
-  it.each<{ name: string; plan: Partial<Plan>; line: string }>([
-    { name: 'a healthy node', plan: {}, line: 'Nothing to do: every volume on this node is as it should be.' },
-    {
-      name: 'only warnings',
-      plan: { problems: [problem('warning'), problem('info')] },
-      line: 'No operation is needed: see above.',
-    },
-    {
-      name: 'what flags leave out may be needed',
-      plan: { summary: { ...aPlan().summary, filtered: 3 } },
-      line: 'Nothing to do under these flags: 3 left out by flags.',
-    },
-    { name: 'only waits', plan: { waiting: [waits, waits] }, line: 'Nothing to do yet: 2 waiting.' },
-    {
-      name: 'errors and waits',
-      plan: { problems: [problem('error'), problem('error')], waiting: [waits, waits] },
-      line: 'Nothing is ready: see above.',
-    },
-    { name: 'refused', plan: { refused }, line: 'Refused: nothing is done' },
-    {
-      name: 'refused, with what stays undone',
-      plan: { refused, operations: [op('a', { blocked: held })], problems: [problem('error')] },
-      line: 'Refused: nothing is done; 1 operation blocked',
-    },
-  ])('$name', ({ plan, line }) => expect(countsText(aPlan(plan))).toBe(line))
+  it.each<[name: string, plan: Partial<Plan>, line: string]>([
+    ['a healthy node', {}, 'Nothing to do: every volume on this node is as it should be.'],
+    ['only warnings', { problems: [problem('warning'), problem('info')] }, 'No operation is needed: see above.'],
+    [
+      'what flags leave out may be needed',
+      { summary: { ...aPlan().summary, filtered: 3 } },
+      'Nothing to do under these flags: 3 left out by flags.',
+    ],
+    ['only waits', { waiting: [waits, waits] }, 'Nothing to do yet: 2 waiting.'],
+    [
+      'errors and waits',
+      { problems: [problem('error'), problem('error')], waiting: [waits, waits] },
+      'Nothing is ready: see above.',
+    ],
+    ['refused', { refused }, 'Refused: nothing is done'],
+    [
+      'refused, with what stays undone',
+      { refused, operations: [op('a', { blocked: held })], problems: [problem('error')] },
+      'Refused: nothing is done; 1 operation blocked',
+    ],
+  ])('%s', (_name, plan, line) => expect(countsText(aPlan(plan))).toBe(line))
 })
 
 const { inputs } = aPlan()

@@ -20,68 +20,60 @@ const FOUND = { ...PLANNED, after: ['b'] }
 
 const file = { path: '/m/vol_data.json', dev: 1, ino: 2, size: 3, mtime: 1_700_000_000 }
 
-it.each<{ name: string; now: Partial<Operation>; want: string[] }>([
-  { name: 'what came first is done by now', now: {}, want: [] },
-  { name: 'words', now: { message: 'other words', reason: 'PodFinished', rule: 'R220' }, want: [] },
-  {
-    name: 'another mount',
-    now: { expects: [{ path: '/m', layers: [{ ...layer, id: 9, dev: '8:2' }] }] },
-    want: ['the mount on /m was mount 5 of /dev/sda1 (ext4, 8:1 /), now mount 9 of /dev/sda1 (ext4, 8:2 /)'],
-  },
-  {
-    name: 'a second layer',
-    now: { expects: [{ path: '/m', layers: [layer, { ...layer, id: 6 }] }] },
-    want: [
+it.each<[name: string, now: Partial<Operation>, want: string[]]>([
+  ['what came first is done by now', {}, []],
+  ['words', { message: 'other words', reason: 'PodFinished', rule: 'R220' }, []],
+  [
+    'another mount',
+    { expects: [{ path: '/m', layers: [{ ...layer, id: 9, dev: '8:2' }] }] },
+    ['the mount on /m was mount 5 of /dev/sda1 (ext4, 8:1 /), now mount 9 of /dev/sda1 (ext4, 8:2 /)'],
+  ],
+  [
+    'a second layer',
+    { expects: [{ path: '/m', layers: [layer, { ...layer, id: 6 }] }] },
+    [
       'the mount on /m was mount 5 of /dev/sda1 (ext4, 8:1 /), ' +
         'now mount 5 of /dev/sda1 (ext4, 8:1 /) under mount 6 of /dev/sda1 (ext4, 8:1 /)',
     ],
-  },
-  {
-    name: 'unmounted',
-    now: { expects: [] },
-    want: ['the mount on /m was mount 5 of /dev/sda1 (ext4, 8:1 /), now nothing'],
-  },
-  {
-    name: 'the pod changed',
-    now: { basis: { ...PLANNED.basis, pod: { listed: true, uid: 'u1', resourceVersion: '8' } } },
-    want: ['the pod in the API was u1 at resource version 7, now u1 at resource version 8'],
-  },
-  {
-    name: 'the pod is gone',
-    now: { basis: { ...PLANNED.basis, pod: { listed: false } } },
-    want: ['the pod in the API was u1 at resource version 7, now absent'],
-  },
-  {
-    name: 'another file',
-    now: { basis: { ...PLANNED.basis, files: [{ ...file, ino: 3, mtime: 1_700_000_060 }] } },
-    want: [
+  ],
+  ['unmounted', { expects: [] }, ['the mount on /m was mount 5 of /dev/sda1 (ext4, 8:1 /), now nothing']],
+  [
+    'the pod changed',
+    { basis: { ...PLANNED.basis, pod: { listed: true, uid: 'u1', resourceVersion: '8' } } },
+    ['the pod in the API was u1 at resource version 7, now u1 at resource version 8'],
+  ],
+  [
+    'the pod is gone',
+    { basis: { ...PLANNED.basis, pod: { listed: false } } },
+    ['the pod in the API was u1 at resource version 7, now absent'],
+  ],
+  [
+    'another file',
+    { basis: { ...PLANNED.basis, files: [{ ...file, ino: 3, mtime: 1_700_000_060 }] } },
+    [
       '/m/vol_data.json was inode 2 of device 1, 3 bytes, changed at 2023-11-14T22:13:20Z, ' +
         'now inode 3 of device 1, 3 bytes, changed at 2023-11-14T22:14:20Z',
     ],
-  },
-  {
-    name: 'another handle',
-    now: { volume: { name: 'v', plugin: 'kubernetes.io/csi', driver: 'd', handle: 'h2', mode: 'Filesystem' } },
-    want: ["the volume's handle was h, now h2"],
-  },
-  {
-    name: 'another step',
-    now: { steps: [step('umount', '/m', 'lazy'), step('rmdir', '/m')] },
-    want: ['step 1 was umount /m, now umount /m {"detail":"lazy"}'],
-  },
-  { name: 'a path more', now: { paths: ['/m', '/m', '/n'] }, want: ['among its paths, /n was nothing, now there'] },
-  {
-    name: 'more to delete',
-    now: { deletes: { files: 3, bytes: 11 } },
-    want: ['what is deleted was 2 files of 10 bytes, now 3 files of 11 bytes'],
-  },
-  {
-    name: 'something more comes first',
-    now: { after: ['b', 'c'] },
-    want: ['what comes first was ["b"], now ["b","c"]'],
-  },
-  { name: 'something less comes first', now: { after: [] }, want: ['what comes first was ["b"], now nothing'] },
-])('$name', ({ now, want }) => {
+  ],
+  [
+    'another handle',
+    { volume: { name: 'v', plugin: 'kubernetes.io/csi', driver: 'd', handle: 'h2', mode: 'Filesystem' } },
+    ["the volume's handle was h, now h2"],
+  ],
+  [
+    'another step',
+    { steps: [step('umount', '/m', 'lazy'), step('rmdir', '/m')] },
+    ['step 1 was umount /m, now umount /m {"detail":"lazy"}'],
+  ],
+  ['a path more', { paths: ['/m', '/m', '/n'] }, ['among its paths, /n was nothing, now there']],
+  [
+    'more to delete',
+    { deletes: { files: 3, bytes: 11 } },
+    ['what is deleted was 2 files of 10 bytes, now 3 files of 11 bytes'],
+  ],
+  ['something more comes first', { after: ['b', 'c'] }, ['what comes first was ["b"], now ["b","c"]']],
+  ['something less comes first', { after: [] }, ['what comes first was ["b"], now nothing']],
+])('%s', (_name, now, want) => {
   const found = differencesOf(PLANNED, { ...FOUND, ...now }, (id) => id !== 'done-by-now')
   expect(found.map((difference) => differencesText([difference]))).toEqual(want)
 })

@@ -18,20 +18,16 @@ const words = ({ op, fsType, options }: Step): string => [op, fsType, ...(option
 
 describe('an emptyDir that is half there converges (P36)', () => {
   it.each([
-    { there: 'nothing', built: wanting({}), steps: ['mkdir', 'writeMarker'] },
-    { there: 'the directory', built: wanting({}).dir(DIR).file(`${DIR}/data`), steps: ['mkdir', 'writeMarker'] },
-    { there: 'the marker', built: wanting({}).file(READY), steps: ['unlink', 'mkdir', 'writeMarker'] },
-    {
-      there: 'the marker of a tmpfs from before the boot',
-      built: wanting({ medium: 'Memory' }).dir(DIR).file(READY),
-      steps: ['unlink', 'mkdir', 'mount tmpfs', 'writeMarker'],
-    },
-    {
-      there: 'a tmpfs without its marker',
-      built: wanting({ medium: 'Memory' }).mount(DIR, { fsType: 'tmpfs' }),
-      steps: ['writeMarker'],
-    },
-  ])('$there', ({ built, steps }) => {
+    ['nothing', wanting({}), ['mkdir', 'writeMarker']],
+    ['the directory', wanting({}).dir(DIR).file(`${DIR}/data`), ['mkdir', 'writeMarker']],
+    ['the marker', wanting({}).file(READY), ['unlink', 'mkdir', 'writeMarker']],
+    [
+      'the marker of a tmpfs from before the boot',
+      wanting({ medium: 'Memory' }).dir(DIR).file(READY),
+      ['unlink', 'mkdir', 'mount tmpfs', 'writeMarker'],
+    ],
+    ['a tmpfs without its marker', wanting({ medium: 'Memory' }).mount(DIR, { fsType: 'tmpfs' }), ['writeMarker']],
+  ])('%s', (_there, built, steps) => {
     expect(only(plan(built), 'MountVolume').steps.map(words)).toEqual(steps)
   })
 
@@ -48,20 +44,15 @@ describe('an emptyDir that is half there converges (P36)', () => {
 
 describe('an emptyDir that a person has to look at', () => {
   it.each([
-    { why: 'an unknown medium', built: wanting({ medium: 'Tape' }), code: 'InvalidVolume' },
-    { why: 'pages that nobody requests', built: wanting({ medium: 'HugePages-2Mi' }), code: 'InvalidVolume' },
-
-    {
-      why: 'data where the tmpfs is to be',
-      built: wanting({ medium: 'Memory' }).file(`${DIR}/data`),
-      code: 'DataUnderMountPoint',
-    },
-    {
-      why: 'another file system where the tmpfs is to be',
-      built: wanting({ medium: 'Memory' }).mount(DIR, { fsType: 'ext4' }).file(READY),
-      code: 'ForeignMount',
-    },
-  ])('$why', ({ built, code }) => {
+    ['an unknown medium', wanting({ medium: 'Tape' }), 'InvalidVolume'],
+    ['pages that nobody requests', wanting({ medium: 'HugePages-2Mi' }), 'InvalidVolume'],
+    ['data where the tmpfs is to be', wanting({ medium: 'Memory' }).file(`${DIR}/data`), 'DataUnderMountPoint'],
+    [
+      'another file system where the tmpfs is to be',
+      wanting({ medium: 'Memory' }).mount(DIR, { fsType: 'ext4' }).file(READY),
+      'ForeignMount',
+    ],
+  ])('%s', (_why, built, code) => {
     expect(blocked(plan(built))).toEqual([`MountVolume ${code}`])
   })
 

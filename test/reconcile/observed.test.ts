@@ -364,18 +364,10 @@ describe('O40: a mount of somebody below what a kubelet empties', () => {
   const at = `pods/${GONE}/volumes`
   const LOSS = '; a kubelet that starts deletes everything in it'
   it.each([
-    {
-      what: 'an emptyDir',
-      built: () => node().dir(`${at}/kubernetes.io~empty-dir/e/x`),
-      below: 'kubernetes.io~empty-dir/e/x',
-    },
-    { what: 'the emptyDir itself', built: () => node(), below: 'kubernetes.io~empty-dir/e' },
-    {
-      what: 'a config map',
-      built: () => node().dir(`${at}/kubernetes.io~configmap/c`),
-      below: 'kubernetes.io~configmap/c/x',
-    },
-  ])('$what: that it is lost is said', ({ built, below }) => {
+    ['an emptyDir', () => node().dir(`${at}/kubernetes.io~empty-dir/e/x`), 'kubernetes.io~empty-dir/e/x'],
+    ['the emptyDir itself', () => node(), 'kubernetes.io~empty-dir/e'],
+    ['a config map', () => node().dir(`${at}/kubernetes.io~configmap/c`), 'kubernetes.io~configmap/c/x'],
+  ])('%s: that it is lost is said', (_what, built, below) => {
     const [operation] = plan(built().mount(`${at}/${below}`, { fsType: 'ext4' })).operations
     expect(operation?.blocked).toMatchObject({ code: 'ForeignMount', message: expect.stringContaining(LOSS) })
     expect(operation?.blocked?.hint).toMatch(/^Do not start the kubelet yet\. Find out who mounted/)

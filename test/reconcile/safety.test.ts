@@ -534,15 +534,10 @@ describe('S17 recovered identity', () => {
       expect(given?.blocked).toBeUndefined()
     })
     it.each([
-      { name: 'no driver here serves inline volumes', serving: ['elsewhere.example'], handle, says: 'no driver' },
-      { name: 'several do', serving: [DRIVER, 'other.example'], handle, says: 'more than one driver' },
-      {
-        name: "the handle is another pod's",
-        serving: [DRIVER],
-        handle: inlineCsiHandle(uid(8), 'scratch'),
-        says: 'name none',
-      },
-    ])('stays where its driver is not clear: $name', ({ serving, handle: given, says }) => {
+      ['no driver here serves inline volumes', ['elsewhere.example'], handle, 'no driver'],
+      ['several do', [DRIVER, 'other.example'], handle, 'more than one driver'],
+      ["the handle is another pod's", [DRIVER], inlineCsiHandle(uid(8), 'scratch'), 'name none'],
+    ])('stays where its driver is not clear: %s', (_name, serving, given, says) => {
       const [operation] = plan(inline(...serving), { handles: { scratch: given } }).operations
       expect(operation?.blocked).toMatchObject({ code: 'IdentityUnconfirmed', message: expect.stringContaining(says) })
     })

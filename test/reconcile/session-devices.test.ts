@@ -52,17 +52,12 @@ describe('iSCSI', () => {
   })
 
   it.each([
-    { name: 'the same LUN', source: { targetPortal: PORTAL, iqn: IQN, lun: 1 }, want: 0 },
-    {
-      name: 'the same LUN, written without a port (R014)',
-      source: { targetPortal: '10.0.0.1', iqn: IQN, lun: 1 },
-      want: 0,
-    },
-    { name: 'the same LUN through another portal', source: { targetPortal: '10.0.0.2', iqn: IQN, lun: 1 }, want: 0 },
-    { name: 'LUN 10', source: { targetPortal: PORTAL, iqn: IQN, lun: 10 }, want: 1 },
-
-    { name: 'a target whose name begins like it', source: { targetPortal: PORTAL, iqn: `${IQN}1`, lun: 1 }, want: 1 },
-  ])('LUN 1, while a pod wants $name: $want operations', ({ source, want }) => {
+    ['the same LUN', 0, { targetPortal: PORTAL, iqn: IQN, lun: 1 }],
+    ['the same LUN, written without a port (R014)', 0, { targetPortal: '10.0.0.1', iqn: IQN, lun: 1 }],
+    ['the same LUN through another portal', 0, { targetPortal: '10.0.0.2', iqn: IQN, lun: 1 }],
+    ['LUN 10', 1, { targetPortal: PORTAL, iqn: IQN, lun: 10 }],
+    ['a target whose name begins like it', 1, { targetPortal: PORTAL, iqn: `${IQN}1`, lun: 1 }],
+  ])('LUN 1, while a pod wants %s: %s operations', (_name, want, source) => {
     for (const built of [wanting({ iscsi: source }).mount(lunDir(1), DISK), wanting({ iscsi: source }).dir(lunDir(1))])
       expect(plan(built).operations.filter(({ kind }) => kind === 'UnmountDevice')).toHaveLength(want)
   })

@@ -18,37 +18,28 @@ const ready = (lastTransitionTime: string) => [{ type: 'Ready', status: 'False',
 const terminated = (finishedAt: string | null) => [{ name: 'c', state: { terminated: { finishedAt } } }]
 
 describe('S11 settle time of a pod that is finished', () => {
-  it.each<{ name: string; built: NodeBuilder; settled: boolean }>([
-    { name: 'deleted an hour ago', built: ended({ deletionTimestamp: BEFORE }), settled: true },
-    { name: 'deleted this second', built: ended({ deletionTimestamp: NOW }), settled: false },
-    {
-      name: 'deleted, its grace period not over',
-      built: ended({ deletionTimestamp: '2026-11-21T12:05:00Z' }),
-      settled: false,
-    },
-    {
-      name: 'ended an hour ago',
-      built: ended({}, { phase: 'Succeeded', conditions: ready(BEFORE), containerStatuses: terminated(BEFORE) }),
-      settled: true,
-    },
-    {
-      name: 'not ready any more this second',
-      built: ended({}, { phase: 'Succeeded', conditions: ready(NOW) }),
-      settled: false,
-    },
-    {
-      name: 'a container ended this second',
-      built: ended({}, { phase: 'Failed', conditions: ready(BEFORE), containerStatuses: terminated(NOW) }),
-      settled: false,
-    },
-
-    {
-      name: 'when a container ended is not known, the rest is',
-      built: ended({}, { phase: 'Failed', conditions: ready(BEFORE), containerStatuses: terminated(null) }),
-      settled: true,
-    },
-    { name: 'ended, and nobody says when', built: ended({}, { phase: 'Succeeded' }), settled: false },
-  ])('$name', ({ built, settled }) => {
+  it.each<[name: string, built: NodeBuilder, settled: boolean]>([
+    ['deleted an hour ago', ended({ deletionTimestamp: BEFORE }), true],
+    ['deleted this second', ended({ deletionTimestamp: NOW }), false],
+    ['deleted, its grace period not over', ended({ deletionTimestamp: '2026-11-21T12:05:00Z' }), false],
+    [
+      'ended an hour ago',
+      ended({}, { phase: 'Succeeded', conditions: ready(BEFORE), containerStatuses: terminated(BEFORE) }),
+      true,
+    ],
+    ['not ready any more this second', ended({}, { phase: 'Succeeded', conditions: ready(NOW) }), false],
+    [
+      'a container ended this second',
+      ended({}, { phase: 'Failed', conditions: ready(BEFORE), containerStatuses: terminated(NOW) }),
+      false,
+    ],
+    [
+      'when a container ended is not known, the rest is',
+      ended({}, { phase: 'Failed', conditions: ready(BEFORE), containerStatuses: terminated(null) }),
+      true,
+    ],
+    ['ended, and nobody says when', ended({}, { phase: 'Succeeded' }), false],
+  ])('%s', (_name, built, settled) => {
     const made = plan(built)
     expect(kinds(made)).toEqual(settled ? ['UnmountVolume'] : [])
     expect(made.waiting.map((each) => each.code)).toEqual(settled ? [] : ['Settling'])

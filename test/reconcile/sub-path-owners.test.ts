@@ -19,45 +19,26 @@ const owners = (plan: Plan): [string | undefined, number][] =>
 const both = (): NodeBuilder => node().published(GONE, 'data', '7:1').mount(SECRET, { dev: '0:80' })
 
 describe('PersistentVolume data and volume data of one pod', () => {
-  it.each<{ name: string; built: NodeBuilder; want: [string, number][] }>([
-    {
-      name: 'a leaf on the device of the one',
-      built: both().mount(LEAF, { dev: '7:1', root: '/s', fsType: 'ext4' }),
-      want: [
-        ['kubernetes.io/csi', 1],
-        ['kubernetes.io/secret', 0],
-      ],
-    },
-    {
-      name: 'a leaf on the device of the other',
-      built: both().mount(LEAF, { dev: '0:80', root: '/key' }),
-      want: [
-        ['kubernetes.io/csi', 0],
-        ['kubernetes.io/secret', 1],
-      ],
-    },
-
-    {
-      name: 'a leaf in the directory of the one, on the disk of the node',
-      built: node()
+  it.each<[name: string, built: NodeBuilder, owner: string, other: string]>([
+    ['on the device of the one', both().mount(LEAF, { dev: '7:1', root: '/s', fsType: 'ext4' }), 'csi', 'secret'],
+    ['on the device of the other', both().mount(LEAF, { dev: '0:80', root: '/key' }), 'secret', 'csi'],
+    [
+      'in the directory of the one, on the disk of the node',
+      node()
         .published(GONE, 'data', '7:1')
         .dir(EMPTY_DIR)
         .mount(LEAF, { dev: '254:0', root: `${ROOT}/${EMPTY_DIR}/sub`, fsType: 'ext4' }),
-      want: [
-        ['kubernetes.io/csi', 0],
-        ['kubernetes.io/empty-dir', 1],
-      ],
-    },
-    {
-      name: 'a leaf that shows neither',
-      built: both().mount(LEAF, { dev: '8:1', root: '/s', fsType: 'ext4' }),
-      want: [
-        ['kubernetes.io/csi', 1],
-        ['kubernetes.io/secret', 0],
-      ],
-    },
-  ])('$name', ({ built, want }) => {
-    expect(owners(plan(built))).toEqual(want)
+      'empty-dir',
+      'csi',
+    ],
+    ['that shows neither', both().mount(LEAF, { dev: '8:1', root: '/s', fsType: 'ext4' }), 'csi', 'secret'],
+  ])('a leaf %s', (_name, built, owner, other) => {
+    expect(owners(plan(built)).toSorted()).toEqual(
+      [
+        [`kubernetes.io/${other}`, 0],
+        [`kubernetes.io/${owner}`, 1],
+      ].toSorted(),
+    )
     const made = plan(built, { orphans: true })
     const removed = made.operations.flatMap((each) => each.steps.map((step) => `${step.op} ${step.target}`))
     expect(removed.length).toBe(new Set(removed).size)

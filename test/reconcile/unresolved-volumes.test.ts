@@ -17,7 +17,8 @@ const ITS = 'vol-its'
 
 interface Bad {
   readonly name: string
-  readonly source: PodVolumeSource
+  /** By default a claim. */
+  readonly source?: PodVolumeSource
   readonly claim?: Partial<PersistentVolumeClaim> | undefined
   readonly pv?: object
   readonly api?: Partial<ApiSnapshot>
@@ -33,7 +34,7 @@ const pending = claimOf({ spec: {}, status: { phase: 'Pending' } })
 const removed = (kind: string): PodVolumeSource => ({ name: 'old', [kind]: {} }) as PodVolumeSource
 
 /** A node with a volume that nobody wants, staged and attached, and a living pod with a volume that is no good. */
-function withBad({ source, claim, pv, api, device = false }: Bad): NodeBuilder {
+function withBad({ source = CLAIM, claim, pv, api, device = false }: Bad): NodeBuilder {
   const built = node().livingPod(uid(2), 'bad', [source])
   if (device) {
     const [container] = built.pods.at(-1)?.spec.containers ?? []
@@ -79,10 +80,9 @@ const ephemeral: PodVolumeSource = { name: 'scratch', ephemeral: {} }
 describe('S4: holds back its own pod alone', () => {
   const notFound = { resource: 'persistentvolumeclaims', namespace: 'default', name: 'its', status: 404 }
   it.each<Bad>([
-    { name: 'a claim that is not there', source: CLAIM },
+    { name: 'a claim that is not there' },
     {
       name: 'a claim that the API said is not there',
-      source: CLAIM,
       api: {
         errors: [
           { ...notFound, reason: 'NotFound', message: 'no' },
@@ -90,9 +90,8 @@ describe('S4: holds back its own pod alone', () => {
         ],
       },
     },
-    { name: 'a claim whose PersistentVolume is not there', source: CLAIM, claim: bound },
-    { name: 'a claim that is not bound', source: CLAIM, claim: pending },
-
+    { name: 'a claim whose PersistentVolume is not there', claim: bound },
+    { name: 'a claim that is not bound', claim: pending },
     { name: 'an ephemeral claim that is not made yet', source: ephemeral },
     ...['gitRepo', 'glusterfs', 'cephfs', 'quobyte', 'flocker', 'storageos', 'scaleIO', 'rbd'].map((kind) => ({
       name: `a volume of type ${kind}, which was removed`,
@@ -100,7 +99,6 @@ describe('S4: holds back its own pod alone', () => {
     })),
     ...['glusterfs', 'storageos', 'rbd', 'photonPersistentDisk'].map((kind) => ({
       name: `a PersistentVolume of type ${kind}, which was removed`,
-      source: CLAIM,
       claim: bound,
       pv: { [kind]: { endpoints: 'x' } },
     })),
@@ -108,10 +106,9 @@ describe('S4: holds back its own pod alone', () => {
       name: 'a vSphere volume that cannot be translated',
       source: { name: 'v', vsphereVolume: { volumePath: 'p', storagePolicyName: 'gold' } },
     },
-
     { name: 'a Fibre Channel volume without a WWN', source: { name: 'v', fc: { lun: 1 } } },
-    { name: "another driver's volume without a handle", source: CLAIM, claim: bound, pv: { csi: { driver: 'x' } } },
-    { name: 'a PersistentVolume of two kinds, neither CSI', source: CLAIM, claim: bound, pv: { nfs: {}, local: {} } },
+    { name: "another driver's volume without a handle", claim: bound, pv: { csi: { driver: 'x' } } },
+    { name: 'a PersistentVolume of two kinds, neither CSI', claim: bound, pv: { nfs: {}, local: {} } },
   ])('$name', (bad) => {
     const built = withBad(bad)
     expect(undone(built).other).toEqual(DEVICE_OPERATIONS)
@@ -124,15 +121,12 @@ describe('S4: holds back its own pod alone', () => {
 describe('S4: is known, and holds back itself alone', () => {
   const device = { volumeMode: 'Block', csi }
   it.each<Bad>([
-    { name: 'a Block volume under volumeMounts', source: CLAIM, claim: bound, pv: device },
-    { name: 'a file system under volumeDevices', source: CLAIM, claim: bound, pv: { csi }, device: true },
-    { name: 'a volume without a mode', source: CLAIM, claim: bound, pv: { csi, volumeMode: undefined } },
-
-    { name: 'a claim not yet bound', source: CLAIM, claim: claimOf({ status: { phase: 'Pending' } }), pv: { csi } },
-
+    { name: 'a Block volume under volumeMounts', claim: bound, pv: device },
+    { name: 'a file system under volumeDevices', claim: bound, pv: { csi }, device: true },
+    { name: 'a volume without a mode', claim: bound, pv: { csi, volumeMode: undefined } },
+    { name: 'a claim not yet bound', claim: claimOf({ status: { phase: 'Pending' } }), pv: { csi } },
     {
       name: 'a claim that is deleted and not protected any more',
-      source: CLAIM,
       claim: claimOf({
         metadata: { name: 'its', namespace: 'default', uid: 'its-uid', deletionTimestamp: '2026-11-21T11:00:00Z' },
       }),
@@ -161,24 +155,19 @@ describe('S4: may be any, and holds back every device operation', () => {
   it.each<Bad>([
     {
       name: 'a claim that may not be read',
-      source: CLAIM,
       api: { errors: [{ ...forbidden('persistentvolumeclaims', 'its').errors?.[0], namespace: 'default' } as never] },
     },
     {
       name: 'a PersistentVolume that may not be read',
-      source: CLAIM,
       claim: bound,
       api: forbidden('persistentvolumes', 'pv-its'),
     },
-    { name: 'a claim that was not read', source: CLAIM, api: { credential: 'kubelet' } },
+    { name: 'a claim that was not read', api: { credential: 'kubelet' } },
     { name: 'a claim without a name', source: { name: 'data', persistentVolumeClaim: { claimName: '' } } },
-    { name: 'a claim without a phase', source: CLAIM, claim: claimOf({ spec: {}, status: {} }) },
-
-    { name: 'a claim that is bound to no name', source: CLAIM, claim: claimOf({ spec: {} }) },
-
+    { name: 'a claim without a phase', claim: claimOf({ spec: {}, status: {} }) },
+    { name: 'a claim that is bound to no name', claim: claimOf({ spec: {} }) },
     {
       name: 'a claim that waits and was bound before',
-      source: CLAIM,
       claim: claimOf({
         metadata: {
           name: 'its',
@@ -190,13 +179,12 @@ describe('S4: may be any, and holds back every device operation', () => {
         status: { phase: 'Pending' },
       }),
     },
-    { name: 'a PersistentVolume without a source', source: CLAIM, claim: bound, pv: {} },
-    { name: 'a PersistentVolume of a kind that nobody knows', source: CLAIM, claim: bound, pv: { quantumDisk: {} } },
+    { name: 'a PersistentVolume without a source', claim: bound, pv: {} },
+    { name: 'a PersistentVolume of a kind that nobody knows', claim: bound, pv: { quantumDisk: {} } },
     { name: 'a volume of a kind that nobody knows', source: removed('quantumDisk') },
-
     { name: 'a volume without a source', source: { name: 'data' } },
-    { name: 'a CSI volume without a driver', source: CLAIM, claim: bound, pv: { csi: { volumeHandle: 'h' } } },
-    { name: "the driver's volume without a handle", source: CLAIM, claim: bound, pv: { csi: { driver: DRIVER } } },
+    { name: 'a CSI volume without a driver', claim: bound, pv: { csi: { volumeHandle: 'h' } } },
+    { name: "the driver's volume without a handle", claim: bound, pv: { csi: { driver: DRIVER } } },
   ])('$name', (bad) => {
     const built = withBad(bad)
     expect(undone(built).other).toEqual([])
@@ -209,15 +197,11 @@ describe('S4: may be any, and holds back every device operation', () => {
 describe('S4: of other plugins', () => {
   const iscsi = 'kubernetes.io/iscsi'
   it.each([
-    { name: 'an iSCSI volume is never Fibre Channel', source: { name: 'v', fc: {} }, want: true },
-    {
-      name: 'nor a CSI volume',
-      source: { name: 'v', vsphereVolume: { volumePath: 'p', storagePolicyName: 'g' } },
-      want: true,
-    },
-    { name: 'a volume that nobody knows may be one', source: removed('quantumDisk'), want: false },
-    { name: 'several sources, one of them iSCSI', source: { name: 'v', iscsi: {}, fc: {} }, want: false },
-  ])('$name', ({ source, want }) => {
+    ['an iSCSI volume is never Fibre Channel', { name: 'v', fc: {} }, true],
+    ['nor a CSI volume', { name: 'v', vsphereVolume: { volumePath: 'p', storagePolicyName: 'g' } }, true],
+    ['a volume that nobody knows may be one', removed('quantumDisk'), false],
+    ['several sources, one of them iSCSI', { name: 'v', iscsi: {}, fc: {} }, false],
+  ])('%s', (_name, source, want) => {
     const wanted = atApply(node().livingPod(uid(2), 'bad', [source as PodVolumeSource]))
     expect(wantedDevices(wanted, iscsi) !== undefined).toBe(want)
     expect(mayWant(wanted, 'kubernetes.io/iscsi/1.2.3.4:3260:iqn.x:0')).toBe(!want)

@@ -36,24 +36,20 @@ const event = (given: Partial<ApplyEvent>): ApplyEvent => ({
 
 describe('a line for each operation that ends', () => {
   it.each([
-    { name: 'done', given: { elapsedMs: 120 }, line: 'done     2  UnmountVolume       shop/web-0  data  120ms\n' },
-    {
-      name: 'failed',
-      given: {
+    ['done', { elapsedMs: 120 }, 'done     2  UnmountVolume       shop/web-0  data  120ms\n'],
+    [
+      'failed',
+      {
         type: 'failed' as const,
         code: 'DriverRefused' as const,
         message: 'busy\u001b[2J',
         hint: 'Look at its log.',
       },
-      line: 'failed   2  UnmountVolume       shop/web-0  data\n         DriverRefused: busy\\x1b[2J\n         Look at its log.\n',
-    },
-    {
-      name: 'a note',
-      given: { type: 'note' as const, message: 'took over the lock' },
-      line: 'note     took over the lock\n',
-    },
-    { name: 'start', given: { type: 'start' as const }, line: undefined },
-  ])('$name', ({ given, line }) => expect(eventLine(event(given), nameOf, PLAIN_SCREEN)).toBe(line))
+      'failed   2  UnmountVolume       shop/web-0  data\n         DriverRefused: busy\\x1b[2J\n         Look at its log.\n',
+    ],
+    ['a note', { type: 'note' as const, message: 'took over the lock' }, 'note     took over the lock\n'],
+    ['start', { type: 'start' as const }, undefined],
+  ])('%s', (_name, given, line) => expect(eventLine(event(given), nameOf, PLAIN_SCREEN)).toBe(line))
 })
 
 const outcome = (state: Outcome['state'], deleted?: Outcome['deleted']): Outcome => ({

@@ -48,20 +48,12 @@ describe('a plan', () => {
 
   const volume = { name: 'v', plugin: 'kubernetes.io/csi', mode: 'Filesystem' } as const
   it.each([
-    { of: 'a pod', operation: { pod: { namespace: 'shop', name: 'web-0', uid: 'u' } }, name: 'pod/shop/web-0' },
-    { of: 'a pod that has only a UID', operation: { pod: { uid: 'u-1' } }, name: 'pod/u-1' },
-    {
-      of: 'an attachment',
-      operation: { attachment: { name: 'csi-1', uid: 'u' }, volume },
-      name: 'volumeattachment/csi-1',
-    },
-    {
-      of: 'a PersistentVolume',
-      operation: { volume: { ...volume, persistentVolume: 'pv-1' } },
-      name: 'persistentvolume/pv-1',
-    },
-    { of: 'a volume', operation: { volume: { ...volume, uniqueName: 'csi^1' } }, name: 'volume/csi^1' },
-  ])('$of', ({ operation, name }) => {
+    ['a pod', { pod: { namespace: 'shop', name: 'web-0', uid: 'u' } }, 'pod/shop/web-0'],
+    ['a pod that has only a UID', { pod: { uid: 'u-1' } }, 'pod/u-1'],
+    ['an attachment', { attachment: { name: 'csi-1', uid: 'u' }, volume }, 'volumeattachment/csi-1'],
+    ['a PersistentVolume', { volume: { ...volume, persistentVolume: 'pv-1' } }, 'persistentvolume/pv-1'],
+    ['a volume', { volume: { ...volume, uniqueName: 'csi^1' } }, 'volume/csi^1'],
+  ])('%s', (_of, operation, name) => {
     const { pod: _, volume: __, ...bare } = anOperation()
     expect(namesOfPlan({ operations: [{ ...bare, ...operation }] })).toEqual([name])
   })

@@ -112,19 +112,13 @@ it('wide: everything that is known, before anyone says yes (S31)', () =>
   `))
 
 it.each([
-  {
-    api: { insecure: 'TlsNotVerified' },
-    says: 'its certificate is not verified: anyone on the network path could answer',
-  },
-  {
-    api: { insecure: 'PlainHttp' },
-    says: 'plain http: anyone on the network path could read the credential, and answer',
-  },
-  {
-    api: { secondLookInsecure: 'TlsNotVerified' },
-    says: "with the kubelet's credential: its certificate is not verified: anyone on the network path could answer",
-  },
-] as const)('S34: the header says that the API server is not verified: $api', ({ api, says }) => {
+  [{ insecure: 'TlsNotVerified' }, 'its certificate is not verified: anyone on the network path could answer'],
+  [{ insecure: 'PlainHttp' }, 'plain http: anyone on the network path could read the credential, and answer'],
+  [
+    { secondLookInsecure: 'TlsNotVerified' },
+    "with the kubelet's credential: its certificate is not verified: anyone on the network path could answer",
+  ],
+] as const)('S34: the header says that the API server is not verified: %j', (api, says) => {
   const { inputs } = aPlan()
   const plan = aPlan({ inputs: { ...inputs, api: { ...inputs.api, ...api } } })
   for (const text of [shown(plan), shown(plan, {}, { confirm: true }), shown(plan, { wide: true })])

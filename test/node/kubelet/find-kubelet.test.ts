@@ -158,20 +158,15 @@ describe('runningKubelets', () => {
     runningKubelets([{ pid: 7, comm, args, workingDirectory }])
 
   it.each([
-    {
-      name: 'a plain one',
-      comm: 'kubelet',
-      args: ['/usr/bin/kubelet', '--kubeconfig=/k'],
-      want: { rootDir: '/var/lib/kubelet', standalone: false },
-    },
-    { name: 'one without an API server', comm: 'kubelet', args: ['kubelet'], want: { standalone: true } },
-    {
-      name: 'k3s, its name set anew',
-      comm: 'k3s-agent',
-      args: ['/usr/local/bin/k3s agent'],
-      want: { rootDir: '/var/lib/kubelet' },
-    },
-  ])('knows $name', ({ comm, args, want }) => {
+    [
+      'a plain one',
+      'kubelet',
+      ['/usr/bin/kubelet', '--kubeconfig=/k'],
+      { rootDir: '/var/lib/kubelet', standalone: false },
+    ],
+    ['one without an API server', 'kubelet', ['kubelet'], { standalone: true }],
+    ['k3s, its name set anew', 'k3s-agent', ['/usr/local/bin/k3s agent'], { rootDir: '/var/lib/kubelet' }],
+  ])('knows %s', (_name, comm, args, want) => {
     expect(of(comm, args)).toMatchObject([{ pid: 7, ...want }])
   })
 

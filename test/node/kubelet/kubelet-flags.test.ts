@@ -3,26 +3,18 @@ import { parseKubeletFlags, withoutSecrets } from '../../../src/core/node/kubele
 
 describe('parseKubeletFlags', () => {
   it.each([
-    { name: 'an equals sign', args: ['--root-dir=/srv/k'], want: { 'root-dir': '/srv/k' } },
-    { name: 'two words', args: ['--root-dir', '/srv/k'], want: { 'root-dir': '/srv/k' } },
-    { name: 'underscores', args: ['--root_dir=/srv/k_1'], want: { 'root-dir': '/srv/k_1' } },
-    { name: 'the last of several', args: ['--root-dir=/a', '--root-dir', '/b'], want: { 'root-dir': '/b' } },
-    { name: 'an empty value', args: ['--kubeconfig='], want: { kubeconfig: '' } },
-    { name: 'an equals sign in the value', args: ['--node-labels=a=b'], want: { 'node-labels': 'a=b' } },
-    {
-      name: 'a bare boolean before another flag',
-      args: ['--fail-swap-on', '--config=/c'],
-      want: { 'fail-swap-on': 'true', config: '/c' },
-    },
-    { name: 'a bare boolean at the end', args: ['--fail-swap-on'], want: { 'fail-swap-on': 'true' } },
-    {
-      name: 'a text that begins with a dash',
-      args: ['--hostname-override', '-x'],
-      want: { 'hostname-override': '-x' },
-    },
-    { name: 'the end of flags', args: ['--config=/c', '--', '--config=/d'], want: { config: '/c' } },
-    { name: 'short flags', args: ['-v', '4', '--config', '/c'], want: { config: '/c' } },
-  ])('reads $name', ({ args, want }) => expect(Object.fromEntries(parseKubeletFlags(args))).toEqual(want))
+    ['an equals sign', ['--root-dir=/srv/k'], { 'root-dir': '/srv/k' }],
+    ['two words', ['--root-dir', '/srv/k'], { 'root-dir': '/srv/k' }],
+    ['underscores', ['--root_dir=/srv/k_1'], { 'root-dir': '/srv/k_1' }],
+    ['the last of several', ['--root-dir=/a', '--root-dir', '/b'], { 'root-dir': '/b' }],
+    ['an empty value', ['--kubeconfig='], { kubeconfig: '' }],
+    ['an equals sign in the value', ['--node-labels=a=b'], { 'node-labels': 'a=b' }],
+    ['a bare boolean before another flag', ['--fail-swap-on', '--config=/c'], { 'fail-swap-on': 'true', config: '/c' }],
+    ['a bare boolean at the end', ['--fail-swap-on'], { 'fail-swap-on': 'true' }],
+    ['a text that begins with a dash', ['--hostname-override', '-x'], { 'hostname-override': '-x' }],
+    ['the end of flags', ['--config=/c', '--', '--config=/d'], { config: '/c' }],
+    ['short flags', ['-v', '4', '--config', '/c'], { config: '/c' }],
+  ])('reads %s', (_name, args, want) => expect(Object.fromEntries(parseKubeletFlags(args))).toEqual(want))
 })
 
 it('hides headers, which may carry credentials', () => {

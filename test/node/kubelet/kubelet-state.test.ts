@@ -31,46 +31,38 @@ describe('the unit that runs the kubelet', () => {
 })
 
 describe('S11: judgeKubelet', () => {
-  it.each<{ name: string; answers: Partial<KubeletAnswers>; want: object }>([
-    {
-      name: 'stopped',
-      answers: { state: stopped },
-      want: { running: false, mayReturn: false, stoppedAt: '2026-11-21T02:00:00Z' },
-    },
-    {
-      name: 'stopped, and enabled for the next boot',
-      answers: { state: { ...stopped, unitFileState: 'enabled' } },
-      want: { running: false, mayReturn: false, note: expect.stringContaining('next boot') },
-    },
-    {
-      name: 'about to restart',
-      answers: { state: { ...stopped, activeState: 'activating', subState: 'auto-restart' } },
-      want: { running: false, mayReturn: true, note: expect.stringContaining('auto-restart') },
-    },
-    { name: 'systemd silent', answers: { state: 'no answer' }, want: { running: false, mayReturn: true } },
-    { name: 'no systemd', answers: { state: 'no systemd' }, want: { running: false, mayReturn: false } },
-    { name: 'no unit', answers: { state: undefined }, want: { running: false, mayReturn: false } },
-    {
-      name: 'somebody listens where its API would be',
-      answers: { state: { ...stopped }, port: 10250 },
-      want: { running: true, mayReturn: true, note: expect.stringContaining('10250') },
-    },
-    {
-      name: 'a timer may start it',
-      answers: { state: { ...stopped, startedBy: ['kubelet.timer'] } },
-      want: { mayReturn: true, note: expect.stringContaining('kubelet.timer') },
-    },
-    {
-      name: 'forgotten by systemd',
-      answers: { state: { activeState: 'inactive', subState: 'dead', unitFileState: 'disabled' } },
-      want: { mayReturn: false, stopUnknown: true },
-    },
-    {
-      name: 'its health port answers',
-      answers: { state: stopped, healthy: true },
-      want: { running: true, mayReturn: true },
-    },
-  ])('$name', ({ answers, want }) => {
+  it.each<[name: string, answers: Partial<KubeletAnswers>, want: object]>([
+    ['stopped', { state: stopped }, { running: false, mayReturn: false, stoppedAt: '2026-11-21T02:00:00Z' }],
+    [
+      'stopped, and enabled for the next boot',
+      { state: { ...stopped, unitFileState: 'enabled' } },
+      { running: false, mayReturn: false, note: expect.stringContaining('next boot') },
+    ],
+    [
+      'about to restart',
+      { state: { ...stopped, activeState: 'activating', subState: 'auto-restart' } },
+      { running: false, mayReturn: true, note: expect.stringContaining('auto-restart') },
+    ],
+    ['systemd silent', { state: 'no answer' }, { running: false, mayReturn: true }],
+    ['no systemd', { state: 'no systemd' }, { running: false, mayReturn: false }],
+    ['no unit', { state: undefined }, { running: false, mayReturn: false }],
+    [
+      'somebody listens where its API would be',
+      { state: { ...stopped }, port: 10250 },
+      { running: true, mayReturn: true, note: expect.stringContaining('10250') },
+    ],
+    [
+      'a timer may start it',
+      { state: { ...stopped, startedBy: ['kubelet.timer'] } },
+      { mayReturn: true, note: expect.stringContaining('kubelet.timer') },
+    ],
+    [
+      'forgotten by systemd',
+      { state: { activeState: 'inactive', subState: 'dead', unitFileState: 'disabled' } },
+      { mayReturn: false, stopUnknown: true },
+    ],
+    ['its health port answers', { state: stopped, healthy: true }, { running: true, mayReturn: true }],
+  ])('%s', (_name, answers, want) => {
     const state = judgeKubelet(
       { running: [], chosen, config: {} },
       { unit: 'kubelet.service', state: undefined, healthy: false, ...answers },

@@ -47,84 +47,49 @@ function api({
 }
 
 describe('S11: withSignsOfLife', () => {
-  it.each<{ name: string; local: LocalKubelet; said: Said; want: object }>([
+  it.each<[name: string, local: LocalKubelet, said: Said, want: object]>([
     // What nothing here tells, the API does.
-    {
-      name: 'no unit, lease old',
-      local: FORGOTTEN,
-      said: { renewed: 600 },
-      want: { stoppedAt: ago(590), stopShownBy: 'lease' },
-    },
-    { name: 'no unit, lease young', local: FORGOTTEN, said: { renewed: 39 }, want: { mayReturn: true } },
-    {
-      name: 'no unit, lease as old as its duration',
-      local: FORGOTTEN,
-      said: { renewed: 40 },
-      want: { mayReturn: false },
-    },
-    {
-      name: 'no unit, heartbeat younger than the lease',
-      local: FORGOTTEN,
-      said: { renewed: 600, heartbeat: 60 },
-      want: { stoppedAt: ago(60), stopShownBy: 'heartbeat' },
-    },
+    ['no unit, lease old', FORGOTTEN, { renewed: 600 }, { stoppedAt: ago(590), stopShownBy: 'lease' }],
+    ['no unit, lease young', FORGOTTEN, { renewed: 39 }, { mayReturn: true }],
+    ['no unit, lease as old as its duration', FORGOTTEN, { renewed: 40 }, { mayReturn: false }],
+    [
+      'no unit, heartbeat younger than the lease',
+      FORGOTTEN,
+      { renewed: 600, heartbeat: 60 },
+      { stoppedAt: ago(60), stopShownBy: 'heartbeat' },
+    ],
     // Without a lease a status that has not changed says little: it is sent every five minutes.
-    {
-      name: 'no unit, heartbeat alone',
-      local: FORGOTTEN,
-      said: { heartbeat: 1000 },
-      want: { stoppedAt: ago(700), stopShownBy: 'heartbeat' },
-    },
-    {
-      name: 'nothing tells',
-      local: FORGOTTEN,
-      said: {},
-      want: { stoppedAt: ago(0), stopShownBy: 'nothing', mayReturn: false },
-    },
-    {
-      name: 'the unit, lease before',
-      local: stopped(100),
-      said: { renewed: 105 },
-      want: { stoppedAt: ago(100), stopShownBy: 'unit' },
-    },
-    {
-      name: 'the unit just now, lease young',
-      local: stopped(1),
-      said: { renewed: 5 },
-      want: { stoppedAt: ago(1), mayReturn: false },
-    },
-    {
-      name: 'the unit long ago, lease a minute old',
-      local: stopped(3600),
-      said: { renewed: 60 },
-      want: { stoppedAt: ago(50), stopShownBy: 'lease', mayReturn: false },
-    },
-    {
-      name: 'the unit long ago, and yet the lease is renewed',
-      local: stopped(3600),
-      said: { renewed: 5 },
-      want: { mayReturn: true, note: expect.stringContaining('renewed 5 s ago') },
-    },
+    ['no unit, heartbeat alone', FORGOTTEN, { heartbeat: 1000 }, { stoppedAt: ago(700), stopShownBy: 'heartbeat' }],
+    ['nothing tells', FORGOTTEN, {}, { stoppedAt: ago(0), stopShownBy: 'nothing', mayReturn: false }],
+    ['the unit, lease before', stopped(100), { renewed: 105 }, { stoppedAt: ago(100), stopShownBy: 'unit' }],
+    ['the unit just now, lease young', stopped(1), { renewed: 5 }, { stoppedAt: ago(1), mayReturn: false }],
+    [
+      'the unit long ago, lease a minute old',
+      stopped(3600),
+      { renewed: 60 },
+      { stoppedAt: ago(50), stopShownBy: 'lease', mayReturn: false },
+    ],
+    [
+      'the unit long ago, and yet the lease is renewed',
+      stopped(3600),
+      { renewed: 5 },
+      { mayReturn: true, note: expect.stringContaining('renewed 5 s ago') },
+    ],
     // S28.
-    {
-      name: 'a lease of tomorrow',
-      local: FORGOTTEN,
-      said: { renewed: -86_400 },
-      want: { mayReturn: true, stoppedAt: ago(0) },
-    },
-    {
-      name: "the server's clock an hour ahead, the lease of its",
-      local: FORGOTTEN,
-      said: { renewed: -3000, skewMs: 3_600_000 },
-      want: { mayReturn: false, stoppedAt: ago(590) },
-    },
-    {
-      name: "the server's clock an hour ahead, the lease of this host's",
-      local: FORGOTTEN,
-      said: { renewed: 5, skewMs: 3_600_000 },
-      want: { mayReturn: true },
-    },
-  ])('$name', ({ local, said, want }) => {
+    ['a lease of tomorrow', FORGOTTEN, { renewed: -86_400 }, { mayReturn: true, stoppedAt: ago(0) }],
+    [
+      "the server's clock an hour ahead, the lease of its",
+      FORGOTTEN,
+      { renewed: -3000, skewMs: 3_600_000 },
+      { mayReturn: false, stoppedAt: ago(590) },
+    ],
+    [
+      "the server's clock an hour ahead, the lease of this host's",
+      FORGOTTEN,
+      { renewed: 5, skewMs: 3_600_000 },
+      { mayReturn: true },
+    ],
+  ])('%s', (_name, local, said, want) => {
     const state = withSignsOfLife(local, api(said), NOW)
     expect(state).toMatchObject({ running: false, ...want })
     expect(state).not.toHaveProperty('stopUnknown')

@@ -19,37 +19,19 @@ const deadOver = (path: string, ...layers: Layer[]): NodeBuilder => {
 }
 
 describe('S18 a dead mount on top excuses itself alone', () => {
-  it.each<{ name: string; path: string; layers: Layer[]; want: string[] }>([
-    { name: 'nothing below', path: NFS, layers: [DEAD], want: [] },
-
-    {
-      name: 'a live disk below',
-      path: NFS,
-      layers: [{ dev: '8:17', fsType: 'ext4' }, DEAD],
-      want: ['UnmountVolume ForeignMount'],
-    },
-    {
-      name: 'another root of its own file system below',
-      path: NFS,
-      layers: [{ ...DEAD, root: '/other' }, DEAD],
-      want: ['UnmountVolume ForeignMount'],
-    },
-
-    { name: 'the tmpfs of a secret below', path: SECRET, layers: [{}, DEAD], want: [] },
-    {
-      name: 'a disk below, on a secret',
-      path: SECRET,
-      layers: [{ fsType: 'ext4' }, DEAD],
-      want: ['UnmountVolume ForeignMount'],
-    },
-
-    {
-      name: 'a disk below, on an emptyDir',
-      path: EMPTY_DIR,
-      layers: [{ fsType: 'ext4' }, DEAD],
-      want: ['UnmountVolume ForeignMount'],
-    },
-  ])('$name', ({ path, layers, want }) => {
+  it.each<[name: string, path: string, layers: Layer[], want: string[]]>([
+    ['nothing below', NFS, [DEAD], []],
+    ['a live disk below', NFS, [{ dev: '8:17', fsType: 'ext4' }, DEAD], ['UnmountVolume ForeignMount']],
+    [
+      'another root of its own file system below',
+      NFS,
+      [{ ...DEAD, root: '/other' }, DEAD],
+      ['UnmountVolume ForeignMount'],
+    ],
+    ['the tmpfs of a secret below', SECRET, [{}, DEAD], []],
+    ['a disk below, on a secret', SECRET, [{ fsType: 'ext4' }, DEAD], ['UnmountVolume ForeignMount']],
+    ['a disk below, on an emptyDir', EMPTY_DIR, [{ fsType: 'ext4' }, DEAD], ['UnmountVolume ForeignMount']],
+  ])('%s', (_name, path, layers, want) => {
     const made = plan(deadOver(path, ...layers))
     expect(blocked(made)).toEqual(want)
     expect(made.operations).toHaveLength(1)

@@ -72,56 +72,42 @@ function labels(given: Given): string[] {
 }
 
 describe('the label of a CSI volume (C68, R310)', () => {
-  it.each<{ name: string; given: Given; want: string }>([
-    { name: "the pod's level", given: {}, want: LABEL },
-    {
-      name: "the pod's user and level, and neither its role nor its type",
-      given: { pod: { seLinuxOptions: { user: 'u', role: 'r', type: 'spc_t', level: LEVEL } } },
-      want: `u:object_r:container_file_t:${LEVEL}`,
-    },
-    {
-      name: "a container's own options go before the pod's",
-      given: { containers: [{ level: 's0:c1' }] },
-      want: 'system_u:object_r:container_file_t:s0:c1',
-    },
-
-    { name: 'none without options', given: { pod: {} }, want: '' },
-    { name: 'none with empty options', given: { pod: { seLinuxOptions: { level: '' } } }, want: '' },
-    { name: 'none without SELinux', given: { selinux: { enabled: false } }, want: '' },
-
-    { name: 'none where the driver does not say that it can', given: { driver: { seLinuxMount: false } }, want: '' },
-    {
-      name: 'none where the pod wants its files relabelled',
-      given: { pod: { seLinuxOptions: { level: LEVEL }, seLinuxChangePolicy: 'Recursive' } },
-      want: '',
-    },
-    {
-      name: 'the policy that a pod has by default',
-      given: { pod: { seLinuxOptions: { level: LEVEL }, seLinuxChangePolicy: 'MountOption' } },
-      want: LABEL,
-    },
-    { name: 'none for another access mode', given: { modes: ['ReadWriteOnce'] }, want: '' },
-
-    { name: 'every access mode with the feature gate', given: { modes: ['ReadWriteOnce'], gate: true }, want: LABEL },
-  ])('$name', ({ given, want }) => {
+  const itself = { seLinuxOptions: { level: LEVEL } }
+  it.each<[name: string, given: Given, want: string]>([
+    ["the pod's level", {}, LABEL],
+    [
+      "the pod's user and level, and neither its role nor its type",
+      { pod: { seLinuxOptions: { user: 'u', role: 'r', type: 'spc_t', level: LEVEL } } },
+      `u:object_r:container_file_t:${LEVEL}`,
+    ],
+    [
+      "a container's own options go before the pod's",
+      { containers: [{ level: 's0:c1' }] },
+      'system_u:object_r:container_file_t:s0:c1',
+    ],
+    ['none without options', { pod: {} }, ''],
+    ['none with empty options', { pod: { seLinuxOptions: { level: '' } } }, ''],
+    ['none without SELinux', { selinux: { enabled: false } }, ''],
+    ['none where the driver does not say that it can', { driver: { seLinuxMount: false } }, ''],
+    ['none where the pod wants its files relabelled', { pod: { ...itself, seLinuxChangePolicy: 'Recursive' } }, ''],
+    ['the policy that a pod has by default', { pod: { ...itself, seLinuxChangePolicy: 'MountOption' } }, LABEL],
+    ['none for another access mode', { modes: ['ReadWriteOnce'] }, ''],
+    ['every access mode with the feature gate', { modes: ['ReadWriteOnce'], gate: true }, LABEL],
+  ])('%s', (_name, given, want) => {
     expect(labels(given)).toEqual([want])
   })
 
-  it.each<{ name: string; given: Given; says: string }>([
-    {
-      name: 'two labels',
-      given: { containers: [{ level: 's0:c1' }, { level: 's0:c2' }] },
-      says: 'want different labels',
-    },
-    { name: 'no level', given: { pod: { seLinuxOptions: { type: 'spc_t' } } }, says: 'at random' },
-    { name: 'a snapshot of nobody who looked', given: { selinux: null }, says: 'is not known' },
-    { name: 'a policy that could not be read', given: { selinux: { enabled: true, error: 'EACCES' } }, says: 'EACCES' },
-    {
-      name: 'what would end the option',
-      given: { pod: { seLinuxOptions: { level: 's0",suid,x="' } } },
-      says: 'is not a valid SELinux label',
-    },
-  ])('$name blocks it', ({ given, says }) => {
+  it.each<[name: string, given: Given, says: string]>([
+    ['two labels', { containers: [{ level: 's0:c1' }, { level: 's0:c2' }] }, 'want different labels'],
+    ['no level', { pod: { seLinuxOptions: { type: 'spc_t' } } }, 'at random'],
+    ['a snapshot of nobody who looked', { selinux: null }, 'is not known'],
+    ['a policy that could not be read', { selinux: { enabled: true, error: 'EACCES' } }, 'EACCES'],
+    [
+      'what would end the option',
+      { pod: { seLinuxOptions: { level: 's0",suid,x="' } } },
+      'is not a valid SELinux label',
+    ],
+  ])('%s blocks it', (_name, given, says) => {
     const made = planned(scene(given))
     expect(blocked(made)).toEqual(['MountVolume LeftToKubelet'])
     expect(made.operations[0]?.blocked?.message).toContain(says)
@@ -191,37 +177,23 @@ describe('two pods of one volume: the first one’s label counts (R312, TestChec
     ...(seLinuxChangePolicy === undefined ? {} : { seLinuxChangePolicy }),
   })
   const gate = { modes: ['ReadWriteMany'], gate: true }
-  it.each<{ name: string; first: object; second: object; given?: Given; want: string[] }>([
-    { name: 'equal labels', first: own(LEVEL), second: own(LEVEL), want: [] },
-    { name: 'other labels', first: own(LEVEL), second: own('s0:c3'), want: ['MountVolume SELinuxMismatch'] },
-    { name: 'one has none', first: own(LEVEL), second: {}, want: ['MountVolume SELinuxMismatch'] },
-    {
-      name: 'only one has its files relabelled',
-      first: own(LEVEL, 'Recursive'),
-      second: own(LEVEL),
-      want: ['MountVolume SELinuxMismatch'],
-    },
-    {
-      name: 'both have, with other options',
-      first: own(LEVEL, 'Recursive'),
-      second: own('s0:c3', 'Recursive'),
-      want: [],
-    },
-    {
-      name: 'other labels, no feature gate',
-      first: own(LEVEL),
-      second: own('s0:c3'),
-      given: { ...gate, gate: false },
-      want: [],
-    },
-    {
-      name: 'other labels, a driver that takes none',
-      first: own(LEVEL),
-      second: own('s0:c3'),
-      given: { ...gate, driver: { seLinuxMount: false } },
-      want: [],
-    },
-  ])('$name', ({ first, second, given = gate, want }) => {
+  const recursive = own(LEVEL, 'Recursive')
+  const MISMATCH = ['MountVolume SELinuxMismatch']
+  it.each<[name: string, first: object, second: object, want: string[], given?: Given]>([
+    ['equal labels', own(LEVEL), own(LEVEL), []],
+    ['other labels', own(LEVEL), own('s0:c3'), MISMATCH],
+    ['one has none', own(LEVEL), {}, MISMATCH],
+    ['only one has its files relabelled', recursive, own(LEVEL), MISMATCH],
+    ['both have, with other options', recursive, own('s0:c3', 'Recursive'), []],
+    ['other labels, no feature gate', own(LEVEL), own('s0:c3'), [], { ...gate, gate: false }],
+    [
+      'other labels, a driver that takes none',
+      own(LEVEL),
+      own('s0:c3'),
+      [],
+      { ...gate, driver: { seLinuxMount: false } },
+    ],
+  ])('%s', (_name, first, second, want, given = gate) => {
     const made = planned(shared(first, second, given))
     expect(blocked(made)).toEqual(want)
     expect(made.operations.map(({ pod, blocked }) => [pod?.uid, blocked?.code])).toEqual([

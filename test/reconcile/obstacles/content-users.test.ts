@@ -38,60 +38,41 @@ const disk = (point: string, root: string, built = onDisk()): NodeBuilder =>
   built.mountLine(point, root, '254:0', 'ext4', '/dev/vda')
 
 describe('S12: an emptyDir that is in use under another name is blocked with --orphans', () => {
-  it.each<{ name: string; built: NodeBuilder; by: string }>([
-    { name: 'the directory, bound', built: disk('/srv/export', PLACE), by: '/srv/export' },
-    { name: 'a directory in it, bound', built: disk('/srv/export', `${PLACE}/sub`), by: '/srv/export' },
-
-    { name: 'what was bound and then removed', built: disk('/srv/export', `${PLACE}/sub//deleted`), by: '/srv/export' },
-    {
-      name: 'through a mount of a directory above',
-      built: disk('/srv/pods', `${ROOT}/pods`).mountLine(
+  it.each<[name: string, built: NodeBuilder, by: string]>([
+    ['the directory, bound', disk('/srv/export', PLACE), '/srv/export'],
+    ['a directory in it, bound', disk('/srv/export', `${PLACE}/sub`), '/srv/export'],
+    ['what was bound and then removed', disk('/srv/export', `${PLACE}/sub//deleted`), '/srv/export'],
+    [
+      'through a mount of a directory above',
+      disk('/srv/pods', `${ROOT}/pods`).mountLine(
         `/srv/pods/${GONE}/volumes/kubernetes.io~empty-dir/v/sub`,
         '/',
         '0:91',
         'tmpfs',
         'tmpfs',
       ),
-      by: 'tmpfs mount',
-    },
-    {
-      name: 'in a root directory that is bound over itself',
-      built: disk('/srv/export', `${PLACE}/sub`, disk(ROOT, ROOT)),
-      by: '/srv/export',
-    },
-    {
-      name: 'a directory of the pod above it, bound',
-      built: disk('/srv/export', `${ROOT}/pods/${GONE}/volumes`),
-      by: '/srv/export',
-    },
-    { name: 'a layer above it', built: overlay(`lowerdir=${ROOT}/pods/${GONE}`), by: 'lowerdir' },
-    { name: 'lower directory', built: overlay(`lowerdir=${PLACE}/sub`), by: `lowerdir ${PLACE}/sub` },
-
-    { name: 'upper directory', built: overlay(`lowerdir=/a,upperdir=${PLACE}/up,workdir=/w`), by: 'upperdir' },
-
-    {
-      name: 'a layer by another name of the file system',
-      built: overlay('lowerdir=/other/sub', disk('/other', PLACE)),
-      by: '/other',
-    },
-    { name: 'the file of a loop device', built: loop(`${PLACE}/image`), by: '/dev/loop7' },
-
-    { name: 'a hostPath of another pod', built: hostPath(`${PLACE}/sub/`), by: `the hostPath ${PLACE}/sub/ of pod` },
-
-    {
-      name: 'the hostPath of a PersistentVolume',
-      built: volumeAt({ hostPath: { path: `${PLACE}/sub` } }),
-      by: `the hostPath ${PLACE}/sub of PersistentVolume pv-path`,
-    },
-
-    {
-      name: 'memory, bound',
-      built: inMemory().mountLine('/srv/export', '/', '0:70', 'tmpfs', 'tmpfs'),
-      by: '/srv/export',
-    },
-
-    { name: 'memory below an overlay', built: overlay(`lowerdir=${PLACE}/a`, inMemory()), by: 'lowerdir' },
-  ])('$name', ({ built, by }) => {
+      'tmpfs mount',
+    ],
+    [
+      'in a root directory that is bound over itself',
+      disk('/srv/export', `${PLACE}/sub`, disk(ROOT, ROOT)),
+      '/srv/export',
+    ],
+    ['a directory of the pod above it, bound', disk('/srv/export', `${ROOT}/pods/${GONE}/volumes`), '/srv/export'],
+    ['a layer above it', overlay(`lowerdir=${ROOT}/pods/${GONE}`), 'lowerdir'],
+    ['lower directory', overlay(`lowerdir=${PLACE}/sub`), `lowerdir ${PLACE}/sub`],
+    ['upper directory', overlay(`lowerdir=/a,upperdir=${PLACE}/up,workdir=/w`), 'upperdir'],
+    ['a layer by another name of the file system', overlay('lowerdir=/other/sub', disk('/other', PLACE)), '/other'],
+    ['the file of a loop device', loop(`${PLACE}/image`), '/dev/loop7'],
+    ['a hostPath of another pod', hostPath(`${PLACE}/sub/`), `the hostPath ${PLACE}/sub/ of pod`],
+    [
+      'the hostPath of a PersistentVolume',
+      volumeAt({ hostPath: { path: `${PLACE}/sub` } }),
+      `the hostPath ${PLACE}/sub of PersistentVolume pv-path`,
+    ],
+    ['memory, bound', inMemory().mountLine('/srv/export', '/', '0:70', 'tmpfs', 'tmpfs'), '/srv/export'],
+    ['memory below an overlay', overlay(`lowerdir=${PLACE}/a`, inMemory()), 'lowerdir'],
+  ])('%s', (_name, built, by) => {
     const made = plan(built, ORPHANS)
     expect(blocked(made)).toEqual(['UnmountVolume HeldBy'])
     expect(only(made, 'UnmountVolume').blocked?.message).toContain(by)
@@ -100,35 +81,28 @@ describe('S12: an emptyDir that is in use under another name is blocked with --o
     expect(blocked(plan(built))).toEqual(['UnmountVolume DeletesData'])
   })
 
-  it.each<{ name: string; built: NodeBuilder }>([
-    { name: 'nobody', built: onDisk() },
-    { name: 'nobody, in memory', built: inMemory() },
-    { name: 'a mount of a directory above', built: disk('/srv/pods', `${ROOT}/pods`) },
-    { name: 'a mount of a directory beside it', built: disk('/srv/export', PLACE.replace(GONE, `${GONE}x`)) },
-    {
-      name: 'a mount of the same path of another file system',
-      built: onDisk().mountLine('/srv', PLACE, '8:1', 'ext4', '/dev/sda1'),
-    },
-    { name: 'a root directory that is bound over itself', built: disk(ROOT, ROOT) },
-    {
-      name: 'a container’s overlay',
-      built: overlay('lowerdir=/var/lib/containerd/1/fs:/var/lib/containerd/2/fs,upperdir=/u,workdir=/w'),
-    },
-
-    { name: 'a loop device that this namespace does not show', built: loop('/') },
-
-    { name: 'a hostPath of a pod that has ended', built: hostPath(PLACE, 'Succeeded') },
-    {
-      name: 'its own sub-paths',
-      built: disk(`${ROOT}/pods/${GONE}/volume-subpaths/v/c/0`, `${PLACE}/sub`).dir(
-        `pods/${GONE}/volume-subpaths/v/c/0`,
-      ),
-    },
-    {
-      name: 'its own sub-paths in memory',
-      built: inMemory().mount(`pods/${GONE}/volume-subpaths/v/c/0`, { dev: '0:70', root: '/sub' }),
-    },
-  ])('not for $name', ({ built }) => {
+  it.each<[name: string, built: NodeBuilder]>([
+    ['nobody', onDisk()],
+    ['nobody, in memory', inMemory()],
+    ['a mount of a directory above', disk('/srv/pods', `${ROOT}/pods`)],
+    ['a mount of a directory beside it', disk('/srv/export', PLACE.replace(GONE, `${GONE}x`))],
+    ['a mount of the same path of another file system', onDisk().mountLine('/srv', PLACE, '8:1', 'ext4', '/dev/sda1')],
+    ['a root directory that is bound over itself', disk(ROOT, ROOT)],
+    [
+      'a container’s overlay',
+      overlay('lowerdir=/var/lib/containerd/1/fs:/var/lib/containerd/2/fs,upperdir=/u,workdir=/w'),
+    ],
+    ['a loop device that this namespace does not show', loop('/')],
+    ['a hostPath of a pod that has ended', hostPath(PLACE, 'Succeeded')],
+    [
+      'its own sub-paths',
+      disk(`${ROOT}/pods/${GONE}/volume-subpaths/v/c/0`, `${PLACE}/sub`).dir(`pods/${GONE}/volume-subpaths/v/c/0`),
+    ],
+    [
+      'its own sub-paths in memory',
+      inMemory().mount(`pods/${GONE}/volume-subpaths/v/c/0`, { dev: '0:70', root: '/sub' }),
+    ],
+  ])('not for %s', (_name, built) => {
     const made = plan(built, ORPHANS)
     expect(blocked(made)).toEqual([])
     expect(kinds(made)).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
