@@ -177,28 +177,6 @@ it('S5: an existing pod keeps what it does not want any more', () => {
   expect(codes(made)).toContain('NotDesired')
 })
 
-describe('S5, S17, S38: a driver has bound the volume of somebody else', () => {
-  /** @param shown the device of what is published for it; `7:2` is another volume's */
-  const bound = (shown: string, built = node()): string[] => {
-    built.persistentVolume('pv-1', { handle: 'vol-1' }).livingPod(uid(2), 'app', WANTS_PV_1).staged('vol-2', '7:2')
-    const made = plan(built.published(uid(2), 'pv-1', shown, { handle: 'vol-1' }))
-    expect(made.operations.filter(({ pod }) => pod?.uid === uid(2))).toEqual([])
-    return made.problems.flatMap(({ severity, code, message }) =>
-      code === 'OtherVolume' ? [`${severity} ${message.includes(`${DRIVER}^vol-2`)}`] : [],
-    )
-  }
-
-  it('it is an error, and stays mounted', () => {
-    expect(bound('7:2', node().staged('vol-1', '7:1'))).toEqual(['error true'])
-    expect(bound('7:2')).toEqual(['error true'])
-  })
-
-  it('control: its own', () => {
-    expect(bound('7:1', node().staged('vol-1', '7:1'))).toEqual([])
-    expect(bound('7:3')).toEqual([])
-  })
-})
-
 describe('S5, S14: the PersistentVolume of a mounted volume was created again', () => {
   /** Grown as well, so that the driver might be asked to expand the new one at the old one's target. */
   const renewed = (): NodeBuilder => {

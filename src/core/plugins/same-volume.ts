@@ -303,30 +303,22 @@ function isDeleted({ root }: MountInfo): boolean {
  */
 const twins = onceFor((inputs: ActualInputs): ReadonlyMap<string, string> => {
   const found = new Map<string, { readonly dir: string; readonly volume: string; readonly text: string }[]>()
-  const note = (
-    dir: string,
-    data: VolumeData | undefined,
-    mount: MountInfo | undefined,
-    keys: readonly string[],
-  ): void => {
-    if (data === undefined || mount === undefined) return
-    for (const key of keys) append(found, key, { dir, volume: nameOf(data), text: placeText(mount) })
+  const note = (key: string, dir: string, data: VolumeData | undefined, mount: MountInfo): void => {
+    if (data !== undefined) append(found, key, { dir, volume: nameOf(data), text: placeText(mount) })
   }
+  const numbers = new Map<string, string>()
   for (const { dir, layers, stateFile } of stagedVolumes(inputs)) {
     const top = layers.at(-1)
     if (top === undefined || (top.dev.startsWith('0:') && !cannotHang(top.fsType))) continue
-    // A raw block volume shows its device by name alone.
-    const isWhole = top.root === '/' && top.source.startsWith('/dev/')
-    note(dir, stateFile?.data, top, [`${top.dev} ${top.root}`, ...(isWhole ? [top.source] : [])])
+    const key = `${top.dev} ${top.root}`
+    if (top.root === '/') numbers.set(top.source, key)
+    note(key, dir, stateFile?.data, top)
   }
+  // A raw block volume shows its device by name alone.
   for (const dir of inputs.tree.childDirs(CSI_BLOCK_DIR).map((name) => `${CSI_BLOCK_DIR}/${name}`)) {
     const device = inputs.mountsWithin(`${dir}/dev`).find(({ fsType }) => fsType === 'devtmpfs')
-    note(
-      dir,
-      readStateFile(inputs.tree.get(`${dir}/data/vol_data.json`))?.data,
-      device,
-      device ? [placeText(device)] : [],
-    )
+    const data = readStateFile(inputs.tree.get(`${dir}/data/vol_data.json`))?.data
+    if (device !== undefined) note(numbers.get(placeText(device)) ?? placeText(device), dir, data, device)
   }
   const texts = new Map<string, string>()
   for (const all of found.values()) {

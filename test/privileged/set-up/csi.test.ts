@@ -342,7 +342,9 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
       expect(driver.log().filter(({ rpc }) => rpc === 'NodeStageVolume')).toEqual([])
     }))
 
-  it('S17, S18: does not believe a driver that binds the volume of another pod, and takes that back', ({ directory }) =>
+  it('S17, S18, S38: does not believe a driver that binds the volume of another pod, and takes that back', ({
+    directory,
+  }) =>
     withContentDriver(directory, {}, async (node) => {
       for (const [volume, uid] of [
         ['pv-a', OTHER],

@@ -58,8 +58,8 @@ function machineWait(
 }
 
 /**
- * Another machine that had this node's name: by the attacher's note, or by metadata that is called like an id of this node's form, or in
- * which the driver's other attachments here have this node's id.
+ * Another machine that had this node's name: by the attacher's note, or by metadata in which the driver's other attachments here have this
+ * node's id.
  */
 function otherMachine(
   { api, nodeName }: NodeSnapshot,
@@ -71,19 +71,10 @@ function otherMachine(
     ({ spec }) => spec.nodeName === nodeName && spec.attacher === attacher,
   )
   const noted = Object.entries(status?.attachmentMetadata ?? {}).find(
-    ([key, value]) =>
-      value !== own &&
-      ((MACHINE_ID.test(key) && formOf(value) === formOf(own)) ||
-        others.some((each) => each.status?.attachmentMetadata?.[key] === own)),
+    ([key, value]) => value !== own && others.some((each) => each.status?.attachmentMetadata?.[key] === own),
   )
   const its = metadata.annotations?.['csi.alpha.kubernetes.io/node-id'] ?? noted?.[1]
   return its === undefined || its === own ? undefined : { its, own }
-}
-
-const MACHINE_ID = /(?:^|[./])(?:node|instance|machine|server|vm)[-_]?(?:id|uuid)$/i
-
-function formOf(id: string): string {
-  return id.toLowerCase().replaceAll(/[\da-f]+/g, '0')
 }
 
 /** What only a kubelet sets up is not done sooner where it is stopped, nor once it has settled. */
