@@ -45,9 +45,6 @@ export function messageOnPod(
   return { message: `${podMessage}; ${ownMessage}`, podMessage, ownMessage, ...defined({ podState }) }
 }
 
-/** Why an operation must not be carried out; undefined: it may be. */
-export type Rule = (draft: Draft) => Obstacle | undefined
-
 /** S23: blocks an operation that is done only on request. @param flag the flag that asks for it */
 export function notAsked(flag: string): Obstacle {
   return {
@@ -124,17 +121,11 @@ export class Findings extends AnyFindings<Draft, Waiting, Problem> {
   readonly #byPath = new Map<string, Draft[]>()
   readonly #waitingPods = new Set<string>()
   readonly #wrongPaths = new Set<string>()
-  readonly #verdicts = new Map<Draft, Obstacle>()
-  readonly #rule: Rule
   readonly #left: Left[] | undefined
 
-  /**
-   * @param rule asked about each operation when it is added; the phase's own obstacle is in `draft.blocked`
-   * @param left collects what is left unchanged, and why; absent for a plan, which does not print it
-   */
-  constructor(rule: Rule, left?: Left[]) {
+  /** @param left collects what is left unchanged, and why; absent for a plan, which does not print it */
+  constructor(left?: Left[]) {
     super()
-    this.#rule = rule
     this.#left = left
   }
 
@@ -143,10 +134,8 @@ export class Findings extends AnyFindings<Draft, Waiting, Problem> {
     this.#left?.push(what())
   }
 
-  /** @returns the operation as later phases see it */
-  add(proposed: Draft): Draft {
-    const blocked = this.#rule(proposed)
-    const draft = blocked === proposed.blocked ? proposed : { ...proposed, ...defined({ blocked }) }
+  /** @param draft judged by the rules, so that operations that depend on it know */
+  add(draft: Draft): Draft {
     this.operations.push(draft)
     for (const id of draft.removes) this.#byMount.set(id, draft)
     for (const path of draft.paths) note(this.#byPath, path, draft)
@@ -163,27 +152,13 @@ export class Findings extends AnyFindings<Draft, Waiting, Problem> {
    *
    * @returns as `add`; undefined: it waits
    */
-  addUnlessWaiting(proposed: Draft, wait: Wait | undefined, rule: string): Draft | undefined {
-    const blocked = wait && this.#rule(proposed)
-    const { kind, pod, volume, subject } = proposed
+  addUnlessWaiting(draft: Draft, wait: Wait | undefined, rule: string): Draft | undefined {
+    const { kind, pod, volume, subject, blocked } = draft
     const isSetUp = kind === 'MountVolume' || kind === 'MapVolume'
     if (wait === undefined || (blocked !== undefined && outlasts(blocked.code, wait.code, isSetUp)))
-      return this.add(proposed)
+      return this.add(draft)
     this.wait(kind, wait, rule, { ...defined({ pod, volume }), subject })
     return undefined
-  }
-
-  /** Applies a rule that depends on all operations to each one so far. */
-  judge(rule: Rule): void {
-    for (const draft of this.operations) {
-      const verdict = rule(draft)
-      if (verdict !== undefined) this.#verdicts.set(draft, verdict)
-    }
-  }
-
-  /** Why this operation will not be carried out, after all rules. */
-  blockOf(draft: Draft): Obstacle | undefined {
-    return this.#verdicts.get(draft) ?? draft.blocked
   }
 
   /** Operations on the volume of this unique name. */
@@ -255,8 +230,8 @@ export function expectedMount(path: string, layers: readonly MountInfo[]): Expec
   return { path, layers: layers.map(({ id, dev, root, fsType, source }) => ({ id, dev, root, fsType, source })) }
 }
 
-export function finishOperations(drafts: readonly Draft[], blockOf: Rule): Operation[] {
-  return operationsOf<Draft, Operation>(drafts, blockOf, idOf)
+export function finishOperations(drafts: readonly Draft[]): Operation[] {
+  return operationsOf<Draft, Operation>(drafts, ({ blocked }) => blocked, idOf)
 }
 
 interface AnyDraft<D> {

@@ -6,9 +6,9 @@
  * when nothing is mounted in them any more.
  */
 import type { Findings } from '../plan/draft.ts'
+import { reportLazyMemory } from '../rules/lazy-detachments.ts'
 import type { PlanContext } from './context/context.ts'
 import { mountOrAttachVolumes } from './mount-volumes/mount-volumes.ts'
-import { reportLazyMemory } from './obstacles/lazy-detachments.ts'
 import { removeOrphanPodDirs } from './remove-orphan-pod-dirs.ts'
 import { detachVolumes } from './unmount-detach-devices/detach-volumes.ts'
 import { unmapDevices } from './unmount-detach-devices/unmap-devices.ts'
@@ -16,7 +16,6 @@ import { unmapVolumes } from './unmount-detach-devices/unmap-volumes.ts'
 import { unmountDevices } from './unmount-detach-devices/unmount-devices.ts'
 import { unmountOtherDevices } from './unmount-detach-devices/unmount-other-devices.ts'
 import { unmountVolumes } from './unmount-volumes/unmount-volumes.ts'
-import { ruleOfAll } from './what-blocks.ts'
 
 /** Every phase reads the context and the findings of earlier phases, and adds to them; none changes them. */
 export function runPass(context: PlanContext, findings: Findings): void {
@@ -32,10 +31,7 @@ export function runPass(context: PlanContext, findings: Findings): void {
   unmapDevices(context, findings)
   unmountOtherDevices(context, findings)
   detachVolumes(context, findings)
-
-  // Now all operations are known, rules about a volume apply to every operation on it.
   reportLazyMemory(context, findings)
-  findings.judge(ruleOfAll(context, findings.operations))
 
   // 4. Directories of orphaned pods: only those whose volumes are all torn down.
   removeOrphanPodDirs(context, findings)

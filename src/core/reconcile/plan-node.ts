@@ -32,14 +32,13 @@ import { filterOperations, namedFindings } from './context/filter-operations.ts'
 import { useCredential } from './context/hints.ts'
 import { machineOf, refuseWrongMachine, reportAccepted } from './identity/refuse-identity.ts'
 import { knowsOtherNodes } from './identity/volume-facts.ts'
-import { reportUnmatchedNames } from './obstacles/unmatched-names.ts'
 import { runPass } from './pass.ts'
 import { makeContext } from './plan-context.ts'
 import { refuseInsecureApi, refuseOutage } from './pods/guards.ts'
 import { type PodClasses, podListIsComplete, sectionUnseen } from './pods/pod-classes.ts'
 import { missingPodsDirectory } from './pods/pods-directory.ts'
 import { reportProblems } from './report/report-problems.ts'
-import { ruleOfEach } from './what-blocks.ts'
+import { reportUnmatchedNames } from './report/unmatched-names.ts'
 
 /**
  * Plans one reconcile pass over one node. Same state and options in, same bytes out.
@@ -64,7 +63,7 @@ export function decideNode(
   look: Look = 'first',
 ): { readonly plan: Plan; readonly context: PlanContext } {
   const context = makeContext(state, options)
-  const findings = new Findings(ruleOfEach(context), left)
+  const findings = new Findings(left)
   const { inputs, witnesses, statics } = context
   findings.problems.push(...witnesses.problems, ...statics.problems)
   reportMissingSections(context, findings)
@@ -96,7 +95,7 @@ function planOf(context: PlanContext, findings: Findings): Plan {
   const { kept, filtered } = filterOperations(findings.operations, context)
   const isNamed = namedFindings(context)
   const { others, ...named } = namedPart(findings, isNamed, isNamed)
-  const finished = finishOperations(kept, (draft) => findings.blockOf(draft))
+  const finished = finishOperations(kept)
     .map((operation) => withBasis(operation, context))
     .map((operation) => (refused === undefined ? operation : blockRefused(operation, refused)))
   const { operations, waiting, problems, causes } = nameCauses({

@@ -8,18 +8,17 @@ import { isWithinAny, parentOf } from '../actual/tree.ts'
 import { followsFrom } from '../causes/name-causes.ts'
 import { causeOf } from '../codes/codes.ts'
 import { CLEAR_AWAY } from '../codes/path-codes.ts'
-import { defined } from '../lang/defined.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import { whoMounted } from '../mountinfo/mount-words.ts'
 import type { Because } from '../plan/cause.ts'
 import { type Draft, type Findings, messageOnPod, ON_NODE } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
+import { judged } from '../rules/rules.ts'
 import { type PlanContext, waitToSettle } from './context/context.ts'
 import { isNamed } from './context/filter-operations.ts'
 import { lostAtStart, REMOVE_DIRECTORIES } from './context/hints.ts'
 import { gone, podTimes, stateOf } from './context/pod-facts.ts'
 import { unreadObstacle } from './context/unread.ts'
-import { contentObstacle } from './obstacles/content-users.ts'
 import type { PodClass } from './pods/pod-classes.ts'
 import { isEmptied } from './unmount-volumes/kept-files.ts'
 
@@ -55,7 +54,7 @@ function removeOrphanPodDir(context: PlanContext, findings: Findings, pod: PodCl
     return false
   }
   const stray = strayKept(context, pod, mine)
-  const reasons = [reasonToKeep(context, findings, pod, mine), stray].filter((each) => each !== undefined)
+  const reasons = [reasonToKeep(context, pod, mine), stray].filter((each) => each !== undefined)
   for (const { message, path = base, hint, because } of reasons) {
     const about = { pod: pod.uid, path: inputs.absolute(path), subject: ledger.path(path) }
     findings.problem('warning', 'OrphanDirKept', `${inputs.absolute(base)} is kept: ${message}`, about, hint, because)
@@ -71,7 +70,9 @@ function removeOrphanPodDir(context: PlanContext, findings: Findings, pod: PodCl
     leave('R612', "the directory can be removed with --orphans, once the pod's volumes are torn down")
     return true
   }
-  findings.add(removal(context, pod, mine))
+  const dir = inputs.absolute(base)
+  const removed = new Set(mine.flatMap((draft) => [...draft.removes]))
+  findings.add(judged(context, removal(context, pod, mine), { content: { dir, layers: [], removed, podUid: pod.uid } }))
   return false
 }
 
@@ -82,7 +83,6 @@ function removal(context: PlanContext, pod: PodClass, mine: readonly Draft[]): D
     .toReversed()
     .map((entry) => ({ op: entry.type === 'dir' ? 'rmdir' : 'unlink', target: inputs.absolute(entry.path) }))
   steps.push({ op: 'rmdir', target: dir })
-  const removes = new Set(mine.flatMap((draft) => [...draft.removes]))
   return {
     kind: 'RemoveOrphanPodDir',
     reason: 'OrphanPodDir',
@@ -94,7 +94,6 @@ function removal(context: PlanContext, pod: PodClass, mine: readonly Draft[]): D
     after: [...mine],
     rule: 'R612',
     removes: new Set(),
-    ...defined({ blocked: contentObstacle(context, { dir, layers: [], removes, podUid: pod.uid }) }),
   }
 }
 
@@ -105,15 +104,10 @@ interface Keep {
   readonly because?: Because
 }
 
-function reasonToKeep(
-  context: PlanContext,
-  findings: Findings,
-  pod: PodClass,
-  mine: readonly Draft[],
-): Keep | undefined {
+function reasonToKeep(context: PlanContext, pod: PodClass, mine: readonly Draft[]): Keep | undefined {
   const { inputs } = context
   for (const draft of mine) {
-    const blocked = findings.blockOf(draft)
+    const { blocked } = draft
     if (blocked === undefined || causeOf(blocked.code) === 'data') continue
     const message = `${draft.kind} of ${draft.volume?.name ?? 'a volume'} is blocked (${blocked.message})`
     return { message, because: followsFrom(draft, blocked) }

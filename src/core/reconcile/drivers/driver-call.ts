@@ -8,7 +8,6 @@ import { defined } from '../../lang/defined.ts'
 import { attachmentName } from '../../names/volume-names.ts'
 import type { About, Findings, Obstacle } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
-import type { FlexCall } from './flex-driver.ts'
 import { bringDriverBack, whyNoDriver } from './why-no-driver.ts'
 
 export type DriverCall =
@@ -50,11 +49,6 @@ export function driverCall(
 /** True if the volume is torn down without calling its driver. */
 export function isWithoutDriver(call: DriverCall | undefined): boolean {
   return call?.kind === 'gone' || call?.kind === 'absentSinceBoot'
-}
-
-/** The obstacle if a driver, CSI or flexVolume, has to be called but cannot be. */
-export function callObstacle(call: DriverCall | FlexCall | undefined): Obstacle | undefined {
-  return call?.kind === 'blocked' ? call.blocked : undefined
 }
 
 /** What --driver-gone leaves undone (S16). */

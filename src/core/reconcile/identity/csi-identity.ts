@@ -15,15 +15,8 @@ import { volctl } from '../../lang/command.ts'
 import type { CsiIdentity, Identified } from '../../ledger/identified.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { csiGlobalDir, csiUniqueName, inlineCsiHandle, unescapeQualifiedName } from '../../names/volume-names.ts'
-import type { Obstacle } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
 import { contradicted, givenForBlock, givenForFileSystem, givenWithHash, inlineDrivers } from './given-handle.ts'
-
-/** S17: nothing is undone under a name that may be another volume's. */
-export function identityObstacle(identified: Identified | undefined): Obstacle | undefined {
-  if (identified === undefined || 'identity' in identified) return undefined
-  return { code: 'IdentityUnconfirmed', message: identified.unconfirmed, hint: identified.hint }
-}
 
 /** Identity of a pod's file system volume. */
 export function identifyPodVolume(context: PlanContext, volume: PodVolume): Identified {

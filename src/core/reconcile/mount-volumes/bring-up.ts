@@ -5,7 +5,6 @@ import { isByKubelet } from '../../codes/codes.ts'
 import { isForOnePod } from '../../desired/access-modes.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { allContainers } from '../../desired/pods.ts'
-import { defined } from '../../lang/defined.ts'
 import type { NodeSnapshot } from '../../model/snapshot.ts'
 import { csiGlobalDir } from '../../names/volume-names.ts'
 import { type Draft, expectedMount, type Findings, type Obstacle, type Wait } from '../../plan/draft.ts'
@@ -14,12 +13,12 @@ import { podName } from '../../plan/pod-name.ts'
 import { VOLUME_DATA } from '../../plugins/csi-paths.ts'
 import type { MountEvidence, SetUp } from '../../plugins/plugin.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
+import type { Facts } from '../../rules/rule.ts'
+import { judged } from '../../rules/rules.ts'
 import { type PlanContext, podRefOf } from '../context/context.ts'
 import { isNamed } from '../context/filter-operations.ts'
 import { STOP_AND_SAVE } from '../context/hints.ts'
 import { unreadObstacle } from '../context/unread.ts'
-import { predecessorObstacle } from '../obstacles/device-obstacles.ts'
-import { setUpElsewhereObstacle } from '../obstacles/outside-root.ts'
 import { mountObstacle, mountWait, reportMultiAttach, setUpWait } from './mount-conditions.ts'
 import { labelObstacle, setUpContext } from './selinux.ts'
 import { describeWanted } from './wanted.ts'
@@ -54,7 +53,7 @@ export function bringUp(context: PlanContext, findings: Findings, missing: Missi
   }
   const first = turns.stages.get(volume.uniqueName)
   const predecessors = earlier.filter((draft) => !MOUNTS.has(draft.kind))
-  const { steps, expects, blocked } = setUp(context, missing, predecessors, first === undefined)
+  const { steps, expects, facts } = setUp(context, missing, first === undefined)
   const draft: Draft = {
     kind,
     ...whyMounted(context, missing, pod),
@@ -65,10 +64,9 @@ export function bringUp(context: PlanContext, findings: Findings, missing: Missi
     rule: 'R430',
     expects,
     removes: new Set(),
-    ...defined({ blocked }),
   }
-  const added = findings.addUnlessWaiting(draft, wait, 'S22')
-  if (added !== undefined) takeTurn(turns, volume, added, willRun(context, draft))
+  const added = findings.addUnlessWaiting(judged(context, draft, facts), wait, 'S22')
+  if (added !== undefined) takeTurn(turns, volume, added, willRun(context, added))
 }
 
 /**
@@ -109,9 +107,8 @@ function runningContainers({ runtime }: NodeSnapshot, uid: string): ReadonlySet<
 function setUp(
   context: PlanContext,
   { volume, device }: Missing,
-  predecessors: readonly Draft[],
   isFirst: boolean,
-): { steps: readonly Step[]; expects: readonly ExpectedMount[]; blocked: Obstacle | undefined } {
+): { steps: readonly Step[]; expects: readonly ExpectedMount[]; facts: Facts } {
   const { inputs } = context
   const plugin = pluginNamed(volume.plugin)
   const target = plugin.podPath(volume)
@@ -124,13 +121,11 @@ function setUp(
   return {
     steps,
     expects: [...expects, ...mountPointsOf(steps).map((path) => expectedMount(path, inputs.mounts.at(path)))],
-    blocked:
-      setUpElsewhereObstacle(inputs, volume) ??
-      unreadObstacle(inputs, [target, ...steps.map((step) => inputs.relative(step.target))]) ??
-      mountObstacle(context, volume, device) ??
-      given.blocked ??
-      labelObstacle(context, volume) ??
-      predecessorObstacle(predecessors),
+    facts: {
+      wanted: volume,
+      unread: unreadObstacle(inputs, [target, ...steps.map((step) => inputs.relative(step.target))]),
+      setUp: () => mountObstacle(context, volume, device) ?? given.blocked ?? labelObstacle(context, volume),
+    },
   }
 }
 
@@ -163,10 +158,7 @@ function operationsOn(findings: Findings, { plugin, uniqueName, specName }: Volu
   return [...new Set([...findings.ofVolume(uniqueName), ...findings.leakedOf(specName), ...unnamed])]
 }
 
-/**
- * Which operation is the first on a volume. Obstacles from outside its phase do not count: once they are resolved, it still
- * comes first.
- */
+/** Which operation is the first on a volume. */
 export interface Turns {
   readonly mounts: Set<Draft>
   /** By unique name: the operation that stages the volume, which the other pods' operations leave to it. */

@@ -18,11 +18,11 @@ import { mountOptionsObstacle } from '../../plugins/mount-options.ts'
 import { evidenceOf, pluginNamed } from '../../plugins/registry.ts'
 import { type PlanContext, podRefOf, waitForKubelet } from '../context/context.ts'
 import { STOP_AND_SAVE, startKubelet, useCredential } from '../context/hints.ts'
+import { notMigrated } from '../context/migration.ts'
+import { describeNodes, type ElsewhereNode, freeHint, nodesWith, type SharedVolume } from '../context/other-nodes.ts'
 import { flexProgram } from '../drivers/flex-driver.ts'
 import { bringDriverBack, whyNoDriver } from '../drivers/why-no-driver.ts'
 import { knowsOtherNodes } from '../identity/volume-facts.ts'
-import { notMigrated } from '../obstacles/migration.ts'
-import { describeNodes, type ElsewhereNode, freeHint, nodesWith, type SharedVolume } from '../obstacles/other-nodes.ts'
 import { whyNotManaged } from '../pods/kubelet-mode.ts'
 
 export function mountWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {

@@ -4,13 +4,14 @@ import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { nodeExpansionWanted } from '../../desired/expansion.ts'
 import { defined } from '../../lang/defined.ts'
 import { CSI_PLUGIN } from '../../names/volume-names.ts'
-import { expectedMount, type Findings, notAsked, type Obstacle } from '../../plan/draft.ts'
+import { type Draft, expectedMount, type Findings, notAsked, type Obstacle } from '../../plan/draft.ts'
 import type { ExpectedMount, Step } from '../../plan/plan.ts'
 import { contentDifference, halfDone } from '../../plugins/content-difference.ts'
 import { volumeObstacle } from '../../plugins/content-obstacle.ts'
 import { csiTarget } from '../../plugins/csi-paths.ts'
 import { csiDriverOf, groupSteps, publishSteps } from '../../plugins/csi-set-up.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
+import { judged } from '../../rules/rules.ts'
 import { type PlanContext, podRefOf, waitForKubelet } from '../context/context.ts'
 import { isNamed } from '../context/filter-operations.ts'
 import { unreadWithin } from '../context/unread.ts'
@@ -121,8 +122,8 @@ function refresh(context: PlanContext, findings: Findings, volume: VolumeToMount
     return
   }
   // The missing flag comes first: without it, no other obstacle matters to an apply.
-  const blocked = what.unread ?? (what.asked ? what.obstacle : notAsked(what.flag))
-  findings.add({
+  const facts = { unread: what.unread, setUp: () => (what.asked ? what.obstacle : notAsked(what.flag)) }
+  const draft: Draft = {
     kind: what.kind,
     reason: what.reason,
     message: what.message,
@@ -132,6 +133,7 @@ function refresh(context: PlanContext, findings: Findings, volume: VolumeToMount
     after: [],
     rule: what.rule,
     removes: new Set(),
-    ...defined({ expects: what.expects, blocked }),
-  })
+    ...defined({ expects: what.expects }),
+  }
+  findings.add(judged(context, draft, facts))
 }

@@ -14,9 +14,9 @@ import { attachmentName } from '../../names/volume-names.ts'
 import { type About, type Findings, ON_NODE } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
 import { apiServerToo, howToStart, stopCommand } from '../context/kubelet-unit.ts'
-import { describeNodes, freeHint, nodesWith } from '../obstacles/other-nodes.ts'
-import { type PresentVolume, presentVolumes } from '../obstacles/present-volumes.ts'
+import { describeNodes, freeHint, nodesWith } from '../context/other-nodes.ts'
 import { whyNotManaged } from '../pods/kubelet-mode.ts'
+import { type PresentVolume, presentVolumes } from './present-volumes.ts'
 
 export function reportAttachments(context: PlanContext, findings: Findings): void {
   const { api } = context.inputs.snapshot

@@ -90,7 +90,7 @@ function reportAnswering({ path, endpoint, error }: CsiSocket, driver: string, f
 /** Drivers that something needs and that no socket names: what is said of them names each socket on which nobody answers. */
 function missingDrivers(sockets: readonly CsiSocket[], findings: Findings): readonly string[] {
   const said = [
-    ...findings.operations.map((draft) => ({ code: findings.blockOf(draft)?.code, driver: draft.volume?.driver })),
+    ...findings.operations.map((draft) => ({ code: draft.blocked?.code, driver: draft.volume?.driver })),
     ...findings.waiting.map(({ code, volume }) => ({ code, driver: volume?.driver })),
     ...findings.problems.map(({ code, about: { driver } }) => ({ code, driver })),
   ]

@@ -4,7 +4,7 @@ import { kubeletVersion, TESTED_MINORS } from '../../model/kubelet-version.ts'
 import { type Findings, ON_NODE } from '../../plan/draft.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { PlanContext } from '../context/context.ts'
-import { notMigrated } from '../obstacles/migration.ts'
+import { notMigrated } from '../context/migration.ts'
 import { whyNotManaged, whyTerminatedKept } from '../pods/kubelet-mode.ts'
 
 export function reportKubelet(context: PlanContext, findings: Findings): void {

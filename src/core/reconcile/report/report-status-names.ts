@@ -12,10 +12,10 @@ import { pluginNamed } from '../../plugins/registry.ts'
 import { controllerWantedVolumes } from '../../populator/controller-wanted.ts'
 import type { PlanContext } from '../context/context.ts'
 import { howToStart } from '../context/kubelet-unit.ts'
-import { migratesAll } from '../obstacles/migration.ts'
-import { attachableName } from '../obstacles/present-volumes.ts'
-import { VolumeTraces } from '../obstacles/volume-traces.ts'
+import { migratesAll } from '../context/migration.ts'
+import { VolumeTraces } from '../context/volume-traces.ts'
 import { podListIsComplete } from '../pods/pod-classes.ts'
+import { attachableName } from './present-volumes.ts'
 
 export function reportStatusNames(context: PlanContext, findings: Findings): void {
   const { api, nodeName, tree } = context.inputs.snapshot

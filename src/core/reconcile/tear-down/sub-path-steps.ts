@@ -2,16 +2,17 @@
 
 import type { SubPathLeaf, SubPaths } from '../../actual/pod-volume.ts'
 import { parentOf } from '../../actual/tree.ts'
-import type { Obstacle } from '../../plan/draft.ts'
+import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { Step } from '../../plan/plan.ts'
 import type { PlanContext } from '../context/context.ts'
-import { foreignObstacle, layerObstacle, type Stack, umountSteps } from '../context/layers.ts'
+import { type Stack, umountSteps } from '../context/layers.ts'
 
 export interface SubPathWork {
   readonly steps: readonly Step[]
   readonly paths: readonly string[]
   readonly mounts: readonly Stack[]
-  readonly obstacle: Obstacle | undefined
+  /** Mounts that are not the volume's. */
+  readonly foreign: readonly MountInfo[]
   /** Leaves that are not empty: they stay, and so do their parents. */
   readonly kept: readonly string[]
 }
@@ -20,7 +21,7 @@ const NO_SUB_PATHS: SubPathWork = {
   steps: [],
   paths: [],
   mounts: [],
-  obstacle: undefined,
+  foreign: [],
   kept: [],
 }
 
@@ -45,16 +46,11 @@ export function subPathWork(context: PlanContext, subPaths: SubPaths | undefined
   for (const dir of emptied) removals.push({ op: 'rmdir', target: inputs.absolute(dir) })
   const all = inputs.tree.children(subPaths.dir).every((entry) => emptied.includes(entry.path))
   if (all && inputs.tree.isDir(subPaths.dir)) removals.push({ op: 'rmdir', target: inputs.absolute(subPaths.dir) })
-  const obstacle =
-    foreignObstacle(context, subPaths.foreign) ??
-    mounted
-      .map((leaf) => layerObstacle(context, inputs.absolute(leaf.path), leaf.layers))
-      .find((each) => each !== undefined)
   return {
     steps: [...steps, ...removals],
     paths: [...new Set([...steps, ...removals].map((step) => step.target))],
     mounts: mounted.map(({ path, layers }) => ({ path: inputs.absolute(path), layers })),
-    obstacle,
+    foreign: subPaths.foreign,
     kept,
   }
 }

@@ -7,13 +7,12 @@
 
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
 import { isByKubelet } from '../../codes/codes.ts'
-import { isListedWhole } from '../../desired/api-lookup.ts'
 import { podLabel } from '../../desired/pods.ts'
 import { commandLine, kubectl, volctl } from '../../lang/command.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { defined } from '../../lang/defined.ts'
 import { onceFor } from '../../lang/once-for.ts'
-import { type CsiIdentity, uniqueNameOf } from '../../ledger/identified.ts'
+import { type CsiIdentity, type Identified, uniqueNameOf } from '../../ledger/identified.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
 import { undeletedPath } from '../../mountinfo/deleted.ts'
 import { CSI_PLUGIN, escapeQualifiedName, type VolumeMode } from '../../names/volume-names.ts'
@@ -21,18 +20,16 @@ import type { Draft, Findings, Obstacle, Wait } from '../../plan/draft.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import { podNameAndUid } from '../../plan/pod-name.ts'
 import { type ControllerWanted, controllerWantedVolumes } from '../../populator/controller-wanted.ts'
+import type { Facts } from '../../rules/rule.ts'
+import { judged } from '../../rules/rules.ts'
 import { type PlanContext, waitForKubelet } from '../context/context.ts'
-import { useCredential } from '../context/hints.ts'
 import { unreadTraces } from '../context/unread.ts'
+import { type VolumeTrace, VolumeTraces } from '../context/volume-traces.ts'
 import { identifyAttachment } from '../identity/attachment-identity.ts'
 import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
-import { deviceObstacle, predecessorObstacle, unresolvedObstacle } from '../obstacles/device-obstacles.ts'
-import { elsewhereObstacle } from '../obstacles/outside-root.ts'
-import { isUnidentified, unidentifiedObstacle } from '../obstacles/unidentified-operations.ts'
-import { type VolumeTrace, VolumeTraces } from '../obstacles/volume-traces.ts'
-import { whyNotManaged } from '../pods/kubelet-mode.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 import type { VolumeUser } from '../pods/volume-users.ts'
+import { isUnidentified } from './unidentified-operations.ts'
 
 /** What every attachment is compared with. */
 interface NodeFacts {
@@ -75,7 +72,10 @@ function detachVolume(context: PlanContext, findings: Findings, attachment: Volu
   ]
   const wanted = whoWants(node, uniqueName, users)
   if (wanted !== undefined) {
-    leaveAttached(context, findings, attachment, uniqueName, wanted)
+    findings.leave(() => ({
+      ...{ path: `volumeattachments/${attachment.metadata.name}`, rule: 'R706', why: wanted },
+      ...{ subject: context.ledger.attachment(attachment), volume: uniqueName },
+    }))
     return
   }
   const known: KnownAttachment = { attachment, identity, uniqueName, persistentVolume }
@@ -102,10 +102,26 @@ function detachVolume(context: PlanContext, findings: Findings, attachment: Volu
     kubeletWould: 'leave the detach to the attach/detach controller, which waits for the next node status',
     removes: new Set(),
     attachment: { name, uid, ...defined({ resourceVersion }) },
-    // What keeps volctl from it does not keep the controller, which detaches while a kubelet runs.
-    ...defined({ blocked: wait === undefined ? obstacleTo(context, known, node, after) : undefined }),
   }
-  findings.addUnlessWaiting(draft, wait, 'S21')
+  // What keeps volctl from it does not keep the controller, which detaches while a kubelet runs.
+  const facts = wait === undefined ? factsOf(known, node, after) : {}
+  findings.addUnlessWaiting(judged(context, draft, facts), wait, 'S21')
+}
+
+function factsOf(
+  { attachment, identity, persistentVolume }: KnownAttachment,
+  { wanted, unread, unidentified }: NodeFacts,
+  after: readonly Draft[],
+): Facts {
+  // Where the device is known, an apply compares it with every mount; what comes first and is blocked says why.
+  const isOpen = after.every(({ removes, blocked }) => removes.size === 0 && blocked === undefined)
+  return {
+    attachment: { object: attachment, unresolved: wanted.unresolved, unread },
+    identified: identity === undefined ? handleUnknown(attachment) : { identity },
+    device: { plugin: CSI_PLUGIN, identity },
+    sought: { ...identity, names: persistentVolume === undefined ? [] : [persistentVolume] },
+    unidentified: () => (isOpen ? unidentified[0] : undefined),
+  }
 }
 
 /** A pod that wants the volume by the controller's rule, or that uses it here. */
@@ -126,37 +142,11 @@ function describeAttached(context: PlanContext, known: KnownAttachment, after: r
   return withGivenDevice(context, volume, persistentVolume)
 }
 
-function obstacleTo(
-  context: PlanContext,
-  { attachment, identity, persistentVolume }: KnownAttachment,
-  node: NodeFacts,
-  after: readonly Draft[],
-): Obstacle | undefined {
-  const names = persistentVolume === undefined ? [] : [persistentVolume]
-  return (
-    obstacleOf(context, identity, attachment) ??
-    elsewhereObstacle(context.inputs, { ...identity, names }) ??
-    unresolvedObstacle(node.wanted.unresolved, { plugin: CSI_PLUGIN, driver: identity?.driver }) ??
-    node.unread ??
-    predecessorObstacle(after) ??
-    mayBeUnidentified(node.unidentified, after)
-  )
-}
-
-function leaveAttached(
-  { ledger }: PlanContext,
-  findings: Findings,
-  attachment: VolumeAttachment,
-  uniqueName: string | undefined,
-  why: string,
-): void {
-  findings.leave(() => ({
-    path: `volumeattachments/${attachment.metadata.name}`,
-    rule: 'R706',
-    why,
-    subject: ledger.attachment(attachment),
-    volume: uniqueName,
-  }))
+function handleUnknown({ metadata: { name } }: VolumeAttachment): Identified {
+  return {
+    unconfirmed: `the volume handle of ${name} is unknown: neither its PersistentVolume nor anything on this node shows it`,
+    hint: `Find the volume in the storage system. Once it is certainly not in use, delete the VolumeAttachment yourself: ${kubectl('delete', 'volumeattachment', name)}`,
+  }
 }
 
 /** For a block volume, name and mode as on disk: an apply needs them to find loop devices on its maps (C19). */
@@ -277,64 +267,6 @@ const driversMounts = onceFor((inputs: ActualInputs) => {
     return [{ path, text: `${path} ${source} ${files.get(source) ?? ''}` }]
   })
 })
-
-/**
- * S21: the device of the volume is unknown, and a mount or map here could not be identified. If the device is known, an apply
- * compares it with every mount instead.
- */
-function mayBeUnidentified(unidentified: readonly Draft[], after: readonly Draft[]): Obstacle | undefined {
-  return after.some(({ removes }) => removes.size > 0) ? undefined : unidentifiedObstacle(unidentified[0])
-}
-
-function obstacleOf(
-  context: PlanContext,
-  identity: CsiIdentity | undefined,
-  attachment: VolumeAttachment,
-): Obstacle | undefined {
-  const { api } = context.inputs.snapshot
-  const unmanaged = whyNotManaged(context.inputs.snapshot)
-  if (unmanaged !== undefined) {
-    return {
-      code: 'NotManaged',
-      message: `the attach/detach controller does not manage this node: ${unmanaged}`,
-      hint: 'Detach the volume with the tools of its storage system.',
-    }
-  }
-  if (identity === undefined) {
-    return {
-      code: 'IdentityUnconfirmed',
-      message: `the volume handle of ${attachment.metadata.name} is unknown: neither its PersistentVolume nor anything on this node shows it`,
-      hint: `Find the volume in the storage system. Once it is certainly not in use, delete the VolumeAttachment yourself: ${kubectl('delete', 'volumeattachment', attachment.metadata.name)}`,
-    }
-  }
-  const general = deviceObstacle(context, CSI_PLUGIN, identity)
-  if (general !== undefined) return general
-  const others = context.objects
-    .persistentVolumesOf(identity)
-    .filter((each) => each.metadata.name !== attachment.spec.source.persistentVolumeName)
-  if (others.length > 0) {
-    return {
-      code: 'AttachmentUnclear',
-      message: `PersistentVolume ${others.map((each) => each.metadata.name).join(', ')} shares this attachment`,
-      hint: 'Remove the other PersistentVolume, or leave the detach to the attach/detach controller.',
-    }
-  }
-  if (api?.credential === 'kubelet' || api?.mayDeleteVolumeAttachments === false) {
-    return {
-      code: 'Forbidden',
-      message: 'this credential may not delete VolumeAttachments',
-      hint: useCredential('delete volumeattachments'),
-    }
-  }
-  if (!isListedWhole(api, 'persistentvolumes')) {
-    return {
-      code: 'AttachmentUnclear',
-      message: 'not all PersistentVolumes could be read: another one may share this attachment',
-      hint: useCredential('list persistentvolumes'),
-    }
-  }
-  return undefined
-}
 
 function whatTheControllerWaitsFor({ objects, kubelet }: PlanContext, uniqueName: string | undefined): string {
   if (uniqueName === undefined || !objects.isInUse(uniqueName))

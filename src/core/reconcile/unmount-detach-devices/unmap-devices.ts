@@ -2,23 +2,19 @@
 
 import type { BlockVolume } from '../../actual/block-volume.ts'
 import { registeredDriver, stages } from '../../actual/csi-drivers.ts'
-import { CLEAR_AWAY } from '../../codes/path-codes.ts'
 import { SHARED_DIRECTORIES } from '../../devices/block-volumes.ts'
 import { isDeviceOf } from '../../devices/whose-device.ts'
-import type { TreeEntry } from '../../model/snapshot.ts'
-import type { Findings, Obstacle } from '../../plan/draft.ts'
+import type { Findings } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
 import { areOfOneRow } from '../../plan/subject.ts'
+import { strayOf } from '../../rules/rule.ts'
 import { type PlanContext, waitForKubelet } from '../context/context.ts'
 import { unreadWithin } from '../context/unread.ts'
-import { callObstacle, type DriverCall, driverCall, isWithoutDriver } from '../drivers/driver-call.ts'
+import { type DriverCall, driverCall, isWithoutDriver } from '../drivers/driver-call.ts'
 import { driverStaging } from '../drivers/driver-staging.ts'
-import { identityObstacle } from '../identity/csi-identity.ts'
-import { deviceObstacle } from '../obstacles/device-obstacles.ts'
-import { type References, referencesTo } from '../obstacles/mount-references.ts'
-import { elsewhereObstacle } from '../obstacles/outside-root.ts'
 import { type Parts, targetsOf, tearDown } from '../tear-down/tear-down.ts'
 import { describeBlock, type KnownBlock, knownBlock } from './block-volumes.ts'
+import { referencesTo } from './mount-references.ts'
 import { releaseSteps } from './unmount-other-devices.ts'
 
 export function unmapDevices(context: PlanContext, findings: Findings): void {
@@ -26,17 +22,19 @@ export function unmapDevices(context: PlanContext, findings: Findings): void {
 }
 
 function unmapDevice(context: PlanContext, findings: Findings, block: BlockVolume): void {
-  const { inputs } = context
+  const { inputs, ledger } = context
+  const leave = (rule: string, why: string, volume?: string): void =>
+    findings.leave(() => ({ path: inputs.absolute(block.dir), rule, why, subject: ledger.block(block), volume }))
   const leftover = inputs.tree.has(block.dir) || block.stagingPath !== undefined || block.publishDir !== undefined
   if (!leftover) {
-    leaveDevice(context, findings, block, undefined, 'R452', 'the volume has no map directory on this node')
+    leave('R452', 'the volume has no map directory on this node')
     return
   }
   const known = knownBlock(context, block)
   const { isCsi, identity, uniqueName } = known
   const user = userOf(context, block, uniqueName)
   if (user !== undefined) {
-    leaveDevice(context, findings, block, uniqueName, 'R815', user)
+    leave('R815', user, uniqueName)
     return
   }
   const what = {
@@ -51,8 +49,7 @@ function unmapDevice(context: PlanContext, findings: Findings, block: BlockVolum
   }
   const found = stagedParts(context, findings, known)
   if (found.references.kind === 'inUse') {
-    const by = found.references.by.uid
-    leaveDevice(context, findings, block, uniqueName, 'S24', `pod ${by} has the same file system mounted`)
+    leave('S24', `pod ${found.references.by.uid} has the same file system mounted`, uniqueName)
     return
   }
   tearDown(context, findings, what, () => partsOf(context, known, found))
@@ -74,7 +71,7 @@ function stagedParts(context: PlanContext, findings: Findings, { block, identity
 }
 
 function partsOf(context: PlanContext, known: KnownBlock, { predecessors, call, own, references }: Found): Parts {
-  const { block, isCsi } = known
+  const { block, isCsi, identity } = known
   const after = [...new Set([...predecessors, ...(references.kind === 'free' ? references.after : [])])]
   const leaked = after.length === 0
   const steps = isCsi ? csiSteps(context, known, call) : otherSteps(context, block)
@@ -88,10 +85,12 @@ function partsOf(context: PlanContext, known: KnownBlock, { predecessors, call, 
     paths: [...targetsOf(steps), ...own.stacks.map(({ path }) => path)],
     mounts: own.stacks.length === 0 ? undefined : own.stacks,
     foreign: [...block.foreign, ...own.foreign],
-    obstacle: () =>
-      strayObstacle(context, [...block.unexpected, ...own.strangers]) ??
-      obstacleTo(context, known, references) ??
-      callObstacle(call),
+    stray: strayOf([...block.unexpected, ...own.strangers]),
+    identified: known.identified,
+    device: { plugin: block.plugin, identity, directory: isCsi ? undefined : block.name },
+    sought: isCsi ? { ...identity, names: [block.name] } : undefined,
+    held: references.kind === 'held' ? references.held : undefined,
+    call,
     after,
     kubeletWould: leaked ? 'never find the map' : undefined,
   }
@@ -106,27 +105,8 @@ function emptyParts(context: PlanContext, block: BlockVolume): Parts {
     rule: 'R837',
     message: `${inputs.absolute(block.dir)} ${unread === undefined ? 'contains' : 'may contain'} only empty directories, left by an unfinished unmap`,
     steps: csiSteps(context, { block, identity: undefined }, undefined),
-    obstacle: () => unread,
+    unread,
   }
-}
-
-function obstacleTo(
-  context: PlanContext,
-  { block, isCsi, identified, identity }: KnownBlock,
-  references: References,
-): Obstacle | undefined {
-  return (
-    identityObstacle(identified) ??
-    deviceObstacle(context, block.plugin, identity, isCsi ? undefined : block.name) ??
-    (isCsi ? elsewhereObstacle(context.inputs, { ...identity, names: [block.name] }) : undefined) ??
-    (references.kind === 'held' ? references.obstacle : undefined)
-  )
-}
-
-function strayObstacle({ inputs }: PlanContext, [stray]: readonly TreeEntry[]): Obstacle | undefined {
-  if (stray === undefined) return undefined
-  const message = `${inputs.absolute(stray.path)} was not created by the kubelet`
-  return { code: 'UnexpectedFile', message, hint: CLEAR_AWAY }
 }
 
 /** No mount, map, state file or any other file: only directories of the kubelet, which are removed without a driver (R837). */
@@ -179,21 +159,4 @@ function userOf(context: PlanContext, block: BlockVolume, uniqueName: string | u
     .ofPlugin(block.plugin)
     .find((volume) => volume.specName === block.name || isDeviceOf(volume, block.plugin, block.name))
   return wanted === undefined ? undefined : `pod ${wanted.podUid} wants it`
-}
-
-function leaveDevice(
-  { inputs, ledger }: PlanContext,
-  findings: Findings,
-  block: BlockVolume,
-  uniqueName: string | undefined,
-  rule: string,
-  why: string,
-): void {
-  findings.leave(() => ({
-    path: inputs.absolute(block.dir),
-    rule,
-    why,
-    subject: ledger.block(block),
-    volume: uniqueName,
-  }))
 }

@@ -8,8 +8,7 @@ import { type PlanContext, waitForKubelet } from '../context/context.ts'
 import { type Stack, umountSteps } from '../context/layers.ts'
 import { reasonOf } from '../context/pod-facts.ts'
 import { unreadWithin } from '../context/unread.ts'
-import { callObstacle, type DriverCall, driverCall, isWithoutDriver } from '../drivers/driver-call.ts'
-import { identityObstacle } from '../identity/csi-identity.ts'
+import { type DriverCall, driverCall, isWithoutDriver } from '../drivers/driver-call.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 import { type Parts, targetsOf, tearDown } from '../tear-down/tear-down.ts'
 import { describeBlock, type KnownBlock, knownBlock } from './block-volumes.ts'
@@ -59,7 +58,7 @@ function linkParts({ inputs }: PlanContext, pod: PodClass, block: BlockVolume, {
     message: `a link is all that is left of block volume ${block.name}`,
     steps: [{ op: 'unlink', target }],
     paths: [target],
-    obstacle: () => unreadWithin(inputs, block.dir),
+    unread: unreadWithin(inputs, block.dir),
     kubeletWould: 'fail: without vol_data.json it does not know the driver',
   }
 }
@@ -81,7 +80,8 @@ function partsOf(context: PlanContext, pod: PodClass, known: KnownBlock, mapping
     paths: [...targetsOf(steps), ...(isCsi ? [target] : [])],
     mounts: [...map, { path: target, layers: mapping.publishLayers }],
     foreign: block.foreign,
-    obstacle: () => identityObstacle(identified) ?? callObstacle(call),
+    identified,
+    call,
     kubeletWould: leaked ? 'never find the map; it stays, with its published device and loop device' : undefined,
   }
 }

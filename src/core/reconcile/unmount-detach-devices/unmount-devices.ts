@@ -5,29 +5,24 @@
 
 import { registeredDriver, stages } from '../../actual/csi-drivers.ts'
 import { isOld, isSetUp, type StagedVolume } from '../../actual/staged-volumes.ts'
-import { CLEAR_AWAY } from '../../codes/path-codes.ts'
 import { onceFor } from '../../lang/once-for.ts'
 import { type CsiIdentity, type Identified, identityOf, uniqueNameOf } from '../../ledger/identified.ts'
 import { isGateOn } from '../../model/kubelet-version.ts'
-import type { TreeEntry } from '../../model/snapshot.ts'
-import { whoMounted } from '../../mountinfo/mount-words.ts'
 import { CSI_PLUGIN, escapeQualifiedName } from '../../names/volume-names.ts'
 import type { SoughtVolume } from '../../names/volume-shapes.ts'
-import type { Draft, Findings, Obstacle } from '../../plan/draft.ts'
+import type { Draft, Findings } from '../../plan/draft.ts'
 import type { Step, VolumeRef } from '../../plan/plan.ts'
 import { rowOf } from '../../plan/subject.ts'
+import { strayOf } from '../../rules/rule.ts'
 import { type PlanContext, waitForKubelet } from '../context/context.ts'
 import { umountSteps } from '../context/layers.ts'
 import { unreadWithin } from '../context/unread.ts'
-import { callObstacle, type DriverCall, driverCall, isWithoutDriver, reportDriverGone } from '../drivers/driver-call.ts'
+import { type DriverCall, driverCall, isWithoutDriver, reportDriverGone } from '../drivers/driver-call.ts'
 import { driverStaging } from '../drivers/driver-staging.ts'
-import { identityObstacle } from '../identity/csi-identity.ts'
 import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
-import { deviceObstacle } from '../obstacles/device-obstacles.ts'
-import { referencesTo } from '../obstacles/mount-references.ts'
-import { elsewhereObstacle } from '../obstacles/outside-root.ts'
-import { isUnidentified, showSameDevice, unidentifiedObstacle } from '../obstacles/unidentified-operations.ts'
 import { type Parts, targetsOf, tearDown } from '../tear-down/tear-down.ts'
+import { referencesTo } from './mount-references.ts'
+import { isUnidentified, showSameDevice } from './unidentified-operations.ts'
 
 export function unmountDevices(context: PlanContext, findings: Findings): void {
   // A staged file system is never one of a raw block volume.
@@ -44,11 +39,16 @@ function unmountDevice(
   const [first, ...others] = stagingsOf(context, staged)
   // One operation undoes both stagings of a volume: to the driver they are one.
   if (first !== staged) return
+  const leave = (rule: string, why: string, volume?: string): void =>
+    findings.leave(() => ({
+      ...{ path: context.inputs.absolute(staged.target), rule, why, volume },
+      subject: context.ledger.staged(staged),
+    }))
   // A driver without staging leaves an empty globalmount without a state file (R025, C50).
   if (!isSetUp(staged)) {
     if (isMadeByKubelet(staged) && !staged.hasTarget && staged.content.length === 0)
-      removeEmptyDirectory(context, findings, staged)
-    else leaveStaged(context, findings, staged, 'R025', 'nothing is staged there')
+      removeEmptyDirectory(context, findings, staged, leave)
+    else leave('R025', 'nothing is staged there')
     return
   }
   const identified = context.ledger.identifiedStaged(staged)
@@ -56,13 +56,12 @@ function unmountDevice(
   const uniqueName = uniqueNameOf(identity)
   const kept = whyKept(context, staged, identified, uniqueName)
   if (kept !== undefined) {
-    leaveStaged(context, findings, staged, kept.rule, kept.why, uniqueName)
+    leave(kept.rule, kept.why, uniqueName)
     return
   }
   const found = stagedParts(context, findings, staged, identity, uniqueName, others)
   if (found.references.kind === 'inUse') {
-    const why = `pod ${found.references.by.uid} has the same file system mounted`
-    leaveStaged(context, findings, staged, 'S24', why, uniqueName)
+    leave('S24', `pod ${found.references.by.uid} has the same file system mounted`, uniqueName)
     return
   }
   const known: KnownStaged = { staged, others, identified, identity, unidentified, ...found, after: afterOf(found) }
@@ -149,7 +148,7 @@ function afterOf({ predecessors, references }: Found): readonly Draft[] {
 }
 
 function partsOf(context: PlanContext, findings: Findings, { name }: VolumeRef, known: KnownStaged): Parts {
-  const { staged, others, identity, call, own, after } = known
+  const { staged, others, identified, identity, call, own, references, after } = known
   const target = context.inputs.absolute(staged.target)
   const leaked = after.length === 0
   if (call?.kind === 'gone') {
@@ -172,27 +171,20 @@ function partsOf(context: PlanContext, findings: Findings, { name }: VolumeRef, 
       ...own.stacks,
     ],
     foreign: [...own.foreign, ...others.flatMap((each) => each.foreign)],
-    obstacle: () => obstacleTo(context, findings, known),
+    stray: [{ target: staged.target, content: own.strangers }, ...others]
+      .map(({ target, content }) => strayOf(content, { target }))
+      .find((each) => each !== undefined),
+    identified,
+    device: { plugin: CSI_PLUGIN, identity },
+    sought: soughtAt(context, staged, identity),
+    held: references.kind === 'held' ? references.held : undefined,
+    unidentified: () => mayBeMounted(context, findings, known),
+    call,
     after,
     kubeletWould: leaked
       ? 'never find the staged volume again; the attach/detach controller may detach it while it is staged'
       : undefined,
   }
-}
-
-function obstacleTo(context: PlanContext, findings: Findings, known: KnownStaged): Obstacle | undefined {
-  const { staged, identified, identity, call, own, references } = known
-  return (
-    contentObstacle(context, staged, own.strangers) ??
-    known.others.map((each) => contentObstacle(context, each, each.content)).find((each) => each !== undefined) ??
-    identityObstacle(identified) ??
-    deviceObstacle(context, CSI_PLUGIN, identity) ??
-    elsewhereObstacle(context.inputs, soughtAt(context, staged, identity)) ??
-    (references.kind === 'held' ? references.obstacle : undefined) ??
-    unidentifiedObstacle(mayBeMounted(context, findings, known)) ??
-    callObstacle(call) ??
-    (call?.kind === 'call' && staged.layers.length > 0 ? noStagingObstacle(context, staged, identity) : undefined)
-  )
 }
 
 /**
@@ -223,21 +215,6 @@ function soughtAt(context: PlanContext, staged: StagedVolume, identity: CsiIdent
   return isOld(staged) ? { ...identity, names: [...names, staged.key] } : { ...identity, names }
 }
 
-/** S16, R444: no call of such a driver removes the mount, so the kernel must not, either. */
-function noStagingObstacle(
-  context: PlanContext,
-  staged: StagedVolume,
-  identity: CsiIdentity | undefined,
-): Obstacle | undefined {
-  const target = context.inputs.absolute(staged.target)
-  if (identity === undefined || stages(registeredDriver(context.inputs, identity.driver))) return undefined
-  return {
-    code: 'ForeignMount',
-    message: `CSI driver ${identity.driver} does not stage volumes, so the mount on ${target} may not be its own`,
-    hint: `Maybe an older version of the driver mounted it. ${whoMounted(target)}`,
-  }
-}
-
 /**
  * S12: drivers keep their own directories there; those of the kubelet are named by a hash, or are in the old layout (C10,
  * C11).
@@ -249,12 +226,17 @@ function isMadeByKubelet(staged: StagedVolume): boolean {
 /**
  * The leftover of an unstage that was killed before its last step (R837): an empty directory that does not show its volume.
  */
-function removeEmptyDirectory(context: PlanContext, findings: Findings, staged: StagedVolume): void {
+function removeEmptyDirectory(
+  context: PlanContext,
+  findings: Findings,
+  staged: StagedVolume,
+  leave: (rule: string, why: string) => void,
+): void {
   const why = context.ledger.wants.stagesIn(staged.dir)
     ? 'the directory is empty, and a pod wants its volume'
     : waitForKubelet(context)?.message
   if (why !== undefined) {
-    leaveStaged(context, findings, staged, 'R837', why)
+    leave('R837', why)
     return
   }
   const target = context.inputs.absolute(staged.dir)
@@ -266,24 +248,7 @@ function removeEmptyDirectory(context: PlanContext, findings: Findings, staged: 
     rule: 'R837',
     message: `${target} ${unread === undefined ? 'is' : 'may be'} an empty directory, left by an unfinished unstage`,
     steps: [{ op: 'rmdir', target }],
-    obstacle: () => unread,
-  }))
-}
-
-function leaveStaged(
-  { inputs, ledger }: PlanContext,
-  findings: Findings,
-  staged: StagedVolume,
-  rule: string,
-  why: string,
-  uniqueName?: string,
-): void {
-  findings.leave(() => ({
-    path: inputs.absolute(staged.target),
-    rule,
-    why,
-    subject: ledger.staged(staged),
-    volume: uniqueName,
+    unread,
   }))
 }
 
@@ -305,20 +270,6 @@ function stepsOf(
   if (staged.stateFile !== undefined) steps.push({ op: 'unlink', target: inputs.absolute(staged.stateFile.path) })
   steps.push({ op: 'rmdir', target: inputs.absolute(staged.dir) })
   return steps
-}
-
-function contentObstacle(
-  context: PlanContext,
-  staged: StagedVolume,
-  [first]: readonly TreeEntry[],
-): Obstacle | undefined {
-  if (first === undefined) return undefined
-  const under = first.path.startsWith(`${staged.target}/`)
-  return {
-    code: under ? 'DataUnderMountPoint' : 'UnexpectedFile',
-    message: `${context.inputs.absolute(first.path)} was not created by the kubelet`,
-    hint: CLEAR_AWAY,
-  }
 }
 
 function mayBeUsed(context: PlanContext, staged: StagedVolume): boolean {

@@ -1,30 +1,25 @@
 /** Global mounts of plugins other than CSI: local volumes on devices, iSCSI, FC, flexVolume (R445, P67, P76, P81, P88, S25). */
 
 import { baseName } from '../../actual/tree.ts'
-import { CLEAR_AWAY } from '../../codes/path-codes.ts'
 import { type GlobalMount, globalUniqueName } from '../../devices/global-mounts.ts'
 import { isDeviceOf } from '../../devices/whose-device.ts'
 import { escapeQualifiedName, uniqueVolumeName } from '../../names/volume-names.ts'
-import type { Draft, Findings, Obstacle } from '../../plan/draft.ts'
+import type { Draft, Findings } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
 import { localVolume } from '../../plugins/local-volume.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
+import { type Stray, strayOf } from '../../rules/rule.ts'
 import { type PlanContext, waitForKubelet } from '../context/context.ts'
 import { umountSteps } from '../context/layers.ts'
-import { callObstacle, reportDriverGone } from '../drivers/driver-call.ts'
+import { reportDriverGone } from '../drivers/driver-call.ts'
 import { type FlexCall, flexCall } from '../drivers/flex-driver.ts'
 import { describeDevice } from '../identity/volume-facts.ts'
-import { deviceObstacle } from '../obstacles/device-obstacles.ts'
-import { type References, referencesTo } from '../obstacles/mount-references.ts'
 import { isLiving } from '../pods/volume-users.ts'
 import { type Parts, tearDown } from '../tear-down/tear-down.ts'
+import { type References, referencesTo } from './mount-references.ts'
 
 export function unmountOtherDevices(context: PlanContext, findings: Findings): void {
-  for (const global of context.ledger.globals) {
-    if (isWanted(context, global))
-      leaveGlobal(context, findings, global, 'R815', 'a pod on this node wants the volume, or may want it')
-    else unmountGlobal(context, findings, global)
-  }
+  for (const global of context.ledger.globals) unmountGlobal(context, findings, global)
 }
 
 function isWanted(context: PlanContext, { plugin, name, layers }: GlobalMount): boolean {
@@ -32,33 +27,24 @@ function isWanted(context: PlanContext, { plugin, name, layers }: GlobalMount): 
   return isDeviceWanted(context, plugin, name, layers.length > 0)
 }
 
-function leaveGlobal(
-  { inputs, ledger }: PlanContext,
-  findings: Findings,
-  global: GlobalMount,
-  rule: string,
-  why: string,
-): void {
-  findings.leave(() => ({
-    path: inputs.absolute(global.path),
-    rule,
-    why,
-    subject: ledger.global(global),
-    volume: globalUniqueName(global.plugin, global.path),
-  }))
-}
-
 function unmountGlobal(context: PlanContext, findings: Findings, global: GlobalMount): void {
   const { plugin, name, path, layers } = global
   const target = context.inputs.absolute(path)
+  const uniqueName = globalUniqueName(plugin, path)
+  const leave = (rule: string, why: string): void =>
+    findings.leave(() => ({ path: target, rule, why, subject: context.ledger.global(global), volume: uniqueName }))
+  if (isWanted(context, global)) {
+    leave('R815', 'a pod on this node wants the volume, or may want it')
+    return
+  }
   const references = referencesTo(context, findings, layers, target)
   if (references.kind === 'inUse') {
-    leaveGlobal(context, findings, global, 'S24', `pod ${references.by.uid} has the same file system mounted`)
+    leave('S24', `pod ${references.by.uid} has the same file system mounted`)
     return
   }
   const volume = {
     name,
-    uniqueName: globalUniqueName(plugin, path),
+    uniqueName,
     plugin,
     mode: 'Filesystem' as const,
     ...describeDevice(layers.at(-1)),
@@ -94,11 +80,10 @@ function partsOf(
     steps: stepsOf(context, global, target, call),
     mounts: [{ path: target, layers }],
     foreign,
-    obstacle: () =>
-      contentObstacle(context, global) ??
-      (mounted ? callObstacle(call) : undefined) ??
-      deviceObstacle(context, plugin, undefined, name) ??
-      (references.kind === 'held' ? references.obstacle : undefined),
+    stray: strayIn(global),
+    call: mounted ? call : undefined,
+    device: { plugin, directory: name },
+    held: references.kind === 'held' ? references.held : undefined,
     after,
   }
 }
@@ -140,21 +125,13 @@ function unmountsOf(findings: Findings, plugin: string): Draft[] {
   )
 }
 
-/** S13: an unmounted global directory may contain only the kubelet's own record. */
-function contentObstacle(context: PlanContext, { plugin, path, content }: GlobalMount): Obstacle | undefined {
+/** An unmounted global directory may contain only the kubelet's own record. */
+function strayIn({ plugin, path, content }: GlobalMount): Stray | undefined {
   const name = pluginNamed(plugin).device?.record?.name
   const record = name === undefined ? undefined : `${path}/${name}`
-  const stray = content.find((entry) => entry.path !== record || entry.type !== 'file' || entry.error !== undefined)
-  if (stray === undefined) return undefined
-  const why =
-    stray.path === record
-      ? `is not a record of the kubelet (${stray.error ?? stray.type})`
-      : 'was not created by the kubelet'
-  return {
-    code: 'UnexpectedFile',
-    message: `${context.inputs.absolute(stray.path)} ${why}`,
-    hint: CLEAR_AWAY,
-  }
+  const entry = content.find((each) => each.path !== record || each.type !== 'file' || each.error !== undefined)
+  if (entry?.path !== record) return strayOf(entry === undefined ? [] : [entry])
+  return entry && { entry, why: `is not a record of the kubelet (${entry.error ?? entry.type})` }
 }
 
 /**

@@ -7,14 +7,14 @@ import type { PodVolume } from '../../actual/pod-volume.ts'
 import { type CsiIdentity, identityOf, uniqueNameOf } from '../../ledger/identified.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
 import { CSI_PLUGIN, uniquePodVolumeName } from '../../names/volume-names.ts'
-import type { Findings, Obstacle } from '../../plan/draft.ts'
+import type { Findings } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
+import type { Facts } from '../../rules/rule.ts'
 import { type PlanContext, waitToSettle } from '../context/context.ts'
 import { umountSteps } from '../context/layers.ts'
 import { leaveEmpty, podTimes, reasonOf } from '../context/pod-facts.ts'
 import { unreadWithin } from '../context/unread.ts'
-import { callObstacle, type DriverCall, driverCall, isWithoutDriver, reportDriverGone } from '../drivers/driver-call.ts'
-import { identityObstacle } from '../identity/csi-identity.ts'
+import { type DriverCall, driverCall, isWithoutDriver, reportDriverGone } from '../drivers/driver-call.ts'
 import { describeCsiVolume } from '../identity/volume-facts.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 import { type SubPathWork, subPathWork } from '../tear-down/sub-path-steps.ts'
@@ -52,7 +52,9 @@ export function unmountCsiVolume(context: PlanContext, findings: Findings, pod: 
       subPaths: work,
       steps,
       paths: [...work.paths, context.inputs.absolute(volume.target), ...targetsOf(steps)],
-      obstacle: () => dataObstacle(context, volume) ?? identityObstacle(identified) ?? callObstacle(call),
+      uncovered: uncoveredBy(volume),
+      identified,
+      call,
     }
   })
 }
@@ -141,21 +143,14 @@ function podVolumeNameOf({ stateFile, podUid, name }: PodVolume): string | undef
     : undefined
 }
 
-/** Files on or below a target that is not mounted: a driver might delete them, so it is not called (O12). */
-function dataObstacle(context: PlanContext, volume: PodVolume): Obstacle | undefined {
-  if (volume.layers.length > 0) return undefined
-  const data = volume.content.filter(
+/** Files on or below a target that is not mounted. */
+function uncoveredBy({ layers, content, target }: PodVolume): Facts['uncovered'] {
+  if (layers.length > 0) return undefined
+  const files = content.filter(
     ({ path, type, size }) =>
-      (path.startsWith(`${volume.target}/`) && type !== 'dir') ||
-      (path === volume.target && type === 'file' && size !== 0),
+      (path.startsWith(`${target}/`) && type !== 'dir') || (path === target && type === 'file' && size !== 0),
   )
-  const [first] = data
-  if (first === undefined) return undefined
-  return {
-    code: 'DataUnderMountPoint',
-    message: `nothing is mounted on ${context.inputs.absolute(volume.target)}, but the directory contains ${data.length} file${data.length === 1 ? '' : 's'}, e.g. ${context.inputs.absolute(first.path)}`,
-    hint: 'Move or delete the files yourself; volctl never does. Then plan again.',
-  }
+  return { target, files }
 }
 
 /** @param onTarget also the target itself, if it is not a directory */

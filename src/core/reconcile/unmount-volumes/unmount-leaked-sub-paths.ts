@@ -7,10 +7,10 @@ import type { Findings } from '../../plan/draft.ts'
 import type { Subject } from '../../plan/subject.ts'
 import { type PlanContext, waitToSettle } from '../context/context.ts'
 import { podTimes } from '../context/pod-facts.ts'
-import { memoryBehind, memoryObstacle, UNCOUNTED } from '../obstacles/memory-data.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 import { subPathWork } from '../tear-down/sub-path-steps.ts'
 import { tearDown } from '../tear-down/tear-down.ts'
+import { memoryBehind, UNCOUNTED } from './memory-data.ts'
 
 interface Leaked {
   /** What is missing of the volume, with its name. */
@@ -47,7 +47,7 @@ export function unmountLeakedSubPaths(
       subPaths: work,
       steps: work.steps,
       mounts: [],
-      obstacle: () => (memory.length === 0 || context.options.orphans ? undefined : memoryObstacle(volumeName, memory)),
+      data: { name: volumeName, memory },
       deletes: memory.length === 0 ? undefined : UNCOUNTED,
       kubeletWould: 'leave the sub-paths mounted for ever, and fail to remove the pod directory every 2 s',
     }

@@ -5,31 +5,26 @@
  */
 import type { PodVolume } from '../../actual/pod-volume.ts'
 import { parentOf } from '../../actual/tree.ts'
-import { CLEAR_AWAY } from '../../codes/path-codes.ts'
-import { volctl } from '../../lang/command.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
-import type { MountInfo } from '../../mountinfo/mount-table.ts'
-import { bringBack, deadWords } from '../../mountinfo/mount-words.ts'
 import { uniquePodVolumeName, uniqueVolumeName } from '../../names/volume-names.ts'
-import type { Findings, Obstacle } from '../../plan/draft.ts'
+import type { Findings } from '../../plan/draft.ts'
 import type { Operation, Step, VolumeRef } from '../../plan/plan.ts'
 import { madeByAtomicWriter } from '../../plugins/atomic-writer.ts'
 import { localVolume } from '../../plugins/local-volume.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import { allowedFsTypes, type TeardownFamily } from '../../plugins/teardown-family.ts'
+import { type Facts, strayOf } from '../../rules/rule.ts'
 import { type PlanContext, waitToSettle } from '../context/context.ts'
-import { DELETE_DATA, lostAtStart } from '../context/hints.ts'
 import { layersBelowDead, umountSteps } from '../context/layers.ts'
 import { leaveEmpty, podTimes, reasonOf } from '../context/pod-facts.ts'
-import { callObstacle, reportDriverGone } from '../drivers/driver-call.ts'
+import { reportDriverGone } from '../drivers/driver-call.ts'
 import { type FlexCall, flexCall, isFlexPlugin } from '../drivers/flex-driver.ts'
 import { describeDevice } from '../identity/volume-facts.ts'
-import { contentObstacle } from '../obstacles/content-users.ts'
-import { memoryBehind, memoryObstacle, UNCOUNTED } from '../obstacles/memory-data.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 import { type SubPathWork, subPathWork } from '../tear-down/sub-path-steps.ts'
 import { type Parts, targetsOf, tearDown } from '../tear-down/tear-down.ts'
 import { reportKept } from './kept-files.ts'
+import { memoryBehind, UNCOUNTED } from './memory-data.ts'
 import { unmountCsiVolume } from './unmount-csi-volume.ts'
 import { unmountLeakedSubPaths } from './unmount-leaked-sub-paths.ts'
 
@@ -71,45 +66,27 @@ function unmountProjected(context: PlanContext, findings: Findings, pod: PodClas
   const inside = context.inputs.tree.descendants(volume.dir)
   const strangers = inside.filter((entry) => !madeByAtomicWriter(entry, entry.path.slice(volume.dir.length + 1)))
   const own = inside.filter((entry) => entry.type !== 'dir' && !strangers.includes(entry))
-  const [first] = strangers
-  if (first !== undefined && volume.layers.length === 0 && own.length === 0 && volume.markers.length === 0) {
+  if (strangers.length > 0 && volume.layers.length === 0 && own.length === 0 && volume.markers.length === 0) {
     for (const entry of strangers) {
       reportKept(context, findings, volume, entry, 'UnexpectedFile', 'was not created by the kubelet')
     }
     leaveEmpty(context, findings, volume)
     return
   }
+  const directories = inside.filter((entry) => entry.type === 'dir')
   unmountContent(context, findings, pod, volume, 'projected', {
     onRecord: own.length > 0,
     emptied: volume.content.length > 0,
     deletes: own.length > 0 ? countOf(own) : undefined,
-    guard: strangerObstacle(context, volume, first) ?? unreadObstacle(context, volume, inside),
+    facts: {
+      stray: strayOf(strangers, {
+        why: `was not created by the kubelet and would be deleted with volume ${volume.name}`,
+        isLost: true,
+      }),
+      // --orphans is only for files of an emptyDir.
+      unread: notReadWhole(context, volume, directories),
+    },
   })
-}
-
-function strangerObstacle(
-  context: PlanContext,
-  volume: PodVolume,
-  stranger: TreeEntry | undefined,
-): Obstacle | undefined {
-  if (stranger === undefined) return undefined
-  return lostAtStart<Obstacle>(context, {
-    code: 'UnexpectedFile',
-    message: `${context.inputs.absolute(stranger.path)} was not created by the kubelet and would be deleted with volume ${volume.name}`,
-    hint: CLEAR_AWAY,
-  })
-}
-
-/** It is unknown whose the unseen files are, and --orphans is only for files of an emptyDir (S13). */
-function unreadObstacle(context: PlanContext, volume: PodVolume, inside: readonly TreeEntry[]): Obstacle | undefined {
-  const directories = inside.filter((entry) => entry.type === 'dir')
-  const unread = notReadWhole(context, volume, directories)
-  if (unread === undefined) return undefined
-  return {
-    code: 'NodeUnreadable',
-    message: `${context.inputs.absolute(unread.path)} could not be read completely (${unread.error}) and may contain files that the kubelet did not create`,
-    hint: 'Look at the directory; repair its file system if it is damaged, then plan again.',
-  }
 }
 
 /**
@@ -130,30 +107,8 @@ function unmountEmptyDir(context: PlanContext, findings: Findings, pod: PodClass
     onRecord: files.length > 0 || unread !== undefined,
     emptied: volume.content.length > 0 || unread !== undefined,
     deletes: hasData ? (memory.length > 0 || unread !== undefined ? UNCOUNTED : countOf(files)) : undefined,
-    guard: !hasData || context.options.orphans ? undefined : dataObstacle(context, volume, { memory, unread, files }),
+    facts: { data: { name: volume.name, memory, unread, files } },
   })
-}
-
-/** S13: the data that is deleted with the volume, as far as it is known. */
-function dataObstacle(
-  context: PlanContext,
-  volume: PodVolume,
-  found: { memory: readonly MountInfo[]; unread: TreeEntry | undefined; files: readonly TreeEntry[] },
-): Obstacle {
-  const { memory, unread, files } = found
-  if (unread !== undefined) {
-    return {
-      code: 'DeletesData',
-      message: `${context.inputs.absolute(unread.path)} could not be read completely: ${unread.error}; what it contains is not known`,
-      hint: DELETE_DATA,
-    }
-  }
-  if (memory.length > 0) return memoryObstacle(volume.name, memory)
-  return {
-    code: 'DeletesData',
-    message: `emptyDir ${volume.name} contains ${files.length} file${files.length === 1 ? '' : 's'} (${countOf(files).bytes} bytes)`,
-    hint: DELETE_DATA,
-  }
 }
 
 /**
@@ -167,22 +122,9 @@ function unmountDead(context: PlanContext, findings: Findings, pod: PodClass, vo
     onRecord: true,
     emptied: orphans,
     deletes: orphans || hidden.length > 0 ? UNCOUNTED : undefined,
-    guard:
-      deadObstacle(context, volume) ??
-      (orphans || hidden.length === 0 ? undefined : memoryObstacle(volume.name, hidden)),
+    facts: { covered: volume, data: { name: volume.name, memory: hidden } },
     keepsDirectory: !orphans,
   })
-}
-
-function deadObstacle({ inputs, options }: PlanContext, { dir, name }: PodVolume): Obstacle | undefined {
-  const path = inputs.absolute(dir)
-  if (options.lazy.includes(path) || options.forceUnmount.includes(path)) return undefined
-  const words = deadWords(inputs.deadError(dir) ?? '')
-  return {
-    code: 'DeadMount',
-    message: `what is mounted on emptyDir ${name} is dead: ${words}; what it covers cannot be seen`,
-    hint: `${bringBack(inputs.top(dir), inputs.deadError(dir))}, or take it off: ${volctl('plan', ...(options.orphans ? ['--orphans'] : []), '--lazy', path)}`,
-  }
 }
 
 /** The volume's directory, or an entry below it, that may hold more than was seen. */
@@ -195,7 +137,7 @@ interface Content {
   /** Whether the content on the disk itself is deleted, by descriptors. */
   readonly emptied: boolean
   readonly deletes: Operation['deletes'] | undefined
-  readonly guard: Obstacle | undefined
+  readonly facts: Facts
   /** A dead mount hides the content: it stays, and so do directory and marker. */
   readonly keepsDirectory?: boolean
 }
@@ -241,7 +183,7 @@ function partsOf(
   content: Content,
   work: SubPathWork,
 ): Parts {
-  const { deletes, guard, keepsDirectory = false } = content
+  const { deletes, facts, keepsDirectory = false } = content
   const dir = context.inputs.absolute(volume.dir)
   const allowed = allowedFsTypes(family)
   // A tmpfs that shows a secret is not data of the pod (S13), and a dead mount shows nothing.
@@ -249,6 +191,7 @@ function partsOf(
   const layers = volume.layers.filter(({ fsType }) => inMemory.includes(fsType))
   const steps = [...work.steps, ...stepsOf(context, volume, dir, content)]
   return {
+    ...facts,
     reason: reasonOf(pod),
     rule: 'R437',
     message: `${volume.plugin.replace('kubernetes.io/', '')} volume ${volume.name} is ${volume.layers.length > 0 ? 'mounted' : 'set up'}`,
@@ -260,8 +203,7 @@ function partsOf(
     foreign: volume.foreign,
     // A volume in memory is unmounted first, which fails (P42).
     emptiedByKubelet: !(allowed ?? []).includes(volume.layers.at(-1)?.fsType ?? ''),
-    obstacle: (removes) =>
-      guard ?? (keepsDirectory ? undefined : contentObstacle(context, { dir, layers, removes, podUid: pod.uid })),
+    content: keepsDirectory ? undefined : { dir, layers, podUid: pod.uid },
     deletes,
     kubeletWould: family === 'emptyDir' && deletes !== undefined ? 'delete the content without asking' : undefined,
   }
@@ -327,7 +269,7 @@ function unmountPlain(context: PlanContext, findings: Findings, pod: PodClass, v
       paths: [...work.paths, dir, ...targetsOf(steps)],
       mounts: [{ path: dir, layers: volume.layers }],
       foreign: volume.foreign,
-      obstacle: () => (mounted ? callObstacle(call) : undefined),
+      call: mounted ? call : undefined,
     }
   })
 }

@@ -1,24 +1,17 @@
 /** S38: something else is in a volume's place. Then nothing of the volume is unstaged, unmapped, detached or set up. */
-import { commandLine } from '../../lang/command.ts'
-import { defined } from '../../lang/defined.ts'
-import { uniqueNameOfRow, type VolumeRow } from '../../ledger/row.ts'
-import { CSI_PLUGIN } from '../../names/volume-names.ts'
-import type { Draft, Findings, Obstacle } from '../../plan/draft.ts'
-import { rowOf } from '../../plan/subject.ts'
-import { type Claimed, type OtherVolume, otherMapped, otherMounted, otherStaged } from '../../plugins/same-volume.ts'
-import type { PlanContext } from '../context/context.ts'
-import { isLiving } from '../pods/volume-users.ts'
+import { commandLine } from '../lang/command.ts'
+import { defined } from '../lang/defined.ts'
+import { uniqueNameOfRow, type VolumeRow } from '../ledger/row.ts'
+import { CSI_PLUGIN } from '../names/volume-names.ts'
+import type { Findings, Obstacle } from '../plan/draft.ts'
+import { rowOf } from '../plan/subject.ts'
+import { type Claimed, type OtherVolume, otherMapped, otherMounted, otherStaged } from '../plugins/same-volume.ts'
+import type { PlanContext } from '../reconcile/context/context.ts'
+import { isLiving } from '../reconcile/pods/volume-users.ts'
+import type { Judge } from './rule.ts'
 
-/** What a pod has may always be unmounted. */
-const HELD_BACK: ReadonlySet<Draft['kind']> = new Set([
-  ...(['MountVolume', 'MapVolume', 'UnmountDevice', 'UnmapDevice', 'DetachVolume'] as const),
-])
-
-export function otherVolumeObstacle(
-  context: PlanContext,
-  { kind, subject }: Pick<Draft, 'kind' | 'subject'>,
-): Obstacle | undefined {
-  const row = HELD_BACK.has(kind) ? context.ledger.row(rowOf(subject) ?? '') : undefined
+export const otherVolume: Judge = ({ subject }, _, context) => {
+  const row = context.ledger.row(rowOf(subject) ?? '')
   const other = row && otherOf(context, row)
   return other && { code: 'OtherVolume', ...wordsFor(context, other) }
 }

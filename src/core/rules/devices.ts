@@ -1,39 +1,39 @@
-/** What blocks unstaging, unmapping or detaching a device of any plugin (S4, S26, S30). */
+/** What holds back the unstaging, unmapping or detaching of a device of any plugin (S4, S9, S21, S30). */
 
-import { allowsSeveralNodes } from '../../desired/access-modes.ts'
-import type { Handle } from '../../desired/attached-elsewhere.ts'
-import { causeOfUnresolved } from '../../desired/cause-of-unresolved.ts'
-import type { UnresolvedVolume } from '../../desired/desired-state.ts'
-import { type DeviceKind, mayBeOne } from '../../desired/may-be.ts'
-import type { Draft, Obstacle } from '../../plan/draft.ts'
-import { namespacedName } from '../../plan/pod-name.ts'
-import { statusVolumesAt } from '../../populator/status-volumes.ts'
-import type { PlanContext } from '../context/context.ts'
-import { unknownLinks } from '../context/unread.ts'
-import { strangerHint } from '../pods/known-pods.ts'
-import { missingPodsDirectory } from '../pods/pods-directory.ts'
-import { nodesWith } from './other-nodes.ts'
+import { allowsSeveralNodes } from '../desired/access-modes.ts'
+import type { Handle } from '../desired/attached-elsewhere.ts'
+import { causeOfUnresolved } from '../desired/cause-of-unresolved.ts'
+import type { UnresolvedVolume } from '../desired/desired-state.ts'
+import { type DeviceKind, mayBeOne } from '../desired/may-be.ts'
+import type { Obstacle } from '../plan/draft.ts'
+import { namespacedName } from '../plan/pod-name.ts'
+import { statusVolumesAt } from '../populator/status-volumes.ts'
+import type { PlanContext } from '../reconcile/context/context.ts'
+import { nodesWith } from '../reconcile/context/other-nodes.ts'
+import { unknownLinks } from '../reconcile/context/unread.ts'
+import { strangerHint } from '../reconcile/pods/known-pods.ts'
+import { missingPodsDirectory } from '../reconcile/pods/pods-directory.ts'
+import type { Judge } from './rule.ts'
 
 /**
- * S4: a volume of an existing pod that could not be resolved or identified may be this one. S30: a volume that is attached to
- * another node, which its access mode does not allow, is left as it is.
- *
- * @param plugin of the volume whose device it is
- * @param identity of a CSI volume, if known
- * @param directory name of the global directory of another plugin's volume
+ * A volume of an existing pod that could not be resolved or identified may be this one, and so may what is behind a link. By the
+ * controller's rule unused volumes count, too (R708).
  */
-export function deviceObstacle(
-  context: PlanContext,
-  plugin: string,
-  identity: { readonly driver: string; readonly handle: string } | undefined,
-  directory?: string,
-): Obstacle | undefined {
-  const unknown =
-    unresolvedObstacle(context.desired.unresolved, { plugin, driver: identity?.driver }) ??
-    unidentifiedObstacle(context, identity?.driver) ??
+export const mayBeUsed: Judge = (_, { device, attachment }, context) => {
+  if (device === undefined) return undefined
+  const { plugin, identity: { driver } = {} } = device
+  return (
+    unresolvedObstacle([...context.desired.unresolved, ...(attachment?.unresolved ?? [])], { plugin, driver }) ??
+    unidentifiedObstacle(context, driver) ??
     unseenPods(context) ??
     unknownLinks(context.inputs)[0]?.obstacle
-  if (unknown !== undefined) return unknown
+  )
+}
+
+/** A volume that is attached to another node, which its access mode does not allow, is left as it is. */
+export const twoWriters: Judge = (_, { device }, context) => {
+  if (device === undefined) return undefined
+  const { plugin, identity, directory } = device
   const elsewhere =
     identity === undefined ? namesElsewhere(context, plugin, directory) : handleElsewhere(context, identity)
   if (elsewhere.length === 0) return undefined
@@ -98,11 +98,7 @@ function unseenPods({ inputs }: PlanContext): Obstacle | undefined {
   return missing && { code: 'MayBeInUse', message: missing.message, hint: missing.hint }
 }
 
-/**
- * @param unresolved by the kubelet's rule, or by the controller's, which counts unused volumes too (R708)
- * @param device that would be unstaged, unmapped or detached
- */
-export function unresolvedObstacle(unresolved: readonly UnresolvedVolume[], device: DeviceKind): Obstacle | undefined {
+function unresolvedObstacle(unresolved: readonly UnresolvedVolume[], device: DeviceKind): Obstacle | undefined {
   const unknown = unresolved.find((each) => mayBeOne(each.mayBe, device))
   if (unknown === undefined) return undefined
   const { podVolumeName, pod, message } = unknown
@@ -111,17 +107,5 @@ export function unresolvedObstacle(unresolved: readonly UnresolvedVolume[], devi
     message: `volume ${podVolumeName} of pod ${namespacedName(pod.metadata)} could not be resolved (${message}); this may be that volume`,
     hint: 'Use a credential that may read its claim and PersistentVolume, or repair them; then plan again.',
     because: { ...causeOfUnresolved(unknown), follows: true },
-  }
-}
-
-/** S26: an operation that has to come first is blocked. */
-export function predecessorObstacle(after: readonly Draft[]): Obstacle | undefined {
-  const stuck = after.find((draft) => draft.blocked !== undefined)
-  if (stuck === undefined) return undefined
-  const what = stuck.volume?.name ?? stuck.paths[0] ?? ''
-  return {
-    code: 'Predecessor',
-    message: `${stuck.kind} of ${what}${stuck.pod === undefined ? '' : ` of pod ${stuck.pod.uid}`} is blocked (${stuck.blocked?.code})`,
-    hint: `Resolve ${stuck.kind} of ${what} first.`,
   }
 }

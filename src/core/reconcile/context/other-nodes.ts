@@ -8,7 +8,7 @@ import { defined } from '../../lang/defined.ts'
 import type { PersistentVolume, VolumeAttachment } from '../../model/objects.ts'
 import type { Elsewhere, PodElsewhere } from '../../model/snapshot.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
-import type { PlanContext } from '../context/context.ts'
+import type { PlanContext } from './context.ts'
 
 /** A volume as the API knows it: by driver and handle, or by its name in the status of Nodes. */
 export interface SharedVolume {

@@ -3,16 +3,16 @@
  * below a link. No phase decides on them, so they count as in use.
  */
 
-import type { ActualInputs } from '../../actual/actual-inputs.ts'
-import type { VolumeToMount } from '../../desired/desired-state.ts'
-import { isWithin } from '../../files/path-within.ts'
-import { append } from '../../lang/append.ts'
-import { onceFor } from '../../lang/once-for.ts'
-import type { MountInfo } from '../../mountinfo/mount-table.ts'
-import { whoMounted } from '../../mountinfo/mount-words.ts'
-import { escapeQualifiedName, sha256Hex } from '../../names/volume-names.ts'
-import { podUidOf, type SoughtVolume, shapeMatcher, shapeOf, type VolumeShape } from '../../names/volume-shapes.ts'
-import type { Obstacle } from '../../plan/draft.ts'
+import type { ActualInputs } from '../actual/actual-inputs.ts'
+import { isWithin } from '../files/path-within.ts'
+import { append } from '../lang/append.ts'
+import { onceFor } from '../lang/once-for.ts'
+import type { MountInfo } from '../mountinfo/mount-table.ts'
+import { whoMounted } from '../mountinfo/mount-words.ts'
+import { escapeQualifiedName, sha256Hex } from '../names/volume-names.ts'
+import { podUidOf, type SoughtVolume, shapeMatcher, shapeOf, type VolumeShape } from '../names/volume-shapes.ts'
+import type { Obstacle } from '../plan/draft.ts'
+import type { Judge } from './rule.ts'
 
 interface MountOutside {
   readonly mount: MountInfo
@@ -27,8 +27,10 @@ interface Index {
   readonly byPod: ReadonlyMap<string, readonly Pick<MountOutside, 'mount' | 'path'>[]>
 }
 
-/** Blocks if anything is mounted outside the root directory under a path of this volume. */
-export function elsewhereObstacle(inputs: ActualInputs, sought: SoughtVolume): Obstacle | undefined {
+/** Anything that is mounted outside the root directory under a path of this volume. */
+export const mountedOutside: Judge = (_, { sought }, { inputs }) => sought && mountOutside(inputs, sought)
+
+function mountOutside(inputs: ActualInputs, sought: SoughtVolume): Obstacle | undefined {
   const { byKey, byName } = indexOf(inputs)
   if (byKey.size === 0 && byName.size === 0) return undefined
   const matches = shapeMatcher(sought)
@@ -46,16 +48,17 @@ export function elsewhereObstacle(inputs: ActualInputs, sought: SoughtVolume): O
 }
 
 /**
- * Blocks setting a volume up a second time: volumes of the pod are mounted below another root directory, in which then all of it
+ * Before a volume is set up a second time: volumes of the pod are mounted below another root directory, in which then all of it
  * lies, or this one is staged there for another pod.
  */
-export function setUpElsewhereObstacle(inputs: ActualInputs, volume: VolumeToMount): Obstacle | undefined {
-  const { podUid, driver, handle, specName, deviceMountable } = volume
+export const setUpOutside: Judge = (_, { wanted }, { inputs }) => {
+  if (wanted === undefined) return undefined
+  const { podUid, driver, handle, specName, deviceMountable } = wanted
   const found = indexOf(inputs)
     .byPod.get(podUid)
     ?.find(({ mount }) => !goesWithRoot(inputs, mount))
   if (found === undefined)
-    return deviceMountable ? elsewhereObstacle(inputs, { driver, handle, names: [specName] }) : undefined
+    return deviceMountable ? mountOutside(inputs, { driver, handle, names: [specName] }) : undefined
   return {
     code: 'HeldBy',
     message: `the pod has volumes outside the root directory ${inputs.rootDir}: ${found.path} is mounted`,

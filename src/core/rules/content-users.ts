@@ -1,41 +1,26 @@
 /** S12: who else uses content that would be deleted, by the mount table and the loop devices of this mount namespace. */
 import { posix } from 'node:path'
-import { hostPathsOf } from '../../holders/host-paths.ts'
-import {
-  type ContentPlace,
-  describeUse,
-  layersByText,
-  mountsOf,
-  PlaceIndex,
-  withTop,
-} from '../../holders/mount-uses.ts'
-import { firstFew } from '../../lang/first-few.ts'
-import { onceFor } from '../../lang/once-for.ts'
-import type { BlockDevice } from '../../model/snapshot.ts'
-import { undeletedPath } from '../../mountinfo/deleted.ts'
-import { type Location, locate } from '../../mountinfo/location.ts'
-import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
-import type { Obstacle } from '../../plan/draft.ts'
-import type { PlanContext } from '../context/context.ts'
-import { isLiving } from '../pods/volume-users.ts'
-
-/** Content that would be deleted, on disk or in memory. */
-export interface ContentToDelete {
-  /** Absolute. */
-  readonly dir: string
-  /** The mounts on the directory, whose content in memory ends with them. */
-  readonly layers: readonly MountInfo[]
-  /** Ids of mounts that are removed first. */
-  readonly removes: ReadonlySet<number>
-  readonly podUid: string
-}
+import { hostPathsOf } from '../holders/host-paths.ts'
+import { type ContentPlace, describeUse, layersByText, mountsOf, PlaceIndex, withTop } from '../holders/mount-uses.ts'
+import { firstFew } from '../lang/first-few.ts'
+import { onceFor } from '../lang/once-for.ts'
+import type { BlockDevice } from '../model/snapshot.ts'
+import { undeletedPath } from '../mountinfo/deleted.ts'
+import { type Location, locate } from '../mountinfo/location.ts'
+import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
+import type { Draft } from '../plan/draft.ts'
+import type { PlanContext } from '../reconcile/context/context.ts'
+import { isLiving } from '../reconcile/pods/volume-users.ts'
+import type { Facts, Judge } from './rule.ts'
 
 /** How many uses are named; the others are counted. */
 const MOST = 4
 
 /** Apply checks other mount namespaces, processes, swap files and exports right before it deletes (S26). */
-export function contentObstacle(context: PlanContext, content: ContentToDelete): Obstacle | undefined {
-  const users = usersOnDisk(context, content).concat(usersOfMemory(context, content))
+export const contentUsed: Judge = ({ removes }, { content }, context) => {
+  if (content === undefined) return undefined
+  const all = { ...content, removes: content.removed ?? removes }
+  const users = usersOnDisk(context, all).concat(usersOfMemory(context, all))
   if (users.length === 0) return undefined
   return {
     code: 'HeldBy',
@@ -44,7 +29,10 @@ export function contentObstacle(context: PlanContext, content: ContentToDelete):
   }
 }
 
-function usersOnDisk(context: PlanContext, { dir, removes, podUid }: ContentToDelete): string[] {
+/** With the mounts that go first. */
+type Content = NonNullable<Facts['content']> & Pick<Draft, 'removes'>
+
+function usersOnDisk(context: PlanContext, { dir, removes, podUid }: Content): string[] {
   // Located by the parent directory: the content below any mount on the directory is meant.
   const parent = placesOf(context.inputs.mounts)(posix.dirname(dir))
   if (parent === undefined) return []
@@ -62,7 +50,7 @@ const placesOf = onceFor((mounts: MountTable) => {
 })
 
 /** A mount in the pod's own directories, under any prefix, belongs to this pod. */
-function usersOfMemory(context: PlanContext, { dir, layers, removes, podUid }: ContentToDelete): string[] {
+function usersOfMemory(context: PlanContext, { dir, layers, removes, podUid }: Content): string[] {
   if (layers.length === 0) return []
   const isOwn = ({ id, mountPoint }: MountInfo): boolean => removes.has(id) || mountPoint.includes(`/pods/${podUid}/`)
   const places = new Map(layers.map(({ dev, root: path }) => [`${dev} ${path}`, { dev, path }]))

@@ -3,9 +3,8 @@
  * device is not known, so that device is neither unstaged nor detached before.
  */
 import { isWithin } from '../../files/path-within.ts'
-import { defined } from '../../lang/defined.ts'
 import { CSI_PLUGIN } from '../../names/volume-names.ts'
-import type { Draft, Obstacle } from '../../plan/draft.ts'
+import type { Draft } from '../../plan/draft.ts'
 
 /** Without leaked sub-paths of a PersistentVolume that is known: its name is searched for separately. */
 export function isUnidentified({ volume, reason, kind, removes, blocked }: Draft): boolean {
@@ -14,16 +13,6 @@ export function isUnidentified({ volume, reason, kind, removes, blocked }: Draft
   // A staging directory's name is the hash of its handle, so it cannot be another volume's. An UnmapDevice that nothing
   // blocks removes only empty directories.
   return (kind === 'UnmapDevice' && blocked !== undefined) || (kind !== 'UnmountDevice' && removes.size > 0)
-}
-
-/** @param draft undefined: there is none */
-export function unidentifiedObstacle(draft: Draft | undefined): Obstacle | undefined {
-  if (draft === undefined) return undefined
-  return {
-    code: 'IdentityUnconfirmed',
-    message: `${draft.volume?.name}${draft.pod === undefined ? '' : ` of pod ${draft.pod.uid}`} is mounted or mapped on this node but could not be identified; it may be this volume`,
-    ...defined({ hint: draft.blocked?.hint }),
-  }
 }
 
 /** True if both remove mounts of one device, of the same directory or of one inside the other's (O36). */

@@ -12,8 +12,8 @@ import type { StateFile } from '../../actual/state-file.ts'
 import type { CsiIdentity } from '../../ledger/identified.ts'
 import { CSI_PLUGIN, csiUniqueName, escapeQualifiedName } from '../../names/volume-names.ts'
 import { stagedFor } from '../../plugins/same-volume.ts'
-import type { PlanContext } from '../context/context.ts'
 import { isLiving } from '../pods/volume-users.ts'
+import type { PlanContext } from './context.ts'
 
 /** One trace on disk or in the mount table, relative to the root directory. */
 export interface VolumeTrace {

@@ -1,32 +1,28 @@
 /** S20: nothing is done to a volume whose file system was detached lazily, until its superblock is gone. */
-import { baseName } from '../../actual/tree.ts'
-import { isWithin } from '../../files/path-within.ts'
-import type { LazyMemoryDefect } from '../../model/snapshot.ts'
-import type { Draft, Findings, Obstacle, Rule } from '../../plan/draft.ts'
-import type { OperationKind, Step, VolumeRef } from '../../plan/plan.ts'
-import type { PlanContext } from '../context/context.ts'
+import { baseName } from '../actual/tree.ts'
+import { isWithin } from '../files/path-within.ts'
+import type { LazyMemoryDefect } from '../model/snapshot.ts'
+import type { Draft, Findings } from '../plan/draft.ts'
+import type { OperationKind, Step } from '../plan/plan.ts'
+import { rowOf } from '../plan/subject.ts'
+import type { PlanContext } from '../reconcile/context/context.ts'
+import type { Judge } from './rule.ts'
 
-/**
- * Blocks operations on a path that was detached lazily, or on the same volume: its device and its attachment have other
- * paths.
- */
-export function lazilyDetachedRule({ inputs: { snapshot } }: PlanContext, drafts: readonly Draft[]): Rule {
-  const all = (snapshot.lazilyDetached ?? []).map((detached) => {
-    const onPath = new Set(drafts.filter((draft) => concerns(draft, detached.path)))
-    const names = new Set([detached.volume, ...[...onPath].map(({ volume }) => nameOf(volume))])
-    names.delete(undefined)
-    return { detached, onPath, names }
-  })
-  return (draft) => {
-    const found = all.findLast(({ onPath, names }) => onPath.has(draft) || names.has(nameOf(draft.volume)))
-    if (found === undefined) return undefined
-    const { path, dev } = found.detached
-    return {
+/** On a path that was detached lazily, or on the same volume: its device and its attachment have other paths. */
+export const lazilyDetached: Judge = ({ paths, volume, subject }, _, { inputs: { snapshot }, ledger }) => {
+  const found = snapshot.lazilyDetached?.findLast(
+    ({ path, volume: name }) =>
+      paths.some((each) => isWithin(each, path) || isWithin(path, each)) ||
+      (name !== undefined && name === (volume?.uniqueName ?? volume?.name)) ||
+      ledger.partsAt(path).some(({ row }) => row === rowOf(subject)),
+  )
+  return (
+    found && {
       code: 'DetachedLazily',
-      message: `${path} was detached lazily by an earlier apply, and its file system (${dev}) may still be in use`,
+      message: `${found.path} was detached lazily by an earlier apply, and its file system (${found.dev}) may still be in use`,
       hint: 'Stop what still uses the file system, or reboot; then plan again.',
     }
-  }
+  )
 }
 
 /** Reports once that the record of lazy unmounts cannot be used; every operation that depends on it is blocked as well. */
@@ -43,7 +39,7 @@ export function reportLazyMemory({ inputs: { snapshot } }: PlanContext, findings
  * It is unknown what was detached lazily, and unknown is not "nothing": it may be any volume. Devices stay, and no driver is
  * called to tear down a volume that is no longer mounted. A mount that is still there may be unmounted.
  */
-export function lazyMemoryObstacle({ inputs: { snapshot } }: PlanContext, draft: Draft): Obstacle | undefined {
+export const lazyMemoryUnusable: Judge = (draft, _, { inputs: { snapshot } }) => {
   const { lazyMemory } = snapshot
   if (lazyMemory === undefined || !releases(draft)) return undefined
   return {
@@ -74,12 +70,4 @@ function forgets({ op, target }: Step): boolean {
   return (
     op === 'NodeUnpublishVolume' || op === 'flexUnmount' || (op === 'unlink' && baseName(target) === 'vol_data.json')
   )
-}
-
-function concerns({ paths }: Draft, path: string): boolean {
-  return paths.some((each) => isWithin(each, path) || isWithin(path, each))
-}
-
-function nameOf(volume: VolumeRef | undefined): string | undefined {
-  return volume?.uniqueName ?? volume?.name
 }

@@ -3,11 +3,9 @@
 import type { SubPaths } from '../../actual/pod-volume.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { isGeneration } from '../../names/volume-names.ts'
-import type { Obstacle } from '../../plan/draft.ts'
 import { readyMarker, wrappedName } from '../../plugins/paths.ts'
 import { allowedFsTypes } from '../../plugins/teardown-family.ts'
 import type { PlanContext } from '../context/context.ts'
-import { DELETE_DATA } from '../context/hints.ts'
 
 /** Files in a mount cannot be counted without entering the mount. */
 export const UNCOUNTED = { files: 0, bytes: 0, counted: false } as const
@@ -34,13 +32,4 @@ export function memoryBehind({ inputs }: PlanContext, podUid: string, subPaths: 
 /** Content written by the kubelet's atomic writer belongs to no emptyDir, even if the volume's directory is gone (P28). */
 function isOfGeneration(root: string): boolean {
   return isGeneration(root.split('/')[1] ?? '')
-}
-
-/** @param layers the mounts to be removed, of one file system in memory */
-export function memoryObstacle(volumeName: string, layers: readonly MountInfo[]): Obstacle {
-  return {
-    code: 'DeletesData',
-    message: `the ${layers.at(-1)?.fsType} of emptyDir ${volumeName} may hold data, which is lost when it is unmounted`,
-    hint: DELETE_DATA,
-  }
 }

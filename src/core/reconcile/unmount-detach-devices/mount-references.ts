@@ -2,8 +2,8 @@
 
 import { isOfServer } from '../../mountinfo/file-systems.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
-import { whoMounted } from '../../mountinfo/mount-words.ts'
-import type { Draft, Findings, Obstacle } from '../../plan/draft.ts'
+import type { Draft, Findings } from '../../plan/draft.ts'
+import type { Facts } from '../../rules/rule.ts'
 import type { PlanContext } from '../context/context.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 import { isLiving } from '../pods/volume-users.ts'
@@ -13,7 +13,8 @@ export type References =
   | { readonly kind: 'inUse'; readonly by: PodClass }
   /** Free once these operations are done. */
   | { readonly kind: 'free'; readonly after: readonly Draft[] }
-  | { readonly kind: 'held'; readonly obstacle: Obstacle }
+  /** Another mount stays. */
+  | { readonly kind: 'held'; readonly held: NonNullable<Facts['held']> }
 
 /**
  * @param staged the mounts that would be removed
@@ -28,7 +29,7 @@ export function referencesTo(
   const { inputs, classes } = context
   const after = new Set<Draft>()
   const own = new Set(staged.map((mount) => mount.id))
-  let held: Obstacle | undefined
+  let held: MountInfo | undefined
   for (const reference of showing(context, staged)) {
     if (own.has(reference.id) || isOfAnotherVolume(context, reference, target)) continue
     const leaders = inputs.devices.leadersOf(reference)
@@ -37,19 +38,14 @@ export function referencesTo(
       after.add(remover)
       continue
     }
-    const path = inputs.plain(reference.mountPoint)
-    const uid = podUidOf(inputs.relative(path))
+    const uid = podUidOf(inputs.relative(inputs.plain(reference.mountPoint)))
     const pod = uid === undefined ? undefined : classes.of(uid)
     if (pod !== undefined && isLiving(pod)) return { kind: 'inUse', by: pod }
     // The staged mount itself, seen through another prefix, goes with it; a private copy stays (R032, P18, S24).
     if (leaders.some(({ id }) => own.has(id))) continue
-    held ??= {
-      code: 'HeldBy',
-      message: `${path} shows the same file system as ${target} (${reference.dev} ${reference.root})`,
-      hint: whoMounted(path),
-    }
+    held ??= reference
   }
-  return held === undefined ? { kind: 'free', after: [...after] } : { kind: 'held', obstacle: held }
+  return held === undefined ? { kind: 'free', after: [...after] } : { kind: 'held', held: { by: held, target } }
 }
 
 /** Of a server one device number may stand for several volumes of one share; what shows another that is staged as well is that one's. */

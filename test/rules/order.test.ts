@@ -1,7 +1,7 @@
-/** Of several reasons that block an operation the first is shown, in the order of what-blocks.ts. */
+/** Of several reasons that block an operation the first is shown, in the order of rules/rules.ts. */
 import { describe, expect, it } from 'vitest'
 import { type NodeBuilder, node, ROOT } from '../helpers/node-builder.ts'
-import { GONE, plan } from './planned.ts'
+import { GONE, plan } from '../reconcile/planned.ts'
 
 const published = (name: string): string => `${ROOT}/pods/${GONE}/volumes/kubernetes.io~csi/${name}/mount`
 

@@ -1,0 +1,75 @@
+/** S3, S12, S13, S20: what a directory holds that may be somebody's data. */
+import { CLEAR_AWAY } from '../codes/path-codes.ts'
+import { volctl } from '../lang/command.ts'
+import { bringBack, deadWords } from '../mountinfo/mount-words.ts'
+import type { Obstacle } from '../plan/draft.ts'
+import type { PlanContext } from '../reconcile/context/context.ts'
+import { DELETE_DATA, lostAtStart } from '../reconcile/context/hints.ts'
+import type { Facts, Judge } from './rule.ts'
+
+/** No path leads past a dead mount on an emptyDir, so it goes only when a person says so (O41). */
+export const deadMount: Judge = (_, { covered }, { inputs, options }) => {
+  if (covered === undefined) return undefined
+  const { name, dir } = covered
+  const path = inputs.absolute(dir)
+  if (options.lazy.includes(path) || options.forceUnmount.includes(path)) return undefined
+  const error = inputs.deadError(dir)
+  return {
+    code: 'DeadMount',
+    message: `what is mounted on emptyDir ${name} is dead: ${deadWords(error ?? '')}; what it covers cannot be seen`,
+    hint: `${bringBack(inputs.top(dir), error)}, or take it off: ${volctl('plan', ...(options.orphans ? ['--orphans'] : []), '--lazy', path)}`,
+  }
+}
+
+/** A file that the kubelet did not make is never deleted. */
+export const strayFile: Judge = (_, { stray }, context) => {
+  if (stray === undefined) return undefined
+  const { entry, target, why = 'was not created by the kubelet', isLost = false } = stray
+  const isUnder = target !== undefined && entry.path.startsWith(`${target}/`)
+  const said: Obstacle = {
+    code: isUnder ? 'DataUnderMountPoint' : 'UnexpectedFile',
+    message: `${context.inputs.absolute(entry.path)} ${why}`,
+    hint: CLEAR_AWAY,
+  }
+  return isLost ? lostAtStart(context, said) : said
+}
+
+/** A driver might delete files on or below a target that is not mounted, so it is not called (O12). */
+export const uncoveredFiles: Judge = (_, { uncovered }, { inputs }) => {
+  const [first, ...others] = uncovered?.files ?? []
+  if (uncovered === undefined || first === undefined) return undefined
+  return {
+    code: 'DataUnderMountPoint',
+    message: `nothing is mounted on ${inputs.absolute(uncovered.target)}, but the directory contains ${others.length + 1} file${others.length === 0 ? '' : 's'}, e.g. ${inputs.absolute(first.path)}`,
+    hint: 'Move or delete the files yourself; volctl never does. Then plan again.',
+  }
+}
+
+/** Data on disk or in memory (a tmpfs ends with its last mount, which may be a sub-path's) goes only with --orphans. */
+export const losesData: Judge = (_, { data }, context) => {
+  const message = data === undefined || context.options.orphans ? undefined : whatIsLost(data, context)
+  return message === undefined ? undefined : { code: 'DeletesData', message, hint: DELETE_DATA }
+}
+
+function whatIsLost(
+  { name, memory, unread, files = [] }: NonNullable<Facts['data']>,
+  { inputs }: PlanContext,
+): string | undefined {
+  if (unread !== undefined)
+    return `${inputs.absolute(unread.path)} could not be read completely: ${unread.error}; what it contains is not known`
+  if (memory.length > 0)
+    return `the ${memory.at(-1)?.fsType} of emptyDir ${name} may hold data, which is lost when it is unmounted`
+  if (files.length === 0) return undefined
+  const bytes = files.reduce((sum, { size = 0 }) => sum + size, 0)
+  return `emptyDir ${name} contains ${files.length} file${files.length === 1 ? '' : 's'} (${bytes} bytes)`
+}
+
+/** It is unknown whose unseen files are, and --orphans is only for files of an emptyDir. */
+export const unread: Judge = (_, { unread: found }, { inputs }) => {
+  if (found === undefined || 'code' in found) return found
+  return {
+    code: 'NodeUnreadable',
+    message: `${inputs.absolute(found.path)} could not be read completely (${found.error}) and may contain files that the kubelet did not create`,
+    hint: 'Look at the directory; repair its file system if it is damaged, then plan again.',
+  }
+}

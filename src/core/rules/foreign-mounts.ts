@@ -1,0 +1,105 @@
+/** S18: what is mounted there is the volume, and its path leads to it. */
+import { causeOf } from '../codes/codes.ts'
+import { onceFor } from '../lang/once-for.ts'
+import { Covers } from '../mountinfo/covers.ts'
+import { fileSystemText } from '../mountinfo/file-systems.ts'
+import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
+import { whoMounted } from '../mountinfo/mount-words.ts'
+import { goesWith } from '../mountinfo/propagation.ts'
+import type { Obstacle } from '../plan/draft.ts'
+import type { ExpectedMount } from '../plan/plan.ts'
+import type { PlanContext } from '../reconcile/context/context.ts'
+import { lostAtStart } from '../reconcile/context/hints.ts'
+import { isSameMount, layersBelowDead, type Stack } from '../reconcile/context/layers.ts'
+import type { Facts, Judge } from './rule.ts'
+
+/** Nothing is done to a mount that another one hides; its path leads to the other one. */
+export const hiddenMount: Judge = ({ expects = [] }, _, { inputs: { mounts } }) => {
+  for (const { path, layers } of expects) {
+    const cover = layers.length === 0 ? undefined : coverOf(mounts, path, layers)
+    if (cover === undefined) continue
+    return {
+      code: 'ForeignMount',
+      message: `another mount (${fileSystemText(cover)} on ${cover.mountPoint}) hides ${path}; it cannot be reached`,
+      hint: whoMounted(cover.mountPoint),
+    }
+  }
+  return undefined
+}
+
+const coversOf = onceFor((mounts: MountTable) => new Covers(mounts))
+
+/**
+ * Below a shared directory that is bind-mounted on itself, every mount has a hidden copy that goes away with it: such a copy
+ * is no obstacle, any other hidden mount is.
+ */
+function coverOf(mounts: MountTable, path: string, expected: ExpectedMount['layers']): MountInfo | undefined {
+  const covers = coversOf(mounts)
+  const stacked = mounts.at(path)
+  const covered = stacked.filter((mount) => covers.of(mount) !== undefined)
+  if (covered.length === 0) return undefined
+  const hidden = new Set(covered)
+  const reached = stacked.filter((mount) => !hidden.has(mount))
+  const stays = covered.find(
+    (mount) => expected.some(({ id }) => id === mount.id) && !reached.some((each) => goesWith(mounts, each, mount)),
+  )
+  return stays && covers.of(stays)
+}
+
+/** First of the sub-paths, which are unmounted first. */
+export const foreignMount: Judge = (_, facts, context) => {
+  const { subPaths, emptiedByKubelet = false } = facts
+  const inSubPaths = subPaths && mountsOf(context, subPaths)
+  if (inSubPaths !== undefined) return inSubPaths
+  const found = mountsOf(context, facts)
+  const isLost = emptiedByKubelet && found !== undefined && causeOf(found.code) === 'foreign'
+  return isLost ? lostAtStart(context, found, 'everything in it') : found
+}
+
+function mountsOf(context: PlanContext, { foreign = [], mounts = [], allowed }: Facts): Obstacle | undefined {
+  const [mount] = foreign
+  if (mount !== undefined) return notIts(context.inputs.plain(mount.mountPoint), mount, 'does not belong to the volume')
+  for (const stack of mounts) {
+    const obstacle = stackObstacle(context, stack, allowed)
+    if (obstacle !== undefined) return obstacle
+  }
+  return undefined
+}
+
+/**
+ * Each layer of a stack must show the same device and root; a single mount at a volume's own path is the volume. A mount
+ * that is shown to be dead is never foreign here (O20), a layer below it may be.
+ * @param allowed file system types that may be mounted there; undefined: any
+ */
+function stackObstacle(
+  { inputs, options }: PlanContext,
+  { path, layers }: Stack,
+  allowed: readonly string[] | undefined,
+): Obstacle | undefined {
+  const dead = inputs.deadError(inputs.relative(path)) !== undefined
+  if (options.lazy.includes(path) && !dead) {
+    return {
+      code: 'FlagWithoutEffect',
+      message: `--lazy ${path}: nothing shows that this mount is dead`,
+      hint: 'Plan without --lazy for this path: a plain unmount is enough.',
+    }
+  }
+  const judged = dead ? layersBelowDead(layers) : layers
+  const [first] = judged
+  if (first === undefined) return undefined
+  // Either of the two layers may be the volume, unless the kubelet alone mounts this type there.
+  if (dead && allowed === undefined) return notIts(path, first, 'is below a dead mount of another file system')
+  const other = judged.find((layer) => !isSameMount(layer, first))
+  if (other !== undefined) return notIts(path, other, 'is stacked on another file system')
+  if (allowed !== undefined && !allowed.includes(first.fsType))
+    return notIts(path, first, 'is of a type that this volume never mounts')
+  return undefined
+}
+
+function notIts(path: string, mount: MountInfo, what: string): Obstacle {
+  return {
+    code: 'ForeignMount',
+    message: `${mount.fsType} mount of ${mount.source}${mount.root === '/' ? '' : ` (${mount.root})`} on ${path} ${what}`,
+    hint: whoMounted(path),
+  }
+}

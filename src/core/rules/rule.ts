@@ -1,0 +1,98 @@
+/** A reason not to carry out an operation, and the facts that it is judged by. */
+import type { BlockCode } from '../codes/codes.ts'
+import type { UnresolvedVolume, VolumeToMount } from '../desired/desired-state.ts'
+import type { Identified } from '../ledger/identified.ts'
+import type { VolumeAttachment } from '../model/objects.ts'
+import type { TreeEntry } from '../model/snapshot.ts'
+import type { MountInfo } from '../mountinfo/mount-table.ts'
+import type { SoughtVolume } from '../names/volume-shapes.ts'
+import type { Draft, Obstacle } from '../plan/draft.ts'
+import type { OperationKind } from '../plan/plan.ts'
+import type { PlanContext } from '../reconcile/context/context.ts'
+import type { Stack } from '../reconcile/context/layers.ts'
+import type { DriverCall } from '../reconcile/drivers/driver-call.ts'
+import type { FlexCall } from '../reconcile/drivers/flex-driver.ts'
+
+export interface Rule {
+  /** In docs/rules/safety.md. */
+  readonly id: string
+  readonly codes: readonly BlockCode[]
+  readonly about: ReadonlySet<OperationKind>
+  readonly judge: Judge
+}
+
+/** @param draft not yet judged */
+export type Judge = (draft: Draft, facts: Facts, context: PlanContext) => Obstacle | undefined
+
+/** What a phase has found out for an operation, beside the operation itself. What is absent holds nothing back. */
+export interface Facts {
+  /** Mounts that are to be removed. */
+  readonly mounts?: readonly Stack[] | undefined
+  /** File systems that may be mounted there; absent: any. */
+  readonly allowed?: readonly string[] | undefined
+  /** Mounts in its directories that are not its own. */
+  readonly foreign?: readonly MountInfo[]
+  readonly subPaths?: Pick<Facts, 'mounts' | 'foreign'>
+  /** A kubelet that starts deletes all that it finds there, in such a mount too (O40). */
+  readonly emptiedByKubelet?: boolean
+  /** An emptyDir, on which a mount is that does not answer. */
+  readonly covered?: { readonly name: string; readonly dir: string }
+  /** A file that the kubelet did not make. */
+  readonly stray?: Stray | undefined
+  /** Data that would be lost: in memory, in files, in what may hold more than was seen. */
+  readonly data?: {
+    readonly name: string
+    readonly memory: readonly MountInfo[]
+    readonly files?: readonly TreeEntry[]
+    readonly unread?: TreeEntry | undefined
+  }
+  /** Files on or below a target where nothing is mounted. */
+  readonly uncovered?: { readonly target: string; readonly files: readonly TreeEntry[] } | undefined
+  /** What could not be read, or not all of it. */
+  readonly unread?: Obstacle | TreeEntry | undefined
+  readonly identified?: Identified | undefined
+  /** What is unstaged, unmapped or detached. @property directory of another plugin's volume: its global directory's name */
+  readonly device?: {
+    readonly plugin: string
+    readonly identity?: { readonly driver: string; readonly handle: string } | undefined
+    readonly directory?: string | undefined
+  }
+  /** With what the controller's rule could not resolve, and a place where traces may be that was not read. */
+  readonly attachment?: {
+    readonly object: VolumeAttachment
+    readonly unresolved: readonly UnresolvedVolume[]
+    readonly unread: Obstacle | undefined
+  }
+  /** The names under which the volume may be mounted outside the root directory. */
+  readonly sought?: SoughtVolume | undefined
+  /** A mount that stays, and shows the same file system as the one at the target. */
+  readonly held?: { readonly by: MountInfo; readonly target: string } | undefined
+  /** Finds the operation on an unidentified volume that may be this one. */
+  readonly unidentified?: () => Draft | undefined
+  readonly call?: DriverCall | FlexCall | undefined
+  /** Content that is deleted, or ends with its mounts. @property removed ids of the mounts that go first, if not its own */
+  readonly content?:
+    | {
+        readonly dir: string
+        readonly layers: readonly MountInfo[]
+        readonly removed?: ReadonlySet<number>
+        readonly podUid: string
+      }
+    | undefined
+  readonly wanted?: VolumeToMount
+  /** What the volume's plugin, and the pod's spec, say against setting it up as it is. */
+  readonly setUp?: () => Obstacle | undefined
+}
+
+/** Under the target a file lies below the volume's mount. @property why absent: it was not made by the kubelet */
+export interface Stray {
+  readonly entry: TreeEntry
+  readonly target?: string
+  readonly why?: string
+  /** A kubelet that starts deletes it. */
+  readonly isLost?: boolean
+}
+
+export function strayOf([entry]: readonly TreeEntry[], more: Omit<Stray, 'entry'> = {}): Stray | undefined {
+  return entry && { entry, ...more }
+}
