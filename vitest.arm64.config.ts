@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import { makeMessages } from './scripts/proto.ts'
-import { emulatedPool } from './test/helpers/arm64/emulated.ts'
+import { emulatedPool } from './test/package/emulated.ts'
 
 makeMessages()
 

@@ -1,7 +1,7 @@
 /** Rows of a start, of a full node, of very many mounts, and of a cluster. */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { TOKEN } from '../../test/helpers/big-cluster/objects.ts'
-import { startBigCluster } from '../../test/helpers/big-cluster/start.ts'
+import { TOKEN } from '../../test/cluster/big-cluster/objects.ts'
+import { startBigCluster } from '../../test/cluster/big-cluster/start.ts'
 import { thisArch } from '../package/debian-libraries.ts'
 import { kubectl } from '../package/fetched.ts'
 import { compared, type Ratio, type Row, ratio, type Timed, weighed } from './measure.ts'

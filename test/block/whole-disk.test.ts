@@ -4,8 +4,8 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { nodesOwn } from '../../src/core/apply/disks/node-stack.ts'
 import { isPassive, wholeDisk } from '../../src/core/block/whole-disk.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
-import { type RecordedDevice, recordDisks } from '../helpers/recorded-disks.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
+import { type RecordedDevice, recordDisks } from './recorded-disks.ts'
 
 let sys: string
 beforeEach(() => {

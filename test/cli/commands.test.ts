@@ -21,8 +21,8 @@ import { planOf } from '../helpers/cluster-plan.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { anyCluster } from '../helpers/random-cluster.ts'
 import { randomFrom } from '../helpers/random-from.ts'
-import { stringLiterals } from '../helpers/string-literals.ts'
 import { WORKED_CLUSTERS } from '../helpers/worked-clusters.ts'
+import { stringLiterals } from './string-literals.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 

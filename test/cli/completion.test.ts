@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { volctl } from '../helpers/run-main.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
-import { SHELLS, Typing } from '../helpers/typing.ts'
+import { SHELLS, Typing } from './typing.ts'
 
 const directory = temporaryDirectory()
 

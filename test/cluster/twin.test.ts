@@ -1,15 +1,16 @@
 /**
- * volctl's plan of random clusters beside what the controller itself would come to (test/helpers/controller/decide.ts, an eye of its
+ * volctl's plan of random clusters beside what the controller itself would come to (test/cluster/controller/decide.ts, an eye of its
  * own): nothing that it would not do, and nothing of its work is left out in silence.
  */
 import { describe, expect, it } from 'vitest'
 import type { ClusterAttachment, ClusterNode, ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
+import type { Node, VolumeAttachment } from '../../src/core/model/objects.ts'
 import type { ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
 import { clusterOptions, DEAD } from '../helpers/cluster-builder.ts'
-import { type Action, decide, type Memory } from '../helpers/controller/decide.ts'
-import type { AttachmentObject, NodeObject, World } from '../helpers/controller/world.ts'
 import { anyCluster, liftedPlan, NEVER_DONE, SEEDS } from '../helpers/random-cluster.ts'
 import { randomFrom } from '../helpers/random-from.ts'
+import { type Action, decide, type Memory } from './controller/decide.ts'
+import type { World } from './controller/world.ts'
 
 const NEVER: readonly string[] = NEVER_DONE
 
@@ -58,19 +59,19 @@ function courseOf(from: World): Map<string, Change> {
 
 function after(world: World, actions: readonly Action[]): World {
   const gone = new Set(actions.flatMap((each) => (each.kind === 'detach' ? [each.attachment] : [])))
-  const made = actions.flatMap((each): AttachmentObject[] =>
+  const made = actions.flatMap((each): VolumeAttachment[] =>
     each.kind === 'attach'
       ? [
           {
-            metadata: { name: each.attachment },
-            spec: each.spec as AttachmentObject['spec'],
+            metadata: { name: each.attachment, uid: each.attachment },
+            spec: each.spec as VolumeAttachment['spec'],
             status: { attached: true },
           },
         ]
       : [],
   )
   const reports = new Map(actions.flatMap((each) => (each.kind === 'report' ? [[each.node, each.volumes]] : [])))
-  const isLeft = ({ metadata }: AttachmentObject): boolean =>
+  const isLeft = ({ metadata }: VolumeAttachment): boolean =>
     metadata.deletionTimestamp == null && !gone.has(metadata.name)
   return {
     ...world,
@@ -92,11 +93,11 @@ function worldOf(state: ClusterState): World {
   return {
     nodes: state.nodes.map(nodeObject),
     pods: state.pods.map(({ namespace, name, node, terminated, volumes }) => ({
-      metadata: { namespace, name },
+      metadata: { namespace, name, uid: name },
       spec: {
         ...(node !== undefined && { nodeName: node }),
         volumes: volumes.flatMap((each) =>
-          'claim' in each ? [{ persistentVolumeClaim: { claimName: each.claim } }] : [],
+          'claim' in each ? [{ name: each.claim, persistentVolumeClaim: { claimName: each.claim } }] : [],
         ),
       },
       status: { phase: terminated ? 'Failed' : 'Running' },
@@ -108,7 +109,7 @@ function worldOf(state: ClusterState): World {
       status: { phase: attachable.has(names.get(volumeName)) ? phase : 'Pending' },
     })),
     volumes: state.volumes.map(({ name, driver = '', handle = '', accessModes, claim }) => ({
-      metadata: { name },
+      metadata: { name, uid: name },
       spec: { csi: { driver, volumeHandle: handle }, accessModes, claimRef: { uid: claim?.uid ?? '' } },
     })),
     attachments: state.attachments.map(attachmentObject),
@@ -123,10 +124,11 @@ function nodeObject({
   outOfService,
   volumesInUse = [],
   volumesAttached = [],
-}: ClusterNode): NodeObject {
+}: ClusterNode): Node {
   return {
     metadata: {
       name,
+      uid: name,
       annotations: managed ? { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' } : {},
     },
     spec: { taints: outOfService ? [{ key: 'node.kubernetes.io/out-of-service' }] : [] },
@@ -145,9 +147,9 @@ function attachmentObject({
   node,
   persistentVolume,
   attached,
-}: ClusterAttachment): AttachmentObject {
+}: ClusterAttachment): VolumeAttachment {
   return {
-    metadata: { name, ...(deletedAt !== undefined && { deletionTimestamp: deletedAt }) },
+    metadata: { name, uid: name, ...(deletedAt !== undefined && { deletionTimestamp: deletedAt }) },
     spec: {
       ...{ attacher, nodeName: node },
       source: persistentVolume === undefined ? {} : { persistentVolumeName: persistentVolume },

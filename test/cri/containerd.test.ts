@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readRuntime } from '../../src/core/cri/read-runtime.ts'
-import { containerdMissing, startContainerd } from '../helpers/containerd/start.ts'
 import { node, uid } from '../helpers/node-builder.ts'
 import { codes, GONE, kinds, plan } from '../reconcile/planned.ts'
+import { containerdMissing, startContainerd } from './containerd/start.ts'
 
 test('S9: a real containerd: a pod that runs, whose container ends, that stops, and that is gone', {
   timeout: 120_000,

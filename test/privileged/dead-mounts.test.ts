@@ -6,10 +6,10 @@ import { linuxHost } from '../../src/core/host/linux-host.ts'
 import { containingMount } from '../../src/core/mountinfo/location.ts'
 import { deadMounts } from '../../src/core/node/dead-mounts.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
-import { startFuse } from '../helpers/fuse/start.ts'
 import { it } from '../helpers/machine.ts'
 import { sh } from '../helpers/scenario.ts'
 import { noFuse } from './faults/no-fuse.ts'
+import { startFuse } from './fuse/start.ts'
 import { apply, expectNow, makeDir, operation, readMounts, unmount, volumeDir } from './workers/real-node.ts'
 
 /** @returns the daemon's side: as long as it is open and unread, every request hangs; once closed, it is dead */

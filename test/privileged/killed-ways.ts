@@ -6,11 +6,11 @@ import type { CsiNode } from '../../src/core/apply/operation/ports.ts'
 import type { Host } from '../../src/core/host/host.ts'
 import { linuxHost } from '../../src/core/host/linux-host.ts'
 import { startCsiDriver } from '../helpers/csi-driver/start.ts'
-import { addVolume, claim, DRIVER, nodeWithDriver, POD, states } from '../helpers/csi-scene.ts'
 import { detachLoop } from '../helpers/detach-loops.ts'
 import { LiveNode } from '../helpers/live-node.ts'
 import { nodeProgram } from '../helpers/programs.ts'
 import { sh } from '../helpers/scenario.ts'
+import { addVolume, claim, DRIVER, nodeWithDriver, POD, states } from './csi-scene.ts'
 
 const VICTIM = new URL('./workers/victim.ts', import.meta.url)
 

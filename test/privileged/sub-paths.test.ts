@@ -8,10 +8,10 @@ import { existsSync, lstatSync, mkdirSync, symlinkSync, writeFileSync } from 'no
 import { describe, expect } from 'vitest'
 import type { PlanOptions } from '../../src/core/plan/plan.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
-import { inventory } from '../helpers/inventory.ts'
 import { LiveNode } from '../helpers/live-node.ts'
 import { it } from '../helpers/machine.ts'
 import { sh } from '../helpers/scenario.ts'
+import { inventory } from './inventory.ts'
 
 interface Given {
   readonly planted: readonly Planted[]

@@ -9,12 +9,12 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { describe, expect } from 'vitest'
 import { statesOf } from '../helpers/apply-plan.ts'
-import { inventory } from '../helpers/inventory.ts'
 import { LiveNode } from '../helpers/live-node.ts'
 import { it } from '../helpers/machine.ts'
 import { noSystemCalls } from '../helpers/namespace.ts'
 import { sh } from '../helpers/scenario.ts'
 import { describeUnless } from './describe-unless.ts'
+import { inventory } from './inventory.ts'
 import { byPaths, race } from './swapping.ts'
 
 describeUnless(noSystemCalls, 'deleting what is being swapped', () => {

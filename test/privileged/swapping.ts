@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { lstatSync, readdirSync, rmdirSync, unlinkSync, writeFileSync } from 'node:fs'
 import { deleteContent } from '../../src/core/files/delete-content.ts'
 import { containingMount } from '../../src/core/mountinfo/location.ts'
-import { inventory } from '../helpers/inventory.ts'
 import { nodeProgram } from '../helpers/programs.ts'
+import { inventory } from './inventory.ts'
 import { makeDir, readMounts, tmpfs } from './workers/real-node.ts'
 
 const SWAPPER = new URL('./workers/swapper.ts', import.meta.url)

@@ -1,7 +1,7 @@
 /** The detach of a volume whose device nothing tells: what else is in use here may be it (S21). */
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Operation } from '../../../src/core/plan/plan.ts'
-import { recordDisks } from '../../helpers/recorded-disks.ts'
+import { recordDisks } from '../../block/recorded-disks.ts'
 import { Fixture, operation, planOf, ROOT, step, withoutPauses } from '../apply-fixture.ts'
 
 const volume = {

@@ -4,7 +4,7 @@ import { beforeEach, expect, it } from 'vitest'
 import type { VolumeToMount } from '../../../src/core/desired/desired-state.ts'
 import type { Pod } from '../../../src/core/model/objects.ts'
 import type { Operation } from '../../../src/core/plan/plan.ts'
-import { recordDisks } from '../../helpers/recorded-disks.ts'
+import { recordDisks } from '../../block/recorded-disks.ts'
 import { Fixture, operation, planOf, ROOT, step, withoutPauses } from '../apply-fixture.ts'
 
 const OTHER = '22222222-2222-4222-8222-222222222222'

@@ -6,7 +6,7 @@ import type { ClusterState } from '../../../src/core/cluster/model/cluster-state
 import { readCluster } from '../../../src/core/cluster/read/read-cluster.ts'
 import { connect } from '../../api/connect.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
-import { startBigCluster } from '../../helpers/big-cluster/start.ts'
+import { startBigCluster } from '../big-cluster/start.ts'
 
 const run = promisify(execFile)
 

@@ -7,14 +7,15 @@ import { execa } from 'execa'
 import { expect } from 'vitest'
 import { createKubeClient, type KubeClient } from '../../../src/core/api/kube-client.ts'
 import { discoverKubeConfig } from '../../../src/core/api/kubeconfig/kube-config.ts'
+import type { Node, Pod, VolumeAttachment } from '../../../src/core/model/objects.ts'
 import { ATTACHMENTS, CSI_NODES, LEASES, listPath, NODES, objectPath, PODS } from '../../../src/core/model/resources.ts'
 import type { ClusterPlan } from '../../../src/core/plan/cluster-plan.ts'
 import { attached, base, claimed, DRIVER, node, pod } from '../../cluster/apply/scene.ts'
+import { Controller } from '../../cluster/controller/start.ts'
+import { uniqueNameOf } from '../../cluster/controller/world.ts'
 import type { Fault } from '../../helpers/api-server/faults.ts'
 import { type LoggedRequest, startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
 import { defaultUsers, type TestUser } from '../../helpers/api-server/users.ts'
-import { Controller } from '../../helpers/controller/start.ts'
-import { type AttachmentObject, type NodeObject, type PodObject, uniqueNameOf } from '../../helpers/controller/world.ts'
 import type { Run } from '../../helpers/scene/volctl.ts'
 import { VOLCTL } from '../../helpers/volctl-program.ts'
 
@@ -108,8 +109,8 @@ export class LiveCluster implements AsyncDisposable {
 
   /** The kubelet of each node that is ready reports that it lives, and which volumes its pods use (R330). */
   async kubelets(): Promise<void> {
-    const { items: pods } = await this.#client.list<PodObject>(listPath(PODS))
-    for (const { metadata, status } of (await this.#client.list<NodeObject>(listPath(NODES))).items) {
+    const { items: pods } = await this.#client.list<Pod>(listPath(PODS))
+    for (const { metadata, status } of (await this.#client.list<Node>(listPath(NODES))).items) {
       const [ready] = status?.conditions ?? []
       if (ready?.status !== 'True') continue
       const now = new Date().toISOString()
@@ -131,7 +132,7 @@ export class LiveCluster implements AsyncDisposable {
 
   /** `pv-data@node`, with `!` while it is on the way. */
   async attachments(): Promise<string[]> {
-    const { items } = await this.#client.list<AttachmentObject>(listPath(ATTACHMENTS))
+    const { items } = await this.#client.list<VolumeAttachment>(listPath(ATTACHMENTS))
     return items
       .map(({ metadata, spec, status }) => {
         const isOnTheWay = metadata.deletionTimestamp != null || status?.attached !== true

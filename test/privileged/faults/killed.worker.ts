@@ -1,10 +1,10 @@
 /** An apply that is killed before one of its changes (helpers/mortal), on a node whose API server's objects are in a file. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { OperationKind, PlanOptions } from '../../../src/core/plan/plan.ts'
-import { addVolume, claim, nodeWithDriver, POD } from '../../helpers/csi-scene.ts'
 import type { LiveNode } from '../../helpers/live-node.ts'
 import { change, counted } from '../../helpers/mortal/start.ts'
 import { strategicMerge } from '../../helpers/strategic-merge.ts'
+import { addVolume, claim, nodeWithDriver, POD } from '../csi-scene.ts'
 
 export const RAW = 'raw'
 export const FILES = 'files'

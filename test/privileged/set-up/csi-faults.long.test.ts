@@ -3,23 +3,13 @@ import { expect } from 'vitest'
 import { loopDevices } from '../../../src/core/block/block-devices.ts'
 import type { VolumeMode } from '../../../src/core/names/volume-names.ts'
 import type { CsiDriver } from '../../helpers/csi-driver/start.ts'
-import {
-  addVolume,
-  claim,
-  giveUpOn,
-  handleOf,
-  POD,
-  present,
-  presentBlock,
-  states,
-  withDriver,
-} from '../../helpers/csi-scene.ts'
 import { detachLoop } from '../../helpers/detach-loops.ts'
 import type { LiveNode } from '../../helpers/live-node.ts'
 import { it } from '../../helpers/machine.ts'
 import { noBlockDevices } from '../../helpers/namespace.ts'
 import { unmountBelow } from '../../helpers/scenario.ts'
 import { until } from '../../helpers/until.ts'
+import { addVolume, claim, giveUpOn, handleOf, POD, present, presentBlock, states, withDriver } from '../csi-scene.ts'
 import { describeUnless } from '../describe-unless.ts'
 
 const ORPHANS = { orphans: true }

@@ -13,6 +13,10 @@ import type { ApplyEvent } from '../../../src/core/plan/events.ts'
 import { mountVolume } from '../../helpers/csi-driver/kubelet-steps.ts'
 import { mountsAt } from '../../helpers/csi-driver/mounts.ts'
 import type { CsiDriver } from '../../helpers/csi-driver/start.ts'
+import type { LiveNode } from '../../helpers/live-node.ts'
+import { it } from '../../helpers/machine.ts'
+import { noBlockDevices } from '../../helpers/namespace.ts'
+import { sh, unmountBelow } from '../../helpers/scenario.ts'
 import {
   addVolume,
   blockLink,
@@ -27,11 +31,7 @@ import {
   presentBlock,
   states,
   withDriver,
-} from '../../helpers/csi-scene.ts'
-import type { LiveNode } from '../../helpers/live-node.ts'
-import { it } from '../../helpers/machine.ts'
-import { noBlockDevices } from '../../helpers/namespace.ts'
-import { sh, unmountBelow } from '../../helpers/scenario.ts'
+} from '../csi-scene.ts'
 import { describeUnless } from '../describe-unless.ts'
 
 const ORPHANS = { orphans: true }

@@ -2,10 +2,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { beforeEach, expect } from 'vitest'
 import { it } from '../../helpers/machine.ts'
-import { named, unitText } from '../../helpers/systemd/kubelet-unit.ts'
-import { noSystemd } from '../../helpers/systemd/start.ts'
 import { VOLCTL } from '../../helpers/volctl-program.ts'
 import { describeUnless } from '../describe-unless.ts'
+import { named, unitText } from '../systemd/kubelet-unit.ts'
+import { noSystemd } from '../systemd/start.ts'
 import {
   after,
   forwarder,

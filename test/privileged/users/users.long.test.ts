@@ -10,11 +10,11 @@ import { locate } from '../../../src/core/mountinfo/location.ts'
 import { parseMountinfo } from '../../../src/core/mountinfo/parse-mountinfo.ts'
 import { kernelTextIfAny } from '../../../src/core/trust/kernel.ts'
 import { detachLoop } from '../../helpers/detach-loops.ts'
-import { startFuse } from '../../helpers/fuse/start.ts'
 import { it } from '../../helpers/machine.ts'
 import { noBlockDevices } from '../../helpers/namespace.ts'
 import { PROCESS_READER } from '../../helpers/process-reader/command.ts'
 import { sh } from '../../helpers/scenario.ts'
+import { startFuse } from '../fuse/start.ts'
 
 const table = () => parseMountinfo(readFileSync('/proc/self/mountinfo'))
 const isMissing = (program: string): boolean => spawnSync(program, ['--version']).error !== undefined

@@ -9,7 +9,7 @@ import { dlopen, toBuffer } from 'node:ffi'
 import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, readSync, writeFileSync, writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
-import { changeRoot, mapFile } from '../../helpers/system-calls.ts'
+import { changeRoot, mapFile } from '../system-calls.ts'
 import { type Held, LINE, PAGE } from './held.ts'
 
 /** Of unshare(2). */

@@ -1,5 +1,5 @@
 /** A process whose root directory is its argument, until its standard input ends. */
-import { changeRoot } from '../../helpers/system-calls.ts'
+import { changeRoot } from '../system-calls.ts'
 
 changeRoot(process.argv[2] ?? '')
 process.stdout.write('ready\n')

@@ -1,5 +1,5 @@
 /** Has a file mapped, and no descriptor of it. */
-import { mapFile } from '../../helpers/system-calls.ts'
+import { mapFile } from '../system-calls.ts'
 
 const [path = ''] = process.argv.slice(2)
 if (!mapFile(path)) throw new Error(`${path} cannot be mapped`)

@@ -8,7 +8,7 @@
  */
 import { lstatSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { errnoOf } from '../../../src/core/errors/errors.ts'
-import { bindMount, detachMount, exchange } from '../../helpers/system-calls.ts'
+import { bindMount, detachMount, exchange } from '../system-calls.ts'
 
 const [kind = '', volume = '', attic = '', outside = '', other = '', rounds = '0'] = process.argv.slice(2)
 const SLOTS = 8

@@ -6,9 +6,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { ApiError } from '../../../src/core/api/api-error.ts'
 import { createKubeClient, type KubeClient } from '../../../src/core/api/kube-client.ts'
 import { discoverKubeConfig } from '../../../src/core/api/kubeconfig/kube-config.ts'
+import type { VolumeAttachment } from '../../../src/core/model/objects.ts'
 import { ATTACHMENTS, LEASES, listPath, NODES, objectPath } from '../../../src/core/model/resources.ts'
 import { type Action, decide, type Memory } from './decide.ts'
-import { type AttachmentObject, lookAtWorld } from './world.ts'
+import { lookAtWorld } from './world.ts'
 
 export interface ControllerPass {
   readonly leads: boolean
@@ -154,7 +155,7 @@ export class Controller {
   }
 }
 
-function isOnTheWay({ metadata, status }: AttachmentObject): boolean {
+function isOnTheWay({ metadata, status }: VolumeAttachment): boolean {
   return metadata.deletionTimestamp != null || status?.attached !== true
 }
 

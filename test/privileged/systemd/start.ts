@@ -6,8 +6,8 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { noRoot } from '../namespace.ts'
-import { sh } from '../scenario.ts'
+import { noRoot } from '../../helpers/namespace.ts'
+import { sh } from '../../helpers/scenario.ts'
 
 const SYSTEMD = '/usr/lib/systemd/systemd'
 

@@ -5,8 +5,8 @@
 import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ForksPoolWorker, type PoolOptions } from 'vitest/node'
-import { leastRoot, nodeFolder } from '../../../scripts/package/fetched.ts'
-import { EMULATOR } from '../../../scripts/package/run.ts'
+import { leastRoot, nodeFolder } from '../../scripts/package/fetched.ts'
+import { EMULATOR } from '../../scripts/package/run.ts'
 
 /** The pool to name in a configuration of vitest. */
 export async function emulatedPool() {

@@ -15,7 +15,7 @@ import {
   nodeObject,
   podObject,
   ready,
-} from '../objects.ts'
+} from '../../helpers/objects.ts'
 
 export interface BigCluster {
   readonly resources: Readonly<Record<string, BigList>>

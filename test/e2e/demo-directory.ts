@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { closeSync, constants, existsSync, fstatSync, mkdtempSync, openSync, readdirSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sweep } from './left-behind.ts'
+import { sweep } from '../helpers/left-behind.ts'
 
 interface LockedDirectory {
   readonly path: string

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import { startApiServer, type TestApiServer } from '../api-server/start.ts'
+import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
 import { type BigClusterSize, type BigList, bigCluster } from './objects.ts'
 
 export interface BigApiServerOptions extends BigClusterSize {

@@ -2,14 +2,8 @@
  * One pass of the attach/detach controller over CSI volumes, as upstream's reconciler decides (R706-R752): a separate eye that
  * shares nothing with volctl's pass. Pure, but for what the controller remembers.
  */
-import {
-  type NodeObject,
-  nameOfAttachment,
-  type PodObject,
-  uniqueNameOf,
-  type VolumeObject,
-  type World,
-} from './world.ts'
+import type { Node, PersistentVolume, Pod } from '../../../src/core/model/objects.ts'
+import { nameOfAttachment, uniqueNameOf, type World } from './world.ts'
 
 /** A volume on a node. */
 interface Place {
@@ -83,7 +77,7 @@ function attach(seen: Sight, place: Place): Action[] {
 }
 
 /** R725, R750: what is being detached is taken out before, what is attached is put in after. */
-function report(seen: Sight, { metadata: { name }, status }: NodeObject, going: ReadonlySet<string>): Action[] {
+function report(seen: Sight, { metadata: { name }, status }: Node, going: ReadonlySet<string>): Action[] {
   const volumes = seen
     .confirmed(name)
     .filter((place) => !going.has(seen.keyOf(place)))
@@ -95,8 +89,8 @@ function report(seen: Sight, { metadata: { name }, status }: NodeObject, going: 
 
 class Sight {
   readonly #world: World
-  readonly #nodes: ReadonlyMap<string, NodeObject>
-  readonly #volumes: ReadonlyMap<string, VolumeObject>
+  readonly #nodes: ReadonlyMap<string, Node>
+  readonly #volumes: ReadonlyMap<string, PersistentVolume>
   readonly #wanted: ReadonlyMap<string, Place>
 
   constructor(world: World) {
@@ -111,7 +105,7 @@ class Sight {
     return `${uniqueNameOf(driver, handle)} ${node}`
   }
 
-  node(name: string): NodeObject | undefined {
+  node(name: string): Node | undefined {
     return this.#nodes.get(name)
   }
 
@@ -162,7 +156,7 @@ class Sight {
   }
 
   /** R706, R707, R221: scheduled to a node that the controller manages, and not ended. */
-  #counts({ metadata, spec, status }: PodObject): boolean {
+  #counts({ metadata, spec, status }: Pod): boolean {
     const annotations = this.#nodes.get(spec.nodeName ?? '')?.metadata.annotations ?? {}
     if (!('volumes.kubernetes.io/controller-managed-attach-detach' in annotations)) return false
     if (status?.phase === 'Succeeded' || status?.phase === 'Failed') return false
@@ -170,7 +164,7 @@ class Sight {
   }
 
   /** R709. */
-  #placesOf({ metadata: { namespace }, spec }: PodObject): Place[] {
+  #placesOf({ metadata: { namespace }, spec }: Pod): Place[] {
     return (spec.volumes ?? []).flatMap(({ persistentVolumeClaim }) => {
       const claim = this.#world.claims.find(
         ({ metadata }) => metadata.namespace === namespace && metadata.name === persistentVolumeClaim?.claimName,

@@ -1,6 +1,6 @@
 /** A shell at a terminal, into which somebody types: the shell's words afterwards show what TAB made of a line. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { until } from './until.ts'
+import { until } from '../helpers/until.ts'
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof SHELLS)[number]

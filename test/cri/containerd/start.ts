@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, credentials } from '@grpc/grpc-js'
-import { noMounts } from '../namespace.ts'
+import { noMounts } from '../../helpers/namespace.ts'
 import { makeImage } from './image.ts'
 
 const BUSYBOX = '/bin/busybox'

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { parseMountinfo } from '../../../src/core/mountinfo/parse-mountinfo.ts'
-import { nodeProgram } from '../programs.ts'
-import { sh } from '../scenario.ts'
+import { nodeProgram } from '../../helpers/programs.ts'
+import { sh } from '../../helpers/scenario.ts'
 import { LOG, type MirrorFault, type MirrorOrders, ORDERS, ORDERS_SIZE } from './faults.ts'
 
 /** Waits until it is mounted; it does not keep its starter alive. */
