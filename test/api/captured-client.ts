@@ -1,5 +1,5 @@
 import { ApiError } from '../../src/core/api/api-error.ts'
-import type { KubeClient, ObjectList } from '../../src/core/api/kube-client.ts'
+import type { KubeClient, ObjectList, Write } from '../../src/core/api/kube-client.ts'
 import type { ListEnd, ListVisitor } from '../../src/core/api/list-pages.ts'
 import type { ApiObject } from '../../src/core/model/objects.ts'
 import type { ApiSnapshot } from '../../src/core/model/snapshot.ts'
@@ -74,12 +74,10 @@ export class CapturedClient implements KubeClient {
     return end
   }
 
-  readonly review = async <T>(path: string): Promise<T> => this.#answer(path) as T
-  readonly patch = this.review
-  readonly delete = unchanged
-  readonly create = unchanged
-  readonly replace = unchanged
-  readonly mergePatch = unchanged
+  async send<T>(write: Write, path: string): Promise<T> {
+    if (write !== 'review' && write !== 'patch') throw new Error('nothing is changed')
+    return this.#answer(path) as T
+  }
 
   close(): void {}
 
@@ -88,10 +86,6 @@ export class CapturedClient implements KubeClient {
     if (answer === undefined) throw failure('NotFound', 404)
     return answer
   }
-}
-
-const unchanged = async (): Promise<never> => {
-  throw new Error('nothing is changed')
 }
 
 function isObject(value: unknown): boolean {

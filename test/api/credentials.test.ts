@@ -70,7 +70,7 @@ console.log(JSON.stringify({ status: { token } }))`,
     const { user } = JSON.parse(readFileSync(server.kubeconfig('admin'), 'utf8')).users[0] as { user: object }
     const client = connectWith({ user: { ...user, as: 'system:node:node-1', 'as-groups': ['system:nodes', 'other'] } })
     const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
-    const review = await client.review<{ status: { userInfo: unknown } }>(path, {})
+    const review = await client.send<{ status: { userInfo: unknown } }>('review', path, {})
     client.close()
     expect(review.status.userInfo).toEqual({
       username: 'system:node:node-1',

@@ -95,10 +95,10 @@ describe('retries', () => {
   it('never repeats a delete whose answer was lost, but one that was turned away', async () => {
     const path = `${VOLUMES}/no-such`
     await server.setFaults({ method: 'DELETE', action: { type: 'drop' } })
-    expect(await failureOf(client.delete(path, {}))).toMatchObject({ code: 'ApiUnreachable' })
+    expect(await failureOf(client.send('delete', path, {}))).toMatchObject({ code: 'ApiUnreachable' })
     expect(await count()).toBe(1)
     await server.setFaults({ times: 1, action: { type: 'status', status: 429, retryAfter: 0 } })
-    expect(await failureOf(client.delete(path, {}))).toMatchObject({ code: 'NotFound', isAbsent: true })
+    expect(await failureOf(client.send('delete', path, {}))).toMatchObject({ code: 'NotFound', isAbsent: true })
   })
 
   it('does not repeat what the server decided', async () => {

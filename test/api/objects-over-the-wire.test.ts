@@ -1,23 +1,18 @@
 /** Objects of a volume over the wire: who may have them, what is written of them, and what another writer makes of it. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { getClaim, patchClaimStatus, withFreshVolumes } from '../../src/core/api/fresh-volumes.ts'
+import { withFreshVolumes } from '../../src/core/api/fresh-volumes.ts'
 import { getNode, listNodePods } from '../../src/core/api/node-objects.ts'
+import { findObject } from '../../src/core/api/objects.ts'
 import { readApi } from '../../src/core/api/read-api.ts'
 import {
-  type AttachmentVersion,
-  deleteVolumeAttachment,
-  getVolumeAttachment,
-} from '../../src/core/api/volume-attachments.ts'
-import {
   getClusterTrustBundle,
-  getConfigMap,
-  getPod,
-  getSecret,
   listClusterTrustBundles,
   requestToken,
   type TokenRequest,
 } from '../../src/core/api/volume-content.ts'
+import { type AttachmentVersion, deleteVolumeAttachment, patchClaimStatus } from '../../src/core/api/writes.ts'
 import { finishedPatch, inProgressPatch } from '../../src/core/desired/claim-status-patch.ts'
+import { ATTACHMENTS, CLAIMS, CONFIG_MAPS, PODS, SECRETS } from '../../src/core/model/resources.ts'
 import type { ApiSnapshot } from '../../src/core/model/snapshot.ts'
 import { controllerWantedVolumes } from '../../src/core/populator/controller-wanted.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
@@ -97,7 +92,7 @@ async function attached(finalizers: string[]): Promise<AttachmentVersion> {
       spec: { attacher: 'driver', nodeName: NODE, source: { persistentVolumeName: `pv-${counter}` } },
     },
   )
-  const object = await getVolumeAttachment(connect(server, 'admin'), name)
+  const object = await findObject(connect(server, 'admin'), ATTACHMENTS, { name })
   return { name, uid: object?.metadata.uid ?? '', resourceVersion: object?.metadata.resourceVersion ?? '' }
 }
 
@@ -106,7 +101,7 @@ describe('deleting a VolumeAttachment', () => {
     const version = await attached([])
     const client = connect(server, 'apply')
     expect(await deleteVolumeAttachment(client, version)).toEqual({ state: 'gone' })
-    expect(await getVolumeAttachment(client, version.name)).toBeUndefined()
+    expect(await findObject(client, ATTACHMENTS, { name: version.name })).toBeUndefined()
     expect(await deleteVolumeAttachment(client, version)).toEqual({ state: 'gone' })
   })
 
@@ -118,8 +113,10 @@ describe('deleting a VolumeAttachment', () => {
       state: 'deleting',
       attachment: { metadata: { deletionTimestamp: expect.any(String) } },
     })
-    expect(await getVolumeAttachment(client, version.name)).toBeDefined()
-    await expect.poll(() => getVolumeAttachment(client, version.name), { timeout: 10_000 }).toBeUndefined()
+    expect(await findObject(client, ATTACHMENTS, { name: version.name })).toBeDefined()
+    await expect
+      .poll(() => findObject(client, ATTACHMENTS, { name: version.name }), { timeout: 10_000 })
+      .toBeUndefined()
     expect((await getNode(client, NODE)).status?.volumesAttached).toEqual([])
   })
 
@@ -131,7 +128,7 @@ describe('deleting a VolumeAttachment', () => {
     const client = connect(server, 'apply')
     const outcome = await deleteVolumeAttachment(client, change(version))
     expect(outcome).toMatchObject({ state: 'changed', message: expect.stringContaining('Precondition failed') })
-    expect(await getVolumeAttachment(client, version.name)).toBeDefined()
+    expect(await findObject(client, ATTACHMENTS, { name: version.name })).toBeDefined()
   })
 
   it('is forbidden to a node and to the plan role', async () => {
@@ -141,7 +138,7 @@ describe('deleting a VolumeAttachment', () => {
         code: 'Forbidden',
       })
     }
-    expect(await getVolumeAttachment(connect(server, 'admin'), version.name)).toBeDefined()
+    expect(await findObject(connect(server, 'admin'), ATTACHMENTS, { name: version.name })).toBeDefined()
   })
 
   it('whose answer was lost is looked at, not repeated', async () => {
@@ -160,7 +157,7 @@ it.each(['kubelet', 'apply'])(
   '%s may write the status of a claim, and a change in between is a conflict',
   async (user) => {
     const client = connect(server, user)
-    const claim = await getClaim(client, named('data'))
+    const claim = await findObject(client, CLAIMS, named('data'))
     if (claim === undefined) throw new Error('no claim')
     const begun = await patchClaimStatus(client, named('data'), inProgressPatch(claim))
     expect(begun.status?.allocatedResourceStatuses).toEqual({ storage: 'NodeResizeInProgress' })
@@ -168,7 +165,7 @@ it.each(['kubelet', 'apply'])(
       'Conflict',
     )
     await patchClaimStatus(client, named('data'), finishedPatch(begun, '2Gi'))
-    expect((await getClaim(client, named('data')))?.status).toEqual({ capacity: { storage: '2Gi' } })
+    expect((await findObject(client, CLAIMS, named('data')))?.status).toEqual({ capacity: { storage: '2Gi' } })
   },
 )
 
@@ -176,7 +173,7 @@ it('a node writes the status only of claims of its own pods, and who may only lo
   const patch = { status: { capacity: { storage: '9Gi' } } }
   expect((await failureOf(patchClaimStatus(connect(server, 'kubelet'), named('other'), patch))).code).toBe('Forbidden')
   expect((await failureOf(patchClaimStatus(connect(server, 'plan'), named('data'), patch))).code).toBe('Forbidden')
-  expect(await getClaim(connect(server, 'admin'), named('none'))).toBeUndefined()
+  expect(await findObject(connect(server, 'admin'), CLAIMS, named('none'))).toBeUndefined()
 })
 
 const request = (given: Partial<TokenRequest> = {}): TokenRequest => ({
@@ -190,9 +187,11 @@ const request = (given: Partial<TokenRequest> = {}): TokenRequest => ({
 describe.each(['apply', 'kubelet'])('what is written into volumes, with the credential of %s', (user) => {
   it('is read with its values', async () => {
     const client = connect(server, user)
-    expect((await getConfigMap(client, named('cm')))?.data).toEqual({ a: '1' })
-    expect((await getSecret(client, named('s')))?.data).toEqual({ pass: 'cHc=' })
-    expect((await getPod(client, 'ns', 'app'))?.metadata.annotations).toEqual({ [LAST_APPLIED]: '{}' })
+    expect((await findObject(client, CONFIG_MAPS, named('cm')))?.data).toEqual({ a: '1' })
+    expect((await findObject(client, SECRETS, named('s')))?.data).toEqual({ pass: 'cHc=' })
+    expect((await findObject(client, PODS, named('app'), { whole: true }))?.metadata.annotations).toEqual({
+      [LAST_APPLIED]: '{}',
+    })
     expect((await getClusterTrustBundle(client, 'one'))?.spec.signerName).toBe('example.com/a')
     expect((await listClusterTrustBundles(client, 'example.com/b')).map(({ metadata }) => metadata.name)).toEqual([
       'two',
@@ -217,9 +216,9 @@ describe.each(['apply', 'kubelet'])('what is written into volumes, with the cred
 describe('what may not be read is no absence (S3)', () => {
   it('a node asks for an object that none of its pods names', async () => {
     const client = connect(server, 'kubelet')
-    expect((await failureOf(getSecret(client, named('other')))).code).toBe('Forbidden')
-    expect((await failureOf(getSecret(client, named('none')))).code).toBe('Forbidden')
-    expect(await getSecret(connect(server, 'apply'), named('none'))).toBeUndefined()
+    expect((await failureOf(findObject(client, SECRETS, named('other')))).code).toBe('Forbidden')
+    expect((await failureOf(findObject(client, SECRETS, named('none')))).code).toBe('Forbidden')
+    expect(await findObject(connect(server, 'apply'), SECRETS, named('none'))).toBeUndefined()
   })
 
   it('a node asks for a token that is not its pod’s (N33)', async () => {

@@ -2,10 +2,11 @@
 import { describe, expect, it } from 'vitest'
 import { mayI, whoAmI } from '../../src/core/api/access-reviews.ts'
 import { ApiError } from '../../src/core/api/api-error.ts'
-import { patchClaimStatus } from '../../src/core/api/fresh-volumes.ts'
+import { findObject } from '../../src/core/api/objects.ts'
 import { readApi } from '../../src/core/api/read-api.ts'
-import { getVolumeAttachment } from '../../src/core/api/volume-attachments.ts'
-import { getSecret, requestToken } from '../../src/core/api/volume-content.ts'
+import { requestToken } from '../../src/core/api/volume-content.ts'
+import { patchClaimStatus } from '../../src/core/api/writes.ts'
+import { ATTACHMENTS, SECRETS } from '../../src/core/model/resources.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { node, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
@@ -110,7 +111,12 @@ describe('what an apply asks for', () => {
   it.each<{ name: string; ask: () => Promise<unknown>; says: string }>([
     {
       name: 'a secret, whose values are not shown',
-      ask: () => getSecret(answering('/api/v1/namespaces/ns/secrets/x', { metadata, data: { pass: ['s3cret'] } }), key),
+      ask: () =>
+        findObject(
+          answering('/api/v1/namespaces/ns/secrets/x', { metadata, data: { pass: ['s3cret'] } }),
+          SECRETS,
+          key,
+        ),
       says: 'data.pass is not text',
     },
     {
@@ -130,7 +136,9 @@ describe('what an apply asks for', () => {
     {
       name: 'an attachment',
       ask: () =>
-        getVolumeAttachment(answering('/apis/storage.k8s.io/v1/volumeattachments/x', { metadata, spec: 'x' }), 'x'),
+        findObject(answering('/apis/storage.k8s.io/v1/volumeattachments/x', { metadata, spec: 'x' }), ATTACHMENTS, {
+          name: 'x',
+        }),
       says: 'spec is not an object',
     },
     {

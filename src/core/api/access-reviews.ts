@@ -1,8 +1,8 @@
-import { flag, kept, type Shape, text } from '../json/shape.ts'
+import { flag, kept, needed, text } from '../json/shape.ts'
 import { NODE_USER } from '../names/volume-names.ts'
 import { unlessRefused } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
-import { received } from './received-objects.ts'
+import { received, sendObject } from './objects.ts'
 
 /** The user that the API server takes this credential for (N36); undefined if the server does not say. */
 export async function whoAmI(client: KubeClient, signal?: AbortSignal): Promise<string | undefined> {
@@ -13,7 +13,7 @@ export async function whoAmI(client: KubeClient, signal?: AbortSignal): Promise<
 export async function askWhoIAm(client: KubeClient, signal?: AbortSignal): Promise<string | undefined> {
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
   const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
-  const review = await reviewed(client, { path, body, shape: identityReview }, signal)
+  const review = await sendObject(client, 'review', { path, body, shape: identityReview }, { signal })
   return review.status?.userInfo?.username
 }
 
@@ -40,7 +40,7 @@ export async function mayI(
 ): Promise<boolean | undefined> {
   const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } }
   const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
-  const review = await unlessRefused(reviewed(client, { path, body, shape: accessReview }, signal))
+  const review = await unlessRefused(sendObject(client, 'review', { path, body, shape: accessReview }, { signal }))
   return review && review.status?.allowed === true
 }
 
@@ -50,16 +50,10 @@ const identityReview = kept<{ readonly status?: { readonly userInfo?: { readonly
 
 const accessReview = kept<{ readonly status?: { readonly allowed?: boolean } }>({ status: kept({ allowed: flag }) })
 
-interface Review<T> {
-  readonly path: string
-  readonly body: object
-  readonly shape: Shape<T>
-}
+const versionAnswer = kept<{ readonly gitVersion: string }>({ gitVersion: needed(text) })
 
-async function reviewed<T>(
-  client: KubeClient,
-  { path, body, shape }: Review<T>,
-  signal: AbortSignal | undefined,
-): Promise<T> {
-  return received(shape, await client.review(path, body, { signal }), { client, request: `POST ${path}` })
+/** The API server's version, e.g. "v1.36.2". @throws ApiError */
+export async function serverVersion(client: KubeClient, signal?: AbortSignal): Promise<string> {
+  const answer = await client.get('/version', { signal, plain: true })
+  return received(versionAnswer, answer, { client, request: 'GET /version' }).gitVersion
 }

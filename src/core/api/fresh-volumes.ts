@@ -3,16 +3,12 @@
  * those are unknown, not absent (S21, S3).
  */
 
-import type { ClaimStatusPatch } from '../desired/claim-status-patch.ts'
-import type { ApiObject, PersistentVolumeClaim, Pod } from '../model/objects.ts'
-import { CLAIMS, keyText, type ObjectKey, objectPath, type Resource, VOLUMES } from '../model/resources.ts'
+import type { ApiObject, Pod } from '../model/objects.ts'
+import { CLAIMS, keyText, type ObjectKey, type Resource, VOLUMES } from '../model/resources.ts'
 import type { ApiReadError, ApiSnapshot } from '../model/snapshot.ts'
 import { controllerWantedVolumes } from '../populator/controller-wanted.ts'
-import { unlessAbsent } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
 import { ObjectReader } from './object-reader.ts'
-import { getObject, received } from './received-objects.ts'
-import { reduced } from './reduce-object.ts'
 import { referencedObjects } from './referenced-objects.ts'
 
 /** For all reads together. */
@@ -61,23 +57,4 @@ function replaced<T extends ApiObject>(before: readonly T[], keys: readonly Obje
 function isAbout<T>(keys: readonly ObjectKey[], { plural }: Resource<T>, error: ApiReadError): boolean {
   const { resource, name, namespace } = error
   return resource === plural && name !== undefined && keys.some((key) => keyText(key) === keyText({ name, namespace }))
-}
-
-/**
- * Reads a claim, and writes those parts of its status that a node may write (C40, C102).
- * Undefined if the API shows that there is none (S3).
- */
-export async function getClaim(client: KubeClient, key: ObjectKey): Promise<PersistentVolumeClaim | undefined> {
-  const found = await unlessAbsent(getObject(client, CLAIMS, key))
-  return found && reduced(found)
-}
-
-/** @returns the claim with the patch in it */
-export async function patchClaimStatus(
-  client: KubeClient,
-  key: ObjectKey,
-  patch: ClaimStatusPatch,
-): Promise<PersistentVolumeClaim> {
-  const path = `${objectPath(CLAIMS, key)}/status`
-  return received(CLAIMS.shape, await client.patch(path, patch), { client, request: `PATCH ${path}` })
 }

@@ -34,8 +34,30 @@ export interface ObjectList<T> extends ListEnd {
   readonly items: T[]
 }
 
-/** Sends an object, and returns the one that is answered. */
-type Send = <T>(path: string, body: object, settings?: RequestSettings) => Promise<T>
+interface WriteRequest {
+  readonly method: string
+  /** Of the body; default: application/json. */
+  readonly contentType?: string
+  /** May the request be repeated where it may have been carried out? */
+  readonly idempotent?: true
+}
+
+/** The requests that send an object. */
+export const WRITES = {
+  /** Stores nothing (self reviews). */
+  review: { method: 'POST', idempotent: true },
+  /** A new object, to the path of its list. */
+  create: { method: 'POST' },
+  delete: { method: 'DELETE' },
+  /** A whole object; its resourceVersion makes sure that nobody else's change is lost. */
+  replace: { method: 'PUT' },
+  /** A strategic merge patch. */
+  patch: { method: 'PATCH', contentType: 'application/strategic-merge-patch+json' },
+  /** A JSON merge patch (RFC 7386): a list in it replaces the list. */
+  mergePatch: { method: 'PATCH', contentType: 'application/merge-patch+json' },
+} as const satisfies Record<string, WriteRequest>
+
+export type Write = keyof typeof WRITES
 
 /** A client of one API server, for JSON objects. */
 export interface KubeClient {
@@ -60,17 +82,8 @@ export interface KubeClient {
     settings?: RequestSettings,
     limits?: WalkLimits,
   ): Promise<ListEnd>
-  /** A POST that stores nothing (self reviews), so that it may be repeated. */
-  readonly review: Send
-  readonly delete: Send
-  /** A strategic merge patch. */
-  readonly patch: Send
-  /** A POST of a new object to the path of its list; not repeated where it may have been stored. */
-  readonly create: Send
-  /** A PUT of a whole object; its resourceVersion makes sure that nobody else's change is lost. */
-  readonly replace: Send
-  /** A JSON merge patch (RFC 7386): a list in it replaces the list. */
-  readonly mergePatch: Send
+  /** @returns the object that is answered */
+  send<T>(write: Write, path: string, body: object, settings?: RequestSettings): Promise<T>
   close(): void
 }
 
@@ -114,13 +127,9 @@ const PAGE_SIZE = 500
 /** How often a list that expired half-way is started again. */
 const LIST_RESTARTS = 3
 
-interface Exchange extends RequestSettings {
-  readonly method: string
+interface Exchange extends RequestSettings, WriteRequest {
   readonly path: string
   readonly body?: object
-  /** Of the body; default: application/json. */
-  readonly contentType?: string
-  readonly idempotent: boolean
   /** Reads the body of an attempt that is not a failure; otherwise it is collected. */
   readonly newReader?: () => BodyReader
 }
@@ -136,12 +145,6 @@ class HttpKubeClient implements KubeClient {
   readonly credentialKind: CredentialKind
   clockSkewMs: number | undefined
   readonly insecure?: Insecure
-  readonly review = this.#sends({ method: 'POST', idempotent: true })
-  readonly create = this.#sends({ method: 'POST' })
-  readonly delete = this.#sends({ method: 'DELETE' })
-  readonly replace = this.#sends({ method: 'PUT' })
-  readonly patch = this.#sends({ method: 'PATCH', contentType: 'application/strategic-merge-patch+json' })
-  readonly mergePatch = this.#sends({ method: 'PATCH', contentType: 'application/merge-patch+json' })
   readonly #credentials: KubeCredentials
   readonly #deadlineMs: number
   readonly #pageSize: number
@@ -163,6 +166,10 @@ class HttpKubeClient implements KubeClient {
 
   get<T>(path: string, settings: RequestSettings = {}): Promise<T> {
     return this.#object<T>({ ...settings, method: 'GET', path, idempotent: true })
+  }
+
+  send<T>(write: Write, path: string, body: object, settings: RequestSettings = {}): Promise<T> {
+    return this.#object<T>({ ...settings, ...WRITES[write], path, body })
   }
 
   async list<T>(path: string, settings: RequestSettings = {}): Promise<ObjectList<T>> {
@@ -220,10 +227,6 @@ class HttpKubeClient implements KubeClient {
     this.#transport = undefined
   }
 
-  #sends(kind: Pick<Exchange, 'method'> & Partial<Exchange>): Send {
-    return (path, body, settings) => this.#object({ idempotent: false, ...settings, ...kind, path, body })
-  }
-
   async #object<T>(exchange: Exchange): Promise<T> {
     const request = `${exchange.method} ${exchange.path}`
     const object = this.#parsed<T>(await this.#answer(exchange), request)
@@ -243,7 +246,7 @@ class HttpKubeClient implements KubeClient {
   }
 
   #answer(exchange: Exchange): Promise<Answer> {
-    return withRetry(exchange.idempotent, exchange.signal, () => this.#authenticated(exchange))
+    return withRetry(exchange.idempotent === true, exchange.signal, () => this.#authenticated(exchange))
   }
 
   #parsed<T>({ body }: Answer, request: string): T {

@@ -6,8 +6,7 @@ import type { ApiSnapshot } from '../model/snapshot.ts'
 import type { Budget } from '../trust/bytes.ts'
 import { ApiError, unlessRefused, unusable } from './api-error.ts'
 import type { KubeClient, ObjectList } from './kube-client.ts'
-import { getObject, listObjects } from './received-objects.ts'
-import { reduced } from './reduce-object.ts'
+import { getObject, listObjects } from './objects.ts'
 
 /**
  * The pods of a node: a consistent read by field selector (S2, N46, N47). An answer with another node's pods, or with pods
@@ -34,7 +33,7 @@ export async function listNodePods(
 /** The Node object by name. A Node that does not exist is refused (S1); other failures are ApiErrors. */
 export async function getNode(client: KubeClient, nodeName: string, signal?: AbortSignal): Promise<Node> {
   try {
-    return reduced(await getObject(client, NODES, { name: nodeName }, { signal }))
+    return await getObject(client, NODES, { name: nodeName }, { signal })
   } catch (error) {
     if (error instanceof ApiError && error.isAbsent) {
       throw new SafetyRefusal('S1', 'WrongMachine', `The API server ${client.server} has no node "${nodeName}".`, {

@@ -6,8 +6,7 @@ import type { ApiReadError } from '../model/snapshot.ts'
 import type { Budget } from '../trust/bytes.ts'
 import { ApiError, lateError, unusable } from './api-error.ts'
 import type { KubeClient, RequestSettings } from './kube-client.ts'
-import { getObject, listObjects } from './received-objects.ts'
-import { reduced } from './reduce-object.ts'
+import { getObject, listObjects } from './objects.ts'
 
 /** Requests for single objects in flight at once (N68). */
 const CONCURRENCY = 10
@@ -44,7 +43,7 @@ export class ObjectReader {
   /** One object; or undefined, with an entry in `errors`: NotFound if it is shown to be absent, otherwise unknown. */
   async get<T extends ApiObject>(resource: Resource<T>, key: ObjectKey): Promise<T | undefined> {
     try {
-      return reduced(await this.#inTime((settings) => getObject(this.#client, resource, key, settings)))
+      return await this.#inTime((settings) => getObject(this.#client, resource, key, settings))
     } catch (error) {
       this.note(error, resource, key)
       return undefined

@@ -12,7 +12,7 @@ import { type CheckedPods, checkBy, checkedPods, getNode, listNodePods, nodeLeas
 import { ObjectReader } from './object-reader.ts'
 import { readElsewhere } from './read-elsewhere.ts'
 import { readVolumes } from './read-volumes.ts'
-import { digestedConfigMap, digestedSecret, reduced } from './reduce-object.ts'
+import { digestedConfigMap, digestedSecret } from './reduce-object.ts'
 import { referencedObjects } from './referenced-objects.ts'
 
 export interface ReadApiOptions {
@@ -108,7 +108,7 @@ async function readOnce(options: ReadApiOptions): Promise<ApiSnapshot> {
     configMaps: configMaps.map(digestedConfigMap),
     secrets: secrets.map(digestedSecret),
     errors: reader.sortedErrors(),
-    ...defined({ lease: lease === undefined ? undefined : reduced(lease) }),
+    ...defined({ lease }),
     ...(renewTime && { leaseRenewTime: renewTime }),
     ...defined({ clockSkewMs: client.clockSkewMs }),
     ...(check && { podListCheck: check }),

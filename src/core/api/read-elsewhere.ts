@@ -23,7 +23,7 @@ import type { Budget } from '../trust/bytes.ts'
 import { ApiError } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
 import { listNodePods } from './node-objects.ts'
-import { listObjects } from './received-objects.ts'
+import { listObjects } from './objects.ts'
 
 /** Nodes whose pods are read: a volume is on one, seldom two; hundreds at once would mean an outage. */
 const MOST_NODES = 5

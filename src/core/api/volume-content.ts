@@ -2,11 +2,11 @@
 
 import { kept, text } from '../json/shape.ts'
 import { defined } from '../lang/defined.ts'
-import { type ClusterTrustBundle, type ConfigMap, type Pod, type Secret, trustBundleShape } from '../model/objects.ts'
-import { CONFIG_MAPS, type ObjectKey, objectPath, PODS, type Resource, SECRETS } from '../model/resources.ts'
+import { type ClusterTrustBundle, trustBundleShape } from '../model/objects.ts'
+import { objectPath, type Resource } from '../model/resources.ts'
 import { ApiError, unlessAbsent, unusable } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
-import { getObject, listObjects, received } from './received-objects.ts'
+import { findObject, listObjects, sendObject } from './objects.ts'
 
 /** A request for a service account token (P53). */
 export interface TokenRequest {
@@ -17,19 +17,6 @@ export interface TokenRequest {
   readonly expirationSeconds?: number
   /** The pod that the token is bound to. */
   readonly pod: { readonly name: string; readonly uid: string }
-}
-
-/** A pod with all of its annotations; undefined only where the API showed that there is none (S3). */
-export async function getPod(client: KubeClient, namespace: string, name: string): Promise<Pod | undefined> {
-  return unlessAbsent(getObject(client, PODS, { namespace, name }))
-}
-
-export async function getConfigMap(client: KubeClient, key: ObjectKey): Promise<ConfigMap | undefined> {
-  return unlessAbsent(getObject(client, CONFIG_MAPS, key))
-}
-
-export async function getSecret(client: KubeClient, key: ObjectKey): Promise<Secret | undefined> {
-  return unlessAbsent(getObject(client, SECRETS, key))
 }
 
 export interface ServiceAccountToken {
@@ -49,21 +36,19 @@ export async function requestToken(
 ): Promise<ServiceAccountToken | undefined> {
   const { namespace, serviceAccount, audiences, expirationSeconds, pod } = request
   const account = objectPath({ plural: 'serviceaccounts', root: '/api/v1' }, { namespace, name: serviceAccount })
-  const path = `${account}/token`
-  const given = await unlessAbsent(
-    // Every answer is a new token, and nothing is stored, so the request may be repeated.
-    client.review(path, {
-      apiVersion: 'authentication.k8s.io/v1',
-      kind: 'TokenRequest',
-      spec: {
-        ...(audiences.length === 0 ? {} : { audiences }),
-        ...defined({ expirationSeconds }),
-        boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: pod.name, uid: pod.uid },
-      },
-    }),
-  )
+  const body = {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    spec: {
+      ...(audiences.length === 0 ? {} : { audiences }),
+      ...defined({ expirationSeconds }),
+      boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: pod.name, uid: pod.uid },
+    },
+  }
+  // Every answer is a new token, and nothing is stored, so the request may be repeated.
+  const given = await unlessAbsent(sendObject(client, 'review', { path: `${account}/token`, shape: tokenAnswer, body }))
   if (given === undefined) return undefined
-  const { status } = received(tokenAnswer, given, { client, request: `POST ${path}` })
+  const { status } = given
   const { token, expirationTimestamp = '' } = status ?? {}
   if (token) return { token, expirationTimestamp }
   throw unusable(`${client.server}: the answer to a token request has no token.`)
@@ -71,7 +56,7 @@ export async function requestToken(
 
 /** Undefined: there is none of this name. */
 export async function getClusterTrustBundle(client: KubeClient, name: string): Promise<ClusterTrustBundle | undefined> {
-  return ofNewestVersion((resource) => unlessAbsent(getObject(client, resource, { name })))
+  return ofNewestVersion((resource) => findObject(client, resource, { name }))
 }
 
 export async function listClusterTrustBundles(

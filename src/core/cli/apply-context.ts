@@ -1,17 +1,10 @@
 /** The ports of apply on a real node: the same sources that the plan was made from, asked again. */
 import { ActualInputs } from '../actual/actual-inputs.ts'
-import { getClaim, patchClaimStatus, withFreshVolumes } from '../api/fresh-volumes.ts'
+import { withFreshVolumes } from '../api/fresh-volumes.ts'
 import { getNode, listNodePods, nodeLease } from '../api/node-objects.ts'
-import { listObjects } from '../api/received-objects.ts'
-import { deleteVolumeAttachment, getVolumeAttachment } from '../api/volume-attachments.ts'
-import {
-  getClusterTrustBundle,
-  getConfigMap,
-  getPod,
-  getSecret,
-  listClusterTrustBundles,
-  requestToken,
-} from '../api/volume-content.ts'
+import { findObject, listObjects } from '../api/objects.ts'
+import { getClusterTrustBundle, listClusterTrustBundles, requestToken } from '../api/volume-content.ts'
+import { deleteVolumeAttachment, patchClaimStatus } from '../api/writes.ts'
 import { isDone } from '../apply/conditions/is-done.ts'
 import type { ApplyContext, Cluster, CsiNode, KubeletStop, Witness } from '../apply/operation/ports.ts'
 import { CsiNodeClient } from '../csi/csi-node-client.ts'
@@ -26,7 +19,7 @@ import { DEFAULT_JOURNAL_DIR } from '../journal/lazy-memory.ts'
 import { defined } from '../lang/defined.ts'
 import { onceFor } from '../lang/once-for.ts'
 import type { Pod } from '../model/objects.ts'
-import { ATTACHMENTS } from '../model/resources.ts'
+import { ATTACHMENTS, CLAIMS, CONFIG_MAPS, PODS, SECRETS } from '../model/resources.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
@@ -184,7 +177,7 @@ function cluster(first: CollectedNode): Cluster {
       const outcome = await deleteVolumeAttachment(client, { name, uid, resourceVersion })
       if (outcome.state === 'changed') throw conflict(outcome.message)
     },
-    getVolumeAttachment: (name) => getVolumeAttachment(client, name),
+    getVolumeAttachment: (name) => findObject(client, ATTACHMENTS, { name }),
     getNode: () => getNode(client, nodeName),
     // A pod that either of the two is shown may want the volume (S2).
     listNodePods: async () => {
@@ -192,11 +185,11 @@ function cluster(first: CollectedNode): Cluster {
       return [...mine, ...its]
     },
     listVolumeAttachments: async () => (await listObjects(client, ATTACHMENTS)).items,
-    getClaim: (namespace, name) => getClaim(client, { namespace, name }),
+    getClaim: (namespace, name) => findObject(client, CLAIMS, { namespace, name }),
     patchClaimStatus: (namespace, name, patch) => patchClaimStatus(client, { namespace, name }, patch),
-    getPod: (namespace, name) => getPod(client, namespace, name),
-    getConfigMap: (namespace, name) => getConfigMap(client, { namespace, name }),
-    getSecret: (namespace, name) => getSecret(client, { namespace, name }),
+    getPod: (namespace, name) => findObject(client, PODS, { namespace, name }, { whole: true }),
+    getConfigMap: (namespace, name) => findObject(client, CONFIG_MAPS, { namespace, name }),
+    getSecret: (namespace, name) => findObject(client, SECRETS, { namespace, name }),
     requestToken: (request) => requestToken(client, request),
     getClusterTrustBundle: (name) => getClusterTrustBundle(client, name),
     listClusterTrustBundles: (signerName) => listClusterTrustBundles(client, signerName),

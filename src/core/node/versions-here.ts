@@ -1,9 +1,9 @@
 /** Which Kubernetes runs here: the version of the API server, and of the kubelet of this node. Nobody waits long for them. */
 import { hostname } from 'node:os'
+import { serverVersion } from '../api/access-reviews.ts'
 import { createKubeClient, type KubeClient } from '../api/kube-client.ts'
 import { discoverKubeConfig } from '../api/kubeconfig/kube-config.ts'
 import { getNode } from '../api/node-objects.ts'
-import { serverVersion } from '../api/server-version.ts'
 import { errorMessage } from '../errors/errors.ts'
 import { canonicalNodeName } from './kubelet/canonical-node-name.ts'
 import { type LocatedNode, locateNode } from './locate-node.ts'

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { ApiError } from '../../../src/core/api/api-error.ts'
 import type { KubeClient } from '../../../src/core/api/kube-client.ts'
-import { listObjects } from '../../../src/core/api/received-objects.ts'
+import { listObjects } from '../../../src/core/api/objects.ts'
 import { takeLeaseLock } from '../../../src/core/cluster/apply/lease-lock.ts'
 import type { ApiObject } from '../../../src/core/model/objects.ts'
 import {

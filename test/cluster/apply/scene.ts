@@ -1,5 +1,5 @@
 /** A small cluster on a test API server: pods of namespace shop, volumes of one driver, and a controller that has died. */
-import { createKubeClient, type KubeClient } from '../../../src/core/api/kube-client.ts'
+import { createKubeClient, type KubeClient, type Write } from '../../../src/core/api/kube-client.ts'
 import { discoverKubeConfig } from '../../../src/core/api/kubeconfig/kube-config.ts'
 import { applyCluster, type ClusterApplyOptions } from '../../../src/core/cluster/apply/apply-cluster.ts'
 import { planCluster } from '../../../src/core/cluster/pass/plan-cluster.ts'
@@ -127,27 +127,28 @@ export async function apply(
   return { result, events }
 }
 
-type Change = 'delete' | 'create' | 'replace' | 'mergePatch'
-
 /** The same client, whose requests that change something go through this. */
 export function changing(
   client: KubeClient,
-  through: (method: Change, path: string, send: () => Promise<unknown>) => Promise<unknown>,
+  through: (write: Write, path: string, send: () => Promise<unknown>) => Promise<unknown>,
 ): KubeClient {
   return new Proxy(client, {
     get: (target, key) => {
       const value = Reflect.get(target, key, target)
       if (typeof value !== 'function') return value
-      if (!['delete', 'create', 'replace', 'mergePatch'].includes(String(key))) return value.bind(target)
-      return (path: string, ...rest: unknown[]) => through(key as Change, path, () => value.call(target, path, ...rest))
+      if (key !== 'send') return value.bind(target)
+      return (write: Write, path: string, ...rest: unknown[]) => {
+        const send = () => value.call(target, write, path, ...rest)
+        return write === 'review' ? send() : through(write, path, send)
+      }
     },
   })
 }
 
 /** The same client, which calls this before each request that changes something. */
-export function beforeChange(client: KubeClient, hook: (method: Change, path: string) => Promise<void>): KubeClient {
-  return changing(client, async (method, path, send) => {
-    await hook(method, path)
+export function beforeChange(client: KubeClient, hook: (write: Write, path: string) => Promise<void>): KubeClient {
+  return changing(client, async (write, path, send) => {
+    await hook(write, path)
     return await send()
   })
 }

@@ -51,7 +51,7 @@ export class Controller {
     const isHeld = Date.parse(renewTime) + leaseDurationSeconds * 1000 > Date.now()
     if (holderIdentity !== IDENTITY && isHeld) return false
     const spec = { ...lease.spec, holderIdentity: IDENTITY, renewTime: new Date().toISOString().replace('Z', '000Z') }
-    await this.#client.replace(LEASE, { ...lease, spec })
+    await this.#client.send('replace', LEASE, { ...lease, spec })
     return true
   }
 
@@ -131,14 +131,14 @@ export class Controller {
       switch (action.kind) {
         case 'report': {
           const volumesAttached = action.volumes.map((name) => ({ name, devicePath: '' }))
-          await client.mergePatch(objectPath(NODES, { name: action.node }), { status: { volumesAttached } })
+          await client.send('mergePatch', objectPath(NODES, { name: action.node }), { status: { volumesAttached } })
           return true
         }
         case 'detach':
-          await client.delete(objectPath(ATTACHMENTS, { name: action.attachment }), { kind: 'DeleteOptions' })
+          await client.send('delete', objectPath(ATTACHMENTS, { name: action.attachment }), { kind: 'DeleteOptions' })
           return true
         case 'attach':
-          await client.create(listPath(ATTACHMENTS), {
+          await client.send('create', listPath(ATTACHMENTS), {
             apiVersion: 'storage.k8s.io/v1',
             kind: 'VolumeAttachment',
             metadata: { name: action.attachment },

@@ -119,15 +119,15 @@ export class LiveCluster implements AsyncDisposable {
         .flatMap(({ spec }) => spec.volumes ?? [])
         .map((each) => uniqueNameOf(DRIVER, `h-${each.persistentVolumeClaim?.claimName}`))
       const conditions = [{ ...ready, lastHeartbeatTime: now }]
-      await this.#client.mergePatch(objectPath(NODES, metadata), { status: { conditions, volumesInUse } })
+      await this.#client.send('mergePatch', objectPath(NODES, metadata), { status: { conditions, volumesInUse } })
       const lease = objectPath(LEASES, { namespace: 'kube-node-lease', name: metadata.name })
-      await this.#client.mergePatch(lease, { spec: { renewTime: now } })
+      await this.#client.send('mergePatch', lease, { spec: { renewTime: now } })
     }
   }
 
   /** The node's part of the driver is gone, too. */
   async withoutDriver(node: string): Promise<void> {
-    await this.#client.mergePatch(objectPath(CSI_NODES, { name: node }), { spec: { drivers: [] } })
+    await this.#client.send('mergePatch', objectPath(CSI_NODES, { name: node }), { spec: { drivers: [] } })
   }
 
   /** `pv-data@node`, with `!` while it is on the way. */

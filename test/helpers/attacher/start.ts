@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '../../../src/core/api/api-error.ts'
 import { createKubeClient } from '../../../src/core/api/kube-client.ts'
 import { discoverKubeConfig } from '../../../src/core/api/kubeconfig/kube-config.ts'
-import { listObjects } from '../../../src/core/api/received-objects.ts'
+import { listObjects } from '../../../src/core/api/objects.ts'
 import type { VolumeAttachment } from '../../../src/core/model/objects.ts'
 import { ATTACHMENTS, objectPath } from '../../../src/core/model/resources.ts'
 import type { TestApiServer } from '../api-server/start.ts'
@@ -29,15 +29,15 @@ export async function startAttacher(api: TestApiServer, options: AttacherOptions
     if (!isGoing && status?.attached === true) return
     const path = objectPath(ATTACHMENTS, { name: metadata.name })
     if (!isGoing && !metadata.finalizers?.includes(finalizer))
-      return client.mergePatch(path, { metadata: { finalizers: [finalizer] } })
+      return client.send('mergePatch', path, { metadata: { finalizers: [finalizer] } })
     if (!when()) return
     const message = isGoing ? detachError : attachError
     const field = isGoing ? 'detachError' : 'attachError'
-    if (message === '' && isGoing) return client.mergePatch(path, { metadata: { finalizers: null } })
-    if (message === '') return client.mergePatch(path, { status: { attached: true } })
+    if (message === '' && isGoing) return client.send('mergePatch', path, { metadata: { finalizers: null } })
+    if (message === '') return client.send('mergePatch', path, { status: { attached: true } })
     if (status?.[field]?.message === message) return
     const time = new Date().toISOString()
-    return client.mergePatch(path, { status: { attached: isGoing, [field]: { message, time } } })
+    return client.send('mergePatch', path, { status: { attached: isGoing, [field]: { message, time } } })
   }
   let isOver = false
   const round = async (): Promise<void> => {

@@ -61,7 +61,8 @@ export function invalid(message: string, hint: string): VolctlError {
 }
 
 /**
- * Reads one kubeconfig. The content decides whether a file is a kubeconfig: OpenShift's /etc/kubernetes/kubelet.conf is the
+ * Reads one kubeconfig; not by @kubernetes/client-node, whose parser opens the token file that a kubeconfig names before anyone could
+ * judge it, and drops tokenFile, as-groups, as-uid, as-user-extra and disable-compression. The content decides whether a file is a kubeconfig: OpenShift's /etc/kubernetes/kubelet.conf is the
  * kubelet's configuration (N23). The parser's message is not repeated, since it quotes the file, which has secrets.
  */
 export function readKubeConfigFile(path: string): RawKubeConfig {

@@ -7,11 +7,13 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { ApiError } from '../../api/api-error.ts'
 import type { KubeClient } from '../../api/kube-client.ts'
-import { getLease, writeLease } from '../../api/leases.ts'
+import { findObject } from '../../api/objects.ts'
+import { writeLease } from '../../api/writes.ts'
 import { VolctlError } from '../../errors/errors.ts'
 import { OperationRefused } from '../../errors/operation-error.ts'
 import { rfc3339 } from '../../lang/rfc3339.ts'
 import type { Lease } from '../../model/objects.ts'
+import { LEASES } from '../../model/resources.ts'
 import { invoker } from '../../processes/invoker.ts'
 import { timeOf } from '../model/times.ts'
 
@@ -44,7 +46,7 @@ export async function takeLeaseLock(client: KubeClient, settings: LeaseSettings 
 
 async function acquire(client: KubeClient, settings: LeaseSettings): Promise<LeaseLock> {
   const { durationSeconds = DURATION_SECONDS, signal } = settings
-  const found = await getLease(client, LEASE, signal)
+  const found = await findObject(client, LEASES, LEASE, { signal })
   const now = serverNow(client)
   const until = found === undefined ? undefined : heldUntil(found, now)
   if (until !== undefined && until > now) throw locked(found as Lease, until)
@@ -124,7 +126,7 @@ export class LeaseLock {
   /** If the answer was lost, the lease itself shows whether it was written. Its holder alone does not: a renewal keeps the holder. */
   async #whatBecame(error: unknown, renewedAt: string): Promise<string | undefined> {
     if (!(error instanceof ApiError) || error.status !== 0) throw error
-    const lease = await getLease(this.#client, LEASE)
+    const lease = await findObject(this.#client, LEASES, LEASE)
     const { holderIdentity, renewTime } = lease?.spec ?? {}
     if (holderIdentity !== this.#held.holder || timeOf(renewTime ?? undefined) !== timeOf(renewedAt)) throw error
     return lease?.metadata.resourceVersion

@@ -1,17 +1,18 @@
 /** One operation: look, delete or create, look once more, wait for the external attacher. */
 import { ApiError } from '../../api/api-error.ts'
+import { findObject } from '../../api/objects.ts'
 import {
   type AttachmentVersion,
   createVolumeAttachment,
   deleteVolumeAttachment,
-  getVolumeAttachment,
   removeFinalizers,
-} from '../../api/volume-attachments.ts'
+} from '../../api/writes.ts'
 import type { OutcomeCode } from '../../codes/codes.ts'
 import { OperationRefused, StepFailed, StepInterrupted } from '../../errors/operation-error.ts'
 import { canonicalJson } from '../../json/canonical-json.ts'
 import { formatDuration } from '../../lang/duration.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
+import { ATTACHMENTS } from '../../model/resources.ts'
 import type { ClusterOperation, ClusterStep, NewAttachment } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { pause } from '../../processes/deadline.ts'
@@ -81,7 +82,7 @@ async function stripIt(
   { name, uid }: AttachmentVersion,
   { finalizers }: Extract<ClusterStep, { op: 'removeFinalizers' }>,
 ): Promise<void> {
-  const found = await getVolumeAttachment(client, name)
+  const found = await findObject(client, ATTACHMENTS, { name })
   if (found === undefined || found.metadata.uid !== uid) return
   const { deletionTimestamp, finalizers: now = [], resourceVersion = '' } = found.metadata
   if (deletionTimestamp == null || now.some((each) => !finalizers.includes(each))) {
@@ -123,7 +124,7 @@ async function sayWhoCame(run: ClusterRun, operation: ClusterOperation): Promise
 async function waitUntilGone(run: ClusterRun, operation: ClusterOperation): Promise<void> {
   const { name, uid } = operation.attachment
   await waitFor(run, operation, 'TimedOut', async () => {
-    const found = await getVolumeAttachment(run.parts.client, name)
+    const found = await findObject(run.parts.client, ATTACHMENTS, { name })
     return found === undefined || found.metadata.uid !== uid ? undefined : waitsToDetach(found)
   })
   run.cluster.putAttachment(name, undefined)
@@ -148,7 +149,7 @@ async function waitUntilAttached(run: ClusterRun, operation: ClusterOperation): 
   const { creates } = operation
   if (creates === undefined) return
   await waitFor(run, operation, 'TimedOut', async () => {
-    const found = await getVolumeAttachment(run.parts.client, creates.name)
+    const found = await findObject(run.parts.client, ATTACHMENTS, { name: creates.name })
     if (found === undefined) throw deletedByOthers(creates.name)
     requireSameSpec(found, specOf(creates))
     run.cluster.putAttachment(creates.name, attachmentRecord(found))

@@ -2,12 +2,11 @@
  * Reads a cluster once, for the attach/detach controller's pass: page by page, each object reduced to a record while the next
  * page is on its way. Only reads (reviews store nothing).
  */
-import { askWhoIAm, mayI } from '../../api/access-reviews.ts'
+import { serverVersion as askVersion, askWhoIAm, mayI } from '../../api/access-reviews.ts'
 import { ApiError, unlessRefused } from '../../api/api-error.ts'
 import type { KubeClient } from '../../api/kube-client.ts'
 import type { WalkLimits } from '../../api/list-pages.ts'
-import { getObject } from '../../api/received-objects.ts'
-import { serverVersion as askVersion } from '../../api/server-version.ts'
+import { getObject } from '../../api/objects.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { defined } from '../../lang/defined.ts'
 import type { ApiObject, Lease } from '../../model/objects.ts'

@@ -1,8 +1,8 @@
 /** Objects of the API as records, each list page by page. What an object shows of a controller manager is seen on the way. */
-import { ApiError, unlessAbsent } from '../../api/api-error.ts'
+import { ApiError } from '../../api/api-error.ts'
 import type { KubeClient } from '../../api/kube-client.ts'
 import type { WalkLimits } from '../../api/list-pages.ts'
-import { getObject, received } from '../../api/received-objects.ts'
+import { findObject, received } from '../../api/objects.ts'
 import { defined } from '../../lang/defined.ts'
 import type { ApiObject } from '../../model/objects.ts'
 import { listPath, type ObjectKey, type Resource } from '../../model/resources.ts'
@@ -65,7 +65,7 @@ export async function readObject<Received extends ApiObject>(
   resource: Resource<Received>,
   key: ObjectKey,
 ): Promise<Received | undefined> {
-  const object = await unlessAbsent(getObject(client, resource, key))
+  const object = await findObject(client, resource, key, { whole: true })
   if (object !== undefined) writes.see(resource.plural, object)
   return object
 }

@@ -1,9 +1,10 @@
-import { attachmentShape, type VolumeAttachment } from '../model/objects.ts'
-import { ATTACHMENTS, listPath, objectPath } from '../model/resources.ts'
-import { ApiError, unlessAbsent } from './api-error.ts'
+/** All that volctl changes in the API: attachments of volumes, the status of a claim, its own lease. */
+import type { ClaimStatusPatch } from '../desired/claim-status-patch.ts'
+import type { Lease, PersistentVolumeClaim, VolumeAttachment } from '../model/objects.ts'
+import { ATTACHMENTS, CLAIMS, LEASES, listPath, type ObjectKey, objectPath } from '../model/resources.ts'
+import { ApiError } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
-import { getObject, received } from './received-objects.ts'
-import { reduced } from './reduce-object.ts'
+import { findObject, sendObject } from './objects.ts'
 
 /** Identifies the VolumeAttachment that was judged: the object, and its version. */
 export interface AttachmentVersion {
@@ -18,16 +19,6 @@ export type DetachOutcome =
   | { readonly state: 'deleting'; readonly attachment: VolumeAttachment }
   | { readonly state: 'changed'; readonly message: string }
 
-/** The attachment of this name, or undefined if the API shows that there is none. */
-export async function getVolumeAttachment(
-  client: KubeClient,
-  name: string,
-  signal?: AbortSignal,
-): Promise<VolumeAttachment | undefined> {
-  const found = await unlessAbsent(getObject(client, ATTACHMENTS, { name }, { signal }))
-  return found && reduced(found)
-}
-
 /**
  * Deletes an attachment if it is still the one that was judged: uid and resourceVersion are sent as preconditions (N60). The
  * attacher's finalizer keeps the object until the storage is really detached (N59), so `deleting` is not `gone`.
@@ -38,7 +29,7 @@ export async function deleteVolumeAttachment(client: KubeClient, version: Attach
   const { name, uid, resourceVersion } = version
   const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid, resourceVersion } }
   try {
-    await client.delete(objectPath(ATTACHMENTS, { name }), body)
+    await client.send('delete', objectPath(ATTACHMENTS, { name }), body)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     if (error.isAbsent) return { state: 'gone' }
@@ -52,7 +43,7 @@ export async function deleteVolumeAttachment(client: KubeClient, version: Attach
 }
 
 async function detachState(client: KubeClient, version: AttachmentVersion): Promise<DetachOutcome> {
-  const attachment = await getVolumeAttachment(client, version.name)
+  const attachment = await findObject(client, ATTACHMENTS, version)
   return attachment === undefined || attachment.metadata.uid !== version.uid
     ? { state: 'gone' }
     : { state: 'deleting', attachment }
@@ -79,14 +70,13 @@ export async function createVolumeAttachment(
   client: KubeClient,
   { name, annotations, spec }: AttachmentToCreate,
 ): Promise<CreateOutcome> {
-  const path = listPath(ATTACHMENTS)
   const body = { apiVersion: 'storage.k8s.io/v1', kind: 'VolumeAttachment', metadata: { name, annotations }, spec }
   try {
-    const answer = received(attachmentShape, await client.create(path, body), { client, request: `POST ${path}` })
-    return { state: 'created', attachment: answer }
+    const path = listPath(ATTACHMENTS)
+    return { state: 'created', attachment: await sendObject(client, 'create', { ...ATTACHMENTS, path, body }) }
   } catch (error) {
     const isThere = error instanceof ApiError && (error.status === 409 || error.status === 0)
-    const attachment = isThere ? await getVolumeAttachment(client, name) : undefined
+    const attachment = isThere ? await findObject(client, ATTACHMENTS, { name }) : undefined
     if (attachment === undefined) throw error
     return { state: 'exists', attachment }
   }
@@ -100,8 +90,58 @@ export async function createVolumeAttachment(
 export async function removeFinalizers(client: KubeClient, version: AttachmentVersion): Promise<void> {
   const { name, uid, resourceVersion } = version
   try {
-    await client.mergePatch(objectPath(ATTACHMENTS, { name }), { metadata: { uid, resourceVersion, finalizers: null } })
+    const body = { metadata: { uid, resourceVersion, finalizers: null } }
+    await client.send('mergePatch', objectPath(ATTACHMENTS, { name }), body)
   } catch (error) {
     if (!(error instanceof ApiError) || !error.isAbsent) throw error
   }
+}
+
+/** Writes those parts of a claim's status that a node may write (C40, C102). @returns the claim with the patch in it */
+export function patchClaimStatus(
+  client: KubeClient,
+  key: ObjectKey,
+  patch: ClaimStatusPatch,
+): Promise<PersistentVolumeClaim> {
+  return sendObject(client, 'patch', { ...CLAIMS, path: `${objectPath(CLAIMS, key)}/status`, body: patch })
+}
+
+export interface LeaseTerm {
+  /** Empty: nobody. */
+  readonly holder: string
+  readonly durationSeconds: number
+  /** RFC 3339: when this holder took it. */
+  readonly acquiredAt: string
+  readonly renewedAt: string
+}
+
+/**
+ * Creates a lease, or replaces exactly this version of it.
+ *
+ * @throws ApiError with status 409 if somebody else was first
+ */
+export async function writeLease(
+  client: KubeClient,
+  key: { readonly namespace: string; readonly name: string },
+  term: LeaseTerm,
+  version?: string,
+): Promise<Lease> {
+  const spec = {
+    holderIdentity: term.holder,
+    leaseDurationSeconds: term.durationSeconds,
+    acquireTime: microTime(term.acquiredAt),
+    renewTime: microTime(term.renewedAt),
+  }
+  const lease = (metadata: object) => ({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec })
+  const path = objectPath(LEASES, key)
+  if (version !== undefined) {
+    const body = lease({ ...key, resourceVersion: version })
+    return await sendObject(client, 'replace', { ...LEASES, path, body })
+  }
+  return await sendObject(client, 'create', { ...LEASES, path: path.slice(0, path.lastIndexOf('/')), body: lease(key) })
+}
+
+/** A MicroTime of Kubernetes: always six digits. */
+function microTime(time: string): string {
+  return new Date(time).toISOString().replace('Z', '000Z')
 }
