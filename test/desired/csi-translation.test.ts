@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { translateInlineVolume, translatePersistentVolume } from '../../src/core/desired/csi-translation/translate.ts'
+import { translateInlineVolume, translatePersistentVolume } from '../../src/core/desired/in-tree-volumes.ts'
 import type { NodeSelectorTerm, PersistentVolume, PodVolumeSource } from '../../src/core/model/objects.ts'
 
 const GA = 'topology.kubernetes.io/zone'

@@ -7,7 +7,7 @@
 
 import { allowsSeveralNodes } from '../desired/access-modes.ts'
 import { ApiObjects } from '../desired/api-objects.ts'
-import { translateInlineVolume } from '../desired/csi-translation/translate.ts'
+import { translateInlineVolume } from '../desired/in-tree-volumes.ts'
 import { volumesInStatus } from '../desired/node-status.ts'
 import { isTerminalPhase, podNamespace } from '../desired/pods.ts'
 import { claimReferenceOf } from '../desired/resolve-claim.ts'

@@ -5,7 +5,7 @@
  * is younger than the list must not look absent (S3, S4).
  */
 
-import { csiSourceOf } from '../desired/csi-translation/translate.ts'
+import { csiSourceOf } from '../desired/in-tree-volumes.ts'
 import { volumesInStatus } from '../desired/node-status.ts'
 import { compareText } from '../lang/compare-text.ts'
 import type {

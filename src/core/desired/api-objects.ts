@@ -4,7 +4,7 @@ import type { CsiPersistentVolumeSource, PersistentVolume, VolumeAttachment } fr
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { attachmentName, csiUniqueName } from '../names/volume-names.ts'
 import { AttachedElsewhere, type Handle } from './attached-elsewhere.ts'
-import { csiSourceOf } from './csi-translation/translate.ts'
+import { csiSourceOf } from './in-tree-volumes.ts'
 
 export class ApiObjects {
   readonly #volumes: readonly PersistentVolume[]

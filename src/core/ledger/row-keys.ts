@@ -5,8 +5,8 @@
 import type { BlockVolume } from '../actual/block-volume.ts'
 import type { PodVolume, SubPaths } from '../actual/pod-volume.ts'
 import type { StagedVolume } from '../actual/staged-volumes.ts'
-import { csiSourceOf } from '../desired/csi-translation/translate.ts'
 import type { UnresolvedVolume, VolumeToMount } from '../desired/desired-state.ts'
+import { csiSourceOf } from '../desired/in-tree-volumes.ts'
 import { type GlobalMount, globalMounts, globalUniqueName } from '../devices/global-mounts.ts'
 import type { PersistentVolume, VolumeAttachment } from '../model/objects.ts'
 import {

@@ -1,6 +1,6 @@
 /** One volume of a pod, resolved to what the kubelet would mount (R110-R118). */
 
-import { translateInlineVolume, translatePersistentVolume } from '../desired/csi-translation/translate.ts'
+import { IN_TREE, translateInlineVolume, translatePersistentVolume } from '../desired/in-tree-volumes.ts'
 import { ANY, type DeviceKind, type MayBe, NONE } from '../desired/may-be.ts'
 import { podNamespace, type VolumeUse } from '../desired/pods.ts'
 import {
@@ -128,16 +128,6 @@ const REMOVED: Readonly<Record<string, readonly DeviceKind[]>> = {
   rbd: [{ plugin: CSI_PLUGIN, driver: 'rbd.csi.ceph.com' }],
 }
 
-const TRANSLATED: Readonly<Record<string, string>> = {
-  awsElasticBlockStore: 'ebs.csi.aws.com',
-  gcePersistentDisk: 'pd.csi.storage.gke.io',
-  azureDisk: 'disk.csi.azure.com',
-  azureFile: 'file.csi.azure.com',
-  cinder: 'cinder.csi.openstack.org',
-  vsphereVolume: 'csi.vsphere.vmware.com',
-  portworxVolume: 'pxd.portworx.com',
-}
-
 /** Fields of a PersistentVolume's spec, or of a pod's volume, that are no source. */
 const NO_SOURCE: ReadonlySet<string> = new Set([
   'name',
@@ -172,7 +162,8 @@ export function judgeSource(source: PodVolumeSource | PersistentVolume['spec']):
 /** Undefined: the source is not known. */
 function kindsOf(key: string, value: unknown): readonly DeviceKind[] | undefined {
   if (Object.hasOwn(REMOVED, key)) return REMOVED[key]
-  if (Object.hasOwn(TRANSLATED, key)) return [{ plugin: CSI_PLUGIN, driver: TRANSLATED[key] }]
+  const inTree = Object.hasOwn(IN_TREE, key) ? IN_TREE[key as keyof typeof IN_TREE] : undefined
+  if (inTree !== undefined) return [{ plugin: CSI_PLUGIN, driver: inTree.driver }]
   const { driver } = (typeof value === 'object' ? value : {}) as { driver?: unknown }
   const named = typeof driver === 'string' && driver !== '' ? driver : undefined
   const plugin = PLUGINS.find(({ source }) => source === key)

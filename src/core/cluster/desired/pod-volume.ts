@@ -1,7 +1,7 @@
 /** One volume of a pod, resolved by the controller's rules (R709), from the flat records of a cluster. */
 
-import { inTreePluginOf } from '../../desired/csi-translation/in-tree-plugin.ts'
 import type { UnresolvedVolume } from '../../desired/desired-state.ts'
+import { inTreePluginOf } from '../../desired/in-tree-volumes.ts'
 import { ANY, type MayBe } from '../../desired/may-be.ts'
 import { resolveClaim } from '../../desired/resolve-claim.ts'
 import type { VolumeSpec } from '../../desired/volume-spec.ts'

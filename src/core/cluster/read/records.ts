@@ -1,7 +1,6 @@
 /** Objects of the API as records. */
 
-import { inTreePluginOf, migratedPlugins } from '../../desired/csi-translation/in-tree-plugin.ts'
-import { translatePersistentVolume } from '../../desired/csi-translation/translate.ts'
+import { inTreePluginOf, migratedPlugins, translatePersistentVolume } from '../../desired/in-tree-volumes.ts'
 import { isOutOfService } from '../../desired/node-status.ts'
 import { isControllerTerminated, podNamespace } from '../../desired/pods.ts'
 import { BOUND_ANNOTATION } from '../../desired/resolve-claim.ts'

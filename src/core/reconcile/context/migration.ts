@@ -1,8 +1,8 @@
 /** In-tree volumes that this kubelet itself mounts, because it is too old to migrate their plugin to CSI (R150). */
 
 import type { ApiObjects } from '../../desired/api-objects.ts'
-import { IN_TREE_PLUGINS, inTreePluginOf, migratedPlugins } from '../../desired/csi-translation/in-tree-plugin.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
+import { IN_TREE, inTreePluginOf, migratedPlugins } from '../../desired/in-tree-volumes.ts'
 import { kubeletVersion, TESTED_MINORS } from '../../model/kubelet-version.ts'
 import type { NodeSnapshot } from '../../model/snapshot.ts'
 
@@ -23,7 +23,7 @@ export function notMigrated(
 
 /** True if this kubelet migrates every in-tree plugin. */
 export function migratesAll(snapshot: NodeSnapshot): boolean {
-  return Object.values(IN_TREE_PLUGINS).every((plugin) => migrates(snapshot, plugin))
+  return Object.values(IN_TREE).every(({ plugin }) => migrates(snapshot, plugin))
 }
 
 function migrates({ api }: NodeSnapshot, plugin: string): boolean {

@@ -2,7 +2,7 @@
  * Driver and handle of a VolumeAttachment: its name is a hash of driver, handle and node, and so confirms other sources
  * (R007).
  */
-import { csiSourceOf } from '../../desired/csi-translation/translate.ts'
+import { csiSourceOf } from '../../desired/in-tree-volumes.ts'
 import { volumesInStatus } from '../../desired/node-status.ts'
 import type { CsiIdentity } from '../../ledger/identified.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'

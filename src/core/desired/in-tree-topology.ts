@@ -1,6 +1,6 @@
 /** Zones and regions of an in-tree PersistentVolume, renamed to the CSI driver's topology keys (R154). */
-import type { NodeSelectorTerm, PersistentVolume } from '../../model/objects.ts'
-import type { Untranslatable } from './in-tree-plugin.ts'
+import type { NodeSelectorTerm, PersistentVolume } from '../model/objects.ts'
+import type { Untranslatable } from './in-tree-volumes.ts'
 
 interface LabelPair {
   readonly zone: string

@@ -1,0 +1,266 @@
+/** In-tree volumes as the CSI volumes that the kubelet translates them to, always and on every node (R150-R164). */
+import { defined } from '../lang/defined.ts'
+import type {
+  ApiObject,
+  CsiPersistentVolumeSource,
+  InTreeSources,
+  NodeSelectorTerm,
+  PersistentVolume,
+  PodVolumeSource,
+} from '../model/objects.ts'
+import { BETA_LABELS, GA_LABELS, splitZones, translateZone, translateZoneAndRegion } from './in-tree-topology.ts'
+
+/** A volume that the kubelet cannot translate, and so cannot mount. The message completes "cannot be translated to CSI: …". */
+export interface Untranslatable {
+  readonly error: string
+}
+
+export type Translation = { readonly persistentVolume: PersistentVolume } | Untranslatable
+
+/** What names the volume: a PersistentVolume, or a pod of this namespace. */
+type Within =
+  | { readonly pv: PersistentVolume }
+  | { readonly volume: PodVolumeSource; readonly namespace: string; readonly pv?: undefined }
+
+interface InTreeVolume<Source> {
+  /** As CSINode lists the plugins that the kubelet migrates. */
+  readonly plugin: string
+  readonly driver: string
+  /** The CSI source, without driver, fsType and readOnly, which are added for all. */
+  csi(source: Source, within: Within): Omit<CsiPersistentVolumeSource, 'driver'> | Untranslatable
+  /** Never copied. */
+  readonly dropsReadOnly?: true
+  /** What replaces the terms of a PersistentVolume's node affinity (R154); absent: they stay. */
+  topology?(pv: PersistentVolume): { readonly nodeSelectorTerms: readonly NodeSelectorTerm[] } | Untranslatable
+  /** Of a PersistentVolume; absent: they stay. */
+  accessModes?(modes: readonly string[] | undefined): readonly string[] | undefined
+  /** Of an inline volume: its spec name and directory (R005); absent: driver and handle. */
+  inlineName?(source: Source, handle: string): string
+  /** Of an inline volume; absent: ReadWriteOnce. */
+  inlineAccessMode?(source: Source): string
+}
+
+type Sources = { readonly [Key in keyof InTreeSources]-?: NonNullable<InTreeSources[Key]> }
+
+const onlyReadOnly = ({ readOnly }: { readonly readOnly?: boolean }): string =>
+  readOnly ? 'ReadOnlyMany' : 'ReadWriteOnce'
+
+export const IN_TREE: { readonly [Key in keyof Sources]: InTreeVolume<Sources[Key]> } = {
+  /** R155, R158. */
+  awsElasticBlockStore: {
+    plugin: 'kubernetes.io/aws-ebs',
+    driver: 'ebs.csi.aws.com',
+    csi: ({ volumeID, partition }) => {
+      const volumeHandle = ebsVolumeId(volumeID)
+      if (volumeHandle === undefined) return { error: `${volumeID} is not an EBS volume ID` }
+      return { volumeHandle, volumeAttributes: { partition: String(partition ?? 0) } }
+    },
+    topology: (pv) => translateZone(pv, 'topology.ebs.csi.aws.com/zone'),
+  },
+  /** R155-R157, R160. */
+  gcePersistentDisk: {
+    plugin: 'kubernetes.io/gce-pd',
+    driver: 'pd.csi.storage.gke.io',
+    csi: ({ pdName, partition }, { pv }) => {
+      // Of an inline volume never the real zone: names and paths contain the hash of this text (R157).
+      const location = pv === undefined ? 'zones/UNSPECIFIED' : locationOf(pv)
+      if (typeof location !== 'string') return location
+      const volumeHandle = `projects/UNSPECIFIED/${location}/disks/${pdName}`
+      return { volumeHandle, volumeAttributes: { partition: partition ? String(partition) : '' } }
+    },
+    topology: (pv) => translateZone(pv, 'topology.gke.io/zone'),
+    // The in-tree plugin never enforced access modes, the driver does (R156).
+    accessModes: (modes) => {
+      if (modes === undefined) return undefined
+      return modes.length > 0 && modes.every((mode) => mode === 'ReadOnlyMany') ? ['ReadOnlyMany'] : ['ReadWriteOnce']
+    },
+    inlineName: ({ pdName }) => `pd.csi.storage.gke.io-${pdName}`,
+    inlineAccessMode: onlyReadOnly,
+  },
+  /** R155, R159. */
+  azureDisk: {
+    plugin: 'kubernetes.io/azure-disk',
+    driver: 'disk.csi.azure.com',
+    csi: ({ diskURI, kind, cachingMode, fsType }, { pv }) => {
+      if (kind && kind.toLowerCase() !== 'managed')
+        return { error: `Azure disk ${diskURI} has kind ${kind}, not Managed` }
+      // An empty caching mode is passed on for a PersistentVolume, but not for an inline volume.
+      const cachingmode = pv === undefined ? cachingMode || undefined : cachingMode
+      const volumeAttributes = { kind: 'Managed', ...defined({ cachingmode, fstype: fsType || undefined }) }
+      return { volumeHandle: diskURI, volumeAttributes }
+    },
+    inlineName: ({ diskURI }) => diskURI,
+  },
+  /** R155, R161. */
+  azureFile: {
+    plugin: 'kubernetes.io/azure-file',
+    driver: 'file.csi.azure.com',
+    csi: ({ secretName, secretNamespace, shareName }, within) => {
+      const { pv } = within
+      const namespace =
+        pv === undefined ? within.namespace || 'default' : (secretNamespace ?? pv.spec.claimRef?.namespace)
+      if (!namespace) return { error: `the namespace of its secret ${secretName} is not known` }
+      const group = pv?.metadata.annotations?.['kubernetes.io/azure-file-resource-group'] ?? ''
+      const account = /azure-storage-account-(.+)-secret/.exec(secretName)?.[1] ?? secretName
+      const name = pv === undefined ? within.volume.name : pv.metadata.name
+      return {
+        volumeHandle: [group, account, shareName, name, namespace].join('#'),
+        volumeAttributes: { sharename: shareName },
+        nodeStageSecretRef: { name: secretName, namespace },
+      }
+    },
+    inlineName: (_, handle) => handle,
+    inlineAccessMode: () => 'ReadWriteMany',
+  },
+  /** R155, R162. */
+  cinder: {
+    plugin: 'kubernetes.io/cinder',
+    driver: 'cinder.csi.openstack.org',
+    csi: ({ volumeID }) => ({ volumeHandle: volumeID, volumeAttributes: {} }),
+    topology: (pv) => translateZone(pv, 'topology.cinder.csi.openstack.org/zone'),
+  },
+  /** R155, R163. */
+  vsphereVolume: {
+    plugin: 'kubernetes.io/vsphere-volume',
+    driver: 'csi.vsphere.vmware.com',
+    csi: ({ volumePath, storagePolicyName }, { pv }) => {
+      // The kubelet itself panics here: no node can have mounted such a volume.
+      if (pv === undefined && storagePolicyName)
+        return { error: 'an inline vSphere volume with storagePolicyName is not supported' }
+      return {
+        volumeHandle: volumePath,
+        volumeAttributes: defined({ storagepolicyname: storagePolicyName || undefined }),
+      }
+    },
+    dropsReadOnly: true,
+    topology: (pv) =>
+      translateZoneAndRegion(pv, {
+        zone: 'topology.csi.vmware.com/zone',
+        region: 'topology.csi.vmware.com/region',
+      }),
+  },
+  /** R155, R164. */
+  portworxVolume: {
+    plugin: 'kubernetes.io/portworx-volume',
+    driver: 'pxd.portworx.com',
+    csi: ({ volumeID }, { pv }) => ({ volumeHandle: volumeID, volumeAttributes: {}, ...secretReferences(pv) }),
+    dropsReadOnly: true,
+    inlineAccessMode: onlyReadOnly,
+  },
+}
+
+/** Without the type of its source, so that all can be asked one after the other. */
+type AnyInTree = InTreeVolume<{ readonly readOnly?: boolean; readonly fsType?: string }>
+
+/** The one source that a volume has, in the spec of a pod or of its PersistentVolume. */
+function inTreeOf(sources: InTreeSources | undefined) {
+  for (const key of Object.keys(IN_TREE) as (keyof InTreeSources)[]) {
+    const source = sources?.[key]
+    if (source != null) return { key, source, kind: IN_TREE[key] as AnyInTree }
+  }
+  return undefined
+}
+
+export function inTreePluginOf(sources: InTreeSources | undefined): string | undefined {
+  return inTreeOf(sources)?.kind.plugin
+}
+
+/** The in-tree plugins that a node's kubelet leaves to CSI drivers; undefined if its CSINode does not say (R150). */
+export function migratedPlugins(
+  csiNode: Pick<ApiObject, 'metadata'> | null | undefined,
+): readonly string[] | undefined {
+  const listed = csiNode?.metadata.annotations?.['storage.alpha.kubernetes.io/migrated-plugins']
+  return listed
+    ?.split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '')
+}
+
+function csiOf(found: NonNullable<ReturnType<typeof inTreeOf>>, within: Within) {
+  const { source, kind } = found
+  const csi = kind.csi(source, within)
+  if ('error' in csi) return csi
+  const { fsType, readOnly } = source as { readonly fsType?: string; readonly readOnly?: boolean }
+  return { driver: kind.driver, ...csi, ...defined({ fsType, readOnly: kind.dropsReadOnly ? undefined : readOnly }) }
+}
+
+/** Undefined if the PersistentVolume has no in-tree source (R151). */
+export function translatePersistentVolume(pv: PersistentVolume): Translation | undefined {
+  const found = inTreeOf(pv.spec)
+  if (found === undefined) return undefined
+  const { key, kind } = found
+  const csi = csiOf(found, { pv })
+  if ('error' in csi) return csi
+  const topology = kind.topology?.(pv)
+  if (topology !== undefined && 'error' in topology) return topology
+  const { [key]: _translated, ...rest } = pv.spec
+  const nodeSelectorTerms = topology?.nodeSelectorTerms ?? []
+  const spec = {
+    ...rest,
+    csi,
+    ...defined({ accessModes: kind.accessModes?.(pv.spec.accessModes) }),
+    ...(nodeSelectorTerms.length > 0 && { nodeAffinity: { required: { nodeSelectorTerms } } }),
+  }
+  return { persistentVolume: { ...pv, spec } }
+}
+
+/** Gives a synthetic PersistentVolume without claim, capacity, mount options and node affinity (R153). */
+export function translateInlineVolume(volume: PodVolumeSource, namespace: string): Translation | undefined {
+  const found = inTreeOf(volume)
+  if (found === undefined) return undefined
+  const { source, kind } = found
+  const csi = csiOf(found, { volume, namespace })
+  if ('error' in csi) return csi
+  const name = kind.inlineName?.(source, csi.volumeHandle) ?? `${kind.driver}-${csi.volumeHandle}`
+  const accessModes = [kind.inlineAccessMode?.(source) ?? 'ReadWriteOnce']
+  return { persistentVolume: { metadata: { name, uid: '' }, spec: { csi, accessModes, volumeMode: 'Filesystem' } } }
+}
+
+/** The CSI source of a PersistentVolume, translated if its source is in-tree (R150); undefined for other sources. */
+export function csiSourceOf(volume: PersistentVolume): CsiPersistentVolumeSource | undefined {
+  if (volume.spec.csi !== undefined) return volume.spec.csi
+  const translation = translatePersistentVolume(volume)
+  return translation !== undefined && 'persistentVolume' in translation
+    ? translation.persistentVolume.spec.csi
+    : undefined
+}
+
+/** `aws://zone/vol-1` to `vol-1`; without the prefix an ID is taken unchecked. */
+function ebsVolumeId(volumeId: string): string | undefined {
+  if (!volumeId.startsWith('aws://')) return volumeId
+  const [, path = ''] = /^aws:\/\/[^/?#]*([^?#]*)/.exec(volumeId) ?? []
+  const id = path.replace(/^\/+|\/+$/g, '')
+  return /^vol-[^/]*$/.test(id) ? id : undefined
+}
+
+/** Of a GCE disk, from one zone label, several zones of one region, or no label. The beta label comes first here, unlike elsewhere. */
+function locationOf(pv: PersistentVolume): string | Untranslatable {
+  const label = pv.metadata.labels?.[BETA_LABELS.zone] ?? pv.metadata.labels?.[GA_LABELS.zone]
+  if (label === undefined) return 'zones/UNSPECIFIED'
+  const zones = [...new Set(splitZones(label))]
+  if (zones.length === 1) return `zones/${label}`
+  const [region, ...others] = [...new Set(zones.map(regionOf))]
+  if (region === undefined || others.length > 0) return { error: `zones ${label} are in different regions` }
+  return `regions/${region}`
+}
+
+/** `us-central1-a` to `us-central1`. */
+function regionOf(zone: string): string | undefined {
+  const parts = zone.split('-')
+  return parts.length === 3 ? `${parts[0]}-${parts[1]}` : undefined
+}
+
+/** Of a Portworx volume, one secret for all calls, if both annotations are there. */
+function secretReferences(pv: PersistentVolume | undefined): Partial<CsiPersistentVolumeSource> {
+  const { 'openstorage.io/auth-secret-name': name, 'openstorage.io/auth-secret-namespace': namespace } =
+    pv?.metadata.annotations ?? {}
+  if (!name || !namespace) return {}
+  const secret = { name, namespace }
+  return {
+    controllerPublishSecretRef: secret,
+    nodeStageSecretRef: secret,
+    nodePublishSecretRef: secret,
+    controllerExpandSecretRef: secret,
+    nodeExpandSecretRef: secret,
+  }
+}
