@@ -1,6 +1,10 @@
 /** Zones and regions of an in-tree PersistentVolume, renamed to the CSI driver's topology keys (R154). */
 import type { NodeSelectorTerm, PersistentVolume } from '../model/objects.ts'
-import type { Untranslatable } from './in-tree-volumes.ts'
+
+/** A volume that the kubelet cannot translate, and so cannot mount. The message completes "cannot be translated to CSI: …". */
+export interface Untranslatable {
+  readonly error: string
+}
 
 interface LabelPair {
   readonly zone: string

@@ -8,12 +8,14 @@ import type {
   PersistentVolume,
   PodVolumeSource,
 } from '../model/objects.ts'
-import { BETA_LABELS, GA_LABELS, splitZones, translateZone, translateZoneAndRegion } from './in-tree-topology.ts'
-
-/** A volume that the kubelet cannot translate, and so cannot mount. The message completes "cannot be translated to CSI: …". */
-export interface Untranslatable {
-  readonly error: string
-}
+import {
+  BETA_LABELS,
+  GA_LABELS,
+  splitZones,
+  translateZone,
+  translateZoneAndRegion,
+  type Untranslatable,
+} from './in-tree-topology.ts'
 
 export type Translation = { readonly persistentVolume: PersistentVolume } | Untranslatable
 
