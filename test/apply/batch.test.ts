@@ -60,15 +60,6 @@ describe('a batch of unmounts', () => {
     expect(fixture.host.files.has(volumeDir(2))).toBe(true)
   })
 
-  it('takes every layer of a stack', async () => {
-    const first = secret(0)
-    const expects = [fixture.host.mount(volumeDir(0))]
-    const stacked = { ...first, expects, steps: [step('umount', volumeDir(0)), ...first.steps] }
-    const states = statesOf(await fixture.apply(planOf([stacked, secret(1)])))
-    expect(states).toEqual({ s0: 'done', s1: 'done' })
-    expect(fixture.host.mounts).toHaveLength(1)
-  })
-
   it.each([
     { name: 'a signal', want: 'interrupted Interrupted' },
     { name: 'a kubelet', want: 'failed KubeletRunning' },

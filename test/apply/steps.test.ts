@@ -165,17 +165,6 @@ describe('umount', () => {
     expect(fixture.host.log).toContain(`umount force ${DIR}`)
   })
 
-  it('is not forced where another mount has the same connection (S19)', async () => {
-    const expects = [fixture.host.mount(DIR, { fsType: 'nfs', dev: '0:50' })]
-    fixture.host.mount('/mnt/other', { fsType: 'nfs', dev: '0:50' })
-    expect((await run([step('umount', DIR, 'force')], expects)).state).toBe('failed SharedConnection')
-    fixture.host.mounts.pop()
-    const table = parseMountinfo('7 1 0:50 / /data rw - nfs server:/ rw\n')
-    fixture.host.namespaces = [{ pid: 7, process: 'app', table }]
-    expect((await run([step('umount', DIR, 'force')], expects)).state).toBe('failed SharedConnection')
-    expect(fixture.host.log).toEqual([])
-  })
-
   it('is lazy only for a dead mount that nobody holds, and nothing follows (S20)', async () => {
     const expects = [fixture.host.mount(DIR, { fsType: 'nfs' })]
     const steps = [step('umount', DIR, 'lazy'), step('rmdir', DIR)]
@@ -216,16 +205,6 @@ describe('removing', () => {
     expect(fixture.host.files.has(leaf)).toBe(text !== '')
   })
 
-  it('removes no mount point of another namespace (R036)', async () => {
-    fixture.host.dir(DIR)
-    const table = parseMountinfo(`5 1 254:0 / / rw - ext4 /dev/vda rw\n6 5 0:60 / ${DIR} rw - tmpfs tmpfs rw\n`)
-    fixture.host.namespaces = [{ pid: 7, process: 'app', table }]
-    const { state, outcome } = await run([step('rmdir', DIR)])
-    expect(state).toBe('failed HeldBy')
-    expect(outcome?.message).toContain('app (pid 7)')
-    expect(fixture.host.files.has(DIR)).toBe(true)
-  })
-
   it('removes nothing while the mounts of another namespace are unknown, and names its process (S3)', async () => {
     fixture.host.dir(DIR)
     const unseen = 'its mount table is larger than 4 MiB'
@@ -247,20 +226,6 @@ describe('removing', () => {
 })
 
 describe('content and loop devices', () => {
-  it('deletes no content while somebody is inside', async () => {
-    fixture.host.file(`${DIR}/data`, 'x')
-    fixture.host.holders = [{ pid: 42, process: 'sh', what: 'cwd', path: DIR }]
-    expect((await run([step('deleteContent', DIR), step('rmdir', DIR)])).state).toBe('refused HeldBy')
-    expect(fixture.host.files.has(`${DIR}/data`)).toBe(true)
-  })
-
-  it('deletes no content where it cannot be told who uses it (S12)', async () => {
-    fixture.host.file(`${DIR}/data`, 'x')
-    fixture.host.unseen = ['what is held by 1 process cannot be seen']
-    expect((await run([step('deleteContent', DIR), step('rmdir', DIR)])).state).toBe('refused UsersUnknown')
-    expect(fixture.host.log).toEqual([])
-  })
-
   it('looks anew at what a dead mount covered: no look before the unmount has seen it (S12)', async () => {
     const { host } = fixture
     const covered = `${DIR}-covered`

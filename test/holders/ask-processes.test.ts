@@ -1,15 +1,13 @@
 /** What processes use: read by a child from real processes, and what is made of one that hangs, floods or ends. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, readlinkSync, realpathSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { expect, it, vi } from 'vitest'
 import { askProcesses, type ProcessReader } from '../../src/core/holders/ask-processes.ts'
 import type { Uses } from '../../src/core/holders/uses.ts'
-import { locate } from '../../src/core/mountinfo/location.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { LOOK_MS } from '../../src/core/processes/look-bounds.ts'
 import { PROCESS_READER } from '../helpers/process-reader/command.ts'
-import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 const NULL = 'char 1:3'
 const table = parseMountinfo(readFileSync('/proc/self/mountinfo'))
@@ -34,40 +32,6 @@ it('an open device is one by its number, and a place of it is none', async () =>
     (await devices()).openers(new Set([NULL])).find((each) => each.pid === pid),
   )
   expect(found).toEqual({ pid: expect.any(Number), process: 'sh', dev: NULL, how: 'open' })
-})
-
-it('what is open, stood in or run below a place is held, whatever it is called', async () => {
-  const directory = realpathSync(temporaryDirectory())
-  for (const name of ['in', 'in (deleted)']) mkdirSync(`${directory}/${name}`)
-  writeFileSync(`${directory}/in/a (deleted)`, '')
-  const place = locate(table, `${directory}/in`) ?? { dev: '', path: '' }
-  const script = `cd '${directory}/in'; exec 8<'a (deleted)' 9<'${directory}/in (deleted)'`
-  const held = await whileRuns(script, async (pid) => {
-    const uses = await askProcesses({ table, others: [], fileSystems: [place.dev] }, reader)
-    return uses.holdersIn(place).filter((each) => each.pid === pid)
-  })
-  expect(held.map(({ what, path }) => `${what} ${path.slice(directory.length)}`).toSorted()).toEqual([
-    'cwd /in',
-    'file /in/a (deleted)',
-  ])
-})
-
-it('what has a path too long to be told holds nothing up, and is known by its inode', async () => {
-  const name = '0'.repeat(250)
-  const directory = realpathSync(temporaryDirectory())
-  const down = `i=0; while [ $i -lt 20 ]; do mkdir ${name}; cd -P ${name} 2>/dev/null; i=$((i+1)); done`
-  const found = await whileRuns(`cd ${directory}; ${down}; : > file; exec 8<file 9</dev/null; cd /`, async (pid) => {
-    expect(() => readlinkSync(`/proc/${pid}/fd/8`)).toThrow('ENAMETOOLONG')
-    const fileSystems = [locate(table, directory)?.dev ?? '']
-    const uses = await askProcesses({ table, others: [], fileSystems, devices: [NULL] }, reader)
-    const isIt = (each: { readonly pid: number }): boolean => each.pid === pid
-    // Without privileges the files that the shell maps are strays too.
-    return [
-      uses.strays.filter((each) => isIt(each) && each.what === 'file'),
-      uses.openers(new Set([NULL])).filter(isIt),
-    ]
-  })
-  expect(found).toMatchObject([[{ what: 'file', path: '/…' }], [{ dev: NULL }]])
 })
 
 /** A reader that goes through the jobs, and at each process but the first does this. */

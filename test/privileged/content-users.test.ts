@@ -8,6 +8,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -142,7 +143,8 @@ const overlayInShell = (shell: () => Shell, options: string, before = 'true'): B
     'ls $OUT',
   )
 
-const noBindfs = spawnSync('bindfs', ['--version']).status === 0 ? undefined : 'there is no bindfs'
+const isMissing = (program: string): string | undefined =>
+  spawnSync(program, ['--version']).error === undefined ? undefined : `there is no ${program}`
 
 /** Without a loop device (CONFIG_EROFS_FS_BACKED_BY_FILE). */
 const noErofs =
@@ -202,6 +204,15 @@ const USES: readonly Row[] = [
     use: 'an overlay by a relative path',
     by: 'a path that is not absolute',
     begin: overlayInShell(() => new Shell(), 'lowerdir=sub:more', 'cd $DIR'),
+  },
+  {
+    use: 'an overlay by a relative path, beside a directory of that name where it has other layers',
+    by: 'the overlay on /out',
+    begin: (dir, directory, node) => {
+      for (const name of ['sub', 'work']) mkdirSync(`${directory}/beside-up/${name}`)
+      const layers = 'lowerdir=sub,upperdir=$OUT/../bound,workdir=$OUT/../beside-up/work'
+      return overlayInShell(() => new Shell(), layers, 'cd $DIR')(dir, directory, node)
+    },
   },
   {
     use: 'an overlay in a namespace',
@@ -296,6 +307,36 @@ const USES: readonly Row[] = [
     begin: inShell(elsewhere, (dir) => `cd ${dir}/sub`, 'ls -d ../sub'),
   },
   {
+    use: "a user's working directory in a namespace of his own",
+    by: ', cwd)',
+    begin: inShell(
+      () => new Shell(['unshare', '-Urm', 'sh']),
+      (dir) => `cd ${dir}/sub`,
+      'ls -d ../sub',
+    ),
+  },
+  {
+    use: 'a root directory of a thread, in a mount that is detached: its link reads "/"',
+    by: 'root',
+    cannot: isMissing('python3'),
+    begin: async (dir, directory) => {
+      const script = `import ctypes, os, sys, threading
+def enter():
+  ctypes.CDLL(None).unshare(0x200)
+  os.chroot('${directory}/out')
+  print(threading.get_native_id(), flush=True)
+  sys.stdin.read()
+threading.Thread(target=enter).start()`
+      sh('mount', '--bind', dir, `${directory}/out`)
+      const child = spawn('python3', ['-c', script])
+      const task = String((await once(child.stdout, 'data'))[0]).trim()
+      sh('umount', '-l', `${directory}/out`)
+      const root = `/proc/${child.pid}/task/${task}/root`
+      if (readlinkSync(root) !== '/') throw new Error(readlinkSync(root))
+      return { view: () => existsSync(`${root}/file`), end: () => endOf(child) }
+    },
+  },
+  {
     use: 'a root directory',
     by: 'root',
     cannot: noSystemCalls,
@@ -383,7 +424,7 @@ const USES: readonly Row[] = [
   {
     use: 'a FUSE file system on it',
     by: 'bindfs',
-    cannot: noBindfs,
+    cannot: isMissing('bindfs'),
     begin: (dir, directory) => {
       sh('bindfs', dir, `${directory}/out`)
       return { view: () => readdirSync(`${directory}/out`), end: () => sh('umount', `${directory}/out`) }
@@ -583,6 +624,28 @@ describe.skipIf(noRoot !== undefined)(`S12: content that is in use${why}`, () =>
       hurt: true,
     })
   })
+})
+
+it('S12: a snapshot in it is named as one, and one that can be written to goes as all else', async ({
+  directory,
+  skip,
+}) => {
+  skip(noBlockDevices !== undefined, noBlockDevices)
+  skip(isMissing('mkfs.btrfs') !== undefined, 'there is no mkfs.btrfs')
+  sh('truncate', '-s', '128M', `${directory}/image`)
+  sh('mkfs.btrfs', '-q', `${directory}/image`)
+  mkdirSync(`${directory}/kubelet`)
+  sh('mount', '-o', 'loop', `${directory}/image`, `${directory}/kubelet`)
+  const { node, dir } = await forgotten(directory, 'disk')
+  sh('btrfs', 'subvolume', 'create', `${dir}/v`)
+  for (const [name, ...how] of [['before', '-r'], ['writable']] as const)
+    sh('btrfs', 'subvolume', 'snapshot', ...how, `${dir}/v`, `${dir}/sub/${name}`)
+  const { outcomes } = await node.apply(ORPHANS)
+  expect(outcomes.find(({ kind }) => kind === 'UnmountVolume')).toMatchObject({
+    ...{ state: 'refused', code: 'HeldBy', message: expect.stringContaining('/sub/before (btrfs subvolume delete)') },
+  })
+  sh('btrfs', 'subvolume', 'delete', `${dir}/sub/before`)
+  expect(Object.values(statesOf(await node.apply(ORPHANS)))).toEqual(['done', 'done'])
 })
 
 const beginOf = (name: string): Begin => USES.find(({ use }) => use === name)?.begin as Begin

@@ -1,12 +1,16 @@
 /** FUSE mounts whose daemon never answers, or is gone: every look at them would hang or fail. */
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { closeSync, existsSync, openSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
 import { describe, expect } from 'vitest'
 import { linuxHost } from '../../src/core/host/linux-host.ts'
+import { readJournal } from '../../src/core/journal/read-journal.ts'
 import { containingMount } from '../../src/core/mountinfo/location.ts'
 import { deadMounts } from '../../src/core/node/dead-mounts.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
 import { it } from '../helpers/machine.ts'
+import { nodeProgram } from '../helpers/programs.ts'
 import { sh } from '../helpers/scenario.ts'
 import { noFuse } from './faults/no-fuse.ts'
 import { startFuse } from './fuse/start.ts'
@@ -67,19 +71,20 @@ describe.skipIf(noFuse !== undefined)(`dead mounts${noFuse === undefined ? '' : 
     expect(states).toEqual({ force: 'done', lazy: expect.stringMatching(/^done( DetachedLazily)?$/) })
   })
 
-  it('S20: what answers is not unmounted lazily', async ({ directory }) => {
-    const root = makeDir(`${directory}/kubelet`)
-    const dir = nfs(root, 1, 'v')
-    spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', makeDir(dir)])
-    const steps = [{ op: 'umount', target: dir, detail: 'lazy' }] as const
-    const result = await apply(root, [operation('a', 1, steps, { expects: expectNow(dir) })])
-    expect([statesOf(result), readMounts().under(root).length]).toEqual([{ a: 'failed FlagWithoutEffect' }, 1])
-  })
-
   it('S36: are asked by one process each, however often: it is left behind where they hang', async ({ directory }) => {
     const path = `${directory}/k/pods`
-    const fuse = await startFuse(path, 'silent')
     const askers = (): string => sh('sh', '-c', 'grep -lz "^volctl asks mount" /proc/[0-9]*/cmdline | wc -l')
+    // Where nothing else can go on meanwhile, too, and the mount table that was read before does not have the mount.
+    const worker = new URL('./workers/late-mount.ts', import.meta.url)
+    const child = spawn(...nodeProgram(worker, [makeDir(`${directory}/k`), `${path}/journal`]))
+    await once(child.stdout, 'data')
+    const fuse = await startFuse(path, 'silent')
+    child.stdin.end('.')
+    // Nothing else ends a walk that hangs there.
+    const giveUp = setTimeout(fuse.kill, 15_000)
+    expect(await text(child.stdout)).toMatch(/^the journal .* cannot be written: its file system does not answer/)
+    clearTimeout(giveUp)
+    expect(() => readJournal(path)).toThrow(/^the journal .* cannot be read: its file system does not answer/)
     for (const _ of [1, 2, 3]) {
       expect(await deadMounts(readMounts(), `${directory}/k`, 1000)).toEqual([{ path, error: 'Timeout' }])
       expect(askers()).toBe('1')

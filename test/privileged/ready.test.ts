@@ -62,15 +62,22 @@ describe('ready for real', () => {
       expect((await appliesWhatIsReady(scene)).every((each) => each.endsWith(': done'))).toBe(true)
     }))
 
-  it('S24, R036: mounts that somebody has copied hold back what would be taken away below them', ({ directory }) =>
-    onBroken(directory, async (scene) => {
-      // As a monitoring container has them: the directory cannot be removed.
-      const { pid, end } = await hold(['unshare', '-m', '--propagation', 'private'], directory)
-      expect(blockedOf(await plansOf(scene, directory))).toContain('UnmountVolume pv-common: HeldBy')
-      const { stdout: screen } = await runVolctl(scene, ['plan'])
-      expect(screen).toMatch(new RegExp(`\\d volumes are in use by sh \\(pid ${pid}\\)`))
-      await appliesWhatIsReady(scene)
-      await end()
-      expect((await appliesWhatIsReady(scene)).every((each) => each.endsWith(': done'))).toBe(true)
-    }))
+  // As a monitoring container has them: the directory cannot be removed. Of a user's own they hold back what takes the device away alone.
+  it.for([
+    { whose: 'somebody', kinds: '-m', held: true },
+    { whose: 'a user in namespaces of his own', kinds: '-Urm', held: false },
+  ])(
+    'S24, S39, R036: mounts that $whose has copied: an unmount is held back: $held',
+    ({ kinds, held }, { directory }) =>
+      onBroken(directory, async (scene) => {
+        const { pid, end } = await hold(['unshare', kinds, '--propagation', 'private'], directory)
+        const blocked = blockedOf(await plansOf(scene, directory))
+        expect(blocked.includes('UnmountVolume pv-common: HeldBy')).toBe(held)
+        const { stdout: screen } = await runVolctl(scene, ['plan'])
+        expect(screen).toMatch(new RegExp(`\\d volumes are in use by sh \\(pid ${pid}\\)`))
+        await appliesWhatIsReady(scene)
+        await end()
+        expect((await appliesWhatIsReady(scene)).every((each) => each.endsWith(': done'))).toBe(true)
+      }),
+  )
 })

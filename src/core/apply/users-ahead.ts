@@ -17,6 +17,7 @@ import { linuxHost } from '../host/linux-host.ts'
 import { defined } from '../lang/defined.ts'
 import type { VolumeAttachment } from '../model/objects.ts'
 import type { InUse } from '../model/snapshot.ts'
+import { placeOf } from '../mountinfo/linked-mounts.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { TAKING_AWAY } from '../plan/kinds.ts'
 import type { Operation, Plan } from '../plan/plan.ts'
@@ -130,6 +131,9 @@ class Ahead {
         loops ??= host.loops()
         return loops
       },
+      // A link among the kubelet's directories may lead anywhere by now (S36).
+      lstat: (path, view) => host.lstat(view === undefined ? placeOf(table, path) : path, view),
+      readSmallFile: (path) => host.readSmallFile(placeOf(table, path)),
       askProcesses: (search: Asking) => this.#askProcesses(search),
       lookForUsers: async (search: ContentSearch) =>
         host.lookForUsers({ ...search, others: this.#others(), processes: await this.#askProcesses(search) }),

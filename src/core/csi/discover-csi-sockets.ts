@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { CsiSocket } from '../model/snapshot.ts'
 import type { RegistrationAnswer } from './ask-socket.ts'
 import { conventionalSockets, registrationSockets, type SocketFiles } from './socket-files.ts'
@@ -16,6 +17,8 @@ export interface DiscoverOptions {
   readonly deadlineMs?: number
   /** Directories, relative to the root directory, that are mount points: they are not entered, since they may hang. */
   readonly isMountPoint?: (path: string) => boolean
+  /** Where a directory was when its links were followed. @param path absolute */
+  readonly placeOf?: (path: string) => string
   /** Why a link in place of a directory (relative to the root directory) is not followed. */
   readonly unknownLink?: (path: string) => string | undefined
 }
@@ -32,8 +35,12 @@ export interface DiscoverOptions {
  */
 export async function discoverCsiSockets(options: DiscoverOptions): Promise<readonly CsiSocket[]> {
   const deadlineMs = options.deadlineMs ?? DEFAULT_DEADLINE_MS
-  const { rootDir, isMountPoint = () => false } = options
-  const walk = { rootDir, isMountPoint, ...(options.unknownLink && { unknownLink: options.unknownLink }) }
+  const { rootDir, isMountPoint = () => false, placeOf = (path) => path } = options
+  const walk = {
+    placeOf: (path: string) => placeOf(join(rootDir, path)),
+    isMountPoint,
+    ...(options.unknownLink && { unknownLink: options.unknownLink }),
+  }
   const registrations = firstOf(registrationSockets(walk), 'plugins_registry')
   const conventional = firstOf(conventionalSockets(walk), 'plugins')
   // Without a single socket, neither gRPC nor its messages are loaded.

@@ -1,5 +1,4 @@
 import { type Dirent, lstatSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { errorMessage, isMissing } from '../errors/errors.ts'
 import { compareText } from '../lang/compare-text.ts'
 
@@ -23,7 +22,8 @@ export interface SocketFiles {
 }
 
 export interface SocketWalk {
-  readonly rootDir: string
+  /** Where a path relative to the root directory is. */
+  readonly placeOf: (path: string) => string
   /** Directories, relative to the root directory, that must not be entered: mount points may hang. */
   readonly isMountPoint: (path: string) => boolean
   /**
@@ -49,7 +49,7 @@ function socketsBelow(walk: SocketWalk, directory: string, depth: number): Socke
   const unknown = walk.unknownLink?.(directory)
   if (unknown !== undefined) return { sockets, unread: [{ path: directory, error: unknown }] }
   try {
-    entries = readdirSync(join(walk.rootDir, directory), { withFileTypes: true })
+    entries = readdirSync(walk.placeOf(directory), { withFileTypes: true })
   } catch (error) {
     if (!isMissing(error)) unread.push({ path: directory, error: errorMessage(error) })
   }
@@ -57,7 +57,7 @@ function socketsBelow(walk: SocketWalk, directory: string, depth: number): Socke
     const path = `${directory}/${entry.name}`
     if (entry.isSocket() && !entry.name.startsWith('.')) {
       try {
-        sockets.push(...socketFile(walk.rootDir, path))
+        sockets.push(...socketFile(walk, path))
       } catch (error) {
         unread.push({ path, error: errorMessage(error) })
       }
@@ -72,7 +72,7 @@ function socketsBelow(walk: SocketWalk, directory: string, depth: number): Socke
 }
 
 /** Empty if the socket was removed since the directory was listed. */
-function socketFile(rootDir: string, path: string): SocketFile[] {
-  const stat = lstatSync(join(rootDir, path), { throwIfNoEntry: false })
+function socketFile({ placeOf }: SocketWalk, path: string): SocketFile[] {
+  const stat = lstatSync(placeOf(path), { throwIfNoEntry: false })
   return stat === undefined ? [] : [{ path, madeAt: stat.mtimeMs }]
 }

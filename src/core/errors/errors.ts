@@ -11,7 +11,7 @@ export interface UsingProcess {
 export interface VolctlErrorOptions {
   readonly cause?: unknown
   /** A next step for the person; what takes long to find out is found out when somebody reads it. */
-  readonly hint?: string | (() => string)
+  readonly hint?: string | (() => string) | undefined
   readonly exit?: ExitStatus
   /** Those that the message names: for whoever counts or joins them. */
   readonly users?: readonly UsingProcess[]

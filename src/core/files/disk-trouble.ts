@@ -18,6 +18,8 @@ const BROKEN: DiskTrouble = {
   meaning: 'its disk or server fails',
   hint: 'See the kernel log (dmesg) and repair the disk or the server first; then plan again.',
 }
+/** Asked by a child, which waits for it still (trust/walk.ts). */
+const SILENT: DiskTrouble = { ...BROKEN, meaning: 'its file system does not answer' }
 
 const TROUBLES: Readonly<Record<string, DiskTrouble>> = {
   ENOSPC: FULL,
@@ -28,6 +30,7 @@ const TROUBLES: Readonly<Record<string, DiskTrouble>> = {
   ENOTCONN: BROKEN,
   ENODEV: BROKEN,
   ENXIO: BROKEN,
+  ETIMEDOUT: SILENT,
 }
 
 /** Undefined for any other error. @param error what a system call threw, or its errno's name */

@@ -1,10 +1,6 @@
 import { closeSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { basename, dirname } from 'node:path'
-import { openOwnDirectory } from '../trust/plain-files.ts'
-
-/** sun_path of sockaddr_un has 108 bytes, the closing zero included (unix(7)). */
-const MAX_SOCKET_PATH_BYTES = 107
+import { walkTo } from '../trust/walk.ts'
 
 /** The path of a `unix:` endpoint (C117), or of a plain path (C5); undefined for any other scheme. */
 export function unixSocketPath(endpoint: string): string | undefined {
@@ -13,16 +9,17 @@ export function unixSocketPath(endpoint: string): string | undefined {
 }
 
 /**
- * Connects to a unix socket. A path that is too long for a socket address is reached through a descriptor of its directory, so
- * that a long root directory is no obstacle.
+ * Connects to a unix socket, by a descriptor: a way that leads into a file system that hangs does not hang this process (S36), and the
+ * path may be longer than a socket address.
+ *
+ * @throws what the file system says
  */
 export function connectUnixSocket(path: string): Socket {
-  if (Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES) return connect({ path })
-  const directory = openOwnDirectory(dirname(path))
-  const socket = connect({ path: `/proc/self/fd/${directory}/${basename(path)}` })
+  const { fd } = walkTo(path, { throughDoubt: true })
+  const socket = connect({ path: `/proc/self/fd/${fd}` })
   let open = true
   const release = (): void => {
-    if (open) closeSync(directory)
+    if (open) closeSync(fd)
     open = false
   }
   return socket.once('connect', release).once('close', release)

@@ -15,13 +15,12 @@ import {
   MOUNT_NAMESPACE,
   type OtherNamespace,
   ofTheNode,
-  processIds,
   processName,
   type Unseen,
   unseenNamespaces,
   unseenOf,
 } from '../processes/mount-namespaces.ts'
-import { kernelTextIfAny, linkIfAny, namespaceOf } from '../trust/kernel.ts'
+import { kernelTextIfAny, linkIfAny, namespaceOf, processIds } from '../trust/kernel.ts'
 import { runCommand } from '../trust/programs.ts'
 import { viewsOf } from './follow-links.ts'
 import { type Answer, answer, PARTS, type ProcessRequest, type Question } from './process-messages.ts'

@@ -5,9 +5,9 @@
 import { deviceNumberFrom } from '../block/device-use.ts'
 import { errorMessage } from '../errors/errors.ts'
 import { LOOK_MOST, LOOK_MS } from '../processes/look-bounds.ts'
-import { processIds, processName, type Unseen, unseenOf } from '../processes/mount-namespaces.ts'
+import { processName, type Unseen, unseenOf } from '../processes/mount-namespaces.ts'
 import { inNetworkOf } from '../trust/enter-namespace.ts'
-import { namespaceOf } from '../trust/kernel.ts'
+import { namespaceOf, processIds } from '../trust/kernel.ts'
 import { commandPath, runCommand } from '../trust/programs.ts'
 
 export interface BoundSockets {

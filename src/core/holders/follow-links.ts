@@ -2,7 +2,7 @@
  * Where a path in some mount namespace leads, name by name and by descriptors. A name is only looked up in a directory that is in a mount
  * of a file system that cannot hang, whatever anybody mounts or links there meanwhile (S36). Nothing is opened (O_PATH).
  */
-import { closeSync, fstatSync, readlinkSync, type Stats } from 'node:fs'
+import type { Stats } from 'node:fs'
 import { posix } from 'node:path'
 import { readLoops } from '../block/device-use.ts'
 import { onceFor } from '../lang/once-for.ts'
@@ -10,8 +10,8 @@ import { cannotHang } from '../mountinfo/file-systems.ts'
 import { containingMount, type Location, locate } from '../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { type OtherNamespace, ofTheNode } from '../processes/mount-namespaces.ts'
-import { kernelText, kernelTextIfAny, mountIdIn } from '../trust/kernel.ts'
-import { markDirectory, markEntry } from '../trust/plain-files.ts'
+import { kernelTextIfAny } from '../trust/kernel.ts'
+import { walkAsFar } from '../trust/walk.ts'
 import { overlayLayers } from './mount-uses.ts'
 
 /** A mount namespace, and a path that leads to its root from here. */
@@ -49,9 +49,6 @@ export function isLocal({ table, local }: View, path: string): boolean {
   }
 }
 
-/** As the kernel (MAXSYMLINKS). */
-const MOST_LINKS = 40
-
 interface Followed {
   /** The path with its links resolved; from a missing name on, or one in a file system that may hang, it is left unresolved. */
   readonly real: string
@@ -62,45 +59,11 @@ interface Followed {
 /** Links in /proc, which lead each process elsewhere, are not followed. @param path absolute */
 export function follow(view: View, path: string): Followed {
   const { table, root, local } = view
-  const names: string[] = []
-  const rest = path.split('/')
-  /** The root, and the directories on the way down. */
-  const opened: number[] = []
-  const goUp = (): void => closeSync(opened.pop() ?? 0)
-  let links = 0
-  try {
-    for (let at: string = `${root}/`; ; ) {
-      if (!isLocal(view, `/${names.join('/')}`)) break
-      const fd = opened.length === 0 ? markDirectory(at) : markEntry(at)
-      opened.push(fd)
-      const mount = table.byId(mountIdIn(kernelText(`/proc/self/fdinfo/${fd}`)) ?? -1)
-      if (mount === undefined || !local.has(mount.dev)) break
-      const file = fstatSync(fd)
-      if (file.isSymbolicLink() && mount.fsType !== 'proc') {
-        const target = readlinkSync(at)
-        goUp()
-        names.pop()
-        if (++links > MOST_LINKS) break
-        for (; target.startsWith('/') && opened.length > 1; names.pop()) goUp()
-        rest.unshift(...target.split('/'))
-      }
-      let name = rest.shift()
-      for (; name === '' || name === '.' || name === '..'; name = rest.shift()) {
-        if (name !== '..' || names.length === 0) continue
-        goUp()
-        names.pop()
-      }
-      const real = `/${names.join('/')}`
-      if (name === undefined) return { real, file: fstatSync(opened.at(-1) ?? 0) }
-      at = `/proc/self/fd/${opened.at(-1)}/${name}`
-      names.push(name)
-    }
-  } catch {
-    // It is not there, or no directory.
-  } finally {
-    while (opened.length > 0) goUp()
-  }
-  return { real: posix.join('/', ...names, ...rest) }
+  return walkAsFar(root, path, {
+    opens: (at) => isLocal(view, at),
+    asks: (mount) => local.has(table.byId(mount)?.dev ?? ''),
+    follows: (mount) => table.byId(mount)?.fsType !== 'proc',
+  })
 }
 
 /** Where a path leads, with links followed and without. */

@@ -1,32 +1,4 @@
-/** Types of local file systems: calls on them do not wait for a server. All others may hang. */
-const LOCAL = new Set([
-  'tmpfs',
-  'ramfs',
-  'devtmpfs',
-  'hugetlbfs',
-  'proc',
-  'sysfs',
-  'cgroup',
-  'cgroup2',
-  'overlay',
-  'ext2',
-  'ext3',
-  'ext4',
-  'xfs',
-  'btrfs',
-  'zfs',
-  'f2fs',
-  'bcachefs',
-  'vfat',
-  'exfat',
-  'squashfs',
-  'erofs',
-  'iso9660',
-])
-
-export function cannotHang(fsType: string): boolean {
-  return LOCAL.has(fsType)
-}
+export { cannotHang } from '../trust/kernel.ts'
 
 /** One device number of these types may stand for several directories of a server; only the source distinguishes them. */
 const OF_SERVERS = new Set(['nfs', 'nfs4', 'cifs', 'smb3', 'ceph'])

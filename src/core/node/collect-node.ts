@@ -32,7 +32,7 @@ import type {
   SandboxState,
   Selinux,
 } from '../model/snapshot.ts'
-import { withLinks } from '../mountinfo/linked-mounts.ts'
+import { placeOf, withLinks } from '../mountinfo/linked-mounts.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import { unescapeQualifiedName } from '../names/volume-names.ts'
@@ -139,7 +139,7 @@ export async function lookAt(
   const local = [
     scan,
     begun.then(() => attempt('runtime', () => node.runtime())),
-    scan.then((tree) => within('csiSockets', ({ links }) => askDrivers(rootDir, tree?.isMountPoint ?? NOWHERE, links))),
+    scan.then((tree) => within('csiSockets', (known) => askDrivers(rootDir, tree?.isMountPoint ?? NOWHERE, known))),
     within('deadMounts', ({ mounts }) => deadMounts(mounts, rootDir)),
     begun.then(() => attempt('kubelet', () => node.kubeletState())),
   ] as const
@@ -237,10 +237,15 @@ function living({ pods }: Pick<RuntimeSnapshot, 'pods'> = { pods: [] }): string[
 async function askDrivers(
   rootDir: string,
   isMountPoint: (path: string) => boolean,
-  { unknown }: StructureLinks,
+  { mounts, links: { unknown } }: KnownMounts,
 ): Promise<readonly CsiSocket[]> {
   const { discoverCsiSockets } = await import('../csi/discover-csi-sockets.ts')
-  return discoverCsiSockets({ rootDir, isMountPoint, unknownLink: (path) => unknown.get(path) })
+  return discoverCsiSockets({
+    rootDir,
+    isMountPoint,
+    placeOf: (path) => placeOf(mounts, path),
+    unknownLink: (path) => unknown.get(path),
+  })
 }
 
 interface Asked extends Pick<CollectedNode, 'client' | 'kubeletClient' | 'kubeletUnused'> {

@@ -1,11 +1,6 @@
-/**
- * The only way to ask a file system that may hang: stat(1), which is left behind where it does. Its words name the mount, by which this
- * run and later ones find it, and do not ask that mount again: of each that hangs at most one process is left, ever (S36). A mount that
- * a process waits for keeps its id.
- */
-import { kernelTextIfAny, namespaceOf, statusField } from '../trust/kernel.ts'
+/** Asks file systems that may hang, many at once, each by a stat(1) that is left behind where it hangs (asked-mounts.ts). */
+import { markOf, mountsAsked } from '../trust/asked-mounts.ts'
 import { type CommandResult, runCommand } from '../trust/programs.ts'
-import { processIds } from './mount-namespaces.ts'
 
 /**
  * Errors of a dead file system, as coreutils, busybox and older C libraries print them at the end of their line (P116, without
@@ -35,7 +30,6 @@ export interface Said {
   readonly error?: string
 }
 
-const MARK = 'volctl asks mount'
 /** Children at once. */
 const PARALLEL = 64
 
@@ -60,7 +54,7 @@ export async function askMounts(
     for (const [id, path] of left) {
       const leftMs = end - performance.now()
       if (leftMs <= 0) return
-      const mark = `${MARK} ${id}: `
+      const mark = markOf(id)
       const words = [...options, '-c', `${mark}${format}`, '--', path]
       const result = asked.has(id)
         ? { timedOut: true }
@@ -80,23 +74,3 @@ function answerOf({ status, timedOut, stdout = '', stderr = '' }: Partial<Comman
   const error = ERRORS.get(words)
   return error === undefined ? {} : { error }
 }
-
-/**
- * Ids of mounts that a process which this run or one before it has killed and left behind still asks. Only one of volctl's own user, in
- * its own mount namespace, is believed: it says that a mount is dead (S32). One that is not killed may be about to answer another volctl.
- */
-function mountsAsked(): ReadonlySet<number> {
-  const statusOf = (pid: number | 'self'): string => kernelTextIfAny(`/proc/${pid}/status`) ?? ''
-  const whose = (pid: number | 'self'): string => `${statusField(statusOf(pid), 'Uid')} ${namespaceOf(pid, 'mnt')}`
-  const own = whose('self')
-  const found = processIds().flatMap((pid) => {
-    if (statusField(statusOf(pid), 'Name') !== 'stat' || whose(pid) !== own) return []
-    const pending = statusField(statusOf(pid), 'SigPnd')?.slice(-8) ?? ''
-    if ((Number.parseInt(pending, 16) & SIGKILL) === 0) return []
-    return new RegExp(`\0${MARK} (\\d+): `).exec(kernelTextIfAny(`/proc/${pid}/cmdline`) ?? '')?.[1] ?? []
-  })
-  return new Set(found.map(Number))
-}
-
-/** Of a set of signals. */
-const SIGKILL = 0x100

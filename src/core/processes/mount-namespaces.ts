@@ -10,7 +10,7 @@ import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { whoMounted } from '../mountinfo/mount-words.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import { tableAt } from '../mountinfo/stable-table.ts'
-import { kernelText, kernelTextIfAny, linkIfAny, namespaceOf, statusField } from '../trust/kernel.ts'
+import { kernelText, kernelTextIfAny, linkIfAny, namespaceOf, processIds, statusField } from '../trust/kernel.ts'
 import { TooLarge } from '../trust/plain-files.ts'
 import { TABLES_OF_ANYBODY, TABLES_OF_ROOT, type TableBytes } from './look-bounds.ts'
 import { isInUserNamespace } from './standing.ts'
@@ -172,12 +172,6 @@ export function keptNamespaces(
 export const MOUNT_NAMESPACE = 'mnt:['
 
 const OF_SNAPS = '/run/snapd/ns'
-
-export function processIds(proc = '/proc'): number[] {
-  return readdirSync(proc)
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-}
 
 /**
  * The threads of a process. Each may have its own files and namespace, and the first one may have ended before the

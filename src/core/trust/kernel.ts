@@ -107,11 +107,47 @@ export function linkIfAny(path: string): string | undefined {
   return ifAny(() => readlinkSync(path))
 }
 
+export function processIds(proc = '/proc'): number[] {
+  return readdirSync(proc)
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+}
+
 export type Namespace = 'mnt' | 'net' | 'pid' | 'user'
 
 /** Which namespace a process is in: `mnt:[4026531841]`. */
 export function namespaceOf(pid: number | 'self', kind: Namespace, proc = '/proc'): string | undefined {
   return linkIfAny(`${proc}/${pid}/ns/${kind}`)
+}
+
+/** Types of local file systems: calls on them do not wait for a server. All others may hang. */
+const LOCAL = new Set([
+  'tmpfs',
+  'ramfs',
+  'devtmpfs',
+  'hugetlbfs',
+  'proc',
+  'sysfs',
+  'cgroup',
+  'cgroup2',
+  'overlay',
+  'ext2',
+  'ext3',
+  'ext4',
+  'xfs',
+  'btrfs',
+  'zfs',
+  'f2fs',
+  'bcachefs',
+  'vfat',
+  'exfat',
+  'squashfs',
+  'erofs',
+  'iso9660',
+])
+
+export function cannotHang(fsType: string): boolean {
+  return LOCAL.has(fsType)
 }
 
 function ifAny<T>(read: () => T): T | undefined {

@@ -1,5 +1,5 @@
 /**
- * The gate for programs: no other file starts one.
+ * The gate for programs: no other file starts one, but for asked-mounts.ts, which asks the file systems on the way to it.
  *
  * No shell, a fixed environment, a deadline, bounded output, and no child keeps volctl from exiting. A program is looked for on
  * a fixed path, never on the caller's. It is only run if nobody but root (or the user who called through sudo) could have

@@ -1,11 +1,15 @@
 /**
  * Walks to a file, one name at a time, each held by a descriptor, and judges who could have changed any part of the way.
  * Checking a path and using it later would be unsafe: anyone who may write to one of its directories could swap the rest in
- * between.
+ * between. Where the way leads into a file system that may hang, nothing of it is touched before it has answered a child (S36).
  */
 import { closeSync, constants, fstatSync, openSync, readlinkSync, type Stats } from 'node:fs'
-import { kernelText, mountIdIn, O_PATH } from './kernel.ts'
+import { posix } from 'node:path'
+import { answers } from './asked-mounts.ts'
+import { PROGRAM_DIRECTORIES } from './environment.ts'
+import { cannotHang, kernelText, mountIdIn, O_PATH } from './kernel.ts'
 import { isShared, trustedOwners, whoElseWrites } from './owners.ts'
+import { perRun } from './run.ts'
 
 const MARK = O_PATH | constants.O_NOFOLLOW
 const MAX_LINKS = 40
@@ -24,6 +28,19 @@ export interface WalkOptions {
    * Continue where others may write, but without following links there; by default the walk fails at the first such place.
    */
   readonly throughDoubt?: boolean
+  /** Default: true. */
+  readonly asks?: boolean
+  /** Instead: who says where to go, and judges nothing. */
+  readonly guide?: Guide
+}
+
+/** Where a walk goes that is not to ask anything that may hang. */
+export interface Guide {
+  /** Whether what is at this path, by its text, may be opened. */
+  readonly opens: (path: string) => boolean
+  /** Whether what was opened in this mount may be asked what it is. */
+  readonly asks: (mount: number) => boolean
+  readonly follows: (mount: number) => boolean
 }
 
 /** The way goes through a place that others may change; nothing beyond it was touched. */
@@ -37,12 +54,28 @@ export class Doubtful extends Error {
  */
 export function walkTo(path: string, options: WalkOptions = {}): Place {
   const { root, rest } = fromRoot(path)
-  const walk = new Walk(`${root}/`, options)
+  const walk = new Walk(root, options)
   try {
-    return walk.to(namesOf(rest))
-  } catch (error) {
+    return walk.to(rest)
+  } finally {
     walk.close()
-    throw error
+  }
+}
+
+/**
+ * @param root of another process, or nothing
+ * @returns the path with its links resolved, and what is there; from where the guide ends, or nothing is, the path is as it was
+ */
+export function walkAsFar(root: string, path: string, guide: Guide): { readonly real: string; readonly file?: Stats } {
+  const walk = new Walk(root, { guide })
+  try {
+    const { fd, stats: file, path: real } = walk.to(path)
+    closeSync(fd)
+    return { real, file }
+  } catch {
+    return { real: walk.reached }
+  } finally {
+    walk.close()
   }
 }
 
@@ -61,32 +94,41 @@ export function fromRoot(path: string): FromRoot {
 
 interface Step extends Place {
   readonly path: string
+  readonly mount: number
 }
 
 class Walk {
-  readonly #start: string
+  readonly #root: string
   readonly #options: WalkOptions
-  /** Directories from the start to here. */
+  /** Directories from the root to here. */
   #above: Step[] = []
+  /** Still to go. */
+  #names: string[] = []
   #links = 0
 
-  constructor(start: string, options: WalkOptions) {
-    this.#start = start
+  constructor(root: string, options: WalkOptions) {
+    this.#root = root
     this.#options = options
-    this.#restart()
   }
 
-  to(names: string[]): Place {
-    const queue = [...names]
-    for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
-      const here = this.#here()
+  /** Where it is, with the names that are left. */
+  get reached(): string {
+    return posix.join(this.#above.at(-1)?.path ?? '/', ...this.#names)
+  }
+
+  /** @returns what is at its end, whose descriptor the caller closes */
+  to(path: string): Step {
+    this.#names = namesOf(path)
+    this.#restart()
+    for (let name = this.#names[0]; name !== undefined; this.#names.shift(), name = this.#names[0]) {
+      const here = this.#above.at(-1) as Step
       if (name === '..') {
         if (this.#above.length > 1) closeSync((this.#above.pop() as Step).fd)
         continue
       }
       if (!here.stats.isDirectory()) throw failure('ENOTDIR', here.path)
-      const next = this.#enter(here, name)
-      if (!next.stats.isSymbolicLink()) {
+      const next = this.#open(name, posix.join(here.path, name), here)
+      if (!next.stats.isSymbolicLink() || this.#options.guide?.follows(next.mount) === false) {
         this.#above.push(next)
         continue
       }
@@ -95,46 +137,60 @@ class Walk {
       if (++this.#links > MAX_LINKS) throw failure('ELOOP', next.path)
       const target = readlinkSync(`/proc/self/fd/${here.fd}/${name}`)
       if (target.startsWith('/')) this.#restart()
-      queue.unshift(...namesOf(target))
+      this.#names.splice(1, 0, ...namesOf(target))
     }
-    const { fd, stats, doubt } = this.#above.pop() as Step
-    this.close()
-    return { fd, stats, doubt }
+    return this.#above.pop() as Step
   }
 
   close(): void {
     for (const { fd } of this.#above.splice(0)) closeSync(fd)
   }
 
-  #here(): Step {
-    return this.#above.at(-1) as Step
-  }
-
   #restart(): void {
     this.close()
-    const fd = openSync(this.#start, O_PATH | constants.O_DIRECTORY)
-    const stats = fstatSync(fd)
-    this.#above.push({ fd, stats, path: '/', doubt: this.#judge('/', stats, undefined) })
+    this.#above.push(this.#open(`${this.#root}/`, '/', undefined))
   }
 
-  #enter(here: Step, name: string): Step {
-    const path = here.path === '/' ? `/${name}` : `${here.path}/${name}`
-    const fd = openSync(`/proc/self/fd/${here.fd}/${name}`, MARK)
+  #open(name: string, path: string, above: Step | undefined): Step {
+    const { guide } = this.#options
+    if (guide?.opens(path) === false) throw failure('ETIMEDOUT', path)
+    const crossed = guide === undefined ? above : undefined
+    // Only to open it hangs already, where a server is mounted.
+    const known = crossed && mountsOf(this.#root).get(path)
+    let doubt = known && this.#cross(known, path, crossed, name)
+    const fd =
+      above === undefined
+        ? openSync(name, O_PATH | constants.O_DIRECTORY)
+        : openSync(`/proc/self/fd/${above.fd}/${name}`, MARK)
     try {
-      const users = this.#usersMount(here, fd, path)
+      const mount = mountIdIn(kernelText(`/proc/self/fdinfo/${fd}`)) ?? 0
+      if (guide?.asks(mount) === false) throw failure('ETIMEDOUT', path)
+      if (crossed !== undefined && mount !== crossed.mount && mount !== known?.id) {
+        // It was mounted since the table was read, and has a number that nothing else gets as long as it is open.
+        const now = mountsOf(this.#root, 0)
+          .values()
+          .find(({ id }) => id === mount)
+        doubt = this.#cross(now ?? { id: mount, isSlow: true, isUsers: true }, path, { ...crossed, fd })
+      }
       const stats = fstatSync(fd)
-      return { fd, stats, path, doubt: users ?? this.#judge(path, stats, here) }
+      if (guide === undefined) doubt ??= this.#judge(path, stats, above)
+      return { fd, mount, stats, path, doubt }
     } catch (error) {
       closeSync(fd)
       throw error
     }
   }
 
-  /** The owner of a directory in /tmp may have mounted a FUSE file system on it, which reports any owner and mode. */
-  #usersMount(here: Step, fd: number, path: string): string | undefined {
-    if (!isShared(here.stats) || !isUsersMount(here.fd, fd, path)) return undefined
-    const doubt = `${path} is a FUSE file system of another user`
-    if (this.#options.throughDoubt !== true) throw new Doubtful(doubt)
+  /**
+   * The owner of a directory in /tmp may have mounted a FUSE file system on it, which reports any owner and mode.
+   *
+   * @param name of what is asked, in the directory; default: the directory itself
+   */
+  #cross({ id, isSlow, isUsers }: Mount, path: string, { stats, fd }: Step, name = ''): string | undefined {
+    const doubt = isUsers && isShared(stats) ? `${path} is a FUSE file system of another user` : undefined
+    if (doubt !== undefined && this.#options.throughDoubt !== true) throw new Doubtful(doubt)
+    const isAsked = isSlow && this.#options.asks !== false
+    if (isAsked && !answers(id, fd, name, stat())) throw failure('ETIMEDOUT', path)
     return doubt
   }
 
@@ -167,26 +223,58 @@ export function namesOf(path: string): string[] {
 /** The user chooses type and source. In both the kernel escapes blanks, tabs and newlines, but no other white space. */
 const USERS_FUSE = / - fuse[^ ]* .*\buser_id=[1-9]/s
 
-/**
- * Is a FUSE file system of another user at a descriptor? By mount ids and the mount table, not by stat: the file system may
- * hang, and reports whatever its owner wants. The table is long on a node, and read only where a mount begins.
- */
-function isUsersMount(above: number, fd: number, path: string): boolean {
-  const [from, to] = [above, fd].map((each) => mountIdIn(kernelText(`/proc/self/fdinfo/${each}`)))
-  if (to !== undefined && to === from) return false
-  const lines = kernelText('/proc/self/mountinfo').split('\n')
-  const own = lines.filter((line) => line.startsWith(`${to} `))
-  // In another process's mount namespace, its mounts have no line here.
-  const mounts = own.length > 0 ? own : lines.filter((line) => line.split(' ')[4] === escaped(path))
-  return mounts.some((line) => USERS_FUSE.test(line))
+interface Mount {
+  readonly id: number
+  /** Its file system may hang. */
+  readonly isSlow: boolean
+  /** It says of itself whatever a user wants. */
+  readonly isUsers: boolean
 }
 
-/** As a path stands in the mount table. */
-function escaped(path: string): string {
-  return path.replaceAll(/[\\ \t\n]/g, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`)
+/** By their mount points. */
+type Mounts = ReadonlyMap<string, Mount>
+
+/** So long a run goes by a mount table that it has read. */
+const SAME_MS = 1000
+const tables = perRun(() => new Map<string, { readonly at: number; readonly mounts: Mounts }>())
+
+/** As the process sees them whose root it is. An overlay may stand on anything. */
+function mountsOf(root: string, maxAgeMs = SAME_MS): Mounts {
+  const known = tables().get(root)
+  if (known !== undefined && performance.now() - known.at < maxAgeMs) return known.mounts
+  const at = performance.now()
+  const text = kernelText(root === '' ? '/proc/self/mountinfo' : root.replace(/root$/, 'mountinfo'))
+  const mounts = new Map(
+    text.split('\n').map((line) => {
+      const [id, , , , point = ''] = line.split(' ', 5)
+      const type = / - (\S+) /.exec(line)?.[1] ?? ''
+      const isSlow = type === 'overlay' || !cannotHang(type)
+      return [unescaped(point), { id: Number(id), isSlow, isUsers: USERS_FUSE.test(line) }]
+    }),
+  )
+  tables().set(root, { at, mounts })
+  return mounts
 }
 
-function failure(code: string, path: string): Error {
-  const meaning = code === 'ELOOP' ? 'too many links' : 'not a directory'
+/** By which a mount is asked. */
+const stat = perRun(() =>
+  PROGRAM_DIRECTORIES.map((directory) => `${directory}/stat`).find((path) => {
+    try {
+      const { fd, doubt } = walkTo(path, { asks: false })
+      closeSync(fd)
+      return doubt === undefined
+    } catch {
+      return false
+    }
+  }),
+)
+
+/** Of a path in the mount table. */
+function unescaped(text: string): string {
+  return text.replaceAll(/\\(\d{3})/g, (_, code) => String.fromCharCode(Number.parseInt(code, 8)))
+}
+
+function failure(code: 'ELOOP' | 'ENOTDIR' | 'ETIMEDOUT', path: string): Error {
+  const meaning = { ELOOP: 'too many links', ENOTDIR: 'not a directory', ETIMEDOUT: 'no answer' }[code]
   return Object.assign(new Error(`${code}: ${meaning}, ${path}`), { code, path })
 }

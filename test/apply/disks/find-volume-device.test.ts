@@ -62,7 +62,11 @@ const sleeper = { pid: 4711, process: 'dd', dev: '8:16' }
 describe('a device that is in use, while that of the volume is not known (S21)', () => {
   it.each([
     { name: 'mounted', use: () => mount('/backup', '8:16'), who: /ext4 mount \d+ of \/dev\/sdb on \/backup/ },
-    { name: 'open', use: () => void fixture.host.openers.push(sleeper), who: /dd \(pid 4711\) has it open/ },
+    {
+      name: 'open',
+      use: () => void fixture.host.openers.push(sleeper),
+      who: /dd \(pid 4711\), which has \/dev\/sdb open/,
+    },
     {
       name: 'held by the kernel',
       use: () => void fixture.host.uses.set('8:16', { exists: true, users: ['the kernel, which swaps to /dev/sdb'] }),

@@ -170,13 +170,6 @@ describe('readers of a staged volume (S24)', () => {
     expect(await unstage()).toBe(want)
   })
 
-  it('are seen in other mount namespaces too', async () => {
-    fixture.host.mount(GLOBAL, { ...staged })
-    const table = parseMountinfo('7 1 8:16 / /data rw - ext4 /dev/sdb rw\n')
-    fixture.host.namespaces = [{ pid: 42, process: 'postgres', table }]
-    expect(await unstage()).toBe('refused HeldBy')
-  })
-
   it('may be pods that want the volume again', async () => {
     fixture.host.mount(GLOBAL, { ...staged })
     fixture.wanted.add(volume.uniqueName)

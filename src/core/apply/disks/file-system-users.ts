@@ -21,7 +21,7 @@ import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import { CSI_PLUGIN } from '../../names/volume-names.ts'
 import { ofTheNode, type Unseen } from '../../processes/mount-namespaces.ts'
 import { isInUserNamespace } from '../../processes/standing.ts'
-import { expectedIds, mountIn, stayingOf, tablesAround } from '../operation/expected-mounts.ts'
+import { expectedIds, firstMount, tablesAround } from '../operation/expected-mounts.ts'
 import { processReaderOf } from '../operation/process-reader-of.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { SeenLayer } from '../operation/volume-record.ts'
@@ -76,22 +76,6 @@ async function detachedUser(layers: readonly SeenLayer[], run: StepContext): Pro
     }
   // From within a user namespace only a test's own node is looked at: apply refuses any other (S7).
   return isInUserNamespace() ? undefined : uses.unseen[0]
-}
-
-/**
- * The first mount that is found, in our own table before others; those that the operation unmounts, and what goes with them, do not
- * count.
- *
- * @param find gives all that there are in a table
- * @returns undefined: there is none
- */
-function firstMount(run: StepContext, find: (table: MountTable) => readonly MountInfo[]): UsedBy | undefined {
-  const stays = stayingOf(run)
-  for (const { table, other } of tablesAround(run.around)) {
-    const mount = find(table).find((each) => stays(each, table))
-    if (mount !== undefined) return mountIn(mount, other, run.context.nameOf)
-  }
-  return undefined
 }
 
 // Who uses a volume that is only a directory of one of the node's own file systems (O36).

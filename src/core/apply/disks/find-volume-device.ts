@@ -1,10 +1,8 @@
 /** Finds the device of a volume that is no longer mounted or mapped here: by --device, or by its names (S21). */
 
 import { readStateFile } from '../../actual/state-file.ts'
-import type { BlockNode } from '../../block/block-tree.ts'
 import { EVERYTHING, withWhatItIsMadeOf } from '../../block/whole-disk.ts'
 import { OperationRefused } from '../../errors/operation-error.ts'
-import { describeProcess } from '../../holders/describe-holders.ts'
 import type { Host } from '../../host/host.ts'
 import { volctl } from '../../lang/command.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
@@ -14,10 +12,9 @@ import { attachmentName, CSI_PLUGIN, csiUniqueName } from '../../names/volume-na
 import type { Operation } from '../../plan/plan.ts'
 import { areOfOneRow } from '../../plan/subject.ts'
 import { withDeadline } from '../../processes/deadline.ts'
-import { describeMountIn, tablesAround } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { mountsOf, namesBehind, processesWith, requireSeen } from './disk-users.ts'
-import { fstabDevices, fstabPlaces, nodesOwn } from './node-stack.ts'
+import { lookAtDisks, namesBehind } from './disk-users.ts'
+import { fstabOf, nodesOwn } from './node-stack.ts'
 
 /** The value of --device for a volume that has no device on this node. */
 export const NO_DEVICE = 'none'
@@ -196,21 +193,31 @@ async function unexplainedDevice(
     .filter((name) => !isExplained(name))
     .flatMap((name) => tree.node(name) ?? [])
     .filter((node) => !withWhatItIsMadeOf(node, tree, EVERYTHING).some(({ name }) => isExplained(name)))
-  if (nodes.length === 0) return undefined
-  return mounted(nodes, run) ?? looped(nodes, run) ?? (await opened(nodes, run)) ?? keptByKernel(nodes, run)
+  const isNamed = (device: string): boolean => {
+    const name = tree.nameOfFile(undeletedPath(run.host.loopBackingFile(device) ?? ''))
+    return nodes.some((node) => node.name === name)
+  }
+  const { lasting, passing } = await lookAtDisks(
+    {
+      nodes: nodes.map((node) => ({ ...node, on: node.name, isBelow: false })),
+      // The holders are checked themselves, and the existence of an unused map is no use.
+      isNoUse: () => true,
+      isOwnLoop: (device) => !isNamed(device),
+      isOwnOpener: ({ pid }, node) => node?.servedBy === pid,
+    },
+    run,
+  )
+  const [user] = [...lasting, ...passing]
+  return user && { name: user.disk, use: user.who }
 }
 
 function explainedDevices(run: StepContext): Set<string> {
   const { around, host, plan } = run
   const own = nodesOwn(around, plan.rootDir, host)
-  const fstab = host.readSmallFile('/etc/fstab') ?? ''
-  const kept = fstabPlaces(fstab).flatMap((place) => around.table.at(place))
+  const fstab = fstabOf(host)
+  const kept = fstab.places.flatMap((place) => around.table.at(place))
   const volumes = around.table.under(plan.rootDir).filter(({ mountPoint }) => isOfAnother(mountPoint, run))
-  return new Set([
-    ...own.devices,
-    ...[...kept, ...volumes].flatMap((mount) => namesOf(mount, run)),
-    ...fstabDevices(host),
-  ])
+  return new Set([...own.devices, ...[...kept, ...volumes].flatMap((mount) => namesOf(mount, run)), ...fstab.devices])
 }
 
 /** Where the kubelet mounts or maps a CSI volume. */
@@ -230,40 +237,4 @@ export function isOfAnother(mountPoint: string, { host, operation, plan }: StepC
 function namesOf(mount: MountInfo, { host: { blockTree } }: StepContext): string[] {
   const name = mount.dev.startsWith('0:') ? undefined : blockTree.nameOf(mount.dev)
   return name === undefined ? namesBehind(mount, blockTree) : [name]
-}
-
-function mounted(nodes: readonly BlockNode[], { around, host }: StepContext): UnexplainedDevice | undefined {
-  for (const { table, other } of tablesAround(around)) {
-    const [found] = mountsOf(table, nodes, host.blockTree)
-    if (found !== undefined) return { name: found[1].name, use: describeMountIn(found[0], other) }
-  }
-  return undefined
-}
-
-function looped(nodes: readonly BlockNode[], { host }: StepContext): UnexplainedDevice | undefined {
-  for (const { device, backingFile } of host.loops()) {
-    const name = host.blockTree.nameOfFile(undeletedPath(backingFile))
-    if (nodes.some((node) => node.name === name)) return { name: name ?? '', use: `${device} is backed by it` }
-  }
-  return undefined
-}
-
-/** @throws StepFailed UsersUnknown */
-async function opened(nodes: readonly BlockNode[], run: StepContext): Promise<UnexplainedDevice | undefined> {
-  const byDev = new Map(nodes.map((node) => [node.dev, node]))
-  const devices = new Set(byDev.keys())
-  const uses = await processesWith({ devices }, run)
-  const opener = uses.openers(devices).find(({ pid, dev }) => byDev.get(dev)?.servedBy !== pid)
-  if (opener === undefined) return void requireSeen(uses, new Set(['block devices']))
-  const name = byDev.get(opener.dev)?.name ?? opener.dev
-  return { name, use: `${describeProcess(opener, run.context.nameOf)} has it ${opener.how}` }
-}
-
-/** Devices with holders are skipped: the holders are checked themselves, and the existence of an unused map is no use. */
-function keptByKernel(nodes: readonly BlockNode[], { host }: StepContext): UnexplainedDevice | undefined {
-  for (const { name, dev, holders, isRecovering } of nodes) {
-    const [use] = holders.length > 0 || isRecovering ? [] : host.deviceUse(dev).users
-    if (use !== undefined) return { name, use }
-  }
-  return undefined
 }

@@ -32,7 +32,6 @@ const SYSTEM = [
   '/var/lib/containerd',
   '/var/lib/docker',
 ]
-const FSTAB = '/etc/fstab'
 
 /** @param rootDir the kubelet's root directory; its file system is the node's own as well */
 export function nodesOwn(
@@ -46,7 +45,7 @@ export function nodesOwn(
   const at = (places: Iterable<string>): MountInfo[] =>
     [...places].flatMap((place) => tables.flatMap((each) => each.top(place) ?? []))
   const system = at(new Set([...SYSTEM, ...aboveOf(rootDir)]))
-  const kept = at(fstabPlaces(host.readSmallFile(FSTAB) ?? ''))
+  const kept = at(fstabOf(host).places)
   const devices = new Set<string>()
   for (const mount of system) {
     const numbers = namesBehind(mount, blockTree).flatMap((name) => blockTree.node(name)?.dev ?? [])
@@ -63,27 +62,22 @@ function aboveOf(path: string): string[] {
   return ['/', ...parts.map((_, index) => `/${parts.slice(0, index + 1).join('/')}`)]
 }
 
-/** Mount points in fstab(5), which writes blanks as \\040. */
-export function fstabPlaces(text: string): string[] {
-  return text.split('\n').flatMap((line) => {
-    const place = line.trim().startsWith('#') ? undefined : line.trim().split(/\s+/)[1]
-    return place?.startsWith('/') ? [decodeOctal(Buffer.from(place, 'utf8'))] : []
-  })
-}
-
-/** Device files in fstab(5), those of swap areas included. */
-function fstabSources(text: string): string[] {
-  return text.split('\n').flatMap((line) => {
-    const source = line.trim().split(/\s+/)[0] ?? ''
+/** What fstab(5) names, the machine's own and never a volume's: kernel names of devices, those of swap areas included, and mount points. */
+export function fstabOf({ blockTree, readSmallFile }: Pick<Host, 'blockTree' | 'readSmallFile'>): {
+  readonly devices: readonly string[]
+  readonly places: readonly string[]
+} {
+  const lines = (readSmallFile('/etc/fstab') ?? '').split('\n').map((line) => line.trim().split(/\s+/))
+  const devices = lines.flatMap(([source = '']) => {
     const [, kind = '', value = ''] = /^(UUID|LABEL|PARTUUID|PARTLABEL)="?([^"]+)"?$/.exec(source) ?? []
-    if (kind !== '') return `/dev/disk/by-${kind.toLowerCase()}/${value}`
-    return source.startsWith('/dev/') ? source : []
+    const file = kind === '' ? source : `/dev/disk/by-${kind.toLowerCase()}/${value}`
+    return file.startsWith('/dev/') ? (blockTree.nameOfFile(file) ?? []) : []
   })
-}
-
-/** Kernel names of the devices that fstab names: the machine's own, never a volume's. */
-export function fstabDevices(host: Pick<Host, 'blockTree' | 'readSmallFile'>): string[] {
-  return fstabSources(host.readSmallFile(FSTAB) ?? '').flatMap((source) => host.blockTree.nameOfFile(source) ?? [])
+  // It writes blanks as \040.
+  const places = lines.flatMap(([source = '#', place = '']) =>
+    place.startsWith('/') && !source.startsWith('#') ? [decodeOctal(Buffer.from(place, 'utf8'))] : [],
+  )
+  return { devices, places }
 }
 
 /**

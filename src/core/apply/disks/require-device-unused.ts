@@ -14,7 +14,6 @@ import type { Witness } from '../operation/ports.ts'
 import { unfinished } from '../operation/preconditions.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { volumeInUse } from './detach-devices.ts'
-import type { DiskUser } from './disk-users.ts'
 import { type DiskQuestion, usersOf } from './disk-users.ts'
 import { devicesOf, nodesOwn } from './node-stack.ts'
 
@@ -22,7 +21,9 @@ import { devicesOf, nodesOwn } from './node-stack.ts'
 export async function requireDeviceUnused(run: StepContext, witness: Witness): Promise<void> {
   const { operation } = run
   if (!takesDevice(operation)) return
-  const [user] = await usersUnlessUnknown(run, witness)
+  const [user] = await usersOf(() => questionFor(run, witness), run).catch((error: unknown) => {
+    throw error instanceof UsersUnknown ? new OperationRefused(error.code, error.message, error) : error
+  })
   if (user !== undefined) throw volumeInUse(operation, user)
 }
 
@@ -35,18 +36,6 @@ export function takesDevice({ kind, steps, volume }: Operation): boolean {
   if (kind !== 'UnmapDevice' && kind !== 'UnmountDevice') return false
   if (pluginNamed(volume?.plugin ?? '').device?.release !== undefined) return false
   return kind === 'UnmapDevice' || steps.some(({ op }) => op === 'NodeUnstageVolume' || op === 'flexUnmountDevice')
-}
-
-async function usersUnlessUnknown(run: StepContext, witness: Witness): Promise<readonly DiskUser[]> {
-  try {
-    return await usersOf(() => questionFor(run, witness), run)
-  } catch (error) {
-    if (!(error instanceof UsersUnknown)) throw error
-    throw new OperationRefused(error.code, error.message, {
-      cause: error,
-      ...(error.hint !== undefined && { hint: error.hint }),
-    })
-  }
 }
 
 /** Which devices nobody else may use, and what is no use of them. */

@@ -11,7 +11,7 @@ import { pause } from '../../processes/deadline.ts'
 import { tablesAround } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { deviceAt, NO_DEVICE, nameTheDevice } from './find-volume-device.ts'
-import { fstabDevices, nodesOwn } from './node-stack.ts'
+import { fstabOf, nodesOwn } from './node-stack.ts'
 
 /** A file system that is being unmounted leaves the table first, and looks hidden for a moment. */
 const TRIES = 10
@@ -58,7 +58,7 @@ function knownAsOthers(run: StepContext): (hidden: HiddenFileSystem) => boolean 
   )
   const given = ofOthers.flatMap(({ volume }) => deviceAt(volume?.givenDevice ?? NO_DEVICE, host) ?? [])
   const devs = new Set([...layers.map(({ dev }) => dev), ...onTheSameDisks(given, run)])
-  const machines = new Set(record.found.size === 0 ? fstabDevices(host) : [])
+  const machines = new Set(record.found.size === 0 ? fstabOf(host).devices : [])
   return ({ dev, device }) => devs.has(dev) || machines.has(device)
 }
 

@@ -10,12 +10,11 @@ import type { UsedBy } from '../../holders/describe-holders.ts'
 import type { Host } from '../../host/host.ts'
 import { undeletedPath } from '../../mountinfo/deleted.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
-import { goesWith } from '../../mountinfo/propagation.ts'
 import { CSI_PLUGIN, parseCsiUniqueName, unescapeQualifiedName } from '../../names/volume-names.ts'
 import { type ShapeMatch, shapeMatcher, shapeOf, type VolumeShape } from '../../names/volume-shapes.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import { ofTheNode } from '../../processes/mount-namespaces.ts'
-import { expectedIds, mountIn } from '../operation/expected-mounts.ts'
+import { mountIn, stayingOf } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { isSame } from './node-stack.ts'
 
@@ -26,22 +25,21 @@ type Matches = (shape: VolumeShape) => ShapeMatch
  * @throws OperationRefused HeldBy, naming the path and, in another namespace, one of its processes
  */
 export function requireNotSetUpElsewhere(run: StepContext, persistentVolume?: string): void {
-  const { operation, around, plan, context } = run
+  const { operation, around, context } = run
   const { volume } = operation
   if (volume === undefined || volume.plugin !== CSI_PLUGIN) return
   const matches = shapeMatcher({
     ...(volume.uniqueName === undefined ? {} : parseCsiUniqueName(volume.uniqueName)),
     names: namesOf(volume, persistentVolume),
   })
-  const own = expectedIds(operation)
-  const judged = (mount: MountInfo): boolean => isWithin(undeletedPath(mount.mountPoint), plan.rootDir)
-  const here = found(around.table, matches, run).find(
-    ({ mount, by }) => !own.has(mount.id) && !(by === 'name' && judged(mount)) && !isOwnCopy(mount, around.table, run),
-  )
-  if (here !== undefined) throw setUpElsewhere(run, mountIn(here.mount, undefined))
-  for (const other of ofTheNode(around.others)) {
-    const there = found(other.table, matches, run).find(
-      ({ mount, by }) => !isOwnCopy(mount, other.table, run) && !(by === 'name' && isCopyOf(mount, run)),
+  const stays = stayingOf(run)
+  const tables = [
+    { table: around.table, other: undefined },
+    ...ofTheNode(around.others).map((other) => ({ table: other.table, other })),
+  ]
+  for (const { table, other } of tables) {
+    const there = found(table, matches, run).find(
+      ({ mount, by }) => stays(mount, table) && !(by === 'name' && isJudged(mount, run)),
     )
     if (there !== undefined) throw setUpElsewhere(run, mountIn(there.mount, other, context.nameOf))
   }
@@ -61,18 +59,9 @@ function found(table: MountTable, matches: Matches, run: StepContext): { mount: 
   })
 }
 
-/** True for a propagated copy of one of the operation's mounts, which goes away with it (R032, P18). */
-function isOwnCopy(mount: MountInfo, table: MountTable, { around, operation }: StepContext): boolean {
-  const own = [...expectedIds(operation).keys()].flatMap((id) => around.table.byId(id) ?? [])
-  return own.some((each) => goesWith(around.table, each, mount, table))
-}
-
-/**
- * True if our own table has the same mount: then it is judged there, since another volume of a running pod may have this name
- * (S17).
- */
-function isCopyOf({ mountPoint, dev, root }: MountInfo, { around, plan }: StepContext): boolean {
-  if (!isWithin(mountPoint, plan.rootDir)) return false
+/** True if it is in our own table, below the root directory: another volume of a running pod may have this name (S17). */
+function isJudged({ mountPoint, dev, root }: MountInfo, { around, plan }: StepContext): boolean {
+  if (!isWithin(undeletedPath(mountPoint), plan.rootDir)) return false
   return around.table.at(mountPoint).some((mount) => mount.dev === dev && mount.root === root)
 }
 

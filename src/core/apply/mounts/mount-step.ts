@@ -14,7 +14,7 @@ import { describeMount } from '../operation/expected-mounts.ts'
 import { command, firstLineOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { takeBack } from '../operation/take-back.ts'
-import { requireCopiesGone } from './umounted-copies.ts'
+import { requireCopiesGone } from './umount-step.ts'
 
 /** Flags that a bind mount inherits from its source, and loses in a remount that does not repeat them. */
 const KEPT_FLAGS = new Set(['ro', 'nodev', 'noexec', 'nosuid', 'noatime', 'nodiratime'])

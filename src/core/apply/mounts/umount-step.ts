@@ -17,7 +17,6 @@ import { describeMount, expectedIds, isExpected } from '../operation/expected-mo
 import type { StepContext } from '../operation/step-context.ts'
 import { inUse } from './busy-mounts.ts'
 import { holdersOfMounts, holdersOn, holdersText } from './holders-on.ts'
-import { requireCopiesGone } from './umounted-copies.ts'
 
 const AFTER_FORCE_MS = 500
 
@@ -52,6 +51,25 @@ export async function umountLayer(step: Step, run: StepContext): Promise<void> {
       },
     )
   }
+}
+
+/**
+ * The kernel keeps a copy on which something else is mounted (O35).
+ *
+ * @param copies as they were before the umount
+ * @throws StepFailed HeldBy
+ */
+export function requireCopiesGone(copies: readonly MountInfo[], { around }: StepContext): void {
+  const stays = copies.find(({ id, dev, mountPoint }) => {
+    const now = around.table.byId(id)
+    return now?.mountPoint === mountPoint && now.dev === dev
+  })
+  if (stays === undefined) return
+  const upper = around.table.under(stays.mountPoint).find(({ parentId }) => parentId === stays.id)
+  const why = upper === undefined ? '' : `: ${describeMount(upper)} is mounted on it`
+  throw new StepFailed('HeldBy', `a copy of the mount remains, the ${describeMount(stays)}${why}`, {
+    hint: whoMounted(stays.mountPoint),
+  })
 }
 
 /** A hidden mount cannot be unmounted by its path. @throws StepFailed HeldBy */

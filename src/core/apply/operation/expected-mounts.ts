@@ -7,6 +7,7 @@ import { staying } from '../../holders/find-holders.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import type { Operation, StepOp } from '../../plan/plan.ts'
 import type { OtherNamespace } from '../../processes/mount-namespaces.ts'
+import type { StepContext } from './step-context.ts'
 import type { Surroundings } from './surroundings.ts'
 
 const HINT = 'Plan again, and look at what has changed.'
@@ -91,6 +92,25 @@ export function describeMountIn(mount: MountInfo, other: OtherNamespace | undefi
 export function mountIn(mount: MountInfo, other: OtherNamespace | undefined, nameOf?: NameOf): UsedBy {
   const who = describeMountIn(mount, other, nameOf)
   return other === undefined ? { who } : { who, users: [usingProcess(other)] }
+}
+
+/**
+ * The first mount that is found, in our own table before others; those that the operation unmounts, and what goes with them, do not
+ * count.
+ *
+ * @param find gives all that there are in a table
+ * @returns undefined: there is none
+ */
+export function firstMount(
+  { operation, around, context }: Pick<StepContext, 'operation' | 'around' | 'context'>,
+  find: (table: MountTable) => readonly MountInfo[],
+): UsedBy | undefined {
+  const stays = stayingOf({ operation, around })
+  for (const { table, other } of tablesAround(around)) {
+    const mount = find(table).find((each) => stays(each, table))
+    if (mount !== undefined) return mountIn(mount, other, context.nameOf)
+  }
+  return undefined
 }
 
 function targetsOf(operation: Operation): ReadonlySet<string> {

@@ -1,6 +1,7 @@
 import type { Dirent } from 'node:fs'
 import type { FileType } from '../../model/snapshot.ts'
 import { undeletedRoot } from '../../mountinfo/deleted.ts'
+import { placeOf } from '../../mountinfo/linked-mounts.ts'
 import type { ChildMounts, MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import { STRUCTURE } from '../../names/structure.ts'
 import { typeOfDirent } from './tree-entry.ts'
@@ -29,6 +30,11 @@ export class MountPoints {
   at(path: string): MountInfo | undefined {
     const slash = path.lastIndexOf('/')
     return this.childrenOf(slash === -1 ? '' : path.slice(0, slash))?.get(path.slice(slash + 1))
+  }
+
+  /** Where a directory of the kubelet was when its links were followed. @param path absolute */
+  placeOf(path: string): string {
+    return placeOf(this.#table, path)
   }
 
   /** The visible mounts in a directory; undefined: nothing in it is mounted. */

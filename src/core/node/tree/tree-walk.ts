@@ -1,4 +1,5 @@
 import { type Dirent, readdirSync } from 'node:fs'
+import { posix } from 'node:path'
 import { ListedEntry } from '../../actual/listed-entry.ts'
 import { mayNotBeUtf8, NOT_UTF8 } from '../../actual/not-utf8.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
@@ -32,14 +33,17 @@ export class TreeWalk {
     this.#entries.push(entry)
   }
 
+  /** The directory that it is in as its links were followed: by now one may lead anywhere (S36). */
   absolute(path: string): string {
-    return `${this.rootDir}/${path}`
+    const own = `${this.rootDir}/${path}`
+    return this.#places.size === 0 ? own : `${this.mountPoints.placeOf(posix.dirname(own))}/${posix.basename(own)}`
   }
 
   /** All entries of a directory, by name and type; an error is noted in the directory's entry. */
   children(directory: ListedEntry): readonly ListedEntry[] {
     try {
-      return this.entriesOf(directory.path, readdirSync(this.absolute(directory.path), { withFileTypes: true }))
+      const place = directory.realPath ?? this.absolute(directory.path)
+      return this.entriesOf(directory.path, readdirSync(place, { withFileTypes: true }))
     } catch (error) {
       const text = errorText(error)
       if (text === 'ENOENT') this.#missing(directory)
@@ -83,7 +87,7 @@ export class TreeWalk {
 
   #noteLink(entry: ListedEntry): void {
     if (this.#places.size === 0 && this.#unknown.size === 0) return
-    const place = this.#places.get(this.absolute(entry.path))
+    const place = this.#places.get(`${this.rootDir}/${entry.path}`)
     if (place !== undefined) entry.realPath = place
     const why = this.#unknown.get(entry.path)
     if (why !== undefined) entry.error = why
