@@ -4,6 +4,7 @@ import { CHECKS, type CheckId, type Doctor } from '../../src/core/doctor/check.t
 import type { NodeState } from '../../src/core/model/node-state.ts'
 import type { CsiSocket } from '../../src/core/model/snapshot.ts'
 import { DRIVER, node, uid } from '../helpers/node-builder.ts'
+import { blocks, GONE, kinds, plan } from '../reconcile/planned.ts'
 import { type Broken, doctorOf, healthy } from './look-builder.ts'
 
 const open = ({ checks }: Doctor): string[] =>
@@ -272,4 +273,15 @@ describe('what is wrong, with a next step where a person can do something', () =
 it('every check of the catalogue is made in some case', () => {
   const made = new Set(CASES.flatMap(({ given }) => doctorOf(given).checks.map(({ id }) => id)))
   expect((Object.keys(CHECKS) as CheckId[]).filter((id) => !made.has(id))).toEqual([])
+})
+
+it('nothing is ready below a root directory that is mounted read-only, for one cause, and doctor says so', () => {
+  const built = node().published(GONE, 'pv-1', '7:1').persistentVolume('pv-1')
+  expect(kinds(plan(built, { orphans: true })).length).toBeGreaterThan(0)
+  built.mounts[0] = built.mounts[0]?.replace('rw,', 'ro,') ?? ''
+  const made = plan(built, { orphans: true })
+  expect([kinds(made), blocks(made)]).toEqual([[], ['ReadOnlyFileSystem', 'Predecessor']])
+  expect(made.summary.causes?.filter(({ key }) => key.includes('ReadOnlyFileSystem'))).toHaveLength(1)
+  const doctor = doctorOf({ state: built.build() })
+  expect([doctor.works.apply, open(doctor)[0]]).toEqual([false, 'NodeFound failed'])
 })

@@ -18,7 +18,7 @@ async function attempt(path: string, mountIds = 0): Promise<string> {
   const mountId = (containingMount(readMounts(), path)?.id ?? -1) + mountIds
   return deleteContent(path, { mountId }).then(
     ({ files }) => `deleted ${files}`,
-    ({ code }) => code,
+    ({ code, message }) => (code === 'WriteFailed' ? message.split(': ').at(-1) : code),
   )
 }
 
@@ -70,6 +70,16 @@ describe('S12: deleting content', () => {
       },
       outcome: 'deleted 1500',
       left: [],
+    },
+    {
+      what: 'a file that is not to be changed',
+      plant: ({ volume }) => {
+        for (const name of ['a', 'b']) writeFileSync(`${volume}/${name}`, 'x')
+        sh('chattr', '+i', `${volume}/b`)
+      },
+      remove: ({ volume }) => attempt(volume).finally(() => sh('chattr', '-i', `${volume}/b`)),
+      outcome: 'it, or its directory, is immutable or append-only (EPERM)',
+      left: ['b'],
     },
     // The same device, the same kind of directory: only the mount's id tells.
     { what: 'a bind mount', plant: bound, outcome: 'ForeignMount', left: ['0-bind'] },

@@ -71,7 +71,7 @@ export const PATH_CODES = {
     rules: ['S10'],
   },
   ReadOnlyFileSystem: {
-    in: ['problem'],
+    in: ['blocked', 'problem'],
     cause: 'device',
     means: 'a file system is read-only although a pod mounts it to write, or the root directory lies on one',
     next: 'Look for the error (dmesg); end what uses the file system, check it (fsck), and mount it again.',

@@ -12,6 +12,7 @@ import type { PlanContext } from '../reconcile/context/context.ts'
 import { howToStop } from '../reconcile/context/kubelet-unit.ts'
 import { bringDriverBack, isOf, isSilent } from '../reconcile/drivers/why-no-driver.ts'
 import { decideNode } from '../reconcile/plan-node.ts'
+import { readOnlyPlace } from '../rules/read-only.ts'
 import { type Advice, CHECK_STATES, CHECKS, type Check, type CheckId, type CheckState, type Doctor } from './check.ts'
 import type { DoctorLook, Failure } from './doctor-look.ts'
 
@@ -55,9 +56,12 @@ function ofNode(look: DoctorLook, options: PlanOptions): Check[] {
   }
   const { snapshot } = state
   const { plan, context } = decideNode(state, options)
+  const readOnly = readOnlyPlace(context.inputs, snapshot.rootDir)
   const unread = [failures.mountinfo, failures.tree].flatMap((why) => why ?? [])
   return [
-    check('NodeFound', 'ok', `${snapshot.nodeName}, ${snapshot.rootDir}`),
+    readOnly === undefined
+      ? check('NodeFound', 'ok', `${snapshot.nodeName}, ${snapshot.rootDir}`)
+      : check('NodeFound', 'failed', readOnly.message, readOnly.hint, NO_APPLY),
     ...unread.map(({ message, hint = 'Run volctl as root of the host.' }) =>
       check('NodeRead', 'failed', message, hint, NO_PLAN),
     ),

@@ -8,6 +8,7 @@
  */
 
 import { lstatSync, rmdirSync, unlinkSync } from 'node:fs'
+import { posix } from 'node:path'
 import type { OutcomeCode } from '../codes/codes.ts'
 import { CLEAR_AWAY } from '../codes/path-codes.ts'
 import { errnoOf } from '../errors/errors.ts'
@@ -128,13 +129,18 @@ class Walk {
   #failed(name: Buffer, cause: unknown, code: OutcomeCode = 'WriteFailed'): StepFailed {
     if (cause instanceof StepFailed)
       return cause instanceof InOtherMount ? foreignMount(this.descent.describe(name), cause) : cause
-    const what = `${this.descent.describe(name)} could not be deleted`
-    return diskFailure(
-      code,
-      what,
-      cause,
-      'Look at what is there, and which process still writes there; then plan again.',
-    )
+    const path = this.descent.describe(name)
+    const what = `${path} could not be deleted`
+    // Nothing else keeps root from it: swap files are users, which were looked for.
+    if (errnoOf(cause) === 'EPERM') {
+      const words = `${commandLine('lsattr', '-d', path, posix.dirname(path))}; if nobody needs it, take that off (chattr -ia)`
+      return new StepFailed(code, `${what}: it, or its directory, is immutable or append-only (EPERM)`, {
+        cause,
+        hint: `See which: ${words}, then plan again.`,
+      })
+    }
+    const hint = 'Look at what is there, and which process still writes there; then plan again.'
+    return diskFailure(code, what, cause, hint)
   }
 }
 

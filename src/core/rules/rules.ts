@@ -18,6 +18,7 @@ import { lazilyDetached, lazyMemoryUnusable } from './lazy-detachments.ts'
 import { otherVolume } from './other-volume.ts'
 import { mountedOutside, setUpOutside } from './outside-root.ts'
 import { inUse, oddName } from './paths.ts'
+import { readOnly } from './read-only.ts'
 import type { Facts, Judge, Rule } from './rule.ts'
 import {
   driverUnavailable,
@@ -45,6 +46,8 @@ export const RULES: readonly Rule[] = [
   rule('S20', but('RemoveOrphanPodDir'), lazilyDetached, 'DetachedLazily'),
   // The backend of all these volumes is down: nothing else is worth a person's time until it is back. A detach calls no driver here.
   rule('S29', but('DetachVolume'), deadDriver, 'OutageSuspected'),
+  // An expansion makes nothing, nor does a detach.
+  rule('S26', but('ExpandVolume'), readOnly, 'ReadOnlyFileSystem'),
   rule('S36', ALL, oddName, 'InvalidPath'),
   // What a pod has may always be unmounted.
   rule('S38', SETTING_UP.union(OF_DEVICES), otherVolume, 'OtherVolume'),

@@ -1,5 +1,5 @@
 /** Finds who listens on a port of this host: any user may listen there, and give any answer (S32). */
-import { kernelTextIfAny, linkIfAny, listIfAny } from './kernel.ts'
+import { kernelTextIfAny, linkIfAny, listIfAny, processIds } from './kernel.ts'
 
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6']
 const LISTEN = '0A'
@@ -35,10 +35,8 @@ export function listeners(port: number, tables = socketTables()): readonly Liste
 /** The processes that have one of these sockets open, by looking at every descriptor of every process. */
 export function holdersOf(sockets: readonly Listener[], proc = '/proc'): readonly number[] {
   const wanted = new Set(sockets.map(({ inode }) => `socket:[${inode}]`))
-  return listIfAny(proc).flatMap((name) => {
-    const directory = `${proc}/${name}/fd`
-    const holds =
-      /^\d+$/.test(name) && listIfAny(directory).some((fd) => wanted.has(linkIfAny(`${directory}/${fd}`) ?? ''))
-    return holds ? [Number(name)] : []
+  return processIds(proc).filter((pid) => {
+    const directory = `${proc}/${pid}/fd`
+    return listIfAny(directory).some((fd) => wanted.has(linkIfAny(`${directory}/${fd}`) ?? ''))
   })
 }

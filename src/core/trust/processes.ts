@@ -10,7 +10,7 @@
  */
 import { closeSync, constants, openSync, statSync } from 'node:fs'
 import { isMissing } from '../errors/errors.ts'
-import { kernelText, linkIfAny, listIfAny, namespaceOf, statusField } from './kernel.ts'
+import { kernelText, linkIfAny, namespaceOf, processIds, statusField } from './kernel.ts'
 import { askProgram, commandPath } from './programs.ts'
 
 const LSNS_DEADLINE_MS = 2000
@@ -155,10 +155,7 @@ async function ownerOf(mountNamespace: string): Promise<string | undefined> {
 
 /** Without lsns (BusyBox): true only if every process in the mount namespace is in the host's user namespace. */
 function ownerByProcesses(mountNamespace: string, user: string | undefined, proc: string): string | undefined {
-  const inside = listIfAny(proc).flatMap((name) => {
-    const pid = Number(name)
-    return Number.isInteger(pid) && namespaceOf(pid, 'mnt', proc) === mountNamespace ? [pid] : []
-  })
+  const inside = processIds(proc).filter((pid) => namespaceOf(pid, 'mnt', proc) === mountNamespace)
   const users = new Set(inside.map((pid) => namespaceOf(pid, 'user', proc)))
   return users.size === 1 && users.has(user) ? user : undefined
 }

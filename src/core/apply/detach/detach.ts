@@ -11,7 +11,7 @@ import type { VolumeAttachment } from '../../model/objects.ts'
 import type { KubeletSnapshot } from '../../model/snapshot.ts'
 import type { Operation } from '../../plan/plan.ts'
 import { pause, withDeadline } from '../../processes/deadline.ts'
-import { loopsOfOthers, requireDevicesUnused, volumeInUse } from '../disks/detach-devices.ts'
+import { requireDevicesUnused, volumeInUse } from '../disks/detach-devices.ts'
 import { BETWEEN_MS, Patience } from '../disks/disk-users.ts'
 import { findDetachDevice, isDeviceUnknown } from '../disks/find-volume-device.ts'
 import { requireNothingHidden } from '../disks/require-nothing-hidden.ts'
@@ -51,13 +51,12 @@ export async function requireDetachable(
   if (isDeviceUnknown(run) || run.record.found.size > 0) await requireNothingHidden(run)
   const patience = new Patience()
   for (;;) {
-    const ofOthers = await loopsOfOthers(run)
     const attachment = await ask()
     if (attachment === undefined) return undefined
     const asked = performance.now()
     run.around.changed()
     requireNotSetUpElsewhere(run, attachment.spec.source.persistentVolumeName)
-    const passing = await requireDevicesUnused(run, ofOthers)
+    const passing = await requireDevicesUnused(run)
     const [user] = passing
     if (user === undefined) {
       // The look at the devices may have taken long, or this process was suspended: a kubelet may have started, or a pod come.

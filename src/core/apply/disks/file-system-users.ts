@@ -12,7 +12,7 @@ import {
   type UsedBy,
   usingProcess,
 } from '../../holders/describe-holders.ts'
-import { LayerIndex, layersByText, overlayLayers } from '../../holders/mount-uses.ts'
+import { LayerIndex, layersByText, mountsShowing, overlayLayers } from '../../holders/mount-uses.ts'
 import { onceFor } from '../../lang/once-for.ts'
 import { undeletedRoot } from '../../mountinfo/deleted.ts'
 import { isOfServer } from '../../mountinfo/file-systems.ts'
@@ -90,14 +90,12 @@ export async function userOfDirectories(
   const overlay = overlayOf(run)
   if (overlay !== undefined) return overlay
   for (const directory of directories) {
-    const user = firstMount(run, (table) => showing(table, directory)) ?? (await holderOf(directory, run))
+    const place = { dev: directory.dev, path: undeletedRoot(directory.root) }
+    const shown = firstMount(run, (table) => mountsShowing(place, table).map(({ mount }) => mount))
+    const user = shown ?? (await holderOf(directory, run))
     if (user !== undefined) return user
   }
   return undefined
-}
-
-function showing(table: MountTable, { dev, root }: Directory): MountInfo[] {
-  return table.ofDevice(dev).filter((mount) => isWithin(undeletedRoot(mount.root), undeletedRoot(root)))
 }
 
 /** Who uses the content of the directory: the same search as before a deletion (S12). */

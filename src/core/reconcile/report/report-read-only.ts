@@ -12,10 +12,8 @@ import type { Findings } from '../../plan/draft.ts'
 import { podName } from '../../plan/pod-name.ts'
 import { mountOptions } from '../../plugins/mount-options.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
+import { readOnlyPlace, whyReadOnly } from '../../rules/read-only.ts'
 import { type PlanContext, podRefOf } from '../context/context.ts'
-
-/** File systems that are always read-only. */
-const READ_ONLY_TYPES: ReadonlySet<string> = new Set(['iso9660', 'squashfs', 'erofs', 'cramfs', 'romfs'])
 
 /** In a PersistentVolume's mount options; some FUSE drivers write it in full. */
 const READ_ONLY_OPTIONS: ReadonlySet<string> = new Set(['ro', 'read-only', 'readonly'])
@@ -33,13 +31,6 @@ export function reportReadOnly(context: PlanContext, findings: Findings): void {
     report(context, findings, volume, context.inputs.absolute(path), mount, why)
   }
   reportRoot(context, findings)
-}
-
-/** The superblock's option that shows a read-only file system; undefined: there is no such option. */
-function whyReadOnly({ fsType, superOptions }: MountInfo): string | undefined {
-  if (READ_ONLY_TYPES.has(fsType)) return undefined
-  // ext4 of newer kernels keeps "rw", and adds another option.
-  return ['ro', 'emergency_ro', 'shutdown'].find((option) => superOptions.includes(option))
 }
 
 /** True if a container mounts the volume for writing, and nothing in the volume's source says read-only. */
@@ -98,22 +89,8 @@ function report(
 
 /** The kubelet's own disk, where every emptyDir is. */
 function reportRoot({ inputs }: PlanContext, findings: Findings): void {
-  const mount = mountOf(inputs, inputs.rootDir)
-  const why = mount === undefined ? undefined : whyReadOnly(mount)
-  if (mount === undefined || why === undefined) return
-  findings.problem(
-    'error',
-    'ReadOnlyFileSystem',
-    `the kubelet's root directory ${inputs.rootDir} is on a read-only file system (${mount.source} on ${mount.mountPoint}, ${why} in its superblock options): no volume can be set up or cleaned up`,
-    { path: inputs.rootDir, subject: { path: inputs.rootDir } },
-    `Look for the error (dmesg), repair the disk, and remount it to write (${commandLine('mount', '-o', 'remount,rw', mount.mountPoint)}).`,
-  )
-}
-
-/** The newest mount on the path, or on the nearest directory above. */
-function mountOf({ mounts }: PlanContext['inputs'], path: string): MountInfo | undefined {
-  for (let at = path; ; at = at.slice(0, at.lastIndexOf('/')) || '/') {
-    const mount = mounts.top(at)
-    if (mount !== undefined || at === '/') return mount
-  }
+  const found = readOnlyPlace(inputs, inputs.rootDir)
+  if (found === undefined) return
+  const { code, message, hint } = found
+  findings.problem('error', code, message, { path: inputs.rootDir, subject: { path: inputs.rootDir } }, hint)
 }

@@ -1,0 +1,49 @@
+/** Read-only file systems: what the kernel made so after an error, or a person by its mount. */
+import { posix } from 'node:path'
+import type { ActualInputs } from '../actual/actual-inputs.ts'
+import { isWithin } from '../files/path-within.ts'
+import { commandLine } from '../lang/command.ts'
+import type { MountInfo } from '../mountinfo/mount-table.ts'
+import type { Obstacle } from '../plan/draft.ts'
+import type { Judge } from './rule.ts'
+
+/** File systems that are always read-only. */
+const READ_ONLY_TYPES: ReadonlySet<string> = new Set(['iso9660', 'squashfs', 'erofs', 'cramfs', 'romfs'])
+
+/** The superblock's option that shows a read-only file system; undefined: there is no such option. */
+export function whyReadOnly({ fsType, superOptions }: MountInfo): string | undefined {
+  if (READ_ONLY_TYPES.has(fsType)) return undefined
+  // ext4 of newer kernels keeps "rw", and adds another option.
+  return ['ro', 'emergency_ro', 'shutdown'].find((option) => superOptions.includes(option))
+}
+
+/** Nothing can be made or removed there: known before anything is half done. */
+export const readOnly: Judge = ({ kind, steps }, _, { inputs }) => {
+  const target = steps.find((step) => isWithin(step.target, inputs.rootDir))?.target
+  return target === undefined ? undefined : readOnlyPlace(inputs, kind === 'RemountVolume' ? target : posix.dirname(target))
+}
+
+/** Why: its file system, or only its mount, is read-only. */
+export function readOnlyPlace(inputs: ActualInputs, path: string) {
+  const mount = mountOf(inputs, path)
+  const isMounts = mount?.options.includes('ro') === true
+  const option = mount && (whyReadOnly(mount) ?? (isMounts ? 'ro' : undefined))
+  if (mount === undefined || option === undefined) return undefined
+  const { source, mountPoint } = mount
+  const isRoots = mount === mountOf(inputs, inputs.rootDir)
+  const where = isRoots ? `the kubelet's root directory ${inputs.rootDir}` : mountPoint
+  return {
+    code: 'ReadOnlyFileSystem',
+    message: `${where} is on a read-only file system (${source} on ${mountPoint}, ${option} in its ${isMounts ? 'mount' : 'superblock'} options): no volume can be set up or cleaned up`,
+    hint: `Look for the error (dmesg), repair the disk, and remount it to write (${commandLine('mount', '-o', 'remount,rw', mountPoint)}).`,
+    because: { subject: { path: isRoots ? inputs.rootDir : mountPoint }, ...(isRoots && { follows: true as const }) },
+  } as const satisfies Obstacle
+}
+
+/** The newest mount on the path, or on the nearest directory above. */
+function mountOf({ mounts }: ActualInputs, path: string): MountInfo | undefined {
+  for (let at = path; ; at = at.slice(0, at.lastIndexOf('/')) || '/') {
+    const mount = mounts.top(at)
+    if (mount !== undefined || at === '/') return mount
+  }
+}
