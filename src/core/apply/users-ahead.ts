@@ -8,7 +8,7 @@ import { StepInterrupted } from '../errors/operation-error.ts'
 import type { ProcessReader, ProcessSearch } from '../holders/ask-processes.ts'
 import type { ContentLook, ContentSearch } from '../holders/content-look.ts'
 import { describeProcesses, usingProcess } from '../holders/describe-holders.ts'
-import { fileSystemsAt } from '../holders/find-holders.ts'
+import { fileSystemsAt, type KernelFiles, kernelFiles } from '../holders/find-holders.ts'
 import { hostPathsOf } from '../holders/host-paths.ts'
 import { type LoopFiles, loopFiles } from '../holders/kernel-files.ts'
 import { Uses } from '../holders/uses.ts'
@@ -31,7 +31,7 @@ import { noteOverlays } from './disks/file-system-users.ts'
 import { findDetachDevice, findStagedDevice } from './disks/find-volume-device.ts'
 import { questionFor, takesDevice } from './disks/require-device-unused.ts'
 import { VolumeRecords } from './disks/volume-records.ts'
-import { fileSystemsToUnmount, type KernelFiles, kernelFiles, requireNotBusy } from './mounts/busy-mounts.ts'
+import { fileSystemsToUnmount, requireNotBusy } from './mounts/busy-mounts.ts'
 import { requireRemovable } from './mounts/remove.ts'
 import { isEmptyDir } from './operation/empty-dir.ts'
 import type { ApplyContext, Witness } from './operation/ports.ts'
@@ -180,7 +180,7 @@ class Ahead {
   async judge(operation: Operation): Promise<InUse | undefined> {
     try {
       const run = this.#begin(operation)
-      await requireNotBusy(run, () => (this.#kernel ??= kernelFiles(this.#host, this.#table)))
+      await requireNotBusy(run, () => (this.#kernel ??= kernelFiles(this.#host.loops(), this.#table)))
       const before = this.#before(operation)
       const whole = this.#after(run, before)
       requireRemovable(whole)

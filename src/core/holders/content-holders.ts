@@ -22,10 +22,10 @@ import { type OtherNamespace, type Unseen, unseenOf } from '../processes/mount-n
 import { boundAt } from './bound-sockets.ts'
 import type { ContentLook } from './content-look.ts'
 import { describeProcess } from './describe-holders.ts'
-import { type Holders, namespaceHolder, staying } from './find-holders.ts'
+import { type Holders, namespaceHolders, staying, together } from './find-holders.ts'
 import { isErofsImage } from './image-files.ts'
 import type { Layer } from './mount-uses.ts'
-import { describeUse, type MountUse, mountsOf, withTop } from './mount-uses.ts'
+import { describeUse, layersIn, type MountUse, mountsOf, withTop } from './mount-uses.ts'
 import type { ByProcess } from './uses.ts'
 
 export interface Content {
@@ -42,45 +42,36 @@ export interface Content {
 export async function contentHolders(look: ContentLook, content: Content): Promise<Holders> {
   const { table } = look
   const place = locate(table, content.path)
-  if (place === undefined) return { ...NOBODY, unseen: [unknownPlace(content.path, 'is in no mount that volctl sees')] }
-  const uses = usesOf(look, place, content)
-  const found = await searchFor(look, content, place)
-  return {
-    processes: [...look.processes.holdersIn(place), ...found.processes].toSorted((a, b) => a.pid - b.pid),
-    namespaces: uses.namespaces,
-    loops: [...look.loops.within(place), ...found.loops].map(({ device, backingFile }) => ({ device, backingFile })),
-    kernel: [
-      ...uses.kernel,
-      ...look.swaps.within(place).map((path) => `the swap file ${path}`),
-      ...exportsOf(look, content.path, place),
-      ...found.kernel,
-    ],
-    unseen: [...look.unseen, ...look.lostLayers.map((layer) => lostLayer(layer, look)), ...found.unseen],
-  }
+  if (place === undefined)
+    return together([{ unseen: [unknownPlace(content.path, 'is in no mount that volctl sees')] }])
+  return together([
+    { processes: look.processes.holdersIn(place), loops: look.loops.within(place) },
+    usesOf(look, place, content),
+    {
+      kernel: [
+        ...look.swaps.within(place).map((path) => `the swap file ${path}`),
+        ...exportsOf(look, content.path, place),
+      ],
+      unseen: [...look.unseen, ...look.lostLayers.map((layer) => lostLayer(layer, look))],
+    },
+    ...(await searchFor(look, content, place)),
+  ])
 }
-
-const NOBODY: Holders = { processes: [], namespaces: [], loops: [], kernel: [], unseen: [] }
 
 function unknownPlace(path: string, why: string): Unseen {
   return { text: `${path} ${why}`, hint: `Look at what is there (${commandLine('findmnt', '-T', path)}).` }
 }
 
-type ByMounts = Pick<Holders, 'namespaces' | 'kernel'>
-
-function usesOf(look: ContentLook, at: Location, { path, going, podUid }: Content): ByMounts {
+function usesOf(look: ContentLook, at: Location, { path, going, podUid }: Content): Partial<Holders> {
   const { table, others, layers, named } = look
   const place = withTop(at, path, podUid)
   const stays = staying(table, going)
   const own = mountsOf(place, table, path).filter(({ mount }) => stays(mount, table))
-  const inLayers = layers.within(place)
+  const inLayers = layersIn(layers, place)
   return {
-    namespaces: others.flatMap((other) => {
-      const mounts = mountsOf(place, other.table).map(({ mount }) => mount)
-      return namespaceHolder(
-        other,
-        mounts.filter((mount) => stays(mount, other.table)),
-      )
-    }),
+    namespaces: namespaceHolders(others, (of) =>
+      mountsOf(place, of).flatMap(({ mount }) => (stays(mount, of) ? mount : [])),
+    ),
     kernel: [
       ...own.map(describeUse),
       ...oneOfEach(inLayers).map((use) => describeLayer(use, look)),
@@ -130,10 +121,10 @@ function exportsOf({ table, exports }: ContentLook, path: string, place: Locatio
   })
 }
 
-type Found = Partial<Pick<Holders, 'loops' | 'kernel' | 'unseen'>> & { readonly use?: ByProcess }
+type Found = Partial<Holders> & { readonly use?: ByProcess }
 
 /** Users that are known by their file only, by an inode, the end of a path or what is in it: the directory is walked to find them. */
-async function searchFor(look: ContentLook, content: Content, place: Location): Promise<Holders> {
+async function searchFor(look: ContentLook, content: Content, place: Location): Promise<Partial<Holders>[]> {
   const found = new Set<Found>()
   const inodes = new Map<string, { readonly dev: string | undefined; readonly report: Found }[]>()
   /** By the last name of a path, without a slash before it. */
@@ -143,7 +134,7 @@ async function searchFor(look: ContentLook, content: Content, place: Location): 
   const isHere = (dev: string | undefined): boolean => !isElsewhere(dev, content.path, place, look.table)
   for (const use of look.processes.strays)
     if (isHere(use.dev)) append(inodes, use.inode ?? '', { dev: use.dev, report: { use } })
-  const overlays = [...Map.groupBy(look.layers.relative, ({ mount }) => mount).values()].map((layers) =>
+  const overlays = [...Map.groupBy(look.layers.unplaced, ({ mount }) => mount).values()].map((layers) =>
     layers.map((layer) => {
       const report: Found = {}
       noteEnd(layer.path.replace(/^(?:\.\.(?:\/|$)|\.$)+/, ''), report)
@@ -178,19 +169,13 @@ async function searchFor(look: ContentLook, content: Content, place: Location): 
     const inside = parts.filter(({ report }) => found.has(report))
     const [first] = inside
     // All start from one directory: where that may be another, as its absolute layers tell, a few of the names here are by chance.
-    if (first === undefined || (look.layers.located.has(first.layer) && inside.length < parts.length)) continue
+    if (first === undefined || (look.layers.has(first.layer) && inside.length < parts.length)) continue
     const { layer } = first
     found.add({ kernel: [`${describeUse({ mount: layer.mount, how: 'layer', layer })}, a path that is not absolute`] })
   }
-  const all = [...found]
-  return {
-    // Processes are read from /proc only if their file is found, and not for every directory.
-    processes: look.processes.named(all.flatMap(({ use }) => use ?? [])),
-    namespaces: [],
-    loops: all.flatMap(({ loops = [] }) => loops),
-    kernel: all.flatMap(({ kernel = [] }) => kernel),
-    unseen: all.flatMap(({ unseen = [] }) => unseen),
-  }
+  // Processes are read from /proc only if their file is found, and not for every directory.
+  const processes = look.processes.named([...found].flatMap(({ use }) => use ?? []))
+  return [{ processes }, ...found]
 }
 
 /** Empty: its name says nothing. */

@@ -15,7 +15,7 @@ import { follow, isLocal, placesAt, systemMounts, type View, viewsOf } from './f
 import type { NamedPath } from './host-paths.ts'
 import { mountedImages } from './image-files.ts'
 import { type Export, type LoopFile, loopFiles, nfsExports, swapFiles } from './kernel-files.ts'
-import { type Layer, LayerIndex, overlayLayers, PlaceIndex } from './mount-uses.ts'
+import { type Layer, overlayLayers, PlaceIndex } from './mount-uses.ts'
 import type { Uses } from './uses.ts'
 
 export interface ContentLook {
@@ -24,7 +24,7 @@ export interface ContentLook {
   /** Of the node. */
   readonly others: readonly OtherNamespace[]
   readonly processes: Uses
-  readonly layers: LayerIndex
+  readonly layers: PlaceIndex<Layer>
   /** Overlays with a layer that cannot be found. */
   readonly lostLayers: readonly Layer[]
   readonly loops: PlaceIndex<LoopFile>
@@ -119,10 +119,10 @@ function isSure({ backingFile, file }: LoopFile, ours: View): boolean {
 // Where the layers of overlays are (S12). The path in an overlay's option is one in the namespace and root of the process that mounted it,
 // which may have ended. So it counts in every namespace that has the overlay, with links followed and without.
 
-type Placed = readonly (readonly [Layer, Location | undefined])[]
+type Placed = (readonly [Location | undefined, Layer])[]
 
 interface PlacedLayers {
-  readonly index: LayerIndex
+  readonly index: PlaceIndex<Layer>
   /** A layer of each overlay that cannot be found: it was given through a bind that is gone, or by a descriptor. */
   readonly lost: readonly Layer[]
 }
@@ -130,7 +130,7 @@ interface PlacedLayers {
 /** Follows links of local file systems, and opens nothing. @param views our own first */
 function placeLayers(views: readonly [View, ...View[]]): PlacedLayers {
   const [ours] = views
-  const places: (readonly [Layer, Location | undefined])[] = []
+  const places: Placed = []
   const lost: Layer[] = []
   const ofSystem = new Set(systemMounts(ours.table).map(({ dev }) => dev))
   const overlays = Map.groupBy(views.flatMap(overlaysOf), ({ mount }) => mount.dev)
@@ -139,7 +139,7 @@ function placeLayers(views: readonly [View, ...View[]]): PlacedLayers {
     const missing = ofSystem.has(dev) ? undefined : lostOf(seen, ours)
     if (missing !== undefined) lost.push(missing)
   }
-  return { index: new LayerIndex(places), lost }
+  return { index: new PlaceIndex(places), lost }
 }
 
 interface Overlay {
@@ -167,7 +167,7 @@ function placesOf(layers: readonly Layer[], view: View, isFirst: boolean): Place
     const isRelative = !layer.path.startsWith('/')
     const paths = isRelative ? bases.map((base) => `${base}/${layer.path}`) : [layer.path]
     const places = paths.flatMap((path) => placesAt(view, path, isFirst ? follow(view, path) : { real: path }))
-    return [...places, ...(isRelative && isFirst ? [undefined] : [])].map((place) => [layer, place] as const)
+    return [...places, ...(isRelative && isFirst ? [undefined] : [])].map((place) => [place, layer] as const)
   })
 }
 

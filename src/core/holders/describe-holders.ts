@@ -2,6 +2,7 @@
 import type { UsingProcess } from '../errors/errors.ts'
 import { firstFew } from '../lang/first-few.ts'
 import { podAndContainer } from '../plan/pod-name.ts'
+import type { Unseen } from '../processes/mount-namespaces.ts'
 import { type PodProcess, podOfProcess } from '../processes/pod-cgroups.ts'
 import type { NameOf } from './container-names.ts'
 import type { Holders } from './find-holders.ts'
@@ -42,8 +43,14 @@ export function describeHolders({ processes, namespaces, loops, kernel }: Holder
   ].join(', ')
 }
 
-/** The processes among them, each once: what `describeHolders` names in words. */
-export function processesOf({ processes, namespaces }: Pick<Holders, 'processes' | 'namespaces'>): UsingProcess[] {
+/** Who is named first, with the processes among them; else what could not be seen; undefined: nobody. */
+export function userAmong(holders: Holders, nameOf?: NameOf): UsedBy | Unseen | undefined {
+  const who = describeHolders(holders, nameOf)
+  return who === '' ? holders.unseen[0] : { who, users: processesOf(holders) }
+}
+
+/** Each once: what `describeHolders` names in words. */
+function processesOf({ processes, namespaces }: Pick<Holders, 'processes' | 'namespaces'>): UsingProcess[] {
   return [...new Map([...processes, ...namespaces].map((each) => [each.pid, usingProcess(each)])).values()]
 }
 

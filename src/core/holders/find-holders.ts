@@ -5,6 +5,7 @@
  */
 import { posix } from 'node:path'
 import { isWithin } from '../files/path-within.ts'
+import { defined } from '../lang/defined.ts'
 import { undeletedPath, undeletedRoot } from '../mountinfo/deleted.ts'
 import { ownPathOf } from '../mountinfo/linked-mounts.ts'
 import { type Location, locate } from '../mountinfo/location.ts'
@@ -61,22 +62,36 @@ export function findHolders({ table, paths, others, loops, uses }: HolderSearch)
   const shown = (of: MountTable): MountInfo[] => [
     ...new Set(places.flatMap((place) => mountsShowing(place, of).map(({ mount }) => mount))),
   ]
-  const isIn = (file: string): boolean => {
-    const path = undeletedPath(ownPathOf(table, file))
-    return paths.some((each) => isWithin(path, each))
-  }
+  return together([
+    {
+      processes: uses.holdersIn(...places),
+      namespaces: namespaceHolders(others, (of) => shown(of).filter((mount) => stays(mount, of))),
+      unseen: uses.unseen,
+    },
+    heldByKernel(paths, kernelFiles(loops, table)),
+  ])
+}
+
+/** Files that the kernel itself has open, and where they lie, in our own paths. */
+export interface KernelFiles {
+  readonly loops: readonly (LoopFile & { readonly at: string })[]
+  readonly swaps: readonly string[]
+  readonly unseen: readonly Unseen[]
+}
+
+export function kernelFiles(loops: readonly LoopFile[], table: MountTable): KernelFiles {
+  const at = (file: string): string => ownPathOf(table, undeletedPath(file))
   const { swaps, unseen } = swapFiles()
+  return { loops: loops.map((loop) => ({ ...loop, at: at(loop.backingFile) })), swaps: swaps.map(at), unseen }
+}
+
+/** Those of them that are below one of the paths. */
+export function heldByKernel(paths: readonly string[], { loops, swaps, unseen }: KernelFiles): Partial<Holders> {
+  const isIn = (at: string): boolean => paths.some((path) => isWithin(at, path))
   return {
-    processes: uses.holdersIn(...places),
-    namespaces: others.flatMap((other) =>
-      namespaceHolder(
-        other,
-        shown(other.table).filter((mount) => stays(mount, other.table)),
-      ),
-    ),
-    loops: loops.filter(({ backingFile }) => isIn(backingFile)),
+    loops: loops.filter(({ at }) => isIn(at)),
     kernel: swaps.filter(isIn).map((path) => `the swap file ${path}`),
-    unseen: [...uses.unseen, ...unseen],
+    unseen,
   }
 }
 
@@ -100,13 +115,28 @@ export function fileSystemsAt(table: MountTable, paths: Iterable<string>): Set<s
   )
 }
 
-/** @param mounts that hold something there; none: it is no holder */
-export function namespaceHolder(
-  { pid, process }: OtherNamespace,
-  mounts: readonly { readonly mountPoint: string }[],
+/** @param mountsIn gives those of a table that hold something there; where there are none, it is no holder */
+export function namespaceHolders(
+  others: readonly OtherNamespace[],
+  mountsIn: (table: MountTable) => readonly MountInfo[],
 ): NamespaceHolder[] {
-  if (mounts.length === 0) return []
-  const of = podOfProcess(pid)
-  const mountPoints = [...new Set(mounts.map(({ mountPoint }) => mountPoint))]
-  return [{ pid, process, mountPoints, ...(of && { of }) }]
+  return others.flatMap(({ pid, process, table }) => {
+    const mountPoints = [...new Set(mountsIn(table).map(({ mountPoint }) => mountPoint))]
+    return mountPoints.length === 0 ? [] : { pid, process, mountPoints, ...defined({ of: podOfProcess(pid) }) }
+  })
+}
+
+/** All that was found, each only once, whichever search found it. */
+export function together(found: readonly Partial<Holders>[]): Holders {
+  const all = <T>(of: (each: Partial<Holders>) => readonly T[] | undefined): T[] => {
+    const parts = found.flatMap((each) => of(each) ?? [])
+    return [...new Map(parts.map((each) => [JSON.stringify(each), each])).values()]
+  }
+  return {
+    processes: all(({ processes }) => processes).toSorted((a, b) => a.pid - b.pid),
+    namespaces: all(({ namespaces }) => namespaces),
+    loops: all(({ loops }) => loops?.map(({ device, backingFile }) => ({ device, backingFile }))),
+    kernel: all(({ kernel }) => kernel),
+    unseen: all(({ unseen }) => unseen),
+  }
 }

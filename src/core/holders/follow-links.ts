@@ -88,7 +88,9 @@ export function systemMounts(table: MountTable): MountInfo[] {
  */
 function localDevices(tables: readonly [MountTable, ...MountTable[]]): ReadonlySet<string> {
   const [ours] = tables
-  const files = new Map(readLoops().map(({ device, backingFile }) => [numberOf(device), backingFile]))
+  const files = new Map(
+    readLoops().map(({ device, backingFile }) => [numberOf(device.slice('/dev/'.length)), backingFile]),
+  )
   const known = new Map(systemMounts(ours).map(({ dev, fsType }) => [dev, cannotHang(fsType)]))
   const isLocal = (table: MountTable, mount: MountInfo | undefined): boolean => {
     if (mount === undefined || !cannotHang(mount.fsType)) return false
@@ -113,6 +115,7 @@ function localDevices(tables: readonly [MountTable, ...MountTable[]]): ReadonlyS
 
 const layersByDevice = onceFor((table: MountTable) => Map.groupBy(overlayLayers(table), ({ mount }) => mount.dev))
 
-function numberOf(device: string): string | undefined {
-  return kernelTextIfAny(`/sys/class/block/${device.slice('/dev/'.length)}/dev`)
+/** "major:minor" of a device by its name in /dev. */
+export function numberOf(name: string): string | undefined {
+  return kernelTextIfAny(`/sys/class/block/${name.replaceAll('/', '!')}/dev`)
 }

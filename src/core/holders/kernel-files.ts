@@ -33,8 +33,7 @@ export async function loopFiles(loops: readonly LoopFile[] = readLoops(), run = 
     const files = loopInodes(await losetup(run))
     return { loops: loops.map((loop) => ({ ...loop, ...defined({ file: files.get(loop.device) }) })), unseen: [] }
   } catch (error) {
-    const text = `the files of loop devices could not be read: ${errorMessage(error)}`
-    return { loops, unseen: [{ text, hint: 'See what losetup --list says, or does not.' }] }
+    return { loops, unseen: [unread('the files of loop devices', error, 'See what losetup --list says, or does not.')] }
   }
 }
 
@@ -70,8 +69,7 @@ export function swapFiles(list = '/proc/swaps'): SwapFiles {
     return { swaps: files.map(({ name }) => name), unseen: [] }
   } catch (error) {
     if (isMissing(error)) return { swaps: [], unseen: [] }
-    const text = `the swap files in ${list} could not be read: ${errorMessage(error)}`
-    return { swaps: [], unseen: [{ text, hint: `See what is wrong with ${list}.` }] }
+    return { swaps: [], unseen: [unread(`the swap files in ${list}`, error, `See what is wrong with ${list}.`)] }
   }
 }
 
@@ -101,8 +99,8 @@ export function nfsExports(tables: readonly string[] = TABLES): Exports {
       for (const each of parseExports(textOf(file))) exports.push(each)
     } catch (error) {
       if (isMissing(error)) continue
-      const text = `the NFS exports in ${file} could not be read: ${errorMessage(error)}`
-      unseen.push({ text, hint: `See what is wrong with ${file}; if nothing is exported, stop the NFS server.` })
+      const hint = `See what is wrong with ${file}; if nothing is exported, stop the NFS server.`
+      unseen.push(unread(`the NFS exports in ${file}`, error, hint))
     }
   }
   return { exports, unseen }
@@ -116,6 +114,10 @@ export function parseExports(text: string): Export[] {
     const crosses = /[(,](?:crossmnt|nohide)[,)]/.test(client)
     return [{ path: decodeOctal(Buffer.from(path, 'utf8')), client: client.replace(/\(.*/, ''), crosses }]
   })
+}
+
+function unread(what: string, error: unknown, hint: string): Unseen {
+  return { text: `${what} could not be read: ${errorMessage(error)}`, hint }
 }
 
 /** Through a link too: exportfs(8) reads and writes through it. */

@@ -1,10 +1,11 @@
 /** Who holds given paths and devices of this node at this moment. Reads /proc and sysfs, opens nothing, touches no mount. */
 import { readOtherNamespaces } from '../processes/mount-namespaces.ts'
-import { kernelTextIfAny, listIfAny } from '../trust/kernel.ts'
+import { listIfAny } from '../trust/kernel.ts'
 import { askProcesses, type ProcessReader } from './ask-processes.ts'
 import { type Content, contentHolders } from './content-holders.ts'
 import { lookForUsers } from './content-look.ts'
-import { fileSystemsAt, findHolders, type HolderSearch, type Holders } from './find-holders.ts'
+import { fileSystemsAt, findHolders, type HolderSearch, type Holders, together } from './find-holders.ts'
+import { numberOf } from './follow-links.ts'
 import type { NamedPath } from './host-paths.ts'
 import { holder } from './uses.ts'
 
@@ -28,38 +29,22 @@ interface LiveSearch extends Pick<HolderSearch, 'table' | 'loops'> {
 export async function liveHolders(held: Held, { table, loops, named = [], reader }: LiveSearch): Promise<Holders> {
   const { heldAt, devices, content, rootDir } = held
   const others = readOtherNamespaces()
-  const names = new Map(devices.flatMap((name) => numberOf(name).map((dev) => [dev, name] as const)))
+  const names = new Map(devices.flatMap((name) => [numberOf(name) ?? []].flat().map((dev) => [dev, name] as const)))
   const fileSystems = fileSystemsAt(table, [...heldAt, ...content.map(({ path }) => path)])
   const question = { table, others, fileSystems: [...fileSystems], devices: [...names.keys()], named }
   const look = content.length === 0 ? undefined : await lookForUsers({ ...question, reader })
   const uses = look?.processes ?? (await askProcesses(question, reader))
   const users =
     look === undefined ? [] : await Promise.all(content.map((each) => contentHolders(look, { ...each, rootDir })))
-  const found = [findHolders({ table, paths: heldAt, others, loops, uses }), ...users]
   const openers = uses
     .openers(new Set(names.keys()))
     .map(({ pid, dev }) => holder(pid, 'device', `/dev/${names.get(dev)}`))
-  return {
-    processes: once([...found.flatMap(({ processes }) => processes), ...openers]).toSorted((a, b) => a.pid - b.pid),
-    namespaces: once(found.flatMap(({ namespaces }) => namespaces)),
-    loops: once(found.flatMap((each) => each.loops)),
-    unseen: once(found.flatMap(({ unseen }) => unseen)),
-    kernel: once([
-      ...found.flatMap(({ kernel }) => kernel),
-      ...kernelHolders([...names.keys(), ...heldAt.flatMap((path) => table.at(path).map(({ dev }) => dev))]),
-    ]),
-  }
-}
-
-/** Each holder only once, whichever search found it. */
-function once<T>(found: readonly T[]): T[] {
-  return [...new Map(found.map((each) => [JSON.stringify(each), each])).values()]
-}
-
-/** "major:minor" */
-function numberOf(device: string): string[] {
-  const dev = kernelTextIfAny(`/sys/class/block/${device.replaceAll('/', '!')}/dev`)
-  return dev === undefined ? [] : [dev]
+  const mounted = heldAt.flatMap((path) => table.at(path).map(({ dev }) => dev))
+  return together([
+    findHolders({ table, paths: heldAt, others, loops, uses }),
+    ...users,
+    { processes: openers, kernel: kernelHolders([...names.keys(), ...mounted]) },
+  ])
 }
 
 /** Devices that are built on these: LVM volumes, open LUKS mappings, arrays. */

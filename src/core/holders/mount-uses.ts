@@ -66,35 +66,17 @@ export function mountsShowing({ dev, path, top = path }: ContentPlace, table: Mo
     .map((mount) => ({ mount, how: 'shows' }))
 }
 
-/** Layers of overlays, by the directory that contains them. */
-export class LayerIndex {
-  /** Layers with a relative path: who mounted them may have stood anywhere. */
-  readonly relative: readonly Layer[]
-  /** Those that have a place. */
-  readonly located: ReadonlySet<Layer>
-  readonly #located: PlaceIndex<Layer>
-
-  /** @param layers each with its place, if known */
-  constructor(layers: Iterable<readonly [Layer, Location | undefined]>) {
-    const all = [...layers]
-    this.relative = all.flatMap(([layer, location]) => (location === undefined ? [layer] : []))
-    const located = all.flatMap(([layer, location]) => (location === undefined ? [] : [[location, layer] as const]))
-    this.located = new Set(located.map(([, layer]) => layer))
-    this.#located = new PlaceIndex(located)
-  }
-
-  /** One use for each mount. */
-  within(place: ContentPlace): MountUse[] {
-    const byMount = new Map(this.#located.within(place, place.top).map((layer) => [layer.mount, layer]))
-    return [...byMount.values()].map((layer) => ({ mount: layer.mount, how: 'layer', layer }))
-  }
+/** Layers of overlays in the directory: one use for each mount. */
+export function layersIn(layers: PlaceIndex<Layer>, place: ContentPlace): MountUse[] {
+  const byMount = new Map(layers.within(place, place.top).map((layer) => [layer.mount, layer]))
+  return [...byMount.values()].map((layer) => ({ mount: layer.mount, how: 'layer', layer }))
 }
 
 /** Layers placed by the text of the options alone; following links takes access to the node. */
 export const layersByText = onceFor(
   (table: MountTable) =>
-    new LayerIndex(
-      overlayLayers(table).map((layer) => [layer, layer.path.startsWith('/') ? locate(table, layer.path) : undefined]),
+    new PlaceIndex(
+      overlayLayers(table).map((layer) => [layer.path.startsWith('/') ? locate(table, layer.path) : undefined, layer]),
     ),
 )
 
@@ -171,13 +153,23 @@ function plain(path: string): string {
 
 /** Values by their place: the file system, and the path inside it. */
 export class PlaceIndex<T> {
-  readonly #byDev: ReadonlyMap<string, PathIndex<T>>
+  /** Those without one: of the layers these have a relative path, and who mounted them may have stood anywhere. */
+  readonly unplaced: readonly T[]
+  readonly #byDev: ReadonlyMap<string | undefined, PathIndex<T>>
+  readonly #entries: readonly (readonly [Location | undefined, T])[]
 
-  constructor(entries: Iterable<readonly [Location, T]>) {
-    const byDev = Map.groupBy(entries, ([{ dev }]) => dev)
+  constructor(entries: Iterable<readonly [Location | undefined, T]>) {
+    this.#entries = [...entries]
+    const byDev = Map.groupBy(this.#entries, ([place]) => place?.dev)
+    this.unplaced = (byDev.get(undefined) ?? []).map(([, value]) => value)
     this.#byDev = new Map(
-      [...byDev].map(([dev, own]) => [dev, new PathIndex(own.map(([{ path }, value]) => [path, value] as const))]),
+      [...byDev].map(([dev, own]) => [dev, new PathIndex(own.map(([place, value]) => [place?.path ?? '', value]))]),
     )
+  }
+
+  /** Whether it has a place, too. */
+  has(value: T): boolean {
+    return this.#entries.some(([place, each]) => place !== undefined && each === value)
   }
 
   /** Each value once. @param top values at parent directories count too, up to this one */

@@ -1,5 +1,6 @@
 /** What processes use (ask-processes.ts), by the place in a file system, by file system, and by device. */
 import { isWithin } from '../files/path-within.ts'
+import { defined } from '../lang/defined.ts'
 import { undeletedPath } from '../mountinfo/deleted.ts'
 import { withoutLink } from '../mountinfo/linked-mounts.ts'
 import { type Location, locationIn } from '../mountinfo/location.ts'
@@ -56,14 +57,11 @@ export class Uses {
       error !== undefined && this.#mountOf(mount) === undefined && (ofServers || !OF_SERVERS.has(error))
     const unknown = all.filter(isUnknown)
     this.#all = all.filter(({ error, mount }) => error === undefined || this.#mountOf(mount) !== undefined)
-    const files = this.#all
-      .filter(({ device }) => device === undefined)
-      .map((use) => [this.#placeOf(use), use] as const)
     this.#located = new PlaceIndex(
-      files.flatMap(([place, use]) => (place === undefined ? [] : [[place, use] as const])),
+      this.#all.flatMap((use) => (use.device === undefined ? [[this.#placeOf(use), use] as const] : [])),
     )
     // A deleted file on a mount that is gone, or memory without a name, is already lost.
-    this.strays = files.flatMap(([place, use]) => (place === undefined && use.deleted !== true ? [use] : []))
+    this.strays = this.#located.unplaced.filter(({ deleted }) => deleted !== true)
     this.unseen = [
       ...unseen,
       ...unknown.map(({ pid, path, error }) =>
@@ -149,6 +147,5 @@ export class Uses {
 }
 
 export function holder(pid: number, what: Holder['what'], path: string): Holder {
-  const of = podOfProcess(pid)
-  return { pid, process: processName(pid), what, path, ...(of && { of }) }
+  return { pid, process: processName(pid), what, path, ...defined({ of: podOfProcess(pid) }) }
 }

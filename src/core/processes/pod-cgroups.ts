@@ -91,17 +91,15 @@ function podsIn(path: string, base: number): readonly FoundPods[] {
   const start = below.startsWith('/..') ? 0 : below.indexOf('kubepods')
   if (start === -1) return []
   const found = new Map<number, Set<string>>()
-  const note = (end: number, uids: readonly string[]): void => {
-    const at = base + below.lastIndexOf('/', end - 1)
-    found.set(at, new Set([...(found.get(at) ?? []), ...uids]))
-  }
-  for (const { 0: all, 1: uid, index } of below.matchAll(CGROUPFS)) if (uid) note(index + all.length, [uid])
-  for (const { 0: all, 1: uid, index } of below.matchAll(SYSTEMD)) {
-    if (uid) note(index + all.length, unescaped(uid))
-  }
-  for (const { 0: all, 1: uid, index } of below.slice(start).matchAll(ANYWHERE)) {
-    if (uid) note(start + index + all.length, [uid.replaceAll('_', '-')])
-  }
+  for (const [form, from, uidsOf] of [
+    [CGROUPFS, 0, (uid: string) => [uid]],
+    [SYSTEMD, 0, unescaped],
+    [ANYWHERE, start, (uid: string) => [uid.replaceAll('_', '-')]],
+  ] as const)
+    for (const { 0: all, 1: uid = '', index } of below.slice(from).matchAll(form)) {
+      const at = base + below.lastIndexOf('/', from + index + all.length - 1)
+      found.set(at, new Set([...(found.get(at) ?? []), ...uidsOf(uid)]))
+    }
   return [...found].sort(([a], [b]) => a - b).map(([at, uids]) => ({ at, uids }))
 }
 

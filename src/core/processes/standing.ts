@@ -57,49 +57,37 @@ export function readStandingFacts(
 
 /** Pure: every obstacle that these facts show. A fact that may not be read counts as an obstacle. */
 export function standingObstacles(facts: StandingFacts): readonly StandingObstacle[] {
-  const obstacles: StandingObstacle[] = []
-  if (!isFullRange(facts.uidMap)) {
-    obstacles.push({
-      rule: 'S7',
-      code: 'WrongNamespace',
+  const { rootMountId, referenceRootMountId } = facts
+  const isReadable = rootMountId !== undefined && referenceRootMountId !== undefined
+  return [
+    !isFullRange(facts.uidMap) && {
+      rule: 'S7' as const,
       message: `volctl runs in a user namespace (uid_map: ${facts.uidMap.replaceAll(/\s+/g, ' ').trim() || 'unreadable'})`,
       hint: 'Run volctl as root of the host itself.',
-    })
-  }
-  if (!isNodePidNamespace(facts)) {
-    obstacles.push({
-      rule: 'S7',
-      code: 'WrongNamespace',
-      hidesProcesses: true,
+    },
+    !isNodePidNamespace(facts) && {
+      rule: 'S7' as const,
+      hidesProcesses: true as const,
       message: "volctl's PID namespace is not the node's, so the processes of pods cannot be seen",
       hint: 'In a container, run volctl with hostPID and --host-root.',
-    })
-  }
-  const { rootMountId, referenceRootMountId } = facts
-  if (rootMountId === undefined || referenceRootMountId === undefined) {
-    obstacles.push({
-      rule: 'S6',
-      code: 'WrongNamespace',
+    },
+    !isReadable && {
+      rule: 'S6' as const,
       message: "the node's mount namespace cannot be read from here",
       hint: 'Run volctl as root with CAP_SYS_PTRACE.',
-    })
-  } else if (rootMountId !== referenceRootMountId) {
-    obstacles.push({
-      rule: 'S7',
-      code: 'WrongNamespace',
-      message: "volctl's root directory is not the root of the node's mount namespace: it runs in a chroot",
-      hint: 'Run volctl outside of the chroot, or in a container with --host-root.',
-    })
-  }
-  if (!facts.hasSysfs) {
-    obstacles.push({
-      rule: 'S3',
-      code: 'WrongNamespace',
+    },
+    isReadable &&
+      rootMountId !== referenceRootMountId && {
+        rule: 'S7' as const,
+        message: "volctl's root directory is not the root of the node's mount namespace: it runs in a chroot",
+        hint: 'Run volctl outside of the chroot, or in a container with --host-root.',
+      },
+    !facts.hasSysfs && {
+      rule: 'S3' as const,
       message: '/sys is not mounted, so disks and loop devices cannot be seen',
       hint: 'Mount it: mount -t sysfs sysfs /sys',
-    })
-  }
-  return obstacles
+    },
+  ].flatMap((obstacle) => (obstacle ? { code: 'WrongNamespace', ...obstacle } : []))
 }
 
 /** True if this process runs in a user namespace, with user ids other than the host's. */

@@ -1,10 +1,9 @@
 /** S12: who else uses content that would be deleted, by the mount table and the loop devices of this mount namespace. */
 import { posix } from 'node:path'
 import { hostPathsOf } from '../holders/host-paths.ts'
-import { type ContentPlace, describeUse, layersByText, mountsOf, PlaceIndex, withTop } from '../holders/mount-uses.ts'
+import { type ContentPlace, describeUse, layersByText, layersIn, mountsOf, PlaceIndex, withTop } from '../holders/mount-uses.ts'
 import { firstFew } from '../lang/first-few.ts'
 import { onceFor } from '../lang/once-for.ts'
-import type { BlockDevice } from '../model/snapshot.ts'
 import { undeletedPath } from '../mountinfo/deleted.ts'
 import { type Location, locate } from '../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
@@ -64,7 +63,7 @@ function usersOf(
   isOwn: (mount: MountInfo) => boolean,
 ): string[] {
   const { inputs } = context
-  const all = mountsOf(place, inputs.mounts, dir).concat(layersByText(inputs.mounts).within(place))
+  const all = mountsOf(place, inputs.mounts, dir).concat(layersIn(layersByText(inputs.mounts), place))
   const loops = loopFiles(inputs).within(place)
   const named = namedPlaces(context).within(place, place.top)
   // Nearly always.
@@ -81,12 +80,8 @@ function usersOf(
 
 /** Backing files that have a path in this mount namespace; "/" does not say which file it is. */
 const loopFiles = onceFor(({ mounts, snapshot }: PlanContext['inputs']) => {
-  const loops = (snapshot.blockDevices ?? []).flatMap((loop): (readonly [Location, BlockDevice])[] => {
-    const { backingFile = '/' } = loop
-    const place = backingFile === '/' ? undefined : locate(mounts, undeletedPath(backingFile))
-    return place === undefined ? [] : [[place, loop]]
-  })
-  return new PlaceIndex(loops)
+  const loops = (snapshot.blockDevices ?? []).filter(({ backingFile = '/' }) => backingFile !== '/')
+  return new PlaceIndex(loops.map((loop) => [locate(mounts, undeletedPath(loop.backingFile ?? '')), loop]))
 })
 
 /**
@@ -96,9 +91,6 @@ const loopFiles = onceFor(({ mounts, snapshot }: PlanContext['inputs']) => {
 const namedPlaces = onceFor(({ inputs: { mounts, snapshot }, classes }: PlanContext) => {
   const pods = classes.all.filter(isLiving).flatMap(({ pod }) => pod ?? [])
   return new PlaceIndex(
-    hostPathsOf(pods, snapshot.api?.persistentVolumes).flatMap(({ path, text }) => {
-      const place = locate(mounts, path)
-      return place === undefined ? [] : [[place, text] as const]
-    }),
+    hostPathsOf(pods, snapshot.api?.persistentVolumes).map(({ path, text }) => [locate(mounts, path), text]),
   )
 })

@@ -5,15 +5,23 @@
 import { posix } from 'node:path'
 import type { UsingProcess } from '../../errors/errors.ts'
 import { OperationRefused, StepFailed } from '../../errors/operation-error.ts'
-import { describeHolders, processesOf } from '../../holders/describe-holders.ts'
-import { type Holders, namespaceHolder, staying } from '../../holders/find-holders.ts'
-import { describeUse, layersByText, type MountUse, mountsOf, mountsShowing } from '../../holders/mount-uses.ts'
+import type { ContentLook } from '../../holders/content-look.ts'
+import { type UsedBy, userAmong } from '../../holders/describe-holders.ts'
+import { type Holders, namespaceHolders, together } from '../../holders/find-holders.ts'
+import {
+  describeUse,
+  layersByText,
+  layersIn,
+  type MountUse,
+  mountsOf,
+  mountsShowing,
+} from '../../holders/mount-uses.ts'
 import { type Location, locate } from '../../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import { allowedFsTypes } from '../../plugins/teardown-family.ts'
-import { ofTheNode } from '../../processes/mount-namespaces.ts'
+import { ofTheNode, type Unseen } from '../../processes/mount-namespaces.ts'
 import { isEmptyDir } from '../operation/empty-dir.ts'
-import { expectedIds } from '../operation/expected-mounts.ts'
+import { expectedIds, stayingOf } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 /**
@@ -34,11 +42,10 @@ export async function requireNoUsers(run: StepContext): Promise<void> {
   const where = operation.steps.at(-1)?.target ?? ''
   const places = [...memoryOf(run), ...(targets.length === 0 ? removedBy(run) : [])]
   for (const { place, deep } of places) {
-    const found = mountUsers(place, where, deep, run)
-    const who = describeHolders(found, run.context.nameOf)
-    if (who === '') continue
-    throw new OperationRefused('HeldBy', `${where} is in use by ${who}; nothing was done`, {
-      users: processesOf(found),
+    const user = userAmong(mountUsers(place, where, deep, run), run.context.nameOf)
+    if (user === undefined || !('who' in user)) continue
+    throw new OperationRefused('HeldBy', `${where} is in use by ${user.who}; nothing was done`, {
+      users: user.users ?? [],
       hint: RELEASE_HINT,
     })
   }
@@ -61,29 +68,31 @@ interface Refusal {
 }
 
 async function refusalOf(path: string, run: StepContext, since?: number): Promise<Refusal | undefined> {
-  const { host, plan, operation, context } = run
-  const going = new Set(expectedIds(operation).keys())
-  const found = await host.contentHolders(await run.users(since), {
-    path,
-    going,
-    rootDir: plan.rootDir,
-    ...(operation.pod && { podUid: operation.pod.uid }),
-  })
-  const who = describeHolders(found, context.nameOf)
-  if (who !== '')
+  const user = await userOfContent(path, await run.users(since), run)
+  if (user === undefined) return undefined
+  if ('who' in user)
     return {
       code: 'HeldBy',
-      message: `${path} is in use by ${who}; nothing was deleted`,
+      message: `${path} is in use by ${user.who}; nothing was deleted`,
       hint: RELEASE_HINT,
-      users: processesOf(found),
+      users: user.users ?? [],
     }
-  const [unknown] = found.unseen
-  if (unknown === undefined) return undefined
   return {
     code: 'UsersUnknown',
-    message: `the users of ${path} could not be determined: ${unknown.text}; nothing was deleted`,
-    hint: `volctl deletes nothing that may be in use. ${unknown.hint}`,
+    message: `the users of ${path} could not be determined: ${user.text}; nothing was deleted`,
+    hint: `volctl deletes nothing that may be in use. ${user.hint}`,
   }
+}
+
+/** The first user of what is in the directory, once the operation's mounts are gone; what cannot be seen counts as use (S3). */
+export async function userOfContent(
+  path: string,
+  look: ContentLook,
+  { host, plan, operation, context }: StepContext,
+): Promise<UsedBy | Unseen | undefined> {
+  const going = new Set(expectedIds(operation).keys())
+  const content = { path, going, rootDir: plan.rootDir, ...(operation.pod && { podUid: operation.pod.uid }) }
+  return userAmong(await host.contentHolders(look, content), context.nameOf)
 }
 
 interface Removed {
@@ -127,9 +136,10 @@ function removedBy({ operation, around }: StepContext): Removed[] {
 }
 
 /** Users of the place by mounts and overlays. */
-function mountUsers(place: Location, path: string, deep: boolean, { around, operation }: StepContext): Holders {
-  const { table, others } = around
-  const stays = staying(table, new Set(expectedIds(operation).keys()))
+function mountUsers(place: Location, path: string, deep: boolean, run: StepContext): Holders {
+  const { operation } = run
+  const { table, others } = run.around
+  const stays = stayingOf(run)
   const goingPlaces = [...expectedIds(operation).keys()].flatMap((id) => {
     const mount = deep ? table.byId(id) : undefined
     return mount === undefined ? [] : [{ dev: mount.dev, path: mount.root }]
@@ -140,19 +150,12 @@ function mountUsers(place: Location, path: string, deep: boolean, { around, oper
       ({ mount }) => stays(mount, of) && !(of === table && isPods(mount)),
     ),
     // By its text, a layer in a mount that goes lies in the directory afterwards.
-    ...[place, ...goingPlaces].flatMap((each) => layersByText(of).within(each)),
+    ...[place, ...goingPlaces].flatMap((each) => layersIn(layersByText(of), each)),
   ]
-  const namespaces = ofTheNode(others).flatMap((other) =>
-    namespaceHolder(
-      other,
-      usesIn(other.table).map(({ mount }) => mount),
-    ),
-  )
-  return {
-    processes: [],
-    loops: [],
-    unseen: [],
-    namespaces,
-    kernel: usesIn(table).map(describeUse),
-  }
+  return together([
+    {
+      namespaces: namespaceHolders(ofTheNode(others), (of) => usesIn(of).map(({ mount }) => mount)),
+      kernel: usesIn(table).map(describeUse),
+    },
+  ])
 }

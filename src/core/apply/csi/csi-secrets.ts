@@ -6,7 +6,8 @@ import { errorMessage } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import { goJson } from '../../json/go-json.ts'
 import { defined } from '../../lang/defined.ts'
-import { withDeadline } from '../../processes/deadline.ts'
+import type { Cluster } from '../operation/ports.ts'
+import { askCluster } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { CsiFacts } from './csi-requests.ts'
 import { wantedCsi } from './csi-wanted.ts'
@@ -17,7 +18,7 @@ export async function readSecret(run: StepContext, use: SecretUse): Promise<Read
   if (reference === undefined) return {}
   const { namespace, name } = reference
   const what = `secret ${namespace}/${name}`
-  const secret = await asked(run, what, () => run.context.cluster.getSecret(namespace, name))
+  const secret = await asked(run, what, (cluster) => cluster.getSecret(namespace, name))
   if (secret === undefined) {
     throw new StepFailed('ContentMissing', `${what} does not exist, and the volume's driver needs it`, {
       hint: 'Create the secret again, or correct the volume; then plan again.',
@@ -53,8 +54,8 @@ export async function requestTokens(run: StepContext, { driver, volume }: CsiFac
   const tokens = await Promise.all(
     requests.map(async ({ audience, expirationSeconds }) => {
       const what = `a token of ${namespace}/${serviceAccount}`
-      const made = await asked(run, what, () =>
-        run.context.cluster.requestToken({
+      const made = await asked(run, what, (cluster) =>
+        cluster.requestToken({
           namespace,
           serviceAccount,
           audiences: audience === '' ? [] : [audience],
@@ -76,9 +77,9 @@ function wholeSeconds(time: string): string {
   return Number.isNaN(parsed) ? time : new Date(parsed).toISOString().replace(/\.\d{3}Z$/, 'Z')
 }
 
-async function asked<T>(run: StepContext, what: string, ask: () => Promise<T>): Promise<T> {
+async function asked<T>(run: StepContext, what: string, ask: (cluster: Cluster) => Promise<T>): Promise<T> {
   try {
-    return await run.waiting.spend((ms) => withDeadline(ask(), ms, 'the API server'))
+    return await askCluster(run, ask)
   } catch (error) {
     throw unreadable(what, errorMessage(error), error)
   }

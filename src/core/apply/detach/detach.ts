@@ -17,6 +17,7 @@ import { findDetachDevice, isDeviceUnknown } from '../disks/find-volume-device.t
 import { requireNothingHidden } from '../disks/require-nothing-hidden.ts'
 import { requireNotSetUpElsewhere } from '../disks/set-up-elsewhere.ts'
 import { askKubelet, askLease, kubeletCameBack, ownsNode } from '../operation/preconditions.ts'
+import { askCluster } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 const POLL_MS = 500
@@ -116,14 +117,12 @@ function requireSame(attachment: VolumeAttachment, bound: { uid: string }, node:
 }
 
 async function deleteAttachment(
-  { context, waiting }: StepContext,
+  run: StepContext,
   { name, uid, resourceVersion }: { name: string; uid: string; resourceVersion?: string },
 ): Promise<void> {
   const preconditions = { uid, ...defined({ resourceVersion }) }
   try {
-    await waiting.spend((ms) =>
-      withDeadline(context.cluster.deleteVolumeAttachment(name, preconditions), ms, 'the API server'),
-    )
+    await askCluster(run, (cluster) => cluster.deleteVolumeAttachment(name, preconditions))
   } catch (error) {
     const { status } = error as { status?: unknown }
     if (status === 404) return
@@ -153,11 +152,9 @@ async function waitUntilGone(
   }
 }
 
-async function stillThere({ context, waiting }: StepContext, name: string, uid: string): Promise<string | undefined> {
+async function stillThere(run: StepContext, name: string, uid: string): Promise<string | undefined> {
   try {
-    const attachment = await waiting.spend((ms) =>
-      withDeadline(context.cluster.getVolumeAttachment(name), ms, 'the API server'),
-    )
+    const attachment = await askCluster(run, (cluster) => cluster.getVolumeAttachment(name))
     if (attachment === undefined || attachment.metadata.uid !== uid) return undefined
     const { finalizers = [] } = attachment.metadata
     const error = firstCharacters(attachment.status?.detachError?.message ?? '')

@@ -11,7 +11,7 @@ import type { StepContext } from '../operation/step-context.ts'
 import { type DiskQuestion, type DiskUsers, lookAtDisks } from './disk-users.ts'
 import { userOfDirectories, userOfFileSystems } from './file-system-users.ts'
 import { requireNothingUnexplained } from './find-volume-device.ts'
-import { devicesOf, nodesOwn, type VolumeDevices } from './node-stack.ts'
+import { devicesOf, ownOf, type VolumeDevices } from './node-stack.ts'
 
 /**
  * Looks once, by the mount tables as they were last read.
@@ -41,14 +41,12 @@ export async function requireDevicesUnused(run: StepContext): Promise<DiskUsers[
 }
 
 /** What nobody may use: the whole disks, and the volume's file systems and directories that are on none. */
-export function disksToDetach({
-  record,
-  around,
-  host,
-  plan,
-}: StepContext): Pick<VolumeDevices, 'fileSystems' | 'directories'> & { readonly nodes: readonly OnDisk[] } {
-  const own = nodesOwn(around, plan.rootDir, host)
-  const { disks, below, fileSystems, directories } = devicesOf(record, own, host)
+export function disksToDetach(
+  run: StepContext,
+): Pick<VolumeDevices, 'fileSystems' | 'directories'> & { readonly nodes: readonly OnDisk[] } {
+  const { host } = run
+  const own = ownOf(run)
+  const { disks, below, fileSystems, directories } = devicesOf(run.record, own, host)
   const nodes = wholeDisk([...disks, ...below], host.blockTree, { own: own.devices, throughLvm: true })
   return { nodes, fileSystems, directories }
 }

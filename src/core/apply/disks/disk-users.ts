@@ -143,8 +143,12 @@ async function openersOf(
       users: [usingProcess(opener)],
     })
   }
-  if (found.mapped.length + found.open.length === 0) requireSeen(uses, new Set([...byDev.values()].map(({ on }) => on)))
-  return found
+  const [unknown] = uses.unseen
+  if (found.mapped.length + found.open.length > 0 || unknown === undefined) return found
+  const disks = [...new Set([...byDev.values()].map(({ on }) => on))].join(', ')
+  throw new UsersUnknown(`the processes that have ${disks} open could not be determined: ${unknown.text}`, {
+    hint: `${unknown.hint} Then plan again.`,
+  })
 }
 
 /** The disks that exist, their partitions, and the multipath maps over them. */
@@ -219,6 +223,14 @@ export function namesBehind(mount: Pick<MountInfo, 'dev' | 'fsType' | 'root' | '
   return [...new Set(named.flatMap((name) => [name, ...tree.devicesBeside(name)]))]
 }
 
+/** Its number; of a bind mount of a device file that of the device, if there still is one. */
+export function deviceBehind(
+  { dev, fsType, root }: Pick<MountInfo, 'dev' | 'fsType' | 'root'>,
+  { deviceNumber }: Pick<StepContext['host'], 'deviceNumber'>,
+): string | undefined {
+  return fsType === 'devtmpfs' ? deviceNumber(`/dev${root}`) : dev
+}
+
 // Which processes use file systems, or have devices open or mapped: what cannot be seen counts as use (S3, S21).
 
 /** The numbers under which a device can be open: its own, and those of its generic character devices. */
@@ -231,18 +243,6 @@ export function processesWith(what: Pick<ProcessSearch, 'fileSystems' | 'devices
   const { host, around, context, waiting } = run
   const { table, others } = around
   return waiting.spend((ms) => host.askProcesses({ table, others, ...what }, processReaderOf(context, ms)))
-}
-
-/** @param what names of devices @throws StepFailed UsersUnknown, naming processes that could not be seen */
-export function requireSeen({ unseen }: Uses, what: ReadonlySet<string>): void {
-  const [unknown] = unseen
-  if (unknown === undefined) return
-  throw new UsersUnknown(
-    `the processes that have ${[...what].join(', ')} open could not be determined: ${unknown.text}`,
-    {
-      hint: `${unknown.hint} Then plan again.`,
-    },
-  )
 }
 
 // Finds loop devices on a disk, whatever name their backing file has here (S21, S25).

@@ -3,25 +3,19 @@
  * unmount no mount table shows it, but it stays alive as long as somebody has a file of it open (S20, S21).
  */
 
-import { posix } from 'node:path'
-import { isWithin } from '../../files/path-within.ts'
-import {
-  describeHolders,
-  describeProcess,
-  processesOf,
-  type UsedBy,
-  usingProcess,
-} from '../../holders/describe-holders.ts'
-import { LayerIndex, layersByText, mountsShowing, overlayLayers } from '../../holders/mount-uses.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { describeProcess, type UsedBy, usingProcess } from '../../holders/describe-holders.ts'
+import { layersByText, mountsShowing, overlayLayers, PlaceIndex } from '../../holders/mount-uses.ts'
 import { onceFor } from '../../lang/once-for.ts'
 import { undeletedRoot } from '../../mountinfo/deleted.ts'
 import { isOfServer } from '../../mountinfo/file-systems.ts'
-import { locate } from '../../mountinfo/location.ts'
+import { type Location, locate, pathThrough } from '../../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import { CSI_PLUGIN } from '../../names/volume-names.ts'
 import { ofTheNode, type Unseen } from '../../processes/mount-namespaces.ts'
 import { isInUserNamespace } from '../../processes/standing.ts'
-import { expectedIds, firstMount, tablesAround } from '../operation/expected-mounts.ts'
+import { userOfContent } from '../conditions/require-content-unused.ts'
+import { firstMount, tablesAround } from '../operation/expected-mounts.ts'
 import { processReaderOf } from '../operation/process-reader-of.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { SeenLayer } from '../operation/volume-record.ts'
@@ -80,39 +74,34 @@ async function detachedUser(layers: readonly SeenLayer[], run: StepContext): Pro
 
 // Who uses a volume that is only a directory of one of the node's own file systems (O36).
 
-type Directory = Pick<SeenLayer, 'dev' | 'root'>
-
 /** The first user that is found; undefined: nobody. What cannot be seen counts as use (S3). */
 export async function userOfDirectories(
-  directories: readonly Directory[],
+  directories: readonly SeenLayer[],
   run: StepContext,
 ): Promise<UsedBy | Unseen | undefined> {
   const overlay = overlayOf(run)
   if (overlay !== undefined) return overlay
-  for (const directory of directories) {
-    const place = { dev: directory.dev, path: undeletedRoot(directory.root) }
+  for (const { dev, root } of directories) {
+    const place = { dev, path: undeletedRoot(root) }
     const shown = firstMount(run, (table) => mountsShowing(place, table).map(({ mount }) => mount))
-    const user = shown ?? (await holderOf(directory, run))
+    const user = shown ?? (await holderOf(place, run))
     if (user !== undefined) return user
   }
   return undefined
 }
 
 /** Who uses the content of the directory: the same search as before a deletion (S12). */
-async function holderOf(directory: Directory, run: StepContext): Promise<UsedBy | Unseen | undefined> {
-  const { around, host, context, plan } = run
+async function holderOf(directory: Location, run: StepContext): Promise<UsedBy | Unseen | undefined> {
+  const { around, host, context } = run
   const path = pathOf(directory, around.table)
   if (path === undefined)
     return {
-      text: `no mount shows directory ${directory.root} of file system ${directory.dev}`,
+      text: `no mount shows directory ${directory.path} of file system ${directory.dev}`,
       hint: 'Find out who unmounted it, and mount it again where it was.',
     }
   const reader = processReaderOf(context)
   const look = await host.lookForUsers({ table: around.table, fileSystems: [directory.dev], reader })
-  const going = new Set(expectedIds(run.operation).keys())
-  const holders = await host.contentHolders(look, { path, rootDir: plan.rootDir, going })
-  const who = describeHolders(holders, context.nameOf)
-  return who === '' ? holders.unseen[0] : { who, users: processesOf(holders) }
+  return userOfContent(path, look, run)
 }
 
 /**
@@ -137,9 +126,9 @@ export function noteOverlays({ operation, around, record }: StepContext): void {
 const layersAsIn = onceFor((ours: MountTable) =>
   onceFor(
     (theirs: MountTable) =>
-      new LayerIndex(
+      new PlaceIndex(
         overlayLayers(theirs).flatMap((layer) =>
-          layer.path.startsWith('/') ? [[layer, locate(ours, layer.path)] as const] : [],
+          layer.path.startsWith('/') ? [[locate(ours, layer.path), layer] as const] : [],
         ),
       ),
   ),
@@ -154,14 +143,9 @@ function overlayOf(run: StepContext): UsedBy | undefined {
 }
 
 /** A path of the directory in this namespace. */
-function pathOf({ dev, root }: Directory, table: MountTable): string | undefined {
-  const inside = undeletedRoot(root)
+function pathOf(directory: Location, table: MountTable): string | undefined {
   return table
-    .ofDevice(dev)
-    .filter((mount) => isWithin(inside, mount.root))
-    .map((mount) => posix.join(mount.mountPoint, posix.relative(mount.root, inside)))
-    .find((path) => {
-      const place = locate(table, path)
-      return place?.dev === dev && place.path === inside
-    })
+    .ofDevice(directory.dev)
+    .flatMap((mount) => pathThrough(mount, directory) ?? [])
+    .find((path) => isDeepStrictEqual(locate(table, path), directory))
 }

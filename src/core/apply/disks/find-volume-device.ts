@@ -11,10 +11,10 @@ import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { attachmentName, CSI_PLUGIN, csiUniqueName } from '../../names/volume-names.ts'
 import type { Operation } from '../../plan/plan.ts'
 import { areOfOneRow } from '../../plan/subject.ts'
-import { withDeadline } from '../../processes/deadline.ts'
+import { askCluster } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { lookAtDisks, namesBehind } from './disk-users.ts'
-import { fstabOf, nodesOwn } from './node-stack.ts'
+import { fstabOf, ownOf } from './node-stack.ts'
 
 /** The value of --device for a volume that has no device on this node. */
 export const NO_DEVICE = 'none'
@@ -36,7 +36,7 @@ export async function findDetachDevice(run: StepContext, bound: { readonly name:
   if (given !== undefined) record.forgetFound()
   if (given !== undefined && given !== NO_DEVICE) record.note(deviceGiven(given, run))
   if (!isDeviceUnknown(run)) return
-  const attachment = await attachmentOf(bound.name, run)
+  const attachment = await askCluster(run, (cluster) => cluster.getVolumeAttachment(bound.name))
   for (const dev of devicesNamed(clues(operation, attachment), run)) record.noteFound(dev)
 }
 
@@ -47,7 +47,7 @@ export async function findDetachDevice(run: StepContext, bound: { readonly name:
  * @throws OperationRefused DeviceUnknown
  */
 export async function findStagedDevice(run: StepContext): Promise<void> {
-  const { operation, record, plan, around, host } = run
+  const { operation, record, plan, host } = run
   const { driver, handle, plugin, givenDevice: given } = operation.volume ?? {}
   if (record.devices.size > 0 || given === NO_DEVICE) return
   if (given !== undefined) return record.noteFound(deviceGiven(given, run))
@@ -56,8 +56,8 @@ export async function findStagedDevice(run: StepContext): Promise<void> {
     ({ kind, subject }) => kind === 'DetachVolume' && areOfOneRow(subject, operation.subject),
   )
   const name = detach?.attachment?.name ?? attachmentName(handle, driver, plan.node)
-  const attachment = await attachmentOf(name, run).catch(unlessForbidden)
-  const own = nodesOwn(around, plan.rootDir, host).devices
+  const attachment = await askCluster(run, (cluster) => cluster.getVolumeAttachment(name)).catch(unlessForbidden)
+  const own = ownOf(run).devices
   for (const dev of devicesNamed(clues(operation, attachment), run))
     if (!own.has(host.blockTree.nameOf(dev) ?? '')) record.noteFound(dev)
 }
@@ -65,10 +65,6 @@ export async function findStagedDevice(run: StepContext): Promise<void> {
 /** A credential that may not read attachments cannot detach, either, and the driver may not use attachments at all. */
 function unlessForbidden(error: unknown): undefined {
   if ((error as { status?: unknown }).status !== 403) throw error
-}
-
-function attachmentOf(name: string, { waiting, context }: StepContext): Promise<VolumeAttachment | undefined> {
-  return waiting.spend((ms) => withDeadline(context.cluster.getVolumeAttachment(name), ms, 'the API server'))
 }
 
 /** "major:minor" of a value of --device; undefined: no device of this node. */
@@ -96,9 +92,9 @@ function applyWith(operation: Operation, device: string): string {
 }
 
 /** What the other attachments of this node tell of their devices; nothing where the credential may not list them. */
-async function namedByOthers({ operation, plan, context, waiting }: StepContext): Promise<string[]> {
-  const list = context.cluster.listVolumeAttachments().catch(() => [])
-  const all = await waiting.spend((ms) => withDeadline(list, ms, 'the API server'))
+async function namedByOthers(run: StepContext): Promise<string[]> {
+  const { operation, plan } = run
+  const all = await askCluster(run, (cluster) => cluster.listVolumeAttachments().catch(() => []))
   const others = all.filter(
     ({ metadata, spec }) => spec.nodeName === plan.node && metadata.name !== operation.attachment?.name,
   )
@@ -213,7 +209,7 @@ async function unexplainedDevice(
 
 function explainedDevices(run: StepContext): Set<string> {
   const { around, host, plan } = run
-  const own = nodesOwn(around, plan.rootDir, host)
+  const own = ownOf(run)
   const fstab = fstabOf(host)
   const kept = fstab.places.flatMap((place) => around.table.at(place))
   const volumes = around.table.under(plan.rootDir).filter(({ mountPoint }) => isOfAnother(mountPoint, run))

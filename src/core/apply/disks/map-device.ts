@@ -15,13 +15,13 @@ import { ownPathOf, placeOf } from '../../mountinfo/linked-mounts.ts'
 import { whoMounted } from '../../mountinfo/mount-words.ts'
 import type { Step, StepOf } from '../../plan/plan.ts'
 import { pause } from '../../processes/deadline.ts'
-import { MountFailed, mount, requireFree } from '../mounts/mount-step.ts'
+import { mountAlone, requireFree } from '../mounts/mount-step.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
 import { makeDirectory } from '../operation/make-directory.ts'
 import { oneAtATime } from '../operation/one-at-a-time.ts'
 import { command, firstLineOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { takeBack } from '../operation/take-back.ts'
+import { orTakeBack, takeBack } from '../operation/take-back.ts'
 import { deviceInUse, deviceOfSource, type FoundDevice, sourceOf } from './source-device.ts'
 
 /** Mode of the file that the device is mounted on. */
@@ -37,16 +37,13 @@ export async function mapDevice(step: StepOf<'mapDevice'>, run: StepContext): Pr
 async function mapFound(step: StepOf<'mapDevice'>, device: FoundDevice, run: StepContext): Promise<readonly Undo[]> {
   if (isMapped(step.target, device, run)) return []
   requireNoFileSystem(device, run)
-  const undos = [...makeFile(step.target, run)]
-  try {
+  const undos = makeFile(step.target, run)
+  return orTakeBack(undos, run, async () => {
     requireFree(step.target, run)
-    const whole = { ...step, source: device.path }
-    undos.push(await mount(whole, run, ['-o', 'bind', device.path, step.target]))
-    if (isMapped(step.target, device, run)) return undos
-    throw new MountFailed(whole, 'another device is mounted there')
-  } catch (error) {
-    throw await takeBack(undos, error, run)
-  }
+    const args = ['-o', 'bind', device.path, step.target]
+    const isThere = (): boolean => isMapped(step.target, device, run)
+    return [...undos, await mountAlone({ ...step, source: device.path }, run, args, isThere)]
+  })
 }
 
 /** @throws StepFailed ForeignMount if anything else is mounted there */

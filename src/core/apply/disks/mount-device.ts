@@ -6,12 +6,12 @@ import type { Host } from '../../host/host.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { whoMounted } from '../../mountinfo/mount-words.ts'
 import type { StepOf } from '../../plan/plan.ts'
-import { MountFailed, mount, requireFree } from '../mounts/mount-step.ts'
+import { MountFailed, mountAlone, requireFree } from '../mounts/mount-step.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
 import { makeDirectory } from '../operation/make-directory.ts'
 import { oneAtATime } from '../operation/one-at-a-time.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { takeBack } from '../operation/take-back.ts'
+import { orTakeBack } from '../operation/take-back.ts'
 import { checkFileSystem, fileSystemOn } from './probe-device.ts'
 import { type FoundDevice, lookAtSource, requireIdle, sourceOf } from './source-device.ts'
 
@@ -35,14 +35,11 @@ export async function mountDevice(step: StepOf<'mountDevice'>, run: StepContext)
 
 async function mountFound(step: StepOf<'mountDevice'>, found: FoundDevice, run: StepContext): Promise<readonly Undo[]> {
   if (isThere(step.target, found, run)) return []
-  const undos = [...makeDirectory({ op: 'mkdir', target: step.target }, run)]
-  try {
+  const undos = makeDirectory({ op: 'mkdir', target: step.target }, run)
+  return orTakeBack(undos, run, async () => {
     requireFree(step.target, run)
-    undos.push(await mountChecked(step, found, run))
-    return undos
-  } catch (error) {
-    throw await takeBack(undos, error, run)
-  }
+    return [...undos, await mountChecked(step, found, run)]
+  })
 }
 
 /** @throws StepFailed ForeignMount if anything else is mounted there */
@@ -72,13 +69,7 @@ async function mountChecked(step: StepOf<'mountDevice'>, device: FoundDevice, ru
   const whole = { ...step, source: device.path, fsType: wanted }
   try {
     const args = ['-t', wanted, '-o', [...options, 'defaults'].join(','), device.path, step.target]
-    const undo = await mount(whole, run, args)
-    try {
-      if (isThere(step.target, device, run)) return undo
-      throw new MountFailed(whole, 'something else is mounted there')
-    } catch (error) {
-      throw await takeBack([undo], error, run)
-    }
+    return await mountAlone(whole, run, args, () => isThere(step.target, device, run))
   } catch (error) {
     if (there === wanted || !(error instanceof MountFailed)) throw error
     throw new StepFailed(

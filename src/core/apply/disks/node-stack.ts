@@ -9,6 +9,7 @@ import type { Host } from '../../host/host.ts'
 import { decodeOctal } from '../../mountinfo/decode-octal.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import type { OtherNamespace } from '../../processes/mount-namespaces.ts'
+import type { StepContext } from '../operation/step-context.ts'
 import type { SeenLayer, VolumeRecord } from '../operation/volume-record.ts'
 import { namesBehind } from './disk-users.ts'
 
@@ -55,6 +56,11 @@ export function nodesOwn(
     }
   }
   return { fileSystems: new Set([...system, ...kept].map(({ dev }) => dev)), devices }
+}
+
+/** As it is now. */
+export function ownOf({ around, plan, host }: StepContext): NodesOwn {
+  return nodesOwn(around, plan.rootDir, host)
 }
 
 function aboveOf(path: string): string[] {

@@ -11,7 +11,7 @@ import { expectedIds, isExpected } from '../operation/expected-mounts.ts'
 import { isStillThere, type SeenDisk } from '../operation/seen-disks.ts'
 import { command, firstLineOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { usersOfDisks } from './disk-users.ts'
+import { deviceBehind, usersOfDisks } from './disk-users.ts'
 
 const HINT = 'Stop that use, then plan again: the directory is kept, so that the next plan finds what is left to do.'
 
@@ -117,10 +117,10 @@ export function noteMounted({ operation, around, host, record }: StepContext): v
 }
 
 /** For a bind mount of a device file, that device; for btrfs, which has its own number, the device that its source names. */
-function deviceOf({ dev, fsType, root, source }: MountInfo, { blockTree, deviceNumber }: Host): string | undefined {
-  if (fsType === 'devtmpfs') return deviceNumber(`/dev${root}`)
-  const name = dev.startsWith('0:') ? blockTree.nameOfFile(source) : undefined
-  return (name === undefined ? undefined : blockTree.node(name)?.dev) ?? dev
+function deviceOf(mount: MountInfo, host: Host): string | undefined {
+  const dev = deviceBehind(mount, host)
+  const name = dev?.startsWith('0:') === true ? host.blockTree.nameOfFile(mount.source) : undefined
+  return (name === undefined ? undefined : host.blockTree.node(name)?.dev) ?? dev
 }
 
 /** Names of the disks; empty: nothing was mounted, or its device is already gone. @throws StepFailed ForeignDevice */

@@ -15,7 +15,7 @@ import { unfinished } from '../operation/preconditions.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { volumeInUse } from './detach-devices.ts'
 import { type DiskQuestion, usersOf } from './disk-users.ts'
-import { devicesOf, nodesOwn } from './node-stack.ts'
+import { devicesOf, ownOf } from './node-stack.ts'
 
 /** @throws OperationRefused HeldBy, UsersUnknown */
 export async function requireDeviceUnused(run: StepContext, witness: Witness): Promise<void> {
@@ -40,9 +40,9 @@ export function takesDevice({ kind, steps, volume }: Operation): boolean {
 
 /** Which devices nobody else may use, and what is no use of them. */
 export function questionFor(run: StepContext, witness: Witness): DiskQuestion {
-  const { operation, around, host, record, plan } = run
-  around.changed()
-  const own = nodesOwn(around, plan.rootDir, host)
+  const { operation, host, record } = run
+  run.around.changed()
+  const own = ownOf(run)
   const { disks } = devicesOf(record, own, host)
   const nodes = wholeDisk(disks, host.blockTree, { own: own.devices, throughLvm: false })
   const below = new Set(nodes.filter(({ isBelow }) => isBelow).map(({ name }) => name))

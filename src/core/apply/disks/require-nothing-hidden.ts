@@ -11,7 +11,7 @@ import { pause } from '../../processes/deadline.ts'
 import { tablesAround } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { deviceAt, NO_DEVICE, nameTheDevice } from './find-volume-device.ts'
-import { fstabOf, nodesOwn } from './node-stack.ts'
+import { fstabOf, ownOf } from './node-stack.ts'
 
 /** A file system that is being unmounted leaves the table first, and looks hidden for a moment. */
 const TRIES = 10
@@ -63,9 +63,9 @@ function knownAsOthers(run: StepContext): (hidden: HiddenFileSystem) => boolean 
 }
 
 /** "major:minor" of the devices' disks, and of everything on these. */
-function onTheSameDisks(devs: Iterable<string>, { host, around, plan }: StepContext): ReadonlySet<string> {
-  const own = nodesOwn(around, plan.rootDir, host).devices
-  return new Set(wholeDisk(devs, host.blockTree, { own, throughLvm: false }).map(({ dev }) => dev))
+function onTheSameDisks(devs: Iterable<string>, run: StepContext): ReadonlySet<string> {
+  const own = ownOf(run).devices
+  return new Set(wholeDisk(devs, run.host.blockTree, { own, throughLvm: false }).map(({ dev }) => dev))
 }
 
 function mayBeIts({ operation }: StepContext, { device, fsType }: HiddenFileSystem): OperationRefused {

@@ -13,9 +13,9 @@ import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import { CSI_PLUGIN, parseCsiUniqueName, unescapeQualifiedName } from '../../names/volume-names.ts'
 import { type ShapeMatch, shapeMatcher, shapeOf, type VolumeShape } from '../../names/volume-shapes.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
-import { ofTheNode } from '../../processes/mount-namespaces.ts'
-import { mountIn, stayingOf } from '../operation/expected-mounts.ts'
+import { mountIn, stayingOf, tablesAround } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
+import { deviceBehind } from './disk-users.ts'
 import { isSame } from './node-stack.ts'
 
 type Matches = (shape: VolumeShape) => ShapeMatch
@@ -33,11 +33,8 @@ export function requireNotSetUpElsewhere(run: StepContext, persistentVolume?: st
     names: namesOf(volume, persistentVolume),
   })
   const stays = stayingOf(run)
-  const tables = [
-    { table: around.table, other: undefined },
-    ...ofTheNode(around.others).map((other) => ({ table: other.table, other })),
-  ]
-  for (const { table, other } of tables) {
+  for (const { table, other } of tablesAround(around)) {
+    if (other?.anybodys !== undefined) continue
     const there = found(table, matches, run).find(
       ({ mount, by }) => stays(mount, table) && !(by === 'name' && isJudged(mount, run)),
     )
@@ -70,9 +67,9 @@ function isJudged({ mountPoint, dev, root }: MountInfo, { around, plan }: StepCo
  * known and have no disk in common. Anonymous numbers (0:N) prove nothing, since each mount of a network file system has its
  * own; nor does the number of a disk that is gone.
  */
-function isOfAnother({ dev, root, fsType }: MountInfo, run: StepContext): boolean {
+function isOfAnother(mount: MountInfo, run: StepContext): boolean {
   const { host } = run
-  const device = fsType === 'devtmpfs' ? host.deviceNumber(`/dev${root}`) : dev
+  const device = deviceBehind(mount, host)
   const own = ownDevices(run)
   if (device === undefined || own === undefined) return false
   const theirs = disksOf(device, host)
@@ -82,11 +79,7 @@ function isOfAnother({ dev, root, fsType }: MountInfo, run: StepContext): boolea
 /** The volume's own devices; undefined: not all are known, or a number may belong to another disk by now. */
 function ownDevices({ record, operation, host }: StepContext): readonly string[] | undefined {
   const expected = (operation.expects ?? []).flatMap(({ layers }) => layers)
-  const binds = expected
-    .filter(({ fsType }) => fsType === 'devtmpfs')
-    .map(({ root }) => host.deviceNumber(`/dev${root}`))
-  const mounted = expected.filter(({ fsType }) => fsType !== 'devtmpfs').map(({ dev }) => dev)
-  const devices = [...record.devices.keys(), ...mounted, ...binds]
+  const devices = [...record.devices.keys(), ...expected.map((layer) => deviceBehind(layer, host))]
   const isKnown = (dev: string | undefined): dev is string =>
     dev !== undefined && isSame(dev, record.devices.get(dev), host)
   return devices.length > 0 && devices.every(isKnown) ? devices : undefined

@@ -8,7 +8,7 @@ import type { ExpectedMount, Operation, Plan } from '../../plan/plan.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import type { TeardownFamily } from '../../plugins/teardown-family.ts'
 import { type SeenLayer, VolumeRecord } from '../operation/volume-record.ts'
-import { namesBehind } from './disk-users.ts'
+import { deviceBehind, namesBehind } from './disk-users.ts'
 import { keeperOf } from './node-stack.ts'
 
 type Layer = ExpectedMount['layers'][number]
@@ -77,9 +77,9 @@ export class VolumeRecords {
 
   #see(layer: Layer, { volume }: Operation, table: () => MountTable): SeenLayer {
     const { id, dev, root, fsType, source = '' } = layer
-    const { blockTree, deviceNumber } = this.#host
+    const { blockTree } = this.#host
     if (fsType === 'devtmpfs') {
-      const device = deviceNumber(`/dev${root}`)
+      const device = deviceBehind(layer, this.#host)
       return { dev, root, fsType, source, behind: device === undefined ? [] : [device] }
     }
     const behind = namesBehind({ dev, root, fsType, source }, blockTree).flatMap(

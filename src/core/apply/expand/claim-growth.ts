@@ -4,8 +4,7 @@ import { type NodeExpansion, nodeExpansionWanted } from '../../desired/expansion
 import { errorMessage } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { PersistentVolumeClaim } from '../../model/objects.ts'
-import { withDeadline } from '../../processes/deadline.ts'
-import type { Cluster } from '../operation/ports.ts'
+import { askCluster } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 export interface ClaimGrowth {
@@ -26,7 +25,7 @@ export const NOTHING_ASKED = 'the claim no longer asks this node to expand the v
 export async function claimGrowth(run: StepContext): Promise<ClaimGrowth | undefined> {
   const { wanted } = run.bringUp
   const { namespace = '', name = '', uid } = wanted?.persistentVolume?.spec.claimRef ?? {}
-  const claim = await asked(run, (cluster) => cluster.getClaim(namespace, name))
+  const claim = await askCluster(run, (cluster) => cluster.getClaim(namespace, name))
   // A claim of the same name with another UID is another claim (S17).
   if (wanted === undefined || claim === undefined || (uid !== undefined && uid !== claim.metadata.uid))
     throw new StepFailed('NoLongerWanted', `claim ${namespace}/${name} no longer exists`, { hint: 'Plan again.' })
@@ -84,7 +83,7 @@ async function patch(
   change: ClaimStatusPatch,
 ): Promise<PersistentVolumeClaim | undefined> {
   try {
-    return await asked(run, (cluster) => cluster.patchClaimStatus(namespace, name, change))
+    return await askCluster(run, (cluster) => cluster.patchClaimStatus(namespace, name, change))
   } catch (error) {
     if ((error as { status?: unknown }).status === 403) return undefined
     throw error
@@ -105,8 +104,4 @@ async function reportFailure(
   } catch (error) {
     run.say(`the failure could not be written to the claim: ${errorMessage(error)}`)
   }
-}
-
-async function asked<T>(run: StepContext, ask: (cluster: Cluster) => Promise<T>): Promise<T> {
-  return run.waiting.spend((ms) => withDeadline(ask(run.context.cluster), ms, 'the API server'))
 }

@@ -4,14 +4,9 @@
  */
 import type { VolctlErrorOptions } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
-import { isWithin } from '../../files/path-within.ts'
-import { describeHolders, processesOf } from '../../holders/describe-holders.ts'
-import type { Holders } from '../../holders/find-holders.ts'
-import { type LoopFile, swapFiles } from '../../holders/kernel-files.ts'
-import type { Host } from '../../host/host.ts'
-import { undeletedPath } from '../../mountinfo/deleted.ts'
-import { ownPathOf } from '../../mountinfo/linked-mounts.ts'
-import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
+import { userAmong } from '../../holders/describe-holders.ts'
+import { heldByKernel, type KernelFiles, together } from '../../holders/find-holders.ts'
+import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { goesWith } from '../../mountinfo/propagation.ts'
 import type { Operation, StepOp } from '../../plan/plan.ts'
 import { shownVolume } from '../../plan/plan-names.ts'
@@ -33,22 +28,10 @@ export function fileSystemsToUnmount(run: StepContext): string[] {
   return layersToUnmount(run).map(({ dev }) => dev)
 }
 
-/** Where files lie, in our own paths, that the kernel itself has open. */
-export interface KernelFiles {
-  readonly loops: readonly (LoopFile & { readonly at: string })[]
-  readonly swaps: readonly string[]
-}
-
-/** For all operations of a look. What else keeps a mount (a bound socket), umount(8) finds: it changes nothing that is busy. */
-export function kernelFiles(host: Host, table: MountTable): KernelFiles {
-  const at = (file: string): string => ownPathOf(table, undeletedPath(file))
-  return {
-    loops: host.loops().map((loop) => ({ ...loop, at: at(loop.backingFile) })),
-    swaps: swapFiles().swaps.map(at),
-  }
-}
-
-/** @param kernel of the same look @throws StepFailed HeldBy */
+/**
+ * What else keeps a mount (a bound socket), umount(8) finds: it changes nothing that is busy.
+ *
+ * @param kernel for all operations of a look @throws StepFailed HeldBy */
 export async function requireNotBusy(run: StepContext, kernel: () => KernelFiles): Promise<void> {
   const layers = layersToUnmount(run)
   if (layers.length === 0) return
@@ -56,14 +39,15 @@ export async function requireNotBusy(run: StepContext, kernel: () => KernelFiles
   const { table, others } = around
   const fileSystems = new Set(layers.map(({ dev }) => dev))
   const uses = await host.askProcesses({ table, others, fileSystems }, processReaderOf(context))
-  const found: Holders = {
-    processes: uses.keeping((id) => goesWithOne(id, layers, run)),
-    namespaces: [],
-    ...kernelUsers(layers, kernel(), run),
-    unseen: [],
-  }
-  const who = describeHolders(found, context.nameOf)
-  if (who !== '') throw inUse(operation, who, { users: processesOf(found) })
+  const processes = uses.keeping((id) => goesWithOne(id, layers, run))
+  const released = new Set(operation.steps.flatMap(({ op, target }) => (op === 'losetup -d' ? [target] : [])))
+  const files = kernel()
+  const held = heldByKernel(
+    layers.map(({ mountPoint }) => mountPoint),
+    { ...files, loops: files.loops.filter(({ device }) => !released.has(device)) },
+  )
+  const user = userAmong(together([{ processes }, held]), context.nameOf)
+  if (user !== undefined && 'who' in user) throw inUse(operation, user.who, user)
 }
 
 /** @param who for messages; empty: nobody was found @param given.hint default: what to do about those */
@@ -95,17 +79,4 @@ function goesWithOne(id: number, layers: readonly MountInfo[], { around: { table
     const mount = of.byId(id)
     return mount !== undefined && layers.some((layer) => goesWith(table, layer, mount, of))
   })
-}
-
-function kernelUsers(
-  layers: readonly MountInfo[],
-  { loops, swaps }: KernelFiles,
-  { operation }: StepContext,
-): Pick<Holders, 'loops' | 'kernel'> {
-  const isOn = (at: string): boolean => layers.some(({ mountPoint }) => isWithin(at, mountPoint))
-  const released = new Set(operation.steps.flatMap(({ op, target }) => (op === 'losetup -d' ? [target] : [])))
-  return {
-    loops: loops.filter((loop) => !released.has(loop.device) && isOn(loop.at)),
-    kernel: swaps.filter(isOn).map((path) => `the swap file ${path}`),
-  }
 }

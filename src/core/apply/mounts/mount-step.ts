@@ -13,7 +13,7 @@ import { CommandMissing, type CommandResult } from '../../trust/programs.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
 import { command, firstLineOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { takeBack } from '../operation/take-back.ts'
+import { orTakeBack, takeBack } from '../operation/take-back.ts'
 import { requireCopiesGone } from './umount-step.ts'
 
 /** Flags that a bind mount inherits from its source, and loses in a remount that does not repeat them. */
@@ -32,12 +32,8 @@ export async function mountStep(step: Step, run: StepContext): Promise<readonly 
   const undo = await mount(step, run, ['-o', bind.join(','), source, target])
   const others = options.filter((option) => !['bind', 'rbind', 'remount'].includes(option))
   if (others.length === 0) return [undo]
-  try {
-    await remount(step, { source, others }, run)
-    return [undo]
-  } catch (error) {
-    throw await takeBack([undo], error, run)
-  }
+  await orTakeBack([undo], run, () => remount(step, { source, others }, run))
+  return [undo]
 }
 
 /** Gives a bind mount its options. */
@@ -107,6 +103,20 @@ export async function mount(step: Step, run: StepContext, args: readonly string[
   if (layer === undefined) throw nothingSeen(step, run)
   if (more.length > 0) throw notOurs(step, layer, `${step.target} has ${more.length + 1} mounts, but volctl made one`)
   return undoOf(layer, run)
+}
+
+/** The same, taken back where it is not what is there then. */
+export async function mountAlone(
+  step: Step,
+  run: StepContext,
+  args: readonly string[],
+  isThere: () => boolean,
+): Promise<Undo> {
+  const undo = await mount(step, run, args)
+  return orTakeBack([undo], run, () => {
+    if (isThere()) return undo
+    throw new MountFailed(step, 'something else is mounted there')
+  })
 }
 
 /** A new mount that another one hides cannot be undone, either, so it is named. */

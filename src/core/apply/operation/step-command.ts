@@ -1,8 +1,10 @@
-/** Runs a program for a step. */
+/** Runs a program for a step, and asks the API server. */
 
 import { StepFailed, StepTimedOut } from '../../errors/operation-error.ts'
 import { firstCharacters } from '../../lang/first-characters.ts'
+import { withDeadline } from '../../processes/deadline.ts'
 import type { CommandResult } from '../../trust/programs.ts'
+import type { Cluster } from './ports.ts'
 import type { StepContext } from './step-context.ts'
 
 /** @throws StepFailed TimedOut if the program did not end, CommandFailed if it printed too much */
@@ -26,6 +28,11 @@ export async function command(
     hint: 'The storage may be down: bring it back, then plan again.',
     stuck: true,
   })
+}
+
+/** Within the time that the operation may still wait. */
+export function askCluster<T>({ context, waiting }: StepContext, ask: (cluster: Cluster) => Promise<T>): Promise<T> {
+  return waiting.spend((ms) => withDeadline(ask(context.cluster), ms, 'the API server'))
 }
 
 /** The first line that a program printed, errors before output; otherwise its exit status. For messages. */

@@ -19,6 +19,15 @@ export async function takeBack(undos: readonly Undo[], failure: unknown, run: St
   return takeBackAll(undos, failure)
 }
 
+/** What comes next; where that fails, what was made before is undone. */
+export async function orTakeBack<T>(undos: readonly Undo[], run: StepContext, next: () => T | Promise<T>): Promise<T> {
+  try {
+    return await next()
+  } catch (error) {
+    throw await takeBack(undos, error, run)
+  }
+}
+
 /** If the kubelet's state is unknown, it may run. */
 async function hasKubelet({ plan, context }: StepContext): Promise<boolean> {
   if (plannedWithKubelet(plan)) return false
