@@ -3,6 +3,7 @@
 import { SafetyRefusal } from '../errors/errors.ts'
 import { commandLine } from '../lang/command.ts'
 import { firstFew } from '../lang/first-few.ts'
+import type { KubeletSnapshot } from '../model/snapshot.ts'
 import { runsApiServer } from '../plan/kubelet-units.ts'
 import type { UnitFacts } from './unit-facts.ts'
 
@@ -32,49 +33,51 @@ export function requireStoppable({ unit, facts, otherApi }: StopAsked): UnitFact
       { hint: 'Stop what runs the kubelet yourself, then: volctl apply; and start it again.' },
     )
   }
-  requireSteady(facts)
-  requireAlone(facts, otherApi)
-  return facts
-}
-
-function requireSteady({ unit, activeState, subState, unitFileState, refusesManually, startedBy }: UnitFacts): void {
-  const why =
-    activeState !== 'active'
-      ? `${unit} is ${activeState} (${subState})`
-      : startedBy.length > 0
-        ? `${startedBy.join(', ')} may start ${unit} at any moment`
-        : refusesManually
-          ? `${unit} may not be stopped or started by hand`
-          : unitFileState === 'transient'
-            ? `${unit} is transient: systemd forgets it once it is stopped`
-            : undefined
-  if (why === undefined) return
-  throw new SafetyRefusal('S35', 'KubeletNotStopped', why, {
-    hint: `volctl only stops a unit that runs, and that stays stopped: ${commandLine('systemctl', 'status', unit)}`,
-  })
-}
-
-function requireAlone(facts: UnitFacts, otherApi: boolean): void {
-  const { unit, killMode, containers, stopsToo, servesApi } = facts
-  if (!otherApi && (servesApi || runsApiServer(unit))) {
+  if (!otherApi && (facts.servesApi || runsApiServer(unit))) {
     throw new SafetyRefusal('S35', 'KubeletNotStopped', `${unit} runs this node's API server as well`, {
       hint: 'Give the --kubeconfig of an API server on another machine.',
     })
   }
-  const [first] = containers
-  if (first !== undefined && ENDS_ALL.has(killMode)) {
+  const unstoppable = whyUnstoppable(facts)
+  if (unstoppable === undefined) return facts
+  const { why, remedy, command } = unstoppable
+  throw new SafetyRefusal('S35', 'KubeletNotStopped', why, { hint: `${remedy}: ${commandLine(...command)}` })
+}
+
+/** Why --stop-kubelet is refused, whatever API server is asked; undefined: it is not. */
+export function whyUnstoppable(facts: UnitFacts): KubeletSnapshot['unstoppable'] {
+  const { unit, activeState, subState, unitFileState, refusesManually, startedBy, killMode, containers, stopsToo } =
+    facts
+  const steady = {
+    remedy: 'volctl only stops a unit that runs, and that stays stopped',
+    command: ['systemctl', 'status', unit],
+  }
+  if (activeState !== 'active') return { why: `${unit} is ${activeState} (${subState})`, ...steady }
+  if (startedBy.length > 0)
+    return {
+      why: `${startedBy.join(', ')} may start ${unit} at any moment`,
+      remedy: 'End that for as long, and start it again afterwards',
+      command: ['systemctl', 'stop', ...startedBy],
+    }
+  if (refusesManually) return { why: `${unit} may not be stopped or started by hand`, ...steady }
+  if (unitFileState === 'transient')
+    return { why: `${unit} is transient: systemd forgets it once it is stopped`, ...steady }
+  if (containers.length > 0 && ENDS_ALL.has(killMode)) {
     const named = firstFew(
       containers.map(({ comm, pid }) => `${comm} (pid ${pid})`),
       NAMED_AT_MOST,
       'and ',
     )
-    throw new SafetyRefusal('S35', 'KubeletNotStopped', `stopping ${unit} would end containers: ${named.join(', ')}`, {
-      hint: `They are in the unit's cgroup, and its KillMode is ${killMode}: set KillMode=process, or move them to another unit.`,
-    })
+    return {
+      why: `stopping ${unit} would end containers: ${named.join(', ')}`,
+      remedy: `They are in the unit's cgroup, and its KillMode is ${killMode}: set KillMode=process, or move them to another unit`,
+      command: ['systemctl', 'status', unit],
+    }
   }
-  if (stopsToo.length > 0) {
-    throw new SafetyRefusal('S35', 'KubeletNotStopped', `stopping ${unit} would stop ${stopsToo.join(', ')} as well`, {
-      hint: `See why: ${commandLine('systemctl', 'list-dependencies', '--reverse', unit)}`,
-    })
+  if (stopsToo.length === 0) return undefined
+  return {
+    why: `stopping ${unit} would stop ${stopsToo.join(', ')} as well`,
+    remedy: 'See why',
+    command: ['systemctl', 'list-dependencies', '--reverse', unit],
   }
 }

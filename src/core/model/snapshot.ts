@@ -261,6 +261,8 @@ const kubelet = kept({
   pid: number,
   /** The systemd unit that runs the kubelet, or would start it: `kubelet.service`, `k3s.service`; absent: not known. */
   unit: text,
+  /** Why --stop-kubelet would be refused, and what a person does then, in words and as a command (S35). */
+  unstoppable: kept({ why: needed(text), remedy: needed(text), command: needed(keptList(text)) }),
   args: keptList(text),
   config: keptRecord(anything),
   /** Why the kubelet stays stopped, or what may start it again, in words (S31). */

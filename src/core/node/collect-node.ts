@@ -18,6 +18,8 @@ import { expectedFiles } from '../desired/atomic-content.ts'
 import { isTerminalPhase, isTerminating, namedUids } from '../desired/pods.ts'
 import { errnoOf, errorMessage } from '../errors/errors.ts'
 import { DEFAULT_JOURNAL_DIR } from '../journal/lazy-memory.ts'
+import { whyUnstoppable } from '../kubelet-stop/require-stoppable.ts'
+import { unitFacts } from '../kubelet-stop/unit-facts.ts'
 import { compareText } from '../lang/compare-text.ts'
 import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
@@ -44,7 +46,7 @@ import { deadMounts } from './dead-mounts.ts'
 import { identityOf } from './host-identity.ts'
 import { hostPaths } from './host-paths.ts'
 import type { KubeletChoice } from './kubelet/find-kubelet.ts'
-import { withSignsOfLife } from './kubelet/signs-of-life.ts'
+import { type LocalKubelet, withSignsOfLife } from './kubelet/signs-of-life.ts'
 import { type LocatedNode, locateNode } from './locate-node.ts'
 import { readLazilyDetached } from './read-lazily-detached.ts'
 import { mountTableReader, readMountTable } from './read-mountinfo.ts'
@@ -141,7 +143,7 @@ export async function lookAt(
     begun.then(() => attempt('runtime', () => node.runtime())),
     scan.then((tree) => within('csiSockets', (known) => askDrivers(rootDir, tree?.isMountPoint ?? NOWHERE, known))),
     within('deadMounts', ({ mounts }) => deadMounts(mounts, rootDir)),
-    begun.then(() => attempt('kubelet', () => node.kubeletState())),
+    begun.then(() => attempt('kubelet', () => kubeletHere(node))),
   ] as const
   const disk = {
     podUids: async () => [...((await scan)?.podUids ?? []), ...(processes?.podUids ?? []), ...living(await local[1])],
@@ -232,6 +234,15 @@ function living({ pods }: Pick<RuntimeSnapshot, 'pods'> = { pods: [] }): string[
   const lives = ({ state, containers }: SandboxState): boolean =>
     state !== 'SANDBOX_NOTREADY' || containers.some((container) => container.state !== 'CONTAINER_EXITED')
   return pods.filter(lives).map(({ uid }) => uid)
+}
+
+/** With why --stop-kubelet would be refused; a test's node has no unit of this machine. */
+async function kubeletHere(node: LocatedNode): Promise<LocalKubelet> {
+  const kubelet = await node.kubeletState()
+  const { running, unit } = kubelet
+  if (!running || unit === undefined || node.places !== undefined) return kubelet
+  const facts = await unitFacts(unit, undefined)
+  return { ...kubelet, ...defined({ unstoppable: facts && whyUnstoppable(facts) }) }
 }
 
 async function askDrivers(

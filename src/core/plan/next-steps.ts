@@ -112,12 +112,16 @@ function applySteps({ operations, summary }: Plan, given: Given): Step[] {
 
 /** Only if something waits that the kubelet never does; otherwise the kubelet is left alone. */
 function kubeletSteps(plan: Plan, given: Given): Step[] {
-  const { unit, state } = plan.inputs.kubelet
+  const { unit, state, unstoppable } = plan.inputs.kubelet
   // Without its driver nothing of a volume is done, whether a kubelet runs or not.
   const causes = plan.summary.causes?.filter(({ severity }) => severity !== 'info') ?? []
   const silent = new Set(causes.flatMap(({ subject: { driver } }) => driver ?? []))
   const forgotten = plan.waiting.filter((wait) => isForgotten(wait) && !silent.has(wait.volume?.driver ?? ''))
   if (forgotten.length === 0) return []
+  if (unstoppable !== undefined) {
+    const { why, remedy, command } = unstoppable
+    return [{ argv: command, why: `${why}, so that --stop-kubelet is refused. ${remedy}`, onNode: true }]
+  }
   if (unit !== undefined && state === 'running') {
     const api = runsApiServer(unit) ? '; needs the --kubeconfig of another API server' : ''
     return [

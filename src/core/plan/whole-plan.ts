@@ -13,6 +13,12 @@ export const kubeletInput = object({
   note: optional(text),
   unit: optional(about('The systemd unit that runs the kubelet, or would start it.', text)),
   pid: optional(about('The process of the kubelet that runs.', count)),
+  unstoppable: optional(
+    about(
+      'Why --stop-kubelet would be refused, and what to do then.',
+      object({ why: text, remedy: text, command: list(text) }),
+    ),
+  ),
 })
 
 const inputs = object({

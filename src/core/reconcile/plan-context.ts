@@ -121,7 +121,7 @@ function stateFilesOnDisk({ tree, snapshot }: ActualInputs): OnDisk {
 
 function kubeletState(kubelet: NodeState['snapshot']['kubelet']): PlanInputs['kubelet'] {
   if (kubelet === undefined) return { state: 'unknown' }
-  const { running, mayReturn, note, unit, pid } = kubelet
+  const { running, mayReturn, note, unit, pid, unstoppable } = kubelet
   const state = running ? 'running' : mayReturn ? 'mayReturn' : 'stopped'
-  return { state, ...defined({ note, unit }), ...(running && defined({ pid })) }
+  return { state, ...defined({ note, unit }), ...(running && defined({ pid, unstoppable })) }
 }

@@ -1,7 +1,15 @@
 /** S12: who else uses content that would be deleted, by the mount table and the loop devices of this mount namespace. */
 import { posix } from 'node:path'
 import { hostPathsOf } from '../holders/host-paths.ts'
-import { type ContentPlace, describeUse, layersByText, layersIn, mountsOf, PlaceIndex, withTop } from '../holders/mount-uses.ts'
+import {
+  type ContentPlace,
+  describeUse,
+  layersByText,
+  layersIn,
+  mountsOf,
+  PlaceIndex,
+  withTop,
+} from '../holders/mount-uses.ts'
 import { firstFew } from '../lang/first-few.ts'
 import { onceFor } from '../lang/once-for.ts'
 import { undeletedPath } from '../mountinfo/deleted.ts'

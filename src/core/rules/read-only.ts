@@ -20,7 +20,9 @@ export function whyReadOnly({ fsType, superOptions }: MountInfo): string | undef
 /** Nothing can be made or removed there: known before anything is half done. */
 export const readOnly: Judge = ({ kind, steps }, _, { inputs }) => {
   const target = steps.find((step) => isWithin(step.target, inputs.rootDir))?.target
-  return target === undefined ? undefined : readOnlyPlace(inputs, kind === 'RemountVolume' ? target : posix.dirname(target))
+  return target === undefined
+    ? undefined
+    : readOnlyPlace(inputs, kind === 'RemountVolume' ? target : posix.dirname(target))
 }
 
 /** Why: its file system, or only its mount, is read-only. */

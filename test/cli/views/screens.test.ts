@@ -109,21 +109,49 @@ describe('every recorded node', () => {
 })
 
 describe('a kubelet that runs', () => {
-  it.each([
+  it.each<{
+    capture: string
+    unit: string
+    kept?: string
+    says?: string
+    unstoppable?: KubeletSnapshot['unstoppable']
+  }>([
     { capture: 'stuck/after.json', unit: 'k3s-agent.service', kept: 'stuck-running.txt' },
     { capture: 'stuck/after.json', unit: 'k3s.service', says: '; needs the --kubeconfig of another API server' },
     { capture: 'recreate/before.json', unit: 'kubelet.service' },
-  ])('$unit of $capture: what it does, never does, and what to type', async ({ capture, unit, kept, says = '' }) => {
-    const state = withKubelet(await recorded(capture), { running: true, mayReturn: true, unit })
-    const plan = planned(state)
-    const screen = { ...SIZES['80x24'] } as Screen
-    const text = renderPlan(plan, screen)
-    expectReadable(plan, text, screen)
-    expect(text).toContain(`kubelet running (${unit})`)
-    expect(text).not.toContain('the kubelet is running, and volctl leaves the volume to the kubelet')
-    expect(text.replaceAll(/\s+/g, ' ')).toContain(says)
-    if (kept !== undefined) await expect(text).toMatchFileSnapshot(join(SCREENS, kept))
-  })
+    {
+      ...{
+        capture: 'stuck/after.json',
+        unit: 'kubelet.service',
+        says: '→ No pod here wants the volume, and the kubelet never unstages it.',
+      },
+      unstoppable: { why: 'a.timer may start it', remedy: 'End that', command: ['systemctl', 'stop', 'a.timer'] },
+    },
+  ])(
+    '$unit of $capture: what it does, never does, and what to type',
+    async ({ capture, unit, kept, says = '', unstoppable }) => {
+      const state = withKubelet(await recorded(capture), {
+        running: true,
+        mayReturn: true,
+        unit,
+        ...(unstoppable && { unstoppable }),
+      })
+      const plan = planned(state)
+      const screen = { ...SIZES['80x24'] } as Screen
+      const text = renderPlan(plan, screen)
+      expectReadable(plan, text, screen)
+      expect(text).toContain(`kubelet running (${unit})`)
+      expect(text).not.toContain('the kubelet is running, and volctl leaves the volume to the kubelet')
+      const words = text.replaceAll(/\s+/g, ' ')
+      expect(words).toContain(says)
+      // Where volctl may not stop it, the cause and the next step advise the same instead.
+      if (unstoppable !== undefined)
+        expect(words.match(/apply --stop-kubelet|a.timer may start it|systemctl stop a.timer/g)).toEqual([
+          ...['a.timer may start it', 'systemctl stop a.timer', 'systemctl stop a.timer', 'a.timer may start it'],
+        ])
+      if (kept !== undefined) await expect(text).toMatchFileSnapshot(join(SCREENS, kept))
+    },
+  )
 })
 
 describe('a kubelet that stopped a moment ago', () => {

@@ -1,6 +1,7 @@
 /** S35 beside a real systemd: the kubelet runs again at every end of an apply that has stopped it; more: every-end.long.test.ts. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { beforeEach, expect } from 'vitest'
+import type { Plan } from '../../../src/core/plan/plan.ts'
 import { it } from '../../helpers/machine.ts'
 import { VOLCTL } from '../../helpers/volctl-program.ts'
 import { describeUnless } from '../describe-unless.ts'
@@ -128,6 +129,9 @@ describeUnless(noSystemd, 'apply --stop-kubelet', () => {
     })
     systemd.systemctl('start', TIMER)
     expect(await untouched(place)).toEqual(by('may start kubelet.service at any moment'))
+    const [, , , , ...node] = place.words('-o', 'json')
+    const { inputs } = JSON.parse((await place.run('plan', ...node)).stdout) as Plan
+    expect(inputs.kubelet.unstoppable?.command).toEqual(['systemctl', 'stop', TIMER])
     systemd.systemctl('stop', TIMER)
     place.remove(TIMER)
 

@@ -8,7 +8,7 @@ import { untaintOutOfService } from '../../cluster/context/kubectl.ts'
 import { accessModesText, allowsSeveralNodes, isForOnePod } from '../../desired/access-modes.ts'
 import { apiLookup } from '../../desired/api-lookup.ts'
 import { isOutOfService } from '../../desired/node-status.ts'
-import { volctl } from '../../lang/command.ts'
+import { commandLine, volctl } from '../../lang/command.ts'
 import { defined } from '../../lang/defined.ts'
 import { attachmentName } from '../../names/volume-names.ts'
 import { type About, type Findings, ON_NODE } from '../../plan/draft.ts'
@@ -124,9 +124,11 @@ function howToUnstage({ inputs, kubelet, objects }: PlanContext, { name, uniqueN
   const also = apiServerToo(unit)
   // The same as the plan's next step.
   const [first, apply] =
-    unit?.unit === undefined
-      ? [`Stop the kubelet${stopCommand(unit)}; then:`, volctl('apply', '--volume', name)]
-      : ['To do it while the kubelet is stopped:', volctl('apply', '--stop-kubelet', '--volume', name)]
+    unit?.unstoppable !== undefined
+      ? [`${unit.unstoppable.why}. ${unit.unstoppable.remedy}:`, commandLine(...unit.unstoppable.command)]
+      : unit?.unit === undefined
+        ? [`Stop the kubelet${stopCommand(unit)}; then:`, volctl('apply', '--volume', name)]
+        : ['To do it while the kubelet is stopped:', volctl('apply', '--stop-kubelet', '--volume', name)]
   const says = objects.isInUse(uniqueName)
     ? `${why}.${also} The kubelet unstages the volume, and after a failure tries again at least every 2 min 2 s. If that does not help:`
     : `${why}, and the kubelet never unstages it.${also}`
