@@ -6,7 +6,7 @@ import { isListedWhole } from '../../desired/api-lookup.ts'
 import { volctl } from '../../lang/command.ts'
 import { defined } from '../../lang/defined.ts'
 import { attachmentName } from '../../names/volume-names.ts'
-import type { About, Findings, Obstacle } from '../../plan/draft.ts'
+import type { Obstacle } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
 import { bringDriverBack, whyNoDriver } from './why-no-driver.ts'
 
@@ -49,21 +49,6 @@ export function driverCall(
 /** True if the volume is torn down without calling its driver. */
 export function isWithoutDriver(call: DriverCall | undefined): boolean {
   return call?.kind === 'gone' || call?.kind === 'absentSinceBoot'
-}
-
-/** What --driver-gone leaves undone (S16). */
-export function reportDriverGone(
-  findings: Findings,
-  driver: string | undefined,
-  call: 'NodeUnpublishVolume' | 'NodeUnstageVolume' | 'unmount' | 'unmountdevice',
-  about: About & { readonly path: string },
-): void {
-  findings.problem(
-    'warning',
-    'DriverGone',
-    `driver ${driver} is declared gone (--driver-gone): ${call} is not called for ${about.path}; an open LUKS mapping, iSCSI session or multipath map of the volume stays open`,
-    about,
-  )
 }
 
 function olderThanBoot({ bootTime }: PlanContext, { mtime }: StateFile): boolean {

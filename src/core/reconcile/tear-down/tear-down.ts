@@ -2,14 +2,15 @@
 import { isByKubelet } from '../../codes/codes.ts'
 import { defined } from '../../lang/defined.ts'
 import { deadWords } from '../../mountinfo/mount-words.ts'
-import { type Draft, expectedMount, type Findings, messageOnPod, type Wait } from '../../plan/draft.ts'
+import { CSI_PLUGIN } from '../../names/volume-names.ts'
+import { type Draft, expectedMount, type Findings, messageOnPod } from '../../plan/draft.ts'
 import type { Operation, OperationKind, Step, VolumeRef } from '../../plan/plan.ts'
 import type { Subject } from '../../plan/subject.ts'
 import type { Facts } from '../../rules/rule.ts'
 import { judged } from '../../rules/rules.ts'
-import type { PlanContext } from '../context/context.ts'
+import { type PlanContext, waitForKubelet, waitToSettle } from '../context/context.ts'
 import type { Stack } from '../context/layers.ts'
-import { gone, stateOf } from '../context/pod-facts.ts'
+import { gone, podTimes, stateOf } from '../context/pod-facts.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 import type { SubPathWork } from './sub-path-steps.ts'
 
@@ -19,7 +20,6 @@ export interface TearDown {
   readonly pod?: PodClass
   readonly volume: VolumeRef
   readonly subject: Subject
-  readonly wait: Wait | undefined
 }
 
 /** What one kind of volume gives. */
@@ -36,18 +36,18 @@ export interface Parts extends Pick<Draft, 'reason' | 'message' | 'rule'>, Facts
 }
 
 /** Adds the operation, or what it waits for. @param partsOf not called where it only waits for some time to pass */
-export function tearDown(
-  context: PlanContext,
-  findings: Findings,
-  { kind, pod, volume, subject, wait }: TearDown,
-  partsOf: () => Parts,
-): void {
+export function tearDown(context: PlanContext, findings: Findings, what: TearDown, partsOf: () => Parts): void {
+  const { kind, pod, volume, subject } = what
+  // Of a pod's mounts volctl takes what a kubelet that runs has left.
+  const isMount = pod !== undefined && kind !== 'UnmapVolume'
+  const wait = isMount ? waitToSettle(context, pod, () => podTimes(context, pod)) : waitForKubelet(context)
   const about = { ...defined({ pod: pod?.ref }), volume, subject }
   if (wait !== undefined && !isByKubelet(wait.code)) {
     findings.wait(kind, wait, 'S11', about)
     return
   }
   const parts = partsOf()
+  if (parts.call?.kind === 'gone') reportDriverGone(findings, what, parts.mounts?.[0]?.path ?? '')
   const { reason, message, rule, subPaths, steps, paths, mounts, after = [], deletes, kubeletWould } = parts
   const all = [...(subPaths?.mounts ?? []), ...(mounts ?? [])].filter(({ layers }) => layers.length > 0)
   const removes = new Set<number>()
@@ -71,6 +71,29 @@ export function tearDown(
   }
   findings.addUnlessWaiting(judged(context, draft, parts), wait, 'S11')
 }
+
+/** What --driver-gone leaves undone (S16). */
+function reportDriverGone(
+  findings: Findings,
+  { kind, pod, volume: { name, plugin, driver = plugin }, subject }: TearDown,
+  path: string,
+): void {
+  const call = (plugin === CSI_PLUGIN ? CSI_CALLS : FLEX_CALLS)[kind]
+  if (call === undefined) return
+  findings.problem(
+    'warning',
+    'DriverGone',
+    `driver ${driver} is declared gone (--driver-gone): ${call} is not called for ${path}; an open LUKS mapping, iSCSI session or multipath map of the volume stays open`,
+    { ...defined({ pod: pod?.uid }), volume: name, path, subject },
+  )
+}
+
+type Calls = Partial<Record<OperationKind, string>>
+const CSI_CALLS: Calls = {
+  ...{ UnmountVolume: 'NodeUnpublishVolume', CleanOrphanVolume: 'NodeUnpublishVolume' },
+  UnmountDevice: 'NodeUnstageVolume',
+}
+const FLEX_CALLS: Calls = { UnmountVolume: 'unmount', CleanOrphanVolume: 'unmount', UnmountDevice: 'unmountdevice' }
 
 function deadAmong({ inputs }: PlanContext, stacks: readonly Stack[]): Operation['dead'] {
   const dead = stacks.flatMap(({ path }) => {

@@ -8,13 +8,14 @@ import type { PlanContext } from '../context/context.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 import { isLiving } from '../pods/volume-users.ts'
 
-export type References =
+export interface References {
   /** A pod that must not be disturbed has one of the mounts: the volume is in use. */
-  | { readonly kind: 'inUse'; readonly by: PodClass }
-  /** Free once these operations are done. */
-  | { readonly kind: 'free'; readonly after: readonly Draft[] }
-  /** Another mount stays. */
-  | { readonly kind: 'held'; readonly held: NonNullable<Facts['held']> }
+  readonly inUse?: PodClass
+  /** One that stays. */
+  readonly held?: Facts['held']
+  /** Operations that have to come first, where none stays. */
+  readonly after: readonly Draft[]
+}
 
 /**
  * @param staged the mounts that would be removed
@@ -40,12 +41,12 @@ export function referencesTo(
     }
     const uid = podUidOf(inputs.relative(inputs.plain(reference.mountPoint)))
     const pod = uid === undefined ? undefined : classes.of(uid)
-    if (pod !== undefined && isLiving(pod)) return { kind: 'inUse', by: pod }
+    if (pod !== undefined && isLiving(pod)) return { inUse: pod, after: [] }
     // The staged mount itself, seen through another prefix, goes with it; a private copy stays (R032, P18, S24).
     if (leaders.some(({ id }) => own.has(id))) continue
     held ??= reference
   }
-  return held === undefined ? { kind: 'free', after: [...after] } : { kind: 'held', held: { by: held, target } }
+  return held === undefined ? { after: [...after] } : { held: { by: held, target }, after: [] }
 }
 
 /** Of a server one device number may stand for several volumes of one share; what shows another that is staged as well is that one's. */

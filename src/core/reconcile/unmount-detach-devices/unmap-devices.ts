@@ -8,7 +8,7 @@ import type { Findings } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
 import { areOfOneRow } from '../../plan/subject.ts'
 import { strayOf } from '../../rules/rule.ts'
-import { type PlanContext, waitForKubelet } from '../context/context.ts'
+import type { PlanContext } from '../context/context.ts'
 import { unreadWithin } from '../context/unread.ts'
 import { type DriverCall, driverCall, isWithoutDriver } from '../drivers/driver-call.ts'
 import { driverStaging } from '../drivers/driver-staging.ts'
@@ -41,15 +41,14 @@ function unmapDevice(context: PlanContext, findings: Findings, block: BlockVolum
     kind: 'UnmapDevice',
     volume: describeBlock(context, known),
     subject: context.ledger.block(block),
-    wait: waitForKubelet(context),
   } as const
   if (isCsi && identity === undefined && hasNothing(block)) {
     tearDown(context, findings, what, () => emptyParts(context, block))
     return
   }
   const found = stagedParts(context, findings, known)
-  if (found.references.kind === 'inUse') {
-    leave('S24', `pod ${found.references.by.uid} has the same file system mounted`, uniqueName)
+  if (found.inUse !== undefined) {
+    leave('S24', `pod ${found.inUse.uid} has the same file system mounted`, uniqueName)
     return
   }
   tearDown(context, findings, what, () => partsOf(context, known, found))
@@ -67,12 +66,11 @@ function stagedParts(context: PlanContext, findings: Findings, { block, identity
   const call = identity && driverCall(context, identity, block.stateFile, staging.mounts.length > 0)
   const own = driverStaging(context, { ...staging, identity, call, predecessors })
   const references = referencesTo(context, findings, own.mounts, context.inputs.absolute(staging.path))
-  return { predecessors, call, own, references }
+  return { call, own, ...references, after: [...new Set([...predecessors, ...references.after])] }
 }
 
-function partsOf(context: PlanContext, known: KnownBlock, { predecessors, call, own, references }: Found): Parts {
+function partsOf(context: PlanContext, known: KnownBlock, { call, own, held, after }: Found): Parts {
   const { block, isCsi, identity } = known
-  const after = [...new Set([...predecessors, ...(references.kind === 'free' ? references.after : [])])]
   const leaked = after.length === 0
   const steps = isCsi ? csiSteps(context, known, call) : otherSteps(context, block)
   return {
@@ -89,7 +87,7 @@ function partsOf(context: PlanContext, known: KnownBlock, { predecessors, call, 
     identified: known.identified,
     device: { plugin: block.plugin, identity, directory: isCsi ? undefined : block.name },
     sought: isCsi ? { ...identity, names: [block.name] } : undefined,
-    held: references.kind === 'held' ? references.held : undefined,
+    held,
     call,
     after,
     kubeletWould: leaked ? 'never find the map' : undefined,

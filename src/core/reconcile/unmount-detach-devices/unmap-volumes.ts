@@ -4,7 +4,7 @@ import type { Reason } from '../../codes/codes.ts'
 import { isListedWhole } from '../../desired/api-lookup.ts'
 import type { Findings } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
-import { type PlanContext, waitForKubelet } from '../context/context.ts'
+import type { PlanContext } from '../context/context.ts'
 import { type Stack, umountSteps } from '../context/layers.ts'
 import { reasonOf } from '../context/pod-facts.ts'
 import { unreadWithin } from '../context/unread.ts'
@@ -25,7 +25,7 @@ function unmapVolume(context: PlanContext, findings: Findings, block: BlockVolum
   const known = knownBlock(context, block)
   const volume = describeBlock(context, known, mapping)
   const subject = context.ledger.block(block, mapping)
-  const what = { kind: 'UnmapVolume', pod, volume, subject, wait: waitForKubelet(context) } as const
+  const what = { kind: 'UnmapVolume', pod, volume, subject } as const
   tearDown(context, findings, what, () =>
     isLinkAlone(context, known, mapping)
       ? linkParts(context, pod, block, mapping)

@@ -17,7 +17,7 @@ import { strayOf } from '../../rules/rule.ts'
 import { type PlanContext, waitForKubelet } from '../context/context.ts'
 import { umountSteps } from '../context/layers.ts'
 import { unreadWithin } from '../context/unread.ts'
-import { type DriverCall, driverCall, isWithoutDriver, reportDriverGone } from '../drivers/driver-call.ts'
+import { type DriverCall, driverCall, isWithoutDriver } from '../drivers/driver-call.ts'
 import { driverStaging } from '../drivers/driver-staging.ts'
 import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
 import { type Parts, targetsOf, tearDown } from '../tear-down/tear-down.ts'
@@ -60,11 +60,11 @@ function unmountDevice(
     return
   }
   const found = stagedParts(context, findings, staged, identity, uniqueName, others)
-  if (found.references.kind === 'inUse') {
-    leave('S24', `pod ${found.references.by.uid} has the same file system mounted`, uniqueName)
+  if (found.inUse !== undefined) {
+    leave('S24', `pod ${found.inUse.uid} has the same file system mounted`, uniqueName)
     return
   }
-  const known: KnownStaged = { staged, others, identified, identity, unidentified, ...found, after: afterOf(found) }
+  const known: KnownStaged = { staged, others, identified, identity, unidentified, ...found }
   const described = describeCsiVolume(context, {
     name: known.after[0]?.volume?.name ?? identity?.handle ?? staged.key,
     mode: 'Filesystem',
@@ -74,9 +74,7 @@ function unmountDevice(
   })
   const volume = withGivenDevice(context, described)
   const subject = context.ledger.staged(staged)
-  tearDown(context, findings, { kind: 'UnmountDevice', volume, subject, wait: waitForKubelet(context) }, () =>
-    partsOf(context, findings, volume, known),
-  )
+  tearDown(context, findings, { kind: 'UnmountDevice', volume, subject }, () => partsOf(context, findings, known))
 }
 
 /** Today's path of a volume's staging first, then that of a kubelet before 1.24 (C11). */
@@ -115,8 +113,6 @@ interface KnownStaged extends Found {
   readonly identity: CsiIdentity | undefined
   /** Operations on mounts that may be of this volume. */
   readonly unidentified: readonly Draft[]
-  /** Operations that come first: the volume's own, and those on other mounts that show it. */
-  readonly after: readonly Draft[]
 }
 
 /** The staged mounts, other mounts that show them, and operations on the volume that come first. */
@@ -135,28 +131,14 @@ function stagedParts(
   const call = identity && driverCall(context, identity, stateFile, layers.length + foreign.length > 0)
   const own = driverStaging(context, { path: target, identity, call, mounts: foreign, files: content, predecessors })
   const mounts = [...layers, ...own.mounts, ...others.flatMap((each) => each.layers)]
-  return {
-    predecessors,
-    call,
-    own,
-    references: referencesTo(context, findings, mounts, context.inputs.absolute(target)),
-  }
+  const references = referencesTo(context, findings, mounts, context.inputs.absolute(target))
+  return { call, own, ...references, after: [...new Set([...predecessors, ...references.after])] }
 }
 
-function afterOf({ predecessors, references }: Found): readonly Draft[] {
-  return [...new Set([...predecessors, ...(references.kind === 'free' ? references.after : [])])]
-}
-
-function partsOf(context: PlanContext, findings: Findings, { name }: VolumeRef, known: KnownStaged): Parts {
-  const { staged, others, identified, identity, call, own, references, after } = known
+function partsOf(context: PlanContext, findings: Findings, known: KnownStaged): Parts {
+  const { staged, others, identified, identity, call, own, held, after } = known
   const target = context.inputs.absolute(staged.target)
   const leaked = after.length === 0
-  if (call?.kind === 'gone') {
-    reportDriverGone(findings, identity?.driver, 'NodeUnstageVolume', {
-      ...{ volume: name, path: target },
-      subject: context.ledger.staged(staged),
-    })
-  }
   const steps = [staged, ...others].flatMap((each) => stepsOf(context, each, identity, call))
   return {
     reason: call?.kind === 'absentSinceBoot' ? 'DriverAbsentSinceBoot' : leaked ? 'StagedWithoutPod' : 'LastPodGone',
@@ -177,7 +159,7 @@ function partsOf(context: PlanContext, findings: Findings, { name }: VolumeRef, 
     identified,
     device: { plugin: CSI_PLUGIN, identity },
     sought: soughtAt(context, staged, identity),
-    held: references.kind === 'held' ? references.held : undefined,
+    held,
     unidentified: () => mayBeMounted(context, findings, known),
     call,
     after,
@@ -243,7 +225,7 @@ function removeEmptyDirectory(
   const unread = unreadWithin(context.inputs, staged.dir)
   const volume: VolumeRef = { name: staged.key, plugin: CSI_PLUGIN, driver: staged.driverDir, mode: 'Filesystem' }
   const subject = context.ledger.staged(staged)
-  tearDown(context, findings, { kind: 'UnmountDevice', volume, subject, wait: undefined }, () => ({
+  tearDown(context, findings, { kind: 'UnmountDevice', volume, subject }, () => ({
     reason: 'StagedWithoutPod',
     rule: 'R837',
     message: `${target} ${unread === undefined ? 'is' : 'may be'} an empty directory, left by an unfinished unstage`,

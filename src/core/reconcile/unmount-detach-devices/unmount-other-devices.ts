@@ -9,14 +9,13 @@ import type { Step } from '../../plan/plan.ts'
 import { localVolume } from '../../plugins/local-volume.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import { type Stray, strayOf } from '../../rules/rule.ts'
-import { type PlanContext, waitForKubelet } from '../context/context.ts'
+import type { PlanContext } from '../context/context.ts'
 import { umountSteps } from '../context/layers.ts'
-import { reportDriverGone } from '../drivers/driver-call.ts'
 import { type FlexCall, flexCall } from '../drivers/flex-driver.ts'
 import { describeDevice } from '../identity/volume-facts.ts'
 import { isLiving } from '../pods/volume-users.ts'
 import { type Parts, tearDown } from '../tear-down/tear-down.ts'
-import { type References, referencesTo } from './mount-references.ts'
+import { referencesTo } from './mount-references.ts'
 
 export function unmountOtherDevices(context: PlanContext, findings: Findings): void {
   for (const global of context.ledger.globals) unmountGlobal(context, findings, global)
@@ -37,9 +36,9 @@ function unmountGlobal(context: PlanContext, findings: Findings, global: GlobalM
     leave('R815', 'a pod on this node wants the volume, or may want it')
     return
   }
-  const references = referencesTo(context, findings, layers, target)
-  if (references.kind === 'inUse') {
-    leave('S24', `pod ${references.by.uid} has the same file system mounted`)
+  const { inUse, held, after } = referencesTo(context, findings, layers, target)
+  if (inUse !== undefined) {
+    leave('S24', `pod ${inUse.uid} has the same file system mounted`)
     return
   }
   const volume = {
@@ -50,29 +49,17 @@ function unmountGlobal(context: PlanContext, findings: Findings, global: GlobalM
     ...describeDevice(layers.at(-1)),
   }
   const subject = context.ledger.global(global)
-  tearDown(context, findings, { kind: 'UnmountDevice', volume, subject, wait: waitForKubelet(context) }, () => {
+  tearDown(context, findings, { kind: 'UnmountDevice', volume, subject }, () => {
     // If nothing is mounted, any pod's mount may have been of this device: all operations of this plugin come first.
-    const free = references.kind === 'free' ? references.after : []
-    return partsOf(context, findings, global, layers.length === 0 ? unmountsOf(findings, plugin) : free, references)
+    return { ...partsOf(context, global, layers.length === 0 ? unmountsOf(findings, plugin) : after), held }
   })
 }
 
-function partsOf(
-  context: PlanContext,
-  findings: Findings,
-  global: GlobalMount,
-  after: readonly Draft[],
-  references: References,
-): Parts {
+function partsOf(context: PlanContext, global: GlobalMount, after: readonly Draft[]): Parts {
   const { plugin, name, path, layers, foreign } = global
   const target = context.inputs.absolute(path)
   const call = global.flex ? flexCall(context, plugin) : undefined
   const mounted = layers.length > 0
-  if (call?.kind === 'gone' && mounted)
-    reportDriverGone(findings, plugin, 'unmountdevice', {
-      ...{ volume: name, path: target },
-      subject: context.ledger.global(global),
-    })
   return {
     reason: after.length === 0 ? 'StagedWithoutPod' : 'LastPodGone',
     rule: 'R445',
@@ -83,7 +70,6 @@ function partsOf(
     stray: strayIn(global),
     call: mounted ? call : undefined,
     device: { plugin, directory: name },
-    held: references.kind === 'held' ? references.held : undefined,
     after,
   }
 }

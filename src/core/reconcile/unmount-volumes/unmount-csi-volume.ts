@@ -10,11 +10,11 @@ import { CSI_PLUGIN, uniquePodVolumeName } from '../../names/volume-names.ts'
 import type { Findings } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
 import type { Facts } from '../../rules/rule.ts'
-import { type PlanContext, waitToSettle } from '../context/context.ts'
+import type { PlanContext } from '../context/context.ts'
 import { umountSteps } from '../context/layers.ts'
-import { leaveEmpty, podTimes, reasonOf } from '../context/pod-facts.ts'
+import { leaveEmpty, reasonOf } from '../context/pod-facts.ts'
 import { unreadWithin } from '../context/unread.ts'
-import { type DriverCall, driverCall, isWithoutDriver, reportDriverGone } from '../drivers/driver-call.ts'
+import { type DriverCall, driverCall, isWithoutDriver } from '../drivers/driver-call.ts'
 import { describeCsiVolume } from '../identity/volume-facts.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 import { type SubPathWork, subPathWork } from '../tear-down/sub-path-steps.ts'
@@ -40,9 +40,8 @@ export function unmountCsiVolume(context: PlanContext, findings: Findings, pod: 
     uniqueName: podVolumeNameOf(volume) ?? uniqueNameOf(identity),
     device: volume.layers.at(-1),
   })
-  const wait = waitToSettle(context, pod, () => podTimes(context, pod))
   const subject = context.ledger.podVolume(volume)
-  tearDown(context, findings, { kind, pod, volume: ref, subject, wait }, () => {
+  tearDown(context, findings, { kind, pod, volume: ref, subject }, () => {
     const call = identity && driverCall(context, identity, volume.stateFile, mounted)
     const parts = partsOf(context, findings, pod, volume, identity, call)
     const steps = [...work.steps, ...parts.steps]
@@ -93,11 +92,6 @@ function partsOf(
   const target = context.inputs.absolute(volume.target)
   // A link, device or file that was published on the target itself is removed by the driver (C17, C123).
   const strays = strayFiles(volume, isWithoutDriver(call))
-  if (call?.kind === 'gone') {
-    const subject = context.ledger.podVolume(volume)
-    const about = { pod: pod.uid, volume: volume.name, path: target, subject }
-    reportDriverGone(findings, identity?.driver, 'NodeUnpublishVolume', about)
-  }
   for (const entry of strays) reportStray(context, findings, volume, entry)
   const absent = call?.kind === 'absentSinceBoot'
   return {

@@ -5,8 +5,7 @@ import { defined } from '../../lang/defined.ts'
 import { CSI_PLUGIN } from '../../names/volume-names.ts'
 import type { Findings } from '../../plan/draft.ts'
 import type { Subject } from '../../plan/subject.ts'
-import { type PlanContext, waitToSettle } from '../context/context.ts'
-import { podTimes } from '../context/pod-facts.ts'
+import type { PlanContext } from '../context/context.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 import { subPathWork } from '../tear-down/sub-path-steps.ts'
 import { tearDown } from '../tear-down/tear-down.ts'
@@ -35,8 +34,7 @@ export function unmountLeakedSubPaths(
     mode: 'Filesystem' as const,
     ...defined({ persistentVolume: persistentVolume && volumeName }),
   }
-  const wait = waitToSettle(context, pod, () => podTimes(context, pod))
-  tearDown(context, findings, { kind: 'UnmountVolume', pod, volume, subject, wait }, () => {
+  tearDown(context, findings, { kind: 'UnmountVolume', pod, volume, subject }, () => {
     const work = subPathWork(context, subPaths)
     const left = work.steps.filter(({ op }) => op === 'umount').length
     const memory = memoryBehind(context, pod.uid, subPaths)

@@ -14,10 +14,9 @@ import { localVolume } from '../../plugins/local-volume.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import { allowedFsTypes, type TeardownFamily } from '../../plugins/teardown-family.ts'
 import { type Facts, strayOf } from '../../rules/rule.ts'
-import { type PlanContext, waitToSettle } from '../context/context.ts'
+import type { PlanContext } from '../context/context.ts'
 import { layersBelowDead, umountSteps } from '../context/layers.ts'
-import { leaveEmpty, podTimes, reasonOf } from '../context/pod-facts.ts'
-import { reportDriverGone } from '../drivers/driver-call.ts'
+import { leaveEmpty, reasonOf } from '../context/pod-facts.ts'
 import { type FlexCall, flexCall, isFlexPlugin } from '../drivers/flex-driver.ts'
 import { describeDevice } from '../identity/volume-facts.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
@@ -168,9 +167,8 @@ function unmountContent(
     plugin: volume.plugin,
     mode: 'Filesystem',
   }
-  const wait = waitToSettle(context, pod, () => podTimes(context, pod))
   const subject = context.ledger.podVolume(volume)
-  tearDown(context, findings, { kind: 'UnmountVolume', pod, volume: ref, subject, wait }, () =>
+  tearDown(context, findings, { kind: 'UnmountVolume', pod, volume: ref, subject }, () =>
     partsOf(context, pod, volume, family, content, work),
   )
 }
@@ -246,15 +244,11 @@ function unmountPlain(context: PlanContext, findings: Findings, pod: PodClass, v
     return
   }
   const kind = pluginNamed(volume.plugin).reconstructs || call?.kind === 'call' ? 'UnmountVolume' : 'CleanOrphanVolume'
-  const wait = waitToSettle(context, pod, () => podTimes(context, pod))
   const subject = context.ledger.podVolume(volume)
-  tearDown(context, findings, { kind, pod, volume: describe(pod, volume), subject, wait }, () => {
+  tearDown(context, findings, { kind, pod, volume: describe(pod, volume), subject }, () => {
     const dir = context.inputs.absolute(volume.dir)
     const keepsFiles = !mounted && volume.content.some((entry) => entry.type !== 'dir')
     if (keepsFiles) reportData(context, findings, volume)
-    if (mounted && call?.kind === 'gone') {
-      reportDriverGone(findings, volume.plugin, 'unmount', { pod: pod.uid, volume: volume.name, path: dir, subject })
-    }
     const steps: Step[] = [
       ...work.steps,
       ...ownSteps(context, dir, volume, driver?.executable),
