@@ -19,7 +19,7 @@ export const LONG_LANE: readonly { readonly about: readonly string[]; readonly t
       'src/core/{api,journal}/*',
       'src/core/cli/{interrupts,confirm}.ts',
     ],
-    tests: 'test/{e2e/{kill,interruptions,api-away},privileged/faults/*}.long.test.ts',
+    tests: 'test/{e2e/{kill,interruptions,api-away},privileged/{killed-anywhere,faults/*}}.long.test.ts',
   },
   { about: ['src/core/kubelet-stop/*', 'src/commands/apply.ts'], tests: 'test/privileged/stop/*.long.test.ts' },
   { about: ['src/core/{api,snapshot,json}/**'], tests: 'test/{cli/hostile-api,fuzz/*,snapshot/*}.long.test.ts' },

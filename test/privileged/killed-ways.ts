@@ -1,10 +1,11 @@
-/** Ways to set volumes up and to take them down, each by an apply that is killed before or after its n-th change, and by the next. */
+/** Ways to set volumes up, to renew them and to take them down, each by an apply that is killed before or after its n-th change, and by the next. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import type { CsiNode } from '../../src/core/apply/operation/ports.ts'
 import type { Host } from '../../src/core/host/host.ts'
 import { linuxHost } from '../../src/core/host/linux-host.ts'
+import type { OperationKind } from '../../src/core/plan/plan.ts'
 import { startCsiDriver } from '../helpers/csi-driver/start.ts'
 import { detachLoop } from '../helpers/detach-loops.ts'
 import { LiveNode } from '../helpers/live-node.ts'
@@ -15,8 +16,8 @@ import { addVolume, claim, DRIVER, nodeWithDriver, POD, states } from './csi-sce
 const VICTIM = new URL('./workers/victim.ts', import.meta.url)
 
 interface Way {
-  /** The same in every process. */
-  readonly node: (directory: string) => LiveNode
+  /** The same in every process. @param isNewer what the API has of it has changed, or grown */
+  readonly node: (directory: string, isNewer: boolean) => LiveNode
   /** What all of them need: returns what ends it. */
   readonly around?: (directory: string) => Promise<() => unknown>
 }
@@ -54,9 +55,12 @@ function local(volumeMode: 'Filesystem' | 'Block'): Way {
 
 function csi(volumeMode: 'Filesystem' | 'Block'): Way {
   return {
-    node: (directory) => {
+    node: (directory, isNewer) => {
       const node = nodeWithDriver(directory)
-      addVolume(node, 'pv', { volumeMode })
+      const [before, now] = [{ storage: '16Mi' }, { storage: isNewer ? '32Mi' : '16Mi' }]
+      addVolume(node, 'pv', { volumeMode, capacity: now })
+      const grown = { allocatedResources: now, allocatedResourceStatuses: { storage: 'NodeResizePending' } }
+      node.setClaimStatus('claim-pv', { phase: 'Bound', capacity: before, ...(isNewer && grown) })
       node.pod(POD, 'a', [claim('pv')], { devices: volumeMode === 'Block' })
       return node
     },
@@ -76,10 +80,10 @@ export const WAYS = {
   'emptyDir of a group': emptyDir(''),
   'emptyDir in memory': emptyDir('Memory'),
   'configMap and secret': {
-    node: (directory) => {
+    node: (directory, isNewer) => {
       const node = new LiveNode(directory)
       const metadata = { name: 'both', namespace: 'default', uid: 'u' }
-      node.configMaps.push({ metadata, data: { a: '1', 'b/c': '2' } })
+      node.configMaps.push({ metadata, data: { a: isNewer ? 'longer' : '1', 'b/c': '2' } })
       node.secrets.push({ metadata, data: { password: 'eA==' } })
       node.pod(POD, 'a', [
         { name: 'conf', configMap: { name: 'both' } },
@@ -95,13 +99,14 @@ export const WAYS = {
 } satisfies Readonly<Record<string, Way>>
 
 export type WayName = keyof typeof WAYS
-export type Phase = 'up' | 'down'
+export type Phase = 'up' | 'newer' | 'down'
 
 /** The node in one phase, and the options of its apply. */
 function standing(name: WayName, directory: string, phase: Phase) {
-  const node = WAYS[name].node(directory)
+  const node = WAYS[name].node(directory, phase === 'newer')
   if (phase === 'down') node.forget(POD)
-  return { node, options: { orphans: phase === 'down' } }
+  const isNewer = phase === 'newer'
+  return { node, options: { orphans: phase === 'down', remount: isNewer, expand: isNewer } }
 }
 
 /** In the process that is killed. */
@@ -133,12 +138,14 @@ export async function applyMortally(name: WayName, directory: string, phase: Pha
           ...found,
           nodeStageVolume: around(found.nodeStageVolume),
           nodePublishVolume: around(found.nodePublishVolume),
+          nodeExpandVolume: around(found.nodeExpandVolume),
           nodeUnpublishVolume: around(found.nodeUnpublishVolume),
           nodeUnstageVolume: around(found.nodeUnstageVolume),
         }
       )
     },
   }
+  node.onClaimPatch = change
   await node.apply(options)
 }
 
@@ -148,25 +155,29 @@ const CHANGING: ReadonlySet<keyof Host> = new Set([
   ...(['changeOwnership', 'umount', 'rmdir', 'unlink', 'deleteContent'] as const),
 ])
 
-/** @returns whether it died, and the end that the next apply comes to: what was not done, what is to do, and what is there */
-export async function killedAt(
-  name: WayName,
-  directory: string,
-  phase: Phase,
-  changes: number,
-): Promise<{ died: boolean; end: readonly unknown[] }> {
-  if (phase === 'down') await use(standing(name, directory, 'up').node)
+interface Killed {
+  /** What was to be done. */
+  readonly kinds: readonly OperationKind[]
+  readonly died: boolean
+  /** To which the next apply comes: what was not done, what is to do, and what is there. */
+  readonly end: readonly unknown[]
+}
+
+export async function killedAt(name: WayName, directory: string, phase: Phase, changes: number): Promise<Killed> {
+  if (phase !== 'up') await use(standing(name, directory, 'up').node)
+  const before = standing(name, directory, phase)
+  const kinds = (await before.node.plan(before.options)).operations.map(({ kind }) => kind)
   const args = [name, directory, phase, `${changes}`]
   const victim = spawn(...nodeProgram(VICTIM, args), { stdio: ['ignore', 'ignore', 'inherit'] })
   const [, signal] = await once(victim, 'close')
   const { node, options } = standing(name, directory, phase)
   const undone = states(await node.apply(options)).filter((state) => state !== 'done')
   const end = [...undone, (await node.plan(options)).operations.length, ...there(node)]
-  if (phase === 'up') {
+  if (phase !== 'down') {
     node.forget(POD)
     end.push(...states(await node.apply({ orphans: true })).filter((state) => state !== 'done'), ...there(node))
   }
-  return { died: signal === 'SIGKILL', end }
+  return { kinds, died: signal === 'SIGKILL', end }
 }
 
 /** It is set up, and has content. */
@@ -179,10 +190,12 @@ async function use(node: LiveNode): Promise<void> {
 /** What a kubelet makes anew, or leaves empty, where it dies there as well: nothing is decided on it. */
 const NO_MATTER = /\/plugins\/kubernetes\.io~empty-dir\/wrapped_|\/local-volume\/mounts\/pv d /
 
-/** Mounts, and names, types, modes and groups of all that volctl has made. */
+/** Mounts, and names, types, modes, groups and sizes of all that volctl has made; and the size that a claim has. */
 function there(node: LiveNode): string[] {
-  const names = sh('find', `${node.root}/pods`, `${node.root}/plugins`, '-xdev', '-printf', '%p %y %m %g\n').split('\n')
+  const shown = ['-type', 'f', '-printf', '%p f %m %g %s\n', '-o', '-printf', '%p %y %m %g\n']
+  const names = sh('find', `${node.root}/pods`, `${node.root}/plugins`, '-xdev', ...shown).split('\n')
   return [
+    ...node.claims.map(({ status }) => `claim of ${status?.capacity?.storage}`),
     ...names.filter((each) => !NO_MATTER.test(each)),
     ...node.mounted().map(({ mountPoint }) => `${mountPoint} is mounted`),
   ]
