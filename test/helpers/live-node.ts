@@ -24,11 +24,8 @@ import type {
   Node,
   PersistentVolume,
   PersistentVolumeClaim,
-  Pod,
-  PodVolumeSource,
-  VolumeAttachment,
 } from '../../src/core/model/objects.ts'
-import type { ApiSnapshot, NodeSnapshot } from '../../src/core/model/snapshot.ts'
+import type { ApiSnapshot, TreeEntry } from '../../src/core/model/snapshot.ts'
 import { withoutCopies } from '../../src/core/mountinfo/copies.ts'
 import { withLinks } from '../../src/core/mountinfo/linked-mounts.ts'
 import type { MountInfo, MountTable } from '../../src/core/mountinfo/mount-table.ts'
@@ -43,10 +40,11 @@ import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
 import { desiredStateOfPods } from '../../src/core/populator/populate.ts'
 import { isInUserNamespace } from '../../src/core/processes/standing.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
-import { NODE_SNAPSHOT } from './node-builder.ts'
-import { apiSnapshot, attachmentObject, boundVolume, nodeObject, podObject, ready, reported } from './objects.ts'
+import { DescribedNode, DRIVER } from './described-node.ts'
+import { ready } from './objects.ts'
 import { ownLoops, withOwnDevices } from './own-devices.ts'
 import { planOptions } from './plan-options.ts'
+import { type Mounted, makeEntry, mountAt } from './pod-files.ts'
 import { PROCESS_READER } from './process-reader/command.ts'
 import { nodeProgram } from './programs.ts'
 import { strategicMerge } from './strategic-merge.ts'
@@ -61,19 +59,13 @@ export interface FullSecret {
   readonly data: Readonly<Record<string, string>>
 }
 
-export class LiveNode {
+const WITNESS = '00000000-0000-4000-8000-00000000000a'
+
+export class LiveNode extends DescribedNode {
   readonly root: string
-  readonly pods: Pod[] = []
   readonly configMaps: ConfigMap[] = []
   secrets: FullSecret[] = []
-  readonly volumes: PersistentVolume[] = []
-  readonly claims: PersistentVolumeClaim[] = []
-  attachments: VolumeAttachment[] = []
   readonly csiDrivers: CsiDriver[] = []
-  node: Node = nodeObject({ ...ready(new Date().toISOString()), allocatable: { memory: '64Mi', cpu: '2' } })
-  /** UIDs of pods that run; one always does, so that the witnesses can prove that they see pods. */
-  alive: string[] = []
-  override: Partial<NodeSnapshot> = {}
   cluster: Partial<Cluster> = {}
   context: Partial<ApplyContext> = {}
   /** Called first with every patch of a claim's status; an error that it throws is the answer. */
@@ -81,37 +73,25 @@ export class LiveNode {
 
   /** @param directory of the scenario; the root directory is made below it */
   constructor(directory: string) {
+    super()
     this.root = `${directory}/kubelet`
-    mkdirSync(`${this.root}/pods`, { recursive: true })
-    mkdirSync(`${this.root}/plugins`, { recursive: true })
-    this.pod('00000000-0000-4000-8000-00000000000a', 'witness')
-    mkdirSync(`${this.root}/pods/00000000-0000-4000-8000-00000000000a`, { recursive: true })
-    this.alive.push('00000000-0000-4000-8000-00000000000a')
+    // One pod always runs, so that the witnesses can prove that they see pods.
+    for (const path of ['plugins', `pods/${WITNESS}`]) mkdirSync(`${this.root}/${path}`, { recursive: true })
+    this.pod(WITNESS, 'witness').running(WITNESS)
   }
 
-  /** A pod of the API with one container that mounts (or maps, by `devices`) all of its volumes. */
-  pod(
-    uid: string,
-    name: string,
-    volumes: readonly PodVolumeSource[] = [],
-    spec: Partial<Pod['spec']> & { readonly devices?: boolean } = {},
-  ): Pod {
-    const { devices = false, ...rest } = spec
-    const pod = podObject({ uid, name }, volumes, {
-      devices: devices ? volumes.map((volume) => volume.name) : [],
-      spec: rest,
-      status: { phase: 'Pending' },
-    })
-    this.pods.push(pod)
-    return pod
-  }
-
-  /** Both bound. */
-  persistentVolume(name: string, spec: PersistentVolume['spec']): this {
-    const { claim, volume } = boundVolume(name, spec)
-    this.claims.push(claim)
-    this.volumes.push(volume)
+  override entry(entry: TreeEntry): this {
+    makeEntry(this.root, entry)
     return this
+  }
+
+  override mount(path: string, given: Mounted = {}): this {
+    mountAt(`${this.root}/${path}`, given)
+    return this
+  }
+
+  override pod(...[uid, name, volumes, given]: Parameters<DescribedNode['pod']>): this {
+    return super.pod(uid, name, volumes, { phase: 'Pending', ...given })
   }
 
   setClaimStatus(name: string, status: PersistentVolumeClaim['status']): void {
@@ -136,23 +116,18 @@ export class LiveNode {
   }
 
   /** The state before a mount, made by the controller and a kubelet: attached, and reported in use. */
-  attach(driver: string, handle: string, persistentVolumeName: string): this {
-    this.attachments.push({
-      ...attachmentObject(driver, handle, persistentVolumeName),
-      status: { attached: true, attachmentMetadata: { path: `disk-${handle}` } },
-    })
-    return this.#report([...(this.node.status?.volumesInUse ?? []), csiUniqueName(driver, handle)])
-  }
-
-  #report(names: readonly string[]): this {
-    this.node = { ...this.node, status: { ...this.node.status, ...reported(names) } }
+  override attach(volume: string, handle = volume): this {
+    const status = { attached: true, attachmentMetadata: { path: `disk-${handle}` } }
+    super.attach(volume, handle, 'node-1', { status })
+    this.inUse.push(csiUniqueName(DRIVER, handle))
     return this
   }
 
   /** Deletes a pod from the API; nothing of it runs any more. */
   forget(uid: string): void {
-    this.pods.splice(0, this.pods.length, ...this.pods.filter((pod) => pod.metadata.uid !== uid))
-    this.alive = this.alive.filter((each) => each !== uid)
+    this.pods = this.pods.filter((pod) => pod.metadata.uid !== uid)
+    this.processes = this.processes.filter((each) => each !== uid)
+    this.sandboxes = this.sandboxes.filter((each) => each.uid !== uid)
   }
 
   mounts(): MountTable {
@@ -168,46 +143,34 @@ export class LiveNode {
       .filter((each) => each.mountPoint !== this.root && withoutCopies(table, each.mountPoint).includes(each))
   }
 
-  api(): ApiSnapshot {
-    return apiSnapshot({
-      node: this.node,
-      pods: this.pods,
-      persistentVolumeClaims: this.claims,
-      persistentVolumes: this.volumes,
-      volumeAttachments: this.attachments,
+  override api(): ApiSnapshot {
+    const api = super.api()
+    const allocatable = { memory: '64Mi', cpu: '2' }
+    return {
+      ...api,
+      node: api.node && {
+        ...api.node,
+        status: { ...api.node.status, ...ready(new Date().toISOString()), allocatable },
+      },
       csiDrivers: this.csiDrivers,
       configMaps: this.configMaps.map((each) => digestedConfigMap(structuredClone(each))),
       secrets: this.secrets.map((each) => digestedSecret(structuredClone(each))),
-    })
+    }
   }
 
   async look(): Promise<NodeState> {
     const mounts = this.mounts()
-    const tree = await readTree({ rootDir: this.root, mounts, attributes: 'all' })
-    const api = this.api()
-    const snapshot: NodeSnapshot = {
-      ...NODE_SNAPSHOT,
+    const snapshot = this.snapshot({
       capturedAt: new Date().toISOString(),
       rootDir: this.root,
       kernelVersion: '6.12.0',
       ...(isInUserNamespace() && { userNamespace: true }),
-      api,
       mountinfo: mounts.text,
-      tree,
-      runtime: {
-        source: 'cri',
-        pods: this.alive.map((uid) => ({ uid, state: 'SANDBOX_READY', containers: [] })),
-      },
-      processes: this.alive,
-      deadMounts: [],
-      staticPods: { readable: true, manifests: [] },
-      kubelet: { running: false, mayReturn: false },
+      tree: await readTree({ rootDir: this.root, mounts, attributes: 'all' }),
       blockDevices: ownLoops(loopDevices(), dirname(this.root)),
       csiSockets: await discoverCsiSockets({ rootDir: this.root }),
-      flexDrivers: [],
-      hostPaths: await hostPaths(api, (uid) => this.alive.includes(uid)),
-      ...this.override,
-    }
+      hostPaths: await hostPaths(this.api(), (uid) => this.processes.includes(uid)),
+    })
     return { snapshot, mounts }
   }
 
@@ -230,7 +193,7 @@ export class LiveNode {
       kubeletState: () => ({ running: false, mayReturn: false }),
       witness: async () => ({
         listed: new Set(this.pods.map(onDiskUid)),
-        alive: new Set(this.alive),
+        alive: new Set(this.processes),
         apiPods: this.pods,
       }),
       csi: (driver) => this.csiNode(driver),
@@ -242,7 +205,7 @@ export class LiveNode {
         getClaim: async (namespace, name) => this.claims.find((each) => isNamed(each, namespace, name)),
         patchClaimStatus: async (namespace, name, patch) => this.#patchClaim(namespace, name, patch),
         listVolumeAttachments: async () => this.attachments,
-        getNode: async () => this.node,
+        getNode: async () => this.api().node as Node,
         listNodePods: async () => this.pods,
         getPod: async (namespace, name) => this.pods.find((pod) => isNamed(pod, namespace, name)),
         getConfigMap: async (namespace, name) => this.configMaps.find((each) => isNamed(each, namespace, name)),
@@ -281,7 +244,8 @@ export class LiveNode {
       const volume = parseCsiUniqueName(uniqueName)
       return volume === undefined || attachmentName(volume.handle, volume.driver, 'node-1') !== name
     }
-    this.#report(this.node.status?.volumesInUse?.filter(isOther) ?? [])
+    this.attached = this.attached.filter(isOther)
+    this.inUse = this.inUse.filter(isOther)
   }
 
   /** The driver that answers at the moment, found like a real one. */

@@ -1,75 +1,27 @@
 /** Small nodes made by hand, for tables of the planner: a healthy, empty node, and what a test puts on it. */
 
 import type { NodeState } from '../../src/core/model/node-state.ts'
-import type {
-  Node,
-  ObjectMeta,
-  PersistentVolume,
-  PersistentVolumeClaim,
-  Pod,
-  PodVolumeSource,
-  VolumeAttachment,
-} from '../../src/core/model/objects.ts'
 import type { ApiSnapshot, NodeSnapshot, TreeEntry } from '../../src/core/model/snapshot.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
-import { attachmentName, csiGlobalDir, csiUniqueName } from '../../src/core/names/volume-names.ts'
+import { attachmentName, csiGlobalDir } from '../../src/core/names/volume-names.ts'
 import { digest } from '../../src/core/trust/digest.ts'
-import {
-  apiSnapshot,
-  attachedTo,
-  attachmentObject,
-  boundVolume,
-  csiDriverObject,
-  csiNodeObject,
-  MACHINE,
-  nodeObject,
-  podObject,
-  ready,
-} from './objects.ts'
-import { type Mounted, PodFiles } from './pod-files.ts'
+import { BOOT, DescribedNode, DRIVER, HOUR_AGO } from './described-node.ts'
+import { csiDriverObject, csiNodeObject } from './objects.ts'
+import type { Mounted } from './pod-files.ts'
 
+export { DRIVER, HOUR_AGO, NOW } from './described-node.ts'
 export const ROOT = '/var/lib/kubelet'
-export const NOW = '2026-11-21T12:00:00Z'
-const BOOT = '2026-11-20T00:00:00Z'
-export const HOUR_AGO = Date.parse(NOW) / 1000 - 3600
 export const BEFORE_BOOT = Date.parse(BOOT) / 1000 - 3600
-export const DRIVER = 'disk.test'
 
 /** A UID that is a proper RFC 4122 UUID, by number. */
 export function uid(n: number): string {
   return `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
 }
 
-/** What every node of the tests is called. */
-export const NODE_SNAPSHOT = {
-  apiVersion: 'volctl.io/v1',
-  kind: 'NodeSnapshot',
-  nodeName: 'node-1',
-  bootTime: BOOT,
-  ...MACHINE,
-} as const
-
-/** Of a pod, otherwise than by default. */
-type PodGiven = NonNullable<Parameters<typeof podObject>[2]> & { readonly metadata?: Partial<Pod['metadata']> }
-
-/** Parts that a test gives; undefined: there is none. */
-type Parts<T> = { readonly [Key in keyof T]?: T[Key] | undefined }
-
-export class NodeBuilder extends PodFiles {
+export class NodeBuilder extends DescribedNode {
   readonly tree = new Map<string, TreeEntry>()
   readonly mounts: string[] = []
-  readonly pods: Pod[] = []
-  readonly claims: PersistentVolumeClaim[] = []
-  readonly volumes: PersistentVolume[] = []
-  readonly attachments: VolumeAttachment[] = []
-  readonly attached: string[] = []
-  readonly inUse: string[] = []
-  override: Partial<NodeSnapshot> = {}
-  overrideApi: Partial<ApiSnapshot> = {}
-  sandboxes: NonNullable<NodeSnapshot['runtime']>['pods'][number][] = []
-  processes: string[] = []
   loops: { name: string; backingFile: string }[] = []
-  drivers = [DRIVER]
   flexDrivers: NonNullable<NodeSnapshot['flexDrivers']>[number][] = []
   #nextId = 100
   readonly #mounted = new Map<string, number>()
@@ -82,10 +34,6 @@ export class NodeBuilder extends PodFiles {
     this.dir('plugins')
     // A running pod, so that the runtime can prove that it sees pods.
     this.livingPod(uid(1), 'witness')
-  }
-
-  dir(path: string, mtime = HOUR_AGO): this {
-    return this.entry({ path, type: 'dir', mode: '750', mtime })
   }
 
   file(path: string, content?: string, mtime = HOUR_AGO, size = content?.length ?? 0): this {
@@ -147,76 +95,6 @@ export class NodeBuilder extends PodFiles {
     return this.#mounted.get('/') ?? 1
   }
 
-  pod(
-    uid: string,
-    name: string,
-    volumes: readonly PodVolumeSource[] = [],
-    given: PodGiven & { readonly phase?: string; readonly deleted?: boolean } = {},
-  ): this {
-    const { phase = 'Running', deleted = false, metadata, status, ...rest } = given
-    const deletion = deleted ? { deletionTimestamp: NOW } : {}
-    this.pods.push(
-      podObject({ uid, name, ...deletion, ...metadata }, volumes, { status: { phase, ...status }, ...rest }),
-    )
-    return this
-  }
-
-  livingPod(podUid: string, name: string, volumes: readonly PodVolumeSource[] = [], given: PodGiven = {}): this {
-    this.pod(podUid, name, volumes, given)
-    this.dir(`pods/${podUid}`)
-    return this.running(podUid, name)
-  }
-
-  running(podUid: string, name = podUid): this {
-    this.sandboxes.push({
-      uid: podUid,
-      namespace: 'default',
-      name,
-      state: 'SANDBOX_READY',
-      containers: [{ name: 'c', state: 'CONTAINER_RUNNING' }],
-    })
-    this.processes.push(podUid)
-    return this
-  }
-
-  /** A bound claim and its PersistentVolume; of CSI, attached and in use, where it has no other source. */
-  persistentVolume(
-    name: string,
-    given: {
-      handle?: string
-      accessModes?: string[]
-      mode?: string
-      attached?: boolean
-      inUse?: boolean
-      source?: PersistentVolume['spec']
-    } = {},
-  ): this {
-    const { handle = name, accessModes = ['ReadWriteOnce'], mode = 'Filesystem', source } = given
-    const { attached = source === undefined, inUse = attached } = given
-    const { claim, volume } = boundVolume(name, {
-      accessModes,
-      volumeMode: mode,
-      ...(source ?? { csi: { driver: DRIVER, volumeHandle: handle } }),
-    })
-    this.claims.push(claim)
-    this.volumes.push(volume)
-    if (attached) this.attach(name, handle)
-    if (inUse) this.inUse.push(csiUniqueName(DRIVER, handle))
-    return this
-  }
-
-  attach(
-    volume: string,
-    handle = volume,
-    nodeName = 'node-1',
-    parts: { readonly metadata?: Partial<ObjectMeta>; readonly status?: NonNullable<VolumeAttachment['status']> } = {},
-  ): this {
-    const { metadata, ...made } = attachmentObject(DRIVER, handle, volume, nodeName)
-    this.attachments.push({ ...made, ...parts, metadata: { ...metadata, resourceVersion: '7', ...parts.metadata } })
-    if (nodeName === 'node-1') this.attached.push(csiUniqueName(DRIVER, handle))
-    return this
-  }
-
   /** A staged CSI file system on its own device. */
   staged(handle: string, dev: string, { stateFile = true } = {}): this {
     const dir = csiGlobalDir(DRIVER, handle)
@@ -233,56 +111,21 @@ export class NodeBuilder extends PodFiles {
     return this
   }
 
-  /** With these parts of the snapshot in the place of its own. */
-  with(parts: Parts<NodeSnapshot>): this {
-    Object.assign(this.override, parts)
-    return this
-  }
-
-  /** With a Node object that is otherwise. */
-  withNode(change: (was: Node) => Partial<Node>): this {
-    const { node } = this.build().snapshot.api ?? {}
-    if (node == null) throw new Error('no node')
-    return this.withApi({ node: { ...node, ...change(node) } })
-  }
-
   /** What is mounted on this path, from the root directory, does not answer. */
   dead(path: string, error = 'ENOTCONN'): this {
     return this.with({ deadMounts: [...(this.override.deadMounts ?? []), { path: `${ROOT}/${path}`, error }] })
   }
 
-  /** With these answers of the API in the place of its own. */
-  withApi(parts: Parts<ApiSnapshot>): this {
-    Object.assign(this.overrideApi, parts)
-    return this
+  override api(): ApiSnapshot {
+    const csiDrivers = this.drivers.map((name) => csiDriverObject(name))
+    return { ...super.api(), csiDrivers, csiNode: csiNodeObject('node-1', this.drivers), ...this.overrideApi }
   }
 
   build(): NodeState {
-    const snapshot: NodeSnapshot = {
-      ...NODE_SNAPSHOT,
-      capturedAt: NOW,
+    const snapshot = this.snapshot({
       rootDir: ROOT,
-      api: apiSnapshot({
-        node: nodeObject({
-          ...ready('2026-11-21T11:58:00Z'),
-          ...attachedTo(this.attached),
-          volumesInUse: this.inUse,
-        }),
-        pods: this.pods,
-        persistentVolumeClaims: this.claims,
-        persistentVolumes: this.volumes,
-        volumeAttachments: this.attachments,
-        csiDrivers: this.drivers.map((name) => csiDriverObject(name)),
-        csiNode: csiNodeObject('node-1', this.drivers),
-        ...this.overrideApi,
-      }),
       mountinfo: `${this.mounts.join('\n')}\n`,
       tree: [...this.tree.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1)),
-      runtime: { source: 'cri', endpoint: 'unix:///run/containerd/containerd.sock', pods: this.sandboxes },
-      processes: this.processes,
-      deadMounts: [],
-      staticPods: { readable: true, manifests: [] },
-      kubelet: { running: false, mayReturn: false },
       blockDevices: this.loops,
       flexDrivers: this.flexDrivers,
       csiSockets: this.drivers.map((driver) => ({
@@ -293,8 +136,7 @@ export class NodeBuilder extends PodFiles {
         capabilities: ['STAGE_UNSTAGE_VOLUME'],
         registered: true,
       })),
-      ...this.override,
-    }
+    })
     return { snapshot, mounts: parseMountinfo(snapshot.mountinfo ?? '') }
   }
 }

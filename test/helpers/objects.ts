@@ -129,18 +129,19 @@ export function attachmentObject(
   }
 }
 
-/** Its one container mounts all of its volumes, but those that it has as `devices`. */
+/** Its one container mounts all of its volumes, but those that it has as `devices` (true: all). */
 export function podObject(
   metadata: Partial<Pod['metadata']> & { readonly name: string; readonly uid: string },
   volumes: readonly PodVolumeSource[],
   given: {
-    readonly devices?: readonly string[]
+    readonly devices?: readonly string[] | boolean
     readonly subPaths?: Readonly<Record<string, string>>
     readonly spec?: Partial<Pod['spec']>
     readonly status?: Pod['status']
   } = {},
 ): Pod {
-  const { devices = [], subPaths = {}, spec, status } = given
+  const { subPaths = {}, spec, status } = given
+  const devices = given.devices === true ? volumes.map(({ name }) => name) : given.devices || []
   const mounted = volumes.flatMap(({ name }) => {
     const subPath = subPaths[name]
     return devices.includes(name) ? [] : [{ name, mountPath: `/${name}`, ...(subPath !== undefined && { subPath }) }]

@@ -96,18 +96,26 @@ export class OnDisk extends PodFiles {
     this.#root = root
   }
 
-  override entry({ path, type, mode, target = '', content = '' }: TreeEntry): this {
-    const full = join(this.#root, path)
-    mkdirSync(type === 'dir' ? full : dirname(full), { recursive: true, mode: 0o750 })
-    if (type === 'link') symlinkSync(target, full)
-    else if (type === 'file') writeFileSync(full, content)
-    if (mode !== undefined && type !== 'link' && type !== 'socket') chmodSync(full, Number.parseInt(mode, 8))
+  override entry(entry: TreeEntry): this {
+    makeEntry(this.#root, entry)
     return this
   }
 
-  override mount(path: string, { source }: Mounted = {}): this {
-    const what = source === undefined ? ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs'] : ['--bind', source]
-    execFileSync('mount', [...what, join(this.#root, path)])
+  override mount(path: string, given: Mounted = {}): this {
+    mountAt(join(this.#root, path), given)
     return this
   }
+}
+
+export function makeEntry(root: string, { path, type, mode, target = '', content = '' }: TreeEntry): void {
+  const full = join(root, path)
+  mkdirSync(type === 'dir' ? full : dirname(full), { recursive: true, mode: 0o750 })
+  if (type === 'link') symlinkSync(target, full)
+  else if (type === 'file') writeFileSync(full, content)
+  if (mode !== undefined && type !== 'link' && type !== 'socket') chmodSync(full, Number.parseInt(mode, 8))
+}
+
+export function mountAt(path: string, { source }: Mounted): void {
+  const what = source === undefined ? ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs'] : ['--bind', source]
+  execFileSync('mount', [...what, path])
 }

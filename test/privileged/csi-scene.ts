@@ -84,8 +84,8 @@ export function addVolume(
 ): void {
   const { csi, ...rest } = spec
   const source = { driver: DRIVER, volumeHandle: handleOf(name), fsType: 'ext4', ...csi }
-  node.persistentVolume(name, { ...rest, csi: source })
-  node.attach(DRIVER, handleOf(name), name)
+  node.persistentVolume(name, { source: { ...rest, csi: source } })
+  node.attach(name, handleOf(name))
 }
 
 export function claim(volume: string, readOnly = false): PodVolumeSource {

@@ -22,7 +22,7 @@ interface Way {
   readonly around?: (directory: string) => Promise<() => unknown>
 }
 
-const GROUP = { securityContext: { fsGroup: 2000 } }
+const GROUP = { spec: { securityContext: { fsGroup: 2000 } } }
 
 function emptyDir(medium: string): Way {
   return {
@@ -38,7 +38,7 @@ function local(volumeMode: 'Filesystem' | 'Block'): Way {
   return {
     node: (directory) => {
       const node = new LiveNode(directory)
-      node.persistentVolume('pv', { local: { path: `${directory}/disk` }, volumeMode })
+      node.persistentVolume('pv', { source: { local: { path: `${directory}/disk` }, volumeMode } })
       node.pod(POD, 'a', [claim('pv')], { devices: volumeMode === 'Block' })
       return node
     },

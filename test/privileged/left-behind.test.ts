@@ -88,8 +88,8 @@ function hostOf(directory: string): Host {
 function nodeOf(directory: string, name: string): LiveNode {
   const node = new LiveNode(directory)
   node.context = { host: hostOf(directory) }
-  const listed = { volumesAttached: [{ name, devicePath: '' }], volumesInUse: [name] }
-  node.node = { ...node.node, status: { ...node.node.status, ...listed } }
+  node.attached.push(name)
+  node.inUse.push(name)
   return node
 }
 
@@ -154,7 +154,9 @@ describeUnless(noBlockDevices, 'what a kubelet set up', () => {
     withDisk(directory, 'ext4', async (device) => {
       fabricateSession(directory, device)
       const node = nodeOf(directory, `kubernetes.io/iscsi/${PORTAL}:${IQN}:1`)
-      node.persistentVolume('pv', { iscsi: { targetPortal: PORTAL, iqn: IQN, lun: 1 }, volumeMode: 'Block' })
+      node.persistentVolume('pv', {
+        source: { iscsi: { targetPortal: PORTAL, iqn: IQN, lun: 1 }, volumeMode: 'Block' },
+      })
       const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'claim-pv' } }]
       node.pod(POD, 'a', volumes, { devices: true })
       const maps = `${node.root}/plugins/kubernetes.io/iscsi/volumeDevices/iface-default/${LUN}`

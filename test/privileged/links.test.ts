@@ -58,7 +58,7 @@ function brokenNode(directory: string): LiveNode {
     writeFileSync(`${marker}/ready`, '')
   }
   node.pod(WANTED, 'lives', [{ name: 'scratch', emptyDir: {} }])
-  node.alive.push(WANTED)
+  node.running(WANTED)
   addVolume(node, 'pv-idle')
   // What an older volume's unstage has left: empty directories.
   mkdirSync(`${node.root}/${csiGlobalDir(DRIVER, 'old')}`, { recursive: true })
@@ -166,7 +166,7 @@ describe('links on the disk', () => {
         if (!done) end = happens({ pods, place, other, directory })
         done = true
         const listed = new Set(node.pods.map(({ metadata }) => metadata.uid ?? ''))
-        return { listed, alive: new Set(node.alive), apiPods: node.pods }
+        return { listed, alive: new Set(node.processes), apiPods: node.pods }
       },
     }
     const result = statesOf(await node.apply(options))

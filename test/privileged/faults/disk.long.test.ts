@@ -86,7 +86,7 @@ async function makeScene(directory: string): Promise<Scene> {
   ])
   await node.apply()
   for (const file of ownFiles(node, OTHER, 'pv-2')) writeFileSync(file, 'precious')
-  node.alive.push(OTHER)
+  node.running(OTHER)
   return { node, mirror, driver }
 }
 
@@ -114,7 +114,7 @@ function wantPod(node: LiveNode): void {
 
 function attach(node: LiveNode, volume: string): void {
   if (node.attachments.some(({ spec }) => spec.source.persistentVolumeName === volume)) return
-  node.attach(DRIVER, handleOf(volume), volume)
+  node.attach(volume, handleOf(volume))
 }
 
 /** What was said while the disk failed. */

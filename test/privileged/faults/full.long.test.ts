@@ -51,10 +51,10 @@ async function nodeOn(directory: string, spoil: Partial<LiveNode['context']> = {
   node.configMaps.push({ metadata: { name: 'cm', namespace: 'default', uid: 'cm' }, data: { a: 'x'.repeat(3 * PAGE) } })
   node.addSecret('s', { password: 'open sesame' })
   node.cluster = { requestToken: async () => ({ token: 'token', expirationTimestamp: '' }) }
-  node.pod(OTHER, 'b', VOLUMES, { serviceAccountName: 'default' })
+  node.pod(OTHER, 'b', VOLUMES, { spec: { serviceAccountName: 'default' } })
   await node.apply()
   writeFileSync(`${volumesOf(node, OTHER)}/kubernetes.io~empty-dir/scratch/file`, 'precious')
-  node.alive.push(OTHER)
+  node.running(OTHER)
   return node
 }
 
@@ -70,7 +70,7 @@ function volumesOf({ root }: LiveNode, pod: string): string {
 }
 
 function wantPod(node: LiveNode): void {
-  node.pod(POD, 'a', VOLUMES, { serviceAccountName: 'default' })
+  node.pod(POD, 'a', VOLUMES, { spec: { serviceAccountName: 'default' } })
 }
 
 /** `VOLUME STATE`, sorted, and whatever is not clear about a failure. */

@@ -104,8 +104,9 @@ async function withNode<T>(
   if (local === 'directory') mkdirSync(source)
   const volumeMode = local === 'block' ? 'Block' : 'Filesystem'
   const mountOptions = local === 'directory' ? { mountOptions: ['noexec'] } : {}
-  if (local !== undefined) node.persistentVolume('pv', { local: { path: source }, volumeMode, ...mountOptions })
-  node.pod(POD, 'a', [volume], { devices: local === 'block', securityContext: { fsGroup: 2000 } })
+  if (local !== undefined)
+    node.persistentVolume('pv', { source: { local: { path: source }, volumeMode, ...mountOptions } })
+  node.pod(POD, 'a', [volume], { devices: local === 'block', spec: { securityContext: { fsGroup: 2000 } } })
   try {
     return await work(node)
   } finally {

@@ -57,8 +57,8 @@ function makeNode(
   spec: Partial<Pod['spec']> = {},
 ): LiveNode {
   const node = new LiveNode(directory)
-  const pod = node.pod(POD, 'app', volumes, { serviceAccountName: 'default', ...spec })
-  Object.assign(pod.metadata, { labels: { b: 'x', a: 'y' }, annotations: { note: 'hello' } })
+  const metadata = { labels: { b: 'x', a: 'y' }, annotations: { note: 'hello' } }
+  node.pod(POD, 'app', volumes, { metadata, spec: { serviceAccountName: 'default', ...spec } })
   setData(node, { a: '1' })
   node.addSecret('s', { password: PASSWORD })
   node.cluster = {

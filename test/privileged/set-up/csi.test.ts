@@ -7,7 +7,7 @@ import type { Cluster } from '../../../src/core/apply/operation/ports.ts'
 import type { ClaimStatusPatch } from '../../../src/core/desired/claim-status-patch.ts'
 import { StepFailed } from '../../../src/core/errors/operation-error.ts'
 import { linuxHost } from '../../../src/core/host/linux-host.ts'
-import type { VolumeAttachment } from '../../../src/core/model/objects.ts'
+import type { Node, VolumeAttachment } from '../../../src/core/model/objects.ts'
 import { attachmentName } from '../../../src/core/names/volume-names.ts'
 import type { ApplyEvent } from '../../../src/core/plan/events.ts'
 import { mountVolume } from '../../helpers/csi-driver/kubelet-steps.ts'
@@ -84,7 +84,7 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
       expect(states(await node.apply(ORPHANS))).toEqual(Array(4).fill('done'))
       expect([existsSync(global), existsSync(pod), node.attachments.length]).toEqual([false, false, 0])
 
-      node.attach(DRIVER, handleOf('pv-1'), 'pv-1')
+      node.attach('pv-1', handleOf('pv-1'))
       node.pod(OTHER, 'b', [claim('pv-1')])
       expect(states(await node.apply())).toEqual(DONE)
       expect(readFileSync(`${other}/mount/file`, 'utf8')).toBe('kept')
@@ -157,7 +157,7 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
       node.forget(OTHER)
       expect(states(await node.apply(ORPHANS))).toEqual(Array(4).fill('done'))
       expect([...presentBlock(node, 'pv-1'), ...(await planned(node, ORPHANS))]).toEqual([])
-      node.attach(DRIVER, handleOf('pv-1'), 'pv-1')
+      node.attach('pv-1', handleOf('pv-1'))
       node.pod(POD, 'a', [claim('pv-1')], { devices: true })
       expect(states(await node.apply())).toEqual(DONE)
       expect(kept()).toBe('kept')
@@ -171,7 +171,7 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
   ])("$who gives the volume to the pod's group (C62, C64)", ({ mountGroup, asked, gid, mode }, { directory }) =>
     withContentDriver(directory, { mountGroup }, async (node, driver) => {
       addVolume(node, 'pv-1')
-      node.pod(POD, 'a', [claim('pv-1')], { securityContext: { fsGroup: 3000 } })
+      node.pod(POD, 'a', [claim('pv-1')], { spec: { securityContext: { fsGroup: 3000 } } })
       expect(states(await node.apply())).toEqual(DONE)
       const found = lstatSync(`${directories(node, 'pv-1').pod}/mount`)
       expect([found.gid, (found.mode & 0o7777).toString(8)]).toEqual([gid, mode])
@@ -183,7 +183,7 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
   it('takes the publication back where the group could not be set', ({ directory }) =>
     withContentDriver(directory, {}, async (node) => {
       addVolume(node, 'pv-1')
-      node.pod(POD, 'a', [claim('pv-1')], { securityContext: { fsGroup: 3000 } })
+      node.pod(POD, 'a', [claim('pv-1')], { spec: { securityContext: { fsGroup: 3000 } } })
       const changeOwnership = async (): Promise<never> => {
         throw new StepFailed('WriteFailed', 'the disk is full')
       }
@@ -241,7 +241,7 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
       async (node, driver) => {
         const reference = { name: 'login', namespace: 'default' }
         addVolume(node, 'pv-1', { csi: { nodeStageSecretRef: reference, nodePublishSecretRef: reference } })
-        node.pod(POD, 'a', [claim('pv-1')], { serviceAccountName: 'app' })
+        node.pod(POD, 'a', [claim('pv-1')], { spec: { serviceAccountName: 'app' } })
         const asked: TokenRequest[] = []
         const expirationTimestamp = '2026-11-21T11:00:00Z'
         node.cluster = {
@@ -326,12 +326,10 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
         metadata: { ...attachment.metadata, name: attachmentName(handleOf('pv-1'), DRIVER, 'node-2') },
         spec,
       }
+      const own = node.api().node as Node
       const cases: readonly (readonly [string, Partial<Cluster>])[] = [
-        [
-          'NotAttached',
-          { getNode: async () => ({ ...node.node, status: { ...node.node.status, volumesAttached: [] } }) },
-        ],
-        ['NodeNotReady', { getNode: async () => ({ ...node.node, spec: { taints: [{ key: OUT_OF_SERVICE }] } }) }],
+        ['NotAttached', { getNode: async () => ({ ...own, status: { ...own.status, volumesAttached: [] } }) }],
+        ['NodeNotReady', { getNode: async () => ({ ...own, spec: { taints: [{ key: OUT_OF_SERVICE }] } }) }],
         ['AccessMode', { listVolumeAttachments: async () => [attachment, other] }],
         ['AccessMode', { listVolumeAttachments: () => Promise.reject(new Error('forbidden')) }],
       ]
@@ -448,7 +446,7 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
     const spec = { requiresRepublish: true, tokenRequests: [{ audience: 'vault' }] }
     return withContentDriver(directory, { spec }, async (node, driver) => {
       addVolume(node, 'pv-1')
-      node.pod(POD, 'a', [claim('pv-1')], { serviceAccountName: 'app' })
+      node.pod(POD, 'a', [claim('pv-1')], { spec: { serviceAccountName: 'app' } })
       let tokens = 0
       node.cluster = {
         requestToken: async () => ({ token: `jwt-${++tokens}`, expirationTimestamp: '2026-11-21T11:00:00Z' }),

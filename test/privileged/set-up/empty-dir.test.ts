@@ -24,7 +24,7 @@ const kernelVersion = release()
 function nodeWith(directory: string, emptyDir: EmptyDir, spec: Partial<Pod['spec']> = {}) {
   const node = new LiveNode(directory)
   node.override = { kernelVersion }
-  node.pod(POD, 'a', [{ name: 'scratch', emptyDir }], spec)
+  node.pod(POD, 'a', [{ name: 'scratch', emptyDir }], { spec })
   return { node, dir: `${node.root}/pods/${POD}/volumes/kubernetes.io~empty-dir/scratch` }
 }
 

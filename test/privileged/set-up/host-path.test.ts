@@ -92,7 +92,7 @@ describe('hostPath for real', () => {
     const node = new LiveNode(directory)
     node.pod(POD, 'a', [{ name: 'v', hostPath: { path: `${directory}/gone`, type: 'Directory' } }])
     // Its kubelet has checked it.
-    node.alive.push(POD)
+    node.running(POD)
     expect([(await node.look()).snapshot.hostPaths, (await node.plan()).operations]).toEqual([[], []])
   })
 

@@ -22,7 +22,7 @@ const MOUNTED = ['MountVolume done']
 /** A node with a pod that wants a local PersistentVolume. */
 function nodeWith(directory: string, path: string, spec: Partial<PersistentVolume['spec']> = {}): LiveNode {
   const node = new LiveNode(directory)
-  node.persistentVolume('pv', { local: { path }, ...spec })
+  node.persistentVolume('pv', { source: { local: { path }, ...spec } })
   node.pod(POD, 'a', CLAIM, { devices: spec.volumeMode === 'Block' })
   return node
 }
@@ -79,13 +79,13 @@ describe('a local directory for real', () => {
     skip(noRoot !== undefined, noRoot)
     const source = directoryIn(directory)
     const node = new LiveNode(directory)
-    node.persistentVolume('pv', { local: { path: source } })
-    node.pod(POD, 'a', CLAIM, { securityContext: { fsGroup: 4711 } })
-    node.pod(OTHER, 'b', CLAIM, { securityContext: { fsGroup: 4712 } })
+    node.persistentVolume('pv', { source: { local: { path: source } } })
+    node.pod(POD, 'a', CLAIM, { spec: { securityContext: { fsGroup: 4711 } } })
+    node.pod(OTHER, 'b', CLAIM, { spec: { securityContext: { fsGroup: 4712 } } })
     await node.apply()
     node.forget(OTHER)
     await node.apply()
-    node.pod(OTHER, 'b', CLAIM, { securityContext: { fsGroup: 4712 } })
+    node.pod(OTHER, 'b', CLAIM, { spec: { securityContext: { fsGroup: 4712 } } })
     expect(states(await node.apply())).toEqual(MOUNTED)
     const { gid, mode } = lstatSync(`${source}/file`)
     expect([gid, (mode & 0o777).toString(8), lstatSync(source).gid]).toEqual([4711, '664', 4711])
@@ -128,7 +128,7 @@ describeUnless(noBlockDevices, 'a local device for real', () => {
     withDisk(directory, 'ext4', async (device) => {
       sh('ln', '-s', device, `${directory}/by-name`)
       const node = new LiveNode(directory)
-      node.persistentVolume('pv', { local: { path: `${directory}/by-name` } })
+      node.persistentVolume('pv', { source: { local: { path: `${directory}/by-name` } } })
       node.pod(POD, 'a', READ_ONLY)
       expect(states(await node.apply())).toEqual(MOUNTED)
       expect(node.mounts().top(globalDir(node))?.superOptions).toContain('ro')

@@ -45,8 +45,10 @@ describeUnless(noRoot, 'nfs against a stand-in for mount(8)', () => {
     standIn(directory, TMPFS)
     const node = new LiveNode(directory)
     node
-      .persistentVolume('plain', { nfs: { server: '192.0.2.1', path: '/a', readOnly: true } })
-      .persistentVolume('options', { nfs: { server: 'fd00::1', path: '/b' }, mountOptions: ['vers=4.2', 'hard', ''] })
+      .persistentVolume('plain', { source: { nfs: { server: '192.0.2.1', path: '/a', readOnly: true } } })
+      .persistentVolume('options', {
+        source: { nfs: { server: 'fd00::1', path: '/b' }, mountOptions: ['vers=4.2', 'hard', ''] },
+      })
     node.pod(POD, 'a', [
       ...SHARE,
       { name: 'reading', nfs: { server: 'files.test', path: '/', readOnly: true } },

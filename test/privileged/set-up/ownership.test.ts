@@ -172,13 +172,13 @@ async function nodeOn(directory: string, mode: 'well' | 'unowned' = 'well'): Pro
   mkdirSync(`${directory}/other`)
   const node = new LiveNode(directory)
   node
-    .persistentVolume('fuse', { local: { path } })
-    .persistentVolume('other', { local: { path: `${directory}/other` } })
+    .persistentVolume('fuse', { source: { local: { path } } })
+    .persistentVolume('other', { source: { local: { path: `${directory}/other` } } })
   for (const [uid, name] of [
     [POD, 'fuse'],
     [OTHER, 'other'],
   ] as const)
-    node.pod(uid, name, [{ name: 'data', persistentVolumeClaim: { claimName: `claim-${name}` } }], FUSE_GROUP)
+    node.pod(uid, name, [{ name: 'data', persistentVolumeClaim: { claimName: `claim-${name}` } }], { spec: FUSE_GROUP })
   node.context = { timeoutMs: 2000 }
   return { node, daemon }
 }
