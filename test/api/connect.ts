@@ -1,13 +1,13 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect as connectTo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createKubeClient, type KubeClient, type KubeClientOptions } from '../../src/core/api/kube-client.ts'
 import { discoverKubeConfig } from '../../src/core/api/kubeconfig/kube-config.ts'
 import { VolctlError } from '../../src/core/errors/errors.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
 import { defaultUsers, kubeconfigText } from '../helpers/api-server/users.ts'
+import { temporary } from '../helpers/left-behind.ts'
 
 /** A client with the kubeconfig of one of the test server's users. */
 export function connect(server: TestApiServer, user: string, options: KubeClientOptions = {}): KubeClient {
@@ -59,7 +59,7 @@ export interface Directory extends Disposable {
 
 /** A temporary directory that goes with the block it is made in. */
 export function temporaryDirectory(): Directory {
-  const path = mkdtempSync(join(tmpdir(), 'volctl-test-'))
+  const path = temporary('volctl-test-')
   return {
     path,
     write: (name, content, mode = 0o600) => {

@@ -1,11 +1,11 @@
 /** What `volctl check` is tried on: a node from a capture, whole or with an API server that never answers. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestApiServer } from '../helpers/api-server/start.ts'
 import { kubeconfigText } from '../helpers/api-server/users.ts'
 import { CAPTURES } from '../helpers/captures.ts'
+import { temporary } from '../helpers/left-behind.ts'
 import { node, uid } from '../helpers/node-builder.ts'
 import { startWarmNode } from '../helpers/warm-node.ts'
 
@@ -46,7 +46,7 @@ export function idleNode(directory: string): string {
 
 /** @param capture a NodeSnapshot's file */
 export async function startCheckedNode(capture = ORPHANS): Promise<CheckedNode> {
-  const directory = mkdtempSync(join(tmpdir(), 'volctl-check-'))
+  const directory = temporary('volctl-check-')
   const warm = await startWarmNode(capture)
   const sockets = new Set<Socket>()
   const silent = createServer((socket) => void sockets.add(socket.on('error', () => undefined)))

@@ -2,9 +2,9 @@
  * What tests run as another user. Nobody else may enter a checkout below a directory of mode 700, as root's own home is: there
  * a copy stands where everybody may go.
  */
-import { chmodSync, cpSync, mkdtempSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, cpSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { temporary } from './left-behind.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const NODE = join('node_modules', `node-linux-${process.arch}`, 'bin', 'node')
@@ -32,7 +32,7 @@ function mayEnter(directory: string): boolean {
 }
 
 function copy(): string {
-  const root = mkdtempSync(join(tmpdir(), 'volctl-for-others-'))
+  const root = temporary('volctl-for-others-')
   chmodSync(root, 0o755)
   for (const each of [NODE, ...SHIPPED]) cpSync(join(ROOT, each), join(root, each), { recursive: true })
   return root

@@ -3,7 +3,7 @@
  * below them. Mounts go with their namespaces.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { appendFileSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { kernelTextIfAny } from '../../src/core/trust/kernel.ts'
@@ -43,7 +43,8 @@ function swapOff(directory: string): void {
 
 /** @param run the run's own directory, which is removed, too */
 export function sweepRun(run: string): void {
-  for (const directory of (kernelTextIfAny(join(run, RECORD)) ?? '').split('\n')) if (directory !== '') sweep(directory)
+  for (const directory of (kernelTextIfAny(join(run, RECORD)) ?? '').split('\n'))
+    if (directory !== '' && existsSync(directory)) sweep(directory)
   rmSync(run, { recursive: true, force: true })
 }
 

@@ -3,10 +3,10 @@
  * process. What it mounts and starts is its own and ends with it, so tests and their expectations need no second program.
  */
 import type { ChildProcess } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ForksPoolWorker, type PoolOptions, type PoolRunnerInitializer } from 'vitest/node'
+import { temporary } from './left-behind.ts'
 import { noMounts } from './namespace.ts'
 import { ON_MACHINE, onOwnMachine } from './own-machine.ts'
 
@@ -22,7 +22,7 @@ class MachineWorker extends ForksPoolWorker {
   /** Vitest starts Node.js by its path: a script there enters the machine first. */
   override async start(): Promise<void> {
     if (noMounts !== undefined) return await super.start()
-    this.#entrance = mkdtempSync(join(tmpdir(), 'volctl-entrance-'))
+    this.#entrance = temporary('volctl-entrance-')
     const { execPath } = process
     const entrance = join(this.#entrance, 'node')
     writeFileSync(entrance, entering(execPath), { mode: 0o755 })

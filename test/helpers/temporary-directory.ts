@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { atFileEnd } from './file-end.ts'
+import { temporary } from './left-behind.ts'
 
 /** A directory that is removed when the tests of the file that asked for it have ended. */
 export function temporaryDirectory(): string {
-  const directory = mkdtempSync(`${tmpdir()}/volctl-test-`)
+  const directory = temporary('volctl-test-')
   if (made.length === 0) atFileEnd(removeAll)
   made.push(directory)
   return directory

@@ -1,10 +1,10 @@
 /** A recorded node, made of plain files: an API server, a container runtime and the kubelet's directories without their mounts. */
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { startApiServer, type TestApiServer } from './api-server/start.ts'
 import { startCriServer } from './cri-server/start.ts'
+import { temporary } from './left-behind.ts'
 import { OnDisk } from './pod-files.ts'
 
 export interface WarmNode extends AsyncDisposable {
@@ -18,9 +18,7 @@ export async function startWarmNode(capture: string): Promise<WarmNode> {
   const { snapshot } = await readSnapshot(capture)
   const { nodeName, tree = [], runtime, processes = [] } = snapshot
   await using started = new AsyncDisposableStack()
-  const directory = started.adopt(mkdtempSync(join(tmpdir(), 'vw')), (path) =>
-    rmSync(path, { recursive: true, force: true }),
-  )
+  const directory = started.adopt(temporary('vw'), (path) => rmSync(path, { recursive: true, force: true }))
   const rootDir = join(directory, 'kubelet')
   mkdirSync(rootDir)
   const disk = new OnDisk(rootDir)

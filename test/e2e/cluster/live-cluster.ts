@@ -1,6 +1,5 @@
 /** A cluster with parts that run: an API server, kubelets, controllers and attachers; and volctl. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
@@ -16,6 +15,7 @@ import { uniqueNameOf } from '../../cluster/controller/world.ts'
 import type { Fault } from '../../helpers/api-server/faults.ts'
 import { type LoggedRequest, startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
 import { defaultUsers, type TestUser } from '../../helpers/api-server/users.ts'
+import { temporary } from '../../helpers/left-behind.ts'
 import type { Run } from '../../helpers/scene/volctl.ts'
 import { VOLCTL } from '../../helpers/volctl-program.ts'
 
@@ -65,7 +65,7 @@ const ENDS = ['done', 'failed', 'blocked', 'refused', 'skipped', 'interrupted']
 
 export class LiveCluster implements AsyncDisposable {
   readonly api: TestApiServer
-  readonly directory = mkdtempSync(join(tmpdir(), 'volctl-cluster-'))
+  readonly directory = temporary('volctl-cluster-')
   readonly #client: KubeClient
   readonly #controllers: Controller[] = []
 

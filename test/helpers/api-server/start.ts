@@ -1,13 +1,13 @@
 /** A Kubernetes API server in the process that starts it: over HTTPS, with the authentication, authorisation and failures that volctl meets. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { TLSSocket } from 'node:tls'
 import { gzipSync } from 'node:zlib'
+import { temporary } from '../left-behind.ts'
 import type { Asker } from './access.ts'
 import { answer, type Settings } from './answer.ts'
 import { type Fault, Faults } from './faults.ts'
@@ -137,7 +137,7 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Te
   await new Promise<void>((resolve) => server.listen(0, host, resolve))
 
   const url = `https://${host}:${(server.address() as AddressInfo).port}`
-  const directory = mkdtempSync(join(tmpdir(), 'volctl-api-'))
+  const directory = temporary('volctl-api-')
   writeFileSync(join(directory, 'ca.crt'), certificateOf('server'))
   const kubeconfigs = new Map(users.map((user) => [user.name, writeKubeconfig(directory, url, user)]))
   const stop = async (): Promise<void> => {

@@ -4,8 +4,7 @@
  * (namespace.ts). First everything is healthy; `breakIt` breaks it as nodes break; after a repair, `setUp` makes it healthy
  * again.
  */
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CsiNodeClient } from '../../../src/core/csi/csi-node-client.ts'
 import type { SandboxState } from '../../../src/core/model/snapshot.ts'
@@ -14,6 +13,7 @@ import { type CriServer, startCriServer } from '../cri-server/start.ts'
 import { stageVolume } from '../csi-driver/kubelet-steps.ts'
 import { type CsiDriver, startCsiDriver } from '../csi-driver/start.ts'
 import { detachLoops } from '../detach-loops.ts'
+import { temporary } from '../left-behind.ts'
 import { OnDisk } from '../pod-files.ts'
 import { mountPointsBelow, unmountBelow } from '../scenario.ts'
 import {
@@ -74,7 +74,7 @@ export interface SceneOptions {
 }
 
 export async function makeScene(options: SceneOptions = {}): Promise<Scene> {
-  const directory = options.directory ?? realpathSync(mkdtempSync(join(tmpdir(), 'volctl-scene-')))
+  const directory = options.directory ?? temporary('volctl-scene-')
   const toEnd: (() => Promise<unknown>)[] = []
   const dispose = async (): Promise<void> => {
     unmountBelow(directory, { itself: false })
