@@ -1,10 +1,10 @@
 /** A recorded node, made of plain files: an API server, a container runtime and the kubelet's directories without their mounts. */
-import { mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
-import { startApiServer, type TestApiServer } from './api-server/start.ts'
-import { startCriServer } from './cri-server/start.ts'
+import type { TestApiServer } from './api-server/start.ts'
 import { temporary } from './left-behind.ts'
+import { startNodeParts } from './node-parts.ts'
 import { OnDisk } from './pod-files.ts'
 
 export interface WarmNode extends AsyncDisposable {
@@ -27,15 +27,13 @@ export async function startWarmNode(capture: string): Promise<WarmNode> {
   for (const { path, type, mtime } of tree) {
     if (type !== 'link' && type !== 'socket' && mtime !== undefined) utimesSync(join(rootDir, path), mtime, mtime)
   }
-  const api = started.use(await startApiServer({ data: [capture], nodeName }))
-  const cri = await startCriServer({ socketPath: join(directory, 'cri.sock'), pods: runtime?.pods ?? [] })
-  started.defer(() => cri.stop())
-  const host = join(directory, 'host.json')
-  const kubelet = { running: false, mayReturn: false }
-  const { machineID, systemUUID } = snapshot
-  const places = { rootDir, lockFile: join(directory, 'lock'), journalDir: join(directory, 'journal') }
-  const endpoints = { runtimeEndpoints: [cri.endpoint], runtimeExpected: true, kubeconfig: api.kubeconfig('plan') }
-  writeFileSync(host, JSON.stringify({ machineID, systemUUID, nodeName, kubelet, processes, ...places, ...endpoints }))
+  const { machineID = '', systemUUID = '' } = snapshot
+  const parts = started.use(
+    await startNodeParts(directory, {
+      ...{ rootDir, api: { data: [capture], nodeName }, host: { machineID, systemUUID }, user: 'plan' },
+    }),
+  )
+  parts.setAlive(runtime?.pods ?? [], processes)
   const ended = started.move()
-  return { env: { VOLCTL_TEST_HOST: host }, api, [Symbol.asyncDispose]: () => ended.disposeAsync() }
+  return { env: parts.env, api: parts.api, [Symbol.asyncDispose]: () => ended.disposeAsync() }
 }

@@ -4,16 +4,15 @@
  * (namespace.ts). First everything is healthy; `breakIt` breaks it as nodes break; after a repair, `setUp` makes it healthy
  * again.
  */
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { CsiNodeClient } from '../../../src/core/csi/csi-node-client.ts'
 import type { SandboxState } from '../../../src/core/model/snapshot.ts'
-import { startApiServer, type TestApiServer } from '../api-server/start.ts'
-import { type CriServer, startCriServer } from '../cri-server/start.ts'
 import { stageVolume } from '../csi-driver/kubelet-steps.ts'
-import { type CsiDriver, startCsiDriver } from '../csi-driver/start.ts'
+import type { CsiDriver } from '../csi-driver/start.ts'
 import { detachLoops } from '../detach-loops.ts'
 import { temporary } from '../left-behind.ts'
+import { type NodeParts, startNodeParts } from '../node-parts.ts'
 import { OnDisk } from '../pod-files.ts'
 import { mountPointsBelow, unmountBelow } from '../scenario.ts'
 import {
@@ -36,8 +35,6 @@ import { type Cast, cast, FORGOTTEN, IDLE, smallCast } from './pods.ts'
 import { type HostSources, makeHostSources, setUpPod } from './set-up-pod.ts'
 
 export interface Scene extends Parts {
-  /** What volctl needs in its environment. */
-  readonly env: Readonly<Record<string, string>>
   /** Sets up every missing pod, and adds all of them to the API and the runtime. */
   setUp(): Promise<void>
   /** Breaks the node as nodes break, one step after another; the callback gets each step. */
@@ -52,17 +49,12 @@ export interface Scene extends Parts {
   dispose(): Promise<void>
 }
 
-interface Parts {
+interface Parts extends NodeParts {
   readonly directory: string
   readonly rootDir: string
   readonly pods: Cast
   readonly sources: HostSources
   readonly driver: CsiDriver
-  readonly api: TestApiServer
-  readonly cri: CriServer
-  /** The test host's file, and its constant part. */
-  readonly hostFile: string
-  readonly host: object
 }
 
 export interface SceneOptions {
@@ -75,24 +67,24 @@ export interface SceneOptions {
 
 export async function makeScene(options: SceneOptions = {}): Promise<Scene> {
   const directory = options.directory ?? temporary('volctl-scene-')
-  const toEnd: (() => Promise<unknown>)[] = []
+  let started: Parts | undefined
   const dispose = async (): Promise<void> => {
     unmountBelow(directory, { itself: false })
     // Loop devices are identified by their files' paths, which no longer exist once the tree itself is gone.
-    for (const end of toEnd.splice(0).reverse()) await end().catch(() => undefined)
+    await Promise.allSettled([started?.[Symbol.asyncDispose]()])
     unmountBelow(directory)
     if (mountPointsBelow(directory).length === 0) rmSync(directory, { recursive: true, force: true })
   }
   try {
     const { layout = 'private' } = options
-    const parts = await startParts(directory, options.small === true, layout, (end) => toEnd.push(end))
-    const { driver, hostFile, rootDir, sources, pods } = parts
+    const parts = await startParts(directory, options.small === true, layout)
+    started = parts
+    const { driver, rootDir, sources, pods } = parts
     const setUp = (): Promise<void> => setUpScene(parts)
     await setUp()
     layOutLater(layout, rootDir)
     return {
       ...parts,
-      env: { VOLCTL_TEST_HOST: hostFile },
       setUp,
       breakIt: (tell = () => undefined) => breakScene(parts, tell),
       reboot: () => rebootScene(parts),
@@ -111,55 +103,20 @@ export async function makeScene(options: SceneOptions = {}): Promise<Scene> {
   }
 }
 
-async function startParts(
-  directory: string,
-  small: boolean,
-  layout: Layout,
-  atEnd: (end: () => Promise<unknown>) => void,
-): Promise<Parts> {
+async function startParts(directory: string, small: boolean, layout: Layout): Promise<Parts> {
   const rootDir = join(directory, 'kubelet')
   mkdirSync(join(rootDir, 'pods'), { recursive: true, mode: 0o750 })
   layOut(layout, directory, rootDir)
-  const started = async <T>(start: Promise<T>, end: (part: T) => Promise<unknown>): Promise<T> => {
-    const part = await start
-    atEnd(() => end(part))
-    return part
-  }
-  const starting = [
-    started(startCsiDriver({ name: DRIVER, rootDir, stateDir: join(directory, 'driver') }), (each) => each.dispose()),
-    started(startCriServer({ socketPath: join(directory, 'cri.sock'), pods: [] }), (each) => each.stop()),
-    started(startApiServer({ objects: clusterObjects(), nodeName: NODE }), (each) => each.stop()),
-  ] as const
-  // If one does not start, the others are still ended.
-  await Promise.allSettled(starting)
-  const [driver, cri, api] = await Promise.all(starting)
-  return {
-    directory,
+  const kubelet = { running: false, mayReturn: false, unit: 'kubelet.service', note: 'kubelet.service inactive' }
+  const parts = await startNodeParts(directory, {
     rootDir,
-    pods: small ? smallCast() : cast(driver.backend === 'loop'),
-    sources: makeHostSources(directory),
-    driver,
-    api,
-    cri,
-    hostFile: join(directory, 'host.json'),
-    host: testHost(directory, rootDir, cri.endpoint, api.kubeconfig('admin')),
-  }
-}
-
-/** The fake host: a separate machine, with a kubelet that is stopped. */
-function testHost(directory: string, rootDir: string, runtime: string, kubeconfig: string): object {
-  return {
-    ...MACHINE,
-    bootTime: new Date(Date.now() - 86_400_000).toISOString(),
-    nodeName: NODE,
-    rootDir,
-    kubelet: { running: false, mayReturn: false, unit: 'kubelet.service', note: 'kubelet.service inactive' },
-    runtimeEndpoints: [runtime],
-    runtimeExpected: true,
-    lockFile: join(directory, 'apply.lock'),
-    journalDir: join(directory, 'journal'),
-    kubeconfig,
-  }
+    api: { objects: clusterObjects(), nodeName: NODE },
+    drivers: [{ name: DRIVER, stateDir: join(directory, 'driver') }],
+    host: { ...MACHINE, bootTime: new Date(Date.now() - 86_400_000).toISOString(), kubelet },
+  })
+  const [driver] = parts.drivers as [CsiDriver]
+  const pods = small ? smallCast() : cast(driver.backend === 'loop')
+  return { ...parts, directory, rootDir, pods, sources: makeHostSources(directory), driver }
 }
 
 const podVolumes = ({ pods }: Parts): ScenePod['volumes'] =>
@@ -181,9 +138,8 @@ async function setUpScene(parts: Parts): Promise<void> {
 }
 
 /** Only these have containers and processes. */
-export function setAlive({ cri, hostFile, host }: Parts, pods: readonly ScenePod[]): void {
-  cri.set({ pods: pods.map(sandbox) })
-  writeFileSync(hostFile, JSON.stringify({ ...host, processes: pods.map(({ uid }) => uid) }))
+export function setAlive(parts: NodeParts, pods: readonly ScenePod[]): void {
+  parts.setAlive(pods.map(sandbox))
 }
 
 export function sandbox({ uid, name }: ScenePod): SandboxState {

@@ -1,11 +1,11 @@
 /** A node for trials: an API server, a runtime and two CSI drivers that are real, and a kubelet that is down. */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { attachmentName, csiUniqueName } from '../../../src/core/names/volume-names.ts'
 import type { ApplyEvent } from '../../../src/core/plan/events.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
-import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
-import { startCriServer } from '../../helpers/cri-server/start.ts'
-import { type CsiDriver, startCsiDriver } from '../../helpers/csi-driver/start.ts'
+import type { TestApiServer } from '../../helpers/api-server/start.ts'
+import type { CsiDriver } from '../../helpers/csi-driver/start.ts'
+import { startNodeParts } from '../../helpers/node-parts.ts'
 import {
   attachmentObject,
   boundVolume,
@@ -61,56 +61,37 @@ export async function withTrialNode<T>(directory: string, use: (node: TrialNode)
   const root = `${directory}/kubelet`
   mkdirSync(`${root}/pods`, { recursive: true, mode: 0o750 })
   const running = { uid: ALIVE.uid, namespace: NAMESPACE, name: ALIVE.name, state: 'SANDBOX_READY', containers: [] }
-  const driver = (name: string, backend: 'loop' | 'bind', stateDir: string): Promise<CsiDriver> =>
-    startCsiDriver({ name, rootDir: root, stateDir, backend })
-  const [api, cri, disks, directories] = await Promise.all([
-    startApiServer({ objects: [pod()], nodeName: NODE }),
-    startCriServer({ socketPath: `${directory}/cri.sock`, pods: [running] }),
-    driver(DISK_DRIVER, 'loop', `${directory}/disks`),
-    driver(DIRECTORY_DRIVER, 'bind', `${directory}/directories`),
-  ])
+  await using parts = await startNodeParts(directory, {
+    rootDir: root,
+    api: { objects: [pod()], nodeName: NODE },
+    drivers: [
+      { name: DISK_DRIVER, backend: 'loop', stateDir: `${directory}/disks` },
+      { name: DIRECTORY_DRIVER, backend: 'bind', stateDir: `${directory}/directories` },
+    ],
+    host: { ...MACHINE, bootTime: new Date(Date.now() - 86_400_000).toISOString() },
+  })
+  const { api, env } = parts
+  const [disks, directories] = parts.drivers as [CsiDriver, CsiDriver]
+  parts.setAlive([running])
   new OnDisk(root).podDirectory(ALIVE.uid)
-  const hostFile = `${directory}/host.json`
-  writeFileSync(hostFile, JSON.stringify(host(directory, root, cri.endpoint, api.kubeconfig('admin'))))
-  const env = { VOLCTL_TEST_HOST: hostFile }
-  try {
-    return await use({
-      directory,
-      root,
-      disks,
-      directories,
-      setVolumes: (volumes) => setVolumes(api, volumes),
-      plan: async () => {
-        const { stdout, stderr } = await runVolctl({ env }, ['plan', '--orphans', '-o', 'json'])
-        if (stdout === '') throw new Error(`volctl plan: ${stderr}`)
-        return JSON.parse(stdout) as Plan
-      },
-      apply: async () => {
-        const { status, stdout, stderr } = await runUnjudged({ env }, ['apply', '--orphans', '--yes', '-o', 'ndjson'])
-        if (stdout === '') throw new Error(`volctl apply: ${stderr}`)
-        const events = stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as ApplyEvent]))
-        return { status, events, text: stderr }
-      },
-    })
-  } finally {
-    await Promise.all([api.stop(), cri.stop(), disks.dispose(), directories.dispose()])
-  }
-}
-
-function host(directory: string, rootDir: string, runtime: string, kubeconfig: string): object {
-  return {
-    ...MACHINE,
-    bootTime: new Date(Date.now() - 86_400_000).toISOString(),
-    nodeName: NODE,
-    rootDir,
-    kubelet: { running: false, mayReturn: false, note: 'kubelet.service inactive; masked' },
-    runtimeEndpoints: [runtime],
-    runtimeExpected: true,
-    processes: [ALIVE.uid],
-    lockFile: `${directory}/apply.lock`,
-    journalDir: `${directory}/journal`,
-    kubeconfig,
-  }
+  return await use({
+    directory,
+    root,
+    disks,
+    directories,
+    setVolumes: (volumes) => setVolumes(api, volumes),
+    plan: async () => {
+      const { stdout, stderr } = await runVolctl({ env }, ['plan', '--orphans', '-o', 'json'])
+      if (stdout === '') throw new Error(`volctl plan: ${stderr}`)
+      return JSON.parse(stdout) as Plan
+    },
+    apply: async () => {
+      const { status, stdout, stderr } = await runUnjudged({ env }, ['apply', '--orphans', '--yes', '-o', 'ndjson'])
+      if (stdout === '') throw new Error(`volctl apply: ${stderr}`)
+      const events = stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as ApplyEvent]))
+      return { status, events, text: stderr }
+    },
+  })
 }
 
 let earlier: readonly PersistentVolume[] = []
