@@ -1,6 +1,4 @@
 /** S12, S13: the data of a pod that is gone is deleted by descriptors, never beyond its volume, and never under somebody's hands. */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, linkSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { describe, expect } from 'vitest'
 import { deleteContent } from '../../src/core/files/delete-content.ts'
@@ -10,6 +8,7 @@ import { LiveNode } from '../helpers/live-node.ts'
 import { it } from '../helpers/machine.ts'
 import { noSystemCalls } from '../helpers/namespace.ts'
 import { sh } from '../helpers/scenario.ts'
+import { holdByShell, holdElsewhere } from './holder.ts'
 import { inventory } from './inventory.ts'
 import { race } from './swapping.ts'
 import { apply, makeDir, operation, readMounts, volumeDir } from './workers/real-node.ts'
@@ -153,20 +152,15 @@ describe('S12: deleting content', () => {
     const other = makeDir(`${directory}/other`)
     writeFileSync(`${dir}/file`, 'x')
     const step = { op: 'deleteContent', target: dir } as const
-    for (const [command, ...args] of [
-      ['sh', '-c', `cd ${dir} && echo ready && exec cat`],
-      ['sh', '-c', `exec 3< ${dir}/file && echo ready && exec cat`],
-      [
-        ...['unshare', '-m', '--propagation', 'private', 'sh', '-c'],
-        `mount --bind ${dir} ${other} && cd ${other} && echo ready && exec cat`,
-      ],
-    ] as const) {
-      const holder = spawn(command, args, { stdio: ['pipe', 'pipe', 'ignore'] })
-      await once(holder.stdout, 'data')
+    for (const begin of [
+      () => holdByShell(`cd ${dir}`),
+      () => holdByShell(`exec 3< ${dir}/file`),
+      () => holdElsewhere(`mount --bind ${dir} ${other} && cd ${other}`),
+    ]) {
+      const holder = await begin()
       const { a } = statesOf(await apply(root, [operation('a', 1, [step])]))
-      holder.stdin.end()
-      await once(holder, 'close')
-      expect(a, args.at(-1)).toBe('refused HeldBy')
+      await holder.end()
+      expect(a, String(begin)).toBe('refused HeldBy')
     }
     const { a } = statesOf(await apply(root, [operation('a', 1, [step, { op: 'rmdir', target: dir }])]))
     expect([a, existsSync(dir)]).toEqual(['done', false])

@@ -1,6 +1,4 @@
 /** Who uses what a volume is on, when it is to be detached (S20, S21): its disk, or a directory of a file system that others use. */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
 import { expect } from 'vitest'
@@ -15,6 +13,7 @@ import { nodeProgram } from '../helpers/programs.ts'
 import { sh } from '../helpers/scenario.ts'
 import { UNASKED_CLUSTER, UNASKED_DRIVER } from '../helpers/unasked.ts'
 import { describeUnless } from './describe-unless.ts'
+import { hold, holdByShell, holdElsewhere } from './holder.ts'
 import { withDisk, withLoop } from './with-disk.ts'
 import { apply, expectNow, makeDir, readMounts } from './workers/real-node.ts'
 
@@ -29,21 +28,8 @@ type Use = (at: string) => End | Promise<End>
 
 const nobody: Use = () => () => undefined
 
-/** A program that says that it has done what it is told, and stays. */
-async function running(program: string, args: readonly string[]): Promise<End> {
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  const died = once(child, 'exit').then(() => Promise.reject(new Error(`${args.join(' ')} ended`)))
-  await Promise.race([once(child.stdout, 'data'), died])
-  died.catch(() => undefined)
-  return async () => {
-    child.kill('SIGKILL')
-    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
-  }
-}
-
-const shell = (script: string): Promise<End> => running('sh', ['-c', `${script}; echo ready; exec sleep 600`])
-const elsewhere = (script: string): Promise<End> =>
-  running('unshare', [...['-m', '--propagation', 'private', 'sh', '-c', `${script}; echo ready; exec sleep 600`]])
+const shell = async (script: string): Promise<End> => (await holdByShell(script)).end
+const elsewhere = async (script: string): Promise<End> => (await holdElsewhere(script)).end
 
 function mounted(at: string, ...args: readonly string[]): End {
   sh('mount', ...args, makeDir(at))
@@ -134,7 +120,7 @@ describeUnless(noBlockDevices, 'who uses what a volume is on', () => {
         [nobody, undefined],
         [marked, undefined],
         [() => shell(`exec 9< ${device}`), `${SLEEP}, which has ${device} open`],
-        [() => running(...mapper), `\\(pid \\d+\\), which has ${device} mapped`],
+        [async () => (await hold(mapper.flat())).end, `\\(pid \\d+\\), which has ${device} mapped`],
       ] as const) {
         const end = await detachOf(directory, (at) => sh('mount', device, at), use)
         if (who === undefined) expect(end).toBe('done')

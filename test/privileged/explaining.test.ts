@@ -1,6 +1,5 @@
 /** `volctl explain` on a broken node, while real processes, mounts and loop devices hold what lies there. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
+import { spawnSync } from 'node:child_process'
 import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
@@ -18,6 +17,7 @@ import { makeScene, type Scene } from '../helpers/scene/scene.ts'
 import { runUnjudged, runVolctl } from '../helpers/scene/volctl.ts'
 import { VOLCTL } from '../helpers/volctl-program.ts'
 import { describeUnless } from './describe-unless.ts'
+import { type Holder, hold, holdByShell, holdElsewhere } from './holder.ts'
 import { applyTo } from './safety/broken-scene.ts'
 
 /** One node: what changes it comes last. */
@@ -50,30 +50,17 @@ describeUnless(noRoot, 'explaining for real', () => {
     return text.split('\n\n')[0] ?? ''
   }
 
-  const children: ChildProcess[] = []
-  const WAIT = 'echo ready; read -r line'
-
-  /** Starts a process that says that it is ready, and then waits for the end of its standard input. */
-  async function start(command: readonly string[], cwd?: string): Promise<number> {
-    const [program = '', ...args] = command
-    const child = spawn(program, args, { cwd, stdio: ['pipe', 'pipe', 'inherit'] })
-    children.push(child)
-    // cat(1) says what it is told.
-    child.stdin.write('ready\n')
-    await once(child.stdout, 'data')
-    return child.pid ?? 0
+  const holders: Holder[] = []
+  const held = async (started: Promise<Holder>): Promise<number> => {
+    const holder = await started
+    holders.push(holder)
+    return holder.pid
   }
-
-  const shell = (text: string, cwd?: string): Promise<number> => start(['sh', '-c', `${text}; ${HELD}`], cwd)
-  const elsewhere = (text: string): Promise<number> =>
-    start(['unshare', '-m', '--propagation', 'private', 'sh', '-c', `${text}; ${HELD}`])
-  const HELD = `${WAIT}; read -r line`
-
-  async function endAll(): Promise<void> {
-    for (const child of children.splice(0)) {
-      child.stdin?.end()
-      if (child.exitCode === null) await once(child, 'exit')
-    }
+  const start = (command: readonly string[]): Promise<number> => held(hold(command))
+  const shell = (text: string, cwd?: string): Promise<number> => held(holdByShell(text, cwd))
+  const elsewhere = (text: string): Promise<number> => held(holdElsewhere(text))
+  const endAll = async (): Promise<void> => {
+    for (const holder of holders.splice(0)) await holder.end()
   }
   afterEach(endAll)
 

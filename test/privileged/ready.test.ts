@@ -1,24 +1,11 @@
 /** What a plan calls ready, an apply does: who uses what it would take away is seen by the plan, live and from a snapshot. */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { describe, expect } from 'vitest'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import { it } from '../helpers/machine.ts'
 import type { Scene } from '../helpers/scene/scene.ts'
 import { runVolctl } from '../helpers/scene/volctl.ts'
+import { holdByShell, holdElsewhere } from './holder.ts'
 import { applyTo, blockedOf, onBroken, planOf } from './safety/broken-scene.ts'
-
-/** A shell that waits, until it is let go. */
-async function hold(command: readonly string[], cwd: string): Promise<{ pid: number; end: () => Promise<void> }> {
-  const [program = '', ...args] = [...command, 'sh', '-c', 'echo ready; read -r line']
-  const child = spawn(program, args, { cwd, stdio: ['pipe', 'pipe', 'inherit'] })
-  await once(child.stdout, 'data')
-  const end = async (): Promise<void> => {
-    child.stdin.end()
-    await once(child, 'exit')
-  }
-  return { pid: child.pid ?? 0, end }
-}
 
 /** What is the same of two looks: all but when they were. */
 function comparable({ inputs, operations, waiting, problems, summary }: Plan): object {
@@ -48,7 +35,7 @@ describe('ready for real', () => {
   }) =>
     onBroken(directory, async (scene) => {
       const volume = `${scene.rootDir}/pods/${scene.pods.db.uid}/volumes/kubernetes.io~csi/pv-common/mount`
-      const { pid, end } = await hold([], volume)
+      const { pid, end } = await holdByShell(':', volume)
       const held = await plansOf(scene, directory)
       expect(blockedOf(held)).toEqual(['UnmountVolume pv-common: HeldBy'])
       const cause = held.summary.causes?.find(({ kind }) => kind === 'in-use')
@@ -70,7 +57,7 @@ describe('ready for real', () => {
     'S24, S39, R036: mounts that $whose has copied: an unmount is held back: $held',
     ({ kinds, held }, { directory }) =>
       onBroken(directory, async (scene) => {
-        const { pid, end } = await hold(['unshare', kinds, '--propagation', 'private'], directory)
+        const { pid, end } = await holdElsewhere(`cd ${directory}`, kinds)
         const blocked = blockedOf(await plansOf(scene, directory))
         expect(blocked.includes('UnmountVolume pv-common: HeldBy')).toBe(held)
         const { stdout: screen } = await runVolctl(scene, ['plan'])

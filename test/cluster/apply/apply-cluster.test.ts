@@ -23,7 +23,7 @@ import { planId } from '../../../src/core/plan/plan-id.ts'
 import { failureOf } from '../../api/connect.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
 import { defaultUsers, loadRole } from '../../helpers/api-server/users.ts'
-import { startAttacher } from '../../helpers/attacher/start.ts'
+import { startAttacher } from '../attacher.ts'
 import {
   type Applied,
   ago,

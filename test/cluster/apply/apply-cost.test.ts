@@ -4,7 +4,6 @@ import { planCluster, planPart } from '../../../src/core/cluster/pass/plan-clust
 import { partOf } from '../../../src/core/cluster/pass/row-part.ts'
 import { planId } from '../../../src/core/plan/plan-id.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
-import { startAttacher } from '../../helpers/attacher/start.ts'
 import {
   attachment,
   claim,
@@ -14,6 +13,7 @@ import {
   pod as podRecord,
   volume,
 } from '../../helpers/cluster-builder.ts'
+import { startAttacher } from '../attacher.ts'
 import { ago, apply, attached, base, claimed, clientOf, DRIVER, node, planOf, pod } from './scene.ts'
 
 vi.mock(import('../../../src/core/cluster/pass/plan-cluster.ts'), { spy: true })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readJournal } from '../../../src/core/journal/read-journal.ts'
 import { attached, attachmentOf, claimed, DRIVER, node, pod } from '../../cluster/apply/scene.ts'
-import { startAttacher } from '../../helpers/attacher/start.ts'
+import { startAttacher } from '../../cluster/attacher.ts'
 import { ATTACH, DETACH, GONE, isReport, LiveCluster, moved } from './live-cluster.ts'
 
 it('a controller that is frozen right before a change, and goes on in mid-apply: the apply ends, and nothing is done twice', async () => {

@@ -1,8 +1,8 @@
 /** volctl beside an API server, kube-controller-manager and an external attacher. */
 import { expect, it } from 'vitest'
 import { attached, claimed, DRIVER, node, pod } from '../../cluster/apply/scene.ts'
+import { startAttacher } from '../../cluster/attacher.ts'
 import type { Fault } from '../../helpers/api-server/faults.ts'
-import { startAttacher } from '../../helpers/attacher/start.ts'
 import { ATTACH, DETACH, GONE, isReport, LiveCluster, moved, operationsOf, waitsOf } from './live-cluster.ts'
 
 const OFF = { isOutOfService: true, ready: 'Unknown' } as const

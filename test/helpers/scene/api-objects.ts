@@ -38,7 +38,11 @@ export const pvOf = ({ name }: SceneVolume): string => `pv-${name}`
 const created = (minutes: number): string => new Date(Date.now() - minutes * 60_000).toISOString().replace(/\.\d+/, '')
 
 export function node(attached: readonly SceneVolume[]): object {
-  const names = [...new Set(attached.filter(isCsi).map((volume) => csiUniqueName(DRIVER, handleOf(volume))))]
+  return nodeWith([...new Set(attached.filter(isCsi).map((volume) => csiUniqueName(DRIVER, handleOf(volume))))])
+}
+
+/** @param names of the volumes that are attached and reported in use */
+export function nodeWith(names: readonly string[]): object {
   return nodeObject(
     {
       nodeInfo: { ...MACHINE, kubeletVersion: 'v1.36.2' },
@@ -64,7 +68,8 @@ export function clusterObjects(): object[] {
 export const SETTINGS = { 'app.conf': 'greeting = hello\n' }
 export const PASSWORD = { password: 'open sesame' }
 
-const HERE_ONLY = {
+/** Of a local volume. */
+export const HERE_ONLY = {
   required: { nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: [NODE] }] }] },
 }
 

@@ -5,8 +5,9 @@ import { expect } from 'vitest'
 import type { NodeSnapshot } from '../../../src/core/model/snapshot.ts'
 import { endsOf, eventsOf, unclearOf } from '../../e2e/scenarios/outcomes.ts'
 import { it } from '../../helpers/machine.ts'
+import { boundVolume, podObject } from '../../helpers/objects.ts'
 import { sh } from '../../helpers/scenario.ts'
-import { NAMESPACE, NODE } from '../../helpers/scene/api-objects.ts'
+import { HERE_ONLY, NAMESPACE, NODE } from '../../helpers/scene/api-objects.ts'
 import { hashOfTree } from '../../helpers/scene/content-hashes.ts'
 import type { Scene } from '../../helpers/scene/scene.ts'
 import { runVolctl } from '../../helpers/scene/volctl.ts'
@@ -41,42 +42,14 @@ function placesOf({ rootDir, pods }: Scene, directory: string): Readonly<Record<
 
 /** A pod that comes: a hostPath that is made where it is missing, and a local volume. */
 function comingPod({ host, local }: Readonly<Record<string, string>>): object[] {
-  const claim = { name: 'disk', namespace: NAMESPACE, uid: 'disk' }
-  const accessModes = ['ReadWriteOnce']
-  const affinity = { key: 'metadata.name', operator: 'In', values: [NODE] }
-  return [
-    {
-      kind: 'Pod',
-      metadata: { name: 'app-0', namespace: NAMESPACE, uid: APP },
-      spec: {
-        nodeName: NODE,
-        volumes: [
-          { name: 'path', hostPath: { path: `${host}/data`, type: 'DirectoryOrCreate' } },
-          { name: 'disk', persistentVolumeClaim: { claimName: 'disk' } },
-        ],
-        containers: [{ name: 'c', volumeMounts: ['path', 'disk'].map((name) => ({ name, mountPath: `/${name}` })) }],
-      },
-      status: { phase: 'Pending' },
-    },
-    {
-      kind: 'PersistentVolumeClaim',
-      metadata: claim,
-      spec: { volumeName: 'pv-disk', accessModes, volumeMode: 'Filesystem' },
-      status: { phase: 'Bound' },
-    },
-    {
-      kind: 'PersistentVolume',
-      metadata: { name: 'pv-disk' },
-      spec: {
-        accessModes,
-        volumeMode: 'Filesystem',
-        capacity: { storage: '1Gi' },
-        claimRef: claim,
-        local: { path: `${local}/data` },
-        nodeAffinity: { required: { nodeSelectorTerms: [{ matchFields: [affinity] }] } },
-      },
-    },
+  const spec = { local: { path: `${local}/data` }, nodeAffinity: HERE_ONLY }
+  const { claim, volume } = boundVolume('pv-disk', spec, { name: 'disk', namespace: NAMESPACE })
+  const volumes = [
+    { name: 'path', hostPath: { path: `${host}/data`, type: 'DirectoryOrCreate' } },
+    { name: 'disk', persistentVolumeClaim: { claimName: 'disk' } },
   ]
+  const given = { spec: { nodeName: NODE }, status: { phase: 'Pending' } }
+  return [podObject({ name: 'app-0', namespace: NAMESPACE, uid: APP }, volumes, given), claim, volume]
 }
 
 async function mountAll(mirror: Mirror, from: string, places: Readonly<Record<string, string>>): Promise<void> {

@@ -1,6 +1,4 @@
 /** A file system that nothing shows, on a whole node as in rules.test.ts. */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { expect } from 'vitest'
 import { loopDevicesWork } from '../../helpers/csi-driver/start.ts'
@@ -10,6 +8,7 @@ import { sh } from '../../helpers/scenario.ts'
 import { handleOf } from '../../helpers/scene/api-objects.ts'
 import { FORGOTTEN } from '../../helpers/scene/pods.ts'
 import { describeUnless } from '../describe-unless.ts'
+import { holdByShell } from '../holder.ts'
 import { applyTo, onBroken, stagingOf } from './broken-scene.ts'
 
 const noExt4 = noBlockDevices ?? (loopDevicesWork() ? undefined : 'there are no loop devices')
@@ -21,12 +20,10 @@ describeUnless(noExt4, 'a file system that no table shows', () => {
     await onBroken(directory, async (scene) => {
       const staging = stagingOf(scene, handleOf(FORGOTTEN))
       writeFileSync(`${staging}/file`, 'x')
-      const holder = spawn('sleep', ['1000'], { cwd: staging, stdio: 'ignore' })
-      await once(holder, 'spawn')
+      const holder = await holdByShell(':', staging)
       sh('umount', '-l', staging)
       const held = await applyTo(scene)
-      holder.kill('SIGKILL')
-      await once(holder, 'exit')
+      await holder.end()
       expect(held.status).toBe(3)
       expect(held.ends.filter((end) => !end.endsWith(': done'))).toEqual([
         'DetachVolume pv-idle: blocked HeldBy',

@@ -1,6 +1,4 @@
 /** Mounts that hang, fail, or are too many, on a node that is otherwise repaired; the built volctl, timed. */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { expect } from 'vitest'
 import type { Explanation } from '../../../src/core/explain/explanation.ts'
@@ -14,6 +12,7 @@ import { type Run, runVolctl } from '../../helpers/scene/volctl.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { noFuse } from '../faults/no-fuse.ts'
 import { abortConnections, type Fuse, startFuse } from '../fuse/start.ts'
+import { holdElsewhere } from '../holder.ts'
 import { podUid, readMounts } from '../workers/real-node.ts'
 import { applyTo, onBroken, planOf } from './broken-scene.ts'
 
@@ -141,14 +140,11 @@ describeUnless(noFuse, 'FUSE file systems', () => {
     }
     expect(await force()).toEqual(['failed SharedConnection'])
     stays(other)
-    const apart = ['-m', '--propagation', 'private', 'sh', '-c', `umount ${path}; echo ready; exec cat`]
-    const elsewhere = spawn('unshare', apart, { stdio: ['pipe', 'pipe', 'inherit'] })
-    await once(elsewhere.stdout, 'data')
+    const elsewhere = await holdElsewhere(`umount ${path}`)
     sh('umount', other)
     expect(await force()).toEqual(['failed SharedConnection'])
     stays(path)
-    elsewhere.stdin.end()
-    await once(elsewhere, 'exit')
+    await elsewhere.end()
     expect(await force()).toEqual(['done'])
     expect(readMounts().at(path)).toEqual([])
     await daemon.kill()

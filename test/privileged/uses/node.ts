@@ -6,18 +6,9 @@ import type { Plan } from '../../../src/core/plan/plan.ts'
 import type { TestApiServer } from '../../helpers/api-server/start.ts'
 import type { CsiDriver } from '../../helpers/csi-driver/start.ts'
 import { startNodeParts } from '../../helpers/node-parts.ts'
-import {
-  attachmentObject,
-  boundVolume,
-  csiDriverObject,
-  csiNodeObject,
-  nodeObject,
-  podObject,
-  ready,
-  reported,
-} from '../../helpers/objects.ts'
+import { attachmentObject, boundVolume, csiDriverObject, csiNodeObject } from '../../helpers/objects.ts'
 import { OnDisk } from '../../helpers/pod-files.ts'
-import { MACHINE, NAMESPACE, NODE } from '../../helpers/scene/api-objects.ts'
+import { HERE_ONLY, MACHINE, NAMESPACE, NODE, nodeWith, pod } from '../../helpers/scene/api-objects.ts'
 import { runUnjudged, runVolctl } from '../../helpers/scene/volctl.ts'
 
 /** ext4 on loop devices. */
@@ -63,7 +54,7 @@ export async function withTrialNode<T>(directory: string, use: (node: TrialNode)
   const running = { uid: ALIVE.uid, namespace: NAMESPACE, name: ALIVE.name, state: 'SANDBOX_READY', containers: [] }
   await using parts = await startNodeParts(directory, {
     rootDir: root,
-    api: { objects: [pod()], nodeName: NODE },
+    api: { objects: [pod({ ...ALIVE, volumes: [], others: [] }, '')], nodeName: NODE },
     drivers: [
       { name: DISK_DRIVER, backend: 'loop', stateDir: `${directory}/disks` },
       { name: DIRECTORY_DRIVER, backend: 'bind', stateDir: `${directory}/directories` },
@@ -106,26 +97,13 @@ async function setVolumes(api: TestApiServer, volumes: readonly PersistentVolume
   await api.put(...nodeObjects(volumes), ...volumes.flatMap(volumeObjects))
 }
 
-const created = (minutes: number): string => new Date(Date.now() - minutes * 60_000).toISOString().replace(/\.\d+/, '')
-
 function nodeObjects(volumes: readonly PersistentVolume[]): object[] {
   const drivers = [DISK_DRIVER, DIRECTORY_DRIVER]
   return [
-    nodeObject(
-      {
-        nodeInfo: { ...MACHINE, kubeletVersion: 'v1.36.2' },
-        ...ready(created(3), { status: 'Unknown', lastTransitionTime: created(2) }),
-        ...reported(volumes.flatMap(({ csi }) => (csi ? [csiUniqueName(csi.driver, csi.handle)] : []))),
-      },
-      { name: NODE, creationTimestamp: created(9_000) },
-    ),
+    nodeWith(volumes.flatMap(({ csi }) => (csi ? [csiUniqueName(csi.driver, csi.handle)] : []))),
     csiNodeObject(NODE, drivers),
     ...drivers.map((name) => csiDriverObject(name, { podInfoOnMount: false, volumeLifecycleModes: ['Persistent'] })),
   ]
-}
-
-const HERE_ONLY = {
-  required: { nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: [NODE] }] }] },
 }
 
 function volumeObjects({ name, mode: volumeMode, csi, path = '' }: PersistentVolume): object[] {
@@ -137,9 +115,4 @@ function volumeObjects({ name, mode: volumeMode, csi, path = '' }: PersistentVol
   const attachment = attachmentObject(csi.driver, csi.handle, name, NODE)
   const status = { attached: true, ...(csi.metadata && { attachmentMetadata: csi.metadata }) }
   return [claim, volume, { ...attachment, status }]
-}
-
-function pod(): object {
-  const metadata = { ...ALIVE, namespace: NAMESPACE, creationTimestamp: created(60) }
-  return podObject(metadata, [], { spec: { nodeName: NODE }, status: { startTime: created(59) } })
 }

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ApiError } from '../../../src/core/api/api-error.ts'
-import { createKubeClient } from '../../../src/core/api/kube-client.ts'
-import { discoverKubeConfig } from '../../../src/core/api/kubeconfig/kube-config.ts'
-import { listObjects } from '../../../src/core/api/objects.ts'
-import type { VolumeAttachment } from '../../../src/core/model/objects.ts'
-import { ATTACHMENTS, objectPath } from '../../../src/core/model/resources.ts'
-import type { TestApiServer } from '../api-server/start.ts'
+import { ApiError } from '../../src/core/api/api-error.ts'
+import { createKubeClient } from '../../src/core/api/kube-client.ts'
+import { discoverKubeConfig } from '../../src/core/api/kubeconfig/kube-config.ts'
+import { listObjects } from '../../src/core/api/objects.ts'
+import type { VolumeAttachment } from '../../src/core/model/objects.ts'
+import { ATTACHMENTS, objectPath } from '../../src/core/model/resources.ts'
+import type { TestApiServer } from '../helpers/api-server/start.ts'
 
 export interface AttacherOptions {
   readonly driver: string
