@@ -227,7 +227,6 @@ export function livingPod(index: number, volumes: readonly { readonly name: stri
   const containers = POD_SPEC.containers.map((each) => ({ ...each, volumeMounts }))
   const own = { namespace: 'default', uid: podUid('living', index), creationTimestamp: timeText() }
   const spec = { ...POD_SPEC, nodeName: NODE_NAME, volumes, containers }
-  const name = `app-${index}`
-  const pod = { ...real, apiVersion: 'v1', kind: 'Pod', metadata: { ...real?.metadata, name, ...own }, spec }
-  return pod
+  const metadata = { ...real?.metadata, name: `app-${index}`, ...own }
+  return { ...real, apiVersion: 'v1', kind: 'Pod', metadata, spec } as ApiObject
 }
