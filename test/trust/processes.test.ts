@@ -1,12 +1,11 @@
 /** S32: only root's processes are believed. Real processes, of another user and in namespaces of their own. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, copyFileSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, copyFileSync, rmSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { isRootsProgram, PinnedProcess, pin, whyNotHostsMounts, whyNotRoots } from '../../src/core/trust/processes.ts'
 import { temporary } from '../helpers/left-behind.ts'
 import { noRoot } from '../helpers/namespace.ts'
-import { until } from '../helpers/until.ts'
 
 const HOLD = ['sh', '-c', 'echo ready; read -r line'] as const
 
@@ -15,10 +14,12 @@ async function standing<T>(
   command: readonly string[],
   use: (child: ChildProcess) => T | Promise<T>,
   uid = 0,
+  input = '',
 ): Promise<T> {
   const [program = '', ...args] = command
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'], cwd: '/', uid, gid: uid })
   try {
+    child.stdin.write(input)
     await once(child.stdout, 'data')
     return await use(child)
   } finally {
@@ -120,23 +121,20 @@ describe('PinnedProcess', () => {
 })
 
 describe.skipIf(noRoot !== undefined)(`S32: isRootsProgram${noRoot === undefined ? '' : ` (${noRoot})`}`, () => {
-  const KEEP = 'echo ready; exec cat'
-  const isCat = async ({ pid }: ChildProcess) => {
-    await until(() => readFileSync(`/proc/${pid}/comm`, 'utf8') !== 'sh\n')
-    return isRootsProgram(Number(pid), 'cat')
-  }
+  const KEEP = 'exec cat'
+  const isCat = ({ pid }: ChildProcess) => isRootsProgram(Number(pid), 'cat')
 
   it.each([
     { who: "root's own", command: ['sh', '-c', KEEP], uid: 0, is: true },
     { who: "another user's", command: ['sh', '-c', KEEP], uid: 65534, is: false },
     {
       who: 'one of its name only',
-      command: ['sh', '-c', 'echo cat > /proc/$$/comm; echo ready; read l'],
+      command: ['sh', '-c', 'echo cat > /proc/$$/comm; read l; echo ready; read l'],
       uid: 0,
       is: false,
     },
     { who: 'one in a mount namespace of its own', command: ['unshare', '-m', 'sh', '-c', KEEP], uid: 0, is: false },
   ])('$who: $is', async ({ command, uid, is }) => {
-    expect(await standing(command, isCat, uid)).toBe(is)
+    expect(await standing(command, isCat, uid, 'it writes this back\n')).toBe(is)
   })
 })
