@@ -160,6 +160,9 @@ describe('O11 and the upstream table of orphan clean-up (R612, T80)', () => {
       ['rmdir', ''],
     ])
   })
+  it('mkfs makes lost+found, which is no pod’s', () =>
+    expect(plan(node().dir('pods/lost+found'), { orphans: true }).operations).toEqual([]))
+
   it('a pod that is in the list keeps its directory', () => {
     expect(
       plan(node().pod(GONE, 'app', [], { phase: 'Succeeded' }).dir(`pods/${GONE}/volumes`), { orphans: true })

@@ -63,6 +63,7 @@ function lies(node: TrustNode): { readonly env: NodeJS.ProcessEnv; readonly plac
   }
   const code = `require('node:fs').appendFileSync(${JSON.stringify(node.marker.path)}, 'loaded\\n')\n`
   writeFileSync(`${own}/evil.cjs`, code)
+  sh('mkfifo', `${own}/zone`)
   const places = ['cache', 'coverage', 'warnings'].map((name) => `${own}/${name}`)
   for (const place of places) foreignDirectory(place)
   const [cache, coverage, warnings] = places
@@ -70,6 +71,8 @@ function lies(node: TrustNode): { readonly env: NodeJS.ProcessEnv; readonly plac
     places,
     env: {
       PATH: `${own}/bin:${process.env.PATH}`,
+      // Whoever reads it waits for a writer.
+      TZ: `${own}/zone`,
       NODE_OPTIONS: `--require=${own}/evil.cjs`,
       NODE_PATH: own,
       NODE_COMPILE_CACHE: cache,
