@@ -102,8 +102,6 @@ function questionOf(
 /** By statfs(2): file systems in memory cannot hang, and have no device by which they are known. */
 const MEMORY = ['1021994', '858458f6']
 const FUSE = '65735546'
-/** Processes by whose links a mount in no table is asked. */
-const LINKS_TRIED = 3
 
 /** One child after another. */
 class Asking {
@@ -153,26 +151,16 @@ class Asking {
     const { fileSystems, devices, mounts } = this.#question
     const ask = (links: Map<number, string>, ...words: [string, ...string[]]): Promise<Map<number, Said>> =>
       askMounts(links, words, LOOK_MS.mounts, { signal: this.#reader.signal })
-    const links = new Map<number, string>()
-    const numbers = new Map<number, Said>()
-    const byMount = [...Map.groupBy(this.#unknown, ({ mount = 0 }) => mount)]
-    // A process may have ended meanwhile, or have something else open: then another one's link leads there.
-    for (let nth = 0; nth < LINKS_TRIED; nth++) {
-      const next = byMount.flatMap(([id, uses]) => {
-        const link = nth === 0 || numbers.get(id)?.isAbsent === true ? uses[nth]?.link : undefined
-        return link === undefined ? [] : [[id, link] as const]
-      })
-      for (const [id, link] of next) links.set(id, link)
-      for (const [id, said] of await ask(new Map(next), '%d', '-L')) numbers.set(id, said)
-    }
-    for (const [id, { error }] of numbers) if (error !== undefined) links.delete(id)
-    const types = await ask(links, '%t', '-L', '-f')
+    const links = new Map(this.#unknown.map(({ mount = 0, link = '' }) => [mount, link]))
+    const numbers = await ask(links, '%d', '-L')
+    const answered = [...links].filter(([id]) => numbers.get(id)?.error === undefined)
+    const types = await ask(new Map(answered), '%t', '-L', '-f')
     const foundBy = ({ mount: id = 0, link = '' }: ByProcess): Question['mounts'][number] | string | undefined => {
       const { text, error, isAbsent }: Said = numbers.get(id) ?? { error: 'ETIME' }
       if (error !== undefined) return error
       const type = types.get(id)?.text ?? ''
       if (isAbsent === true && links.get(id) === link) return undefined
-      // Its process has ended; or it is FUSE, which root may not ask without `allow_other`.
+      // Its process has ended; or the one has by which its mount was asked, or it is FUSE, which root may not ask without `allow_other`.
       if (text === undefined) return linkIfAny(link) === undefined ? undefined : type === FUSE ? 'ENOTCONN' : 'EACCES'
       const dev = deviceNumberFrom(Number(text))
       const isAsked = fileSystems.includes(dev) && !mounts.some((each) => each.dev === dev && !each.isLocal)

@@ -27,20 +27,16 @@ const byUid: NameOf = ({ podUid, containerId }) => ({
 /** Empty where there are none. @param nameOf absent: pods are named by their UIDs */
 export function describeHolders({ processes, namespaces, loops, kernel }: Holders, nameOf: NameOf = byUid): string {
   return [
-    ...firstFew(
-      loops.map(({ device, backingFile }) => `${device}, backed by ${backingFile}`),
-      MOST,
+    loops.map(({ device, backingFile }) => `${device}, backed by ${backingFile}`),
+    kernel,
+    describeProcesses(processes, nameOf),
+    namespaces.map(
+      ({ pid, process, mountPoints: [first], of }) =>
+        `${first} in the mount namespace of ${process} (pid ${pid}${whose(of, nameOf)})`,
     ),
-    ...firstFew(kernel, MOST),
-    ...firstFew(describeProcesses(processes, nameOf), MOST),
-    ...firstFew(
-      namespaces.map(
-        ({ pid, process, mountPoints: [first], of }) =>
-          `${first} in the mount namespace of ${process} (pid ${pid}${whose(of, nameOf)})`,
-      ),
-      MOST,
-    ),
-  ].join(', ')
+  ]
+    .flatMap((each) => firstFew(each, MOST))
+    .join(', ')
 }
 
 /** Who is named first, with the processes among them; else what could not be seen; undefined: nobody. */

@@ -59,9 +59,8 @@ export function findHolders({ table, paths, others, loops, uses }: HolderSearch)
   const isOwn = (at: Location): boolean => own.some(({ dev, path }) => dev === at.dev && isWithin(path, at.path))
   const places = [...own, ...below.filter((at) => !isOwn(at))]
   const stays = staying(table, new Set(mounts.map(({ id }) => id)))
-  const shown = (of: MountTable): MountInfo[] => [
-    ...new Set(places.flatMap((place) => mountsShowing(place, of).map(({ mount }) => mount))),
-  ]
+  const shown = (of: MountTable): MountInfo[] =>
+    places.flatMap((place) => mountsShowing(place, of).map(({ mount }) => mount))
   return together([
     {
       processes: uses.holdersIn(...places),

@@ -29,7 +29,7 @@ interface LiveSearch extends Pick<HolderSearch, 'table' | 'loops'> {
 export async function liveHolders(held: Held, { table, loops, named = [], reader }: LiveSearch): Promise<Holders> {
   const { heldAt, devices, content, rootDir } = held
   const others = readOtherNamespaces()
-  const names = new Map(devices.flatMap((name) => [numberOf(name) ?? []].flat().map((dev) => [dev, name] as const)))
+  const names = new Map(devices.map((name) => [numberOf(name) ?? '', name]))
   const fileSystems = fileSystemsAt(table, [...heldAt, ...content.map(({ path }) => path)])
   const question = { table, others, fileSystems: [...fileSystems], devices: [...names.keys()], named }
   const look = content.length === 0 ? undefined : await lookForUsers({ ...question, reader })

@@ -42,10 +42,9 @@ export interface MountUse {
  * @param path of the directory, if this is our own table: mounts below that path are no use under another name
  */
 export function mountsOf(place: ContentPlace, table: MountTable, path?: string): MountUse[] {
-  const roots = rootsOf(table)(place.dev)
   const own = path === undefined ? undefined : placeOf(table, path)
   const found = mountsShowing(place, table)
-  for (const way of roots.within(place.path).concat(roots.above(place.path))) {
+  for (const way of byRoot(table).within(place, '/')) {
     const at = isWithin(rootOf(way), place.path) ? undeletedPath(way.mountPoint) : pathThrough(way, place)
     if (at === undefined || at === path || at === own) continue
     for (const mount of childrenOf(table).get(way.id) ?? [])
@@ -58,11 +57,9 @@ export function mountsOf(place: ContentPlace, table: MountTable, path?: string):
  * Only mounts of the directory or of something in it: for directories that are removed only while nothing is mounted on them
  * (R036).
  */
-export function mountsShowing({ dev, path, top = path }: ContentPlace, table: MountTable): MountUse[] {
-  const roots = rootsOf(table)(dev)
-  return roots
-    .within(path)
-    .concat(roots.above(path, top))
+export function mountsShowing(place: ContentPlace, table: MountTable): MountUse[] {
+  return byRoot(table)
+    .within(place, place.top)
     .map((mount) => ({ mount, how: 'shows' }))
 }
 
@@ -83,15 +80,11 @@ export const layersByText = onceFor(
 /** Mounts by their parent; cached, since after a propagation storm each has thousands below it. */
 const childrenOf = onceFor((table: MountTable) => Map.groupBy(table.under('/'), ({ parentId }) => parentId))
 
-/** Mounts of one file system by the root that they show. */
-const rootsOf = onceFor((table: MountTable) => {
-  const byDev = new Map<string, PathIndex<MountInfo>>()
-  return (dev: string): PathIndex<MountInfo> => {
-    const known = byDev.get(dev) ?? new PathIndex(table.ofDevice(dev).map((mount) => [rootOf(mount), mount] as const))
-    byDev.set(dev, known)
-    return known
-  }
-})
+/** Mounts by the root that they show. */
+const byRoot = onceFor(
+  (table: MountTable) =>
+    new PlaceIndex(table.ofTypes(() => true).map((mount) => [{ dev: mount.dev, path: rootOf(mount) }, mount])),
+)
 
 function rootOf({ root }: MountInfo): string {
   return posix.normalize(undeletedRoot(root))
@@ -155,27 +148,26 @@ function plain(path: string): string {
 export class PlaceIndex<T> {
   /** Those without one: of the layers these have a relative path, and who mounted them may have stood anywhere. */
   readonly unplaced: readonly T[]
-  readonly #byDev: ReadonlyMap<string | undefined, PathIndex<T>>
-  readonly #entries: readonly (readonly [Location | undefined, T])[]
+  readonly #byDev: ReadonlyMap<string | undefined, readonly (readonly [Location | undefined, T])[]>
+  readonly #indexes = new Map<string, PathIndex<T>>()
 
   constructor(entries: Iterable<readonly [Location | undefined, T]>) {
-    this.#entries = [...entries]
-    const byDev = Map.groupBy(this.#entries, ([place]) => place?.dev)
-    this.unplaced = (byDev.get(undefined) ?? []).map(([, value]) => value)
-    this.#byDev = new Map(
-      [...byDev].map(([dev, own]) => [dev, new PathIndex(own.map(([place, value]) => [place?.path ?? '', value]))]),
-    )
+    this.#byDev = Map.groupBy(entries, ([place]) => place?.dev)
+    this.unplaced = (this.#byDev.get(undefined) ?? []).map(([, value]) => value)
   }
 
   /** Whether it has a place, too. */
   has(value: T): boolean {
-    return this.#entries.some(([place, each]) => place !== undefined && each === value)
+    return [...this.#byDev.values()].some((own) => own.some(([place, each]) => place !== undefined && each === value))
   }
 
   /** Each value once. @param top values at parent directories count too, up to this one */
   within({ dev, path }: Location, top = path): T[] {
-    const index = this.#byDev.get(dev)
-    if (index === undefined) return []
+    const own = this.#byDev.get(dev)
+    if (own === undefined) return []
+    const index =
+      this.#indexes.get(dev) ?? new PathIndex(own.map(([place, value]) => [place?.path ?? '', value] as const))
+    this.#indexes.set(dev, index)
     const found = index.within(path).concat(index.above(path, top))
     return found.length < 2 ? found : [...new Set(found)]
   }

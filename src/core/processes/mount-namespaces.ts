@@ -140,7 +140,6 @@ export function unseenNamespaces(others: readonly OtherNamespace[]): Unseen[] {
 export function keptNamespaces(
   descriptors: readonly { readonly pid: number; readonly path: string }[],
   tables: readonly MountTable[],
-  proc = '/proc',
 ): Unseen[] {
   const mounts = tables.flatMap((table) =>
     table
@@ -149,17 +148,17 @@ export function keptNamespaces(
   )
   if (descriptors.length + mounts.length === 0) return []
   const living = new Set(
-    processIds(proc).flatMap((pid) => tasksOrItself(pid, proc).map((task) => namespaceOf(task, 'mnt', proc))),
+    processIds().flatMap((pid) => tasksOrItself(pid, '/proc').map((task) => namespaceOf(task, 'mnt'))),
   )
-  const nodes = namespaceOf('self', 'user', proc)
+  const nodes = namespaceOf('self', 'user')
   const isRoots = (pid: number): boolean =>
-    statusField(kernelTextIfAny(`${proc}/${pid}/status`) ?? '', 'Uid') === '0\t0\t0\t0' &&
-    namespaceOf(pid, 'user', proc) === nodes
+    statusField(kernelTextIfAny(`/proc/${pid}/status`) ?? '', 'Uid') === '0\t0\t0\t0' &&
+    namespaceOf(pid, 'user') === nodes
   const held = descriptors
     .filter(({ pid, path }) => !living.has(path) && isRoots(pid))
     .slice(0, 1)
     .map(({ pid }) => {
-      const text = `${processName(pid, proc)} (pid ${pid}) has a mount namespace open that no process is in`
+      const text = `${processName(pid)} (pid ${pid}) has a mount namespace open that no process is in`
       return unseenOf([pid], text)
     })
   const [mount] = mounts.filter(({ root }) => !living.has(root))

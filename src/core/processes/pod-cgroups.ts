@@ -146,8 +146,8 @@ export interface PodProcess {
 }
 
 /** Undefined: the process belongs to no pod, or has ended. */
-export function podOfProcess(pid: number, proc = '/proc'): PodProcess | undefined {
-  return podProcessOf(kernelTextIfAny(`${proc}/${pid}/cgroup`) ?? '')
+export function podOfProcess(pid: number): PodProcess | undefined {
+  return podProcessOf(kernelTextIfAny(`/proc/${pid}/cgroup`) ?? '')
 }
 
 /** Undefined: the process belongs to no pod. @param cgroup the text of its /proc/PID/cgroup */

@@ -51,15 +51,7 @@ const NEWLINE = 0x0a
 
 /** The mount id of a directory, which may be another process's root, by fdinfo; undefined where it may not be read. */
 export function mountIdOf(directory: string): number | undefined {
-  let fd: number | undefined
-  try {
-    fd = openSync(directory, 'r')
-    return mountIdIn(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))
-  } catch {
-    return undefined
-  } finally {
-    if (fd !== undefined) closeSync(fd)
-  }
+  return ifAny(() => behindLink(directory, (_, fdinfo) => mountIdIn(fdinfo)))
 }
 
 /** Not among Node's constants. Such a descriptor marks a place without opening it: a FIFO does not block, a device does nothing. */

@@ -33,10 +33,10 @@ export function listeners(port: number, tables = socketTables()): readonly Liste
 }
 
 /** The processes that have one of these sockets open, by looking at every descriptor of every process. */
-export function holdersOf(sockets: readonly Listener[], proc = '/proc'): readonly number[] {
+export function holdersOf(sockets: readonly Listener[]): readonly number[] {
   const wanted = new Set(sockets.map(({ inode }) => `socket:[${inode}]`))
-  return processIds(proc).filter((pid) => {
-    const directory = `${proc}/${pid}/fd`
+  return processIds().filter((pid) => {
+    const directory = `/proc/${pid}/fd`
     return listIfAny(directory).some((fd) => wanted.has(linkIfAny(`${directory}/${fd}`) ?? ''))
   })
 }

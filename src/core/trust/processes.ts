@@ -93,11 +93,11 @@ export function whyNotRoots(process: PinnedProcess, proc = '/proc'): string | un
 }
 
 /** Whether a process is root's, in process 1's mount namespace, and runs the program of this name that volctl itself would start. */
-export function isRootsProgram(pid: number, name: string, proc = '/proc'): boolean {
+export function isRootsProgram(pid: number, name: string): boolean {
   try {
-    using process = new PinnedProcess(pid, proc)
-    if (process.text('comm').trimEnd() !== name || whyNotRoots(process, proc) !== undefined) return false
-    if (process.link('ns/mnt') !== (namespaceOf(1, 'mnt', proc) ?? namespaceOf('self', 'mnt', proc))) return false
+    using process = new PinnedProcess(pid)
+    if (process.text('comm').trimEnd() !== name || whyNotRoots(process) !== undefined) return false
+    if (process.link('ns/mnt') !== (namespaceOf(1, 'mnt') ?? namespaceOf('self', 'mnt'))) return false
     const [theirs, ours] = [process.path('exe'), commandPath(name)].map((path) => statSync(path))
     return theirs?.dev === ours?.dev && theirs?.ino === ours?.ino
   } catch {
@@ -130,12 +130,12 @@ const NAMES = { user: 'user', pid: 'PID' } as const
  * Why the mount namespace of a process may not be the host's, for messages; undefined: it is process 1's, or belongs to process
  * 1's user namespace, so that only the host's root can have made it, or mounted anything in it.
  */
-export async function whyNotHostsMounts(process: PinnedProcess, proc = '/proc'): Promise<string | undefined> {
+export async function whyNotHostsMounts(process: PinnedProcess): Promise<string | undefined> {
   const theirs = process.link('ns/mnt')
   if (theirs === undefined) return undefined
-  if (theirs === namespaceOf(1, 'mnt', proc) || theirs === namespaceOf('self', 'mnt', proc)) return undefined
-  const user = namespaceOf(1, 'user', proc) ?? namespaceOf('self', 'user', proc)
-  const owner = (await ownerOf(theirs)) ?? ownerByProcesses(theirs, user, proc)
+  if (theirs === namespaceOf(1, 'mnt') || theirs === namespaceOf('self', 'mnt')) return undefined
+  const user = namespaceOf(1, 'user') ?? namespaceOf('self', 'user')
+  const owner = (await ownerOf(theirs)) ?? ownerByProcesses(theirs, user)
   return owner === user ? undefined : "its mount namespace was not created by this host's root"
 }
 
@@ -154,9 +154,9 @@ async function ownerOf(mountNamespace: string): Promise<string | undefined> {
 }
 
 /** Without lsns (BusyBox): true only if every process in the mount namespace is in the host's user namespace. */
-function ownerByProcesses(mountNamespace: string, user: string | undefined, proc: string): string | undefined {
-  const inside = processIds(proc).filter((pid) => namespaceOf(pid, 'mnt', proc) === mountNamespace)
-  const users = new Set(inside.map((pid) => namespaceOf(pid, 'user', proc)))
+function ownerByProcesses(mountNamespace: string, user: string | undefined): string | undefined {
+  const inside = processIds().filter((pid) => namespaceOf(pid, 'mnt') === mountNamespace)
+  const users = new Set(inside.map((pid) => namespaceOf(pid, 'user')))
   return users.size === 1 && users.has(user) ? user : undefined
 }
 

@@ -13,7 +13,7 @@ import type { Operation } from '../../plan/plan.ts'
 import { areOfOneRow } from '../../plan/subject.ts'
 import { askCluster } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { lookAtDisks, namesBehind } from './disk-users.ts'
+import { type DiskUser, lookAtDisks, namesBehind } from './disk-users.ts'
 import { fstabOf, ownOf } from './node-stack.ts'
 
 /** The value of --device for a volume that has no device on this node. */
@@ -147,9 +147,9 @@ export async function requireNothingUnexplained(run: StepContext): Promise<void>
   if (found === undefined) return
   throw new OperationRefused(
     'DeviceUnknown',
-    `the device of ${volume} is unknown, and /dev/${found.name}, which belongs to no known volume, is in use: ${found.use}`,
+    `the device of ${volume} is unknown, and /dev/${found.disk}, which belongs to no known volume, is in use: ${found.who}`,
     {
-      hint: `If that is the volume's device: ${nameTheDevice(operation, `/dev/${found.name}`)}`,
+      hint: `If that is the volume's device: ${nameTheDevice(operation, `/dev/${found.disk}`)}`,
     },
   )
 }
@@ -158,13 +158,6 @@ const nameOf = ({ volume }: Operation): string => volume?.name ?? 'the volume'
 
 // Block devices in use here that belong to nothing known: each may be that of a volume whose device is unknown (S21). Known are the devices
 // of the system directories, those that fstab names, image files, and the volumes of this node.
-
-interface UnexplainedDevice {
-  /** As the kernel calls it: sdb1. */
-  readonly name: string
-  /** Who or what uses it, for messages. */
-  readonly use: string
-}
 
 /** In memory, on a file, or on a device that is checked itself: no attached disk has such a name. */
 const NO_DISKS = /^(?:zram|ram|loop)\d+$/
@@ -175,10 +168,7 @@ const NO_DISKS = /^(?:zram|ram|loop)\d+$/
  * @param attached "major:minor" of devices that other attachments of this node name
  * @throws StepFailed UsersUnknown if the openers cannot be seen
  */
-async function unexplainedDevice(
-  run: StepContext,
-  attached: readonly string[],
-): Promise<UnexplainedDevice | undefined> {
+async function unexplainedDevice(run: StepContext, attached: readonly string[]): Promise<DiskUser | undefined> {
   const tree = run.host.blockTree
   const explained = explainedDevices(run)
   for (const dev of attached) explained.add(tree.nameOf(dev) ?? '')
@@ -203,8 +193,7 @@ async function unexplainedDevice(
     },
     run,
   )
-  const [user] = [...lasting, ...passing]
-  return user && { name: user.disk, use: user.who }
+  return [...lasting, ...passing][0]
 }
 
 function explainedDevices(run: StepContext): Set<string> {

@@ -15,13 +15,14 @@ import { ownPathOf, placeOf } from '../../mountinfo/linked-mounts.ts'
 import { whoMounted } from '../../mountinfo/mount-words.ts'
 import type { Step, StepOf } from '../../plan/plan.ts'
 import { pause } from '../../processes/deadline.ts'
-import { mountAlone, requireFree } from '../mounts/mount-step.ts'
+import type { CommandResult } from '../../trust/programs.ts'
+import { mountAlone, mountOnFree } from '../mounts/mount-step.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
 import { makeDirectory } from '../operation/make-directory.ts'
 import { oneAtATime } from '../operation/one-at-a-time.ts'
 import { command, firstLineOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { orTakeBack, takeBack } from '../operation/take-back.ts'
+import { orTakeBack } from '../operation/take-back.ts'
 import { deviceInUse, deviceOfSource, type FoundDevice, sourceOf } from './source-device.ts'
 
 /** Mode of the file that the device is mounted on. */
@@ -37,13 +38,11 @@ export async function mapDevice(step: StepOf<'mapDevice'>, run: StepContext): Pr
 async function mapFound(step: StepOf<'mapDevice'>, device: FoundDevice, run: StepContext): Promise<readonly Undo[]> {
   if (isMapped(step.target, device, run)) return []
   requireNoFileSystem(device, run)
-  const undos = makeFile(step.target, run)
-  return orTakeBack(undos, run, async () => {
-    requireFree(step.target, run)
-    const args = ['-o', 'bind', device.path, step.target]
-    const isThere = (): boolean => isMapped(step.target, device, run)
-    return [...undos, await mountAlone({ ...step, source: device.path }, run, args, isThere)]
-  })
+  const args = ['-o', 'bind', device.path, step.target]
+  const isThere = (): boolean => isMapped(step.target, device, run)
+  return mountOnFree(makeFile(step.target, run), step.target, run, () =>
+    mountAlone({ ...step, source: device.path }, run, args, isThere),
+  )
 }
 
 /** @throws StepFailed ForeignMount if anything else is mounted there */
@@ -91,11 +90,11 @@ function loopOn(file: string, { around, host }: StepContext): string | undefined
 }
 
 async function release(device: string, file: string, run: StepContext): Promise<void> {
-  const { around, host, waiting } = run
+  const { around, host } = run
   const place = placeOf(around.table, file)
   if (host.loopBackingFile(device) !== place) return
-  const result = await waiting.spend((ms) => host.releaseLoop(device, ms))
-  if (!(await isReleased(device, place, run))) throw new Error(firstLineOf(result))
+  const failure = await whyNotReleased(device, place, run)
+  if (failure !== undefined) throw new Error(firstLineOf(failure))
 }
 
 /** A link that leads elsewhere is replaced, as the kubelet does; anything else in its place is kept, and the step fails (S13). */
@@ -111,14 +110,15 @@ export async function linkDevice(step: Step, run: StepContext): Promise<readonly
   const before = host.readLink(step.target)
   if (before === path) return []
   const directories = makeDirectory({ op: 'mkdir', target: posix.dirname(step.target) }, run)
-  try {
-    if (before !== undefined) host.unlink(step.target)
-    host.symlink(path, step.target)
-  } catch (error) {
-    const failure = diskFailure('WriteFailed', `link ${step.target} could not be created`, error, 'Plan again.')
-    throw await takeBack(directories, failure, run)
-  }
-  return [...directories, { what: `link ${step.target}`, back: () => host.unlink(step.target) }]
+  return orTakeBack(directories, run, () => {
+    try {
+      if (before !== undefined) host.unlink(step.target)
+      host.symlink(path, step.target)
+    } catch (error) {
+      throw diskFailure('WriteFailed', `link ${step.target} could not be created`, error, 'Plan again.')
+    }
+    return [...directories, { what: `link ${step.target}`, back: () => host.unlink(step.target) }]
+  })
 }
 
 /** Releases the loop device that a kubelet put on a block volume's map (C19, C84). */
@@ -132,12 +132,12 @@ export async function releaseLoop(step: Step, run: StepContext): Promise<void> {
       hint: 'Plan again: the loop device is used for something else now.',
     })
   }
-  const result = await run.waiting.spend((ms) => host.releaseLoop(step.target, ms))
-  if (await isReleased(step.target, file, run)) return
-  const output = result.stderr.trim()
+  const failure = await whyNotReleased(step.target, file, run)
+  if (failure === undefined) return
+  const output = failure.stderr.trim()
   throw new StepFailed('HeldBy', `${step.target} on ${file} is still in use${output === '' ? '' : `: ${output}`}`, {
     hint: `Find out who has ${step.target} open; then plan again.`,
-    stuck: result.timedOut,
+    stuck: failure.timedOut,
   })
 }
 
@@ -150,11 +150,16 @@ const PAUSE_MS = 100
  *
  * @param file its backing file before the release; a released loop device may have another one by now
  */
-async function isReleased(device: string, file: string, { host, waiting, signal }: StepContext): Promise<boolean> {
+async function whyNotReleased(
+  device: string,
+  file: string,
+  { host, waiting, signal }: StepContext,
+): Promise<CommandResult | undefined> {
+  const result = await waiting.spend((ms) => host.releaseLoop(device, ms))
   for (let tries = 1; ; tries++) {
     const now = host.loopBackingFile(device)
-    if (now === undefined || undeletedPath(now) !== undeletedPath(file)) return true
-    if (tries === TRIES || waiting.isSpent || signal?.aborted) return false
+    if (now === undefined || undeletedPath(now) !== undeletedPath(file)) return undefined
+    if (tries === TRIES || waiting.isSpent || signal?.aborted) return result
     await waiting.spend(() => pause(PAUSE_MS, signal))
   }
 }

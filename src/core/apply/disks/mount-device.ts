@@ -6,12 +6,11 @@ import type { Host } from '../../host/host.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { whoMounted } from '../../mountinfo/mount-words.ts'
 import type { StepOf } from '../../plan/plan.ts'
-import { MountFailed, mountAlone, requireFree } from '../mounts/mount-step.ts'
+import { MountFailed, mountAlone, mountOnFree } from '../mounts/mount-step.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
 import { makeDirectory } from '../operation/make-directory.ts'
 import { oneAtATime } from '../operation/one-at-a-time.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { orTakeBack } from '../operation/take-back.ts'
 import { checkFileSystem, fileSystemOn } from './probe-device.ts'
 import { type FoundDevice, lookAtSource, requireIdle, sourceOf } from './source-device.ts'
 
@@ -36,10 +35,7 @@ export async function mountDevice(step: StepOf<'mountDevice'>, run: StepContext)
 async function mountFound(step: StepOf<'mountDevice'>, found: FoundDevice, run: StepContext): Promise<readonly Undo[]> {
   if (isThere(step.target, found, run)) return []
   const undos = makeDirectory({ op: 'mkdir', target: step.target }, run)
-  return orTakeBack(undos, run, async () => {
-    requireFree(step.target, run)
-    return [...undos, await mountChecked(step, found, run)]
-  })
+  return mountOnFree(undos, step.target, run, () => mountChecked(step, found, run))
 }
 
 /** @throws StepFailed ForeignMount if anything else is mounted there */

@@ -67,7 +67,7 @@ function sourceOf(step: Step, run: StepContext): string {
  *
  * @throws StepFailed
  */
-export function requireFree(target: string, { around, host }: StepContext): void {
+function requireFree(target: string, { around, host }: StepContext): void {
   const there = around.table.top(target)
   if (there !== undefined) {
     throw new StepFailed('ForeignMount', `${describeMount(there)} is there already`, {
@@ -103,6 +103,19 @@ export async function mount(step: Step, run: StepContext, args: readonly string[
   if (layer === undefined) throw nothingSeen(step, run)
   if (more.length > 0) throw notOurs(step, layer, `${step.target} has ${more.length + 1} mounts, but volctl made one`)
   return undoOf(layer, run)
+}
+
+/** Where nothing is mounted yet, on what was made for it. @throws StepFailed; then that is taken back */
+export function mountOnFree(
+  undos: readonly Undo[],
+  target: string,
+  run: StepContext,
+  make: () => Promise<Undo>,
+): Promise<readonly Undo[]> {
+  return orTakeBack(undos, run, async () => {
+    requireFree(target, run)
+    return [...undos, await make()]
+  })
 }
 
 /** The same, taken back where it is not what is there then. */
