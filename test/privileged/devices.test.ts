@@ -25,9 +25,10 @@ function image(directory: string): string {
 
 /** @param loops the only ones that there are */
 function loopsOnDisk(disk: string, loops: readonly string[], host: Partial<Host> = {}): ReturnType<typeof loopsOn> {
+  const own = readLoops().filter(({ device }) => loops.includes(device))
   const run = {
-    host: { ...linuxHost, loops: () => readLoops().filter(({ device }) => loops.includes(device)), ...host },
-    around: { table: readMounts(), others: [] },
+    host: { ...linuxHost, loops: () => own, ...host },
+    around: { table: readMounts(), others: [], loops: own },
     operation: { steps: [] },
     waiting: new WaitingBudget(20_000),
   } as unknown as StepContext

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { planExitStatus } from '../../src/core/cli/carry-out.ts'
 import { csiUniqueName, inlineCsiHandle } from '../../src/core/names/volume-names.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
-import { refuseInsecureApi } from '../../src/core/reconcile/pods/guards.ts'
+import { refuseInsecureApi } from '../../src/core/rules/refusals.ts'
 import {
   BEFORE_BOOT,
   DRIVER,

@@ -5,7 +5,11 @@ import { describe, expect, it } from 'vitest'
 import { ruleEntries } from '../../scripts/rule-books.ts'
 import { codesIn } from '../../src/core/codes/codes.ts'
 import { explainRule } from '../../src/core/explain/rule-book.ts'
+import { THE_NODE } from '../../src/core/plan/subject.ts'
+import { decideNode } from '../../src/core/reconcile/plan-node.ts'
 import { RULES } from '../../src/core/rules/rules.ts'
+import { node } from '../helpers/node-builder.ts'
+import { planOptions } from '../helpers/plan-options.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const PASS = globSync('src/core/{reconcile,plugins}/**/*.ts', { cwd: ROOT }).map((file) => ({
@@ -27,6 +31,17 @@ describe('the rules', () => {
     const books = ruleEntries()
     expect(RULES.filter(({ id }) => explainRule(id, books) === undefined)).toEqual([])
     expect(RULES.flatMap(({ codes }) => codes).filter((code) => !codesIn('blocked').includes(code))).toEqual([])
+  })
+
+  it('hold nothing back of a healthy node where no fact is given', () => {
+    const { context } = decideNode(node().build(), planOptions())
+    const draft = { subject: THE_NODE, steps: [], paths: [], after: [], removes: new Set<number>() }
+    for (const { id, about, judge } of RULES)
+      for (const kind of about)
+        expect([id, kind, judge({ ...draft, kind, reason: 'PodGone', message: '', rule: id }, {}, context)]).toEqual([
+          ...[id, kind],
+          undefined,
+        ])
   })
 
   it('judge every operation that a phase adds', () => {

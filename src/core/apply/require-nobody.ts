@@ -16,7 +16,7 @@ import { noteMounted } from './disks/remove-disks.ts'
 import { requireDeviceUnused, takesDevice } from './disks/require-device-unused.ts'
 import { requireNothingHidden } from './disks/require-nothing-hidden.ts'
 import { requireNotSetUpElsewhere } from './disks/set-up-elsewhere.ts'
-import { describeMount, expectedIds, mountIn } from './operation/expected-mounts.ts'
+import { describeMount, expectedIds, isReleased, mountIn } from './operation/expected-mounts.ts'
 import type { Witness } from './operation/ports.ts'
 import type { StepContext } from './operation/step-context.ts'
 
@@ -73,9 +73,8 @@ function requireNoReaders(run: StepContext): void {
     .at(-1)
   const isBelow = (file: string): boolean =>
     directory !== undefined && isWithin(ownPathOf(around.table, file), directory)
-  const loop = host.loops().find(({ backingFile }) => isBelow(backingFile))
-  const released = operation.steps.some(({ op, target }) => op === 'losetup -d' && target === loop?.device)
-  if (loop !== undefined && !released)
+  const loop = around.loops.find((each) => isBelow(each.backingFile))
+  if (loop !== undefined && !isReleased(loop, operation))
     throw stillInUse(operation, { who: `${loop.device} is backed by ${loop.backingFile}` })
 }
 

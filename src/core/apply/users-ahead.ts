@@ -5,25 +5,22 @@
 import type { BlockNode } from '../block/block-tree.ts'
 import { errorMessage, VolctlError } from '../errors/errors.ts'
 import { StepInterrupted } from '../errors/operation-error.ts'
-import type { ProcessReader, ProcessSearch } from '../holders/ask-processes.ts'
-import type { ContentLook, ContentSearch } from '../holders/content-look.ts'
+import type { ContentLook } from '../holders/content-look.ts'
 import { describeProcesses, usingProcess } from '../holders/describe-holders.ts'
-import { fileSystemsAt, type KernelFiles, kernelFiles } from '../holders/find-holders.ts'
+import { fileSystemsAt, kernelFiles } from '../holders/find-holders.ts'
 import { hostPathsOf } from '../holders/host-paths.ts'
-import { type LoopFiles, loopFiles } from '../holders/kernel-files.ts'
+import { loopFiles } from '../holders/kernel-files.ts'
 import { Uses } from '../holders/uses.ts'
-import type { Host } from '../host/host.ts'
 import { linuxHost } from '../host/linux-host.ts'
 import { defined } from '../lang/defined.ts'
+import { onceFor } from '../lang/once-for.ts'
 import type { VolumeAttachment } from '../model/objects.ts'
 import type { InUse } from '../model/snapshot.ts'
-import { placeOf } from '../mountinfo/linked-mounts.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { TAKING_AWAY } from '../plan/kinds.ts'
 import type { Operation, Plan } from '../plan/plan.ts'
 import { targetOf } from '../plan/taken-by.ts'
 import { pause } from '../processes/deadline.ts'
-import type { OtherNamespace } from '../processes/mount-namespaces.ts'
 import { requireDetachable } from './detach/detach.ts'
 import { disksToDetach, volumeInUse } from './disks/detach-devices.ts'
 import { numbersOf } from './disks/disk-users.ts'
@@ -38,7 +35,7 @@ import type { ApplyContext, Witness } from './operation/ports.ts'
 import { unfinished } from './operation/preconditions.ts'
 import { processReaderOf } from './operation/process-reader-of.ts'
 import type { StepContext } from './operation/step-context.ts'
-import { Surroundings } from './operation/surroundings.ts'
+import { type Asking, Surroundings } from './operation/surroundings.ts'
 import { WaitingBudget } from './operation/waiting-budget.ts'
 import { requireNobody } from './require-nobody.ts'
 
@@ -70,248 +67,187 @@ export async function usersAhead(
 ): Promise<InUse[]> {
   const taking = plan.operations.filter((each) => TAKING_AWAY.has(each.kind) && (blocked || each.blocked === undefined))
   if (taking.length === 0) return []
-  const first = await usersOf(taking, new Ahead(plan, taking, context, seen, seen.mounts))
+  const first = await usersOf(taking, plan, context, seen)
   if (first.size === 0) return []
   await pause(AGAIN_MS, context.signal)
-  const again = await usersOf([...first.keys()], new Ahead(plan, taking, context, seen, context.readMounts()))
+  const again = await usersOf(taking, plan, context, { ...seen, mounts: context.readMounts() }, first)
   return [...again.values()]
 }
 
-/** Those that are in use. */
-async function usersOf(operations: readonly Operation[], ahead: Ahead): Promise<Map<Operation, InUse>> {
-  const found = new Map<Operation, InUse>()
-  await ahead.ask()
-  for (const operation of operations) {
-    const inUse = await ahead.judge(operation)
-    if (inUse !== undefined) found.set(operation, inUse)
-  }
-  return found
-}
-
-/** One look, as every operation sees it. */
-class Ahead {
-  readonly #plan: Plan
-  readonly #operations: readonly Operation[]
-  readonly #seen: Seen
-  readonly #context: ApplyContext
-  readonly #real: Host
-  readonly #host: Host
-  readonly #table: MountTable
-  readonly #around: Surroundings
-  readonly #records: VolumeRecords
-  readonly #begun = new Map<Operation, StepContext>()
-  readonly #byId: ReadonlyMap<string, Operation>
-  readonly #reader: ProcessReader
-  /** "major:minor" of the file systems on which content would be deleted. */
-  readonly #contentOn: readonly string[]
-  readonly #others: () => readonly OtherNamespace[]
+/** One look, as every operation sees it: nothing changes meanwhile, and processes are asked once for all. */
+class OneLook extends Surroundings {
   #asked: Asked = { fileSystems: new Set(), devices: new Set() }
-  #users: Promise<ContentLook> | undefined
-  #loops: Promise<LoopFiles> | undefined
-  #kernel: KernelFiles | undefined
 
-  constructor(plan: Plan, operations: readonly Operation[], context: ApplyContext, seen: Seen, table: MountTable) {
-    const host = context.host ?? linuxHost
-    let others: readonly OtherNamespace[] | undefined
-    let loops: ReturnType<Host['loops']> | undefined
-    this.#others = () => {
-      others ??= host.otherNamespaces()
-      return others
-    }
-    this.#contentOn = [...fileSystemsAt(table, operations.filter(deletesContent).flatMap(targetsOf))]
-    this.#real = host
-    this.#plan = plan
-    this.#operations = operations
-    this.#seen = seen
-    this.#table = table
-    this.#reader = processReaderOf(context)
-    this.#host = Object.assign(Object.create(host) as Host, {
-      otherNamespaces: this.#others,
-      loops: () => {
-        loops ??= host.loops()
-        return loops
-      },
-      // A link among the kubelet's directories may lead anywhere by now (S36).
-      lstat: (path, view) => host.lstat(view === undefined ? placeOf(table, path) : path, view),
-      readSmallFile: (path) => host.readSmallFile(placeOf(table, path)),
-      askProcesses: (search: Asking) => this.#askProcesses(search),
-      lookForUsers: async (search: ContentSearch) =>
-        host.lookForUsers({ ...search, others: this.#others(), processes: await this.#askProcesses(search) }),
-    } satisfies Partial<Host>)
-    this.#context = {
-      ...context,
-      host: this.#host,
-      readMounts: () => table,
-      cluster: { ...context.cluster, getVolumeAttachment: (name) => this.#attachment(name, context) },
-    }
-    this.#around = new Surroundings(this.#context, this.#host, plan.rootDir)
-    this.#records = new VolumeRecords(plan, this.#host)
-    this.#byId = new Map(plan.operations.map((operation) => [operation.id, operation]))
-  }
+  override changed(): void {}
 
-  /** Asks once for all that these operations would ask for. */
-  async ask(): Promise<void> {
-    const fileSystems = new Set(this.#contentOn)
-    const devices = new Set<string>()
-    for (const operation of this.#operations) {
-      const run = this.#begin(operation)
-      for (const dev of fileSystemsToUnmount(run)) fileSystems.add(dev)
-      // What cannot be found out is a finding when the operation is judged.
-      const disks = await this.#disksOf(run).catch(() => NO_DISKS)
-      for (const dev of disks.fileSystems) fileSystems.add(dev)
-      for (const node of disks.nodes) for (const dev of numbersOf(node)) devices.add(dev)
-    }
+  /** What will be asked for. */
+  expect(fileSystems: ReadonlySet<string>, devices: ReadonlySet<string>): void {
     this.#asked = { fileSystems, devices }
   }
 
-  async #disksOf(run: StepContext): Promise<Disks> {
-    const { operation } = run
-    noteOverlays(run)
-    if (operation.kind === 'DetachVolume' && operation.attachment !== undefined) {
-      await findDetachDevice(run, operation.attachment)
-      const { nodes, fileSystems, directories } = disksToDetach(run)
-      return { nodes, fileSystems: [...nodes, ...fileSystems, ...directories].map(({ dev }) => dev) }
-    }
-    if (!takesDevice(operation)) return NO_DISKS
-    await findStagedDevice(run)
-    return { nodes: questionFor(run, this.#seen.witness).nodes, fileSystems: [] }
-  }
-
-  async judge(operation: Operation): Promise<InUse | undefined> {
-    try {
-      const run = this.#begin(operation)
-      await requireNotBusy(run, () => (this.#kernel ??= kernelFiles(this.#host.loops(), this.#table)))
-      const before = this.#before(operation)
-      const whole = this.#after(run, before)
-      requireRemovable(whole)
-      if (operation.kind === 'DetachVolume') await this.#requireDetachable(whole, before)
-      else await requireNobody(whole.operation, whole, this.#seen.witness)
-      return undefined
-    } catch (error) {
-      if (error instanceof StepInterrupted) throw error
-      return inUseBy(operation, error)
-    }
-  }
-
-  async #requireDetachable(run: StepContext, before: readonly Operation[]): Promise<void> {
-    const bound = run.operation.attachment
-    if (bound === undefined) return
-    if (before.some(({ steps }) => steps.some(({ op }) => op === 'NodeUnstageVolume'))) run.record.unstaged = true
-    if (before.length > 0) await this.#requireNobodyOn(run)
-    await requireDetachable(run, bound, () => run.context.cluster.getVolumeAttachment(bound.name))
-  }
-
-  /**
-   * After the last unmount the kernel says whether a file system on the disk is still alive, but not for whom. This names
-   * those who will keep it alive without a mount that anybody sees.
-   */
-  async #requireNobodyOn(run: StepContext): Promise<void> {
-    const devices = disksToDetach(run).nodes.map(({ dev }) => dev)
-    const uses = await this.#askProcesses({ fileSystems: devices })
-    const [process] = uses.detached(devices)
-    if (process !== undefined)
-      throw volumeInUse(run.operation, {
-        who: describeProcesses([process], run.context.nameOf).join(),
-        users: [usingProcess(process)],
-      })
-    this.#loops ??= loopFiles()
-    const loop = (await this.#loops).loops.find(({ file }) => file !== undefined && devices.includes(file.dev))
-    if (loop !== undefined) throw volumeInUse(run.operation, { who: `${loop.device}, backed by ${loop.backingFile}` })
-  }
-
-  #begin(operation: Operation): StepContext {
-    const known = this.#begun.get(operation)
-    if (known !== undefined) return known
-    const around = this.#around
-    const run: StepContext = {
-      operation,
-      around,
-      plan: this.#plan,
-      context: this.#context,
-      host: this.#host,
-      journal: { write: () => {}, [Symbol.dispose]: () => {} },
-      waiting: new WaitingBudget(LIMIT_MS),
-      signal: NOBODY_IS_WAITED_FOR,
-      record: this.#records.of(operation, () => this.#table),
-      bringUp: {},
-      users: () => this.#lookForUsers(),
-      say: () => {},
-    }
-    this.#begun.set(operation, run)
-    return run
-  }
-
-  /** As it will be once these have run. */
-  #after(run: StepContext, before: readonly Operation[]): StepContext {
-    if (before.length === 0) return run
-    const { operation } = run
-    const released = new Set(
-      before.flatMap(({ steps }) => steps.flatMap(({ op, target }) => (op === 'losetup -d' ? [target] : []))),
-    )
-    const host = Object.assign(Object.create(this.#host) as Host, {
-      loops: () => this.#host.loops().filter(({ device }) => !released.has(device)),
-      // While the volume is mounted or mapped, an exclusive open says nothing; the operations before have asked for the others.
-      ...(operation.kind === 'DetachVolume' && { deviceUse: () => ({ exists: true, users: [] }) }),
-    } satisfies Partial<Host>)
-    const expects = [...(operation.expects ?? []), ...before.flatMap((each) => each.expects ?? [])]
-    return { ...run, host, operation: { ...operation, expects } }
-  }
-
-  /** All that come first, those before them included. */
-  #before({ after }: Operation): Operation[] {
-    const found = new Set<Operation>()
-    const left = [...after]
-    for (let id = left.pop(); id !== undefined; id = left.pop()) {
-      const operation = this.#byId.get(id)
-      if (operation === undefined || found.has(operation)) continue
-      found.add(operation)
-      left.push(...operation.after)
-    }
-    return [...found]
-  }
-
-  async #attachment(name: string, { cluster }: ApplyContext): Promise<VolumeAttachment | undefined> {
-    return this.#seen.attachments.find(({ metadata }) => metadata.name === name) ?? cluster.getVolumeAttachment(name)
-  }
-
-  /** From the one look. It is taken once more, of all, if more is asked for (a volume whose device is unknown). */
-  #askProcesses({ fileSystems = [], devices = [] }: Asking): Promise<Uses> {
+  /** Taken once more, of all, if more is asked for (a volume whose device is unknown). */
+  override async uses({ fileSystems = [], devices = [] }: Asking): Promise<Uses> {
     const before = this.#asked
     const wanted = { fileSystems: new Set(fileSystems), devices: new Set(devices) }
     // What nobody can see is of no matter to who asks about nothing.
-    if (wanted.fileSystems.size + wanted.devices.size === 0) return Promise.resolve(new Uses([], [this.#table], []))
+    if (wanted.fileSystems.size + wanted.devices.size === 0) return new Uses([], [this.table], [])
     if (!wanted.fileSystems.isSubsetOf(before.fileSystems) || !wanted.devices.isSubsetOf(before.devices))
-      this.#asked = {
-        fileSystems: before.fileSystems.union(wanted.fileSystems),
-        devices: before.devices.union(wanted.devices),
-      }
-    const asked = this.#asked
-    asked.uses ??= this.#real.askProcesses({ table: this.#table, others: this.#others(), ...asked }, this.#reader)
-    return asked.uses
-  }
-
-  /** For all content that would be deleted. */
-  #lookForUsers(): Promise<ContentLook> {
-    this.#users ??= this.#host.lookForUsers({
-      table: this.#table,
-      fileSystems: this.#contentOn,
-      named: hostPathsOf(unfinished(this.#seen.witness)),
-      reader: this.#reader,
-    })
-    return this.#users
+      this.expect(before.fileSystems.union(wanted.fileSystems), before.devices.union(wanted.devices))
+    this.#asked.uses ??= super.uses(this.#asked)
+    return this.#asked.uses
   }
 }
-
-/** Whoever is found is asked for once more, with all others. */
-const NOBODY_IS_WAITED_FOR = AbortSignal.abort()
-
-type Asking = Pick<ProcessSearch, 'fileSystems' | 'devices'>
 
 interface Asked {
   readonly fileSystems: ReadonlySet<string>
   readonly devices: ReadonlySet<string>
   uses?: Promise<Uses>
 }
+
+/**
+ * Those that are in use, by the conditions of apply and facts as they will be.
+ *
+ * @param among judges these; what is known of a volume comes from all operations on it
+ */
+async function usersOf(
+  operations: readonly Operation[],
+  plan: Plan,
+  given: ApplyContext,
+  { witness, attachments, mounts }: Seen,
+  among: { has(operation: Operation): boolean } = new Set(operations),
+): Promise<Map<Operation, InUse>> {
+  const { cluster, host = linuxHost } = given
+  const known = new Map(attachments.map((attachment) => [attachment.metadata.name, attachment]))
+  const getVolumeAttachment = async (name: string) => known.get(name) ?? cluster.getVolumeAttachment(name)
+  const context: ApplyContext = { ...given, readMounts: () => mounts, cluster: { ...cluster, getVolumeAttachment } }
+  const around = new OneLook(context, host, plan.rootDir)
+  const records = new VolumeRecords(plan, host)
+  // "major:minor" of the file systems on which content would be deleted.
+  const contentOn = [...fileSystemsAt(mounts, operations.filter(deletesContent).flatMap(targetsOf))]
+  let users: Promise<ContentLook> | undefined
+  const look = async (): Promise<ContentLook> => {
+    const named = hostPathsOf(unfinished(witness))
+    return host.lookForUsers({ ...(await around.toSearch(contentOn)), named, reader: processReaderOf(context) })
+  }
+  const begin = (operation: Operation): StepContext => ({
+    ...{ operation, around, plan, context, host },
+    journal: { write: () => {}, [Symbol.dispose]: () => {} },
+    waiting: new WaitingBudget(LIMIT_MS),
+    signal: NOBODY_IS_WAITED_FOR,
+    record: records.of(operation, () => mounts),
+    bringUp: {},
+    users: () => (users ??= look()),
+    say: () => {},
+  })
+  const runs = operations.map(begin)
+  await askFor(runs, contentOn, witness, around)
+  const byId = new Map(plan.operations.map((operation) => [operation.id, operation]))
+  const kernel = onceFor((loops: OneLook['loops']) => kernelFiles(loops, mounts))
+  const found = new Map<Operation, InUse>()
+  for (const run of runs.filter(({ operation }) => among.has(operation))) {
+    try {
+      await requireNotBusy(run, () => kernel(around.loops))
+      const before = allBefore(run.operation, byId)
+      const whole = after(run, before)
+      requireRemovable(whole)
+      if (run.operation.kind === 'DetachVolume') await requireDetachableAfter(whole, before)
+      else await requireNobody(whole.operation, whole, witness)
+    } catch (error) {
+      if (error instanceof StepInterrupted) throw error
+      found.set(run.operation, inUseBy(run.operation, error))
+    }
+  }
+  return found
+}
+
+/** Asks once for all that these operations would ask for. */
+async function askFor(
+  runs: readonly StepContext[],
+  contentOn: readonly string[],
+  witness: Witness,
+  around: OneLook,
+): Promise<void> {
+  const fileSystems = new Set(contentOn)
+  const devices = new Set<string>()
+  for (const run of runs) {
+    for (const dev of fileSystemsToUnmount(run)) fileSystems.add(dev)
+    // What cannot be found out is a finding when the operation is judged.
+    const disks = await disksOf(run, witness).catch(() => NO_DISKS)
+    for (const dev of disks.fileSystems) fileSystems.add(dev)
+    for (const node of disks.nodes) for (const dev of numbersOf(node)) devices.add(dev)
+  }
+  around.expect(fileSystems, devices)
+}
+
+async function disksOf(run: StepContext, witness: Witness): Promise<Disks> {
+  const { operation } = run
+  noteOverlays(run)
+  if (operation.kind === 'DetachVolume' && operation.attachment !== undefined) {
+    await findDetachDevice(run, operation.attachment)
+    const { nodes, fileSystems, directories } = disksToDetach(run)
+    return { nodes, fileSystems: [...nodes, ...fileSystems, ...directories].map(({ dev }) => dev) }
+  }
+  if (!takesDevice(operation)) return NO_DISKS
+  await findStagedDevice(run)
+  return { nodes: questionFor(run, witness).nodes, fileSystems: [] }
+}
+
+async function requireDetachableAfter(run: StepContext, before: readonly Operation[]): Promise<void> {
+  const bound = run.operation.attachment
+  if (bound === undefined) return
+  if (before.some(({ steps }) => steps.some(({ op }) => op === 'NodeUnstageVolume'))) run.record.unstaged = true
+  if (before.length > 0) await requireNobodyOn(run)
+  await requireDetachable(run, bound, () => run.context.cluster.getVolumeAttachment(bound.name))
+}
+
+/**
+ * After the last unmount the kernel says whether a file system on the disk is still alive, but not for whom. This names
+ * those who will keep it alive without a mount that anybody sees.
+ */
+async function requireNobodyOn(run: StepContext): Promise<void> {
+  const devices = disksToDetach(run).nodes.map(({ dev }) => dev)
+  const uses = await run.around.uses({ fileSystems: devices })
+  const [process] = uses.detached(devices)
+  if (process !== undefined)
+    throw volumeInUse(run.operation, {
+      who: describeProcesses([process], run.context.nameOf).join(),
+      users: [usingProcess(process)],
+    })
+  const { loops } = await loopFilesOf(run.around)
+  const loop = loops.find(({ file }) => file !== undefined && devices.includes(file.dev))
+  if (loop !== undefined) throw volumeInUse(run.operation, { who: `${loop.device}, backed by ${loop.backingFile}` })
+}
+
+const loopFilesOf = onceFor((_: Surroundings) => loopFiles())
+
+/** As it will be once these have run. While the volume is mounted or mapped, an exclusive open of its device says nothing. */
+function after(run: StepContext, before: readonly Operation[]): StepContext {
+  if (before.length === 0) return run
+  const { expects = [], steps } = run.operation
+  const released = before.flatMap((each) => each.steps.filter(({ op }) => op === 'losetup -d'))
+  const operation = {
+    ...run.operation,
+    steps: [...released, ...steps],
+    expects: [...expects, ...before.flatMap((each) => each.expects ?? [])],
+  }
+  return { ...run, operation, isAhead: true }
+}
+
+/** All that come first, those before them included. */
+function allBefore({ after: ids }: Operation, byId: ReadonlyMap<string, Operation>): readonly Operation[] {
+  const found = new Set<Operation>()
+  const left = [...ids]
+  for (let id = left.pop(); id !== undefined; id = left.pop()) {
+    const operation = byId.get(id)
+    if (operation === undefined || found.has(operation)) continue
+    found.add(operation)
+    left.push(...operation.after)
+  }
+  return [...found]
+}
+
+/** Whoever is found is asked for once more, with all others. */
+const NOBODY_IS_WAITED_FOR = AbortSignal.abort()
 
 interface Disks {
   readonly nodes: readonly BlockNode[]

@@ -27,14 +27,14 @@ import type {
 } from '../plan/plan.ts'
 import { summaryOf } from '../plan/plan-summary.ts'
 import { STATE_FILES } from '../plugins/state-files.ts'
+import { refusalOf, refuseInsecureApi } from '../rules/refusals.ts'
 import type { PlanContext } from './context/context.ts'
 import { filterOperations, namedFindings } from './context/filter-operations.ts'
 import { useCredential } from './context/hints.ts'
-import { machineOf, refuseWrongMachine, reportAccepted } from './identity/refuse-identity.ts'
+import { machineOf, reportAccepted } from './identity/machine.ts'
 import { knowsOtherNodes } from './identity/volume-facts.ts'
 import { runPass } from './pass.ts'
 import { makeContext } from './plan-context.ts'
-import { refuseInsecureApi, refuseOutage } from './pods/guards.ts'
 import { type PodClasses, podListIsComplete, sectionUnseen } from './pods/pod-classes.ts'
 import { missingPodsDirectory } from './pods/pods-directory.ts'
 import { reportProblems } from './report/report-problems.ts'
@@ -87,11 +87,11 @@ export function decideNode(
 }
 
 function planOf(context: PlanContext, findings: Findings): Plan {
-  const { inputs, options, classes, witnesses } = context
+  const { inputs, options, classes } = context
   const { snapshot } = inputs
   const machine = machineOf(inputs, options)
   reportAccepted(machine, findings)
-  const refused = refuseWrongMachine(inputs, machine) ?? refuseOutage(inputs, classes, witnesses, options)
+  const refused = refusalOf(context, machine)
   const { kept, filtered } = filterOperations(findings.operations, context)
   const isNamed = namedFindings(context)
   const { others, ...named } = namedPart(findings, isNamed, isNamed)

@@ -4,7 +4,7 @@ import {
   compareIds,
   type IdComparison,
   type MachineIds,
-} from '../../../src/core/reconcile/identity/refuse-identity.ts'
+} from '../../../src/core/reconcile/identity/machine.ts'
 
 const UUID = '4c4c4544-0051-3410-8051-b5c04f375931'
 const ID = '5a3f1c0e9b7d4c6e8f2a1b3c4d5e6f70'

@@ -16,6 +16,7 @@ import {
   mountsOf,
   mountsShowing,
 } from '../../holders/mount-uses.ts'
+import { placeOf } from '../../mountinfo/linked-mounts.ts'
 import { type Location, locate } from '../../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import { allowedFsTypes } from '../../plugins/teardown-family.ts'
@@ -35,7 +36,11 @@ export async function requireNoUsers(run: StepContext): Promise<void> {
   const targets = contentOf(run)
   for (const target of targets) {
     // No look passes a dead mount: what it covers is looked at once it is off, before anything is deleted.
-    if (operation.dead?.some(({ path }) => path === target) || run.host.lstat(target) === undefined) continue
+    if (
+      operation.dead?.some(({ path }) => path === target) ||
+      run.host.lstat(placeOf(run.around.table, target)) === undefined
+    )
+      continue
     const refusal = await refusalOf(target, run)
     if (refusal !== undefined) throw new OperationRefused(refusal.code, refusal.message, refusal)
   }

@@ -6,7 +6,7 @@ import type { UsedBy } from '../../holders/describe-holders.ts'
 import { ownPathOf } from '../../mountinfo/linked-mounts.ts'
 import type { Operation } from '../../plan/plan.ts'
 import type { Unseen } from '../../processes/mount-namespaces.ts'
-import { stayingOf } from '../operation/expected-mounts.ts'
+import { isReleased, stayingOf } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { type DiskQuestion, type DiskUsers, lookAtDisks } from './disk-users.ts'
 import { userOfDirectories, userOfFileSystems } from './file-system-users.ts'
@@ -23,19 +23,24 @@ import { devicesOf, ownOf, type VolumeDevices } from './node-stack.ts'
  * @throws OperationRefused
  */
 export async function requireDevicesUnused(run: StepContext): Promise<DiskUsers['passing']> {
-  const { operation, around, host, record } = run
+  const { operation, around, record, isAhead = false } = run
   await requireNothingUnexplained(run)
   const { nodes, fileSystems, directories } = disksToDetach(run)
   const stays = stayingOf(run)
   const isOwnMount: DiskQuestion['isOwnMount'] = (mount, _, table) => !stays(mount, table)
-  const { lasting, passing } = await lookAtDisks({ nodes, isNoUse: isPassive, isOwnMount }, run)
+  const { lasting, passing } = await lookAtDisks(
+    { nodes, isNoUse: isPassive, isOwnMount, isToBeFree: () => !isAhead },
+    run,
+  )
   const [user] = lasting
   if (user !== undefined) throw volumeInUse(operation, user)
   const inUse = (await userOfFileSystems(fileSystems, run)) ?? (await userOfDirectories(directories, run))
   if (inUse !== undefined) throw volumeInUse(operation, inUse)
   // Of a device that is known, the look has identified what each is made on, below whatever kubelet's root directory.
-  const loops = record.devices.size > 0 ? [] : host.loops()
-  const loop = loops.find((each) => isOfVolume(ownPathOf(around.table, each.backingFile), operation))
+  const loops = record.devices.size > 0 ? [] : around.loops
+  const loop = loops.find(
+    (each) => !isReleased(each, operation) && isOfVolume(ownPathOf(around.table, each.backingFile), operation),
+  )
   if (loop !== undefined) throw volumeInUse(operation, { who: `${loop.device}, backed by ${loop.backingFile}` })
   return passing
 }

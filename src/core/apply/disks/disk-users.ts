@@ -4,7 +4,6 @@ import type { BlockNode, BlockTree, IscsiLun } from '../../block/block-tree.ts'
 import { deviceNumberFrom, SOMEBODY } from '../../block/device-use.ts'
 import type { OnDisk } from '../../block/whole-disk.ts'
 import { UsersUnknown } from '../../errors/operation-error.ts'
-import type { ProcessSearch } from '../../holders/ask-processes.ts'
 import { describeProcess, type UsedBy, usingProcess } from '../../holders/describe-holders.ts'
 import { isLocal, viewsOf } from '../../holders/follow-links.ts'
 import type { Opener, Uses } from '../../holders/uses.ts'
@@ -14,9 +13,9 @@ import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import { pause } from '../../processes/deadline.ts'
 import { LOOK_MS } from '../../processes/look-bounds.ts'
 import { perRun } from '../../trust/run.ts'
-import { mountIn, tablesAround } from '../operation/expected-mounts.ts'
-import { processReaderOf } from '../operation/process-reader-of.ts'
+import { isReleased, mountIn, tablesAround } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
+import type { Asking } from '../operation/surroundings.ts'
 
 const TRIES = 3
 const MOST_TRIES = 10
@@ -65,6 +64,7 @@ export async function usersOfDisks(
 export async function usersOf(question: () => DiskQuestion, run: StepContext): Promise<readonly DiskUser[]> {
   const patience = new Patience()
   for (;;) {
+    run.around.changed()
     const { lasting, passing } = await lookAtDisks(question(), run)
     if (lasting.length > 0 || passing.length === 0) return lasting
     if (patience.isOver(passing) || run.signal?.aborted) return passing
@@ -238,11 +238,8 @@ export function numbersOf({ dev, characters }: BlockNode): string[] {
   return [dev, ...characters]
 }
 
-/** @param what file systems or devices, as in ProcessSearch */
-export function processesWith(what: Pick<ProcessSearch, 'fileSystems' | 'devices'>, run: StepContext): Promise<Uses> {
-  const { host, around, context, waiting } = run
-  const { table, others } = around
-  return waiting.spend((ms) => host.askProcesses({ table, others, ...what }, processReaderOf(context, ms)))
+export function processesWith(what: Asking, { around, waiting }: StepContext): Promise<Uses> {
+  return waiting.spend((ms) => around.uses(what, ms))
 }
 
 // Finds loop devices on a disk, whatever name their backing file has here (S21, S25).
@@ -267,15 +264,15 @@ export async function loopsOn(
   run: StepContext,
   isOwn: (device: string) => boolean = () => false,
 ): Promise<DiskUser[]> {
-  const { host, operation } = run
+  const { around, host, operation } = run
   const [first] = nodes
   if (first === undefined) return []
   const byFile = new Map(nodes.map((node) => [`/dev/${node.name}`, node]))
   const byDev = new Map(nodes.map((node) => [node.dev, node]))
   const users: DiskUser[] = []
-  for (const loop of host.loops()) {
+  for (const loop of around.loops) {
     const { device, backingFile } = loop
-    if (operation.steps.some(({ op, target }) => op === 'losetup -d' && target === device) || isOwn(device)) continue
+    if (isReleased(loop, operation) || isOwn(device)) continue
     // No loop device is made of itself.
     if (byFile.has(device)) continue
     const named = byFile.get(undeletedPath(backingFile))

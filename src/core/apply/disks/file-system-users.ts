@@ -100,7 +100,7 @@ async function holderOf(directory: Location, run: StepContext): Promise<UsedBy |
       hint: 'Find out who unmounted it, and mount it again where it was.',
     }
   const reader = processReaderOf(context)
-  const look = await host.lookForUsers({ table: around.table, fileSystems: [directory.dev], reader })
+  const look = await host.lookForUsers({ ...(await around.toSearch([directory.dev])), reader })
   return userOfContent(path, look, run)
 }
 

@@ -7,6 +7,7 @@ import type { Host } from '../../host/host.ts'
 import { volctl } from '../../lang/command.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
 import { undeletedPath } from '../../mountinfo/deleted.ts'
+import { placeOf } from '../../mountinfo/linked-mounts.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { attachmentName, CSI_PLUGIN, csiUniqueName } from '../../names/volume-names.ts'
 import type { Operation } from '../../plan/plan.ts'
@@ -210,11 +211,11 @@ const OF_CSI =
   /^(?:(plugins\/kubernetes\.io\/csi\/[^/]+\/[^/]+)\/globalmount|(pods\/[^/]+\/volumes\/kubernetes\.io~csi\/[^/]+)\/mount|(plugins\/kubernetes\.io\/csi\/volumeDevices\/)(?:(?:staging|publish)\/)?([^/]+)(?:\/.+)?)$/
 
 /** The state file beside a mount says whose it is. A path below `plugins` or `pods` alone may be that of any volume, this one too. */
-export function isOfAnother(mountPoint: string, { host, operation, plan }: StepContext): boolean {
+export function isOfAnother(mountPoint: string, { host, operation, plan, around }: StepContext): boolean {
   const [, staged, published, devices, name] = OF_CSI.exec(mountPoint.slice(plan.rootDir.length + 1)) ?? []
   const directory = staged ?? published ?? (devices && `${devices}${name}/data`)
   const path = `${plan.rootDir}/${directory}/vol_data.json`
-  const content = directory === undefined ? undefined : host.readSmallFile(path)
+  const content = directory === undefined ? undefined : host.readSmallFile(placeOf(around.table, path))
   const data = content === undefined ? undefined : readStateFile({ path, type: 'file', content })?.data
   return data !== undefined && csiUniqueName(data.driverName, data.volumeHandle) !== operation.volume?.uniqueName
 }

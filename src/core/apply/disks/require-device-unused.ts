@@ -41,7 +41,6 @@ export function takesDevice({ kind, steps, volume }: Operation): boolean {
 /** Which devices nobody else may use, and what is no use of them. */
 export function questionFor(run: StepContext, witness: Witness): DiskQuestion {
   const { operation, host, record } = run
-  run.around.changed()
   const own = ownOf(run)
   const { disks } = devicesOf(record, own, host)
   const nodes = wholeDisk(disks, host.blockTree, { own: own.devices, throughLvm: false })

@@ -11,8 +11,7 @@ import { goesWith } from '../../mountinfo/propagation.ts'
 import type { Operation, StepOp } from '../../plan/plan.ts'
 import { shownVolume } from '../../plan/plan-names.ts'
 import { podName } from '../../plan/pod-name.ts'
-import { expectedIds } from '../operation/expected-mounts.ts'
-import { processReaderOf } from '../operation/process-reader-of.ts'
+import { expectedIds, isReleased } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 const UNMOUNTING: ReadonlySet<StepOp> = new Set<StepOp>([
@@ -35,16 +34,14 @@ export function fileSystemsToUnmount(run: StepContext): string[] {
 export async function requireNotBusy(run: StepContext, kernel: () => KernelFiles): Promise<void> {
   const layers = layersToUnmount(run)
   if (layers.length === 0) return
-  const { host, around, context, operation } = run
-  const { table, others } = around
+  const { around, context, operation } = run
   const fileSystems = new Set(layers.map(({ dev }) => dev))
-  const uses = await host.askProcesses({ table, others, fileSystems }, processReaderOf(context))
+  const uses = await around.uses({ fileSystems })
   const processes = uses.keeping((id) => goesWithOne(id, layers, run))
-  const released = new Set(operation.steps.flatMap(({ op, target }) => (op === 'losetup -d' ? [target] : [])))
   const files = kernel()
   const held = heldByKernel(
     layers.map(({ mountPoint }) => mountPoint),
-    { ...files, loops: files.loops.filter(({ device }) => !released.has(device)) },
+    { ...files, loops: files.loops.filter((loop) => !isReleased(loop, operation)) },
   )
   const user = userAmong(together([{ processes }, held]), context.nameOf)
   if (user !== undefined && 'who' in user) throw inUse(operation, user.who, user)

@@ -113,6 +113,11 @@ export function firstMount(
   return undefined
 }
 
+/** Whether the operation takes the loop device off. */
+export function isReleased({ device }: { readonly device: string }, { steps }: Operation): boolean {
+  return steps.some(({ op, target }) => op === 'losetup -d' && target === device)
+}
+
 function targetsOf(operation: Operation): ReadonlySet<string> {
   const targets = new Set<string>()
   for (const { op, target } of operation.steps) if (UNDOING.has(op)) targets.add(target)

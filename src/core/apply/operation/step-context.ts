@@ -36,6 +36,8 @@ export interface StepContext {
   readonly say: (message: string) => void
   /** Devices seen and calls answered so far in this apply, by volume. */
   readonly record: VolumeRecord
+  /** Set where operations that come first have yet to run: the volume is still mounted or mapped. */
+  readonly isAhead?: boolean
   /** What an operation that sets up a volume has found out so far. */
   readonly bringUp: BringUp
 }

@@ -1,38 +1,46 @@
-/** The mount tables around an operation or batch, read once. After changed(), the next use reads them again. */
+/** The facts around an operation or batch: mount tables, loop devices, who uses what. Read once; after changed(), the next use reads them again. */
 import { posix } from 'node:path'
 import { UsersUnknown } from '../../errors/operation-error.ts'
+import type { ProcessSearch } from '../../holders/ask-processes.ts'
+import type { ContentSearch } from '../../holders/content-look.ts'
 import { staying } from '../../holders/find-holders.ts'
+import type { Uses } from '../../holders/uses.ts'
 import type { Host } from '../../host/host.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { type Location, locate } from '../../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import { mountedOnElsewhere, type OtherNamespace, unseenNamespaces } from '../../processes/mount-namespaces.ts'
 import type { ApplyContext } from './ports.ts'
+import { processReaderOf } from './process-reader-of.ts'
+
+/** "major:minor" of file systems and devices. */
+export type Asking = Pick<ProcessSearch, 'fileSystems' | 'devices'>
 
 export class Surroundings {
-  readonly #context: ApplyContext
-  readonly #host: Host
+  readonly context: ApplyContext
+  readonly host: Host
   readonly #rootDir: string
   #table: MountTable | undefined
   #others: readonly OtherNamespace[] | undefined
+  #loops: ReturnType<Host['loops']> | undefined
   #below: readonly MountInfo[] | undefined
   /** Locations of parent directories, cached: a batch asks for thousands of siblings. */
   readonly #located = new Map<string, Location | undefined>()
 
   constructor(context: ApplyContext, host: Host, rootDir: string) {
-    this.#context = context
-    this.#host = host
+    this.context = context
+    this.host = host
     this.#rootDir = rootDir
   }
 
   get table(): MountTable {
-    this.#table ??= this.#context.readMounts()
+    this.#table ??= this.context.readMounts()
     return this.#table
   }
 
   /** @throws StepFailed UsersUnknown if one of them could not be read: whoever asks is about to take something away (S3) */
   get others(): readonly OtherNamespace[] {
-    this.#others ??= this.#host.otherNamespaces()
+    this.#others ??= this.host.otherNamespaces()
     const [unseen] = unseenNamespaces(this.#others)
     if (unseen === undefined) return this.#others
     throw new UsersUnknown(`${unseen.text}, so what is in use there is unknown`, {
@@ -40,10 +48,30 @@ export class Surroundings {
     })
   }
 
+  get loops(): ReturnType<Host['loops']> {
+    this.#loops ??= this.host.loops()
+    return this.#loops
+  }
+
+  /** By processes as they are now. @param ms what is left of the operation's time */
+  async uses(what: Asking, ms?: number): Promise<Uses> {
+    const { table, others } = this
+    return this.host.askProcesses({ table, others, ...what }, processReaderOf(this.context, ms))
+  }
+
+  /** What a search for users of content has to be given (lookForUsers). */
+  async toSearch(
+    fileSystems: readonly string[],
+  ): Promise<Pick<ContentSearch, 'table' | 'others' | 'fileSystems' | 'processes'>> {
+    const { table, others } = this
+    return { table, others, fileSystems, processes: await this.uses({ fileSystems }) }
+  }
+
   /** To be called after mounts were made or removed: the tables are read again from the kernel (S27). */
   changed(): void {
     this.#table = undefined
     this.#others = undefined
+    this.#loops = undefined
     this.#below = undefined
     this.#located.clear()
   }

@@ -1,14 +1,10 @@
-/** S1: the Node object must be this host's, and its name that of this host's kubelet. Otherwise the whole plan is refused. */
+/** S1: whether the Node object is this host's, by their ids. */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
-import { volctl } from '../../lang/command.ts'
 import { defined } from '../../lang/defined.ts'
 import type { NodeSnapshot } from '../../model/snapshot.ts'
-import { canonicalNodeName } from '../../node/kubelet/canonical-node-name.ts'
-import { parseKubeletFlags } from '../../node/kubelet/kubelet-flags.ts'
 import { leaseIsAlive } from '../../node/kubelet/signs-of-life.ts'
-import { otherName } from '../../node/other-name.ts'
 import { type Findings, ON_NODE } from '../../plan/draft.ts'
-import type { IdentityContradiction, IdentityField, PlanInputs, PlanOptions, Refusal } from '../../plan/plan.ts'
+import type { IdentityContradiction, IdentityField, PlanInputs, PlanOptions } from '../../plan/plan.ts'
 
 /**
  * One pair of ids has to agree, and none may contradict unless accepted. The boot id counts only while a kubelet is alive, which
@@ -23,13 +19,17 @@ export function machineOf({ snapshot }: ActualInputs, options: PlanOptions): Pla
     const isAccepted = accepted.some((each) => isSameText(each, theirs))
     return [{ field, node: theirs, host: ours, ...(isAccepted && { accepted: true }) }]
   })
-  const agrees = pairs.some(([field, says]) => field !== 'bootID' && says === 'agrees')
+  const agrees = idsAgree(snapshot)
   const { machineID, systemUUID, bootID } = snapshot
   return {
     matches: agrees && contradictions.every((each) => each.accepted === true),
     ...(contradictions.length > 0 && { contradictions }),
     ...defined({ machineID, systemUUID, bootID }),
   }
+}
+
+export function idsAgree(snapshot: NodeSnapshot): boolean {
+  return pairsOf(snapshot).pairs.some(([field, says]) => field !== 'bootID' && says === 'agrees')
 }
 
 type Ids = Readonly<Partial<Record<IdentityContradiction['field'], string>>>
@@ -59,68 +59,6 @@ function kubeletOfThisBoot({ kubelet, api, bootTime, capturedAt }: NodeSnapshot)
   if (kubelet.running) return true
   const boot = Date.parse(bootTime ?? '')
   return kubelet.mayReturn && boot > 0 && leaseIsAlive(api, { now: Date.parse(capturedAt), since: boot })
-}
-
-export function refuseWrongMachine(inputs: ActualInputs, machine: PlanInputs['machine']): Refusal | undefined {
-  const { api, nodeName } = inputs.snapshot
-  if (api === undefined) return undefined
-  if (api.node === null) {
-    return {
-      rule: 'S1',
-      code: 'WrongMachine',
-      message: `the API server ${api.server} has no node ${nodeName}`,
-      hint: 'Check --context and --node: this may be the API of another cluster.',
-    }
-  }
-  const name = refuseOtherName(inputs)
-  if (name !== undefined || machine.matches) return name
-  const info = api.node?.status?.nodeInfo
-  const agrees = pairsOf(inputs.snapshot).pairs.some(([field, says]) => field !== 'bootID' && says === 'agrees')
-  if (agrees) return contradicted(inputs, machine)
-  return {
-    rule: 'S1',
-    code: 'WrongMachine',
-    message:
-      api.node === undefined
-        ? `node ${nodeName} of ${api.server} was not read, so it is not known whether it is this machine`
-        : `nothing proves that node ${nodeName} of ${api.server} is this machine: the Node has machineID ${info?.machineID ?? '-'} and systemUUID ${info?.systemUUID ?? '-'}, this host has ${machine.machineID ?? '-'} and ${machine.systemUUID ?? '-'}`,
-    hint: 'Check --context and --node: this may be the API of another cluster with a node of the same name.',
-  }
-}
-
-function contradicted({ snapshot }: ActualInputs, { contradictions = [] }: PlanInputs['machine']): Refusal {
-  const open = contradictions.filter(({ accepted }) => accepted !== true)
-  const differences = open.map(({ field, node, host }) => `its ${field} is ${node}, this host's is ${host}`)
-  const flags = open.flatMap(({ node }) => ['--accept-identity', node])
-  const boots = open.some(({ field }) => field === 'bootID')
-    ? ' A kubelet that has just started reports its boot ID a few seconds later: plan again.'
-    : ''
-  return {
-    rule: 'S1',
-    code: 'WrongMachine',
-    message: `node ${snapshot.nodeName} of ${snapshot.api?.server} may be another machine: ${differences.join('; ')}`,
-    hint: `A cloned machine has the ids of its original: check --context and --node.${boots} If this is the right machine: ${volctl('plan', ...flags)}`,
-  }
-}
-
-/** Refuses a --node other than the name of this host's kubelet, if that name is known. */
-function refuseOtherName({ snapshot }: ActualInputs): Refusal | undefined {
-  const { nodeName, kubelet, api } = snapshot
-  const flag = parseKubeletFlags(kubelet?.args ?? []).get('hostname-override')
-  const own = kubelet?.nodeName ?? (flag ? canonicalNodeName(flag) : undefined)
-  if (own === undefined || own === canonicalNodeName(nodeName)) return undefined
-  if (kubelet?.nodeNameFrom === 'hostname') {
-    // Some clouds name the nodes, with or without a domain: the hostname that the kubelet reported decides.
-    const { labels } = api?.node?.metadata ?? {}
-    const addresses = (api?.node?.status?.addresses ?? []).filter(({ type }) => type === 'Hostname')
-    const hostnames = [nodeName, labels?.['kubernetes.io/hostname'], ...addresses.map(({ address }) => address)]
-    if (hostnames.some((name) => name !== undefined && firstLabel(name) === firstLabel(own))) return undefined
-  }
-  return otherName(nodeName, own)
-}
-
-function firstLabel(name: string): string {
-  return canonicalNodeName(name).split('.')[0] ?? ''
 }
 
 /** The plan reports what was accepted; the journal records the option. */

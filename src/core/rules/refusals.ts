@@ -1,0 +1,168 @@
+/** The safety rules that refuse a plan as a whole (S1, S29), or its apply (S34). */
+
+import type { ActualInputs } from '../actual/actual-inputs.ts'
+import { volctl } from '../lang/command.ts'
+import { rfc3339 } from '../lang/rfc3339.ts'
+import { canonicalNodeName } from '../node/kubelet/canonical-node-name.ts'
+import { parseKubeletFlags } from '../node/kubelet/kubelet-flags.ts'
+import { otherName } from '../node/other-name.ts'
+import { insecureApiHint } from '../plan/insecure-api.ts'
+import type { PlanInputs, PlanOptions, Refusal } from '../plan/plan.ts'
+import type { PlanContext } from '../reconcile/context/context.ts'
+import { idsAgree } from '../reconcile/identity/machine.ts'
+import { type PodClass, type PodClasses, podListIsComplete } from '../reconcile/pods/pod-classes.ts'
+import type { Witnesses } from '../reconcile/pods/witnesses.ts'
+
+const CLOCK_MARGIN_SECONDS = 600
+
+/** The first is shown: what the API of another machine says of pods means nothing. */
+export function refusalOf(context: PlanContext, machine: PlanInputs['machine']): Refusal | undefined {
+  return wrongMachine(context, machine) ?? outage(context)
+}
+
+/** Whether the API server seems to have lost or rolled back pods. Lifted by --accept-outage with the number of orphaned pods. */
+function outage({ inputs, classes, witnesses, options }: PlanContext): Refusal | undefined {
+  // S3: a list that is incomplete says of no pod that it was lost; nothing is planned then, and PodListIncomplete says why.
+  if (!podListIsComplete(inputs)) return undefined
+  const gonePods = classes.all.filter((pod) => pod.class === 'Gone')
+  const suspicion = listsNobody(inputs, classes, witnesses) ?? youngerThanTheApi(inputs, gonePods)
+  if (suspicion === undefined || options.acceptOutage === gonePods.length) return undefined
+  return {
+    rule: 'S29',
+    code: 'OutageSuspected',
+    message: suspicion,
+    hint: `If ${reallyDeleted(gonePods.length)}: ${volctl('plan', '--accept-outage', `${gonePods.length}`)}`,
+  }
+}
+
+function reallyDeleted(orphaned: number): string {
+  if (orphaned === 0) return 'the API server has lost no pod'
+  return orphaned === 1 ? 'the orphaned pod was really deleted' : `the ${orphaned} orphaned pods were really deleted`
+}
+
+/**
+ * S34: an attacker on the network path could answer that pods were deleted. A plan says so in its header and goes on, since it
+ * changes nothing; an apply is refused.
+ */
+export function refuseInsecureApi(api: PlanInputs['api'], options: PlanOptions): Refusal | undefined {
+  const { server, insecure, secondLookInsecure } = api
+  const why = insecure ?? secondLookInsecure
+  if (why === undefined || options.acceptInsecureApi === true) return undefined
+  const connection = insecure === undefined ? `${server} (with the kubelet's own credential)` : server
+  return {
+    rule: 'S34',
+    code: 'InsecureApi',
+    message:
+      why === 'PlainHttp'
+        ? `the connection to ${connection} is plain http: anyone on the network path could read the credential, and answer in the server's place`
+        : `the connection to ${connection} is not verified (insecure-skip-tls-verify): anyone on the network path could answer in the server's place`,
+    hint: insecureApiHint(),
+  }
+}
+
+function listsNobody({ snapshot }: ActualInputs, classes: PodClasses, witnesses: Witnesses): string | undefined {
+  if ((snapshot.api?.pods.length ?? 0) > 0) return undefined
+  const known = new Set([
+    ...(snapshot.processes ?? []),
+    ...(snapshot.runtime?.pods ?? []).map((sandbox) => sandbox.uid),
+    ...classes.all.map((pod) => pod.uid),
+  ])
+  const alive = [...known].filter((uid) => witnesses.isAlive(uid))
+  return alive.length === 0 ? undefined : `the API lists no pod of this node, but ${alive.length} still run here`
+}
+
+/** A cluster restored from a backup lacks the newest pods. */
+function youngerThanTheApi(inputs: ActualInputs, gonePods: readonly PodClass[]): string | undefined {
+  const newest = newestApiTime(inputs)
+  if (newest === undefined) return undefined
+  for (const pod of gonePods) {
+    const made = [inputs.tree.get(`pods/${pod.uid}`), ...inputs.tree.children(`pods/${pod.uid}`)]
+      .filter((entry) => entry !== undefined && inputs.at(entry.path).length === 0)
+      .flatMap((entry) => (entry?.mtime === undefined || entry.mtime <= 0 ? [] : [entry.mtime]))
+    const oldest = Math.min(...made)
+    if (made.length > 0 && oldest - newest / 1000 > CLOCK_MARGIN_SECONDS) {
+      return `directory pods/${pod.uid} is newer than anything that the API knows of this node (${rfc3339(newest)}): the cluster may have been restored from a backup`
+    }
+  }
+  return undefined
+}
+
+function newestApiTime({ snapshot }: ActualInputs): number | undefined {
+  const { api } = snapshot
+  const times = [
+    api?.leaseRenewTime,
+    ...(api?.node?.status?.conditions ?? []).flatMap((each) => [each.lastHeartbeatTime, each.lastTransitionTime]),
+    ...(api?.pods ?? []).flatMap((pod) => [
+      pod.metadata.creationTimestamp,
+      pod.metadata.deletionTimestamp,
+      pod.status?.startTime,
+      ...(pod.status?.conditions ?? []).map((each) => each.lastTransitionTime),
+    ]),
+  ]
+    .map((time) => Date.parse(time ?? ''))
+    .filter((time) => !Number.isNaN(time))
+  // Times of directories are by this host's clock (S28).
+  return times.length === 0 ? undefined : Math.max(...times) - (api?.clockSkewMs ?? 0)
+}
+
+/** The Node object must be this host's, and its name that of this host's kubelet. */
+function wrongMachine({ inputs }: PlanContext, machine: PlanInputs['machine']): Refusal | undefined {
+  const { api, nodeName } = inputs.snapshot
+  if (api === undefined) return undefined
+  if (api.node === null) {
+    return {
+      rule: 'S1',
+      code: 'WrongMachine',
+      message: `the API server ${api.server} has no node ${nodeName}`,
+      hint: 'Check --context and --node: this may be the API of another cluster.',
+    }
+  }
+  const name = refuseOtherName(inputs)
+  if (name !== undefined || machine.matches) return name
+  const info = api.node?.status?.nodeInfo
+  if (idsAgree(inputs.snapshot)) return contradicted(inputs, machine)
+  return {
+    rule: 'S1',
+    code: 'WrongMachine',
+    message:
+      api.node === undefined
+        ? `node ${nodeName} of ${api.server} was not read, so it is not known whether it is this machine`
+        : `nothing proves that node ${nodeName} of ${api.server} is this machine: the Node has machineID ${info?.machineID ?? '-'} and systemUUID ${info?.systemUUID ?? '-'}, this host has ${machine.machineID ?? '-'} and ${machine.systemUUID ?? '-'}`,
+    hint: 'Check --context and --node: this may be the API of another cluster with a node of the same name.',
+  }
+}
+
+function contradicted({ snapshot }: ActualInputs, { contradictions = [] }: PlanInputs['machine']): Refusal {
+  const open = contradictions.filter(({ accepted }) => accepted !== true)
+  const differences = open.map(({ field, node, host }) => `its ${field} is ${node}, this host's is ${host}`)
+  const flags = open.flatMap(({ node }) => ['--accept-identity', node])
+  const boots = open.some(({ field }) => field === 'bootID')
+    ? ' A kubelet that has just started reports its boot ID a few seconds later: plan again.'
+    : ''
+  return {
+    rule: 'S1',
+    code: 'WrongMachine',
+    message: `node ${snapshot.nodeName} of ${snapshot.api?.server} may be another machine: ${differences.join('; ')}`,
+    hint: `A cloned machine has the ids of its original: check --context and --node.${boots} If this is the right machine: ${volctl('plan', ...flags)}`,
+  }
+}
+
+/** Refuses a --node other than the name of this host's kubelet, if that name is known. */
+function refuseOtherName({ snapshot }: ActualInputs): Refusal | undefined {
+  const { nodeName, kubelet, api } = snapshot
+  const flag = parseKubeletFlags(kubelet?.args ?? []).get('hostname-override')
+  const own = kubelet?.nodeName ?? (flag ? canonicalNodeName(flag) : undefined)
+  if (own === undefined || own === canonicalNodeName(nodeName)) return undefined
+  if (kubelet?.nodeNameFrom === 'hostname') {
+    // Some clouds name the nodes, with or without a domain: the hostname that the kubelet reported decides.
+    const { labels } = api?.node?.metadata ?? {}
+    const addresses = (api?.node?.status?.addresses ?? []).filter(({ type }) => type === 'Hostname')
+    const hostnames = [nodeName, labels?.['kubernetes.io/hostname'], ...addresses.map(({ address }) => address)]
+    if (hostnames.some((name) => name !== undefined && firstLabel(name) === firstLabel(own))) return undefined
+  }
+  return otherName(nodeName, own)
+}
+
+function firstLabel(name: string): string {
+  return canonicalNodeName(name).split('.')[0] ?? ''
+}
