@@ -12,3 +12,20 @@ export function onceFor<K extends object, V>(work: (about: K) => V): (about: K) 
     return answer
   }
 }
+
+/** A value that is worked out with the first question. */
+export function lazy<T>(work: () => T): () => T {
+  let known: { readonly value: T } | undefined
+  return () => {
+    known ??= { value: work() }
+    return known.value
+  }
+}
+
+/** What a map has for a key, worked out with the first question. */
+export function once<K, V>(known: Map<K, V>, key: K, work: () => V): V {
+  if (known.has(key)) return known.get(key) as V
+  const made = work()
+  known.set(key, made)
+  return made
+}

@@ -12,17 +12,17 @@ import type { VolumeSpec } from '../desired/volume-spec.ts'
 import type { GlobalMount } from '../devices/global-mounts.ts'
 import { isWithin } from '../files/path-within.ts'
 import { append } from '../lang/append.ts'
+import { lazy } from '../lang/once-for.ts'
 import type { VolumeAttachment } from '../model/objects.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { csiGlobalDir, parseCsiUniqueName } from '../names/volume-names.ts'
 import type { PodUid, RowKey, Subject } from '../plan/subject.ts'
-import type { CsiIdentity, Identified } from './identified.ts'
-import { makeRows, type Rows } from './make-rows.ts'
-import { NodeThings } from './node-things.ts'
+import type { CsiIdentity } from './identified.ts'
+import { makeRows } from './make-rows.ts'
 import { type Part, Places } from './places.ts'
 import type { VolumeRow } from './row.ts'
-import { RowKeys } from './row-keys.ts'
+import { NodeThings } from './row-keys.ts'
 import type { LedgerSources } from './sources.ts'
 
 /** A block device, by all that shows it. */
@@ -34,54 +34,21 @@ export interface SoughtDevice {
   readonly files: readonly string[]
 }
 
-export class Ledger {
+export class Ledger extends NodeThings {
   /** What pods want of a volume, a plugin or a staging directory. */
   readonly wants: Wanted
-  /** Driver and handle of a staging directory, by its name. */
-  readonly handles: KnownHandles
-  readonly #sources: LedgerSources
-  readonly #things: NodeThings
-  readonly #keys: RowKeys
+  /** The volume whose driver and handle give a staging directory its name. */
+  readonly stagedIn: (directory: string) => CsiIdentity | undefined
   readonly #places: Places
-  #rows: Rows | undefined
-  #byPod: ReadonlyMap<PodUid, readonly VolumeRow[]> | undefined
+  readonly #rows = lazy(() => makeRows(this.sources, this))
+  readonly #byPod = lazy(() => byPod(this.all))
 
   constructor(sources: LedgerSources) {
-    this.#sources = sources
+    super(sources)
     this.wants = new Wanted(sources.desired)
-    this.handles = new KnownHandles(sources.inputs.snapshot, sources.recorded)
-    this.#things = new NodeThings(sources.inputs)
-    this.#keys = new RowKeys(sources)
-    this.#places = new Places(sources, this.#things, this.#keys)
-  }
-
-  // What is there, each thing the same object whoever asks.
-
-  podVolumes(uid: PodUid): readonly PodVolume[] {
-    return this.#things.podVolumes(uid)
-  }
-
-  /** Mounted sub-paths whose volume has no directory any more: the kubelet never finds them (O17, O18, P142). */
-  leakedSubPaths(uid: PodUid): readonly SubPaths[] {
-    return this.#things.leakedSubPaths(uid)
-  }
-
-  /** Sorted by path. */
-  get globals(): readonly GlobalMount[] {
-    return this.#keys.globals
-  }
-
-  /** Which CSI volume it is, and what proves it; asked once for each thing. */
-  identifiedPodVolume(volume: PodVolume): Identified {
-    return this.#keys.identifiedPodVolume(volume)
-  }
-
-  identifiedStaged(staged: StagedVolume): Identified {
-    return this.#keys.identifiedStaged(staged)
-  }
-
-  identifiedBlock(block: BlockVolume): Identified {
-    return this.#keys.identifiedBlock(block)
+    const handles = lazy(() => byStagingDirectory(sources.inputs.snapshot, sources.recorded))
+    this.stagedIn = (directory) => handles().get(directory)
+    this.#places = new Places(sources, this)
   }
 
   // Whose a finding is that is made about a thing.
@@ -91,38 +58,38 @@ export class Ledger {
   }
 
   unresolved(volume: UnresolvedVolume): Subject {
-    return { row: this.#keys.ofUnresolved(volume).key, pod: volume.podUid }
+    return { row: this.keyOfUnresolved(volume).key, pod: volume.podUid }
   }
 
   podVolume(volume: PodVolume): Subject {
-    return { row: this.#keys.ofPodVolume(volume).key, pod: volume.podUid }
+    return { row: this.keyOfPodVolume(volume).key, pod: volume.podUid }
   }
 
   leaked(podUid: PodUid, subPaths: SubPaths): Subject {
-    return { row: this.#keys.ofLeaked(podUid, subPaths).key, pod: podUid }
+    return { row: this.keyOfLeaked(podUid, subPaths).key, pod: podUid }
   }
 
   staged(staged: StagedVolume): Subject {
-    return { row: this.#keys.ofStaged(staged).key }
+    return { row: this.keyOfStaged(staged).key }
   }
 
   global(global: GlobalMount): Subject {
-    return { row: this.#keys.ofGlobal(global).key }
+    return { row: this.keyOfGlobal(global).key }
   }
 
   /** @param mapping one pod's part of it */
   block(block: BlockVolume, mapping?: BlockMapping): Subject {
-    const { key: row } = this.#keys.ofBlock(block)
+    const { key: row } = this.keyOfBlock(block)
     return mapping === undefined ? { row } : { row, pod: mapping.podUid }
   }
 
   attachment(attachment: VolumeAttachment): Subject {
-    return { row: this.#keys.ofAttachment(attachment).key }
+    return { row: this.keyOfAttachment(attachment).key }
   }
 
   /** A path's volume, else its pod, else the path itself. @param path absolute, or relative to the root directory */
   path(path: string): Subject {
-    const { inputs } = this.#sources
+    const { inputs } = this.sources
     const [part] = this.partsAt(path)
     if (part !== undefined) return part
     const relative = inputs.relative(path)
@@ -132,42 +99,41 @@ export class Ledger {
   }
 
   podDirectory(uid: PodUid): string {
-    return this.#sources.inputs.absolute(`pods/${uid}`)
+    return this.sources.inputs.absolute(`pods/${uid}`)
   }
 
   /** The pod in whose directory a path is. @param path absolute, or relative to the root directory */
   podAt(path: string): PodUid | undefined {
-    const [top, uid] = this.#sources.inputs.relative(path).split('/', 2)
+    const [top, uid] = this.sources.inputs.relative(path).split('/', 2)
     return top === 'pods' ? uid : undefined
   }
 
   // Look-ups.
 
   get all(): readonly VolumeRow[] {
-    return this.#made.all
+    return this.#rows().all
   }
 
   row(key: RowKey): VolumeRow | undefined {
-    return this.#made.byKey.get(key)
+    return this.#rows().byKey.get(key)
   }
 
   ofPod(uid: PodUid): readonly VolumeRow[] {
-    this.#byPod ??= byPod(this.all)
-    return this.#byPod.get(uid) ?? []
+    return this.#byPod().get(uid) ?? []
   }
 
   /** The volume behind a PersistentVolume, on this node or not; undefined: neither the API nor this node has it. */
   ofPersistentVolume(name: string): VolumeRow | undefined {
-    return this.#made.byPersistentVolume.get(name)
+    return this.#rows().byPersistentVolume.get(name)
   }
 
   /** @param claim NAMESPACE/NAME */
   ofClaim(claim: string): VolumeRow | undefined {
-    return this.#made.byClaim.get(claim)
+    return this.#rows().byClaim.get(claim)
   }
 
   ofAttachment(name: string): VolumeRow | undefined {
-    return this.#made.byAttachment.get(name)
+    return this.#rows().byAttachment.get(name)
   }
 
   ofDriver(name: string): readonly VolumeRow[] {
@@ -182,7 +148,7 @@ export class Ledger {
 
   /** What is mounted from a device, is a link to it, or has the file behind it. */
   onDevice({ mounts, names, files }: SoughtDevice): readonly VolumeRow[] {
-    const { inputs } = this.#sources
+    const { inputs } = this.sources
     const ids = new Set(mounts.map(({ id }) => id))
     const isLink = (path = ''): boolean => names.has(inputs.tree.get(path)?.target ?? '')
     return this.all.filter(
@@ -214,11 +180,6 @@ export class Ledger {
     const keys = new Set(parts.map(({ row }) => row))
     return keys.size === 0 ? [] : this.all.filter(({ key }) => keys.has(key))
   }
-
-  get #made(): Rows {
-    this.#rows ??= makeRows(this.#sources, this.#things, this.#keys)
-    return this.#rows
-  }
 }
 
 function byPod(rows: readonly VolumeRow[]): ReadonlyMap<PodUid, readonly VolumeRow[]> {
@@ -227,58 +188,51 @@ function byPod(rows: readonly VolumeRow[]): ReadonlyMap<PodUid, readonly VolumeR
   return found
 }
 
-/** Handles from state files, PersistentVolumes and the node's status, by the staging directory of each (C10, C95). */
-class KnownHandles {
-  readonly #snapshot: NodeSnapshot
-  readonly #recorded: readonly CsiIdentity[]
-  #byDirectory: ReadonlyMap<string, CsiIdentity> | undefined
-
-  /** @param recorded volumes that a state file on this node names */
-  constructor(snapshot: NodeSnapshot, recorded: readonly CsiIdentity[]) {
-    this.#snapshot = snapshot
-    this.#recorded = recorded
+/**
+ * Handles from state files, PersistentVolumes and the node's status, by the staging directory of each (C10, C95): every handle is hashed once.
+ *
+ * @param recorded volumes that a state file on this node names
+ */
+function byStagingDirectory({ api }: NodeSnapshot, recorded: readonly CsiIdentity[]): ReadonlyMap<string, CsiIdentity> {
+  const ofObjects = (api?.persistentVolumes ?? []).flatMap((volume): CsiIdentity[] => {
+    const csi = csiSourceOf(volume)
+    const from = `PersistentVolume ${volume.metadata.name}`
+    return csi === undefined ? [] : [{ driver: csi.driver, handle: csi.volumeHandle, from }]
+  })
+  // The last trace of a volume whose PersistentVolume and state file are both gone (N64).
+  const ofStatus = volumesInStatus(api?.node).flatMap((name): CsiIdentity[] => {
+    const volume = parseCsiUniqueName(name)
+    return volume === undefined ? [] : [{ ...volume, from: "the node's status" }]
+  })
+  const known = new Map<string, CsiIdentity>()
+  for (const identity of [...recorded, ...ofObjects, ...ofStatus]) {
+    const dir = csiGlobalDir(identity.driver, identity.handle)
+    if (!known.has(dir)) known.set(dir, identity)
   }
-
-  /** The volume whose driver and handle give this directory its name. Every handle is hashed once. */
-  stagedIn(directory: string): CsiIdentity | undefined {
-    this.#byDirectory ??= this.#hashed()
-    return this.#byDirectory.get(directory)
-  }
-
-  #hashed(): ReadonlyMap<string, CsiIdentity> {
-    const known = new Map<string, CsiIdentity>()
-    for (const identity of [...this.#recorded, ...this.#ofPersistentVolumes(), ...this.#ofNodeStatus()]) {
-      const dir = csiGlobalDir(identity.driver, identity.handle)
-      if (!known.has(dir)) known.set(dir, identity)
-    }
-    return known
-  }
-
-  #ofPersistentVolumes(): CsiIdentity[] {
-    return (this.#snapshot.api?.persistentVolumes ?? []).flatMap((volume) => {
-      const csi = csiSourceOf(volume)
-      return csi === undefined
-        ? []
-        : [{ driver: csi.driver, handle: csi.volumeHandle, from: `PersistentVolume ${volume.metadata.name}` }]
-    })
-  }
-
-  /** The last trace of a volume whose PersistentVolume and state file are both gone (N64). */
-  #ofNodeStatus(): CsiIdentity[] {
-    return volumesInStatus(this.#snapshot.api?.node).flatMap((name) => {
-      const volume = parseCsiUniqueName(name)
-      return volume === undefined ? [] : [{ ...volume, from: "the node's status" }]
-    })
-  }
+  return known
 }
 
 /** What pods want, by what it is looked up by: each index is made with the first question. */
 class Wanted {
   readonly #desired: DesiredState
-  #byUniqueName: ReadonlyMap<string, readonly VolumeToMount[]> | undefined
-  #byPlugin: ReadonlyMap<string, readonly WantedSpec[]> | undefined
-  #specs: ReadonlySet<string> | undefined
-  #staged: ReadonlySet<string> | undefined
+  /** Including volumes that cannot be used as their pods ask (S4). */
+  readonly #all = lazy((): readonly WantedSpec[] => [
+    ...this.#desired.volumes,
+    ...this.#desired.unresolved.flatMap(({ podUid, mayBe }) =>
+      mayBe.of === 'itself' ? [{ ...mayBe.volume, podUid }] : [],
+    ),
+  ])
+  readonly #byUniqueName = lazy(() => Map.groupBy(this.#desired.volumes, (volume) => volume.uniqueName))
+  readonly #byPlugin = lazy(() => Map.groupBy(this.#all(), (volume) => volume.plugin))
+  readonly #specs = lazy(() => new Set(this.#all().map(specKeyOf)))
+  readonly #staged = lazy(
+    () =>
+      new Set(
+        this.#desired.volumes.flatMap(({ driver, handle }) =>
+          driver !== undefined && handle !== undefined ? csiGlobalDir(driver, handle) : [],
+        ),
+      ),
+  )
 
   constructor(desired: DesiredState) {
     this.#desired = desired
@@ -286,40 +240,26 @@ class Wanted {
 
   /** Of all pods that want it. */
   of(uniqueName: string): readonly VolumeToMount[] {
-    this.#byUniqueName ??= Map.groupBy(this.#desired.volumes, (volume) => volume.uniqueName)
-    return this.#byUniqueName.get(uniqueName) ?? []
+    return this.#byUniqueName().get(uniqueName) ?? []
   }
 
   /** Of one plugin, including volumes that cannot be used as their pods ask (S4). */
   ofPlugin(plugin: string): readonly WantedSpec[] {
-    this.#byPlugin ??= Map.groupBy([...this.#desired.volumes, ...this.#known()], (volume) => volume.plugin)
-    return this.#byPlugin.get(plugin) ?? []
+    return this.#byPlugin().get(plugin) ?? []
   }
 
   /** Has a pod a volume of this plugin and spec name among those. */
   has(podUid: PodUid, plugin: string, specName: string): boolean {
-    this.#specs ??= new Set([...this.#desired.volumes, ...this.#known()].map(keyOf))
-    return this.#specs.has(keyOf({ podUid, plugin, specName }))
+    return this.#specs().has(specKeyOf({ podUid, plugin, specName }))
   }
 
   /** Is this the staging directory of a wanted CSI volume; relative to the root directory. */
   stagesIn(directory: string): boolean {
-    this.#staged ??= new Set(
-      this.#desired.volumes.flatMap(({ driver, handle }) =>
-        driver !== undefined && handle !== undefined ? csiGlobalDir(driver, handle) : [],
-      ),
-    )
-    return this.#staged.has(directory)
-  }
-
-  #known(): WantedSpec[] {
-    return this.#desired.unresolved.flatMap(({ podUid, mayBe }) =>
-      mayBe.of === 'itself' ? [{ ...mayBe.volume, podUid }] : [],
-    )
+    return this.#staged().has(directory)
   }
 }
 
-function keyOf({ podUid, plugin, specName }: Pick<WantedSpec, 'podUid' | 'plugin' | 'specName'>): string {
+function specKeyOf({ podUid, plugin, specName }: Pick<WantedSpec, 'podUid' | 'plugin' | 'specName'>): string {
   return `${podUid} ${plugin} ${specName}`
 }
 

@@ -6,9 +6,8 @@ import { podNamespace } from '../desired/pods.ts'
 import type { PersistentVolume, VolumeAttachment } from '../model/objects.ts'
 import { attachmentName, parseCsiUniqueName } from '../names/volume-names.ts'
 import type { RowKey } from '../plan/subject.ts'
-import type { NodeThings } from './node-things.ts'
 import { GrowingRow, type VolumeRow } from './row.ts'
-import { type Keyed, named, type RowKeys } from './row-keys.ts'
+import { type Keyed, type NodeThings, named } from './row-keys.ts'
 import type { LedgerSources } from './sources.ts'
 
 export interface Rows {
@@ -21,10 +20,10 @@ export interface Rows {
 }
 
 /** In the order in which they are found: what pods want first, then what is there, then what only the API has. */
-export function makeRows(sources: LedgerSources, things: NodeThings, keys: RowKeys): Rows {
-  const rows = new RowMaker(sources, keys)
+export function makeRows(sources: LedgerSources, things: NodeThings): Rows {
+  const rows = new RowMaker(sources, things)
   rows.noteDesired()
-  rows.noteFound(things)
+  rows.noteFound()
   rows.noteObjects()
   const { byKey, byPersistentVolume, byAttachment } = rows
   const all = [...byKey.values()]
@@ -37,19 +36,19 @@ class RowMaker {
   readonly byPersistentVolume = new Map<string, GrowingRow>()
   readonly byAttachment = new Map<string, GrowingRow>()
   readonly #sources: LedgerSources
-  readonly #keys: RowKeys
+  readonly #things: NodeThings
 
-  constructor(sources: LedgerSources, keys: RowKeys) {
+  constructor(sources: LedgerSources, things: NodeThings) {
     this.#sources = sources
-    this.#keys = keys
+    this.#things = things
   }
 
   noteDesired(): void {
     const { desired } = this.#sources
     for (const volume of desired.volumes) this.#wantedRow(volume).wanted.push(volume)
-    for (const volume of this.#keys.ended) this.#wantedRow(volume).ended.push(volume)
+    for (const volume of this.#things.ended()) this.#wantedRow(volume).ended.push(volume)
     for (const unresolved of desired.unresolved) {
-      const row = this.#row(this.#keys.ofUnresolved(unresolved))
+      const row = this.#row(this.#things.keyOfUnresolved(unresolved))
       row.unresolved.push(unresolved)
       const { persistentVolumeName: name } = unresolved
       if (name !== undefined && !this.byPersistentVolume.has(name)) this.byPersistentVolume.set(name, row)
@@ -57,16 +56,17 @@ class RowMaker {
   }
 
   /** Global mounts before the pods' directories, which may be on their devices. */
-  noteFound(things: NodeThings): void {
+  noteFound(): void {
+    const things = this.#things
     const { staged, blocks, podUids } = this.#sources
-    for (const global of this.#keys.globals) this.#row(this.#keys.ofGlobal(global)).globals.push(global)
-    for (const each of staged) this.#row(this.#keys.ofStaged(each)).staged.push(each)
+    for (const global of things.globals) this.#row(things.keyOfGlobal(global)).globals.push(global)
+    for (const each of staged) this.#row(things.keyOfStaged(each)).staged.push(each)
     for (const uid of podUids) {
-      for (const volume of things.podVolumes(uid)) this.#row(this.#keys.ofPodVolume(volume)).onDisk.push(volume)
+      for (const volume of things.podVolumes(uid)) this.#row(things.keyOfPodVolume(volume)).onDisk.push(volume)
       for (const subPaths of things.leakedSubPaths(uid))
-        this.#row(this.#keys.ofLeaked(uid, subPaths)).leaked.push({ podUid: uid, subPaths })
+        this.#row(things.keyOfLeaked(uid, subPaths)).leaked.push({ podUid: uid, subPaths })
     }
-    for (const block of blocks) this.#row(this.#keys.ofBlock(block)).maps.push({ block, mappings: block.mappings })
+    for (const block of blocks) this.#row(things.keyOfBlock(block)).maps.push({ block, mappings: block.mappings })
   }
 
   /** Last: most PersistentVolumes and attachments are of volumes that are known by then. */
@@ -74,12 +74,12 @@ class RowMaker {
     const { api, nodeName } = this.#sources.inputs.snapshot
     for (const object of api?.persistentVolumes ?? []) {
       if (this.byPersistentVolume.get(object.metadata.name)?.persistentVolume === undefined)
-        this.#notePersistentVolume(object, this.#row(this.#keys.ofPersistentVolume(object)))
+        this.#notePersistentVolume(object, this.#row(this.#things.keyOfPersistentVolume(object)))
     }
     for (const attachment of api?.volumeAttachments ?? []) {
       if (attachment.spec.nodeName !== nodeName) this.#noteElsewhere(attachment)
       else {
-        const row = this.#row(this.#keys.ofAttachment(attachment))
+        const row = this.#row(this.#things.keyOfAttachment(attachment))
         row.attachment ??= attachment
         this.byAttachment.set(attachment.metadata.name, row)
       }

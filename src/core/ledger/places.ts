@@ -1,14 +1,12 @@
 /** Which volume's a path is, by the nearest one above it that is a volume's own. */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
-import type { BlockVolume } from '../actual/block-volume.ts'
 import { parentOf } from '../actual/tree.ts'
-import type { VolumeToMount } from '../desired/desired-state.ts'
 import { append } from '../lang/append.ts'
+import { lazy, once } from '../lang/once-for.ts'
 import type { PodUid, RowKey } from '../plan/subject.ts'
 import { pluginNamed } from '../plugins/registry.ts'
-import type { NodeThings } from './node-things.ts'
 import { pathsOfBlock, pathsOnDisk, podDirOf } from './row.ts'
-import type { RowKeys } from './row-keys.ts'
+import type { NodeThings } from './row-keys.ts'
 import type { LedgerSources } from './sources.ts'
 
 /** A volume, or one pod's part of it. */
@@ -17,29 +15,29 @@ export interface Part {
   readonly pod?: PodUid
 }
 
-/** A pod's link to the device of a raw block volume. */
-interface Link {
-  readonly block: BlockVolume
-  readonly podUid: PodUid
-  readonly symlink: string
-}
-
 type Index = ReadonlyMap<string, readonly Part[]>
 
 /** Made part by part: of a pod when a path in its directory is asked about, of plugins/ with the first path there. */
 export class Places {
   readonly #sources: LedgerSources
   readonly #things: NodeThings
-  readonly #keys: RowKeys
   readonly #ofPod = new Map<string, Index>()
-  #ofPlugins: Index | undefined
-  #wanted: ReadonlyMap<string, readonly VolumeToMount[]> | undefined
-  #links: ReadonlyMap<string, readonly Link[]> | undefined
+  readonly #pluginIndex = lazy(() => this.#indexOfPlugins())
+  readonly #wanted = lazy(() =>
+    Map.groupBy([...this.#sources.desired.volumes, ...this.#things.ended()], ({ podUid }) => podUid),
+  )
+  readonly #links = lazy(() =>
+    Map.groupBy(
+      this.#sources.blocks.flatMap((block) =>
+        block.mappings.flatMap(({ podUid, symlink }) => (symlink === undefined ? [] : { block, podUid, symlink })),
+      ),
+      ({ podUid }) => podUid,
+    ),
+  )
 
-  constructor(sources: LedgerSources, things: NodeThings, keys: RowKeys) {
+  constructor(sources: LedgerSources, things: NodeThings) {
     this.#sources = sources
     this.#things = things
-    this.#keys = keys
   }
 
   /** @param path absolute, or relative to the root directory */
@@ -59,7 +57,7 @@ export class Places {
     const uids = this.#sources.podUids.filter((uid) => meets(`pods/${uid}`, relative))
     const indexes = [
       ...uids.map((uid) => this.#podIndex(uid)),
-      ...(meets('plugins', relative) ? [this.#pluginIndex] : []),
+      ...(meets('plugins', relative) ? [this.#pluginIndex()] : []),
     ]
     return indexes.flatMap((index) => [...index].flatMap(([each, parts]) => (liesIn(each, relative) ? parts : [])))
   }
@@ -79,44 +77,33 @@ export class Places {
 
   #indexFor(relative: string): Index | undefined {
     const [top, uid] = relative.split('/', 2)
-    if (top !== 'pods') return this.#pluginIndex
+    if (top !== 'pods') return this.#pluginIndex()
     return uid === undefined ? undefined : this.#podIndex(uid)
   }
 
   #podIndex(uid: string): Index {
-    const known = this.#ofPod.get(uid)
-    if (known !== undefined) return known
+    return once(this.#ofPod, uid, () => this.#indexOfPod(uid))
+  }
+
+  #indexOfPod(uid: string): Index {
     const index = new Map<string, Part[]>()
-    this.#wanted ??= Map.groupBy([...this.#sources.desired.volumes, ...this.#keys.ended], ({ podUid }) => podUid)
-    for (const volume of this.#wanted.get(uid) ?? [])
+    for (const volume of this.#wanted().get(uid) ?? [])
       note(index, [podDirOf(volume)], { row: volume.uniqueName, pod: uid })
     for (const volume of this.#things.podVolumes(uid))
-      note(index, pathsOnDisk(volume), { row: this.#keys.ofPodVolume(volume).key, pod: uid })
+      note(index, pathsOnDisk(volume), { row: this.#things.keyOfPodVolume(volume).key, pod: uid })
     for (const subPaths of this.#things.leakedSubPaths(uid))
-      note(index, [subPaths.dir], { row: this.#keys.ofLeaked(uid, subPaths).key, pod: uid })
-    for (const { block, symlink } of this.#linksOf(uid))
-      note(index, [symlink], { row: this.#keys.ofBlock(block).key, pod: uid })
-    this.#ofPod.set(uid, index)
+      note(index, [subPaths.dir], { row: this.#things.keyOfLeaked(uid, subPaths).key, pod: uid })
+    for (const { block, symlink } of this.#links().get(uid) ?? [])
+      note(index, [symlink], { row: this.#things.keyOfBlock(block).key, pod: uid })
     return index
   }
 
-  #linksOf(uid: string): readonly Link[] {
-    this.#links ??= Map.groupBy(
-      this.#sources.blocks.flatMap((block) =>
-        block.mappings.flatMap(({ podUid, symlink }) => (symlink === undefined ? [] : { block, podUid, symlink })),
-      ),
-      ({ podUid }) => podUid,
-    )
-    return this.#links.get(uid) ?? []
-  }
-
-  get #pluginIndex(): Index {
-    if (this.#ofPlugins !== undefined) return this.#ofPlugins
+  #indexOfPlugins(): Index {
     const index = new Map<string, Part[]>()
-    for (const staged of this.#sources.staged) note(index, [staged.dir], { row: this.#keys.ofStaged(staged).key })
-    for (const global of this.#keys.globals) note(index, [global.path], { row: this.#keys.ofGlobal(global).key })
+    for (const staged of this.#sources.staged) note(index, [staged.dir], { row: this.#things.keyOfStaged(staged).key })
+    for (const global of this.#things.globals) note(index, [global.path], { row: this.#things.keyOfGlobal(global).key })
     for (const block of this.#sources.blocks) {
-      const { key: row } = this.#keys.ofBlock(block)
+      const { key: row } = this.#things.keyOfBlock(block)
       note(index, pathsOfBlock(block), { row })
       for (const { podUid: pod, mapFile, publishPath } of block.mappings)
         note(
@@ -125,7 +112,6 @@ export class Places {
           { row, pod },
         )
     }
-    this.#ofPlugins = index
     return index
   }
 }

@@ -1,13 +1,15 @@
 /**
- * Which row each thing is of, as the planner names volumes (R815): by what pods want, by identity, by device. What nothing identifies
- * stands alone. A key follows from the thing itself and from what pods want, so that one can be made without all the others.
+ * What there is on a node, each thing the same object whoever asks, and which row it is of, as the planner names volumes (R815): by what pods want, by identity, by device. What nothing identifies
+ * stands alone. Things are found once for each pod that is asked about: a plan asks about few of a node's pods. A key follows from the thing itself and from what pods want, so that one can be made without all the others.
  */
 import type { BlockVolume } from '../actual/block-volume.ts'
 import type { PodVolume, SubPaths } from '../actual/pod-volume.ts'
+import { podSubPaths, podVolumes } from '../actual/pod-volumes.ts'
 import type { StagedVolume } from '../actual/staged-volumes.ts'
 import type { UnresolvedVolume, VolumeToMount } from '../desired/desired-state.ts'
 import { csiSourceOf } from '../desired/in-tree-volumes.ts'
 import { type GlobalMount, globalMounts, globalUniqueName } from '../devices/global-mounts.ts'
+import { lazy, once } from '../lang/once-for.ts'
 import type { PersistentVolume, VolumeAttachment } from '../model/objects.ts'
 import {
   CSI_PLUGIN,
@@ -38,69 +40,116 @@ export function named(uniqueName: string): Keyed {
   return { key: uniqueName, uniqueName }
 }
 
-export class RowKeys {
-  readonly #sources: LedgerSources
+export class NodeThings {
+  protected readonly sources: LedgerSources
+  readonly #volumes = new Map<string, readonly PodVolume[]>()
+  readonly #leaked = new Map<string, readonly SubPaths[]>()
   readonly #known = new Map<object, Keyed>()
   readonly #identified = new Map<object, Identified>()
-  #ended: readonly VolumeToMount[] | undefined
-  #globals: readonly GlobalMount[] | undefined
-  #byDirectory: ReadonlyMap<string, VolumeToMount> | undefined
-  #bySpecName: ReadonlyMap<string, VolumeToMount> | undefined
-  #onDevice: ReadonlyMap<string, string> | undefined
-  #wantedByObject: ReadonlyMap<string, Keyed> | undefined
-  #askedByObject: ReadonlyMap<string, Keyed> | undefined
-  #mountedByObject: ReadonlyMap<string, Keyed> | undefined
+  /** Volumes of pods that have ended. */
+  readonly ended = lazy((): readonly VolumeToMount[] => {
+    const { inputs, endedPods } = this.sources
+    const { api } = inputs.snapshot
+    return api === undefined ? [] : desiredStateOfPods(endedPods, api).volumes
+  })
+  readonly #globals = lazy(() => globalMounts(this.sources.inputs))
+  /** What pods want, and what pods that have ended wanted. */
+  readonly #asked = lazy((): readonly VolumeToMount[] => [...this.sources.desired.volumes, ...this.ended()])
+  readonly #byDirectory = lazy(() => new Map(this.#asked().map((each) => [podDirOf(each), each])))
+  readonly #bySpecName = lazy(() => firstOfEach(this.#asked(), specKey, (each) => each))
+  /** The first volume that is mounted for the whole node on a device stays the one of it. */
+  readonly #onDevice = lazy(() =>
+    firstOfEach(
+      this.globals.flatMap((global) => global.layers.map((layer) => ({ global, dev: layer.dev }))),
+      ({ global, dev: on }) => `${global.plugin} ${on}`,
+      ({ global }) => globalUniqueName(global.plugin, global.path),
+    ),
+  )
+  readonly #wantedByObject = lazy(
+    () =>
+      new Map(
+        this.#asked().flatMap(({ persistentVolume, uniqueName }): [string, Keyed][] =>
+          persistentVolume === undefined ? [] : [[persistentVolume.metadata.name, named(uniqueName)]],
+        ),
+      ),
+  )
+  /** PersistentVolumes that a pod's claim names although it cannot be used. */
+  readonly #askedByObject = lazy(() =>
+    firstOfEach(
+      this.sources.desired.unresolved.filter(({ persistentVolumeName }) => persistentVolumeName !== undefined),
+      ({ persistentVolumeName = '' }) => persistentVolumeName,
+      (each) => this.keyOfUnresolved(each),
+    ),
+  )
+  /** PersistentVolumes of plugins other than CSI that a global mount is of, by its directory's name, if it is of one alone. */
+  readonly #mountedByObject = lazy(() => {
+    const { api } = this.sources.inputs.snapshot
+    return new Map(
+      this.globals.flatMap((global): [string, Keyed][] => {
+        const [one, other] = api === undefined ? [] : statusVolumesAt(api, global.plugin, global.name)
+        return one === undefined || other !== undefined
+          ? []
+          : [[one.persistentVolume.metadata.name, this.keyOfGlobal(global)]]
+      }),
+    )
+  })
 
   constructor(sources: LedgerSources) {
-    this.#sources = sources
+    this.sources = sources
   }
 
-  /** Volumes of pods that have ended. */
-  get ended(): readonly VolumeToMount[] {
-    const { inputs, endedPods } = this.#sources
-    const { api } = inputs.snapshot
-    this.#ended ??= api === undefined ? [] : desiredStateOfPods(endedPods, api).volumes
-    return this.#ended
+  podVolumes(uid: string): readonly PodVolume[] {
+    return once(this.#volumes, uid, () => podVolumes(this.sources.inputs, uid))
   }
 
+  /** Mounted sub-paths whose volume has no directory any more: the kubelet never finds them (O17, O18, P142). */
+  leakedSubPaths(uid: string): readonly SubPaths[] {
+    return once(this.#leaked, uid, () => {
+      const owned = new Set(this.podVolumes(uid).map(({ name }) => name))
+      return [...podSubPaths(this.sources.inputs, uid).values()].filter(
+        ({ volumeName, leaves, foreign }) =>
+          !owned.has(volumeName) && (foreign.length > 0 || leaves.some(({ layers }) => layers.length > 0)),
+      )
+    })
+  }
+
+  /** Sorted by path. */
   get globals(): readonly GlobalMount[] {
-    this.#globals ??= globalMounts(this.#sources.inputs)
-    return this.#globals
+    return this.#globals()
   }
 
-  ofUnresolved(unresolved: UnresolvedVolume): Keyed {
+  keyOfUnresolved(unresolved: UnresolvedVolume): Keyed {
     const { mayBe, podUid, podVolumeName } = unresolved
     return mayBe.of === 'itself'
       ? named(mayBe.volume.uniqueName)
       : { key: uniquePodVolumeName('unresolved', podUid, podVolumeName) }
   }
 
-  ofGlobal({ plugin, path }: GlobalMount): Keyed {
+  keyOfGlobal({ plugin, path }: GlobalMount): Keyed {
     return named(globalUniqueName(plugin, path))
   }
 
-  ofStaged(staged: StagedVolume): Keyed {
-    return this.#once(staged, () => identifiedOr(this.identifiedStaged(staged), this.#absolute(staged.dir)))
+  keyOfStaged(staged: StagedVolume): Keyed {
+    return once(this.#known, staged, () => identifiedOr(this.identifiedStaged(staged), this.#absolute(staged.dir)))
   }
 
-  ofPodVolume(volume: PodVolume): Keyed {
-    return this.#once(volume, () => {
+  keyOfPodVolume(volume: PodVolume): Keyed {
+    return once(this.#known, volume, () => {
       const wanted = this.#wantedAt(volume.dir)
       return wanted === undefined ? this.#ofFound(volume) : named(wanted.uniqueName)
     })
   }
 
   /** Of sub-paths that belong to no directory of a volume. */
-  ofLeaked(podUid: string, { volumeName, dir }: SubPaths): Keyed {
-    this.#bySpecName ??= firstOfEach([...this.#sources.desired.volumes, ...this.ended], specKey, (each) => each)
-    const wanted = this.#bySpecName.get(`${podUid} ${volumeName}`)
+  keyOfLeaked(podUid: string, { volumeName, dir }: SubPaths): Keyed {
+    const wanted = this.#bySpecName().get(`${podUid} ${volumeName}`)
     return wanted === undefined
       ? this.#ofPersistentVolumeName(volumeName, this.#absolute(dir))
       : named(wanted.uniqueName)
   }
 
-  ofBlock(block: BlockVolume): Keyed {
-    return this.#once(block, () => {
+  keyOfBlock(block: BlockVolume): Keyed {
+    return once(this.#known, block, () => {
       const { plugin, dir, mappings } = block
       for (const { symlink } of mappings) {
         const linked = symlink === undefined ? undefined : this.#wantedAt(symlink)
@@ -112,37 +161,40 @@ export class RowKeys {
     })
   }
 
-  ofPersistentVolume(volume: PersistentVolume): Keyed {
+  keyOfPersistentVolume(volume: PersistentVolume): Keyed {
     const { name } = volume.metadata
-    const wanted = this.#wantedPersistentVolumes().get(name)
+    const wanted = this.#wantedByObject().get(name)
     if (wanted !== undefined) return wanted
     const csi = csiSourceOf(volume)
     if (csi === undefined)
-      return this.#askedFor().get(name) ?? this.#mountedFor().get(name) ?? { key: `persistentvolumes/${name}` }
+      return (
+        this.#askedByObject().get(name) ?? this.#mountedByObject().get(name) ?? { key: `persistentvolumes/${name}` }
+      )
     const identity = { driver: csi.driver, handle: csi.volumeHandle, from: `PersistentVolume ${name}` }
     return { ...named(csiUniqueName(csi.driver, csi.volumeHandle)), identity }
   }
 
   /** Of this node's. */
-  ofAttachment(attachment: VolumeAttachment): Keyed {
-    return this.#once(attachment, () => {
-      const identity = this.#sources.identify.attachment(attachment)
+  keyOfAttachment(attachment: VolumeAttachment): Keyed {
+    return once(this.#known, attachment, () => {
+      const identity = this.sources.identify.attachment(attachment)
       if (identity !== undefined) return { ...named(csiUniqueName(identity.driver, identity.handle)), identity }
       const { persistentVolumeName = '' } = attachment.spec.source
       return this.#ofObject(persistentVolumeName) ?? { key: `volumeattachments/${attachment.metadata.name}` }
     })
   }
 
+  /** Which CSI volume it is, and what proves it; asked once for each thing. */
   identifiedPodVolume(volume: PodVolume): Identified {
-    return this.#identify(volume, () => this.#sources.identify.podVolume(volume))
+    return once(this.#identified, volume, () => this.sources.identify.podVolume(volume))
   }
 
   identifiedStaged(staged: StagedVolume): Identified {
-    return this.#identify(staged, () => this.#sources.identify.staged(staged))
+    return once(this.#identified, staged, () => this.sources.identify.staged(staged))
   }
 
   identifiedBlock(block: BlockVolume): Identified {
-    return this.#identify(block, () => this.#sources.identify.block(block))
+    return once(this.#identified, block, () => this.sources.identify.block(block))
   }
 
   #ofFound(volume: PodVolume): Keyed {
@@ -158,89 +210,27 @@ export class RowKeys {
       return { ...named(uniquePodVolumeName(plugin, podUid, data.specVolID ?? name)), identity }
     }
     if (plugin === 'kubernetes.io/local-volume') return named(uniqueVolumeName(plugin, name))
-    return named(this.#nameOnDevice(plugin, layers.at(-1)?.dev) ?? own)
+    return named(this.#onDevice().get(`${plugin} ${layers.at(-1)?.dev}`) ?? own)
   }
 
   #ofPersistentVolumeName(name: string, otherwise: RowKey): Keyed {
-    const csi = this.#sources.objects.csiSourceOf(name)
+    const csi = this.sources.objects.csiSourceOf(name)
     return csi === undefined ? { key: otherwise } : named(csiUniqueName(csi.driver, csi.volumeHandle))
   }
 
   /** A PersistentVolume by its name, whether or not the API has it. */
   #ofObject(name: string): Keyed | undefined {
-    const object = this.#sources.objects.persistentVolume(name)
-    if (object !== undefined) return this.ofPersistentVolume(object)
-    return this.#wantedPersistentVolumes().get(name) ?? this.#askedFor().get(name)
+    const object = this.sources.objects.persistentVolume(name)
+    if (object !== undefined) return this.keyOfPersistentVolume(object)
+    return this.#wantedByObject().get(name) ?? this.#askedByObject().get(name)
   }
 
   #wantedAt(directory: string): VolumeToMount | undefined {
-    this.#byDirectory ??= new Map(
-      [...this.#sources.desired.volumes, ...this.ended].map((each) => [podDirOf(each), each]),
-    )
-    return this.#byDirectory.get(directory)
-  }
-
-  /** The first volume that is mounted for the whole node on a device stays the one of it. */
-  #nameOnDevice(plugin: string, dev: string | undefined): string | undefined {
-    this.#onDevice ??= firstOfEach(
-      this.globals.flatMap((global) => global.layers.map((layer) => ({ global, dev: layer.dev }))),
-      ({ global, dev: on }) => `${global.plugin} ${on}`,
-      ({ global }) => globalUniqueName(global.plugin, global.path),
-    )
-    return this.#onDevice.get(`${plugin} ${dev}`)
-  }
-
-  #wantedPersistentVolumes(): ReadonlyMap<string, Keyed> {
-    this.#wantedByObject ??= new Map(
-      [...this.#sources.desired.volumes, ...this.ended].flatMap(({ persistentVolume, uniqueName }) =>
-        persistentVolume === undefined ? [] : [[persistentVolume.metadata.name, named(uniqueName)]],
-      ),
-    )
-    return this.#wantedByObject
-  }
-
-  /** PersistentVolumes that a pod's claim names although it cannot be used. */
-  #askedFor(): ReadonlyMap<string, Keyed> {
-    this.#askedByObject ??= firstOfEach(
-      this.#sources.desired.unresolved.filter(({ persistentVolumeName }) => persistentVolumeName !== undefined),
-      ({ persistentVolumeName = '' }) => persistentVolumeName,
-      (each) => this.ofUnresolved(each),
-    )
-    return this.#askedByObject
-  }
-
-  /** PersistentVolumes of plugins other than CSI that a global mount is of, by its directory's name, if it is of one alone. */
-  #mountedFor(): ReadonlyMap<string, Keyed> {
-    const { api } = this.#sources.inputs.snapshot
-    this.#mountedByObject ??= new Map(
-      this.globals.flatMap((global) => {
-        const [one, other] = api === undefined ? [] : statusVolumesAt(api, global.plugin, global.name)
-        return one === undefined || other !== undefined
-          ? []
-          : [[one.persistentVolume.metadata.name, this.ofGlobal(global)]]
-      }),
-    )
-    return this.#mountedByObject
-  }
-
-  #once(thing: object, work: () => Keyed): Keyed {
-    const known = this.#known.get(thing)
-    if (known !== undefined) return known
-    const made = work()
-    this.#known.set(thing, made)
-    return made
-  }
-
-  #identify(thing: object, work: () => Identified): Identified {
-    const known = this.#identified.get(thing)
-    if (known !== undefined) return known
-    const made = work()
-    this.#identified.set(thing, made)
-    return made
+    return this.#byDirectory().get(directory)
   }
 
   #absolute(path: string): string {
-    return this.#sources.inputs.absolute(path)
+    return this.sources.inputs.absolute(path)
   }
 }
 

@@ -6,6 +6,7 @@ import type { StagedVolume } from '../actual/staged-volumes.ts'
 import type { UnresolvedVolume, VolumeToMount } from '../desired/desired-state.ts'
 import { SHARED_DIRECTORIES } from '../devices/block-volumes.ts'
 import type { GlobalMount } from '../devices/global-mounts.ts'
+import { lazy } from '../lang/once-for.ts'
 import type { PersistentVolume, VolumeAttachment } from '../model/objects.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { CSI_PLUGIN, csiUniqueName, unescapeQualifiedName } from '../names/volume-names.ts'
@@ -26,44 +27,22 @@ export interface Leaked {
   readonly subPaths: SubPaths
 }
 
-export interface VolumeRow {
-  readonly key: RowKey
-  /** What the planner calls it, where it has a name for it. */
-  readonly uniqueName: string | undefined
-  readonly identity: CsiIdentity | undefined
-  /** Why driver and handle are not known, though there is a CSI volume. */
-  readonly unidentified: string | undefined
-  /** Of pods that are meant to run. */
-  readonly wanted: readonly VolumeToMount[]
-  /** Of pods in the API that are not. */
-  readonly ended: readonly VolumeToMount[]
-  readonly unresolved: readonly UnresolvedVolume[]
-  readonly onDisk: readonly PodVolume[]
-  readonly leaked: readonly Leaked[]
-  readonly staged: readonly StagedVolume[]
-  readonly maps: readonly Mapped[]
-  readonly globals: readonly GlobalMount[]
-  readonly attachment: VolumeAttachment | undefined
-  readonly persistentVolume: PersistentVolume | undefined
-  /** Of all pods that want it, or have something of it. */
-  readonly podUids: ReadonlySet<string>
-  /** Of pods that have something of it on disk or mounted. */
-  readonly havingUids: ReadonlySet<string>
-  /** Names under which it goes on this node and in the API, the volume's own as well as pods' names for it. */
-  readonly names: ReadonlySet<string>
-  /** Its directories and files, relative to the root directory; of pods' volumes the directory with all that is in it. */
-  readonly directories: readonly string[]
-  /** Every mount that is its own. */
-  readonly mounts: readonly MountInfo[]
+/** A row, once all is noted. */
+export type VolumeRow = {
+  readonly [Key in keyof GrowingRow]: GrowingRow[Key] extends (infer Each)[] ? readonly Each[] : GrowingRow[Key]
 }
 
 /** A row in the making; what is asked of it again and again is worked out with the first question, once all is noted. */
-export class GrowingRow implements VolumeRow {
+export class GrowingRow {
   readonly key: RowKey
+  /** What the planner calls it, where it has a name for it. */
   readonly uniqueName: string | undefined
   identity: CsiIdentity | undefined
+  /** Why driver and handle are not known, though there is a CSI volume. */
   unidentified: string | undefined
+  /** Of pods that are meant to run. */
   readonly wanted: VolumeToMount[] = []
+  /** Of pods in the API that are not. */
   readonly ended: VolumeToMount[] = []
   readonly unresolved: UnresolvedVolume[] = []
   readonly onDisk: PodVolume[] = []
@@ -73,46 +52,49 @@ export class GrowingRow implements VolumeRow {
   readonly globals: GlobalMount[] = []
   attachment: VolumeAttachment | undefined
   persistentVolume: PersistentVolume | undefined
-  #podUids: ReadonlySet<string> | undefined
-  #havingUids: ReadonlySet<string> | undefined
-  #names: ReadonlySet<string> | undefined
-  #directories: readonly string[] | undefined
-  #mounts: readonly MountInfo[] | undefined
+  readonly #podUids = lazy(
+    () =>
+      new Set([...[...this.wanted, ...this.ended, ...this.unresolved].map(({ podUid }) => podUid), ...this.havingUids]),
+  )
+  readonly #havingUids = lazy(
+    () =>
+      new Set([
+        ...[...this.onDisk, ...this.leaked].map(({ podUid }) => podUid),
+        ...this.maps.flatMap(({ mappings }) => mappings.map(({ podUid }) => podUid)),
+      ]),
+  )
+  readonly #names = lazy(() => new Set(namesOf(this).filter((name) => name !== undefined && name !== '') as string[]))
+  readonly #directories = lazy(() => [...new Set(directoriesOf(this))])
+  readonly #mounts = lazy(() => mountsOf(this))
 
   constructor(key: RowKey, uniqueName: string | undefined) {
     this.key = key
     this.uniqueName = uniqueName
   }
 
+  /** Of all pods that want it, or have something of it. */
   get podUids(): ReadonlySet<string> {
-    this.#podUids ??= new Set([
-      ...[...this.wanted, ...this.ended, ...this.unresolved].map(({ podUid }) => podUid),
-      ...this.havingUids,
-    ])
-    return this.#podUids
+    return this.#podUids()
   }
 
+  /** Of pods that have something of it on disk or mounted. */
   get havingUids(): ReadonlySet<string> {
-    this.#havingUids ??= new Set([
-      ...[...this.onDisk, ...this.leaked].map(({ podUid }) => podUid),
-      ...this.maps.flatMap(({ mappings }) => mappings.map(({ podUid }) => podUid)),
-    ])
-    return this.#havingUids
+    return this.#havingUids()
   }
 
+  /** Names under which it goes on this node and in the API, the volume's own as well as pods' names for it. */
   get names(): ReadonlySet<string> {
-    this.#names ??= new Set(namesOf(this).filter((name) => name !== undefined && name !== '') as string[])
-    return this.#names
+    return this.#names()
   }
 
+  /** Its directories and files, relative to the root directory; of pods' volumes the directory with all that is in it. */
   get directories(): readonly string[] {
-    this.#directories ??= [...new Set(directoriesOf(this))]
-    return this.#directories
+    return this.#directories()
   }
 
+  /** Every mount that is its own. */
   get mounts(): readonly MountInfo[] {
-    this.#mounts ??= mountsOf(this)
-    return this.#mounts
+    return this.#mounts()
   }
 }
 

@@ -99,7 +99,7 @@ export function identifyStaged(context: PlanContext, staged: StagedVolume): Iden
   }
   const handle = givenWithHash(context, key)
   const match =
-    context.ledger.handles.stagedIn(staged.dir) ??
+    context.ledger.stagedIn(staged.dir) ??
     (handle === undefined ? undefined : { driver: driverDir, handle, from: '--handle' })
   if (match !== undefined) return { identity: { ...match, from: `${match.from}, confirmed by the directory's hash` } }
   return {
