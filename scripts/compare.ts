@@ -7,6 +7,7 @@
  * Prints the lines that differ, those of most answers first, and names the directory with all answers, for diff(1). The exit status is 1
  * where something differs. The helpers of the checkout that it runs in make nodes and clusters; COMPARE_NODES, COMPARE_CLUSTERS: how many.
  */
+
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,8 +16,7 @@ import fc from 'fast-check'
 import { writeClusterSnapshot } from '../src/core/cluster/snapshot/cluster-snapshot.ts'
 import type { NodeSnapshot } from '../src/core/model/snapshot.ts'
 import type { Plan } from '../src/core/plan/plan.ts'
-import { readSnapshot } from '../src/core/snapshot/read-snapshot.ts'
-import { writeSnapshot } from '../src/core/snapshot/write-snapshot.ts'
+import { readSnapshot, writeSnapshot } from '../src/core/snapshot/read-snapshot.ts'
 import { anyCluster, healthyCluster } from '../test/helpers/random-cluster.ts'
 import { randomFrom } from '../test/helpers/random-from.ts'
 import { buildNode, randomNode } from '../test/helpers/random-node.ts'

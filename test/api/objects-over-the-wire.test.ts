@@ -1,9 +1,9 @@
 /** Objects of a volume over the wire: who may have them, what is written of them, and what another writer makes of it. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { withFreshVolumes } from '../../src/core/api/fresh-volumes.ts'
 import { getNode, listNodePods } from '../../src/core/api/node-objects.ts'
 import { findObject } from '../../src/core/api/objects.ts'
 import { readApi } from '../../src/core/api/read-api.ts'
+import { withFreshVolumes } from '../../src/core/api/read-volumes.ts'
 import {
   getClusterTrustBundle,
   listClusterTrustBundles,
@@ -11,10 +11,10 @@ import {
   type TokenRequest,
 } from '../../src/core/api/volume-content.ts'
 import { type AttachmentVersion, deleteVolumeAttachment, patchClaimStatus } from '../../src/core/api/writes.ts'
-import { finishedPatch, inProgressPatch } from '../../src/core/desired/claim-status-patch.ts'
+import { finishedPatch, inProgressPatch } from '../../src/core/desired/expansion.ts'
 import { ATTACHMENTS, CLAIMS, CONFIG_MAPS, PODS, SECRETS } from '../../src/core/model/resources.ts'
 import type { ApiSnapshot } from '../../src/core/model/snapshot.ts'
-import { controllerWantedVolumes } from '../../src/core/populator/controller-wanted.ts'
+import { controllerWantedVolumes } from '../../src/core/populator/populate.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
 import { connect, failureOf } from './connect.ts'
 

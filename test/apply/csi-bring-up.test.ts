@@ -1,8 +1,7 @@
 /** CSI volumes brought up against a driver made of words: what is asked, what is sent, and what a refusal leaves (C49, C53, C72, C73; upstream's tables and 11.7). */
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { CsiNode } from '../../src/core/apply/operation/ports.ts'
-import { GrpcError } from '../../src/core/grpc/grpc-error.ts'
-import type { GrpcCode } from '../../src/core/grpc/grpc-status.ts'
+import { type GrpcCode, GrpcError } from '../../src/core/grpc/grpc-status.ts'
 import type {
   CsiDriver,
   Node,

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { GrpcError } from '../../src/core/grpc/grpc-error.ts'
+import { GrpcError } from '../../src/core/grpc/grpc-status.ts'
 import type { ContentLook } from '../../src/core/holders/content-look.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { readLazilyDetached } from '../../src/core/node/read-lazily-detached.ts'

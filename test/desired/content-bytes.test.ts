@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Lookup } from '../../src/core/desired/api-lookup.ts'
 import { contentBytes, type FreshObjects } from '../../src/core/desired/content-bytes.ts'
 import { goQuote } from '../../src/core/desired/downward-api-value.ts'
-import { nestedMountPoints } from '../../src/core/desired/nested-mount-points.ts'
+import { nestedMountPoints } from '../../src/core/desired/payload-entries.ts'
 import type {
   ClusterTrustBundle,
   Container,

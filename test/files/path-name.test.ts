@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isPathName, isPlainPath } from '../../src/core/files/path-name.ts'
+import { isPathName, isPlainPath } from '../../src/core/files/path-within.ts'
 
 describe('S10: isPlainPath', () => {
   const names = [

@@ -13,11 +13,11 @@ import { sandboxStates } from '../../src/core/cri/read-runtime.ts'
 import { highestSupportedVersion } from '../../src/core/csi/versions.ts'
 import { compareQuantities, parseQuantity } from '../../src/core/desired/quantity.ts'
 import { VolctlError } from '../../src/core/errors/errors.ts'
+import { decodeFrame } from '../../src/core/grpc/exchange.ts'
 import {
   ListContainersResponseSchema,
   ListPodSandboxResponseSchema,
 } from '../../src/core/grpc/gen/runtime/v1/runtime_pb.js'
-import { decodeFrame } from '../../src/core/grpc/grpc-frame.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { parseIscsiDirectory, parseIscsiJson } from '../../src/core/names/iscsi-disk.ts'
 import { kubeletConfig } from '../../src/core/node/kubelet/kubelet-config.ts'

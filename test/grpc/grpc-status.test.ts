@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { GrpcError } from '../../src/core/grpc/grpc-error.ts'
-import { grpcCodeName } from '../../src/core/grpc/grpc-status.ts'
+import { GrpcError, grpcCodeName } from '../../src/core/grpc/grpc-status.ts'
 
 test.each([
   [1, 'CANCELLED', false],

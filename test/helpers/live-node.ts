@@ -4,16 +4,15 @@
  */
 import { mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { digestedConfigMap, digestedSecret } from '../../src/core/api/reduce-object.ts'
 import { applyPlan } from '../../src/core/apply/apply-plan.ts'
 import type { ApplyContext, Cluster, CsiNode } from '../../src/core/apply/operation/ports.ts'
-import { loopDevices } from '../../src/core/block/block-devices.ts'
+import { loopDevices } from '../../src/core/block/device-use.ts'
 import { csiNodeOf } from '../../src/core/cli/apply-context.ts'
 import { CsiNodeClient } from '../../src/core/csi/csi-node-client.ts'
 import { discoverCsiSockets } from '../../src/core/csi/discover-csi-sockets.ts'
 import { endpointPath } from '../../src/core/csi/socket-paths.ts'
 import { apiLookup } from '../../src/core/desired/api-lookup.ts'
-import type { ClaimStatusPatch } from '../../src/core/desired/claim-status-patch.ts'
+import type { ClaimStatusPatch } from '../../src/core/desired/expansion.ts'
 import { onDiskUid } from '../../src/core/desired/pods.ts'
 import { linuxHost } from '../../src/core/host/linux-host.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
@@ -25,6 +24,7 @@ import type {
   PersistentVolume,
   PersistentVolumeClaim,
 } from '../../src/core/model/objects.ts'
+import { digestedConfigMap, digestedSecret } from '../../src/core/model/resources.ts'
 import type { ApiSnapshot, TreeEntry } from '../../src/core/model/snapshot.ts'
 import { withoutCopies } from '../../src/core/mountinfo/copies.ts'
 import { withLinks } from '../../src/core/mountinfo/linked-mounts.ts'

@@ -1,8 +1,8 @@
 /** Upstream's type checker matrix (P58). */
 import { describe, expect, it } from 'vitest'
-import { parseStatLine } from '../../src/core/files/path-type.ts'
+import { parseStatLine } from '../../src/core/files/path-within.ts'
 import type { HostPath } from '../../src/core/model/snapshot.ts'
-import { judgeHostPath } from '../../src/core/plugins/host-path-type.ts'
+import { judgeHostPath } from '../../src/core/plugins/host-path.ts'
 
 const THERE = ['dir', 'file', 'socket', 'char', 'block', 'fifo', 'absent'] as const
 type There = (typeof THERE)[number]

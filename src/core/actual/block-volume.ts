@@ -1,7 +1,13 @@
 /** A raw block volume, as found on this node. */
-import type { TreeEntry } from '../model/snapshot.ts'
+
+import { compareText } from '../lang/compare-text.ts'
+import type { NodeSnapshot, TreeEntry } from '../model/snapshot.ts'
+import { undeletedPath } from '../mountinfo/deleted.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
+import { isUid } from '../names/uid.ts'
+import type { ActualInputs } from './actual-inputs.ts'
 import type { StateFile } from './state-file.ts'
+import { baseName } from './tree.ts'
 
 /** One pod's part of a block volume (C10, P98). */
 export interface BlockMapping {
@@ -45,3 +51,75 @@ export interface BlockVolume {
 }
 
 export type PodLinks = ReadonlyMap<string, ReadonlyMap<string, string>>
+
+// The content of a block volume's global map directory (P98, C10).
+
+/** A pod's map file, the mounts on it, and the loop devices that hold it open. */
+export function mapFileOf(
+  inputs: ActualInputs,
+  mapDir: string,
+  podUid: string,
+): Pick<BlockMapping, 'mapFile' | 'mapLayers' | 'loops'> {
+  const path = `${mapDir}/${podUid}`
+  return {
+    mapFile: exists(inputs, path) ? path : undefined,
+    mapLayers: inputs.at(path),
+    loops: loopsBackedBy(inputs.snapshot, inputs.absolute(path)).toSorted(compareText),
+  }
+}
+
+/** A pod's part of a volume whose plugin publishes nothing: its link and its map file. */
+export function mappingOf(
+  inputs: ActualInputs,
+  mapDir: string,
+  podUid: string,
+  symlink: string | undefined,
+): BlockMapping {
+  return { podUid, symlink, ...mapFileOf(inputs, mapDir, podUid), publishPath: undefined, publishLayers: [] }
+}
+
+/** A volume that has only a map directory: no driver, no state file. */
+export function mapDirectoryOnly(
+  plugin: string,
+  dir: string,
+  name: string,
+): Pick<BlockVolume, 'plugin' | 'name' | 'dir' | 'mapDir' | 'stateFile' | 'stagingPath' | 'publishDir'> {
+  return { plugin, name, dir, mapDir: dir, stateFile: undefined, stagingPath: undefined, publishDir: undefined }
+}
+
+export function exists(inputs: ActualInputs, path: string): boolean {
+  return inputs.tree.has(path) || inputs.at(path).length > 0
+}
+
+/** UIDs of pods that have a file or a mount in a map directory; any other name there is no map. */
+export function uidsBelow(inputs: ActualInputs, dir: string): string[] {
+  const prefix = `${inputs.absolute(dir)}/`
+  const mounted = inputs
+    .mountsWithin(dir)
+    .map((mount) => inputs.plain(mount.mountPoint))
+    .filter((path) => path.startsWith(prefix))
+    .map((path) => path.slice(prefix.length))
+  const files = inputs.tree.children(dir).filter((entry) => entry.type !== 'dir')
+  return [...files.map((entry) => baseName(entry.path)), ...mounted].filter(
+    (name) => isUid(name.toLowerCase()) || inputs.tree.isDir(`pods/${name}`),
+  )
+}
+
+export function foreignMounts(inputs: ActualInputs, dirs: readonly string[], known: ReadonlySet<string>): MountInfo[] {
+  return dirs
+    .flatMap((dir) => inputs.mountsWithin(dir))
+    .filter((mount) => !known.has(inputs.relative(inputs.plain(mount.mountPoint))))
+    .toSorted((a, b) => a.index - b.index)
+}
+
+/**
+ * Loop devices with this backing file, even if the file was deleted.
+ *
+ * @param path absolute
+ * @returns their names in /dev, in the order of the snapshot
+ */
+export function loopsBackedBy({ blockDevices = [] }: Pick<NodeSnapshot, 'blockDevices'>, path: string): string[] {
+  return blockDevices.flatMap(({ name, backingFile }) =>
+    backingFile !== undefined && undeletedPath(backingFile) === path ? [name] : [],
+  )
+}

@@ -1,9 +1,13 @@
 /** Staged file systems: the global mounts of CSI volumes. */
+
+import { isWithin } from '../files/path-within.ts'
+import { append } from '../lang/append.ts'
 import { compareText } from '../lang/compare-text.ts'
 import { onceFor } from '../lang/once-for.ts'
-import type { TreeEntry } from '../model/snapshot.ts'
+import type { CsiSocket, TreeEntry } from '../model/snapshot.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { DRIVER_DIRECTORIES } from '../names/structure.ts'
+import { sha256Hex } from '../names/volume-names.ts'
 import type { ActualInputs } from './actual-inputs.ts'
 import { readStateFile, type StateFile } from './state-file.ts'
 import { baseName, parentOf } from './tree.ts'
@@ -73,3 +77,52 @@ export const stagedVolumes = onceFor((inputs: ActualInputs): readonly StagedVolu
     }
   })
 })
+
+// Staged file systems by the device that they are mounted from, and by handle, for comparison with a published mount (S17).
+
+/** Staged volumes whose file system, or a part of it, this mount shows. */
+export function stagedShownBy(staged: readonly StagedVolume[], published: MountInfo): StagedVolume[] {
+  return (byDevice(staged).get(published.dev) ?? []).filter(({ layers }) =>
+    layers.some((layer) => layer.dev === published.dev && isWithin(published.root, layer.root)),
+  )
+}
+
+const byDevice = onceFor((staged: readonly StagedVolume[]): ReadonlyMap<string, readonly StagedVolume[]> => {
+  const devices = new Map<string, StagedVolume[]>()
+  for (const each of staged) {
+    for (const dev of new Set(each.layers.map((layer) => layer.dev))) append(devices, dev, each)
+  }
+  return devices
+})
+
+/** By the hash in the directory's name; in the older layout, whose names contain no hash, by vol_data.json (C11). */
+export function stagedUnder(staged: readonly StagedVolume[], handle: string): readonly StagedVolume[] {
+  return byHandle(staged)(handle)
+}
+
+/** Asked for every volume of every pod. */
+const byHandle = onceFor((staged: readonly StagedVolume[]) => {
+  const older = Map.groupBy(staged, isOld)
+  const byFile = Map.groupBy(older.get(true) ?? [], ({ stateFile }) => stateFile?.data?.volumeHandle)
+  const byHash = Map.groupBy(older.get(false) ?? [], ({ key }) => key)
+  return (handle: string): readonly StagedVolume[] => {
+    const found = [...(byHash.get(sha256Hex(handle)) ?? []), ...(byFile.get(handle) ?? [])]
+    return found.toSorted((a, b) => compareText(a.dir, b.dir))
+  }
+})
+
+export function driverOf(staged: StagedVolume): string | undefined {
+  return isOld(staged) ? staged.stateFile?.data?.driverName : staged.driverDir
+}
+
+// CSI drivers that answered when the snapshot was taken.
+
+/** The socket of a registered driver, if it answered (R045, C26). */
+export function registeredDriver(inputs: ActualInputs, driver: string): CsiSocket | undefined {
+  return (inputs.snapshot.csiSockets ?? []).find((socket) => socket.driver === driver && socket.registered)
+}
+
+/** Does the driver stage volumes? True if its capabilities are not known: skipping an unstage would leak (R806). */
+export function stages(socket: CsiSocket | undefined): boolean {
+  return socket?.capabilities === undefined || socket.capabilities.includes('STAGE_UNSTAGE_VOLUME')
+}

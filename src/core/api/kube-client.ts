@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defined } from '../lang/defined.ts'
 import type { ApiObject } from '../model/objects.ts'
+import { hasMetadata, reduced } from '../model/resources.ts'
 import type { Insecure } from '../model/snapshot.ts'
 import { Budget } from '../trust/bytes.ts'
 import { JsonLimitError, parseJson } from '../trust/parse-json.ts'
@@ -15,7 +16,6 @@ import {
   PAGE_BYTES,
   type WalkLimits,
 } from './list-pages.ts'
-import { hasMetadata, reduced } from './reduce-object.ts'
 import type { CredentialKind, KubeCredentials } from './transport/connection.ts'
 import { type Answer, createTransport, type Transport } from './transport/transport.ts'
 

@@ -1,10 +1,10 @@
 /** A list, page by page (N45): of each page what the visitor makes of its objects is kept, and two are on their way at most. */
 import { defined } from '../lang/defined.ts'
+import { hasMetadata } from '../model/resources.ts'
 import { type Budget, Gathered } from '../trust/bytes.ts'
 import { JsonLimitError, parseJson } from '../trust/parse-json.ts'
 import { TooLarge } from '../trust/plain-files.ts'
 import { type ApiError, answerTooLarge, badAnswer } from './api-error.ts'
-import { hasMetadata } from './reduce-object.ts'
 
 /** What the last page of a list shows. */
 export interface ListEnd {
@@ -25,7 +25,7 @@ export interface ListVisitor<T, Kept> {
   /**
    * Makes of an object what is kept of it. Its page may still fail, and is then read again from its beginning.
    *
-   * @param object as the server sent it, with metadata: what is kept of it as a whole has to be reduced (reduce-object.ts)
+   * @param object as the server sent it, with metadata: what is kept of it as a whole has to be reduced (resources.ts)
    * @param index in its page
    */
   take(object: T, index: number): Kept

@@ -4,10 +4,9 @@
  */
 import { type Shape, ShapeError } from '../json/shape.ts'
 import type { ApiObject } from '../model/objects.ts'
-import { listPath, type ObjectKey, objectPath, type Resource } from '../model/resources.ts'
+import { listPath, type ObjectKey, objectPath, type Resource, reduced } from '../model/resources.ts'
 import { unlessAbsent, unusable } from './api-error.ts'
 import { type KubeClient, type ObjectList, type RequestSettings, WRITES, type Write } from './kube-client.ts'
-import { reduced } from './reduce-object.ts'
 
 export interface GetSettings extends RequestSettings {
   /** Nothing of it is left out. */

@@ -5,10 +5,9 @@
  * the status of Nodes. Only those pods of other nodes that use such a volume are kept.
  */
 
-import { allowsSeveralNodes } from '../desired/access-modes.ts'
 import { ApiObjects } from '../desired/api-objects.ts'
 import { translateInlineVolume } from '../desired/in-tree-volumes.ts'
-import { volumesInStatus } from '../desired/node-status.ts'
+import { allowsSeveralNodes, volumesInStatus } from '../desired/node-affinity.ts'
 import { isTerminalPhase, podNamespace } from '../desired/pods.ts'
 import { claimReferenceOf } from '../desired/resolve-claim.ts'
 import { compareText } from '../lang/compare-text.ts'
@@ -17,8 +16,7 @@ import type { PersistentVolume, Pod } from '../model/objects.ts'
 import { NODES } from '../model/resources.ts'
 import type { ApiSnapshot, Elsewhere, NodeElsewhere, PodElsewhere } from '../model/snapshot.ts'
 import { uniqueVolumeName } from '../names/volume-names.ts'
-import { desiredStateOfPods } from '../populator/populate.ts'
-import { statusVolumes } from '../populator/status-volumes.ts'
+import { desiredStateOfPods, statusVolumes } from '../populator/populate.ts'
 import type { Budget } from '../trust/bytes.ts'
 import { ApiError } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'

@@ -4,9 +4,9 @@
  * They are read after the pods (N48). What a list lacks, or shows in an unfinished state, is read again by name: a claim that
  * is younger than the list must not look absent (S3, S4).
  */
-
 import { csiSourceOf } from '../desired/in-tree-volumes.ts'
-import { volumesInStatus } from '../desired/node-status.ts'
+import { volumesInStatus } from '../desired/node-affinity.ts'
+import { claimReferenceOf } from '../desired/resolve-claim.ts'
 import { compareText } from '../lang/compare-text.ts'
 import type {
   ApiObject,
@@ -14,6 +14,7 @@ import type {
   Node,
   PersistentVolume,
   PersistentVolumeClaim,
+  Pod,
   VolumeAttachment,
 } from '../model/objects.ts'
 import {
@@ -25,9 +26,12 @@ import {
   type Resource,
   VOLUMES,
 } from '../model/resources.ts'
+import type { ApiReadError, ApiSnapshot } from '../model/snapshot.ts'
 import { attachmentName, parseCsiUniqueName } from '../names/volume-names.ts'
+import { controllerWantedVolumes } from '../populator/populate.ts'
 import { ApiError } from './api-error.ts'
-import type { ObjectReader } from './object-reader.ts'
+import type { KubeClient } from './kube-client.ts'
+import { ObjectReader } from './object-reader.ts'
 
 export interface VolumeObjects {
   readonly claims: readonly PersistentVolumeClaim[]
@@ -141,4 +145,105 @@ function attachedVolumes(node: Node | undefined): { driver: string; handle: stri
 function uniqueNames(names: readonly (string | undefined)[]): ObjectKey[] {
   const present = names.filter((name) => name !== undefined && name !== '')
   return [...new Set(present)].sort().map((name) => ({ name: String(name) }))
+}
+
+/** The objects that pods' volumes name; each once, sorted. */
+interface ReferencedObjects {
+  readonly claims: readonly ObjectKey[]
+  readonly configMaps: readonly ObjectKey[]
+  readonly secrets: readonly ObjectKey[]
+  /** Names of CSI drivers of inline volumes. */
+  readonly csiDrivers: readonly string[]
+}
+
+const GENERATED_FIRST = { ephemeralFirst: true }
+
+/** What must be read besides the pods: claims (generated ones too, N56), config maps and secrets, also projected ones. */
+export function referencedObjects(pods: readonly Pod[]): ReferencedObjects {
+  const claims = new KeySet()
+  const configMaps = new KeySet()
+  const secrets = new KeySet()
+  const csiDrivers = new Set<string>()
+  for (const pod of pods) {
+    const namespace = pod.metadata.namespace ?? ''
+    for (const volume of pod.spec.volumes ?? []) {
+      claims.add(namespace, claimReferenceOf(pod, volume, GENERATED_FIRST)?.name)
+      configMaps.add(namespace, volume.configMap?.name)
+      secrets.add(namespace, volume.secret?.secretName)
+      if (volume.csi) csiDrivers.add(volume.csi.driver)
+      for (const source of volume.projected?.sources ?? []) {
+        configMaps.add(namespace, source.configMap?.name)
+        secrets.add(namespace, source.secret?.name)
+      }
+    }
+  }
+  return {
+    claims: claims.sorted(),
+    configMaps: configMaps.sorted(),
+    secrets: secrets.sorted(),
+    csiDrivers: [...csiDrivers].sort(),
+  }
+}
+
+class KeySet {
+  readonly #keys = new Map<string, ObjectKey>()
+
+  add(namespace: string, name: string | undefined): void {
+    if (name !== undefined && name !== '') this.#keys.set(keyText({ namespace, name }), { namespace, name })
+  }
+
+  sorted(): ObjectKey[] {
+    return [...this.#keys].sort(([a], [b]) => compareText(a, b)).map(([, key]) => key)
+  }
+}
+
+// Reads again the claims and volumes behind pods: a new list of pods may name objects that the last look did not read, and
+// those are unknown, not absent (S21, S3).
+
+/** For all reads together. */
+const DEADLINE_MS = 30_000
+
+/**
+ * Reads by name the claims of pods, and the volumes behind them, if the last look did not have the pod or could not resolve one
+ * of its volumes. The others need not be read again: a bound claim's volume never changes, nor do a pod's volumes.
+ *
+ * @param api the last look
+ * @param pods just read
+ * @returns the last look with these objects added; what could not be read is among its errors
+ */
+export async function withFreshVolumes(
+  client: KubeClient,
+  api: ApiSnapshot,
+  pods: readonly Pod[],
+  nodeName: string,
+): Promise<ApiSnapshot> {
+  const known = new Set(api.pods.map(({ metadata }) => metadata.uid))
+  const unresolved = new Set(controllerWantedVolumes(pods, api, nodeName).unresolved.map(({ pod }) => pod))
+  const doubtful = pods.filter((pod) => !known.has(pod.metadata.uid) || unresolved.has(pod))
+  const { claims: claimKeys } = referencedObjects(doubtful)
+  if (claimKeys.length === 0) return api
+  const reader = new ObjectReader(client, { deadlineMs: DEADLINE_MS })
+  const claims = await reader.getAll(CLAIMS, claimKeys)
+  const names = new Set(claims.flatMap(({ spec }) => (spec.volumeName ? [spec.volumeName] : [])))
+  const volumeKeys = [...names].map((name) => ({ name }))
+  const volumes = await reader.getAll(VOLUMES, volumeKeys)
+  const isAsked = (error: ApiReadError): boolean =>
+    isAbout(claimKeys, CLAIMS, error) || isAbout(volumeKeys, VOLUMES, error)
+  return {
+    ...api,
+    persistentVolumeClaims: replaced(api.persistentVolumeClaims, claimKeys, claims),
+    persistentVolumes: replaced(api.persistentVolumes, volumeKeys, volumes),
+    errors: [...api.errors.filter((error) => !isAsked(error)), ...reader.sortedErrors()],
+  }
+}
+
+function replaced<T extends ApiObject>(before: readonly T[], keys: readonly ObjectKey[], now: readonly T[]): T[] {
+  const asked = new Set(keys.map(keyText))
+  return [...before.filter(({ metadata }) => !asked.has(keyText(metadata))), ...now]
+}
+
+/** True for an error of the last look that is about one of these objects. */
+function isAbout<T>(keys: readonly ObjectKey[], { plural }: Resource<T>, error: ApiReadError): boolean {
+  const { resource, name, namespace } = error
+  return resource === plural && name !== undefined && keys.some((key) => keyText(key) === keyText({ name, namespace }))
 }

@@ -1,5 +1,5 @@
 /** All that volctl changes in the API: attachments of volumes, the status of a claim, its own lease. */
-import type { ClaimStatusPatch } from '../desired/claim-status-patch.ts'
+import type { ClaimStatusPatch } from '../desired/expansion.ts'
 import type { Lease, PersistentVolumeClaim, VolumeAttachment } from '../model/objects.ts'
 import { ATTACHMENTS, CLAIMS, LEASES, listPath, type ObjectKey, objectPath } from '../model/resources.ts'
 import { ApiError } from './api-error.ts'

@@ -1,8 +1,8 @@
 /** What still uses a block device, as the kernel shows it: a superblock, a holder, an opener (S21). */
-
 import { closeSync, existsSync, lstatSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
 import { errnoOf, isMissing } from '../errors/errors.ts'
+import type { BlockDevice } from '../model/snapshot.ts'
 import { decodeOctal } from '../mountinfo/decode-octal.ts'
 import { fileSystemTypeIfAny, kernelText, kernelTextIfAny, listIfAny } from '../trust/kernel.ts'
 import { openDeviceAlone } from '../trust/plain-files.ts'
@@ -188,4 +188,25 @@ export function swapAreas(text: string): SwapArea[] {
     const [name = '', type = ''] = line.split(/[ \t]+/)
     return name.startsWith('/') ? [{ name: decodeOctal(Buffer.from(name, 'utf8')), type }] : []
   })
+}
+
+/**
+ * Every loop device that has a backing file (C19), from sysfs; nothing is opened. The kernel shows the path as seen in this
+ * mount namespace; "/" or a text ending in " (deleted)" means that the file is not visible any more.
+ *
+ * @param sys of a fixture
+ */
+export function loopDevices(sys = '/sys'): readonly BlockDevice[] {
+  const number = (name: string): number => Number(name.slice('/dev/loop'.length))
+  return readLoops(sys)
+    .map(({ device, backingFile }) => {
+      const readOnly = kernelTextIfAny(`${sys}/block/${posix.basename(device)}/ro`) === '1'
+      return { name: device, backingFile, ...(readOnly && { readOnly }) }
+    })
+    .toSorted((one, other) => number(one.name) - number(other.name))
+}
+
+/** Names of all block devices and partitions as the kernel calls them (sda1, loop3, dm-0). */
+export function blockDeviceNames(sysClassBlock = '/sys/class/block'): ReadonlySet<string> {
+  return new Set(listIfAny(sysClassBlock))
 }

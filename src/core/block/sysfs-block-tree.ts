@@ -1,10 +1,10 @@
 /** The block devices of this host, or of a test's sysfs. A missing file means absence; any other failure is thrown (S3). */
-
 import { readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { posix } from 'node:path'
 import { errnoOf } from '../errors/errors.ts'
 import { compareText } from '../lang/compare-text.ts'
 import { defined } from '../lang/defined.ts'
+import type { MountTable } from '../mountinfo/mount-table.ts'
 import { kernelText } from '../trust/kernel.ts'
 import type { BlockNode, BlockTree, IscsiLun, IscsiSession } from './block-tree.ts'
 
@@ -238,4 +238,29 @@ function ifAbsent<T>(error: unknown, absent: T): T {
   const code = errnoOf(error)
   if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENODEV' || code === 'ENXIO') return absent
   throw error
+}
+
+// File systems that are still alive on a device although no mount table has them.
+
+export interface HiddenFileSystem {
+  /** The block device's name in sysfs: "sdb1", "dm-3". */
+  readonly device: string
+  /** "major:minor" */
+  readonly dev: string
+  readonly fsType: string
+}
+
+/** Types that sysfs lists by device name. (btrfs and bcachefs are listed by id, others not at all.) */
+const LISTED = ['ext4', 'xfs', 'f2fs']
+
+/** @param tables of all mount namespaces @throws what cannot be read may hide one (S3) */
+export function hiddenFileSystems(tables: readonly MountTable[], sys = '/sys'): readonly HiddenFileSystem[] {
+  return LISTED.flatMap((fsType) =>
+    namesIn(`${sys}/fs/${fsType}`).flatMap((device) => {
+      // Other directories in it belong to the file system type ("features", "stats").
+      const dev = textIn(`${sys}/class/block/${device}/dev`)
+      const isShown = dev === undefined || tables.some((table) => table.ofDevice(dev).length > 0)
+      return isShown ? [] : [{ device, dev, fsType }]
+    }),
+  )
 }

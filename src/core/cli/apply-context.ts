@@ -1,8 +1,8 @@
 /** The ports of apply on a real node: the same sources that the plan was made from, asked again. */
 import { ActualInputs } from '../actual/actual-inputs.ts'
-import { withFreshVolumes } from '../api/fresh-volumes.ts'
 import { getNode, listNodePods, nodeLease } from '../api/node-objects.ts'
 import { findObject, listObjects } from '../api/objects.ts'
+import { withFreshVolumes } from '../api/read-volumes.ts'
 import { getClusterTrustBundle, listClusterTrustBundles, requestToken } from '../api/volume-content.ts'
 import { deleteVolumeAttachment, patchClaimStatus } from '../api/writes.ts'
 import { isDone } from '../apply/conditions/is-done.ts'
@@ -13,7 +13,7 @@ import { apiLookup } from '../desired/api-lookup.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { namedUids } from '../desired/pods.ts'
 import { VolctlError } from '../errors/errors.ts'
-import { type Deadline, deadlineIn } from '../grpc/call-deadline.ts'
+import { type Deadline, deadlineIn } from '../grpc/grpc-status.ts'
 import { containerNames } from '../holders/container-names.ts'
 import { DEFAULT_JOURNAL_DIR } from '../journal/lazy-memory.ts'
 import { defined } from '../lang/defined.ts'
@@ -29,10 +29,10 @@ import type { DeviceSource } from '../plugins/plugin.ts'
 import {
   type ControllerWanted,
   controllerWantedVolumes,
+  desiredStateOfPods,
   mayWant,
   wantedDevices,
-} from '../populator/controller-wanted.ts'
-import { desiredStateOfPods } from '../populator/populate.ts'
+} from '../populator/populate.ts'
 import { planNode } from '../reconcile/plan-node.ts'
 import { knownPods } from '../reconcile/pods/known-pods.ts'
 import { judgeWitnesses } from '../reconcile/pods/witnesses.ts'

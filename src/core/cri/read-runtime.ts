@@ -1,6 +1,5 @@
 import { realpathSync } from 'node:fs'
 import { errorMessage } from '../errors/errors.ts'
-import { deadlineIn } from '../grpc/call-deadline.ts'
 import {
   type Container,
   ContainerState,
@@ -8,7 +7,7 @@ import {
   PodSandboxState,
   RuntimeService,
 } from '../grpc/gen/runtime/v1/runtime_pb.js'
-import { GrpcError } from '../grpc/grpc-error.ts'
+import { deadlineIn, GrpcError } from '../grpc/grpc-status.ts'
 import { isNoSocket } from '../grpc/transport-status.ts'
 import { unaryCall } from '../grpc/unary-call.ts'
 import { unixSocketPath } from '../grpc/unix-socket.ts'

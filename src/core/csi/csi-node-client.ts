@@ -1,6 +1,5 @@
 import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from '@bufbuild/protobuf'
 import { VolctlError } from '../errors/errors.ts'
-import { type Deadline, deadlineIn } from '../grpc/call-deadline.ts'
 import {
   Identity,
   Node,
@@ -11,6 +10,7 @@ import {
   NodeServiceCapability_RPC_Type,
   type NodeStageVolumeRequestSchema,
 } from '../grpc/gen/csi/v1/csi_pb.js'
+import { type Deadline, deadlineIn } from '../grpc/grpc-status.ts'
 import { unaryCall } from '../grpc/unary-call.ts'
 import { defined } from '../lang/defined.ts'
 

@@ -1,5 +1,4 @@
 /** Whether a PersistentVolume may be used on a node: its required node affinity (R430). */
-
 import { ownValue } from '../lang/own-value.ts'
 import type { Node, NodeSelectorRequirement, NodeSelectorTerm, PersistentVolume } from '../model/objects.ts'
 
@@ -56,4 +55,35 @@ function matchesField({ key, operator, values = [] }: NodeSelectorRequirement, n
   if (key !== 'metadata.name' || values.length !== 1) return false
   if (operator === 'In') return values[0] === node.metadata.name
   return operator === 'NotIn' && values[0] !== node.metadata.name
+}
+
+// What a Node says of itself that decides about its volumes.
+
+/** Unique names in node.status, attached first, then in use: also of volumes whose pods are gone (N64). */
+export function volumesInStatus(node: Node | null | undefined): readonly string[] {
+  const { volumesAttached, volumesInUse } = node?.status ?? {}
+  return [...(volumesAttached ?? []).map(({ name }) => name), ...(volumesInUse ?? [])]
+}
+
+/** Somebody has made sure that its machine is off: its volumes are detached whatever it reports (R725). */
+export function isOutOfService(node: { readonly spec?: Node['spec'] | undefined } | null | undefined): boolean {
+  return node?.spec?.taints?.some(({ key }) => key === 'node.kubernetes.io/out-of-service') ?? false
+}
+
+// How many nodes and pods may use a volume at once, by its access modes.
+
+/** May several nodes write or read the volume at once (R740); unknown modes: no. */
+export function allowsSeveralNodes(volume: PersistentVolume | undefined): boolean {
+  return volume?.spec.accessModes?.some((mode) => mode === 'ReadWriteMany' || mode === 'ReadOnlyMany') ?? false
+}
+
+/** The access modes, for messages. */
+export function accessModesText(volume: PersistentVolume | undefined): string {
+  return volume?.spec.accessModes?.join(', ') || 'not known'
+}
+
+/** May only one pod use the volume? Beside another access mode the kubelet ignores ReadWriteOncePod (R430). */
+export function isForOnePod(volume: PersistentVolume | undefined): boolean {
+  const modes = volume?.spec.accessModes ?? []
+  return modes.length === 1 && modes[0] === 'ReadWriteOncePod'
 }

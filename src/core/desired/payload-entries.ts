@@ -2,11 +2,12 @@
  * Which files the sources of a configMap, secret, downwardAPI or projected volume make (P27, P46-P53): the same for a plan, which
  * compares digests and sizes, and for apply, which writes bytes.
  */
-
 import { posix } from 'node:path'
+import { compareText } from '../lang/compare-text.ts'
 import { defined } from '../lang/defined.ts'
-import type { KeyToPath, PodVolumeSource, ProjectedSource } from '../model/objects.ts'
+import type { Container, KeyToPath, Pod, PodVolumeSource, ProjectedSource } from '../model/objects.ts'
 import type { Lookup } from './api-lookup.ts'
+import { allContainers } from './pods.ts'
 
 /** Why there is no content. The kubelet fails here, too, and leaves the volume's content as it is. */
 export type NoContent =
@@ -193,4 +194,37 @@ function cleanPayloadPath(path: string): string | undefined {
     // Such names belong to the writer itself: ..data and the timestamp directories.
     !elements[0]?.startsWith('..')
   return isValid ? posix.normalize(path).replace(/\/$/, '') : undefined
+}
+
+// Directories that a volume needs so that containers can mount something inside it (P26).
+
+/**
+ * Paths relative to the volume, of the first level of nesting only, once each.
+ *
+ * @throws Error a container mounts the volume outside the container's root
+ */
+export function nestedMountPoints(podVolumeName: string, pod: Pod): string[] {
+  return [...new Set(allContainers(pod).flatMap((container) => nestedIn(container, podVolumeName)))]
+}
+
+function nestedIn({ volumeMounts = [] }: Container, podVolumeName: string): string[] {
+  const mounts = volumeMounts.map(({ name, mountPath = '' }) => ({ name, path: cleanPath(mountPath) }))
+  const all = mounts.map(({ path }) => path).sort(compareText)
+  return mounts.flatMap(({ name, path }) => {
+    if (name !== podVolumeName) return []
+    if (path.startsWith('../')) throw new Error(`${path} is not a valid mount path of a container`)
+    const found: string[] = []
+    for (const other of all) {
+      const last = found.at(-1)
+      const isFirstLevel = last === undefined || !other.startsWith(`${path}/${last}/`)
+      if (other.startsWith(`${path}/`) && isFirstLevel) found.push(other.slice(path.length + 1))
+    }
+    return found
+  })
+}
+
+/** As Go cleans a path: unlike POSIX, without a slash at the end. */
+function cleanPath(path: string): string {
+  const clean = posix.normalize(path)
+  return clean === '/' ? clean : clean.replace(/\/$/, '')
 }

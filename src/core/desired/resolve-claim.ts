@@ -2,8 +2,7 @@
 import { defined } from '../lang/defined.ts'
 import type { PersistentVolume, PersistentVolumeClaim, Pod, PodVolumeSource } from '../model/objects.ts'
 import type { ApiLookup } from './api-lookup.ts'
-import type { UnresolvedVolume } from './desired-state.ts'
-import { ANY, NONE } from './may-be.ts'
+import { ANY, NONE, type UnresolvedVolume } from './desired-state.ts'
 import { podLabel, podNamespace } from './pods.ts'
 
 /** Where the kubelet's populator and the attach/detach controller differ (R709). */

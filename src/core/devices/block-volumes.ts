@@ -3,8 +3,16 @@
  * The kubelet never looks below plugins/ after a restart (R517, C82, O8); volctl does.
  */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
-import type { BlockVolume, PodLinks } from '../actual/block-volume.ts'
-import { exists, foreignMounts, mapDirectoryOnly, mapFileOf, mappingOf, uidsBelow } from '../actual/map-files.ts'
+import {
+  type BlockVolume,
+  exists,
+  foreignMounts,
+  mapDirectoryOnly,
+  mapFileOf,
+  mappingOf,
+  type PodLinks,
+  uidsBelow,
+} from '../actual/block-volume.ts'
 import { readStateFile } from '../actual/state-file.ts'
 import { baseName } from '../actual/tree.ts'
 import { compareText } from '../lang/compare-text.ts'
@@ -12,7 +20,7 @@ import { undeletedRoot } from '../mountinfo/deleted.ts'
 import { CSI_PLUGIN } from '../names/volume-names.ts'
 import type { PluginDevice } from '../plugins/plugin.ts'
 import { PLUGINS } from '../plugins/registry.ts'
-import { directoriesBelow } from './directories-below.ts'
+import { directoriesBelow } from './global-mounts.ts'
 
 const CSI_BLOCK = `plugins/${CSI_PLUGIN}/volumeDevices`
 

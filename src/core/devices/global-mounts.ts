@@ -3,9 +3,8 @@
  *
  * A directory with nothing mounted on it counts, too: an interrupted tear-down leaves one (R837).
  */
-
 import type { ActualInputs } from '../actual/actual-inputs.ts'
-import { baseName } from '../actual/tree.ts'
+import { baseName, type Tree } from '../actual/tree.ts'
 import { isWithin } from '../files/path-within.ts'
 import { compareText } from '../lang/compare-text.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
@@ -13,7 +12,6 @@ import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { uniqueVolumeName } from '../names/volume-names.ts'
 import { flexVolume } from '../plugins/flex-volume.ts'
 import { PLUGINS, pluginNamed } from '../plugins/registry.ts'
-import { directoriesBelow } from './directories-below.ts'
 
 export interface GlobalMount {
   /** For flexVolume the driver's own name. */
@@ -91,4 +89,10 @@ export function mayBeGlobal(path: string): boolean {
 /** The unique name of the volume of a global directory, as far as the directory's name shows it. */
 export function globalUniqueName(plugin: string, path: string): string {
   return pluginNamed(plugin).device?.uniqueName?.(path) ?? uniqueVolumeName(plugin, baseName(path))
+}
+
+/** @param depth how many levels below `base` */
+export function directoriesBelow(tree: Tree, base: string, depth: number): string[] {
+  const below = tree.childDirs(base).map((name) => `${base}/${name}`)
+  return depth === 1 ? below : below.flatMap((each) => directoriesBelow(tree, each, depth - 1))
 }

@@ -1,7 +1,7 @@
 /** The links of a volume that are the node's own: its staged or global mount, or the map of its device. */
 
 import type { ActualInputs } from '../actual/actual-inputs.ts'
-import { registeredDriver, stages } from '../actual/csi-drivers.ts'
+import { registeredDriver, stages } from '../actual/staged-volumes.ts'
 import { parentOf } from '../actual/tree.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import type { VolumeRow } from '../ledger/row.ts'

@@ -2,10 +2,10 @@
 
 import { attachmentRecord, claimRecord, volumeRecord } from '../cluster/read/records.ts'
 import { apiLookup, type Lookup, mapFound } from '../desired/api-lookup.ts'
+import type { Attachability } from '../desired/desired-state.ts'
 import { podNamespace } from '../desired/pods.ts'
-import type { Attachability } from '../desired/volume-spec.ts'
-import type { CsiIdentity } from '../ledger/identified.ts'
 import type { VolumeRow } from '../ledger/row.ts'
+import type { CsiIdentity } from '../ledger/sources.ts'
 import type { VolumeAttachment } from '../model/objects.ts'
 import { attachmentName, csiUniqueName, inlineCsiHandle, unescapeQualifiedName } from '../names/volume-names.ts'
 import { namespacedName } from '../plan/pod-name.ts'

@@ -1,6 +1,6 @@
 /** One volume as an answer shows it: who wants it, what is there of it, what becomes of it. */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
-import type { PodVolume, SubPaths } from '../actual/pod-volume.ts'
+import type { PodVolume, SubPaths } from '../actual/pod-volumes.ts'
 import { defined } from '../lang/defined.ts'
 import type { Mapped, VolumeRow } from '../ledger/row.ts'
 import { deadWords } from '../mountinfo/mount-words.ts'

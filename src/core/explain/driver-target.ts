@@ -1,6 +1,6 @@
 /** A CSI driver as an answer shows it: its sockets, its objects, the pod that runs it, and what of this node depends on it. */
 
-import { rootPathOf } from '../actual/root-path.ts'
+import { rootPathOf } from '../actual/actual-inputs.ts'
 import { parentOf } from '../actual/tree.ts'
 import { isWithin, plainPath } from '../files/path-within.ts'
 import { defined } from '../lang/defined.ts'

@@ -1,6 +1,6 @@
 /** What lies at an absolute path, or on a device: a volume's, a pod's, the kubelet's own, or something unrelated. */
 
-import { rootPathOf } from '../actual/root-path.ts'
+import { rootPathOf } from '../actual/actual-inputs.ts'
 import { NotFound, type VolctlError } from '../errors/errors.ts'
 import { isWithin, plainPath } from '../files/path-within.ts'
 import { nearNames } from '../lang/near-names.ts'

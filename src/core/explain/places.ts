@@ -1,7 +1,7 @@
 /** What there is of a volume on this node, path by path. */
 
 import type { ActualInputs } from '../actual/actual-inputs.ts'
-import { loopsBackedBy } from '../actual/backed-loops.ts'
+import { loopsBackedBy } from '../actual/block-volume.ts'
 import type { StateFile } from '../actual/state-file.ts'
 import { defined } from '../lang/defined.ts'
 import { podDirOf, type VolumeRow } from '../ledger/row.ts'

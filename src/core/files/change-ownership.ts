@@ -10,7 +10,7 @@ import { errnoOf } from '../errors/errors.ts'
 import { StepFailed, StepInterrupted } from '../errors/operation-error.ts'
 import { Descent } from './descent.ts'
 import { asDirectory, isInMount, type OpenDirectory, openEntry } from './descriptors.ts'
-import { diskFailure } from './disk-failure.ts'
+import { diskFailure } from './disk-trouble.ts'
 import { isSkipped, type Ownership, ownedMode } from './ownership-bits.ts'
 
 export interface ChangeOwnershipOptions {

@@ -16,7 +16,7 @@ import { StepFailed, StepInterrupted } from '../errors/operation-error.ts'
 import { commandLine } from '../lang/command.ts'
 import { Descent } from './descent.ts'
 import { entryPath, InOtherMount, type OpenDirectory, openBelow } from './descriptors.ts'
-import { diskFailure } from './disk-failure.ts'
+import { diskFailure } from './disk-trouble.ts'
 
 export interface Deleted {
   readonly files: number

@@ -1,5 +1,8 @@
 /** Errors by which a disk, or the server of a file system, shows that it fails: what they mean, and what to do about them. */
-import { errnoOf, errorMessage, isMissing } from '../errors/errors.ts'
+
+import type { OutcomeCode } from '../codes/codes.ts'
+import { codeOf, errnoOf, errorMessage, isMissing } from '../errors/errors.ts'
+import { StepFailed } from '../errors/operation-error.ts'
 
 export interface DiskTrouble {
   readonly meaning: string
@@ -56,4 +59,16 @@ export function unreadText(error: unknown): string {
 /** A path through a descriptor means nothing to a reader, and the sentence already names the file. */
 function withoutDescriptor(message: string): string {
   return message.replace(/, \w+ '\/proc\/self\/fd\/.*$/s, '')
+}
+
+/**
+ * A step that failed with the system's error.
+ *
+ * @param what could not be done, and on which path
+ * @param hint used if the error is not one of disk-trouble.ts, which have their own hints
+ */
+export function diskFailure(code: OutcomeCode, what: string, cause: unknown, hint: string): StepFailed {
+  const trouble = diskTrouble(cause)
+  const why = trouble === undefined ? ` (${codeOf(cause) ?? String(cause)})` : `: ${troubleText(cause)}`
+  return new StepFailed(code, `${what}${why}`, { cause, hint: trouble?.hint ?? hint })
 }

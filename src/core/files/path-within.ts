@@ -19,3 +19,69 @@ export function plainPath(path: string): string {
   const normal = posix.normalize(path)
   return normal.length > 1 && normal.endsWith('/') ? normal.slice(0, -1) : normal
 }
+
+const NAMED: Readonly<Record<string, number>> = { '/dev/stdin': 0, '/dev/stdout': 1, '/dev/stderr': 2 }
+
+/**
+ * The descriptor of this process that a file name on the command line stands for: bash's `<(…)` and `>(…)` are /dev/fd/63.
+ *
+ * @param dash what "-" is
+ */
+export function ownDescriptor(text: string, dash: 0 | 1): number | undefined {
+  if (text === '-') return dash
+  const digits = /^\/(?:dev|proc\/self)\/fd\/(\d{1,9})$/.exec(text)?.[1]
+  return digits === undefined ? NAMED[text] : Number(digits)
+}
+
+/** One name in a path. A text from the API, a runtime or a disk is used in a path only if it is such a name (S10). */
+const MAX_BYTES = 255
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these must not be in a path that people read.
+const UNFIT = /[/\u0000-\u001f\u007f-\u009f]/
+
+/** Not empty, not `.` or `..`, without a slash or a control character, and not too long for a name. */
+export function isPathName(text: string): boolean {
+  return text !== '' && text !== '.' && text !== '..' && !UNFIT.test(text) && Buffer.byteLength(text) <= MAX_BYTES
+}
+
+/** An absolute path of names in letters of ASCII that are surely short enough; other such paths do not match. */
+const USUAL = /^(?:\/(?!\.\.?(?:\/|$))[ -.0-~]{1,255}(?=\/|$))+$/
+
+/** Absolute, and made only of such names: no component leads anywhere but down. */
+export function isPlainPath(path: string): boolean {
+  if (USUAL.test(path)) return true
+  return path.startsWith('/') && path.slice(1).split('/').every(isPathName)
+}
+
+/** What stat(1) shows of a path, for plan and apply alike (P58, P66). */
+
+export type PathType = 'dir' | 'file' | 'socket' | 'char' | 'block' | 'fifo'
+
+/** Links are followed. Mode, device number and name of each: coreutils and BusyBox print them alike. */
+export const STAT_ARGUMENTS: readonly string[] = ['-L', '-c', '%f %t %T %n']
+
+/** By the first hexadecimal digit of the mode. */
+const FILE_TYPES: ReadonlyMap<string, PathType> = new Map([
+  ['1', 'fifo'],
+  ['2', 'char'],
+  ['4', 'dir'],
+  ['6', 'block'],
+  ['8', 'file'],
+  ['c', 'socket'],
+])
+
+interface StatLine {
+  readonly type: PathType
+  /** "major:minor" of a device; meaningless for other types. */
+  readonly device: string
+  readonly name: string
+}
+
+/** Undefined: the line is not in stat's format. */
+export function parseStatLine(line: string): StatLine | undefined {
+  const [, kind, major, minor, name] = /^([0-9a-f])[0-9a-f]{3} ([0-9a-f]+) ([0-9a-f]+) (.*)$/s.exec(line) ?? []
+  if (kind === undefined || major === undefined || minor === undefined || name === undefined) return undefined
+  const type = FILE_TYPES.get(kind)
+  if (type === undefined) return undefined
+  return { type, device: `${Number.parseInt(major, 16)}:${Number.parseInt(minor, 16)}`, name }
+}

@@ -13,11 +13,8 @@ import { errorMessage } from '../errors/errors.ts'
 import { firstCharacters } from '../lang/first-characters.ts'
 import type { Budget } from '../trust/bytes.ts'
 import { TooLarge } from '../trust/plain-files.ts'
-import type { Deadline } from './call-deadline.ts'
-import { exchange } from './exchange.ts'
-import { GrpcError } from './grpc-error.ts'
-import { decodeFrame, decodeGrpcMessage, encodeFrame } from './grpc-frame.ts'
-import { type GrpcCode, grpcCodeName } from './grpc-status.ts'
+import { decodeFrame, decodeGrpcMessage, encodeFrame, exchange } from './exchange.ts'
+import { type Deadline, type GrpcCode, GrpcError, grpcCodeName } from './grpc-status.ts'
 
 export interface CallOptions {
   readonly deadline: Deadline

@@ -2,7 +2,7 @@
 
 import type { BlockTree } from '../block/block-tree.ts'
 import type { DeviceUse } from '../block/device-use.ts'
-import type { HiddenFileSystem } from '../block/hidden-file-systems.ts'
+import type { HiddenFileSystem } from '../block/sysfs-block-tree.ts'
 import type { Undo } from '../errors/undo.ts'
 import type { ChangeOwnershipOptions, OwnershipChange } from '../files/change-ownership.ts'
 import type { DeleteContentOptions, Deleted } from '../files/delete-content.ts'

@@ -23,8 +23,7 @@ import {
   readDiskSequence,
   readLoops,
 } from '../block/device-use.ts'
-import { hiddenFileSystems } from '../block/hidden-file-systems.ts'
-import { SysfsBlockTree } from '../block/sysfs-block-tree.ts'
+import { hiddenFileSystems, SysfsBlockTree } from '../block/sysfs-block-tree.ts'
 import { errnoOf } from '../errors/errors.ts'
 import { changeOwnership } from '../files/change-ownership.ts'
 import { deleteContent } from '../files/delete-content.ts'

@@ -25,7 +25,7 @@ import { takeBackAll, type Undo } from '../errors/undo.ts'
 import { changeOwnership } from '../files/change-ownership.ts'
 import { deleteContent } from '../files/delete-content.ts'
 import { entryPath, type OpenDirectory, openDirectory, readNames } from '../files/descriptors.ts'
-import { diskFailure } from '../files/disk-failure.ts'
+import { diskFailure } from '../files/disk-trouble.ts'
 import { isGeneration } from '../names/volume-names.ts'
 import {
   type Files,

@@ -3,12 +3,11 @@
  * whoever shows a finding asks here whose it is. Nothing is made before it is asked for: a healthy node's plan asks for nothing.
  */
 import type { BlockMapping, BlockVolume } from '../actual/block-volume.ts'
-import type { PodVolume, SubPaths } from '../actual/pod-volume.ts'
+import type { PodVolume, SubPaths } from '../actual/pod-volumes.ts'
 import type { StagedVolume } from '../actual/staged-volumes.ts'
-import type { DesiredState, UnresolvedVolume, VolumeToMount } from '../desired/desired-state.ts'
+import type { DesiredState, UnresolvedVolume, VolumeSpec, VolumeToMount } from '../desired/desired-state.ts'
 import { csiSourceOf } from '../desired/in-tree-volumes.ts'
-import { volumesInStatus } from '../desired/node-status.ts'
-import type { VolumeSpec } from '../desired/volume-spec.ts'
+import { volumesInStatus } from '../desired/node-affinity.ts'
 import type { GlobalMount } from '../devices/global-mounts.ts'
 import { isWithin } from '../files/path-within.ts'
 import { append } from '../lang/append.ts'
@@ -18,12 +17,11 @@ import type { NodeSnapshot } from '../model/snapshot.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { csiGlobalDir, parseCsiUniqueName } from '../names/volume-names.ts'
 import type { PodUid, RowKey, Subject } from '../plan/subject.ts'
-import type { CsiIdentity } from './identified.ts'
 import { makeRows } from './make-rows.ts'
 import { type Part, Places } from './places.ts'
 import type { VolumeRow } from './row.ts'
 import { NodeThings } from './row-keys.ts'
-import type { LedgerSources } from './sources.ts'
+import type { CsiIdentity, LedgerSources } from './sources.ts'
 
 /** A block device, by all that shows it. */
 export interface SoughtDevice {

@@ -1,7 +1,7 @@
 /** Every volume of a node, once: what pods want, what the disk and the mount table show, and what is attached, put together by key. */
 
 import type { VolumeToMount } from '../desired/desired-state.ts'
-import { volumesInStatus } from '../desired/node-status.ts'
+import { volumesInStatus } from '../desired/node-affinity.ts'
 import { podNamespace } from '../desired/pods.ts'
 import type { PersistentVolume, VolumeAttachment } from '../model/objects.ts'
 import { attachmentName, parseCsiUniqueName } from '../names/volume-names.ts'

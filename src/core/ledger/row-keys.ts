@@ -3,8 +3,7 @@
  * stands alone. Things are found once for each pod that is asked about: a plan asks about few of a node's pods. A key follows from the thing itself and from what pods want, so that one can be made without all the others.
  */
 import type { BlockVolume } from '../actual/block-volume.ts'
-import type { PodVolume, SubPaths } from '../actual/pod-volume.ts'
-import { podSubPaths, podVolumes } from '../actual/pod-volumes.ts'
+import { type PodVolume, podSubPaths, podVolumes, type SubPaths } from '../actual/pod-volumes.ts'
 import type { StagedVolume } from '../actual/staged-volumes.ts'
 import type { UnresolvedVolume, VolumeToMount } from '../desired/desired-state.ts'
 import { csiSourceOf } from '../desired/in-tree-volumes.ts'
@@ -19,11 +18,9 @@ import {
   uniqueVolumeName,
 } from '../names/volume-names.ts'
 import type { RowKey } from '../plan/subject.ts'
-import { desiredStateOfPods } from '../populator/populate.ts'
-import { statusVolumesAt } from '../populator/status-volumes.ts'
-import type { CsiIdentity, Identified } from './identified.ts'
+import { desiredStateOfPods, statusVolumesAt } from '../populator/populate.ts'
 import { podDirOf } from './row.ts'
-import type { LedgerSources } from './sources.ts'
+import type { CsiIdentity, Identified, LedgerSources } from './sources.ts'
 
 /** A row's key. */
 export interface Keyed {

@@ -1,6 +1,6 @@
 /** What there is of one volume for one pod, or on the node itself. */
 import type { BlockMapping, BlockVolume } from '../actual/block-volume.ts'
-import type { PodVolume, SubPaths } from '../actual/pod-volume.ts'
+import type { PodVolume, SubPaths } from '../actual/pod-volumes.ts'
 import type { UnresolvedVolume, VolumeToMount } from '../desired/desired-state.ts'
 import type { PodUid } from '../plan/subject.ts'
 import { GrowingRow, type VolumeRow } from './row.ts'

@@ -1,7 +1,7 @@
 /** One volume on one node: who wants it, where it is, what is reported of it. Made once, before the pass; never changed. */
 
 import type { BlockMapping, BlockVolume } from '../actual/block-volume.ts'
-import type { PodVolume, SubPaths } from '../actual/pod-volume.ts'
+import type { PodVolume, SubPaths } from '../actual/pod-volumes.ts'
 import type { StagedVolume } from '../actual/staged-volumes.ts'
 import type { UnresolvedVolume, VolumeToMount } from '../desired/desired-state.ts'
 import { SHARED_DIRECTORIES } from '../devices/block-volumes.ts'
@@ -13,7 +13,7 @@ import { CSI_PLUGIN, csiUniqueName, unescapeQualifiedName } from '../names/volum
 import type { RowKey } from '../plan/subject.ts'
 import { csiPodDir } from '../plugins/csi-paths.ts'
 import { pluginNamed } from '../plugins/registry.ts'
-import type { CsiIdentity } from './identified.ts'
+import type { CsiIdentity } from './sources.ts'
 
 /** A map of a block volume, and the pods' part of it. */
 export interface Mapped {

@@ -1,13 +1,12 @@
 /** What a node's ledger is made from: desired and actual state, and what proves which CSI volume a thing is. */
-
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { BlockVolume } from '../actual/block-volume.ts'
-import type { PodVolume } from '../actual/pod-volume.ts'
+import type { PodVolume } from '../actual/pod-volumes.ts'
 import type { StagedVolume } from '../actual/staged-volumes.ts'
 import type { ApiObjects } from '../desired/api-objects.ts'
 import type { DesiredState } from '../desired/desired-state.ts'
 import type { Pod, VolumeAttachment } from '../model/objects.ts'
-import type { CsiIdentity, Identified } from './identified.ts'
+import { csiUniqueName } from '../names/volume-names.ts'
 
 export interface LedgerSources {
   readonly inputs: ActualInputs
@@ -31,3 +30,22 @@ export interface Identify {
   block(block: BlockVolume): Identified
   attachment(attachment: VolumeAttachment): CsiIdentity | undefined
 }
+
+// Which CSI volume a directory, a block map or an attachment of this node belongs to, and what proves it (S17).
+
+export interface CsiIdentity {
+  readonly driver: string
+  readonly handle: string
+  readonly from: string
+}
+
+/** Undefined: the volume could not be identified, or is no CSI volume. */
+export function identityOf(identified: Identified | undefined): CsiIdentity | undefined {
+  return identified !== undefined && 'identity' in identified ? identified.identity : undefined
+}
+
+export function uniqueNameOf(identity: CsiIdentity | undefined): string | undefined {
+  return identity && csiUniqueName(identity.driver, identity.handle)
+}
+
+export type Identified = { readonly identity: CsiIdentity } | { readonly unconfirmed: string; readonly hint: string }

@@ -8,10 +8,8 @@
  * The shape demands what the planner relies on without checking: if such a part is missing or of another type, a pass would
  * stop in the middle, or take what it cannot see for absent. Other fields are kept unchecked.
  */
-
 import type { UsingProcess } from '../errors/errors.ts'
-import type { PathType } from '../files/path-type.ts'
-import { plainPath } from '../files/path-within.ts'
+import { type PathType, plainPath } from '../files/path-within.ts'
 import { about, named } from '../json/json-schema.ts'
 import {
   anything,

@@ -6,14 +6,12 @@
  * pod that has a directory; if not, the list is read again, after disk and runtime. Attributes of the directories of pods
  * that still run are not read at all (see read-tree.ts).
  */
-
 import { accessSync, constants, readdirSync } from 'node:fs'
 import { posix } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { KubeClient } from '../api/kube-client.ts'
 import type { DiskRead } from '../api/read-api.ts'
-import { loopDevices } from '../block/block-devices.ts'
-import { isSuperblockGone } from '../block/device-use.ts'
+import { isSuperblockGone, loopDevices } from '../block/device-use.ts'
 import { expectedFiles } from '../desired/atomic-content.ts'
 import { isTerminalPhase, isTerminating, namedUids } from '../desired/pods.ts'
 import { errnoOf, errorMessage } from '../errors/errors.ts'

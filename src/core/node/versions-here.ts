@@ -5,7 +5,7 @@ import { createKubeClient, type KubeClient } from '../api/kube-client.ts'
 import { discoverKubeConfig } from '../api/kubeconfig/kube-config.ts'
 import { getNode } from '../api/node-objects.ts'
 import { errorMessage } from '../errors/errors.ts'
-import { canonicalNodeName } from './kubelet/canonical-node-name.ts'
+import { canonicalNodeName } from './kubelet/kubelet-flags.ts'
 import { type LocatedNode, locateNode } from './locate-node.ts'
 
 export interface VersionsHere {

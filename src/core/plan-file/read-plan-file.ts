@@ -3,7 +3,7 @@
 import type { ErrorCode } from '../codes/codes.ts'
 import { VolctlError } from '../errors/errors.ts'
 import { troubleText, unreadText } from '../files/disk-trouble.ts'
-import { ownDescriptor } from '../files/own-descriptor.ts'
+import { ownDescriptor } from '../files/path-within.ts'
 import { parseDocument, shownField } from '../json/parse-document.ts'
 import { type Shape, ShapeError } from '../json/shape.ts'
 import { defined } from '../lang/defined.ts'

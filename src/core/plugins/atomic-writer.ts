@@ -2,22 +2,18 @@
  * What configMap, secret, downwardAPI and projected volumes have in common: the kubelet's atomic writer fills a directory
  * or a tmpfs, which is an inner emptyDir named wrapped_NAME (P22, P28).
  */
-
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { defined } from '../lang/defined.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import { isGeneration } from '../names/volume-names.ts'
 import { expectedMount, notAsked, type Obstacle } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
-import { contentDifference } from './content-difference.ts'
-import { volumeObstacle } from './content-obstacle.ts'
-import { emptyDirSteps, foreignMount, type InnerEmptyDir } from './empty-dir-steps.ts'
+import { contentDifference, volumeObstacle } from './content-obstacle.ts'
+import { emptyDirSteps, foreignMount, type InnerEmptyDir, tmpfsOptions } from './empty-dir-steps.ts'
 import { filledEvidence } from './evidence.ts'
-import { inlineFacts } from './facts.ts'
+import { inlineFacts, PER_POD } from './facts.ts'
 import { podVolumeDir, wrappedName } from './paths.ts'
-import { PER_POD } from './per-pod.ts'
 import type { SetUp, SetUpContext, VolumePlugin } from './plugin.ts'
-import { tmpfsOptions } from './tmpfs-options.ts'
 
 export interface AtomicKind {
   readonly name: string

@@ -1,11 +1,16 @@
 /** What keeps volctl from filling a volume of the pod's own. */
-import { expectedContent } from '../desired/atomic-content.ts'
+
+import type { ActualInputs } from '../actual/actual-inputs.ts'
+import { baseName } from '../actual/tree.ts'
+import { type ExpectedContent, expectedContent } from '../desired/atomic-content.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
-import type { NoContent } from '../desired/payload-entries.ts'
+import type { ExpectedFile, NoContent } from '../desired/payload-entries.ts'
 import { isGateOn } from '../model/kubelet-version.ts'
 import type { PodVolumeSource } from '../model/objects.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
+import { isGeneration } from '../names/volume-names.ts'
 import type { Obstacle } from '../plan/draft.ts'
+import { podVolumeDir } from './paths.ts'
 
 /** @returns undefined if the API gives all content of this configMap, secret, downwardAPI or projected volume */
 export function volumeObstacle(volume: VolumeToMount, snapshot: NodeSnapshot): Obstacle | undefined {
@@ -65,4 +70,69 @@ export function contentObstacle({ specName }: VolumeToMount, { kind, reason }: N
     case 'unknown':
       return { code: 'ContentUnknown', message, hint: 'Plan again with a credential that may read the object.' }
   }
+}
+
+// Does the content of a configMap, secret, downwardAPI or projected volume match the API (O28, R807)?
+
+/**
+ * The first difference, in words; undefined if none is found. An object or key that the API shows to be missing is a difference:
+ * the kubelet fails on it again and again.
+ */
+export function contentDifference(inputs: ActualInputs, volume: VolumeToMount): string | undefined {
+  const expected = expectedOf(inputs, volume)
+  if (expected === undefined || expected.kind === 'unknown') return undefined
+  if (expected.kind !== 'files') return expected.reason
+  const dir = podVolumeDir(volume)
+  const generation = currentGeneration(inputs, dir)
+  if (generation === undefined) return inputs.tree.has(dir) ? `${inputs.absolute(dir)} has no ..data` : undefined
+  const { files } = expected
+  const found = new Map(
+    inputs.tree
+      .descendants(`${dir}/${generation}`)
+      .filter((entry) => entry.type !== 'dir')
+      .map((entry) => [entry.path.slice(dir.length + generation.length + 2), entry]),
+  )
+  for (const [path, want] of files) {
+    const entry = found.get(path)
+    if (entry === undefined) return `${path} is missing in volume ${volume.specName}`
+    if ('digest' in want && entry.digest !== undefined && entry.digest !== want.digest)
+      return `${path} differs from the API`
+    if ('size' in want && entry.size !== undefined && entry.size !== want.size)
+      return `${path} differs in size from the API`
+  }
+  const extra = [...found.keys()].find((path) => !files.has(path))
+  return extra === undefined ? undefined : `${extra} is no longer part of volume ${volume.specName}`
+}
+
+/** What an interrupted write left, in words; the kubelet itself cannot continue from a `..data_tmp` (P29). */
+export function halfDone(inputs: ActualInputs, volume: VolumeToMount): string | undefined {
+  const expected = expectedOf(inputs, volume)
+  const dir = podVolumeDir(volume)
+  const current = currentGeneration(inputs, dir)
+  if (expected?.kind !== 'files' || current === undefined) return undefined
+  const wanted = topNames(expected.files)
+  const unlinked = [...wanted].find((name) => !inputs.tree.has(`${dir}/${name}`))
+  if (unlinked !== undefined) return `${inputs.absolute(dir)}/${unlinked} is missing`
+  for (const { path, type, target } of inputs.tree.children(dir)) {
+    const name = baseName(path)
+    const isLeftover =
+      name === '..data_tmp' ||
+      (isGeneration(name) && name !== current) ||
+      (type === 'link' && target === `..data/${name}` && !wanted.has(name))
+    if (isLeftover) return `${inputs.absolute(path)} was left by an interrupted write`
+  }
+  return undefined
+}
+
+function expectedOf({ snapshot }: ActualInputs, { source, pod }: VolumeToMount): ExpectedContent | undefined {
+  return snapshot.api === undefined || source === undefined ? undefined : expectedContent(source, pod, snapshot.api)
+}
+
+function currentGeneration({ tree }: ActualInputs, dir: string): string | undefined {
+  const target = tree.get(`${dir}/..data`)?.target
+  return target === undefined ? undefined : baseName(target)
+}
+
+function topNames(files: ReadonlyMap<string, ExpectedFile>): ReadonlySet<string> {
+  return new Set([...files.keys()].map((path) => path.split('/')[0] ?? path))
 }

@@ -1,8 +1,6 @@
 /** How a CSI volume is set up: staged, published, mapped (C49, C53, C71-C74, C133, C134). */
-
 import type { ActualInputs } from '../actual/actual-inputs.ts'
-import { registeredDriver, stages } from '../actual/csi-drivers.ts'
-import { stagedShownBy } from '../actual/staged-on-device.ts'
+import { registeredDriver, stagedShownBy, stages } from '../actual/staged-volumes.ts'
 import { readStateFile } from '../actual/state-file.ts'
 import { baseName, parentOf } from '../actual/tree.ts'
 import { CLEAR_AWAY } from '../codes/path-codes.ts'
@@ -18,7 +16,7 @@ import type { Obstacle } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
 import { csiMapFile, csiPublishStateFile, csiStagingDir, csiStagingPath, csiTarget, VOLUME_DATA } from './csi-paths.ts'
 import { mapSteps } from './map-steps.ts'
-import { ownershipOf } from './ownership.ts'
+import { ownershipOf } from './mount-options.ts'
 import type { SetUp, SetUpContext } from './plugin.ts'
 import { otherOnRecord } from './same-volume.ts'
 

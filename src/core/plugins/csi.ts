@@ -3,8 +3,7 @@ import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { readStateFile } from '../actual/state-file.ts'
 import { parentOf } from '../actual/tree.ts'
 import type { ApiLookup } from '../desired/api-lookup.ts'
-import type { VolumeToMount } from '../desired/desired-state.ts'
-import type { Attachability } from '../desired/volume-spec.ts'
+import type { Attachability, VolumeToMount } from '../desired/desired-state.ts'
 import { CSI_PLUGIN, csiUniqueName, inlineCsiHandle } from '../names/volume-names.ts'
 import {
   csiMapFile,

@@ -1,8 +1,8 @@
 /** Unique names, by the kubelet's two rules (R019, P6). */
-
-import type { Attachability } from '../desired/volume-spec.ts'
+import type { Attachability } from '../desired/desired-state.ts'
 import type { PodVolumeSource, SharedSources } from '../model/objects.ts'
 import { uniquePodVolumeName, uniqueVolumeName } from '../names/volume-names.ts'
+import { podVolumeDir } from './paths.ts'
 import type { SpecContext, SpecFacts, SpecSource, VolumePlugin } from './plugin.ts'
 
 /** Neither attached nor staged: every pod has its own volume. */
@@ -31,3 +31,12 @@ export function sharedSources(spec: SpecSource): SharedSources {
 export function specNameOf(spec: SpecSource): string {
   return 'inline' in spec ? spec.inline.name : spec.persistentVolume.metadata.name
 }
+
+// What plugins that give every pod its own directory have in common: nothing is attached, shared or mapped.
+
+export const PER_POD = {
+  block: false,
+  refreshes: false,
+  podPath: podVolumeDir,
+  globalPath: () => undefined,
+} as const satisfies Partial<VolumePlugin>

@@ -1,10 +1,10 @@
 /** fc: a Fibre Channel LUN that the host's adapters see (P79-P82). */
 import { posix } from 'node:path'
-import { sharedSourcesOf } from '../desired/shared-sources.ts'
+import { sharedSourcesOf } from '../desired/csi-volume.ts'
 import type { SharedSources } from '../model/objects.ts'
 import { FC_PLUGIN, fcDirectory, fcUniqueName, parseFcDirectory } from '../names/fc-disk.ts'
 import { sharedNameFacts, sharedSources } from './facts.ts'
-import { lunPlugin } from './lun-plugin.ts'
+import { lunPlugin } from './map-steps.ts'
 import type { SpecFacts, SpecFailure } from './plugin.ts'
 
 type FcSource = NonNullable<SharedSources['fc']>

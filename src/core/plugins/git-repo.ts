@@ -1,8 +1,7 @@
 /** gitRepo: a plugin that Kubernetes has disabled; volumes that it left are still removed (P60). */
 import { MOUNTED, notMounted } from './evidence.ts'
-import { inlineFacts } from './facts.ts'
+import { inlineFacts, PER_POD } from './facts.ts'
 import { readyMarker } from './paths.ts'
-import { PER_POD } from './per-pod.ts'
 import type { VolumePlugin } from './plugin.ts'
 
 const NAME = 'kubernetes.io/git-repo'

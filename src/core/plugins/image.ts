@@ -1,7 +1,6 @@
 /** image: the container runtime mounts the volume, the kubelet never does (P61, O33). */
 import { SATISFIED } from './evidence.ts'
-import { inlineFacts } from './facts.ts'
-import { PER_POD } from './per-pod.ts'
+import { inlineFacts, PER_POD } from './facts.ts'
 import type { VolumePlugin } from './plugin.ts'
 
 const NAME = 'kubernetes.io/image'

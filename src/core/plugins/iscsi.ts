@@ -1,6 +1,6 @@
 /** iscsi: a LUN of a target that the node logs in to (P72-P78). */
 
-import { sharedSourcesOf } from '../desired/shared-sources.ts'
+import { sharedSourcesOf } from '../desired/csi-volume.ts'
 import type { SharedSources } from '../model/objects.ts'
 import {
   ISCSI_PLUGIN,
@@ -10,7 +10,7 @@ import {
   parseIscsiDirectory,
 } from '../names/iscsi-disk.ts'
 import { sharedNameFacts, sharedSources } from './facts.ts'
-import { lunPlugin } from './lun-plugin.ts'
+import { lunPlugin } from './map-steps.ts'
 
 type IscsiSource = NonNullable<SharedSources['iscsi']>
 

@@ -1,11 +1,11 @@
 /** The map of a raw block volume: map file, the pod's link, loop device (P98, P99, R805). */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
-import { mapFileOf } from '../actual/map-files.ts'
+import { mapFileOf } from '../actual/block-volume.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import type { Step } from '../plan/plan.ts'
-import { MOUNTED, notMounted } from './evidence.ts'
-import { podDeviceLink } from './paths.ts'
-import type { MountEvidence } from './plugin.ts'
+import { linkEvidence, MOUNTED, mountEvidence, notMounted } from './evidence.ts'
+import { podDeviceLink, podPathOf } from './paths.ts'
+import type { MountEvidence, VolumePlugin } from './plugin.ts'
 
 /**
  * The steps of a map, in the kubelet's order. Each step leaves what exists as it is.
@@ -36,4 +36,30 @@ export function mapEvidence(inputs: ActualInputs, volume: VolumeToMount, mapDir:
 /** The kernel shows "/" for a backing file that is not visible in this mount namespace: that may be this map's device. */
 function hasUnknownLoop({ snapshot: { blockDevices } }: ActualInputs): boolean {
   return blockDevices === undefined || blockDevices.some(({ backingFile }) => backingFile === '/')
+}
+
+// What the plugins of LUNs, iscsi and fc, have in common (P83, P98).
+
+type LunKind = Pick<
+  VolumePlugin,
+  'name' | 'source' | 'about' | 'facts' | 'sourceText' | 'device' | 'globalPath' | 'setUp'
+>
+
+/** The plugin of LUNs of one kind. */
+export function lunPlugin(kind: LunKind): VolumePlugin {
+  return {
+    ...kind,
+    block: true,
+    refreshes: false,
+    reconstructs: true,
+    tearDown: 'mount',
+    podPath: podPathOf,
+    mountsOver: ({ mode }) => mode === 'Filesystem',
+    takesLabel: () => true,
+    evidence: (inputs, volume) => {
+      if (volume.mode === 'Filesystem') return mountEvidence(inputs, volume)
+      const global = kind.globalPath(volume)
+      return global === undefined ? linkEvidence(inputs, volume) : mapEvidence(inputs, volume, global)
+    },
+  }
 }

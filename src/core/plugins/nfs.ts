@@ -1,14 +1,13 @@
 /** nfs: a mount for each pod (P62-P65). */
 import { isIPv6 } from 'node:net'
+import { isReadOnlyFor, sharedSourcesOf } from '../desired/csi-volume.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
-import { isReadOnlyFor, sharedSourcesOf } from '../desired/shared-sources.ts'
 import { defined } from '../lang/defined.ts'
 import type { Step } from '../plan/plan.ts'
 import { mountEvidence } from './evidence.ts'
-import { perPodFacts, sharedSources, specNameOf } from './facts.ts'
+import { PER_POD, perPodFacts, sharedSources, specNameOf } from './facts.ts'
 import { mountOptions } from './mount-options.ts'
 import { podVolumeDir } from './paths.ts'
-import { PER_POD } from './per-pod.ts'
 import type { VolumePlugin } from './plugin.ts'
 
 const NAME = 'kubernetes.io/nfs'

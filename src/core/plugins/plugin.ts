@@ -7,13 +7,11 @@
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { StagedVolume } from '../actual/staged-volumes.ts'
 import type { ApiLookup } from '../desired/api-lookup.ts'
-import type { VolumeToMount } from '../desired/desired-state.ts'
-import type { VolumeSpec } from '../desired/volume-spec.ts'
+import type { VolumeSpec, VolumeToMount } from '../desired/desired-state.ts'
 import type { Node, PersistentVolume, PodVolumeSource } from '../model/objects.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { ExpectedMount, PlanOptions, Step } from '../plan/plan.ts'
 import type { OtherVolume } from './same-volume.ts'
-import type { TeardownFamily } from './teardown-family.ts'
 
 /** A pod's inline volume, or a PersistentVolume, translated to CSI if it was in-tree (P5). */
 export type SpecSource = { readonly inline: PodVolumeSource } | { readonly persistentVolume: PersistentVolume }
@@ -143,4 +141,18 @@ type SetUpOf = (context: SetUpContext, volume: VolumeToMount, first: boolean) =>
 interface LeftToKubelet {
   /** The kind of volume, in words: "iSCSI". */
   readonly leftToKubelet: string
+}
+
+/**
+ * How volumes are torn down, as far as plans differ (R437, P22, P42).
+ *
+ * csi: by the driver; emptyDir: the content is data, deleted only with --orphans (S13); projected: the kubelet made the content;
+ * mount: unmounted, by a driver if there is one, and removed when empty; nothing: the kubelet sets nothing up.
+ */
+export type TeardownFamily = 'csi' | 'emptyDir' | 'projected' | 'mount' | 'nothing'
+
+/** Types that the kubelet mounts on a directory of these families; any other mount there is foreign. */
+export function allowedFsTypes(family: TeardownFamily): readonly string[] | undefined {
+  if (family === 'emptyDir') return ['tmpfs', 'hugetlbfs']
+  return family === 'projected' ? ['tmpfs'] : undefined
 }

@@ -7,7 +7,7 @@ import { csi } from './csi.ts'
 import { csiMapFile, csiTarget } from './csi-paths.ts'
 import { downwardApi } from './downward-api.ts'
 import { emptyDir } from './empty-dir.ts'
-import { notMounted } from './evidence.ts'
+import { mountEvidence, notMounted } from './evidence.ts'
 import { fc } from './fc.ts'
 import { flexVolume } from './flex-volume.ts'
 import { gitRepo } from './git-repo.ts'
@@ -16,11 +16,11 @@ import { image } from './image.ts'
 import { iscsi } from './iscsi.ts'
 import { localVolume } from './local-volume.ts'
 import { nfs } from './nfs.ts'
-import type { MountEvidence, VolumePlugin } from './plugin.ts'
+import { podPathOf } from './paths.ts'
+import type { DeviceSource, MountEvidence, VolumePlugin } from './plugin.ts'
 import { projected } from './projected.ts'
 import { type OtherVolume, otherMapped, otherMounted, otherOnRecord } from './same-volume.ts'
 import { secret } from './secret.ts'
-import { unknown } from './unknown.ts'
 
 /** In the kubelet's order, flexVolume last. */
 export const PLUGINS: readonly VolumePlugin[] = [
@@ -82,4 +82,42 @@ function judge(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
   // Without a state file it is asked first which volume it should be (S17).
   const other = otherOnRecord(inputs, volume) ?? (evidence.stateFileLost === undefined ? mounted() : undefined)
   return other === undefined ? evidence : { ...evidence, other }
+}
+
+// Stands in for a plugin that this version does not know: one of an older Kubernetes, or none at all (P3, P4, R514).
+
+const unknown: VolumePlugin = {
+  name: 'unknown',
+  about: {
+    tearDown: 'unmounted, and removed when empty',
+    setUp: 'never: volctl does not know the plugin',
+  },
+  block: false,
+  refreshes: false,
+  reconstructs: false,
+  tearDown: 'mount',
+  facts: () => undefined,
+  podPath: podPathOf,
+  globalPath: () => undefined,
+  mountsOver: () => true,
+  evidence: mountEvidence,
+  setUp: (_, { plugin }) => ({
+    steps: [],
+    blocked: {
+      code: 'PluginUnsupported',
+      message: `neither this version of Kubernetes nor volctl has a volume plugin ${plugin}`,
+      hint: 'Use a volume of a plugin that Kubernetes still has.',
+    },
+  }),
+}
+
+// Which volume a device belongs to: sources of volumes compared with the names of global directories (R815, P93-P96).
+//
+// By exact names of target and LUN, of WWN and LUN, of WWID, of the volume. If a volume can be written in two ways, either
+// counts, so that a wanted volume is never taken for another one.
+
+/** @param name of the global directory: of the mount, or of the block map */
+export function isDeviceOf(volume: DeviceSource, plugin: string, name: string): boolean {
+  if (volume.plugin !== plugin) return false
+  return pluginNamed(plugin).device?.isOf?.(volume, name) ?? volume.specName === name
 }

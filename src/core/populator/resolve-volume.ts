@@ -1,7 +1,7 @@
 /** One volume of a pod, resolved to what the kubelet would mount (R110-R118). */
 
+import { ANY, type DeviceKind, type MayBe, NONE, type VolumeSpec } from '../desired/desired-state.ts'
 import { IN_TREE, translateInlineVolume, translatePersistentVolume } from '../desired/in-tree-volumes.ts'
-import { ANY, type DeviceKind, type MayBe, NONE } from '../desired/may-be.ts'
 import { podNamespace, type VolumeUse } from '../desired/pods.ts'
 import {
   type BoundClaim,
@@ -10,7 +10,6 @@ import {
   resolveClaim,
   type Unresolved,
 } from '../desired/resolve-claim.ts'
-import type { VolumeSpec } from '../desired/volume-spec.ts'
 import type { PersistentVolume, Pod, PodVolumeSource } from '../model/objects.ts'
 import { CSI_PLUGIN, type VolumeMode } from '../names/volume-names.ts'
 import { csi } from '../plugins/csi.ts'

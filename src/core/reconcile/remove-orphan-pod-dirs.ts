@@ -2,9 +2,7 @@
  * Last step: directories of orphaned pods (R601-R615, contract RemoveOrphanPodDir). All or nothing, and only names that the
  * kubelet itself creates; anything else keeps the directory, and is reported.
  */
-
-import { mayNotBeUtf8 } from '../actual/not-utf8.ts'
-import { isWithinAny, parentOf } from '../actual/tree.ts'
+import { isWithinAny, mayNotBeUtf8, parentOf } from '../actual/tree.ts'
 import { followsFrom } from '../causes/name-causes.ts'
 import { causeOf } from '../codes/codes.ts'
 import { CLEAR_AWAY } from '../codes/path-codes.ts'

@@ -1,13 +1,11 @@
 /** What holds back the unstaging, unmapping or detaching of a device of any plugin (S4, S9, S21, S30). */
 
-import { allowsSeveralNodes } from '../desired/access-modes.ts'
-import type { Handle } from '../desired/attached-elsewhere.ts'
-import { causeOfUnresolved } from '../desired/cause-of-unresolved.ts'
-import type { UnresolvedVolume } from '../desired/desired-state.ts'
-import { type DeviceKind, mayBeOne } from '../desired/may-be.ts'
+import type { Handle } from '../desired/api-objects.ts'
+import { causeOfUnresolved, type DeviceKind, mayBeOne, type UnresolvedVolume } from '../desired/desired-state.ts'
+import { allowsSeveralNodes } from '../desired/node-affinity.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import { namespacedName } from '../plan/pod-name.ts'
-import { statusVolumesAt } from '../populator/status-volumes.ts'
+import { statusVolumesAt } from '../populator/populate.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { nodesWith } from '../reconcile/context/other-nodes.ts'
 import { unknownLinks } from '../reconcile/context/unread.ts'

@@ -1,5 +1,5 @@
 /** Whether volctl gets where an operation is, and who else is there by the last look at the machine. */
-import { isPlainPath } from '../files/path-name.ts'
+import { isPlainPath } from '../files/path-within.ts'
 import { defined } from '../lang/defined.ts'
 import { onceFor } from '../lang/once-for.ts'
 import type { InUse } from '../model/snapshot.ts'

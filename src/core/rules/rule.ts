@@ -1,7 +1,7 @@
 /** A reason not to carry out an operation, and the facts that it is judged by. */
 import type { BlockCode } from '../codes/codes.ts'
 import type { UnresolvedVolume, VolumeToMount } from '../desired/desired-state.ts'
-import type { Identified } from '../ledger/identified.ts'
+import type { Identified } from '../ledger/sources.ts'
 import type { VolumeAttachment } from '../model/objects.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'

@@ -1,5 +1,5 @@
 /** Which volume it is, who still shows it, and what can undo it (S16, S17, S24, S26). */
-import { registeredDriver, stages } from '../actual/csi-drivers.ts'
+import { registeredDriver, stages } from '../actual/staged-volumes.ts'
 import { defined } from '../lang/defined.ts'
 import { whoMounted } from '../mountinfo/mount-words.ts'
 import type { Judge } from './rule.ts'

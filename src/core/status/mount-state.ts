@@ -5,8 +5,8 @@
  * tear-down needs is certain, and only one without the other is uncertain (R806).
  */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
-import { registeredDriver, stages } from '../actual/csi-drivers.ts'
-import type { PodVolume, SubPaths } from '../actual/pod-volume.ts'
+import type { PodVolume, SubPaths } from '../actual/pod-volumes.ts'
+import { registeredDriver, stages } from '../actual/staged-volumes.ts'
 import { defined } from '../lang/defined.ts'
 import type { VolumeRow } from '../ledger/row.ts'
 import type { RowPart } from '../ledger/row-part.ts'

@@ -1,9 +1,6 @@
 /** One row of the answer: the facts of one volume, beside what the plan says. */
-
 import { isListedWhole } from '../desired/api-lookup.ts'
-import type { UnresolvedVolume } from '../desired/desired-state.ts'
-import { mayBeOne } from '../desired/may-be.ts'
-import type { Attachability } from '../desired/volume-spec.ts'
+import { type Attachability, mayBeOne, type UnresolvedVolume } from '../desired/desired-state.ts'
 import { attachmentView, nameOf, pluginOf } from '../explain/describe-volume.ts'
 import { defined } from '../lang/defined.ts'
 import { uniqueNameOfRow, type VolumeRow } from '../ledger/row.ts'

@@ -1,7 +1,7 @@
 /** What has a row in the answer: each pod's part of a volume, the node's own, and volumes that a pod has and no container uses. */
 import { apiLookup } from '../desired/api-lookup.ts'
+import type { Attachability, VolumeSpec } from '../desired/desired-state.ts'
 import { usedVolumeNames } from '../desired/pods.ts'
-import type { Attachability, VolumeSpec } from '../desired/volume-spec.ts'
 import { defined } from '../lang/defined.ts'
 import type { VolumeRow } from '../ledger/row.ts'
 import { emptyPart, nodePart, podPart, type RowPart } from '../ledger/row-part.ts'

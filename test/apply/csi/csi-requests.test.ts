@@ -4,7 +4,7 @@ import { type CsiFacts, expandRequest, publishRequest, stageRequest } from '../.
 import { publishState } from '../../../src/core/apply/csi/csi-state-file.ts'
 import { allowsLifecycle, kubeletSetsGroup } from '../../../src/core/desired/csi-volume.ts'
 import type { VolumeToMount } from '../../../src/core/desired/desired-state.ts'
-import { goJson } from '../../../src/core/json/go-json.ts'
+import { goJson } from '../../../src/core/json/canonical-json.ts'
 import type { CsiDriver, PersistentVolume, Pod, PodVolumeSource } from '../../../src/core/model/objects.ts'
 import { csiUniqueName } from '../../../src/core/names/volume-names.ts'
 

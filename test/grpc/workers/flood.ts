@@ -5,9 +5,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
-import { deadlineIn } from '../../../src/core/grpc/call-deadline.ts'
 import { Node } from '../../../src/core/grpc/gen/csi/v1/csi_pb.js'
-import { GrpcError } from '../../../src/core/grpc/grpc-error.ts'
+import { deadlineIn, GrpcError } from '../../../src/core/grpc/grpc-status.ts'
 import { unaryCall } from '../../../src/core/grpc/unary-call.ts'
 import { thisProgram } from '../../helpers/programs.ts'
 

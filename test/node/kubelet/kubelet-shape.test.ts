@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { isKubeletByFlags, mayBeKubelet } from '../../../src/core/node/kubelet/kubelet-flags.ts'
 import { runningKubelets } from '../../../src/core/node/kubelet/kubelet-process.ts'
-import { isKubeletByFlags, mayBeKubelet } from '../../../src/core/node/kubelet/kubelet-shape.ts'
 import { fixture } from '../helpers/fixture.ts'
 
 const FILES = {

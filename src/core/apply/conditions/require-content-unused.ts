@@ -19,7 +19,7 @@ import {
 import { placeOf } from '../../mountinfo/linked-mounts.ts'
 import { type Location, locate } from '../../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
-import { allowedFsTypes } from '../../plugins/teardown-family.ts'
+import { allowedFsTypes } from '../../plugins/plugin.ts'
 import { ofTheNode, type Unseen } from '../../processes/mount-namespaces.ts'
 import { isEmptyDir } from '../operation/empty-dir.ts'
 import { expectedIds, stayingOf } from '../operation/expected-mounts.ts'

@@ -1,10 +1,8 @@
 /** Checks S22 and S30 right before a CSI volume is staged or published. */
-
 import type { OutcomeCode } from '../../codes/codes.ts'
-import { allowsSeveralNodes } from '../../desired/access-modes.ts'
-import { AttachedElsewhere } from '../../desired/attached-elsewhere.ts'
+import { AttachedElsewhere } from '../../desired/api-objects.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
-import { isOutOfService } from '../../desired/node-status.ts'
+import { allowsSeveralNodes, isOutOfService } from '../../desired/node-affinity.ts'
 import { errorMessage } from '../../errors/errors.ts'
 import { OperationRefused } from '../../errors/operation-error.ts'
 import type { Node, VolumeAttachment } from '../../model/objects.ts'

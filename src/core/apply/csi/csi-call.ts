@@ -1,8 +1,7 @@
 /** Calls that set up a CSI volume: finds the driver and its capabilities, and judges failures (C2, C3, C7, C119, C120). */
 import { errorMessage, VolctlError } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
-import { GrpcError } from '../../grpc/grpc-error.ts'
-import type { GrpcCode } from '../../grpc/grpc-status.ts'
+import { type GrpcCode, GrpcError } from '../../grpc/grpc-status.ts'
 import type { Step } from '../../plan/plan.ts'
 import type { CsiNode } from '../operation/ports.ts'
 import type { StepContext } from '../operation/step-context.ts'

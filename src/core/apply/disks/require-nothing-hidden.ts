@@ -4,7 +4,7 @@
  * volume one belongs to, so each may be any volume whose device is unknown.
  */
 
-import type { HiddenFileSystem } from '../../block/hidden-file-systems.ts'
+import type { HiddenFileSystem } from '../../block/sysfs-block-tree.ts'
 import { wholeDisk } from '../../block/whole-disk.ts'
 import { OperationRefused } from '../../errors/operation-error.ts'
 import { pause } from '../../processes/deadline.ts'

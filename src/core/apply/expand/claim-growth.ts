@@ -1,6 +1,12 @@
 /** The claim's status before and after its volume is expanded on this node (C96-C102, R455-R461). */
-import { type ClaimStatusPatch, failedPatch, finishedPatch, inProgressPatch } from '../../desired/claim-status-patch.ts'
-import { type NodeExpansion, nodeExpansionWanted } from '../../desired/expansion.ts'
+import {
+  type ClaimStatusPatch,
+  failedPatch,
+  finishedPatch,
+  inProgressPatch,
+  type NodeExpansion,
+  nodeExpansionWanted,
+} from '../../desired/expansion.ts'
 import { errorMessage } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { PersistentVolumeClaim } from '../../model/objects.ts'

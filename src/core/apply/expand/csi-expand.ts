@@ -2,7 +2,7 @@
 import { parseQuantity } from '../../desired/quantity.ts'
 import { errorMessage } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
-import { GrpcError } from '../../grpc/grpc-error.ts'
+import { GrpcError } from '../../grpc/grpc-status.ts'
 import type { Step } from '../../plan/plan.ts'
 import { requireAttached } from '../csi/csi-attachment.ts'
 import { callNode, factsOf, openDriver } from '../csi/csi-call.ts'

@@ -4,7 +4,7 @@
  */
 
 import { StepFailed } from '../../errors/operation-error.ts'
-import { type PathType, parseStatLine, STAT_ARGUMENTS } from '../../files/path-type.ts'
+import { type PathType, parseStatLine, STAT_ARGUMENTS } from '../../files/path-within.ts'
 import { command, firstLineOf } from './step-command.ts'
 import type { StepContext } from './step-context.ts'
 

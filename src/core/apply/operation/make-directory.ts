@@ -4,7 +4,7 @@ import { posix } from 'node:path'
 import { CLEAR_AWAY } from '../../codes/path-codes.ts'
 import { errnoOf } from '../../errors/errors.ts'
 import type { Undo } from '../../errors/undo.ts'
-import { diskFailure } from '../../files/disk-failure.ts'
+import { diskFailure } from '../../files/disk-trouble.ts'
 import type { Step } from '../../plan/plan.ts'
 import type { StepContext } from './step-context.ts'
 

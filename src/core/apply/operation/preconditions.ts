@@ -1,7 +1,6 @@
 /** Checks right before an operation (S26): the kubelet, the pod, the volume, the mounts. */
 
 import { isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../../desired/pods.ts'
-import { isDeviceOf } from '../../devices/whose-device.ts'
 import { errorMessage } from '../../errors/errors.ts'
 import { CameBack, OperationRefused } from '../../errors/operation-error.ts'
 import { append } from '../../lang/append.ts'
@@ -11,6 +10,7 @@ import type { KubeletSnapshot } from '../../model/snapshot.ts'
 import { CSI_PLUGIN } from '../../names/volume-names.ts'
 import type { Operation, Plan } from '../../plan/plan.ts'
 import type { DeviceSource } from '../../plugins/plugin.ts'
+import { isDeviceOf } from '../../plugins/registry.ts'
 import { withDeadline } from '../../processes/deadline.ts'
 import type { ApplyContext, Witness } from './ports.ts'
 

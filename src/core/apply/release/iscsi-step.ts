@@ -1,6 +1,6 @@
 /** Releases an iSCSI LUN: its SCSI devices, then its sessions, unless somebody else needs them (P76, P78, P84, P160, S25). */
 
-import { sharedSourcesOf } from '../../desired/shared-sources.ts'
+import { sharedSourcesOf } from '../../desired/csi-volume.ts'
 import { errorMessage } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import { commandLine } from '../../lang/command.ts'

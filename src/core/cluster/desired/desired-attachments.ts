@@ -1,5 +1,5 @@
 /** Node to volume to pods: what the attach/detach controller wants attached (R706-R711). */
-import { mayBeNamed, mayBeOne } from '../../desired/may-be.ts'
+import { mayBeNamed, mayBeOne } from '../../desired/desired-state.ts'
 import { Grouped } from '../../lang/append.ts'
 import { defined } from '../../lang/defined.ts'
 import { onceFor } from '../../lang/once-for.ts'

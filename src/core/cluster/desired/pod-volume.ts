@@ -1,10 +1,7 @@
 /** One volume of a pod, resolved by the controller's rules (R709), from the flat records of a cluster. */
-
-import type { UnresolvedVolume } from '../../desired/desired-state.ts'
+import { ANY, type MayBe, type UnresolvedVolume, type VolumeSpec } from '../../desired/desired-state.ts'
 import { inTreePluginOf } from '../../desired/in-tree-volumes.ts'
-import { ANY, type MayBe } from '../../desired/may-be.ts'
 import { resolveClaim } from '../../desired/resolve-claim.ts'
-import type { VolumeSpec } from '../../desired/volume-spec.ts'
 import { defined } from '../../lang/defined.ts'
 import type { Pod, PodVolumeSource } from '../../model/objects.ts'
 import { CSI_PLUGIN } from '../../names/volume-names.ts'

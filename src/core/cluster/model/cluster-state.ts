@@ -7,7 +7,7 @@
  * The shapes demand what the pass relies on without checking.
  */
 
-import type { Attachability } from '../../desired/volume-spec.ts'
+import type { Attachability } from '../../desired/desired-state.ts'
 import {
   anything,
   count,

@@ -1,6 +1,6 @@
 /** A volume that could be attached, as its unique name identifies it: all PersistentVolumes of one driver and handle are one (R818). */
 
-import type { Attachability } from '../../desired/volume-spec.ts'
+import type { Attachability } from '../../desired/desired-state.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { defined } from '../../lang/defined.ts'
 import type { PersistentVolume } from '../../model/objects.ts'

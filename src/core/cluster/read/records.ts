@@ -1,7 +1,7 @@
 /** Objects of the API as records. */
 
 import { inTreePluginOf, migratedPlugins, translatePersistentVolume } from '../../desired/in-tree-volumes.ts'
-import { isOutOfService } from '../../desired/node-status.ts'
+import { isOutOfService } from '../../desired/node-affinity.ts'
 import { isControllerTerminated, podNamespace } from '../../desired/pods.ts'
 import { BOUND_ANNOTATION } from '../../desired/resolve-claim.ts'
 import { defined } from '../../lang/defined.ts'

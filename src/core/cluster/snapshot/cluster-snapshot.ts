@@ -5,8 +5,8 @@
  */
 import { errorMessage } from '../../errors/errors.ts'
 import type { Shape } from '../../json/shape.ts'
+import { writeSnapshotFile } from '../../snapshot/read-snapshot.ts'
 import { SnapshotFrame } from '../../snapshot/snapshot-frame.ts'
-import { writeSnapshotFile } from '../../snapshot/write-snapshot.ts'
 import { JsonLimitError, parseJson } from '../../trust/parse-json.ts'
 import {
   type ClusterState,

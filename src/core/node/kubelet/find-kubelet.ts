@@ -1,13 +1,18 @@
 /** Finds this node's kubelet: its process, otherwise the unit that would start it (S8, N16). */
-
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { SafetyRefusal } from '../../errors/errors.ts'
 import { obeyedTextIfAny } from '../../trust/obeyed-text.ts'
-import { canonicalNodeName } from './canonical-node-name.ts'
-import { k0sKubelet, microk8sKubelet, rancherKubelet } from './embedded-kubelets.ts'
-import { type CandidateSource, candidateFrom, DEFAULT_ROOT_DIR, type KubeletCandidate } from './kubelet-candidate.ts'
-import { isKubeletByFlags } from './kubelet-shape.ts'
+import {
+  type CandidateSource,
+  candidateFrom,
+  DEFAULT_ROOT_DIR,
+  type KubeletCandidate,
+  k0sKubelet,
+  microk8sKubelet,
+  rancherKubelet,
+} from './kubelet-candidate.ts'
+import { canonicalNodeName, isKubeletByFlags } from './kubelet-flags.ts'
 import { enabledOf, readServiceUnit, type ServiceUnit, serviceUnitsNaming, splitWords } from './systemd-unit.ts'
 
 /** Units that start a kubelet, by distribution. */

@@ -1,9 +1,11 @@
 import { hostname } from 'node:os'
 import { posix } from 'node:path'
+import { load } from 'js-yaml'
 import { defined } from '../../lang/defined.ts'
+import { obeyedTextIfAny } from '../../trust/obeyed-text.ts'
 import type { PinnedProcess } from '../../trust/processes.ts'
-import { canonicalNodeName } from './canonical-node-name.ts'
-import { type KubeletFlags, parseKubeletFlags, withoutSecrets } from './kubelet-flags.ts'
+import { canonicalNodeName, type KubeletFlags, parseKubeletFlags, withoutSecrets } from './kubelet-flags.ts'
+import { splitWords } from './systemd-unit.ts'
 
 export const DEFAULT_ROOT_DIR = '/var/lib/kubelet'
 
@@ -68,4 +70,106 @@ export function candidateFrom(source: CandidateSource): KubeletCandidate {
     ...defined({ runtimeEndpoint: source.runtimeEndpoint, staticPodPath: source.staticPodPath }),
     standalone: (source.pid !== undefined || source.unit !== undefined) && !kubeconfig && !bootstrap,
   }
+}
+
+// Kubelets inside other programs: no command line shows their flags alone (N14).
+
+type Origin = Pick<CandidateSource, 'source' | 'pid' | 'process' | 'unit'>
+
+/** k3s runs the kubelet in its own process, rke2 as a child with its own flags; both are configured alike. */
+type RancherProgram = 'k3s' | 'rke2'
+const MICROK8S_ARGS = '/var/snap/microk8s/current/args/kubelet'
+
+/**
+ * k3s and rke2: `--kubelet-arg=name=value` on the command line, or in the configuration file.
+ *
+ * @param args of the program, without its own name
+ * @param root prefix of the configuration's path, for tests
+ */
+export function rancherKubelet(
+  program: RancherProgram,
+  origin: Origin,
+  args: readonly string[],
+  root = '',
+): CandidateSource {
+  const config = configOf(program, root)
+  const own = parseKubeletFlags(args)
+  const dataDir = own.get('data-dir') ?? textOf(config['data-dir']) ?? `/var/lib/rancher/${program}`
+  const nodeName = own.get('node-name') ?? textOf(config['node-name'])
+  return {
+    ...origin,
+    args: [...listOf(config['kubelet-arg']), ...flagValues(args, 'kubelet-arg')].map(
+      (arg) => `--${arg.replace(/^-+/, '')}`,
+    ),
+    workingDirectory: '/',
+    kubeconfig: `${dataDir}/agent/kubelet.kubeconfig`,
+    staticPodPath: `${dataDir}/agent/pod-manifests`,
+    runtimeEndpoint: 'unix:///run/k3s/containerd/containerd.sock',
+    ...defined({ nodeName }),
+  }
+}
+
+/** microk8s: the kubelet's flags are in a file, one in each line. */
+export function microk8sKubelet(origin: Origin, root = ''): CandidateSource {
+  const lines = (obeyedTextIfAny(root + MICROK8S_ARGS) ?? '').split('\n').filter((line) => !line.trim().startsWith('#'))
+  const snapVariables = (word: string): string =>
+    word
+      .replaceAll(/\$\{?SNAP_DATA\}?/g, '/var/snap/microk8s/current')
+      .replaceAll(/\$\{?SNAP_COMMON\}?/g, '/var/snap/microk8s/common')
+  return {
+    ...origin,
+    args: lines.flatMap(splitWords).map(snapVariables),
+    workingDirectory: '/',
+    rootDir: '/var/snap/microk8s/common/var/lib/kubelet',
+    kubeconfig: '/var/snap/microk8s/current/credentials/kubelet.config',
+    runtimeEndpoint: 'unix:///var/snap/microk8s/common/run/containerd.sock',
+  }
+}
+
+/**
+ * k0s: its kubelet is a child process, with a root directory below that of k0s.
+ *
+ * @param args of k0s, without its own name
+ * @returns undefined for a controller that is not a worker: it has no kubelet
+ */
+export function k0sKubelet(origin: Origin, args: readonly string[]): CandidateSource | undefined {
+  const own = parseKubeletFlags(args)
+  const isWorker = args.includes('worker') || own.has('enable-worker') || own.has('single')
+  if (!isWorker) return undefined
+  const dataDir = own.get('data-dir') ?? '/var/lib/k0s'
+  return {
+    ...origin,
+    args: flagValues(args, 'kubelet-extra-args').flatMap(splitWords),
+    workingDirectory: '/',
+    rootDir: own.get('kubelet-root-dir') ?? `${dataDir}/kubelet`,
+    kubeconfig: `${dataDir}/kubelet.conf`,
+    runtimeEndpoint: 'unix:///run/k0s/containerd.sock',
+  }
+}
+
+function configOf(program: RancherProgram, root: string): Readonly<Record<string, unknown>> {
+  try {
+    const document = load(obeyedTextIfAny(`${root}/etc/rancher/${program}/config.yaml`) ?? '')
+    return typeof document === 'object' && document !== null ? { ...document } : {}
+  } catch {
+    return {}
+  }
+}
+
+/** Every value of a flag that may be repeated. */
+function flagValues(args: readonly string[], name: string): readonly string[] {
+  return args.flatMap((word, i) => {
+    if (word.startsWith(`--${name}=`)) return [word.slice(name.length + 3)]
+    const next = args[i + 1]
+    return word === `--${name}` && next !== undefined ? [next] : []
+  })
+}
+
+function listOf(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.map(String)
+  return typeof value === 'string' ? [value] : []
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
 }

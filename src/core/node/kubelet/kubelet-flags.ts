@@ -1,3 +1,6 @@
+import { basename, resolve } from 'node:path'
+import { trustedTextIfAny } from '../../trust/files.ts'
+
 /**
  * The kubelet's command line, in pflag's syntax (N15): `--name=value` or `--name value`, a bare `--name` is true, the
  * last occurrence wins, `_` in names equals `-`, `--` ends the flags.
@@ -51,4 +54,75 @@ export function withoutSecrets(args: readonly string[]): readonly string[] {
     if (inline?.[2] !== undefined) return `--${inline[1]}=(hidden)`
     return SECRET_FLAGS.test(args[i - 1] ?? '') && !(args[i - 1] ?? '').includes('=') ? '(hidden)' : word
   })
+}
+
+/** Trimmed and in lower case, as the kubelet registers it (N13). */
+export function canonicalNodeName(name: string): string {
+  return name.trim().toLowerCase()
+}
+
+// Recognises a kubelet whose program has another name (a distribution's own, a copy) by its flags (S11, N14). Flags that
+// other programs of a node also have are not enough.
+
+const wordsIn = (text: string): readonly string[] => text.trim().split(/\s+/)
+
+/** Flags that only a kubelet has, in this release or an earlier one. */
+const ITS_OWN = wordsIn(`
+  root-dir config-dir container-runtime-endpoint container-runtime pod-manifest-path register-node bootstrap-kubeconfig
+  node-labels register-with-taints pod-infra-container-image node-ip max-pods volume-plugin-dir network-plugin cni-bin-dir
+  cgroup-driver fail-swap-on cluster-dns seccomp-default kubelet-cgroups runtime-cgroups image-credential-provider-config
+  rotate-certificates exit-on-lock-contention enable-controller-attach-detach keep-terminated-pod-volumes
+  runtime-request-timeout image-gc-high-threshold`)
+
+/** Other programs of a node with such flags, and volctl. */
+const OTHERS = new Set(
+  wordsIn(`
+  volctl volctl.cjs launch.cjs kubectl kubeadm crictl helm kube-proxy kube-router kube-apiserver kube-controller-manager
+  kube-scheduler cloud-controller-manager containerd dockerd crio cri-dockerd node-problem-detector flanneld calico-node
+  cilium-agent`),
+)
+
+/** Programs that start the command that follows on their command line, and wait. The started process is judged itself (S32). */
+const STARTERS = new Set(
+  wordsIn(`
+  sudo su runuser doas setpriv setsid env nice ionice chrt taskset numactl stdbuf unshare nsenter chroot bwrap systemd-run
+  systemd-nspawn start-stop-daemon daemonize flock timeout watch xargs time strace ltrace gdb tini dumb-init catatonit
+  docker-init docker podman nerdctl ctr runc crun rkt conmon runsv s6-supervise supervise`),
+)
+
+/** By the command line as the kernel shows it: most processes are no kubelet, and are not examined further. */
+export function mayBeKubelet(cmdline: string): boolean {
+  return MAY_BE.test(cmdline)
+}
+
+const MAY_BE =
+  /(?:^|\0)--(?:(?:bootstrap[-_])?kubeconfig|container[-_]runtime[-_]endpoint|pod[-_]manifest[-_]path)[=\0]/
+
+/**
+ * True for a kubelet's arguments: a kubeconfig, and either a flag that only a kubelet has, a node name, or a kubelet's
+ * configuration file; without a kubeconfig, two flags that only a kubelet has.
+ *
+ * @param args with the program's name
+ * @param root prefix of the configuration file's path, for tests
+ */
+export function isKubeletByFlags(args: readonly string[], workingDirectory: string, root = ''): boolean {
+  const [program = '', ...rest] = args
+  const flagsBegin = rest.findIndex((word) => word.startsWith('--'))
+  // Only before the flags: later on, such a path is often a root directory.
+  const startsAnother = rest.slice(0, Math.max(flagsBegin, 0)).some((word) => word.endsWith('/kubelet'))
+  if (STARTERS.has(basename(program)) || startsAnother) return false
+  if (args.some((word) => OTHERS.has(basename(word)))) return false
+  const flags = parseKubeletFlags(rest)
+  const own = ITS_OWN.filter((name) => flags.has(name)).length
+  if (!flags.has('kubeconfig') && !flags.has('bootstrap-kubeconfig')) return own >= 2
+  if (own >= 1 || flags.has('hostname-override') || rest.includes('kubelet')) return true
+  return namesItsConfig(flags, workingDirectory, root)
+}
+
+/** True if --config names a KubeletConfiguration: by its content if that can be read, otherwise by its name. */
+function namesItsConfig(flags: KubeletFlags, workingDirectory: string, root: string): boolean {
+  const path = flags.get('config')
+  if (!path) return false
+  const file = trustedTextIfAny(root + resolve(workingDirectory, path))
+  return file.state === 'read' ? /^\s*"?kind"?:\s*"?KubeletConfiguration\b/m.test(file.text) : /kubelet/.test(path)
 }

@@ -1,9 +1,14 @@
 import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { defined } from '../../lang/defined.ts'
-import { microk8sKubelet, rancherKubelet } from './embedded-kubelets.ts'
-import { type CandidateSource, candidateFrom, type KubeletCandidate } from './kubelet-candidate.ts'
-import { isKubeletByFlags } from './kubelet-shape.ts'
+import {
+  type CandidateSource,
+  candidateFrom,
+  type KubeletCandidate,
+  microk8sKubelet,
+  rancherKubelet,
+} from './kubelet-candidate.ts'
+import { isKubeletByFlags } from './kubelet-flags.ts'
 import { type HostProcess, hostsKubelets, letGo, scanKubelets } from './scan-processes.ts'
 
 /** The kubelets of one moment, pinned as long as it is kept. */

@@ -5,7 +5,7 @@ import { containersAround, podsOfCgroup, podUidsOfCgroup } from '../../processes
 import { addDoubt } from '../../trust/doubts.ts'
 import { kernelText, statusField } from '../../trust/kernel.ts'
 import { type PinnedProcess, pin, whyNotHostsMounts, whyNotRoots } from '../../trust/processes.ts'
-import { isKubeletByFlags, mayBeKubelet } from './kubelet-shape.ts'
+import { isKubeletByFlags, mayBeKubelet } from './kubelet-flags.ts'
 
 /** Result of one scan of /proc: which pods have a process, and which of root's processes may be a kubelet or a runtime (S32). */
 export interface ProcessScan extends Disposable {

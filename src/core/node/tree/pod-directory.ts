@@ -1,5 +1,5 @@
 /** One pod's directory (N4): the part that is read first, and the part that is read only if the pod is not alive. */
-import { ListedEntry } from '../../actual/listed-entry.ts'
+import { ListedEntry } from '../../actual/tree.ts'
 import type { ExpectedFile } from '../../desired/payload-entries.ts'
 import { ownValue } from '../../lang/own-value.ts'
 import { isGeneration } from '../../names/volume-names.ts'

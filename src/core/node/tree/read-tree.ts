@@ -13,8 +13,8 @@
  */
 import { type Dirent, readdirSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { ListedEntry } from '../../actual/listed-entry.ts'
-import { blockDeviceNames } from '../../block/block-devices.ts'
+import { ListedEntry } from '../../actual/tree.ts'
+import { blockDeviceNames } from '../../block/device-use.ts'
 import { VolctlError } from '../../errors/errors.ts'
 import { diskTrouble } from '../../files/disk-trouble.ts'
 import { compareText } from '../../lang/compare-text.ts'

@@ -1,5 +1,5 @@
 import { type Dirent, lstatSync, readlinkSync, type Stats } from 'node:fs'
-import type { ListedEntry } from '../../actual/listed-entry.ts'
+import type { ListedEntry } from '../../actual/tree.ts'
 import { errnoOf, errorMessage } from '../../errors/errors.ts'
 import type { FileType } from '../../model/snapshot.ts'
 

@@ -1,7 +1,6 @@
 import { type Dirent, readdirSync } from 'node:fs'
 import { posix } from 'node:path'
-import { ListedEntry } from '../../actual/listed-entry.ts'
-import { mayNotBeUtf8, NOT_UTF8 } from '../../actual/not-utf8.ts'
+import { ListedEntry, mayNotBeUtf8, NOT_UTF8 } from '../../actual/tree.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
 import { STATE_FILES } from '../../plugins/state-files.ts'
 import type { MountPoints } from './mount-points.ts'

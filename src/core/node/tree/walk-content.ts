@@ -5,8 +5,7 @@
  * another file system, where a call might hang.
  */
 import { closeSync, type Dirent } from 'node:fs'
-import { ListedEntry } from '../../actual/listed-entry.ts'
-import { mayNotBeUtf8 } from '../../actual/not-utf8.ts'
+import { ListedEntry, mayNotBeUtf8 } from '../../actual/tree.ts'
 import { Entries, nameOf } from '../../files/descriptors.ts'
 import type { ChildMounts } from '../../mountinfo/mount-table.ts'
 import { openListing } from '../../trust/plain-files.ts'

@@ -2,9 +2,7 @@
  * --only, --skip, --pod, --namespace, --volume: an operation that depends on one left out is left out, too, and
  * counted (contract).
  */
-
-import type { ActualInputs } from '../../actual/actual-inputs.ts'
-import { rootPathOf } from '../../actual/root-path.ts'
+import { type ActualInputs, rootPathOf } from '../../actual/actual-inputs.ts'
 import { isWithin, plainPath } from '../../files/path-within.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { uniqueNameOfRow, type VolumeRow } from '../../ledger/row.ts'

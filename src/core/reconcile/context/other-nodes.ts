@@ -1,8 +1,6 @@
 /** Which other nodes have a volume, since when, and which pods there use it (S30, R742, R743). */
-
 import { deletePod } from '../../cluster/context/kubectl.ts'
-import type { ApiObjects } from '../../desired/api-objects.ts'
-import type { Handle } from '../../desired/attached-elsewhere.ts'
+import type { ApiObjects, Handle } from '../../desired/api-objects.ts'
 import { podsOn } from '../../lang/command.ts'
 import { defined } from '../../lang/defined.ts'
 import type { PersistentVolume, VolumeAttachment } from '../../model/objects.ts'

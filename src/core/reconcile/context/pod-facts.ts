@@ -1,6 +1,6 @@
 /** Facts about one pod that several phases use. */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
-import type { PodVolume } from '../../actual/pod-volume.ts'
+import type { PodVolume } from '../../actual/pod-volumes.ts'
 import type { Reason } from '../../codes/codes.ts'
 import type { Pod } from '../../model/objects.ts'
 import type { Findings } from '../../plan/draft.ts'

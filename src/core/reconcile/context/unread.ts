@@ -1,8 +1,7 @@
 /** A directory or file that could not be read is unknown: it may have content or not (S3). */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
-import { NOT_UTF8 } from '../../actual/not-utf8.ts'
 import { notAFile } from '../../actual/state-file.ts'
-import { baseName, parentOf, type Tree } from '../../actual/tree.ts'
+import { baseName, NOT_UTF8, parentOf, type Tree } from '../../actual/tree.ts'
 import { mayBeGlobal } from '../../devices/global-mounts.ts'
 import { diskTrouble } from '../../files/disk-trouble.ts'
 import { isWithin } from '../../files/path-within.ts'

@@ -1,6 +1,6 @@
 /** Whether a CSI driver can be called, and what may be done otherwise (S14, S16, O10). */
 
-import { registeredDriver } from '../../actual/csi-drivers.ts'
+import { registeredDriver } from '../../actual/staged-volumes.ts'
 import type { StateFile } from '../../actual/state-file.ts'
 import { isListedWhole } from '../../desired/api-lookup.ts'
 import { volctl } from '../../lang/command.ts'

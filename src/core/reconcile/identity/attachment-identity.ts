@@ -3,8 +3,8 @@
  * (R007).
  */
 import { csiSourceOf } from '../../desired/in-tree-volumes.ts'
-import { volumesInStatus } from '../../desired/node-status.ts'
-import type { CsiIdentity } from '../../ledger/identified.ts'
+import { volumesInStatus } from '../../desired/node-affinity.ts'
+import type { CsiIdentity } from '../../ledger/sources.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
 import { attachmentName, csiUniqueName } from '../../names/volume-names.ts'
 import type { PlanContext } from '../context/context.ts'

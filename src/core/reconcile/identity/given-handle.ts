@@ -5,12 +5,16 @@
  * that is staged under that handle, and no device that is staged under another handle.
  */
 
-import { registeredDriver } from '../../actual/csi-drivers.ts'
-import type { PodVolume } from '../../actual/pod-volume.ts'
-import { driverOf, stagedShownBy, stagedUnder } from '../../actual/staged-on-device.ts'
-import type { StagedVolume } from '../../actual/staged-volumes.ts'
+import type { PodVolume } from '../../actual/pod-volumes.ts'
+import {
+  driverOf,
+  registeredDriver,
+  type StagedVolume,
+  stagedShownBy,
+  stagedUnder,
+} from '../../actual/staged-volumes.ts'
 import { ownValue } from '../../lang/own-value.ts'
-import type { Identified } from '../../ledger/identified.ts'
+import type { Identified } from '../../ledger/sources.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { CSI_PLUGIN, inlineCsiHandle, sha256Hex, unescapeQualifiedName } from '../../names/volume-names.ts'
 import { otherThanOwnStaged } from '../../plugins/same-volume.ts'

@@ -3,7 +3,7 @@
 import { isListedWhole } from '../../desired/api-lookup.ts'
 import { defined } from '../../lang/defined.ts'
 import { ownValue } from '../../lang/own-value.ts'
-import type { CsiIdentity } from '../../ledger/identified.ts'
+import type { CsiIdentity } from '../../ledger/sources.ts'
 import type { PersistentVolume } from '../../model/objects.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { CSI_PLUGIN, type VolumeMode } from '../../names/volume-names.ts'

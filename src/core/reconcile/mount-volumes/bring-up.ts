@@ -2,8 +2,8 @@
 
 import { readStateFile } from '../../actual/state-file.ts'
 import { isByKubelet } from '../../codes/codes.ts'
-import { isForOnePod } from '../../desired/access-modes.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
+import { isForOnePod } from '../../desired/node-affinity.ts'
 import { allContainers } from '../../desired/pods.ts'
 import type { NodeSnapshot } from '../../model/snapshot.ts'
 import { csiGlobalDir } from '../../names/volume-names.ts'

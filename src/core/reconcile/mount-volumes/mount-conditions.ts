@@ -1,12 +1,15 @@
 /** What must hold before a wanted volume may be mounted (S22, S30, R430, R813, R814, R829; O26). */
-
-import { registeredDriver } from '../../actual/csi-drivers.ts'
+import { registeredDriver } from '../../actual/staged-volumes.ts'
 import { causeOf, isByKubelet, isPassing } from '../../codes/codes.ts'
 import { CLEAR_AWAY } from '../../codes/path-codes.ts'
-import { accessModesText, allowsSeveralNodes, isForOnePod } from '../../desired/access-modes.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
-import { matchesNode } from '../../desired/node-affinity.ts'
-import { isOutOfService } from '../../desired/node-status.ts'
+import {
+  accessModesText,
+  allowsSeveralNodes,
+  isForOnePod,
+  isOutOfService,
+  matchesNode,
+} from '../../desired/node-affinity.ts'
 import { kubectl } from '../../lang/command.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
 import type { NodeSnapshot } from '../../model/snapshot.ts'

@@ -1,7 +1,5 @@
 /** Phase 2 of the pass: volumes that desired pods lack (R410, S22; O3, O21, O26, O31). */
-
-import { causeOfUnresolved, WAITING_FOR } from '../../desired/cause-of-unresolved.ts'
-import type { VolumeToMount } from '../../desired/desired-state.ts'
+import { causeOfUnresolved, type VolumeToMount, WAITING_FOR } from '../../desired/desired-state.ts'
 import { isMirrorPod } from '../../desired/pods.ts'
 import { commandLine } from '../../lang/command.ts'
 import { isGateOn, kubeletVersion } from '../../model/kubelet-version.ts'

@@ -1,13 +1,11 @@
 /** Mounted volumes whose content or size is older than in the API (R807 and O28 as overruled by the contract; S23). */
-
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { nodeExpansionWanted } from '../../desired/expansion.ts'
 import { defined } from '../../lang/defined.ts'
 import { CSI_PLUGIN } from '../../names/volume-names.ts'
 import { type Draft, expectedMount, type Findings, notAsked, type Obstacle } from '../../plan/draft.ts'
 import type { ExpectedMount, Step } from '../../plan/plan.ts'
-import { contentDifference, halfDone } from '../../plugins/content-difference.ts'
-import { volumeObstacle } from '../../plugins/content-obstacle.ts'
+import { contentDifference, halfDone, volumeObstacle } from '../../plugins/content-obstacle.ts'
 import { csiTarget } from '../../plugins/csi-paths.ts'
 import { csiDriverOf, groupSteps, publishSteps } from '../../plugins/csi-set-up.ts'
 import { pluginNamed } from '../../plugins/registry.ts'

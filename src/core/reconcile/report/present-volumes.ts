@@ -1,5 +1,5 @@
 /** Attachable volumes that are mounted or mapped on this node, for any pod or none: they must be attached here (O7, S30). */
-import type { Handle } from '../../desired/attached-elsewhere.ts'
+import type { Handle } from '../../desired/api-objects.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { defined } from '../../lang/defined.ts'
 import type { PersistentVolume } from '../../model/objects.ts'
@@ -13,7 +13,7 @@ import {
 import type { Subject } from '../../plan/subject.ts'
 import { flexVolume } from '../../plugins/flex-volume.ts'
 import { evidenceOf, pluginNamed } from '../../plugins/registry.ts'
-import { statusVolumes, statusVolumesAt } from '../../populator/status-volumes.ts'
+import { statusVolumes, statusVolumesAt } from '../../populator/populate.ts'
 import type { PlanContext } from '../context/context.ts'
 
 export interface PresentVolume {

@@ -3,11 +3,9 @@
  * attach them, or has done so, or the disk may disappear under the mount (O7, S30). The mount table alone shows nothing
  * wrong.
  */
-
 import { untaintOutOfService } from '../../cluster/context/kubectl.ts'
-import { accessModesText, allowsSeveralNodes, isForOnePod } from '../../desired/access-modes.ts'
 import { apiLookup } from '../../desired/api-lookup.ts'
-import { isOutOfService } from '../../desired/node-status.ts'
+import { accessModesText, allowsSeveralNodes, isForOnePod, isOutOfService } from '../../desired/node-affinity.ts'
 import { commandLine, volctl } from '../../lang/command.ts'
 import { defined } from '../../lang/defined.ts'
 import { attachmentName } from '../../names/volume-names.ts'

@@ -1,5 +1,5 @@
 /** The version and configuration of this node's kubelet, where this kubelet acts differently from the rules. */
-import { volumesInStatus } from '../../desired/node-status.ts'
+import { volumesInStatus } from '../../desired/node-affinity.ts'
 import { kubeletVersion, TESTED_MINORS } from '../../model/kubelet-version.ts'
 import { type Findings, ON_NODE } from '../../plan/draft.ts'
 import { namespacedName } from '../../plan/pod-name.ts'

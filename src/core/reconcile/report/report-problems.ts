@@ -1,21 +1,23 @@
 /** What is wrong on the node and not repaired by an operation: one problem each, with what to do (contract, problems). */
-
-import { registeredDriver, stages } from '../../actual/csi-drivers.ts'
-import { isOld, isSetUp } from '../../actual/staged-volumes.ts'
+import { isOld, isSetUp, registeredDriver, stages } from '../../actual/staged-volumes.ts'
 import { readStateFile } from '../../actual/state-file.ts'
 import { apiLookup } from '../../desired/api-lookup.ts'
 import { expectedContent } from '../../desired/atomic-content.ts'
-import { causeOfUnresolved } from '../../desired/cause-of-unresolved.ts'
-import type { DesiredState, UnresolvedVolume, VolumeToMount } from '../../desired/desired-state.ts'
-import type { DeviceKind } from '../../desired/may-be.ts'
-import { volumesInStatus } from '../../desired/node-status.ts'
+import {
+  causeOfUnresolved,
+  type DesiredState,
+  type DeviceKind,
+  type UnresolvedVolume,
+  type VolumeToMount,
+} from '../../desired/desired-state.ts'
+import { volumesInStatus } from '../../desired/node-affinity.ts'
 import { onDiskUid, podNamespace } from '../../desired/pods.ts'
 import { isRefusedList, type ReadFailure, readFailures, subjectOf } from '../../desired/read-failures.ts'
 import { commandLine, kubectl, volctl } from '../../lang/command.ts'
 import { defined } from '../../lang/defined.ts'
 import { firstFew } from '../../lang/first-few.ts'
 import { onceFor } from '../../lang/once-for.ts'
-import { identityOf } from '../../ledger/identified.ts'
+import { identityOf } from '../../ledger/sources.ts'
 import type { ApiSnapshot } from '../../model/snapshot.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { bringBack, deadWords } from '../../mountinfo/mount-words.ts'
@@ -26,7 +28,7 @@ import { namespacedName, podName, podNameAndUid } from '../../plan/pod-name.ts'
 import { areOfOneRow } from '../../plan/subject.ts'
 import { evidenceOf, pluginNamed } from '../../plugins/registry.ts'
 import { stagedFor } from '../../plugins/same-volume.ts'
-import { controllerWantedVolumes, mayWant } from '../../populator/controller-wanted.ts'
+import { controllerWantedVolumes, mayWant } from '../../populator/populate.ts'
 import { reportOtherVolumes } from '../../rules/other-volume.ts'
 import { type PlanContext, podRefOf } from '../context/context.ts'
 import { useCredential } from '../context/hints.ts'

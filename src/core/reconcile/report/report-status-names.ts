@@ -4,12 +4,12 @@
  */
 
 import { apiLookup } from '../../desired/api-lookup.ts'
-import { mayBeNamed } from '../../desired/may-be.ts'
-import { volumesInStatus } from '../../desired/node-status.ts'
+import { mayBeNamed } from '../../desired/desired-state.ts'
+import { volumesInStatus } from '../../desired/node-affinity.ts'
 import { attachmentName, parseCsiUniqueName } from '../../names/volume-names.ts'
 import type { Findings } from '../../plan/draft.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
-import { controllerWantedVolumes } from '../../populator/controller-wanted.ts'
+import { controllerWantedVolumes } from '../../populator/populate.ts'
 import type { PlanContext } from '../context/context.ts'
 import { howToStart } from '../context/kubelet-unit.ts'
 import { migratesAll } from '../context/migration.ts'

@@ -1,6 +1,6 @@
 /** Mounted volumes whose claim, PersistentVolume or driver is being removed or gone: they work until their next call. */
 
-import { registeredDriver } from '../../actual/csi-drivers.ts'
+import { registeredDriver } from '../../actual/staged-volumes.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import type { ObjectMeta } from '../../model/objects.ts'
 import { CSI_PLUGIN } from '../../names/volume-names.ts'

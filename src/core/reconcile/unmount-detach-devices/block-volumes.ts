@@ -1,7 +1,7 @@
 /** Raw block volumes: names and identity, for both the pod's part and the device's. */
 import type { BlockMapping, BlockVolume } from '../../actual/block-volume.ts'
 import { globalUniqueName } from '../../devices/global-mounts.ts'
-import { type CsiIdentity, type Identified, identityOf, uniqueNameOf } from '../../ledger/identified.ts'
+import { type CsiIdentity, type Identified, identityOf, uniqueNameOf } from '../../ledger/sources.ts'
 import { CSI_PLUGIN } from '../../names/volume-names.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import type { PlanContext } from '../context/context.ts'

@@ -1,12 +1,12 @@
 /** Phase 3 for block volumes: maps that no pod of this node needs any more (R452, C84-C86; O8, O22). */
 
 import type { BlockVolume } from '../../actual/block-volume.ts'
-import { registeredDriver, stages } from '../../actual/csi-drivers.ts'
+import { registeredDriver, stages } from '../../actual/staged-volumes.ts'
 import { SHARED_DIRECTORIES } from '../../devices/block-volumes.ts'
-import { isDeviceOf } from '../../devices/whose-device.ts'
 import type { Findings } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
 import { areOfOneRow } from '../../plan/subject.ts'
+import { isDeviceOf } from '../../plugins/registry.ts'
 import { strayOf } from '../../rules/rule.ts'
 import type { PlanContext } from '../context/context.ts'
 import { unreadWithin } from '../context/unread.ts'

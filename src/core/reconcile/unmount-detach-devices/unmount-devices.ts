@@ -2,11 +2,9 @@
  * Phase 3 of the pass: staged file systems that no pod on this node needs any more (R415, R442, C80; O8, O9). The kubelet
  * forgets them once no pod directory refers to them (R517); volctl finds them by the staging directories.
  */
-
-import { registeredDriver, stages } from '../../actual/csi-drivers.ts'
-import { isOld, isSetUp, type StagedVolume } from '../../actual/staged-volumes.ts'
+import { isOld, isSetUp, registeredDriver, type StagedVolume, stages } from '../../actual/staged-volumes.ts'
 import { onceFor } from '../../lang/once-for.ts'
-import { type CsiIdentity, type Identified, identityOf, uniqueNameOf } from '../../ledger/identified.ts'
+import { type CsiIdentity, type Identified, identityOf, uniqueNameOf } from '../../ledger/sources.ts'
 import { isGateOn } from '../../model/kubelet-version.ts'
 import { CSI_PLUGIN, escapeQualifiedName } from '../../names/volume-names.ts'
 import type { SoughtVolume } from '../../names/volume-shapes.ts'

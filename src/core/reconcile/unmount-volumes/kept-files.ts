@@ -1,6 +1,6 @@
 /** Files in the directory of a volume that volctl never deletes: each is reported (S12, O12). */
 
-import type { PodVolume } from '../../actual/pod-volume.ts'
+import type { PodVolume } from '../../actual/pod-volumes.ts'
 import { CLEAR_AWAY } from '../../codes/path-codes.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
 import type { Findings } from '../../plan/draft.ts'

@@ -3,8 +3,8 @@
  * S14, S16, O5, O6).
  */
 
-import type { PodVolume } from '../../actual/pod-volume.ts'
-import { type CsiIdentity, identityOf, uniqueNameOf } from '../../ledger/identified.ts'
+import type { PodVolume } from '../../actual/pod-volumes.ts'
+import { type CsiIdentity, identityOf, uniqueNameOf } from '../../ledger/sources.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
 import { CSI_PLUGIN, uniquePodVolumeName } from '../../names/volume-names.ts'
 import type { Findings } from '../../plan/draft.ts'

@@ -3,7 +3,7 @@
  *
  * One operation per volume and pod, sub-paths first. Any doubt blocks the operation, and is reported.
  */
-import type { PodVolume } from '../../actual/pod-volume.ts'
+import type { PodVolume } from '../../actual/pod-volumes.ts'
 import { parentOf } from '../../actual/tree.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
 import { uniquePodVolumeName, uniqueVolumeName } from '../../names/volume-names.ts'
@@ -11,8 +11,8 @@ import type { Findings } from '../../plan/draft.ts'
 import type { Operation, Step, VolumeRef } from '../../plan/plan.ts'
 import { madeByAtomicWriter } from '../../plugins/atomic-writer.ts'
 import { localVolume } from '../../plugins/local-volume.ts'
+import { allowedFsTypes, type TeardownFamily } from '../../plugins/plugin.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
-import { allowedFsTypes, type TeardownFamily } from '../../plugins/teardown-family.ts'
 import { type Facts, strayOf } from '../../rules/rule.ts'
 import type { PlanContext } from '../context/context.ts'
 import { layersBelowDead, umountSteps } from '../context/layers.ts'
