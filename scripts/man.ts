@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Command } from '@oclif/core'
 import pjson from '../package.json' with { type: 'json' }
 import { ALL_CODES, CODES, type Code, isCodeOf } from '../src/core/codes/codes.ts'
-import { PLUGINS } from '../src/core/plugins/registry.ts'
+import { PLUGINS } from '../src/core/volumes/registry.ts'
 import { keepCurrent } from './made-files.ts'
 import { EXIT_MEANINGS } from './man/exit-meanings.ts'
 import { definition, escapeRoff, example, inline, readSections, section, table, tidied } from './man/roff.ts'

@@ -1,5 +1,5 @@
 /**
- * Makes src/core/grpc/gen of proto/: the messages and services that volctl speaks. They are not kept: whoever bundles or
+ * Makes src/core/rpc/gen of proto/: the messages and services that volctl speaks. They are not kept: whoever bundles or
  * checks the source calls this first, and it remakes them if proto/, how they are made or who makes them has changed.
  * buf and protoc-gen-es come with `npm ci`; nothing is asked of the network.
  */
@@ -11,7 +11,7 @@ import { delimiter, join } from 'node:path'
 
 const require = createRequire(import.meta.url)
 const root = join(import.meta.dirname, '..')
-const GENERATED = join('src', 'core', 'grpc', 'gen')
+const GENERATED = join('src', 'core', 'rpc', 'gen')
 
 export function makeMessages(): void {
   const made = join(root, GENERATED)
@@ -19,7 +19,7 @@ export function makeMessages(): void {
   const sources = sourcesOfMessages()
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === sources) return
   // Made beside, and swapped in whole: another build may be reading.
-  const fresh = mkdtempSync(join(root, 'src', 'core', 'grpc', '.gen-'))
+  const fresh = mkdtempSync(join(root, 'src', 'core', 'rpc', '.gen-'))
   try {
     const bin = join(root, 'node_modules', '.bin')
     const buf = require.resolve('@bufbuild/buf/bin/buf')

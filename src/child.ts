@@ -6,7 +6,7 @@ import { text as readAll } from 'node:stream/consumers'
 import { errorMessage } from './core/errors/errors.ts'
 import { changeOwnership } from './core/files/change-ownership.ts'
 import { readProcessesForParent } from './core/holders/process-reader.ts'
-import { failureOf, type WalkRequest, walkRequest } from './core/host/walker-messages.ts'
+import { failureOf, type WalkRequest, walkRequest } from './core/node/walker-messages.ts'
 import { askedChild, type OwnChild, requestOfParent } from './core/processes/own-child.ts'
 
 const CHILDREN: Readonly<Record<OwnChild, () => Promise<void>>> = {

@@ -2,10 +2,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { readSnapshot } from '../src/core/documents/read-snapshot.ts'
 import type { NodeState } from '../src/core/model/node-state.ts'
-import { sha256Hex } from '../src/core/names/volume-names.ts'
+import { sha256Hex } from '../src/core/model/volume-names.ts'
 import { planNode } from '../src/core/reconcile/plan-node.ts'
-import { readSnapshot } from '../src/core/snapshot/read-snapshot.ts'
 import { planOptions } from './helpers/plan-options.ts'
 
 const ROOT = new URL('./fixtures/captures/', import.meta.url).pathname

@@ -12,7 +12,7 @@ const ROOMS = [
 ].flatMap(([, rooms = '']) => rooms.replaceAll('`', '').split(' '))
 
 /** Made from the .proto files, not written. */
-const GENERATED = /^src\/core\/grpc\/gen\//
+const GENERATED = /^src\/core\/rpc\/gen\//
 
 const files = globSync('src/**/*.ts', { cwd: ROOT })
 const imports = new Map(files.map((file) => [file, importsOf(file)]))
@@ -48,7 +48,7 @@ describe('the rooms of src/core', () => {
   it('import only rooms that stand before them', () => {
     const height = (file: string): number => {
       const room = roomOf(file)
-      if (GENERATED.test(file)) return ROOMS.indexOf('grpc')
+      if (GENERATED.test(file)) return ROOMS.indexOf('rpc')
       return room.startsWith('src') ? ROOMS.length : ROOMS.indexOf(room)
     }
     const up = [...imports].flatMap(([file, targets]) =>

@@ -5,12 +5,12 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { readSnapshot } from '../src/core/documents/read-snapshot.ts'
 import type { NodeState } from '../src/core/model/node-state.ts'
 import type { NodeSnapshot, TreeEntry } from '../src/core/model/snapshot.ts'
 import { parseMountinfo } from '../src/core/mountinfo/parse-mountinfo.ts'
 import type { Plan } from '../src/core/plan/plan.ts'
 import { planNode } from '../src/core/reconcile/plan-node.ts'
-import { readSnapshot } from '../src/core/snapshot/read-snapshot.ts'
 import { explainer } from './helpers/explaining.ts'
 import { planOptions } from './helpers/plan-options.ts'
 

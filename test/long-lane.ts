@@ -10,26 +10,26 @@ export const ROOT = join(import.meta.dirname, '..')
 /** Patterns of files that it is about, and of the tests that show it. A change of the tests themselves is one of both. */
 export const LONG_LANE: readonly { readonly about: readonly string[]; readonly tests: string }[] = [
   {
-    about: ['src/core/{mountinfo,reconcile,actual}/**', 'src/core/node/*', 'test/helpers/scene/layouts.ts'],
+    about: ['src/core/{mountinfo,reconcile,model}/**', 'src/core/node/*', 'test/helpers/scene/layouts.ts'],
     tests: 'test/{e2e/layouts,privileged/layouts/*}.long.test.ts',
   },
   {
     about: [
       'src/core/apply/{*,{operation,detach}/*}',
-      'src/core/{api,journal}/*',
+      'src/core/{api,documents}/*',
       'src/core/cli/{interrupts,confirm}.ts',
     ],
     tests: 'test/{e2e/{kill,interruptions,api-away},privileged/{killed-anywhere,faults/*}}.long.test.ts',
   },
   { about: ['src/core/kubelet-stop/*', 'src/commands/apply.ts'], tests: 'test/privileged/stop/*.long.test.ts' },
-  { about: ['src/core/{api,snapshot,json}/**'], tests: 'test/{cli/hostile-api,fuzz/*,snapshot/*}.long.test.ts' },
+  { about: ['src/core/{api,documents,json}/**'], tests: 'test/{cli/hostile-api,fuzz/*,snapshot/*}.long.test.ts' },
   { about: ['src/core/cluster/{apply,controller}/*'], tests: 'test/e2e/cluster/*.long.test.ts' },
   {
-    about: ['src/core/{csi,plugins}/**', 'src/core/apply/{csi,mounts,content,expand}/**'],
+    about: ['src/core/{rpc,volumes}/**', 'src/core/apply/{csi,mounts,content,expand}/**'],
     tests: 'test/privileged/set-up/*.long.test.ts',
   },
   {
-    about: ['src/core/{holders,processes,block,devices}/**', 'src/core/{apply/disks,node}/*'],
+    about: ['src/core/{holders,processes,block,facts}/**', 'src/core/{apply/disks,node}/*'],
     tests: 'test/privileged/{users,uses}/*.long.test.ts',
   },
   {
@@ -37,7 +37,7 @@ export const LONG_LANE: readonly { readonly about: readonly string[]; readonly t
     tests: 'test/{privileged/{*,safety/*},e2e/over-empty-dirs}.long.test.ts',
   },
   {
-    about: ['src/core/{trust,api/kubeconfig,journal,files}/**', 'src/core/cli/write-out.ts', 'bin/*', 'src/*.ts'],
+    about: ['src/core/{trust,api/kubeconfig,documents,files}/**', 'src/core/cli/write-out.ts', 'bin/*', 'src/*.ts'],
     tests: 'test/{privileged/trust/*,trust/*,cli/launcher}.long.test.ts',
   },
   {

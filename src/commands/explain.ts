@@ -8,7 +8,6 @@ import { ownAnswer, withOwnWords } from '../core/cli/own-words.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { sayError } from '../core/cli/report-error.ts'
 import { NAMED_FORMATS, outputFlag, pagerFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
-import { isTerminalPhase } from '../core/desired/pods.ts'
 import { VolctlError } from '../core/errors/errors.ts'
 import { podsAskedFor, typedQuestion, withHolders } from '../core/explain/asked-pods.ts'
 import { type Explained, explainer } from '../core/explain/explain.ts'
@@ -27,6 +26,7 @@ import { type Decided, planWithDecisions } from '../core/reconcile/decisions.ts'
 import { typedPath } from '../core/trust/caller.ts'
 import { renderExplanation } from '../core/views/explain-view.ts'
 import { namesOfExplanation } from '../core/views/names.ts'
+import { isTerminalPhase } from '../core/volumes/pods.ts'
 
 /** Where /proc is not the node's; the obstacle may also say that this is unknown. */
 function elsewhere(standing: LoadedNode<Decided>['standing']): Unseen[] {

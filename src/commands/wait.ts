@@ -10,7 +10,6 @@ import { narrowing, PLAN_NAMES, typedNames } from '../core/cli/plan-arguments.ts
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { type OutputFormat, outputFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { DEFAULT_TIMEOUT_MS, type WaitPorts, waitFor } from '../core/cli/wait-for.ts'
-import { mayList } from '../core/desired/api-lookup.ts'
 import { Interrupted, VolctlError } from '../core/errors/errors.ts'
 import { ExitStatus } from '../core/errors/exit-status.ts'
 import { defined } from '../core/lang/defined.ts'
@@ -32,6 +31,7 @@ import {
 } from '../core/status/wait-rows.ts'
 import { renderStatus } from '../core/views/status-view.ts'
 import { wrapped } from '../core/views/wrap.ts'
+import { mayList } from '../core/volumes/api-lookup.ts'
 
 const { pod, namespace, volume, 'ignore-not-found': ignoreNotFound } = planFlags
 

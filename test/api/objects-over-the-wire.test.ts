@@ -11,10 +11,10 @@ import {
   type TokenRequest,
 } from '../../src/core/api/volume-content.ts'
 import { type AttachmentVersion, deleteVolumeAttachment, patchClaimStatus } from '../../src/core/api/writes.ts'
-import { finishedPatch, inProgressPatch } from '../../src/core/desired/expansion.ts'
 import { ATTACHMENTS, CLAIMS, CONFIG_MAPS, PODS, SECRETS } from '../../src/core/model/resources.ts'
 import type { ApiSnapshot } from '../../src/core/model/snapshot.ts'
-import { controllerWantedVolumes } from '../../src/core/populator/populate.ts'
+import { finishedPatch, inProgressPatch } from '../../src/core/volumes/expansion.ts'
+import { controllerWantedVolumes } from '../../src/core/volumes/populate.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
 import { connect, failureOf } from './connect.ts'
 

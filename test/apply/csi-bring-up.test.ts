@@ -1,7 +1,6 @@
 /** CSI volumes brought up against a driver made of words: what is asked, what is sent, and what a refusal leaves (C49, C53, C72, C73; upstream's tables and 11.7). */
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { CsiNode } from '../../src/core/apply/operation/ports.ts'
-import { type GrpcCode, GrpcError } from '../../src/core/grpc/grpc-status.ts'
 import type {
   CsiDriver,
   Node,
@@ -10,9 +9,10 @@ import type {
   Secret,
   VolumeAttachment,
 } from '../../src/core/model/objects.ts'
-import { csiGlobalDir } from '../../src/core/names/volume-names.ts'
+import { csiGlobalDir } from '../../src/core/model/volume-names.ts'
 import type { Operation } from '../../src/core/plan/plan.ts'
-import { desiredStateOfPods } from '../../src/core/populator/populate.ts'
+import { type GrpcCode, GrpcError } from '../../src/core/rpc/grpc-status.ts'
+import { desiredStateOfPods } from '../../src/core/volumes/populate.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { UNASKED_CLUSTER, UNASKED_DRIVER } from '../helpers/unasked.ts'

@@ -1,4 +1,4 @@
-import type { GrpcCode } from '../../src/core/grpc/grpc-status.ts'
+import type { GrpcCode } from '../../src/core/rpc/grpc-status.ts'
 
 /** What volctl calls each failure of a driver's call. ABORTED is apart: it is waited for (C119). */
 const NAMES: Readonly<Record<Exclude<GrpcCode, 'OK' | 'ABORTED'>, string>> = {

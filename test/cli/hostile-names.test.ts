@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { JOURNAL_FILE } from '../../src/core/journal/write-journal.ts'
+import { JOURNAL_FILE } from '../../src/core/documents/write-journal.ts'
 import type { NodeSnapshot } from '../../src/core/model/snapshot.ts'
 import { CAPTURES } from '../helpers/captures.ts'
 import { volctl } from '../helpers/run-main.ts'

@@ -5,7 +5,7 @@ import { clusterContext } from '../../src/core/cluster/context/cluster-context.t
 import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
 import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
 import { standsOf } from '../../src/core/cluster/pass/stands.ts'
-import { attachmentName } from '../../src/core/names/volume-names.ts'
+import { attachmentName } from '../../src/core/model/volume-names.ts'
 import type { ClusterOptions, ClusterPlan, ClusterStand } from '../../src/core/plan/cluster-plan.ts'
 import { rowsOf } from '../../src/core/plan/subject.ts'
 import {

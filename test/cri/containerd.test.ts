@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readRuntime } from '../../src/core/cri/read-runtime.ts'
+import { readRuntime } from '../../src/core/rpc/read-runtime.ts'
 import { node, uid } from '../helpers/node-builder.ts'
 import { codes, GONE, kinds, plan } from '../reconcile/planned.ts'
 import { containerdMissing, startContainerd } from './containerd/start.ts'

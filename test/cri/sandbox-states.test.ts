@@ -1,13 +1,13 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf'
 import { expect, test } from 'vitest'
-import { sandboxStates } from '../../src/core/cri/read-runtime.ts'
+import type { SandboxState } from '../../src/core/model/snapshot.ts'
 import {
   ContainerSchema,
   ContainerState,
   PodSandboxSchema,
   PodSandboxState,
-} from '../../src/core/grpc/gen/runtime/v1/runtime_pb.js'
-import type { SandboxState } from '../../src/core/model/snapshot.ts'
+} from '../../src/core/rpc/gen/runtime/v1/runtime_pb.js'
+import { sandboxStates } from '../../src/core/rpc/read-runtime.ts'
 
 type Sandbox = MessageInitShape<typeof PodSandboxSchema>
 type Container = MessageInitShape<typeof ContainerSchema>

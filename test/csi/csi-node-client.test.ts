@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import type { Message, MessageInitShape } from '@bufbuild/protobuf'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { CsiNodeClient } from '../../src/core/csi/csi-node-client.ts'
 import { VolctlError } from '../../src/core/errors/errors.ts'
-import { Identity, Node, type VolumeCapabilitySchema } from '../../src/core/grpc/gen/csi/v1/csi_pb.js'
-import { deadlineIn, GrpcError } from '../../src/core/grpc/grpc-status.ts'
+import { CsiNodeClient } from '../../src/core/rpc/csi-node-client.ts'
+import { Identity, Node, type VolumeCapabilitySchema } from '../../src/core/rpc/gen/csi/v1/csi_pb.js'
+import { deadlineIn, GrpcError } from '../../src/core/rpc/grpc-status.ts'
 import { type Handler, StatusError, serve, status } from '../helpers/grpc/serve.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 

@@ -4,9 +4,9 @@
  */
 import { type DescField, type DescFile, ScalarType } from '@bufbuild/protobuf'
 import { expect, test } from 'vitest'
-import { file_csi_v1_csi as csi } from '../../src/core/grpc/gen/csi/v1/csi_pb.js'
-import { file_pluginregistration_registration as registration } from '../../src/core/grpc/gen/pluginregistration/registration_pb.js'
-import { file_runtime_v1_runtime as runtime } from '../../src/core/grpc/gen/runtime/v1/runtime_pb.js'
+import { file_csi_v1_csi as csi } from '../../src/core/rpc/gen/csi/v1/csi_pb.js'
+import { file_pluginregistration_registration as registration } from '../../src/core/rpc/gen/pluginregistration/registration_pb.js'
+import { file_runtime_v1_runtime as runtime } from '../../src/core/rpc/gen/runtime/v1/runtime_pb.js'
 
 function typeOf({ fieldKind, scalar, message, enum: values }: DescField): string {
   const of = scalar === undefined ? (message?.name ?? values?.name) : ScalarType[scalar].toLowerCase()

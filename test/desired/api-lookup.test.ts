@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { apiLookup } from '../../src/core/desired/api-lookup.ts'
+import { apiLookup } from '../../src/core/volumes/api-lookup.ts'
 import { api, claim } from './builders.ts'
 
 const FORBIDDEN = { status: 403, reason: 'Forbidden', message: 'no relationship found' }

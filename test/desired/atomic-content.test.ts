@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { expectedContent } from '../../src/core/desired/atomic-content.ts'
 import type { PodVolumeSource, ProjectedSource } from '../../src/core/model/objects.ts'
+import { expectedContent } from '../../src/core/volumes/atomic-content.ts'
 import { api, pod } from './builders.ts'
 
 const configMap = {

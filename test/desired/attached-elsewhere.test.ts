@@ -1,8 +1,8 @@
 /** Which other nodes have a volume (S30): by the attachment's name alone, whatever its PersistentVolume says now (R007). */
 import { expect, it } from 'vitest'
-import { ApiObjects } from '../../src/core/desired/api-objects.ts'
 import type { VolumeAttachment } from '../../src/core/model/objects.ts'
-import { attachmentName } from '../../src/core/names/volume-names.ts'
+import { attachmentName } from '../../src/core/model/volume-names.ts'
+import { ApiObjects } from '../../src/core/volumes/api-objects.ts'
 import { DRIVER, node } from '../helpers/node-builder.ts'
 
 const VOLUME = { driver: DRIVER, handle: 'vol-1' }

@@ -1,13 +1,13 @@
 /** What real nodes hold, against what the API says they should: every file of every living pod, nothing more. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { expectedContent } from '../../src/core/desired/atomic-content.ts'
-import type { VolumeToMount } from '../../src/core/desired/desired-state.ts'
-import type { ExpectedFile } from '../../src/core/desired/payload-entries.ts'
-import { isTerminalPhase, isTerminating } from '../../src/core/desired/pods.ts'
 import type { ApiSnapshot, NodeSnapshot, TreeEntry } from '../../src/core/model/snapshot.ts'
-import { escapeQualifiedName } from '../../src/core/names/volume-names.ts'
-import { desiredStateOfPods } from '../../src/core/populator/populate.ts'
+import { escapeQualifiedName } from '../../src/core/model/volume-names.ts'
+import { expectedContent } from '../../src/core/volumes/atomic-content.ts'
+import type { VolumeToMount } from '../../src/core/volumes/desired-state.ts'
+import type { ExpectedFile } from '../../src/core/volumes/payload-entries.ts'
+import { isTerminalPhase, isTerminating } from '../../src/core/volumes/pods.ts'
+import { desiredStateOfPods } from '../../src/core/volumes/populate.ts'
 
 const CAPTURES = new URL('../fixtures/captures/', import.meta.url)
 const ATOMIC = ['configmap', 'secret', 'projected', 'downward-api'].map((name) => `kubernetes.io/${name}`)

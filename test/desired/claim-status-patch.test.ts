@@ -1,7 +1,7 @@
 /** C102: what a node writes into a claim's status around an expansion. */
 import { expect, it } from 'vitest'
-import { failedPatch, finishedPatch, inProgressPatch } from '../../src/core/desired/expansion.ts'
 import type { PersistentVolumeClaim } from '../../src/core/model/objects.ts'
+import { failedPatch, finishedPatch, inProgressPatch } from '../../src/core/volumes/expansion.ts'
 import { strategicMerge } from '../helpers/strategic-merge.ts'
 
 function claim(status: PersistentVolumeClaim['status'] = {}): PersistentVolumeClaim {

@@ -1,8 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import type { Lookup } from '../../src/core/desired/api-lookup.ts'
-import { contentBytes, type FreshObjects } from '../../src/core/desired/content-bytes.ts'
-import { goQuote } from '../../src/core/desired/downward-api-value.ts'
-import { nestedMountPoints } from '../../src/core/desired/payload-entries.ts'
 import type {
   ClusterTrustBundle,
   Container,
@@ -11,6 +7,10 @@ import type {
   PodVolumeSource,
   ProjectedSource,
 } from '../../src/core/model/objects.ts'
+import type { Lookup } from '../../src/core/volumes/api-lookup.ts'
+import { contentBytes, type FreshObjects } from '../../src/core/volumes/content-bytes.ts'
+import { goQuote } from '../../src/core/volumes/downward-api-value.ts'
+import { nestedMountPoints } from '../../src/core/volumes/payload-entries.ts'
 import { pod } from './builders.ts'
 
 const metadata = { namespace: 'ns', uid: 'u' }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { translateInlineVolume, translatePersistentVolume } from '../../src/core/desired/in-tree-volumes.ts'
 import type { NodeSelectorTerm, PersistentVolume, PodVolumeSource } from '../../src/core/model/objects.ts'
+import { translateInlineVolume, translatePersistentVolume } from '../../src/core/volumes/in-tree-volumes.ts'
 
 const GA = 'topology.kubernetes.io/zone'
 const GA_REGION = 'topology.kubernetes.io/region'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { nodeExpansionWanted } from '../../src/core/desired/expansion.ts'
 import type { PersistentVolume, PersistentVolumeClaim } from '../../src/core/model/objects.ts'
-import { desiredStateOfPods } from '../../src/core/populator/populate.ts'
+import { nodeExpansionWanted } from '../../src/core/volumes/expansion.ts'
+import { desiredStateOfPods } from '../../src/core/volumes/populate.ts'
 import { api, claim, claimVolume, pod, volume } from './builders.ts'
 
 interface Case {

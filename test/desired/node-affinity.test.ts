@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { matchesNode } from '../../src/core/desired/node-affinity.ts'
 import type { NodeSelectorTerm } from '../../src/core/model/objects.ts'
+import { matchesNode } from '../../src/core/volumes/node-affinity.ts'
 import { volume } from './builders.ts'
 
 const node = { metadata: { name: 'node-1', uid: 'u', labels: { zone: 'a', size: '5', word: 'x' } } }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Pod } from '../../src/core/model/objects.ts'
 import {
   isControllerTerminated,
   isMirrorPod,
@@ -7,8 +8,7 @@ import {
   onDiskUid,
   protectedUids,
   usedVolumeNames,
-} from '../../src/core/desired/pods.ts'
-import type { Pod } from '../../src/core/model/objects.ts'
+} from '../../src/core/volumes/pods.ts'
 import { pod } from './builders.ts'
 
 const MIRROR = 'kubernetes.io/config.mirror'

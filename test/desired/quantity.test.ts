@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { compareQuantities, parseQuantity } from '../../src/core/desired/quantity.ts'
+import { compareQuantities, parseQuantity } from '../../src/core/volumes/quantity.ts'
 
 it.each([
   ['0', 0n],

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import type { Check, CheckId, Doctor } from '../../src/core/doctor/check.ts'
 import { diagnose } from '../../src/core/doctor/diagnose.ts'
 import { lookForDoctor } from '../../src/core/doctor/doctor-look.ts'
-import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
+import { readSnapshot } from '../../src/core/documents/read-snapshot.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { takeTestHost } from '../helpers/test-host.ts'

@@ -2,7 +2,7 @@
 import { type JsonSchema, schemaOf } from '../../src/core/json/shape.ts'
 import type { ObjectMeta, PersistentVolume, PersistentVolumeClaim, Pod } from '../../src/core/model/objects.ts'
 import { type ApiSnapshot, type NodeSnapshot, snapshotShape } from '../../src/core/model/snapshot.ts'
-import { csiUniqueName } from '../../src/core/names/volume-names.ts'
+import { csiUniqueName } from '../../src/core/model/volume-names.ts'
 import { DRIVER, NOW, node, uid } from '../helpers/node-builder.ts'
 import { MACHINE } from '../helpers/objects.ts'
 

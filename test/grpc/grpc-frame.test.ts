@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { decodeFrame, decodeGrpcMessage, encodeFrame, encodeTimeout } from '../../src/core/grpc/exchange.ts'
+import { decodeFrame, decodeGrpcMessage, encodeFrame, encodeTimeout } from '../../src/core/rpc/exchange.ts'
 
 describe('frames', () => {
   test('a frame is a zero, the length and the message', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { GrpcError, grpcCodeName } from '../../src/core/grpc/grpc-status.ts'
+import { GrpcError, grpcCodeName } from '../../src/core/rpc/grpc-status.ts'
 
 test.each([
   [1, 'CANCELLED', false],

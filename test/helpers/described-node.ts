@@ -12,7 +12,7 @@ import type {
   VolumeAttachment,
 } from '../../src/core/model/objects.ts'
 import type { ApiSnapshot, NodeSnapshot } from '../../src/core/model/snapshot.ts'
-import { csiUniqueName } from '../../src/core/names/volume-names.ts'
+import { csiUniqueName } from '../../src/core/model/volume-names.ts'
 import {
   apiSnapshot,
   attachedTo,

@@ -12,7 +12,7 @@ import type {
   VolumeAttachment,
 } from '../../src/core/model/objects.ts'
 import type { ApiSnapshot } from '../../src/core/model/snapshot.ts'
-import { attachmentName } from '../../src/core/names/volume-names.ts'
+import { attachmentName } from '../../src/core/model/volume-names.ts'
 
 /** By what a node proves to be the machine of its Node object. */
 export const MACHINE = { machineID: 'machine-1', systemUUID: 'system-1', bootID: 'boot-1' }

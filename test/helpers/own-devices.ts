@@ -3,7 +3,7 @@
  * a killed one, whose backing file may not be visible, so that it may be anyone's.
  */
 import { readBackingFile } from '../../src/core/block/device-use.ts'
-import type { Host } from '../../src/core/host/host.ts'
+import type { Host } from '../../src/core/node/host.ts'
 
 interface Loop {
   readonly backingFile?: string

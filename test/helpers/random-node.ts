@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import type { NodeState } from '../../src/core/model/node-state.ts'
 import type { NodeSnapshot } from '../../src/core/model/snapshot.ts'
-import { csiGlobalDir } from '../../src/core/names/volume-names.ts'
+import { csiGlobalDir } from '../../src/core/model/volume-names.ts'
 import { BEFORE_BOOT, DRIVER, NOW, NodeBuilder, uid, volumeData } from './node-builder.ts'
 import { type Mounted, volumePath } from './pod-files.ts'
 

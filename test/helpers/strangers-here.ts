@@ -3,8 +3,8 @@ import { readFileSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { nodesOwn } from '../../src/core/apply/disks/node-stack.ts'
 import { readBackingFile, readDiskSequence } from '../../src/core/block/device-use.ts'
-import { linuxHost } from '../../src/core/host/linux-host.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import { linuxHost } from '../../src/core/node/linux-host.ts'
 import { STRANGERS, type Stranger } from './strangers.ts'
 
 /** Notes them for the tests of this run. */

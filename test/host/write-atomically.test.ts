@@ -1,9 +1,9 @@
 /** What a reader of a volume sees after one write, and after several (P28, P29): upstream's atomic_writer_test.go. */
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { writeAtomically } from '../../src/core/host/write-atomically.ts'
 import { containingMount } from '../../src/core/mountinfo/location.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import { writeAtomically } from '../../src/core/node/write-atomically.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 const base = realpathSync(temporaryDirectory())

@@ -17,10 +17,10 @@ import {
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import schema from '../../schema/plan.schema.json' with { type: 'json' }
+import { NODE_PLAN, parsePlanFile, readPlanFile } from '../../src/core/documents/read-plan-file.ts'
+import { planFileText, writePlanFile } from '../../src/core/documents/write-plan-file.ts'
 import type { Operation, Plan } from '../../src/core/plan/plan.ts'
 import { planId } from '../../src/core/plan/plan-id.ts'
-import { NODE_PLAN, parsePlanFile, readPlanFile } from '../../src/core/plan-file/read-plan-file.ts'
-import { planFileText, writePlanFile } from '../../src/core/plan-file/write-plan-file.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { anOperation, aPlan } from '../cli/plan-builder.ts'
 import { CAPTURES, recorded } from '../helpers/captures.ts'

@@ -2,15 +2,15 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { PLUGINS } from '../../src/core/plugins/registry.ts'
+import { PLUGINS } from '../../src/core/volumes/registry.ts'
 
 const SOURCE = join(import.meta.dirname, '../../src')
 /** The plugin itself, and the steps of its own. */
-const OWN = /^core\/(?:names|plugins|apply\/release)\//
+const OWN = /^core\/(?:model\/(?:iscsi|fc)-disk\.ts|volumes\/|apply\/release\/)/
 
 it('nobody else knows the names of iSCSI and FC', () => {
   const knows = (file: string): boolean =>
-    /\/names\/(?:iscsi|fc)-|'kubernetes\.io\/(?:iscsi|fc)'/.test(readFileSync(join(SOURCE, file), 'utf8'))
+    /\/(?:iscsi|fc)-disk\.ts'|'kubernetes\.io\/(?:iscsi|fc)'/.test(readFileSync(join(SOURCE, file), 'utf8'))
   expect(globSync('**/*.ts', { cwd: SOURCE }).filter((file) => !OWN.test(file) && knows(file))).toEqual([])
 })
 

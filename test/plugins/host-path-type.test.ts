@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseStatLine } from '../../src/core/files/path-within.ts'
 import type { HostPath } from '../../src/core/model/snapshot.ts'
-import { judgeHostPath } from '../../src/core/plugins/host-path.ts'
+import { judgeHostPath } from '../../src/core/volumes/host-path.ts'
 
 const THERE = ['dir', 'file', 'socket', 'char', 'block', 'fifo', 'absent'] as const
 type There = (typeof THERE)[number]

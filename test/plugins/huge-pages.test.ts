@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Pod, Resources } from '../../src/core/model/objects.ts'
-import { hasPageSize, mediumOf, mountedPageSize, requestedPageSize } from '../../src/core/plugins/empty-dir.ts'
+import { hasPageSize, mediumOf, mountedPageSize, requestedPageSize } from '../../src/core/volumes/empty-dir.ts'
 
 const requests = (...sizes: string[]): Resources => ({
   requests: Object.fromEntries([['cpu', '1'], ...sizes.map((size) => [`hugepages-${size}`, '100Mi'])]),

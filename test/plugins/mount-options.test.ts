@@ -1,6 +1,6 @@
 /** Upstream's TestMountOptionFromSpec, and what it leaves out (P14, P19). */
 import { describe, expect, it } from 'vitest'
-import { mountOptions, mountOptionsObstacle } from '../../src/core/plugins/mount-options.ts'
+import { mountOptions, mountOptionsObstacle } from '../../src/core/volumes/mount-options.ts'
 
 const ANNOTATION = 'volume.beta.kubernetes.io/mount-options'
 

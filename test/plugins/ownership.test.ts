@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Pod } from '../../src/core/model/objects.ts'
-import { type OwnershipRules, ownershipOf } from '../../src/core/plugins/mount-options.ts'
+import { type OwnershipRules, ownershipOf } from '../../src/core/volumes/mount-options.ts'
 
 type Security = NonNullable<Pod['spec']['securityContext']>
 

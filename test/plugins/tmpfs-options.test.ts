@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { parseQuantity } from '../../src/core/desired/quantity.ts'
 import type { Container, Pod } from '../../src/core/model/objects.ts'
-import { knowsNoswap, podMemoryLimit, tmpfsSize } from '../../src/core/plugins/empty-dir-steps.ts'
+import { knowsNoswap, podMemoryLimit, tmpfsSize } from '../../src/core/volumes/empty-dir-steps.ts'
+import { parseQuantity } from '../../src/core/volumes/quantity.ts'
 
 const MEBI = 1024n * 1024n
 

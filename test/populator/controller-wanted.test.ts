@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Pod } from '../../src/core/model/objects.ts'
-import { controllerWantedVolumes } from '../../src/core/populator/populate.ts'
+import { controllerWantedVolumes } from '../../src/core/volumes/populate.ts'
 import { api, claim, claimVolume, NODE, pod, volume } from '../desired/builders.ts'
 
 const NAME = 'kubernetes.io/csi/csi.test^vol-claim'

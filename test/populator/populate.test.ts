@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Pod, PodVolumeSource } from '../../src/core/model/objects.ts'
-import { desiredStateOfPods } from '../../src/core/populator/populate.ts'
+import { desiredStateOfPods } from '../../src/core/volumes/populate.ts'
 import { api, claim, claimVolume, pod, volume } from '../desired/builders.ts'
 
 const one = { persistentVolumeClaims: [claim()], persistentVolumes: [volume()] }

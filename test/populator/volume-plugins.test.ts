@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { apiLookup } from '../../src/core/desired/api-lookup.ts'
 import type { PersistentVolume, PodVolumeSource } from '../../src/core/model/objects.ts'
-import { inlineCsiHandle } from '../../src/core/names/volume-names.ts'
-import { pluginOfInline, pluginOfPersistentVolume } from '../../src/core/populator/resolve-volume.ts'
+import { inlineCsiHandle } from '../../src/core/model/volume-names.ts'
+import { apiLookup } from '../../src/core/volumes/api-lookup.ts'
+import { pluginOfInline, pluginOfPersistentVolume } from '../../src/core/volumes/resolve-volume.ts'
 import { api, volume } from '../desired/builders.ts'
 
 const context = (parts: Parameters<typeof api>[0] = {}) => {

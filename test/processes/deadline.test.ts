@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { ApiError } from '../../src/core/api/api-error.ts'
 import { retryDelayMs } from '../../src/core/api/kube-client.ts'
-import { deadlineIn } from '../../src/core/grpc/grpc-status.ts'
 import { inTime, pause } from '../../src/core/processes/deadline.ts'
+import { deadlineIn } from '../../src/core/rpc/grpc-status.ts'
 import { runCommand } from '../../src/core/trust/programs.ts'
 
 const asked: unknown[] = []

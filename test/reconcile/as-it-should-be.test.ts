@@ -4,11 +4,11 @@
  */
 import { describe, expect, it } from 'vitest'
 import { countsText } from '../../src/core/answer/counts.ts'
+import { readSnapshot } from '../../src/core/documents/read-snapshot.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
 import type { ApiSnapshot, NodeSnapshot } from '../../src/core/model/snapshot.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
-import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { CAPTURES } from '../helpers/captures.ts'
 import { explain } from '../helpers/explaining.ts'
 import { planOptions } from '../helpers/plan-options.ts'

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { planExitStatus } from '../../src/core/cli/carry-out.ts'
 import type { PersistentVolume, Pod, PodVolumeSource } from '../../src/core/model/objects.ts'
-import { inlineCsiHandle } from '../../src/core/names/volume-names.ts'
+import { inlineCsiHandle } from '../../src/core/model/volume-names.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { captureFiles, recorded } from '../helpers/captures.ts'
 import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'

@@ -5,8 +5,8 @@
 import { describe, expect, it } from 'vitest'
 import type { PersistentVolume, PersistentVolumeClaim, PodVolumeSource } from '../../src/core/model/objects.ts'
 import type { ApiSnapshot } from '../../src/core/model/snapshot.ts'
-import { csiUniqueName } from '../../src/core/names/volume-names.ts'
-import { controllerWantedVolumes, mayWant, wantedDevices } from '../../src/core/populator/populate.ts'
+import { csiUniqueName } from '../../src/core/model/volume-names.ts'
+import { controllerWantedVolumes, mayWant, wantedDevices } from '../../src/core/volumes/populate.ts'
 import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { blocked, codes, plan, waits } from './planned.ts'
 

@@ -4,10 +4,10 @@
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { apiLookup, type ListedResource } from '../../src/core/desired/api-lookup.ts'
+import { parseSnapshot } from '../../src/core/documents/read-snapshot.ts'
 import type { ApiSnapshot } from '../../src/core/model/snapshot.ts'
-import { attachmentName } from '../../src/core/names/volume-names.ts'
-import { parseSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
+import { attachmentName } from '../../src/core/model/volume-names.ts'
+import { apiLookup, type ListedResource } from '../../src/core/volumes/api-lookup.ts'
 import { BEFORE_BOOT, DRIVER, type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
 import { blocked, codes, GONE, kinds, plan } from './planned.ts'
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { NodeState } from '../../src/core/model/node-state.ts'
-import { csiGlobalDir, csiUniqueName } from '../../src/core/names/volume-names.ts'
+import { csiGlobalDir, csiUniqueName } from '../../src/core/model/volume-names.ts'
 import type { PlanOptions } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { nodeStatus } from '../../src/core/status/node-status.ts'

@@ -1,8 +1,8 @@
 /** Reads one large thing, and says what it found and how much memory that took at most, in KiB. */
 import { closeSync, openSync } from 'node:fs'
-import { ListedEntry } from '../../src/core/actual/tree.ts'
 import { deleteContent } from '../../src/core/files/delete-content.ts'
 import { visitContent } from '../../src/core/holders/content-holders.ts'
+import { ListedEntry } from '../../src/core/model/tree.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { readMountTable } from '../../src/core/node/read-mountinfo.ts'
 import { MountPoints } from '../../src/core/node/tree/mount-points.ts'

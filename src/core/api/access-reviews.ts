@@ -1,5 +1,5 @@
 import { flag, kept, needed, text } from '../json/shape.ts'
-import { NODE_USER } from '../names/volume-names.ts'
+import { NODE_USER } from '../model/volume-names.ts'
 import { unlessRefused } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
 import { received, sendObject } from './objects.ts'

@@ -4,9 +4,7 @@
  * They are read after the pods (N48). What a list lacks, or shows in an unfinished state, is read again by name: a claim that
  * is younger than the list must not look absent (S3, S4).
  */
-import { csiSourceOf } from '../desired/in-tree-volumes.ts'
-import { volumesInStatus } from '../desired/node-affinity.ts'
-import { claimReferenceOf } from '../desired/resolve-claim.ts'
+
 import { compareText } from '../lang/compare-text.ts'
 import type {
   ApiObject,
@@ -27,8 +25,11 @@ import {
   VOLUMES,
 } from '../model/resources.ts'
 import type { ApiReadError, ApiSnapshot } from '../model/snapshot.ts'
-import { attachmentName, parseCsiUniqueName } from '../names/volume-names.ts'
-import { controllerWantedVolumes } from '../populator/populate.ts'
+import { attachmentName, parseCsiUniqueName } from '../model/volume-names.ts'
+import { csiSourceOf } from '../volumes/in-tree-volumes.ts'
+import { volumesInStatus } from '../volumes/node-affinity.ts'
+import { controllerWantedVolumes } from '../volumes/populate.ts'
+import { claimReferenceOf } from '../volumes/resolve-claim.ts'
 import { ApiError } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
 import { ObjectReader } from './object-reader.ts'

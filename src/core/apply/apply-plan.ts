@@ -5,8 +5,8 @@
  * the operations that depend on it. What is the same for a cluster is in execute.ts.
  */
 
-import { DEFAULT_JOURNAL_DIR } from '../journal/lazy-memory.ts'
-import { type Journal, openJournal, spokenJournal } from '../journal/write-journal.ts'
+import { DEFAULT_JOURNAL_DIR } from '../documents/lazy-memory.ts'
+import { type Journal, openJournal, spokenJournal } from '../documents/write-journal.ts'
 import { defined } from '../lang/defined.ts'
 import { type ApplyEvent, type ApplyResult, note } from '../plan/events.ts'
 import type { Operation, Plan, ReviewedPlan } from '../plan/plan.ts'

@@ -1,14 +1,15 @@
 /** The state of one apply of a node: who lives and whether a kubelet is there, and what one operation needs to be carried out. */
+
+import type { Journal } from '../documents/write-journal.ts'
 import type { VolctlError } from '../errors/errors.ts'
 import { CameBack, OperationRefused, StepInterrupted } from '../errors/operation-error.ts'
 import type { ContentLook } from '../holders/content-look.ts'
 import { fileSystemsAt } from '../holders/find-holders.ts'
 import { hostPathsOf } from '../holders/host-paths.ts'
-import type { Host } from '../host/host.ts'
-import { linuxHost } from '../host/linux-host.ts'
-import type { Journal } from '../journal/write-journal.ts'
 import type { Pod } from '../model/objects.ts'
 import { cannotHang } from '../mountinfo/file-systems.ts'
+import type { Host } from '../node/host.ts'
+import { linuxHost } from '../node/linux-host.ts'
 import type { ApplyEvent, EventSubject, Outcome } from '../plan/events.ts'
 import type { Operation, OperationKind, Plan, Step, StepOp } from '../plan/plan.ts'
 import { VolumeRecords } from './disks/volume-records.ts'

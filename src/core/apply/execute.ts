@@ -5,8 +5,8 @@
  * opened before the first change (S14). At the end everything is read once more, to report what is left to do.
  */
 
+import type { Journal, JournalEntry } from '../documents/write-journal.ts'
 import { errorMessage } from '../errors/errors.ts'
-import type { Journal, JournalEntry } from '../journal/write-journal.ts'
 import { defined } from '../lang/defined.ts'
 import { type ApplyEvent, type ApplyResult, note } from '../plan/events.ts'
 import type { Refusal } from '../plan/plan.ts'

@@ -5,8 +5,8 @@
 import type { FailureCode } from '../codes/codes.ts'
 import type { OutcomeState } from '../plan/events.ts'
 import type { Operation } from '../plan/plan.ts'
-import type { PluginDevice } from '../plugins/plugin.ts'
-import { pluginNamed } from '../plugins/registry.ts'
+import type { PluginDevice } from '../volumes/plugin.ts'
+import { pluginNamed } from '../volumes/registry.ts'
 
 export interface Verdict {
   readonly state: OutcomeState

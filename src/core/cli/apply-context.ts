@@ -1,5 +1,5 @@
 /** The ports of apply on a real node: the same sources that the plan was made from, asked again. */
-import { ActualInputs } from '../actual/actual-inputs.ts'
+
 import { getNode, listNodePods, nodeLease } from '../api/node-objects.ts'
 import { findObject, listObjects } from '../api/objects.ts'
 import { withFreshVolumes } from '../api/read-volumes.ts'
@@ -7,17 +7,12 @@ import { getClusterTrustBundle, listClusterTrustBundles, requestToken } from '..
 import { deleteVolumeAttachment, patchClaimStatus } from '../api/writes.ts'
 import { isDone } from '../apply/conditions/is-done.ts'
 import type { ApplyContext, Cluster, CsiNode, KubeletStop, Witness } from '../apply/operation/ports.ts'
-import { CsiNodeClient } from '../csi/csi-node-client.ts'
-import { endpointPath } from '../csi/socket-paths.ts'
-import { apiLookup } from '../desired/api-lookup.ts'
-import type { VolumeToMount } from '../desired/desired-state.ts'
-import { namedUids } from '../desired/pods.ts'
+import { DEFAULT_JOURNAL_DIR } from '../documents/lazy-memory.ts'
 import { VolctlError } from '../errors/errors.ts'
-import { type Deadline, deadlineIn } from '../grpc/grpc-status.ts'
 import { containerNames } from '../holders/container-names.ts'
-import { DEFAULT_JOURNAL_DIR } from '../journal/lazy-memory.ts'
 import { defined } from '../lang/defined.ts'
 import { onceFor } from '../lang/once-for.ts'
+import { ActualInputs } from '../model/actual-inputs.ts'
 import type { Pod } from '../model/objects.ts'
 import { ATTACHMENTS, CLAIMS, CONFIG_MAPS, PODS, SECRETS } from '../model/resources.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
@@ -25,17 +20,23 @@ import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import { renewedSince } from '../node/kubelet/signs-of-life.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
-import type { DeviceSource } from '../plugins/plugin.ts'
+import { planNode } from '../reconcile/plan-node.ts'
+import { knownPods } from '../reconcile/pods/known-pods.ts'
+import { judgeWitnesses } from '../reconcile/pods/witnesses.ts'
+import { CsiNodeClient } from '../rpc/csi-node-client.ts'
+import { type Deadline, deadlineIn } from '../rpc/grpc-status.ts'
+import { endpointPath } from '../rpc/socket-paths.ts'
+import { apiLookup } from '../volumes/api-lookup.ts'
+import type { VolumeToMount } from '../volumes/desired-state.ts'
+import type { DeviceSource } from '../volumes/plugin.ts'
+import { namedUids } from '../volumes/pods.ts'
 import {
   type ControllerWanted,
   controllerWantedVolumes,
   desiredStateOfPods,
   mayWant,
   wantedDevices,
-} from '../populator/populate.ts'
-import { planNode } from '../reconcile/plan-node.ts'
-import { knownPods } from '../reconcile/pods/known-pods.ts'
-import { judgeWitnesses } from '../reconcile/pods/witnesses.ts'
+} from '../volumes/populate.ts'
 
 export interface ApplySettings {
   readonly options: PlanOptions

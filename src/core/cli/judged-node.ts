@@ -1,6 +1,7 @@
 /** A look at this node, with who uses what its plan would take away: what a plan calls ready, an apply does. */
-import { ActualInputs } from '../actual/actual-inputs.ts'
+
 import type { Witness } from '../apply/operation/ports.ts'
+import { ActualInputs } from '../model/actual-inputs.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { InUse, NodeSnapshot } from '../model/snapshot.ts'
 import type { CollectedNode } from '../node/collect-node.ts'

@@ -1,5 +1,6 @@
 /** `volctl explain 'LINE'`: the node is looked at first, since a look may begin volctl again (S6), then standard input is read. */
 
+import { readSource, TooSlow, Unreadable } from '../documents/read-source.ts'
 import { NotFound, VolctlError } from '../errors/errors.ts'
 import { type Explained, explainer } from '../explain/explain.ts'
 import type { Explanation } from '../explain/explanation.ts'
@@ -12,7 +13,6 @@ import { MAX_LINE_CHARS, parseLine } from '../log-lines/log-line.ts'
 import { saidBy } from '../log-lines/said-by.ts'
 import type { Given } from '../plan/next-steps.ts'
 import type { Decided } from '../reconcile/decisions.ts'
-import { readSource, TooSlow, Unreadable } from '../snapshot/read-source.ts'
 import { TooLarge } from '../trust/plain-files.ts'
 import { renderLine } from '../views/line-view.ts'
 import { namesOfLine } from '../views/names.ts'

@@ -29,7 +29,7 @@ export async function loadNode<T extends { readonly plan: Plan }>(
   { attributes = 'plan', wholePods, options, decide }: LoadOptions<T>,
 ): Promise<LoadedNode<T>> {
   if (snapshot !== undefined) {
-    const { readSnapshot } = await import('../snapshot/read-snapshot.ts')
+    const { readSnapshot } = await import('../documents/read-snapshot.ts')
     const state = withChoice(await readSnapshot(snapshot), choice)
     log(`snapshot ${snapshot} of ${state.snapshot.nodeName}, taken at ${state.snapshot.capturedAt}`)
     return { ...state, decided: decide(state, options), standing: [] }

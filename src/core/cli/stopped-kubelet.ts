@@ -2,9 +2,9 @@
 
 import { getNode } from '../api/node-objects.ts'
 import type { KubeletStop, StoppedLooks, TimeLimit } from '../apply/operation/ports.ts'
+import type { Journal } from '../documents/write-journal.ts'
 import { errorMessage, Interrupted, SafetyRefusal, VolctlError } from '../errors/errors.ts'
 import { ExitStatus } from '../errors/exit-status.ts'
-import type { Journal } from '../journal/write-journal.ts'
 import { type ArmedTimer, armTimer, disarmTimer, isActive, startUnit, stopUnit } from '../kubelet-stop/switch-unit.ts'
 import type { TimeLimits } from '../kubelet-stop/time-limits.ts'
 import { commandLine } from '../lang/command.ts'

@@ -5,10 +5,10 @@
 import { fstatSync, writeSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { isatty } from 'node:tty'
+import { snapshotNotWritten } from '../documents/read-snapshot.ts'
 import { errnoOf } from '../errors/errors.ts'
 import { ownDescriptor } from '../files/path-within.ts'
 import { terminalSafeJson } from '../lang/terminal-safe.ts'
-import { snapshotNotWritten } from '../snapshot/read-snapshot.ts'
 import { callerPath } from '../trust/caller.ts'
 import type { Output } from './output.ts'
 

@@ -1,12 +1,13 @@
 /** Pods whose directories an answer needs in full; known before the question is resolved. */
-import { namedUids, podNamespace } from '../desired/pods.ts'
-import { claimReferenceOf } from '../desired/resolve-claim.ts'
+
 import { VolctlError } from '../errors/errors.ts'
 import type { ContainerName, NameOf } from '../holders/container-names.ts'
 import type { Holders } from '../holders/find-holders.ts'
 import type { Pod, PodVolumeSource } from '../model/objects.ts'
-import { isUid } from '../names/uid.ts'
+import { isUid } from '../model/uid.ts'
 import type { PodProcess } from '../processes/pod-cgroups.ts'
+import { namedUids, podNamespace } from '../volumes/pods.ts'
+import { claimReferenceOf } from '../volumes/resolve-claim.ts'
 import type { Explanation, HoldersView, SubjectKind } from './explanation.ts'
 import { kindOf, splitPrefix } from './kinds.ts'
 

@@ -1,9 +1,10 @@
 /** Everything on a node and in its API that can be asked about, with the names under which it goes. */
-import { namedUids, podNamespace } from '../desired/pods.ts'
+
+import type { VolumeRow } from '../facts/row.ts'
 import { compareText } from '../lang/compare-text.ts'
-import type { VolumeRow } from '../ledger/row.ts'
 import { namespacedName, podName } from '../plan/pod-name.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
+import { namedUids, podNamespace } from '../volumes/pods.ts'
 import type { Nameable } from './match-name.ts'
 
 /** What was found; devices and paths are found by their shape and are no candidates (path-target.ts). */

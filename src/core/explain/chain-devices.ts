@@ -1,18 +1,18 @@
 /** The links of a volume that are the node's own: its staged or global mount, or the map of its device. */
 
-import type { ActualInputs } from '../actual/actual-inputs.ts'
-import { registeredDriver, stages } from '../actual/staged-volumes.ts'
-import { parentOf } from '../actual/tree.ts'
-import type { VolumeToMount } from '../desired/desired-state.ts'
-import type { VolumeRow } from '../ledger/row.ts'
+import type { VolumeRow } from '../facts/row.ts'
+import type { ActualInputs } from '../model/actual-inputs.ts'
+import { registeredDriver, stages } from '../model/staged-volumes.ts'
+import { parentOf } from '../model/tree.ts'
+import { CSI_PLUGIN } from '../model/volume-names.ts'
 import { withoutCopies } from '../mountinfo/copies.ts'
 import { fileSystemText } from '../mountinfo/file-systems.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { deadWords } from '../mountinfo/mount-words.ts'
-import { CSI_PLUGIN } from '../names/volume-names.ts'
-import { evidenceOf, pluginNamed } from '../plugins/registry.ts'
-import { otherStaged } from '../plugins/same-volume.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
+import type { VolumeToMount } from '../volumes/desired-state.ts'
+import { evidenceOf, pluginNamed } from '../volumes/registry.ts'
+import { otherStaged } from '../volumes/same-volume.ts'
 import type { Link } from './explanation.ts'
 
 /** What of a volume the links of its chain are judged by. */

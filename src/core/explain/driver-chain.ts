@@ -1,8 +1,8 @@
 /** From the pod that runs a CSI driver to what the cluster knows of it, link by link (C24 to C28). */
 
-import { isListedWhole } from '../desired/api-lookup.ts'
 import { podName } from '../plan/pod-name.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
+import { isListedWhole } from '../volumes/api-lookup.ts'
 import type { DriverTarget } from './driver-target.ts'
 import type { DriverPod, DriverSocket, DriverView, Link } from './explanation.ts'
 

@@ -3,15 +3,15 @@
  * same look, and by the same pass, as a plan. Pure: who holds it is asked of the live node alone (live-holders.ts).
  */
 
-import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { describePod } from '../cluster/context/kubectl.ts'
 import type { ProblemCode } from '../codes/codes.ts'
+import type { Ledger } from '../facts/ledger.ts'
+import type { VolumeRow } from '../facts/row.ts'
+import type { Scope } from '../facts/whose.ts'
 import type { Held } from '../holders/live-holders.ts'
 import { commandLine, kubectl } from '../lang/command.ts'
 import { defined } from '../lang/defined.ts'
-import type { Ledger } from '../ledger/ledger.ts'
-import type { VolumeRow } from '../ledger/row.ts'
-import type { Scope } from '../ledger/whose.ts'
+import type { ActualInputs } from '../model/actual-inputs.ts'
 import { undeletedRoot } from '../mountinfo/deleted.ts'
 import { stopPod } from '../plan/kubelet-units.ts'
 import { type Given, withAdvice } from '../plan/next-steps.ts'

@@ -1,9 +1,9 @@
 /** This node as a whole: which machine it is, its kubelet, what is attached and in use, and every volume that it has or wants. */
 
 import { NotFound } from '../errors/errors.ts'
+import type { Ledger } from '../facts/ledger.ts'
+import type { VolumeRow } from '../facts/row.ts'
 import { volctl } from '../lang/command.ts'
-import type { Ledger } from '../ledger/ledger.ts'
-import type { VolumeRow } from '../ledger/row.ts'
 import type { Plan } from '../plan/plan.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import type { Candidate } from './candidates.ts'

@@ -4,8 +4,8 @@
  */
 import { nodesText } from '../cluster/context/names.ts'
 import type { ClusterAttachment, ClusterClaim, ClusterVolume } from '../cluster/model/cluster-state.ts'
-import type { Lookup } from '../desired/api-lookup.ts'
 import { namespacedName } from '../plan/pod-name.ts'
+import type { Lookup } from '../volumes/api-lookup.ts'
 import type { Fact, Link } from './explanation.ts'
 
 /** From the API, unless another source is named; without a value nothing is said. */

@@ -1,10 +1,10 @@
 /** What lies at an absolute path, or on a device: a volume's, a pod's, the kubelet's own, or something unrelated. */
 
-import { rootPathOf } from '../actual/actual-inputs.ts'
 import { NotFound, type VolctlError } from '../errors/errors.ts'
+import type { VolumeRow } from '../facts/row.ts'
 import { isWithin, plainPath } from '../files/path-within.ts'
 import { nearNames } from '../lang/near-names.ts'
-import type { VolumeRow } from '../ledger/row.ts'
+import { rootPathOf } from '../model/actual-inputs.ts'
 import { fileSystemText } from '../mountinfo/file-systems.ts'
 import { containingMount, type Location, locationIn } from '../mountinfo/location.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'

@@ -1,16 +1,16 @@
 /** What there is of a volume on this node, path by path. */
 
-import type { ActualInputs } from '../actual/actual-inputs.ts'
-import { loopsBackedBy } from '../actual/block-volume.ts'
-import type { StateFile } from '../actual/state-file.ts'
+import { podDirOf, type VolumeRow } from '../facts/row.ts'
 import { defined } from '../lang/defined.ts'
-import { podDirOf, type VolumeRow } from '../ledger/row.ts'
+import type { ActualInputs } from '../model/actual-inputs.ts'
+import { loopsBackedBy } from '../model/block-volume.ts'
+import type { StateFile } from '../model/state-file.ts'
 import { withoutCopies } from '../mountinfo/copies.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { deadWords } from '../mountinfo/mount-words.ts'
-import { evidenceOf, pluginNamed } from '../plugins/registry.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import { placesUnseen } from '../reconcile/pods/pod-classes.ts'
+import { evidenceOf, pluginNamed } from '../volumes/registry.ts'
 import type { Fact, MountView, Place, Subject } from './explanation.ts'
 
 /** The pods' part first, then the node's own. */

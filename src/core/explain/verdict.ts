@@ -2,7 +2,7 @@
 
 import { defined } from '../lang/defined.ts'
 import { onceFor } from '../lang/once-for.ts'
-import { CSI_PLUGIN } from '../names/volume-names.ts'
+import { CSI_PLUGIN } from '../model/volume-names.ts'
 import type { Cause } from '../plan/cause.ts'
 import type { Blocked, Operation, Problem, VolumeRef, Waiting } from '../plan/plan.ts'
 import type { Decision } from '../reconcile/decisions.ts'

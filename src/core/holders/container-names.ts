@@ -1,10 +1,11 @@
 /** Names of the pod and the container that a process belongs to, from the API and the runtime. */
-import { namedUids } from '../desired/pods.ts'
+
 import { onceFor } from '../lang/once-for.ts'
 import type { Pod } from '../model/objects.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import type { PodRef } from '../plan/plan.ts'
 import type { PodProcess } from '../processes/pod-cgroups.ts'
+import { namedUids } from '../volumes/pods.ts'
 
 export interface ContainerName {
   readonly pod: PodRef

@@ -1,6 +1,6 @@
-import { podLabel } from '../desired/pods.ts'
 import { plainPath } from '../files/path-within.ts'
 import type { PersistentVolume, Pod } from '../model/objects.ts'
+import { podLabel } from '../volumes/pods.ts'
 
 /** A path by which somebody else may use what is there. */
 export interface NamedPath {

@@ -1,10 +1,11 @@
 /** What a plan would be once the kubelet is stopped, and whether anything needs that (S35). Pure. */
-import { isTerminating, onDiskUid } from '../desired/pods.ts'
+
 import type { NodeState } from '../model/node-state.ts'
 import type { Pod } from '../model/objects.ts'
 import type { Operation, Plan } from '../plan/plan.ts'
 import { readyAmong } from '../plan/plan-summary.ts'
 import { podOf } from '../plan/subject.ts'
+import { isTerminating, onDiskUid } from '../volumes/pods.ts'
 import type { UnitFacts } from './unit-facts.ts'
 
 /** The node as it will be: all but the kubelet stays, and a container runtime that the unit runs as well answers no more. */

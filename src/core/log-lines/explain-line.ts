@@ -1,5 +1,5 @@
 /** From a line to the cause: what its names are on this node, and what its sentence means. Pure. */
-import { readFailures } from '../desired/read-failures.ts'
+
 import { VolctlError } from '../errors/errors.ts'
 import type { Explained } from '../explain/explain.ts'
 import type { Explanation, Place, VolumeView } from '../explain/explanation.ts'
@@ -10,6 +10,7 @@ import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { canonicalNodeName } from '../node/kubelet/kubelet-flags.ts'
+import { readFailures } from '../volumes/read-failures.ts'
 import type { LineAnswer, NameView, OtherNode, SentenceView } from './line-explanation.ts'
 import type { LogLine } from './log-line.ts'
 import { saidBy } from './said-by.ts'

@@ -12,10 +12,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { KubeClient } from '../api/kube-client.ts'
 import type { DiskRead } from '../api/read-api.ts'
 import { isSuperblockGone, loopDevices } from '../block/device-use.ts'
-import { expectedFiles } from '../desired/atomic-content.ts'
-import { isTerminalPhase, isTerminating, namedUids } from '../desired/pods.ts'
+import { DEFAULT_JOURNAL_DIR } from '../documents/lazy-memory.ts'
 import { errnoOf, errorMessage } from '../errors/errors.ts'
-import { DEFAULT_JOURNAL_DIR } from '../journal/lazy-memory.ts'
 import { whyUnstoppable } from '../kubelet-stop/require-stoppable.ts'
 import { unitFacts } from '../kubelet-stop/unit-facts.ts'
 import { compareText } from '../lang/compare-text.ts'
@@ -32,14 +30,16 @@ import type {
   SandboxState,
   Selinux,
 } from '../model/snapshot.ts'
+import { unescapeQualifiedName } from '../model/volume-names.ts'
 import { placeOf, withLinks } from '../mountinfo/linked-mounts.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
-import { unescapeQualifiedName } from '../names/volume-names.ts'
 import { isInUserNamespace } from '../processes/standing.ts'
 import { allDoubts } from '../trust/doubts.ts'
 import { checkTrusted, NotTrusted, readTrustedText } from '../trust/files.ts'
 import { kernelTextIfAny } from '../trust/kernel.ts'
+import { expectedFiles } from '../volumes/atomic-content.ts'
+import { isTerminalPhase, isTerminating, namedUids } from '../volumes/pods.ts'
 import { deadMounts } from './dead-mounts.ts'
 import { identityOf } from './host-identity.ts'
 import { hostPaths } from './host-paths.ts'
@@ -248,7 +248,7 @@ async function askDrivers(
   isMountPoint: (path: string) => boolean,
   { mounts, links: { unknown } }: KnownMounts,
 ): Promise<readonly CsiSocket[]> {
-  const { discoverCsiSockets } = await import('../csi/discover-csi-sockets.ts')
+  const { discoverCsiSockets } = await import('../rpc/discover-csi-sockets.ts')
   return discoverCsiSockets({
     rootDir,
     isMountPoint,

@@ -5,13 +5,13 @@
  * followed. The file system of a path may hang, so one child with a deadline looks at all of them.
  */
 
-import { sharedSourcesOf } from '../desired/csi-volume.ts'
-import { isTerminalPhase, isTerminating, protectedUids } from '../desired/pods.ts'
 import { errorMessage } from '../errors/errors.ts'
 import { parseStatLine, STAT_ARGUMENTS } from '../files/path-within.ts'
 import type { ApiSnapshot, HostPath } from '../model/snapshot.ts'
-import { desiredStateOfPods } from '../populator/populate.ts'
 import { runCommand } from '../trust/programs.ts'
+import { sharedSourcesOf } from '../volumes/csi-volume.ts'
+import { isTerminalPhase, isTerminating, protectedUids } from '../volumes/pods.ts'
+import { desiredStateOfPods } from '../volumes/populate.ts'
 
 const DEADLINE_MS = 2000
 

@@ -4,10 +4,10 @@ import { hostname } from 'node:os'
 import { dirname } from 'node:path'
 import { load } from 'js-yaml'
 import { errnoOf, isMissing, SafetyRefusal, VolctlError } from '../errors/errors.ts'
-import { unixSocketPath } from '../grpc/unix-socket.ts'
 import { defined } from '../lang/defined.ts'
 import type { NodeNameFrom, RuntimeSnapshot } from '../model/snapshot.ts'
 import { readStandingFacts, type StandingObstacle, standingObstacles } from '../processes/standing.ts'
+import { unixSocketPath } from '../rpc/unix-socket.ts'
 import { addDoubt, allDoubts } from '../trust/doubts.ts'
 import { environment } from '../trust/environment.ts'
 import { checkTrusted, NotTrusted, TRUST_HINT, trustedTextIfAny } from '../trust/files.ts'
@@ -182,7 +182,7 @@ async function askRuntimes(
   given: string | undefined,
   configured: string | undefined,
 ): Promise<RuntimeSnapshot> {
-  const { readRuntime, WELL_KNOWN_RUNTIME_ENDPOINTS } = await import('../cri/read-runtime.ts')
+  const { readRuntime, WELL_KNOWN_RUNTIME_ENDPOINTS } = await import('../rpc/read-runtime.ts')
   const ofTest = places?.runtimeEndpoints
   const named =
     ofTest === undefined || given !== undefined ? runtimeEndpoints(given, configured) : { required: ofTest, others: [] }

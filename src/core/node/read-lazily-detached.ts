@@ -5,8 +5,8 @@
  * or removed it, or if it cannot be read, it is unknown what was detached. Then that is reported, since it may be any volume.
  */
 
+import { LAZY_FILE, type LazyRecord, linesOf } from '../documents/lazy-memory.ts'
 import { unreadText } from '../files/disk-trouble.ts'
-import { LAZY_FILE, type LazyRecord, linesOf } from '../journal/lazy-memory.ts'
 import { defined } from '../lang/defined.ts'
 import type { LazilyDetached, LazyMemoryDefect } from '../model/snapshot.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'

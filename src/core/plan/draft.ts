@@ -4,8 +4,8 @@ import { causeOf, outlasts, type ProblemCode, type WaitingCode } from '../codes/
 import { append } from '../lang/append.ts'
 import { volctl } from '../lang/command.ts'
 import { defined } from '../lang/defined.ts'
+import { sha256Hex } from '../model/volume-names.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
-import { sha256Hex } from '../names/volume-names.ts'
 import type { Because } from './cause.ts'
 import type {
   Blocked,

@@ -22,7 +22,7 @@ import {
   text,
   withSchema,
 } from '../json/shape.ts'
-import type { VolumeMode } from '../names/volume-names.ts'
+import type { VolumeMode } from '../model/volume-names.ts'
 import { OPERATION_KINDS, STEP_FIELDS, type Step, type StepFields, type StepOp } from './kinds.ts'
 import { subject } from './subject-shape.ts'
 

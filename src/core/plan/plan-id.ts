@@ -1,5 +1,5 @@
 import { defined } from '../lang/defined.ts'
-import { sha256Hex } from '../names/volume-names.ts'
+import { sha256Hex } from '../model/volume-names.ts'
 import type { ClusterOperation, ClusterPlan } from './cluster-plan.ts'
 import type { Operation, ReviewedPlan } from './plan.ts'
 

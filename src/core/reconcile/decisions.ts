@@ -3,15 +3,15 @@
  * them.
  */
 
-import type { BlockVolume } from '../actual/block-volume.ts'
-import type { VolumeToMount } from '../desired/desired-state.ts'
 import { compareText } from '../lang/compare-text.ts'
 import { defined } from '../lang/defined.ts'
+import type { BlockVolume } from '../model/block-volume.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { Left } from '../plan/draft.ts'
 import type { Operation, Plan, PlanOptions } from '../plan/plan.ts'
 import { type Subject, THE_NODE } from '../plan/subject.ts'
-import { pluginNamed } from '../plugins/registry.ts'
+import type { VolumeToMount } from '../volumes/desired-state.ts'
+import { pluginNamed } from '../volumes/registry.ts'
 import type { PlanContext } from './context/context.ts'
 import { leftUnread, unreadParts } from './context/unread.ts'
 import { decideNode } from './plan-node.ts'

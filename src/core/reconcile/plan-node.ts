@@ -3,14 +3,13 @@
  * the operations; this file does the rest.
  */
 
-import { baseName } from '../actual/tree.ts'
 import { nameCauses } from '../causes/name-causes.ts'
 import type { CauseKind } from '../codes/code-entry.ts'
 import { causeOf, isCodeOf, type ProblemCode, type WaitingCode } from '../codes/codes.ts'
-import { readFailures, spoilsList, subjectOf } from '../desired/read-failures.ts'
 import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { ApiSnapshot, Insecure, TreeEntry } from '../model/snapshot.ts'
+import { baseName } from '../model/tree.ts'
 import type { Because } from '../plan/cause.ts'
 import { Findings, finishOperations, type Left, ON_NODE } from '../plan/draft.ts'
 import { namedPart } from '../plan/part-of-plan.ts'
@@ -26,8 +25,9 @@ import type {
   StepOp,
 } from '../plan/plan.ts'
 import { summaryOf } from '../plan/plan-summary.ts'
-import { STATE_FILES } from '../plugins/state-files.ts'
 import { refusalOf, refuseInsecureApi } from '../rules/refusals.ts'
+import { readFailures, spoilsList, subjectOf } from '../volumes/read-failures.ts'
+import { STATE_FILES } from '../volumes/state-files.ts'
 import type { PlanContext } from './context/context.ts'
 import { filterOperations, namedFindings } from './context/filter-operations.ts'
 import { useCredential } from './context/hints.ts'

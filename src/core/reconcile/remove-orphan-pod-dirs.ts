@@ -2,11 +2,12 @@
  * Last step: directories of orphaned pods (R601-R615, contract RemoveOrphanPodDir). All or nothing, and only names that the
  * kubelet itself creates; anything else keeps the directory, and is reported.
  */
-import { isWithinAny, mayNotBeUtf8, parentOf } from '../actual/tree.ts'
+
 import { followsFrom } from '../causes/name-causes.ts'
 import { causeOf } from '../codes/codes.ts'
 import { CLEAR_AWAY } from '../codes/path-codes.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
+import { isWithinAny, mayNotBeUtf8, parentOf } from '../model/tree.ts'
 import { whoMounted } from '../mountinfo/mount-words.ts'
 import type { Because } from '../plan/cause.ts'
 import { type Draft, type Findings, messageOnPod, ON_NODE } from '../plan/draft.ts'

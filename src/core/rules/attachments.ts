@@ -1,7 +1,8 @@
 /** S21: whether an attachment may be deleted, by what the API says. What only the machine knows is asked at apply. */
-import { isListedWhole } from '../desired/api-lookup.ts'
+
 import { useCredential } from '../reconcile/context/hints.ts'
 import { whyNotManaged } from '../reconcile/pods/kubelet-mode.ts'
+import { isListedWhole } from '../volumes/api-lookup.ts'
 import type { Judge } from './rule.ts'
 
 export const notManaged: Judge = (_, { attachment }, { inputs }) => {

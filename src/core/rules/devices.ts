@@ -1,16 +1,16 @@
 /** What holds back the unstaging, unmapping or detaching of a device of any plugin (S4, S9, S21, S30). */
 
-import type { Handle } from '../desired/api-objects.ts'
-import { causeOfUnresolved, type DeviceKind, mayBeOne, type UnresolvedVolume } from '../desired/desired-state.ts'
-import { allowsSeveralNodes } from '../desired/node-affinity.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import { namespacedName } from '../plan/pod-name.ts'
-import { statusVolumesAt } from '../populator/populate.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { nodesWith } from '../reconcile/context/other-nodes.ts'
 import { unknownLinks } from '../reconcile/context/unread.ts'
 import { strangerHint } from '../reconcile/pods/known-pods.ts'
 import { missingPodsDirectory } from '../reconcile/pods/pods-directory.ts'
+import type { Handle } from '../volumes/api-objects.ts'
+import { causeOfUnresolved, type DeviceKind, mayBeOne, type UnresolvedVolume } from '../volumes/desired-state.ts'
+import { allowsSeveralNodes } from '../volumes/node-affinity.ts'
+import { statusVolumesAt } from '../volumes/populate.ts'
 import type { Judge } from './rule.ts'
 
 /**

@@ -1,13 +1,14 @@
 /** S38: something else is in a volume's place. Then nothing of the volume is unstaged, unmapped, detached or set up. */
+
+import { uniqueNameOfRow, type VolumeRow } from '../facts/row.ts'
 import { commandLine } from '../lang/command.ts'
 import { defined } from '../lang/defined.ts'
-import { uniqueNameOfRow, type VolumeRow } from '../ledger/row.ts'
-import { CSI_PLUGIN } from '../names/volume-names.ts'
+import { CSI_PLUGIN } from '../model/volume-names.ts'
 import type { Findings, Obstacle } from '../plan/draft.ts'
 import { rowOf } from '../plan/subject.ts'
-import { type Claimed, type OtherVolume, otherMapped, otherMounted, otherStaged } from '../plugins/same-volume.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { isLiving } from '../reconcile/pods/volume-users.ts'
+import { type Claimed, type OtherVolume, otherMapped, otherMounted, otherStaged } from '../volumes/same-volume.ts'
 import type { Judge } from './rule.ts'
 
 export const otherVolume: Judge = ({ subject }, _, context) => {

@@ -3,14 +3,14 @@
  * below a link. No phase decides on them, so they count as in use.
  */
 
-import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { isWithin } from '../files/path-within.ts'
 import { append } from '../lang/append.ts'
 import { onceFor } from '../lang/once-for.ts'
+import type { ActualInputs } from '../model/actual-inputs.ts'
+import { escapeQualifiedName, sha256Hex } from '../model/volume-names.ts'
+import { podUidOf, type SoughtVolume, shapeMatcher, shapeOf, type VolumeShape } from '../model/volume-shapes.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { whoMounted } from '../mountinfo/mount-words.ts'
-import { escapeQualifiedName, sha256Hex } from '../names/volume-names.ts'
-import { podUidOf, type SoughtVolume, shapeMatcher, shapeOf, type VolumeShape } from '../names/volume-shapes.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { Judge } from './rule.ts'
 

@@ -1,8 +1,8 @@
 /** Read-only file systems: what the kernel made so after an error, or a person by its mount. */
 import { posix } from 'node:path'
-import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { isWithin } from '../files/path-within.ts'
 import { commandLine } from '../lang/command.ts'
+import type { ActualInputs } from '../model/actual-inputs.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { Judge } from './rule.ts'

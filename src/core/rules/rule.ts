@@ -1,17 +1,17 @@
 /** A reason not to carry out an operation, and the facts that it is judged by. */
 import type { BlockCode } from '../codes/codes.ts'
-import type { UnresolvedVolume, VolumeToMount } from '../desired/desired-state.ts'
-import type { Identified } from '../ledger/sources.ts'
+import type { Identified } from '../facts/sources.ts'
 import type { VolumeAttachment } from '../model/objects.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
+import type { SoughtVolume } from '../model/volume-shapes.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
-import type { SoughtVolume } from '../names/volume-shapes.ts'
 import type { Draft, Obstacle } from '../plan/draft.ts'
 import type { OperationKind } from '../plan/plan.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import type { Stack } from '../reconcile/context/layers.ts'
 import type { DriverCall } from '../reconcile/drivers/driver-call.ts'
 import type { FlexCall } from '../reconcile/drivers/flex-driver.ts'
+import type { UnresolvedVolume, VolumeToMount } from '../volumes/desired-state.ts'
 
 export interface Rule {
   /** In docs/rules/safety.md. */

@@ -1,6 +1,7 @@
 /** Which volume it is, who still shows it, and what can undo it (S16, S17, S24, S26). */
-import { registeredDriver, stages } from '../actual/staged-volumes.ts'
+
 import { defined } from '../lang/defined.ts'
+import { registeredDriver, stages } from '../model/staged-volumes.ts'
 import { whoMounted } from '../mountinfo/mount-words.ts'
 import type { Judge } from './rule.ts'
 

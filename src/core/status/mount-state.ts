@@ -4,16 +4,17 @@
  * The kubelet takes everything that it finds after a restart for uncertain. Evidence says more (R805): a mount with the state file that
  * tear-down needs is certain, and only one without the other is uncertain (R806).
  */
-import type { ActualInputs } from '../actual/actual-inputs.ts'
-import type { PodVolume, SubPaths } from '../actual/pod-volumes.ts'
-import { registeredDriver, stages } from '../actual/staged-volumes.ts'
+
+import type { VolumeRow } from '../facts/row.ts'
+import type { RowPart } from '../facts/row-part.ts'
 import { defined } from '../lang/defined.ts'
-import type { VolumeRow } from '../ledger/row.ts'
-import type { RowPart } from '../ledger/row-part.ts'
-import { CSI_PLUGIN } from '../names/volume-names.ts'
-import { evidenceOf, pluginNamed } from '../plugins/registry.ts'
-import { otherMounted } from '../plugins/same-volume.ts'
+import type { ActualInputs } from '../model/actual-inputs.ts'
+import type { PodVolume, SubPaths } from '../model/pod-volumes.ts'
+import { registeredDriver, stages } from '../model/staged-volumes.ts'
+import { CSI_PLUGIN } from '../model/volume-names.ts'
 import { placesUnseen } from '../reconcile/pods/pod-classes.ts'
+import { evidenceOf, pluginNamed } from '../volumes/registry.ts'
+import { otherMounted } from '../volumes/same-volume.ts'
 import type { DeviceMountState, StatusRow, VolumeMountState } from './status.ts'
 
 type MountFacts = Required<Pick<StatusRow, 'mounted'>> & Pick<StatusRow, 'mountsNothing'>

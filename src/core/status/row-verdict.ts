@@ -1,7 +1,8 @@
 /** What the plan says of each row, and the worst of it as the row's verdict: in the plan's own words, so that status and plan agree. */
+
+import { SharesOf } from '../facts/whose.ts'
 import { append } from '../lang/append.ts'
 import { defined } from '../lang/defined.ts'
-import { SharesOf } from '../ledger/whose.ts'
 import { causeKeys, causesInOrder } from '../plan/part-of-plan.ts'
 import type { Operation, Problem, Waiting } from '../plan/plan.ts'
 import { liftingFlag } from '../plan/plan-summary.ts'

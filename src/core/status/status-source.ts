@@ -1,16 +1,17 @@
 /** What has a row in the answer: each pod's part of a volume, the node's own, and volumes that a pod has and no container uses. */
-import { apiLookup } from '../desired/api-lookup.ts'
-import type { Attachability, VolumeSpec } from '../desired/desired-state.ts'
-import { usedVolumeNames } from '../desired/pods.ts'
+
+import type { VolumeRow } from '../facts/row.ts'
+import { emptyPart, nodePart, podPart, type RowPart } from '../facts/row-part.ts'
 import { defined } from '../lang/defined.ts'
-import type { VolumeRow } from '../ledger/row.ts'
-import { emptyPart, nodePart, podPart, type RowPart } from '../ledger/row-part.ts'
 import type { Pod, PodVolumeSource } from '../model/objects.ts'
 import type { VolumeRef } from '../plan/plan.ts'
-import { KUBELET_RULES, knownSpec, resolveVolume } from '../populator/resolve-volume.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { describePersistentVolume } from '../reconcile/identity/volume-facts.ts'
 import type { PodClass } from '../reconcile/pods/pod-classes.ts'
+import { apiLookup } from '../volumes/api-lookup.ts'
+import type { Attachability, VolumeSpec } from '../volumes/desired-state.ts'
+import { usedVolumeNames } from '../volumes/pods.ts'
+import { KUBELET_RULES, knownSpec, resolveVolume } from '../volumes/resolve-volume.ts'
 
 /** A volume in a pod's spec that no container uses (R105). */
 export interface UnusedVolume {

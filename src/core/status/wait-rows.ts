@@ -1,11 +1,12 @@
 /** How far what is waited for is, by the rows of a status. Pure. */
-import { isListedWhole } from '../desired/api-lookup.ts'
+
 import { compareText } from '../lang/compare-text.ts'
 import { defined } from '../lang/defined.ts'
 import { requireNamed, type Typed } from '../plan/name-faults.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { unreadParts, unreadWithin } from '../reconcile/context/unread.ts'
 import { type Decided, planWithDecisions } from '../reconcile/decisions.ts'
+import { isListedWhole } from '../volumes/api-lookup.ts'
 import { type Narrowing, narrowed, unmatchedNames } from './narrow.ts'
 import { type WholeStatus, wholeStatus } from './node-status.ts'
 import type { Desire, StatusRow } from './status.ts'

@@ -1,6 +1,6 @@
 /** Past applies on a screen: a line for each, and one for each of its operations. */
 
-import type { PastApplies, PastApply, PastOperation } from '../journal/read-journal.ts'
+import type { PastApplies, PastApply, PastOperation } from '../documents/read-journal.ts'
 import { byteText } from '../lang/byte-text.ts'
 import { count } from '../lang/count.ts'
 import { defined } from '../lang/defined.ts'

@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { beforeEach, expect, it } from 'vitest'
 import { requireSameFiles } from '../../../src/core/apply/conditions/require.ts'
-import { linuxHost } from '../../../src/core/host/linux-host.ts'
+import { linuxHost } from '../../../src/core/node/linux-host.ts'
 import type { FileIdentity } from '../../../src/core/plan/plan.ts'
 import { temporaryDirectory } from '../../helpers/temporary-directory.ts'
 import { operation } from '../apply-fixture.ts'

@@ -1,7 +1,7 @@
 /** Which program gives a file system all of a device that has grown (P131; upstream's TestNeedResize and TestGetFileSystemSize). */
 import { beforeEach, describe, expect, it } from 'vitest'
-import { desiredStateOfPods } from '../../../src/core/populator/populate.ts'
 import type { CommandResult } from '../../../src/core/trust/programs.ts'
+import { desiredStateOfPods } from '../../../src/core/volumes/populate.ts'
 import { node, ROOT, uid } from '../../helpers/node-builder.ts'
 import { UNASKED_CLUSTER } from '../../helpers/unasked.ts'
 import { Fixture, operation, planOf } from '../apply-fixture.ts'

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { VolumeToMount } from '../../../src/core/desired/desired-state.ts'
 import { StepFailed, StepInterrupted, StepTimedOut } from '../../../src/core/errors/operation-error.ts'
 import type { Ownership } from '../../../src/core/files/ownership-bits.ts'
 import type { Pod } from '../../../src/core/model/objects.ts'
+import type { VolumeToMount } from '../../../src/core/volumes/desired-state.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
 import { Fixture, operation, POD, planOf, ROOT } from '../apply-fixture.ts'
 

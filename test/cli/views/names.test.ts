@@ -1,9 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { readSnapshot } from '../../../src/core/documents/read-snapshot.ts'
 import { VolctlError } from '../../../src/core/errors/errors.ts'
 import { planNode } from '../../../src/core/reconcile/plan-node.ts'
-import { readSnapshot } from '../../../src/core/snapshot/read-snapshot.ts'
 import { nodeStatus } from '../../../src/core/status/node-status.ts'
 import {
   namesOfExplanation,

@@ -9,7 +9,7 @@ import { isDriverGone, lastPart, leaseName } from '../../../src/core/cluster/con
 import type { ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
 import { planPart } from '../../../src/core/cluster/pass/plan-cluster.ts'
 import { needsOf, partOf } from '../../../src/core/cluster/pass/row-part.ts'
-import { attachmentName } from '../../../src/core/names/volume-names.ts'
+import { attachmentName } from '../../../src/core/model/volume-names.ts'
 import type { ClusterOperation, ClusterOptions } from '../../../src/core/plan/cluster-plan.ts'
 import { ago, attachment, cluster as clusterOf, clusterOptions, DEAD } from '../../helpers/cluster-builder.ts'
 import {

@@ -4,7 +4,7 @@ import { discoverKubeConfig } from '../../../src/core/api/kubeconfig/kube-config
 import { applyCluster, type ClusterApplyOptions } from '../../../src/core/cluster/apply/apply-cluster.ts'
 import { planCluster } from '../../../src/core/cluster/pass/plan-cluster.ts'
 import { readCluster } from '../../../src/core/cluster/read/read-cluster.ts'
-import { attachmentName, csiUniqueName } from '../../../src/core/names/volume-names.ts'
+import { attachmentName, csiUniqueName } from '../../../src/core/model/volume-names.ts'
 import type { ClusterOptions, ClusterPlan } from '../../../src/core/plan/cluster-plan.ts'
 import type { ApplyEvent, ClusterApplyResult } from '../../../src/core/plan/events.ts'
 import type { TestApiServer } from '../../helpers/api-server/start.ts'

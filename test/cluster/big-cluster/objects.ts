@@ -5,7 +5,7 @@
  */
 import { hash } from 'node:crypto'
 import type { ApiObject, ObjectMeta } from '../../../src/core/model/objects.ts'
-import { csiUniqueName } from '../../../src/core/names/volume-names.ts'
+import { csiUniqueName } from '../../../src/core/model/volume-names.ts'
 import {
   attachedTo,
   attachmentObject,

@@ -5,9 +5,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
-import { Node } from '../../../src/core/grpc/gen/csi/v1/csi_pb.js'
-import { deadlineIn, GrpcError } from '../../../src/core/grpc/grpc-status.ts'
-import { unaryCall } from '../../../src/core/grpc/unary-call.ts'
+import { Node } from '../../../src/core/rpc/gen/csi/v1/csi_pb.js'
+import { deadlineIn, GrpcError } from '../../../src/core/rpc/grpc-status.ts'
+import { unaryCall } from '../../../src/core/rpc/unary-call.ts'
 import { thisProgram } from '../../helpers/programs.ts'
 
 type Flood = keyof typeof FLOODS

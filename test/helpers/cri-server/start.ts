@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
-import { ContainerState, PodSandboxState, RuntimeService } from '../../../src/core/grpc/gen/runtime/v1/runtime_pb.js'
 import type { SandboxState } from '../../../src/core/model/snapshot.ts'
+import { ContainerState, PodSandboxState, RuntimeService } from '../../../src/core/rpc/gen/runtime/v1/runtime_pb.js'
 import { type Handler, StatusError, serve, status } from '../grpc/serve.ts'
 
 /** What the runtime knows. */

@@ -5,7 +5,7 @@ import {
   type NodePublishVolumeRequest,
   type NodeStageVolumeRequest,
   type VolumeCapability,
-} from '../../../src/core/grpc/gen/csi/v1/csi_pb.js'
+} from '../../../src/core/rpc/gen/csi/v1/csi_pb.js'
 import { StatusError, status } from '../grpc/serve.ts'
 import type { DriverOptions } from './start.ts'
 

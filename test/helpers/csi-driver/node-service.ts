@@ -12,7 +12,7 @@ import {
   type NodeUnpublishVolumeRequest,
   type NodeUnstageVolumeRequest,
   VolumeUsage_Unit as Unit,
-} from '../../../src/core/grpc/gen/csi/v1/csi_pb.js'
+} from '../../../src/core/rpc/gen/csi/v1/csi_pb.js'
 import { StatusError, status } from '../grpc/serve.ts'
 import { type Backend, type BackendName, createBackend } from './backend.ts'
 import {

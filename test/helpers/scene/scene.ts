@@ -6,8 +6,8 @@
  */
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { CsiNodeClient } from '../../../src/core/csi/csi-node-client.ts'
 import type { SandboxState } from '../../../src/core/model/snapshot.ts'
+import { CsiNodeClient } from '../../../src/core/rpc/csi-node-client.ts'
 import { stageVolume } from '../csi-driver/kubelet-steps.ts'
 import type { CsiDriver } from '../csi-driver/start.ts'
 import { detachLoops } from '../detach-loops.ts'

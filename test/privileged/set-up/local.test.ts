@@ -1,8 +1,8 @@
 /** local volumes, set up with real directories, devices and mounts. */
 import { lstatSync, mkdirSync, readFileSync, readlinkSync, statfsSync, statSync, writeFileSync } from 'node:fs'
 import { describe, expect } from 'vitest'
-import { linuxHost } from '../../../src/core/host/linux-host.ts'
 import type { PersistentVolume } from '../../../src/core/model/objects.ts'
+import { linuxHost } from '../../../src/core/node/linux-host.ts'
 import type { ApplyResult } from '../../../src/core/plan/events.ts'
 import { detachLoop } from '../../helpers/detach-loops.ts'
 import { LiveNode } from '../../helpers/live-node.ts'

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { PersistentVolume } from '../../../src/core/model/objects.ts'
 import type { NodeSnapshot } from '../../../src/core/model/snapshot.ts'
-import { csiGlobalDir } from '../../../src/core/names/volume-names.ts'
+import { csiGlobalDir } from '../../../src/core/model/volume-names.ts'
 import { planNode } from '../../../src/core/reconcile/plan-node.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../../helpers/node-builder.ts'
 import { planOptions } from '../../helpers/plan-options.ts'

@@ -1,13 +1,13 @@
 /** What must hold right before an operation, beside the state of the kubelet and of its mounts. */
 
 import { CLEAR_AWAY } from '../../codes/path-codes.ts'
-import type { VolumeToMount } from '../../desired/desired-state.ts'
-import { isMirrorPod, isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../../desired/pods.ts'
 import { OperationRefused } from '../../errors/operation-error.ts'
-import type { FoundFile, Host } from '../../host/host.ts'
 import { defined } from '../../lang/defined.ts'
+import type { FoundFile, Host } from '../../node/host.ts'
 import { fileText } from '../../plan/differences.ts'
 import type { FileIdentity, Operation } from '../../plan/plan.ts'
+import type { VolumeToMount } from '../../volumes/desired-state.ts'
+import { isMirrorPod, isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../../volumes/pods.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
 import type { ApplyContext, Witness } from '../operation/ports.ts'
 import type { StepContext } from '../operation/step-context.ts'

@@ -1,13 +1,13 @@
 /** Checks S22 and S30 right before a CSI volume is staged or published. */
 import type { OutcomeCode } from '../../codes/codes.ts'
-import { AttachedElsewhere } from '../../desired/api-objects.ts'
-import type { VolumeToMount } from '../../desired/desired-state.ts'
-import { allowsSeveralNodes, isOutOfService } from '../../desired/node-affinity.ts'
 import { errorMessage } from '../../errors/errors.ts'
 import { OperationRefused } from '../../errors/operation-error.ts'
 import type { Node, VolumeAttachment } from '../../model/objects.ts'
-import { attachmentName } from '../../names/volume-names.ts'
+import { attachmentName } from '../../model/volume-names.ts'
 import { withDeadline } from '../../processes/deadline.ts'
+import { AttachedElsewhere } from '../../volumes/api-objects.ts'
+import type { VolumeToMount } from '../../volumes/desired-state.ts'
+import { allowsSeveralNodes, isOutOfService } from '../../volumes/node-affinity.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { type WantedCsi, wantedCsi } from './csi-wanted.ts'
 

@@ -1,8 +1,8 @@
 /** Calls that set up a CSI volume: finds the driver and its capabilities, and judges failures (C2, C3, C7, C119, C120). */
 import { errorMessage, VolctlError } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
-import { type GrpcCode, GrpcError } from '../../grpc/grpc-status.ts'
 import type { Step } from '../../plan/plan.ts'
+import { type GrpcCode, GrpcError } from '../../rpc/grpc-status.ts'
 import type { CsiNode } from '../operation/ports.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { CsiFacts } from './csi-requests.ts'

@@ -1,11 +1,12 @@
 /** Builds the requests of NodeStageVolume, NodePublishVolume and NodeExpandVolume, every field as the rules say. */
-import type { NodeExpandVolume, NodePublishVolume, NodeStageVolume } from '../../csi/csi-node-client.ts'
-import { attributesOf, fsTypeOf, isEphemeral, isReadOnly } from '../../desired/csi-volume.ts'
-import type { VolumeToMount } from '../../desired/desired-state.ts'
-import { podNamespace } from '../../desired/pods.ts'
-import { labelOption } from '../../desired/selinux-label.ts'
+
 import type { CsiDriver } from '../../model/objects.ts'
-import { csiStagingPath, csiTarget } from '../../plugins/csi-paths.ts'
+import type { NodeExpandVolume, NodePublishVolume, NodeStageVolume } from '../../rpc/csi-node-client.ts'
+import { csiStagingPath, csiTarget } from '../../volumes/csi-paths.ts'
+import { attributesOf, fsTypeOf, isEphemeral, isReadOnly } from '../../volumes/csi-volume.ts'
+import type { VolumeToMount } from '../../volumes/desired-state.ts'
+import { podNamespace } from '../../volumes/pods.ts'
+import { labelOption } from '../../volumes/selinux-label.ts'
 
 type Texts = Readonly<Record<string, string>>
 

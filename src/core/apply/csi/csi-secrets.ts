@@ -1,11 +1,11 @@
 /** Secrets and tokens: read right before the call that needs them, and stored nowhere (C58, C60). */
 
-import { type SecretUse, secretOf } from '../../desired/csi-volume.ts'
-import { podNamespace } from '../../desired/pods.ts'
 import { errorMessage } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import { goJson } from '../../json/canonical-json.ts'
 import { defined } from '../../lang/defined.ts'
+import { type SecretUse, secretOf } from '../../volumes/csi-volume.ts'
+import { podNamespace } from '../../volumes/pods.ts'
 import type { Cluster } from '../operation/ports.ts'
 import { askCluster } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'

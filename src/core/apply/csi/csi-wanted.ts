@@ -1,6 +1,7 @@
 /** The CSI volume of an operation, as its pod wants it now. */
-import type { VolumeToMount } from '../../desired/desired-state.ts'
+
 import { StepFailed } from '../../errors/operation-error.ts'
+import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 export interface WantedCsi {

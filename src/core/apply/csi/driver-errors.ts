@@ -1,6 +1,6 @@
 /** What a driver's gRPC status means, and what to do about it (C3, C119, C125). */
 import type { OutcomeCode } from '../../codes/codes.ts'
-import { type GrpcCode, GrpcError } from '../../grpc/grpc-status.ts'
+import { type GrpcCode, GrpcError } from '../../rpc/grpc-status.ts'
 
 export function grpcStatusOf(error: unknown): GrpcCode | undefined {
   return error instanceof GrpcError ? error.code : undefined

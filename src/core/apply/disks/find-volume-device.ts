@@ -1,15 +1,15 @@
 /** Finds the device of a volume that is no longer mounted or mapped here: by --device, or by its names (S21). */
 
-import { readStateFile } from '../../actual/state-file.ts'
 import { EVERYTHING, withWhatItIsMadeOf } from '../../block/whole-disk.ts'
 import { OperationRefused } from '../../errors/operation-error.ts'
-import type { Host } from '../../host/host.ts'
 import { volctl } from '../../lang/command.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
+import { readStateFile } from '../../model/state-file.ts'
+import { attachmentName, CSI_PLUGIN, csiUniqueName } from '../../model/volume-names.ts'
 import { undeletedPath } from '../../mountinfo/deleted.ts'
 import { placeOf } from '../../mountinfo/linked-mounts.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
-import { attachmentName, CSI_PLUGIN, csiUniqueName } from '../../names/volume-names.ts'
+import type { Host } from '../../node/host.ts'
 import type { Operation } from '../../plan/plan.ts'
 import { areOfOneRow } from '../../plan/subject.ts'
 import { askCluster } from '../operation/step-command.ts'

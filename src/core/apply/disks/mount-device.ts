@@ -2,9 +2,9 @@
 
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
-import type { Host } from '../../host/host.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { whoMounted } from '../../mountinfo/mount-words.ts'
+import type { Host } from '../../node/host.ts'
 import type { StepOf } from '../../plan/plan.ts'
 import { MountFailed, mountAlone, mountOnFree } from '../mounts/mount-step.ts'
 import { describeMount } from '../operation/expected-mounts.ts'

@@ -5,9 +5,9 @@
 
 import { EVERYTHING, nodeOf, withWhatItIsMadeOf } from '../../block/whole-disk.ts'
 import { isWithin } from '../../files/path-within.ts'
-import type { Host } from '../../host/host.ts'
 import { decodeOctal } from '../../mountinfo/decode-octal.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
+import type { Host } from '../../node/host.ts'
 import type { OtherNamespace } from '../../processes/mount-namespaces.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { SeenLayer, VolumeRecord } from '../operation/volume-record.ts'

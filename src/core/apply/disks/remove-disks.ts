@@ -2,11 +2,11 @@
 
 import type { BlockTree } from '../../block/block-tree.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
-import type { Host } from '../../host/host.ts'
 import { commandLine } from '../../lang/command.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
-import { pluginNamed } from '../../plugins/registry.ts'
+import type { Host } from '../../node/host.ts'
 import type { CommandResult } from '../../trust/programs.ts'
+import { pluginNamed } from '../../volumes/registry.ts'
 import { expectedIds, isExpected } from '../operation/expected-mounts.ts'
 import { isStillThere, type SeenDisk } from '../operation/seen-disks.ts'
 import { command, firstLineOf } from '../operation/step-command.ts'

@@ -5,10 +5,10 @@
 
 import type { BlockNode } from '../../block/block-tree.ts'
 import { isPassive, wholeDisk } from '../../block/whole-disk.ts'
-import { protectedUids } from '../../desired/pods.ts'
 import { OperationRefused, UsersUnknown } from '../../errors/operation-error.ts'
 import type { Operation } from '../../plan/plan.ts'
-import { pluginNamed } from '../../plugins/registry.ts'
+import { protectedUids } from '../../volumes/pods.ts'
+import { pluginNamed } from '../../volumes/registry.ts'
 import { expectedIds } from '../operation/expected-mounts.ts'
 import type { Witness } from '../operation/ports.ts'
 import { unfinished } from '../operation/preconditions.ts'

@@ -2,8 +2,8 @@
 
 import { nodeOf } from '../../block/whole-disk.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
+import { escapeQualifiedName } from '../../model/volume-names.ts'
 import { goesWith } from '../../mountinfo/propagation.ts'
-import { escapeQualifiedName } from '../../names/volume-names.ts'
 import type { Operation, Step } from '../../plan/plan.ts'
 import { describeMount, describeMountIn } from '../operation/expected-mounts.ts'
 import { lookAtPath, resolvePath } from '../operation/look-at-path.ts'

@@ -1,12 +1,12 @@
 /** What one apply finds out about each volume, for a later detach (S21). */
 
 import { EVERYTHING, nodeOf, withWhatItIsMadeOf } from '../../block/whole-disk.ts'
-import type { Host } from '../../host/host.ts'
+import { CSI_PLUGIN } from '../../model/volume-names.ts'
 import type { MountTable } from '../../mountinfo/mount-table.ts'
-import { CSI_PLUGIN } from '../../names/volume-names.ts'
+import type { Host } from '../../node/host.ts'
 import type { ExpectedMount, Operation, Plan } from '../../plan/plan.ts'
-import type { TeardownFamily } from '../../plugins/plugin.ts'
-import { pluginNamed } from '../../plugins/registry.ts'
+import type { TeardownFamily } from '../../volumes/plugin.ts'
+import { pluginNamed } from '../../volumes/registry.ts'
 import { type SeenLayer, VolumeRecord } from '../operation/volume-record.ts'
 import { deviceBehind, namesBehind } from './disk-users.ts'
 import { keeperOf } from './node-stack.ts'

@@ -1,4 +1,8 @@
 /** The claim's status before and after its volume is expanded on this node (C96-C102, R455-R461). */
+
+import { errorMessage } from '../../errors/errors.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
+import type { PersistentVolumeClaim } from '../../model/objects.ts'
 import {
   type ClaimStatusPatch,
   failedPatch,
@@ -6,10 +10,7 @@ import {
   inProgressPatch,
   type NodeExpansion,
   nodeExpansionWanted,
-} from '../../desired/expansion.ts'
-import { errorMessage } from '../../errors/errors.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
-import type { PersistentVolumeClaim } from '../../model/objects.ts'
+} from '../../volumes/expansion.ts'
 import { askCluster } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
 

@@ -1,9 +1,10 @@
 /** Expands a CSI volume on this node by NodeExpandVolume (C96-C102, R455-R461). */
-import { parseQuantity } from '../../desired/quantity.ts'
+
 import { errorMessage } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
-import { GrpcError } from '../../grpc/grpc-status.ts'
 import type { Step } from '../../plan/plan.ts'
+import { GrpcError } from '../../rpc/grpc-status.ts'
+import { parseQuantity } from '../../volumes/quantity.ts'
 import { requireAttached } from '../csi/csi-attachment.ts'
 import { callNode, factsOf, openDriver } from '../csi/csi-call.ts'
 import { expandRequest } from '../csi/csi-requests.ts'

@@ -8,7 +8,7 @@ import { diskFailure } from '../../files/disk-trouble.ts'
 import { describeProcess, usingProcess } from '../../holders/describe-holders.ts'
 import { placeOf } from '../../mountinfo/linked-mounts.ts'
 import type { Step, StepOp } from '../../plan/plan.ts'
-import { STATE_FILES } from '../../plugins/state-files.ts'
+import { STATE_FILES } from '../../volumes/state-files.ts'
 import { describeMount, expectedIds } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 

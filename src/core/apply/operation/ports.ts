@@ -1,12 +1,7 @@
 /** What apply needs from outside. Each port is so small that its fake is a short class. */
 import type { ServiceAccountToken, TokenRequest } from '../../api/volume-content.ts'
-import type { NodeExpandVolume, NodePublishVolume, NodeStageVolume } from '../../csi/csi-node-client.ts'
-import type { Lookup } from '../../desired/api-lookup.ts'
-import type { VolumeToMount } from '../../desired/desired-state.ts'
-import type { ClaimStatusPatch } from '../../desired/expansion.ts'
+import type { Journal } from '../../documents/write-journal.ts'
 import type { NameOf } from '../../holders/container-names.ts'
-import type { Host } from '../../host/host.ts'
-import type { Journal } from '../../journal/write-journal.ts'
 import type { NodeState } from '../../model/node-state.ts'
 import type {
   ClusterTrustBundle,
@@ -20,9 +15,14 @@ import type {
 } from '../../model/objects.ts'
 import type { KubeletSnapshot } from '../../model/snapshot.ts'
 import type { MountTable } from '../../mountinfo/mount-table.ts'
+import type { Host } from '../../node/host.ts'
 import type { ApplyEvent, KubeletDowntime } from '../../plan/events.ts'
 import type { Operation, Plan } from '../../plan/plan.ts'
-import type { DeviceSource } from '../../plugins/plugin.ts'
+import type { NodeExpandVolume, NodePublishVolume, NodeStageVolume } from '../../rpc/csi-node-client.ts'
+import type { Lookup } from '../../volumes/api-lookup.ts'
+import type { VolumeToMount } from '../../volumes/desired-state.ts'
+import type { ClaimStatusPatch } from '../../volumes/expansion.ts'
+import type { DeviceSource } from '../../volumes/plugin.ts'
 
 /** Which pods are in the API, and which still run, at this moment (S3, S9). */
 export interface Witness {

@@ -1,17 +1,17 @@
 /** Checks right before an operation (S26): the kubelet, the pod, the volume, the mounts. */
 
-import { isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../../desired/pods.ts'
 import { errorMessage } from '../../errors/errors.ts'
 import { CameBack, OperationRefused } from '../../errors/operation-error.ts'
 import { append } from '../../lang/append.ts'
 import { onceFor } from '../../lang/once-for.ts'
 import type { Pod } from '../../model/objects.ts'
 import type { KubeletSnapshot } from '../../model/snapshot.ts'
-import { CSI_PLUGIN } from '../../names/volume-names.ts'
+import { CSI_PLUGIN } from '../../model/volume-names.ts'
 import type { Operation, Plan } from '../../plan/plan.ts'
-import type { DeviceSource } from '../../plugins/plugin.ts'
-import { isDeviceOf } from '../../plugins/registry.ts'
 import { withDeadline } from '../../processes/deadline.ts'
+import type { DeviceSource } from '../../volumes/plugin.ts'
+import { isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../../volumes/pods.ts'
+import { isDeviceOf } from '../../volumes/registry.ts'
 import type { ApplyContext, Witness } from './ports.ts'
 
 /** True if a kubelet is in charge of the node: it runs, or may start again (S11). */

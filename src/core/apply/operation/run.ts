@@ -1,10 +1,10 @@
 /** The state of one apply, of a node or of a cluster: what each operation came to, said and written down, and why nothing more is started. */
 
 import type { FailureCode } from '../../codes/codes.ts'
+import type { Journal } from '../../documents/write-journal.ts'
 import { errnoOf, VolctlError } from '../../errors/errors.ts'
 import { OperationRefused, StepDetached, StepFailed, StepInterrupted } from '../../errors/operation-error.ts'
 import { diskTrouble } from '../../files/disk-trouble.ts'
-import type { Journal } from '../../journal/write-journal.ts'
 import { defined } from '../../lang/defined.ts'
 import {
   type ApplyEvent,

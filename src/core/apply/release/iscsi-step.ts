@@ -1,12 +1,12 @@
 /** Releases an iSCSI LUN: its SCSI devices, then its sessions, unless somebody else needs them (P76, P78, P84, P160, S25). */
 
-import { sharedSourcesOf } from '../../desired/csi-volume.ts'
 import { errorMessage } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import { commandLine } from '../../lang/command.ts'
-import { ISCSI_PLUGIN, type IscsiDisk, parseIscsiDirectory } from '../../names/iscsi-disk.ts'
+import { ISCSI_PLUGIN, type IscsiDisk, parseIscsiDirectory } from '../../model/iscsi-disk.ts'
 import type { Step } from '../../plan/plan.ts'
 import { CommandMissing } from '../../trust/programs.ts'
+import { sharedSourcesOf } from '../../volumes/csi-volume.ts'
 import { removeDisks, requireDisksUnused } from '../disks/remove-disks.ts'
 import { askWitness, wantedSources } from '../operation/preconditions.ts'
 import { command, firstLineOf } from '../operation/step-command.ts'

@@ -2,7 +2,7 @@
 import { posix } from 'node:path'
 import type { IscsiLun, IscsiSession } from '../../block/block-tree.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
-import { type IscsiDisk, ifaceOf, isDirectoryOf, parseIscsiDirectory, parseIscsiJson } from '../../names/iscsi-disk.ts'
+import { type IscsiDisk, ifaceOf, isDirectoryOf, parseIscsiDirectory, parseIscsiJson } from '../../model/iscsi-disk.ts'
 import { usersOfDisks } from '../disks/disk-users.ts'
 import { mountedDisks } from '../disks/remove-disks.ts'
 import { describeMount } from '../operation/expected-mounts.ts'

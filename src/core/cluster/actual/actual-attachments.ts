@@ -2,7 +2,7 @@
 
 import { Grouped } from '../../lang/append.ts'
 import { compareText } from '../../lang/compare-text.ts'
-import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../../names/volume-names.ts'
+import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../../model/volume-names.ts'
 import type { DesiredAttachments } from '../desired/desired-attachments.ts'
 import type { ClusterObjects } from '../model/cluster-objects.ts'
 import type { ClusterAttachment, ClusterNode, ClusterState, ClusterVolume } from '../model/cluster-state.ts'

@@ -2,7 +2,7 @@
 
 import { defined } from '../../lang/defined.ts'
 import { firstFew } from '../../lang/first-few.ts'
-import { CSI_PLUGIN, parseCsiUniqueName } from '../../names/volume-names.ts'
+import { CSI_PLUGIN, parseCsiUniqueName } from '../../model/volume-names.ts'
 import type { ClusterVolumeRef } from '../../plan/cluster-plan.ts'
 import type { ClusterSubject, RowKey } from '../../plan/subject.ts'
 import type { ActualAttachments, Attached } from '../actual/actual-attachments.ts'

@@ -1,9 +1,10 @@
 /** Node to volume to pods: what the attach/detach controller wants attached (R706-R711). */
-import { mayBeNamed, mayBeOne } from '../../desired/desired-state.ts'
+
 import { Grouped } from '../../lang/append.ts'
 import { defined } from '../../lang/defined.ts'
 import { onceFor } from '../../lang/once-for.ts'
-import { CSI_PLUGIN } from '../../names/volume-names.ts'
+import { CSI_PLUGIN } from '../../model/volume-names.ts'
+import { mayBeNamed, mayBeOne } from '../../volumes/desired-state.ts'
 import type { ClusterObjects } from '../model/cluster-objects.ts'
 import type { ClusterNode, ClusterPod, ClusterState } from '../model/cluster-state.ts'
 import type { KnownVolume } from '../model/known-volume.ts'

@@ -1,11 +1,12 @@
 /** One volume of a pod, resolved by the controller's rules (R709), from the flat records of a cluster. */
-import { ANY, type MayBe, type UnresolvedVolume, type VolumeSpec } from '../../desired/desired-state.ts'
-import { inTreePluginOf } from '../../desired/in-tree-volumes.ts'
-import { resolveClaim } from '../../desired/resolve-claim.ts'
+
 import { defined } from '../../lang/defined.ts'
 import type { Pod, PodVolumeSource } from '../../model/objects.ts'
-import { CSI_PLUGIN } from '../../names/volume-names.ts'
-import { CONTROLLER_RULES, knownSpec, resolveVolume } from '../../populator/resolve-volume.ts'
+import { CSI_PLUGIN } from '../../model/volume-names.ts'
+import { ANY, type MayBe, type UnresolvedVolume, type VolumeSpec } from '../../volumes/desired-state.ts'
+import { inTreePluginOf } from '../../volumes/in-tree-volumes.ts'
+import { resolveClaim } from '../../volumes/resolve-claim.ts'
+import { CONTROLLER_RULES, knownSpec, resolveVolume } from '../../volumes/resolve-volume.ts'
 import type { ClusterObjects } from '../model/cluster-objects.ts'
 import type { ClusterPod, ClusterPodVolume, ClusterVolume } from '../model/cluster-state.ts'
 import { isExclusive, type KnownVolume } from '../model/known-volume.ts'

@@ -2,7 +2,7 @@
 
 import type { Reason } from '../../codes/codes.ts'
 import { defined } from '../../lang/defined.ts'
-import { parseCsiUniqueName } from '../../names/volume-names.ts'
+import { parseCsiUniqueName } from '../../model/volume-names.ts'
 import type { ClusterBlocked, DetachException, Evidence } from '../../plan/cluster-plan.ts'
 import type { Wait } from '../../plan/draft.ts'
 import { namespacedName } from '../../plan/pod-name.ts'

@@ -1,11 +1,11 @@
 /** The objects of a cluster by name, and whether one that is not there is shown to be absent (S3). */
 
-import { type ApiLookup, type Lookup, mapFound } from '../../desired/api-lookup.ts'
-import { BOUND_ANNOTATION } from '../../desired/resolve-claim.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { defined } from '../../lang/defined.ts'
 import type { CsiDriver, PersistentVolume, PersistentVolumeClaim } from '../../model/objects.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
+import { type ApiLookup, type Lookup, mapFound } from '../../volumes/api-lookup.ts'
+import { BOUND_ANNOTATION } from '../../volumes/resolve-claim.ts'
 import type {
   ClusterAttachment,
   ClusterClaim,

@@ -7,7 +7,6 @@
  * The shapes demand what the pass relies on without checking.
  */
 
-import type { Attachability } from '../../desired/desired-state.ts'
 import {
   anything,
   count,
@@ -24,6 +23,7 @@ import {
 } from '../../json/shape.ts'
 import { type PersistentVolume, podVolumeShape } from '../../model/objects.ts'
 import { type ApiReadError, insecure } from '../../model/snapshot.ts'
+import type { Attachability } from '../../volumes/desired-state.ts'
 
 const texts = keptList(text)
 

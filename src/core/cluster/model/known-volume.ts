@@ -1,11 +1,11 @@
 /** A volume that could be attached, as its unique name identifies it: all PersistentVolumes of one driver and handle are one (R818). */
 
-import type { Attachability } from '../../desired/desired-state.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { defined } from '../../lang/defined.ts'
 import type { PersistentVolume } from '../../model/objects.ts'
 import type { ClusterVolumeRef } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
+import type { Attachability } from '../../volumes/desired-state.ts'
 import type { ClusterState, ClusterVolume } from './cluster-state.ts'
 
 export interface KnownVolume {

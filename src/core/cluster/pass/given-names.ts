@@ -1,6 +1,6 @@
 /** What the names of flags mean in a cluster: which pods --pod names, what a plan is narrowed to, and which names nothing has. */
 
-import { parseCsiUniqueName } from '../../names/volume-names.ts'
+import { parseCsiUniqueName } from '../../model/volume-names.ts'
 import type { ClusterAbout, ClusterOptions, ClusterVolumeRef } from '../../plan/cluster-plan.ts'
 import { ambiguousPods, nameFaults } from '../../plan/name-faults.ts'
 import { keptOf } from '../../plan/part-of-plan.ts'

@@ -12,7 +12,7 @@
 
 import { Grouped } from '../../lang/append.ts'
 import { compareText } from '../../lang/compare-text.ts'
-import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../../names/volume-names.ts'
+import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../../model/volume-names.ts'
 import type { ClusterOperation, ClusterOptions } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { resolvePodVolume } from '../desired/pod-volume.ts'

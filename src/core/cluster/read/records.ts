@@ -1,14 +1,14 @@
 /** Objects of the API as records. */
 
-import { inTreePluginOf, migratedPlugins, translatePersistentVolume } from '../../desired/in-tree-volumes.ts'
-import { isOutOfService } from '../../desired/node-affinity.ts'
-import { isControllerTerminated, podNamespace } from '../../desired/pods.ts'
-import { BOUND_ANNOTATION } from '../../desired/resolve-claim.ts'
 import { defined } from '../../lang/defined.ts'
 import { KEEPS_TERMINATED, MANAGED } from '../../model/annotations.ts'
 import type { CsiDriver, Lease, PersistentVolume, PodVolumeSource, VolumeAttachment } from '../../model/objects.ts'
-import type { SpecContext } from '../../plugins/plugin.ts'
-import { judgeSource, pluginOfPersistentVolume } from '../../populator/resolve-volume.ts'
+import { inTreePluginOf, migratedPlugins, translatePersistentVolume } from '../../volumes/in-tree-volumes.ts'
+import { isOutOfService } from '../../volumes/node-affinity.ts'
+import type { SpecContext } from '../../volumes/plugin.ts'
+import { isControllerTerminated, podNamespace } from '../../volumes/pods.ts'
+import { BOUND_ANNOTATION } from '../../volumes/resolve-claim.ts'
+import { judgeSource, pluginOfPersistentVolume } from '../../volumes/resolve-volume.ts'
 import type {
   AttachmentError,
   ClusterAttachment,

@@ -2,7 +2,7 @@
 
 import { kubectl, volctl } from '../../lang/command.ts'
 import { defined } from '../../lang/defined.ts'
-import { attachmentName } from '../../names/volume-names.ts'
+import { attachmentName } from '../../model/volume-names.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { type RowKey, rowsOf } from '../../plan/subject.ts'
 import { whyNotYet } from '../attach/attach-volumes.ts'

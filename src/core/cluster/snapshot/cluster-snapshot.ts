@@ -3,10 +3,11 @@
  * `{"end": N}` with their number. A cluster of 150,000 pods is some 60 MB; a single document of that size would take many times
  * the memory to read.
  */
+
+import { writeSnapshotFile } from '../../documents/read-snapshot.ts'
+import { SnapshotFrame } from '../../documents/snapshot-frame.ts'
 import { errorMessage } from '../../errors/errors.ts'
 import type { Shape } from '../../json/shape.ts'
-import { writeSnapshotFile } from '../../snapshot/read-snapshot.ts'
-import { SnapshotFrame } from '../../snapshot/snapshot-frame.ts'
 import { JsonLimitError, parseJson } from '../../trust/parse-json.ts'
 import {
   type ClusterState,

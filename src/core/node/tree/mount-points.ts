@@ -1,9 +1,9 @@
 import type { Dirent } from 'node:fs'
 import type { FileType } from '../../model/snapshot.ts'
+import { STRUCTURE } from '../../model/structure.ts'
 import { undeletedRoot } from '../../mountinfo/deleted.ts'
 import { placeOf } from '../../mountinfo/linked-mounts.ts'
 import type { ChildMounts, MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
-import { STRUCTURE } from '../../names/structure.ts'
 import { typeOfDirent } from './tree-entry.ts'
 
 /** Directories with volumes on the kubelet's own tmpfs, which cannot hang (contract, "Snapshot"). */

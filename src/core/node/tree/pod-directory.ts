@@ -1,9 +1,10 @@
 /** One pod's directory (N4): the part that is read first, and the part that is read only if the pod is not alive. */
-import { ListedEntry } from '../../actual/tree.ts'
-import type { ExpectedFile } from '../../desired/payload-entries.ts'
+
 import { ownValue } from '../../lang/own-value.ts'
-import { isGeneration } from '../../names/volume-names.ts'
-import { wrappedName } from '../../plugins/paths.ts'
+import { ListedEntry } from '../../model/tree.ts'
+import { isGeneration } from '../../model/volume-names.ts'
+import { wrappedName } from '../../volumes/paths.ts'
+import type { ExpectedFile } from '../../volumes/payload-entries.ts'
 import { digestFile } from './read-small-file.ts'
 import { readTarget } from './tree-entry.ts'
 import type { TreeWalk } from './tree-walk.ts'

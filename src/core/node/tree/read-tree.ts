@@ -13,12 +13,12 @@
  */
 import { type Dirent, readdirSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { ListedEntry } from '../../actual/tree.ts'
 import { blockDeviceNames } from '../../block/device-use.ts'
 import { VolctlError } from '../../errors/errors.ts'
 import { diskTrouble } from '../../files/disk-trouble.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
+import { ListedEntry } from '../../model/tree.ts'
 import { withLinks, withoutLinks } from '../../mountinfo/linked-mounts.ts'
 import type { MountTable } from '../../mountinfo/mount-table.ts'
 import { MountPoints } from './mount-points.ts'

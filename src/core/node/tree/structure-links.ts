@@ -10,10 +10,10 @@ import { closeSync, lstatSync, readdirSync, readlinkSync, type Stats } from 'nod
 import { posix } from 'node:path'
 import { errnoOf, errorMessage } from '../../errors/errors.ts'
 import { isWithin } from '../../files/path-within.ts'
+import { DRIVER_DIRECTORIES, STRUCTURE } from '../../model/structure.ts'
 import { cannotHang } from '../../mountinfo/file-systems.ts'
 import { mountAround, type PlaceLink } from '../../mountinfo/linked-mounts.ts'
 import type { MountTable } from '../../mountinfo/mount-table.ts'
-import { DRIVER_DIRECTORIES, STRUCTURE } from '../../names/structure.ts'
 import { namesOf, walkTo } from '../../trust/walk.ts'
 
 /** As many as the kernel follows. */

@@ -1,7 +1,7 @@
 import { type Dirent, lstatSync, readlinkSync, type Stats } from 'node:fs'
-import type { ListedEntry } from '../../actual/tree.ts'
 import { errnoOf, errorMessage } from '../../errors/errors.ts'
 import type { FileType } from '../../model/snapshot.ts'
+import type { ListedEntry } from '../../model/tree.ts'
 
 const MAY_BE_MISSING = { throwIfNoEntry: false } as const
 

@@ -5,8 +5,8 @@
  * another file system, where a call might hang.
  */
 import { closeSync, type Dirent } from 'node:fs'
-import { ListedEntry, mayNotBeUtf8 } from '../../actual/tree.ts'
 import { Entries, nameOf } from '../../files/descriptors.ts'
+import { ListedEntry, mayNotBeUtf8 } from '../../model/tree.ts'
 import type { ChildMounts } from '../../mountinfo/mount-table.ts'
 import { openListing } from '../../trust/plain-files.ts'
 import type { MountPoints } from './mount-points.ts'

@@ -2,10 +2,11 @@
  * --only, --skip, --pod, --namespace, --volume: an operation that depends on one left out is left out, too, and
  * counted (contract).
  */
-import { type ActualInputs, rootPathOf } from '../../actual/actual-inputs.ts'
+
+import type { Ledger } from '../../facts/ledger.ts'
+import { uniqueNameOfRow, type VolumeRow } from '../../facts/row.ts'
 import { isWithin, plainPath } from '../../files/path-within.ts'
-import type { Ledger } from '../../ledger/ledger.ts'
-import { uniqueNameOfRow, type VolumeRow } from '../../ledger/row.ts'
+import { type ActualInputs, rootPathOf } from '../../model/actual-inputs.ts'
 import type { Draft } from '../../plan/draft.ts'
 import { keptOf } from '../../plan/part-of-plan.ts'
 import type { Operation, PlanOptions, VolumeRef } from '../../plan/plan.ts'

@@ -1,10 +1,10 @@
 /** In-tree volumes that this kubelet itself mounts, because it is too old to migrate their plugin to CSI (R150). */
 
-import type { ApiObjects } from '../../desired/api-objects.ts'
-import type { VolumeToMount } from '../../desired/desired-state.ts'
-import { IN_TREE, inTreePluginOf, migratedPlugins } from '../../desired/in-tree-volumes.ts'
 import { kubeletVersion, TESTED_MINORS } from '../../model/kubelet-version.ts'
 import type { NodeSnapshot } from '../../model/snapshot.ts'
+import type { ApiObjects } from '../../volumes/api-objects.ts'
+import type { VolumeToMount } from '../../volumes/desired-state.ts'
+import { IN_TREE, inTreePluginOf, migratedPlugins } from '../../volumes/in-tree-volumes.ts'
 
 /**
  * The in-tree plugin of a wanted volume that volctl treats as a CSI volume and this node's kubelet does not; undefined if the

@@ -1,11 +1,11 @@
 /** Which other nodes have a volume, since when, and which pods there use it (S30, R742, R743). */
 import { deletePod } from '../../cluster/context/kubectl.ts'
-import type { ApiObjects, Handle } from '../../desired/api-objects.ts'
 import { podsOn } from '../../lang/command.ts'
 import { defined } from '../../lang/defined.ts'
 import type { PersistentVolume, VolumeAttachment } from '../../model/objects.ts'
 import type { Elsewhere, PodElsewhere } from '../../model/snapshot.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
+import type { ApiObjects, Handle } from '../../volumes/api-objects.ts'
 import type { PlanContext } from './context.ts'
 
 /** A volume as the API knows it: by driver and handle, or by its name in the status of Nodes. */

@@ -1,15 +1,16 @@
 /** A directory or file that could not be read is unknown: it may have content or not (S3). */
-import type { ActualInputs } from '../../actual/actual-inputs.ts'
-import { notAFile } from '../../actual/state-file.ts'
-import { baseName, NOT_UTF8, parentOf, type Tree } from '../../actual/tree.ts'
-import { mayBeGlobal } from '../../devices/global-mounts.ts'
+
+import { mayBeGlobal } from '../../facts/global-mounts.ts'
 import { diskTrouble } from '../../files/disk-trouble.ts'
 import { isWithin } from '../../files/path-within.ts'
 import { onceFor } from '../../lang/once-for.ts'
+import type { ActualInputs } from '../../model/actual-inputs.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
-import { isExpectedDirectory, mayBeLink } from '../../names/structure.ts'
+import { notAFile } from '../../model/state-file.ts'
+import { isExpectedDirectory, mayBeLink } from '../../model/structure.ts'
+import { baseName, NOT_UTF8, parentOf, type Tree } from '../../model/tree.ts'
 import type { Draft, Left, Obstacle } from '../../plan/draft.ts'
-import { STATE_FILES } from '../../plugins/state-files.ts'
+import { STATE_FILES } from '../../volumes/state-files.ts'
 import { isLiving } from '../pods/volume-users.ts'
 import type { PlanContext } from './context.ts'
 

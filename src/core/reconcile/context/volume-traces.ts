@@ -5,13 +5,13 @@
  * found, which is safe.
  */
 
-import type { BlockVolume } from '../../actual/block-volume.ts'
-import { type CsiTrace, csiTraces } from '../../actual/csi-traces.ts'
-import { isOld, isSetUp } from '../../actual/staged-volumes.ts'
-import type { StateFile } from '../../actual/state-file.ts'
-import type { CsiIdentity } from '../../ledger/sources.ts'
-import { CSI_PLUGIN, csiUniqueName, escapeQualifiedName } from '../../names/volume-names.ts'
-import { stagedFor } from '../../plugins/same-volume.ts'
+import type { CsiIdentity } from '../../facts/sources.ts'
+import type { BlockVolume } from '../../model/block-volume.ts'
+import { type CsiTrace, csiTraces } from '../../model/csi-traces.ts'
+import { isOld, isSetUp } from '../../model/staged-volumes.ts'
+import type { StateFile } from '../../model/state-file.ts'
+import { CSI_PLUGIN, csiUniqueName, escapeQualifiedName } from '../../model/volume-names.ts'
+import { stagedFor } from '../../volumes/same-volume.ts'
 import { isLiving } from '../pods/volume-users.ts'
 import type { PlanContext } from './context.ts'
 

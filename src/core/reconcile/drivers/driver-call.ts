@@ -1,12 +1,12 @@
 /** Whether a CSI driver can be called, and what may be done otherwise (S14, S16, O10). */
 
-import { registeredDriver } from '../../actual/staged-volumes.ts'
-import type { StateFile } from '../../actual/state-file.ts'
-import { isListedWhole } from '../../desired/api-lookup.ts'
 import { volctl } from '../../lang/command.ts'
 import { defined } from '../../lang/defined.ts'
-import { attachmentName } from '../../names/volume-names.ts'
+import { registeredDriver } from '../../model/staged-volumes.ts'
+import type { StateFile } from '../../model/state-file.ts'
+import { attachmentName } from '../../model/volume-names.ts'
 import type { Obstacle } from '../../plan/draft.ts'
+import { isListedWhole } from '../../volumes/api-lookup.ts'
 import type { PlanContext } from '../context/context.ts'
 import { bringDriverBack, whyNoDriver } from './why-no-driver.ts'
 

@@ -3,7 +3,7 @@
 import { volctl } from '../../lang/command.ts'
 import type { NodeSnapshot } from '../../model/snapshot.ts'
 import type { Obstacle } from '../../plan/draft.ts'
-import { isInTree } from '../../plugins/registry.ts'
+import { isInTree } from '../../volumes/registry.ts'
 import type { PlanContext } from '../context/context.ts'
 
 export type FlexCall =

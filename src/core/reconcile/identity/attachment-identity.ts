@@ -2,11 +2,12 @@
  * Driver and handle of a VolumeAttachment: its name is a hash of driver, handle and node, and so confirms other sources
  * (R007).
  */
-import { csiSourceOf } from '../../desired/in-tree-volumes.ts'
-import { volumesInStatus } from '../../desired/node-affinity.ts'
-import type { CsiIdentity } from '../../ledger/sources.ts'
+
+import type { CsiIdentity } from '../../facts/sources.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
-import { attachmentName, csiUniqueName } from '../../names/volume-names.ts'
+import { attachmentName, csiUniqueName } from '../../model/volume-names.ts'
+import { csiSourceOf } from '../../volumes/in-tree-volumes.ts'
+import { volumesInStatus } from '../../volumes/node-affinity.ts'
 import type { PlanContext } from '../context/context.ts'
 
 /** From the PersistentVolume, an inline spec, a vol_data.json, or a name in the node's status, each only if the hash agrees. */

@@ -5,19 +5,19 @@
  * that is staged under that handle, and no device that is staged under another handle.
  */
 
-import type { PodVolume } from '../../actual/pod-volumes.ts'
+import type { Identified } from '../../facts/sources.ts'
+import { ownValue } from '../../lang/own-value.ts'
+import type { PodVolume } from '../../model/pod-volumes.ts'
 import {
   driverOf,
   registeredDriver,
   type StagedVolume,
   stagedShownBy,
   stagedUnder,
-} from '../../actual/staged-volumes.ts'
-import { ownValue } from '../../lang/own-value.ts'
-import type { Identified } from '../../ledger/sources.ts'
+} from '../../model/staged-volumes.ts'
+import { CSI_PLUGIN, inlineCsiHandle, sha256Hex, unescapeQualifiedName } from '../../model/volume-names.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
-import { CSI_PLUGIN, inlineCsiHandle, sha256Hex, unescapeQualifiedName } from '../../names/volume-names.ts'
-import { otherThanOwnStaged } from '../../plugins/same-volume.ts'
+import { otherThanOwnStaged } from '../../volumes/same-volume.ts'
 import type { PlanContext } from '../context/context.ts'
 
 /** @param shown a mount of the volume, if there is one */

@@ -1,6 +1,7 @@
 /** S1: whether the Node object is this host's, by their ids. */
-import type { ActualInputs } from '../../actual/actual-inputs.ts'
+
 import { defined } from '../../lang/defined.ts'
+import type { ActualInputs } from '../../model/actual-inputs.ts'
 import type { NodeSnapshot } from '../../model/snapshot.ts'
 import { leaseIsAlive } from '../../node/kubelet/signs-of-life.ts'
 import { type Findings, ON_NODE } from '../../plan/draft.ts'

@@ -1,14 +1,14 @@
 /** What a person is shown about a CSI volume before confirming (S31), and what else the API knows about the volume. */
 
-import { isListedWhole } from '../../desired/api-lookup.ts'
+import type { CsiIdentity } from '../../facts/sources.ts'
 import { defined } from '../../lang/defined.ts'
 import { ownValue } from '../../lang/own-value.ts'
-import type { CsiIdentity } from '../../ledger/sources.ts'
 import type { PersistentVolume } from '../../model/objects.ts'
+import { CSI_PLUGIN, type VolumeMode } from '../../model/volume-names.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
-import { CSI_PLUGIN, type VolumeMode } from '../../names/volume-names.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
+import { isListedWhole } from '../../volumes/api-lookup.ts'
 import type { PlanContext } from '../context/context.ts'
 
 export function describeCsiVolume(

@@ -1,24 +1,25 @@
 /** What must hold before a wanted volume may be mounted (S22, S30, R430, R813, R814, R829; O26). */
-import { registeredDriver } from '../../actual/staged-volumes.ts'
+
 import { causeOf, isByKubelet, isPassing } from '../../codes/codes.ts'
 import { CLEAR_AWAY } from '../../codes/path-codes.ts'
-import type { VolumeToMount } from '../../desired/desired-state.ts'
+import { kubectl } from '../../lang/command.ts'
+import type { VolumeAttachment } from '../../model/objects.ts'
+import type { NodeSnapshot } from '../../model/snapshot.ts'
+import { registeredDriver } from '../../model/staged-volumes.ts'
+import { CSI_PLUGIN, uniqueVolumeName } from '../../model/volume-names.ts'
+import type { Findings, Obstacle, Wait } from '../../plan/draft.ts'
+import { podName } from '../../plan/pod-name.ts'
+import type { VolumeToMount } from '../../volumes/desired-state.ts'
+import { flexVolume } from '../../volumes/flex-volume.ts'
+import { mountOptionsObstacle } from '../../volumes/mount-options.ts'
 import {
   accessModesText,
   allowsSeveralNodes,
   isForOnePod,
   isOutOfService,
   matchesNode,
-} from '../../desired/node-affinity.ts'
-import { kubectl } from '../../lang/command.ts'
-import type { VolumeAttachment } from '../../model/objects.ts'
-import type { NodeSnapshot } from '../../model/snapshot.ts'
-import { CSI_PLUGIN, uniqueVolumeName } from '../../names/volume-names.ts'
-import type { Findings, Obstacle, Wait } from '../../plan/draft.ts'
-import { podName } from '../../plan/pod-name.ts'
-import { flexVolume } from '../../plugins/flex-volume.ts'
-import { mountOptionsObstacle } from '../../plugins/mount-options.ts'
-import { evidenceOf, pluginNamed } from '../../plugins/registry.ts'
+} from '../../volumes/node-affinity.ts'
+import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
 import { type PlanContext, podRefOf, waitForKubelet } from '../context/context.ts'
 import { STOP_AND_SAVE, startKubelet, useCredential } from '../context/hints.ts'
 import { notMigrated } from '../context/migration.ts'

@@ -1,14 +1,15 @@
 /** SELinux labels of wanted volumes, and what keeps a volume from being mounted with its own (C68, R304, R312, R824). */
-import { readStateFile, type VolumeData } from '../../actual/state-file.ts'
-import type { VolumeToMount } from '../../desired/desired-state.ts'
-import { type WantedLabel, wantedLabel } from '../../desired/selinux-label.ts'
+
 import { isGateOn } from '../../model/kubelet-version.ts'
-import { CSI_PLUGIN } from '../../names/volume-names.ts'
+import { readStateFile, type VolumeData } from '../../model/state-file.ts'
+import { CSI_PLUGIN } from '../../model/volume-names.ts'
 import type { Findings, Obstacle } from '../../plan/draft.ts'
-import { csiPublishStateFile, csiStagingDir, VOLUME_DATA } from '../../plugins/csi-paths.ts'
-import { mountOptions } from '../../plugins/mount-options.ts'
-import type { SetUpContext } from '../../plugins/plugin.ts'
-import { evidenceOf, pluginNamed } from '../../plugins/registry.ts'
+import { csiPublishStateFile, csiStagingDir, VOLUME_DATA } from '../../volumes/csi-paths.ts'
+import type { VolumeToMount } from '../../volumes/desired-state.ts'
+import { mountOptions } from '../../volumes/mount-options.ts'
+import type { SetUpContext } from '../../volumes/plugin.ts'
+import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
+import { type WantedLabel, wantedLabel } from '../../volumes/selinux-label.ts'
 import type { PlanContext } from '../context/context.ts'
 import { startKubelet } from '../context/hints.ts'
 

@@ -1,10 +1,10 @@
 /** A volume that a pod of this node wants: its names, and why it is left unchanged. */
 
-import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { defined } from '../../lang/defined.ts'
 import type { Findings, Left } from '../../plan/draft.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
-import { pluginNamed } from '../../plugins/registry.ts'
+import type { VolumeToMount } from '../../volumes/desired-state.ts'
+import { pluginNamed } from '../../volumes/registry.ts'
 import type { PlanContext } from '../context/context.ts'
 import { describeCsiVolume, describePersistentVolume } from '../identity/volume-facts.ts'
 

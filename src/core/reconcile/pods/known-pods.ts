@@ -5,11 +5,11 @@
  * container belongs to a kubelet that runs in there. If nothing on this node knows the pod, only a person can find out whose it is.
  */
 
-import type { ActualInputs } from '../../actual/actual-inputs.ts'
-import { baseName } from '../../actual/tree.ts'
-import { namedUids } from '../../desired/pods.ts'
 import { onceFor } from '../../lang/once-for.ts'
+import type { ActualInputs } from '../../model/actual-inputs.ts'
 import type { SandboxState } from '../../model/snapshot.ts'
+import { baseName } from '../../model/tree.ts'
+import { namedUids } from '../../volumes/pods.ts'
 
 const MAPS = /\/volumeDevices\//
 

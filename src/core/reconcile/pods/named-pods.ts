@@ -1,8 +1,9 @@
 /** What --pod means on this node: a UID or its unique beginning, NAMESPACE/NAME, or NAME (contract). */
-import { namedUids } from '../../desired/pods.ts'
+
 import { ambiguousPods, type NameFault, nameFaults } from '../../plan/name-faults.ts'
 import type { PlanOptions, PodRef } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
+import { namedUids } from '../../volumes/pods.ts'
 import type { PodClass, PodClasses } from './pod-classes.ts'
 
 /** The beginning of a UID. Anything shorter counts as a pod's name. */

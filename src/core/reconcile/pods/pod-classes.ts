@@ -2,15 +2,16 @@
  * Which pods are alive, and which are orphaned: the class of every pod UID that the API, the disk, the mount table, the
  * runtime or the process table knows. Everything destructive depends on this file (S3, S9, S10).
  */
-import type { ActualInputs } from '../../actual/actual-inputs.ts'
+
 import type { ProblemCode } from '../../codes/codes.ts'
-import { isListedWhole } from '../../desired/api-lookup.ts'
-import { isMirrorPod, isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../../desired/pods.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { defined } from '../../lang/defined.ts'
+import type { ActualInputs } from '../../model/actual-inputs.ts'
 import type { Pod } from '../../model/objects.ts'
 import type { SandboxState } from '../../model/snapshot.ts'
 import type { PodRef } from '../../plan/plan.ts'
+import { isListedWhole } from '../../volumes/api-lookup.ts'
+import { isMirrorPod, isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../../volumes/pods.ts'
 import { knownPods } from './known-pods.ts'
 import { whyTerminatedKept } from './kubelet-mode.ts'
 import type { StaticSources } from './static-sources.ts'

@@ -1,12 +1,13 @@
 /** Static pods: which directories may belong to a pod that the API does not know (S10, R225-R230). */
-import type { ActualInputs } from '../../actual/actual-inputs.ts'
-import { isListedWhole } from '../../desired/api-lookup.ts'
-import { isMirrorPod, onDiskUid } from '../../desired/pods.ts'
+
 import { defined } from '../../lang/defined.ts'
+import type { ActualInputs } from '../../model/actual-inputs.ts'
 import type { Pod } from '../../model/objects.ts'
 import type { StaticPodsSnapshot } from '../../model/snapshot.ts'
 import type { PodRef, Problem } from '../../plan/plan.ts'
 import { THE_NODE } from '../../plan/subject.ts'
+import { isListedWhole } from '../../volumes/api-lookup.ts'
+import { isMirrorPod, onDiskUid } from '../../volumes/pods.ts'
 
 export interface StaticSources {
   /** Why this UID, which the API does not list, may be a static pod's; undefined: it is not a static pod's. */

@@ -1,13 +1,14 @@
 /** Which pods that must not be disturbed use a volume: they want it, or have it on disk. */
-import type { ActualInputs } from '../../actual/actual-inputs.ts'
-import type { BlockMapping, BlockVolume } from '../../actual/block-volume.ts'
-import { type CsiTrace, csiTraces } from '../../actual/csi-traces.ts'
-import { baseName } from '../../actual/tree.ts'
-import type { ApiObjects } from '../../desired/api-objects.ts'
-import type { DesiredState } from '../../desired/desired-state.ts'
+
 import { append } from '../../lang/append.ts'
-import { CSI_PLUGIN, csiUniqueName, escapeQualifiedName, unescapeQualifiedName } from '../../names/volume-names.ts'
-import { pluginNamed } from '../../plugins/registry.ts'
+import type { ActualInputs } from '../../model/actual-inputs.ts'
+import type { BlockMapping, BlockVolume } from '../../model/block-volume.ts'
+import { type CsiTrace, csiTraces } from '../../model/csi-traces.ts'
+import { baseName } from '../../model/tree.ts'
+import { CSI_PLUGIN, csiUniqueName, escapeQualifiedName, unescapeQualifiedName } from '../../model/volume-names.ts'
+import type { ApiObjects } from '../../volumes/api-objects.ts'
+import type { DesiredState } from '../../volumes/desired-state.ts'
+import { pluginNamed } from '../../volumes/registry.ts'
 import type { PodClass, PodClasses } from './pod-classes.ts'
 
 export interface VolumeUser {

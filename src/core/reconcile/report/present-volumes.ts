@@ -1,6 +1,5 @@
 /** Attachable volumes that are mounted or mapped on this node, for any pod or none: they must be attached here (O7, S30). */
-import type { Handle } from '../../desired/api-objects.ts'
-import type { VolumeToMount } from '../../desired/desired-state.ts'
+
 import { defined } from '../../lang/defined.ts'
 import type { PersistentVolume } from '../../model/objects.ts'
 import {
@@ -9,11 +8,13 @@ import {
   inlineCsiHandle,
   unescapeQualifiedName,
   uniqueVolumeName,
-} from '../../names/volume-names.ts'
+} from '../../model/volume-names.ts'
 import type { Subject } from '../../plan/subject.ts'
-import { flexVolume } from '../../plugins/flex-volume.ts'
-import { evidenceOf, pluginNamed } from '../../plugins/registry.ts'
-import { statusVolumes, statusVolumesAt } from '../../populator/populate.ts'
+import type { Handle } from '../../volumes/api-objects.ts'
+import type { VolumeToMount } from '../../volumes/desired-state.ts'
+import { flexVolume } from '../../volumes/flex-volume.ts'
+import { statusVolumes, statusVolumesAt } from '../../volumes/populate.ts'
+import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
 import type { PlanContext } from '../context/context.ts'
 
 export interface PresentVolume {

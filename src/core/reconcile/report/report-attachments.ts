@@ -4,12 +4,12 @@
  * wrong.
  */
 import { untaintOutOfService } from '../../cluster/context/kubectl.ts'
-import { apiLookup } from '../../desired/api-lookup.ts'
-import { accessModesText, allowsSeveralNodes, isForOnePod, isOutOfService } from '../../desired/node-affinity.ts'
 import { commandLine, volctl } from '../../lang/command.ts'
 import { defined } from '../../lang/defined.ts'
-import { attachmentName } from '../../names/volume-names.ts'
+import { attachmentName } from '../../model/volume-names.ts'
 import { type About, type Findings, ON_NODE } from '../../plan/draft.ts'
+import { apiLookup } from '../../volumes/api-lookup.ts'
+import { accessModesText, allowsSeveralNodes, isForOnePod, isOutOfService } from '../../volumes/node-affinity.ts'
 import type { PlanContext } from '../context/context.ts'
 import { apiServerToo, howToStart, stopCommand } from '../context/kubelet-unit.ts'
 import { describeNodes, freeHint, nodesWith } from '../context/other-nodes.ts'

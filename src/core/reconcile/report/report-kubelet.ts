@@ -1,8 +1,9 @@
 /** The version and configuration of this node's kubelet, where this kubelet acts differently from the rules. */
-import { volumesInStatus } from '../../desired/node-affinity.ts'
+
 import { kubeletVersion, TESTED_MINORS } from '../../model/kubelet-version.ts'
 import { type Findings, ON_NODE } from '../../plan/draft.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
+import { volumesInStatus } from '../../volumes/node-affinity.ts'
 import type { PlanContext } from '../context/context.ts'
 import { notMigrated } from '../context/migration.ts'
 import { whyNotManaged, whyTerminatedKept } from '../pods/kubelet-mode.ts'

@@ -3,16 +3,16 @@
  * unchanged: mounted, attached, its directories in place; only the superblock's options show the error.
  */
 
-import type { VolumeToMount } from '../../desired/desired-state.ts'
-import { allContainers } from '../../desired/pods.ts'
 import { commandLine, PIPE } from '../../lang/command.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { isOnDisk } from '../../mountinfo/mount-words.ts'
 import type { Findings } from '../../plan/draft.ts'
 import { podName } from '../../plan/pod-name.ts'
-import { mountOptions } from '../../plugins/mount-options.ts'
-import { pluginNamed } from '../../plugins/registry.ts'
 import { readOnlyPlace, whyReadOnly } from '../../rules/read-only.ts'
+import type { VolumeToMount } from '../../volumes/desired-state.ts'
+import { mountOptions } from '../../volumes/mount-options.ts'
+import { allContainers } from '../../volumes/pods.ts'
+import { pluginNamed } from '../../volumes/registry.ts'
 import { type PlanContext, podRefOf } from '../context/context.ts'
 
 /** In a PersistentVolume's mount options; some FUSE drivers write it in full. */

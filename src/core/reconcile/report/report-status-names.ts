@@ -3,13 +3,13 @@
  * such a volume attached here, or considers it mounted, and no operation on the node can change that (R330, R725, R731).
  */
 
-import { apiLookup } from '../../desired/api-lookup.ts'
-import { mayBeNamed } from '../../desired/desired-state.ts'
-import { volumesInStatus } from '../../desired/node-affinity.ts'
-import { attachmentName, parseCsiUniqueName } from '../../names/volume-names.ts'
+import { attachmentName, parseCsiUniqueName } from '../../model/volume-names.ts'
 import type { Findings } from '../../plan/draft.ts'
-import { pluginNamed } from '../../plugins/registry.ts'
-import { controllerWantedVolumes } from '../../populator/populate.ts'
+import { apiLookup } from '../../volumes/api-lookup.ts'
+import { mayBeNamed } from '../../volumes/desired-state.ts'
+import { volumesInStatus } from '../../volumes/node-affinity.ts'
+import { controllerWantedVolumes } from '../../volumes/populate.ts'
+import { pluginNamed } from '../../volumes/registry.ts'
 import type { PlanContext } from '../context/context.ts'
 import { howToStart } from '../context/kubelet-unit.ts'
 import { migratesAll } from '../context/migration.ts'

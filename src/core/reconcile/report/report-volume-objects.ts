@@ -1,12 +1,12 @@
 /** Mounted volumes whose claim, PersistentVolume or driver is being removed or gone: they work until their next call. */
 
-import { registeredDriver } from '../../actual/staged-volumes.ts'
-import type { VolumeToMount } from '../../desired/desired-state.ts'
 import type { ObjectMeta } from '../../model/objects.ts'
-import { CSI_PLUGIN } from '../../names/volume-names.ts'
+import { registeredDriver } from '../../model/staged-volumes.ts'
+import { CSI_PLUGIN } from '../../model/volume-names.ts'
 import type { Findings } from '../../plan/draft.ts'
 import { namespacedName, podName } from '../../plan/pod-name.ts'
-import { evidenceOf } from '../../plugins/registry.ts'
+import type { VolumeToMount } from '../../volumes/desired-state.ts'
+import { evidenceOf } from '../../volumes/registry.ts'
 import { type PlanContext, podRefOf } from '../context/context.ts'
 import { bringDriverBack, whyNoDriver } from '../drivers/why-no-driver.ts'
 

@@ -1,8 +1,8 @@
 /** The one way in which volumes of pods, maps and devices are torn down; each kind gives its parts. */
 import { isByKubelet } from '../../codes/codes.ts'
 import { defined } from '../../lang/defined.ts'
+import { CSI_PLUGIN } from '../../model/volume-names.ts'
 import { deadWords } from '../../mountinfo/mount-words.ts'
-import { CSI_PLUGIN } from '../../names/volume-names.ts'
 import { type Draft, expectedMount, type Findings, messageOnPod } from '../../plan/draft.ts'
 import type { Operation, OperationKind, Step, VolumeRef } from '../../plan/plan.ts'
 import type { Subject } from '../../plan/subject.ts'

@@ -3,7 +3,7 @@
  * device is not known, so that device is neither unstaged nor detached before.
  */
 import { isWithin } from '../../files/path-within.ts'
-import { CSI_PLUGIN } from '../../names/volume-names.ts'
+import { CSI_PLUGIN } from '../../model/volume-names.ts'
 import type { Draft } from '../../plan/draft.ts'
 
 /** Without leaked sub-paths of a PersistentVolume that is known: its name is searched for separately. */

@@ -1,13 +1,13 @@
 /** Phase 3 for block volumes: maps that no pod of this node needs any more (R452, C84-C86; O8, O22). */
 
-import type { BlockVolume } from '../../actual/block-volume.ts'
-import { registeredDriver, stages } from '../../actual/staged-volumes.ts'
-import { SHARED_DIRECTORIES } from '../../devices/block-volumes.ts'
+import { SHARED_DIRECTORIES } from '../../facts/block-volumes.ts'
+import type { BlockVolume } from '../../model/block-volume.ts'
+import { registeredDriver, stages } from '../../model/staged-volumes.ts'
 import type { Findings } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
 import { areOfOneRow } from '../../plan/subject.ts'
-import { isDeviceOf } from '../../plugins/registry.ts'
 import { strayOf } from '../../rules/rule.ts'
+import { isDeviceOf } from '../../volumes/registry.ts'
 import type { PlanContext } from '../context/context.ts'
 import { unreadWithin } from '../context/unread.ts'
 import { type DriverCall, driverCall, isWithoutDriver } from '../drivers/driver-call.ts'

@@ -1,9 +1,10 @@
 /** Phase 1 for block volumes: maps of orphaned and finished pods (R451, C84-C86; O8, O22). */
-import type { BlockMapping, BlockVolume } from '../../actual/block-volume.ts'
+
 import type { Reason } from '../../codes/codes.ts'
-import { isListedWhole } from '../../desired/api-lookup.ts'
+import type { BlockMapping, BlockVolume } from '../../model/block-volume.ts'
 import type { Findings } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
+import { isListedWhole } from '../../volumes/api-lookup.ts'
 import type { PlanContext } from '../context/context.ts'
 import { type Stack, umountSteps } from '../context/layers.ts'
 import { reasonOf } from '../context/pod-facts.ts'

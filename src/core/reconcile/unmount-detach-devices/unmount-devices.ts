@@ -2,12 +2,13 @@
  * Phase 3 of the pass: staged file systems that no pod on this node needs any more (R415, R442, C80; O8, O9). The kubelet
  * forgets them once no pod directory refers to them (R517); volctl finds them by the staging directories.
  */
-import { isOld, isSetUp, registeredDriver, type StagedVolume, stages } from '../../actual/staged-volumes.ts'
+
+import { type CsiIdentity, type Identified, identityOf, uniqueNameOf } from '../../facts/sources.ts'
 import { onceFor } from '../../lang/once-for.ts'
-import { type CsiIdentity, type Identified, identityOf, uniqueNameOf } from '../../ledger/sources.ts'
 import { isGateOn } from '../../model/kubelet-version.ts'
-import { CSI_PLUGIN, escapeQualifiedName } from '../../names/volume-names.ts'
-import type { SoughtVolume } from '../../names/volume-shapes.ts'
+import { isOld, isSetUp, registeredDriver, type StagedVolume, stages } from '../../model/staged-volumes.ts'
+import { CSI_PLUGIN, escapeQualifiedName } from '../../model/volume-names.ts'
+import type { SoughtVolume } from '../../model/volume-shapes.ts'
 import type { Draft, Findings } from '../../plan/draft.ts'
 import type { Step, VolumeRef } from '../../plan/plan.ts'
 import { rowOf } from '../../plan/subject.ts'

@@ -1,12 +1,13 @@
 /** Global mounts of plugins other than CSI: local volumes on devices, iSCSI, FC, flexVolume (R445, P67, P76, P81, P88, S25). */
-import { baseName } from '../../actual/tree.ts'
-import { type GlobalMount, globalUniqueName } from '../../devices/global-mounts.ts'
-import { escapeQualifiedName, uniqueVolumeName } from '../../names/volume-names.ts'
+
+import { type GlobalMount, globalUniqueName } from '../../facts/global-mounts.ts'
+import { baseName } from '../../model/tree.ts'
+import { escapeQualifiedName, uniqueVolumeName } from '../../model/volume-names.ts'
 import type { Draft, Findings } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
-import { localVolume } from '../../plugins/local-volume.ts'
-import { isDeviceOf, pluginNamed } from '../../plugins/registry.ts'
 import { type Stray, strayOf } from '../../rules/rule.ts'
+import { localVolume } from '../../volumes/local-volume.ts'
+import { isDeviceOf, pluginNamed } from '../../volumes/registry.ts'
 import type { PlanContext } from '../context/context.ts'
 import { umountSteps } from '../context/layers.ts'
 import { type FlexCall, flexCall } from '../drivers/flex-driver.ts'

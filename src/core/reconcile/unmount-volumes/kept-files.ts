@@ -1,10 +1,10 @@
 /** Files in the directory of a volume that volctl never deletes: each is reported (S12, O12). */
 
-import type { PodVolume } from '../../actual/pod-volumes.ts'
 import { CLEAR_AWAY } from '../../codes/path-codes.ts'
+import type { PodVolume } from '../../model/pod-volumes.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
 import type { Findings } from '../../plan/draft.ts'
-import { pluginNamed } from '../../plugins/registry.ts'
+import { pluginNamed } from '../../volumes/registry.ts'
 import type { PlanContext } from '../context/context.ts'
 import { lostAtStart } from '../context/hints.ts'
 

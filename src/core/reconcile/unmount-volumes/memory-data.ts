@@ -1,10 +1,10 @@
 /** Data in memory: a tmpfs ends with its last mount, which may be a sub-path's (S13). */
 
-import type { SubPaths } from '../../actual/pod-volumes.ts'
+import type { SubPaths } from '../../model/pod-volumes.ts'
+import { isGeneration } from '../../model/volume-names.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
-import { isGeneration } from '../../names/volume-names.ts'
-import { readyMarker, wrappedName } from '../../plugins/paths.ts'
-import { allowedFsTypes } from '../../plugins/plugin.ts'
+import { readyMarker, wrappedName } from '../../volumes/paths.ts'
+import { allowedFsTypes } from '../../volumes/plugin.ts'
 import type { PlanContext } from '../context/context.ts'
 
 /** Files in a mount cannot be counted without entering the mount. */

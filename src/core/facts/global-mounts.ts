@@ -1,0 +1,99 @@
+/**
+ * Global mounts of plugins other than CSI, found by the directory tree and by the mount table (R022, P67, P72, P79, P86).
+ *
+ * A directory with nothing mounted on it counts, too: an interrupted tear-down leaves one (R837).
+ */
+
+import { isWithin } from '../files/path-within.ts'
+import { compareText } from '../lang/compare-text.ts'
+import type { ActualInputs } from '../model/actual-inputs.ts'
+import type { TreeEntry } from '../model/snapshot.ts'
+import { baseName, type Tree } from '../model/tree.ts'
+import { uniqueVolumeName } from '../model/volume-names.ts'
+import type { MountInfo } from '../mountinfo/mount-table.ts'
+import { flexVolume } from '../volumes/flex-volume.ts'
+import { PLUGINS, pluginNamed } from '../volumes/registry.ts'
+
+export interface GlobalMount {
+  /** For flexVolume the driver's own name. */
+  readonly plugin: string
+  readonly flex: boolean
+  readonly name: string
+  /** Relative to the root directory. */
+  readonly path: string
+  /** Oldest first; empty: nothing is mounted. */
+  readonly layers: readonly MountInfo[]
+  /** Mounts below the directory, which the kubelet did not make. */
+  readonly foreign: readonly MountInfo[]
+  /** Entries in the unmounted directory. */
+  readonly content: readonly TreeEntry[]
+}
+
+/** Sorted by path. */
+export function globalMounts(inputs: ActualInputs): GlobalMount[] {
+  const found = new Map<string, Owner>()
+  const note = (path: string): void => {
+    const owner = ownerOf(path)
+    if (owner !== undefined) found.set(path, owner)
+  }
+  for (const path of directories(inputs)) note(path)
+  for (const mount of inputs.pluginMounts()) note(inputs.relative(inputs.plain(mount.mountPoint)))
+  return [...found]
+    .toSorted(([a], [b]) => compareText(a, b))
+    .map(([path, owner]) => {
+      const target = inputs.absolute(path)
+      const within = inputs.mountsWithin(path)
+      const layers = within.filter((mount) => inputs.plain(mount.mountPoint) === target)
+      return {
+        ...owner,
+        name: baseName(path),
+        path,
+        layers,
+        foreign: within.filter((mount) => inputs.plain(mount.mountPoint) !== target),
+        content: layers.length > 0 ? [] : inputs.tree.descendants(path),
+      }
+    })
+}
+
+interface Owner {
+  readonly plugin: string
+  readonly flex: boolean
+}
+
+/** By the form of the path alone: any other mount below these directories is foreign. */
+function ownerOf(path: string): Owner | undefined {
+  for (const each of PLUGINS) {
+    if (each.device === undefined || !path.startsWith(`${each.device.base}/`)) continue
+    const plugin = each.device.ownerOf(path.slice(each.device.base.length + 1).split('/'))
+    return plugin === undefined ? undefined : { plugin, flex: each === flexVolume }
+  }
+  return undefined
+}
+
+/** Directories that may be leftovers of a tear-down. */
+function directories({ tree }: ActualInputs): string[] {
+  return PLUGINS.flatMap(({ device }) =>
+    (device?.depths ?? []).flatMap((depth) => directoriesBelow(tree, device?.base ?? '', depth)),
+  )
+}
+
+/** Is this the directory of a plugin's global directories, or below it, as deep as a global directory can be? */
+export function mayBeGlobal(path: string): boolean {
+  // Nearly all links on a node are in volumes of pods, and are asked about one by one.
+  if (!path.startsWith('plugins/')) return false
+  return PLUGINS.some(
+    ({ device }) =>
+      device !== undefined && isWithin(path, device.base) && path.slice(device.base.length).split('/').length <= 5,
+  )
+}
+
+/** The unique name of the volume of a global directory, as far as the directory's name shows it. */
+export function globalUniqueName(plugin: string, path: string): string {
+  return pluginNamed(plugin).device?.uniqueName?.(path) ?? uniqueVolumeName(plugin, baseName(path))
+}
+
+/** @param depth how many levels below `base` */
+export function directoriesBelow(tree: Tree, base: string, depth: number): string[] {
+  const below = tree.childDirs(base).map((name) => `${base}/${name}`)
+  return depth === 1 ? below : below.flatMap((each) => directoriesBelow(tree, each, depth - 1))
+}

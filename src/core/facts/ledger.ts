@@ -1,0 +1,268 @@
+/**
+ * Every volume of a node, made once between desired and actual state and the pass: a row each. Findings are made with its keys, and
+ * whoever shows a finding asks here whose it is. Nothing is made before it is asked for: a healthy node's plan asks for nothing.
+ */
+
+import { isWithin } from '../files/path-within.ts'
+import { append } from '../lang/append.ts'
+import { lazy } from '../lang/once-for.ts'
+import type { BlockMapping, BlockVolume } from '../model/block-volume.ts'
+import type { VolumeAttachment } from '../model/objects.ts'
+import type { PodVolume, SubPaths } from '../model/pod-volumes.ts'
+import type { NodeSnapshot } from '../model/snapshot.ts'
+import type { StagedVolume } from '../model/staged-volumes.ts'
+import { csiGlobalDir, parseCsiUniqueName } from '../model/volume-names.ts'
+import type { MountInfo } from '../mountinfo/mount-table.ts'
+import type { PodUid, RowKey, Subject } from '../plan/subject.ts'
+import type { DesiredState, UnresolvedVolume, VolumeSpec, VolumeToMount } from '../volumes/desired-state.ts'
+import { csiSourceOf } from '../volumes/in-tree-volumes.ts'
+import { volumesInStatus } from '../volumes/node-affinity.ts'
+import type { GlobalMount } from './global-mounts.ts'
+import { makeRows } from './make-rows.ts'
+import { type Part, Places } from './places.ts'
+import type { VolumeRow } from './row.ts'
+import { NodeThings } from './row-keys.ts'
+import type { CsiIdentity, LedgerSources } from './sources.ts'
+
+/** A block device, by all that shows it. */
+export interface SoughtDevice {
+  readonly mounts: readonly MountInfo[]
+  /** Of device files; none is empty. */
+  readonly names: ReadonlySet<string>
+  /** Backing files. */
+  readonly files: readonly string[]
+}
+
+export class Ledger extends NodeThings {
+  /** What pods want of a volume, a plugin or a staging directory. */
+  readonly wants: Wanted
+  /** The volume whose driver and handle give a staging directory its name. */
+  readonly stagedIn: (directory: string) => CsiIdentity | undefined
+  readonly #places: Places
+  readonly #rows = lazy(() => makeRows(this.sources, this))
+  readonly #byPod = lazy(() => byPod(this.all))
+
+  constructor(sources: LedgerSources) {
+    super(sources)
+    this.wants = new Wanted(sources.desired)
+    const handles = lazy(() => byStagingDirectory(sources.inputs.snapshot, sources.recorded))
+    this.stagedIn = (directory) => handles().get(directory)
+    this.#places = new Places(sources, this)
+  }
+
+  // Whose a finding is that is made about a thing.
+
+  wanted({ uniqueName, podUid }: Pick<VolumeToMount, 'uniqueName' | 'podUid'>): Subject {
+    return { row: uniqueName, pod: podUid }
+  }
+
+  unresolved(volume: UnresolvedVolume): Subject {
+    return { row: this.keyOfUnresolved(volume).key, pod: volume.podUid }
+  }
+
+  podVolume(volume: PodVolume): Subject {
+    return { row: this.keyOfPodVolume(volume).key, pod: volume.podUid }
+  }
+
+  leaked(podUid: PodUid, subPaths: SubPaths): Subject {
+    return { row: this.keyOfLeaked(podUid, subPaths).key, pod: podUid }
+  }
+
+  staged(staged: StagedVolume): Subject {
+    return { row: this.keyOfStaged(staged).key }
+  }
+
+  global(global: GlobalMount): Subject {
+    return { row: this.keyOfGlobal(global).key }
+  }
+
+  /** @param mapping one pod's part of it */
+  block(block: BlockVolume, mapping?: BlockMapping): Subject {
+    const { key: row } = this.keyOfBlock(block)
+    return mapping === undefined ? { row } : { row, pod: mapping.podUid }
+  }
+
+  attachment(attachment: VolumeAttachment): Subject {
+    return { row: this.keyOfAttachment(attachment).key }
+  }
+
+  /** A path's volume, else its pod, else the path itself. @param path absolute, or relative to the root directory */
+  path(path: string): Subject {
+    const { inputs } = this.sources
+    const [part] = this.partsAt(path)
+    if (part !== undefined) return part
+    const relative = inputs.relative(path)
+    const [top, uid, below] = relative.split('/', 3)
+    if (top === 'pods' && uid !== undefined && below === undefined) return { pod: uid }
+    return relative === '.' ? { path: inputs.rootDir } : { path: path.startsWith('/') ? path : inputs.absolute(path) }
+  }
+
+  podDirectory(uid: PodUid): string {
+    return this.sources.inputs.absolute(`pods/${uid}`)
+  }
+
+  /** The pod in whose directory a path is. @param path absolute, or relative to the root directory */
+  podAt(path: string): PodUid | undefined {
+    const [top, uid] = this.sources.inputs.relative(path).split('/', 2)
+    return top === 'pods' ? uid : undefined
+  }
+
+  // Look-ups.
+
+  get all(): readonly VolumeRow[] {
+    return this.#rows().all
+  }
+
+  row(key: RowKey): VolumeRow | undefined {
+    return this.#rows().byKey.get(key)
+  }
+
+  ofPod(uid: PodUid): readonly VolumeRow[] {
+    return this.#byPod().get(uid) ?? []
+  }
+
+  /** The volume behind a PersistentVolume, on this node or not; undefined: neither the API nor this node has it. */
+  ofPersistentVolume(name: string): VolumeRow | undefined {
+    return this.#rows().byPersistentVolume.get(name)
+  }
+
+  /** @param claim NAMESPACE/NAME */
+  ofClaim(claim: string): VolumeRow | undefined {
+    return this.#rows().byClaim.get(claim)
+  }
+
+  ofAttachment(name: string): VolumeRow | undefined {
+    return this.#rows().byAttachment.get(name)
+  }
+
+  ofDriver(name: string): readonly VolumeRow[] {
+    return this.all.filter(({ identity }) => identity?.driver === name)
+  }
+
+  /** Also of what is not identified, and is staged in the driver's directory. */
+  keysOfDriver(name: string): ReadonlySet<RowKey> {
+    const own = this.all.filter(({ identity, staged }) => (identity?.driver ?? staged[0]?.driverDir) === name)
+    return new Set(own.map(({ key }) => key))
+  }
+
+  /** What is mounted from a device, is a link to it, or has the file behind it. */
+  onDevice({ mounts, names, files }: SoughtDevice): readonly VolumeRow[] {
+    const { inputs } = this.sources
+    const ids = new Set(mounts.map(({ id }) => id))
+    const isLink = (path = ''): boolean => names.has(inputs.tree.get(path)?.target ?? '')
+    return this.all.filter(
+      (row) =>
+        row.mounts.some(({ id }) => ids.has(id)) ||
+        row.maps.some(({ mappings }) => mappings.some(({ symlink }) => isLink(symlink))) ||
+        files.some((file) => row.directories.some((directory) => isWithin(file, inputs.absolute(directory)))),
+    )
+  }
+
+  /** Of the nearest directory above the path that is a volume's own. */
+  partsAt(path: string): readonly Part[] {
+    return this.#places.at(path)
+  }
+
+  partsBelow(path: string): readonly Part[] {
+    return this.#places.below(path)
+  }
+
+  /** Volumes that pods want staged at or below a path, whether or not anything is there. */
+  wantedBelow(path: string): readonly Part[] {
+    return this.#places.wantedBelow(path)
+  }
+
+  /** By a path below the root directory: the volume that it lies in, or those that lie below it. */
+  at(path: string): readonly VolumeRow[] {
+    const above = this.partsAt(path)
+    const parts = above.length > 0 ? above : this.partsBelow(path)
+    const keys = new Set(parts.map(({ row }) => row))
+    return keys.size === 0 ? [] : this.all.filter(({ key }) => keys.has(key))
+  }
+}
+
+function byPod(rows: readonly VolumeRow[]): ReadonlyMap<PodUid, readonly VolumeRow[]> {
+  const found = new Map<PodUid, VolumeRow[]>()
+  for (const row of rows) for (const uid of row.podUids) append(found, uid, row)
+  return found
+}
+
+/**
+ * Handles from state files, PersistentVolumes and the node's status, by the staging directory of each (C10, C95): every handle is hashed once.
+ *
+ * @param recorded volumes that a state file on this node names
+ */
+function byStagingDirectory({ api }: NodeSnapshot, recorded: readonly CsiIdentity[]): ReadonlyMap<string, CsiIdentity> {
+  const ofObjects = (api?.persistentVolumes ?? []).flatMap((volume): CsiIdentity[] => {
+    const csi = csiSourceOf(volume)
+    const from = `PersistentVolume ${volume.metadata.name}`
+    return csi === undefined ? [] : [{ driver: csi.driver, handle: csi.volumeHandle, from }]
+  })
+  // The last trace of a volume whose PersistentVolume and state file are both gone (N64).
+  const ofStatus = volumesInStatus(api?.node).flatMap((name): CsiIdentity[] => {
+    const volume = parseCsiUniqueName(name)
+    return volume === undefined ? [] : [{ ...volume, from: "the node's status" }]
+  })
+  const known = new Map<string, CsiIdentity>()
+  for (const identity of [...recorded, ...ofObjects, ...ofStatus]) {
+    const dir = csiGlobalDir(identity.driver, identity.handle)
+    if (!known.has(dir)) known.set(dir, identity)
+  }
+  return known
+}
+
+/** What pods want, by what it is looked up by: each index is made with the first question. */
+class Wanted {
+  readonly #desired: DesiredState
+  /** Including volumes that cannot be used as their pods ask (S4). */
+  readonly #all = lazy((): readonly WantedSpec[] => [
+    ...this.#desired.volumes,
+    ...this.#desired.unresolved.flatMap(({ podUid, mayBe }) =>
+      mayBe.of === 'itself' ? [{ ...mayBe.volume, podUid }] : [],
+    ),
+  ])
+  readonly #byUniqueName = lazy(() => Map.groupBy(this.#desired.volumes, (volume) => volume.uniqueName))
+  readonly #byPlugin = lazy(() => Map.groupBy(this.#all(), (volume) => volume.plugin))
+  readonly #specs = lazy(() => new Set(this.#all().map(specKeyOf)))
+  readonly #staged = lazy(
+    () =>
+      new Set(
+        this.#desired.volumes.flatMap(({ driver, handle }) =>
+          driver !== undefined && handle !== undefined ? csiGlobalDir(driver, handle) : [],
+        ),
+      ),
+  )
+
+  constructor(desired: DesiredState) {
+    this.#desired = desired
+  }
+
+  /** Of all pods that want it. */
+  of(uniqueName: string): readonly VolumeToMount[] {
+    return this.#byUniqueName().get(uniqueName) ?? []
+  }
+
+  /** Of one plugin, including volumes that cannot be used as their pods ask (S4). */
+  ofPlugin(plugin: string): readonly WantedSpec[] {
+    return this.#byPlugin().get(plugin) ?? []
+  }
+
+  /** Has a pod a volume of this plugin and spec name among those. */
+  has(podUid: PodUid, plugin: string, specName: string): boolean {
+    return this.#specs().has(specKeyOf({ podUid, plugin, specName }))
+  }
+
+  /** Is this the staging directory of a wanted CSI volume; relative to the root directory. */
+  stagesIn(directory: string): boolean {
+    return this.#staged().has(directory)
+  }
+}
+
+function specKeyOf({ podUid, plugin, specName }: Pick<WantedSpec, 'podUid' | 'plugin' | 'specName'>): string {
+  return `${podUid} ${plugin} ${specName}`
+}
+
+/** A volume that a pod wants, whether or not it can be used as the pod asks. */
+interface WantedSpec extends VolumeSpec {
+  readonly podUid: PodUid
+}

@@ -1,0 +1,166 @@
+/** One volume on one node: who wants it, where it is, what is reported of it. Made once, before the pass; never changed. */
+
+import { lazy } from '../lang/once-for.ts'
+import type { BlockMapping, BlockVolume } from '../model/block-volume.ts'
+import type { PersistentVolume, VolumeAttachment } from '../model/objects.ts'
+import type { PodVolume, SubPaths } from '../model/pod-volumes.ts'
+import type { StagedVolume } from '../model/staged-volumes.ts'
+import { CSI_PLUGIN, csiUniqueName, unescapeQualifiedName } from '../model/volume-names.ts'
+import type { MountInfo } from '../mountinfo/mount-table.ts'
+import type { RowKey } from '../plan/subject.ts'
+import { csiPodDir } from '../volumes/csi-paths.ts'
+import type { UnresolvedVolume, VolumeToMount } from '../volumes/desired-state.ts'
+import { pluginNamed } from '../volumes/registry.ts'
+import { SHARED_DIRECTORIES } from './block-volumes.ts'
+import type { GlobalMount } from './global-mounts.ts'
+import type { CsiIdentity } from './sources.ts'
+
+/** A map of a block volume, and the pods' part of it. */
+export interface Mapped {
+  readonly block: BlockVolume
+  readonly mappings: readonly BlockMapping[]
+}
+
+/** Mounted sub-paths of a volume without its own directory: a hostPath's, or one whose directory is gone (O17, O18). */
+export interface Leaked {
+  readonly podUid: string
+  readonly subPaths: SubPaths
+}
+
+/** A row, once all is noted. */
+export type VolumeRow = {
+  readonly [Key in keyof GrowingRow]: GrowingRow[Key] extends (infer Each)[] ? readonly Each[] : GrowingRow[Key]
+}
+
+/** A row in the making; what is asked of it again and again is worked out with the first question, once all is noted. */
+export class GrowingRow {
+  readonly key: RowKey
+  /** What the planner calls it, where it has a name for it. */
+  readonly uniqueName: string | undefined
+  identity: CsiIdentity | undefined
+  /** Why driver and handle are not known, though there is a CSI volume. */
+  unidentified: string | undefined
+  /** Of pods that are meant to run. */
+  readonly wanted: VolumeToMount[] = []
+  /** Of pods in the API that are not. */
+  readonly ended: VolumeToMount[] = []
+  readonly unresolved: UnresolvedVolume[] = []
+  readonly onDisk: PodVolume[] = []
+  readonly leaked: Leaked[] = []
+  readonly staged: StagedVolume[] = []
+  readonly maps: Mapped[] = []
+  readonly globals: GlobalMount[] = []
+  attachment: VolumeAttachment | undefined
+  persistentVolume: PersistentVolume | undefined
+  readonly #podUids = lazy(
+    () =>
+      new Set([...[...this.wanted, ...this.ended, ...this.unresolved].map(({ podUid }) => podUid), ...this.havingUids]),
+  )
+  readonly #havingUids = lazy(
+    () =>
+      new Set([
+        ...[...this.onDisk, ...this.leaked].map(({ podUid }) => podUid),
+        ...this.maps.flatMap(({ mappings }) => mappings.map(({ podUid }) => podUid)),
+      ]),
+  )
+  readonly #names = lazy(() => new Set(namesOf(this).filter((name) => name !== undefined && name !== '') as string[]))
+  readonly #directories = lazy(() => [...new Set(directoriesOf(this))])
+  readonly #mounts = lazy(() => mountsOf(this))
+
+  constructor(key: RowKey, uniqueName: string | undefined) {
+    this.key = key
+    this.uniqueName = uniqueName
+  }
+
+  /** Of all pods that want it, or have something of it. */
+  get podUids(): ReadonlySet<string> {
+    return this.#podUids()
+  }
+
+  /** Of pods that have something of it on disk or mounted. */
+  get havingUids(): ReadonlySet<string> {
+    return this.#havingUids()
+  }
+
+  /** Names under which it goes on this node and in the API, the volume's own as well as pods' names for it. */
+  get names(): ReadonlySet<string> {
+    return this.#names()
+  }
+
+  /** Its directories and files, relative to the root directory; of pods' volumes the directory with all that is in it. */
+  get directories(): readonly string[] {
+    return this.#directories()
+  }
+
+  /** Every mount that is its own. */
+  get mounts(): readonly MountInfo[] {
+    return this.#mounts()
+  }
+}
+
+/** Its unique name, also where only its identity gives it. */
+export function uniqueNameOfRow({ uniqueName, identity }: VolumeRow): string | undefined {
+  return uniqueName ?? (identity && csiUniqueName(identity.driver, identity.handle))
+}
+
+function namesOf(row: VolumeRow): (string | undefined)[] {
+  const { uniqueName, identity, persistentVolume, wanted, ended, unresolved, onDisk, leaked, globals, staged, maps } =
+    row
+  return [
+    uniqueName,
+    identity?.handle,
+    persistentVolume?.metadata.name,
+    ...[...wanted, ...ended].flatMap(({ specName, handle, podVolumeNames }) => [specName, handle, ...podVolumeNames]),
+    ...unresolved.flatMap(({ podVolumeName, persistentVolumeName }) => [podVolumeName, persistentVolumeName]),
+    ...[...onDisk, ...globals].map(({ name }) => name),
+    ...onDisk.map(({ name }) => unescapeQualifiedName(name)),
+    ...leaked.map(({ subPaths }) => subPaths.volumeName),
+    ...staged.map(({ key }) => key),
+    ...maps.map(({ block }) => block.name),
+  ]
+}
+
+function directoriesOf({ onDisk, wanted, ended, leaked, staged, globals, maps }: VolumeRow): string[] {
+  return [
+    ...onDisk.flatMap(pathsOnDisk),
+    ...[...wanted, ...ended].map(podDirOf),
+    ...leaked.map(({ subPaths }) => subPaths.dir),
+    ...staged.map(({ dir }) => dir),
+    ...globals.map(({ path }) => path),
+    ...maps.flatMap(({ block, mappings }) => [
+      ...pathsOfBlock(block),
+      ...mappings.flatMap(({ symlink }) => symlink ?? []),
+    ]),
+  ]
+}
+
+function mountsOf({ onDisk, leaked, staged, globals, maps }: VolumeRow): MountInfo[] {
+  const subPaths = [...onDisk.flatMap((each) => each.subPaths ?? []), ...leaked.map((each) => each.subPaths)]
+  return [
+    ...[...onDisk, ...staged, ...globals].flatMap(({ layers }) => layers),
+    ...subPaths.flatMap(({ leaves }) => leaves.flatMap(({ layers }) => layers)),
+    ...maps.flatMap(({ block, mappings }) => [
+      ...(block.staging?.mounts ?? []),
+      ...mappings.flatMap(({ mapLayers, publishLayers }) => [...mapLayers, ...publishLayers]),
+    ]),
+  ]
+}
+
+/** A pod's volume and what belongs to it outside its directory. */
+export function pathsOnDisk({ dir, markers, subPaths }: PodVolume): string[] {
+  return [dir, ...markers, ...(subPaths === undefined ? [] : [subPaths.dir])]
+}
+
+/** The node's part of a block volume. One with the name of a directory that all share is in that directory, beside the others. */
+export function pathsOfBlock({ plugin, name, dir, mapDir, stagingPath, publishDir }: BlockVolume): string[] {
+  const isShared = plugin === CSI_PLUGIN && SHARED_DIRECTORIES.includes(name)
+  const own = isShared ? [mapDir, `${dir}/data`] : [dir]
+  return [...own, ...[stagingPath, publishDir].filter((path) => path !== undefined)]
+}
+
+/** The volume's directory, of a raw block volume the pod's link. */
+export function podDirOf(volume: VolumeToMount): string {
+  return volume.plugin === CSI_PLUGIN && volume.mode === 'Filesystem'
+    ? csiPodDir(volume)
+    : pluginNamed(volume.plugin).podPath(volume)
+}

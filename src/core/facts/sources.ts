@@ -1,0 +1,51 @@
+/** What a node's ledger is made from: desired and actual state, and what proves which CSI volume a thing is. */
+import type { ActualInputs } from '../model/actual-inputs.ts'
+import type { BlockVolume } from '../model/block-volume.ts'
+import type { Pod, VolumeAttachment } from '../model/objects.ts'
+import type { PodVolume } from '../model/pod-volumes.ts'
+import type { StagedVolume } from '../model/staged-volumes.ts'
+import { csiUniqueName } from '../model/volume-names.ts'
+import type { ApiObjects } from '../volumes/api-objects.ts'
+import type { DesiredState } from '../volumes/desired-state.ts'
+
+export interface LedgerSources {
+  readonly inputs: ActualInputs
+  readonly objects: ApiObjects
+  readonly desired: DesiredState
+  readonly staged: readonly StagedVolume[]
+  readonly blocks: readonly BlockVolume[]
+  /** CSI volumes that a state file on this node names. */
+  readonly recorded: readonly CsiIdentity[]
+  /** UIDs of all pods that the API, the disk or the runtime has. */
+  readonly podUids: readonly string[]
+  /** Pods in the API that have ended. */
+  readonly endedPods: readonly Pod[]
+  readonly identify: Identify
+}
+
+/** Each is asked once for a thing. */
+export interface Identify {
+  podVolume(volume: PodVolume): Identified
+  staged(staged: StagedVolume): Identified
+  block(block: BlockVolume): Identified
+  attachment(attachment: VolumeAttachment): CsiIdentity | undefined
+}
+
+// Which CSI volume a directory, a block map or an attachment of this node belongs to, and what proves it (S17).
+
+export interface CsiIdentity {
+  readonly driver: string
+  readonly handle: string
+  readonly from: string
+}
+
+/** Undefined: the volume could not be identified, or is no CSI volume. */
+export function identityOf(identified: Identified | undefined): CsiIdentity | undefined {
+  return identified !== undefined && 'identity' in identified ? identified.identity : undefined
+}
+
+export function uniqueNameOf(identity: CsiIdentity | undefined): string | undefined {
+  return identity && csiUniqueName(identity.driver, identity.handle)
+}
+
+export type Identified = { readonly identity: CsiIdentity } | { readonly unconfirmed: string; readonly hint: string }

@@ -1,0 +1,155 @@
+import { isWithin, plainPath } from '../files/path-within.ts'
+import { undeletedPath } from '../mountinfo/deleted.ts'
+import { DeviceMounts } from '../mountinfo/device-mounts.ts'
+import { ownPathOf, type PlaceLink, withLinks, withoutLinks } from '../mountinfo/linked-mounts.ts'
+import { locate } from '../mountinfo/location.ts'
+import type { MountInfo, MountsBelow, MountTable } from '../mountinfo/mount-table.ts'
+import { MountsWithin } from '../mountinfo/mounts-within.ts'
+import type { NodeState } from './node-state.ts'
+import type { NodeSnapshot } from './snapshot.ts'
+import { DRIVER_DIRECTORIES, STRUCTURE } from './structure.ts'
+import { Tree } from './tree.ts'
+
+/** The kernel shows a loop device's backing file without links, too. */
+function withOwnPaths(snapshot: NodeSnapshot, mounts: MountTable): NodeSnapshot {
+  const { blockDevices } = snapshot
+  if (blockDevices === undefined || withoutLinks(mounts) === mounts) return snapshot
+  const own = blockDevices.map(({ backingFile, ...device }) =>
+    backingFile === undefined ? device : { ...device, backingFile: ownPathOf(mounts, backingFile) },
+  )
+  return { ...snapshot, blockDevices: own }
+}
+
+/** The node's disk and mount table, indexed for reconstruction. Built once per plan. */
+export class ActualInputs {
+  readonly snapshot: NodeSnapshot
+  readonly mounts: MountTable
+  readonly devices: DeviceMounts
+  readonly tree: Tree
+  readonly rootDir: string
+  readonly #below: string
+  readonly #pods: MountsBelow
+  readonly #plugins: MountsBelow
+  #pluginMounts: readonly MountInfo[] | undefined
+  readonly #dead: ReadonlyMap<string, string>
+  readonly #within = new Map<string, MountsWithin>()
+
+  constructor(state: NodeState) {
+    // Mounts and steps are compared by the text of their paths.
+    this.rootDir = plainPath(state.snapshot.rootDir)
+    this.tree = new Tree(state.snapshot.tree ?? [])
+    this.mounts = withLinks(state.mounts, this.#links())
+    this.snapshot = withOwnPaths(state.snapshot, this.mounts)
+    this.devices = new DeviceMounts(this.mounts)
+    this.#below = `${this.rootDir}/`
+    this.#dead = new Map((state.snapshot.deadMounts ?? []).map(({ path, error }) => [path, error]))
+    this.#pods = this.mounts.below(`${this.rootDir}/pods`)
+    this.#plugins = this.mounts.below(`${this.rootDir}/plugins`)
+  }
+
+  /** Links in the kubelet's structure that are followed: the snapshot records where they lead (S8). */
+  #links(): PlaceLink[] {
+    const directories = [
+      ...STRUCTURE.flatMap((path) => this.tree.get(path) ?? []),
+      ...this.tree.children(DRIVER_DIRECTORIES),
+    ]
+    return directories.flatMap(({ path, realPath }) => {
+      if (realPath === undefined || !realPath.startsWith('/') || isWithin(this.rootDir, realPath)) return []
+      return [{ path: this.absolute(path), place: plainPath(realPath) }]
+    })
+  }
+
+  /** Mounts at or below a pod's directory, in table order. */
+  podMounts(uid: string): readonly MountInfo[] {
+    return this.#pods.of(uid)
+  }
+
+  /** How many there are: a hundred thousand need not be looked at to be counted. */
+  podMountCount(uid: string): number {
+    return this.#pods.count(uid)
+  }
+
+  /** UIDs of pods at or below whose directory anything is mounted. */
+  podsWithMounts(): Iterable<string> {
+    return this.#pods.names()
+  }
+
+  /** Mounts below plugins/, in table order. */
+  pluginMounts(): readonly MountInfo[] {
+    this.#pluginMounts ??= this.#plugins.all()
+    return this.#pluginMounts
+  }
+
+  /** Mounts at or below a directory in a pod's directory or in plugins/, in table order. */
+  mountsWithin(relative: string): readonly MountInfo[] {
+    const [top = '', uid = ''] = relative.split('/', 2)
+    const key = top === 'pods' ? `pods/${uid}` : top
+    let within = this.#within.get(key)
+    if (within === undefined) {
+      const mounts = top === 'pods' ? this.podMounts(uid) : this.pluginMounts()
+      within = new MountsWithin(mounts, (mount) => this.relative(this.plain(mount.mountPoint)))
+      this.#within.set(key, within)
+    }
+    return within.of(relative)
+  }
+
+  absolute(relative: string): string {
+    return relative === '.' ? this.rootDir : `${this.rootDir}/${relative}`
+  }
+
+  /** @param absolute as in mountinfo, or made by `absolute` */
+  relative(absolute: string): string {
+    if (absolute.startsWith(this.#below)) return absolute.slice(this.#below.length) || '.'
+    return isWithin(absolute, this.rootDir) ? absolute.slice(this.rootDir.length + 1) || '.' : absolute
+  }
+
+  /** A mount point without the kernel's " (deleted)" (P115). */
+  plain(mountPoint: string): string {
+    return undeletedPath(mountPoint)
+  }
+
+  /** Mounts stacked on a path relative to the root directory, in table order, hidden ones included. */
+  at(relative: string): readonly MountInfo[] {
+    return this.mounts.at(this.absolute(relative))
+  }
+
+  /** The mount that a pod sees on a path relative to the root directory; undefined if the path is no mount point. */
+  top(relative: string): MountInfo | undefined {
+    return this.mounts.top(this.absolute(relative))
+  }
+
+  /** The error of a probe, if the mount on this path is known to be dead. */
+  deadError(relative: string): string | undefined {
+    if (this.#dead.size === 0) return undefined
+    return this.#dead.get(this.absolute(relative)) ?? this.#dead.get(relative)
+  }
+}
+
+// The root directory may be reached by other names: a link that the kubelet was given, a bind mount of it (S8).
+
+const DEFAULT_ROOT_DIR = '/var/lib/kubelet'
+
+/** The path as mount table and tree have it; as it is, where it is not below the root directory by any name. */
+export function rootPathOf(inputs: ActualInputs, path: string): string {
+  const { rootDir } = inputs
+  // The place behind a link in the structure.
+  const own = ownPathOf(inputs.mounts, path)
+  if (isWithin(own, rootDir)) return own
+  const named = kubeletRoot(inputs)
+  if (named !== undefined && isWithin(path, named)) return `${rootDir}${path.slice(named.length)}`
+  // By device and path within it: another mount of the same directory.
+  const at = locate(inputs.mounts, path)
+  const root = locate(inputs.mounts, rootDir)
+  if (at === undefined || root === undefined || at.dev !== root.dev || !isWithin(at.path, root.path)) return path
+  return `${rootDir}${at.path.slice(root.path === '/' ? 0 : root.path.length)}`.replace(/\/$/, '')
+}
+
+/** As the kubelet's flags have it: in the snapshot its links are resolved. */
+function kubeletRoot({ snapshot }: ActualInputs): string | undefined {
+  const args = snapshot.kubelet?.args
+  if (args === undefined) return undefined
+  const index = args.findIndex((arg) => arg === '--root-dir' || arg.startsWith('--root-dir='))
+  const arg = args[index]
+  const value = arg === '--root-dir' ? args[index + 1] : arg?.slice('--root-dir='.length)
+  return plainPath(value ?? DEFAULT_ROOT_DIR)
+}

@@ -1,0 +1,125 @@
+/** A raw block volume, as found on this node. */
+
+import { compareText } from '../lang/compare-text.ts'
+import { undeletedPath } from '../mountinfo/deleted.ts'
+import type { MountInfo } from '../mountinfo/mount-table.ts'
+import type { ActualInputs } from './actual-inputs.ts'
+import type { NodeSnapshot, TreeEntry } from './snapshot.ts'
+import type { StateFile } from './state-file.ts'
+import { baseName } from './tree.ts'
+import { isUid } from './uid.ts'
+
+/** One pod's part of a block volume (C10, P98). */
+export interface BlockMapping {
+  readonly podUid: string
+  /** Relative: pods/UID/volumeDevices/PLUGIN/NAME, where it exists. */
+  readonly symlink: string | undefined
+  /** Relative: the file under the global map directory with the device bind-mounted on it. */
+  readonly mapFile: string | undefined
+  readonly mapLayers: readonly MountInfo[]
+  /** Relative: the device that the driver published; CSI only. */
+  readonly publishPath: string | undefined
+  readonly publishLayers: readonly MountInfo[]
+  /** Loop devices that hold the map file open (C19). */
+  readonly loops: readonly string[]
+}
+
+/** A raw block volume on this node: its map directory and everything that belongs to it. */
+export interface BlockVolume {
+  readonly plugin: string
+  /** The spec name. */
+  readonly name: string
+  /** Relative: plugins/kubernetes.io/csi/volumeDevices/NAME for CSI, the map directory itself for others. */
+  readonly dir: string
+  /** Relative: where the map files are. */
+  readonly mapDir: string
+  readonly stateFile: StateFile | undefined
+  /** Relative; CSI only. */
+  readonly stagingPath: string | undefined
+  readonly publishDir: string | undefined
+  readonly mappings: readonly BlockMapping[]
+  /** Mounts below the other directories that belong to no mapping. */
+  readonly foreign: readonly MountInfo[]
+  /** Files below the other directories that the kubelet does not make. */
+  readonly unexpected: readonly TreeEntry[]
+  /** Mounts and files in the staging path, which belongs to the driver; CSI only. */
+  readonly staging?: {
+    readonly path: string
+    readonly mounts: readonly MountInfo[]
+    readonly files: readonly TreeEntry[]
+  }
+}
+
+export type PodLinks = ReadonlyMap<string, ReadonlyMap<string, string>>
+
+// The content of a block volume's global map directory (P98, C10).
+
+/** A pod's map file, the mounts on it, and the loop devices that hold it open. */
+export function mapFileOf(
+  inputs: ActualInputs,
+  mapDir: string,
+  podUid: string,
+): Pick<BlockMapping, 'mapFile' | 'mapLayers' | 'loops'> {
+  const path = `${mapDir}/${podUid}`
+  return {
+    mapFile: exists(inputs, path) ? path : undefined,
+    mapLayers: inputs.at(path),
+    loops: loopsBackedBy(inputs.snapshot, inputs.absolute(path)).toSorted(compareText),
+  }
+}
+
+/** A pod's part of a volume whose plugin publishes nothing: its link and its map file. */
+export function mappingOf(
+  inputs: ActualInputs,
+  mapDir: string,
+  podUid: string,
+  symlink: string | undefined,
+): BlockMapping {
+  return { podUid, symlink, ...mapFileOf(inputs, mapDir, podUid), publishPath: undefined, publishLayers: [] }
+}
+
+/** A volume that has only a map directory: no driver, no state file. */
+export function mapDirectoryOnly(
+  plugin: string,
+  dir: string,
+  name: string,
+): Pick<BlockVolume, 'plugin' | 'name' | 'dir' | 'mapDir' | 'stateFile' | 'stagingPath' | 'publishDir'> {
+  return { plugin, name, dir, mapDir: dir, stateFile: undefined, stagingPath: undefined, publishDir: undefined }
+}
+
+export function exists(inputs: ActualInputs, path: string): boolean {
+  return inputs.tree.has(path) || inputs.at(path).length > 0
+}
+
+/** UIDs of pods that have a file or a mount in a map directory; any other name there is no map. */
+export function uidsBelow(inputs: ActualInputs, dir: string): string[] {
+  const prefix = `${inputs.absolute(dir)}/`
+  const mounted = inputs
+    .mountsWithin(dir)
+    .map((mount) => inputs.plain(mount.mountPoint))
+    .filter((path) => path.startsWith(prefix))
+    .map((path) => path.slice(prefix.length))
+  const files = inputs.tree.children(dir).filter((entry) => entry.type !== 'dir')
+  return [...files.map((entry) => baseName(entry.path)), ...mounted].filter(
+    (name) => isUid(name.toLowerCase()) || inputs.tree.isDir(`pods/${name}`),
+  )
+}
+
+export function foreignMounts(inputs: ActualInputs, dirs: readonly string[], known: ReadonlySet<string>): MountInfo[] {
+  return dirs
+    .flatMap((dir) => inputs.mountsWithin(dir))
+    .filter((mount) => !known.has(inputs.relative(inputs.plain(mount.mountPoint))))
+    .toSorted((a, b) => a.index - b.index)
+}
+
+/**
+ * Loop devices with this backing file, even if the file was deleted.
+ *
+ * @param path absolute
+ * @returns their names in /dev, in the order of the snapshot
+ */
+export function loopsBackedBy({ blockDevices = [] }: Pick<NodeSnapshot, 'blockDevices'>, path: string): string[] {
+  return blockDevices.flatMap(({ name, backingFile }) =>
+    backingFile !== undefined && undeletedPath(backingFile) === path ? [name] : [],
+  )
+}

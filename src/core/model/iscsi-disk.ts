@@ -1,0 +1,107 @@
+/** Parses what identifies an iSCSI volume on disk: its iscsi.json, and its global directory's name (P72, P73, P77). Pure. */
+
+import { posix } from 'node:path'
+import { defined } from '../lang/defined.ts'
+import type { SharedSources } from './objects.ts'
+import { uniqueVolumeName, type VolumeMode } from './volume-names.ts'
+
+export const ISCSI_PLUGIN = 'kubernetes.io/iscsi'
+/** The file in a global directory that records the login (P73). */
+export const ISCSI_RECORD = 'iscsi.json'
+
+/** One LUN as the kubelet logged in to it. */
+export interface IscsiDisk {
+  /** With their ports; the first one is in the directory's name. */
+  readonly portals: readonly string[]
+  readonly iqn: string
+  readonly lun: string
+  readonly iface?: string
+  /** The kubelet has cloned this interface for the volume, and deletes it at the end (P76). */
+  readonly ownIface: boolean
+}
+
+export type IscsiRecord = { readonly disk: IscsiDisk } | { readonly corrupt: string }
+
+/** Allowed names: they are passed to a program and looked up in sysfs, so nothing may look like an option or a path. */
+const PORTAL = /^[A-Za-z0-9[][A-Za-z0-9._:%[\]-]*$/
+const IQN = /^(?:iqn|eui|naa)\.[^\s/]+$/
+const LUN = /^\d{1,10}$/
+const IFACE = /^[^\s/-][^\s/]*$/
+
+/** @param text of iscsi.json: Go's names of the exported fields of iscsiDisk */
+export function parseIscsiJson(text: string): IscsiRecord {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return { corrupt: text.trim() === '' ? 'the file is empty' : 'the file is not JSON, or is cut off' }
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return { corrupt: 'the file is not a JSON object' }
+  const { VolName, Portals, Iqn, Lun, Iface, InitiatorName } = value as Record<string, unknown>
+  const portals = Array.isArray(Portals) ? Portals.filter((portal) => typeof portal === 'string') : []
+  const [first] = portals
+  if (first === undefined || !portals.every((portal) => PORTAL.test(portal)))
+    return { corrupt: 'Portals is missing or invalid' }
+  if (typeof Iqn !== 'string' || !IQN.test(Iqn)) return { corrupt: 'Iqn is missing or invalid' }
+  if (typeof Lun !== 'string' || !LUN.test(Lun)) return { corrupt: 'Lun is missing or invalid' }
+  if (Iface !== undefined && Iface !== '' && !(typeof Iface === 'string' && IFACE.test(Iface)))
+    return { corrupt: 'Iface is invalid' }
+  const iface = typeof Iface === 'string' && Iface !== '' ? Iface : undefined
+  return {
+    disk: {
+      portals: [...new Set(portals)],
+      iqn: Iqn,
+      lun: Lun,
+      ...defined({ iface }),
+      ownIface: typeof InitiatorName === 'string' && InitiatorName !== '' && iface === `${first}:${VolName}`,
+    },
+  }
+}
+
+/**
+ * The same from a path `…/iface-IFACE/PORTAL-IQN-lun-LUN`. The portal ends with its port, so that a host name may contain
+ * hyphens, which the kubelet's own parser gets wrong (P77). The LUN follows the last `-lun-`, since a target may contain one.
+ */
+export function parseIscsiDirectory(path: string): IscsiDisk | undefined {
+  const iface = ifaceOf(path)
+  const match = /^(\[[^[\]]+\](?::\d+)?|[^[\]]+?:\d+)-((?:iqn|eui|naa)\..+)-lun-(\d+)$/.exec(posix.basename(path))
+  const [, portal, iqn, lun] = match ?? []
+  if (portal === undefined || iqn === undefined || lun === undefined) return undefined
+  if (!PORTAL.test(portal) || !IQN.test(iqn) || !LUN.test(lun)) return undefined
+  return { portals: [portal], iqn, lun, ownIface: false, ...defined({ iface }) }
+}
+
+/**
+ * The global directory of a wanted volume, relative to the root directory (P72). With an initiator name the volume has its own
+ * interface.
+ *
+ * @returns undefined if a tear-down could not read the same from this path
+ */
+export function iscsiDirectory(
+  { specName, mode }: { readonly specName: string; readonly mode: VolumeMode },
+  { targetPortal, iqn, lun, iscsiInterface, initiatorName }: NonNullable<SharedSources['iscsi']>,
+): string | undefined {
+  const portal = targetPortal.includes(':') ? targetPortal : `${targetPortal}:3260`
+  const iface = initiatorName ? `${portal}:${specName}` : iscsiInterface || 'default'
+  const maps = mode === 'Block' ? 'volumeDevices/' : ''
+  const path = `plugins/${ISCSI_PLUGIN}/${maps}iface-${iface}/${portal}-${iqn}-lun-${lun ?? 0}`
+  const disk = parseIscsiDirectory(path)
+  return disk?.iface === iface && disk.iqn === iqn && disk.portals[0] === portal ? path : undefined
+}
+
+/** The interface in a path `…/iface-IFACE/NAME`. */
+export function ifaceOf(path: string): string | undefined {
+  const iface = /^iface-(.+)$/.exec(posix.basename(posix.dirname(path)))?.[1]
+  return iface !== undefined && IFACE.test(iface) ? iface : undefined
+}
+
+/** True for the name of this disk's directory: exactly one of its portals, its target and its LUN (S25). */
+export function isDirectoryOf({ portals, iqn, lun }: IscsiDisk, name: string): boolean {
+  return portals.some((portal) => name === `${portal}-${iqn}-lun-${lun}`)
+}
+
+/** R019, with the port: the directory's name contains it, a pod's spec may lack it (R014). */
+export function iscsiUniqueName({ portals, iqn, lun }: IscsiDisk): string {
+  return uniqueVolumeName(ISCSI_PLUGIN, `${portals[0]}:${iqn}:${lun}`)
+}

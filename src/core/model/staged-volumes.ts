@@ -1,0 +1,128 @@
+/** Staged file systems: the global mounts of CSI volumes. */
+
+import { isWithin } from '../files/path-within.ts'
+import { append } from '../lang/append.ts'
+import { compareText } from '../lang/compare-text.ts'
+import { onceFor } from '../lang/once-for.ts'
+import type { MountInfo } from '../mountinfo/mount-table.ts'
+import type { ActualInputs } from './actual-inputs.ts'
+import type { CsiSocket, TreeEntry } from './snapshot.ts'
+import { readStateFile, type StateFile } from './state-file.ts'
+import { DRIVER_DIRECTORIES } from './structure.ts'
+import { baseName, parentOf } from './tree.ts'
+import { sha256Hex } from './volume-names.ts'
+
+/** One staging directory of a CSI file system volume: plugins/kubernetes.io/csi/DRIVER/HASH (C10), or pv/NAME (C11). */
+export interface StagedVolume {
+  /** Relative. */
+  readonly dir: string
+  /** Relative: `globalmount` in it. */
+  readonly target: string
+  /** Name of the parent directory; `pv` in the layout before 1.24 (C11). */
+  readonly driverDir: string
+  /** Name of the directory: hex SHA-256 of the handle, or the PV's name in the old layout. */
+  readonly key: string
+  readonly layers: readonly MountInfo[]
+  /** Mounts below the directory that are not on the target. */
+  readonly foreign: readonly MountInfo[]
+  readonly stateFile: StateFile | undefined
+  readonly hasTarget: boolean
+  /** Anything else in the directory, unmounted. */
+  readonly content: readonly TreeEntry[]
+}
+
+/** In the layout before 1.24: pv/NAME. */
+export function isOld({ driverDir }: StagedVolume): boolean {
+  return driverDir === 'pv'
+}
+
+/** A driver without staging leaves an empty directory: an empty directory alone is no trace (R025). */
+export function isSetUp({ layers, foreign, stateFile }: StagedVolume): boolean {
+  return layers.length > 0 || foreign.length > 0 || stateFile !== undefined
+}
+
+/** Every staging directory, by the tree and by the mount table, sorted by path. */
+export const stagedVolumes = onceFor((inputs: ActualInputs): readonly StagedVolume[] => {
+  const base = DRIVER_DIRECTORIES
+  const dirs = new Set<string>()
+  for (const driver of inputs.tree.childDirs(base)) {
+    if (driver === 'volumeDevices') continue
+    for (const key of inputs.tree.childDirs(`${base}/${driver}`)) dirs.add(`${base}/${driver}/${key}`)
+  }
+  for (const mount of inputs.pluginMounts()) {
+    const parts = inputs.relative(inputs.plain(mount.mountPoint)).split('/')
+    if (parts.slice(0, 3).join('/') !== base || parts[3] === 'volumeDevices' || parts.length < 6) continue
+    dirs.add(parts.slice(0, 5).join('/'))
+  }
+  return [...dirs].toSorted(compareText).map((dir) => {
+    const target = `${dir}/globalmount`
+    const onDir = inputs.absolute(dir)
+    const below = inputs.mountsWithin(dir).filter((mount) => inputs.plain(mount.mountPoint) !== onDir)
+    const onTarget = (mount: MountInfo): boolean => inputs.plain(mount.mountPoint) === inputs.absolute(target)
+    const stateFile = readStateFile(inputs.tree.get(`${dir}/vol_data.json`))
+    const layers = below.filter(onTarget)
+    return {
+      dir,
+      target,
+      driverDir: baseName(parentOf(dir)),
+      key: baseName(dir),
+      layers,
+      foreign: below.filter((mount) => !onTarget(mount)),
+      stateFile,
+      hasTarget: inputs.tree.has(target) || layers.length > 0,
+      content: inputs.tree
+        .descendants(dir)
+        .filter((entry) => entry.path !== target && entry.path !== stateFile?.path)
+        .filter((entry) => layers.length === 0 || !entry.path.startsWith(`${target}/`)),
+    }
+  })
+})
+
+// Staged file systems by the device that they are mounted from, and by handle, for comparison with a published mount (S17).
+
+/** Staged volumes whose file system, or a part of it, this mount shows. */
+export function stagedShownBy(staged: readonly StagedVolume[], published: MountInfo): StagedVolume[] {
+  return (byDevice(staged).get(published.dev) ?? []).filter(({ layers }) =>
+    layers.some((layer) => layer.dev === published.dev && isWithin(published.root, layer.root)),
+  )
+}
+
+const byDevice = onceFor((staged: readonly StagedVolume[]): ReadonlyMap<string, readonly StagedVolume[]> => {
+  const devices = new Map<string, StagedVolume[]>()
+  for (const each of staged) {
+    for (const dev of new Set(each.layers.map((layer) => layer.dev))) append(devices, dev, each)
+  }
+  return devices
+})
+
+/** By the hash in the directory's name; in the older layout, whose names contain no hash, by vol_data.json (C11). */
+export function stagedUnder(staged: readonly StagedVolume[], handle: string): readonly StagedVolume[] {
+  return byHandle(staged)(handle)
+}
+
+/** Asked for every volume of every pod. */
+const byHandle = onceFor((staged: readonly StagedVolume[]) => {
+  const older = Map.groupBy(staged, isOld)
+  const byFile = Map.groupBy(older.get(true) ?? [], ({ stateFile }) => stateFile?.data?.volumeHandle)
+  const byHash = Map.groupBy(older.get(false) ?? [], ({ key }) => key)
+  return (handle: string): readonly StagedVolume[] => {
+    const found = [...(byHash.get(sha256Hex(handle)) ?? []), ...(byFile.get(handle) ?? [])]
+    return found.toSorted((a, b) => compareText(a.dir, b.dir))
+  }
+})
+
+export function driverOf(staged: StagedVolume): string | undefined {
+  return isOld(staged) ? staged.stateFile?.data?.driverName : staged.driverDir
+}
+
+// CSI drivers that answered when the snapshot was taken.
+
+/** The socket of a registered driver, if it answered (R045, C26). */
+export function registeredDriver(inputs: ActualInputs, driver: string): CsiSocket | undefined {
+  return (inputs.snapshot.csiSockets ?? []).find((socket) => socket.driver === driver && socket.registered)
+}
+
+/** Does the driver stage volumes? True if its capabilities are not known: skipping an unstage would leak (R806). */
+export function stages(socket: CsiSocket | undefined): boolean {
+  return socket?.capabilities === undefined || socket.capabilities.includes('STAGE_UNSTAGE_VOLUME')
+}

@@ -1,0 +1,102 @@
+/** vol_data.json, which the kubelet writes beside a CSI mount (R024, C12-C14). */
+
+import { onceFor } from '../lang/once-for.ts'
+import type { TreeEntry } from './snapshot.ts'
+
+export interface VolumeData {
+  readonly driverName: string
+  readonly volumeHandle: string
+  /** Absent in the file beside a global mount (C13). */
+  readonly specVolID?: string
+  readonly attachmentID?: string
+  readonly volumeLifecycleMode?: string
+  /** SELinux label that the volume is mounted with (C68). */
+  readonly seLinuxMountContext?: string
+}
+
+/** A state file found on disk. `corrupt`: why it cannot be used (C94); corrupt never means absent. */
+export type StateFile = { readonly path: string; readonly mtime: number | undefined } & (
+  | { readonly data: VolumeData; readonly corrupt?: undefined }
+  | { readonly data?: undefined; readonly corrupt: string }
+)
+
+const STRING_KEYS = [
+  'driverName',
+  'volumeHandle',
+  'specVolID',
+  'attachmentID',
+  'volumeLifecycleMode',
+  'seLinuxMountContext',
+] as const
+
+/**
+ * Reads a vol_data.json out of the tree.
+ * A file without driver or handle is corrupt: the kubelet would look in the wrong directory (C94).
+ */
+export function readStateFile(entry: TreeEntry | undefined): StateFile | undefined {
+  return entry === undefined ? undefined : stateFileOf(entry)
+}
+
+/** In words what is in the place of a state file. */
+export function notAFile({ type }: TreeEntry): string {
+  return `a ${type}, not a file`
+}
+
+/** Parsed once: several phases of a pass use each file. */
+const stateFileOf = onceFor((entry: TreeEntry): StateFile => {
+  const at = { path: entry.path, mtime: entry.mtime }
+  if (entry.type !== 'file') return { ...at, corrupt: notAFile(entry) }
+  if (entry.content === undefined) return { ...at, corrupt: entry.error ?? 'the content could not be read' }
+  return { ...at, ...parse(entry.content) }
+})
+
+function parse(content: string): { data: VolumeData } | { corrupt: string } {
+  if (content.trim() === '') return { corrupt: 'the file is empty' }
+  const value = firstJsonValue(content)
+  if (value === undefined) return { corrupt: 'the file is not JSON' }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return { corrupt: 'the file contains no JSON object' }
+  const fields = value as Record<string, unknown>
+  const data: Record<string, string> = {}
+  for (const [key, field] of Object.entries(fields)) {
+    if (typeof field !== 'string') return { corrupt: `${key} is not a string` }
+    if ((STRING_KEYS as readonly string[]).includes(key)) data[key] = field
+  }
+  const { driverName, volumeHandle } = data
+  if (!driverName) return { corrupt: 'the file names no driver' }
+  if (!volumeHandle) return { corrupt: 'the file names no volume handle' }
+  return { data: { ...data, driverName, volumeHandle } }
+}
+
+/** The kubelet's decoder takes the first JSON value and ignores what follows it (C12). */
+function firstJsonValue(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    const end = endOfFirstObject(text)
+    if (end === -1) return undefined
+    try {
+      return JSON.parse(text.slice(0, end))
+    } catch {
+      return undefined
+    }
+  }
+}
+
+function endOfFirstObject(text: string): number {
+  let depth = 0
+  let inString = false
+  for (let i = 0; i < text.length; i += 1) {
+    const char = text[i]
+    if (inString) {
+      if (char === '\\') i += 1
+      else if (char === '"') inString = false
+    } else if (char === '"') inString = true
+    else if (char === '{') depth += 1
+    else if (char === '}') {
+      depth -= 1
+      if (depth === 0) return i + 1
+    }
+  }
+  return -1
+}

@@ -1,0 +1,131 @@
+/** One generation of a volume's content: a directory that is written completely before it becomes visible (section 2.5). */
+import { randomInt } from 'node:crypto'
+import { chmodSync, closeSync, fchmodSync, fchownSync, fsyncSync, lstatSync, mkdirSync } from 'node:fs'
+import { errnoOf } from '../errors/errors.ts'
+import { entryPath, type OpenDirectory, openBelow, readNames } from '../files/descriptors.ts'
+import { createNew, openOwnDirectory, openPlain, readToLimit, writeAll } from '../trust/plain-files.ts'
+import { type PayloadFile, parentsOf } from '../volumes/payload-entries.ts'
+
+export type Files = ReadonlyMap<string, PayloadFile<Buffer>>
+
+/** Set explicitly, whatever the umask is. */
+const DIRECTORY_MODE = 0o755
+const RANDOM_BELOW = 2 ** 32
+
+/** `..YYYY_MM_DD_HH_MM_SS.` of this moment in UTC, and random digits. */
+export function generationName(now: Date): string {
+  const time = now.toISOString().slice(0, 19).replace(/[-:T]/g, '_')
+  return `..${time}.${randomInt(RANDOM_BELOW)}`
+}
+
+/** Writes every file with its mode and owner, and returns when all is on the disk. The directory exists and is empty. */
+export function writeGeneration(generation: OpenDirectory, files: Files): void {
+  const byDirectory = Map.groupBy(files, ([path]) => parentsOf(path).at(-1) ?? '')
+  for (const [parent, entries] of byDirectory) {
+    within(generation, parent === '' ? [] : parent.split('/'), makeBelow, (directory) => {
+      for (const [path, file] of entries) writeOne(directory, path.slice(path.lastIndexOf('/') + 1), file)
+      syncDirectory(directory)
+    })
+  }
+  chmodSync(`/proc/self/fd/${generation.fd}/.`, DIRECTORY_MODE)
+  syncDirectory(generation)
+}
+
+/** True if the directory holds exactly these files, byte by byte. Modes and owners are not compared (P28). */
+export function holds(directory: OpenDirectory, name: string, files: Files): boolean {
+  try {
+    return within(directory, [name], openNamed, (generation) => {
+      const wanted = new Set([...files.keys()].flatMap((path) => [...parentsOf(path), path]))
+      const found = namesBelow(generation, '')
+      return found.every((path) => wanted.has(path)) && [...files].every((file) => isSame(generation, file))
+    })
+  } catch (error) {
+    // Not the kubelet's directories and files: a new generation is written.
+    if (NOT_THERE.has(errnoOf(error) ?? '')) return false
+    throw error
+  }
+}
+
+const NOT_THERE = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EISDIR', 'ENXIO', 'NOT_PLAIN', 'TOO_LARGE'])
+
+export function openNamed(directory: OpenDirectory, name: string): OpenDirectory {
+  return openBelow(directory, Buffer.from(name))
+}
+
+/** A directory of that name, made with 0755 where there is none; a link in its place is an error. */
+export function makeBelow(directory: OpenDirectory, name: string): OpenDirectory {
+  try {
+    mkdirSync(named(directory, name), { mode: DIRECTORY_MODE })
+  } catch (error) {
+    if (errnoOf(error) !== 'EEXIST') throw error
+    return openNamed(directory, name)
+  }
+  const made = openNamed(directory, name)
+  chmodSync(`/proc/self/fd/${made.fd}/.`, DIRECTORY_MODE)
+  return made
+}
+
+export function named(directory: OpenDirectory, name: string): Buffer {
+  return entryPath(directory, Buffer.from(name))
+}
+
+/** Goes down name by name, and closes the descriptors that it leaves. */
+export function within<T>(
+  directory: OpenDirectory,
+  names: readonly string[],
+  step: (directory: OpenDirectory, name: string) => OpenDirectory,
+  work: (directory: OpenDirectory) => T,
+): T {
+  let at = directory
+  try {
+    for (const name of names) {
+      const below = step(at, name)
+      if (at !== directory) closeSync(at.fd)
+      at = below
+    }
+    return work(at)
+  } finally {
+    if (at !== directory) closeSync(at.fd)
+  }
+}
+
+function writeOne(directory: OpenDirectory, name: string, { value, mode, owner }: PayloadFile<Buffer>): void {
+  const fd = createNew(named(directory, name), 0o600)
+  try {
+    writeAll(fd, value)
+    fchmodSync(fd, mode)
+    if (owner !== undefined) fchownSync(fd, owner, -1)
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function syncDirectory({ fd }: OpenDirectory): void {
+  const readable = openOwnDirectory(`/proc/self/fd/${fd}/.`)
+  try {
+    fsyncSync(readable)
+  } finally {
+    closeSync(readable)
+  }
+}
+
+function namesBelow(directory: OpenDirectory, prefix: string): string[] {
+  return readNames(directory).flatMap((bytes) => {
+    const name = bytes.toString()
+    const path = `${prefix}${name}`
+    if (!lstatSync(entryPath(directory, bytes)).isDirectory()) return [path]
+    return [path, ...within(directory, [name], openNamed, (below) => namesBelow(below, `${path}/`))]
+  })
+}
+
+function isSame(generation: OpenDirectory, [path, { value }]: [string, PayloadFile<Buffer>]): boolean {
+  return within(generation, parentsOf(path).at(-1)?.split('/') ?? [], openNamed, (directory) => {
+    const { fd, stats } = openPlain(named(directory, path.slice(path.lastIndexOf('/') + 1)))
+    try {
+      return stats.size === value.length && value.equals(readToLimit(fd, value.length))
+    } finally {
+      closeSync(fd)
+    }
+  })
+}

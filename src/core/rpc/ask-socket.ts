@@ -1,0 +1,108 @@
+import { isAbsolute, join } from 'node:path'
+import { errorMessage } from '../errors/errors.ts'
+import type { CsiSocket } from '../model/snapshot.ts'
+import { CsiNodeClient } from './csi-node-client.ts'
+import { type PluginInfo, Registration } from './gen/pluginregistration/registration_pb.js'
+import { deadlineIn, GrpcError } from './grpc-status.ts'
+import type { SocketFile } from './socket-files.ts'
+import { recordedPath } from './socket-paths.ts'
+import { unaryCall } from './unary-call.ts'
+import { highestSupportedVersion } from './versions.ts'
+
+/** The registration type of CSI drivers; device and DRA plugins register in the same directory (C25). */
+const CSI_PLUGIN = 'CSIPlugin'
+
+/** Bytes of an answer, which names a driver and its capabilities. Many sockets may be asked at once (S34). */
+const RECEIVE_LIMIT = 256 * 1024
+
+/** A registration socket's answer, with its age, which decides between two sockets of one driver (C26). */
+export interface RegistrationAnswer {
+  readonly socket: CsiSocket
+  readonly madeAt: number
+}
+
+/**
+ * Repeats the first half of the kubelet's handshake on one registration socket, then asks the driver itself.
+ * @returns undefined for a plugin that is not a CSI driver
+ */
+export async function askRegistration(
+  rootDir: string,
+  { path, madeAt }: SocketFile,
+  deadlineMs: number,
+): Promise<RegistrationAnswer | undefined> {
+  const socketPath = join(rootDir, path)
+  let info: PluginInfo
+  try {
+    const deadline = deadlineIn(deadlineMs)
+    info = await unaryCall(socketPath, Registration.method.getInfo, {}, { deadline, receiveLimit: RECEIVE_LIMIT })
+  } catch (error) {
+    return { madeAt, socket: { path, registered: false, error: `registration socket: ${failure(error)}` } }
+  }
+  if (info.type !== CSI_PLUGIN) return undefined
+  const endpoint = info.endpoint === '' ? socketPath : info.endpoint
+  const known = {
+    path,
+    driver: info.name,
+    endpoint: recordedPath(rootDir, endpoint),
+    versions: info.supportedVersions,
+  }
+  return { madeAt, socket: { ...known, ...(await judge(info, endpoint, deadlineMs)) } }
+}
+
+type Judgement = Pick<CsiSocket, 'registered' | 'capabilities' | 'error'>
+
+async function judge(info: PluginInfo, endpoint: string, deadlineMs: number): Promise<Judgement> {
+  if (info.name === '') return { registered: false, error: 'announces no driver name' }
+  if (highestSupportedVersion(info.supportedVersions) === undefined) {
+    const announced = info.supportedVersions.join(', ') || 'none'
+    return { registered: false, error: `announces no CSI version 1.x (versions: ${announced})` }
+  }
+  // The kubelet takes the endpoint as a plain path (C5).
+  if (!isAbsolute(endpoint))
+    return { registered: false, error: `announces an endpoint that is not a path: ${endpoint}` }
+  try {
+    const client = new CsiNodeClient(info.name, endpoint)
+    const capabilities = await client.nodeGetCapabilities({
+      deadline: deadlineIn(deadlineMs),
+      receiveLimit: RECEIVE_LIMIT,
+    })
+    return { registered: true, capabilities }
+  } catch (error) {
+    return {
+      registered: false,
+      error: `registered, but the driver at ${endpoint} ${stateOf(error)}: ${failure(error)}`,
+    }
+  }
+}
+
+/** Only a driver that cannot be reached is dead: a busy one is late, another answers with its own error. */
+function stateOf(error: unknown): string {
+  const code = error instanceof GrpcError ? error.code : undefined
+  if (code === 'UNAVAILABLE') return 'is dead'
+  return code === 'DEADLINE_EXCEEDED' ? 'is slow, or hangs' : 'answers with an error'
+}
+
+/** Asks a socket that no registration names for its driver (C28). */
+export async function askPlugin(rootDir: string, path: string, deadlineMs: number): Promise<CsiSocket> {
+  const options = { deadline: deadlineIn(deadlineMs), receiveLimit: RECEIVE_LIMIT }
+  const client = new CsiNodeClient(path, join(rootDir, path))
+  let driver: string
+  try {
+    driver = (await client.getPluginInfo(options)).name
+  } catch (error) {
+    return { path, registered: false, error: failure(error) }
+  }
+  const known = { path, driver, endpoint: path }
+  try {
+    const capabilities = await client.nodeGetCapabilities(options)
+    const error =
+      'found by its own socket; no registration socket announces this driver, so the kubelet does not know it'
+    return { ...known, capabilities, registered: true, error }
+  } catch (error) {
+    return { ...known, registered: false, error: failure(error) }
+  }
+}
+
+function failure(error: unknown): string {
+  return error instanceof GrpcError ? `${error.code}: ${error.details}` : errorMessage(error)
+}

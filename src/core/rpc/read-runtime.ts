@@ -1,0 +1,232 @@
+import { realpathSync } from 'node:fs'
+import { errorMessage } from '../errors/errors.ts'
+import { compareText } from '../lang/compare-text.ts'
+import { defined } from '../lang/defined.ts'
+import type { RuntimeSnapshot, SandboxState } from '../model/snapshot.ts'
+import { Budget } from '../trust/bytes.ts'
+import {
+  type Container,
+  ContainerState,
+  type PodSandbox,
+  PodSandboxState,
+  RuntimeService,
+} from './gen/runtime/v1/runtime_pb.js'
+import { deadlineIn, GrpcError } from './grpc-status.ts'
+import { isNoSocket } from './transport-status.ts'
+import { unaryCall } from './unary-call.ts'
+import { unixSocketPath } from './unix-socket.ts'
+
+/** Where container runtimes listen when nothing names another place (N18). */
+export const WELL_KNOWN_RUNTIME_ENDPOINTS: readonly string[] = [
+  'unix:///run/containerd/containerd.sock',
+  'unix:///var/run/crio/crio.sock',
+  'unix:///run/k3s/containerd/containerd.sock',
+  'unix:///var/run/cri-dockerd.sock',
+  'unix:///run/k0s/containerd.sock',
+  'unix:///var/snap/microk8s/common/run/containerd.sock',
+]
+
+/** Memory for the lists of all runtimes of a node; a thousand pods take some megabytes. */
+const ANSWERS_BYTES = 128 * 1024 * 1024
+
+export interface ReadRuntimeOptions {
+  /** `unix:///…` or plain paths, the likeliest first. */
+  readonly endpoints: readonly string[]
+  /** Endpoints that the node is configured to use: if one does not answer, that is an error (S9). */
+  readonly required?: readonly string[]
+  /** True if the node should have a runtime: then it is an error if none answers (S9). */
+  readonly expected: boolean
+  /** For one runtime's two calls together. */
+  readonly deadlineMs: number
+}
+
+/**
+ * Every pod sandbox and container of the container runtimes of this node; the answers of all runtimes are merged (C116, C117,
+ * S9).
+ *
+ * A runtime that exists but fails, hangs or refuses is an error, whatever the others answer, since its pods are unknown. So
+ * is a stale socket, because containers outlive the runtime that started them. A missing socket, or one without CRI v1, is
+ * only an error if it is required, or if a runtime was expected and none answered.
+ */
+export async function readRuntime(options: ReadRuntimeOptions): Promise<RuntimeSnapshot> {
+  const { endpoints, required = [], expected, deadlineMs } = options
+  const all = distinctEndpoints([...required, ...endpoints])
+  const budget = new Budget(ANSWERS_BYTES)
+  const answers = await Promise.all(all.map((endpoint) => askRuntime(endpoint, deadlineMs, budget)))
+  const answered = answers.filter((answer) => answer.kind === 'pods')
+  const failed = answers.filter((answer) => answer.kind === 'failed' || required.includes(answer.endpoint))
+  const absent = expected && answered.length === 0 ? answers : []
+  const error = describeErrors(failed.length > 0 ? failed : absent, expected && answered.length === 0)
+
+  if (answered.length === 0) {
+    // The endpoint to name: the one that failed, otherwise the one that was expected.
+    const endpoint = failed[0]?.endpoint ?? (expected ? all[0] : undefined)
+    return {
+      source: 'none',
+      ...defined({ endpoint, error }),
+      pods: [],
+    }
+  }
+  return {
+    source: 'cri',
+    endpoint: answered.map((answer) => answer.endpoint).join(', '),
+    ...defined({ error }),
+    // Each runtime separately: two runtimes may use one id for different sandboxes.
+    pods: answered.flatMap(({ sandboxes, containers }) => sandboxStates(sandboxes, containers)),
+  }
+}
+
+/** Without endpoints that are the same socket by another path, such as /run and /var/run. */
+function distinctEndpoints(endpoints: readonly string[]): readonly string[] {
+  const seen = new Map<string, string>()
+  for (const endpoint of endpoints) {
+    const key = resolvedPath(unixSocketPath(endpoint) ?? endpoint)
+    if (!seen.has(key)) seen.set(key, endpoint)
+  }
+  return [...seen.values()]
+}
+
+function resolvedPath(path: string): string {
+  try {
+    return realpathSync.native(path)
+  } catch {
+    return path
+  }
+}
+
+const isA =
+  <Kind extends Answer['kind']>(kind: Kind) =>
+  (answer: Answer): answer is Extract<Answer, { kind: Kind }> =>
+    answer.kind === kind
+
+function describeErrors(answers: readonly Answer[], noneAnswered: boolean): string | undefined {
+  const [absent, failed] = [answers.filter(isA('absent')), answers.filter(isA('failed'))]
+  const errors = failed.map(({ endpoint, error }) => `${endpoint}: ${error}`)
+  // One sentence for all missing sockets.
+  if (absent.length > 1)
+    errors.push(`no container runtime answers at ${absent.map(({ endpoint }) => endpoint).join(', ')}`)
+  else errors.push(...absent.map(({ endpoint, error }) => `${endpoint}: ${error}`))
+  if (errors.length > 0) return errors.join('; ')
+  return noneAnswered ? 'no runtime endpoint is known' : undefined
+}
+
+/** The kubelet's receive limit for the runtime (C117). */
+const RECEIVE_LIMIT = 16 * 1024 * 1024
+
+type Answer =
+  | {
+      readonly kind: 'pods'
+      readonly endpoint: string
+      readonly sandboxes: readonly PodSandbox[]
+      readonly containers: readonly Container[]
+    }
+  /** There is no CRI v1 runtime: no socket, or another kind of server. */
+  | { readonly kind: 'absent'; readonly endpoint: string; readonly error: string }
+  /** A server is there, but did not answer as a runtime should. */
+  | { readonly kind: 'failed'; readonly endpoint: string; readonly error: string }
+
+/**
+ * Asks one endpoint for its sandboxes and then for its containers. In this order a container that starts in between is listed
+ * without its sandbox, but no living sandbox with containers is missed. A server that does not implement the list is not a
+ * CRI v1 runtime, as the kubelet would find out by `Version` (C117).
+ *
+ * @param budget memory for the answers of all runtimes together
+ */
+async function askRuntime(endpoint: string, deadlineMs: number, budget?: Budget): Promise<Answer> {
+  const path = unixSocketPath(endpoint)
+  if (path === undefined) return { kind: 'failed', endpoint, error: 'not a unix socket' }
+  const options = { deadline: deadlineIn(deadlineMs), receiveLimit: RECEIVE_LIMIT, ...(budget && { budget }) }
+  let sandboxes: readonly PodSandbox[]
+  try {
+    const { items } = await unaryCall(path, RuntimeService.method.listPodSandbox, {}, options)
+    sandboxes = items
+  } catch (error) {
+    const absent = error instanceof GrpcError && (error.code === 'UNIMPLEMENTED' || isNoSocket(error.cause))
+    return { kind: absent ? 'absent' : 'failed', endpoint, error: errorMessage(error) }
+  }
+  try {
+    const { containers } = await unaryCall(path, RuntimeService.method.listContainers, {}, options)
+    return { kind: 'pods', endpoint, sandboxes, containers }
+  } catch (error) {
+    return { kind: 'failed', endpoint, error: errorMessage(error) }
+  }
+}
+
+/** Labels that the kubelet puts on every sandbox and container (C117). */
+const Label = {
+  podUid: 'io.kubernetes.pod.uid',
+  podName: 'io.kubernetes.pod.name',
+  podNamespace: 'io.kubernetes.pod.namespace',
+  containerName: 'io.kubernetes.container.name',
+} as const
+
+/** A state that the runtime did not report, or that volctl does not know; counts as alive (S9). */
+const UNKNOWN = 'UNKNOWN'
+
+/**
+ * One runtime's answer: an entry for each sandbox, with its containers. A container without a listed sandbox also makes an
+ * entry for its pod, since the kubelet counts a running container even without its sandbox (C117). Entries that belong to no
+ * pod are left out.
+ */
+export function sandboxStates(
+  sandboxes: readonly PodSandbox[],
+  containers: readonly Container[],
+): readonly SandboxState[] {
+  const sandboxIds = new Set(sandboxes.map(({ id }) => id))
+  const [homeless, housed] = partition(containers, ({ podSandboxId }) => !sandboxIds.has(podSandboxId))
+  const containersOf = Map.groupBy(housed, ({ podSandboxId }) => podSandboxId)
+  const orphansOf = Map.groupBy(homeless, ({ podSandboxId, labels }) => `${podSandboxId}/${labels[Label.podUid] ?? ''}`)
+  const entries = [
+    ...sandboxes.map((sandbox) => ({
+      id: sandbox.id,
+      state: ofSandbox(sandbox, containersOf.get(sandbox.id) ?? []),
+    })),
+    ...[...orphansOf].map(([id, orphans]) => ({ id, state: ofOrphans(orphans) })),
+  ]
+  return entries
+    .filter(({ state }) => state.uid !== '')
+    .sort((a, b) => compareText(sortKey(a.state, a.id), sortKey(b.state, b.id)))
+    .map(({ state }) => state)
+}
+
+function ofSandbox(sandbox: PodSandbox, containers: readonly Container[]): SandboxState {
+  const { metadata, labels } = sandbox
+  return {
+    uid: metadata?.uid || (labels[Label.podUid] ?? ''),
+    ...pod(metadata?.namespace || labels[Label.podNamespace], metadata?.name || labels[Label.podName]),
+    state: PodSandboxState[sandbox.state] ?? UNKNOWN,
+    containers: containerStates(containers),
+  }
+}
+
+function ofOrphans(containers: readonly Container[]): SandboxState {
+  const labels = containers[0]?.labels ?? {}
+  return {
+    uid: labels[Label.podUid] ?? '',
+    ...pod(labels[Label.podNamespace], labels[Label.podName]),
+    state: UNKNOWN,
+    containers: containerStates(containers),
+  }
+}
+
+function pod(namespace: string | undefined, name: string | undefined): Pick<SandboxState, 'namespace' | 'name'> {
+  return { ...(namespace && { namespace }), ...(name && { name }) }
+}
+
+function containerStates(containers: readonly Container[]): SandboxState['containers'] {
+  return containers
+    .map((container) => ({
+      name: container.metadata?.name || (container.labels[Label.containerName] ?? ''),
+      state: ContainerState[container.state] ?? UNKNOWN,
+      ...(container.id && { id: container.id }),
+    }))
+    .sort((a, b) => compareText(a.name, b.name) || compareText(a.state, b.state))
+}
+
+function partition<T>(values: readonly T[], test: (value: T) => boolean): [T[], T[]] {
+  return [values.filter(test), values.filter((value) => !test(value))]
+}
+
+function sortKey(state: SandboxState, id: string): string {
+  return [state.namespace, state.name, state.uid, id].join('/')
+}

@@ -1,0 +1,142 @@
+/**
+ * Finds API objects in a snapshot, and distinguishes "proved not to exist" from "not known". Whether a list is complete is decided
+ * here and nowhere else (S3, S4).
+ *
+ * Only absence is evidence (S3): an object that is not in a list counts as absent when the list came from a credential
+ * that may list and no error could have hidden it, or when the API answered NotFound for exactly this object. Everything
+ * else is unknown, including errors in a form that volctl does not understand.
+ */
+
+import { onceFor } from '../lang/once-for.ts'
+import type {
+  ApiObject,
+  ConfigMap,
+  CsiDriver,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  SecretDigest,
+  VolumeAttachment,
+} from '../model/objects.ts'
+import { keyText } from '../model/resources.ts'
+import type { ApiSnapshot } from '../model/snapshot.ts'
+import { NODE_USER } from '../model/volume-names.ts'
+import { covers, isNotFoundOf, isRefusedList, type ReadFailure, readFailures, spoilsList } from './read-failures.ts'
+
+export type Lookup<T> =
+  | { readonly state: 'Found'; readonly object: T }
+  | { readonly state: 'Absent' }
+  /** `reason` completes a message after the object's name. */
+  | { readonly state: 'Unknown'; readonly reason: string }
+
+export function mapFound<From, To>(lookup: Lookup<From>, map: (object: From) => To): Lookup<To> {
+  return lookup.state === 'Found' ? { state: 'Found', object: map(lookup.object) } : lookup
+}
+
+/** The API objects in a snapshot, by plural name; of Nodes and CSINodes only this node's. */
+export type ListedResource = keyof typeof LISTS
+
+export interface ApiLookup {
+  /**
+   * Is every object of the resource that concerns this node in the snapshot? Then the list is there, its credential may see all
+   * objects, nothing was cut off, and no error may be about one of them (S3): an object that the list lacks is absent.
+   */
+  isListedWhole(resource: ListedResource): boolean
+  persistentVolumeClaim(namespace: string, name: string): Lookup<PersistentVolumeClaim>
+  persistentVolume(name: string): Lookup<PersistentVolume>
+  csiDriver(name: string): Lookup<CsiDriver>
+  volumeAttachment(name: string): Lookup<VolumeAttachment>
+  configMap(namespace: string, name: string): Lookup<ConfigMap>
+  secret(namespace: string, name: string): Lookup<SecretDigest>
+}
+
+/** A snapshot never changes, so its indexes are built once. */
+export const apiLookup = onceFor((api: ApiSnapshot): ApiLookup => {
+  const failures = readFailures(api.errors)
+  const finder = <T extends ApiObject>(resource: ListedResource, list: readonly T[] | undefined) => {
+    const objects: readonly T[] = Array.isArray(list) ? list : []
+    const byName = new Map(objects.map((object) => [keyText(object.metadata), object]))
+    const listed = isShown(api, resource)
+    return (name: string, namespace?: string): Lookup<T> => {
+      const object = byName.get(keyText({ name, namespace }))
+      if (object !== undefined) return { state: 'Found', object }
+      return absence(failures, { resource, name, namespace }, listed)
+    }
+  }
+  const claims = finder('persistentvolumeclaims', api.persistentVolumeClaims)
+  const persistentVolumes = finder('persistentvolumes', api.persistentVolumes)
+  const csiDrivers = finder('csidrivers', api.csiDrivers)
+  const attachments = finder('volumeattachments', api.volumeAttachments)
+  const configMaps = finder('configmaps', api.configMaps)
+  const secrets = finder('secrets', api.secrets)
+  return {
+    isListedWhole: (resource) => isShown(api, resource) && !failures.some((each) => spoilsList(each, resource)),
+    persistentVolumeClaim: (namespace, name) => claims(name, namespace),
+    persistentVolume: (name) => persistentVolumes(name),
+    csiDriver: (name) => csiDrivers(name),
+    volumeAttachment: (name) => attachments(name),
+    configMap: (namespace, name) => configMaps(name, namespace),
+    secret: (namespace, name) => secrets(name, namespace),
+  }
+})
+
+/** @see ApiLookup.isListedWhole; without an API nothing is listed */
+export function isListedWhole(api: ApiSnapshot | undefined, resource: ListedResource): boolean {
+  return api !== undefined && apiLookup(api).isListedWhole(resource)
+}
+
+/** May the credential list the resource? If not, no later look either shows that one of its objects is gone. */
+export function mayList(api: ApiSnapshot, resource: ListedResource): boolean {
+  const refused = readFailures(api.errors).filter((each) => each.forbidden && isRefusedList(each))
+  return isShown(api, resource) && !refused.some((each) => each.resource === resource)
+}
+
+/** The snapshot's field for each resource, and whether the API server shows a node identity all objects of it. */
+const LISTS = {
+  pods: { of: 'pods', toNodes: true },
+  nodes: { of: 'node', toNodes: true },
+  csinodes: { of: 'csiNode', toNodes: true },
+  csidrivers: { of: 'csiDrivers', toNodes: true },
+  persistentvolumeclaims: { of: 'persistentVolumeClaims', toNodes: false },
+  persistentvolumes: { of: 'persistentVolumes', toNodes: false },
+  volumeattachments: { of: 'volumeAttachments', toNodes: false },
+  configmaps: { of: 'configMaps', toNodes: false },
+  secrets: { of: 'secrets', toNodes: false },
+} as const satisfies Record<string, { of: keyof ApiSnapshot; toNodes: boolean }>
+
+/** The list is there, its credential may see all objects, and nothing was cut off. Errors are checked separately. */
+function isShown(api: ApiSnapshot, resource: ListedResource): boolean {
+  const { of, toNodes } = LISTS[resource]
+  const isThere = of === 'node' || of === 'csiNode' ? api[of] !== undefined : Array.isArray(api[of])
+  return isThere && !isCutOff(api) && (toNodes || listsObjects(api))
+}
+
+/** Marks of a list that continues elsewhere, which other tools may leave; volctl's own snapshots have none. */
+function isCutOff(api: ApiSnapshot): boolean {
+  const { metadata, ...own } = api as { metadata?: unknown }
+  const marks = [own, metadata].map((each) => (typeof each === 'object' ? (each ?? {}) : {})) as Record<
+    string,
+    unknown
+  >[]
+  return marks.some((each) => [each.continue, each.remainingItemCount, each.truncated].some(Boolean))
+}
+
+/** The Node authorizer lets a node identity read only single objects: an object that was not read may exist. */
+function listsObjects({ credential, user }: ApiSnapshot): boolean {
+  const isNodeIdentity = credential === 'kubelet' || (user?.startsWith(NODE_USER) ?? false)
+  return typeof credential === 'string' && credential !== '' && !isNodeIdentity
+}
+
+function absence(
+  failures: readonly ReadFailure[],
+  object: { resource: string; name: string; namespace: string | undefined },
+  listed: boolean,
+): Lookup<never> {
+  const covering = failures.filter((failure) => covers(failure, object))
+  const isNotFound = covering.some((failure) => isNotFoundOf(failure, object))
+  // A refused list does not contradict the answer for this one object.
+  const doubts = covering.filter((failure) => !isNotFoundOf(failure, object) && !(isNotFound && isRefusedList(failure)))
+  const [doubt] = doubts
+  if (doubt !== undefined) return { state: 'Unknown', reason: `could not be read: ${doubt.text}` }
+  if (isNotFound || listed) return { state: 'Absent' }
+  return { state: 'Unknown', reason: 'was not read' }
+}

@@ -1,0 +1,85 @@
+/**
+ * What configMap, secret, downwardAPI and projected volumes have in common: the kubelet's atomic writer fills a directory
+ * or a tmpfs, which is an inner emptyDir named wrapped_NAME (P22, P28).
+ */
+
+import { defined } from '../lang/defined.ts'
+import type { TreeEntry } from '../model/snapshot.ts'
+import { isGeneration } from '../model/volume-names.ts'
+import { expectedMount, notAsked, type Obstacle } from '../plan/draft.ts'
+import type { Step } from '../plan/plan.ts'
+import { contentDifference, volumeObstacle } from './content-obstacle.ts'
+import type { VolumeToMount } from './desired-state.ts'
+import { emptyDirSteps, foreignMount, type InnerEmptyDir, tmpfsOptions } from './empty-dir-steps.ts'
+import { filledEvidence } from './evidence.ts'
+import { inlineFacts, PER_POD } from './facts.ts'
+import { podVolumeDir, wrappedName } from './paths.ts'
+import type { SetUp, SetUpContext, VolumePlugin } from './plugin.ts'
+
+export interface AtomicKind {
+  readonly name: string
+  readonly source: 'configMap' | 'secret' | 'downwardAPI' | 'projected'
+  /** On disk, or in a tmpfs (P22). */
+  readonly medium: 'disk' | 'memory'
+  /** What fills the volume, for the manual. */
+  readonly content: string
+}
+
+export function atomicPlugin({ name, source, medium, content }: AtomicKind): VolumePlugin {
+  return {
+    ...PER_POD,
+    name,
+    source,
+    about: {
+      tearDown: `${medium === 'memory' ? 'unmounted; ' : ''}the files that the kubelet wrote are removed; any other file blocks`,
+      setUp: `${content}, written atomically; written again with --remount where they differ from the API`,
+    },
+    refreshes: true,
+    reconstructs: true,
+    tearDown: 'projected',
+    facts: inlineFacts(name, source),
+    mountsOver: () => medium === 'memory',
+    evidence: (inputs, volume) => filledEvidence(inputs, volume, medium, wrappedName(volume.specName)),
+    setUp: (context, volume) => setUp(context, volume, medium),
+  }
+}
+
+/** P22, P46. A tmpfs that is mounted already is filled as it is, as the kubelet does. */
+function setUp(context: SetUpContext, volume: VolumeToMount, medium: AtomicKind['medium']): SetUp {
+  const { inputs } = context
+  const path = podVolumeDir(volume)
+  const inner: InnerEmptyDir = {
+    mount: medium === 'disk' ? undefined : { fsType: 'tmpfs', options: tmpfsOptions(context, volume) },
+    marker: wrappedName(volume.specName),
+  }
+  const content: Step = { op: 'writeContent', target: `${inputs.absolute(path)}/..data` }
+  const layers = inputs.top(path) === undefined ? [] : inputs.at(path)
+  const blocked =
+    foreignMount(context, volume, inner) ?? volumeObstacle(volume, inputs.snapshot) ?? unasked(context, volume)
+  return {
+    steps: emptyDirSteps(context, volume, inner, [content]),
+    ...defined({
+      expects: layers.length === 0 ? undefined : [expectedMount(inputs.absolute(path), layers)],
+      blocked,
+    }),
+  }
+}
+
+/** S23: content that containers may have seen is changed only with --remount, whether or not the ready marker is there. */
+function unasked({ inputs, options }: SetUpContext, volume: VolumeToMount): Obstacle | undefined {
+  if (options.remount || !inputs.tree.has(`${podVolumeDir(volume)}/..data`)) return undefined
+  return contentDifference(inputs, volume) === undefined ? undefined : notAsked('--remount')
+}
+
+/**
+ * Does the kubelet's atomic writer make this entry of a projected volume (P26, P28)? It makes generations with their content,
+ * `..data`, links through it, and directories for nested mounts (P26).
+ * @param name path relative to the volume's directory
+ */
+export function madeByAtomicWriter(entry: TreeEntry, name: string): boolean {
+  const [top = '', ...rest] = name.split('/')
+  if (top === '..data' || top === '..data_tmp') return entry.type === 'link' && rest.length === 0
+  if (isGeneration(top)) return entry.type === 'dir' || (rest.length > 0 && entry.type === 'file')
+  if (entry.type === 'dir') return true
+  return entry.type === 'link' && (entry.target ?? '').startsWith('..data/')
+}

@@ -1,0 +1,197 @@
+/** How a CSI volume is set up: staged, published, mapped (C49, C53, C71-C74, C133, C134). */
+
+import { CLEAR_AWAY } from '../codes/path-codes.ts'
+import { volctl } from '../lang/command.ts'
+import { defined } from '../lang/defined.ts'
+import { ownValue } from '../lang/own-value.ts'
+import type { ActualInputs } from '../model/actual-inputs.ts'
+import type { CsiDriver } from '../model/objects.ts'
+import { registeredDriver, stagedShownBy, stages } from '../model/staged-volumes.ts'
+import { readStateFile } from '../model/state-file.ts'
+import { baseName, parentOf } from '../model/tree.ts'
+import { csiGlobalDir } from '../model/volume-names.ts'
+import type { Obstacle } from '../plan/draft.ts'
+import type { Step } from '../plan/plan.ts'
+import { apiLookup } from './api-lookup.ts'
+import { csiMapFile, csiPublishStateFile, csiStagingDir, csiStagingPath, csiTarget, VOLUME_DATA } from './csi-paths.ts'
+import { allowsLifecycle, isEphemeral, kubeletSetsGroup } from './csi-volume.ts'
+import type { VolumeToMount } from './desired-state.ts'
+import { mapSteps } from './map-steps.ts'
+import { ownershipOf } from './mount-options.ts'
+import type { SetUp, SetUpContext } from './plugin.ts'
+import { otherOnRecord } from './same-volume.ts'
+
+export function csiSetUp(context: SetUpContext, volume: VolumeToMount, first: boolean): SetUp {
+  const object = driverObject(context.inputs, volume)
+  if ('code' in object) return { steps: stepsOf(context, volume, first, undefined), blocked: object }
+  const steps = stepsOf(context, volume, first, object.driver)
+  const blocked =
+    lifecycleObstacle(volume, object.driver) ??
+    otherVolumeObstacle(context, volume) ??
+    unconfirmedMount(context, volume) ??
+    stagingObstacle(context, volume, first)
+  return {
+    steps,
+    ...defined({ blocked }),
+  }
+}
+
+function stepsOf(context: SetUpContext, volume: VolumeToMount, first: boolean, driver: CsiDriver | undefined): Step[] {
+  return volume.mode === 'Block'
+    ? blockSteps(context, volume, first)
+    : [...stageSteps(context, volume, first), ...publishSteps(context, volume), ...groupSteps(context, volume, driver)]
+}
+
+/** The CSIDriver object of a volume; undefined if there is none, or if that is not known. */
+export function csiDriverOf(inputs: ActualInputs, volume: VolumeToMount): CsiDriver | undefined {
+  const found = driverObject(inputs, volume)
+  return 'code' in found ? undefined : found.driver
+}
+
+/** Does the driver mount with an SELinux label (C68)? Undefined: that is not known. */
+export function takesLabel(inputs: ActualInputs, volume: VolumeToMount): boolean | undefined {
+  const found = driverObject(inputs, volume)
+  return 'code' in found ? undefined : found.driver?.spec.seLinuxMount === true
+}
+
+/** `driver: undefined`: the API shows that there is no CSIDriver object (C105). */
+function driverObject(inputs: ActualInputs, volume: VolumeToMount): { driver: CsiDriver | undefined } | Obstacle {
+  const { api } = inputs.snapshot
+  const name = volume.driver ?? ''
+  const found = api === undefined ? undefined : apiLookup(api).csiDriver(name)
+  if (found?.state === 'Found') return { driver: found.object }
+  if (found?.state === 'Absent') return { driver: undefined }
+  return {
+    code: 'CsiDriverUnknown',
+    message: `CSIDriver ${name} ${found?.reason ?? 'was not read'}`,
+    hint: 'Check what the credential may read (--kubeconfig), then plan again.',
+  }
+}
+
+/** C106; the kubelet stages such a volume before it refuses it. */
+function lifecycleObstacle(volume: VolumeToMount, driver: CsiDriver | undefined): Obstacle | undefined {
+  const ephemeral = isEphemeral(volume)
+  if (volume.mode === 'Block' || allowsLifecycle(driver, ephemeral)) return undefined
+  const kind = ephemeral ? 'Ephemeral' : 'Persistent'
+  return {
+    code: 'InvalidVolume',
+    message:
+      driver === undefined
+        ? `CSIDriver ${volume.driver} does not exist, but inline volumes need it`
+        : `CSIDriver ${volume.driver} does not list ${kind} in its volumeLifecycleModes`,
+    hint: "Install the CSIDriver object from the driver's own manifests.",
+  }
+}
+
+/**
+ * S17: a mounted target without its state file gets a new one only if its device is proved to be the volume's, by the hash in
+ * the name of the directory where it is staged. An inline volume's handle is derived from the target's own path.
+ */
+function unconfirmedMount(context: SetUpContext, volume: VolumeToMount): Obstacle | undefined {
+  const { inputs, options } = context
+  const { mode, driver, handle, specName } = volume
+  const shown = isEphemeral(volume) ? undefined : inputs.top(csiTarget(volume))
+  if (shown === undefined || driver === undefined || handle === undefined) return undefined
+  if (readStateFile(inputs.tree.get(csiPublishStateFile(volume)))?.data !== undefined) return undefined
+  // The staging path of a raw block volume does not contain the handle's hash (O22).
+  const directories = mode === 'Block' ? [] : stagedShownBy(context.staged, shown).map(({ dir }) => dir)
+  if (directories.includes(csiGlobalDir(driver, handle))) return undefined
+  if (directories.length === 0 && ownValue(options.handles, specName) === handle) return undefined
+  return {
+    code: 'IdentityUnconfirmed',
+    message: `${shown.mountPoint} is mounted, but its vol_data.json is missing, and no staged volume on device ${shown.dev} proves that its volume handle is ${handle}`,
+    hint: `Check the volume handle in the storage system; then: ${volctl('plan', '--handle', `${specName}=${handle}`)}`,
+  }
+}
+
+/** S14: a state file of another volume under this name is not overwritten. */
+function otherVolumeObstacle({ inputs }: SetUpContext, volume: VolumeToMount): Obstacle | undefined {
+  const other = otherOnRecord(inputs, volume)
+  if (other === undefined) return undefined
+  return {
+    code: 'OtherVolume',
+    message: `${inputs.absolute(other.path)} names ${other.name}, but the pod wants ${volume.driver}^${volume.handle}`,
+    hint: 'The volume that the file names has to be unmounted first: delete the pods that want the other one, then plan again.',
+  }
+}
+
+/** Files that drivers keep below the staging path: ceph-csi this one (C20). */
+const NOTES = new Set(['image-meta.json'])
+
+/** S22: a mount on the staging path would hide files that are there. */
+function stagingObstacle({ inputs }: SetUpContext, volume: VolumeToMount, first: boolean): Obstacle | undefined {
+  const path = csiStagingPath(volume)
+  if (!first || path === undefined || inputs.mountsWithin(path).length > 0) return undefined
+  const data = inputs.tree
+    .descendants(path)
+    .find((entry) => entry.type !== 'dir' && entry.size !== 0 && !NOTES.has(baseName(entry.path)))
+  if (data === undefined) return undefined
+  return {
+    code: 'DataUnderMountPoint',
+    message: `${inputs.absolute(data.path)} is in the directory where the volume is to be staged`,
+    hint: CLEAR_AWAY,
+  }
+}
+
+/** Even a driver without staging gets the empty directory (C50). */
+function stageSteps(context: SetUpContext, volume: VolumeToMount, first: boolean): Step[] {
+  const directory = csiStagingDir(volume)
+  if (!first || directory === undefined) return []
+  const dir = context.inputs.absolute(directory)
+  const mkdir: Step = { op: 'mkdir', target: `${dir}/globalmount` }
+  if (!stages(registeredDriver(context.inputs, volume.driver ?? ''))) return [mkdir]
+  return [
+    mkdir,
+    { op: 'writeVolumeData', target: `${dir}/${VOLUME_DATA}`, ...labelled(context) },
+    { op: 'NodeStageVolume', target: `${dir}/globalmount`, ...labelled(context) },
+  ]
+}
+
+/** Like the kubelet, makes the directory but not the target: the driver makes the target itself (C53). */
+export function publishSteps(context: SetUpContext, volume: VolumeToMount): Step[] {
+  const { inputs } = context
+  const label = labelled(context)
+  const stateFile = inputs.absolute(csiPublishStateFile(volume))
+  return [
+    { op: 'mkdir', target: parentOf(stateFile) },
+    { op: 'writeVolumeData', target: stateFile, ...label },
+    { op: 'NodePublishVolume', target: inputs.absolute(csiTarget(volume)), ...label },
+  ]
+}
+
+function labelled({ label }: SetUpContext): Pick<Step, 'label'> {
+  return label === '' ? {} : { label }
+}
+
+/** No steps if the driver itself gives the volume to the group (C62). */
+export function groupSteps(
+  context: SetUpContext,
+  volume: VolumeToMount,
+  driver: CsiDriver | undefined,
+): readonly Step[] {
+  const delegated =
+    registeredDriver(context.inputs, volume.driver ?? '')?.capabilities?.includes('VOLUME_MOUNT_GROUP') ?? false
+  const target = context.inputs.absolute(csiTarget(volume))
+  return delegated || !kubeletSetsGroup(volume, driver) ? [] : ownershipOf(volume, target)
+}
+
+/** C134. The driver publishes a device; the kubelet then maps the device like one of any other plugin (C74). */
+function blockSteps(context: SetUpContext, volume: VolumeToMount, first: boolean): Step[] {
+  const { inputs } = context
+  const staging = inputs.absolute(csiStagingPath(volume) ?? '')
+  const target = inputs.absolute(csiTarget(volume))
+  const stage: Step[] =
+    first && stages(registeredDriver(context.inputs, volume.driver ?? ''))
+      ? [
+          { op: 'mkdir', target: staging },
+          { op: 'NodeStageVolume', target: staging },
+        ]
+      : []
+  return [
+    { op: 'writeVolumeData', target: inputs.absolute(csiPublishStateFile(volume)) },
+    ...stage,
+    { op: 'mkdir', target: parentOf(target) },
+    { op: 'NodePublishVolume', target },
+    ...mapSteps(inputs, volume, parentOf(csiMapFile(volume)), target),
+  ]
+}

@@ -1,0 +1,102 @@
+/** csi: volumes of CSI drivers, migrated in-tree volumes included (C10, C31-C35, C133, C134). */
+import type { ActualInputs } from '../model/actual-inputs.ts'
+import { readStateFile } from '../model/state-file.ts'
+import { parentOf } from '../model/tree.ts'
+import { CSI_PLUGIN, csiUniqueName, inlineCsiHandle } from '../model/volume-names.ts'
+import type { ApiLookup } from './api-lookup.ts'
+import {
+  csiMapFile,
+  csiPodDir,
+  csiPublishStateFile,
+  csiStagingDir,
+  csiStagingPath,
+  csiTarget,
+  VOLUME_DATA,
+} from './csi-paths.ts'
+import { csiSetUp, takesLabel } from './csi-set-up.ts'
+import type { Attachability, VolumeToMount } from './desired-state.ts'
+import { MOUNTED, notMounted } from './evidence.ts'
+import { perPodFacts } from './facts.ts'
+import { mapEvidence } from './map-steps.ts'
+import { podDeviceLink } from './paths.ts'
+import type { MountEvidence, SpecContext, SpecFacts, VolumePlugin } from './plugin.ts'
+
+export const csi: VolumePlugin = {
+  name: CSI_PLUGIN,
+  source: 'csi',
+  about: {
+    tearDown: 'by its driver, with the identity that its state files prove',
+    setUp: 'staged and published by its driver',
+  },
+  block: true,
+  refreshes: false,
+  reconstructs: true,
+  tearDown: 'csi',
+  facts: (spec, context) => {
+    if ('inline' in spec) {
+      const { csi: source, name } = spec.inline
+      return source == null ? undefined : inlineFacts(source.driver, name, context)
+    }
+    const source = spec.persistentVolume.spec.csi
+    if (source == null) return undefined
+    // Without both the volume has no staging directory, and the driver cannot be called for it (C10, C52).
+    if (!source.driver || !source.volumeHandle) return { error: 'its csi source names no driver or no volumeHandle' }
+    return persistentFacts(source.driver, source.volumeHandle, context)
+  },
+  podPath: (volume) => (volume.mode === 'Block' ? podDeviceLink(volume) : csiTarget(volume)),
+  globalPath: csiStagingPath,
+  mountsOver: ({ mode }) => mode === 'Filesystem',
+  evidence: (inputs, volume) =>
+    volume.mode === 'Block' ? blockEvidence(inputs, volume) : fileSystemEvidence(inputs, volume),
+  takesLabel,
+  setUp: csiSetUp,
+}
+
+function persistentFacts(driver: string, handle: string, context: SpecContext): SpecFacts {
+  const attachability = attachabilityOf(driver, context.lookup)
+  const uniqueName = csiUniqueName(driver, handle)
+  return { plugin: CSI_PLUGIN, uniqueName, attachability, deviceMountable: true, driver, handle }
+}
+
+/** Inline volumes are never attached or staged, whatever the CSIDriver says (C35). */
+function inlineFacts(driver: string, podVolumeName: string, context: SpecContext): SpecFacts {
+  const handle = inlineCsiHandle(context.podUid, podVolumeName)
+  return { ...perPodFacts(CSI_PLUGIN, podVolumeName, context), driver, handle }
+}
+
+/** Only an explicit `attachRequired: false` makes the attach unnecessary; a missing CSIDriver does not (R012, C35). */
+function attachabilityOf(driver: string, lookup: ApiLookup): Attachability {
+  const found = lookup.csiDriver(driver)
+  if (found.state === 'Unknown') return 'unknown'
+  const required = found.state === 'Absent' || found.object.spec.attachRequired !== false
+  return required ? 'attachable' : 'notAttachable'
+}
+
+/** What the driver made at the target (C17, C20): a mount point, a link or a device. */
+function fileSystemEvidence(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
+  const dir = csiPodDir(volume)
+  const target = `${dir}/mount`
+  const entry = inputs.tree.get(target)
+  const published = inputs.top(target) !== undefined || entry?.type === 'link' || entry?.type === 'block'
+  if (!published) return notMounted('nothing is mounted on its directory')
+  const stateFile = csiPublishStateFile(volume)
+  if (!hasStateFile(inputs, stateFile)) return { state: 'mounted', stateFileLost: stateFile }
+  const global = csiStagingDir(volume)
+  if (global === undefined) return MOUNTED
+  const staged = inputs.top(`${global}/globalmount`) !== undefined
+  return staged && !hasStateFile(inputs, `${global}/${VOLUME_DATA}`)
+    ? { state: 'mounted', stateFileLost: `${global}/${VOLUME_DATA}` }
+    : MOUNTED
+}
+
+/** Is there a state file that a kubelet can read? An empty or broken one counts as none (C93, C94, O5). */
+function hasStateFile({ tree }: ActualInputs, path: string): boolean {
+  return readStateFile(tree.get(path))?.data !== undefined
+}
+
+/** Published, and mapped for the pod (R805). */
+function blockEvidence(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
+  const mapped = mapEvidence(inputs, volume, parentOf(csiMapFile(volume)))
+  const data = csiPublishStateFile(volume)
+  return mapped.state !== 'mounted' || hasStateFile(inputs, data) ? mapped : { state: 'mounted', stateFileLost: data }
+}

@@ -1,0 +1,147 @@
+/** How an emptyDir is made, alone or inside a volume that is built on one (P22, P36, P37). */
+
+import type { Container, Pod } from '../model/objects.ts'
+import { whoMounted } from '../mountinfo/mount-words.ts'
+import type { Obstacle } from '../plan/draft.ts'
+import type { Step } from '../plan/plan.ts'
+import type { VolumeToMount } from './desired-state.ts'
+import { podVolumeDir, readyMarker } from './paths.ts'
+import type { SetUpContext } from './plugin.ts'
+import { parseQuantity } from './quantity.ts'
+
+/** Any user may write into an emptyDir; the mode of the pod's directory decides who can reach it (P37). */
+const MODE = '0777'
+
+export interface InnerEmptyDir {
+  /** What is mounted on the directory; undefined: nothing. */
+  readonly mount: { readonly fsType: 'tmpfs' | 'hugetlbfs'; readonly options: readonly string[] } | undefined
+  /** The name of its marker: `wrapped_NAME` inside another volume. */
+  readonly marker: string
+}
+
+/**
+ * The directory and its mount, then the caller's content, then the marker that says that the volume is ready. An old marker is
+ * removed first, and an existing mount stays: a set-up that was killed half-way is repeated.
+ */
+export function emptyDirSteps(
+  { inputs }: SetUpContext,
+  volume: VolumeToMount,
+  { mount, marker }: InnerEmptyDir,
+  content: readonly Step[],
+): Step[] {
+  const target = inputs.absolute(podVolumeDir(volume))
+  const ready = readyMarker(volume.podUid, marker)
+  const isMounted = mount !== undefined && inputs.top(podVolumeDir(volume))?.fsType === mount.fsType
+  return [
+    ...(inputs.tree.has(ready) ? [{ op: 'unlink' as const, target: inputs.absolute(ready) }] : []),
+    ...(isMounted ? [] : [{ op: 'mkdir' as const, target, mode: MODE, detail: 'exact' }]),
+    ...(isMounted || mount === undefined
+      ? []
+      : [{ op: 'mount' as const, target, source: mount.fsType === 'tmpfs' ? 'tmpfs' : 'nodev', ...mount }]),
+    ...content,
+    { op: 'writeMarker', target: inputs.absolute(ready) },
+  ]
+}
+
+/** Blocks if something else is mounted on the directory: nothing is mounted over it, and nothing in it is touched. */
+export function foreignMount(
+  { inputs }: SetUpContext,
+  volume: VolumeToMount,
+  { mount }: Pick<InnerEmptyDir, 'mount'>,
+): Obstacle | undefined {
+  const top = inputs.top(podVolumeDir(volume))
+  if (top === undefined || top.fsType === mount?.fsType) return undefined
+  return inTheWay(inputs.absolute(podVolumeDir(volume)), `a ${top.fsType}`)
+}
+
+/** @param what e.g. "a tmpfs" */
+export function inTheWay(path: string, what: string): Obstacle {
+  return {
+    code: 'ForeignMount',
+    message: `${what} that does not belong to the volume is mounted on ${path}`,
+    hint: whoMounted(path),
+  }
+}
+
+// Mount options of the tmpfs of an emptyDir in memory, or of a secret and the like (P38, P39).
+
+/** The first kernel whose tmpfs can be kept out of swap. */
+const NOSWAP_SINCE = [6, 4] as const
+
+export function tmpfsOptions({ inputs }: SetUpContext, { pod, source }: VolumeToMount): readonly string[] {
+  const { api, kernelVersion, userNamespace = false } = inputs.snapshot
+  const size = tmpfsSize(
+    parseQuantity(api?.node?.status?.allocatable?.memory) ?? 0n,
+    podMemoryLimit(pod),
+    parseQuantity(source?.emptyDir?.sizeLimit),
+  )
+  return [
+    ...(size === undefined ? [] : [`size=${size}`]),
+    ...(knowsNoswap(kernelVersion) && !userNamespace ? ['noswap'] : []),
+  ]
+}
+
+/**
+ * The node's allocatable memory, or less if the pod or the volume has a lower limit.
+ *
+ * @returns bytes; undefined: the kernel's own default, half of the memory
+ */
+export function tmpfsSize(allocatable: bigint, ...limits: readonly (bigint | undefined)[]): bigint | undefined {
+  let size = allocatable
+  for (const limit of limits) if (limit !== undefined && limit > 0n && limit <= size) size = limit
+  return size > 0n ? size : undefined
+}
+
+/**
+ * By the kernel's version alone, never by a trial mount: an older kernel with a backport mounts without noswap. In a user
+ * namespace no kernel accepts the option.
+ */
+export function knowsNoswap(kernelVersion = ''): boolean {
+  const [, major = '0', minor = '0'] = /^(\d+)\.(\d+)/.exec(kernelVersion) ?? []
+  const [sinceMajor, sinceMinor] = NOSWAP_SINCE
+  return Number(major) > sinceMajor || (Number(major) === sinceMajor && Number(minor) >= sinceMinor)
+}
+
+/**
+ * The memory limit of a pod's cgroup, as in the kubelet's ResourceConfigForPod (P38).
+ * Every container has to have a limit, or the pod itself. Init containers run one after the other; restartable ones (sidecars)
+ * run beside all later containers. The runtime's overhead is added.
+ *
+ * @returns bytes; undefined: the cgroup has no limit
+ */
+export function podMemoryLimit({ spec }: Pod): bigint | undefined {
+  const containers = (spec.containers ?? []).map(limitOf)
+  const { atOnce, sidecars } = initContainerUse(spec.initContainers ?? [])
+  const together = max([sum(containers) + sidecars, ...atOnce])
+  const ofPod = parseQuantity(spec.resources?.limits?.memory)
+  const declared = [...containers, ...atOnce].every((limit) => limit > 0n) || (ofPod ?? 0n) > 0n
+  const limit = ofPod ?? together
+  if (!declared || limit <= 0n) return undefined
+  return limit + (parseQuantity(spec.overhead?.memory) ?? 0n)
+}
+
+/** `atOnce`: the sum of the limits while each init container runs. */
+function initContainerUse(containers: readonly Container[]): { atOnce: bigint[]; sidecars: bigint } {
+  let sidecars = 0n
+  const atOnce: bigint[] = []
+  for (const container of containers) {
+    const limit = limitOf(container)
+    atOnce.push(sidecars + limit)
+    if (container.restartPolicy === 'Always') sidecars += limit
+  }
+  return { atOnce, sidecars }
+}
+
+function limitOf({ resources }: Container): bigint {
+  return parseQuantity(resources?.limits?.memory) ?? 0n
+}
+
+function sum(values: readonly bigint[]): bigint {
+  return values.reduce((total, value) => total + value, 0n)
+}
+
+function max(values: readonly bigint[]): bigint {
+  let most = 0n
+  for (const value of values) if (value > most) most = value
+  return most
+}

@@ -1,0 +1,177 @@
+/** emptyDir: a directory, a tmpfs or a hugetlbfs of the pod's own (P35-P45). */
+
+import { defined } from '../lang/defined.ts'
+import type { ActualInputs } from '../model/actual-inputs.ts'
+import type { Pod } from '../model/objects.ts'
+import type { MountInfo } from '../mountinfo/mount-table.ts'
+import type { Obstacle } from '../plan/draft.ts'
+import { leftToKubelet } from './content-obstacle.ts'
+import type { VolumeToMount } from './desired-state.ts'
+import { emptyDirSteps, foreignMount, type InnerEmptyDir, inTheWay, tmpfsOptions } from './empty-dir-steps.ts'
+import { directoryEvidence, fsTypeEvidence, notMounted } from './evidence.ts'
+import { inlineFacts, PER_POD } from './facts.ts'
+import { ownershipOf } from './mount-options.ts'
+import { podVolumeDir, readyMarker } from './paths.ts'
+import type { MountEvidence, SetUp, SetUpContext, VolumePlugin } from './plugin.ts'
+import { parseQuantity } from './quantity.ts'
+
+const NAME = 'kubernetes.io/empty-dir'
+
+export const emptyDir: VolumePlugin = {
+  ...PER_POD,
+  name: NAME,
+  source: 'emptyDir',
+  about: {
+    tearDown: 'unmounted if it is in memory; its data is counted, and deleted only with --orphans',
+    setUp: 'directory, tmpfs or hugetlbfs, with the sizes and the group that the pod asks for',
+  },
+  reconstructs: true,
+  tearDown: 'emptyDir',
+  facts: inlineFacts(NAME, 'emptyDir'),
+  mountsOver: (volume) => mediumOf(volume).kind !== 'disk',
+  evidence,
+  setUp,
+}
+
+/**
+ * The marker is written last: without it a set-up did not finish. The kubelet checks the marker, too (P36).
+ */
+function evidence(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
+  const medium = mediumOf(volume)
+  if (medium.kind === 'disk') return directoryEvidence(inputs, volume, volume.specName)
+  if (medium.kind === 'unknown') return notMounted(`its medium ${JSON.stringify(medium.name)} does not exist`)
+  const mounted = fsTypeEvidence(inputs, volume, medium.kind === 'memory' ? 'tmpfs' : 'hugetlbfs')
+  if (mounted.state !== 'mounted') return mounted
+  if (!pagesFit(inputs, volume, medium)) return notMounted('its huge pages have another size')
+  return inputs.tree.has(readyMarker(volume.podUid, volume.specName))
+    ? mounted
+    : notMounted('its ready marker is missing')
+}
+
+function setUp(context: SetUpContext, volume: VolumeToMount): SetUp {
+  const medium = mediumOf(volume)
+  const target = context.inputs.absolute(podVolumeDir(volume))
+  if (medium.kind === 'unknown') {
+    return blockedAt(target, {
+      code: 'InvalidVolume',
+      message: `emptyDir ${volume.specName}: its medium ${JSON.stringify(medium.name)} does not exist`,
+      hint: 'Create the pod again, with the medium "", Memory, HugePages or HugePages-SIZE.',
+    })
+  }
+  const mount = mountOf(context, volume, medium)
+  if (mount !== undefined && 'code' in mount) return blockedAt(target, mount)
+  const inner = { mount, marker: volume.specName }
+  const group = ownershipOf(volume, target, { ignorePolicy: true, ignoreErrors: true })
+  const blocked =
+    foreignMount(context, volume, inner) ??
+    otherPages(context, volume, medium) ??
+    badLimit(volume) ??
+    leftToKubelet(volume, context.inputs.snapshot)
+  return { steps: emptyDirSteps(context, volume, inner, group), ...defined({ blocked }) }
+}
+
+function mountOf(
+  context: SetUpContext,
+  volume: VolumeToMount,
+  medium: Exclude<Medium, { kind: 'unknown' }>,
+): InnerEmptyDir['mount'] | Obstacle {
+  if (medium.kind === 'disk') return undefined
+  if (medium.kind === 'memory') return { fsType: 'tmpfs', options: tmpfsOptions(context, volume) }
+  const pages = requestedPageSize(medium, volume.pod)
+  if ('size' in pages) return { fsType: 'hugetlbfs', options: [`pagesize=${pages.size}`] }
+  return {
+    code: 'InvalidVolume',
+    message: `emptyDir ${volume.specName}: ${pages.error}`,
+    hint: 'Create the pod again, with a request for huge pages of one size that fits the medium.',
+  }
+}
+
+function pagesFit(inputs: ActualInputs, volume: VolumeToMount, medium: Medium): boolean {
+  const top = inputs.top(podVolumeDir(volume))
+  return medium.kind !== 'hugePages' || top?.fsType !== 'hugetlbfs' || hasPageSize(top, medium)
+}
+
+/** Nothing is mounted over such a mount: containers may use its pages. */
+function otherPages({ inputs }: SetUpContext, volume: VolumeToMount, medium: Medium): Obstacle | undefined {
+  return pagesFit(inputs, volume, medium)
+    ? undefined
+    : inTheWay(inputs.absolute(podVolumeDir(volume)), 'a hugetlbfs with pages of another size')
+}
+
+/** 0 and less set no limit (P38); a text that is no quantity could mean anything. */
+function badLimit({ specName, source }: VolumeToMount): Obstacle | undefined {
+  const limit = source?.emptyDir?.sizeLimit
+  if (limit == null || parseQuantity(limit) !== undefined) return undefined
+  return {
+    code: 'InvalidVolume',
+    message: `emptyDir ${specName}: its sizeLimit ${JSON.stringify(limit)} is not a quantity`,
+    hint: 'Create the pod again, with a sizeLimit such as 512Mi.',
+  }
+}
+
+function blockedAt(target: string, blocked: Obstacle): SetUp {
+  return { steps: [{ op: 'mkdir', target }], blocked }
+}
+
+const RESOURCE = 'hugepages-'
+
+type HugePages = Extract<Medium, { kind: 'hugePages' }>
+type PageSize = { readonly size: string } | { readonly error: string }
+
+/**
+ * The page size of an emptyDir of huge pages: the size to mount with, and the size that is mounted (P40, P41).
+ * A container has to request the size; for plain HugePages only one size may be requested. The text is the request's own.
+ */
+export function requestedPageSize({ name, size: asked }: HugePages, pod: Pod): PageSize {
+  const sizes = requestedSizes(pod)
+  const odd = [...(asked === undefined ? [] : [asked]), ...sizes].find((size) => parseQuantity(size) === undefined)
+  if (odd !== undefined) return { error: `${JSON.stringify(odd)} is not a page size` }
+  const wanted = asked === undefined ? sizes : sizes.filter((size) => parseQuantity(size) === parseQuantity(asked))
+  const [found] = wanted
+  if (found === undefined) return { error: `its medium is ${name}, but no container requests such pages` }
+  const differ = wanted.some((size) => parseQuantity(size) !== parseQuantity(found))
+  return differ
+    ? { error: `its medium is ${name}, but the containers request pages of several sizes` }
+    : { size: found }
+}
+
+/** The sizes that the pod, its containers and its init containers request. */
+function requestedSizes({ spec }: Pod): string[] {
+  return [spec, ...(spec.containers ?? []), ...(spec.initContainers ?? [])]
+    .flatMap(({ resources }) => Object.keys(resources?.requests ?? {}))
+    .flatMap((name) => (name.startsWith(RESOURCE) ? [name.slice(RESOURCE.length)] : []))
+}
+
+/**
+ * Does the mount have the page size that the medium names? Plain HugePages accepts any. The kernel writes 2M for 2Mi; a mount
+ * that does not show its size counts as another size.
+ */
+export function hasPageSize({ superOptions }: Pick<MountInfo, 'superOptions'>, { size }: HugePages): boolean {
+  if (size === undefined) return true
+  const found = mountedPageSize(superOptions)
+  return found !== undefined && found === parseQuantity(size)
+}
+
+/** Bytes; undefined: the options do not show the size. */
+export function mountedPageSize(superOptions: readonly string[]): bigint | undefined {
+  const text = superOptions.find((option) => option.startsWith('pagesize='))?.slice('pagesize='.length)
+  return text === undefined ? undefined : parseQuantity(text.endsWith('i') ? text : `${text}i`)
+}
+
+const HUGE_PAGES = 'HugePages'
+
+type Medium =
+  | { readonly kind: 'disk' }
+  | { readonly kind: 'memory' }
+  /** `size` from the medium's name, e.g. 2Mi; undefined: the one size that the pod requests. */
+  | { readonly kind: 'hugePages'; readonly name: string; readonly size?: string }
+  | { readonly kind: 'unknown'; readonly name: string }
+
+export function mediumOf({ source }: Pick<VolumeToMount, 'source'>): Medium {
+  const name = source?.emptyDir?.medium ?? ''
+  if (name === '') return { kind: 'disk' }
+  if (name === 'Memory') return { kind: 'memory' }
+  if (name === HUGE_PAGES) return { kind: 'hugePages', name }
+  if (name.startsWith(`${HUGE_PAGES}-`)) return { kind: 'hugePages', name, size: name.slice(HUGE_PAGES.length + 1) }
+  return { kind: 'unknown', name }
+}

@@ -1,0 +1,117 @@
+/** Whether a mounted volume is to be expanded on this node (R125, R318, R319, R455-R458; C96-C98). */
+import type { PersistentVolumeClaim } from '../model/objects.ts'
+import { CSI_PLUGIN } from '../model/volume-names.ts'
+import type { VolumeToMount } from './desired-state.ts'
+import { compareQuantities, parseQuantity } from './quantity.ts'
+
+export interface NodeExpansion {
+  /** The size in the claim's status. */
+  readonly from: string
+  /** The size for the driver's call. */
+  readonly to: string
+  /**
+   * legacy: an old resize controller (R461); recovery: the claim shows the progress (R458); updated: the claim has the new size
+   * already, and this node has to follow.
+   */
+  readonly procedure: 'legacy' | 'recovery' | 'updated'
+}
+
+const NOT_REQUIRED_ANNOTATION = 'volume.kubernetes.io/node-expansion-not-required'
+
+/** Undefined if there is nothing to expand, or not on this node, or not yet. */
+export function nodeExpansionWanted(volume: VolumeToMount): NodeExpansion | undefined {
+  const { persistentVolume, claim, readOnly, inlineMigrated } = volume
+  if (persistentVolume === undefined || claim === undefined || readOnly || inlineMigrated) return undefined
+  if (!growsOnNode(volume)) return undefined
+  const from = claim.status?.capacity?.storage
+  const to = persistentVolume.spec.capacity?.storage
+  if (from === undefined || to === undefined || !parseQuantity(from) || compareQuantities(to, from) !== 1)
+    return undefined
+  if (isLegacyResize(claim)) return { from, to, procedure: 'legacy' }
+  const target = claim.status?.allocatedResources?.storage
+  if (target === undefined || !recoveryCallsDriver(claim, target)) return undefined
+  return { from, to: target, procedure: isUpdated(claim, target) ? 'updated' : 'recovery' }
+}
+
+/** Only a flex driver itself knows whether it can resize; a raw local device has nothing to grow (R319, R462). */
+function growsOnNode({ plugin, mode }: VolumeToMount): boolean {
+  return plugin === CSI_PLUGIN || (plugin === 'kubernetes.io/local-volume' && mode === 'Filesystem')
+}
+
+/** An old resize controller leaves neither of the fields that allow recovery (R457). */
+function isLegacyResize({ status }: PersistentVolumeClaim): boolean {
+  return !status?.allocatedResourceStatuses?.storage && status?.allocatedResources === undefined
+}
+
+/** The table of R458. */
+function recoveryCallsDriver(claim: PersistentVolumeClaim, target: string): boolean {
+  // With ReadWriteMany every node has to expand its own mount, even if another node updated the claim.
+  if (isUpdated(claim, target))
+    return isReadWriteMany(claim) && claim.metadata.annotations?.[NOT_REQUIRED_ANNOTATION] === undefined
+  const progress = claim.status?.allocatedResourceStatuses?.storage
+  return progress === 'NodeResizePending' || progress === 'NodeResizeInProgress'
+}
+
+function isUpdated({ status }: PersistentVolumeClaim, target: string): boolean {
+  const order = compareQuantities(status?.capacity?.storage, target)
+  return !status?.allocatedResourceStatuses?.storage && order !== undefined && order >= 0
+}
+
+function isReadWriteMany(claim: PersistentVolumeClaim): boolean {
+  return claim.spec.accessModes?.includes('ReadWriteMany') ?? false
+}
+
+// What a node writes into a claim's status before and after an expansion: strategic merge patches (C102, R459).
+
+export interface ClaimStatusPatch {
+  /** With a resourceVersion the patch fails if the claim has changed since. */
+  readonly metadata?: { readonly resourceVersion?: string }
+  readonly status: Readonly<Record<string, unknown>>
+}
+
+const RESIZE_CONDITIONS = ['FileSystemResizePending', 'Resizing', 'ControllerResizeError', 'NodeResizeError']
+
+export function inProgressPatch(claim: PersistentVolumeClaim): ClaimStatusPatch {
+  return { ...versionOf(claim), status: { allocatedResourceStatuses: { storage: 'NodeResizeInProgress' } } }
+}
+
+/** @param size the size that the driver was called with, not the one that it answered (C100) */
+export function finishedPatch(claim: PersistentVolumeClaim, size: string): ClaimStatusPatch {
+  const { allocatedResourceStatuses, conditions = [] } = claim.status ?? {}
+  const others = Object.keys(allocatedResourceStatuses ?? {}).filter((resource) => resource !== 'storage')
+  const gone = conditions.filter(({ type }) => RESIZE_CONDITIONS.includes(type))
+  return {
+    ...versionOf(claim),
+    status: {
+      capacity: { storage: size },
+      ...(allocatedResourceStatuses === undefined
+        ? {}
+        : { allocatedResourceStatuses: others.length === 0 ? null : { storage: null } }),
+      ...(gone.length === 0 ? {} : { conditions: gone.map(({ type }) => ({ $patch: 'delete', type })) }),
+    },
+  }
+}
+
+/**
+ * @param infeasible no further try makes sense until the claim asks for another size
+ * @returns undefined if the claim has the condition already, which keeps its time and message
+ */
+export function failedPatch(
+  claim: PersistentVolumeClaim,
+  message: string,
+  { infeasible, now }: { infeasible: boolean; now: string },
+): ClaimStatusPatch | undefined {
+  const isThere = claim.status?.conditions?.some(({ type, status }) => type === 'NodeResizeError' && status === 'True')
+  if (isThere && !infeasible) return undefined
+  const condition = { type: 'NodeResizeError', status: 'True', lastTransitionTime: now, message }
+  return {
+    status: {
+      ...(infeasible ? { allocatedResourceStatuses: { storage: 'NodeResizeInfeasible' } } : {}),
+      ...(isThere ? {} : { conditions: [condition] }),
+    },
+  }
+}
+
+function versionOf({ metadata: { resourceVersion } }: PersistentVolumeClaim): Pick<ClaimStatusPatch, 'metadata'> {
+  return resourceVersion === undefined ? {} : { metadata: { resourceVersion } }
+}

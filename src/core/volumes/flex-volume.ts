@@ -1,0 +1,52 @@
+/** flexVolume: a program on the host for each driver (P85-P88). The volume's plugin name is the driver's name. */
+
+import { uniqueVolumeName } from '../model/volume-names.ts'
+import type { VolumeToMount } from './desired-state.ts'
+import { mountEvidence } from './evidence.ts'
+import { perPodFacts, sharedNameFacts, sharedSources, specNameOf } from './facts.ts'
+import { podVolumeDir } from './paths.ts'
+import type { VolumePlugin } from './plugin.ts'
+
+export const flexVolume: VolumePlugin = {
+  name: 'flexVolume',
+  source: 'flexVolume',
+  about: { tearDown: "by the driver's program", setUp: 'left to the kubelet' },
+  block: false,
+  refreshes: false,
+  reconstructs: false,
+  tearDown: 'mount',
+  device: {
+    base: 'plugins/kubernetes.io/flexvolume',
+    // VENDOR/DRIVER/mounts/NAME, or DRIVER/mounts/NAME for a driver without a vendor (P85, P86).
+    ownerOf: (parts) =>
+      parts.at(-2) === 'mounts' && (parts.length === 3 || parts.length === 4)
+        ? parts.slice(0, -2).join('/')
+        : undefined,
+    depths: [3, 4],
+  },
+  refusesMountOptions: true,
+  /**
+   * Only the driver knows whether it attaches, and the unique name depends on that (P7). A name that the Node lists proves
+   * that the driver attaches.
+   */
+  facts: (spec, context) => {
+    const driver = sharedSources(spec).flexVolume?.driver
+    if (driver === undefined) return undefined
+    const name = specNameOf(spec)
+    const shared = uniqueVolumeName(driver, name)
+    const { volumesAttached, volumesInUse } = context.node?.status ?? {}
+    const listed = volumesInUse?.includes(shared) || volumesAttached?.some((volume) => volume.name === shared)
+    if (listed) return sharedNameFacts(driver, name, 'attachable')
+    return { ...perPodFacts(driver, name, context), attachability: 'unknown' }
+  },
+  sourceText: ({ flexVolume: source }) => (source == null ? undefined : `flexVolume driver ${source.driver}`),
+  podPath: podVolumeDir,
+  globalPath: globalPathOf,
+  mountsOver: () => true,
+  evidence: mountEvidence,
+  setUp: { leftToKubelet: 'flexVolume' },
+}
+
+function globalPathOf({ plugin, specName }: Pick<VolumeToMount, 'plugin' | 'specName'>): string {
+  return `plugins/kubernetes.io/flexvolume/${plugin}/mounts/${specName}`
+}

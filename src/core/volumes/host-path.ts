@@ -1,0 +1,116 @@
+/** hostPath: the container gets the path itself; the kubelet only checks its type (P57-P59, O33). */
+
+import { defined } from '../lang/defined.ts'
+import type { ActualInputs } from '../model/actual-inputs.ts'
+import type { HostPath } from '../model/snapshot.ts'
+import { sharedSourcesOf } from './csi-volume.ts'
+import type { VolumeToMount } from './desired-state.ts'
+import { notMounted, SATISFIED } from './evidence.ts'
+import { PER_POD, perPodFacts, sharedSources, specNameOf } from './facts.ts'
+import { mountOptionsObstacle } from './mount-options.ts'
+import type { MountEvidence, SetUp, VolumePlugin } from './plugin.ts'
+
+const NAME = 'kubernetes.io/host-path'
+
+export const hostPath: VolumePlugin = {
+  ...PER_POD,
+  name: NAME,
+  source: 'hostPath',
+  about: {
+    tearDown: 'nothing is mounted; sub-path mounts of it are unmounted',
+    setUp: 'the type of the path is checked as by the kubelet; the path is created if the type asks for that',
+  },
+  reconstructs: false,
+  tearDown: 'nothing',
+  refusesMountOptions: true,
+  facts: (spec, context) =>
+    sharedSources(spec).hostPath == null ? undefined : perPodFacts(NAME, specNameOf(spec), context),
+  sourceText: ({ hostPath: source }) => (source == null ? undefined : `hostPath ${source.path}`),
+  mountsOver: () => false,
+  evidence,
+  setUp: ({ inputs }, volume) => setUp(inputs, volume),
+}
+
+/** A path that was not looked at counts as good: a kubelet has checked it for every running pod. */
+function evidence(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
+  if (mountOptionsObstacle(volume) !== undefined)
+    return notMounted('its PersistentVolume has mount options, which a hostPath cannot have')
+  const verdict = verdictOn(inputs, volume)
+  return verdict.state === 'good' ? SATISFIED : notMounted(verdict.why)
+}
+
+function setUp(inputs: ActualInputs, volume: VolumeToMount): SetUp {
+  const { path, type } = sourceOf(volume)
+  const verdict = verdictOn(inputs, volume)
+  if (verdict.state !== 'bad')
+    return { steps: [{ op: 'checkPath', target: path, ...defined({ detail: type || undefined }) }] }
+  return {
+    steps: [],
+    blocked: {
+      code: 'HostPathType',
+      message: `hostPath ${path}: ${verdict.why}`,
+      hint: verdict.hint,
+    },
+  }
+}
+
+function verdictOn(inputs: ActualInputs, volume: VolumeToMount): ReturnType<typeof judgeHostPath> {
+  const { path, type } = sourceOf(volume)
+  const found: HostPath | undefined = inputs.snapshot.hostPaths?.find((each) => each.path === path)
+  return judgeHostPath(path, type, found)
+}
+
+function sourceOf(volume: VolumeToMount): { path: string; type: string } {
+  const { path = '', type } = sharedSourcesOf(volume).hostPath ?? {}
+  return { path, type: type ?? '' }
+}
+
+// The kubelet's rules for the type of a hostPath (P58).
+
+type HostPathVerdict =
+  /** The path is what the type asks for, or nothing is to be checked. */
+  | { readonly state: 'good' }
+  /** Nothing is at the path, and the type asks to create it. */
+  | { readonly state: 'toMake'; readonly what: 'dir' | 'file'; readonly why: string }
+  | { readonly state: 'bad'; readonly why: string; readonly hint: string }
+
+const WANTED: Readonly<Record<string, { readonly type: HostPath['type']; readonly made?: 'dir' | 'file' }>> = {
+  Directory: { type: 'dir' },
+  DirectoryOrCreate: { type: 'dir', made: 'dir' },
+  File: { type: 'file' },
+  FileOrCreate: { type: 'file', made: 'file' },
+  Socket: { type: 'socket' },
+  CharDevice: { type: 'char' },
+  BlockDevice: { type: 'block' },
+}
+
+const FOUND: Readonly<Record<NonNullable<HostPath['type']>, string>> = {
+  dir: 'a directory is there',
+  file: 'a file is there',
+  socket: 'a socket is there',
+  char: 'a character device is there',
+  block: 'a block device is there',
+  fifo: 'a named pipe is there',
+  absent: 'nothing is there',
+}
+
+const LOOK = 'Check the path, and what is mounted there, then plan again.'
+const bad = (
+  why: string,
+  hint = 'Correct what is at the path, or the type in the pod spec; the kubelet refuses the volume, too.',
+) => ({ state: 'bad', why, hint }) as const
+
+/**
+ * @param type of the pod's volume; empty: only the path's text is checked
+ * @param found what is at the path, links followed; undefined: the path was not looked at
+ */
+export function judgeHostPath(path: string, type: string, found: HostPath | undefined): HostPathVerdict {
+  if (path.split('/').includes('..')) return bad('the path contains ".."')
+  if (type === '' || found === undefined) return { state: 'good' }
+  const wanted = WANTED[type]
+  if (wanted === undefined) return bad(`${JSON.stringify(type)} is not a type of hostPath`)
+  if (found.type === undefined) return bad(`the path could not be examined (${found.error ?? 'unknown'})`, LOOK)
+  if (found.type === wanted.type) return { state: 'good' }
+  const why = `${FOUND[found.type]}, but the volume's type is ${type}`
+  return found.type === 'absent' && wanted.made !== undefined ? { state: 'toMake', what: wanted.made, why } : bad(why)
+}

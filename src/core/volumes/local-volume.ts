@@ -1,0 +1,100 @@
+/** local: a directory of this node, or a device, which has a global mount (P66-P71, P83). */
+import { posix } from 'node:path'
+import { defined } from '../lang/defined.ts'
+import type { ActualInputs } from '../model/actual-inputs.ts'
+import type { Obstacle } from '../plan/draft.ts'
+import type { Step } from '../plan/plan.ts'
+import type { VolumeToMount } from './desired-state.ts'
+import { mountEvidence } from './evidence.ts'
+import { sharedNameFacts, specNameOf } from './facts.ts'
+import { mapEvidence, mapSteps } from './map-steps.ts'
+import { bindOptions, mountOptions, ownershipOf } from './mount-options.ts'
+import { podPathOf, podVolumeDir } from './paths.ts'
+import type { VolumePlugin } from './plugin.ts'
+
+const NAME = 'kubernetes.io/local-volume'
+
+export const localVolume: VolumePlugin = {
+  name: NAME,
+  source: 'local',
+  about: {
+    tearDown: 'unmounted, the global mount of a device as well; raw block is unmapped',
+    setUp: 'a directory is bound; a device is checked and mounted, never formatted; raw block is mapped',
+  },
+  block: true,
+  refreshes: false,
+  // Reconstruction fails for a directory (P70, O32), and volctl cannot distinguish that from a device.
+  reconstructs: false,
+  tearDown: 'mount',
+  device: {
+    base: 'plugins/kubernetes.io/local-volume',
+    ownerOf: ([mounts, ...rest]) => (mounts === 'mounts' && rest.length === 1 ? NAME : undefined),
+    // A directory without a mount has no session and no state, and the kubelet creates it again.
+    depths: [],
+    maps: { base: 'plugins/kubernetes.io~local-volume/volumeDevices', depth: 1, namedAfter: 'volume' },
+  },
+  facts: (spec) =>
+    'persistentVolume' in spec && spec.persistentVolume.spec.local != null
+      ? sharedNameFacts(NAME, specNameOf(spec), 'notAttachable')
+      : undefined,
+  sourceText: ({ local }) => (local == null ? undefined : `local ${local.path}`),
+  podPath: podPathOf,
+  globalPath,
+  mountsOver: ({ mode }) => mode === 'Filesystem',
+  evidence: (inputs, volume) =>
+    volume.mode === 'Block' ? mapEvidence(inputs, volume, globalPath(volume)) : mountEvidence(inputs, volume),
+  setUp: ({ inputs }, volume, first) => {
+    const path = volume.persistentVolume?.spec.local?.path ?? ''
+    const blocked = pathObstacle(volume, path)
+    const steps =
+      volume.mode === 'Block'
+        ? // By text alone, as the kubelet does: `/dev/./sdb` is /dev/sdb (P83).
+          mapSteps(inputs, volume, globalPath(volume), posix.normalize(path))
+        : fileSystemSteps(inputs, volume, path, first)
+    return { steps, ...defined({ blocked }) }
+  },
+}
+
+function globalPath({ specName, mode }: VolumeToMount): string {
+  return mode === 'Block'
+    ? `plugins/kubernetes.io~local-volume/volumeDevices/${specName}`
+    : `plugins/kubernetes.io/local-volume/mounts/${specName}`
+}
+
+/** P68, and P161: a relative path would be looked up below volctl's own working directory. */
+function pathObstacle({ specName }: VolumeToMount, path: string): Obstacle | undefined {
+  if (path.startsWith('/') && !path.split('/').includes('..')) return undefined
+  return {
+    code: 'InvalidPath',
+    message: `PersistentVolume ${specName} has ${path === '' ? 'no path' : `an unusable path: ${path}`}`,
+    hint: 'Create the PersistentVolume again, with an absolute path without "..".',
+  }
+}
+
+/**
+ * Whether the path is a directory or a device is known only when apply looks at it (P66). So every pod's operation has the step
+ * that looks, and mounts the device unless it is mounted.
+ */
+function fileSystemSteps(inputs: ActualInputs, volume: VolumeToMount, path: string, first: boolean): Step[] {
+  const target = inputs.absolute(podVolumeDir(volume))
+  const readOnly = volume.readOnly ? ['ro'] : []
+  const fsType = volume.persistentVolume?.spec.local?.fsType ?? ''
+  const options = mountOptions(volume, readOnly)
+  return [
+    {
+      op: 'mountDevice',
+      target: inputs.absolute(globalPath(volume)),
+      detail: 'unless it is a directory',
+      source: path,
+      ...defined({ fsType: fsType || undefined, options: options.length === 0 ? undefined : options }),
+    },
+    { op: 'mkdir', target, mode: '0750' },
+    { op: 'mount', target, options: bindOptions(volume, readOnly) },
+    // Only the first pod's group counts (P68).
+    ...(first && !volume.readOnly && !isMountedForAnyPod(inputs, volume) ? ownershipOf(volume, target) : []),
+  ]
+}
+
+function isMountedForAnyPod(inputs: ActualInputs, volume: VolumeToMount): boolean {
+  return [...inputs.podsWithMounts()].some((podUid) => inputs.top(podVolumeDir({ ...volume, podUid })) !== undefined)
+}

@@ -1,0 +1,76 @@
+/** Mount options of a PersistentVolume (P14, P19); inline volumes have none. */
+
+import type { Obstacle } from '../plan/draft.ts'
+import type { Step } from '../plan/plan.ts'
+import type { VolumeToMount } from './desired-state.ts'
+
+/** Takes precedence over spec.mountOptions, even if empty. */
+const ANNOTATION = 'volume.beta.kubernetes.io/mount-options'
+
+type OfPersistentVolume = Pick<VolumeToMount, 'persistentVolume'>
+
+/**
+ * The PersistentVolume's options and the plugin's own, as the kubelet hands them to mount(8).
+ *
+ * @param own what the plugin adds, e.g. `ro`; alone, they keep their order
+ * @returns a sorted set if the PersistentVolume has options
+ */
+export function mountOptions(volume: OfPersistentVolume, own: readonly string[]): string[] {
+  const given = givenOptions(volume)
+  return given === undefined ? [...own] : joinMountOptions(given, own)
+}
+
+/** Options of the pod's bind mount: always sorted (P68). */
+export function bindOptions(volume: OfPersistentVolume, own: readonly string[]): string[] {
+  return joinMountOptions(mountOptions(volume, []), ['bind', ...own])
+}
+
+/** A sorted set of both; empty ones of the first are dropped (P19). */
+export function joinMountOptions(given: readonly string[], own: readonly string[]): string[] {
+  return [...new Set([...given.filter((option) => option !== ''), ...own])].toSorted()
+}
+
+/** Why a plugin that supports no mount options does not mount this volume (P14). */
+export function mountOptionsObstacle(volume: OfPersistentVolume & { readonly plugin: string }): Obstacle | undefined {
+  const options = mountOptions(volume, [])
+  if (options.length === 0) return undefined
+  return {
+    code: 'PluginUnsupported',
+    message: `PersistentVolume ${volume.persistentVolume?.metadata.name} has mount options (${options.join(', ')}), but ${volume.plugin} supports none`,
+    hint: `Remove mountOptions, or the annotation ${ANNOTATION}, from the PersistentVolume.`,
+  }
+}
+
+function givenOptions({ persistentVolume }: OfPersistentVolume): readonly string[] | undefined {
+  const annotation = persistentVolume?.metadata.annotations?.[ANNOTATION]
+  if (annotation !== undefined) return annotation.split(',')
+  const options = persistentVolume?.spec.mountOptions ?? []
+  return options.length === 0 ? undefined : options
+}
+
+// fsGroup of a pod, as the step that gives a volume to it (P15, P31, P32, P34).
+
+export interface OwnershipRules {
+  /** Fewer bits are set: the pod only reads the files. */
+  readonly readOnly?: boolean
+  /** The plugin passes no policy, and always walks (P32). */
+  readonly ignorePolicy?: boolean
+  /** The volume counts as set up even if the walk fails (P34). */
+  readonly ignoreErrors?: boolean
+}
+
+/**
+ * @param target absolute path of the volume's directory
+ * @returns one step, or none if the pod asks for no group
+ */
+export function ownershipOf(
+  { pod }: Pick<VolumeToMount, 'pod'>,
+  target: string,
+  { readOnly = false, ignorePolicy = false, ignoreErrors = false }: OwnershipRules = {},
+): readonly Step[] {
+  const { fsGroup, fsGroupChangePolicy } = pod.spec.securityContext ?? {}
+  if (fsGroup == null) return []
+  // Any other policy always walks; without a policy, the walk is done, too.
+  const policy = !ignorePolicy && fsGroupChangePolicy === 'OnRootMismatch' ? 'OnRootMismatch' : 'Always'
+  return [{ op: 'setOwnership', target, ownership: { gid: fsGroup, policy, readOnly, ignoreErrors } }]
+}

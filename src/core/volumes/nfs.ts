@@ -1,0 +1,45 @@
+/** nfs: a mount for each pod (P62-P65). */
+import { isIPv6 } from 'node:net'
+import { defined } from '../lang/defined.ts'
+import type { Step } from '../plan/plan.ts'
+import { isReadOnlyFor, sharedSourcesOf } from './csi-volume.ts'
+import type { VolumeToMount } from './desired-state.ts'
+import { mountEvidence } from './evidence.ts'
+import { PER_POD, perPodFacts, sharedSources, specNameOf } from './facts.ts'
+import { mountOptions } from './mount-options.ts'
+import { podVolumeDir } from './paths.ts'
+import type { VolumePlugin } from './plugin.ts'
+
+const NAME = 'kubernetes.io/nfs'
+
+export const nfs: VolumePlugin = {
+  ...PER_POD,
+  name: NAME,
+  source: 'nfs',
+  about: { tearDown: 'unmounted, even if its server is dead', setUp: 'mounted with its options' },
+  reconstructs: true,
+  tearDown: 'mount',
+  facts: (spec, context) =>
+    sharedSources(spec).nfs == null ? undefined : perPodFacts(NAME, specNameOf(spec), context),
+  sourceText: ({ nfs: source }) => (source == null ? undefined : `NFS ${source.server}:${source.path}`),
+  mountsOver: () => true,
+  evidence: mountEvidence,
+  setUp: (context, volume) => ({ steps: setUpSteps(volume, context.inputs.absolute(podVolumeDir(volume))) }),
+}
+
+function setUpSteps(volume: VolumeToMount, target: string): Step[] {
+  const source = sharedSourcesOf(volume).nfs
+  if (source == null) return []
+  const options = mountOptions(volume, isReadOnlyFor(volume, source.readOnly) ? ['ro'] : [])
+  const server = isIPv6(source.server) ? `[${source.server}]` : source.server
+  return [
+    { op: 'mkdir', target, mode: '0750' },
+    {
+      op: 'mount',
+      target,
+      source: `${server}:${source.path}`,
+      fsType: 'nfs',
+      ...defined({ options: options.length === 0 ? undefined : options }),
+    },
+  ]
+}

@@ -1,0 +1,158 @@
+/**
+ * What volctl asks of a volume plugin: one small interface, a file for each plugin, all of them in the registry.
+ *
+ * A plugin is pure: it gives a volume its names, finds out from the snapshot whether it is mounted, and gives the steps that set it
+ * up, unless it leaves that to the kubelet. Only apply carries steps out. Tear-down is shared by families (`TeardownFamily`), since most plugins do the same.
+ */
+import type { ActualInputs } from '../model/actual-inputs.ts'
+import type { Node, PersistentVolume, PodVolumeSource } from '../model/objects.ts'
+import type { StagedVolume } from '../model/staged-volumes.ts'
+import type { Obstacle } from '../plan/draft.ts'
+import type { ExpectedMount, PlanOptions, Step } from '../plan/plan.ts'
+import type { ApiLookup } from './api-lookup.ts'
+import type { VolumeSpec, VolumeToMount } from './desired-state.ts'
+import type { OtherVolume } from './same-volume.ts'
+
+/** A pod's inline volume, or a PersistentVolume, translated to CSI if it was in-tree (P5). */
+export type SpecSource = { readonly inline: PodVolumeSource } | { readonly persistentVolume: PersistentVolume }
+
+/** What naming a volume needs besides the volume itself. */
+export interface SpecContext {
+  readonly podUid: string
+  readonly lookup: ApiLookup
+  readonly node: Node | null
+}
+
+export type VolumeSourceField = Exclude<keyof PodVolumeSource | keyof PersistentVolume['spec'], 'name'>
+
+export type SpecFacts = Pick<
+  VolumeSpec,
+  'plugin' | 'uniqueName' | 'attachability' | 'deviceMountable' | 'driver' | 'handle'
+>
+
+export interface SpecFailure {
+  readonly error: string
+}
+
+export type MountEvidence =
+  /** `stateFileLost`: mounted, but a state file that tear-down needs is missing. `other`: it is not this volume (S38). */
+  | { readonly state: 'mounted'; readonly stateFileLost?: string; readonly other?: OtherVolume }
+  /** Nothing is to be mounted for this plugin (O33). */
+  | { readonly state: 'satisfied' }
+  | { readonly state: 'notMounted'; readonly why: string }
+
+/** What the set-up of a volume depends on. */
+export interface SetUpContext {
+  readonly inputs: ActualInputs
+  readonly options: PlanOptions
+  readonly staged: readonly StagedVolume[]
+  /** SELinux label that the volume is mounted with; empty: none. */
+  readonly label: string
+}
+
+/** The steps that set a volume up, or why that is not possible. */
+export interface SetUp {
+  readonly steps: readonly Step[]
+  /** Mounts that exist, and stay. */
+  readonly expects?: readonly ExpectedMount[]
+  readonly blocked?: Obstacle
+}
+
+/** What identifies the device of a wanted volume. */
+export type DeviceSource = Pick<VolumeSpec, 'plugin' | 'specName' | 'source' | 'persistentVolume'>
+
+/**
+ * A plugin's global directories: mounts on the node that pods share, or maps of a device. CSI has none of these: its driver is
+ * called instead, and its directories have state files.
+ */
+export interface PluginDevice {
+  /** The directory of all its global mounts, relative to the root directory: plugins/kubernetes.io/fc */
+  readonly base: string
+  /**
+   * The plugin (for a flexVolume the driver) of a global mount at this path below `base`; undefined: no global mount can be
+   * there.
+   */
+  ownerOf(parts: readonly string[]): string | undefined
+  /** Levels below `base` at which a directory without a mount is the leftover of a tear-down; empty: none. */
+  readonly depths: readonly number[]
+  /** The directory of the maps of raw block volumes, relative to the root directory, and what the maps are named after. */
+  readonly maps?: { readonly base: string; readonly depth: number; readonly namedAfter: 'volume' | 'device' }
+  /** True if a global directory of this name may belong to the volume's device. Absent: it does if the names are equal. */
+  isOf?(volume: DeviceSource, name: string): boolean
+  /** The unique name from a global directory's path; absent: the unique name ends with the volume's own name. */
+  uniqueName?(path: string): string | undefined
+  /** The kubelet's own file in a global directory, which the mount hides. */
+  readonly record?: {
+    readonly name: string
+    /** The spec name in the file. */
+    volumeNameIn(text: string): string | undefined
+  }
+  /**
+   * Steps that remove the device from the node once it is neither mounted nor mapped, for a global directory; absent: none. Each
+   * step checks who else uses the device (S25).
+   */
+  release?(target: string): readonly Step[]
+  /** What devices share, so that only one operation at a time may end it, for a global directory; absent: nothing (P76). */
+  session?(target: string): string | undefined
+}
+
+export interface VolumePlugin {
+  /** e.g. kubernetes.io/nfs; "flexVolume" stands for all flexVolume drivers, whose names their volumes have instead. */
+  readonly name: string
+  /** The field of this plugin in a pod's volume or a PersistentVolume's spec; absent: there is none. */
+  readonly source?: VolumeSourceField
+  /** What volctl does with such volumes, a line each, for the manual. */
+  readonly about: { readonly tearDown: string; readonly setUp: string }
+  /**
+   * Unique name of a volume that this plugin supports, and whether it attaches and has a device mount, which a driver or
+   * the source decides (P4, P6, P7); undefined: the volume belongs to another plugin.
+   */
+  facts(spec: SpecSource, context: SpecContext): SpecFacts | SpecFailure | undefined
+  /** The source of a PersistentVolume, in words and without a secret; undefined: the volume belongs to another plugin. */
+  sourceText?(spec: PersistentVolume['spec']): string | undefined
+  /** Can a container have the volume as a device (volumeMode Block)? */
+  readonly block: boolean
+  /** Is the content written again when the API objects change (P7, --remount)? */
+  readonly refreshes: boolean
+  /** Can the kubelet reconstruct the volume from its directory (R507)? The others are handled as in R514. */
+  readonly reconstructs: boolean
+  readonly tearDown: TeardownFamily
+  /** Absent: the plugin has no global directories, or is CSI. */
+  readonly device?: PluginDevice
+  /** A PersistentVolume with mount options is not mounted (P14). Inline volumes never have any. */
+  readonly refusesMountOptions?: true
+  /** Is this volume mounted with a label if the node has SELinux (R010)? Absent: no volume of the plugin is; undefined: not known. */
+  takesLabel?(inputs: ActualInputs, volume: VolumeToMount): boolean | undefined
+  /** Relative path of the directory on which a pod's volume is mounted, or of the pod's link to the device (R021). */
+  podPath(volume: VolumeToMount): string
+  /** Relative path of the node's own mount or map of the volume, shared by pods (R022); undefined: there is none. */
+  globalPath(volume: VolumeToMount): string | undefined
+  /** Is the volume mounted on the directory? Then the directory has to be empty (S22). */
+  mountsOver(volume: VolumeToMount): boolean
+  /** Is something there for a wanted volume, by disk and mount table (O1, R805)? Whether it is the volume: `evidenceOf`. */
+  evidence(inputs: ActualInputs, volume: VolumeToMount): MountEvidence
+  readonly setUp: SetUpOf | LeftToKubelet
+}
+
+/** @param first whether this operation includes the steps for all pods of the volume (staging, device mount) */
+type SetUpOf = (context: SetUpContext, volume: VolumeToMount, first: boolean) => SetUp
+
+/** Only a kubelet sets such volumes up. */
+interface LeftToKubelet {
+  /** The kind of volume, in words: "iSCSI". */
+  readonly leftToKubelet: string
+}
+
+/**
+ * How volumes are torn down, as far as plans differ (R437, P22, P42).
+ *
+ * csi: by the driver; emptyDir: the content is data, deleted only with --orphans (S13); projected: the kubelet made the content;
+ * mount: unmounted, by a driver if there is one, and removed when empty; nothing: the kubelet sets nothing up.
+ */
+export type TeardownFamily = 'csi' | 'emptyDir' | 'projected' | 'mount' | 'nothing'
+
+/** Types that the kubelet mounts on a directory of these families; any other mount there is foreign. */
+export function allowedFsTypes(family: TeardownFamily): readonly string[] | undefined {
+  if (family === 'emptyDir') return ['tmpfs', 'hugetlbfs']
+  return family === 'projected' ? ['tmpfs'] : undefined
+}

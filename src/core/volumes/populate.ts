@@ -1,0 +1,142 @@
+/** The populator: which volumes the given pods need. */
+
+import { append } from '../lang/append.ts'
+import { onceFor } from '../lang/once-for.ts'
+import type { PersistentVolume, Pod } from '../model/objects.ts'
+import type { ApiSnapshot } from '../model/snapshot.ts'
+import { uniqueVolumeName } from '../model/volume-names.ts'
+import { apiLookup } from './api-lookup.ts'
+import {
+  type DesiredState,
+  mayBeNamed,
+  mayBeOne,
+  type UnresolvedVolume,
+  type VolumeSpec,
+  type VolumeToMount,
+} from './desired-state.ts'
+import type { DeviceSource } from './plugin.ts'
+import { isControllerTerminated, onDiskUid, usedVolumeNames } from './pods.ts'
+import { isDeviceOf } from './registry.ts'
+import {
+  CONTROLLER_RULES,
+  KUBELET_RULES,
+  knownSpec,
+  pluginOfPersistentVolume,
+  resolveVolume,
+} from './resolve-volume.ts'
+
+/**
+ * Resolves every volume that a container of these pods uses (R105). The caller decides which pods want volumes.
+ *
+ * A volume that cannot be resolved is listed, never left out: a tool that starts with an empty desired state would otherwise take
+ * it for "not desired" (R118, R812).
+ */
+export function desiredStateOfPods(pods: readonly Pod[], api: ApiSnapshot): DesiredState {
+  const volumes = new Map<string, VolumeToMount>()
+  const unresolved: UnresolvedVolume[] = []
+  for (const pod of pods) {
+    const podUid = onDiskUid(pod)
+    const context = { podUid, lookup: apiLookup(api), node: api.node }
+    const used = usedVolumeNames(pod)
+    for (const volume of pod.spec.volumes ?? []) {
+      const use = used.get(volume.name)
+      if (use === undefined) continue
+      const resolution = resolveVolume(pod, volume, use, context, KUBELET_RULES)
+      if ('unresolved' in resolution) {
+        unresolved.push({ podUid, pod, podVolumeName: volume.name, ...resolution.unresolved })
+        continue
+      }
+      // The same volume under a second name in the pod: one mount with both names, and the later spec counts (R004, R302).
+      const key = JSON.stringify([podUid, resolution.spec.uniqueName])
+      const podVolumeNames = [...new Set([...(volumes.get(key)?.podVolumeNames ?? []), volume.name])]
+      volumes.set(key, { ...resolution.spec, podUid, pod, podVolumeNames })
+    }
+  }
+  return { volumes: [...volumes.values()], unresolved }
+}
+
+// PersistentVolumes without a VolumeAttachment (iscsi, fc, flexVolume): only the status of Nodes shows where they are attached.
+
+interface StatusVolume {
+  /** The name in the Node's status. */
+  readonly uniqueName: string
+  readonly persistentVolume: PersistentVolume
+  readonly source: DeviceSource
+}
+
+/** All such volumes that were read. */
+export const statusVolumes = onceFor((api: ApiSnapshot): readonly StatusVolume[] =>
+  api.persistentVolumes.flatMap((persistentVolume): StatusVolume[] => {
+    // CSI volumes have VolumeAttachments.
+    if (persistentVolume.spec.csi != null) return []
+    const facts = pluginOfPersistentVolume(persistentVolume, { podUid: '', lookup: apiLookup(api), node: api.node })
+    if ('error' in facts || facts.attachability === 'notAttachable') return []
+    const specName = persistentVolume.metadata.name
+    // A flexVolume that is not attached here has no shared name yet (P7).
+    const uniqueName = facts.attachability === 'unknown' ? uniqueVolumeName(facts.plugin, specName) : facts.uniqueName
+    return [{ uniqueName, persistentVolume, source: { plugin: facts.plugin, specName, persistentVolume } }]
+  }),
+)
+
+/** The volumes to which a global directory of this name may belong. */
+export function statusVolumesAt(api: ApiSnapshot, plugin: string, name: string): readonly StatusVolume[] {
+  return statusVolumes(api).filter(({ source }) => isDeviceOf(source, plugin, name))
+}
+
+// Which volumes the attach/detach controller wants attached to a node, by rules that differ from the kubelet's (R706-R709).
+
+export interface ControllerWanted {
+  /** Unique volume name to the pods that want it. */
+  readonly names: ReadonlyMap<string, readonly Pod[]>
+  /** All known volumes, attachable or not. */
+  readonly volumes: readonly VolumeSpec[]
+  /** For these the controller still wants what it wanted before: an attachment that may be theirs stays (S4). */
+  readonly unresolved: readonly UnresolvedVolume[]
+}
+
+const UNUSED = { mounted: false, mapped: false }
+
+/**
+ * Every volume of spec.volumes counts, used by a container or not, of every pod of the node that is not terminated in the API
+ * (S21). A volume counts as wanted, too, if its attachability is not known, or if the pod cannot use it.
+ */
+export function controllerWantedVolumes(pods: readonly Pod[], api: ApiSnapshot, nodeName: string): ControllerWanted {
+  const names = new Map<string, Pod[]>()
+  const volumes: VolumeSpec[] = []
+  const unresolved: UnresolvedVolume[] = []
+  for (const pod of pods) {
+    if ((pod.spec.nodeName ?? nodeName) !== nodeName || isControllerTerminated(pod)) continue
+    const podUid = onDiskUid(pod)
+    const context = { podUid, lookup: apiLookup(api), node: api.node }
+    for (const volume of pod.spec.volumes ?? []) {
+      const resolution = resolveVolume(pod, volume, UNUSED, context, CONTROLLER_RULES)
+      if ('unresolved' in resolution) {
+        unresolved.push({ podUid, pod, podVolumeName: volume.name, ...resolution.unresolved })
+      }
+      const spec = knownSpec(resolution)
+      if (spec === undefined) continue
+      volumes.push(spec)
+      for (const name of attachedNames(spec)) append(names, name, pod)
+    }
+  }
+  return { names, volumes, unresolved }
+}
+
+/** Is the volume wanted, or may one that could not be resolved be this one (S4)? */
+export function mayWant({ names, unresolved }: ControllerWanted, uniqueName: string): boolean {
+  return names.has(uniqueName) || unresolved.some(({ mayBe }) => mayBeNamed(mayBe, uniqueName))
+}
+
+/** The devices that are wanted (S25); undefined if a volume that could not be resolved may belong to the plugin (S4). */
+export function wantedDevices(
+  { volumes, unresolved }: ControllerWanted,
+  plugin: string,
+): readonly DeviceSource[] | undefined {
+  return unresolved.some(({ mayBe }) => mayBeOne(mayBe, { plugin })) ? undefined : volumes
+}
+
+/** Unlike the kubelet, the controller always uses a volume's shared name. */
+function attachedNames({ plugin, specName, uniqueName, attachability, deviceMountable }: VolumeSpec): string[] {
+  if (attachability === 'notAttachable') return []
+  return [deviceMountable ? uniqueName : uniqueVolumeName(plugin, specName)]
+}

@@ -1,0 +1,124 @@
+/** Every plugin that the kubelet of 1.36 registers (P1), and a stand-in for the others. */
+
+import { onceFor } from '../lang/once-for.ts'
+import type { ActualInputs } from '../model/actual-inputs.ts'
+import { configMap } from './configmap.ts'
+import { csi } from './csi.ts'
+import { csiMapFile, csiTarget } from './csi-paths.ts'
+import type { VolumeToMount } from './desired-state.ts'
+import { downwardApi } from './downward-api.ts'
+import { emptyDir } from './empty-dir.ts'
+import { mountEvidence, notMounted } from './evidence.ts'
+import { fc } from './fc.ts'
+import { flexVolume } from './flex-volume.ts'
+import { gitRepo } from './git-repo.ts'
+import { hostPath } from './host-path.ts'
+import { image } from './image.ts'
+import { iscsi } from './iscsi.ts'
+import { localVolume } from './local-volume.ts'
+import { nfs } from './nfs.ts'
+import { podPathOf } from './paths.ts'
+import type { DeviceSource, MountEvidence, VolumePlugin } from './plugin.ts'
+import { projected } from './projected.ts'
+import { type OtherVolume, otherMapped, otherMounted, otherOnRecord } from './same-volume.ts'
+import { secret } from './secret.ts'
+
+/** In the kubelet's order, flexVolume last. */
+export const PLUGINS: readonly VolumePlugin[] = [
+  emptyDir,
+  gitRepo,
+  hostPath,
+  nfs,
+  secret,
+  iscsi,
+  downwardApi,
+  fc,
+  configMap,
+  projected,
+  localVolume,
+  csi,
+  image,
+  flexVolume,
+]
+
+const BY_NAME: ReadonlyMap<string, VolumePlugin> = new Map(
+  PLUGINS.filter((plugin) => plugin !== flexVolume).map((plugin) => [plugin.name, plugin]),
+)
+
+/**
+ * The plugin of this name. A name that is not in-tree belongs to a flexVolume driver; if it begins with kubernetes.io/, to a
+ * plugin of an older version (P2, P4).
+ */
+export function pluginNamed(name: string): VolumePlugin {
+  return BY_NAME.get(name) ?? (name.startsWith('kubernetes.io/') ? unknown : flexVolume)
+}
+
+/** Is this an in-tree plugin? Any other name belongs to a flexVolume driver, or to a plugin of an older version (P1). */
+export function isInTree(name: string): boolean {
+  return BY_NAME.has(name)
+}
+
+/** Whether a wanted volume is there, and whether what is there is that volume (R805, S38); read once. */
+export function evidenceOf(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
+  return judged(inputs)(volume)
+}
+
+const judged = onceFor((inputs: ActualInputs) => onceFor((volume: VolumeToMount) => judge(inputs, volume)))
+
+function judge(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
+  const plugin = pluginNamed(volume.plugin)
+  if (volume.mode === 'Block' && !plugin.block) return notMounted('no container gets the device')
+  const evidence = plugin.evidence(inputs, volume)
+  if (evidence.state !== 'mounted') return evidence
+  const mounted = (): OtherVolume | undefined => {
+    const global = plugin.globalPath(volume) ?? ''
+    if (volume.mode === 'Filesystem') {
+      const [path, isDirectory] = [plugin.podPath(volume), !plugin.mountsOver(volume)]
+      return otherMounted(inputs, volume, { path, staged: [global], isDirectory })
+    }
+    return plugin === csi
+      ? otherMapped(inputs, volume, csiMapFile(volume), csiTarget(volume))
+      : otherMapped(inputs, volume, `${global}/${volume.podUid}`)
+  }
+  // Without a state file it is asked first which volume it should be (S17).
+  const other = otherOnRecord(inputs, volume) ?? (evidence.stateFileLost === undefined ? mounted() : undefined)
+  return other === undefined ? evidence : { ...evidence, other }
+}
+
+// Stands in for a plugin that this version does not know: one of an older Kubernetes, or none at all (P3, P4, R514).
+
+const unknown: VolumePlugin = {
+  name: 'unknown',
+  about: {
+    tearDown: 'unmounted, and removed when empty',
+    setUp: 'never: volctl does not know the plugin',
+  },
+  block: false,
+  refreshes: false,
+  reconstructs: false,
+  tearDown: 'mount',
+  facts: () => undefined,
+  podPath: podPathOf,
+  globalPath: () => undefined,
+  mountsOver: () => true,
+  evidence: mountEvidence,
+  setUp: (_, { plugin }) => ({
+    steps: [],
+    blocked: {
+      code: 'PluginUnsupported',
+      message: `neither this version of Kubernetes nor volctl has a volume plugin ${plugin}`,
+      hint: 'Use a volume of a plugin that Kubernetes still has.',
+    },
+  }),
+}
+
+// Which volume a device belongs to: sources of volumes compared with the names of global directories (R815, P93-P96).
+//
+// By exact names of target and LUN, of WWN and LUN, of WWID, of the volume. If a volume can be written in two ways, either
+// counts, so that a wanted volume is never taken for another one.
+
+/** @param name of the global directory: of the mount, or of the block map */
+export function isDeviceOf(volume: DeviceSource, plugin: string, name: string): boolean {
+  if (volume.plugin !== plugin) return false
+  return pluginNamed(plugin).device?.isOf?.(volume, name) ?? volume.specName === name
+}

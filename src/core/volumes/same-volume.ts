@@ -1,0 +1,344 @@
+/**
+ * S38: whether what is at a volume's place is that volume. What is there (device, root within it, source, type of file) is compared with
+ * what proves the volume: its record, its staged mount, the PersistentVolume. What cannot be compared agrees.
+ */
+import { isIP } from 'node:net'
+import { posix } from 'node:path'
+import { isWithin } from '../files/path-within.ts'
+import { append } from '../lang/append.ts'
+import { onceFor } from '../lang/once-for.ts'
+import type { ActualInputs } from '../model/actual-inputs.ts'
+import { driverOf, type StagedVolume, stagedShownBy, stagedUnder, stagedVolumes } from '../model/staged-volumes.ts'
+import { readStateFile, type VolumeData } from '../model/state-file.ts'
+import { parentOf } from '../model/tree.ts'
+import { CSI_PLUGIN } from '../model/volume-names.ts'
+import { undeletedRoot } from '../mountinfo/deleted.ts'
+import { cannotHang } from '../mountinfo/file-systems.ts'
+import { locate, locationIn } from '../mountinfo/location.ts'
+import type { MountInfo } from '../mountinfo/mount-table.ts'
+import { CSI_BLOCK_DIR, csiPublishStateFile } from './csi-paths.ts'
+import { sharedSourcesOf } from './csi-volume.ts'
+import type { VolumeSpec, VolumeToMount } from './desired-state.ts'
+import { csiSourceOf } from './in-tree-volumes.ts'
+import { allowsSeveralNodes } from './node-affinity.ts'
+
+export interface OtherVolume {
+  /** Relative to the root directory: its state file here, or where it is mounted. */
+  readonly path: string
+  /** What is there: DRIVER^HANDLE, or a device and what is known of it. */
+  readonly name: string
+  /** What should be there, where it is more than the volume's name. */
+  readonly expected?: string
+  /** By the state file; else by what is mounted. */
+  readonly isRecord?: true
+}
+
+/** A volume, by what it is proved by. */
+export type Claimed = Pick<VolumeSpec, 'plugin' | 'specName' | 'persistentVolume' | 'source'> &
+  Partial<Pick<VolumeSpec, 'driver' | 'handle'>>
+
+/** A mount point of a volume; all paths are relative to the root directory. */
+export interface MountPlace {
+  readonly path: string
+  /** Where the volume is mounted for the whole node; of CSI volumes that follows from the handle. */
+  readonly staged: readonly string[]
+  /** The volume is this directory, which may be mounted on itself. */
+  readonly isDirectory?: boolean
+}
+
+/**
+ * What is recorded in this volume's place, if that is another volume: the PersistentVolume was deleted and created again under
+ * the same name, or its source has changed. Undefined: this volume, or no usable record.
+ */
+export function otherOnRecord({ tree }: ActualInputs, volume: VolumeToMount): OtherVolume | undefined {
+  if (volume.plugin !== CSI_PLUGIN) return undefined
+  const path = csiPublishStateFile(volume)
+  const data = readStateFile(tree.get(path))?.data
+  return data === undefined || isOf(data, volume) ? undefined : { path, name: nameOf(data), isRecord: true }
+}
+
+/**
+ * S17, S18: a driver may have mixed volumes up, and the pod would write to one that another pod may use. A staged volume is
+ * published from where it is staged; without that, only the very same directory is another's.
+ *
+ * @param shown what is published for the volume
+ * @param own what is staged for it; undefined: nothing is
+ * @param others what is staged for any volume
+ * @returns what is published instead of the volume, or where that is staged; undefined: the volume, or nothing shows whether it is
+ */
+export function otherThanStaged(
+  shown: MountInfo,
+  own: MountInfo | undefined,
+  others: () => readonly MountInfo[],
+): MountInfo | undefined {
+  if (own !== undefined) return isUnlike(shown, own) ? shown : undefined
+  return others().find(({ dev, root }) => dev === shown.dev && root === shown.root)
+}
+
+/** What is mounted in a volume's place, if that is not the volume. */
+export function otherMounted(inputs: ActualInputs, volume: Claimed, place: MountPlace): OtherVolume | undefined {
+  const shown = inputs.top(place.path)
+  if (shown === undefined) return undefined
+  const found = differs(inputs, shown, volume, place)
+  if (found !== undefined) return { path: place.path, ...found }
+  const own = stagedFor(inputs, volume).find((staged) => stagedShownBy([staged], shown).length > 0)
+  return own && otherStaged(inputs, own)
+}
+
+/** What is staged there, if no driver stages that: the node's own disk, or a device from which another volume is staged. */
+export function otherStaged(
+  inputs: ActualInputs,
+  { dir, target }: Pick<StagedVolume, 'dir' | 'target'>,
+): OtherVolume | undefined {
+  const top = inputs.top(target)
+  if (top === undefined) return undefined
+  const name = nodesOwn(inputs, top) ?? twins(inputs).get(dir)
+  return name === undefined ? undefined : { path: target, name }
+}
+
+/**
+ * What a raw block volume's pod has instead of its device.
+ *
+ * @param map the file on which the device is mounted for the pod
+ * @param published where the driver has published it; CSI only
+ */
+export function otherMapped(
+  inputs: ActualInputs,
+  volume: Claimed,
+  map: string,
+  published?: string,
+): OtherVolume | undefined {
+  const path = published ?? map
+  const [shown, mapped] = [inputs.top(path), inputs.top(map)]
+  const twin = twins(inputs).get(parentOf(parentOf(map)))
+  const other =
+    (mapped && (mapDiffers(inputs, mapped, shown, path) ?? otherThanLocal(inputs, mapped, volume))) ??
+    (twin === undefined ? undefined : { name: twin })
+  return other && { path, ...other }
+}
+
+function mapDiffers(
+  inputs: ActualInputs,
+  mapped: MountInfo,
+  shown: MountInfo | undefined,
+  path: string,
+): Differs | undefined {
+  // What the pod has may still be the device, of which the driver's part is gone.
+  const isFile = mapped.fsType !== 'devtmpfs' && mapped.dev !== inputs.mounts.top('/dev')?.dev
+  if (isFile && (shown === undefined || shown === mapped) && inputs.tree.get(path)?.type === 'file')
+    return {
+      name: `a regular file, ${inputs.absolute(path)},`,
+      expected: 'a device; what is written goes to that file',
+    }
+  const gone = [shown, mapped].find((each) => each !== undefined && isDeleted(each))
+  if (gone !== undefined) return { name: `/dev${undeletedRoot(gone.root)}, a device that is gone,` }
+  if (shown === undefined || (shown.dev === mapped.dev && shown.root === mapped.root)) return undefined
+  return { name: placeText(mapped), expected: `${placeText(shown)}, which its driver published` }
+}
+
+/** `/dev/vdb (8:16 /data)`: the device, or what a network file system is mounted from. */
+function placeText({ source, fsType, dev, root }: MountInfo): string {
+  if (fsType === 'devtmpfs') return `/dev${root}`
+  return `${source === 'none' ? fsType : source} (${dev}${root === '/' ? '' : ` ${root}`})`
+}
+
+type Differs = Pick<OtherVolume, 'name' | 'expected'>
+
+/** The judgement of one mount. Undefined: it agrees, or nothing that proves the volume can be compared with it. */
+function differs(inputs: ActualInputs, shown: MountInfo, volume: Claimed, place: MountPlace): Differs | undefined {
+  const directory = volume.persistentVolume?.spec.local?.path
+  const own = directory === undefined ? undefined : locate(inputs.mounts, posix.resolve('/', directory))
+  if (own?.dev === shown.dev && own.path === undeletedRoot(shown.root)) return undefined
+  const node = nodesOwn(inputs, shown, place)
+  if (node !== undefined) return { name: node }
+  if (isDeleted(shown)) return { name: `${placeText(shown)}, a directory that was deleted,` }
+  return (
+    otherThanLocal(inputs, shown, volume) ??
+    otherThanExport(shown, volume) ??
+    otherThanOwnStaged(inputs, shown, volume, place.staged)
+  )
+}
+
+/**
+ * A directory is compared where it is a mount point: another path may lead through links, and to a disk that is mounted no more. A device
+ * by the kernel's name for a disk of its kind: any other name may be a link.
+ */
+function otherThanLocal(
+  { mounts }: ActualInputs,
+  shown: MountInfo,
+  { persistentVolume }: Claimed,
+): Differs | undefined {
+  const named = persistentVolume?.spec.local?.path
+  if (named === undefined) return undefined
+  const mount = mounts.top(posix.resolve('/', named))
+  const device = shown.fsType === 'devtmpfs' ? `/dev${shown.root}` : shown.source
+  const kind = DISK.exec(named)?.[1]
+  if (mount === undefined && (kind === undefined || device === named || DISK.exec(device)?.[1] !== kind))
+    return undefined
+  const expected =
+    mount === undefined ? `${named}, which its PersistentVolume names` : `${named}, which is ${placeText(mount)}`
+  return { name: placeText(shown), expected }
+}
+
+const DISK = /^\/dev\/(sd|vd|xvd|nvme)[a-z\d]+$/
+
+/** The source that a PersistentVolume or a pod names: the kubelet's own NFS, and attributes `server` and `share` of a driver's. */
+function otherThanExport(shown: MountInfo, volume: Claimed): Differs | undefined {
+  const { nfs } = sharedSourcesOf(volume)
+  const { server, share, source } = volume.persistentVolume?.spec.csi?.volumeAttributes ?? {}
+  const isNfs = /^nfs4?$/.test(shown.fsType)
+  const ofDriver = isNfs ? server && share && `${server}:${share}` : shown.fsType === 'cifs' && source
+  const named = nfs == null ? ofDriver : `${nfs.server}:${nfs.path}`
+  if (!named || ((isNfs || nfs == null) && !areOtherExports(shown.source, named))) return undefined
+  return {
+    name: placeText(shown),
+    expected: `${named}, which ${volume.persistentVolume ? 'its PersistentVolume' : 'it'} names`,
+  }
+}
+
+/** A driver and a kubelet publish from where the volume is staged; without that, only the very same directory is another volume's. */
+export function otherThanOwnStaged(
+  inputs: ActualInputs,
+  shown: MountInfo,
+  volume: Claimed,
+  staged: readonly string[] = [],
+): Differs | undefined {
+  const of = stagedFor(inputs, volume)
+  const showing = stagedShownBy(stagedVolumes(inputs), shown)
+  if (showing.some((each) => of.includes(each))) return undefined
+  const own = [...of.map(({ target }) => target), ...staged].flatMap((path) => inputs.at(path))
+  // Of network file systems one device number says nothing.
+  const isOne = volume.plugin === CSI_PLUGIN && (cannotHang(shown.fsType) || shown.fsType.startsWith('fuse'))
+  const other = isOne ? showing.find(({ layers }) => layers.some(({ root }) => root === shown.root)) : undefined
+  if (other === undefined && (own.length === 0 || own.some((each) => !isUnlike(shown, each)))) return undefined
+  const top = own.at(-1)
+  const data = (other ?? showing[0])?.stateFile?.data
+  return {
+    name: `${placeText(shown)}${data === undefined ? '' : ` of ${nameOf(data)}`}`,
+    ...(top !== undefined && { expected: `${claimedText(volume)}, which is staged from ${placeText(top)}` }),
+  }
+}
+
+function claimedText({ driver, handle, specName }: Claimed): string {
+  return driver === undefined ? specName : `${driver}^${handle}`
+}
+
+/** At today's path and at the one of before 1.24 (C11). */
+export function stagedFor(
+  inputs: ActualInputs,
+  { driver, handle }: Pick<Claimed, 'driver' | 'handle'>,
+): readonly StagedVolume[] {
+  if (driver === undefined || handle === undefined) return []
+  return stagedUnder(stagedVolumes(inputs), handle).filter((each) => driverOf(each) === driver)
+}
+
+/**
+ * Of another device, or another tree of the same one. Only two exports of network file systems are compared, whose mounts of one export
+ * may have several device numbers; FUSE may have a mount for each pod, and the layers of an overlay lie anywhere.
+ */
+function isUnlike(shown: MountInfo, staged: MountInfo): boolean {
+  if (shown.dev === staged.dev) return !isWithin(undeletedRoot(shown.root), undeletedRoot(staged.root))
+  if ([shown, staged].some(({ fsType }) => fsType.startsWith('fuse') || fsType === 'overlay')) return false
+  return cannotHang(shown.fsType) || cannotHang(staged.fsType) || areOtherExports(shown.source, staged.source)
+}
+
+/** `SERVER:/PATH`, `//SERVER/PATH`, of Ceph `USER@FSID.NAME=/PATH`. A name and an address are not compared, nor what has another form. @param named a part of it agrees */
+function areOtherExports(shown: string, named: string): boolean {
+  const [a, b] = [exportOf(shown), exportOf(named)]
+  if (a === undefined || b === undefined) return false
+  if (!isWithin(a.path, b.path)) return true
+  const isHost = /^[\w.-]+$|^[\da-f:]+$/i
+  if (!isHost.test(a.server) || !isHost.test(b.server) || isIP(a.server) !== isIP(b.server)) return false
+  return a.server !== b.server && !a.server.startsWith(`${b.server}.`) && !b.server.startsWith(`${a.server}.`)
+}
+
+function exportOf(source: string): { readonly server: string; readonly path: string } | undefined {
+  const [, server, path] = /^(.+)[:=](\/.*)$/.exec(source) ?? /^\/\/([^/]+)(\/.*)$/.exec(source) ?? []
+  if (server === undefined || path === undefined) return undefined
+  return { server: server.replace(/^\[(.*)\]$/, '$1').toLowerCase(), path: posix.resolve('/', path) }
+}
+
+/**
+ * What no driver mounts for a volume: the node's whole root file system or the kubelet's, a staging directory on which nothing was
+ * mounted, a directory of some pod's volume.
+ */
+function nodesOwn(inputs: ActualInputs, shown: MountInfo, place?: MountPlace): string | undefined {
+  const { mounts } = inputs
+  const root = mounts.top('/')
+  // All mounts of a server may have one device number, and the root "/".
+  const isSame = shown.dev === root?.dev && (cannotHang(shown.fsType) || shown.source === root.source)
+  if (root !== undefined && isSame && isWithin(locationIn(root, '/').path, shown.root))
+    return `${placeText(shown)}, the root file system of the node,`
+  if (!cannotHang(shown.fsType)) return undefined
+  for (const { base, at } of kubeletsOwn(inputs)) {
+    if (at?.dev !== shown.dev) continue
+    if (isWithin(at.path, shown.root)) return `${placeText(shown)}, the file system of the kubelet's own directories,`
+    if (!isWithin(shown.root, at.path)) continue
+    const path = posix.join(base, posix.relative(at.path, shown.root))
+    if (place?.isDirectory && path === place.path) continue
+    if (STAGING.test(path) || place?.staged.includes(path))
+      return `${placeText(shown)}, a staging directory on which nothing was mounted,`
+    if (OF_POD.test(path)) return `${placeText(shown)}, the directory of a pod's volume on the node's own disk,`
+  }
+  return undefined
+}
+
+/** Where the kubelet's directories are: each may be a link, or on a disk of its own. */
+const kubeletsOwn = onceFor((inputs: ActualInputs) =>
+  ['.', 'pods', 'plugins'].map((base) => ({ base, at: locate(inputs.mounts, inputs.absolute(base)) })),
+)
+
+const STAGING = /^plugins\/kubernetes\.io\/csi\/[^/]+\/[^/]+(\/globalmount)?$/
+const OF_POD = /^pods\/[^/]+(\/volumes(\/[^/]+(\/[^/]+(\/mount)?)?)?)?$/
+
+function isDeleted({ root }: MountInfo): boolean {
+  return undeletedRoot(root) !== root
+}
+
+/**
+ * ReadWriteOnce volumes that have one device: by the staging directory, or the directory of the map, what is known of the device. Of
+ * network file systems one device number says nothing.
+ */
+const twins = onceFor((inputs: ActualInputs): ReadonlyMap<string, string> => {
+  const found = new Map<string, { readonly dir: string; readonly volume: string; readonly text: string }[]>()
+  const note = (key: string, dir: string, data: VolumeData | undefined, mount: MountInfo): void => {
+    if (data !== undefined) append(found, key, { dir, volume: nameOf(data), text: placeText(mount) })
+  }
+  const numbers = new Map<string, string>()
+  for (const { dir, layers, stateFile } of stagedVolumes(inputs)) {
+    const top = layers.at(-1)
+    if (top === undefined || (top.dev.startsWith('0:') && !cannotHang(top.fsType))) continue
+    const key = `${top.dev} ${top.root}`
+    if (top.root === '/') numbers.set(top.source, key)
+    note(key, dir, stateFile?.data, top)
+  }
+  // A raw block volume shows its device by name alone.
+  for (const dir of inputs.tree.childDirs(CSI_BLOCK_DIR).map((name) => `${CSI_BLOCK_DIR}/${name}`)) {
+    const device = inputs.mountsWithin(`${dir}/dev`).find(({ fsType }) => fsType === 'devtmpfs')
+    const data = readStateFile(inputs.tree.get(`${dir}/data/vol_data.json`))?.data
+    if (device !== undefined) note(numbers.get(placeText(device)) ?? placeText(device), dir, data, device)
+  }
+  const texts = new Map<string, string>()
+  for (const all of found.values()) {
+    const volumes = new Set(all.map(({ volume }) => volume))
+    if (volumes.size < 2 || [...volumes].some((volume) => isShared(inputs, volume))) continue
+    for (const { dir, volume, text } of all)
+      texts.set(dir, `${text}, which is ${[...volumes].filter((each) => each !== volume).join(' and ')} as well,`)
+  }
+  return texts
+})
+
+function isShared({ snapshot: { api } }: ActualInputs, volume: string): boolean {
+  return (api?.persistentVolumes ?? []).some((object) => {
+    const csi = csiSourceOf(object)
+    return csi !== undefined && `${csi.driver}^${csi.volumeHandle}` === volume && allowsSeveralNodes(object)
+  })
+}
+
+function isOf(data: VolumeData, { driver, handle }: Claimed): boolean {
+  return data.driverName === driver && data.volumeHandle === handle
+}
+
+function nameOf({ driverName, volumeHandle }: VolumeData): string {
+  return `${driverName}^${volumeHandle}`
+}
