@@ -15,6 +15,7 @@ import {
   type PodLinks,
   uidsBelow,
 } from '../model/block-volume.ts'
+import type { TreeEntry } from '../model/snapshot.ts'
 import { readStateFile } from '../model/state-file.ts'
 import { baseName } from '../model/tree.ts'
 import { CSI_PLUGIN } from '../model/volume-names.ts'
@@ -146,13 +147,34 @@ function otherBlockVolume(
   links: PodLinks,
 ): BlockVolume {
   const byPod = links.get(`${plugin}/${name}`)
-  const uids = new Set([...(byPod?.keys() ?? []), ...uidsBelow(inputs, dir)])
-  const known = new Set([dir, ...[...uids].map((uid) => `${dir}/${uid}`)])
+  const uids = [...(byPod?.keys() ?? []), ...uidsBelow(inputs, dir)]
+  return mapped(inputs, mapDirectoryOnly(plugin, dir, name), uids, (uid) => byPod?.get(uid))
+}
+
+/**
+ * A volume that has only a map directory.
+ *
+ * @param linkOf a pod's link
+ * @param own the kubelet's own file there
+ */
+function mapped(
+  inputs: ActualInputs,
+  volume: ReturnType<typeof mapDirectoryOnly>,
+  uids: readonly string[],
+  linkOf: (uid: string) => string | undefined,
+  own?: TreeEntry,
+): BlockVolume {
+  const { dir } = volume
+  const sorted = [...new Set(uids)].toSorted(compareText)
+  const known = new Set([dir, ...sorted.map((uid) => `${dir}/${uid}`), ...(own?.type === 'file' ? [own.path] : [])])
+  const isUnread = ({ path, error }: TreeEntry): boolean => path === own?.path && error !== undefined
   return {
-    ...mapDirectoryOnly(plugin, dir, name),
-    mappings: [...uids].toSorted(compareText).map((podUid) => mappingOf(inputs, dir, podUid, byPod?.get(podUid))),
+    ...volume,
+    mappings: sorted.map((uid) => mappingOf(inputs, dir, uid, linkOf(uid))),
     foreign: foreignMounts(inputs, [dir], known),
-    unexpected: inputs.tree.descendants(dir).filter((entry) => !known.has(entry.path) && entry.type !== 'dir'),
+    unexpected: inputs.tree
+      .descendants(dir)
+      .filter((entry) => (!known.has(entry.path) && entry.type !== 'dir') || isUnread(entry)),
   }
 }
 
@@ -206,25 +228,13 @@ function mapDirectory(
 ): BlockVolume {
   const file = record === undefined ? undefined : inputs.tree.get(`${dir}/${record.name}`)
   const volumeName = record?.volumeNameIn(file?.content ?? '{}')
-  const uids = [...new Set(uidsBelow(inputs, dir))]
-  const known = new Set([dir, ...uids.map((uid) => `${dir}/${uid}`)])
-  if (file?.type === 'file') known.add(file.path)
-  return {
-    ...mapDirectoryOnly(plugin, dir, baseName(dir)),
-    mappings: uids.toSorted(compareText).map((podUid) => {
-      const bound = inputs.top(`${dir}/${podUid}`)
-      const link = [...unclaimed].find((each) => each.podUid === podUid && leadsTo(inputs, each, bound, volumeName))
-      if (link !== undefined) unclaimed.delete(link)
-      return mappingOf(inputs, dir, podUid, link?.path)
-    }),
-    foreign: foreignMounts(inputs, [dir], known),
-    unexpected: inputs.tree
-      .descendants(dir)
-      .filter(
-        (entry) =>
-          (!known.has(entry.path) && entry.type !== 'dir') || (entry.path === file?.path && entry.error !== undefined),
-      ),
+  const linkOf = (podUid: string): string | undefined => {
+    const bound = inputs.top(`${dir}/${podUid}`)
+    const link = [...unclaimed].find((each) => each.podUid === podUid && leadsTo(inputs, each, bound, volumeName))
+    if (link !== undefined) unclaimed.delete(link)
+    return link?.path
   }
+  return mapped(inputs, mapDirectoryOnly(plugin, dir, baseName(dir)), uidsBelow(inputs, dir), linkOf, file)
 }
 
 /** P104: the link's target is the device bound on the map file; without one, the record names the volume (P73). */

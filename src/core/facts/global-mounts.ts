@@ -41,15 +41,13 @@ export function globalMounts(inputs: ActualInputs): GlobalMount[] {
   return [...found]
     .toSorted(([a], [b]) => compareText(a, b))
     .map(([path, owner]) => {
-      const target = inputs.absolute(path)
-      const within = inputs.mountsWithin(path)
-      const layers = within.filter((mount) => inputs.plain(mount.mountPoint) === target)
+      const { layers, foreign } = inputs.stackedOn(path, path)
       return {
         ...owner,
         name: baseName(path),
         path,
         layers,
-        foreign: within.filter((mount) => inputs.plain(mount.mountPoint) !== target),
+        foreign,
         content: layers.length > 0 ? [] : inputs.tree.descendants(path),
       }
     })

@@ -1,4 +1,5 @@
 import { isWithin, plainPath } from '../files/path-within.ts'
+import { lazy, once } from '../lang/once-for.ts'
 import { undeletedPath } from '../mountinfo/deleted.ts'
 import { DeviceMounts } from '../mountinfo/device-mounts.ts'
 import { ownPathOf, type PlaceLink, withLinks, withoutLinks } from '../mountinfo/linked-mounts.ts'
@@ -30,7 +31,6 @@ export class ActualInputs {
   readonly #below: string
   readonly #pods: MountsBelow
   readonly #plugins: MountsBelow
-  #pluginMounts: readonly MountInfo[] | undefined
   readonly #dead: ReadonlyMap<string, string>
   readonly #within = new Map<string, MountsWithin>()
 
@@ -75,22 +75,26 @@ export class ActualInputs {
   }
 
   /** Mounts below plugins/, in table order. */
-  pluginMounts(): readonly MountInfo[] {
-    this.#pluginMounts ??= this.#plugins.all()
-    return this.#pluginMounts
-  }
+  readonly pluginMounts = lazy((): readonly MountInfo[] => this.#plugins.all())
 
   /** Mounts at or below a directory in a pod's directory or in plugins/, in table order. */
   mountsWithin(relative: string): readonly MountInfo[] {
     const [top = '', uid = ''] = relative.split('/', 2)
     const key = top === 'pods' ? `pods/${uid}` : top
-    let within = this.#within.get(key)
-    if (within === undefined) {
+    const within = once(this.#within, key, () => {
       const mounts = top === 'pods' ? this.podMounts(uid) : this.pluginMounts()
-      within = new MountsWithin(mounts, (mount) => this.relative(this.plain(mount.mountPoint)))
-      this.#within.set(key, within)
-    }
+      return new MountsWithin(mounts, (mount) => this.relative(this.plain(mount.mountPoint)))
+    })
     return within.of(relative)
+  }
+
+  /** Of the mounts at or below a directory those on one path, oldest first, and the others; both relative to the root directory. */
+  stackedOn(target: string, directory: string): { readonly layers: MountInfo[]; readonly foreign: MountInfo[] } {
+    const on = this.absolute(target)
+    const { layers = [], foreign = [] } = Object.groupBy(this.mountsWithin(directory), (mount) =>
+      this.plain(mount.mountPoint) === on ? 'layers' : 'foreign',
+    )
+    return { layers, foreign }
   }
 
   absolute(relative: string): string {

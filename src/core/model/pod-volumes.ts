@@ -117,11 +117,7 @@ function podVolume(inputs: ActualInputs, found: PodVolumePlace): Omit<PodVolume,
   const { tree } = inputs
   const { target } = found
   const csi = found.plugin === CSI_PLUGIN
-  const absoluteTarget = inputs.absolute(target)
-  const below = inputs.mountsWithin(found.dir)
-  const layers = below.filter((mount) => inputs.plain(mount.mountPoint) === absoluteTarget)
-  const foreign =
-    layers.length === below.length ? [] : below.filter((mount) => inputs.plain(mount.mountPoint) !== absoluteTarget)
+  const { layers, foreign } = inputs.stackedOn(target, found.dir)
   const stateFile = csi ? readStateFile(tree.get(`${found.dir}/vol_data.json`)) : undefined
   return {
     ...found,
@@ -131,7 +127,7 @@ function podVolume(inputs: ActualInputs, found: PodVolumePlace): Omit<PodVolume,
     markers: markersOf(inputs, found.podUid, found.plugin, found.name),
     content: outsideMounts(
       inputs,
-      below,
+      [...layers, ...foreign],
       tree
         .descendants(found.dir)
         .filter((entry) => entry.path !== stateFile?.path && !(csi && entry.path === target && entry.type === 'dir')),

@@ -57,17 +57,15 @@ export const stagedVolumes = onceFor((inputs: ActualInputs): readonly StagedVolu
   return [...dirs].toSorted(compareText).map((dir) => {
     const target = `${dir}/globalmount`
     const onDir = inputs.absolute(dir)
-    const below = inputs.mountsWithin(dir).filter((mount) => inputs.plain(mount.mountPoint) !== onDir)
-    const onTarget = (mount: MountInfo): boolean => inputs.plain(mount.mountPoint) === inputs.absolute(target)
+    const { layers, foreign } = inputs.stackedOn(target, dir)
     const stateFile = readStateFile(inputs.tree.get(`${dir}/vol_data.json`))
-    const layers = below.filter(onTarget)
     return {
       dir,
       target,
       driverDir: baseName(parentOf(dir)),
       key: baseName(dir),
       layers,
-      foreign: below.filter((mount) => !onTarget(mount)),
+      foreign: foreign.filter((mount) => inputs.plain(mount.mountPoint) !== onDir),
       stateFile,
       hasTarget: inputs.tree.has(target) || layers.length > 0,
       content: inputs.tree

@@ -1,6 +1,7 @@
 /** The API's storage objects, by name, and by driver and handle. Indexed at the first look-up. */
 
 import { append } from '../lang/append.ts'
+import { lazy, once } from '../lang/once-for.ts'
 import type { CsiPersistentVolumeSource, PersistentVolume, VolumeAttachment } from '../model/objects.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { attachmentName, csiUniqueName } from '../model/volume-names.ts'
@@ -12,10 +13,21 @@ export class ApiObjects {
   readonly #nodeName: string
   readonly #attached: ReadonlySet<string>
   readonly #inUse: ReadonlySet<string>
-  #volumesByName: ReadonlyMap<string, PersistentVolume> | undefined
-  #volumesByHandle: ReadonlyMap<string, PersistentVolume[]> | undefined
-  #attachmentsByName: ReadonlyMap<string, VolumeAttachment> | undefined
-  #elsewhere: AttachedElsewhere | undefined
+  readonly #volumesByName = lazy(() => byFirstName(this.#volumes))
+  readonly #volumesByHandle = lazy(() =>
+    Map.groupBy(this.#volumes, (volume) => {
+      const csi = csiSourceOf(volume)
+      return csi === undefined ? '' : csiUniqueName(csi.driver, csi.volumeHandle)
+    }),
+  )
+  readonly #attachmentsByName = lazy(() => byFirstName(this.#attachments))
+  readonly #elsewhere = lazy(
+    () =>
+      new AttachedElsewhere(
+        this.#attachments.filter(({ spec, status }) => spec.nodeName !== this.#nodeName && status?.attached === true),
+        (name) => this.csiSourceOf(name),
+      ),
+  )
 
   constructor({ api, nodeName }: Pick<NodeSnapshot, 'api' | 'nodeName'>) {
     this.#volumes = api?.persistentVolumes ?? []
@@ -26,8 +38,7 @@ export class ApiObjects {
   }
 
   persistentVolume(name: string): PersistentVolume | undefined {
-    this.#volumesByName ??= byFirstName(this.#volumes)
-    return this.#volumesByName.get(name)
+    return this.#volumesByName().get(name)
   }
 
   /** The CSI source of a PersistentVolume, translated if the source is in-tree. */
@@ -38,26 +49,17 @@ export class ApiObjects {
 
   /** Every PersistentVolume with this driver and handle: all of them are one volume (R818). */
   persistentVolumesOf({ driver, handle }: Handle): readonly PersistentVolume[] {
-    this.#volumesByHandle ??= Map.groupBy(this.#volumes, (volume) => {
-      const csi = csiSourceOf(volume)
-      return csi === undefined ? '' : csiUniqueName(csi.driver, csi.volumeHandle)
-    })
-    return this.#volumesByHandle.get(csiUniqueName(driver, handle)) ?? []
+    return this.#volumesByHandle().get(csiUniqueName(driver, handle)) ?? []
   }
 
   /** A node's VolumeAttachment of a volume, by default this node's (R007). */
   attachmentOf({ driver, handle }: Handle, nodeName = this.#nodeName): VolumeAttachment | undefined {
-    this.#attachmentsByName ??= byFirstName(this.#attachments)
-    return this.#attachmentsByName.get(attachmentName(handle, driver, nodeName))
+    return this.#attachmentsByName().get(attachmentName(handle, driver, nodeName))
   }
 
   /** Other nodes that have the volume attached (S30), sorted; empty if none is known. */
   attachedElsewhere(volume: Handle): readonly string[] {
-    this.#elsewhere ??= new AttachedElsewhere(
-      this.#attachments.filter(({ spec, status }) => spec.nodeName !== this.#nodeName && status?.attached === true),
-      (name) => this.csiSourceOf(name),
-    )
-    return this.#elsewhere.nodesOf(volume)
+    return this.#elsewhere().nodesOf(volume)
   }
 
   /** Does node.status.volumesAttached list the volume? */
@@ -106,13 +108,11 @@ export class AttachedElsewhere {
   /** Sorted. Cached, since each volume is looked up several times. */
   nodesOf({ driver, handle }: Handle): readonly string[] {
     const name = csiUniqueName(driver, handle)
-    const known = this.#answers.get(name)
-    if (known !== undefined) return known
-    const others = (this.#unidentified.get(driver) ?? []).filter((attachment) => isOf(attachment, handle))
-    const nodes = new Set([...(this.#identified.get(name) ?? []), ...others.map(({ spec }) => spec.nodeName)])
-    const answer = [...nodes].toSorted()
-    this.#answers.set(name, answer)
-    return answer
+    return once(this.#answers, name, () => {
+      const others = (this.#unidentified.get(driver) ?? []).filter((attachment) => isOf(attachment, handle))
+      const nodes = new Set([...(this.#identified.get(name) ?? []), ...others.map(({ spec }) => spec.nodeName)])
+      return [...nodes].toSorted()
+    })
   }
 }
 

@@ -13,16 +13,14 @@ export type ExpectedContent =
 
 const ANY: ExpectedFile = { any: true }
 
-const computed = new WeakMap<PodVolumeSource, { pod: Pod; api: ApiSnapshot; content: ExpectedContent }>()
-
 /** `unknown` for a volume that no atomic writer fills. Computed once, since neither source nor API objects change. */
 export function expectedContent(source: PodVolumeSource, pod: Pod, api: ApiSnapshot): ExpectedContent {
-  const known = computed.get(source)
-  if (known?.pod === pod && known.api === api) return known.content
-  const content = compute(source, pod, api)
-  computed.set(source, { pod, api, content })
-  return content
+  return contents(api)(pod)(source)
 }
+
+const contents = onceFor((api: ApiSnapshot) =>
+  onceFor((pod: Pod) => onceFor((source: PodVolumeSource) => compute(source, pod, api))),
+)
 
 /** The files of a pod's volume of this name; undefined if there is nothing to compare with. */
 export function expectedFiles(
