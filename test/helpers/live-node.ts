@@ -185,12 +185,10 @@ export class LiveNode extends DescribedNode {
   ): Promise<ApplyResult> {
     const { links } = structureLinks(this.root, parseMountinfo(readFileSync('/proc/self/mountinfo')))
     const plan = await this.plan(options)
-    const context: ApplyContext = {
+    const context = liveContext(this.root, {
       look: () => this.look(),
       replan: (state) => planNode(state, planOptions(options), 'again'),
-      planIsFresh: true,
       readMounts: mountTableReader(this.root, links),
-      kubeletState: () => ({ running: false, mayReturn: false }),
       witness: async () => ({
         listed: new Set(this.pods.map(onDiskUid)),
         alive: new Set(this.processes),
@@ -212,18 +210,11 @@ export class LiveNode extends DescribedNode {
         getSecret: async (namespace, name) => this.secrets.find((each) => isNamed(each, namespace, name)),
         ...this.cluster,
       },
-      wantedByController: () => false,
-      wantedSources: () => [],
       wanted: (pod, uniqueName) =>
         desiredStateOfPods([pod], this.api()).volumes.find((volume) => volume.uniqueName === uniqueName),
       walker: nodeProgram(WALKER).flat(),
-      processReader: PROCESS_READER,
-      lockFile: `${this.root}.lock`,
-      journalDir: `${this.root}.journal`,
-      timeoutMs: 20_000,
       ...this.context,
-      host: withOwnDevices(this.context.host ?? linuxHost, dirname(this.root)),
-    }
+    })
     return applyPlan(plan, context, onEvent)
   }
 
@@ -259,4 +250,28 @@ export class LiveNode extends DescribedNode {
 
 function isNamed({ metadata }: ApiObject, namespace: string, name: string): boolean {
   return metadata.namespace === namespace && metadata.name === name
+}
+
+/** Of an apply on real mounts and devices, where nobody lives and nobody is asked, but for what is given. */
+export function liveContext(
+  root: string,
+  given: Partial<ApplyContext> & Pick<ApplyContext, 'look' | 'replan' | 'readMounts'>,
+): ApplyContext {
+  return {
+    planIsFresh: true,
+    kubeletState: () => ({ running: false, mayReturn: false }),
+    witness: async () => ({ listed: new Set(), alive: new Set(), apiPods: [] }),
+    csi: () => undefined,
+    csiDriver: () => ({ state: 'Absent' }),
+    cluster: UNASKED_CLUSTER,
+    wantedByController: () => false,
+    wantedSources: () => [],
+    wanted: () => undefined,
+    processReader: PROCESS_READER,
+    lockFile: `${root}.lock`,
+    journalDir: `${root}.journal`,
+    timeoutMs: 20_000,
+    ...given,
+    host: withOwnDevices(given.host ?? linuxHost, dirname(root)),
+  }
 }

@@ -23,6 +23,7 @@ describeUnless(noBlockDevices, 'killed anywhere', () => {
   it.for(ROWS)('$way, $phase: the next apply comes to the same end', async ({ way, phase }, { directory }) => {
     await withWay(way, directory, async () => {
       const whole = await killedAt(way, directory, phase, Number.POSITIVE_INFINITY)
+      expect(whole).toMatchObject({ died: false, end: expect.arrayContaining([0]) })
       for (const kind of whole.kinds) killed.add(kind)
       let kills = 0
       for (let died = true; died; kills++) {

@@ -1,18 +1,14 @@
 /** A root directory with real mounts, and an apply on it whose API and witnesses are fakes. */
 import { mkdirSync, readFileSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { applyPlan } from '../../../src/core/apply/apply-plan.ts'
 import type { ApplyContext } from '../../../src/core/apply/operation/ports.ts'
 import type { MountTable } from '../../../src/core/mountinfo/mount-table.ts'
 import { parseMountinfo } from '../../../src/core/mountinfo/parse-mountinfo.ts'
-import { linuxHost } from '../../../src/core/node/linux-host.ts'
 import type { ApplyEvent, ApplyResult } from '../../../src/core/plan/events.ts'
 import type { ExpectedMount, Operation, Step } from '../../../src/core/plan/plan.ts'
 import { bareOperation, barePlan } from '../../helpers/apply-plan.ts'
-import { withOwnDevices } from '../../helpers/own-devices.ts'
-import { PROCESS_READER } from '../../helpers/process-reader/command.ts'
+import { liveContext } from '../../helpers/live-node.ts'
 import { sh } from '../../helpers/scenario.ts'
-import { UNASKED_CLUSTER } from '../../helpers/unasked.ts'
 
 export const readMounts = (): MountTable => parseMountinfo(readFileSync('/proc/self/mountinfo'))
 
@@ -60,26 +56,11 @@ export function apply(
   given: Partial<ApplyContext> = {},
   onEvent: (event: ApplyEvent) => void = () => {},
 ): Promise<ApplyResult> {
-  const plan = barePlan(root, operations)
-  const context: ApplyContext = {
-    planIsFresh: true,
+  const context = liveContext(root, {
     look: async () => ({ snapshot: {} as never, mounts: readMounts() }),
     replan: () => barePlan(root, []),
     readMounts,
-    kubeletState: () => ({ running: false, mayReturn: false }),
-    witness: async () => ({ listed: new Set(), alive: new Set(), apiPods: [] }),
-    csi: () => undefined,
-    csiDriver: () => ({ state: 'Absent' }),
-    cluster: UNASKED_CLUSTER,
-    wantedByController: () => false,
-    wantedSources: () => [],
-    wanted: () => undefined,
-    processReader: PROCESS_READER,
-    lockFile: `${root}.lock`,
-    journalDir: `${root}.journal`,
-    timeoutMs: 20_000,
     ...given,
-    host: withOwnDevices(given.host ?? linuxHost, dirname(root)),
-  }
-  return applyPlan(plan, context, onEvent)
+  })
+  return applyPlan(barePlan(root, operations), context, onEvent)
 }
