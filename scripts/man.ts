@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from '@oclif/core'
 import pjson from '../package.json' with { type: 'json' }
-import { ALL_CODES, CODES, type Code, isCodeOf } from '../src/core/codes/codes.ts'
+import { ALL_CODES, CODES, type Code, isCodeOf, nextOf } from '../src/core/codes/codes.ts'
 import { PLUGINS } from '../src/core/volumes/registry.ts'
 import { keepCurrent } from './made-files.ts'
 import { EXIT_MEANINGS } from './man/exit-meanings.ts'
@@ -150,9 +150,12 @@ function plugins(): string {
 }
 
 function codeEntry(code: Code): string {
-  const { in: places, means, next } = CODES[code]
+  const { in: places, means } = CODES[code]
   const where = places.join(', ')
-  return definition(`\\fB${code}\\fR (${where})`, `${means.replace(/^./, (first) => first.toUpperCase())}. ${next}`)
+  return definition(
+    `\\fB${code}\\fR (${where})`,
+    `${means.replace(/^./, (first) => first.toUpperCase())}. ${nextOf(code)}`,
+  )
 }
 
 if (import.meta.main)

@@ -25,7 +25,7 @@ import { type LookOptions, leaveNode, lookAtNode, requireNodeHere } from '../cor
 import { requireRoot, requireStanding } from '../core/cli/may-apply.ts'
 import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
 import { messages, watchedTerminal } from '../core/cli/output.ts'
-import { applyArguments, PLAN_NAMES, typedNames } from '../core/cli/plan-arguments.ts'
+import { applyArguments, otherWays, PLAN_NAMES } from '../core/cli/plan-arguments.ts'
 import { parseCount, planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { stopAsked } from '../core/cli/stop-asked.ts'
 import { notStarted, type StoppedKubelet, stoppedKubelet } from '../core/cli/stopped-kubelet.ts'
@@ -37,7 +37,7 @@ import { volctl } from '../core/lang/command.ts'
 import { parseDuration } from '../core/lang/duration.ts'
 import type { NodeState } from '../core/model/node-state.ts'
 import type { CollectedNode } from '../core/node/collect-node.ts'
-import { requireNamed, type Typed } from '../core/plan/name-faults.ts'
+import { requireNamed } from '../core/plan/name-faults.ts'
 import { withAdvice } from '../core/plan/next-steps.ts'
 import type { Operation, Plan, PlanOptions, ReviewedPlan } from '../core/plan/plan.ts'
 import { planId } from '../core/plan/plan-id.ts'
@@ -74,7 +74,7 @@ interface Asked {
   readonly flags: ParsedFlags
   readonly planfile: string | undefined
   /** What else a name may be that nothing has. */
-  readonly ways: Typed | undefined
+  readonly ways: string | undefined
   readonly parallel: number
   readonly timeoutMs: number
   readonly maxMs: number
@@ -244,7 +244,7 @@ export default class Apply extends VolctlCommand {
     return {
       flags,
       planfile,
-      ways: typedNames(names, typed.namespace, { isApply: true }),
+      ways: otherWays(names, { isApply: true }),
       parallel: parseCount(flags.parallel ?? DEFAULT_PARALLEL, '--parallel', 1),
       timeoutMs: parseDuration(flags.timeout ?? DEFAULT_TIMEOUT, '--timeout'),
       maxMs: parseDuration(flags['max-downtime'] ?? DEFAULT_DOWNTIME, '--max-downtime'),

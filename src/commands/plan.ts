@@ -5,7 +5,7 @@ import { clusterFlags, clusterOptions, nodesFlag, requireFlagsOfScope } from '..
 import { judged, planAlone } from '../core/cli/judged-node.ts'
 import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
-import { narrowing, PLAN_NAMES, typedNames } from '../core/cli/plan-arguments.ts'
+import { narrowing, otherWays, PLAN_NAMES } from '../core/cli/plan-arguments.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { NAMED_FORMATS, outputFlag, pagerFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
 import { watchFlag, watchNode } from '../core/cli/watch-node.ts'
@@ -15,7 +15,7 @@ import { volctl } from '../core/lang/command.ts'
 import { count } from '../core/lang/count.ts'
 import { defined } from '../core/lang/defined.ts'
 import type { ClusterOptions, ClusterPlan } from '../core/plan/cluster-plan.ts'
-import { requireNamed, type Typed } from '../core/plan/name-faults.ts'
+import { requireNamed } from '../core/plan/name-faults.ts'
 import { withAdvice } from '../core/plan/next-steps.ts'
 import type { PlanOptions, Plan as VolumePlan } from '../core/plan/plan.ts'
 import { planId, withDigest } from '../core/plan/plan-id.ts'
@@ -90,13 +90,13 @@ export default class Plan extends VolctlCommand {
     ...clusterFlags,
   }
 
-  #typed: Typed | undefined
+  #ways: string | undefined
 
   async run(): Promise<void> {
     const { flags: typed, args } = await this.parse(Plan)
     const { names = [] } = args
     const flags = { ...typed, ...narrowing(names, typed) }
-    this.#typed = typedNames(names, typed.namespace)
+    this.#ways = otherWays(names)
     requireFlagsOfScope(flags)
     const options = planOptions(flags, this.config.version)
     if (flags.cluster) return await this.#planCluster(flags, options)
@@ -117,7 +117,7 @@ export default class Plan extends VolctlCommand {
   async #watch(flags: ParsedFlags, options: PlanOptions): Promise<void> {
     await watchNode(nodeChoice(flags), this, flags.output, async (node, screen) => {
       const plan = withAdvice((await judged(node, options, planAlone)).decided.plan, givenBy(flags, options.settleMs))
-      requireNamed(plan.problems, flags['ignore-not-found'], this.#typed)
+      requireNamed(plan.problems, flags['ignore-not-found'], this.#ways)
       const isOver = planExitStatus(plan, true) === ExitStatus.Ok
       return { text: renderPlan(plan, screen, {}), lines: openLines(plan), isOver }
     })
@@ -151,7 +151,7 @@ export default class Plan extends VolctlCommand {
     details: readonly string[],
     draw: (screen: Screen) => string,
   ): Promise<void> {
-    requireNamed(plan.problems, flags['ignore-not-found'], this.#typed)
+    requireNamed(plan.problems, flags['ignore-not-found'], this.#ways)
     this.detail(`planned ${plan.operations.length} operations`)
     for (const line of details) this.detail(line)
     for (const { rule, message } of plan.inputs.unjudged) this.detail(`${rule}: not judged: ${message}`)

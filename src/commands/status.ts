@@ -5,12 +5,11 @@ import { planExitStatus, refusalOf } from '../core/cli/carry-out.ts'
 import { judged } from '../core/cli/judged-node.ts'
 import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
-import { narrowing, PLAN_NAMES, typedNames } from '../core/cli/plan-arguments.ts'
+import { narrowing, otherWays, PLAN_NAMES } from '../core/cli/plan-arguments.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { NAMED_FORMATS, outputFlag, pagerFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
 import { watchFlag, watchNode } from '../core/cli/watch-node.ts'
 import { ExitStatus } from '../core/errors/exit-status.ts'
-import type { Typed } from '../core/plan/name-faults.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
 import { openLines } from '../core/plan/plan-names.ts'
 import { planWithDecisions } from '../core/reconcile/decisions.ts'
@@ -70,13 +69,13 @@ export default class Status extends VolctlCommand {
     settle,
   }
 
-  #typed: Typed | undefined
+  #ways: string | undefined
 
   async run(): Promise<void> {
     const { argv, flags: typed } = await this.parse(Status)
     const names = argv as string[]
     const flags = { ...typed, pod: undefined, ...narrowing(names, typed) }
-    this.#typed = typedNames(names, typed.namespace)
+    this.#ways = otherWays(names)
     const options = planOptions(flags, this.config.version)
     const all = this.verbose || names.length > 0 || flags.volume !== undefined
     if (flags.watch) return await this.#watch(flags, options, all)
@@ -85,7 +84,7 @@ export default class Status extends VolctlCommand {
       decide: planWithDecisions,
     })
     const given = givenBy(flags, options.settleMs)
-    const { status, plan } = statusAndPlan(decided, options, flags['ignore-not-found'] === true, given, this.#typed)
+    const { status, plan } = statusAndPlan(decided, options, flags['ignore-not-found'] === true, given, this.#ways)
     this.detail(`${status.rows.length} volumes`)
     for (const { volume: of, verdict } of status.rows)
       if (verdict.rule !== undefined) this.detail(`${verdict.rule}: ${of.name}: ${verdict.message}`)
@@ -100,7 +99,7 @@ export default class Status extends VolctlCommand {
     const given = givenBy(flags, options.settleMs)
     await watchNode(nodeChoice(flags), this, flags.output, async (node, screen) => {
       const { decided } = await judged(node, wholeOf(options), planWithDecisions)
-      const { status, plan } = statusAndPlan(decided, options, flags['ignore-not-found'] === true, given, this.#typed)
+      const { status, plan } = statusAndPlan(decided, options, flags['ignore-not-found'] === true, given, this.#ways)
       const text = renderStatus(status, screen, { all, plan, answer: answerOf(plan) })
       return { text, lines: openLines(plan), isOver: planExitStatus(plan, true) === ExitStatus.Ok }
     })

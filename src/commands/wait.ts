@@ -6,7 +6,7 @@ import { StopSignal } from '../core/cli/interrupts.ts'
 import { judged } from '../core/cli/judged-node.ts'
 import { leaveNode, lookAtNode } from '../core/cli/live-node.ts'
 import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
-import { narrowing, PLAN_NAMES, typedNames } from '../core/cli/plan-arguments.ts'
+import { narrowing, otherWays, PLAN_NAMES } from '../core/cli/plan-arguments.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { type OutputFormat, outputFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { DEFAULT_TIMEOUT_MS, type WaitPorts, waitFor } from '../core/cli/wait-for.ts'
@@ -102,7 +102,7 @@ export default class Wait extends VolctlCommand {
       const seen = waitLook(first, wholeOf(options))
       const targets = waitTargets(seen, defined({ pods, namespaces, volumes }), condition, {
         ignoreNotFound: flags['ignore-not-found'],
-        typed: typedNames(names, flags.namespace),
+        ways: otherWays(names),
       })
       let last: NodeState = first
       let left: readonly string[] = []

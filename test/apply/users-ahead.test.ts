@@ -65,7 +65,7 @@ it('looks for whoever was found once more, and names him with the operation', as
       target: `${ROOT}/pods/b/volumes/kubernetes.io~csi/b/mount`,
       code: 'HeldBy',
       message: expect.stringMatching(/^\S+b\/mount is in use by \/dev\/loop7, backed by \S+image$/),
-      hint: 'Stop what uses it, then plan again.',
+      hint: 'Stop that use; then plan again.',
     },
   ])
   expect(reads.toSorted()).toEqual(['mounts', 'namespaces', 'namespaces', 'processes', 'processes'])

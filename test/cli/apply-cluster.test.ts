@@ -95,8 +95,8 @@ describe('with --node-gone', () => {
 
 describe('a name that nothing has', () => {
   it.each([
-    [['--pod', 'shop/web-1'], '--pod shop/web-1 matches no pod'],
-    [['--node-gone', 'hree'], '--node-gone hree matches no'],
+    [['--pod', 'shop/web-1'], 'shop/web-1 matches no pod'],
+    [['--node-gone', 'hree'], 'hree matches no node'],
   ])('%j: nothing is done', async (args, message) => {
     const { status, stderr } = await apply(...args)
     expect([status, stderr]).toEqual([1, expect.stringContaining(message)])

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { commandManifest } from '../../scripts/manifest.ts'
 import { clusterAnswerOf } from '../../src/core/answer/cluster-answer.ts'
-import { ALL_CODES, CODES } from '../../src/core/codes/codes.ts'
+import { ALL_CODES, CODES, nextOf } from '../../src/core/codes/codes.ts'
 import { commandLine, PIPE } from '../../src/core/lang/command.ts'
 import { terminalSafe } from '../../src/core/lang/terminal-safe.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
@@ -188,7 +188,7 @@ function toldOfCluster(seed: number): string[] {
 
 describe('a command in what volctl says to do next can be pasted as it is, and with hostile names has the words that were meant (S37)', () => {
   it.each<{ of: string; texts: () => string[] | Promise<string[]>; least: number; hostile: number }>([
-    { of: 'a code', texts: () => ALL_CODES.map((code) => CODES[code].next), least: 40, hostile: -1 },
+    { of: 'a code', texts: () => ALL_CODES.map((code) => nextOf(code)), least: 40, hostile: -1 },
     { of: 'the plan of a cluster', texts: () => SEEDS.flatMap(toldOfCluster), least: 30, hostile: 20 },
     {
       of: 'an answer about a cluster',
@@ -284,7 +284,7 @@ describe('in the source', () => {
 it('what a code says to do next names flags that a command has', () => {
   const flags = new Set([...flagsOf.values()].flatMap((each) => [...each]))
   const unknown = ALL_CODES.flatMap((code) =>
-    [...`${CODES[code].means} ${CODES[code].next}`.replaceAll(/kubectl [^;.]*/g, '').matchAll(/--([a-z][a-z-]*)/g)]
+    [...`${CODES[code].means} ${nextOf(code)}`.replaceAll(/kubectl [^;.]*/g, '').matchAll(/--([a-z][a-z-]*)/g)]
       .filter(([, flag = '']) => !flags.has(flag))
       .map(([given]) => `${code}: ${given}`),
   )

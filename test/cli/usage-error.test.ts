@@ -37,7 +37,7 @@ it.each([
   ...['-y', '--auto-approve', '--yes'].map((flag) => ({
     args: ['apply', flag, '/nonexistent/plan.json'],
     says: 'plan file /nonexistent/plan.json: no such file',
-    meant: 'Check the path.',
+    meant: 'Check the path, and run as root.',
   })),
   { args: ['frobnicate'], says: 'command frobnicate not found', meant: 'See volctl --help' },
   {
@@ -70,7 +70,7 @@ it.each([
   },
   {
     args: ['status', 'pod/p-cgf,pg/sc-a', ...snapshot],
-    says: 'pod/p-cgf matches no pod on this node',
+    says: 'p-cgf matches no pod on this node',
     meant: expect.stringMatching(/^Did you mean p-cfg\? Give /),
   },
   {

@@ -37,7 +37,6 @@ describe('each command starts, from the bundle that ships', () => {
     { args: ['apply', '--plan', '/nonexistent'], status: 1, says: /^volctl: / },
     { args: ['snapshot', '--root-dir', '/nonexistent'], status: 1, says: /^volctl: .*\/nonexistent/ },
     { args: ['completion', 'bash'], says: /complete -F/ },
-    { args: ['version', '--kubeconfig', '/nonexistent'], says: /^API server: {2}not read /m },
   ])('$args', async ({ args, status = 0, says }) => {
     const { stdout, stderr, ...result } = await startVolctl(args)
     expect(`${stdout}${stderr}`).toMatch(says)
@@ -112,7 +111,7 @@ describe('what goes wrong is one clear line, with what to do', () => {
     [
       'a second argument to a repeatable flag is none of its values',
       ['plan', '--pod', 'pg/sc-a', 'pv/nix', '--snapshot', broken],
-      'pv/nix matches no volume on this node',
+      'nix matches no volume on this node',
     ],
     ['no value', ['plan', '--node'], 'Flag --node expects a value'],
     ['flags that exclude each other', ['plan', '--snapshot', 'x', '--kubeconfig', 'y'], '--kubeconfig'],

@@ -90,7 +90,7 @@ const CASES: readonly Case[] = [
     name: 'S34: a server that nobody verifies',
     given: { state: withApi(() => ({ insecure: 'TlsNotVerified' })) },
     is: ['ApiVerified warning'],
-    says: 'insecure-skip-tls-verify',
+    says: 'its certificate is not verified',
     works: PLAN_ONLY,
   },
   {

@@ -63,7 +63,7 @@ it('a name that nothing bears stops it before anything is done, unless --ignore-
   const before = await stateOf(broken)
   const unknown = await shell(broken, `${APPLY} --pod default/nobody`)
   expect(unknown).toMatchObject({ status: 1, stdout: '' })
-  expect(unknown.stderr).toContain('--pod default/nobody matches no pod on this node')
+  expect(unknown.stderr).toContain('default/nobody matches no pod on this node')
   expect((await shell(broken, `${APPLY} --pod default/nobody --ignore-not-found`)).status).toBe(0)
   expect(await stateOf(broken)).toBe(before)
 })

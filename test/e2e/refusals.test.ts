@@ -130,7 +130,7 @@ it('S34: an API server that the kubeconfig does not verify: a plan says so; an a
   for (const how of [['--orphans', '--yes'], [without]]) {
     const { status, stderr } = await runVolctl(broken, ['apply', ...how, ...kubeconfig])
     expect(status).toBe(4)
-    expect(stderr).toMatch(/^volctl: refused: .*https:.* verif.*\n {8}.*--accept-insecure-api\n$/m)
+    expect(stderr).toMatch(/^volctl: refused: .*https:.* verif.*\n {8}.*--accept-insecure-api\.\n$/m)
   }
   expect(await stateOf(broken)).toBe(before)
   await runVolctl(broken, ['plan', '--orphans', '--accept-insecure-api', ...kubeconfig, '--out', accepting])

@@ -328,7 +328,7 @@ describe('O1: a global mount that is gone under a pod that runs', () => {
       .published(uid(3), 'pv-2', '7:2')
       .staged('pv-2', '7:2')
       .with({ kubelet: { running, mayReturn: running } })
-  it.each([[true, /^The pod runs on\. The kubelet does not notice/]])(
+  it.each([[true, /^The pod runs on\. A kubelet that starts/]])(
     'is a problem of that pod, with what the kubelet will do; it runs: %s',
     (running, hint) => {
       const { problems, operations } = plan(built(running))

@@ -782,12 +782,12 @@ describe('S34 a server that is not shown to be the right one', () => {
   const OPTIONS = planOptions()
 
   it.each([
-    { name: 'TlsNotVerified', api: { insecure: 'TlsNotVerified' }, says: /insecure-skip-tls-verify/ },
+    { name: 'TlsNotVerified', api: { insecure: 'TlsNotVerified' }, says: /certificate is not verified/ },
 
     {
       name: "TlsNotVerified of the kubelet's credential",
       api: { podListCheck: { source: 'kubelet.conf', insecure: 'TlsNotVerified' } },
-      says: /\(with the kubelet's own credential\) is not verified/,
+      says: /\(with the kubelet's own credential\): its certificate is not verified/,
     },
   ])('$name: the plan says so and goes on, an apply is refused without its flag', ({ api, says }) => {
     const built = orphan().withApi(api as never)

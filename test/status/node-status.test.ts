@@ -266,8 +266,8 @@ describe('names', () => {
 
   it.each([
     { options: { pods: ['none'] }, message: /none matches no pod/ },
-    { options: { namespaces: ['none'] }, message: /--namespace none matches no pod/ },
-    { options: { volumes: ['none'] }, message: /--volume none matches no volume/ },
+    { options: { namespaces: ['none'] }, message: /none matches no namespace/ },
+    { options: { volumes: ['none'] }, message: /none matches no volume/ },
   ])('$message: an error, unless --ignore-not-found', ({ options, message }) => {
     expect(() => nodeStatus(two().build(), planOptions(options))).toThrow(message)
     expect(nodeStatus(two().build(), planOptions(options), true).rows).toEqual([])

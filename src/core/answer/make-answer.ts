@@ -4,7 +4,8 @@ import { count } from '../lang/count.ts'
 import { defined } from '../lang/defined.ts'
 import type { Cause } from '../plan/cause.ts'
 import { INSECURE_API } from '../plan/insecure-api.ts'
-import type { Operation, Plan, PlanInputs } from '../plan/plan.ts'
+import { KUBELET_STATES } from '../plan/kubelet-units.ts'
+import type { Operation, Plan } from '../plan/plan.ts'
 import { PlanNames, shownVolume } from '../plan/plan-names.ts'
 import { isForgotten } from '../plan/plan-summary.ts'
 import { rowOf } from '../plan/subject.ts'
@@ -33,14 +34,6 @@ export function answerOf(plan: Plan, names = new PlanNames(plan)): Answer {
     }),
     next: plan.summary.next ?? [],
   }
-}
-
-/** What the kubelet is doing. */
-export const KUBELET_STATES: Readonly<Record<PlanInputs['kubelet']['state'], string>> = {
-  running: 'running',
-  mayReturn: 'down, but may come back',
-  stopped: 'stopped',
-  unknown: 'unknown',
 }
 
 /** `pg-node: kubelet stopped; 14 pods, 3 deleted pods left something here`. */

@@ -150,7 +150,6 @@ export function lateError(server: string, deadlineMs: number, what?: string): Ap
     status: 0,
     reason: 'Timeout',
     trouble: 'late',
-    hint: 'Check that the API server is up and that a firewall or proxy does not swallow the connection.',
   })
 }
 
@@ -167,11 +166,7 @@ export function badAnswer(server: string, request: string, what: string): ApiErr
 }
 
 /** What came is no answer that anything could be concluded from. */
-export function unusable(
-  message: string,
-  hint = 'Check that this is the address of a Kubernetes API server, and whether a proxy is in between.',
-  reason = 'BadAnswer',
-): ApiError {
+export function unusable(message: string, hint?: string, reason = 'BadAnswer'): ApiError {
   return new ApiError('ApiFailed', message, { status: 0, reason, trouble: 'answer', hint })
 }
 
@@ -189,7 +184,6 @@ export function errorFromTransport(error: unknown, server: string): ApiError {
         reason,
         trouble: 'tls',
         cause: error,
-        hint: "Check the kubeconfig's certificate-authority, tls-server-name and client certificate, and this host's clock.",
       },
     )
   }
@@ -198,7 +192,6 @@ export function errorFromTransport(error: unknown, server: string): ApiError {
     reason,
     trouble: 'connection',
     cause: error,
-    hint: 'Check that the API server is up and that the server address in the kubeconfig is right.',
   })
 }
 

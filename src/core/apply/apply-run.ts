@@ -274,9 +274,7 @@ export function isBatchable({ pod, steps, expects }: Operation): boolean {
 }
 
 function noTimeLeft(): OperationRefused {
-  return new OperationRefused('NoTimeLeft', 'not begun: it could not end before the kubelet has to run again', {
-    hint: 'Run the same command again, or with a longer --max-downtime.',
-  })
+  return new OperationRefused('NoTimeLeft', 'not begun: it could not end before the kubelet has to run again')
 }
 
 /** An answer that several operations may share for a short time. */

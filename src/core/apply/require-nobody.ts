@@ -88,6 +88,5 @@ function readersIn(table: MountTable, staged: MountInfo, stays: ReturnType<typeo
 function stillInUse({ volume }: Operation, { who, users = [] }: UsedBy): OperationRefused {
   return new OperationRefused('HeldBy', `volume ${volume?.name ?? ''} is still in use: ${who}`, {
     users,
-    hint: 'Stop that use first, then plan again.',
   })
 }

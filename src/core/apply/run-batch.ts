@@ -7,7 +7,6 @@
  */
 import { VolctlError } from '../errors/errors.ts'
 import { StepFailed, StepInterrupted } from '../errors/operation-error.ts'
-import { defined } from '../lang/defined.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { Operation, Step } from '../plan/plan.ts'
 import type { CommandResult } from '../trust/programs.ts'
@@ -120,7 +119,7 @@ function notAll(error: VolctlError): StepFailed {
   const { code, message, hint } = error
   const why = `some of it is done; the rest: ${message}`
   if (error instanceof StepInterrupted) return new StepInterrupted(why)
-  return new StepFailed(code, why, { cause: error, ...defined({ hint }) })
+  return new StepFailed(code, why, { cause: error, hint })
 }
 
 function isThere({ layer }: Umount, operation: Operation, { around }: StepContext): boolean {

@@ -140,7 +140,5 @@ async function checkPath({ target, detail = '' }: Step, run: StepContext): Promi
 async function make(run: StepContext, program: string, args: readonly string[], target: string): Promise<void> {
   const result = await command(run, program, args)
   if (result.status === 0) return
-  throw new StepFailed('WriteFailed', `hostPath ${target} could not be created: ${firstLineOf(result)}`, {
-    hint: 'Check what is in the way, or which parent directory is missing; then plan again.',
-  })
+  throw new StepFailed('WriteFailed', `hostPath ${target} could not be created: ${firstLineOf(result)}`)
 }

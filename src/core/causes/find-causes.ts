@@ -4,7 +4,7 @@
  * what it follows from.
  */
 import type { CauseKind } from '../codes/code-entry.ts'
-import { type Code, causeOf, isOfNode } from '../codes/codes.ts'
+import { type Code, causeOf, isOfNode, remedyOf } from '../codes/codes.ts'
 import { append } from '../lang/append.ts'
 import { defined } from '../lang/defined.ts'
 import type { Because, Cause, CauseSubject } from '../plan/cause.ts'
@@ -149,7 +149,7 @@ class Growing {
     for (const user of finding.users ?? []) this.#users.set(user.pid, user)
     this.#byStart ??= finding.because?.byStart
     // The finding that says most knows best what to do.
-    if (finding === this.#says || this.#remedy.length === 0) this.#remedy = remedyOf(finding) ?? this.#remedy
+    if (finding === this.#says || this.#remedy.length === 0) this.#remedy = adviceOf(finding) ?? this.#remedy
     if (finding.until !== undefined && (this.#until === undefined || finding.until > this.#until))
       this.#until = finding.until
     if (finding.from !== 'problem') this.affect(finding)
@@ -169,7 +169,7 @@ class Growing {
       severity: this.severity,
       ...{ code, message },
       ...(this.#users.size > 0 && { users: [...this.#users.values()] }),
-      remedy: this.#remedy,
+      remedy: this.#remedy.length > 0 ? this.#remedy : [remedyOf(code) ?? []].flat(),
       affects: {
         operations: this.#operations,
         waiting: this.#waiting,
@@ -181,7 +181,7 @@ class Growing {
   }
 }
 
-function remedyOf({ hint, because }: Finding): readonly string[] | undefined {
+function adviceOf({ hint, because }: Finding): readonly string[] | undefined {
   return because?.remedy ?? (hint === undefined ? undefined : [hint])
 }
 
@@ -257,7 +257,8 @@ export function nameFindings<Op extends Blockable, Wait extends Said, Problem ex
 
 function withKey<T extends Said>(finding: T, cause: string): T {
   const { because: _, ...rest } = finding
-  return { ...(rest as T), cause }
+  const { code, hint = remedyOf(code) } = finding
+  return { ...(rest as T), ...defined({ hint }), cause }
 }
 
 type Named = { readonly [Name in keyof CauseSubject]: CauseSubject[Name] | undefined }

@@ -129,7 +129,7 @@ async function askWitnesses(latest: CollectedNode): Promise<Witness> {
   const witnesses = judgeWitnesses(new ActualInputs({ snapshot: now, mounts: parseMountinfo('') }))
   const [blind] = witnesses.problems
   if (blind !== undefined) {
-    throw new VolctlError(blind.code, blind.message, blind.hint === undefined ? {} : { hint: blind.hint })
+    throw new VolctlError(blind.code, blind.message, { hint: blind.hint })
   }
   // What is undone is always of a pod that this node knows: none of its processes is another kubelet's (S9).
   const byRuntime = runtime.pods.map(({ uid }) => uid).filter((uid) => witnesses.isAlive(uid))
@@ -198,7 +198,7 @@ function cluster(first: CollectedNode): Cluster {
 }
 
 function conflict(message: string): VolctlError {
-  return new VolctlError('Conflict', message, { hint: 'The attachment changed meanwhile: plan again.' })
+  return new VolctlError('Conflict', message)
 }
 
 /** A pod's volumes never change, what they resolve to may: the pod is the fresh one, the rest as last looked at. */

@@ -73,5 +73,5 @@ export function planExitStatus(plan: Plan | ClusterPlan, detailed: boolean): Exi
 export function refusalOf({ refused }: Pick<Plan, 'refused'>): SafetyRefusal | undefined {
   if (refused === undefined) return undefined
   const { rule, code, message, hint } = refused
-  return new SafetyRefusal(rule, code, message, hint === undefined ? {} : { hint })
+  return new SafetyRefusal(rule, code, message, { hint })
 }

@@ -10,7 +10,7 @@ import { VolctlError } from '../errors/errors.ts'
 import { count } from '../lang/count.ts'
 import { defined } from '../lang/defined.ts'
 import type { ClusterOptions, ClusterPlan, SavedClusterPlan } from '../plan/cluster-plan.ts'
-import { requireNamed, type Typed } from '../plan/name-faults.ts'
+import { requireNamed } from '../plan/name-faults.ts'
 import { withDigest } from '../plan/plan-id.ts'
 import { readyText } from '../plan/plan-summary.ts'
 import { type Environment, environment } from '../trust/environment.ts'
@@ -33,7 +33,7 @@ export interface ClusterApplyChoice {
   /** --ignore-not-found */
   readonly ignoreNotFound: boolean
   /** What else a name may be that nothing has. */
-  readonly ways: Typed | undefined
+  readonly ways: string | undefined
   /** --confirm */
   readonly digest?: string | undefined
   /** A plan that was reviewed and saved, and its file. */
@@ -155,7 +155,5 @@ export function stateDirectory({ XDG_STATE_HOME: state, HOME: home }: Environmen
   // A relative path there is to be ignored.
   if (state?.startsWith('/')) return posix.join(state, 'volctl')
   if (home?.startsWith('/')) return posix.join(home, '.local/state/volctl')
-  throw new VolctlError('JournalFailed', 'there is no place for the journal: neither XDG_STATE_HOME nor HOME is set', {
-    hint: 'Name a directory with --journal, or give --no-journal.',
-  })
+  throw new VolctlError('JournalFailed', 'there is no place for the journal: neither XDG_STATE_HOME nor HOME is set')
 }

@@ -62,13 +62,9 @@ export function terminals({ stdin, stdout, stderr }: Io): Terminals {
 export function mustAsk({ yes, reviewed }: Consent, { input, output, errors }: Terminals): boolean {
   if (yes) return false
   if (input && errors) return true
-  if (input) {
-    throw new VolctlError('Usage', 'apply cannot ask for confirmation: standard error is not a terminal', {
-      hint: 'Do not redirect standard error; or review volctl plan first, and give --yes.',
-    })
-  }
-  if (reviewed || !(output || errors)) return false
-  throw new VolctlError('Usage', 'apply cannot ask for confirmation: standard input is not a terminal', {
-    hint: 'Do not redirect standard input; or review volctl plan first, and give --yes.',
+  if (!input && (reviewed || !(output || errors))) return false
+  const closed = input ? 'error' : 'input'
+  throw new VolctlError('Usage', `apply cannot ask for confirmation: standard ${closed} is not a terminal`, {
+    hint: `Do not redirect standard ${closed}; or review volctl plan first, and give --yes.`,
   })
 }

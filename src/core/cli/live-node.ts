@@ -127,9 +127,7 @@ export async function requireNodeHere({ hostRoot, rootDir }: NodeChoice): Promis
   if (places() !== undefined) return
   const { KNOWN_ROOT_DIRS } = await import('../node/kubelet/find-kubelet.ts')
   if (KNOWN_ROOT_DIRS.some((path) => existsSync(path))) return
-  throw new VolctlError('NoNodeHere', 'this machine is no node: there is no kubelet here', {
-    hint: 'Run volctl on the node, or give a snapshot of the node with --snapshot; --cluster reads the API server alone.',
-  })
+  throw new VolctlError('NoNodeHere', 'this machine is no node: there is no kubelet here')
 }
 
 /** A look that takes no longer says nothing. */

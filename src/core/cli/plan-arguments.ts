@@ -3,7 +3,6 @@ import { statSync } from 'node:fs'
 import { isMissing, VolctlError } from '../errors/errors.ts'
 import { splitPrefix } from '../explain/kinds.ts'
 import { defined } from '../lang/defined.ts'
-import type { Typed } from '../plan/name-faults.ts'
 import { callerPath } from '../trust/caller.ts'
 
 /** Of the flags of both. */
@@ -27,20 +26,11 @@ export const PLAN_NAMES =
 const VOLUME_WAYS = 'pv/NAME, pvc/NAMESPACE/NAME, volume/NAME, va/NAME or path/PATH'
 const WAYS = `Pods are NAMESPACE/NAME, pod/NAME or a UID; volumes are ${VOLUME_WAYS}.`
 
-/** For what is said where nothing has a name that was given; undefined where none was. */
-export function typedNames(
-  words: readonly string[],
-  namespaces: readonly string[] = [],
-  { isApply = false } = {},
-): Typed | undefined {
+/** What is said besides where nothing has a name that was given behind the command; undefined where none was. */
+export function otherWays(words: readonly string[], { isApply = false } = {}): string | undefined {
   if (words.length === 0) return undefined
   const file = isApply ? ' There is no file of this name either: --plan FILE' : ''
-  const flags = words.flatMap(partsOf).flatMap((part): [string, string][] => {
-    const { pod = '', volume } = thing(part, namespaces) ?? {}
-    // `status` has no --pod.
-    return volume === undefined ? [`--pod ${pod}`, pod].map((each) => [each, part]) : [[`--volume ${volume}`, part]]
-  })
-  return { also: `A volume is ${VOLUME_WAYS}.${file}`, words: new Map(flags) }
+  return `A volume is ${VOLUME_WAYS}.${file}`
 }
 
 /**

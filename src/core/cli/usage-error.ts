@@ -23,7 +23,6 @@ export function explainError(error: unknown, known: Known): VolctlError {
   if (isUsageError(error)) return usageError(error, message, known)
   return new VolctlError('Unexpected', `unexpected failure: ${message}`, {
     cause: error,
-    hint: 'This is a bug in volctl: run the command again with --verbose and report the output.',
   })
 }
 

@@ -6,7 +6,7 @@ export const CLUSTER_CODES = {
     in: ['blocked', 'problem'],
     cause: 'asked',
     means: 'a flag names a node or a mount that it is not for, so that it changes nothing',
-    next: 'Leave the flag out.',
+    remedy: 'Leave the flag out.',
     rules: ['R731', 'S20'],
   },
   NotAttached: {
@@ -87,14 +87,14 @@ export const CLUSTER_CODES = {
     means:
       'the volume is attached to, in use or mounted on several nodes, or two pods have it, against its access mode',
     many: (n) => `${n} volumes are in use or attached at several places, against their access mode`,
-    next: 'Decide which node or pod may have the volume, and end the pods of the other.',
+    remedy: 'Decide which node or pod may have the volume, and end the pods of the other.',
     rules: ['S30', 'R740'],
   },
   AccessMode: {
     in: ['waiting', 'outcome'],
     cause: 'elsewhere',
     means: 'the access mode does not allow the volume for a second pod or node',
-    next: 'End the pod that has the volume, here or on the other node; then plan again.',
+    remedy: 'End the pod that has the volume, here or on the other node; then plan again.',
     rules: ['S22', 'S30'],
   },
   ReportedUnused: {
@@ -150,7 +150,7 @@ export const CLUSTER_CODES = {
     in: ['blocked', 'waiting'],
     cause: 'controller',
     means: 'the node has as many volumes of the driver attached as its CSINode allows',
-    next: 'Move a pod with a volume of that driver to another node.',
+    remedy: 'Move a pod with a volume of that driver to another node.',
     rules: ['N67'],
   },
   StillInUse: {

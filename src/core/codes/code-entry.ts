@@ -16,8 +16,10 @@ export type Place = keyof typeof PLACES
 interface Entry {
   /** In one plain sentence. */
   readonly means: string
-  /** What an operator does next. */
-  readonly next: string
+  /** What an operator does next; absent: the remedy. */
+  readonly next?: string
+  /** Said with each finding and each error of it that has no hint of its own. */
+  readonly remedy?: string
   /** Rules that the code comes from, the most important one first; absent: none is known. */
   readonly rules?: readonly string[]
   /** It blocks only because a flag was not given: the person did not ask for the operation. */
@@ -34,6 +36,7 @@ interface Entry {
 
 /** A code that a finding of a plan or an end of an operation can have says what kind of cause it is. */
 export type CodeEntry = Entry &
+  ({ readonly next: string } | { readonly remedy: string }) &
   (
     | { readonly in: readonly ('reason' | 'error')[]; readonly cause?: never }
     | { readonly in: readonly Place[]; readonly cause: CauseKind }

@@ -59,6 +59,17 @@ export function causeOf(code: string | undefined): CauseKind | undefined {
   return entryOf(code)?.cause
 }
 
+/** What is said with a finding or an error of it that has no hint of its own. */
+export function remedyOf(code: string): string | undefined {
+  return entryOf(code)?.remedy
+}
+
+/** What an operator does next, as `explain CODE` and the manual say it. */
+export function nextOf(code: Code): string {
+  const { remedy = '', next = remedy }: Partial<CodeEntry> = entryOf(code) ?? {}
+  return next
+}
+
 /** Does a code block only for want of a flag, so that the person did not ask for the operation? */
 export function isOnRequest(code: string | undefined): boolean {
   return entryOf(code)?.onRequest === true

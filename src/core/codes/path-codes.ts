@@ -10,7 +10,7 @@ export const PATH_CODES = {
     cause: 'data',
     onRequest: true,
     means: 'the operation would delete data of a pod that is gone',
-    next: 'Look at what would be deleted; to delete it: volctl apply --orphans',
+    remedy: 'To delete the data as well: volctl apply --orphans',
     rules: ['S13'],
   },
   ForeignMount: {
@@ -18,7 +18,7 @@ export const PATH_CODES = {
     cause: 'foreign',
     means: "a mount that is not this volume's is in the way",
     many: (n) => `Mounts that the kubelet did not make are in the way of ${n} volumes`,
-    next: 'Find out who mounted it (findmnt PATH), and have it taken off there; then plan again.',
+    remedy: 'Find out who mounted it (findmnt), and have it taken off there; then plan again.',
     rules: ['S18'],
   },
   UnexpectedFile: {
@@ -26,7 +26,7 @@ export const PATH_CODES = {
     cause: 'foreign',
     means: 'a file that the kubelet did not make is in the way, or in a directory that was to be removed',
     many: (n) => `Files that the kubelet did not make are in the way of ${n} volumes`,
-    next: CLEAR_AWAY,
+    remedy: CLEAR_AWAY,
     rules: ['S13', 'S12'],
   },
   DataUnderMountPoint: {
@@ -35,14 +35,14 @@ export const PATH_CODES = {
     // A kubelet mounts over it.
     lasts: 'never',
     means: 'files lie in a directory that should be empty while nothing is mounted on it',
-    next: 'Have their owner move the files away once nothing writes them; then plan again.',
+    remedy: 'Have their owner move the files away once nothing writes them; then plan again.',
     rules: ['S13', 'S22'],
   },
   LinkInPlace: {
     in: ['blocked', 'problem'],
     cause: 'foreign',
     means: 'a symbolic link stands where the kubelet has a directory; what is behind it counts as in use',
-    next: 'Put a directory or a bind mount in its place, or repair what it leads to; then plan again.',
+    remedy: 'Put a directory or a bind mount in its place, or repair what it leads to; then plan again.',
     rules: ['S8'],
   },
   HeldBy: {
@@ -53,6 +53,7 @@ export const PATH_CODES = {
     means: 'something else uses the mount, the device or the data, or is still mounted there',
     many: (n, users) => users && `${n} volumes are in use by ${users}`,
     next: 'As root, see what uses it (volctl explain PATH; findmnt PATH); end that use, then plan again.',
+    remedy: 'Stop that use; then plan again.',
     rules: ['S12', 'S21', 'S24', 'S25', 'S27'],
   },
   UsersUnknown: {
@@ -87,13 +88,14 @@ export const PATH_CODES = {
     in: ['problem'],
     cause: 'foreign',
     means: 'mount propagation has copied one mount tens or thousands of times',
-    next: 'End what mounts it into itself (mostly a container with Bidirectional propagation); then plan again.',
+    remedy:
+      'Stop what mounts it at each start, or into itself (most often a container with mountPropagation: Bidirectional). The copies go with their pod, or with a reboot.',
   },
   DetachedLazily: {
     in: ['blocked'],
     cause: 'dead-mount',
     means: "the volume's file system was detached lazily, and may still be in use without a mount",
-    next: 'End what still uses it, or reboot; then plan again.',
+    remedy: 'Stop what still uses the file system, or reboot; then plan again.',
     rules: ['S20'],
   },
   LazyMemoryUnusable: {
@@ -107,33 +109,34 @@ export const PATH_CODES = {
     in: ['outcome'],
     cause: 'dead-mount',
     means: 'a forced unmount would cut off other mounts of the same connection',
-    next: 'Force it only when nothing else uses the same connection.',
+    remedy: 'Force it only when nothing else uses the same connection.',
     rules: ['S19'],
   },
   MountFailed: {
     in: ['outcome'],
     cause: 'failed',
     means: 'mount failed, and left nothing behind',
-    next: 'Look at the source, its options and the kernel log (dmesg); then plan again.',
+    remedy: 'Look at the source, its options and the kernel log (dmesg); then plan again.',
   },
   UnmountFailed: {
     in: ['outcome'],
     cause: 'failed',
     means: 'umount failed for another reason than being busy',
-    next: 'Look at the mount (findmnt PATH) and the kernel log (dmesg); then plan again.',
+    remedy: 'Look at the mount (findmnt) and the kernel log (dmesg); then plan again.',
   },
   WriteFailed: {
     in: ['outcome'],
     cause: 'failed',
     means: "a file, link or directory could not be written, removed, or given to the pod's fsGroup",
-    next: 'Look at what is in its place, at the room left (df, df -i) and at the file system (dmesg); then plan again.',
+    remedy:
+      'Look at what is in its place, at the room left (df, df -i) and at the file system (dmesg); then plan again.',
     rules: ['S12'],
   },
   Swapped: {
     in: ['outcome'],
     cause: 'foreign',
     means: 'a directory changed while it was deleted or given to a group; nothing outside of the volume was touched',
-    next: 'Find out what still writes there; then plan again.',
+    remedy: 'Find out what still writes there; then plan again.',
     rules: ['S12'],
   },
 
@@ -149,7 +152,7 @@ export const PATH_CODES = {
     in: ['outcome'],
     cause: 'foreign',
     means: "a device is not this volume's, or not of the kind that the kubelet makes",
-    next: 'Find out what it is (ls -l /dev/disk/by-path; lsblk), release it yourself if need be, and plan again.',
+    remedy: 'Find out what it is (ls -l /dev/disk/by-path; lsblk), release it yourself if need be, and plan again.',
     rules: ['S21', 'S25'],
   },
   IscsiFailed: {
@@ -171,7 +174,7 @@ export const PATH_CODES = {
     in: ['outcome'],
     cause: 'device',
     means: 'the file system could not be grown to the size of its device',
-    next: 'Look at the file system and the kernel log (dmesg); then plan again.',
+    remedy: 'Look at the file system and the kernel log (dmesg); then plan again.',
     rules: ['S23'],
   },
 
@@ -181,7 +184,7 @@ export const PATH_CODES = {
     cause: 'unread',
     means:
       "/proc, the mount table, the kubelet's root directory, something in it or its configuration is missing, cannot be read whole, or is not what it should be",
-    next: 'Run volctl as root of the host, with /proc mounted; check --root-dir and its file system (dmesg). The message says what could not be read.',
+    remedy: 'Run volctl as root of the host, with /proc mounted; check --root-dir and its file system (dmesg).',
     rules: ['S6', 'S9', 'S27', 'S8', 'S33', 'S12', 'S13'],
   },
   KubeletRunning: {
@@ -189,7 +192,8 @@ export const PATH_CODES = {
     cause: 'kubelet',
     byKubelet: true,
     means: 'a kubelet runs, runs again, or may start at any moment, and does this itself',
-    next: 'Let the kubelet do it. If it cannot, stop its unit so that it stays down, wait for --settle, and plan again.',
+    remedy:
+      'Let the kubelet do it. If it cannot, stop its unit so that it stays down, wait for --settle, and plan again.',
     rules: ['S11'],
   },
   Settling: {
@@ -219,7 +223,7 @@ export const PATH_CODES = {
     in: ['outcome'],
     cause: 'kubelet',
     means: 'the operation was not begun: it could not end before the kubelet has to run again',
-    next: 'Run the same command again, or with a longer --max-downtime.',
+    remedy: 'Run the same command again, or with a longer --max-downtime.',
     rules: ['S35'],
   },
   KubeletNotStarted: {
@@ -232,7 +236,7 @@ export const PATH_CODES = {
     in: ['problem'],
     cause: 'kubelet',
     means: 'volctl was not tried with the version of the kubelet on this node',
-    next: 'Compare the plan with findmnt, and apply one pod or volume at a time (--pod, --volume).',
+    remedy: 'Compare the plan with findmnt, and apply one pod or volume at a time (--pod, --volume).',
   },
   WrongMachine: {
     in: ['refusal'],
@@ -291,7 +295,8 @@ export const PATH_CODES = {
   NoNodeHere: {
     in: ['error'],
     means: 'this machine is no node: there is no kubelet here',
-    next: 'Run volctl on the node, or give a snapshot of the node with --snapshot; --cluster reads the API server alone.',
+    remedy:
+      'Run volctl on the node, or give a snapshot of the node with --snapshot; --cluster reads the API server alone.',
   },
   NotBelieved: {
     in: ['problem', 'outcome', 'refusal', 'error'],

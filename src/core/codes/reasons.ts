@@ -58,7 +58,7 @@ export const REASON_CODES = {
     in: ['reason', 'problem'],
     cause: 'data',
     means: 'a pod that is gone left only empty directories and files that the kubelet made',
-    next: 'To remove such directories: volctl apply --orphans',
+    remedy: 'To remove what is left of deleted pods: volctl apply --orphans',
     rules: ['S13'],
   },
   NotMounted: {

@@ -7,7 +7,7 @@ export const RUN_CODES = {
     cause: 'follows',
     means:
       'a fresh look does not plan the operation any more, or not in the same way; or the node was booted after the plan was made',
-    next: 'Plan again, and look at what has changed.',
+    remedy: 'Plan again, and look at what has changed.',
     rules: ['S26'],
   },
   FileDamaged: {
@@ -49,14 +49,15 @@ export const RUN_CODES = {
     in: ['outcome'],
     cause: 'failed',
     means: 'a call was abandoned, by the deadline or at the second interruption, and may still be running',
-    next: 'Wait until the call has ended, or reboot; then plan again.',
+    remedy: 'Wait until the call has ended, or reboot; then plan again.',
     rules: ['C119'],
   },
   TimedOut: {
     in: ['outcome', 'error'],
     cause: 'failed',
     means: 'a call, or an external attacher, did not finish within --timeout',
-    next: 'Bring the storage or the driver back, and look at its log; then plan again, with a longer --timeout if it is only slow.',
+    remedy:
+      'Bring the storage or the driver back, and look at its log; then plan again, with a longer --timeout if it is only slow.',
     rules: ['S34', 'N59'],
   },
   Interrupted: {
@@ -69,7 +70,7 @@ export const RUN_CODES = {
     in: ['outcome', 'error'],
     cause: 'failed',
     means: 'the command or the operation failed in a way that volctl does not know',
-    next: 'Run it again with --verbose, and report what it prints as a defect of volctl.',
+    remedy: 'Run it again with --verbose, and report what it prints as a defect of volctl.',
   },
   CommandMissing: {
     in: ['outcome', 'error'],
@@ -81,7 +82,7 @@ export const RUN_CODES = {
     in: ['outcome', 'error'],
     cause: 'failed',
     means: 'a program failed, or could not be started',
-    next: 'Run the program by hand, and see what it says; then plan again.',
+    remedy: 'Run the program by hand, and see what it says; then plan again.',
   },
   NotRoot: {
     in: ['error'],
@@ -98,7 +99,8 @@ export const RUN_CODES = {
     in: ['outcome', 'error'],
     cause: 'unread',
     means: 'the journal could not be written',
-    next: 'Make room, or repair the directory that the message names; --no-journal does without.',
+    remedy:
+      'Apply does nothing that it could not record first: free space on the disk, name another directory with --journal, or give --no-journal.',
     rules: ['S14'],
   },
   Usage: {
@@ -122,12 +124,12 @@ export const RUN_CODES = {
   FileUnreadable: {
     in: ['error'],
     means: 'a snapshot, plan file or journal cannot be read',
-    next: 'Check the path, and run as root; or ask for less (journal: --last, --plan).',
+    remedy: 'Check the path, and run as root.',
   },
   NotWritten: {
     in: ['error'],
     means: 'a file, or the output, could not be written',
-    next: 'Check the directory, the space on its file system, and what reads the output.',
+    remedy: 'Check the directory, the space on its file system, and what reads the output.',
   },
   NotReached: {
     in: ['error'],
@@ -141,13 +143,15 @@ export const RUN_CODES = {
     in: ['outcome', 'error'],
     cause: 'unread',
     means: 'the API server cannot be reached, or does not answer in time',
-    next: 'Check that the API server is up, that the server address in the kubeconfig is right, and that no firewall or proxy swallows the connection.',
+    remedy:
+      'Check that the API server is up, that the server address in the kubeconfig is right, and that no firewall or proxy swallows the connection.',
   },
   TlsMismatch: {
     in: ['outcome', 'error'],
     cause: 'unread',
     means: 'the API server and the credential do not trust each other',
-    next: "Check the kubeconfig's certificate-authority, tls-server-name and client certificate, and this host's clock.",
+    remedy:
+      "Check the kubeconfig's certificate-authority, tls-server-name and client certificate, and this host's clock.",
   },
   Unauthorized: {
     in: ['outcome', 'error'],
@@ -172,7 +176,7 @@ export const RUN_CODES = {
     in: ['outcome', 'error'],
     cause: 'unread',
     means: 'an object of the API was changed meanwhile',
-    next: 'Plan again.',
+    remedy: 'Plan again.',
     rules: ['S26'],
   },
   ApiFailed: {
@@ -180,7 +184,8 @@ export const RUN_CODES = {
     cause: 'unread',
     means:
       'the API server failed, refused a request, or gave an answer that no API server gives; the message says which',
-    next: 'Look at the words of the API server, into its log, and at what stands between (a proxy, an admission webhook); then try again.',
+    remedy:
+      'Look at the words of the API server, into its log, and at what stands between (a proxy, an admission webhook); then try again.',
     rules: ['S34'],
   },
   ReadFailed: {
@@ -194,7 +199,8 @@ export const RUN_CODES = {
     in: ['problem', 'refusal'],
     cause: 'unread',
     means: 'the API server is not verified: anyone on the network path could have answered in its place',
-    next: 'Use a kubeconfig with an https server and its certificate-authority. Or, if nobody else can be on the network path: volctl apply --accept-insecure-api',
+    remedy:
+      'Use a kubeconfig with an https server and its certificate-authority. Or, if nobody else can be on the network path, give apply --accept-insecure-api.',
     rules: ['S34'],
   },
   NoKubeconfig: {

@@ -21,7 +21,8 @@ export const VOLUME_CODES = {
     in: ['blocked', 'problem'],
     cause: 'in-use',
     means: 'a volume of a pod could not be resolved or identified; what is to be undone may be that volume',
-    next: 'Use a credential that may read its claim and PersistentVolume, or repair them; or stop the containers of that pod; then plan again.',
+    remedy:
+      'Use a credential that may read its claim and PersistentVolume, or repair them; or stop the containers of that pod; then plan again.',
     rules: ['S9', 'S21', 'S4'],
   },
   ClaimMissing: {
@@ -42,14 +43,15 @@ export const VOLUME_CODES = {
     in: ['problem'],
     cause: 'missing',
     means: 'a claim or PersistentVolume is being deleted, and goes when nothing uses it any more',
-    next: 'Before the last pod ends, copy what is needed, or set persistentVolumeReclaimPolicy: Retain. To let it go, end what the message names.',
+    remedy:
+      'The deletion cannot be undone: before the last pod ends, copy what is needed, or set persistentVolumeReclaimPolicy: Retain on the PersistentVolume.',
     rules: ['R113'],
   },
   NodeAffinity: {
     in: ['blocked'],
     cause: 'volume',
     means: "the PersistentVolume's node affinity does not match this node",
-    next: 'Delete the pod, so that it is scheduled to another node.',
+    remedy: 'Delete the pod, so that it is scheduled to another node.',
   },
   PluginUnsupported: {
     in: ['blocked'],
@@ -69,14 +71,15 @@ export const VOLUME_CODES = {
     cause: 'kubelet',
     means:
       'only the kubelet sets up this volume: iSCSI, Fibre Channel and flexVolume, some content, or a plugin that is not migrated to CSI',
-    next: 'Start the kubelet: it sets up the volume.',
+    remedy: 'Start the kubelet: it sets up the volume.',
   },
   InvalidVolume: {
     in: ['blocked', 'error'],
     cause: 'volume',
     means:
       'the volume is described in a way that the kubelet or the driver does not take: a name, a size, a medium, a field, a kind, content',
-    next: "Correct the volume in the pod, the PersistentVolume or the driver's CSIDriver object, as the message says; then plan again.",
+    remedy:
+      "Correct the volume in the pod, the PersistentVolume or the driver's CSIDriver object, as the message says; then plan again.",
   },
   HostPathType: {
     in: ['blocked'],
@@ -96,7 +99,7 @@ export const VOLUME_CODES = {
     in: ['problem'],
     cause: 'device',
     means: "a container runs, and nothing is mounted where its volume should be: it writes to the node's own disk",
-    next: 'Stop the pod, save what it has written there, and delete the pod: only a new one gets its volume.',
+    remedy: 'Stop the pod, save what it has written there, and delete the pod: only a new one gets its volume.',
     rules: ['S38'],
   },
   StagedAtOldPath: {
@@ -111,20 +114,20 @@ export const VOLUME_CODES = {
     cause: 'kubelet',
     means: "a pod's volume is mounted, and the global mount that it was made from is gone",
     many: (n) => `${n} volumes are mounted for pods, and not any more where they were staged`,
-    next: 'Nothing by hand: a kubelet that starts has the driver stage the volume again.',
+    remedy: 'The pod runs on. A kubelet that starts has the driver stage the volume again.',
     rules: ['O1'],
   },
   ContentMissing: {
     in: ['blocked'],
     cause: 'missing',
     means: 'an object or key that the volume needs does not exist, or cannot be sent to its driver',
-    next: 'Create or correct it, or mark it as optional; the kubelet waits for it as well.',
+    remedy: 'Create or correct it, or mark it as optional; the kubelet waits for it as well.',
   },
   ContentUnknown: {
     in: ['blocked'],
     cause: 'unread',
     means: 'what fills the volume, or a secret or token that it needs, could not be read from the API',
-    next: 'Use a credential that may read it (--kubeconfig); then plan again.',
+    remedy: 'Use a credential that may read it (--kubeconfig); then plan again.',
     rules: ['S3'],
   },
 
@@ -135,6 +138,7 @@ export const VOLUME_CODES = {
     means: 'a driver is not registered or not installed here, or its socket does not answer',
     many: (n) => `${n} CSI drivers do not answer, or are not registered`,
     next: "Bring the driver's node plugin back (its DaemonSet; a flexVolume's program), and look at its log. If it is gone for good: volctl plan --driver-gone NAME",
+    remedy: "Bring the driver's node pod back; then plan again.",
     rules: ['S16', 'P87'],
   },
   DriverRegistration: {
@@ -142,7 +146,7 @@ export const VOLUME_CODES = {
     cause: 'driver',
     means: "a driver's registration is not what it should be: in the CSINode, at one socket, in its own directory",
     many: (n) => `${n} CSI drivers are not registered as they should be`,
-    next: "Look at the driver's registrar and at its sockets in plugins_registry: the message says what does not fit.",
+    remedy: "Read the log of the node-driver-registrar container in the driver's node pod, and restart the pod.",
   },
   DriverGone: {
     in: ['problem'],
@@ -155,35 +159,35 @@ export const VOLUME_CODES = {
     in: ['outcome'],
     cause: 'driver',
     means: 'the driver refused the call',
-    next: 'Look at the words of the driver and at its log; correct what it names, then plan again.',
+    remedy: 'Look at the words of the driver and at its log; correct what it names, then plan again.',
     rules: ['C3'],
   },
   DriverFailed: {
     in: ['outcome'],
     cause: 'driver',
     means: 'a driver failed, or did not do what it answered',
-    next: "Look at the driver's log; then plan again.",
+    remedy: "Look at the driver's log; then plan again.",
     rules: ['C3', 'S16', 'C17'],
   },
   OperationPending: {
     in: ['outcome'],
     cause: 'driver',
     means: 'the driver has another call for the same volume at work',
-    next: 'Apply again in a while.',
+    remedy: 'The driver is still working on this volume: apply again later.',
     rules: ['C3', 'C119'],
   },
   VolumeNotFound: {
     in: ['outcome'],
     cause: 'driver',
     means: 'the driver does not know the volume',
-    next: "Compare the PersistentVolume's volumeHandle with the storage system.",
+    remedy: "Compare the PersistentVolume's volumeHandle with the storage system.",
     rules: ['C3'],
   },
   CsiDriverUnknown: {
     in: ['blocked', 'waiting'],
     cause: 'unread',
     means: 'the CSIDriver object could not be read',
-    next: 'Use a credential that may read csidrivers (--kubeconfig); then plan again.',
+    remedy: 'Use a credential that may read csidrivers (--kubeconfig); then plan again.',
     rules: ['S3', 'S22'],
   },
   OtherVolume: {
@@ -233,7 +237,7 @@ export const VOLUME_CODES = {
     cause: 'alive',
     means: 'nobody could say whether a pod still runs, so that the pod counts as running',
     many: (n) => `${n} pods may still run; their volumes count as in use`,
-    next: 'Make the container runtime answer and run volctl as root; then plan again.',
+    remedy: 'Plan again once the API server and the container runtime answer, and as root.',
     rules: ['S9'],
   },
   ContainerNotCreated: {
@@ -247,7 +251,8 @@ export const VOLUME_CODES = {
     cause: 'alive',
     means: 'a pod directory may belong to a static pod, or has the UID of a mirror pod, and is left alone',
     many: (n) => `The directories of ${n} pods belong to static pods, or may, and stay`,
-    next: 'Let the kubelet run: it knows its static pods, deletes mirror pods that are not needed, and removes what others left.',
+    remedy:
+      'Let the kubelet run: it knows its static pods, deletes mirror pods that are not needed, and removes what others left.',
     rules: ['S10'],
   },
   StaticPodsUnmatched: {
@@ -284,7 +289,7 @@ export const VOLUME_CODES = {
     in: ['waiting', 'problem'],
     cause: 'alive',
     means: 'this node is configured to keep the volumes of pods that have ended',
-    next: 'Delete a pod whose volumes are to come down, or remove the setting that keeps them.',
+    remedy: 'Delete a pod whose volumes are to come down, or remove the setting that keeps them.',
   },
   OrphanDirKept: {
     in: ['problem'],
@@ -305,14 +310,14 @@ export const VOLUME_CODES = {
     in: ['outcome'],
     cause: 'alive',
     means: 'the pod is in the API and has not ended, or a pod of this node wants the volume again',
-    next: 'Plan again.',
+    remedy: 'Plan again.',
     rules: ['S26'],
   },
   NoLongerWanted: {
     in: ['outcome'],
     cause: 'missing',
     means: 'the pod was deleted or began to end after the plan was made, or does not want this volume any more',
-    next: 'Plan again.',
+    remedy: 'Plan again.',
     rules: ['S26'],
   },
 } as const satisfies Readonly<Record<string, CodeEntry>>

@@ -1,11 +1,12 @@
 /** From a look to the answer of `volctl doctor`. Pure: whatever could not be read, what could be is judged. */
+import { CODES } from '../codes/codes.ts'
 import { compareText } from '../lang/compare-text.ts'
 import { count, counted } from '../lang/count.ts'
 import { defined } from '../lang/defined.ts'
 import { formatDuration } from '../lang/duration.ts'
 import type { ApiSnapshot, NodeSnapshot } from '../model/snapshot.ts'
 import { NODE_USER } from '../model/volume-names.ts'
-import { insecureApiHint } from '../plan/insecure-api.ts'
+import { INSECURE_API } from '../plan/insecure-api.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
 import { missingText } from '../processes/capabilities.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
@@ -101,14 +102,10 @@ function serverCheck({ failures, credential }: DoctorLook, api: ApiSnapshot | un
   return check('ApiServer', 'ok', `${api.server} answers${user}, by ${from}: ${pods} of this node`)
 }
 
-const INSECURE = {
-  TlsNotVerified: 'the kubeconfig says insecure-skip-tls-verify: anyone on the network path could answer',
-  PlainHttp: 'plain http: anyone on the network path could read the credential, and answer',
-} as const
-
 function verified({ insecure: own, podListCheck }: ApiSnapshot): Check {
   const insecure = own ?? podListCheck?.insecure
-  if (insecure !== undefined) return check('ApiVerified', 'warning', INSECURE[insecure], insecureApiHint(), NO_APPLY)
+  if (insecure !== undefined)
+    return check('ApiVerified', 'warning', INSECURE_API[insecure], CODES.InsecureApi.remedy, NO_APPLY)
   return check('ApiVerified', 'ok', 'TLS; the certificate of the API server is verified')
 }
 
@@ -245,7 +242,6 @@ function driverChecks(why: Failure | undefined, snapshot: NodeSnapshot, context:
 }
 
 const REMOVE_IT = "Bring the driver's node pod back, or remove the socket if the driver was uninstalled."
-const REGISTRAR = "Read the log of the node-driver-registrar container in the driver's node pod."
 
 function driverCheck(context: PlanContext, about: string, isUsed: boolean): Check {
   const { csiSockets = [], api } = context.inputs.snapshot
@@ -263,7 +259,9 @@ function driverCheck(context: PlanContext, about: string, isUsed: boolean): Chec
   }
   const but = error ?? (isListed === false ? 'the CSINode of this node does not list the driver' : undefined)
   if (but !== undefined)
-    return check('CsiDriver', 'warning', `${endpoint} answers, but ${but}${use}`, REGISTRAR, { about })
+    return check('CsiDriver', 'warning', `${endpoint} answers, but ${but}${use}`, CODES.DriverRegistration.remedy, {
+      about,
+    })
   const where = isListed === undefined ? '; the CSINode was not read' : ', in CSINode'
   return check('CsiDriver', 'ok', `${endpoint} answers, registered${where}${use}`, undefined, { about })
 }

@@ -155,7 +155,6 @@ function readOwn(path: string, name: string): Buffer {
     if (error instanceof TooLarge) throw defect(name, 'FileDamaged', error.message, error)
     throw new VolctlError('FileUnreadable', `plan file ${name}: ${unreadText(error)}`, {
       cause: error,
-      hint: 'Check the path.',
     })
   }
 }

@@ -131,10 +131,7 @@ function remember(directory: string, record: LazyRecord): void {
   guarded(`${directory}/${LAZY_FILE}`, () => rememberLazy(directory, record), hint)
 }
 
-const JOURNAL_HINT =
-  'Apply does nothing that it could not record first: free space on the disk, name another directory with --journal, or give --no-journal.'
-
-function guarded<T>(path: string, work: () => T, hint = JOURNAL_HINT): T {
+function guarded<T>(path: string, work: () => T, hint?: string): T {
   try {
     return work()
   } catch (error) {

@@ -1,5 +1,5 @@
 import { isOutsideCode, type OutsideCode } from '../codes/code-entry.ts'
-import type { FailureCode, RefusalCode } from '../codes/codes.ts'
+import { type FailureCode, type RefusalCode, remedyOf } from '../codes/codes.ts'
 import { ExitStatus } from './exit-status.ts'
 
 /** A process that uses what an operation would take away. */
@@ -10,7 +10,7 @@ export interface UsingProcess {
 
 export interface VolctlErrorOptions {
   readonly cause?: unknown
-  /** A next step for the person; what takes long to find out is found out when somebody reads it. */
+  /** A next step for the person, where the code's own says too little; what takes long to find out is found out when somebody reads it. */
   readonly hint?: string | (() => string) | undefined
   readonly exit?: ExitStatus
   /** Those that the message names: for whoever counts or joins them. */
@@ -44,7 +44,7 @@ export class VolctlError extends Error {
 
   get hint(): string | undefined {
     if (typeof this.#hint === 'function') this.#hint = this.#hint()
-    return this.#hint
+    return this.#hint ?? remedyOf(this.code)
   }
 }
 

@@ -2,7 +2,7 @@ import type { FailureCode, OutcomeCode } from '../codes/codes.ts'
 import { type UsingProcess, VolctlError } from './errors.ts'
 
 interface StepOptions {
-  readonly hint?: string
+  readonly hint?: string | undefined
   readonly cause?: unknown
   readonly stuck?: boolean
   readonly users?: readonly UsingProcess[]
@@ -17,7 +17,7 @@ export class OperationRefused extends VolctlError {
 export class CameBack extends OperationRefused {
   declare readonly code: 'KubeletRunning' | 'ControllerRunning'
 
-  constructor(code: CameBack['code'], message: string, options: { readonly hint?: string }) {
+  constructor(code: CameBack['code'], message: string, options: { readonly hint?: string | undefined } = {}) {
     super(code, message, options)
   }
 }

@@ -44,7 +44,7 @@ function withRemains(failure: unknown, remains: readonly string[], stuckSince: b
   if (remains.length === 0) return failure
   const message = `${errorMessage(failure)}; left as it is: ${remains.join(', ')}`
   const hint = failure instanceof VolctlError ? failure.hint : undefined
-  const options = { cause: failure, ...(hint === undefined ? {} : { hint }) }
+  const options = { cause: failure, hint }
   const stuck = stuckSince || isStuck(failure)
   if (failure instanceof OperationRefused && !stuck) return new OperationRefused(failure.code, message, options)
   const code = codeOf(failure) ?? 'Unexpected'

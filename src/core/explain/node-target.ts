@@ -4,6 +4,7 @@ import { NotFound } from '../errors/errors.ts'
 import type { Ledger } from '../facts/ledger.ts'
 import type { VolumeRow } from '../facts/row.ts'
 import { volctl } from '../lang/command.ts'
+import { KUBELET_STATES } from '../plan/kubelet-units.ts'
 import type { Plan } from '../plan/plan.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import type { Candidate } from './candidates.ts'
@@ -46,7 +47,7 @@ export function nodeFacts({ inputs, classes, kubelet }: PlanContext, { problems 
   const { status } = api?.node ?? {}
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')
   const own = api?.volumeAttachments.filter(({ spec }) => spec.nodeName === nodeName) ?? []
-  const kubeletIs = [STATES[kubelet.state], kubelet.unit, status?.nodeInfo?.kubeletVersion].filter(isText)
+  const kubeletIs = [KUBELET_STATES[kubelet.state], kubelet.unit, status?.nodeInfo?.kubeletVersion].filter(isText)
   const here = 'this host'
   const attached =
     status && `${status.volumesAttached?.length ?? 0} in node.status.volumesAttached, ${own.length} VolumeAttachments`
@@ -62,13 +63,6 @@ export function nodeFacts({ inputs, classes, kubelet }: PlanContext, { problems 
     ['Booted', [bootTime, bootID].filter(isText).join(', boot '), here],
     ['Root', rootDir, here],
   ])
-}
-
-const STATES: Readonly<Record<PlanContext['kubelet']['state'], string>> = {
-  running: 'running',
-  mayReturn: 'down, but may come back',
-  unknown: 'not known whether it runs',
-  stopped: 'stopped',
 }
 
 const isText = (text: string | null | undefined): text is string => text != null && text !== ''

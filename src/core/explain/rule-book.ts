@@ -1,7 +1,7 @@
 /** The rule books of docs/rules, read: `- **S11** text. (upstream: file, function)`, lines that go on indented. */
 import { join } from 'node:path'
 import { type CodeEntry, PLACES, type Place } from '../codes/code-entry.ts'
-import { CODES, type Code } from '../codes/codes.ts'
+import { CODES, type Code, nextOf } from '../codes/codes.ts'
 import { defined } from '../lang/defined.ts'
 import { embeddedText } from '../trust/own-program.ts'
 import { readPlain } from '../trust/plain-files.ts'
@@ -85,9 +85,9 @@ export interface CodeExplanation {
  */
 export function explainCode(word: string): CodeExplanation | undefined {
   if (!isCode(word)) return undefined
-  const { in: places, means: meaning, next, rules = [] }: CodeEntry = CODES[word]
+  const { in: places, means: meaning, rules = [] }: CodeEntry = CODES[word]
   const appears = places.map((place) => ({ in: place, says: PLACES[place] }))
-  return { apiVersion: 'volctl.io/v1', kind: 'Code', code: word, meaning, appears, next, rules }
+  return { apiVersion: 'volctl.io/v1', kind: 'Code', code: word, meaning, appears, next: nextOf(word), rules }
 }
 
 function isCode(word: string): word is Code {

@@ -137,7 +137,7 @@ class Walk {
   #failure(name: Buffer, cause: unknown): unknown {
     if (cause instanceof StepFailed) return cause
     const what = `${this.descent.describe(name)} could not be read`
-    return diskFailure('WriteFailed', what, cause, 'Check the file system (dmesg); then plan again.')
+    return diskFailure('WriteFailed', what, cause)
   }
 }
 

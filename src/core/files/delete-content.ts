@@ -10,7 +10,6 @@
 import { lstatSync, rmdirSync, unlinkSync } from 'node:fs'
 import { posix } from 'node:path'
 import type { OutcomeCode } from '../codes/codes.ts'
-import { CLEAR_AWAY } from '../codes/path-codes.ts'
 import { errnoOf } from '../errors/errors.ts'
 import { StepFailed, StepInterrupted } from '../errors/operation-error.ts'
 import { commandLine } from '../lang/command.ts'
@@ -102,9 +101,7 @@ class Walk {
         if (code !== 'EISDIR' && code !== 'ENOTDIR' && code !== 'ELOOP') throw this.#failed(name, error)
       }
     }
-    throw new StepFailed('Swapped', `${this.descent.describe(name)} keeps changing while it is being deleted`, {
-      hint: 'Find out which process still writes there; nothing outside of the volume was touched.',
-    })
+    throw new StepFailed('Swapped', `${this.descent.describe(name)} keeps changing while it is being deleted`)
   }
 
   #leave(): void {
@@ -139,20 +136,16 @@ class Walk {
         hint: `See which: ${words}, then plan again.`,
       })
     }
-    const hint = 'Look at what is there, and which process still writes there; then plan again.'
-    return diskFailure(code, what, cause, hint)
+    return diskFailure(code, what, cause)
   }
 }
 
 function unexpectedFile(path: string): StepFailed {
-  return new StepFailed('UnexpectedFile', `${path} was not there when the plan was made, and is kept`, {
-    hint: CLEAR_AWAY,
-  })
+  return new StepFailed('UnexpectedFile', `${path} was not there when the plan was made, and is kept`)
 }
 
 function foreignMount(path: string, cause: unknown): StepFailed {
   return new StepFailed('ForeignMount', `${path} is a mount point, and volctl never deletes the content of a mount`, {
     cause,
-    hint: `Find out who mounted it (${commandLine('findmnt', path)}), and have it taken off there; then plan again.`,
   })
 }

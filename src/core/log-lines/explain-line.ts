@@ -29,16 +29,16 @@ export function explainLine(
   if (node === undefined) return { answer: { ...sentenceOn(), names: [] } }
   const { snapshot } = node.state
   const names = namesIn(line)
-  const { elsewhere, otherNode } = placeOf(line, names, snapshot)
+  const otherNode = otherNodeOf(line, names, snapshot)
   // What is true there, this node does not show.
-  if (elsewhere) return { answer: { ...sentenceOn({ node: otherNode.name }), otherNode, names: [] } }
+  if (otherNode !== undefined) return { answer: { ...sentenceOn({ node: otherNode.name }), otherNode, names: [] } }
   const resolved = resolveNames(names, node)
   const main = mainOf(resolved, said?.about)
   const left = main?.explained === undefined ? [] : leftVolumes(main.explained.explanation)
   return {
     answer: {
       ...sentenceOn({ ...defined({ unit: snapshot.kubelet?.unit }), node: snapshot.nodeName }),
-      ...defined({ otherNode, main: main?.view, left: left.length > 0 ? left : undefined }),
+      ...defined({ main: main?.view, left: left.length > 0 ? left : undefined }),
       names: resolved.map(({ view }) => view),
     },
     ...defined({ explained: main?.explained }),
@@ -196,32 +196,25 @@ function notFoundText({ api }: NodeSnapshot, kind: NameKind): string {
   return isUnknown ? `${absent}; but not everything in the API could be read` : absent
 }
 
-/** Another node that the line is about, and whether it is about that one alone. */
-function placeOf(
+/** The other node that the line is about, and not this one. */
+function otherNodeOf(
   { host, program = '' }: LogLine,
   names: readonly LineName[],
   snapshot: NodeSnapshot,
-):
-  | { readonly elsewhere: true; readonly otherNode: OtherNode }
-  | { readonly elsewhere: false; readonly otherNode?: OtherNode } {
+): OtherNode | undefined {
   const { nodeName } = snapshot
   const named = names.filter(({ kind }) => kind === 'node').map(({ name }) => name)
-  const other = named.find((name) => !isThisNode(snapshot, name))
   const own = named.some((name) => isThisNode(snapshot, name))
   // kubelet, kubelet.service, snap's kubelite, a wrapper of a distribution.
   const isKubelets = /kubel(?:et|ite)/.test(program)
   // A controller writes on its own host about all nodes.
-  if (host !== undefined && !isThisNode(snapshot, host) && (isKubelets || !own)) {
-    const says = `this line was written on ${host}, and this is ${nodeName}: run volctl there`
-    return { otherNode: { name: host, says }, elsewhere: true }
-  }
-  if (other === undefined) return { elsewhere: false }
+  if (host !== undefined && !isThisNode(snapshot, host) && (isKubelets || !own))
+    return { name: host, says: `this line was written on ${host}, and this is ${nodeName}: run volctl there` }
   // A kubelet writes about its own node; drivers call that by the cloud's name for it.
-  const elsewhere = !own && !(isKubelets && host !== undefined)
-  const says = elsewhere
-    ? `the line is about node ${other}, and this one is ${nodeName}: run volctl explain there`
-    : `the line also names node ${other}; this one is ${nodeName}: run volctl explain on both`
-  return { otherNode: { name: other, says }, elsewhere }
+  const [other] = own || (isKubelets && host !== undefined) ? [] : named
+  return other === undefined
+    ? undefined
+    : { name: other, says: `the line is about node ${other}, and this one is ${nodeName}: run volctl explain there` }
 }
 
 /** By the name of the node, or of its host: with --hostname-override the two differ. */

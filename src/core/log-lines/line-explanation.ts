@@ -33,7 +33,7 @@ export interface NameView {
   readonly verdict?: Verdict
 }
 
-/** Another node that the line names, or on which it was written, and what that means. */
+/** Another node, which the line is about, or on which it was written, and what that means. */
 export interface OtherNode {
   readonly name: string
   readonly says: string
@@ -44,7 +44,7 @@ export interface LineAnswer {
   readonly sentence?: SentenceView
   /** What the line names, the most telling first. */
   readonly names: readonly NameView[]
-  /** The names of a line that is another node's alone are looked for there. */
+  /** The names of a line of another node are looked for there. */
   readonly otherNode?: OtherNode
   /** The one that the explanation is about. */
   readonly main?: NameView

@@ -128,7 +128,6 @@ function* readPieces(path: string): Iterable<Buffer> {
   } catch (error) {
     throw new VolctlError('NodeUnreadable', `${path}: ${errorMessage(error)}`, {
       cause: error,
-      hint: 'Run volctl as root, with /proc mounted.',
     })
   }
 }
@@ -150,9 +149,6 @@ export function mountTableReader(rootDir: string, before: readonly PlaceLink[]):
     throw new OperationRefused(
       'Changed',
       `the link ${changed?.path ?? rootDir} leads elsewhere than when the plan was made`,
-      {
-        hint: 'Plan again.',
-      },
     )
   }
 }

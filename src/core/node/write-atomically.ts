@@ -18,7 +18,6 @@ import {
   symlinkSync,
   unlinkSync,
 } from 'node:fs'
-import { CLEAR_AWAY } from '../codes/path-codes.ts'
 import { codeOf, errnoOf } from '../errors/errors.ts'
 import { StepFailed } from '../errors/operation-error.ts'
 import { takeBackAll, type Undo } from '../errors/undo.ts'
@@ -249,13 +248,11 @@ async function removeTree(path: string, mountId: number): Promise<void> {
 }
 
 function notALink(path: string): StepFailed {
-  return new StepFailed('UnexpectedFile', `${path} is not the symbolic link that the kubelet makes`, {
-    hint: CLEAR_AWAY,
-  })
+  return new StepFailed('UnexpectedFile', `${path} is not the symbolic link that the kubelet makes`)
 }
 
 function asStepFailed(path: string, error: unknown): unknown {
   if (error instanceof StepFailed || codeOf(error) === undefined) return error
   const what = `the content of ${path} could not be written`
-  return diskFailure('WriteFailed', what, error, 'Look at what is there, then plan again.')
+  return diskFailure('WriteFailed', what, error)
 }

@@ -1,4 +1,5 @@
 import { PIPE, type Word } from '../lang/command.ts'
+import type { PlanInputs } from './plan.ts'
 
 /** Units that run an API server in the same process or under it: once they are stopped, the API server no longer answers volctl. */
 const WITH_API_SERVER: ReadonlySet<string> = new Set([
@@ -10,6 +11,14 @@ const WITH_API_SERVER: ReadonlySet<string> = new Set([
 
 export function runsApiServer(unit: string): boolean {
   return WITH_API_SERVER.has(unit)
+}
+
+/** What the kubelet is doing. */
+export const KUBELET_STATES: Readonly<Record<PlanInputs['kubelet']['state'], string>> = {
+  running: 'running',
+  mayReturn: 'down, but may come back',
+  stopped: 'stopped',
+  unknown: 'unknown',
 }
 
 /** The command that stops a pod's sandbox and with it the containers, without a kubelet. */

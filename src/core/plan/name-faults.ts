@@ -12,8 +12,6 @@ export interface NameFault {
 }
 
 interface Looked {
-  /** That it was given with. */
-  readonly flag?: string
   readonly noun: string
   /** "on this node" */
   readonly place: string
@@ -24,7 +22,7 @@ interface Looked {
 export function nameFaults(
   given: readonly string[],
   known: () => Iterable<string>,
-  { flag, noun, place, hint }: Looked,
+  { noun, place, hint }: Looked,
 ): NameFault[] {
   if (given.length === 0) return []
   const names = new Set(known())
@@ -32,55 +30,42 @@ export function nameFaults(
     .filter((each) => !names.has(each))
     .map((each) => ({
       code: 'NothingNamed',
-      message: `${typed(each, flag)} matches no ${noun} ${place}`,
+      message: `${each} matches no ${noun} ${place}`,
       hint: `${didYouMean(each, names)}${hint}`,
     }))
-}
-
-function typed(name: string, flag: string | undefined): string {
-  return flag === undefined ? name : `--${flag} ${name}`
 }
 
 /** Pods that are named in messages; no more. */
 const MOST_PODS = 10
 
-export function ambiguousPods(name: string, pods: readonly PodRef[], flag?: string): NameFault {
+export function ambiguousPods(name: string, pods: readonly PodRef[]): NameFault {
   const names = pods.slice(0, MOST_PODS).map(podNameAndUid).join(', ')
   return {
     code: 'AmbiguousName',
-    message: `${typed(name, flag)} matches ${pods.length} pods: ${names}`,
+    message: `${name} matches ${pods.length} pods: ${names}`,
     hint: 'Give NAMESPACE/NAME or the whole UID.',
   }
 }
 
-/** Of names behind a command. */
-export interface Typed {
-  /** Goes on with the hint where nothing has the name. */
-  readonly also: string
-  /** What was typed, by the flag that it counts as: `va/csi-1` by `--volume csi-1`. */
-  readonly words: ReadonlyMap<string, string>
-}
-
 /**
+ * @param also goes on with the hint where nothing has the name
  * @throws VolctlError AmbiguousName; NothingNamed, unless the person does without (--ignore-not-found)
  */
 export function requireNamed(
   problems: readonly { readonly code: string; readonly message: string; readonly hint?: string | undefined }[],
   ignoreNotFound: boolean,
-  { also, words }: Typed = { also: '', words: new Map() },
+  also?: string,
 ): void {
   const of = (code: NameFault['code']) => problems.filter((each) => each.code === code)
   const ambiguous = of('AmbiguousName')
-  const missing = ignoreNotFound ? [] : of('NothingNamed')
-  const [first] = [...ambiguous, ...missing]
+  const faults = [...ambiguous, ...(ignoreNotFound ? [] : of('NothingNamed'))]
+  const [first] = faults
   if (first === undefined) return
-  const message = [...ambiguous, ...missing].map((problem) => asTyped(problem.message, words)).join('; ')
   const isAmbiguous = ambiguous.length > 0
-  const hint = [first.hint ?? '', isAmbiguous ? '' : also].filter((text) => text !== '').join(' ')
-  throw new VolctlError(isAmbiguous ? 'AmbiguousName' : 'NothingNamed', message, hint === '' ? {} : { hint })
-}
-
-function asTyped(message: string, words: Typed['words']): string {
-  const [flag = '', ...rest] = message.split(' matches ')
-  return [words.get(flag) ?? flag, ...rest].join(' matches ')
+  const hints = [first.hint, isAmbiguous ? undefined : also].filter((text) => text !== undefined)
+  throw new VolctlError(
+    isAmbiguous ? 'AmbiguousName' : 'NothingNamed',
+    faults.map(({ message }) => message).join('; '),
+    { hint: hints.length === 0 ? undefined : hints.join(' ') },
+  )
 }

@@ -4,8 +4,7 @@ import { StepTimedOut } from '../errors/operation-error.ts'
 export async function withDeadline<T>(promise: Promise<T>, ms: number, what: string): Promise<T> {
   return await inTime(promise, ms, () => {
     const message = `${what} did not answer within ${Math.round(ms / 10) / 100} s and was abandoned`
-    const hint = 'The call may still end; plan again later.'
-    return new StepTimedOut(message, { stuck: true, hint })
+    return new StepTimedOut(message, { stuck: true })
   })
 }
 

@@ -5,7 +5,7 @@
 
 import { nameCauses } from '../causes/name-causes.ts'
 import type { CauseKind } from '../codes/code-entry.ts'
-import { causeOf, isCodeOf, type ProblemCode, type WaitingCode } from '../codes/codes.ts'
+import { causeOf, isCodeOf, type ProblemCode, remedyOf, type WaitingCode } from '../codes/codes.ts'
 import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { ApiSnapshot, Insecure, TreeEntry } from '../model/snapshot.ts'
@@ -258,7 +258,8 @@ interface Advice {
  * from a backup, are not in the API either.
  */
 function adviseRefused<T extends Advice>(advice: T, refused: Refusal | undefined): T {
-  if (refused === undefined || advice.hint === undefined || !TRUSTS_THE_API.has(causeOf(advice.code))) return advice
+  const { code, hint = remedyOf(code) } = advice
+  if (refused === undefined || hint === undefined || !TRUSTS_THE_API.has(causeOf(code))) return advice
   const { remedy: _, ...because } = advice.because ?? {}
   return {
     ...{ ...advice, because },

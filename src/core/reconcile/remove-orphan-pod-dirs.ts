@@ -15,7 +15,7 @@ import type { Step } from '../plan/plan.ts'
 import { judged } from '../rules/rules.ts'
 import { type PlanContext, waitToSettle } from './context/context.ts'
 import { isNamed } from './context/filter-operations.ts'
-import { lostAtStart, REMOVE_DIRECTORIES } from './context/hints.ts'
+import { lostAtStart } from './context/hints.ts'
 import { gone, podTimes, stateOf } from './context/pod-facts.ts'
 import { unreadObstacle } from './context/unread.ts'
 import type { PodClass } from './pods/pod-classes.ts'
@@ -36,7 +36,6 @@ export function removeOrphanPodDirs(context: PlanContext, findings: Findings): v
       'OrphanPodDir',
       `${removable} orphaned pod director${removable === 1 ? 'y' : 'ies'} can be removed`,
       ON_NODE,
-      REMOVE_DIRECTORIES,
     )
   }
 }

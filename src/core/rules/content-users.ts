@@ -32,7 +32,6 @@ export const contentUsed: Judge = ({ removes }, { content }, context) => {
   return {
     code: 'HeldBy',
     message: `the content of ${content.dir} is in use under another path: ${firstFew(users, MOST).join(', ')}`,
-    hint: 'End what needs the content: the process or the pod that has it so; then plan again.',
   }
 }
 

@@ -1,10 +1,9 @@
 /** S3, S12, S13, S20: what a directory holds that may be somebody's data. */
-import { CLEAR_AWAY } from '../codes/path-codes.ts'
 import { volctl } from '../lang/command.ts'
 import { bringBack, deadWords } from '../mountinfo/mount-words.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
-import { DELETE_DATA, lostAtStart } from '../reconcile/context/hints.ts'
+import { lostAtStart } from '../reconcile/context/hints.ts'
 import type { Facts, Judge } from './rule.ts'
 
 /** No path leads past a dead mount on an emptyDir, so it goes only when a person says so (O41). */
@@ -29,7 +28,6 @@ export const strayFile: Judge = (_, { stray }, context) => {
   const said: Obstacle = {
     code: isUnder ? 'DataUnderMountPoint' : 'UnexpectedFile',
     message: `${context.inputs.absolute(entry.path)} ${why}`,
-    hint: CLEAR_AWAY,
   }
   return isLost ? lostAtStart(context, said) : said
 }
@@ -41,14 +39,13 @@ export const uncoveredFiles: Judge = (_, { uncovered }, { inputs }) => {
   return {
     code: 'DataUnderMountPoint',
     message: `nothing is mounted on ${inputs.absolute(uncovered.target)}, but the directory contains ${others.length + 1} file${others.length === 0 ? '' : 's'}, e.g. ${inputs.absolute(first.path)}`,
-    hint: 'Move or delete the files yourself; volctl never does. Then plan again.',
   }
 }
 
 /** Data on disk or in memory (a tmpfs ends with its last mount, which may be a sub-path's) goes only with --orphans. */
 export const losesData: Judge = (_, { data }, context) => {
   const message = data === undefined || context.options.orphans ? undefined : whatIsLost(data, context)
-  return message === undefined ? undefined : { code: 'DeletesData', message, hint: DELETE_DATA }
+  return message === undefined ? undefined : { code: 'DeletesData', message }
 }
 
 function whatIsLost(
@@ -70,6 +67,5 @@ export const unread: Judge = (_, { unread: found }, { inputs }) => {
   return {
     code: 'NodeUnreadable',
     message: `${inputs.absolute(found.path)} could not be read completely (${found.error}) and may contain files that the kubelet did not create`,
-    hint: 'Look at the directory; repair its file system if it is damaged, then plan again.',
   }
 }

@@ -38,7 +38,6 @@ export const twoWriters: Judge = (_, { device }, context) => {
   return {
     code: 'TwoWriters',
     message: `the volume is also attached to ${elsewhere.join(', ')}, which its access mode does not allow`,
-    hint: 'Find out which node is to keep the volume before anything is unmounted or detached here.',
   }
 }
 
@@ -85,7 +84,7 @@ function unidentifiedObstacle({ users, inputs }: PlanContext, driver: string | u
   return {
     code: 'MayBeInUse',
     message: `pod ${pod.uid} ${pod.class === 'Desired' || pod.alive ? 'runs' : 'may run'} and has volumes that could not be identified (${what}); this may be one of them`,
-    hint: 'Stop the containers of that pod, or restore what is missing; then plan again.',
+
     because: { subject: { pod: pod.ref } },
   }
 }
@@ -103,7 +102,7 @@ function unresolvedObstacle(unresolved: readonly UnresolvedVolume[], device: Dev
   return {
     code: 'MayBeInUse',
     message: `volume ${podVolumeName} of pod ${namespacedName(pod.metadata)} could not be resolved (${message}); this may be that volume`,
-    hint: 'Use a credential that may read its claim and PersistentVolume, or repair them; then plan again.',
+
     because: { ...causeOfUnresolved(unknown), follows: true },
   }
 }

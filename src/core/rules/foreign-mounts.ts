@@ -81,7 +81,6 @@ function stackObstacle(
     return {
       code: 'FlagWithoutEffect',
       message: `--lazy ${path}: nothing shows that this mount is dead`,
-      hint: 'Plan without --lazy for this path: a plain unmount is enough.',
     }
   }
   const judged = dead ? layersBelowDead(layers) : layers

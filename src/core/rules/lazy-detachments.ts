@@ -21,7 +21,6 @@ export const lazilyDetached: Judge = ({ paths, volume, subject }, _, { inputs: {
     found && {
       code: 'DetachedLazily',
       message: `${found.path} was detached lazily by an earlier apply, and its file system (${found.dev}) may still be in use`,
-      hint: 'Stop what still uses the file system, or reboot; then plan again.',
     }
   )
 }

@@ -5,7 +5,7 @@ import { rfc3339 } from '../lang/rfc3339.ts'
 import type { ActualInputs } from '../model/actual-inputs.ts'
 import { canonicalNodeName, parseKubeletFlags } from '../node/kubelet/kubelet-flags.ts'
 import { otherName } from '../node/other-name.ts'
-import { insecureApiHint } from '../plan/insecure-api.ts'
+import { INSECURE_API } from '../plan/insecure-api.ts'
 import type { PlanInputs, PlanOptions, Refusal } from '../plan/plan.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { idsAgree } from '../reconcile/identity/machine.ts'
@@ -51,11 +51,7 @@ export function refuseInsecureApi(api: PlanInputs['api'], options: PlanOptions):
   return {
     rule: 'S34',
     code: 'InsecureApi',
-    message:
-      why === 'PlainHttp'
-        ? `the connection to ${connection} is plain http: anyone on the network path could read the credential, and answer in the server's place`
-        : `the connection to ${connection} is not verified (insecure-skip-tls-verify): anyone on the network path could answer in the server's place`,
-    hint: insecureApiHint(),
+    message: `API server ${connection}: ${INSECURE_API[why]}`,
   }
 }
 

@@ -57,9 +57,8 @@ export function unmatchedNames(
 ): NameFault[] {
   const { volumes = [] } = narrowing
   return [
-    ...podFaults(narrowing, classes, { hint: 'Give the name, NAMESPACE/NAME, or the UID or its beginning.' }),
+    ...podFaults(narrowing, classes, 'Give the name, NAMESPACE/NAME, or the UID or its beginning.'),
     ...nameFaults(volumes, () => [...all.flatMap(namesOfRow), ...otherNames(inputs, ledger, volumes)], {
-      flag: 'volume',
       noun: 'volume',
       place: 'on this node',
       hint: 'Give the name of the volume, its PersistentVolume or NAMESPACE/CLAIM.',

@@ -9,7 +9,7 @@ import { compareText } from '../lang/compare-text.ts'
 import { counted } from '../lang/count.ts'
 import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
-import { type NameFault, requireNamed, type Typed } from '../plan/name-faults.ts'
+import { type NameFault, requireNamed } from '../plan/name-faults.ts'
 import { type Given, withAdvice } from '../plan/next-steps.ts'
 import { partOf } from '../plan/part-of-plan.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
@@ -46,11 +46,11 @@ export function statusAndPlan(
   options: PlanOptions,
   ignoreNotFound: boolean,
   given: Given = { words: [], settleMs: options.settleMs },
-  typed?: Typed,
+  ways?: string,
 ): { readonly status: Status; readonly plan: Plan } {
   const { pods, namespaces, volumes } = options
   const { unmatched, ...of } = statusOf(decided, defined({ pods, namespaces, volumes }))
-  requireNamed(unmatched, ignoreNotFound, typed)
+  requireNamed(unmatched, ignoreNotFound, ways)
   return withNextSteps(decided, of, given)
 }
 

@@ -2,7 +2,7 @@
 
 import { compareText } from '../lang/compare-text.ts'
 import { defined } from '../lang/defined.ts'
-import { requireNamed, type Typed } from '../plan/name-faults.ts'
+import { requireNamed } from '../plan/name-faults.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { unreadParts, unreadWithin } from '../reconcile/context/unread.ts'
 import { type Decided, planWithDecisions } from '../reconcile/decisions.ts'
@@ -46,9 +46,9 @@ export function waitTargets(
   { decided: { context }, whole: { all, sourceOf } }: WaitLook,
   narrowing: Narrowing,
   condition: WaitCondition,
-  { ignoreNotFound = false, typed }: { readonly ignoreNotFound?: boolean; readonly typed?: Typed | undefined } = {},
+  { ignoreNotFound = false, ways }: { readonly ignoreNotFound?: boolean; readonly ways?: string | undefined } = {},
 ): readonly WaitTarget[] {
-  requireNamed(unmatchedNames(context, all, narrowing), ignoreNotFound, typed)
+  requireNamed(unmatchedNames(context, all, narrowing), ignoreNotFound, ways)
   return partsOf(narrowing, context.inputs.snapshot.nodeName).flatMap(([name, part]) => {
     if (unmatchedNames(context, all, part).length > 0) return []
     const { pods, namespaces, volumes = [] } = part

@@ -27,7 +27,7 @@ function lineText(answer: LineExplanation, screen: Screen): string {
   const { otherNode, sentence: said, main, node, line } = answer
   const { paint, width } = screen
   const other = otherNode === undefined ? '' : `${wrapped('', sentence(otherNode.says), width, paint.warn)}\n`
-  const here = node === undefined || (otherNode && answer.names.length === 0) ? '' : hereText(answer, screen)
+  const here = node === undefined || otherNode ? '' : hereText(answer, screen)
   const meant =
     said === undefined
       ? `${wrapped('', 'volctl does not know this sentence:', width, paint.bold)}${wrapped('  ', line.message, width, paint.dim)}`

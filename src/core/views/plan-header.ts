@@ -1,6 +1,6 @@
-import { KUBELET_STATES } from '../answer/make-answer.ts'
 import { count } from '../lang/count.ts'
 import { INSECURE_API } from '../plan/insecure-api.ts'
+import { KUBELET_STATES } from '../plan/kubelet-units.ts'
 import type { Plan, PlanInputs } from '../plan/plan.ts'
 import type { Palette, Screen } from './screen.ts'
 

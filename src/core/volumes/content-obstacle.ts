@@ -35,7 +35,6 @@ export function leftToKubelet({ source, specName }: VolumeToMount, snapshot: Nod
   return {
     code: 'LeftToKubelet',
     message: `volume ${specName} ${what}`,
-    hint: 'Start the kubelet: it fills the volume.',
   }
 }
 
@@ -59,16 +58,14 @@ export function contentObstacle({ specName }: VolumeToMount, { kind, reason }: N
       return {
         code: 'ContentMissing',
         message,
-        hint: 'Create the missing object or key, or mark it as optional; the kubelet waits for it, too.',
       }
     case 'invalid':
       return {
         code: 'InvalidVolume',
         message,
-        hint: 'Correct the volume in the pod spec; the kubelet refuses it, too.',
       }
     case 'unknown':
-      return { code: 'ContentUnknown', message, hint: 'Plan again with a credential that may read the object.' }
+      return { code: 'ContentUnknown', message }
   }
 }
 

@@ -1,6 +1,5 @@
 /** How a CSI volume is set up: staged, published, mapped (C49, C53, C71-C74, C133, C134). */
 
-import { CLEAR_AWAY } from '../codes/path-codes.ts'
 import { volctl } from '../lang/command.ts'
 import { defined } from '../lang/defined.ts'
 import { ownValue } from '../lang/own-value.ts'
@@ -64,7 +63,6 @@ function driverObject(inputs: ActualInputs, volume: VolumeToMount): { driver: Cs
   return {
     code: 'CsiDriverUnknown',
     message: `CSIDriver ${name} ${found?.reason ?? 'was not read'}`,
-    hint: 'Check what the credential may read (--kubeconfig), then plan again.',
   }
 }
 
@@ -129,7 +127,6 @@ function stagingObstacle({ inputs }: SetUpContext, volume: VolumeToMount, first:
   return {
     code: 'DataUnderMountPoint',
     message: `${inputs.absolute(data.path)} is in the directory where the volume is to be staged`,
-    hint: CLEAR_AWAY,
   }
 }
 

@@ -102,6 +102,7 @@ it('wide: everything that is known, before anyone says yes (S31)', () =>
       x ForeignMount: a tmpfs lies below
         -> Unmount it.
       ? OrphanPodDir: 2 directories could go
+        -> To remove what is left of deleted pods: volctl apply --orphans
 
     VOLUME  PLUGIN             CLAIM            PV    DRIVER            HANDLE  HANDLE FROM    ACCESS         ATTACHED  IN USE
     pv-a    kubernetes.io/csi  shop/data-web-0  pv-a  disk.example.com  vol-a   vol_data.json  ReadWriteOnce  yes       yes

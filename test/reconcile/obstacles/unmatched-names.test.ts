@@ -33,9 +33,9 @@ describe('a name that --pod or --volume gives', () => {
   ])('is known: %s', (_name, options) => expect(unmatched(options)).toEqual([]))
 
   it.each<[string, Partial<PlanOptions>, string[]]>([
-    ['a pod that is not here', { pods: ['default/app', 'default/ap'] }, ['--pod default/ap']],
-    ['half a name', { pods: ['ap'] }, ['--pod ap']],
-    ['a volume that is not here', { volumes: ['pv-2'] }, ['--volume pv-2']],
+    ['a pod that is not here', { pods: ['default/app', 'default/ap'] }, ['default/ap']],
+    ['half a name', { pods: ['ap'] }, ['ap']],
+    ['a volume that is not here', { volumes: ['pv-2'] }, ['pv-2']],
   ])('is of nothing, and said: %s', (_name, options, want) =>
     expect(unmatched(options)).toEqual(want.map((each) => ['warning', each])),
   )

@@ -33,11 +33,11 @@ export async function writeContent({ target }: Step, run: StepContext): Promise<
   const { wanted } = run.bringUp
   const source = wanted?.source
   if (wanted === undefined || source === undefined)
-    throw new StepFailed('NoLongerWanted', `the content of ${target} is not known`, { hint: 'Plan again.' })
+    throw new StepFailed('NoLongerWanted', `the content of ${target} is not known`)
   const files = contentBytes(source, await fetchContent(wanted, run.context.cluster))
   if (isNoContent(files)) {
     const { code, message, hint } = contentObstacle(wanted, files)
-    throw new StepFailed(code, message, hint === undefined ? {} : { hint })
+    throw new StepFailed(code, message, { hint })
   }
   const directory = posix.dirname(target)
   const { id: mountId } = mountOf(directory, pluginNamed(wanted.plugin).mountsOver(wanted), run)
@@ -54,7 +54,7 @@ function nestedOf({ pod, podVolumeNames }: NonNullable<StepContext['bringUp']['w
   try {
     return podVolumeNames.flatMap((name) => nestedMountPoints(name, pod))
   } catch (error) {
-    throw new StepFailed('InvalidVolume', errorMessage(error), { hint: "Correct the pod's volumeMounts." })
+    throw new StepFailed('InvalidVolume', errorMessage(error))
   }
 }
 
@@ -64,9 +64,7 @@ function mountOf(directory: string, inMemory: boolean, { around }: StepContext):
   const mount = containingMount(around.table, directory)
   if (mount !== undefined && (inMemory ? top?.fsType === 'tmpfs' : top === undefined)) return mount
   const found = top === undefined ? 'nothing is mounted there' : `${describeMount(top)} is there`
-  throw new StepFailed('ForeignMount', `${directory}: ${found}, but ${inMemory ? 'a tmpfs' : 'no mount'} is expected`, {
-    hint: 'Plan again, and look at what has changed.',
-  })
+  throw new StepFailed('ForeignMount', `${directory}: ${found}, but ${inMemory ? 'a tmpfs' : 'no mount'} is expected`)
 }
 
 /** Writes the empty file "ready", which marks an emptyDir as set up (P21). */
@@ -76,12 +74,7 @@ export async function writeMarker(step: Step, run: StepContext): Promise<readonl
   try {
     run.host.createFile(step.target, 0o644)
   } catch (error) {
-    const hint = 'Look at what is there, then plan again.'
-    throw await takeBack(
-      directories,
-      diskFailure('WriteFailed', `${step.target} could not be written`, error, hint),
-      run,
-    )
+    throw await takeBack(directories, diskFailure('WriteFailed', `${step.target} could not be written`, error), run)
   }
   return [...directories, { what: step.target, back: () => run.host.unlink(step.target) }]
 }
@@ -162,7 +155,7 @@ async function wholePod(pod: Pod, cluster: Cluster): Promise<Pod> {
   const found = await lookUp(() => cluster.getPod(podNamespace(pod), pod.metadata.name))
   if (found.state === 'Unknown') throw new StepFailed('ContentUnknown', `${label} ${found.reason}`)
   if (found.state === 'Absent' || found.object.metadata.uid !== pod.metadata.uid)
-    throw new StepFailed('NoLongerWanted', `${label} is no longer in the API`, { hint: 'Plan again.' })
+    throw new StepFailed('NoLongerWanted', `${label} is no longer in the API`)
   const { [MIRROR]: mirror, ...annotations } = found.object.metadata.annotations ?? {}
   const own = mirror === undefined ? { [SEEN]: new Date().toISOString(), [SOURCE]: 'api' } : {}
   return { ...pod, metadata: { ...found.object.metadata, annotations: { ...annotations, ...own } } }

@@ -2,13 +2,13 @@
 import { errorMessage, VolctlError } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Step } from '../../plan/plan.ts'
-import { type GrpcCode, GrpcError } from '../../rpc/grpc-status.ts'
+import { GrpcError } from '../../rpc/grpc-status.ts'
 import type { CsiNode } from '../operation/ports.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { CsiFacts } from './csi-requests.ts'
 import { untilNotPending } from './csi-step.ts'
 import { wantedCsi } from './csi-wanted.ts'
-import { grpcStatusOf, outcomeCodeOf } from './driver-errors.ts'
+import { grpcStatusOf, hintOf, outcomeCodeOf } from './driver-errors.ts'
 
 /**
  * The driver and its capabilities, which are read once per operation (C7).
@@ -20,9 +20,7 @@ export async function openDriver(run: StepContext): Promise<NonNullable<StepCont
   const { driver } = wantedCsi(run)
   const node = await run.context.csi(driver)
   if (node === undefined) {
-    throw new StepFailed('DriverUnavailable', `CSI driver ${driver} does not answer on this node`, {
-      hint: "Bring the driver's node pod back; then plan again.",
-    })
+    throw new StepFailed('DriverUnavailable', `CSI driver ${driver} does not answer on this node`)
   }
   try {
     const capabilities = await untilNotPending(run, `${driver}: NodeGetCapabilities`, (ms) =>
@@ -32,7 +30,7 @@ export async function openDriver(run: StepContext): Promise<NonNullable<StepCont
   } catch (error) {
     // This call changes nothing: even if it is still running, nothing of the volume is in progress.
     const failure = callFailure(`${driver}: NodeGetCapabilities failed`, error)
-    throw new StepFailed(failure.code, failure.message, { cause: error, ...(failure.hint && { hint: failure.hint }) })
+    throw new StepFailed(failure.code, failure.message, { cause: error, hint: failure.hint })
   }
   return run.bringUp.csi
 }
@@ -51,8 +49,7 @@ export function factsOf(
 ): CsiFacts {
   const { volume, driver } = wantedCsi(run)
   const found = run.context.csiDriver(driver)
-  if (found.state === 'Unknown')
-    throw new StepFailed('CsiDriverUnknown', `CSIDriver ${driver} ${found.reason}`, { hint: 'Plan again.' })
+  if (found.state === 'Unknown') throw new StepFailed('CsiDriverUnknown', `CSIDriver ${driver} ${found.reason}`)
   const object = found.state === 'Found' ? found.object : undefined
   return { volume, rootDir: run.plan.rootDir, capabilities, driver: object, publishContext, label }
 }
@@ -85,22 +82,7 @@ function callFailure(what: string, error: unknown): VolctlError {
   const doubt = isFinal ? '' : '; the driver may still complete it'
   return new StepFailed(outcomeCodeOf(status), `${what}: ${errorMessage(error)}${doubt}`, {
     cause: error,
-    hint: (status === undefined ? undefined : HINTS[status]) ?? (isFinal ? FINAL : UNCERTAIN),
+    hint: hintOf(status, 'settingUp'),
     stuck: !isFinal,
   })
 }
-
-const HINTS: Partial<Record<GrpcCode, string>> = {
-  NOT_FOUND: "The storage system does not know the volume: check the PersistentVolume's volumeHandle.",
-  ALREADY_EXISTS:
-    'The driver already has the volume here with other parameters: unmount it everywhere on this node first.',
-  FAILED_PRECONDITION: "The driver's own records do not allow this use of the volume here; see the driver's log.",
-  INVALID_ARGUMENT: "The driver rejects the volume's attributes, mount options or secrets; see the driver's log.",
-  PERMISSION_DENIED: "Check the volume's secrets, and see the driver's log.",
-  UNAUTHENTICATED: "Check the volume's secrets, and see the driver's log.",
-  UNIMPLEMENTED: 'The driver does not offer this call.',
-  ABORTED: 'The driver is still working on this volume: apply again later.',
-  UNAVAILABLE: 'The driver is gone: bring its node pod back; then apply again.',
-}
-const FINAL = "The driver's log may say more."
-const UNCERTAIN = "See the driver's log, then apply again: volctl repeats the call."

@@ -1,5 +1,4 @@
 /** NodePublishVolume, and the check that something is mounted afterwards (C53-C55). */
-import { CLEAR_AWAY } from '../../codes/path-codes.ts'
 import { errnoOf, errorMessage } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
@@ -48,9 +47,7 @@ function requireNothingBelow(target: string, { host }: StepContext): void {
   const isEmpty =
     found?.type === 'dir' ? host.listNames(target).length === 0 : found?.type !== 'file' || found.size === 0
   if (isEmpty) return
-  throw new StepFailed('DataUnderMountPoint', `${target} is not empty`, {
-    hint: CLEAR_AWAY,
-  })
+  throw new StepFailed('DataUnderMountPoint', `${target} is not empty`)
 }
 
 /**
@@ -140,9 +137,7 @@ async function unpublishTarget({ target }: Step, before: ReadonlySet<number>, ru
 export async function nodeStageVolume(step: Step, run: StepContext): Promise<readonly Undo[]> {
   const { capabilities } = await openDriver(run)
   if (!capabilities.includes('STAGE_UNSTAGE_VOLUME')) {
-    throw new StepFailed('Changed', `CSI driver ${run.operation.volume?.driver} no longer stages volumes`, {
-      hint: 'Plan again.',
-    })
+    throw new StepFailed('Changed', `CSI driver ${run.operation.volume?.driver} no longer stages volumes`)
   }
   const facts = factsOf(run, capabilities, await requireAttached(run), step.label)
   const secrets = await readSecret(run, 'stage')

@@ -1,7 +1,6 @@
 /** Writes vol_data.json as the kubelet does, before the driver is called (C12-C15). */
 
 import { posix } from 'node:path'
-import { CLEAR_AWAY } from '../../codes/path-codes.ts'
 import { errnoOf } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
@@ -86,8 +85,7 @@ function write(
   try {
     run.host.writeStateFile(target, text)
   } catch (error) {
-    const hint = 'Check what is in the way there; then plan again.'
-    throw diskFailure('WriteFailed', `${target} could not be written`, error, hint)
+    throw diskFailure('WriteFailed', `${target} could not be written`, error)
   }
 }
 
@@ -96,9 +94,7 @@ function contentOf(path: string, { host }: StepContext): string | undefined {
   const found = host.lstat(path)
   if (found === undefined) return undefined
   if (found.type === 'file') return host.readSmallFile(path) ?? ''
-  throw new StepFailed('WriteFailed', `${path} is a ${found.type}, not a file`, {
-    hint: CLEAR_AWAY,
-  })
+  throw new StepFailed('WriteFailed', `${path} is a ${found.type}, not a file`)
 }
 
 function requireSameVolume(path: string, content: string, state: Readonly<Record<string, string>>): void {

@@ -1,4 +1,5 @@
 /** Calls the driver to unpublish or unstage, and checks what the driver left (S16, R441, R832, O23, C119, C125). */
+import { CODES } from '../../codes/codes.ts'
 import { errorMessage, VolctlError } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
@@ -10,7 +11,7 @@ import { umountLayer } from '../mounts/umount-step.ts'
 import { describeMount, expectedIds, isExpected } from '../operation/expected-mounts.ts'
 import type { CsiNode } from '../operation/ports.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { grpcStatusOf, hintFor, outcomeCodeOf } from './driver-errors.ts'
+import { grpcStatusOf, hintOf, outcomeCodeOf } from './driver-errors.ts'
 
 const RETRY_MS = [500, 1000, 2000]
 
@@ -52,9 +53,7 @@ async function callOnce(step: Step, run: StepContext, deadlineMs: number): Promi
   const { volume } = run.operation
   const driver: CsiNode | undefined = await run.context.csi(driverOf(run.operation))
   if (driver === undefined || volume?.handle === undefined) {
-    throw new StepFailed('DriverUnavailable', `CSI driver ${driverOf(run.operation)} does not answer on this node`, {
-      hint: "Bring the driver's node pod back; then plan again.",
-    })
+    throw new StepFailed('DriverUnavailable', `CSI driver ${driverOf(run.operation)} does not answer on this node`)
   }
   const volumeId = volume.handle
   return step.op === 'NodeUnpublishVolume'
@@ -75,7 +74,6 @@ export async function undoWhatTheDriverLeft(step: Step, run: StepContext, before
     throw new StepFailed(
       'DriverFailed',
       `${driverOf(run.operation)} answered OK to ${step.op}, but ${describeMount(foreign ?? remaining.at(-1) ?? (remaining[0] as never))} is still there`,
-      { hint: "See the driver's log; nothing was removed." },
     )
   }
   for (let count = remaining.length; count > 0; count--) await umountLayer({ op: 'umount', target: step.target }, run)
@@ -102,7 +100,7 @@ async function driverFailure(step: Step, run: StepContext, error: unknown): Prom
   const said = `${driverOf(run.operation)}: ${step.op} of ${step.target} failed: ${errorMessage(error)}`
   return new StepFailed(outcomeCodeOf(status), who === '' ? said : `${said}; held by ${who}`, {
     cause: error,
-    hint: who === '' ? hintFor(status) : 'Stop what holds it, then plan again.',
+    hint: who === '' ? hintOf(status, 'takingDown') : CODES.HeldBy.remedy,
     stuck,
   })
 }

@@ -17,9 +17,6 @@ export function wantedCsi({ bringUp: { wanted }, operation }: StepContext): Want
     throw new StepFailed(
       'NoLongerWanted',
       `${operation.volume?.name ?? 'the volume'} is no longer the volume that was planned`,
-      {
-        hint: 'Plan again.',
-      },
     )
   }
   return { volume: wanted, driver, handle }

@@ -25,21 +25,20 @@ export function outcomeCodeOf(status: GrpcCode | undefined): OutcomeCode {
   return (status === undefined ? undefined : CODES[status]) ?? 'DriverFailed'
 }
 
-const TAKING_DOWN: Partial<Record<GrpcCode, string>> = {
-  NOT_FOUND:
-    'The storage system says that the volume is gone, so only local state is left. Verify that, then remove the rest by hand.',
-  ABORTED: 'The driver is still working on this volume: apply again later.',
-  FAILED_PRECONDITION:
-    "The driver's own records say that the volume is still in use; see its log, and look for other targets.",
-  UNAVAILABLE: 'The driver is gone: bring its node pod back; then apply again.',
-  DEADLINE_EXCEEDED: 'The call may still be running in the driver; see its log, then apply again.',
-  PERMISSION_DENIED: 'The driver itself lacks a right; see its log.',
-  UNAUTHENTICATED: 'The driver itself lacks a right; see its log.',
-  UNIMPLEMENTED: 'The driver does not offer this call.',
+/** What to do where it is more than the code says. */
+const HINTS: Readonly<Record<'settingUp' | 'takingDown', Partial<Record<GrpcCode, string>>>> = {
+  settingUp: {
+    ALREADY_EXISTS:
+      'The driver already has the volume here with other parameters: unmount it everywhere on this node first.',
+  },
+  takingDown: {
+    NOT_FOUND:
+      'The storage system says that the volume is gone, so only local state is left. Verify that, then remove the rest by hand.',
+    FAILED_PRECONDITION:
+      "The driver's own records say that the volume is still in use; see its log, and look for other targets.",
+  },
 }
 
-/** What to do about a failed tear-down call. */
-export function hintFor(status: GrpcCode | undefined): string {
-  const known = status === undefined ? undefined : TAKING_DOWN[status]
-  return known ?? "See the driver's log. Nothing was cleaned up after the call."
+export function hintOf(status: GrpcCode | undefined, call: keyof typeof HINTS): string | undefined {
+  return status && HINTS[call][status]
 }

@@ -95,9 +95,7 @@ async function requireUnwanted(
   if (node === undefined) throw new OperationRefused('NodeMissing', `node ${plan.node} is not in the API`)
   const name = operation.volume?.uniqueName
   if (name === undefined || (await context.wantedByController(name, pods))) {
-    throw new OperationRefused('WantedAgain', `a pod of this node wants ${name ?? 'an unidentified volume'}`, {
-      hint: 'Plan again.',
-    })
+    throw new OperationRefused('WantedAgain', `a pod of this node wants ${name ?? 'an unidentified volume'}`)
   }
   // Once more, since the API server may have been slow.
   requireStopped(await askKubelet(context))
@@ -111,9 +109,7 @@ function requireStopped(kubelet: KubeletSnapshot): void {
 function requireSame(attachment: VolumeAttachment, bound: { uid: string }, node: string): void {
   const { metadata, spec } = attachment
   if (metadata.uid === bound.uid && spec.nodeName === node) return
-  throw new OperationRefused('Changed', `VolumeAttachment ${metadata.name} is not the one that the plan was made for`, {
-    hint: 'Plan again.',
-  })
+  throw new OperationRefused('Changed', `VolumeAttachment ${metadata.name} is not the one that the plan was made for`)
 }
 
 async function deleteAttachment(
@@ -129,7 +125,6 @@ async function deleteAttachment(
     if (status !== 409) throw error
     throw new OperationRefused('Changed', `VolumeAttachment ${name} has changed since the plan was made`, {
       cause: error,
-      hint: 'Plan again.',
     })
   }
 }

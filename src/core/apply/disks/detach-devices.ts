@@ -66,7 +66,6 @@ export function volumeInUse({ volume }: Operation, by: UsedBy | Unseen): Operati
   if ('who' in by)
     return new OperationRefused('HeldBy', `${name} is still in use on this node: ${by.who}`, {
       users: by.users ?? [],
-      hint: 'Stop that use first, then plan again.',
     })
   return new OperationRefused('UsersUnknown', `${name} may still be in use on this node: ${by.text}`, {
     hint: `${by.hint} Then plan again.`,

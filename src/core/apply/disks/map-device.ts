@@ -4,7 +4,6 @@
  */
 
 import { posix } from 'node:path'
-import { CLEAR_AWAY } from '../../codes/path-codes.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
 import { diskFailure } from '../../files/disk-trouble.ts'
@@ -66,7 +65,7 @@ function makeFile(target: string, { host }: StepContext): readonly Undo[] {
   try {
     host.createFile(target, MODE)
   } catch (error) {
-    throw diskFailure('WriteFailed', `${target} could not be created`, error, 'Plan again.')
+    throw diskFailure('WriteFailed', `${target} could not be created`, error)
   }
   return [{ what: target, back: () => host.unlink(target) }]
 }
@@ -103,9 +102,7 @@ export async function linkDevice(step: Step, run: StepContext): Promise<readonly
   const { path } = await deviceOfSource(sourceOf(step, run), run)
   const found = host.lstat(step.target)
   if (found !== undefined && found.type !== 'link') {
-    throw new StepFailed('UnexpectedFile', `${step.target} is not a symbolic link, so the kubelet did not make it`, {
-      hint: CLEAR_AWAY,
-    })
+    throw new StepFailed('UnexpectedFile', `${step.target} is not a symbolic link, so the kubelet did not make it`)
   }
   const before = host.readLink(step.target)
   if (before === path) return []
@@ -115,7 +112,7 @@ export async function linkDevice(step: Step, run: StepContext): Promise<readonly
       if (before !== undefined) host.unlink(step.target)
       host.symlink(path, step.target)
     } catch (error) {
-      throw diskFailure('WriteFailed', `link ${step.target} could not be created`, error, 'Plan again.')
+      throw diskFailure('WriteFailed', `link ${step.target} could not be created`, error)
     }
     return [...directories, { what: `link ${step.target}`, back: () => host.unlink(step.target) }]
   })
@@ -128,15 +125,12 @@ export async function releaseLoop(step: Step, run: StepContext): Promise<void> {
   if (file === undefined) return
   const own = ownPathOf(run.around.table, undeletedPath(file))
   if (!operation.paths.some((path) => isWithin(own, path))) {
-    throw new StepFailed('ForeignDevice', `${step.target} is backed by ${file}, which is not this volume's`, {
-      hint: 'Plan again: the loop device is used for something else now.',
-    })
+    throw new StepFailed('ForeignDevice', `${step.target} is backed by ${file}, which is not this volume's`)
   }
   const failure = await whyNotReleased(step.target, file, run)
   if (failure === undefined) return
   const output = failure.stderr.trim()
   throw new StepFailed('HeldBy', `${step.target} on ${file} is still in use${output === '' ? '' : `: ${output}`}`, {
-    hint: `Find out who has ${step.target} open; then plan again.`,
     stuck: failure.timedOut,
   })
 }

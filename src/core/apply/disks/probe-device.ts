@@ -73,9 +73,7 @@ async function nothingOn(device: string, wanted: string, run: StepContext): Prom
 }
 
 function unreadable(device: string, why: string): StepFailed {
-  return new StepFailed('MountFailed', `${device} could not be read: ${why}`, {
-    hint: 'Check the kernel log (dmesg) for the device, then plan again.',
-  })
+  return new StepFailed('MountFailed', `${device} could not be read: ${why}`)
 }
 
 /**

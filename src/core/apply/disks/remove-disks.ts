@@ -13,8 +13,6 @@ import { command, firstLineOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { deviceBehind, usersOfDisks } from './disk-users.ts'
 
-const HINT = 'Stop that use, then plan again: the directory is kept, so that the next plan finds what is left to do.'
-
 /**
  * Removes disks that sysfs shows to be exactly this volume's. Right before each flush and removal, volctl checks again that
  * each is still that disk and that nobody uses it. Whether a removal worked is read from sysfs, not from an exit status
@@ -42,9 +40,7 @@ async function removeDisk(disk: SeenDisk, run: StepContext): Promise<void> {
   if ((await requireStillUnused([disk], run)).length === 0) return
   const [holder] = blockTree.node(name)?.holders ?? []
   if (holder !== undefined) {
-    throw new StepFailed('HeldBy', `${name} is still in use: device ${holder} was built on it meanwhile`, {
-      hint: HINT,
-    })
+    throw new StepFailed('HeldBy', `${name} is still in use: device ${holder} was built on it meanwhile`)
   }
   const file = blockTree.deletePath(name)
   run.say(`writing 1 to ${file}`)
@@ -67,7 +63,7 @@ export async function requireDisksUnused(disks: readonly SeenDisk[], run: StepCo
   const names = disks.map(({ name }) => name)
   const [user] = await usersOfDisks(names, run)
   if (user === undefined) return
-  throw new StepFailed('HeldBy', `${names.join(', ')} is still in use: ${user.who}`, { hint: HINT })
+  throw new StepFailed('HeldBy', `${names.join(', ')} is still in use: ${user.who}`)
 }
 
 /** Multipath maps over these disks. @throws StepFailed ForeignDevice if a map has a disk that is not this volume's */
@@ -96,7 +92,7 @@ async function flushMap(map: string, run: StepContext): Promise<void> {
 }
 
 function failed(message: string, result: CommandResult): StepFailed {
-  return new StepFailed('CommandFailed', `${message}: ${firstLineOf(result)}`, { hint: HINT })
+  return new StepFailed('CommandFailed', `${message}: ${firstLineOf(result)}`)
 }
 
 // The SCSI disks behind what an operation, and earlier ones on the same volume, found mounted or mapped (P81).
@@ -134,9 +130,6 @@ export function mountedDisks({ record, host }: StepContext): Set<string> {
     throw new StepFailed(
       'ForeignDevice',
       `${name} now has device number ${dev}, which was mounted, but is another disk`,
-      {
-        hint: 'Plan again: the directory is kept.',
-      },
     )
   })
   return new Set(names.flatMap((name) => disksBehind(name, blockTree)))
@@ -154,7 +147,5 @@ export function disksBehind(name: string, blockTree: BlockTree): string[] {
 }
 
 function notScsi(name: string): StepFailed {
-  return new StepFailed('ForeignDevice', `${name} is neither a SCSI disk nor a multipath map of SCSI disks`, {
-    hint: `Find out what was mounted there (lsblk, ${commandLine('findmnt', '-S', name)}), and release it; the directory is kept.`,
-  })
+  return new StepFailed('ForeignDevice', `${name} is neither a SCSI disk nor a multipath map of SCSI disks`)
 }

@@ -99,7 +99,6 @@ function setUpElsewhere({ operation }: StepContext, { who, users = [] }: UsedBy)
     `volume ${operation.volume?.name ?? ''} is also set up elsewhere on this node: ${who}`,
     {
       users,
-      hint: 'End what uses it there; then plan again.',
     },
   )
 }

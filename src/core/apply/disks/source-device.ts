@@ -82,7 +82,5 @@ function isOwnPath(path: string, { volume }: Operation, rootDir: string): boolea
 }
 
 export function deviceInUse({ path }: FoundDevice, who: string): StepFailed {
-  return new StepFailed('HeldBy', `${path} is in use: ${who}`, {
-    hint: 'Stop that use, or correct the PersistentVolume; then plan again.',
-  })
+  return new StepFailed('HeldBy', `${path} is in use: ${who}`)
 }

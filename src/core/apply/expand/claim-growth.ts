@@ -35,7 +35,7 @@ export async function claimGrowth(run: StepContext): Promise<ClaimGrowth | undef
   const claim = await askCluster(run, (cluster) => cluster.getClaim(namespace, name))
   // A claim of the same name with another UID is another claim (S17).
   if (wanted === undefined || claim === undefined || (uid !== undefined && uid !== claim.metadata.uid))
-    throw new StepFailed('NoLongerWanted', `claim ${namespace}/${name} no longer exists`, { hint: 'Plan again.' })
+    throw new StepFailed('NoLongerWanted', `claim ${namespace}/${name} no longer exists`)
   const growth = nodeExpansionWanted({ ...wanted, claim })
   return growth === undefined ? undefined : { claim, growth }
 }

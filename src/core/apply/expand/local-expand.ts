@@ -78,13 +78,13 @@ function unknownType({ path }: FoundDevice, type: string): never {
 }
 
 class ExpandFailed extends StepFailed {
-  constructor(message: string, options: { readonly hint: string }) {
+  constructor(message: string, options: { readonly hint?: string } = {}) {
     super('ExpandFailed', message, options)
   }
 }
 
 function failed(message: string): ExpandFailed {
-  return new ExpandFailed(message, { hint: 'Check the file system and the kernel log (dmesg); then plan again.' })
+  return new ExpandFailed(message)
 }
 
 /** A failure is final only if the program was not ended from outside. */

@@ -47,13 +47,13 @@ export async function requireNotBusy(run: StepContext, kernel: () => KernelFiles
   if (user !== undefined && 'who' in user) throw inUse(operation, user.who, user)
 }
 
-/** @param who for messages; empty: nobody was found @param given.hint default: what to do about those */
+/** @param who for messages; empty: nobody was found */
 export function inUse(
   operation: Operation,
   who: string,
   given: Pick<VolctlErrorOptions, 'users'> & { readonly hint?: string | undefined },
 ): StepFailed {
-  const { hint = 'Stop what uses it, then plan again.', users = [] } = given
+  const { hint, users = [] } = given
   const { volume, pod, paths } = operation
   const what = volume === undefined ? (paths[0] ?? '') : shownVolume(operation)
   const name = pod === undefined || volume === undefined ? what : `${what} of ${podName(pod)}`

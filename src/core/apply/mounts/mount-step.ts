@@ -1,9 +1,7 @@
 /** One mount(8), and the check that the mount is there (P124, P125; S22, S27). */
 
-import { CLEAR_AWAY } from '../../codes/path-codes.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
-import { defined } from '../../lang/defined.ts'
 import { copiesOf } from '../../mountinfo/copies.ts'
 import { cannotHang } from '../../mountinfo/file-systems.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
@@ -70,17 +68,13 @@ function sourceOf(step: Step, run: StepContext): string {
 function requireFree(target: string, { around, host }: StepContext): void {
   const there = around.table.top(target)
   if (there !== undefined) {
-    throw new StepFailed('ForeignMount', `${describeMount(there)} is there already`, {
-      hint: 'Plan again, and look at what has changed.',
-    })
+    throw new StepFailed('ForeignMount', `${describeMount(there)} is there already`)
   }
   const found = host.lstat(target)
   const isEmpty =
     found?.type === 'dir' ? host.listNames(target).length === 0 : found?.type === 'file' && found.size === 0
   if (isEmpty) return
-  throw new StepFailed('DataUnderMountPoint', `${target} ${found === undefined ? 'does not exist' : 'is not empty'}`, {
-    hint: CLEAR_AWAY,
-  })
+  throw new StepFailed('DataUnderMountPoint', `${target} ${found === undefined ? 'does not exist' : 'is not empty'}`)
 }
 
 /**
@@ -180,9 +174,7 @@ export class MountFailed extends StepFailed {
   /** @param why what mount(8) printed, or what is wrong with the result */
   constructor({ target, source }: Pick<Step, 'target' | 'source'>, why: string) {
     const what = source === undefined ? target : `${source} on ${target}`
-    super('MountFailed', `mount of ${what} failed: ${why.replace(/^mount: /, '')}`, {
-      hint: 'Nothing was left mounted. Check the source and its options, then plan again.',
-    })
+    super('MountFailed', `mount of ${what} failed: ${why.replace(/^mount: /, '')}`)
   }
 }
 
@@ -204,7 +196,7 @@ function helperMissing(
     if (!(error instanceof CommandMissing)) throw error
     return new StepFailed(error.code, `${error.message}, and ${fsType} cannot be mounted without it`, {
       cause: error,
-      ...defined({ hint: error.hint }),
+      hint: error.hint,
     })
   }
 }

@@ -1,7 +1,6 @@
 /** rmdir and unlink of single names: idempotent, never through a mount, never of data (S12, S14, R036, R837). */
 
 import { posix } from 'node:path'
-import { CLEAR_AWAY } from '../../codes/path-codes.ts'
 import { errnoOf } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import { diskFailure } from '../../files/disk-trouble.ts'
@@ -32,7 +31,6 @@ export function removeDirectory(path: string, run: StepContext): void {
     if (code === 'ENOTEMPTY' || code === 'EEXIST') {
       throw new StepFailed('UnexpectedFile', `${path} is not empty and is kept`, {
         cause: error,
-        hint: CLEAR_AWAY,
       })
     }
     throw removeFailed(path, error)
@@ -46,9 +44,7 @@ function removeFile(path: string, run: StepContext): void {
   const name = posix.basename(path)
   if (STATE_FILES.has(name)) rememberStateFile(path, run)
   else if (found.type === 'file' && found.size > 0 && isPlaceholder(path)) {
-    throw new StepFailed('UnexpectedFile', `${path} holds ${found.size} bytes and is kept`, {
-      hint: CLEAR_AWAY,
-    })
+    throw new StepFailed('UnexpectedFile', `${path} holds ${found.size} bytes and is kept`)
   }
   try {
     run.host.unlink(path, parentOf(path, run))
@@ -82,9 +78,7 @@ function rememberStateFile(path: string, { host, journal, operation }: StepConte
 function requireNoMountPoint(path: string, { around, context }: StepContext): void {
   const mount = around.table.at(path).at(-1)
   if (mount !== undefined) {
-    throw new StepFailed('HeldBy', `${describeMount(mount)} is still there; nothing was removed`, {
-      hint: 'Plan again, and look at what has changed.',
-    })
+    throw new StepFailed('HeldBy', `${describeMount(mount)} is still there; nothing was removed`)
   }
   requireMountedNowhereElse(path, { around, context })
 }
@@ -102,7 +96,6 @@ function requireMountedNowhereElse(
     `something is mounted on ${path} in the mount namespace of ${describeProcess(other, context.nameOf)}`,
     {
       users: [usingProcess(other)],
-      hint: 'End that process; then plan again.',
     },
   )
 }
@@ -126,5 +119,5 @@ function readOrFail<T>(path: string, look: () => T): T {
 }
 
 function removeFailed(path: string, cause: unknown): StepFailed {
-  return diskFailure('WriteFailed', `${path} could not be removed`, cause, 'Look at what is there, then plan again.')
+  return diskFailure('WriteFailed', `${path} could not be removed`, cause)
 }

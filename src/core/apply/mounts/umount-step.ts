@@ -28,9 +28,7 @@ export async function umountLayer(step: Step, run: StepContext): Promise<void> {
   const layer = run.around.table.top(step.target)
   if (layer === undefined) return requireNoHiddenMount(step.target, run)
   if (!isExpected(layer, expectedIds(run.operation))) {
-    throw new StepFailed('ForeignMount', `${describeMount(layer)} was not there when the plan was made`, {
-      hint: 'Plan again, and look at what has changed.',
-    })
+    throw new StepFailed('ForeignMount', `${describeMount(layer)} was not there when the plan was made`)
   }
   const copies = copiesOf(run.around.table, layer)
   const how = howToUmount(step, layer)
@@ -46,7 +44,6 @@ export async function umountLayer(step: Step, run: StepContext): Promise<void> {
       'DetachedLazily',
       `${step.target} is unmounted lazily; whether its file system is still in use is not known yet`,
       {
-        hint: 'volctl leaves this volume alone until the kernel has released the file system: stop what still uses it, or reboot.',
         stuck: true,
       },
     )
@@ -160,9 +157,7 @@ function requireSoleConnection(layer: MountInfo, { around, operation, context }:
     (here && describeMount(here)) ??
     (elsewhere && `the mount namespace of ${describeProcess(elsewhere, context.nameOf)}`)
   if (who === undefined) return
-  throw new StepFailed('SharedConnection', `a forced unmount of ${layer.mountPoint} would also cut off ${who}`, {
-    hint: 'Use --force-unmount only when nothing else uses the same connection.',
-  })
+  throw new StepFailed('SharedConnection', `a forced unmount of ${layer.mountPoint} would also cut off ${who}`)
 }
 
 /** S20: lazily only if the mount is shown to be dead, and nobody holds it. */
@@ -170,9 +165,7 @@ async function requireDeadAndUnheld(layer: MountInfo, run: StepContext): Promise
   const { host, waiting } = run
   // For a dead mount this check takes its whole limit, which does not count as waiting of the operation.
   if (!(await host.isDead(layer, Math.min(waiting.limitMs, 5000)))) {
-    throw new StepFailed('FlagWithoutEffect', `${layer.mountPoint} answers, so it is not dead`, {
-      hint: 'Unmount it without --lazy.',
-    })
+    throw new StepFailed('FlagWithoutEffect', `${layer.mountPoint} answers, so it is not dead`)
   }
   const holders = await holdersOn(layer.mountPoint, run)
   const [unknown] = holders.unseen
@@ -184,9 +177,7 @@ async function requireDeadAndUnheld(layer: MountInfo, run: StepContext): Promise
   // A copy in another namespace is a separate mount, and is not touched.
   const [who] = holdersText({ ...holders, namespaces: [] }, run)
   if (who !== undefined) {
-    throw new StepFailed('HeldBy', `${layer.mountPoint} is held by ${who}`, {
-      hint: 'Stop what holds it, then plan again.',
-    })
+    throw new StepFailed('HeldBy', `${layer.mountPoint} is held by ${who}`)
   }
 }
 

@@ -10,7 +10,6 @@ import type { OtherNamespace } from '../../processes/mount-namespaces.ts'
 import type { StepContext } from './step-context.ts'
 import type { Surroundings } from './surroundings.ts'
 
-const HINT = 'Plan again, and look at what has changed.'
 /** After these steps the target must not be a mount point any more, and nothing may be mounted below it. */
 const UNDOING: ReadonlySet<StepOp> = new Set([
   'umount',
@@ -40,9 +39,7 @@ export function requireExpectedMounts(operation: Operation, around: Surroundings
 function requireExpected(mounts: readonly MountInfo[], expected: ReturnType<typeof expectedIds>): void {
   for (const mount of mounts) {
     if (isExpected(mount, expected)) continue
-    throw new OperationRefused('ForeignMount', `${describeMount(mount)} was not there when the plan was made`, {
-      hint: HINT,
-    })
+    throw new OperationRefused('ForeignMount', `${describeMount(mount)} was not there when the plan was made`)
   }
 }
 

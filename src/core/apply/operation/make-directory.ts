@@ -1,7 +1,6 @@
 /** Directories that the kubelet would make (P37, P62). */
 
 import { posix } from 'node:path'
-import { CLEAR_AWAY } from '../../codes/path-codes.ts'
 import { errnoOf } from '../../errors/errors.ts'
 import type { Undo } from '../../errors/undo.ts'
 import { diskFailure } from '../../files/disk-trouble.ts'
@@ -37,7 +36,7 @@ function setMode(path: string, mode: number, { host }: StepContext): void {
   } catch (error) {
     const octal = mode.toString(8)
     const what = `directory ${path} could not be given mode ${octal}`
-    throw diskFailure('WriteFailed', what, error, 'Look at what is there, then plan again.')
+    throw diskFailure('WriteFailed', what, error)
   }
 }
 
@@ -61,10 +60,8 @@ function make(path: string, mode: number, run: StepContext): boolean {
     run.host.mkdir(path, mode)
     return true
   } catch (error) {
-    const code = errnoOf(error)
-    if (code === 'EEXIST' && run.host.lstat(path)?.type === 'dir') return false
-    const hint = code === 'EEXIST' ? CLEAR_AWAY : 'Plan again.'
-    throw diskFailure('WriteFailed', `directory ${path} could not be created`, error, hint)
+    if (errnoOf(error) === 'EEXIST' && run.host.lstat(path)?.type === 'dir') return false
+    throw diskFailure('WriteFailed', `directory ${path} could not be created`, error)
   }
 }
 

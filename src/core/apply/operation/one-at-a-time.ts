@@ -18,7 +18,6 @@ export async function oneAtATime<T>(number: string, run: StepContext, work: () =
   const mine = (async () => {
     if (await before) {
       throw new StepFailed('StillAtWork', `a call on device ${number} was abandoned and may still be running`, {
-        hint: 'Wait until it has ended; then plan again.',
         stuck: true,
       })
     }

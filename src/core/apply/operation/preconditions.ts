@@ -37,7 +37,7 @@ export async function requireUnused(operation: Operation, witness: Witness, cont
     (await context.wantedByController(name, unfinished(witness))) ||
     (await wantsDevice(operation, witness, context))
   ) {
-    throw new OperationRefused('WantedAgain', `a pod of this node wants ${name} again`, { hint: 'Plan again.' })
+    throw new OperationRefused('WantedAgain', `a pod of this node wants ${name} again`)
   }
 }
 
@@ -72,7 +72,6 @@ export async function askWitness(context: ApplyContext, deadlineMs: number): Pro
       `the pods that still run could not be determined: ${errorMessage(error)}`,
       {
         cause: error,
-        hint: 'volctl unmounts nothing without knowing that; plan again when the API server and the container runtime answer.',
       },
     )
   }
@@ -87,7 +86,6 @@ export async function askKubelet(context: ApplyContext): Promise<KubeletSnapshot
       `the state of the kubelet could not be determined: ${errorMessage(error)}`,
       {
         cause: error,
-        hint: 'volctl changes nothing on a node where a kubelet may be running.',
       },
     )
   }
@@ -103,9 +101,7 @@ const RUNS_AGAIN = 'a kubelet runs again, or may start again, and the volumes of
 
 /** @param why what shows it; absent: this machine does */
 export function kubeletCameBack(why = RUNS_AGAIN): CameBack {
-  return new CameBack('KubeletRunning', why, {
-    hint: 'Let the kubelet do the rest; or stop it, wait for --settle, and plan again.',
-  })
+  return new CameBack('KubeletRunning', why)
 }
 
 function requirePodAway(operation: Operation, uid: string, witness: Witness): void {
@@ -122,7 +118,7 @@ function requirePodAway(operation: Operation, uid: string, witness: Witness): vo
     })
   }
   if (pods === undefined || !pods.every((pod) => isFinished(pod, witness))) {
-    throw new OperationRefused('WantedAgain', `pod ${uid} is in the API and has not finished`, { hint: 'Plan again.' })
+    throw new OperationRefused('WantedAgain', `pod ${uid} is in the API and has not finished`)
   }
 }
 

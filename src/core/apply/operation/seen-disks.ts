@@ -25,7 +25,7 @@ export function seeDisks(
 export function isStillThere({ name, identity }: SeenDisk, run: StepContext): boolean {
   const now = identityOf(name, run.host.blockTree.iscsiSessions(), run)
   if (now === undefined || now === identity) return now !== undefined
-  throw new StepFailed('ForeignDevice', `${name} is another device than a moment ago`, { hint: 'Plan again.' })
+  throw new StepFailed('ForeignDevice', `${name} is another device than a moment ago`)
 }
 
 function identityOf(name: string, sessions: readonly IscsiSession[], { host }: StepContext): string | undefined {
@@ -38,7 +38,6 @@ function identityOf(name: string, sessions: readonly IscsiSession[], { host }: S
     throw new StepFailed(
       'ForeignDevice',
       `${name} is at ${scsiAddress ?? 'no SCSI address'}, and ${session?.name} has it at ${address}`,
-      { hint: 'Plan again.' },
     )
   }
   return [dev, scsiAddress, host.diskSequence(dev), session?.name, session?.iqn].join(' ')

@@ -21,11 +21,9 @@ export async function command(
   const line = `${program} ${args.join(' ')}`
   if (result.flooded === true)
     throw new StepFailed('CommandFailed', `${line} printed too much output and was killed${left}`, {
-      hint: 'Run it by hand, and see what it prints.',
       stuck: true,
     })
   throw new StepTimedOut(`${line} did not end within ${run.waiting.limitMs / 1000} s${left}`, {
-    hint: 'The storage may be down: bring it back, then plan again.',
     stuck: true,
   })
 }

@@ -26,9 +26,6 @@ export class WaitingBudget {
     if (this.isSpent) {
       throw new StepTimedOut(
         `the operation has waited for ${this.limitMs / 1000} s (--timeout), and not all of its calls are made`,
-        {
-          hint: 'What was done is kept: plan again, with a longer --timeout.',
-        },
       )
     }
     const began = this.#now()

@@ -28,9 +28,7 @@ export async function removeFcDisks({ target }: Step, run: StepContext): Promise
   // If udev links the volume's disks, what was mounted must be one of these.
   const stranger = linked.size === 0 ? undefined : [...mounted].find((each) => !linked.has(each))
   if (stranger !== undefined) {
-    throw new StepFailed('ForeignDevice', `${stranger} was mounted, but is not a disk of ${name}`, {
-      hint: 'Find out what was mounted there (lsblk, ls -l /dev/disk/by-path); release it; the directory is kept.',
-    })
+    throw new StepFailed('ForeignDevice', `${stranger} was mounted, but is not a disk of ${name}`)
   }
   const seen = seeDisks([...(mounted.size > 0 ? mounted : linked)], run)
   const doubtful = seen.find((each) => !isOf(disk, each.name, run))

@@ -33,9 +33,7 @@ export async function callFlexDriver(step: Step, run: StepContext): Promise<void
   }
   const failure = failureOf(answer, result)
   if (failure !== undefined) {
-    throw new StepFailed('DriverFailed', `${driver}: ${call} of ${step.target} failed: ${failure}`, {
-      hint: "See the driver's log; nothing was removed.",
-    })
+    throw new StepFailed('DriverFailed', `${driver}: ${call} of ${step.target} failed: ${failure}`)
   }
   await undoWhatTheDriverLeft(step, run, before)
 }

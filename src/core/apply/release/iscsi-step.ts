@@ -65,9 +65,7 @@ function requireLogOutPossible({ sessions }: IscsiVolume, { host }: StepContext)
 async function leave(volume: IscsiVolume, reason: string, { target }: Step, run: StepContext): Promise<string> {
   const what = keptText(volume, reason)
   if (hasOtherRecord(volume.disk, target, run) || (await wantedBy(volume.disk, run)) !== undefined) return what
-  throw new StepFailed('HeldBy', `${what}; no other directory on this node is a record of the session`, {
-    hint: 'Stop that use, then plan again: the directory is kept, so that the next plan finds what is left to do.',
-  })
+  throw new StepFailed('HeldBy', `${what}; no other directory on this node is a record of the session`)
 }
 
 /** True if there is a directory, mounted or not, of another LUN of the target through the same interface. */
@@ -101,7 +99,6 @@ async function wantedBy({ iqn }: IscsiDisk, { context, waiting }: StepContext): 
       `the pods that want the session could not be determined: ${errorMessage(error)}`,
       {
         cause: error,
-        hint: 'Plan again when the API server and the container runtime answer.',
       },
     )
   }
@@ -109,9 +106,6 @@ async function wantedBy({ iqn }: IscsiDisk, { context, waiting }: StepContext): 
     throw new StepFailed(
       'MayBeInUse',
       `a volume of a pod of this node could not be resolved, and may be of target ${iqn}`,
-      {
-        hint: 'Plan again: the plan names the volume that could not be resolved.',
-      },
     )
   }
   const other = sources.map((source) => sharedSourcesOf(source).iscsi).find((source) => source?.iqn === iqn)
@@ -153,9 +147,7 @@ async function iscsiadm(args: readonly string[], run: StepContext): Promise<void
   run.say(`iscsiadm ${args.join(' ')}`)
   const result = await command(run, 'iscsiadm', args)
   if (result.status !== undefined && DONE_ALREADY.has(result.status)) return
-  throw new StepFailed('CommandFailed', `iscsiadm ${args.join(' ')} failed: ${firstLineOf(result)}`, {
-    hint: 'Log out by hand, or bring the target back; then plan again: the directory is kept, so that the next plan finds what is left to do.',
-  })
+  throw new StepFailed('CommandFailed', `iscsiadm ${args.join(' ')} failed: ${firstLineOf(result)}`)
 }
 
 /** sysfs decides: iscsiadm also answers "no records" for a session whose record somebody deleted. */

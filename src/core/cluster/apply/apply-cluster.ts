@@ -15,7 +15,7 @@ import { SafetyRefusal, VolctlError } from '../../errors/errors.ts'
 import { defined } from '../../lang/defined.ts'
 import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
 import { type ApplyEvent, type ClusterApplyResult, isFulfilled } from '../../plan/events.ts'
-import { insecureApiHint } from '../../plan/insecure-api.ts'
+import { INSECURE_API } from '../../plan/insecure-api.ts'
 import { planId, stripsFinalizers } from '../../plan/plan-id.ts'
 import { type Looked as Before, withChangesSince } from '../controller/between-looks.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
@@ -150,14 +150,7 @@ function requireConfirmed(
 /** S34. */
 function refuseInsecure({ insecure, server }: KubeClient, { acceptInsecureApi }: ClusterOptions): void {
   if (insecure === undefined || acceptInsecureApi === true) return
-  throw new SafetyRefusal(
-    'S34',
-    'InsecureApi',
-    `the connection to ${server} is not verified: anyone on the network path could answer in the server's place`,
-    {
-      hint: insecureApiHint('--cluster'),
-    },
-  )
+  throw new SafetyRefusal('S34', 'InsecureApi', `API server ${server}: ${INSECURE_API[insecure]}`)
 }
 
 function requireSameCluster({ cluster }: ReviewedClusterPlan, state: ClusterState): void {

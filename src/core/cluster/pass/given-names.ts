@@ -117,31 +117,27 @@ export function reportUnmatchedNames(context: ClusterContext, findings: ClusterF
   ]
   for (const { code, message, hint } of faults) findings.problem('warning', code, message, ON_API, hint)
   for (const { given, pods } of ambiguous) {
-    const { code, message, hint } = ambiguousPods(given, pods, 'pod')
+    const { code, message, hint } = ambiguousPods(given, pods)
     findings.problem('warning', code, message, { ...ON_API, pods: pods.slice(0, MOST_PODS).map(podRef) }, hint)
   }
   reportPresentNodes(context, findings, nodeGone)
 }
 
 const HERE = { place: 'in this cluster' }
-const NODE = { flag: 'node', noun: 'node', hint: 'List the nodes: kubectl get nodes' }
+const NODE = { noun: 'node', hint: 'List the nodes: kubectl get nodes' }
 const NODE_GONE = {
-  flag: 'node-gone',
   noun: 'node',
   hint: 'Check the name. If it is right, nothing of the node is left: leave out the flag, or give --ignore-not-found.',
 }
 const NAMESPACE = {
-  flag: 'namespace',
   noun: 'pod or claim with a volume',
   hint: 'List the namespaces: kubectl get namespaces',
 }
 const VOLUME = {
-  flag: 'volume',
   noun: 'volume',
   hint: 'Give the PersistentVolume, NAMESPACE/CLAIM, or the volume handle.',
 }
 const POD = {
-  flag: 'pod',
   noun: 'pod with a volume that can be attached',
   hint: 'Give NAMESPACE/NAME of such a pod.',
 }

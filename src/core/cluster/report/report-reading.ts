@@ -2,7 +2,7 @@
 import { kubectl } from '../../lang/command.ts'
 import { formatDuration } from '../../lang/duration.ts'
 import { firstFew } from '../../lang/first-few.ts'
-import { insecureApiHint } from '../../plan/insecure-api.ts'
+import { INSECURE_API } from '../../plan/insecure-api.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import { type About, type ClusterFindings, ON_API, onNodes } from '../context/findings.ts'
 import { credentialFor } from '../context/kubectl.ts'
@@ -98,13 +98,7 @@ function reportApi({ state, objects, options }: ClusterContext, findings: Cluste
     )
   }
   if (state.insecure === undefined || options.acceptInsecureApi === true) return
-  findings.problem(
-    'warning',
-    'InsecureApi',
-    `the connection to ${state.server} is not verified: anyone on the network path could have answered in the server's place`,
-    ON_API,
-    insecureApiHint('--cluster'),
-  )
+  findings.problem('warning', 'InsecureApi', `API server ${state.server}: ${INSECURE_API[state.insecure]}`, ON_API)
 }
 
 // Times of two clocks that are compared (S28). Everything is judged by the clock of the API server; times in objects are by the clocks of

@@ -93,7 +93,6 @@ export function scanKubelets(proc = '/proc'): readonly HostProcess[] {
   } catch (error) {
     throw new VolctlError('NodeUnreadable', `${proc}: ${errorMessage(error)}`, {
       cause: error,
-      hint: 'Run volctl as root, with /proc mounted.',
     })
   }
   return names.flatMap((name) => {

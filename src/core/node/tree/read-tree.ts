@@ -130,7 +130,7 @@ function readRoot(rootDir: string): readonly Dirent[] {
 function unreadable(what: string, error: string, cause?: unknown): VolctlError {
   return new VolctlError('NodeUnreadable', `${what} cannot be read: ${error}`, {
     cause,
-    hint: diskTrouble(error)?.hint ?? 'Run volctl as root.',
+    hint: diskTrouble(error)?.hint,
   })
 }
 

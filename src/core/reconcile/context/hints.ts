@@ -1,4 +1,5 @@
 /** Next steps that several phases give. */
+import { type Code, remedyOf } from '../../codes/codes.ts'
 import type { PlanContext } from './context.ts'
 import { howToStart } from './kubelet-unit.ts'
 
@@ -7,29 +8,19 @@ import { howToStart } from './kubelet-unit.ts'
  *
  * @param what the kubelet deletes
  */
-export function lostAtStart<T extends { readonly message: string; readonly hint?: string }>(
+export function lostAtStart<T extends { readonly code?: Code; readonly message: string; readonly hint?: string }>(
   { inputs }: PlanContext,
   said: T,
   what = 'it',
 ): T {
   if (inputs.snapshot.kubelet?.running === true) return said
-  const { message, hint = '' } = said
+  const { code, message, hint = code && remedyOf(code) } = said
   return {
     ...said,
     message: `${message}; a kubelet that starts deletes ${what}`,
-    hint: `Do not start the kubelet yet. ${hint}`.trim(),
+    hint: `Do not start the kubelet yet. ${hint ?? ''}`.trim(),
   }
 }
-
-/** S38: for files that a container writes where its volume should be. */
-export const STOP_AND_SAVE =
-  'Stop the pod, save what it has written there, and delete the pod: only a new one gets its volume.'
-
-/** S13. */
-export const DELETE_DATA = 'To delete the data as well: volctl apply --orphans'
-
-/** The same of directories without data. */
-export const REMOVE_DIRECTORIES = 'To remove what is left of deleted pods: volctl apply --orphans'
 
 /** For work that volctl cannot do, and a kubelet can. @param why follows the command */
 export function startKubelet({ inputs }: PlanContext, why = 'it mounts the volume'): string {

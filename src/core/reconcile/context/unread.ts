@@ -125,7 +125,6 @@ function obstacleOf(inputs: ActualInputs, entry: TreeEntry): Obstacle {
     return {
       code: 'LinkInPlace',
       message: `${inputs.absolute(path)} is a symbolic link${target === undefined ? '' : ` to ${target}`} where the kubelet has a directory; volctl does not follow it${error === '' ? '' : ` (${error})`}, and whatever is behind it counts as in use`,
-      hint: 'Replace the link with a directory or a bind mount, or repair its target; then plan again.',
     }
   }
   if (error === NOT_UTF8) {

@@ -17,7 +17,6 @@ import { allContainers } from '../../volumes/pods.ts'
 import { pluginNamed } from '../../volumes/registry.ts'
 import { type PlanContext, podRefOf } from '../context/context.ts'
 import { isNamed } from '../context/filter-operations.ts'
-import { STOP_AND_SAVE } from '../context/hints.ts'
 import { unreadObstacle } from '../context/unread.ts'
 import { mountObstacle, mountWait, reportMultiAttach, setUpWait } from './mount-conditions.ts'
 import { labelObstacle, setUpContext } from './selinux.ts'
@@ -93,7 +92,6 @@ function reportRunning(context: PlanContext, findings: Findings, { volume, evide
     'RunsWithoutVolume',
     `container ${first.name} of pod ${podName(pod)} runs, and nothing is mounted on ${path}: what it writes to ${specName} goes to the node's own disk`,
     { pod: podUid, volume: specName, path, subject: ledger.wanted(volume) },
-    STOP_AND_SAVE,
   )
   return true
 }
@@ -185,7 +183,6 @@ function waitForRival({ specName }: VolumeToMount, { pod }: Draft): Wait {
   return {
     code: 'AccessMode',
     message: `${specName} is ReadWriteOncePod, and pod ${pod?.uid} gets the volume first`,
-    hint: 'Only one pod can use the volume: delete the other one.',
   }
 }
 

@@ -1,7 +1,6 @@
 /** What must hold before a wanted volume may be mounted (S22, S30, R430, R813, R814, R829; O26). */
 
-import { causeOf, isByKubelet, isPassing } from '../../codes/codes.ts'
-import { CLEAR_AWAY } from '../../codes/path-codes.ts'
+import { CODES, causeOf, isByKubelet, isPassing } from '../../codes/codes.ts'
 import { kubectl } from '../../lang/command.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
 import type { NodeSnapshot } from '../../model/snapshot.ts'
@@ -21,7 +20,7 @@ import {
 } from '../../volumes/node-affinity.ts'
 import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
 import { type PlanContext, podRefOf, waitForKubelet } from '../context/context.ts'
-import { STOP_AND_SAVE, startKubelet, useCredential } from '../context/hints.ts'
+import { startKubelet, useCredential } from '../context/hints.ts'
 import { notMigrated } from '../context/migration.ts'
 import { describeNodes, type ElsewhereNode, freeHint, nodesWith, type SharedVolume } from '../context/other-nodes.ts'
 import { flexProgram } from '../drivers/flex-driver.ts'
@@ -111,7 +110,6 @@ function attachWait(context: PlanContext, volume: VolumeToMount): Wait | undefin
     return {
       code: 'CsiDriverUnknown',
       message: `it could not be read whether ${volume.specName} has to be attached`,
-      hint: useCredential('read csidrivers'),
     }
   }
   const isListed = objects.isAttached(uniqueName)
@@ -151,7 +149,6 @@ function refusedWait(context: PlanContext, volume: VolumeToMount, { metadata, sp
   return {
     code: 'AttachLimit',
     message: `${message}; the CSINode of this node allows ${limit} volumes of ${spec.attacher}, and ${taken} are attached`,
-    hint: 'Move a pod with a volume of that driver to another node.',
   }
 }
 
@@ -196,7 +193,6 @@ function otherPodWait(context: PlanContext, volume: VolumeToMount): Wait | undef
   return {
     code: 'AccessMode',
     message: `${volume.specName} is ReadWriteOncePod, and pod ${podName(podRefOf(context, other))} uses it`,
-    hint: 'The volume is free once that pod has ended: delete one of the two pods.',
   }
 }
 
@@ -321,7 +317,6 @@ export function mountObstacle(
     return {
       code: 'NodeAffinity',
       message: `the node affinity of PersistentVolume ${volume.persistentVolume.metadata.name} does not allow this node`,
-      hint: 'The pod is on the wrong node: delete it, so that it is scheduled again.',
     }
   }
   const kubelets = notMigrated(context, volume)
@@ -342,7 +337,7 @@ export function mountObstacle(
     return {
       code: 'DataUnderMountPoint',
       message: `${inputs.absolute(data.path)} is in the directory that the volume is to be mounted on`,
-      hint: context.witnesses.isAlive(volume.podUid) ? STOP_AND_SAVE : CLEAR_AWAY,
+      ...(context.witnesses.isAlive(volume.podUid) && { hint: CODES.RunsWithoutVolume.remedy }),
     }
   }
   return device

@@ -45,21 +45,25 @@ function isAmbiguous(given: string, candidates: readonly PodClass[]): boolean {
   return others.some(({ ref }) => ref.name === undefined || namespacedName(ref) !== name)
 }
 
-/** Pods and namespaces that nothing here has. @param asked how pods were given, and what can be */
+/** Pods and namespaces that nothing here has. @param hint how pods can be given */
 export function podFaults(
   { pods = [], namespaces = [] }: Pick<PlanOptions, 'pods' | 'namespaces'>,
   classes: PodClasses,
-  asked: { readonly flag?: string; readonly hint: string },
+  hint: string,
 ): NameFault[] {
   const named = namedPods({ pods, namespaces }, classes)
   const several = new Set(named.ambiguous.map(({ given }) => given))
   const missing = named.pods.filter((each) => classes.of(each) === undefined && !several.has(each))
-  const here = { place: 'on this node', noun: 'pod' }
-  const hint = 'The namespace of a deleted pod may not be known any more. See the pods: volctl status'
+  const place = 'on this node'
+  const ofNamespace = 'The namespace of a deleted pod may not be known any more. See the pods: volctl status'
   return [
-    ...named.ambiguous.map((each) => ambiguousPods(each.given, refsOf(each.pods), asked.flag)),
-    ...nameFaults(missing, () => namesOfPods(classes), { ...here, ...asked }),
-    ...nameFaults(namespaces, () => namespacesOfPods(classes), { ...here, flag: 'namespace', hint }),
+    ...named.ambiguous.map((each) => ambiguousPods(each.given, refsOf(each.pods))),
+    ...nameFaults(missing, () => namesOfPods(classes), { place, noun: 'pod', hint }),
+    ...nameFaults(namespaces, () => namespacesOfPods(classes), {
+      place,
+      noun: 'namespace with a pod',
+      hint: ofNamespace,
+    }),
   ]
 }
 

@@ -48,7 +48,6 @@ function reportOtherWriters(context: PlanContext, findings: Findings, volume: Pr
     'TwoWriters',
     `${name} is ReadWriteOncePod, but ${pods.length} pods on this node use it: ${pods.join(', ')}`,
     about,
-    'Decide which pod keeps the volume, and delete the others.',
   )
 }
 

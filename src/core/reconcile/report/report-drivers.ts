@@ -82,7 +82,7 @@ function reportAnswering({ path, endpoint, error }: CsiSocket, driver: string, f
     'DriverRegistration',
     `CSI driver ${driver} answers on ${endpoint ?? path} but is not registered with the kubelet: ${error}`,
     { path, subject: { driver } },
-    "Read the log of the node-driver-registrar container in the driver's node pod.",
+    undefined,
     { subject: { driver } },
   )
 }

@@ -26,7 +26,6 @@ function reportVersion({ inputs }: PlanContext, findings: Findings): void {
     'VersionUntested',
     `this node runs kubelet ${node?.status?.nodeInfo?.kubeletVersion}, and volctl was tested with 1.${first} to 1.${last}: this kubelet may keep volumes in other directories, or in another way`,
     ON_NODE,
-    'Compare this plan with the output of findmnt, and apply one pod or volume at a time (--pod, --volume).',
   )
 }
 
@@ -80,7 +79,6 @@ function reportTerminatedKept({ inputs, classes }: PlanContext, findings: Findin
     'TerminatedKept',
     `volumes of pods that have ended are kept until the pods are deleted from the API (${why}); such pods here: ${kept.length}${ignored}`,
     ON_NODE,
-    'Delete a pod to have its volumes unmounted (kubectl delete pod), or remove the setting.',
   )
   for (const { uid, ref } of kept) {
     findings.problem(

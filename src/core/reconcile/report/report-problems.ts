@@ -142,12 +142,11 @@ function reportFrozen(context: PlanContext, findings: Findings, pod: PodClass): 
     findings.problem('error', 'AlivenessUnknown', `pod ${name} may still run: ${pod.why?.message}`, about)
   } else if (why === 'static' || why === 'mirror') {
     const kept = `the directory of pod ${name} is left alone: ${pod.why?.message}`
-    findings.problem('warning', 'MayBeStatic', kept, about, why === 'static' ? LET_IT_RUN : undefined)
+    findings.problem('warning', 'MayBeStatic', kept, about)
   }
 }
 
 const STOP_POD = 'Stop the pod (type rmp for stopp if a container was created and never started), then plan again:'
-const LET_IT_RUN = 'Let the kubelet run: it knows its static pods, and removes the directories of orphaned pods.'
 
 function reportUnresolved(context: PlanContext, findings: Findings): void {
   for (const each of context.desired.unresolved) {
@@ -374,7 +373,6 @@ function reportStorms(
       'MountStorm',
       `${copies.length} mounts of one directory are at and below ${first}: mount propagation copies them into each other, which slows the whole node`,
       { ...defined({ pod }), path: first, subject: ledger.path(first) },
-      'Stop what mounts it at each start, or into itself (most often a container with mountPropagation: Bidirectional). The copies go with their pod, or with a reboot.',
     )
   }
 }
@@ -405,7 +403,7 @@ function reportOldStagings({ inputs, staged, ledger, objects, kubelet }: PlanCon
 
 /** Says what a kubelet does about it: the pod runs on, and nothing has to be done by hand. */
 function reportGlobalMounts(context: PlanContext, findings: Findings): void {
-  const { inputs, classes, desired, kubelet, ledger } = context
+  const { inputs, classes, desired, ledger } = context
   for (const volume of desired.volumes) {
     if (classes.of(volume.podUid)?.class !== 'Desired' || !lacksGlobalMount(context, volume)) continue
     const { podUid, specName } = volume
@@ -415,9 +413,6 @@ function reportGlobalMounts(context: PlanContext, findings: Findings): void {
       'GlobalMountGone',
       `pod ${podName(podRefOf(context, podUid))} has volume ${specName} mounted, but nothing is mounted any more where the volume was staged: ${path}`,
       { pod: podUid, volume: specName, path, subject: ledger.wanted(volume) },
-      kubelet.state === 'running'
-        ? 'The pod runs on. The kubelet does not notice; the next one that starts has the driver stage the volume again.'
-        : 'The pod runs on. A kubelet that starts has the driver stage the volume again, and publish it as it is.',
     )
   }
 }

@@ -40,7 +40,6 @@ function reportEnding(context: PlanContext, findings: Findings, volume: VolumeTo
       'BeingDeleted',
       `${what} of pod ${pod} is being deleted (${deletionTimestamp}): it disappears as soon as no pod uses it, and if the reclaim policy is Delete, so does the data`,
       about,
-      'The deletion cannot be undone: before the pod ends, copy the data that you need, or set persistentVolumeReclaimPolicy: Retain on the PersistentVolume.',
     )
   if (claim?.metadata.deletionTimestamp !== undefined)
     reportDeletion(`claim ${namespacedName(claim.metadata)} (volume ${specName})`, claim.metadata)
@@ -88,7 +87,6 @@ function reportMissingDrivers(context: PlanContext, findings: Findings, mounted:
         'DriverRegistration',
         `CSI driver ${driver} answers on this node, but the CSINode object does not list it, and ${mountedHere}: the kubelet has not registered the driver`,
         about,
-        "Read the log of the node-driver-registrar container in the driver's node pod, and restart the pod.",
       )
     }
   }

@@ -15,9 +15,9 @@ export function reportUnmatchedNames(context: PlanContext, options: PlanOptions,
   const volumeNames = (): readonly string[] => namesOfVolumes(context, findings)
   const scopeNames = (): readonly string[] => [...volumeNames(), ...otherNames(context.inputs, context.ledger, volumes)]
   const faults = [
-    ...podFaults(options, classes, { flag: 'pod', hint: POD_HINT }),
-    ...nameFaults(volumes, scopeNames, { ...HERE, flag: 'volume', hint: VOLUME_HINT }),
-    ...nameFaults(Object.keys(devices), volumeNames, { ...HERE, flag: 'device', hint: DEVICE_HINT }),
+    ...podFaults(options, classes, POD_HINT),
+    ...nameFaults(volumes, scopeNames, { ...HERE, hint: VOLUME_HINT }),
+    ...nameFaults(Object.keys(devices), volumeNames, { ...HERE, hint: DEVICE_HINT }),
   ]
   for (const { code, message, hint } of faults) findings.problem('warning', code, message, ON_NODE, hint)
 }

@@ -1,6 +1,5 @@
 /** Files in the directory of a volume that volctl never deletes: each is reported (S12, O12). */
 
-import { CLEAR_AWAY } from '../../codes/path-codes.ts'
 import type { PodVolume } from '../../model/pod-volumes.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
 import type { Findings } from '../../plan/draft.ts'
@@ -19,11 +18,11 @@ export function reportKept(
 ): void {
   const path = context.inputs.absolute(entry.path)
   const kept = {
+    code,
     message: `${path} (${entry.size ?? 'unknown'} bytes) ${what}; volctl does not delete it`,
-    hint: CLEAR_AWAY,
   }
   const about = { pod: volume.podUid, volume: volume.name, path, subject: context.ledger.podVolume(volume) }
-  const { message, hint } = isEmptied(volume) ? lostAtStart(context, kept) : kept
+  const { message, hint }: { message: string; hint?: string } = isEmptied(volume) ? lostAtStart(context, kept) : kept
   findings.problem('warning', code, message, about, hint)
 }
 
