@@ -13,7 +13,6 @@ import { writePlanFile } from '../core/documents/write-plan-file.ts'
 import { ExitStatus } from '../core/errors/exit-status.ts'
 import { volctl } from '../core/lang/command.ts'
 import { count } from '../core/lang/count.ts'
-import { defined } from '../core/lang/defined.ts'
 import type { ClusterOptions, ClusterPlan } from '../core/plan/cluster-plan.ts'
 import { requireNamed } from '../core/plan/name-faults.ts'
 import { withAdvice } from '../core/plan/next-steps.ts'
@@ -125,16 +124,12 @@ export default class Plan extends VolctlCommand {
 
   /** The attach/detach controller's pass. */
   async #planCluster(flags: ParsedFlags, options: PlanOptions): Promise<void> {
-    const { clusterContext } = await import('../core/cluster/context/cluster-context.ts')
     const { planCluster } = await import('../core/cluster/pass/plan-cluster.ts')
-    const { standsOf } = await import('../core/cluster/pass/stands.ts')
     const { loadCluster } = await import('../core/cli/load-cluster.ts')
     const { renderClusterPlan } = await import('../core/views/cluster-plan-view.ts')
     const state = await loadCluster(nodeChoice(flags), flags.snapshot, this.detail)
     const given = clusterOptions(flags, options)
-    const context = clusterContext(state, given)
-    const made = withDigest(planCluster(state, given, context))
-    const plan = { ...made, ...defined({ stands: standsOf(context, made) }) }
+    const plan = withDigest(planCluster(state, given))
     const details = [...plan.operations, ...plan.waiting].map(
       ({ rule, node, volume, message }) => `${rule}: ${volume?.name ?? 'a volume'} on node ${node}: ${message}`,
     )

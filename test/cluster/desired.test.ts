@@ -4,8 +4,8 @@ import { desiredAttachments, migratesOn } from '../../src/core/cluster/desired/d
 import { ClusterObjects } from '../../src/core/cluster/model/cluster-objects.ts'
 import type { ClusterNode, ClusterPod, ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
 import { knownVolumes } from '../../src/core/cluster/model/known-volume.ts'
-import type { ReceivedVolume } from '../../src/core/cluster/read/received.ts'
 import { volumeRecord } from '../../src/core/cluster/read/records.ts'
+import type { PersistentVolume } from '../../src/core/model/objects.ts'
 import { bound, claim, cluster, node, pod, uniqueName, volume } from '../helpers/cluster-builder.ts'
 
 /** Of pod p on node a: volumes to be attached, volumes that it merely has and why, and what could not be resolved. */
@@ -14,9 +14,7 @@ function wanted(parts: Partial<ClusterState>) {
   const desired = desiredAttachments(state, new ClusterObjects(state), knownVolumes(state))
   return {
     attach: desired.all().flatMap(({ volume: of, pods }) => (pods.length > 0 ? [of.uniqueName] : [])),
-    has: desired
-      .all()
-      .flatMap(({ volume: of, others }) => others.map(({ why }) => `${of.persistentVolumes[0]} ${why}`)),
+    has: desired.all().flatMap(({ volume: of, others }) => others.map(({ why }) => `${of.name} ${why}`)),
     unresolved: desired.unresolved.map(({ cause, mayBe }) => `${cause} ${mayBe.of}`),
   }
 }
@@ -110,7 +108,7 @@ describe('T105, T109: a volume of a pod', () => {
 function recordOf(source: object) {
   const claimRef = { namespace: 'default', name: 'x', uid: 'claim-x' }
   const { lookup } = new ClusterObjects(cluster())
-  const made = { metadata: { name: 'pv-x', uid: 'pv-uid-x' }, spec: { ...source, claimRef } } as ReceivedVolume
+  const made = { metadata: { name: 'pv-x', uid: 'pv-uid-x' }, spec: { ...source, claimRef } } as PersistentVolume
   return volumeRecord(made, { podUid: '', lookup, node: null })
 }
 

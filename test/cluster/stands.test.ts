@@ -1,10 +1,7 @@
 /** `plan --cluster NAME`: how stands what was named, also where nothing is to be done. */
 import { describe, expect, it } from 'vitest'
 import { clusterAnswerOf } from '../../src/core/answer/cluster-answer.ts'
-import { clusterContext } from '../../src/core/cluster/context/cluster-context.ts'
 import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
-import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
-import { standsOf } from '../../src/core/cluster/pass/stands.ts'
 import { attachmentName } from '../../src/core/model/volume-names.ts'
 import type { ClusterOptions, ClusterPlan, ClusterStand } from '../../src/core/plan/cluster-plan.ts'
 import { rowsOf } from '../../src/core/plan/subject.ts'
@@ -14,21 +11,19 @@ import {
   bound,
   claim,
   cluster,
-  clusterOptions,
   DRIVER,
   node,
   pod,
   uniqueName,
   volume,
 } from '../helpers/cluster-builder.ts'
+import { planOf } from '../helpers/cluster-plan.ts'
 import { anyCluster } from '../helpers/random-cluster.ts'
 import { randomFrom } from '../helpers/random-from.ts'
 
 function named(state: ClusterState, options: Partial<ClusterOptions>) {
-  const context = clusterContext(state, clusterOptions(options))
-  const plan = planCluster(state, context.options, context)
-  const stands = standsOf(context, plan)
-  return { plan: stands === undefined ? plan : { ...plan, stands }, stands }
+  const plan = planOf(state, options)
+  return { plan, stands: plan.stands }
 }
 
 const messages = (state: ClusterState, options: Partial<ClusterOptions>) =>

@@ -5,11 +5,10 @@ import { describe, expect, it } from 'vitest'
 import { type ClusterContext, clusterContext } from '../../src/core/cluster/context/cluster-context.ts'
 import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
 import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
-import { standsOf } from '../../src/core/cluster/pass/stands.ts'
 import { readClusterSnapshot } from '../../src/core/cluster/snapshot/cluster-snapshot.ts'
-import type { ClusterOptions, ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
+import type { ClusterOptions } from '../../src/core/plan/cluster-plan.ts'
 import { namespacedName } from '../../src/core/plan/pod-name.ts'
-import { type ClusterSubject, podOf, rowsOf } from '../../src/core/plan/subject.ts'
+import { podOf, rowsOf, type Subject } from '../../src/core/plan/subject.ts'
 import { clusterOptions } from '../helpers/cluster-builder.ts'
 import { anyCluster } from '../helpers/random-cluster.ts'
 import { randomFrom } from '../helpers/random-from.ts'
@@ -20,7 +19,7 @@ const CLUSTERS = join(import.meta.dirname, '..', 'fixtures', 'clusters')
 function lost(context: ClusterContext): string[] {
   const plan = planCluster(context.state, context.options, context)
   const { operations, waiting, problems } = plan
-  const keys = new Set(everyName(context).flatMap((options) => rowsNamed({ ...context, options }, plan)))
+  const keys = new Set(everyName(context).flatMap((options) => rowsNamed(context.state, options)))
   return [...operations, ...waiting, ...problems].flatMap(({ subject, message }) => {
     const why = subject === undefined ? 'no subject' : unknownBy(context, keys, subject)
     return why === undefined ? [] : [`${message}: ${why} ${JSON.stringify(subject)}`]
@@ -36,14 +35,14 @@ function everyName({ state, known, desired }: ClusterContext): ClusterOptions[] 
   return [{ nodes: [...nodes, ...others] }, { volumes }, { pods }].map((named) => clusterOptions(named))
 }
 
-function rowsNamed(context: ClusterContext, plan: ClusterPlan): readonly string[] {
-  return (standsOf(context, plan) ?? []).flatMap(({ subject }) => rowsOf(subject))
+function rowsNamed(state: ClusterState, options: ClusterOptions): readonly string[] {
+  return (planCluster(state, options).stands ?? []).flatMap(({ subject }) => rowsOf(subject))
 }
 
 function unknownBy(
   { state, objects }: ClusterContext,
   keys: ReadonlySet<string>,
-  subject: ClusterSubject,
+  subject: Subject,
 ): string | undefined {
   const rows = rowsOf(subject)
   if (rows.some((key) => !keys.has(key))) return 'no such row'

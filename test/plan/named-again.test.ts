@@ -3,10 +3,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { clusterAnswerOf } from '../../src/core/answer/cluster-answer.ts'
 import { narrowing } from '../../src/core/cli/plan-arguments.ts'
-import { clusterContext } from '../../src/core/cluster/context/cluster-context.ts'
 import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
 import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
-import { standsOf } from '../../src/core/cluster/pass/stands.ts'
 import { uniqueNameOfRow, type VolumeRow } from '../../src/core/facts/row.ts'
 import { defined } from '../../src/core/lang/defined.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
@@ -94,10 +92,9 @@ function checkNext(state: ClusterState, whole: ClusterPlan): void {
     if (words.length === 0) continue
     const [first = '', node] = words
     const options = clusterOptions(first === '--node' ? { nodes: [node ?? ''] } : scopeOf(first))
-    const context = clusterContext(state, options)
-    const part = planCluster(state, options, context)
+    const part = planCluster(state, options)
     expect(part.problems.filter(({ code }) => code === 'NothingNamed')).toEqual([])
-    const { next } = clusterAnswerOf({ ...part, stands: standsOf(context, part) ?? expect.unreachable() })
+    const { next } = clusterAnswerOf(part)
     expect(next.map(({ command }) => command)).not.toContain(`volctl plan --cluster ${words.join(' ')}`)
   }
 }

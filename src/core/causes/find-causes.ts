@@ -9,7 +9,7 @@ import { append } from '../lang/append.ts'
 import { defined } from '../lang/defined.ts'
 import type { Because, Cause, CauseSubject } from '../plan/cause.ts'
 import type { PodRef, Severity } from '../plan/plan.ts'
-import { type AnySubject, type RowKey, rowOf, rowsOf } from '../plan/subject.ts'
+import { type RowKey, rowOf, rowsOf, type Subject } from '../plan/subject.ts'
 
 /** What is said with a finding. */
 interface Said {
@@ -28,7 +28,7 @@ interface Said {
 export interface Names {
   readonly subject: CauseSubject
   /** Whose it is: two volumes may go by one name. */
-  readonly whose?: AnySubject | undefined
+  readonly whose?: Subject | undefined
   /** Of an operation or a wait of a cluster, where the code's cause is the node. */
   readonly node?: string
   /** Where the code's cause is a driver: which. */

@@ -257,6 +257,7 @@ export const claimShape = kept({
       accessModes: texts,
       volumeName: text,
       volumeMode: text,
+      storageClassName: text,
       resources: kept({ requests: textByName }),
     }),
   ),
@@ -294,6 +295,7 @@ const volumeSpec = kept({
   ...sharedSources,
   accessModes: texts,
   capacity: textByName,
+  persistentVolumeReclaimPolicy: text,
   claimRef: kept({ namespace: text, name: text, uid: text }),
   volumeMode: text,
   mountOptions: texts,
@@ -357,7 +359,9 @@ export const csiNodeShape = kept({
   ...typed,
   spec: needed(
     kept({
-      drivers: nullable(keptList(kept({ name: needed(text), nodeID: text, allocatable: kept({ count: integer }) }))),
+      drivers: nullable(
+        keptList(kept({ name: needed(text), nodeID: text, allocatable: nullable(kept({ count: integer })) })),
+      ),
     }),
   ),
 })

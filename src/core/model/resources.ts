@@ -70,9 +70,9 @@ export const LEASES: Resource<Lease> = {
   shape: leaseShape,
 }
 
-/** Path of all objects of a resource, in every namespace. */
-export function listPath(resource: ResourcePath): string {
-  return `${resource.root}/${resource.plural}`
+/** Path of all objects of a resource. @param namespace absent: in every one */
+export function listPath({ root, plural }: ResourcePath, namespace?: string): string {
+  return `${root}${namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`}/${plural}`
 }
 
 export function objectPath(resource: ResourcePath, key: ObjectKey): string {

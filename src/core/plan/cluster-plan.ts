@@ -5,8 +5,7 @@
  * Its shape is that of its schema, and of the file that `plan --cluster --out` saves.
  */
 
-import type { Place } from '../codes/code-entry.ts'
-import { type CodesIn, codesIn } from '../codes/codes.ts'
+import { codesIn } from '../codes/codes.ts'
 import { about, named } from '../json/json-schema.ts'
 import {
   anything,
@@ -22,12 +21,12 @@ import {
 } from '../json/shape.ts'
 import type { PersistentVolume } from '../model/objects.ts'
 import type { Insecure } from '../model/snapshot.ts'
-import type { Cause } from './cause.ts'
 import { kind as anyKind, blocked, codeOf, count, type PodRef, pod, volumeInApi } from './operation-shape.ts'
 import type { OperationKind } from './plan.ts'
 import { CHOICE, refused } from './plan-shape.ts'
-import type { ClusterSubject } from './subject.ts'
-import { clusterSubject } from './subject-shape.ts'
+import type { Subject } from './subject.ts'
+import { subject } from './subject-shape.ts'
+import type { PlanSummary, Problem, Waiting } from './whole-plan.ts'
 
 export const CLUSTER_OPERATION_KINDS = ['DetachVolume', 'AttachVolume'] as const satisfies readonly OperationKind[]
 
@@ -109,7 +108,7 @@ const operation = object({
   ),
   volume: clusterVolume,
   /** Absent in a plan of an earlier volctl. */
-  subject: optional(clusterSubject),
+  subject: optional(subject),
   paths: about('Always empty: nothing happens on a node.', list(text)),
   steps: list(step),
   /** A detach elsewhere, until its attachment is really gone. */
@@ -132,26 +131,13 @@ export interface ClusterOperation extends ShapeOf<typeof operation> {}
 
 export type ClusterBlocked = NonNullable<ClusterOperation['blocked']>
 
-/** What is said with a code. */
-interface Said<Where extends Place> {
-  readonly code: CodesIn<Where>
-  readonly message: string
-  readonly hint?: string
-  /** Key of its cause in `summary.causes`. */
-  readonly cause?: string
-}
-
 /** Something desired that somebody else must act on first. */
-export interface ClusterWaiting extends Said<'waiting'> {
+export interface ClusterWaiting extends Omit<Waiting, 'kind' | 'pod' | 'volume'> {
   readonly kind: ClusterOperationKind
   readonly node: string
   readonly pods: readonly PodRef[]
   readonly volume?: ClusterVolumeRef
   readonly attachment?: string
-  readonly subject?: ClusterSubject
-  readonly rule: string
-  /** RFC 3339: when it is over at the latest, where that is known. */
-  readonly until?: string
 }
 
 export interface ClusterAbout {
@@ -166,10 +152,8 @@ export interface ClusterAbout {
   readonly list?: string
 }
 
-export interface ClusterProblem extends Said<'problem'> {
-  readonly severity: 'error' | 'warning' | 'info'
+export interface ClusterProblem extends Omit<Problem, 'about'> {
   readonly about: ClusterAbout
-  readonly subject?: ClusterSubject
 }
 
 /** How a volume on a node stands, or what a pod, a claim or a PersistentVolume has of one. */
@@ -177,7 +161,7 @@ export interface ClusterStand {
   /** Where it is, who wants it, and what the plan makes of that. */
   readonly message: string
   readonly about: ClusterAbout
-  readonly subject: ClusterSubject
+  readonly subject: Subject
 }
 
 /** Does somebody else run the attach/detach controller? mayLive counts as alive. */
@@ -226,18 +210,6 @@ export const cluster = object({
   uid: optional(about('Of the namespace kube-system: the same for every address of the cluster.', text)),
 })
 
-interface ClusterPlanSummary {
-  readonly operations: Readonly<Partial<Record<ClusterOperationKind, number>>>
-  readonly blocked: number
-  readonly waiting: number
-  readonly problems: number
-  /** Left out by filters: operations, dependants included, waits and problems. */
-  readonly filtered: number
-  /** Operations that are not blocked, and whose predecessors are not blocked. */
-  readonly ready: number
-  readonly causes?: readonly Cause[]
-}
-
 /** Fields of a plan that a review needs. */
 const REVIEWED = {
   scope: oneOf('cluster'),
@@ -258,7 +230,7 @@ export interface ClusterPlan extends ObjectOf<typeof REVIEWED> {
   readonly problems: readonly ClusterProblem[]
   /** How stands what --pod, --volume and --node name, also where nothing is to be done; absent: nothing is named. */
   readonly stands?: readonly ClusterStand[]
-  readonly summary: ClusterPlanSummary
+  readonly summary: PlanSummary
   /** false: something that may matter could not be known; `problems` says what. */
   readonly complete: boolean
 }

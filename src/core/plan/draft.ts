@@ -19,7 +19,7 @@ import type {
   VolumeRef,
   Waiting,
 } from './plan.ts'
-import type { AnySubject, Subject } from './subject.ts'
+import type { Subject } from './subject.ts'
 
 export interface Draft extends Omit<Operation, 'id' | 'after' | 'blocked' | 'steps' | 'paths' | 'subject'> {
   readonly subject: Subject
@@ -101,7 +101,7 @@ export class AnyFindings<D, W, P extends { readonly about: object }> {
     severity: Severity,
     code: ProblemCode,
     message: string,
-    { subject, ...about }: P['about'] & { readonly subject: AnySubject },
+    { subject, ...about }: P['about'] & { readonly subject: Subject },
     hint?: string | readonly string[],
     because?: Because,
   ): void {

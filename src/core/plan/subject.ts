@@ -11,7 +11,8 @@ export type PodUid = string
 
 /**
  * What an operation, a wait, a problem or a decision is about: a volume, or one pod's part of it; a pod as a whole; a CSI driver; a
- * VolumeAttachment or an absolute path that is no volume's; the node.
+ * VolumeAttachment or an absolute path that is no volume's; the node. Of a cluster's plan also a volume on each of several nodes, nodes,
+ * an object of the API, one of its lists, or the API itself.
  */
 export type Subject =
   | { readonly row: RowKey; readonly pod?: PodUid }
@@ -20,13 +21,7 @@ export type Subject =
   | { readonly attachment: string }
   | { readonly path: string }
   | { readonly node: true }
-
-/** The same of a cluster: also a volume on each of several nodes, nodes, an object of the API, one of its lists, or the API itself. */
-export type ClusterSubject =
-  | { readonly row: RowKey; readonly pod?: PodUid }
   | { readonly rows: readonly RowKey[] }
-  | { readonly pod: PodUid }
-  | { readonly driver: string }
   | { readonly nodes: readonly string[] }
   /** namespace/name */
   | { readonly claim: string }
@@ -35,28 +30,25 @@ export type ClusterSubject =
   | { readonly list: string }
   | { readonly api: true }
 
-/** Of either scope. */
-export type AnySubject = Subject | ClusterSubject
-
 export const THE_NODE: Subject = { node: true }
 
-export function rowOf(subject: AnySubject | undefined): RowKey | undefined {
+export function rowOf(subject: Subject | undefined): RowKey | undefined {
   return subject !== undefined && 'row' in subject ? subject.row : undefined
 }
 
 /** Each volume on a node that it is about. */
-export function rowsOf(subject: AnySubject | undefined): readonly RowKey[] {
+export function rowsOf(subject: Subject | undefined): readonly RowKey[] {
   if (subject === undefined) return []
   return 'row' in subject ? [subject.row] : 'rows' in subject ? subject.rows : []
 }
 
 /** True if both are of one volume, maybe of two pods. */
-export function areOfOneRow(a: AnySubject | undefined, b: AnySubject | undefined): boolean {
+export function areOfOneRow(a: Subject | undefined, b: Subject | undefined): boolean {
   const row = rowOf(a)
   return row !== undefined && row === rowOf(b)
 }
 
 /** The pod whose part of a volume it is, or that it is about as a whole. */
-export function podOf(subject: AnySubject | undefined): PodUid | undefined {
+export function podOf(subject: Subject | undefined): PodUid | undefined {
   return subject !== undefined && 'pod' in subject ? subject.pod : undefined
 }

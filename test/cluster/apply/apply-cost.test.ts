@@ -115,14 +115,14 @@ describe('the part of a cluster that an operation rests on', () => {
   const partsOf = (nodes: number): number[][] => {
     const state = ofSize(nodes)
     return planCluster(state, clusterOptions()).operations.map((operation) => {
-      const part = partOf(state, operation, {})
+      const part = partOf(state, operation)
       return [part.nodes, part.pods, part.claims, part.volumes, part.attachments].map((list) => list.length)
     })
   }
 
-  it('is two nodes for a volume that moves, however large the cluster', () => {
+  it('is one node for a detach, two for a volume that moves, however large the cluster', () => {
     expect(partsOf(10)).toEqual([
-      [2, 3, 3, 3, 3],
+      [1, 1, 1, 2, 2],
       [2, 3, 3, 3, 3],
     ])
     expect(partsOf(300)).toEqual(partsOf(10))

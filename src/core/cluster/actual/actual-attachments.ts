@@ -5,7 +5,7 @@ import { compareText } from '../../lang/compare-text.ts'
 import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../../model/volume-names.ts'
 import type { DesiredAttachments } from '../desired/desired-attachments.ts'
 import type { ClusterObjects } from '../model/cluster-objects.ts'
-import type { ClusterAttachment, ClusterNode, ClusterState, ClusterVolume } from '../model/cluster-state.ts'
+import type { ClusterAttachment, ClusterNode, ClusterState } from '../model/cluster-state.ts'
 import type { KnownVolume } from '../model/known-volume.ts'
 
 /** A VolumeAttachment, and what is known of its volume. */
@@ -146,8 +146,8 @@ export function actualAttachments(
   known: ReadonlyMap<string, KnownVolume>,
   desired: DesiredAttachments,
 ): ActualAttachments {
-  const names = new NamesOnNodes(objects, desired)
-  const attached = state.attachments.map((object) => identify(object, objects, known, names))
+  const identities = new Identities(objects, known, desired)
+  const attached = state.attachments.map((object) => identities.of(object))
   return new ActualAttachments(state.nodes, attached, (node, uniqueName) => {
     const want = desired.on(node, uniqueName)
     if (want === undefined || desired.endedOn(node, uniqueName).length > 0) return false
@@ -155,117 +155,94 @@ export function actualAttachments(
   })
 }
 
-function identify(
-  object: ClusterAttachment,
-  objects: ClusterObjects,
-  known: ReadonlyMap<string, KnownVolume>,
-  names: NamesOnNodes,
-): Attached {
-  const isTwice = objects.attachment(object.name).state === 'Unknown'
-  const found = identifySource(object, objects, known, names)
-  if (isTwice) return { ...found, unclear: 'the list has two objects of this name' }
-  const hasBoth = object.persistentVolume !== undefined && object.inline !== undefined
-  return hasBoth ? { ...found, unclear: 'it names a PersistentVolume and has an inline source, too' } : found
-}
-
-function identifySource(
-  object: ClusterAttachment,
-  objects: ClusterObjects,
-  known: ReadonlyMap<string, KnownVolume>,
-  names: NamesOnNodes,
-): Attached {
-  if (object.persistentVolume === undefined) return ofInline(object, known, names)
-  const found = objects.volume(object.persistentVolume)
-  if (found.state === 'Found') return ofVolume(object, found.object, known, names)
-  const persistentVolume = found.state === 'Absent' ? 'absent' : 'unknown'
-  return byName(object, persistentVolume, known, names)
-}
-
-function ofVolume(
-  object: ClusterAttachment,
-  volume: ClusterVolume,
-  known: ReadonlyMap<string, KnownVolume>,
-  names: NamesOnNodes,
-): Attached {
-  const { uniqueName, driver, handle, problem } = volume
-  const named = uniqueName === undefined ? undefined : known.get(uniqueName)
-  const base = { object, persistentVolume: 'found' } as const
-  if (uniqueName === undefined || named === undefined || handle === undefined) {
-    return { ...base, unclear: `PersistentVolume ${volume.name}: ${problem ?? 'it is no volume of a CSI driver'}` }
-  }
-  const isNamedRight = object.name === attachmentName(handle, object.attacher, object.node)
-  const identity = { ...base, uniqueName, volume: named, isNamedRight }
-  if (object.attacher !== driver) {
-    const unclear = `its attacher is ${object.attacher}, and the driver of its PersistentVolume is ${driver}`
-    return { ...identity, unclear }
-  }
-  // The PersistentVolume may have been created again, with another handle (S17).
-  const other = isNamedRight ? undefined : names.find(object)
-  return other === undefined
-    ? identity
-    : { ...identity, unclear: `its name is that of volume ${other}, and its PersistentVolume is another` }
-}
-
-function ofInline(object: ClusterAttachment, known: ReadonlyMap<string, KnownVolume>, names: NamesOnNodes): Attached {
-  const { handle, driver = object.attacher } = object.inline ?? {}
-  if (handle === undefined || handle === '') return byName(object, 'none', known, names)
-  const uniqueName = csiUniqueName(driver, handle)
-  const volume = known.get(uniqueName) ?? names.wanted(object.node, uniqueName)
-  const isNamedRight = object.name === attachmentName(handle, object.attacher, object.node)
-  const unclear =
-    driver === object.attacher
-      ? {}
-      : { unclear: `its attacher is ${object.attacher}, and the driver of its source is ${driver}` }
-  return { object, persistentVolume: 'none', uniqueName, isNamedRight, ...(volume && { volume }), ...unclear }
-}
-
-/** Only the hash in its name identifies the volume: compared with everything that the node or its pods name (R007). */
-function byName(
-  object: ClusterAttachment,
-  persistentVolume: Attached['persistentVolume'],
-  known: ReadonlyMap<string, KnownVolume>,
-  names: NamesOnNodes,
-): Attached {
-  const uniqueName = names.find(object)
-  if (uniqueName === undefined) return { object, persistentVolume }
-  const volume = known.get(uniqueName) ?? names.wanted(object.node, uniqueName)
-  return { object, persistentVolume, uniqueName, isNamedRight: true, ...(volume && { volume }) }
-}
-
-/** The names of CSI volumes that a node's status or its pods have, by the name of their attachment; made when first asked. */
-class NamesOnNodes {
+/** Which volume an attachment is of: by its PersistentVolume, its source, or the hash in its name. */
+class Identities {
   readonly #objects: ClusterObjects
+  readonly #known: ReadonlyMap<string, KnownVolume>
   readonly #desired: DesiredAttachments
-  readonly #byNode = new Map<string, ReadonlyMap<string, string>>()
+  /** Of each node the CSI volumes that its status or its pods name, by the name of their attachment; made when first asked. */
+  readonly #names = new Map<string, ReadonlyMap<string, string>>()
 
-  constructor(objects: ClusterObjects, desired: DesiredAttachments) {
+  constructor(objects: ClusterObjects, known: ReadonlyMap<string, KnownVolume>, desired: DesiredAttachments) {
     this.#objects = objects
+    this.#known = known
     this.#desired = desired
   }
 
-  find({ name, node }: ClusterAttachment): string | undefined {
-    const known = this.#byNode.get(node) ?? this.#namesOf(node)
-    this.#byNode.set(node, known)
+  of(object: ClusterAttachment): Attached {
+    const { name, persistentVolume, inline } = object
+    const found = persistentVolume === undefined ? this.#ofInline(object) : this.#ofVolume(object, persistentVolume)
+    if (this.#objects.attachment(name).state === 'Unknown')
+      return { ...found, unclear: 'the list has two objects of this name' }
+    const hasBoth = persistentVolume !== undefined && inline !== undefined
+    return hasBoth ? { ...found, unclear: 'it names a PersistentVolume and has an inline source, too' } : found
+  }
+
+  #ofVolume(object: ClusterAttachment, name: string): Attached {
+    const found = this.#objects.volume(name)
+    if (found.state !== 'Found') return this.#byName(object, found.state === 'Absent' ? 'absent' : 'unknown')
+    const { uniqueName = '', driver, handle, problem = 'it is no volume of a CSI driver' } = found.object
+    const volume = this.#known.get(uniqueName)
+    const base = { object, persistentVolume: 'found' } as const
+    if (volume === undefined || handle === undefined)
+      return { ...base, unclear: `PersistentVolume ${name}: ${problem}` }
+    const isNamedRight = object.name === attachmentName(handle, object.attacher, object.node)
+    const identity = { ...base, uniqueName, volume, isNamedRight }
+    if (object.attacher !== driver) {
+      const unclear = `its attacher is ${object.attacher}, and the driver of its PersistentVolume is ${driver}`
+      return { ...identity, unclear }
+    }
+    // The PersistentVolume may have been created again, with another handle (S17).
+    const other = isNamedRight ? undefined : this.#nameOf(object)
+    return other === undefined
+      ? identity
+      : { ...identity, unclear: `its name is that of volume ${other}, and its PersistentVolume is another` }
+  }
+
+  #ofInline(object: ClusterAttachment): Attached {
+    const { attacher, node, inline } = object
+    const { handle, driver = attacher } = inline ?? {}
+    if (handle === undefined || handle === '') return this.#byName(object, 'none')
+    const isNamedRight = object.name === attachmentName(handle, attacher, node)
+    return {
+      ...this.#identified(object, 'none', csiUniqueName(driver, handle), isNamedRight),
+      ...(driver !== attacher && { unclear: `its attacher is ${attacher}, and the driver of its source is ${driver}` }),
+    }
+  }
+
+  /** Only the hash in its name identifies the volume: compared with everything that the node or its pods name (R007). */
+  #byName(object: ClusterAttachment, persistentVolume: Attached['persistentVolume']): Attached {
+    const uniqueName = this.#nameOf(object)
+    return uniqueName === undefined
+      ? { object, persistentVolume }
+      : this.#identified(object, persistentVolume, uniqueName, true)
+  }
+
+  #identified(
+    object: ClusterAttachment,
+    persistentVolume: Attached['persistentVolume'],
+    uniqueName: string,
+    isNamedRight: boolean,
+  ): Attached {
+    const volume = this.#known.get(uniqueName) ?? this.#desired.on(object.node, uniqueName)?.volume
+    return { object, persistentVolume, uniqueName, isNamedRight, ...(volume && { volume }) }
+  }
+
+  #nameOf({ name, node }: ClusterAttachment): string | undefined {
+    const known = this.#names.get(node) ?? this.#namesOn(node)
+    this.#names.set(node, known)
     return known.get(name)
   }
 
-  wanted(node: string, uniqueName: string): KnownVolume | undefined {
-    return this.#desired.on(node, uniqueName)?.volume
-  }
-
-  #namesOf(node: string): ReadonlyMap<string, string> {
+  #namesOn(node: string): ReadonlyMap<string, string> {
     const found = this.#objects.node(node)
-    const status = found.state === 'Found' ? found.object : undefined
-    const names = new Set([
-      ...(status?.volumesAttached ?? []),
-      ...(status?.volumesInUse ?? []),
-      ...this.#desired.onNode(node).map(({ volume }) => volume.uniqueName),
-    ])
-    const byAttachment = new Map<string, string>()
-    for (const uniqueName of names) {
-      const csi = parseCsiUniqueName(uniqueName)
-      if (csi !== undefined) byAttachment.set(attachmentName(csi.handle, csi.driver, node), uniqueName)
-    }
-    return byAttachment
+    const { volumesAttached = [], volumesInUse = [] } = found.state === 'Found' ? found.object : {}
+    const wanted = this.#desired.onNode(node).map(({ volume }) => volume.uniqueName)
+    return new Map(
+      [...volumesAttached, ...volumesInUse, ...wanted].flatMap((uniqueName) => {
+        const csi = parseCsiUniqueName(uniqueName)
+        return csi === undefined ? [] : [[attachmentName(csi.handle, csi.driver, node), uniqueName] as const]
+      }),
+    )
   }
 }

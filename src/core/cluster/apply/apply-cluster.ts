@@ -82,7 +82,10 @@ function clusterScope(
     lock: async () => {
       const lock = await takeLeaseLock(client, defined({ signal }))
       return {
-        takenOver: lock.takenOverFrom === undefined ? undefined : sayTakenOver(lock.takenOverFrom),
+        takenOver:
+          lock.takenOverFrom === undefined
+            ? undefined
+            : { message: `took over the lease of an apply that died: ${lock.takenOverFrom}`, hint: TAKEN_OVER },
         lookAgain: () => lookAgain(client, plan, settings, lock, emit),
         [Symbol.asyncDispose]: () => lock.release(),
       }
@@ -91,12 +94,7 @@ function clusterScope(
   }
 }
 
-function sayTakenOver(holder: string): { readonly message: string; readonly hint: string } {
-  return {
-    message: `took over the lease of an apply that died: ${holder}`,
-    hint: 'volctl journal on that machine lists the operations that it began and did not finish.',
-  }
-}
+const TAKEN_OVER = 'volctl journal on that machine lists the operations that it began and did not finish.'
 
 async function lookAgain(
   client: KubeClient,
@@ -153,14 +151,17 @@ function refuseInsecure({ insecure, server }: KubeClient, { acceptInsecureApi }:
   throw new SafetyRefusal('S34', 'InsecureApi', `API server ${server}: ${INSECURE_API[insecure]}`)
 }
 
-function requireSameCluster({ cluster }: ReviewedClusterPlan, state: ClusterState): void {
-  if (isSameCluster(state, cluster)) return
-  const { clusterUID, server } = state
-  const was = `${cluster.server}${cluster.uid === undefined ? '' : ` (${cluster.uid})`}`
-  const now = `${server}${clusterUID === undefined ? '' : ` (${clusterUID})`}`
-  throw new VolctlError('OtherCluster', `the plan was made for cluster ${was}, and this is ${now}`, {
-    hint: 'Give the kubeconfig and context of the cluster that the plan was made for.',
-  })
+/** By the UID of kube-system; by the address where one of both does not have it. */
+function requireSameCluster({ cluster }: ReviewedClusterPlan, { clusterUID: uid, server }: ClusterState): void {
+  const isSame = cluster.uid === undefined || uid === undefined ? cluster.server === server : cluster.uid === uid
+  if (isSame) return
+  const nameOf = (of: { readonly server: string; readonly uid?: string | undefined }): string =>
+    `${of.server}${of.uid === undefined ? '' : ` (${of.uid})`}`
+  throw new VolctlError(
+    'OtherCluster',
+    `the plan was made for cluster ${nameOf(cluster)}, and this is ${nameOf({ server, uid })}`,
+    { hint: 'Give the kubeconfig and context of the cluster that the plan was made for.' },
+  )
 }
 
 function beginning(
@@ -214,12 +215,4 @@ function skipAfterFailure(operation: ClusterOperation, run: ClusterRun): boolean
   if (because === undefined) return false
   run.settleSkipped(operation, because)
   return true
-}
-
-/** By the UID of kube-system; by the address where one of both does not have it. */
-function isSameCluster(
-  { clusterUID, server }: Pick<ClusterState, 'clusterUID' | 'server'>,
-  cluster: { readonly uid?: string; readonly server: string },
-): boolean {
-  return cluster.uid === undefined || clusterUID === undefined ? cluster.server === server : cluster.uid === clusterUID
 }

@@ -5,7 +5,7 @@ import { changesBetween, lookedAt } from '../controller/between-looks.ts'
 import { controllerState } from '../controller/controller-state.ts'
 import type { ClusterAttachment, ClusterState } from '../model/cluster-state.ts'
 import { newestWrites } from '../read/controller-writes.ts'
-import type { Again, RowReading } from './read-row.ts'
+import type { RowReading } from './read-row.ts'
 
 export class ClusterCache {
   state: ClusterState
@@ -18,44 +18,46 @@ export class ClusterCache {
     this.#settleMs = settleMs
   }
 
-  update({ capturedAt, controller: read, lost, driver, ...lists }: RowReading): void {
+  /**
+   * The lease stays that of the first look: one that was renewed since then shows that a controller lives, whatever the clocks say. Signs
+   * of an earlier look stay signs.
+   */
+  update({ lists, capturedAt, lease, writes, driversOnNodes = this.facts.driversOnNodes }: RowReading): void {
     const before = this.state
-    const { nodes, attachments } = lists
-    const known = lookedAt({
-      nodes: before.nodes.filter(nodes.replaces),
-      attachments: before.attachments.filter(attachments.replaces),
-    })
-    const changes = changesBetween(known, { nodes: nodes.records, attachments: attachments.records })
-    const controller = controllerEvidence(before, { ...read, changes })
-    const lostNodes = before.lostNodes?.filter(({ name }) => name !== lost.name)
+    const { controller } = before
+    const again = Object.fromEntries(lists.map(({ list, records }) => [list, records]))
+    const { nodes = [], attachments = [] } = again as Partial<ClusterState>
+    const changes = changesBetween(lookedAt(before), { nodes, attachments })
     this.state = {
       ...before,
-      ...{ capturedAt, controller },
-      nodes: replaced(before.nodes, nodes),
-      pods: replaced(before.pods, lists.pods),
-      claims: replaced(before.claims, lists.claims),
-      volumes: replaced(before.volumes, lists.volumes),
-      attachments: replaced(before.attachments, attachments),
-      ...defined({ lostNodes: lostNodes && (lost.leaseRenewTime === undefined ? lostNodes : [...lostNodes, lost]) }),
-      ...(driver && { drivers: driver.drivers, attachers: replaced(before.attachers, driver.attachers) }),
+      capturedAt,
+      controller: {
+        ...defined({ lease: lease && (controller.lease ?? lease), leaseAtEnd: controller.lease && lease }),
+        ...defined({ otherLeases: controller.otherLeases }),
+        writes: newestWrites([...(controller.writes ?? []), ...writes]),
+        changes: [...new Set([...(controller.changes ?? []), ...changes])],
+      },
+      ...Object.fromEntries(
+        lists.map(({ list, records, replaces }) => [
+          list,
+          replaced<unknown>(before[list], records, replaces as (each: unknown) => boolean),
+        ]),
+      ),
     }
-    this.facts = {
-      controller: this.#judged({ ...this.state, nodes: nodes.records, attachments: attachments.records }),
-      driversOnNodes: driver?.onNodes ?? this.facts.driversOnNodes,
-    }
+    this.facts = { controller: this.#judged(), driversOnNodes }
   }
 
-  /** Whoever was dead is asked again, by what was read again. That kubelets are heard (5.) the first look has shown for all. */
-  #judged(state: ClusterState): ClusterFacts['controller'] {
+  /** Whoever was dead is asked again. That kubelets are heard (5.) the first look has shown for all. */
+  #judged(): ClusterFacts['controller'] {
     const { controller } = this.facts
-    return controller.state === 'dead' ? controllerState(state, this.#settleMs, { isHeard: true }) : controller
+    return controller.state === 'dead' ? controllerState(this.state, this.#settleMs, { isHeard: true }) : controller
   }
 
   /** @param record undefined: there is none of this name any more */
   putAttachment(name: string, record: ClusterAttachment | undefined): void {
     const records = record === undefined ? [] : [record]
-    const attachments = replaced(this.state.attachments, { records, replaces: (each) => each.name === name })
-    this.state = { ...this.state, attachments }
+    const attachments = replaced(this.state.attachments, records, (each) => each.name === name)
+    this.state = { ...this.state, ...defined({ attachments }) }
   }
 
   /** Nothing is run any more. The look at what is left takes as much memory again. */
@@ -64,26 +66,11 @@ export class ClusterCache {
   }
 }
 
-function replaced<T>(before: readonly T[], { records, replaces }: Again<T>): readonly T[] {
-  return before.filter((each) => !replaces(each)).concat(records)
-}
-
-/**
- * Against the lease of the first look: one that was renewed since then shows that a controller lives, whatever the clocks say. Signs of
- * an earlier look stay signs.
- */
-function controllerEvidence(
-  { controller: before }: Pick<ClusterState, 'controller'>,
-  now: ClusterState['controller'],
-): ClusterState['controller'] {
-  const { lease } = before
-  const writes = newestWrites([...(before.writes ?? []), ...(now.writes ?? [])])
-  const changes = [...new Set([...(before.changes ?? []), ...(now.changes ?? [])])]
-  const signs = {
-    ...defined({ otherLeases: before.otherLeases }),
-    ...(writes.length > 0 && { writes }),
-    ...(changes.length > 0 && { changes }),
-  }
-  if (now.lease === undefined || lease === undefined) return { ...now, ...signs }
-  return { lease, leaseAtEnd: now.lease, ...signs }
+/** @param before undefined: the list is not readable */
+function replaced<T>(
+  before: readonly T[] | undefined,
+  records: readonly T[],
+  replaces: (each: T) => boolean,
+): readonly T[] | undefined {
+  return before?.filter((each) => !replaces(each)).concat(records)
 }

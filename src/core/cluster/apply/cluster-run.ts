@@ -12,12 +12,14 @@ import { clusterDifferencesOf } from '../../plan/differences.ts'
 import type { ApplyEvent, EventSubject } from '../../plan/events.ts'
 import { areOfOneRow, rowOf, rowsOf } from '../../plan/subject.ts'
 import { type ClusterContext, clusterContext } from '../context/cluster-context.ts'
+import { driversOf } from '../model/cluster-objects.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
 import { planPart } from '../pass/plan-cluster.ts'
 import { partOf } from '../pass/row-part.ts'
+import { RecordReader } from '../read/record-reader.ts'
 import { ClusterCache } from './cluster-cache.ts'
 import type { LeaseLock } from './lease-lock.ts'
-import { readRow, sourceOf } from './read-row.ts'
+import { readRow } from './read-row.ts'
 
 export interface ClusterRunParts {
   readonly client: KubeClient
@@ -72,7 +74,9 @@ export class ClusterRun extends Run<ClusterOperation> {
   /** @throws ApiError */
   async look(operation: ClusterOperation): Promise<void> {
     const { state } = this.cluster
-    this.cluster.update(await readRow(sourceOf(this.parts.client, state), state, operation))
+    const managers = state.controller.writes?.map(({ manager }) => manager)
+    const reader = new RecordReader(this.parts.client, { managers, drivers: driversOf(state).lookup })
+    this.cluster.update(await readRow(reader, state, operation))
   }
 
   #requireNoController(): void {
@@ -88,7 +92,7 @@ export class ClusterRun extends Run<ClusterOperation> {
   /** What a pass over the part that the operation rests on reads. */
   contextOf(operation: ClusterOperation): ClusterContext {
     const { options } = this.parts
-    return clusterContext(partOf(this.cluster.state, operation, options), options, this.cluster.facts)
+    return clusterContext(partOf(this.cluster.state, operation), options, this.cluster.facts)
   }
 
   /** @throws OperationRefused Locked, which stops the apply */
@@ -116,7 +120,7 @@ export function recheck(
   planned: ClusterOperation,
   options: ClusterOptions,
 ): FoundClusterOperation {
-  const part = partOf(state, planned, options)
+  const part = partOf(state, planned)
   return foundAgain(planned, comparisonWith(planPart(part, options, facts), part))
 }
 

@@ -16,7 +16,7 @@ import { isGivenAsGone, notReadyText, readinessOf } from '../context/readiness.t
 import type { Want } from '../desired/desired-attachments.ts'
 import { rowOnNode } from '../detach/node-state.ts'
 import type { ClusterNode } from '../model/cluster-state.ts'
-import { type KnownVolume, volumeRef } from '../model/known-volume.ts'
+import { isExclusive, type KnownVolume, volumeRef } from '../model/known-volume.ts'
 
 /** Without these whole, a volume that only one node may have could be attached a second time (S30). */
 export const ATTACH_LISTS = ['pods', 'nodes', 'volumeattachments', 'persistentvolumes'] as const
@@ -65,8 +65,7 @@ function mayAttach(
   const { want, driver, name } = attachable
   if (context.objects.attachment(name).state !== 'Absent') return whoseTurn(context, attachable)
   const elsewhere = whereElse(context, findings, want)
-  if (elsewhere.state === 'contested') return undefined
-  if (elsewhere.state === 'waits') return elsewhere.wait
+  if (elsewhere === undefined || 'code' in elsewhere) return elsewhere
   if (isControllerAlive(context)) {
     const message = `the attach/detach controller attaches the volume to node ${want.node}`
     return { code: 'ControllerActs', message, hint: controllerHint(context, want) }
@@ -174,10 +173,9 @@ function podsText({ pods: [first, ...others] }: Want): string {
 /** R745: exactly the object that the controller would create. */
 function newAttachment({ want, driver, name }: Attachable): NewAttachment {
   const { persistentVolume, volume, node } = want
-  const [first = ''] = volume.persistentVolumes
   const source =
     volume.inlineSpec === undefined
-      ? { persistentVolumeName: persistentVolume ?? first }
+      ? { persistentVolumeName: persistentVolume ?? volume.name ?? '' }
       : { inlineVolumeSpec: volume.inlineSpec }
   return { name, attacher: driver, nodeName: node, source }
 }
@@ -214,31 +212,24 @@ class RoomOnNodes {
 
 // May a volume be attached to one more node (R740, R742)? Unlike the controller, volctl lets an uncertain attachment elsewhere block.
 
-export type Elsewhere =
-  /** `after`: detaches of this plan that must be through first. */
-  | { readonly state: 'free'; readonly after: readonly ClusterDraft[] }
-  /** Pods of several nodes want it: none gets it, and all are named. */
-  | { readonly state: 'contested' }
-  | { readonly state: 'waits'; readonly wait: Wait }
-
-export function whereElse(context: ClusterContext, findings: ClusterFindings, { volume, node }: Want): Elsewhere {
-  if (!volume.exclusive) return { state: 'free', after: [] }
-  if (context.desired.ofVolume(volume.uniqueName).some((each) => each.node !== node)) return { state: 'contested' }
-  if (context.actual.unidentifiedOf(volume.driver ?? '').length > MOST_UNIDENTIFIED)
-    return { state: 'waits', wait: TOO_MANY_UNKNOWN }
-  const nodes = otherNodes(context, volume, node)
-  const detaches = findings.detachesOf(volume.uniqueName)
+/** What it waits for; or the detaches of this plan that must be through first. Undefined: pods of several nodes want it, and none gets it. */
+function whereElse(
+  context: ClusterContext,
+  findings: ClusterFindings,
+  { volume, node }: Want,
+): Wait | { readonly after: readonly ClusterDraft[] } | undefined {
+  const { uniqueName, driver = '' } = volume
+  if (!isExclusive(volume)) return { after: [] }
+  if (context.desired.ofVolume(uniqueName).some((each) => each.node !== node)) return undefined
+  if (context.actual.unidentifiedOf(driver).length > MOST_UNIDENTIFIED) return TOO_MANY_UNKNOWN
+  const detaches = findings.detachesOf(uniqueName)
   const planned = new Set(detaches.map(({ attachment }) => attachment.name))
-  const left = nodes.filter((each) => !isDetached(context, volume, each, planned))
-  if (left.length === 0) return { state: 'free', after: detaches.filter((each) => each.node !== node) }
-  const names = nodesText(left)
+  const left = otherNodes(context, volume, node).filter((each) => !isDetached(context, volume, each, planned))
+  if (left.length === 0) return { after: detaches.filter((each) => each.node !== node) }
   return {
-    state: 'waits',
-    wait: {
-      code: 'DetachFirst',
-      message: `the volume may be on one node only, and is, or may be, attached to ${names}`,
-      hint: `No pod wants the volume there any more. See what keeps it there: ${volctl('plan', '--cluster', '--node', left[0] ?? 'NAME')}`,
-    },
+    code: 'DetachFirst',
+    message: `the volume may be on one node only, and is, or may be, attached to ${nodesText(left)}`,
+    hint: `No pod wants the volume there any more. See what keeps it there: ${volctl('plan', '--cluster', '--node', left[0] ?? 'NAME')}`,
   }
 }
 

@@ -14,12 +14,12 @@ import { volumeOn } from '../context/names.ts'
 import { notReadyText, readinessOf } from '../context/readiness.ts'
 import type { Want } from '../desired/desired-attachments.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'
-import { volumeLabel, volumeRef } from '../model/known-volume.ts'
+import { isExclusive, volumeLabel, volumeRef } from '../model/known-volume.ts'
 
 export function reportMultiAttach(context: ClusterContext, findings: ClusterFindings): void {
   const seen = new Set<string>()
   for (const { volume } of context.desired.all()) {
-    if (!volume.exclusive || seen.has(volume.uniqueName)) continue
+    if (!isExclusive(volume) || seen.has(volume.uniqueName)) continue
     seen.add(volume.uniqueName)
     const wants = context.desired.ofVolume(volume.uniqueName)
     if (wants.length > 1) report(context, findings, wants)

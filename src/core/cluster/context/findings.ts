@@ -15,17 +15,17 @@ import type {
 } from '../../plan/cluster-plan.ts'
 import { AnyFindings, operationId, operationsOf, type Wait } from '../../plan/draft.ts'
 import type { PodRef } from '../../plan/plan.ts'
-import type { ClusterSubject } from '../../plan/subject.ts'
+import type { Subject } from '../../plan/subject.ts'
 import type { ClusterPod, ClusterState } from '../model/cluster-state.ts'
 import { credentialFor } from './kubectl.ts'
 
 export interface ClusterDraft extends Omit<ClusterOperation, 'id' | 'after' | 'subject'> {
-  readonly subject: ClusterSubject
+  readonly subject: Subject
   readonly after: readonly ClusterDraft[]
 }
 
 /** Whose a problem is, and what it names. */
-export type About = ClusterAbout & { readonly subject: ClusterSubject }
+export type About = ClusterAbout & { readonly subject: Subject }
 
 /** Of the API as a whole, or of all of the cluster. */
 export const ON_API: About = { subject: { api: true } }
@@ -64,7 +64,7 @@ export class ClusterFindings extends AnyFindings<ClusterDraft, ClusterWaiting, C
     wait: Wait,
     rule: string,
     about: Pick<ClusterWaiting, 'node' | 'pods'> & {
-      readonly subject: ClusterSubject
+      readonly subject: Subject
       volume?: ClusterVolumeRef
       attachment?: string
     },
@@ -110,7 +110,7 @@ export function finishOperations(drafts: readonly ClusterDraft[]): ClusterOperat
 }
 
 /** An operation after one that is blocked is blocked, too (S26). */
-function blockOf({ blocked, after }: ClusterDraft): ClusterBlocked | undefined {
+export function blockOf({ blocked, after }: ClusterDraft): ClusterBlocked | undefined {
   const isBehind = after.some((before) => before.blocked !== undefined)
   return blocked ?? (isBehind ? blockedBy('Predecessor', 'the detach that has to come first is blocked') : undefined)
 }

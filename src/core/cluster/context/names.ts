@@ -1,37 +1,35 @@
 /** How a plan names an attachment and its volume, what a volume on a node is called in the subjects of findings, and lists of names. */
 
-import { defined } from '../../lang/defined.ts'
 import { firstFew } from '../../lang/first-few.ts'
 import { CSI_PLUGIN, parseCsiUniqueName } from '../../model/volume-names.ts'
 import type { ClusterVolumeRef } from '../../plan/cluster-plan.ts'
-import type { ClusterSubject, RowKey } from '../../plan/subject.ts'
+import type { RowKey, Subject } from '../../plan/subject.ts'
 import type { ActualAttachments, Attached } from '../actual/actual-attachments.ts'
 import type { UnresolvedPodVolume } from '../desired/pod-volume.ts'
-import { volumeRef } from '../model/known-volume.ts'
+import { type KnownVolume, volumeRef } from '../model/known-volume.ts'
+
+/** As a plan names it, also where only a Node's status does. */
+export function refOf(uniqueName: string, volume: KnownVolume | undefined): ClusterVolumeRef {
+  if (volume !== undefined) return volumeRef(volume)
+  const csi = parseCsiUniqueName(uniqueName)
+  const plugin =
+    csi === undefined ? uniqueName.slice(0, uniqueName.indexOf('/', uniqueName.indexOf('/') + 1)) : CSI_PLUGIN
+  return { name: csi?.handle ?? uniqueName, uniqueName, plugin, ...csi }
+}
 
 /** With where else it is attached, and whether its node reports it in use. */
 export function attachedRef({ object, uniqueName, volume }: Attached, actual: ActualAttachments): ClusterVolumeRef {
-  const csi = uniqueName === undefined ? undefined : parseCsiUniqueName(uniqueName)
-  const unknown: ClusterVolumeRef = {
-    name: object.persistentVolume ?? csi?.handle ?? object.name,
-    plugin: CSI_PLUGIN,
-    driver: csi?.driver ?? object.attacher,
-    ...defined({ uniqueName, handle: csi?.handle, persistentVolume: object.persistentVolume }),
-  }
-  const ref = volume === undefined ? unknown : { ...volumeRef(volume), ...ofObject(object.persistentVolume) }
+  const { name, attacher: driver, node, persistentVolume } = object
   const nodes = uniqueName === undefined ? [] : actual.nodesWith(uniqueName).slice(0, MOST_ELSEWHERE + 1)
-  const elsewhere = nodes.filter((node) => node !== object.node).slice(0, MOST_ELSEWHERE)
+  const elsewhere = nodes.filter((each) => each !== node).slice(0, MOST_ELSEWHERE)
   return {
-    ...ref,
+    ...(uniqueName === undefined ? { name, plugin: CSI_PLUGIN, driver } : refOf(uniqueName, volume)),
+    // Of several PersistentVolumes behind one handle the one that the attachment names.
+    ...(persistentVolume !== undefined && { name: persistentVolume, persistentVolume }),
     ...(elsewhere.length > 0 && { attachedElsewhere: elsewhere }),
     attached: object.attached === true,
-    inUse: uniqueName !== undefined && actual.isInUse(object.node, uniqueName),
+    inUse: uniqueName !== undefined && actual.isInUse(node, uniqueName),
   }
-}
-
-/** Of several PersistentVolumes behind one handle the one that the attachment names. */
-function ofObject(persistentVolume: string | undefined): { name?: string; persistentVolume?: string } {
-  return persistentVolume === undefined ? {} : { name: persistentVolume, persistentVolume }
 }
 
 /** A volume that many nodes may have is named with the first few. */
@@ -43,7 +41,7 @@ export function volumeKey(node: string | undefined, uniqueName: string): RowKey 
 }
 
 /** The subject of what is said of a volume on each of these nodes. */
-export function volumeOn(nodes: readonly string[], uniqueName: string): ClusterSubject {
+export function volumeOn(nodes: readonly string[], uniqueName: string): Subject {
   return { rows: nodes.map((node) => volumeKey(node, uniqueName)) }
 }
 

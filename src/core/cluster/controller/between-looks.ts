@@ -2,20 +2,22 @@
  * What only a controller changes, seen by two looks of one run: whatever the clocks say. A VolumeAttachment that came, unless volctl made
  * it; and volumesAttached of a Node, which volctl never writes. One that went shows nothing: the attacher takes it away.
  */
-import type { ClusterAttachment, ClusterNode, ClusterState } from '../model/cluster-state.ts'
+import type { ClusterState } from '../model/cluster-state.ts'
 
 /** What is kept of a look, to be compared with a later one. */
 export interface Looked {
-  readonly nodes: ReadonlyMap<string, Pick<ClusterNode, 'uid' | 'managed' | 'volumesAttached'>>
+  /** Of managed nodes, by UID: a kubelet that attaches volumes writes the list, too (R702). */
+  readonly volumesAttached: ReadonlyMap<string, readonly string[]>
   /** UIDs. */
   readonly attachments: ReadonlySet<string>
 }
 
-export function lookedAt({ nodes, attachments }: Pick<ClusterState, 'nodes' | 'attachments'>): Looked {
+type Lists = Pick<ClusterState, 'nodes' | 'attachments'>
+
+export function lookedAt({ nodes, attachments }: Lists): Looked {
+  const managed = nodes.filter((node) => node.managed)
   return {
-    nodes: new Map(
-      nodes.map(({ name, uid, managed, volumesAttached = [] }) => [name, { uid, managed, volumesAttached }]),
-    ),
+    volumesAttached: new Map(managed.map(({ uid, volumesAttached = [] }) => [uid, volumesAttached])),
     attachments: new Set(attachments.map(({ uid }) => uid)),
   }
 }
@@ -29,28 +31,14 @@ export function withChangesSince(before: Looked, state: ClusterState): ClusterSt
 const MOST_CHANGES = 3
 
 /** The first few. */
-export function changesBetween(
-  before: Looked,
-  {
-    nodes,
-    attachments,
-  }: { readonly nodes: readonly ClusterNode[]; readonly attachments: readonly ClusterAttachment[] },
-): readonly string[] {
-  const reported = nodes
-    .filter((node) => isReportedAnew(before.nodes.get(node.name), node))
-    .map(({ name }) => `volumesAttached of node ${name} changed while volctl ran`)
-  const came = attachments
-    .filter(({ uid, byVolctl }) => byVolctl !== true && !before.attachments.has(uid))
-    .map(({ name }) => `VolumeAttachment ${name} was created while volctl ran`)
-  return [...reported, ...came].slice(0, MOST_CHANGES)
-}
-
-/** A kubelet that attaches volumes writes the list, too (R702). */
-function isReportedAnew(
-  before: ReturnType<Looked['nodes']['get']>,
-  { uid, managed, volumesAttached = [] }: ClusterNode,
-): boolean {
-  if (before === undefined || before.uid !== uid || !before.managed || !managed) return false
-  const known = new Set(before.volumesAttached)
-  return known.size !== new Set(volumesAttached).size || volumesAttached.some((name) => !known.has(name))
+export function changesBetween(before: Looked, { nodes, attachments }: Lists): readonly string[] {
+  const reported = nodes.filter(({ uid, managed, volumesAttached }) => {
+    const known = managed ? before.volumesAttached.get(uid) : undefined
+    return known !== undefined && new Set(known).symmetricDifference(new Set(volumesAttached)).size > 0
+  })
+  const came = attachments.filter(({ uid, byVolctl }) => byVolctl !== true && !before.attachments.has(uid))
+  return [
+    ...reported.map(({ name }) => `volumesAttached of node ${name} changed while volctl ran`),
+    ...came.map(({ name }) => `VolumeAttachment ${name} was created while volctl ran`),
+  ].slice(0, MOST_CHANGES)
 }

@@ -4,6 +4,7 @@ import { Grouped } from '../../lang/append.ts'
 import { defined } from '../../lang/defined.ts'
 import { onceFor } from '../../lang/once-for.ts'
 import { CSI_PLUGIN } from '../../model/volume-names.ts'
+import { namespacedName } from '../../plan/pod-name.ts'
 import { mayBeNamed, mayBeOne } from '../../volumes/desired-state.ts'
 import type { ClusterObjects } from '../model/cluster-objects.ts'
 import type { ClusterNode, ClusterPod, ClusterState } from '../model/cluster-state.ts'
@@ -155,7 +156,7 @@ interface Sources {
 /** By the claim that the PersistentVolume names. Asked for only where a claim does not lead to its volume. */
 const volumesByClaim = onceFor((known: ReadonlyMap<string, KnownVolume>): Grouped<string, KnownVolume> => {
   const byClaim = new Grouped<string, KnownVolume>()
-  for (const volume of known.values()) if (volume.claim !== undefined) byClaim.add(volume.claim, volume)
+  for (const volume of known.values()) if (volume.claim !== undefined) byClaim.add(namespacedName(volume.claim), volume)
   return byClaim
 })
 

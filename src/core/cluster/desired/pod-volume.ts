@@ -3,13 +3,14 @@
 import { defined } from '../../lang/defined.ts'
 import type { Pod, PodVolumeSource } from '../../model/objects.ts'
 import { CSI_PLUGIN } from '../../model/volume-names.ts'
-import { ANY, type MayBe, type UnresolvedVolume, type VolumeSpec } from '../../volumes/desired-state.ts'
+import type { UnresolvedVolume, VolumeSpec } from '../../volumes/desired-state.ts'
+import { ANY, type MayBe } from '../../volumes/desired-state.ts'
 import { inTreePluginOf } from '../../volumes/in-tree-volumes.ts'
 import { resolveClaim } from '../../volumes/resolve-claim.ts'
 import { CONTROLLER_RULES, knownSpec, resolveVolume } from '../../volumes/resolve-volume.ts'
 import type { ClusterObjects } from '../model/cluster-objects.ts'
 import type { ClusterPod, ClusterPodVolume, ClusterVolume } from '../model/cluster-state.ts'
-import { isExclusive, type KnownVolume } from '../model/known-volume.ts'
+import type { KnownVolume } from '../model/known-volume.ts'
 
 /** Why a volume is not there for the pod; `mayBe`: which volumes it may be all the same (S4). */
 export interface UnresolvedPodVolume {
@@ -94,7 +95,7 @@ function inlineVolume(spec: VolumeSpec, source: PodVolumeSource): KnownVolume {
   const { uniqueName, plugin, driver, handle, attachability, persistentVolume } = spec
   const accessModes = persistentVolume?.spec.accessModes ?? []
   return {
-    ...{ uniqueName, plugin, attachability, accessModes, exclusive: isExclusive(accessModes), persistentVolumes: [] },
+    ...{ uniqueName, plugin, attachability, accessModes },
     ...defined({ driver, handle, migratedFrom: inTreePluginOf(source), inlineSpec: persistentVolume?.spec }),
   }
 }

@@ -3,7 +3,7 @@
 import { compareText } from '../../lang/compare-text.ts'
 import { defined } from '../../lang/defined.ts'
 import type { CsiDriver, PersistentVolume, PersistentVolumeClaim } from '../../model/objects.ts'
-import { namespacedName } from '../../plan/pod-name.ts'
+import type { ObjectKey } from '../../model/resources.ts'
 import { type ApiLookup, type Lookup, mapFound } from '../../volumes/api-lookup.ts'
 import { BOUND_ANNOTATION } from '../../volumes/resolve-claim.ts'
 import type {
@@ -15,6 +15,7 @@ import type {
   ClusterResource,
   ClusterState,
   ClusterVolume,
+  RecordList,
 } from './cluster-state.ts'
 
 /** An object that a list has twice is as little known as one that was not read. */
@@ -23,10 +24,17 @@ export interface Duplicate {
   readonly name: string
 }
 
-type Sources = Pick<
-  ClusterState,
-  'nodes' | 'pods' | 'claims' | 'volumes' | 'attachments' | 'drivers' | 'lists' | 'errors'
->
+/** The list of each resource that is looked for by name. */
+const LISTS = {
+  nodes: 'nodes',
+  persistentvolumeclaims: 'claims',
+  persistentvolumes: 'volumes',
+  volumeattachments: 'attachments',
+  csidrivers: 'drivers',
+  pods: 'pods',
+} as const satisfies Partial<Record<ClusterResource, RecordList>>
+
+type Sources = Pick<ClusterState, (typeof LISTS)[keyof typeof LISTS] | 'lists' | 'errors'>
 
 /** Its drivers alone, by which volumes are named. */
 export function driversOf({ drivers, lists, errors }: Pick<Sources, 'drivers' | 'lists' | 'errors'>): ClusterObjects {
@@ -36,25 +44,21 @@ export function driversOf({ drivers, lists, errors }: Pick<Sources, 'drivers' | 
 export class ClusterObjects {
   readonly duplicates: readonly Duplicate[]
   readonly #state: Sources
-  readonly #nodes: Index<ClusterNode>
-  readonly #claims: Index<ClusterClaim>
-  readonly #volumes: Index<ClusterVolume>
-  readonly #attachments: Index<ClusterAttachment>
-  readonly #drivers: Index<ClusterDriver>
-  /** Pods are looked for by nothing else. */
-  readonly #podsTwice: ReadonlySet<string>
+  /** By resource, then by name. Undefined: the list has the name twice. */
+  readonly #byName: ReadonlyMap<string, ReadonlyMap<string, object | undefined>>
 
   constructor(state: Sources) {
     this.#state = state
-    this.#nodes = new Index(this, 'nodes', state.nodes)
-    this.#claims = new Index(this, 'persistentvolumeclaims', state.claims)
-    this.#volumes = new Index(this, 'persistentvolumes', state.volumes)
-    this.#attachments = new Index(this, 'volumeattachments', state.attachments)
-    this.#drivers = new Index(this, 'csidrivers', state.drivers)
-    const pods = new Index(this, 'pods', state.pods).duplicates
-    this.#podsTwice = new Set(pods.map(({ name }) => name))
-    const all = [this.#nodes, this.#claims, this.#volumes, this.#attachments, this.#drivers]
-    this.duplicates = [...all.flatMap((each) => each.duplicates), ...pods]
+    const duplicates: Duplicate[] = []
+    this.#byName = new Map(
+      Object.entries(LISTS).map(([resource, list]) => {
+        const { byName, twice } = indexed<object & ObjectKey>(state[list])
+        duplicates.push(...twice.map((name) => ({ resource: resource as keyof typeof LISTS, name })))
+        // Pods are looked for by nothing else.
+        return [resource, list === 'pods' ? new Map(twice.map((name) => [name, undefined])) : byName]
+      }),
+    )
+    this.duplicates = duplicates
   }
 
   /** Consistent, all pages, all namespaces, and no error that could be about one of its objects (S2, S3). */
@@ -64,28 +68,37 @@ export class ClusterObjects {
     )
   }
 
+  #find<T extends object>(resource: keyof typeof LISTS, key: ObjectKey): Lookup<T> {
+    const names = this.#byName.get(resource)
+    const object = names?.get(nameOf(key))
+    if (object !== undefined) return { state: 'Found', object: object as T }
+    if (names?.has(nameOf(key)) === true) return TWICE
+    return this.isWhole(resource) ? ABSENT : NOT_READ
+  }
+
   node(name: string): Lookup<ClusterNode> {
-    return this.#nodes.find(name)
+    return this.#find('nodes', { name })
   }
 
   claim(namespace: string, name: string): Lookup<ClusterClaim> {
-    return this.#claims.find(name, namespace)
+    return this.#find('persistentvolumeclaims', { namespace, name })
   }
 
   volume(name: string): Lookup<ClusterVolume> {
-    return this.#volumes.find(name)
+    return this.#find('persistentvolumes', { name })
   }
 
   attachment(name: string): Lookup<ClusterAttachment> {
-    return this.#attachments.find(name)
+    return this.#find('volumeattachments', { name })
   }
 
   driver(name: string): Lookup<ClusterDriver> {
-    return this.#drivers.find(name)
+    return this.#find('csidrivers', { name })
   }
 
   isDuplicatePod(pod: ClusterPod): boolean {
-    return this.#podsTwice.size > 0 && this.#podsTwice.has(namespacedName(pod))
+    const twice = this.#byName.get('pods')
+    return twice !== undefined && twice.size > 0 && twice.has(nameOf(pod))
   }
 
   /** The same objects for what resolves claims and sources in node scope: the few fields that it reads. */
@@ -104,50 +117,20 @@ const NOT_READ = { state: 'Unknown', reason: 'was not read' } as const
 const TWICE = { state: 'Unknown', reason: 'is in the list twice' } as const
 const ABSENT = { state: 'Absent' } as const
 
-interface Named {
-  readonly namespace?: string
-  readonly name: string
+function nameOf({ namespace, name }: ObjectKey): string {
+  return namespace === undefined ? name : `${namespace}/${name}`
 }
 
-/**
- * By namespace and name, as the records have them: texts of both would take more memory than the map. What a look-up answers is
- * made when it is asked.
- */
-class Index<T extends Named> {
-  readonly duplicates: readonly Duplicate[]
-  readonly #objects: ClusterObjects
-  readonly #resource: ClusterResource
-  /** Undefined: the list has the name twice. */
-  readonly #byName = new Map<string, Map<string, T | undefined>>()
-
-  constructor(objects: ClusterObjects, resource: ClusterResource, list: readonly T[]) {
-    this.#objects = objects
-    this.#resource = resource
-    const twice = new Set<string>()
-    for (const object of list) {
-      const names = this.#in(object.namespace)
-      const isTwice = names.has(object.name)
-      if (isTwice) twice.add(object.namespace === undefined ? object.name : namespacedName(object))
-      names.set(object.name, isTwice ? undefined : object)
-    }
-    this.duplicates = [...twice].toSorted(compareText).map((name) => ({ resource, name }))
+function indexed<T extends ObjectKey>(list: readonly T[]): { byName: Map<string, T | undefined>; twice: string[] } {
+  const byName = new Map<string, T | undefined>()
+  const twice = new Set<string>()
+  for (const object of list) {
+    const name = nameOf(object)
+    const isTwice = byName.has(name)
+    if (isTwice) twice.add(name)
+    byName.set(name, isTwice ? undefined : object)
   }
-
-  #in(namespace = ''): Map<string, T | undefined> {
-    const known = this.#byName.get(namespace)
-    if (known !== undefined) return known
-    const names = new Map<string, T | undefined>()
-    this.#byName.set(namespace, names)
-    return names
-  }
-
-  find(name: string, namespace = ''): Lookup<T> {
-    const names = this.#byName.get(namespace)
-    const object = names?.get(name)
-    if (object !== undefined) return { state: 'Found', object }
-    if (names?.has(name) === true) return TWICE
-    return this.#objects.isWhole(this.#resource) ? ABSENT : NOT_READ
-  }
+  return { byName, twice: [...twice].toSorted(compareText) }
 }
 
 function asClaim({ namespace, name, uid, wasBound, ownerUid, volumeName, phase }: ClusterClaim): PersistentVolumeClaim {

@@ -8,7 +8,6 @@
  */
 
 import {
-  anything,
   count,
   flag,
   kept,
@@ -21,7 +20,7 @@ import {
   text,
   time,
 } from '../../json/shape.ts'
-import { type PersistentVolume, podVolumeShape } from '../../model/objects.ts'
+import { podVolumeShape } from '../../model/objects.ts'
 import { type ApiReadError, insecure } from '../../model/snapshot.ts'
 import type { Attachability } from '../../volumes/desired-state.ts'
 
@@ -267,7 +266,7 @@ const attachment = kept({
   node: needed(text),
   persistentVolume: text,
   /** Handle in the inline source, if it has one. */
-  inline: kept({ driver: text, handle: text, spec: anything as Shape<PersistentVolume['spec']> }),
+  inline: kept({ driver: text, handle: text }),
   /** Absent: status says nothing. */
   attached: flag,
   attachError,

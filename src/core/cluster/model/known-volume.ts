@@ -5,121 +5,62 @@ import { defined } from '../../lang/defined.ts'
 import type { PersistentVolume } from '../../model/objects.ts'
 import type { ClusterVolumeRef } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
-import type { Attachability } from '../../volumes/desired-state.ts'
 import type { ClusterState, ClusterVolume } from './cluster-state.ts'
 
-export interface KnownVolume {
+type Fields = 'driver' | 'handle' | 'attachability' | 'accessModes' | 'claim' | 'migratedFrom'
+
+/** Almost every volume has one PersistentVolume, and is its record. */
+export interface KnownVolume extends Pick<ClusterVolume, Fields> {
   readonly uniqueName: string
   readonly plugin: string
-  readonly driver?: string | undefined
-  readonly handle?: string | undefined
-  readonly attachability: Attachability
-  readonly accessModes: readonly string[]
-  /** R740: only one node at a time may have it. */
-  readonly exclusive: boolean
-  /** Sorted; empty for a volume in the spec of a pod. */
-  readonly persistentVolumes: readonly string[]
-  /** namespace/name */
-  readonly claim?: string | undefined
+  /** Its PersistentVolume, of several the first; absent for a volume in the spec of a pod. */
+  readonly name?: string
+  /** Of several PersistentVolumes one may be on one node only. */
+  readonly exclusive?: boolean
   /** The synthetic PersistentVolume's spec of a translated in-tree volume in the spec of a pod (R153). */
   readonly inlineSpec?: PersistentVolume['spec']
-  /** The in-tree plugin that it was translated from. */
-  readonly migratedFrom?: string | undefined
 }
 
-/**
- * R740: a volume without access modes, or with ReadWriteMany or ReadOnlyMany, may be attached to several nodes.
- * One of an unknown PersistentVolume counts as exclusive: the caller gives it no modes, and asks nothing here.
- */
-export function isExclusive(accessModes: readonly string[]): boolean {
-  return accessModes.length > 0 && !accessModes.some((mode) => mode === 'ReadWriteMany' || mode === 'ReadOnlyMany')
+/** R740: a volume without access modes, or with ReadWriteMany or ReadOnlyMany, may be attached to several nodes. */
+export function isExclusive({ exclusive, accessModes }: Pick<KnownVolume, 'exclusive' | 'accessModes'>): boolean {
+  const isShared = accessModes.some((mode) => mode === 'ReadWriteMany' || mode === 'ReadOnlyMany')
+  return exclusive ?? (accessModes.length > 0 && !isShared)
 }
 
 /** Every PersistentVolume that a plugin can name, by unique name. */
 export function knownVolumes(state: ClusterState): ReadonlyMap<string, KnownVolume> {
   const known = new Map<string, KnownVolume>()
   for (const volume of state.volumes) {
-    const made = knownVolume(volume)
-    if (made === undefined) continue
-    const before = known.get(made.uniqueName)
-    known.set(made.uniqueName, before === undefined ? made : joined(before, made))
+    if (!isNamed(volume)) continue
+    const before = known.get(volume.uniqueName)
+    known.set(volume.uniqueName, before === undefined ? volume : joined(before, volume))
   }
   return known
 }
 
-function knownVolume(volume: ClusterVolume): KnownVolume | undefined {
-  const { uniqueName, plugin } = volume
-  return uniqueName === undefined || plugin === undefined ? undefined : new OnlyVolume(volume, uniqueName, plugin)
-}
-
-/** Of one PersistentVolume, as almost every volume is: a view of its record, since 50,000 copies of the same texts take room. */
-class OnlyVolume implements KnownVolume {
-  readonly uniqueName: string
-  readonly plugin: string
-  readonly #record: ClusterVolume
-
-  constructor(record: ClusterVolume, uniqueName: string, plugin: string) {
-    this.#record = record
-    this.uniqueName = uniqueName
-    this.plugin = plugin
-  }
-
-  get driver(): string | undefined {
-    return this.#record.driver
-  }
-
-  get handle(): string | undefined {
-    return this.#record.handle
-  }
-
-  get attachability(): Attachability {
-    return this.#record.attachability
-  }
-
-  get accessModes(): readonly string[] {
-    return this.#record.accessModes
-  }
-
-  get exclusive(): boolean {
-    return isExclusive(this.#record.accessModes)
-  }
-
-  get persistentVolumes(): readonly string[] {
-    return [this.#record.name]
-  }
-
-  get claim(): string | undefined {
-    const { claim } = this.#record
-    return claim && namespacedName(claim)
-  }
-
-  get migratedFrom(): string | undefined {
-    return this.#record.migratedFrom
-  }
+function isNamed(volume: ClusterVolume): volume is ClusterVolume & KnownVolume {
+  return volume.uniqueName !== undefined && volume.plugin !== undefined
 }
 
 /** The stricter of both: exclusive if one is, attachable if one is. */
 function joined(a: KnownVolume, b: KnownVolume): KnownVolume {
-  const [first, second] = compareText(a.persistentVolumes[0] ?? '', b.persistentVolumes[0] ?? '') <= 0 ? [a, b] : [b, a]
-  const { uniqueName, plugin, driver, handle, accessModes, claim, migratedFrom } = first
+  const first = compareText(a.name ?? '', b.name ?? '') <= 0 ? a : b
   const both = [a.attachability, b.attachability]
   return {
-    ...{ uniqueName, plugin, driver, handle, accessModes, claim, migratedFrom },
+    ...first,
     attachability: both.includes('attachable') ? 'attachable' : both.includes('unknown') ? 'unknown' : 'notAttachable',
-    exclusive: a.exclusive || b.exclusive,
-    persistentVolumes: [...first.persistentVolumes, ...second.persistentVolumes].toSorted(compareText),
+    exclusive: isExclusive(a) || isExclusive(b),
   }
 }
 
 /** As a plan names it. */
 export function volumeRef(volume: KnownVolume): ClusterVolumeRef {
-  const { uniqueName, plugin, driver, handle, claim, accessModes, persistentVolumes } = volume
-  const [persistentVolume] = persistentVolumes
+  const { name, uniqueName, plugin, driver, handle, claim, accessModes } = volume
   return {
-    name: persistentVolume ?? handle ?? uniqueName,
+    name: name ?? handle ?? uniqueName,
     uniqueName,
     plugin,
-    ...defined({ driver, handle, claim, persistentVolume }),
+    ...defined({ driver, handle, claim: claim && namespacedName(claim), persistentVolume: name }),
     accessModes,
   }
 }

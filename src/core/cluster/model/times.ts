@@ -33,7 +33,7 @@ export function latestOf(times: readonly (string | undefined)[]): string | undef
 }
 
 /** When the holder of a lease was heard last: by its own clock, or by that of the API server where known. */
-export function heardAt({ renewTime, writtenAt }: LeaseEvidence): string | undefined {
+export function heardAt({ renewTime, writtenAt }: Pick<LeaseEvidence, 'renewTime' | 'writtenAt'>): string | undefined {
   return latestOf([renewTime, writtenAt])
 }
 

@@ -18,6 +18,7 @@ import { DETACH_LISTS, detachVolumes } from '../detach/detach-volumes.ts'
 import type { ClusterResource, ClusterState } from '../model/cluster-state.ts'
 import { reportFindings } from '../report/report-findings.ts'
 import { filterOperations, namedFindings, reportUnmatchedNames } from './given-names.ts'
+import { standsOf } from './stands.ts'
 
 /**
  * Plans one pass over a cluster. Same state and options in, same bytes out.
@@ -36,15 +37,20 @@ export function planCluster(
 }
 
 /**
- * The same over a part of a cluster, for what it says of one operation. The outage guard (S29) counts a whole cluster, and names that
- * match nothing are looked for in one: neither is asked.
+ * The same over a part of a cluster, for what it says of one operation. The outage guard (S29) counts a whole cluster, and names are
+ * looked for in one: neither is asked, and nothing is left out.
  *
  * @param facts of the whole cluster
  */
 export function planPart(part: ClusterState, options: ClusterOptions, facts: ClusterFacts): ClusterPlan {
-  const context = clusterContext(part, options, facts)
+  const context = clusterContext(part, withoutNames(options), facts)
   const findings = passOver(context)
   return planOf(context, findings, outageCounts(context, detachesOf(findings)), undefined)
+}
+
+/** Without the flags that narrow a plan. */
+function withoutNames({ only, skip, nodes, pods, namespaces, volumes, ...options }: ClusterOptions): ClusterOptions {
+  return options
 }
 
 function passOver(context: ClusterContext): ClusterFindings {
@@ -98,7 +104,7 @@ function planOf(
       ...(causes.length > 0 && { causes }),
     },
     complete,
-    ...defined({ refused }),
+    ...defined({ refused, stands: standsOf(context, findings, refused) }),
   }
 }
 

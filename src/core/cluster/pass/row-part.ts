@@ -4,20 +4,18 @@
  * what only the whole cluster shows (ClusterFacts) is found apart.
  *
  * The part is whole nodes, each with all that its pods and attachments name:
- * - a detach: its node, with the pods there and what their claims lead to; and which other nodes have the volume;
+ * - a detach: its node, with the pods there and what their claims lead to;
  * - an attach: the same of every node that has the volume, may have it, or has a pod with it, if only one node may have it (R740);
- * - the same for every other volume that its pods lack, since each of them may take the room where the node has a limit (N67);
- * - --pod, --namespace: the attach that a detach makes room for, which is on one of these nodes; and all pods of the given names.
+ * - the same for every other volume that its pods lack, since each of them may take the room where the node has a limit (N67).
  */
 
-import { Grouped } from '../../lang/append.ts'
-import { compareText } from '../../lang/compare-text.ts'
 import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../../model/volume-names.ts'
-import type { ClusterOperation, ClusterOptions } from '../../plan/cluster-plan.ts'
+import type { ClusterOperation } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
+import { clusterContext } from '../context/cluster-context.ts'
 import { resolvePodVolume } from '../desired/pod-volume.ts'
 import { driversOf } from '../model/cluster-objects.ts'
-import type { ClusterAttachment, ClusterPod, ClusterState } from '../model/cluster-state.ts'
+import type { ClusterAttachment, ClusterPod, ClusterState, ClusterVolume } from '../model/cluster-state.ts'
 import { isExclusive, type KnownVolume } from '../model/known-volume.ts'
 
 /** What is read again, by its names; beside it the controller's lease, and the claims that the pods name and that were not bound. */
@@ -48,105 +46,67 @@ export function needsOf(state: ClusterState, operation: ClusterOperation): Needs
   }
 }
 
-export function partOf(
-  state: ClusterState,
-  { kind, node, volume: { uniqueName }, attachment }: ClusterOperation,
-  options: Pick<ClusterOptions, 'pods'>,
-): ClusterState {
-  const lacked = kind === 'AttachVolume' ? lackedOn(state, node) : []
-  const volumes = new Set([...given(uniqueName), ...lacked.map((each) => each.uniqueName)])
-  const names = new Set([attachment.name, ...lacked.map((each) => each.attachment)])
-  return gathered(state, new Set([node, ...nodesOf(state, volumes)]), names, options.pods ?? [])
+export function partOf(state: ClusterState, operation: ClusterOperation): ClusterState {
+  const { kind, node, volume, attachment } = operation
+  const ofNode = gathered(state, new Set([node]), new Set([attachment.name]))
+  if (kind === 'DetachVolume') return ofNode
+  const { desired, known, objects } = clusterContext(ofNode, PLAIN)
+  const lacked = desired.onNode(node).flatMap(({ volume: each }) => {
+    const { uniqueName, driver = '', handle = '' } = each
+    const name = attachmentName(handle, driver, node)
+    return objects.attachment(name).state === 'Found' ? [] : { uniqueName, exclusive: isExclusive(each), name }
+  })
+  const { uniqueName = '' } = volume
+  const own = known.get(uniqueName)
+  const exclusive = [...lacked, { uniqueName, exclusive: own === undefined || isExclusive(own) }].filter(
+    (each) => each.exclusive,
+  )
+  const others = nodesOf(state, new Set(exclusive.map((each) => each.uniqueName)))
+  return gathered(state, new Set([node, ...others]), new Set([attachment.name, ...lacked.map(({ name }) => name)]))
 }
 
-function given<T>(value: T | undefined): readonly T[] {
-  return value === undefined ? [] : [value]
-}
+const PLAIN = { settleMs: 0, volctlVersion: '' }
 
-/** Where many nodes may have a volume, what is said of one names only the first of the others. */
-const MOST_NODES = 25
-
-/** Nodes that have one of these volumes or may, or have a pod with it. Of a volume that many nodes may have the first alone. */
+/** Nodes that have one of these volumes or may, or have a pod with it. */
 function nodesOf(state: ClusterState, uniqueNames: ReadonlySet<string>): readonly string[] {
-  const volumes = state.volumes.filter(({ uniqueName = '' }) => uniqueNames.has(uniqueName))
-  const ofVolumes = new Map(volumes.map(({ name, uniqueName = '' }) => [name, uniqueName]))
-  const having = new Grouped<string, string>()
-  const note = (uniqueName: string | undefined, node: string): void => {
-    if (uniqueName !== undefined && uniqueNames.has(uniqueName)) having.add(uniqueName, node)
-  }
-  for (const { name, volumesInUse = [], volumesAttached = [] } of state.nodes)
-    for (const each of [...volumesInUse, ...volumesAttached]) note(each, name)
-  for (const attachment of state.attachments) {
-    note(ofVolumes.get(attachment.persistentVolume ?? ''), attachment.node)
-    note(inlineName(attachment), attachment.node)
-  }
-  const modes = Map.groupBy(volumes, ({ uniqueName = '' }) => uniqueName)
-  const isShared = (each: string): boolean =>
-    modes.get(each)?.every(({ accessModes }) => !isExclusive(accessModes)) ?? false
-  const exclusive = new Set([...uniqueNames].filter((each) => !isShared(each)))
-  const firstOf = (each: string): readonly string[] =>
-    exclusive.has(each) ? having.of(each) : [...new Set(having.of(each))].toSorted(compareText).slice(0, MOST_NODES)
-  return [
-    ...[...uniqueNames].flatMap(firstOf),
-    ...namedAs(state, uniqueNames),
-    ...podsWith(state, exclusive).flatMap(({ node }) => given(node)),
-  ]
-}
-
-/** Of an attachment that has its volume in its own spec. */
-function inlineName({ attacher, inline }: ClusterAttachment): string | undefined {
-  return inline?.handle ? csiUniqueName(inline.driver ?? attacher, inline.handle) : undefined
-}
-
-/** Nodes of attachments that only the hash in their name shows to be of one of the volumes (R007). */
-function namedAs({ attachments, volumes }: ClusterState, uniqueNames: ReadonlySet<string>): readonly string[] {
-  const ofCsi = [...uniqueNames].flatMap((each) => given(parseCsiUniqueName(each)))
-  const named = volumes.filter(({ uniqueName, handle }) => uniqueName !== undefined && handle !== undefined)
-  const known = new Set(named.map(({ name }) => name))
-  return attachments
-    .filter(({ persistentVolume, inline }) =>
-      persistentVolume === undefined ? !inline?.handle : !known.has(persistentVolume),
-    )
-    .filter(({ name, node }) => ofCsi.some(({ handle, driver }) => name === attachmentName(handle, driver, node)))
-    .map(({ node }) => node)
-}
-
-/** By a claim that is bound to one of the volumes or that it names, or in their spec. */
-function podsWith(state: ClusterState, uniqueNames: ReadonlySet<string>): readonly ClusterPod[] {
-  const volumes = state.volumes.filter(({ uniqueName = '' }) => uniqueNames.has(uniqueName))
-  const names = new Set(volumes.map(({ name }) => name))
+  const isOne = (name: string | undefined): boolean => name !== undefined && uniqueNames.has(name)
+  const volumes = state.volumes.filter(({ uniqueName }) => isOne(uniqueName))
+  const names = new Set<string | undefined>(volumes.map(({ name }) => name))
   const claims = new Names([
-    ...state.claims.filter(({ volumeName = '' }) => names.has(volumeName)),
-    ...volumes.flatMap(({ claim }) => given(claim)),
+    ...state.claims.filter(({ volumeName }) => volumeName !== undefined && names.has(volumeName)),
+    ...volumes.flatMap(({ claim }) => claim ?? []),
   ])
-  const objects = driversOf(state)
-  return state.pods.filter((pod) =>
+  const drivers = driversOf(state)
+  const isOfPod = (pod: ClusterPod): boolean =>
     pod.volumes.some((volume) => {
       if ('claim' in volume) return claims.has({ namespace: pod.namespace, name: volume.claim })
       // Of the cluster only its drivers matter for the name of such a volume.
-      const resolution = resolvePodVolume(pod, volume, objects, NONE)
-      return 'volume' in resolution && uniqueNames.has(resolution.volume.uniqueName)
-    }),
-  )
+      const resolution = resolvePodVolume(pod, volume, drivers, NONE)
+      return 'volume' in resolution && isOne(resolution.volume.uniqueName)
+    })
+  const csi = [...uniqueNames].flatMap((each) => parseCsiUniqueName(each) ?? [])
+  const known = new Set(state.volumes.flatMap(({ name, uniqueName, handle }) => (uniqueName && handle ? name : [])))
+  const isAttachment = (attachment: ClusterAttachment): boolean => {
+    const { name, node, persistentVolume, inline } = attachment
+    if (names.has(persistentVolume) || isOne(inlineName(attachment))) return true
+    if (persistentVolume === undefined ? inline?.handle : known.has(persistentVolume)) return false
+    // Only the hash in its name shows which volume it is of (R007).
+    return csi.some(({ handle, driver }) => name === attachmentName(handle, driver, node))
+  }
+  return [
+    ...state.nodes
+      .filter(({ volumesInUse = [], volumesAttached = [] }) => [volumesInUse, volumesAttached].flat().some(isOne))
+      .map(({ name }) => name),
+    ...state.attachments.filter(isAttachment).map(({ node }) => node),
+    ...state.pods.filter(isOfPod).flatMap(({ node }) => node ?? []),
+  ]
 }
 
 const NONE: ReadonlyMap<string, KnownVolume> = new Map()
 
-/** Volumes of the node's pods that have no attachment there. */
-function lackedOn(
-  { pods, claims, volumes, attachments }: ClusterState,
-  node: string,
-): { readonly uniqueName: string; readonly attachment: string }[] {
-  const claimed = new Names(pods.filter((pod) => pod.node === node).flatMap(claimsOf))
-  const bound = new Set(claims.filter((claim) => claimed.has(claim)).map(({ volumeName }) => volumeName))
-  const names = new Set(volumes.filter(({ name }) => bound.has(name)).flatMap(({ uniqueName }) => given(uniqueName)))
-  const here = new Set(attachments.filter((each) => each.node === node).map(({ name }) => name))
-  return [...names].flatMap((uniqueName) => {
-    const csi = parseCsiUniqueName(uniqueName)
-    if (csi === undefined) return []
-    const attachment = attachmentName(csi.handle, csi.driver, node)
-    return here.has(attachment) ? [] : [{ uniqueName, attachment }]
-  })
+/** Of an attachment that has its volume in its own spec. */
+function inlineName({ attacher, inline }: ClusterAttachment): string | undefined {
+  return inline?.handle ? csiUniqueName(inline.driver ?? attacher, inline.handle) : undefined
 }
 
 interface Named {
@@ -173,44 +133,32 @@ export function claimsOf({ namespace, volumes }: ClusterPod): readonly Named[] {
   return volumes.flatMap((volume) => ('claim' in volume ? [{ namespace, name: volume.claim }] : []))
 }
 
-/** Of a name that a list has twice both, since that shows that neither is known. */
-function gathered(
-  state: ClusterState,
-  on: ReadonlySet<string>,
-  names: ReadonlySet<string>,
-  givenPods: readonly string[],
-): ClusterState {
+/** Of a name that a list has twice both, since that shows that neither is known. @param names of attachments, of whatever node */
+function gathered(state: ClusterState, on: ReadonlySet<string>, names: ReadonlySet<string>): ClusterState {
   const nodes = state.nodes.filter(({ name }) => on.has(name))
-  // As --pod may mean them: by name, namespace/name, or the beginning of the UID.
-  const isGiven = (pod: ClusterPod): boolean =>
-    givenPods.some((each) => pod.name === each || namespacedName(pod) === each || pod.uid.startsWith(each))
-  const podNames = new Names(state.pods.filter((pod) => on.has(pod.node ?? '') || isGiven(pod)))
+  const podNames = new Names(state.pods.filter(({ node }) => node !== undefined && on.has(node)))
   const pods = state.pods.filter((pod) => podNames.has(pod))
-  const here = new Set(
-    state.attachments.filter(({ name, node }) => on.has(node) || names.has(name)).map(({ name }) => name),
-  )
-  const attachments = state.attachments.filter(({ name }) => here.has(name))
+  const here = state.attachments.filter(({ name, node }) => on.has(node) || names.has(name))
+  const hereNames = new Set(here.map(({ name }) => name))
+  const attachments = state.attachments.filter(({ name }) => hereNames.has(name))
   const claimed = new Names(pods.flatMap(claimsOf))
   const claims = state.claims.filter((claim) => claimed.has(claim))
-  const named = new Set([
-    ...claims.flatMap(({ volumeName }) => given(volumeName)),
-    ...attachments.flatMap(({ persistentVolume }) => given(persistentVolume)),
-  ])
+  const named = new Set([...claims.map(({ volumeName }) => volumeName), ...here.map((each) => each.persistentVolume)])
   const found = state.volumes.filter(
     ({ name, claim }) => named.has(name) || (claim !== undefined && claimed.has(claim)),
   )
+  const foundNames = new Set(found.map(({ name }) => name))
   // All PersistentVolumes of one handle are one volume (R818).
   const alike = new Set([
-    ...found.flatMap(({ uniqueName }) => given(uniqueName)),
-    ...attachments.flatMap((each) => given(inlineName(each))),
+    ...found.map(({ uniqueName }) => uniqueName),
+    ...attachments.map(inlineName),
     ...nodes.flatMap(({ volumesInUse = [], volumesAttached = [] }) => [...volumesInUse, ...volumesAttached]),
   ])
-  const volumeNames = new Set(found.map(({ name }) => name))
-  for (const { name, uniqueName = '' } of state.volumes) if (alike.has(uniqueName)) volumeNames.add(name)
+  const isAlike = ({ name, uniqueName }: ClusterVolume): boolean =>
+    foundNames.has(name) || (uniqueName !== undefined && alike.has(uniqueName))
   return {
     ...state,
-    ...{ nodes, pods, claims, attachments },
-    volumes: state.volumes.filter(({ name }) => volumeNames.has(name)),
+    ...{ nodes, pods, claims, attachments, volumes: state.volumes.filter(isAlike) },
     ...(state.lostNodes !== undefined && { lostNodes: state.lostNodes.filter(({ name }) => on.has(name)) }),
   }
 }

@@ -6,18 +6,19 @@
 import { compareText } from '../../lang/compare-text.ts'
 import { defined } from '../../lang/defined.ts'
 import { firstFew } from '../../lang/first-few.ts'
-import type { ClusterPlan, ClusterStand } from '../../plan/cluster-plan.ts'
+import type { ClusterStand } from '../../plan/cluster-plan.ts'
+import type { Refusal } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
-import { podOf, rowsOf } from '../../plan/subject.ts'
+import { rowsOf } from '../../plan/subject.ts'
 import type { Attached } from '../actual/actual-attachments.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
-import { ofPod, podRef } from '../context/findings.ts'
-import { attachedRef, attachmentKey, unresolvedKey, volumeKey } from '../context/names.ts'
+import { type ClusterFindings, ofPod, podRef } from '../context/findings.ts'
+import { attachedRef, attachmentKey, refOf, unresolvedKey, volumeKey } from '../context/names.ts'
+import { type Said, saidOf } from '../context/said.ts'
 import type { NotAttachedFor } from '../desired/desired-attachments.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'
-import { volumeRef } from '../model/known-volume.ts'
-import { refOf } from '../report/report-status.ts'
-import { isOfVolume, podsGiven } from './given-names.ts'
+import { isExclusive, volumeRef } from '../model/known-volume.ts'
+import { scopeOf } from './given-names.ts'
 
 /** A volume on a node, or what only a pod, a claim or a PersistentVolume has of one; `message`: where it is, and who wants it. */
 interface Row extends ClusterStand {
@@ -25,68 +26,47 @@ interface Row extends ClusterStand {
   readonly isLacking?: boolean
 }
 
-/** @param plan of this context @returns undefined where nothing is named */
-export function standsOf(context: ClusterContext, plan: ClusterPlan): readonly ClusterStand[] | undefined {
-  const { nodes = [], volumes = [], only, skip } = context.options
-  if (nodes.length + volumes.length === 0 && podsGiven(context) === undefined) return undefined
-  const said = saidOf(plan)
-  // What other flags leave out may still be to be done.
-  const isNarrowed = [only, skip].some((each) => each !== undefined)
-  const quiet = plan.complete ? 'nothing to do' : 'nothing is known to be wrong, but not everything could be read'
+/**
+ * A pod means what only one node may have, wherever that is.
+ *
+ * @param findings all, whatever flags leave out of the plan
+ * @returns undefined where nothing is named
+ */
+export function standsOf(
+  context: ClusterContext,
+  findings: ClusterFindings,
+  refused: Refusal | undefined,
+): readonly ClusterStand[] | undefined {
+  const { nodes = [], volumes = [], pods: given = [] } = context.options
+  if (nodes.length + volumes.length + given.length === 0) return undefined
+  const said = saidOf(findings, refused)
+  const { isNode, isPod, isVolumeOf } = scopeOf(context)
+  const ofPods = new Set(
+    context.desired
+      .all()
+      .flatMap(({ volume, pods }) => (isExclusive(volume) && pods.some(isPod) ? volume.uniqueName : [])),
+  )
+  const isNamed = ({ about }: Row): boolean =>
+    (nodes.length === 0 || about.nodes?.some(isNode) === true) &&
+    (given.length === 0 || about.pods?.some(isPod) === true || ofPods.has(about.volume?.uniqueName ?? '')) &&
+    isVolumeOf(about)
+  const quiet = findings.complete ? 'nothing to do' : 'nothing is known to be wrong, but not everything could be read'
   return rowsIn(context)
-    .filter(isNamedIn(context))
+    .filter(isNamed)
     .toSorted((a, b) => compareText(rowsOf(a.subject)[0] ?? '', rowsOf(b.subject)[0] ?? ''))
     .map(({ message, isLacking, ...row }) => {
       const keys = [...rowsOf(row.subject), ...(row.about.pods ?? []).map(({ uid }) => uid)]
+      const [first] = keys.flatMap((key) => said.get(key) ?? [])
       const unsaid = isLacking ? 'the plan does not say why' : quiet
-      const then = keys.flatMap((key) => said.get(key) ?? [])[0] ?? (isNarrowed ? undefined : unsaid)
-      return { message: then === undefined ? message : `${message}: ${then}`, ...row }
+      return { message: `${message}: ${first === undefined ? unsaid : thenText(first)}`, ...row }
     })
 }
 
-const WORK = { DetachVolume: 'its detach', AttachVolume: 'its attach' } as const
-
-/** What the plan says of volumes on nodes, and of pods as a whole; of several things the one that says most. */
-function saidOf({ operations, waiting, problems }: ClusterPlan): ReadonlyMap<string, string> {
-  const [rows, pods] = [new Map<string, string>(), new Map<string, string>()]
-  for (const { severity, code, subject } of problems) {
-    if (severity === 'info') continue
-    const text = `not as it should be (${code})`
-    for (const key of rowsOf(subject)) rows.set(key, text)
-    if (rowsOf(subject).length === 0) pods.set(podOf(subject) ?? '', text)
-  }
-  for (const { kind, code, subject } of waiting)
-    for (const key of rowsOf(subject)) rows.set(key, `${WORK[kind]} waits (${code})`)
-  for (const { kind, blocked, subject } of operations)
-    for (const key of rowsOf(subject))
-      rows.set(key, `${WORK[kind]} is ${blocked === undefined ? 'ready' : `blocked (${blocked.code})`}`)
-  return new Map([...pods, ...rows])
-}
-
-/** A claim means the PersistentVolume that it is bound to, and that its volume; a pod what only one node may have, wherever that is. */
-function isNamedIn(context: ClusterContext): (row: Row) => boolean {
-  const { objects, actual, desired, options } = context
-  const { nodes = [], volumes = [] } = options
-  const names = volumes.flatMap((name) => {
-    const [namespace = '', own = ''] = name.split('/')
-    const claim = objects.claim(namespace, own)
-    const bound = (claim.state === 'Found' ? claim.object.volumeName : undefined) ?? name
-    const volume = objects.volume(bound)
-    return [name, bound, ...(volume.state === 'Found' ? [volume.object.uniqueName ?? bound] : [])]
-  })
-  const attachments = new Set(actual.all.filter(({ object }) => volumes.includes(object.name)).map(attachmentKey))
-  const uids = podsGiven(context)?.uids
-  const isOfPod = ({ uid }: { readonly uid: string }): boolean => uids?.has(uid) !== false
-  const ofPods = new Set(
-    desired.all().flatMap(({ volume, pods }) => (volume.exclusive && pods.some(isOfPod) ? volume.uniqueName : [])),
-  )
-  return ({ subject, about: { nodes: on = [], volume, claim = '', pods = [] } }) =>
-    (nodes.length === 0 || on.some((each) => nodes.includes(each))) &&
-    (uids === undefined || pods.some(isOfPod) || ofPods.has(volume?.uniqueName ?? '')) &&
-    (volumes.length === 0 ||
-      names.includes(claim) ||
-      rowsOf(subject).some((key) => attachments.has(key)) ||
-      (volume !== undefined && isOfVolume(volume, names)))
+function thenText({ is, kind, code }: Said): string {
+  if (is === 'wrong') return `not as it should be (${code})`
+  const work = kind === 'AttachVolume' ? 'its attach' : 'its detach'
+  if (is === 'waiting') return `${work} waits (${code})`
+  return is === 'ready' ? `${work} is ready` : `${work} is blocked (${code})`
 }
 
 /** What nodes have, may have or are to have; what pods name that nobody can find, or want before they have a node; what is nowhere. */
@@ -161,7 +141,9 @@ function rowOn(context: ClusterContext, node: string, uniqueName: string): Row {
     message: `${where}${use}, ${who}`,
     about: {
       nodes: [node],
-      volume: attached ? attachedRef(attached, actual) : want ? volumeRef(want.volume) : refOf(context, uniqueName),
+      volume: attached
+        ? attachedRef(attached, actual)
+        : refOf(uniqueName, want?.volume ?? context.known.get(uniqueName)),
       ...defined({ attachment: attached?.object.name, pods: all.length === 0 ? undefined : all.map(podRef) }),
     },
     subject: { row: volumeKey(node, uniqueName) },

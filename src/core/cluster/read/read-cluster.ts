@@ -6,19 +6,9 @@ import { serverVersion as askVersion, askWhoIAm, mayI } from '../../api/access-r
 import { ApiError, unlessRefused } from '../../api/api-error.ts'
 import type { KubeClient } from '../../api/kube-client.ts'
 import type { WalkLimits } from '../../api/list-pages.ts'
-import { getObject } from '../../api/objects.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { defined } from '../../lang/defined.ts'
-import type { ApiObject, Lease } from '../../model/objects.ts'
-import {
-  ATTACHMENTS,
-  CSI_DRIVERS,
-  LEASES,
-  listPath,
-  NODES,
-  type Resource,
-  type ResourcePath,
-} from '../../model/resources.ts'
+import type { ApiObject } from '../../model/objects.ts'
 import type { ApiReadError } from '../../model/snapshot.ts'
 import { driversOf } from '../model/cluster-objects.ts'
 import type {
@@ -32,21 +22,8 @@ import type {
   LeaseEvidence,
   ListSight,
 } from '../model/cluster-state.ts'
-import { ControllerWrites } from './controller-writes.ts'
-import { readList } from './read-list.ts'
-import { CLUSTER_CLAIMS, CLUSTER_CSI_NODES, CLUSTER_PODS, CLUSTER_VOLUMES } from './received.ts'
-import {
-  attachmentRecord,
-  claimRecord,
-  csiRecord,
-  driverRecord,
-  leaseRecord,
-  nodeLease,
-  nodeRecord,
-  podRecord,
-  volumeRecord,
-} from './records.ts'
-import { ServerClock } from './server-clock.ts'
+import { type RecordKind, type RecordOf, RecordReader } from './record-reader.ts'
+import { nodeLease } from './records.ts'
 
 export interface ReadClusterOptions {
   readonly client: KubeClient
@@ -79,32 +56,33 @@ const OTHER_CONTROLLER_LEASE = /^kube-system\/(?!kube-controller-manager$|.*oper
  */
 export async function readCluster(options: ReadClusterOptions): Promise<ClusterState> {
   const { client, signal } = options
-  const reader = new ClusterReader(options)
+  const look = new ClusterLook(options)
   // The first request also shows whether a server answers, and its clock.
   const user = await userOf(client, signal)
-  const { clock } = reader
+  const { clock, writes } = look.reader
   clock.note()
   const [attachments, nodes, csiNodes, drivers, leases, controllerLease, rights, clusterUID, serverVersion] =
-    await reader.together([
-      reader.list(ATTACHMENTS, attachmentRecord),
-      reader.list(NODES, nodeRecord),
-      reader.list(CLUSTER_CSI_NODES, (each) => [each.metadata.name, csiRecord(each)] as const),
-      reader.list(CSI_DRIVERS, driverRecord),
-      reader.leases(),
-      controllerLeaseOf(client, signal),
+    await together([
+      look.list('volumeattachments', 'attachments'),
+      look.list('nodes', 'nodes'),
+      look.list('csinodes', 'csinodes'),
+      look.list('csidrivers', 'drivers'),
+      look.leases(),
+      look.controllerLease(),
       rightsOf(client, signal),
       clusterUid(client, signal),
       unlessRefused(askVersion(client, signal)),
     ] as const)
-  const pods = await reader.list(CLUSTER_PODS, podRecord)
-  reader.requireOneOf('volumeattachments', 'nodes', 'pods')
-  const { lookup } = driversOf({ drivers: drivers.records, lists: reader.sight, errors: reader.errors })
-  const [claims, volumes] = await reader.together([
-    reader.list(CLUSTER_CLAIMS, claimRecord),
-    reader.list(CLUSTER_VOLUMES, (each) => volumeRecord(each, { podUid: '', lookup, node: null })),
+  const pods = await look.list('pods', 'pods')
+  look.requireOneOf('volumeattachments', 'nodes', 'pods')
+  look.reader.drivers = driversOf({ drivers, lists: look.lists, errors: look.errors }).lookup
+  const [claims, volumes] = await together([
+    look.list('persistentvolumeclaims', 'claims'),
+    look.list('persistentvolumes', 'volumes'),
   ] as const)
-  const attached = await reader.stillThere(attachments, volumes)
-  const controller = await atEnd(client, controllerLease, signal)
+  const attached = await look.stillThere(attachments, volumes)
+  // A clock that is wrong makes a lease look stale, but does not keep it unchanged.
+  const { lease: leaseAtEnd } = controllerLease.lease === undefined ? {} : await look.controllerLease()
   clock.note()
   return {
     apiVersion: 'volctl.io/v1',
@@ -112,23 +90,26 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterS
     ...clock.began(),
     server: client.server,
     ...defined({ clusterUID, insecure: client.insecure, user, serverVersion }),
-    lists: reader.sight,
-    errors: reader.sortedErrors(),
+    lists: look.lists,
+    errors: look.errors.toSorted((a, b) => compareText(a.resource, b.resource)),
     rights,
     controller: {
-      ...controller,
-      ...defined({ otherLeases: listed(leases.controllers), writes: listed(reader.writes.found()) }),
+      ...controllerLease,
+      ...defined({ leaseAtEnd, otherLeases: listed(leases.controllers), writes: listed(writes.found()) }),
     },
-    nodes: joined(nodes.records, csiNodes, leases.nodes),
-    pods: pods.records,
-    podCount: pods.sight.count,
-    claims: claims.records,
-    volumes: volumes.records,
-    attachments: attached,
-    drivers: drivers.records,
+    nodes: joined(nodes, csiNodes, leases.nodes, look.lists),
+    ...{ pods, podCount: look.lists.pods.count, claims, volumes, attachments: attached, drivers },
     attachers: leases.attachers,
-    ...lostNodes(nodes, leases.nodes),
+    ...lostNodes(nodes, leases.nodes, look.lists),
   }
+}
+
+/** All requests end before anything is thrown: none is left behind. */
+async function together<T extends readonly Promise<unknown>[]>(
+  asked: T,
+): Promise<{ -readonly [Key in keyof T]: Awaited<T[Key]> }> {
+  await Promise.allSettled(asked)
+  return (await Promise.all(asked)) as { -readonly [Key in keyof T]: Awaited<T[Key]> }
 }
 
 type NodeLease = ReturnType<typeof nodeLease>
@@ -139,35 +120,17 @@ interface Leases {
   readonly controllers: readonly LeaseEvidence[]
 }
 
-interface Read<T> {
-  readonly records: T[]
-  readonly sight: ListSight
-}
-
 /** Reads lists, and remembers what could not be read, so that a gap is not taken for an absence (S3). */
-class ClusterReader {
+class ClusterLook {
   readonly errors: ApiReadError[] = []
+  readonly reader: RecordReader
+  readonly lists = {} as Record<ClusterResource, ListSight>
   readonly #failures = new Map<string, ApiError>()
-  readonly writes = new ControllerWrites()
-  readonly clock: ServerClock
-  readonly #sight: Partial<Record<ClusterResource, ListSight>> = {}
   readonly #options: ReadClusterOptions
 
   constructor(options: ReadClusterOptions) {
     this.#options = options
-    this.clock = new ServerClock(options.client)
-  }
-
-  get sight(): Readonly<Record<ClusterResource, ListSight>> {
-    return this.#sight as Readonly<Record<ClusterResource, ListSight>>
-  }
-
-  /** All requests end before anything is thrown: none is left behind. */
-  async together<T extends readonly Promise<unknown>[]>(
-    asked: T,
-  ): Promise<{ -readonly [Key in keyof T]: Awaited<T[Key]> }> {
-    await Promise.allSettled(asked)
-    return (await Promise.all(asked)) as { -readonly [Key in keyof T]: Awaited<T[Key]> }
+    this.reader = new RecordReader(options.client, { signal: options.signal })
   }
 
   /** Without any of these lists there is nothing to plan: another server, a wrong path, a credential without rights. */
@@ -176,45 +139,49 @@ class ClusterReader {
     if (failures[0] !== undefined && failures.length === names.length) throw failures[0]
   }
 
-  async list<Received extends ApiObject, Made>(
-    resource: Resource<Received>,
-    record: (object: Received) => Made | undefined,
-  ): Promise<Read<Made>> {
-    const read = await this.#read(resource, record)
-    this.#sight[resource.plural as ClusterResource] = read.sight
-    return read
+  async list<K extends RecordKind>(resource: ClusterResource, kind: K): Promise<readonly RecordOf<K>[]> {
+    try {
+      const { records, count, resourceVersion } = await this.#read(resource, kind)
+      this.lists[resource] = { state: 'whole', count, ...defined({ resourceVersion }) }
+      return records
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      const { status, reason, message } = error
+      this.#failures.set(resource, error)
+      this.errors.push({ resource, status, reason, message })
+      this.lists[resource] = { state: 'failed', count: 0 }
+      return []
+    }
+  }
+
+  #read<K extends RecordKind>(resource: string, kind: K, keep?: (record: RecordOf<K>) => boolean) {
+    const onPage = (count: number): void => this.#options.onProgress?.(resource, count)
+    return this.reader.list(kind, { limits: LIMITS, onPage, ...defined({ keep }) })
   }
 
   /** Leases of nodes, of external attachers and of other controller managers: evidence beside other evidence, so that a refusal is no error. */
   async leases(): Promise<Leases> {
-    const { records, sight } = await this.#read(LEASES, leaseOfInterest)
-    if (sight.state !== 'whole') return { nodes: undefined, attachers: [], controllers: [] }
-    const ofNodes = records.filter(isOfNode)
-    return {
-      nodes: new Map(ofNodes.map((lease) => [lease.name.slice(NODE_LEASES.length), nodeLease(lease)])),
-      attachers: records.filter(({ name }) => ATTACHER_LEASE.test(name)),
-      controllers: records.filter(({ name }) => OTHER_CONTROLLER_LEASE.test(name)),
+    const isOther = ({ name }: LeaseEvidence): boolean => ATTACHER_LEASE.test(name) || OTHER_CONTROLLER_LEASE.test(name)
+    try {
+      const { records } = await this.#read('leases', 'leases', (lease) => isOfNode(lease) || isOther(lease))
+      const ofNodes = records.filter(isOfNode)
+      return {
+        nodes: new Map(ofNodes.map((lease) => [lease.name.slice(NODE_LEASES.length), nodeLease(lease)])),
+        attachers: records.filter(({ name }) => ATTACHER_LEASE.test(name)),
+        controllers: records.filter(({ name }) => OTHER_CONTROLLER_LEASE.test(name)),
+      }
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      return { nodes: undefined, attachers: [], controllers: [] }
     }
   }
 
-  async #read<Received extends ApiObject, Made>(
-    resource: Resource<Received>,
-    record: (object: Received) => Made | undefined,
-  ): Promise<Read<Made>> {
-    const { writes } = this
-    const onPage = (count: number): void => {
-      this.clock.note()
-      this.#options.onProgress?.(resource.plural, count)
-    }
+  async controllerLease(): Promise<ControllerEvidence> {
     try {
-      const { records, ...end } = await readList({ ...this.#options, writes }, resource, record, {
-        limits: LIMITS,
-        onPage,
-      })
-      return { records, sight: { state: 'whole', ...defined(end) } }
+      return defined({ lease: await this.reader.get('leases', CONTROLLER_LEASE) })
     } catch (error) {
-      this.note(error, resource)
-      return { records: [], sight: { state: 'failed', count: 0 } }
+      if (!(error instanceof ApiError)) throw error
+      return { leaseProblem: error.message }
     }
   }
 
@@ -224,49 +191,27 @@ class ClusterReader {
    * needed. Without an answer they stay.
    */
   async stillThere(
-    attachments: Read<ClusterAttachment>,
-    volumes: Read<ClusterVolume>,
+    attachments: readonly ClusterAttachment[],
+    volumes: readonly ClusterVolume[],
   ): Promise<readonly ClusterAttachment[]> {
-    if (volumes.sight.state !== 'whole') return attachments.records
-    const known = new Set(volumes.records.map(({ name }) => name))
-    const doubtful = attachments.records.filter(
+    if (this.lists.persistentvolumes.state !== 'whole') return attachments
+    const known = new Set(volumes.map(({ name }) => name))
+    const doubtful = attachments.filter(
       ({ persistentVolume = '' }) => persistentVolume !== '' && !known.has(persistentVolume),
     )
-    const { client, signal } = this.#options
     const asked = doubtful.slice(0, MOST_ASKED_AGAIN).map(async (attachment) => {
-      const query = { fieldSelector: `metadata.name=${attachment.name}` }
-      const found = await unlessRefused(client.list<ApiObject>(listPath(ATTACHMENTS), { query, signal }))
-      const isGone = found !== undefined && !found.items.some(({ metadata }) => metadata.uid === attachment.uid)
+      const fieldSelector = `metadata.name=${attachment.name}`
+      const found = await unlessRefused(this.reader.list('attachments', { fieldSelector }))
+      const isGone = found !== undefined && !found.records.some(({ uid }) => uid === attachment.uid)
       return isGone ? [attachment] : []
     })
-    const gone = new Set((await this.together(asked)).flat())
-    return gone.size === 0 ? attachments.records : attachments.records.filter((each) => !gone.has(each))
-  }
-
-  /** Keeps a failure of the server's; any other error (an interrupt, a bug) is thrown. */
-  note(error: unknown, resource: ResourcePath): void {
-    if (!(error instanceof ApiError)) throw error
-    this.#failures.set(resource.plural, error)
-    this.errors.push({ resource: resource.plural, status: error.status, reason: error.reason, message: error.message })
-  }
-
-  /** In an order that does not depend on which answer came first. Leases are evidence beside other evidence. */
-  sortedErrors(): ApiReadError[] {
-    return this.errors
-      .filter(({ resource }) => resource !== LEASES.plural)
-      .toSorted((a, b) => compareText(a.resource, b.resource))
+    const gone = new Set((await together(asked)).flat())
+    return gone.size === 0 ? attachments : attachments.filter((each) => !gone.has(each))
   }
 }
 
 function isOfNode({ name, renewTime }: LeaseEvidence): boolean {
   return name.startsWith(NODE_LEASES) && renewTime !== undefined
-}
-
-/** Of a kubelet that renews it, of an external attacher, or of another controller manager. */
-function leaseOfInterest(lease: Lease): LeaseEvidence | undefined {
-  const record = leaseRecord(lease)
-  const isOther = ATTACHER_LEASE.test(record.name) || OTHER_CONTROLLER_LEASE.test(record.name)
-  return isOther || isOfNode(record) ? record : undefined
 }
 
 function listed<T>(list: readonly T[]): readonly T[] | undefined {
@@ -285,46 +230,23 @@ async function userOf(client: KubeClient, signal: AbortSignal | undefined): Prom
 
 function joined(
   nodes: readonly ClusterNode[],
-  csiNodes: Read<readonly [string, ClusterNode['csi']]>,
-  leases: ReadonlyMap<string, NodeLease> | undefined,
+  csiNodes: readonly Pick<ClusterNode, 'name' | 'csi'>[],
+  leases: Leases['nodes'],
+  { csinodes }: ClusterState['lists'],
 ): ClusterNode[] {
-  const csi = new Map(csiNodes.records)
-  const missing: ClusterNode['csi'] = { state: csiNodes.sight.state === 'whole' ? 'absent' : 'unknown' }
-  return nodes.map((node) => ({
-    ...node,
-    csi: csi.get(node.name) ?? missing,
-    ...leases?.get(node.name),
-  }))
-}
-
-async function controllerLeaseOf(client: KubeClient, signal: AbortSignal | undefined): Promise<ControllerEvidence> {
-  try {
-    const lease = await getObject(client, LEASES, CONTROLLER_LEASE, { signal })
-    return { lease: leaseRecord(lease) }
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error
-    return error.isAbsent ? {} : { leaseProblem: error.message }
-  }
-}
-
-/** The lease once more: a clock that is wrong makes a lease look stale, but does not keep it unchanged. */
-async function atEnd(
-  client: KubeClient,
-  evidence: ControllerEvidence,
-  signal: AbortSignal | undefined,
-): Promise<ControllerEvidence> {
-  if (evidence.lease === undefined) return evidence
-  const { lease } = await controllerLeaseOf(client, signal)
-  return { ...evidence, ...defined({ leaseAtEnd: lease }) }
+  const known = new Map(csiNodes.map(({ name, csi }) => [name, csi]))
+  const missing: ClusterNode['csi'] = { state: csinodes?.state === 'whole' ? 'absent' : 'unknown' }
+  return nodes.map((node) => ({ ...node, csi: known.get(node.name) ?? missing, ...leases?.get(node.name) }))
 }
 
 /** Leases of kubelets whose Node is gone: a kubelet may still renew one. */
 function lostNodes(
-  { records, sight }: Read<ClusterNode>,
-  leases: ReadonlyMap<string, NodeLease> | undefined,
+  nodes: readonly ClusterNode[],
+  leases: Leases['nodes'],
+  lists: ClusterState['lists'],
 ): Pick<ClusterState, 'lostNodes'> {
-  if (sight.state !== 'whole' || leases === undefined) return {}
-  const names = new Set(records.map(({ name }) => name))
+  if (lists.nodes?.state !== 'whole' || leases === undefined) return {}
+  const names = new Set(nodes.map(({ name }) => name))
   const lost = [...leases].filter(([name]) => !names.has(name))
   return {
     lostNodes: lost.map(([name, { leaseRenewTime, leaseWrittenAt }]) => ({

@@ -1,8 +1,22 @@
 /** Objects of the API as records. */
 
+import { kept, keptList, needed, nullable, type ShapeOf, text } from '../../json/shape.ts'
 import { defined } from '../../lang/defined.ts'
 import { KEEPS_TERMINATED, MANAGED } from '../../model/annotations.ts'
-import type { CsiDriver, Lease, PersistentVolume, PodVolumeSource, VolumeAttachment } from '../../model/objects.ts'
+import {
+  type CsiDriver,
+  type CsiNode,
+  type Lease,
+  metadataFields,
+  type Node,
+  type ObjectMeta,
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+  type PodVolumeSource,
+  podVolumeShape,
+  type VolumeAttachment,
+} from '../../model/objects.ts'
+import { PODS, type Resource } from '../../model/resources.ts'
 import { inTreePluginOf, migratedPlugins, translatePersistentVolume } from '../../volumes/in-tree-volumes.ts'
 import { isOutOfService } from '../../volumes/node-affinity.ts'
 import type { SpecContext } from '../../volumes/plugin.ts'
@@ -23,19 +37,11 @@ import type {
 } from '../model/cluster-state.ts'
 import { timeOf } from '../model/times.ts'
 import { lastWritten } from './controller-writes.ts'
-import type {
-  ReceivedClaim,
-  ReceivedContainer,
-  ReceivedCsiNode,
-  ReceivedNode,
-  ReceivedPod,
-  ReceivedVolume,
-} from './received.ts'
 
 // Nodes with their CSINode and Lease, CSIDrivers and Leases.
 
 /** The node without what other lists say of it. */
-export function nodeRecord({ metadata, spec, status }: ReceivedNode): ClusterNode {
+export function nodeRecord({ metadata, spec, status }: Node): ClusterNode {
   const annotations = metadata.annotations ?? {}
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')
   return {
@@ -59,7 +65,7 @@ export function nodeRecord({ metadata, spec, status }: ReceivedNode): ClusterNod
   }
 }
 
-export function csiRecord({ metadata, spec }: ReceivedCsiNode): ClusterNode['csi'] {
+export function csiRecord({ metadata, spec }: CsiNode): Pick<ClusterNode, 'name' | 'csi'> {
   const drivers = (spec.drivers ?? []).map(
     ({ name, nodeID = '', allocatable }): NodeDriver => ({
       name,
@@ -67,7 +73,7 @@ export function csiRecord({ metadata, spec }: ReceivedCsiNode): ClusterNode['csi
       ...defined({ limit: allocatable?.count }),
     }),
   )
-  return { state: 'known', drivers, migrated: migratedPlugins({ metadata }) ?? [] }
+  return { name: metadata.name, csi: { state: 'known', drivers, migrated: migratedPlugins({ metadata }) ?? [] } }
 }
 
 export function driverRecord({ metadata, spec }: CsiDriver): ClusterDriver {
@@ -102,6 +108,41 @@ export function nodeLease({
 }
 
 // A pod as the attach/detach controller looks at it: where it runs, whether it is over, and what it wants attached.
+
+/**
+ * A pod as the cluster pass receives it: only the fields that a record is made of are checked, since 150,000 are looked at. A field
+ * of another type makes the whole list unknown (S3, S34).
+ */
+const container = kept({
+  name: needed(text),
+  state: kept({
+    running: nullable(kept({})),
+    terminated: nullable(kept({ finishedAt: nullable(text) })),
+  }),
+  /** Of its last run, where it waits to run again. */
+  lastState: kept({ terminated: nullable(kept({})) }),
+})
+
+interface ReceivedContainer extends ShapeOf<typeof container> {}
+
+const containers = keptList<ReceivedContainer>(container)
+
+const receivedPod = kept({
+  /** The uid matters to every decision here, other than on a node. */
+  metadata: needed<ObjectMeta>(kept({ ...metadataFields, uid: needed(text) })),
+  spec: needed(kept({ nodeName: text, volumes: keptList<PodVolumeSource>(podVolumeShape) })),
+  status: kept({
+    phase: text,
+    conditions: keptList(kept({ type: needed(text), status: needed(text), message: text })),
+    initContainerStatuses: containers,
+    containerStatuses: containers,
+    ephemeralContainerStatuses: containers,
+  }),
+})
+
+interface ReceivedPod extends ShapeOf<typeof receivedPod> {}
+
+export const CLUSTER_PODS: Resource<ReceivedPod> = { ...PODS, shape: receivedPod }
 
 /**
  * Inline sources that the controller would attach: FC, iSCSI, flexVolume, and the in-tree disks that become CSI volumes. Others
@@ -168,7 +209,7 @@ function containersOf({ status }: ReceivedPod): readonly ReceivedContainer[] {
 /** On attachments that an apply of volctl has created. */
 export const CREATED_BY = 'volctl.io/created-by'
 
-export function claimRecord({ metadata, spec, status }: ReceivedClaim): ClusterClaim {
+export function claimRecord({ metadata, spec, status }: PersistentVolumeClaim): ClusterClaim {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller === true)
   return {
     namespace: metadata.namespace ?? '',
@@ -188,7 +229,7 @@ export function claimRecord({ metadata, spec, status }: ReceivedClaim): ClusterC
 }
 
 /** A PersistentVolume under the name that the controller gives it, translated to CSI if it is in-tree (R150). */
-export function volumeRecord(volume: ReceivedVolume, context: SpecContext): ClusterVolume {
+export function volumeRecord(volume: PersistentVolume, context: SpecContext): ClusterVolume {
   const { metadata, spec, status } = volume
   const { claimRef } = spec
   return {

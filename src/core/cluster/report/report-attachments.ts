@@ -14,7 +14,7 @@ import { describeAttachment, planNodeGone, whoCreated } from '../context/kubectl
 import { attachedRef, attachmentKey, heldBy, nodesText, volumeOn } from '../context/names.ts'
 import { isGivenAsGone } from '../context/readiness.ts'
 import { hasCaret, isForeign, LATEST } from '../detach/verdict.ts'
-import { volumeLabel, volumeRef } from '../model/known-volume.ts'
+import { isExclusive, volumeLabel, volumeRef } from '../model/known-volume.ts'
 
 export function reportAttachments(context: ClusterContext, findings: ClusterFindings): void {
   for (const attached of context.actual.all) {
@@ -146,7 +146,7 @@ function notAttached(context: ClusterContext, { object }: Attached): Oddity | un
 /** R740: several nodes have what only one may have. */
 function reportTwice({ known, actual }: ClusterContext, findings: ClusterFindings): void {
   for (const volume of known.values()) {
-    if (!volume.exclusive) continue
+    if (!isExclusive(volume)) continue
     const nodes = [...new Set(actual.ofVolume(volume.uniqueName).map(({ object }) => object.node))].toSorted(
       compareText,
     )

@@ -30,41 +30,40 @@ export function reportFindings(context: ClusterContext, findings: ClusterFinding
 }
 
 /** Volumes that stay attached, or are not attached, for a setting of their node. */
-function reportKept(context: ClusterContext, findings: ClusterFindings): void {
-  const kept = new Map<string, ClusterPod[]>()
-  const unmigrated = new Map<string, Set<string>>()
-  for (const { node, volume, others } of context.desired.all()) {
-    for (const { pod, why } of others) {
-      if (why === 'TerminatedKept') append(kept, node, pod)
-      if (why !== 'NotMigrated' || volume.migratedFrom === undefined) continue
-      unmigrated.set(node, (unmigrated.get(node) ?? new Set()).add(volume.migratedFrom))
-    }
+function reportKept({ desired }: ClusterContext, findings: ClusterFindings): void {
+  const ofNodes = [...Map.groupBy(desired.all(), ({ node }) => node)].map(([node, wants]) => {
+    const others = wants.flatMap(({ volume, others }) => others.map((each) => ({ ...each, volume })))
+    const kept = others.filter(({ why }) => why === 'TerminatedKept').map(({ pod }) => pod)
+    const unmigrated = others.filter(({ why }) => why === 'NotMigrated')
+    const plugins = new Set(unmigrated.flatMap(({ volume }) => volume.migratedFrom ?? []))
+    return { node, kept: [...new Set(kept)], plugins: [...plugins] }
+  })
+  for (const { node, kept } of ofNodes) {
+    if (kept.length === 0) continue
+    findings.problem(
+      'info',
+      'TerminatedKept',
+      `node ${node} is configured to keep the volumes of pods that have ended attached: ${firstNames(kept)}`,
+      { ...onNodes(node), pods: kept.slice(0, MOST_NAMES).map(podRef) },
+      `Delete the pods; or: ${kubectl('annotate', 'node', node, `${KEEPS_TERMINATED}-`)}`,
+    )
   }
-  for (const [node, pods] of kept) reportKeptPods(findings, node, [...new Set(pods)])
-  for (const [node, plugins] of unmigrated) reportUnmigrated(findings, node, [...plugins])
+  for (const { node, plugins } of ofNodes) {
+    if (plugins.length === 0) continue
+    findings.problem(
+      'info',
+      'LeftToKubelet',
+      `the kubelet of node ${node} mounts volumes of ${plugins.join(', ')} itself: nothing is attached for them, and nothing that they may be is detached`,
+      onNodes(node),
+      `See which plugins the node migrates: ${kubectl('get', 'csinode', node, '-o', 'yaml')}`,
+    )
+  }
 }
 
 const MOST_NAMES = 3
 
-function reportKeptPods(findings: ClusterFindings, node: string, pods: readonly ClusterPod[]): void {
-  const names = firstFew(pods.map(namespacedName), MOST_NAMES, 'and ').join(', ')
-  findings.problem(
-    'info',
-    'TerminatedKept',
-    `node ${node} is configured to keep the volumes of pods that have ended attached: ${names}`,
-    { ...onNodes(node), pods: pods.slice(0, MOST_NAMES).map(podRef) },
-    `Delete the pods; or: ${kubectl('annotate', 'node', node, `${KEEPS_TERMINATED}-`)}`,
-  )
-}
-
-function reportUnmigrated(findings: ClusterFindings, node: string, plugins: readonly string[]): void {
-  findings.problem(
-    'info',
-    'LeftToKubelet',
-    `the kubelet of node ${node} mounts volumes of ${plugins.join(', ')} itself: nothing is attached for them, and nothing that they may be is detached`,
-    onNodes(node),
-    `See which plugins the node migrates: ${kubectl('get', 'csinode', node, '-o', 'yaml')}`,
-  )
+function firstNames(pods: readonly ClusterPod[]): string {
+  return firstFew(pods.map(namespacedName), MOST_NAMES, 'and ').join(', ')
 }
 
 /** Drivers that are gone, and external attachers that do not run (N59). */
@@ -131,7 +130,7 @@ function reportSilent(context: ClusterContext, findings: ClusterFindings, driver
 
 // Claims and PersistentVolumes that are being deleted, and what holds them; pods of nodes that do not exist.
 
-export function reportObjects(context: ClusterContext, findings: ClusterFindings): void {
+function reportObjects(context: ClusterContext, findings: ClusterFindings): void {
   const { state } = context
   const claims = state.claims.filter(({ deletedAt }) => deletedAt !== undefined && isSettled(context, deletedAt))
   const users = claims.length === 0 ? new Map<string, ClusterPod[]>() : podsByClaim(state.pods)
@@ -153,8 +152,7 @@ function podsByClaim(pods: readonly ClusterPod[]): Map<string, ClusterPod[]> {
 function reportClaim(findings: ClusterFindings, claim: ClusterClaim, users: readonly ClusterPod[]): void {
   const name = namespacedName(claim)
   const pods = users.filter(({ terminated }) => !terminated)
-  const names = firstFew(pods.map(namespacedName), MOST_NAMES, 'and ').join(', ')
-  const why = pods.length === 0 ? 'no pod uses it' : `used by ${pods.length === 1 ? 'pod' : 'pods'} ${names}`
+  const why = pods.length === 0 ? 'no pod uses it' : `used by ${pods.length === 1 ? 'pod' : 'pods'} ${firstNames(pods)}`
   findings.problem(
     'warning',
     'BeingDeleted',

@@ -1,12 +1,13 @@
 /** What could not be read, or contradicts itself, and what the plan therefore does not show (S2, S3, S28). */
 import { kubectl } from '../../lang/command.ts'
+import { defined } from '../../lang/defined.ts'
 import { formatDuration } from '../../lang/duration.ts'
 import { firstFew } from '../../lang/first-few.ts'
 import { INSECURE_API } from '../../plan/insecure-api.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
-import { type About, type ClusterFindings, ON_API, onNodes } from '../context/findings.ts'
+import { type ClusterFindings, ON_API, onNodes } from '../context/findings.ts'
 import { credentialFor } from '../context/kubectl.ts'
-import type { ClusterNode, ClusterResource, ClusterState } from '../model/cluster-state.ts'
+import type { ClusterNode, ClusterResource, ClusterState, LeaseEvidence } from '../model/cluster-state.ts'
 import { heardAt, kubeletHeardAt, latestOf, serverTime, timeOf } from '../model/times.ts'
 
 /** What is missing from the plan without each list. */
@@ -111,81 +112,56 @@ const MOST_NODES = 20
 
 const COMPARE = 'Compare the clocks of the nodes and of the control plane (chronyc tracking).'
 
-function reportClocks(context: ClusterContext, findings: ClusterFindings): void {
-  const { state } = context
+function reportClocks({ state, now }: ClusterContext, findings: ClusterFindings): void {
   if (serverTime(state) === undefined) {
     const text = 'the clock of the API server is not known: everything counts as just now'
-    findings.incomplete(
-      'ReadFailed',
-      text,
-      ON_API,
-      'Answers of an API server have a Date: look for a proxy that removes it.',
-    )
+    const hint = 'Answers of an API server have a Date: look for a proxy that removes it.'
+    findings.incomplete('ReadFailed', text, ON_API, hint)
     return
   }
-  if (state.clockSpreadMs !== undefined) {
-    const text = `the API servers behind ${state.server} have clocks that are ${formatDuration(state.clockSpreadMs)} apart: times are judged by the one that is behind`
-    findings.problem(
-      'warning',
-      'ClocksApart',
-      text,
-      ON_API,
-      'Compare the clocks of the control plane (chronyc tracking).',
-    )
+  const { server, clockSpreadMs, nodes, attachers, controller } = state
+  const say = (text: string, about = ON_API, hint = COMPARE): void =>
+    findings.problem('warning', 'ClocksApart', text, about, hint)
+  if (clockSpreadMs !== undefined) {
+    const text = `the API servers behind ${server} have clocks that are ${formatDuration(clockSpreadMs)} apart: times are judged by the one that is behind`
+    say(text, ON_API, 'Compare the clocks of the control plane (chronyc tracking).')
   }
-  reportAhead(context, findings)
-  reportBehind(context, findings)
-  reportNobodyHeard(context, findings)
-}
-
-function reportAhead({ state, now }: ClusterContext, findings: ClusterFindings): void {
+  const lease: Pick<LeaseEvidence, 'renewTime' | 'writtenAt'> = controller.lease ?? {}
+  const sayOf = (isManager: boolean, odd: readonly ClusterNode[], others: readonly string[], what: string): void => {
+    const names = [
+      ...(isManager ? ['the controller manager'] : []),
+      ...odd.map(({ name }) => `node ${name}`),
+      ...others,
+    ]
+    const about = odd.length === 0 ? ON_API : onNodes(...odd.slice(0, MOST_NODES).map(({ name }) => name))
+    if (names.length > 0) say(`times of ${firstFew(names, MOST_NAMES).join(', ')} are ${what}`, about)
+  }
   const isAhead = (time: string | undefined): boolean => (timeOf(time) ?? 0) > now + MARGIN_MS
-  const nodes = state.nodes.filter(({ readySince, heartbeat, leaseRenewTime }) =>
-    [readySince, heartbeat, leaseRenewTime].some(isAhead),
+  sayOf(
+    isAhead(lease.renewTime),
+    nodes.filter((each) => [each.readySince, each.heartbeat, each.leaseRenewTime].some(isAhead)),
+    [],
+    'in the future by the clock of the API server, and count as just now',
   )
-  const { lease } = state.controller
-  const names = [
-    ...(isAhead(lease?.renewTime) ? ['the controller manager'] : []),
-    ...nodes.map(({ name }) => `node ${name}`),
-  ]
-  if (names.length === 0) return
-  const text = `times of ${listed(names)} are in the future by the clock of the API server, and count as just now`
-  findings.problem('warning', 'ClocksApart', text, aboutNodes(nodes), COMPARE)
+  sayOf(
+    isBehind(lease),
+    nodes.filter(({ leaseRenewTime: renewTime, leaseWrittenAt: writtenAt }) =>
+      isBehind(defined({ renewTime, writtenAt })),
+    ),
+    attachers.filter(isBehind).map(({ name }) => `lease ${name}`),
+    'behind the clock of the API server: their leases count from when the API server wrote them',
+  )
+  // If the API server's own clock is ahead, all leases look old to it.
+  const heard = nodes.flatMap((node) => kubeletHeardAt(node) ?? [])
+  const newest = timeOf(latestOf([...heard, heardAt(lease)]))
+  if (heard.length > 0 && newest !== undefined && now - newest > MARGIN_MS) {
+    const silent = `no kubelet has renewed its lease for ${formatDuration(now - newest)}, by the clock of the API server`
+    say(`${silent}: none of them reaches it, or that clock is ahead of theirs`)
+  }
 }
 
 /** A lease was written later, by the clock of the API server, than the time that its holder wrote into it. */
-function reportBehind({ state }: ClusterContext, findings: ClusterFindings): void {
-  const nodes = state.nodes.filter(({ leaseRenewTime, leaseWrittenAt }) => isBehind(leaseRenewTime, leaseWrittenAt))
-  const { lease } = state.controller
-  const names = [
-    ...(isBehind(lease?.renewTime, lease?.writtenAt) ? ['the controller manager'] : []),
-    ...nodes.map(({ name }) => `node ${name}`),
-    ...state.attachers.filter((each) => isBehind(each.renewTime, each.writtenAt)).map(({ name }) => `lease ${name}`),
-  ]
-  if (names.length === 0) return
-  const text = `times of ${listed(names)} are behind the clock of the API server: their leases count from when the API server wrote them`
-  findings.problem('warning', 'ClocksApart', text, aboutNodes(nodes), COMPARE)
-}
-
-function isBehind(renewed: string | undefined, written: string | undefined): boolean {
-  const [before, after] = [timeOf(renewed), timeOf(written)]
+function isBehind({ renewTime, writtenAt }: Partial<LeaseEvidence>): boolean {
+  const [before, after] = [timeOf(renewTime), timeOf(writtenAt)]
   return before !== undefined && after !== undefined && after - before > MARGIN_MS
-}
-
-/** If the API server's own clock is ahead, all leases look old to it. */
-function reportNobodyHeard({ state, now }: ClusterContext, findings: ClusterFindings): void {
-  const { lease } = state.controller
-  const ofNodes = state.nodes.flatMap((node) => kubeletHeardAt(node) ?? [])
-  const newest = timeOf(latestOf([...ofNodes, ...(lease === undefined ? [] : [heardAt(lease)])]))
-  if (ofNodes.length === 0 || newest === undefined || now - newest <= MARGIN_MS) return
-  const text = `no kubelet has renewed its lease for ${formatDuration(now - newest)}, by the clock of the API server: none of them reaches it, or that clock is ahead of theirs`
-  findings.problem('warning', 'ClocksApart', text, ON_API, COMPARE)
-}
-
-function listed(names: readonly string[]): string {
-  return firstFew(names, MOST_NAMES).join(', ')
-}
-
-function aboutNodes(nodes: readonly ClusterNode[]): About {
-  return nodes.length === 0 ? ON_API : onNodes(...nodes.slice(0, MOST_NODES).map(({ name }) => name))
 }

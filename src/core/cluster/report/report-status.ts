@@ -5,14 +5,12 @@ import { compareText } from '../../lang/compare-text.ts'
 import { count } from '../../lang/count.ts'
 import { MANAGED } from '../../model/annotations.ts'
 import { parseCsiUniqueName } from '../../model/volume-names.ts'
-import type { ClusterVolumeRef } from '../../plan/cluster-plan.ts'
 import { type ClusterContext, isControllerAlive, isSettled, lookAtController } from '../context/cluster-context.ts'
 import { type ClusterFindings, onNodes } from '../context/findings.ts'
 import { taintOutOfService, untaintOutOfService } from '../context/kubectl.ts'
-import { volumeKey } from '../context/names.ts'
+import { refOf, volumeKey } from '../context/names.ts'
 import { isHeard, notReadyText, readinessOf } from '../context/readiness.ts'
 import type { ClusterNode } from '../model/cluster-state.ts'
-import { volumeRef } from '../model/known-volume.ts'
 
 export function reportStatus(context: ClusterContext, findings: ClusterFindings): void {
   for (const node of context.state.nodes.toSorted((a, b) => compareText(a.name, b.name))) {
@@ -59,20 +57,10 @@ function isExplained({ desired, actual }: ClusterContext, node: string, uniqueNa
   return desired.mayBeOn(node, { uniqueName, driver, persistentVolume }) !== undefined
 }
 
-/** As a plan names it, also where only a Node's status does. */
-export function refOf({ known }: ClusterContext, uniqueName: string): ClusterVolumeRef {
-  const volume = known.get(uniqueName)
-  if (volume !== undefined) return volumeRef(volume)
-  const csi = parseCsiUniqueName(uniqueName)
-  const plugin =
-    csi === undefined ? uniqueName.slice(0, uniqueName.indexOf('/', uniqueName.indexOf('/') + 1)) : 'kubernetes.io/csi'
-  return { name: csi?.handle ?? uniqueName, uniqueName, plugin, ...csi }
-}
-
 /** On a node that is ready its kubelet may be about to unmount. */
 function reportInUse(context: ClusterContext, findings: ClusterFindings, node: ClusterNode, uniqueName: string): void {
   if (isExplained(context, node.name, uniqueName)) return
-  const volume = refOf(context, uniqueName)
+  const volume = refOf(uniqueName, context.known.get(uniqueName))
   const readiness = readinessOf(context, node)
   const isReady = readiness.ready === 'True'
   const [ended] = context.desired.endedOn(node.name, uniqueName)
@@ -100,7 +88,7 @@ function reportConfirmed(
   uniqueName: string,
 ): void {
   const subject = { row: volumeKey(node.name, uniqueName) }
-  const about = { nodes: [node.name], volume: refOf(context, uniqueName), subject }
+  const about = { nodes: [node.name], volume: refOf(uniqueName, context.known.get(uniqueName)), subject }
   if (parseCsiUniqueName(uniqueName) === undefined) {
     if (isExplained(context, node.name, uniqueName) || context.actual.isInUse(node.name, uniqueName)) return
     findings.problem(
@@ -132,7 +120,7 @@ function reportNotConfirmed(context: ClusterContext, findings: ClusterFindings, 
     const pods = context.desired.on(name, uniqueName)?.pods ?? []
     const isNew = !isSettled(context, object.createdAt) || pods.every(({ createdAt }) => !isSettled(context, createdAt))
     if (pods.length === 0 || isNew || context.actual.isConfirmed(name, uniqueName)) continue
-    const volume = refOf(context, uniqueName)
+    const volume = refOf(uniqueName, context.known.get(uniqueName))
     findings.problem(
       'warning',
       'AttachedMismatch',

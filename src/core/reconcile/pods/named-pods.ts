@@ -2,12 +2,9 @@
 
 import { ambiguousPods, type NameFault, nameFaults } from '../../plan/name-faults.ts'
 import type { PlanOptions, PodRef } from '../../plan/plan.ts'
-import { namespacedName } from '../../plan/pod-name.ts'
+import { namespacedName, podsCalled } from '../../plan/pod-name.ts'
 import { namedUids } from '../../volumes/pods.ts'
 import type { PodClass, PodClasses } from './pod-classes.ts'
-
-/** The beginning of a UID. Anything shorter counts as a pod's name. */
-const BEGINNING = /^[0-9a-f][0-9a-f-]{3,}$/
 
 export interface NamedPods {
   /** UIDs; a name that no pod has, or that is ambiguous, as it was given. */
@@ -30,12 +27,11 @@ export function namedPods(
   }
 }
 
-function podsNamed(given: string, namespaces: readonly string[], all: readonly PodClass[]): readonly PodClass[] {
-  const byUid = all.filter(({ uid, pod }) => uid === given || (pod !== undefined && namedUids(pod).includes(given)))
-  if (byUid.length > 0) return byUid
-  const here = all.filter(({ ref }) => namespaces.length === 0 || namespaces.includes(ref.namespace ?? ''))
-  const byName = here.filter(({ ref }) => ref.name !== undefined && [ref.name, namespacedName(ref)].includes(given))
-  return byName.length > 0 || !BEGINNING.test(given) ? byName : here.filter(({ uid }) => uid.startsWith(given))
+function podsNamed(given: string, namespaces: readonly string[], pods: readonly PodClass[]): readonly PodClass[] {
+  const here = pods.filter(({ ref }) => namespaces.length === 0 || namespaces.includes(ref.namespace ?? ''))
+  const isUid = ({ uid, pod }: PodClass): boolean =>
+    uid === given || (pod !== undefined && namedUids(pod).includes(given))
+  return podsCalled(given, { pods, here }, ({ ref }) => ref, isUid)
 }
 
 function isAmbiguous(given: string, candidates: readonly PodClass[]): boolean {

@@ -1,0 +1,163 @@
+/**
+ * Reads objects of the API as records: a list page by page, or one object. What they show of a controller manager, and the server's
+ * clock, are seen on the way.
+ */
+import { ApiError } from '../../api/api-error.ts'
+import type { KubeClient } from '../../api/kube-client.ts'
+import type { WalkLimits } from '../../api/list-pages.ts'
+import { findObject, received } from '../../api/objects.ts'
+import { defined } from '../../lang/defined.ts'
+import type { ApiObject } from '../../model/objects.ts'
+import {
+  ATTACHMENTS,
+  CLAIMS,
+  CSI_DRIVERS,
+  CSI_NODES,
+  LEASES,
+  listPath,
+  NODES,
+  type ObjectKey,
+  type Resource,
+  VOLUMES,
+} from '../../model/resources.ts'
+import type { ApiLookup } from '../../volumes/api-lookup.ts'
+import { driversOf } from '../model/cluster-objects.ts'
+import type { ClusterState } from '../model/cluster-state.ts'
+import { ControllerWrites } from './controller-writes.ts'
+import {
+  attachmentRecord,
+  CLUSTER_PODS,
+  claimRecord,
+  csiRecord,
+  driverRecord,
+  leaseRecord,
+  nodeRecord,
+  podRecord,
+  volumeRecord,
+} from './records.ts'
+import { ServerClock } from './server-clock.ts'
+
+/** Records of one kind. */
+const MOST_OBJECTS = 2_000_000
+
+interface Kind<Received, Made> {
+  readonly resource: Resource<Received>
+  /** @param drivers by which volumes are named @returns undefined for an object on which nothing depends */
+  record(object: Received, drivers: ApiLookup): Made | undefined
+}
+
+function kind<Received, Made>(
+  resource: Resource<Received>,
+  record: Kind<Received, Made>['record'],
+): Kind<Received, Made> {
+  return { resource, record }
+}
+
+const KINDS = {
+  nodes: kind(NODES, nodeRecord),
+  csinodes: kind(CSI_NODES, csiRecord),
+  leases: kind(LEASES, leaseRecord),
+  pods: kind(CLUSTER_PODS, podRecord),
+  claims: kind(CLAIMS, claimRecord),
+  volumes: kind(VOLUMES, (volume, lookup) => volumeRecord(volume, { podUid: '', lookup, node: null })),
+  attachments: kind(ATTACHMENTS, attachmentRecord),
+  drivers: kind(CSI_DRIVERS, driverRecord),
+}
+
+export type RecordKind = keyof typeof KINDS
+export type RecordOf<K extends RecordKind> = NonNullable<ReturnType<(typeof KINDS)[K]['record']>>
+
+export interface ListSettings<Record> {
+  /** Of this namespace alone. */
+  readonly namespace?: string
+  readonly fieldSelector?: string
+  readonly limits?: WalkLimits
+  readonly keep?: (record: Record) => boolean
+  /** Called after each page: so many objects have been read. */
+  readonly onPage?: (objects: number) => void
+}
+
+export interface ReadRecords<Record> {
+  readonly records: readonly Record[]
+  /** All objects of the list. */
+  readonly count: number
+  readonly resourceVersion?: string | undefined
+}
+
+interface Reading {
+  readonly signal?: AbortSignal | undefined
+  /** Those that an earlier look has found to be controller managers. */
+  readonly managers?: readonly string[] | undefined
+  /** The CSIDrivers, by which volumes are named, where they are known. */
+  readonly drivers?: ApiLookup
+}
+
+const NO_DRIVERS = driversOf({ drivers: [], lists: {} as ClusterState['lists'], errors: [] }).lookup
+
+export class RecordReader {
+  readonly writes: ControllerWrites
+  readonly clock: ServerClock
+  drivers: ApiLookup
+  readonly #client: KubeClient
+  readonly #signal: AbortSignal | undefined
+
+  constructor(client: KubeClient, { signal, managers, drivers = NO_DRIVERS }: Reading) {
+    this.drivers = drivers
+    this.#client = client
+    this.#signal = signal
+    this.writes = new ControllerWrites(managers)
+    this.clock = new ServerClock(client)
+  }
+
+  /** Consistent: no resourceVersion is asked for (S2). @throws ApiError */
+  async list<K extends RecordKind>(
+    name: K,
+    { namespace, fieldSelector, limits, keep, onPage }: ListSettings<RecordOf<K>> = {},
+  ): Promise<ReadRecords<RecordOf<K>>> {
+    const client = this.#client
+    const { resource, record } = KINDS[name] as unknown as Kind<ApiObject, RecordOf<K>>
+    const path = listPath(resource, namespace)
+    let records: RecordOf<K>[] = []
+    let count = 0
+    const begin = (): void => {
+      records = []
+      count = 0
+    }
+    const take = (object: ApiObject, index: number): RecordOf<K> | undefined => {
+      if (count + index >= MOST_OBJECTS) throw tooMany(client, path)
+      this.writes.see(resource.plural, object)
+      return record(
+        received(resource.shape, object, { client, request: `GET ${path}`, at: `items[${index}]` }),
+        this.drivers,
+      )
+    }
+    const page = (made: readonly (RecordOf<K> | undefined)[]): void => {
+      count += made.length
+      for (const each of made) if (each !== undefined && keep?.(each) !== false) records.push(each)
+      this.clock.note()
+      onPage?.(count)
+    }
+    const query = fieldSelector === undefined ? undefined : { fieldSelector }
+    const settings = defined({ query, signal: this.#signal })
+    const end = await client.walk<ApiObject, RecordOf<K> | undefined>(path, { begin, take, page }, settings, limits)
+    return { records, count, resourceVersion: end.resourceVersion }
+  }
+
+  /** @returns undefined: it is shown to be absent @throws ApiError */
+  async get<K extends RecordKind>(name: K, key: ObjectKey): Promise<RecordOf<K> | undefined> {
+    const { resource, record } = KINDS[name] as unknown as Kind<ApiObject, RecordOf<K>>
+    const object = await findObject(this.#client, resource, key, { signal: this.#signal, whole: true })
+    this.clock.note()
+    if (object === undefined) return undefined
+    this.writes.see(resource.plural, object)
+    return record(object, this.drivers)
+  }
+}
+
+function tooMany({ server }: KubeClient, path: string): ApiError {
+  return new ApiError('ApiFailed', `${server}: GET ${path} has more than ${MOST_OBJECTS} objects.`, {
+    status: 0,
+    reason: 'AnswerTooLarge',
+    hint: 'Check that this is the address of a Kubernetes API server: no cluster has so many.',
+  })
+}
