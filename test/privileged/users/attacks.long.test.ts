@@ -15,7 +15,8 @@ import { startFuse } from '../fuse/start.ts'
 import { applyTo, onBroken, planOf } from '../safety/broken-scene.ts'
 import { codeOf, oneLine, type RunOptions, runWatched, type WatchedRun } from '../trust/watched-run.ts'
 
-const SECONDS = 40
+/** A machine on which all else is busy takes ten times as long as one that is idle; what hangs never ends. */
+const SECONDS = 120
 const ANSWER_MS = 1000
 
 async function ends(scene: Scene, args: readonly string[], options: RunOptions = {}): Promise<WatchedRun> {
@@ -101,21 +102,16 @@ mount -t overlay -o ${layers} o out; mount -t overlay -o lowerdir=/mnt/fuse:/mnt
       writeFileSync(`${directory}/mute`, '')
       const control = spawn('sh', ['-c', `stat /proc/${user.child.pid}/cwd/control`], { stdio: 'ignore' })
       try {
-        const check = ['check', '--confirm', '0']
-        const looks = []
-        for (let n = 0; n < 10; n++) looks.push(await ends(scene, check))
-        for (const args of [
-          ['plan', '--orphans'],
-          ['explain', `${scene.rootDir}/pods`],
-        ])
-          looks.push(await ends(scene, args))
-        for (const { seconds } of looks) expect(seconds).toBeLessThan(SECONDS / 2)
-        const asked = [expect.stringContaining('volctl asks mount')]
-        expect(stuck()).toEqual(asked)
         const orphans = ['plan', '--orphans']
+        const commands = [['check', '--confirm', '0'], orphans, ['explain', `${scene.rootDir}/pods`]]
+        const asked = [expect.stringContaining('volctl asks mount')]
+        for (let n = 0; n < 10; n++) {
+          await ends(scene, commands[n % 3] ?? [])
+          expect(stuck()).toEqual(asked)
+        }
         for (const interruptAtMs of [400, 1000, 2000, 3000]) {
-          for (const args of [check, orphans])
-            expect((await ends(scene, args, { interruptAtMs })).answeredMs ?? 0).toBeLessThan(ANSWER_MS)
+          for (const args of commands)
+            expect((await ends(scene, args, { interruptAtMs })).answeredMs ?? 0, args[0]).toBeLessThan(ANSWER_MS)
           expect((await ends(scene, orphans, { deadlineMs: interruptAtMs })).seconds).toBeLessThan(
             interruptAtMs / 1000 + 1,
           )
