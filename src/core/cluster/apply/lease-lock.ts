@@ -97,6 +97,8 @@ export class LeaseLock {
   readonly #held: Held
   #version: string | undefined
   #acquiredAt: string | undefined
+  /** In the server's clock, whose answers have whole seconds: each renewal has a time of its own, by which it is known again. */
+  #renewedAt = 0
   /** By the monotonic clock. */
   #renewed = 0
   /** Several operations wait at once, and one of them renews the lease for all. */
@@ -112,7 +114,8 @@ export class LeaseLock {
   async write(version: string | undefined, holder = this.#held.holder): Promise<void> {
     const { durationSeconds } = this.#held
     const began = performance.now()
-    const renewedAt = new Date(serverNow(this.#client)).toISOString()
+    this.#renewedAt = Math.max(serverNow(this.#client), this.#renewedAt + 1)
+    const renewedAt = new Date(this.#renewedAt).toISOString()
     this.#acquiredAt ??= renewedAt
     const term = { holder, durationSeconds, acquiredAt: this.#acquiredAt, renewedAt }
     try {
