@@ -237,7 +237,7 @@ export const VOLUME_CODES = {
     cause: 'alive',
     means: 'nobody could say whether a pod still runs, so that the pod counts as running',
     many: (n) => `${n} pods may still run; their volumes count as in use`,
-    remedy: 'Plan again once the API server and the container runtime answer, and as root.',
+    next: 'Make the container runtime answer and run volctl as root; then plan again.',
     rules: ['S9'],
   },
   ContainerNotCreated: {

@@ -72,6 +72,7 @@ export async function askWitness(context: ApplyContext, deadlineMs: number): Pro
       `the pods that still run could not be determined: ${errorMessage(error)}`,
       {
         cause: error,
+        hint: 'Plan again when the API server and the container runtime answer.',
       },
     )
   }

@@ -99,6 +99,7 @@ async function wantedBy({ iqn }: IscsiDisk, { context, waiting }: StepContext): 
       `the pods that want the session could not be determined: ${errorMessage(error)}`,
       {
         cause: error,
+        hint: 'Plan again when the API server and the container runtime answer.',
       },
     )
   }
