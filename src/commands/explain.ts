@@ -4,9 +4,9 @@ import { refusalOf } from '../core/cli/carry-out.ts'
 import type { Answered, LineNode } from '../core/cli/line-answers.ts'
 import { type LoadedNode, loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
-import { ownAnswer, withOwnWords } from '../core/cli/own-words.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { sayError } from '../core/cli/report-error.ts'
+import { ownAnswer, withOwnWords } from '../core/cli/sentence.ts'
 import { NAMED_FORMATS, outputFlag, pagerFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
 import { VolctlError } from '../core/errors/errors.ts'
 import { podsAskedFor, typedQuestion, withHolders } from '../core/explain/asked-pods.ts'
@@ -15,12 +15,12 @@ import type { Explanation } from '../core/explain/explanation.ts'
 import { containerNames } from '../core/holders/container-names.ts'
 import { hostPathsOf } from '../core/holders/host-paths.ts'
 import { liveHolders } from '../core/holders/live-holders.ts'
-import { defined } from '../core/lang/defined.ts'
+import { omitUndefined } from '../core/lang/omit-undefined.ts'
 import type { Given } from '../core/plan/next-steps.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
-import { LOOK_MS } from '../core/processes/look-bounds.ts'
 import type { Unseen } from '../core/processes/mount-namespaces.ts'
 import { ownCommand } from '../core/processes/own-child.ts'
+import { SCAN_MS } from '../core/processes/scan-limits.ts'
 import { isInInitialPidNamespace } from '../core/processes/standing.ts'
 import { type Decided, planWithDecisions } from '../core/reconcile/decisions.ts'
 import { typedPath } from '../core/trust/caller.ts'
@@ -177,7 +177,7 @@ export default class Explain extends VolctlCommand {
       value,
       draw: (screen) => renderExplanation(value, screen, { place }),
       names: namesOfExplanation(value),
-      ...defined({ failure: refusalOf(value) }),
+      ...omitUndefined({ failure: refusalOf(value) }),
     }
   }
 
@@ -210,7 +210,7 @@ export default class Explain extends VolctlCommand {
     const loops = (snapshot.blockDevices ?? []).flatMap(({ name, backingFile }) =>
       backingFile === undefined ? [] : [{ device: name, backingFile }],
     )
-    const reader = { command: ownCommand('process-reader'), deadlineMs: LOOK_MS.toTell }
+    const reader = { command: ownCommand('process-reader'), deadlineMs: SCAN_MS.toTell }
     const { pods = [], persistentVolumes } = snapshot.api ?? {}
     const named = hostPathsOf(
       pods.filter((pod) => !isTerminalPhase(pod)),

@@ -12,8 +12,8 @@ import { type OutputFormat, outputFlag, VolctlCommand } from '../core/cli/volctl
 import { DEFAULT_TIMEOUT_MS, type WaitPorts, waitFor } from '../core/cli/wait-for.ts'
 import { Interrupted, VolctlError } from '../core/errors/errors.ts'
 import { ExitStatus } from '../core/errors/exit-status.ts'
-import { defined } from '../core/lang/defined.ts'
 import { formatDuration, parseDuration } from '../core/lang/duration.ts'
+import { omitUndefined } from '../core/lang/omit-undefined.ts'
 import type { NodeState } from '../core/model/node-state.ts'
 import type { CollectedNode } from '../core/node/collect-node.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
@@ -92,7 +92,7 @@ export default class Wait extends VolctlCommand {
     const { pods, namespaces, volumes } = options
     using stop = new StopSignal()
     const look: Look = (signal, before) =>
-      lookAtNode(nodeChoice(flags), { attributes: 'plan', log: this.detail, signal, ...defined({ before }) })
+      lookAtNode(nodeChoice(flags), { attributes: 'plan', log: this.detail, signal, ...omitUndefined({ before }) })
     const began = performance.now()
     const first = await look(stop.signal).catch((error: unknown) => {
       throw stop.signal.aborted ? new Interrupted('interrupted before the first look at the node') : error
@@ -100,7 +100,7 @@ export default class Wait extends VolctlCommand {
     const firstMs = performance.now() - began
     try {
       const seen = waitLook(first, wholeOf(options))
-      const targets = waitTargets(seen, defined({ pods, namespaces, volumes }), condition, {
+      const targets = waitTargets(seen, omitUndefined({ pods, namespaces, volumes }), condition, {
         ignoreNotFound: flags['ignore-not-found'],
         ways: otherWays(names),
       })

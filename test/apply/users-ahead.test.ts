@@ -1,6 +1,6 @@
 /** What a plan costs that looks for who uses what it takes away: nothing where that is nothing, and one look at all for the rest. */
 import { beforeEach, expect, it } from 'vitest'
-import { usersAhead } from '../../src/core/apply/users-ahead.ts'
+import { checkInUse } from '../../src/core/apply/users-ahead.ts'
 import type { InUse } from '../../src/core/model/snapshot.ts'
 import type { Operation } from '../../src/core/plan/plan.ts'
 import { Fixture, operation, planOf, ROOT, step } from './apply-fixture.ts'
@@ -31,7 +31,7 @@ function ahead(operations: readonly Operation[], given: { blocked?: boolean } = 
   const context = fixture.context(plan)
   const seen = { witness: fixture.witness, attachments: [], mounts: context.readMounts() }
   reads = []
-  return usersAhead(plan, context, seen, given)
+  return checkInUse(plan, context, seen, given)
 }
 
 function unmount(id: string, given: Partial<Operation> = {}): Operation {

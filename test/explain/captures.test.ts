@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { VolctlError } from '../../src/core/errors/errors.ts'
 import { allCandidates } from '../../src/core/explain/candidates.ts'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
-import { onceFor } from '../../src/core/lang/once-for.ts'
+import { memoize } from '../../src/core/lang/memoize.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
 import type { Operation, PlanOptions } from '../../src/core/plan/plan.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
@@ -51,7 +51,7 @@ function check(state: NodeState, options: Partial<PlanOptions>): string[] {
 }
 
 /** One look has each operation once. */
-const textOf = onceFor((operation: Operation) => JSON.stringify(operation))
+const textOf = memoize((operation: Operation) => JSON.stringify(operation))
 
 function disagreements(what: string, answer: Explanation, order: ReadonlyMap<string, number>): string[] {
   const { operations, waiting, problems, verdict, volumes } = answer

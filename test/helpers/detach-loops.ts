@@ -58,7 +58,7 @@ function identityOf(path: string): string {
 }
 
 const SOON_MS = 3000
-const LOOK_MS = 20
+const SCAN_MS = 20
 
 /**
  * Detached when this returns, even if a program that lists loop devices held one open for a moment; one that is mounted, or
@@ -71,8 +71,8 @@ export function detachLoop(...devices: readonly string[]): void {
   for (const device of devices) execFileSync('losetup', ['--detach', device])
   const isThere = ([device, file]: (typeof before)[number]): boolean =>
     file !== undefined && readBackingFile(device) === file && !isMounted(device)
-  for (let waited = 0; waited < SOON_MS && before.some(isThere); waited += LOOK_MS) {
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_MS)
+  for (let waited = 0; waited < SOON_MS && before.some(isThere); waited += SCAN_MS) {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, SCAN_MS)
   }
 }
 

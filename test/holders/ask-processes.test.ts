@@ -6,7 +6,7 @@ import { expect, it, vi } from 'vitest'
 import { askProcesses, type ProcessReader } from '../../src/core/holders/ask-processes.ts'
 import type { Uses } from '../../src/core/holders/uses.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
-import { LOOK_MS } from '../../src/core/processes/look-bounds.ts'
+import { SCAN_MS } from '../../src/core/processes/scan-limits.ts'
 import { PROCESS_READER } from '../helpers/process-reader/command.ts'
 
 const NULL = 'char 1:3'
@@ -60,7 +60,7 @@ it.each([
   using _ = vi
     .spyOn(globalThis, 'setTimeout')
     .mockImplementation(((call: () => void, ms?: number) =>
-      real(call, ms === LOOK_MS.silent ? 500 : ms)) as typeof setTimeout)
+      real(call, ms === SCAN_MS.silent ? 500 : ms)) as typeof setTimeout)
   const { unseen } = await devices({ ...stub(does), deadlineMs: 30_000 })
   expect(unseen[0]?.text).toMatch(says)
   if (pids !== undefined) expect(unseen[0]?.hint.match(/\d+/g) ?? []).toHaveLength(pids)

@@ -6,7 +6,7 @@ import { narrowing } from '../../src/core/cli/plan-arguments.ts'
 import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
 import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
 import { uniqueNameOfRow, type VolumeRow } from '../../src/core/facts/row.ts'
-import { defined } from '../../src/core/lang/defined.ts'
+import { omitUndefined } from '../../src/core/lang/omit-undefined.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
 import type { ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
@@ -26,7 +26,7 @@ import { WORKED_CLUSTERS } from '../helpers/worked-clusters.ts'
 /** As --pod and --volume would have it. */
 function scopeOf(name: string): { readonly pods?: string[]; readonly volumes?: string[] } {
   const { pod, volume } = narrowing([name], {})
-  return defined({ pods: pod, volumes: volume })
+  return omitUndefined({ pods: pod, volumes: volume })
 }
 
 /** Each name finds what is called so, and none is said to be nothing's. What comes after an operation that is left out is counted. */

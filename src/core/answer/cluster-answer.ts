@@ -2,7 +2,7 @@
 
 import { shellWord, volctl } from '../lang/command.ts'
 import { count } from '../lang/count.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { Cause } from '../plan/cause.ts'
 import type { ClusterOperation, ClusterPlan, ClusterWaiting } from '../plan/cluster-plan.ts'
 import { INSECURE_API } from '../plan/insecure-api.ts'
@@ -33,7 +33,7 @@ export function clusterAnswerOf(plan: ClusterPlan, { applyCommand, reading = [] 
     headline: headlineOf(plan),
     doubts: doubtsOf(plan),
     needs: answer.needs.map(({ remedy, ...need }) => ({ ...need, remedy: remedy.map(placed) })),
-    ...defined({
+    ...omitUndefined({
       stands: standsPart(plan, said),
       ready: readyPart(operations.filter(({ blocked }) => blocked === undefined)),
       others: othersPart(waiting.filter(passes), said),

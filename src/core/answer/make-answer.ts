@@ -1,7 +1,7 @@
 /** A node's plan as the answer to "what is wrong, and what next". Pure. */
 
 import { count } from '../lang/count.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { Cause } from '../plan/cause.ts'
 import { INSECURE_API } from '../plan/insecure-api.ts'
 import { KUBELET_STATES } from '../plan/kubelet-units.ts'
@@ -27,7 +27,7 @@ export function answerOf(plan: Plan, names = new PlanNames(plan)): Answer {
     headline: headlineOf(plan),
     doubts: doubtsOf(plan),
     needs: [...answer.needs, ...neverOf(plan, pressing)],
-    ...defined({
+    ...omitUndefined({
       ready: readyPart(plan, names),
       kept: keptPart(plan, names),
       others: othersPart(plan, plan.waiting.filter(passes), names),

@@ -4,7 +4,7 @@
  */
 import { type Code, saidOfMany } from '../codes/codes.ts'
 import { count } from '../lang/count.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { Cause } from '../plan/cause.ts'
 import type { ClusterPlan } from '../plan/cluster-plan.ts'
 import { TAKING_AWAY } from '../plan/kinds.ts'
@@ -102,7 +102,7 @@ function needOf(same: readonly Cause[], ground: Ground): Need | undefined {
   return {
     severity,
     text: ground.said(many ?? message),
-    ...defined({ names: names && areHeld ? `${KEPT}${names}` : names }),
+    ...omitUndefined({ names: names && areHeld ? `${KEPT}${names}` : names }),
     wake: held.length === 0 || areHeld ? pods : [...pods, `${KEPT}${few(held)}`],
     remedy: [...waysOf(same), ...(code === 'PodGoneButRunning' && ground.isStopped ? [KUBELET_STOPS_IT] : [])],
   }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { ApiObject } from '../model/objects.ts'
 import { hasMetadata, reduced } from '../model/resources.ts'
 import type { Insecure } from '../model/snapshot.ts'
@@ -290,7 +290,7 @@ class HttpKubeClient implements KubeClient {
         method,
         url,
         signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
-        ...defined({ body: body === undefined ? undefined : JSON.stringify(body), contentType, into: reader }),
+        ...omitUndefined({ body: body === undefined ? undefined : JSON.stringify(body), contentType, into: reader }),
       })
     } catch (error) {
       if (signal?.aborted) throw signal.reason

@@ -1,5 +1,5 @@
 /** A list, page by page (N45): of each page what the visitor makes of its objects is kept, and two are on their way at most. */
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { hasMetadata } from '../model/resources.ts'
 import { type Budget, Gathered } from '../trust/bytes.ts'
 import { JsonLimitError, parseJson } from '../trust/parse-json.ts'
@@ -128,7 +128,7 @@ export class ListWalk<T, Kept> {
     try {
       for (; ; this.#pages++) {
         const { list, kept } = await this.#current.read
-        visitor.page(kept, { kind: list.kind ?? '', ...defined({ apiVersion: list.apiVersion }) })
+        visitor.page(kept, { kind: list.kind ?? '', ...omitUndefined({ apiVersion: list.apiVersion }) })
         const next = list.metadata?.continue ?? ''
         const shown = list.metadata?.resourceVersion ?? ''
         // A cache or a proxy that puts together pages of two states may lack what was made in between, and show it to nobody.
@@ -136,7 +136,7 @@ export class ListWalk<T, Kept> {
         version ||= shown
         if (next === '') {
           if ((list.metadata?.remainingItemCount ?? 0) > 0) throw this.#bad('a list that is cut off')
-          return defined({ resourceVersion: list.metadata?.resourceVersion })
+          return omitUndefined({ resourceVersion: list.metadata?.resourceVersion })
         }
         if (next === this.#current.token) throw this.#bad('the same page again')
         if (this.#pages === limits.listPages)

@@ -1,5 +1,5 @@
 import { compareText } from '../lang/compare-text.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { ApiObject } from '../model/objects.ts'
 import { keyText, type ObjectKey, type Resource, type ResourcePath } from '../model/resources.ts'
 import type { ApiReadError } from '../model/snapshot.ts'
@@ -100,7 +100,7 @@ export class ObjectReader {
     if (!(error instanceof ApiError)) throw error
     this.errors.push({
       resource: resource.plural,
-      ...defined({ namespace: key?.namespace }),
+      ...omitUndefined({ namespace: key?.namespace }),
       ...(key && { name: key.name }),
       status: error.status,
       reason: error.reason,

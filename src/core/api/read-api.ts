@@ -1,5 +1,5 @@
 import { SafetyRefusal, VolctlError } from '../errors/errors.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { Node, Pod } from '../model/objects.ts'
 import { CONFIG_MAPS, CSI_NODES, digestedConfigMap, digestedSecret, NODES, SECRETS } from '../model/resources.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
@@ -95,7 +95,7 @@ async function readOnce(options: ReadApiOptions): Promise<ApiSnapshot> {
     server: client.server,
     ...(client.insecure && { insecure: client.insecure }),
     credential: credentialWord(client, user),
-    ...defined({ user, resourceVersion: list.resourceVersion }),
+    ...omitUndefined({ user, resourceVersion: list.resourceVersion }),
     node: node ?? null,
     pods: list.items,
     persistentVolumeClaims: volumes.claims,
@@ -106,11 +106,11 @@ async function readOnce(options: ReadApiOptions): Promise<ApiSnapshot> {
     configMaps: configMaps.map(digestedConfigMap),
     secrets: secrets.map(digestedSecret),
     errors: reader.sortedErrors(),
-    ...defined({ lease }),
+    ...omitUndefined({ lease }),
     ...(renewTime && { leaseRenewTime: renewTime }),
-    ...defined({ clockSkewMs: client.clockSkewMs }),
+    ...omitUndefined({ clockSkewMs: client.clockSkewMs }),
     ...(check && { podListCheck: check }),
-    ...defined({ mayDeleteVolumeAttachments: mayDelete }),
+    ...omitUndefined({ mayDeleteVolumeAttachments: mayDelete }),
   }
   const elsewhere = await readElsewhere(client, api, nodeName, { signal, kept })
   return elsewhere === undefined ? api : { ...api, elsewhere }

@@ -6,7 +6,7 @@
  */
 
 import { compareText } from '../lang/compare-text.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { PersistentVolume, Pod } from '../model/objects.ts'
 import { NODES } from '../model/resources.ts'
 import type { ApiSnapshot, Elsewhere, NodeElsewhere, PodElsewhere } from '../model/snapshot.ts'
@@ -58,7 +58,7 @@ export async function readElsewhere(
         index < MOST_NODES
           ? await podsWith(client, name, claims, { signal, kept })
           : { problem: `only the pods of ${MOST_NODES} nodes were read` }
-      return { name, ...defined({ attached: own }), ...users }
+      return { name, ...omitUndefined({ attached: own }), ...users }
     }),
   )
   return { nodes: found, ...('problem' in status ? { problem: status.problem } : {}) }
@@ -158,7 +158,7 @@ function userOf(pod: Pod, claims: ReadonlySet<string>): PodElsewhere | undefined
     namespace,
     name,
     uid,
-    ...defined({ phase, deletionTimestamp }),
+    ...omitUndefined({ phase, deletionTimestamp }),
     claims: [...new Set(used)],
   }
 }

@@ -1,7 +1,7 @@
 /** Reads content of volumes, with its values, right before it is written. It is passed on, and never stored or logged. */
 
 import { kept, text } from '../json/shape.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { type ClusterTrustBundle, trustBundleShape } from '../model/objects.ts'
 import { objectPath, type Resource } from '../model/resources.ts'
 import { ApiError, unlessAbsent, unusable } from './api-error.ts'
@@ -41,7 +41,7 @@ export async function requestToken(
     kind: 'TokenRequest',
     spec: {
       ...(audiences.length === 0 ? {} : { audiences }),
-      ...defined({ expirationSeconds }),
+      ...omitUndefined({ expirationSeconds }),
       boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: pod.name, uid: pod.uid },
     },
   }

@@ -7,7 +7,7 @@
 
 import { DEFAULT_JOURNAL_DIR } from '../documents/lazy-memory.ts'
 import { type Journal, openJournal, spokenJournal } from '../documents/write-journal.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { type ApplyEvent, type ApplyResult, note } from '../plan/events.ts'
 import type { Operation, Plan, ReviewedPlan } from '../plan/plan.ts'
 import { planId } from '../plan/plan-id.ts'
@@ -33,7 +33,7 @@ export async function applyPlan(
   const id = planId(plan)
   if (plan.refused !== undefined) return refuseAll(id, plan, plan.refused, onEvent)
   const result = await execute(id, plan, nodeScope(plan, context, onEvent), onEvent)
-  return { ...result, ...defined({ downtime: context.kubeletStop?.downtime }) }
+  return { ...result, ...omitUndefined({ downtime: context.kubeletStop?.downtime }) }
 }
 
 function nodeScope(
@@ -76,7 +76,7 @@ async function lookAgain(
   const fresh = await (stopped === undefined ? freshPlan(plan, context) : stopped.begin())
   return {
     fresh,
-    ...defined({ journal: stopped?.journal }),
+    ...omitUndefined({ journal: stopped?.journal }),
     compare: () => {
       requireSameNode(plan, fresh)
       return findAgain(plan, fresh, context.isDone)
@@ -106,7 +106,7 @@ function beginning(
   { takenOverFrom: tookOverFrom }: Lock,
 ): Beginning {
   const insecureApi = api?.insecure ?? api?.secondLookInsecure
-  return { node, rootDir, ...defined({ bootID, planFile, guards, insecureApi, tookOverFrom }) }
+  return { node, rootDir, ...omitUndefined({ bootID, planFile, guards, insecureApi, tookOverFrom }) }
 }
 
 /** An apply that stops the kubelet (S35): recorded before the stop, from a look after it. */
@@ -239,7 +239,7 @@ function settleWaiting(apply: ApplyRun): void {
     if (why === undefined) apply.settleInterrupted(operation)
     else {
       const { code, message, hint } = why
-      apply.settle(operation, 'refused', { code, message, ...defined({ hint }) })
+      apply.settle(operation, 'refused', { code, message, ...omitUndefined({ hint }) })
     }
   }
 }

@@ -7,7 +7,7 @@
 
 import type { Journal, JournalEntry } from '../documents/write-journal.ts'
 import { errorMessage } from '../errors/errors.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { type ApplyEvent, type ApplyResult, note } from '../plan/events.ts'
 import type { Refusal } from '../plan/plan.ts'
 import { invoker } from '../processes/invoker.ts'
@@ -138,7 +138,7 @@ function settleBeforehand<Op extends AnyOperation>(
   const { code, message, hint } = reason
   const unblocked = alreadyDone ? 'skipped' : 'refused'
   const state = operation.blocked === undefined ? unblocked : 'blocked'
-  run.settle(operation, state, { code, message, ...defined({ hint, differences }) })
+  run.settle(operation, state, { code, message, ...omitUndefined({ hint, differences }) })
 }
 
 async function lookAfter<Op extends AnyOperation, Made extends AnyPlan<Op>>(

@@ -11,15 +11,15 @@ import { fileSystemsAt, kernelFiles } from '../holders/find-holders.ts'
 import { hostPathsOf } from '../holders/host-paths.ts'
 import { loopFiles } from '../holders/kernel-files.ts'
 import { Uses } from '../holders/uses.ts'
-import { defined } from '../lang/defined.ts'
-import { onceFor } from '../lang/once-for.ts'
+import { memoize } from '../lang/memoize.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { VolumeAttachment } from '../model/objects.ts'
 import type { InUse } from '../model/snapshot.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { linuxHost } from '../node/linux-host.ts'
 import { TAKING_AWAY } from '../plan/kinds.ts'
+import { targetOf } from '../plan/operation-key.ts'
 import type { Operation, Plan } from '../plan/plan.ts'
-import { targetOf } from '../plan/taken-by.ts'
 import { pause } from '../processes/deadline.ts'
 import { requireDetachable } from './detach/detach.ts'
 import { disksToDetach, volumeInUse } from './disks/detach-devices.ts'
@@ -59,7 +59,7 @@ export interface Seen {
  *
  * @param blocked judge blocked operations, too: other flags may free them
  */
-export async function usersAhead(
+export async function checkInUse(
   plan: Plan,
   context: ApplyContext,
   seen: Seen,
@@ -133,7 +133,7 @@ async function usersOf(
     ...{ operation, around, plan, context, host },
     journal: { write: () => {}, [Symbol.dispose]: () => {} },
     waiting: new WaitingBudget(LIMIT_MS),
-    signal: NOBODY_IS_WAITED_FOR,
+    signal: ALREADY_ABORTED,
     record: records.of(operation, () => mounts),
     bringUp: {},
     users: () => (users ??= look()),
@@ -142,7 +142,7 @@ async function usersOf(
   const runs = operations.map(begin)
   await askFor(runs, contentOn, witness, around)
   const byId = new Map(plan.operations.map((operation) => [operation.id, operation]))
-  const kernel = onceFor((loops: OneLook['loops']) => kernelFiles(loops, mounts))
+  const kernel = memoize((loops: OneLook['loops']) => kernelFiles(loops, mounts))
   const found = new Map<Operation, InUse>()
   for (const run of runs.filter(({ operation }) => among.has(operation))) {
     try {
@@ -218,7 +218,7 @@ async function requireNobodyOn(run: StepContext): Promise<void> {
   if (loop !== undefined) throw volumeInUse(run.operation, { who: `${loop.device}, backed by ${loop.backingFile}` })
 }
 
-const loopFilesOf = onceFor((_: Surroundings) => loopFiles())
+const loopFilesOf = memoize((_: Surroundings) => loopFiles())
 
 /** As it will be once these have run. While the volume is mounted or mapped, an exclusive open of its device says nothing. */
 function after(run: StepContext, before: readonly Operation[]): StepContext {
@@ -247,7 +247,7 @@ function allBefore({ after: ids }: Operation, byId: ReadonlyMap<string, Operatio
 }
 
 /** Whoever is found is asked for once more, with all others. */
-const NOBODY_IS_WAITED_FOR = AbortSignal.abort()
+const ALREADY_ABORTED = AbortSignal.abort()
 
 interface Disks {
   readonly nodes: readonly BlockNode[]
@@ -271,7 +271,13 @@ function inUseBy(operation: Operation, error: unknown): InUse {
   const about = { kind: operation.kind, target: targetOf(operation) }
   if (error instanceof VolctlError && CODES.includes(error.code)) {
     const { code, message, hint, users } = error
-    return { ...about, code: code as InUse['code'], message, ...defined({ hint }), ...(users.length > 0 && { users }) }
+    return {
+      ...about,
+      code: code as InUse['code'],
+      message,
+      ...omitUndefined({ hint }),
+      ...(users.length > 0 && { users }),
+    }
   }
   return {
     ...about,

@@ -3,7 +3,7 @@ import { readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { posix } from 'node:path'
 import { errnoOf } from '../errors/errors.ts'
 import { compareText } from '../lang/compare-text.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { kernelText } from '../trust/kernel.ts'
 import type { BlockNode, BlockTree, IscsiLun, IscsiSession } from './block-tree.ts'
@@ -40,16 +40,16 @@ export class SysfsBlockTree implements BlockTree {
     return {
       name,
       dev,
-      ...defined({ disk }),
+      ...omitUndefined({ disk }),
       // Their names begin with the disk's.
       partitions: namesIn(at).filter((each) => each.startsWith(name) && isThere(`${at}/${each}/partition`)),
       holders: namesIn(`${at}/holders`),
       slaves: namesIn(`${at}/slaves`),
       isMultipath: dmUuid?.startsWith('mpath-') === true,
-      ...defined({ dmUuid }),
+      ...omitUndefined({ dmUuid }),
       isScsi: isThere(this.deletePath(name)),
       ...(Number.isInteger(server) && server > 0 ? { servedBy: server } : {}),
-      ...defined({ scsiAddress: address }),
+      ...omitUndefined({ scsiAddress: address }),
       characters: charactersOf(`${at}/device`),
       isRecovering: this.#isRecovering(disk ?? name),
     }
@@ -151,7 +151,7 @@ function session(at: string, name: string): IscsiSession | undefined {
       return ['persistent_', ''].flatMap((kind) => portalOf(connection, kind) ?? [])
     })
   const luns = lunsOf(at)
-  return { name, iqn, portals: [...new Set(portals)], ...defined({ iface }), luns }
+  return { name, iqn, portals: [...new Set(portals)], ...omitUndefined({ iface }), luns }
 }
 
 /** A session that is reconnecting shows no current address, but still shows the configured one. */
@@ -177,7 +177,7 @@ function lunsOf(at: string): IscsiLun[] {
           address: device,
           disks: namesIn(`${path}/block`),
           characters: charactersOf(path),
-          ...defined({ driver: driver === undefined ? undefined : posix.basename(driver) }),
+          ...omitUndefined({ driver: driver === undefined ? undefined : posix.basename(driver) }),
         }
       }),
     )

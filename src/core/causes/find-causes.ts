@@ -6,7 +6,7 @@
 import type { CauseKind } from '../codes/code-entry.ts'
 import { type Code, causeOf, isOfNode, remedyOf } from '../codes/codes.ts'
 import { append } from '../lang/append.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { Because, Cause, CauseSubject } from '../plan/cause.ts'
 import type { PodRef, Severity } from '../plan/plan.ts'
 import { type RowKey, rowOf, rowsOf, type Subject } from '../plan/subject.ts'
@@ -176,7 +176,7 @@ class Growing {
         pods: [...this.#pods.values()],
         volumes: [...this.#volumes],
       },
-      ...defined({ until: this.#until, byStart: this.#byStart }),
+      ...omitUndefined({ until: this.#until, byStart: this.#byStart }),
     }
   }
 }
@@ -258,7 +258,7 @@ export function nameFindings<Op extends Blockable, Wait extends Said, Problem ex
 function withKey<T extends Said>(finding: T, cause: string): T {
   const { because: _, ...rest } = finding
   const { code, hint = remedyOf(code) } = finding
-  return { ...(rest as T), ...defined({ hint }), cause }
+  return { ...(rest as T), ...omitUndefined({ hint }), cause }
 }
 
 type Named = { readonly [Name in keyof CauseSubject]: CauseSubject[Name] | undefined }
@@ -266,7 +266,7 @@ type Named = { readonly [Name in keyof CauseSubject]: CauseSubject[Name] | undef
 /** Of all that is named what it is a fact about. */
 export function subjectAmong({ driver, volume, pod, nodes, ...others }: Named): CauseSubject {
   if (driver !== undefined) return { driver }
-  if (volume !== undefined) return { volume, ...defined({ pod, nodes }) }
+  if (volume !== undefined) return { volume, ...omitUndefined({ pod, nodes }) }
   const [one] = Object.entries({ ...others, pod, nodes }).filter(([, value]) => value !== undefined)
   return one === undefined ? {} : Object.fromEntries([one])
 }

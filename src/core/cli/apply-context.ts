@@ -10,8 +10,8 @@ import type { ApplyContext, Cluster, CsiNode, KubeletStop, Witness } from '../ap
 import { DEFAULT_JOURNAL_DIR } from '../documents/lazy-memory.ts'
 import { VolctlError } from '../errors/errors.ts'
 import { containerNames } from '../holders/container-names.ts'
-import { defined } from '../lang/defined.ts'
-import { onceFor } from '../lang/once-for.ts'
+import { memoize } from '../lang/memoize.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { ActualInputs } from '../model/actual-inputs.ts'
 import type { Pod } from '../model/objects.ts'
 import { ATTACHMENTS, CLAIMS, CONFIG_MAPS, PODS, SECRETS } from '../model/resources.ts'
@@ -88,11 +88,11 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
     signal,
     abandon,
     guards: guardsLifted(options),
-    ...defined({ lockFile }),
+    ...omitUndefined({ lockFile }),
     journalDir: settings.journalDir ?? lazyDir,
     lazyDir,
     noJournal,
-    ...defined({ freshPlan, planFile, kubeletStop }),
+    ...omitUndefined({ freshPlan, planFile, kubeletStop }),
     ...(kubeletStop !== undefined && { detachWaitMs: timeoutMs }),
   }
 }
@@ -123,7 +123,7 @@ async function askWitnesses(latest: CollectedNode): Promise<Witness> {
   const { apiVersion, kind, capturedAt, nodeName, rootDir, api, kubelet } = snapshot
   const now: NodeSnapshot = {
     ...{ apiVersion, kind, capturedAt, nodeName, rootDir, runtime },
-    ...defined({ api, kubelet }),
+    ...omitUndefined({ api, kubelet }),
     ...(processes !== undefined && { processes: [...processes.podUids, ...nested.filter(isKnown)] }),
   }
   const witnesses = judgeWitnesses(new ActualInputs({ snapshot: now, mounts: parseMountinfo('') }))
@@ -158,7 +158,7 @@ async function renewedLease({ client, kubeletClient, node, snapshot }: Collected
   return renewedSince(snapshot.api?.lease, await nodeLease(client, kubeletClient, node.nodeName))
 }
 
-const knownAtLastLook = onceFor((look: CollectedNode) => knownPods(new ActualInputs(look)))
+const knownAtLastLook = memoize((look: CollectedNode) => knownPods(new ActualInputs(look)))
 
 function csiNode({ snapshot, node }: CollectedNode, driver: string): CsiNode | undefined {
   const socket = snapshot.csiSockets?.find((each) => each.driver === driver && each.registered)

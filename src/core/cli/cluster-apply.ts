@@ -8,7 +8,7 @@ import { readCluster } from '../cluster/read/read-cluster.ts'
 import { type Journal, openJournal, spokenJournal } from '../documents/write-journal.ts'
 import { VolctlError } from '../errors/errors.ts'
 import { count } from '../lang/count.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { ClusterOptions, ClusterPlan, SavedClusterPlan } from '../plan/cluster-plan.ts'
 import { requireNamed } from '../plan/name-faults.ts'
 import { withDigest } from '../plan/plan-id.ts'
@@ -131,7 +131,7 @@ async function carryOutPlan(
     ...{ options, looked, timeoutMs, signal },
     openJournal: () => journalOf(choice),
     command: again,
-    ...defined({ confirmed: digest, planFile: choice.saved?.file }),
+    ...omitUndefined({ confirmed: digest, planFile: choice.saved?.file }),
   }
   const nameOf = numberedInCluster(plan)
   await carryOut(command, format, plan, {

@@ -1,7 +1,7 @@
 /** Flags of the whole cluster's pass (`--cluster`), and which flags go with which of the two passes. */
 import { Flags } from '@oclif/core'
 import { VolctlError } from '../errors/errors.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { ClusterOptions } from '../plan/cluster-plan.ts'
 import type { PlanOptions } from '../plan/plan.ts'
 import { planFlags } from './plan-flags.ts'
@@ -105,7 +105,7 @@ export function clusterOptions(flags: Given, options: PlanOptions): ClusterOptio
     .filter((name) => name !== '')
   return {
     settleMs,
-    ...defined({
+    ...omitUndefined({
       acceptOutage,
       acceptInsecureApi,
       only,

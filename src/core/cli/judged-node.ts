@@ -51,7 +51,7 @@ async function inUseAhead(
   const { TAKING_AWAY } = await import('../plan/kinds.ts')
   if (!plan.operations.some((each) => TAKING_AWAY.has(each.kind) && (blocked || each.blocked === undefined))) return []
   if (node.node.standing.length + missingCapabilities().length > 0) return undefined
-  const [{ usersAhead }, { applyContext }] = await Promise.all([
+  const [{ checkInUse }, { applyContext }] = await Promise.all([
     import('../apply/users-ahead.ts'),
     import('./apply-context.ts'),
   ])
@@ -68,7 +68,7 @@ async function inUseAhead(
   })
   const attachments = node.snapshot.api?.volumeAttachments ?? []
   const seen = { witness: witnessOf(node), attachments, mounts: node.mounts }
-  return usersAhead(plan, context, seen, { blocked })
+  return checkInUse(plan, context, seen, { blocked })
 }
 
 /** By the look itself. */

@@ -6,7 +6,7 @@ import { type Explained, explainer } from '../explain/explain.ts'
 import type { Explanation } from '../explain/explanation.ts'
 import { splitPrefix } from '../explain/kinds.ts'
 import { unreadText } from '../files/disk-trouble.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { explainLine } from '../log-lines/explain-line.ts'
 import type { LineExplanation } from '../log-lines/line-explanation.ts'
 import { MAX_LINE_CHARS, parseLine } from '../log-lines/log-line.ts'
@@ -69,15 +69,15 @@ export async function lineAnswer(typed: string, node: LineNode): Promise<Answere
   const { error: _error, said: _said, ...shown } = line
   const value: LineExplanation = {
     ...{ apiVersion: 'volctl.io/v1', kind: 'LineExplanation', line: shown },
-    ...defined({ node: state?.snapshot.nodeName, createdAt: state?.snapshot.capturedAt }),
+    ...omitUndefined({ node: state?.snapshot.nodeName, createdAt: state?.snapshot.capturedAt }),
     ...answer,
-    ...defined({ explanation }),
+    ...omitUndefined({ explanation }),
   }
   return {
     value,
     draw: (screen) => renderLine(value, screen),
     names: namesOfLine(value),
-    ...defined({
+    ...omitUndefined({
       unseen: 'failure' in looked ? looked.failure : undefined,
       failure: explanation && refusalOf(explanation),
     }),

@@ -1,6 +1,6 @@
 import { VolctlError } from '../errors/errors.ts'
 import { plainPath } from '../files/path-within.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
 import type { StandingObstacle } from '../processes/standing.ts'
@@ -34,7 +34,7 @@ export async function loadNode<T extends { readonly plan: Plan }>(
     log(`snapshot ${snapshot} of ${state.snapshot.nodeName}, taken at ${state.snapshot.capturedAt}`)
     return { ...state, decided: decide(state, options), standing: [] }
   }
-  const look = await lookAtNode(choice, { attributes, log, ...defined({ wholePods }) })
+  const look = await lookAtNode(choice, { attributes, log, ...omitUndefined({ wholePods }) })
   try {
     const { node, decided } = await judged(look, options, decide)
     return { ...node, decided, standing: node.node.standing }

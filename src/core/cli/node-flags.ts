@@ -1,6 +1,6 @@
 import { Flags, type Interfaces } from '@oclif/core'
 import { IN_CLUSTER } from '../api/kubeconfig/in-cluster.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { callerPath } from '../trust/caller.ts'
 
 /** Where to read from: the API and the node. */
@@ -55,7 +55,7 @@ type NodeFlagValues = Partial<Omit<Interfaces.InferredFlags<typeof apiFlags & ty
 }
 
 export function nodeChoice(flags: NodeFlagValues): NodeChoice {
-  return defined({
+  return omitUndefined({
     kubeconfig: flags.kubeconfig === IN_CLUSTER ? IN_CLUSTER : flags.kubeconfig && callerPath(flags.kubeconfig),
     context: flags.context,
     node: [flags.node].flat()[0],

@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs'
 import { isMissing, VolctlError } from '../errors/errors.ts'
 import { splitPrefix } from '../explain/kinds.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { callerPath } from '../trust/caller.ts'
 
 /** Of the flags of both. */
@@ -53,7 +53,7 @@ export function narrowing(words: readonly string[], flags: Narrowed, ways = WAYS
       hint: 'One volume of one pod: NAMESPACE/NAME --volume NAME',
     })
   }
-  return defined({
+  return omitUndefined({
     pod: pods.length === 0 ? undefined : [...(flags.pod ?? []), ...pods],
     volume: volumes.length === 0 ? undefined : [...(flags.volume ?? []), ...volumes],
   })

@@ -1,8 +1,8 @@
 import { Flags, type Interfaces } from '@oclif/core'
 import { VolctlError } from '../errors/errors.ts'
-import { defined } from '../lang/defined.ts'
 import { parseDuration } from '../lang/duration.ts'
 import { didYouMean } from '../lang/near-names.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import {
   DEFAULT_SETTLE_MS,
   OPERATION_GROUPS,
@@ -129,17 +129,17 @@ export function planOptions(flags: PlanFlagValues, volctlVersion: string): PlanO
     settleMs: flags.settle === undefined ? DEFAULT_SETTLE_MS : parseDuration(flags.settle, '--settle'),
     driverGone: flags['driver-gone'] ?? [],
     handles: parseHandles(flags.handle ?? []),
-    ...defined({ devices: flags.device === undefined ? undefined : parseDevices(flags.device) }),
+    ...omitUndefined({ devices: flags.device === undefined ? undefined : parseDevices(flags.device) }),
     forceUnmount: absolutePaths(flags['force-unmount'] ?? [], '--force-unmount'),
     lazy: absolutePaths(flags.lazy ?? [], '--lazy'),
     ...(flags['accept-outage'] === undefined
       ? {}
       : { acceptOutage: parseCount(flags['accept-outage'], '--accept-outage', 0) }),
-    ...defined({
+    ...omitUndefined({
       acceptIdentity: flags['accept-identity'],
     }),
     ...(flags['accept-insecure-api'] === true && { acceptInsecureApi: true }),
-    ...defined({
+    ...omitUndefined({
       only: flags.only === undefined ? undefined : parseOperationKinds(flags.only, '--only'),
       skip: flags.skip === undefined ? undefined : parseOperationKinds(flags.skip, '--skip'),
       pods: flags.pod?.map(checkPod),

@@ -1,5 +1,5 @@
 import { SafetyRefusal, type VolctlError } from '../errors/errors.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { io } from '../trust/run.ts'
 import type { Palette } from '../views/screen.ts'
 import { toJsonLine } from '../views/structured.ts'
@@ -33,7 +33,7 @@ export function errorText(error: VolctlError, structured: boolean, paint: Palett
       kind: 'Error',
       code,
       message: `${refused}${error.message}`,
-      ...defined({ hint }),
+      ...omitUndefined({ hint }),
       ...rule,
     }
     return toJsonLine(document)

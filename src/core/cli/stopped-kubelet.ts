@@ -8,7 +8,7 @@ import { ExitStatus } from '../errors/exit-status.ts'
 import { type ArmedTimer, armTimer, disarmTimer, isActive, startUnit, stopUnit } from '../kubelet-stop/switch-unit.ts'
 import type { TimeLimits } from '../kubelet-stop/time-limits.ts'
 import { commandLine } from '../lang/command.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { Node } from '../model/objects.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import { type ApplyEvent, type KubeletDowntime, note } from '../plan/events.ts'
@@ -168,7 +168,7 @@ export class StoppedKubelet implements KubeletStop {
       stoppedAt: this.#stoppedAt,
       downMs,
       runs: why === undefined,
-      ...defined({ why }),
+      ...omitUndefined({ why }),
       ...(byOthers && { byOthers }),
     }
     try {
@@ -178,7 +178,7 @@ export class StoppedKubelet implements KubeletStop {
     }
     onEvent(note(startText(down)))
     const ready = down.runs && !byOthers && !abandon.aborted ? await this.#untilReady(startedAt) : undefined
-    this.#downtime = { ...down, ...defined({ ready }) }
+    this.#downtime = { ...down, ...omitUndefined({ ready }) }
   }
 
   async #disarm(): Promise<void> {

@@ -2,7 +2,7 @@
 import { Flags } from '@oclif/core'
 import { SafetyRefusal, VolctlError } from '../errors/errors.ts'
 import { ExitStatus } from '../errors/exit-status.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import { pause } from '../processes/deadline.ts'
 import { changedLines, Redrawn, type Terminal } from '../views/redrawn.ts'
@@ -46,7 +46,12 @@ export async function watchNode(
   try {
     const isOver = await watch({
       look: async () => {
-        node = await lookAtNode(choice, { attributes: 'plan', log, signal: stop.signal, ...defined({ before: node }) })
+        node = await lookAtNode(choice, {
+          attributes: 'plan',
+          log,
+          signal: stop.signal,
+          ...omitUndefined({ before: node }),
+        })
         return await shown(node, screen)
       },
       write: (text) => output.write(isTerminal ? text : `${new Date().toISOString()} ${text}`),

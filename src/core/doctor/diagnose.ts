@@ -2,8 +2,8 @@
 import { CODES } from '../codes/codes.ts'
 import { compareText } from '../lang/compare-text.ts'
 import { count, counted } from '../lang/count.ts'
-import { defined } from '../lang/defined.ts'
 import { formatDuration } from '../lang/duration.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { ApiSnapshot, NodeSnapshot } from '../model/snapshot.ts'
 import { NODE_USER } from '../model/volume-names.ts'
 import { INSECURE_API } from '../plan/insecure-api.ts'
@@ -32,7 +32,7 @@ export function diagnose(look: DoctorLook, options: PlanOptions, createdAt: stri
   return {
     apiVersion: 'volctl.io/v1',
     kind: 'Doctor',
-    ...defined({ node: state?.snapshot.nodeName, rootDir: state?.snapshot.rootDir }),
+    ...omitUndefined({ node: state?.snapshot.nodeName, rootDir: state?.snapshot.rootDir }),
     createdAt,
     volctlVersion: options.volctlVersion,
     source: host === undefined ? 'snapshot' : 'node',
@@ -43,7 +43,7 @@ export function diagnose(look: DoctorLook, options: PlanOptions, createdAt: stri
 }
 
 function check(id: CheckId, state: CheckState, message: string, next?: string, more: Omit<Advice, 'next'> = {}): Check {
-  return { id, title: CHECKS[id], state, message, ...defined({ next }), ...more }
+  return { id, title: CHECKS[id], state, message, ...omitUndefined({ next }), ...more }
 }
 
 const NO_PLAN = { prevents: 'plan' } as const
@@ -78,7 +78,7 @@ function ofNode(look: DoctorLook, options: PlanOptions): Check[] {
 function refused({ refused: why }: Plan): Check[] {
   if (why === undefined) return []
   const { message, hint = 'See the plan: volctl plan', rule } = why
-  return [check('PlanRefused', 'failed', message, hint, { ...NO_PLAN, ...defined({ about: rule }) })]
+  return [check('PlanRefused', 'failed', message, hint, { ...NO_PLAN, ...omitUndefined({ about: rule }) })]
 }
 
 /** @param api absent: it could not be read, or the snapshot has none */

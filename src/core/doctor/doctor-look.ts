@@ -1,7 +1,7 @@
 /** The look that `volctl doctor` judges: the one of plan, in which nothing that cannot be read hides anything else. */
 import { discoverKubeConfig } from '../api/kubeconfig/kube-config.ts'
 import { errorMessage, VolctlError } from '../errors/errors.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { NodeState } from '../model/node-state.ts'
 import { type CollectOptions, lookAt, type Part } from '../node/collect-node.ts'
 import { locateNode } from '../node/locate-node.ts'
@@ -45,7 +45,7 @@ export async function lookForDoctor(
     } catch (error) {
       if (error instanceof WrongNamespace && process.geteuid?.() === 0) throw error
       const hint = error instanceof VolctlError ? error.hint : undefined
-      failures[part] = { message: errorMessage(error), ...defined({ hint }) }
+      failures[part] = { message: errorMessage(error), ...omitUndefined({ hint }) }
       return undefined
     }
   }
@@ -64,7 +64,7 @@ export async function lookForDoctor(
   return {
     state: { snapshot, mounts },
     failures,
-    ...defined({ credential: asked?.client.source }),
+    ...omitUndefined({ credential: asked?.client.source }),
     host: { ...may, standing: copies === undefined ? node.standing : [...node.standing, copies] },
   }
 }

@@ -5,7 +5,7 @@
  */
 import { VolctlError } from '../errors/errors.ts'
 import { unreadText } from '../files/disk-trouble.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { KubeletDowntime, Outcome } from '../plan/events.ts'
 import type { Operation } from '../plan/plan.ts'
 import { NotTrusted, TRUST_HINT } from '../trust/files.ts'
@@ -97,7 +97,7 @@ function tell(told: Told, line: JournalEntry & { readonly time: string; readonly
   if (line.type === 'intent')
     for (const { message: why, volume, id, kind, reason, pod, steps } of line.operations as readonly Operation[]) {
       const begun = { id, kind, reason, begunAt: time, state: 'unfinished', steps, why } as const
-      by.set(id, { ...begun, stateFiles: [], ...defined({ pod, volume: volume?.name }) })
+      by.set(id, { ...begun, stateFiles: [], ...omitUndefined({ pod, volume: volume?.name }) })
     }
   if (line.type === 'outcome')
     for (const each of line.outcomes as readonly Outcome[]) by.set(each.id, { ...by.get(each.id), ...each })

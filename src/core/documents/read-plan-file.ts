@@ -6,7 +6,7 @@ import { troubleText, unreadText } from '../files/disk-trouble.ts'
 import { ownDescriptor } from '../files/path-within.ts'
 import { parseDocument, shownField } from '../json/parse-document.ts'
 import { type Shape, ShapeError } from '../json/shape.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { type SavedPlan, savedPlan } from '../plan/plan-shape.ts'
 import { callerPath } from '../trust/caller.ts'
 import { NotAFile, NotTrusted, readTrusted, requireTrustedInput, TRUST_HINT } from '../trust/files.ts'
@@ -173,6 +173,6 @@ function unsafe(name: string, cause: NotTrusted): VolctlError {
 function defect(name: string, code: ErrorCode, why: string, cause?: unknown): VolctlError {
   return new VolctlError(code, `plan file ${name}: ${why}`, {
     hint: PLAN_AGAIN,
-    ...defined({ cause }),
+    ...omitUndefined({ cause }),
   })
 }

@@ -4,7 +4,7 @@ import { errorMessage, VolctlError } from '../errors/errors.ts'
 import { unreadText } from '../files/disk-trouble.ts'
 import { shownField } from '../json/parse-document.ts'
 import { type Shape, ShapeError } from '../json/shape.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { TooLarge } from '../trust/plain-files.ts'
 import { gunzipped, isGzip } from '../trust/unpack.ts'
 import { readSource, type Source, type SourceLimits, TooSlow } from './read-source.ts'
@@ -48,7 +48,7 @@ export class SnapshotFrame {
   damaged(name: string, code: ErrorCode, why: string, hint?: string, cause?: unknown): VolctlError {
     const { subject, command } = KINDS[this.#kind]
     const again = `Take the snapshot again: ${command}`
-    return new VolctlError(code, `${subject} ${name}: ${why}`, { hint: hint ?? again, ...defined({ cause }) })
+    return new VolctlError(code, `${subject} ${name}: ${why}`, { hint: hint ?? again, ...omitUndefined({ cause }) })
   }
 
   /** @throws VolctlError FileDamaged, FileUnreadable */

@@ -1,6 +1,6 @@
 /** What a plan says about what is asked about: whose a finding is, the finding says. */
 import type { Ledger } from '../facts/ledger.ts'
-import { type Scope, ScopeTest } from '../facts/whose.ts'
+import { type Scope, ScopeTest } from '../facts/scope.ts'
 import type { Operation, Plan, Problem, Waiting } from '../plan/plan.ts'
 import type { Subject } from '../plan/subject.ts'
 import type { Decision } from '../reconcile/decisions.ts'

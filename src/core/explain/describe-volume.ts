@@ -1,7 +1,7 @@
 /** One volume as an answer shows it: who wants it, what is there of it, what becomes of it. */
 
 import type { Mapped, VolumeRow } from '../facts/row.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { ActualInputs } from '../model/actual-inputs.ts'
 import type { PodVolume, SubPaths } from '../model/pod-volumes.ts'
 import { CSI_PLUGIN } from '../model/volume-names.ts'
@@ -58,7 +58,7 @@ export function describeVolume(
     desired: desiredText(context, volume),
     chain: chainOf(context, volume, only),
     places,
-    ...defined({ attachment }),
+    ...omitUndefined({ attachment }),
     verdict: verdictOf(concern, plan.summary.causes ?? [], {
       dead: deadVerdict(places),
       doubt: doubtVerdict(concern.decisions),
@@ -98,7 +98,7 @@ function refOf(context: PlanContext, volume: VolumeRow, { operations, waiting }:
   }
   return {
     name,
-    ...defined({ podVolumeName: unresolved?.podVolumeName, uniqueName }),
+    ...omitUndefined({ podVolumeName: unresolved?.podVolumeName, uniqueName }),
     plugin: pluginOf(volume),
     mode: volume.maps.length > 0 ? 'Block' : 'Filesystem',
     ...describePersistentVolume(persistentVolume),
@@ -150,7 +150,7 @@ export function attachmentView({ attachment }: VolumeRow): AttachmentView | unde
     name: metadata.name,
     attached: status?.attached === true,
     deleting: metadata.deletionTimestamp !== undefined,
-    ...defined({ error }),
+    ...omitUndefined({ error }),
   }
 }
 

@@ -2,7 +2,7 @@
 
 import type { VolumeRow } from '../facts/row.ts'
 import { isWithin, plainPath } from '../files/path-within.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { rootPathOf } from '../model/actual-inputs.ts'
 import type { Pod } from '../model/objects.ts'
 import type { CsiSocket } from '../model/snapshot.ts'
@@ -32,7 +32,7 @@ export function driverTarget(context: PlanContext, name: string): DriverTarget {
     name,
     sockets: own.map((socket) => socketView(context, socket)),
     ...(api?.csiNode != null && {
-      csiNode: { listed: entry !== undefined, ...defined({ nodeID: entry?.nodeID }) },
+      csiNode: { listed: entry !== undefined, ...omitUndefined({ nodeID: entry?.nodeID }) },
     }),
     ...(object !== undefined && { csiDriver: { attachRequired: object.spec.attachRequired !== false } }),
     pods: driverPods(context, name, own),
@@ -51,7 +51,12 @@ function socketView({ inputs }: PlanContext, { path, endpoint, registered, ...re
   return {
     path: absolute(path),
     answers: registered,
-    ...defined({ endpoint: endpoint === undefined ? undefined : absolute(endpoint), versions, capabilities, error }),
+    ...omitUndefined({
+      endpoint: endpoint === undefined ? undefined : absolute(endpoint),
+      versions,
+      capabilities,
+      error,
+    }),
   }
 }
 
@@ -81,7 +86,7 @@ export function withWaiting(view: DriverView, waiting: Plan['waiting']): DriverV
   const found = waiting.map(({ volume, pod, code }) => ({
     volume: volume?.podVolumeName ?? volume?.name ?? '',
     code,
-    ...defined({ pod }),
+    ...omitUndefined({ pod }),
   }))
   return { ...view, dependents: { ...view.dependents, waiting: found } }
 }
@@ -100,7 +105,7 @@ function driverPods(context: PlanContext, driver: string, sockets: readonly CsiS
     const directory = pod && directoryOf(context, pod, own)
     if (pod === undefined || directory === undefined) return []
     const phase = pod.status?.phase
-    return [{ pod: ref, ...defined({ phase }), containers: containersOf(context, uid), directory }]
+    return [{ pod: ref, ...omitUndefined({ phase }), containers: containersOf(context, uid), directory }]
   })
   // One that has just this directory says more than one that has those of all drivers.
   const exact = found.filter(({ directory }) => own.has(directory))

@@ -7,10 +7,10 @@ import { describePod } from '../cluster/context/kubectl.ts'
 import type { ProblemCode } from '../codes/codes.ts'
 import type { Ledger } from '../facts/ledger.ts'
 import type { VolumeRow } from '../facts/row.ts'
-import type { Scope } from '../facts/whose.ts'
+import type { Scope } from '../facts/scope.ts'
 import type { Held } from '../holders/live-holders.ts'
 import { commandLine, kubectl } from '../lang/command.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { ActualInputs } from '../model/actual-inputs.ts'
 import { undeletedRoot } from '../mountinfo/deleted.ts'
 import { stopPod } from '../plan/kubelet-units.ts'
@@ -25,15 +25,15 @@ import { howToStart } from '../reconcile/context/kubelet-unit.ts'
 import { type Decided, podVerdict } from '../reconcile/decisions.ts'
 import { whyNoDriver } from '../reconcile/drivers/why-no-driver.ts'
 import type { PodClass } from '../reconcile/pods/pod-classes.ts'
-import { type Asked, asker } from './asked.ts'
 import { type Concern, concernOf } from './concern.ts'
 import { type DescribedVolume, describeVolume, NOTHING_HERE } from './describe-volume.ts'
 import { isDeviceFile } from './device-target.ts'
 import { answering, driverChain, isExpected } from './driver-chain.ts'
 import { withWaiting } from './driver-target.ts'
 import type { DriverView, Explanation, Link, PodView, Verdict } from './explanation.ts'
-import { byWorst } from './matters-most.ts'
 import { nodeFacts } from './node-target.ts'
+import { byWorst } from './sort-by-severity.ts'
+import { type Asked, asker } from './target-scope.ts'
 import { type Because, deadVerdict, doubtVerdict, nothingVerdict, verdictOf } from './verdict.ts'
 
 /** With the places at which holders are looked for. */
@@ -110,7 +110,7 @@ function explanationOf(decided: Decided, { what, asked, concern, volumes, given 
     ],
     identity: isNode ? nodeFacts(context, plan) : asked.identity,
     chain: chain ?? byWorst(views)[0]?.chain ?? [],
-    ...defined({ driver }),
+    ...omitUndefined({ driver }),
     // Of a node every one: they are counted.
     pods: isNode ? [] : podViews(context, asked.scope),
     volumes: views,
@@ -173,7 +173,7 @@ function narrowedPlan({ plan, context }: Decided, concern: Concern, given: Given
   const { ready = 0 } = part.summary
   const done = scope === undefined && ready > 0 ? readyAmong(plan.operations).size : ready
   const advised = withAdvice({ ...part, summary: { ...part.summary, ready: done } }, { ...given, words })
-  return { ...part, summary: { ...part.summary, ...defined({ next: advised.summary.next }) } }
+  return { ...part, summary: { ...part.summary, ...omitUndefined({ next: advised.summary.next }) } }
 }
 
 /** With a kubelet that runs its pod by name; else what comes next on the node. */
@@ -349,7 +349,7 @@ function podView({ classes, witnesses }: PlanContext, uid: string): PodView | un
     rule,
     why,
     listed: pod !== undefined,
-    ...defined({ phase, deletedAt: deletionTimestamp }),
+    ...omitUndefined({ phase, deletedAt: deletionTimestamp }),
     signsOfLife: witnesses.signsOfLife(uid),
   }
 }
@@ -363,7 +363,7 @@ function untouchable({ classes, witnesses }: PlanContext, { pods }: Scope): Verd
   const [rule, said] = podVerdict(found)
   const why = pods.length === 1 ? said : `of ${pods.length} pods of this name, ${found.uid}: ${said}`
   const code = found.why?.code
-  if (code !== 'PodStillRunning') return { state: 'problem', message: why, rule, ...defined({ code }) }
+  if (code !== 'PodStillRunning') return { state: 'problem', message: why, rule, ...omitUndefined({ code }) }
   const { deletionTimestamp } = { ...found.pod?.metadata }
   const since =
     deletionTimestamp === undefined ? 'the pod is ending' : `the pod is being deleted (${deletionTimestamp})`

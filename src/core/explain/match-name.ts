@@ -2,7 +2,7 @@
 
 import { VolctlError } from '../errors/errors.ts'
 import { volctl } from '../lang/command.ts'
-import { firstFew } from '../lang/first-few.ts'
+import { take } from '../lang/first-few.ts'
 import type { SubjectKind } from './explanation.ts'
 import { splitPrefix } from './kinds.ts'
 
@@ -65,7 +65,7 @@ export class AmbiguousThing extends VolctlError {
   /** @param place "on node a" */
   constructor(place: string, what: string, found: readonly Nameable[]) {
     const asks = found.map(({ ask, about }) => `${ask} (${about})`)
-    const message = `"${what}" is ambiguous ${place}: ${firstFew(asks, MOST_CANDIDATES).join(', ')}`
+    const message = `"${what}" is ambiguous ${place}: ${take(asks, MOST_CANDIDATES).join(', ')}`
     super('AmbiguousName', message, { hint: `Name one of them: ${volctl('explain', found[0]?.ask ?? what)}` })
   }
 }

@@ -1,7 +1,7 @@
 /** What there is of a volume on this node, path by path. */
 
 import { podDirOf, type VolumeRow } from '../facts/row.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { ActualInputs } from '../model/actual-inputs.ts'
 import { loopsBackedBy } from '../model/block-volume.ts'
 import type { StateFile } from '../model/state-file.ts'
@@ -36,7 +36,7 @@ export function placeAt(inputs: ActualInputs, path: string, given: Pick<Place, '
     exists: layers.length > 0 || inputs.tree.has(relative),
     mounts: layers.map(mountView),
     ...(loops.length > 0 && { loops }),
-    ...defined({ dead: dead === undefined ? undefined : deadWords(dead) }),
+    ...omitUndefined({ dead: dead === undefined ? undefined : deadWords(dead) }),
     ...given,
   }
 }

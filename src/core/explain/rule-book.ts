@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { type CodeEntry, PLACES, type Place } from '../codes/code-entry.ts'
 import { CODES, type Code, nextOf } from '../codes/codes.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { embeddedText } from '../trust/own-program.ts'
 import { readPlain } from '../trust/plain-files.ts'
 
@@ -33,7 +33,7 @@ export function shippedRules(root: string): string {
 export function parseRules(books: string): Rule[] {
   return [...books.matchAll(/^- \*\*([CNOPRS]\d{1,3})\*\* (.+(?:\n {2}.+)*)/gm)].map(([, id = '', lines = '']) => {
     const [, text = '', upstream] = /^(.+?)(?: \(upstream: (.+)\))?$/.exec(lines.replaceAll(/\n */g, ' ')) ?? []
-    return { id, text, ...defined({ upstream }) }
+    return { id, text, ...omitUndefined({ upstream }) }
   })
 }
 

@@ -1,7 +1,7 @@
 /** In one line the worst thing about it, in the words of its cause. */
 
-import { defined } from '../lang/defined.ts'
-import { onceFor } from '../lang/once-for.ts'
+import { memoize } from '../lang/memoize.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { CSI_PLUGIN } from '../model/volume-names.ts'
 import type { Cause } from '../plan/cause.ts'
 import type { Blocked, Operation, Problem, VolumeRef, Waiting } from '../plan/plan.ts'
@@ -35,7 +35,7 @@ export interface Beside {
 }
 
 /** Of many things of one plan the same. */
-const byKeyOf = onceFor((causes: readonly Cause[]) => new Map(causes.map((cause) => [cause.key, cause])))
+const byKeyOf = memoize((causes: readonly Cause[]) => new Map(causes.map((cause) => [cause.key, cause])))
 
 /** @param causes of the plan */
 export function verdictOf(
@@ -104,7 +104,7 @@ function mattersMost<T extends About>(list: readonly T[]): T | undefined {
 export type Because = Pick<Decision, 'why'> & Partial<Pick<Decision, 'rule'>>
 
 export function nothingVerdict({ why, rule }: Because): Verdict {
-  return { state: 'nothing', message: `nothing to do: ${why}`, ...defined({ rule }) }
+  return { state: 'nothing', message: `nothing to do: ${why}`, ...omitUndefined({ rule }) }
 }
 
 export function deadVerdict(places: readonly Place[]): Verdict | undefined {

@@ -5,7 +5,7 @@
 
 import { isWithin } from '../files/path-within.ts'
 import { append } from '../lang/append.ts'
-import { lazy } from '../lang/once-for.ts'
+import { lazy } from '../lang/memoize.ts'
 import type { BlockMapping, BlockVolume } from '../model/block-volume.ts'
 import type { VolumeAttachment } from '../model/objects.ts'
 import type { PodVolume, SubPaths } from '../model/pod-volumes.ts'

@@ -1,6 +1,6 @@
 /** One volume on one node: who wants it, where it is, what is reported of it. Made once, before the pass; never changed. */
 
-import { lazy } from '../lang/once-for.ts'
+import { lazy } from '../lang/memoize.ts'
 import type { BlockMapping, BlockVolume } from '../model/block-volume.ts'
 import type { PersistentVolume, VolumeAttachment } from '../model/objects.ts'
 import type { PodVolume, SubPaths } from '../model/pod-volumes.ts'

@@ -8,7 +8,6 @@ import { append } from '../lang/append.ts'
 import { count } from '../lang/count.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { missingCapabilities } from '../processes/capabilities.ts'
-import { LOOK_MOST, LOOK_MS } from '../processes/look-bounds.ts'
 import { askMounts, type Said } from '../processes/mount-asker.ts'
 import {
   keptNamespaces,
@@ -20,6 +19,7 @@ import {
   unseenNamespaces,
   unseenOf,
 } from '../processes/mount-namespaces.ts'
+import { SCAN_LIMITS, SCAN_MS } from '../processes/scan-limits.ts'
 import { kernelTextIfAny, linkIfAny, namespaceOf, processIds } from '../trust/kernel.ts'
 import { runCommand } from '../trust/programs.ts'
 import { viewsOf } from './follow-links.ts'
@@ -58,7 +58,7 @@ export async function askProcesses(search: ProcessSearch, reader: ProcessReader)
   if (question.fileSystems.length + question.devices.length === 0) return new Uses([], tables, [])
   const anybodys = new Set(search.others.flatMap((other) => other.anybodys ?? []))
   const isAnybodys = (pid: number): boolean => anybodys.has(namespaceOf(pid, 'mnt') ?? '')
-  const asking = new Asking(question, reader, isAnybodys)
+  const asking = new ProcessScan(question, reader, isAnybodys)
   await asking.ask(processIds().filter((pid) => !readers.has(pid)))
   await asking.askAgain()
   const all = asking.uses.toSorted((one, other) => one.pid - other.pid)
@@ -104,7 +104,7 @@ const MEMORY = ['1021994', '858458f6']
 const FUSE = '65735546'
 
 /** One child after another. */
-class Asking {
+class ProcessScan {
   uses: ByProcess[] = []
   /** Why what some processes of the node use is not known: `late`, or the error. */
   readonly unread = new Map<string, number[]>()
@@ -137,7 +137,7 @@ class Asking {
   async #askAll(pids: readonly number[]): Promise<void> {
     this.#pids = pids
     this.#done = 0
-    for (let tried = 1; this.#done < this.#all && tried <= LOOK_MOST.children; tried++) {
+    for (let tried = 1; this.#done < this.#all && tried <= SCAN_LIMITS.children; tried++) {
       const isStuck = await this.#askChild()
       if (this.#done === this.#all || this.failure !== undefined) break
       if (!(isStuck && this.#isOnServer())) this.#noteUnread('late', this.#pids[this.#done % this.#pids.length] ?? 0)
@@ -150,7 +150,7 @@ class Asking {
   async askAgain(): Promise<void> {
     const { fileSystems, devices, mounts } = this.#question
     const ask = (links: Map<number, string>, ...words: [string, ...string[]]): Promise<Map<number, Said>> =>
-      askMounts(links, words, LOOK_MS.mounts, { signal: this.#reader.signal })
+      askMounts(links, words, SCAN_MS.mounts, { signal: this.#reader.signal })
     const links = new Map(this.#unknown.map(({ mount = 0, link = '' }) => [mount, link]))
     const numbers = await ask(links, '%d', '-L')
     const answered = [...links].filter(([id]) => numbers.get(id)?.error === undefined)
@@ -202,7 +202,7 @@ class Asking {
     let watch: NodeJS.Timeout | undefined
     const onLine = (line: string): void => {
       clearTimeout(watch)
-      watch = setTimeout(() => silent.abort(), LOOK_MS.silent)
+      watch = setTimeout(() => silent.abort(), SCAN_MS.silent)
       // An empty one says that nothing hangs.
       if (line !== '') this.#add(this.#pids[this.#done++ % this.#pids.length] ?? 0, answer(JSON.parse(line), ''))
     }
@@ -227,7 +227,7 @@ class Asking {
   }
 
   #add(pid: number, { uses, unread }: Answer): void {
-    if (this.uses.length + this.#unknown.length > LOOK_MOST.usesOfAll) this.#noteUnread('late', pid)
+    if (this.uses.length + this.#unknown.length > SCAN_LIMITS.usesOfAll) this.#noteUnread('late', pid)
     else for (const use of uses) (use.link === undefined ? this.uses : this.#unknown).push({ ...use, pid })
     if (unread !== undefined) this.#noteUnread(unread, pid)
   }
@@ -238,7 +238,7 @@ class Asking {
 }
 
 /** What the children could not see. */
-function notSeen({ behind, unread, failure }: Asking): Unseen[] {
+function notSeen({ behind, unread, failure }: ProcessScan): Unseen[] {
   const failed = `what processes use was not read${failure === '' ? '' : ` (${failure})`}`
   return [
     ...(failure === undefined ? [] : [{ text: failed, hint: 'Run volctl again.' }]),

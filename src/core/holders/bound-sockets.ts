@@ -4,8 +4,8 @@
  */
 import { deviceNumberFrom } from '../block/device-use.ts'
 import { errorMessage } from '../errors/errors.ts'
-import { LOOK_MOST, LOOK_MS } from '../processes/look-bounds.ts'
 import { processName, type Unseen, unseenOf } from '../processes/mount-namespaces.ts'
+import { SCAN_LIMITS, SCAN_MS } from '../processes/scan-limits.ts'
 import { inNetworkOf } from '../trust/enter-namespace.ts'
 import { namespaceOf, processIds } from '../trust/kernel.ts'
 import { commandPath, runCommand } from '../trust/programs.ts'
@@ -31,7 +31,7 @@ export async function boundSockets(run = runCommand): Promise<BoundSockets> {
   const isNodes = (pid: number): boolean => namespaceOf(pid, 'user') === nodes
   const networks = Map.groupBy(processIds(), (pid) => namespaceOf(pid, 'net'))
   networks.delete(undefined)
-  const until = performance.now() + LOOK_MS.sockets
+  const until = performance.now() + SCAN_MS.sockets
   for (const [network, pids] of networks) {
     const own = pids.filter(isNodes)
     if (own.length === 0 && performance.now() > until) continue
@@ -60,16 +60,16 @@ async function readNetwork(
     const file = fileOf(line)
     if (file === undefined) return
     inodes += 1
-    if (files.size < LOOK_MOST.sockets) files.set(file, pid)
+    if (files.size < SCAN_LIMITS.sockets) files.set(file, pid)
   }
   try {
     const [program, ...args] = inNetworkOf(pid, [commandPath('ss'), '-xaeH'])
-    const { status, stderr } = await run(program, args, LOOK_MS.sockets, '', { onLine })
+    const { status, stderr } = await run(program, args, SCAN_MS.sockets, '', { onLine })
     if (status !== 0) return stderr.trim() || 'ss did not end'
   } catch (error) {
     return errorMessage(error)
   }
-  if (files.size === LOOK_MOST.sockets) return `there are more than ${LOOK_MOST.sockets}`
+  if (files.size === SCAN_LIMITS.sockets) return `there are more than ${SCAN_LIMITS.sockets}`
   // The kernel's older list has none.
   return paths > 0 && inodes === 0 ? 'ss does not show the inodes' : undefined
 }
@@ -87,7 +87,7 @@ export async function boundAt(
     if (fileOf(line) === file) found = line
   }
   const [program, ...args] = inNetworkOf(pid, [commandPath('ss'), '-xaepH'])
-  await runCommand(program, args, LOOK_MS.sockets, '', { onLine })
+  await runCommand(program, args, SCAN_MS.sockets, '', { onLine })
   return describeSocket(found ?? '')
 }
 

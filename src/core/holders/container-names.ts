@@ -1,6 +1,6 @@
 /** Names of the pod and the container that a process belongs to, from the API and the runtime. */
 
-import { onceFor } from '../lang/once-for.ts'
+import { memoize } from '../lang/memoize.ts'
 import type { Pod } from '../model/objects.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import type { PodRef } from '../plan/plan.ts'
@@ -18,7 +18,7 @@ export type NameOf = (of: PodProcess) => ContainerName
 /** The length of ids in crictl(1)'s output. */
 const SHORT_ID = 13
 
-export const containerNames = onceFor(({ api, runtime }: Pick<NodeSnapshot, 'api' | 'runtime'>): NameOf => {
+export const containerNames = memoize(({ api, runtime }: Pick<NodeSnapshot, 'api' | 'runtime'>): NameOf => {
   const pods = new Map<string, PodRef>()
   const containers = new Map<string, string>()
   for (const { uid, namespace, name, containers: own } of runtime?.pods ?? []) {

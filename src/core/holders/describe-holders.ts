@@ -1,6 +1,6 @@
 /** Holders in one line, for messages. */
 import type { UsingProcess } from '../errors/errors.ts'
-import { firstFew } from '../lang/first-few.ts'
+import { take } from '../lang/first-few.ts'
 import { podAndContainer } from '../plan/pod-name.ts'
 import type { Unseen } from '../processes/mount-namespaces.ts'
 import { type PodProcess, podOfProcess } from '../processes/pod-cgroups.ts'
@@ -35,7 +35,7 @@ export function describeHolders({ processes, namespaces, loops, kernel }: Holder
         `${first} in the mount namespace of ${process} (pid ${pid}${whose(of, nameOf)})`,
     ),
   ]
-    .flatMap((each) => firstFew(each, MOST))
+    .flatMap((each) => take(each, MOST))
     .join(', ')
 }
 

@@ -5,7 +5,7 @@
  */
 import { posix } from 'node:path'
 import { isWithin } from '../files/path-within.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { undeletedPath, undeletedRoot } from '../mountinfo/deleted.ts'
 import { ownPathOf } from '../mountinfo/linked-mounts.ts'
 import { type Location, locate } from '../mountinfo/location.ts'
@@ -121,7 +121,7 @@ export function namespaceHolders(
 ): NamespaceHolder[] {
   return others.flatMap(({ pid, process, table }) => {
     const mountPoints = [...new Set(mountsIn(table).map(({ mountPoint }) => mountPoint))]
-    return mountPoints.length === 0 ? [] : { pid, process, mountPoints, ...defined({ of: podOfProcess(pid) }) }
+    return mountPoints.length === 0 ? [] : { pid, process, mountPoints, ...omitUndefined({ of: podOfProcess(pid) }) }
   })
 }
 

@@ -5,7 +5,7 @@
 import type { Stats } from 'node:fs'
 import { posix } from 'node:path'
 import { readLoops } from '../block/device-use.ts'
-import { onceFor } from '../lang/once-for.ts'
+import { memoize } from '../lang/memoize.ts'
 import { cannotHang } from '../mountinfo/file-systems.ts'
 import { containingMount, type Location, locate } from '../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
@@ -28,8 +28,8 @@ export function viewsOf(table: MountTable, others: readonly OtherNamespace[]): r
   return viewsBeside(others)(table)
 }
 
-const viewsBeside = onceFor((others: readonly OtherNamespace[]) =>
-  onceFor((table: MountTable): readonly [View, ...View[]] => {
+const viewsBeside = memoize((others: readonly OtherNamespace[]) =>
+  memoize((table: MountTable): readonly [View, ...View[]] => {
     const nodes = ofTheNode(others)
     const local = localDevices([table, ...nodes.map((other) => other.table)])
     return [
@@ -113,7 +113,7 @@ function localDevices(tables: readonly [MountTable, ...MountTable[]]): ReadonlyS
   return new Set([...known].flatMap(([dev, is]) => (is ? dev : [])))
 }
 
-const layersByDevice = onceFor((table: MountTable) => Map.groupBy(overlayLayers(table), ({ mount }) => mount.dev))
+const layersByDevice = memoize((table: MountTable) => Map.groupBy(overlayLayers(table), ({ mount }) => mount.dev))
 
 /** "major:minor" of a device by its name in /dev. */
 export function numberOf(name: string): string | undefined {

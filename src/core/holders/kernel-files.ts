@@ -2,10 +2,10 @@
 import { realpathSync } from 'node:fs'
 import { readLoops, swapAreas } from '../block/device-use.ts'
 import { errorMessage, isMissing } from '../errors/errors.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { decodeOctal } from '../mountinfo/decode-octal.ts'
-import { EXPORTS_BYTES, LOOK_MS } from '../processes/look-bounds.ts'
 import type { Unseen } from '../processes/mount-namespaces.ts'
+import { EXPORTS_BYTES, SCAN_MS } from '../processes/scan-limits.ts'
 import { kernelText } from '../trust/kernel.ts'
 import { readPlain } from '../trust/plain-files.ts'
 import { runCommand } from '../trust/programs.ts'
@@ -31,15 +31,15 @@ export async function loopFiles(loops: readonly LoopFile[] = readLoops(), run = 
   if (loops.length === 0) return { loops, unseen: [] }
   try {
     const files = loopInodes(await losetup(run))
-    return { loops: loops.map((loop) => ({ ...loop, ...defined({ file: files.get(loop.device) }) })), unseen: [] }
+    return { loops: loops.map((loop) => ({ ...loop, ...omitUndefined({ file: files.get(loop.device) }) })), unseen: [] }
   } catch (error) {
     return { loops, unseen: [unread('the files of loop devices', error, 'See what losetup --list says, or does not.')] }
   }
 }
 
 async function losetup(run: typeof runCommand): Promise<string> {
-  const { status, stdout, timedOut } = await run('losetup', LOSETUP, LOOK_MS.losetup)
-  if (timedOut) throw new Error(`losetup did not end within ${LOOK_MS.losetup / 1000} s`)
+  const { status, stdout, timedOut } = await run('losetup', LOSETUP, SCAN_MS.losetup)
+  if (timedOut) throw new Error(`losetup did not end within ${SCAN_MS.losetup / 1000} s`)
   if (status !== 0) throw new Error(`losetup ended with ${status}`)
   return stdout
 }

@@ -5,7 +5,7 @@
  */
 import { posix } from 'node:path'
 import { isWithin } from '../files/path-within.ts'
-import { onceFor } from '../lang/once-for.ts'
+import { memoize } from '../lang/memoize.ts'
 import { PathIndex } from '../lang/path-index.ts'
 import { undeletedPath, undeletedRoot } from '../mountinfo/deleted.ts'
 import { placeOf } from '../mountinfo/linked-mounts.ts'
@@ -70,7 +70,7 @@ export function layersIn(layers: PlaceIndex<Layer>, place: ContentPlace): MountU
 }
 
 /** Layers placed by the text of the options alone; following links takes access to the node. */
-export const layersByText = onceFor(
+export const layersByText = memoize(
   (table: MountTable) =>
     new PlaceIndex(
       overlayLayers(table).map((layer) => [layer.path.startsWith('/') ? locate(table, layer.path) : undefined, layer]),
@@ -78,10 +78,10 @@ export const layersByText = onceFor(
 )
 
 /** Mounts by their parent; cached, since after a propagation storm each has thousands below it. */
-const childrenOf = onceFor((table: MountTable) => Map.groupBy(table.under('/'), ({ parentId }) => parentId))
+const childrenOf = memoize((table: MountTable) => Map.groupBy(table.under('/'), ({ parentId }) => parentId))
 
 /** Mounts by the root that they show. */
-const byRoot = onceFor(
+const byRoot = memoize(
   (table: MountTable) =>
     new PlaceIndex(table.ofTypes(() => true).map((mount) => [{ dev: mount.dev, path: rootOf(mount) }, mount])),
 )
@@ -115,7 +115,7 @@ export interface Layer {
 const OPTIONS = /^(lowerdir|upperdir|workdir|datadir)(\+?)=(.*)$/s
 
 /** Of every overlay mount of a table. */
-export const overlayLayers = onceFor((table: MountTable): readonly Layer[] =>
+export const overlayLayers = memoize((table: MountTable): readonly Layer[] =>
   table.ofTypes((fsType) => fsType === 'overlay').flatMap(layersOf),
 )
 

@@ -11,9 +11,9 @@ import { fstatSync, readdirSync, readlinkSync, type Stats, statSync, writeSync }
 import { text as readAll } from 'node:stream/consumers'
 import { anyDeviceNumberOf, deviceNumberFrom } from '../block/device-use.ts'
 import { errnoOf, errorMessage } from '../errors/errors.ts'
-import { LOOK_MOST, LOOK_MS } from '../processes/look-bounds.ts'
 import { hasEnded, isHiddenInit, isKernelThread, MOUNT_NAMESPACE, taskIds } from '../processes/mount-namespaces.ts'
 import { requestOfParent } from '../processes/own-child.ts'
+import { SCAN_LIMITS, SCAN_MS } from '../processes/scan-limits.ts'
 import { behindLink, kernelText, linesInPieces, linkIfAny, mountIdIn, O_PATH } from '../trust/kernel.ts'
 import { type Answer, PARTS, type ProcessRequest, processRequest, TOO_LONG, type Use } from './process-messages.ts'
 
@@ -242,13 +242,13 @@ class Reader {
   }
 
   #report(use: Use): void {
-    if (this.#uses.push(use) > LOOK_MOST.uses) throw new Late()
+    if (this.#uses.push(use) > SCAN_LIMITS.uses) throw new Late()
   }
 
   /** Lets the parent know now and then that nothing hangs. @throws Late where this part takes too long */
   #breathe(): void {
     const now = performance.now()
-    if (now - this.#begun > LOOK_MS.part) throw new Late()
+    if (now - this.#begun > SCAN_MS.part) throw new Late()
     if (now - this.#spoken < BEAT_MS) return
     this.#spoken = now
     say('\n')

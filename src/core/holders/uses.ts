@@ -1,6 +1,6 @@
 /** What processes use (ask-processes.ts), by the place in a file system, by file system, and by device. */
 import { isWithin } from '../files/path-within.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { undeletedPath } from '../mountinfo/deleted.ts'
 import { withoutLink } from '../mountinfo/linked-mounts.ts'
 import { type Location, locationIn } from '../mountinfo/location.ts'
@@ -147,5 +147,5 @@ export class Uses {
 }
 
 export function holder(pid: number, what: Holder['what'], path: string): Holder {
-  return { pid, process: processName(pid), what, path, ...defined({ of: podOfProcess(pid) }) }
+  return { pid, process: processName(pid), what, path, ...omitUndefined({ of: podOfProcess(pid) }) }
 }

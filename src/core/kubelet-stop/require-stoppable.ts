@@ -2,7 +2,7 @@
 
 import { SafetyRefusal } from '../errors/errors.ts'
 import { commandLine } from '../lang/command.ts'
-import { firstFew } from '../lang/first-few.ts'
+import { take } from '../lang/first-few.ts'
 import type { KubeletSnapshot } from '../model/snapshot.ts'
 import { runsApiServer } from '../plan/kubelet-units.ts'
 import type { UnitFacts } from './unit-facts.ts'
@@ -63,7 +63,7 @@ export function whyUnstoppable(facts: UnitFacts): KubeletSnapshot['unstoppable']
   if (unitFileState === 'transient')
     return { why: `${unit} is transient: systemd forgets it once it is stopped`, ...steady }
   if (containers.length > 0 && ENDS_ALL.has(killMode)) {
-    const named = firstFew(
+    const named = take(
       containers.map(({ comm, pid }) => `${comm} (pid ${pid})`),
       NAMED_AT_MOST,
       'and ',

@@ -1,5 +1,5 @@
 /** What a unit runs besides the kubelet, and who else may start or stop it: asked before volctl stops it (S35). */
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { RUNTIME_COMM, unitsOf } from '../node/kubelet/scan-processes.ts'
 import { activeAmong, hasSystemd, STARTERS, startersIn, unitProperties } from '../node/kubelet/systemctl.ts'
 import { kernelTextIfAny, linkIfAny, listIfAny } from '../trust/kernel.ts'
@@ -78,7 +78,7 @@ function processesOf(unit: string): UnitProcess[] {
   return listIfAny('/proc').flatMap((name) => {
     const cgroup = /^\d+$/.test(name) ? kernelTextIfAny(`/proc/${name}/cgroup`) : undefined
     if (cgroup === undefined || !unitsOf(cgroup).includes(unit)) return []
-    return [{ pid: Number(name), ...defined({ comm: kernelTextIfAny(`/proc/${name}/comm`) ?? '' }) }]
+    return [{ pid: Number(name), ...omitUndefined({ comm: kernelTextIfAny(`/proc/${name}/comm`) ?? '' }) }]
   })
 }
 

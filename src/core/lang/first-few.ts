@@ -3,7 +3,7 @@
  *
  * @param before what is said before their number
  */
-export function firstFew(texts: readonly string[], most: number, before = ''): string[] {
+export function take(texts: readonly string[], most: number, before = ''): string[] {
   const more = texts.length - most
   return more > 0 ? [...texts.slice(0, most), `${before}${more} more`] : [...texts]
 }

@@ -1,6 +1,6 @@
 /** Why an operation failed: words of Kubernetes and of mount programs first, then words of the kernel, then what says little. */
 
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { phrase } from './phrase.ts'
 
 export interface Cause {
@@ -14,7 +14,7 @@ function causes(
   pattern: (words: string) => RegExp,
   rows: readonly (readonly [says: string, means: string, next?: string])[],
 ): readonly Cause[] {
-  return rows.map(([says, means, next]) => ({ says: pattern(says), means, ...defined({ next }) }))
+  return rows.map(([says, means, next]) => ({ says: pattern(says), means, ...omitUndefined({ next }) }))
 }
 
 const DMESG = 'dmesg on {node} says more.'

@@ -6,7 +6,7 @@ import type { Explanation, Place, VolumeView } from '../explain/explanation.ts'
 import { AmbiguousThing } from '../explain/match-name.ts'
 import { shellWord, volctl } from '../lang/command.ts'
 import { count } from '../lang/count.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { canonicalNodeName } from '../node/kubelet/kubelet-flags.ts'
@@ -25,7 +25,8 @@ export function explainLine(
   node: AskedNode | undefined,
 ): { readonly answer: LineAnswer; readonly explained?: Explained } {
   const said = saidBy(line)
-  const sentenceOn = (names?: { unit?: string; node: string }) => defined({ sentence: said && naming(said, names) })
+  const sentenceOn = (names?: { unit?: string; node: string }) =>
+    omitUndefined({ sentence: said && naming(said, names) })
   if (node === undefined) return { answer: { ...sentenceOn(), names: [] } }
   const { snapshot } = node.state
   const names = namesIn(line)
@@ -37,11 +38,11 @@ export function explainLine(
   const left = main?.explained === undefined ? [] : leftVolumes(main.explained.explanation)
   return {
     answer: {
-      ...sentenceOn({ ...defined({ unit: snapshot.kubelet?.unit }), node: snapshot.nodeName }),
-      ...defined({ main: main?.view, left: left.length > 0 ? left : undefined }),
+      ...sentenceOn({ ...omitUndefined({ unit: snapshot.kubelet?.unit }), node: snapshot.nodeName }),
+      ...omitUndefined({ main: main?.view, left: left.length > 0 ? left : undefined }),
       names: resolved.map(({ view }) => view),
     },
-    ...defined({ explained: main?.explained }),
+    ...omitUndefined({ explained: main?.explained }),
   }
 }
 

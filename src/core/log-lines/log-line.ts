@@ -9,7 +9,7 @@
  * What it names is taken out by take-names.ts, what it says is known by said-by.ts. Nothing here throws, and each part takes time in
  * proportion to the line.
  */
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { parseJson } from '../trust/parse-json.ts'
 
 /** What stands before the text. */
@@ -78,9 +78,9 @@ export function parseLine(given: string): LogLine {
   const text = behind.slice(behind.indexOf(header) + header.length).trim()
   const [, error] = ERROR.exec(text) ?? []
   return {
-    ...defined({ host, program, severity: SEVERITIES[level], source, reason }),
+    ...omitUndefined({ host, program, severity: SEVERITIES[level], source, reason }),
     message: flattened(MESSAGE.exec(text)?.[1] ?? text),
-    ...defined({ error: error === undefined ? undefined : flattened(error) }),
+    ...omitUndefined({ error: error === undefined ? undefined : flattened(error) }),
     said: flattened(text),
   }
 }

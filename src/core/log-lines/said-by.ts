@@ -1,5 +1,5 @@
 /** What a line says: the sentence that it is known by, and of an operation that failed the cause, which stands further in. */
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { ANSWERS, type Cause, ERRNO, SPECIFIC, VAGUE } from './causes.ts'
 import type { SentenceView } from './line-explanation.ts'
 import type { LogLine } from './log-line.ts'
@@ -20,7 +20,7 @@ export function saidBy(line: LogLine): SentenceView | undefined {
   const cause = causeIn(behind, answer === undefined ? [SPECIFIC, ERRNO, VAGUE] : [SPECIFIC, ERRNO])
   return {
     ...said,
-    ...defined({ next: cause?.next, cause: cause?.means, answered: answer }),
+    ...omitUndefined({ next: cause?.next, cause: cause?.means, answered: answer }),
     harmless: false,
   }
 }

@@ -1,5 +1,5 @@
 import { isWithin, plainPath } from '../files/path-within.ts'
-import { lazy, once } from '../lang/once-for.ts'
+import { lazy, once } from '../lang/memoize.ts'
 import { undeletedPath } from '../mountinfo/deleted.ts'
 import { DeviceMounts } from '../mountinfo/device-mounts.ts'
 import { ownPathOf, type PlaceLink, withLinks, withoutLinks } from '../mountinfo/linked-mounts.ts'

@@ -1,7 +1,7 @@
 /** Parses what identifies an iSCSI volume on disk: its iscsi.json, and its global directory's name (P72, P73, P77). Pure. */
 
 import { posix } from 'node:path'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { SharedSources } from './objects.ts'
 import { uniqueVolumeName, type VolumeMode } from './volume-names.ts'
 
@@ -53,7 +53,7 @@ export function parseIscsiJson(text: string): IscsiRecord {
       portals: [...new Set(portals)],
       iqn: Iqn,
       lun: Lun,
-      ...defined({ iface }),
+      ...omitUndefined({ iface }),
       ownIface: typeof InitiatorName === 'string' && InitiatorName !== '' && iface === `${first}:${VolName}`,
     },
   }
@@ -69,7 +69,7 @@ export function parseIscsiDirectory(path: string): IscsiDisk | undefined {
   const [, portal, iqn, lun] = match ?? []
   if (portal === undefined || iqn === undefined || lun === undefined) return undefined
   if (!PORTAL.test(portal) || !IQN.test(iqn) || !LUN.test(lun)) return undefined
-  return { portals: [portal], iqn, lun, ownIface: false, ...defined({ iface }) }
+  return { portals: [portal], iqn, lun, ownIface: false, ...omitUndefined({ iface }) }
 }
 
 /**

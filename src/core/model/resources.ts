@@ -1,6 +1,6 @@
 /** The resources volctl reads: their paths, and the fields of their objects that volctl relies on. */
 import type { Shape } from '../json/shape.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { digest } from '../trust/digest.ts'
 import {
   type ApiObject,
@@ -111,7 +111,7 @@ export function digestedSecret(object: Secret): SecretDigest {
   const { apiVersion, kind, type, data } = object
   return {
     metadata: reduced(object).metadata,
-    ...defined({ type, apiVersion, kind }),
+    ...omitUndefined({ type, apiVersion, kind }),
     digests: digests(data, 'base64'),
   }
 }

@@ -3,7 +3,7 @@
 import { isWithin } from '../files/path-within.ts'
 import { append } from '../lang/append.ts'
 import { compareText } from '../lang/compare-text.ts'
-import { onceFor } from '../lang/once-for.ts'
+import { memoize } from '../lang/memoize.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { ActualInputs } from './actual-inputs.ts'
 import type { CsiSocket, TreeEntry } from './snapshot.ts'
@@ -42,7 +42,7 @@ export function isSetUp({ layers, foreign, stateFile }: StagedVolume): boolean {
 }
 
 /** Every staging directory, by the tree and by the mount table, sorted by path. */
-export const stagedVolumes = onceFor((inputs: ActualInputs): readonly StagedVolume[] => {
+export const stagedVolumes = memoize((inputs: ActualInputs): readonly StagedVolume[] => {
   const base = DRIVER_DIRECTORIES
   const dirs = new Set<string>()
   for (const driver of inputs.tree.childDirs(base)) {
@@ -85,7 +85,7 @@ export function stagedShownBy(staged: readonly StagedVolume[], published: MountI
   )
 }
 
-const byDevice = onceFor((staged: readonly StagedVolume[]): ReadonlyMap<string, readonly StagedVolume[]> => {
+const byDevice = memoize((staged: readonly StagedVolume[]): ReadonlyMap<string, readonly StagedVolume[]> => {
   const devices = new Map<string, StagedVolume[]>()
   for (const each of staged) {
     for (const dev of new Set(each.layers.map((layer) => layer.dev))) append(devices, dev, each)
@@ -99,7 +99,7 @@ export function stagedUnder(staged: readonly StagedVolume[], handle: string): re
 }
 
 /** Asked for every volume of every pod. */
-const byHandle = onceFor((staged: readonly StagedVolume[]) => {
+const byHandle = memoize((staged: readonly StagedVolume[]) => {
   const older = Map.groupBy(staged, isOld)
   const byFile = Map.groupBy(older.get(true) ?? [], ({ stateFile }) => stateFile?.data?.volumeHandle)
   const byHash = Map.groupBy(older.get(false) ?? [], ({ key }) => key)

@@ -1,6 +1,6 @@
 /** vol_data.json, which the kubelet writes beside a CSI mount (R024, C12-C14). */
 
-import { onceFor } from '../lang/once-for.ts'
+import { memoize } from '../lang/memoize.ts'
 import type { TreeEntry } from './snapshot.ts'
 
 export interface VolumeData {
@@ -43,7 +43,7 @@ export function notAFile({ type }: TreeEntry): string {
 }
 
 /** Parsed once: several phases of a pass use each file. */
-const stateFileOf = onceFor((entry: TreeEntry): StateFile => {
+const stateFileOf = memoize((entry: TreeEntry): StateFile => {
   const at = { path: entry.path, mtime: entry.mtime }
   if (entry.type !== 'file') return { ...at, corrupt: notAFile(entry) }
   if (entry.content === undefined) return { ...at, corrupt: entry.error ?? 'the content could not be read' }

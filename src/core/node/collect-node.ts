@@ -17,7 +17,7 @@ import { errnoOf, errorMessage } from '../errors/errors.ts'
 import { whyUnstoppable } from '../kubelet-stop/require-stoppable.ts'
 import { unitFacts } from '../kubelet-stop/unit-facts.ts'
 import { compareText } from '../lang/compare-text.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { Pod } from '../model/objects.ts'
 import type {
@@ -186,7 +186,7 @@ export async function lookAt(
     get mountinfo() {
       return mounts.text
     },
-    ...defined({
+    ...omitUndefined({
       api,
       tree: entries,
       runtime,
@@ -197,12 +197,12 @@ export async function lookAt(
       csiSockets,
       selinux,
     }),
-    ...defined({ processes: processes?.podUids, flexDrivers: installed }),
+    ...omitUndefined({ processes: processes?.podUids, flexDrivers: installed }),
     ...(processes !== undefined && processes.nestedUids.length > 0 && { nestedProcesses: processes.nestedUids }),
     ...(checked.length > 0 && { hostPaths: checked }),
     ...doubtsOf(node),
     ...(lazy.detached.length > 0 && { lazilyDetached: lazy.detached }),
-    ...defined({ lazyMemory: lazy.defect }),
+    ...omitUndefined({ lazyMemory: lazy.defect }),
   }
   return { snapshot, mounts, readMounts: mountTableReader(rootDir, known?.links.links ?? []), asked }
 }
@@ -240,7 +240,7 @@ async function kubeletHere(node: LocatedNode): Promise<LocalKubelet> {
   const { running, unit } = kubelet
   if (!running || unit === undefined || node.places !== undefined) return kubelet
   const facts = await unitFacts(unit, undefined)
-  return { ...kubelet, ...defined({ unstoppable: facts && whyUnstoppable(facts) }) }
+  return { ...kubelet, ...omitUndefined({ unstoppable: facts && whyUnstoppable(facts) }) }
 }
 
 async function askDrivers(
@@ -355,7 +355,7 @@ export function driversIn(directory: string): readonly FlexDriver[] | undefined 
     const program = name.slice(name.indexOf('~') + 1)
     const executable = posix.join(directory, name, program)
     const error = whyNotExecutable(executable)
-    return { name: unescapeQualifiedName(name), executable, ...defined({ error }) }
+    return { name: unescapeQualifiedName(name), executable, ...omitUndefined({ error }) }
   })
 }
 

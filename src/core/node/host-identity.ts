@@ -1,6 +1,6 @@
 import { existsSync, lstatSync } from 'node:fs'
 import { release } from 'node:os'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { rfc3339 } from '../lang/rfc3339.ts'
 import { kernelTextIfAny } from '../trust/kernel.ts'
 import { obeyedTextIfAny } from '../trust/obeyed-text.ts'
@@ -39,9 +39,9 @@ export function hostIdentity(root = '', flags: KubeletFlags = new Map()): HostId
   const bootID = firstText(root, filesOf(flags, 'boot-id-file') ?? BOOT_ID_FILES)
   const bootTime = earlier(bootTimeOf(kernelTextIfAny(`${root}/proc/stat`) ?? ''), clockAtBoot(`${root}/dev/null`))
   return {
-    ...defined({ machineID, systemUUID }),
+    ...omitUndefined({ machineID, systemUUID }),
     ...(bootID && { bootID }),
-    ...defined({ bootTime }),
+    ...omitUndefined({ bootTime }),
     kernelVersion: release(),
   }
 }
@@ -97,6 +97,6 @@ export function identityOf({ kubelet, places }: Pick<LocatedNode, 'kubelet' | 'p
   const { machineID, systemUUID, bootID, bootTime, kernelVersion } = { ...places }
   return {
     ...hostIdentity('', kubelet?.flags),
-    ...defined({ machineID, systemUUID, bootID, bootTime, kernelVersion }),
+    ...omitUndefined({ machineID, systemUUID, bootID, bootTime, kernelVersion }),
   }
 }

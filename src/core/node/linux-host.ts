@@ -34,7 +34,7 @@ import { contentHolders } from '../holders/content-holders.ts'
 import { lookForUsers } from '../holders/content-look.ts'
 import { findHolders } from '../holders/find-holders.ts'
 import { follow, type View } from '../holders/follow-links.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { askMounts } from '../processes/mount-asker.ts'
 import { readOtherNamespaces } from '../processes/mount-namespaces.ts'
 import { podUidsOfCgroup } from '../processes/pod-cgroups.ts'
@@ -128,7 +128,7 @@ function findFile(path: string, view?: View): FoundFile | undefined {
   const type = entry.isFile() ? 'file' : entry.isDirectory() ? 'dir' : entry.isSymbolicLink() ? 'link' : 'other'
   const { size, dev, ino, mtimeMs } = entry
   const device = deviceNumberOf(entry)
-  return { type, size, id: { dev, ino, mtime: Math.floor(mtimeMs / 1000) }, ...defined({ device }) }
+  return { type, size, id: { dev, ino, mtime: Math.floor(mtimeMs / 1000) }, ...omitUndefined({ device }) }
 }
 
 /** For directories in which nothing is mounted: the caller has checked the table. */

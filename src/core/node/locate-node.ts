@@ -4,7 +4,7 @@ import { hostname } from 'node:os'
 import { dirname } from 'node:path'
 import { load } from 'js-yaml'
 import { errnoOf, isMissing, SafetyRefusal, VolctlError } from '../errors/errors.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { NodeNameFrom, RuntimeSnapshot } from '../model/snapshot.ts'
 import { readStandingFacts, type StandingObstacle, standingObstacles } from '../processes/standing.ts'
 import { unixSocketPath } from '../rpc/unix-socket.ts'
@@ -78,10 +78,10 @@ export async function locateNode(choice: KubeletChoice): Promise<LocatedNode> {
   return {
     rootDir,
     nodeName: canonicalNodeName(nodeName),
-    ...defined({ kubelet: kubelet === undefined ? undefined : letGoOf(kubelet), ownName }),
+    ...omitUndefined({ kubelet: kubelet === undefined ? undefined : letGoOf(kubelet), ownName }),
     config,
     standing: places === undefined ? standing(kubelet, scan.runtimes.length > 0) : [],
-    ...defined({ places }),
+    ...omitUndefined({ places }),
     staticPods: staticPodSource(places, kubelet, config),
     processes: () => {
       const seen = first ?? podsWithProcesses()
@@ -173,7 +173,7 @@ function staticPodSource(
   const guess = kubelet?.flags.has('config') || places !== undefined || !existsSync(KUBEADM_STATIC_PODS)
   const path =
     places?.staticPodPath ?? config.staticPodPath ?? kubelet?.staticPodPath ?? (guess ? undefined : KUBEADM_STATIC_PODS)
-  return { ...defined({ path, url: config.staticPodURL }) }
+  return { ...omitUndefined({ path, url: config.staticPodURL }) }
 }
 
 /** Merges the answers of all runtimes (S9): those that are named, and those with a socket in the usual places. */

@@ -3,7 +3,7 @@
 import { StepFailed, StepInterrupted, StepTimedOut } from '../errors/operation-error.ts'
 import type { ChangeOwnershipOptions, OwnershipChange } from '../files/change-ownership.ts'
 import type { Shape } from '../json/shape.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { type CommandResult, runCommand } from '../trust/programs.ts'
 import { type WalkRequest, walkDone, walkFailed, walkProgress } from './walker-messages.ts'
 
@@ -30,7 +30,7 @@ export async function changeOwnershipApart(
       const entries = parsed(line, walkProgress)?.entries
       if (entries !== undefined) onEntry?.(entries)
     },
-    ...defined({ signal }),
+    ...omitUndefined({ signal }),
   })
   if (result.timedOut) throw givenUp(path, result, { deadlineMs, interrupted: signal?.aborted === true })
   const done = parsed(last, walkDone)

@@ -7,7 +7,7 @@
 
 import { LAZY_FILE, type LazyRecord, linesOf } from '../documents/lazy-memory.ts'
 import { unreadText } from '../files/disk-trouble.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { LazilyDetached, LazyMemoryDefect } from '../model/snapshot.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 
@@ -48,7 +48,7 @@ function stillThere(line: string, { bootID, mounts, isSuperblockGone }: LazyQues
   if (bootID !== undefined && record.bootID !== undefined && record.bootID !== bootID) return []
   if (mounts.at(path).some((mount) => mount.dev === dev)) return []
   if (isSuperblockGone(dev, fsType)) return []
-  return [{ path, dev, ...defined({ volume }) }]
+  return [{ path, dev, ...omitUndefined({ volume }) }]
 }
 
 /**

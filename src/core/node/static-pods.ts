@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { load } from 'js-yaml'
 import { errnoOf } from '../errors/errors.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { StaticPodsSnapshot } from '../model/snapshot.ts'
 import { addDoubt } from '../trust/doubts.ts'
 import { checkTrusted, NotTrusted, readTrustedText, TRUST_HINT } from '../trust/files.ts'
@@ -29,7 +29,7 @@ export function readStaticPods(source: { path?: string | undefined; url?: string
     else if (manifest !== 'directory') manifests.push(manifest)
   }
   const named = path ?? url
-  return { ...defined({ path: named }), readable, manifests }
+  return { ...omitUndefined({ path: named }), readable, manifests }
 }
 
 /** An undefined element stands for a directory that could not be listed. */

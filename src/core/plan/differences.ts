@@ -1,7 +1,7 @@
 /** How an operation of a reviewed plan differs from the same operation of a fresh plan, in words: was, now (S26). */
 
 import { canonicalJson } from '../json/canonical-json.ts'
-import { firstFew } from '../lang/first-few.ts'
+import { take } from '../lang/first-few.ts'
 import type { Difference } from './apply-shape.ts'
 import type { ClusterOperation } from './cluster-plan.ts'
 import type { Basis, ExpectedMount, FileIdentity, Operation, Step } from './plan.ts'
@@ -80,7 +80,7 @@ function compareOrder(
 /** As one line; the rest is counted. */
 export function differencesText(differences: readonly Difference[], most = 3): string {
   const texts = differences.map(({ what, was, now }) => `${what} was ${was}, now ${now}`)
-  return firstFew(texts, most, 'and ').join('; ')
+  return take(texts, most, 'and ').join('; ')
 }
 
 function compare(what: string, was = NONE, now = NONE): Difference[] {

@@ -3,7 +3,7 @@
 import { causeOf, outlasts, type ProblemCode, type WaitingCode } from '../codes/codes.ts'
 import { append } from '../lang/append.ts'
 import { volctl } from '../lang/command.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { sha256Hex } from '../model/volume-names.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { Because } from './cause.ts'
@@ -42,7 +42,7 @@ export function messageOnPod(
   ownMessage: string,
   podState?: string,
 ): Pick<Draft, 'message' | 'podMessage' | 'ownMessage' | 'podState'> {
-  return { message: `${podMessage}; ${ownMessage}`, podMessage, ownMessage, ...defined({ podState }) }
+  return { message: `${podMessage}; ${ownMessage}`, podMessage, ownMessage, ...omitUndefined({ podState }) }
 }
 
 /** S23: blocks an operation that is done only on request. @param flag the flag that asks for it */
@@ -107,7 +107,7 @@ export class AnyFindings<D, W, P extends { readonly about: object }> {
   ): void {
     const advice =
       typeof hint === 'object' ? { hint: hint.join(' '), because: { ...because, remedy: hint } } : { hint, because }
-    this.problems.push({ severity, code, message, ...defined(advice), about, subject } as unknown as P)
+    this.problems.push({ severity, code, message, ...omitUndefined(advice), about, subject } as unknown as P)
   }
 }
 
@@ -157,7 +157,7 @@ export class Findings extends AnyFindings<Draft, Waiting, Problem> {
     const isSetUp = kind === 'MountVolume' || kind === 'MapVolume'
     if (wait === undefined || (blocked !== undefined && outlasts(blocked.code, wait.code, isSetUp)))
       return this.add(draft)
-    this.wait(kind, wait, rule, { ...defined({ pod, volume }), subject })
+    this.wait(kind, wait, rule, { ...omitUndefined({ pod, volume }), subject })
     return undefined
   }
 

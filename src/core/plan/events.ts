@@ -1,7 +1,7 @@
 /** What apply reports while it runs and at the end: data, drawn by views. */
 
 import type { ExitStatus } from '../errors/exit-status.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { ApplyEvent, ApplyEventType, KubeletDowntime, Outcome } from './apply-shape.ts'
 import type { ClusterOperation, ClusterPlan } from './cluster-plan.ts'
 import type { Operation, Plan } from './plan.ts'
@@ -54,7 +54,7 @@ export function operationEvent(
     time: timeNow(),
     id,
     kind,
-    ...defined({ pod, volume: volume?.name, node }),
+    ...omitUndefined({ pod, volume: volume?.name, node }),
     message,
     ...more,
   }

@@ -2,7 +2,7 @@
 import { commandLine, type Word } from '../lang/command.ts'
 import { count } from '../lang/count.ts'
 import { formatDuration } from '../lang/duration.ts'
-import { firstFew } from '../lang/first-few.ts'
+import { take } from '../lang/first-few.ts'
 import type { Cause } from './cause.ts'
 import { runsApiServer, stopPod } from './kubelet-units.ts'
 import type { NextStep, Operation, OperationKind, Plan, Waiting } from './plan.ts'
@@ -187,7 +187,7 @@ export function endOf(users: Cause['users'] = []): string {
 
 export function usersText(users: NonNullable<Cause['users']>): string {
   const names = users.map(({ pid, process }) => `${process} (pid ${pid})`)
-  return firstFew(names, USERS_AT_MOST, 'and ').join(', ')
+  return take(names, USERS_AT_MOST, 'and ').join(', ')
 }
 
 /** Of a kubelet that stopped a moment ago: apply waits unasked (S11). An error is looked at first. */

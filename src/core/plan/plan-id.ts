@@ -1,4 +1,4 @@
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { sha256Hex } from '../model/volume-names.ts'
 import type { ClusterOperation, ClusterPlan } from './cluster-plan.ts'
 import type { Operation, ReviewedPlan } from './plan.ts'
@@ -35,7 +35,7 @@ export function stripsFinalizers({ operations }: Pick<ClusterPlan, 'operations'>
 
 /** The plan as it is shown: with its digest, where that has to be repeated. */
 export function withDigest({ digest: _, ...plan }: ClusterPlan): ClusterPlan {
-  return { ...plan, ...defined({ digest: stripsFinalizers(plan) ? planId(plan) : undefined }) }
+  return { ...plan, ...omitUndefined({ digest: stripsFinalizers(plan) ? planId(plan) : undefined }) }
 }
 
 /** Lists, in a fixed order. Of an attachment only what it is, since its version changes with each word of its attacher. */

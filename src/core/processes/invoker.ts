@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { environment } from '../trust/environment.ts'
 
 /** Who runs this process, for the lock and the journal. */
@@ -15,7 +15,7 @@ export interface Invoker {
 export function invoker(): Invoker {
   const { SUDO_USER: sudoUser } = environment()
   const uid = process.geteuid?.() ?? 0
-  return { pid: process.pid, uid, user: userName(uid), ...defined({ sudoUser }) }
+  return { pid: process.pid, uid, user: userName(uid), ...omitUndefined({ sudoUser }) }
 }
 
 function userName(uid: number): string {

@@ -12,7 +12,7 @@ import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import { tableAt } from '../mountinfo/stable-table.ts'
 import { kernelText, kernelTextIfAny, linkIfAny, namespaceOf, processIds, statusField } from '../trust/kernel.ts'
 import { TooLarge } from '../trust/plain-files.ts'
-import { TABLES_OF_ANYBODY, TABLES_OF_ROOT, type TableBytes } from './look-bounds.ts'
+import { TABLES_OF_ANYBODY, TABLES_OF_ROOT, type TableBytes } from './scan-limits.ts'
 import { isInUserNamespace } from './standing.ts'
 
 /**

@@ -8,7 +8,7 @@
  * hex digits (static pods), or whatever a static manifest says (S10). A pod inside another pod's or a container's cgroup
  * belongs to another kubelet, which runs in there: kind, k3d, minikube's and docker's containers.
  */
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { kernelTextIfAny } from '../trust/kernel.ts'
 
 const CGROUPFS = /\/kubepods(?:\/burstable|\/besteffort)?\/pod([^/]+)/g
@@ -155,5 +155,5 @@ export function podProcessOf(cgroup: string): PodProcess | undefined {
   const podUid = podUidsOfCgroup(cgroup).at(-1)
   if (podUid === undefined) return undefined
   const containerId = [...cgroup.matchAll(CONTAINER)].at(-1)?.[1]
-  return { podUid, ...defined({ containerId }) }
+  return { podUid, ...omitUndefined({ containerId }) }
 }

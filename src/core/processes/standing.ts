@@ -1,7 +1,7 @@
 /** The namespaces and the user that volctl runs in: whether it may change this node, or only read it (S7). */
 
 import type { RefusalCode } from '../codes/codes.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { fileSystemTypeIfAny, kernelTextIfAny, mountIdOf, namespaceOf } from '../trust/kernel.ts'
 import type { PinnedProcess } from '../trust/processes.ts'
 
@@ -46,10 +46,10 @@ export function readStandingFacts(
   const referenceRootMountId = reference === undefined ? undefined : mountIdOf(reference.path('root/'))
   return {
     uidMap: kernelTextIfAny('/proc/self/uid_map') ?? '',
-    ...defined({ pidNamespace, referencePidNamespace }),
+    ...omitUndefined({ pidNamespace, referencePidNamespace }),
     referenceIsKubelet: seen.kubelet,
     seesRuntime: seen.runtime,
-    ...defined({ rootMountId, referenceRootMountId }),
+    ...omitUndefined({ rootMountId, referenceRootMountId }),
     // Otherwise it is not mounted, or something else is in its place.
     hasSysfs: fileSystemTypeIfAny('/sys') === SYSFS_MAGIC,
   }

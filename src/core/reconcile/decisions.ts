@@ -4,7 +4,7 @@
  */
 
 import { compareText } from '../lang/compare-text.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { BlockVolume } from '../model/block-volume.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { Left } from '../plan/draft.ts'
@@ -103,7 +103,7 @@ function unreadDecisions({ inputs, ledger }: PlanContext, left: readonly Left[])
         path: inputs.absolute(path),
         ...leftUnread(obstacle),
         subject: ledger.path(path),
-        ...defined({ pod: top === 'pods' ? pod : undefined }),
+        ...omitUndefined({ pod: top === 'pods' ? pod : undefined }),
       }
     })
 }

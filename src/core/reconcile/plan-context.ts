@@ -3,7 +3,7 @@
 import { blockVolumes } from '../facts/block-volumes.ts'
 import { Ledger } from '../facts/ledger.ts'
 import { compareText } from '../lang/compare-text.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { ActualInputs } from '../model/actual-inputs.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
@@ -123,5 +123,5 @@ function kubeletState(kubelet: NodeState['snapshot']['kubelet']): PlanInputs['ku
   if (kubelet === undefined) return { state: 'unknown' }
   const { running, mayReturn, note, unit, pid, unstoppable } = kubelet
   const state = running ? 'running' : mayReturn ? 'mayReturn' : 'stopped'
-  return { state, ...defined({ note, unit }), ...(running && defined({ pid, unstoppable })) }
+  return { state, ...omitUndefined({ note, unit }), ...(running && omitUndefined({ pid, unstoppable })) }
 }

@@ -6,7 +6,7 @@
 import { nameCauses } from '../causes/name-causes.ts'
 import type { CauseKind } from '../codes/code-entry.ts'
 import { causeOf, isCodeOf, type ProblemCode, remedyOf, type WaitingCode } from '../codes/codes.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { ApiSnapshot, Insecure, TreeEntry } from '../model/snapshot.ts'
 import { baseName } from '../model/tree.ts'
@@ -109,7 +109,7 @@ function planOf(context: PlanContext, findings: Findings): Plan {
     scope: 'node',
     node: snapshot.nodeName,
     rootDir: inputs.rootDir,
-    ...defined({ bootID: snapshot.bootID }),
+    ...omitUndefined({ bootID: snapshot.bootID }),
     createdAt: snapshot.capturedAt,
     volctlVersion: options.volctlVersion,
     inputs: describeInputs(context, machine),
@@ -121,7 +121,7 @@ function planOf(context: PlanContext, findings: Findings): Plan {
       ...(causes.length > 0 && { causes }),
     },
     complete: findings.complete,
-    ...defined({ refused }),
+    ...omitUndefined({ refused }),
   }
 }
 
@@ -162,7 +162,7 @@ function describeApi(api: ApiSnapshot | undefined): PlanInputs['api'] {
   const { server = '', user, resourceVersion, insecure, podListCheck } = { ...api }
   return {
     server,
-    ...defined({
+    ...omitUndefined({
       user,
       resourceVersion,
       insecure: insecure && known(insecure),
@@ -202,7 +202,7 @@ function withBasis(operation: Operation, context: PlanContext): Operation {
   const pod = operation.pod && context.classes.of(operation.pod.uid)
   const files = pod?.class === 'Desired' || pod?.class === 'Frozen' ? [] : filesOf(operation, context)
   const basis: Basis = {
-    ...defined({
+    ...omitUndefined({
       pod: operation.pod && objectOf(pod?.pod),
       files: files.length === 0 ? undefined : files,
     }),
@@ -217,7 +217,7 @@ function objectOf(
   const { uid, resourceVersion } = pod.metadata
   return {
     listed: true,
-    ...defined({ uid, resourceVersion }),
+    ...omitUndefined({ uid, resourceVersion }),
   }
 }
 
@@ -240,8 +240,8 @@ function filesOf({ steps, paths }: Operation, { inputs }: PlanContext): FileIden
 /** No identity without attributes. */
 function identityOf(path: string, { type, dev, ino, size, mtime }: TreeEntry, emptied: boolean): FileIdentity[] {
   if (dev === undefined || ino === undefined) return []
-  if (type === 'dir') return [{ path, dev, ino, ...defined({ mtime: emptied ? mtime : undefined }) }]
-  return [{ path, dev, ino, ...defined({ size, mtime }) }]
+  if (type === 'dir') return [{ path, dev, ino, ...omitUndefined({ mtime: emptied ? mtime : undefined }) }]
+  return [{ path, dev, ino, ...omitUndefined({ size, mtime }) }]
 }
 
 /** Causes whose next steps are right only if the API is right about pods. */
@@ -270,7 +270,7 @@ function adviseRefused<T extends Advice>(advice: T, refused: Refusal | undefined
 function blockRefused(operation: Operation, { code, message, hint }: Refusal): Operation {
   return {
     ...operation,
-    blocked: { code: isCodeOf('blocked', code) ? code : 'Refused', message, ...defined({ hint }) },
+    blocked: { code: isCodeOf('blocked', code) ? code : 'Refused', message, ...omitUndefined({ hint }) },
   }
 }
 

@@ -1,6 +1,6 @@
 import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from '@bufbuild/protobuf'
 import { VolctlError } from '../errors/errors.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import {
   Identity,
   Node,
@@ -126,7 +126,7 @@ export class CsiNodeClient {
       deadline,
       secrets,
       ...(signal && { signal }),
-      ...defined({ receiveLimit }),
+      ...omitUndefined({ receiveLimit }),
     })
   }
 

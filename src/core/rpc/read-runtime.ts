@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { errorMessage } from '../errors/errors.ts'
 import { compareText } from '../lang/compare-text.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { RuntimeSnapshot, SandboxState } from '../model/snapshot.ts'
 import { Budget } from '../trust/bytes.ts'
 import {
@@ -63,14 +63,14 @@ export async function readRuntime(options: ReadRuntimeOptions): Promise<RuntimeS
     const endpoint = failed[0]?.endpoint ?? (expected ? all[0] : undefined)
     return {
       source: 'none',
-      ...defined({ endpoint, error }),
+      ...omitUndefined({ endpoint, error }),
       pods: [],
     }
   }
   return {
     source: 'cri',
     endpoint: answered.map((answer) => answer.endpoint).join(', '),
-    ...defined({ error }),
+    ...omitUndefined({ error }),
     // Each runtime separately: two runtimes may use one id for different sandboxes.
     pods: answered.flatMap(({ sandboxes, containers }) => sandboxStates(sandboxes, containers)),
   }

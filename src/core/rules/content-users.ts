@@ -10,8 +10,8 @@ import {
   PlaceIndex,
   withTop,
 } from '../holders/mount-uses.ts'
-import { firstFew } from '../lang/first-few.ts'
-import { onceFor } from '../lang/once-for.ts'
+import { take } from '../lang/first-few.ts'
+import { memoize } from '../lang/memoize.ts'
 import { undeletedPath } from '../mountinfo/deleted.ts'
 import { type Location, locate } from '../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
@@ -31,7 +31,7 @@ export const contentUsed: Judge = ({ removes }, { content }, context) => {
   if (users.length === 0) return undefined
   return {
     code: 'HeldBy',
-    message: `the content of ${content.dir} is in use under another path: ${firstFew(users, MOST).join(', ')}`,
+    message: `the content of ${content.dir} is in use under another path: ${take(users, MOST).join(', ')}`,
   }
 }
 
@@ -47,7 +47,7 @@ function usersOnDisk(context: PlanContext, { dir, removes, podUid }: Content): s
 }
 
 /** Where directories are. A pod may have thousands of volumes, and they share a few. */
-const placesOf = onceFor((mounts: MountTable) => {
+const placesOf = memoize((mounts: MountTable) => {
   const known = new Map<string, Location | undefined>()
   return (directory: string): Location | undefined => {
     if (!known.has(directory)) known.set(directory, locate(mounts, directory))
@@ -86,7 +86,7 @@ function usersOf(
 }
 
 /** Backing files that have a path in this mount namespace; "/" does not say which file it is. */
-const loopFiles = onceFor(({ mounts, snapshot }: PlanContext['inputs']) => {
+const loopFiles = memoize(({ mounts, snapshot }: PlanContext['inputs']) => {
   const loops = (snapshot.blockDevices ?? []).filter(({ backingFile = '/' }) => backingFile !== '/')
   return new PlaceIndex(loops.map((loop) => [locate(mounts, undeletedPath(loop.backingFile ?? '')), loop]))
 })
@@ -95,7 +95,7 @@ const loopFiles = onceFor(({ mounts, snapshot }: PlanContext['inputs']) => {
  * HostPaths of pods that are meant to run, or must not be touched; an apply follows their links as well. And those of
  * PersistentVolumes.
  */
-const namedPlaces = onceFor(({ inputs: { mounts, snapshot }, classes }: PlanContext) => {
+const namedPlaces = memoize(({ inputs: { mounts, snapshot }, classes }: PlanContext) => {
   const pods = classes.all.filter(isLiving).flatMap(({ pod }) => pod ?? [])
   return new PlaceIndex(
     hostPathsOf(pods, snapshot.api?.persistentVolumes).map(({ path, text }) => [locate(mounts, path), text]),

@@ -1,6 +1,6 @@
 import { append } from '../lang/append.ts'
 import { volctl } from '../lang/command.ts'
-import { onceFor } from '../lang/once-for.ts'
+import { memoize } from '../lang/memoize.ts'
 import { readStateFile } from '../model/state-file.ts'
 import { parentOf } from '../model/tree.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
@@ -26,7 +26,7 @@ export const deadDriver: Judge = ({ volume }, _, context) => {
   }
 }
 
-const gonePodsOf = onceFor(({ classes }: PlanContext) => classes.all.filter((pod) => pod.class === 'Gone').length)
+const gonePodsOf = memoize(({ classes }: PlanContext) => classes.all.filter((pod) => pod.class === 'Gone').length)
 
 interface DriverMount {
   readonly staged: boolean
@@ -43,7 +43,7 @@ function areAllDead(mounts: readonly DriverMount[]): boolean {
  * Every pod's mount of a driver, and every staged mount without a pod's mount on its device. A volume that is staged and published
  * counts as one mount, since a single daemon that died is no outage (O19).
  */
-const mountsByDriver = onceFor(({ inputs, staged }: PlanContext): ReadonlyMap<string, readonly DriverMount[]> => {
+const mountsByDriver = memoize(({ inputs, staged }: PlanContext): ReadonlyMap<string, readonly DriverMount[]> => {
   const byDriver = new Map<string, DriverMount[]>()
   const note = (driver: string, path: string, { dev }: MountInfo, isStaged: boolean): void => {
     append(byDriver, driver, { staged: isStaged, dead: inputs.deadError(path) !== undefined, dev })

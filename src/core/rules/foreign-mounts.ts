@@ -1,6 +1,6 @@
 /** S18: what is mounted there is the volume, and its path leads to it. */
 import { causeOf } from '../codes/codes.ts'
-import { onceFor } from '../lang/once-for.ts'
+import { memoize } from '../lang/memoize.ts'
 import { Covers } from '../mountinfo/covers.ts'
 import { fileSystemText } from '../mountinfo/file-systems.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
@@ -27,7 +27,7 @@ export const hiddenMount: Judge = ({ expects = [] }, _, { inputs: { mounts } }) 
   return undefined
 }
 
-const coversOf = onceFor((mounts: MountTable) => new Covers(mounts))
+const coversOf = memoize((mounts: MountTable) => new Covers(mounts))
 
 /**
  * Below a shared directory that is bind-mounted on itself, every mount has a hidden copy that goes away with it: such a copy

@@ -2,7 +2,7 @@
 
 import { uniqueNameOfRow, type VolumeRow } from '../facts/row.ts'
 import { commandLine } from '../lang/command.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { CSI_PLUGIN } from '../model/volume-names.ts'
 import type { Findings, Obstacle } from '../plan/draft.ts'
 import { rowOf } from '../plan/subject.ts'
@@ -53,7 +53,7 @@ function otherOf(context: PlanContext, row: VolumeRow): OtherVolume | undefined 
   const { key, identity, persistentVolume, staged, globals, maps } = row
   const claimed = (plugin: string): Claimed => ({
     ...{ plugin, specName: persistentVolume?.metadata.name ?? key },
-    ...defined({ persistentVolume, driver: identity?.driver, handle: identity?.handle }),
+    ...omitUndefined({ persistentVolume, driver: identity?.driver, handle: identity?.handle }),
   })
   const paths = globals.map(({ path }) => path)
   return [

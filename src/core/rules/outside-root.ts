@@ -5,7 +5,7 @@
 
 import { isWithin } from '../files/path-within.ts'
 import { append } from '../lang/append.ts'
-import { onceFor } from '../lang/once-for.ts'
+import { memoize } from '../lang/memoize.ts'
 import type { ActualInputs } from '../model/actual-inputs.ts'
 import { escapeQualifiedName, sha256Hex } from '../model/volume-names.ts'
 import { podUidOf, type SoughtVolume, shapeMatcher, shapeOf, type VolumeShape } from '../model/volume-shapes.ts'
@@ -71,7 +71,7 @@ function goesWithRoot(inputs: ActualInputs, mount: MountInfo): boolean {
   return inputs.devices.leadersOf(mount).some(({ mountPoint }) => isWithin(inputs.plain(mountPoint), inputs.rootDir))
 }
 
-const indexOf = onceFor((inputs: ActualInputs): Index => {
+const indexOf = memoize((inputs: ActualInputs): Index => {
   const byKey = new Map<string, MountOutside[]>()
   const byName = new Map<string, MountOutside[]>()
   const byPod = new Map<string, Pick<MountOutside, 'mount' | 'path'>[]>()

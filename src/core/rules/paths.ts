@@ -1,9 +1,9 @@
 /** Whether volctl gets where an operation is, and who else is there by the last look at the machine. */
 import { isPlainPath } from '../files/path-within.ts'
-import { defined } from '../lang/defined.ts'
-import { onceFor } from '../lang/once-for.ts'
+import { memoize } from '../lang/memoize.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { InUse } from '../model/snapshot.ts'
-import { takenBy } from '../plan/taken-by.ts'
+import { takenBy } from '../plan/operation-key.ts'
 import type { Judge } from './rule.ts'
 
 /** Paths that contain names, from the API or from below the root directory, that would lead elsewhere. */
@@ -27,7 +27,7 @@ export const inUse: Judge = (draft, _, { inputs: { snapshot } }) => {
   const found = all.length === 0 ? undefined : byOperation(all).get(takenBy(draft))
   if (found === undefined) return undefined
   const { message, hint, users } = found
-  return { code: KNOWN.get(found.code) ?? 'HeldBy', message, ...defined({ hint, users }) }
+  return { code: KNOWN.get(found.code) ?? 'HeldBy', message, ...omitUndefined({ hint, users }) }
 }
 
 /** A word of a newer version still says that it is in use. */
@@ -35,7 +35,7 @@ const KNOWN: ReadonlyMap<string, InUse['code']> = new Map(
   (['HeldBy', 'UsersUnknown', 'DeviceUnknown'] as const).map((code) => [code, code]),
 )
 
-const byOperation = onceFor(
+const byOperation = memoize(
   (inUse: readonly InUse[]): ReadonlyMap<string, InUse> =>
     new Map(inUse.map((each) => [`${each.kind} ${each.target}`, each])),
 )

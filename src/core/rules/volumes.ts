@@ -1,6 +1,6 @@
 /** Which volume it is, who still shows it, and what can undo it (S16, S17, S24, S26). */
 
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { registeredDriver, stages } from '../model/staged-volumes.ts'
 import { whoMounted } from '../mountinfo/mount-words.ts'
 import type { Judge } from './rule.ts'
@@ -29,7 +29,7 @@ export const mayBeMounted: Judge = (_, { unidentified }) => {
   return {
     code: 'IdentityUnconfirmed',
     message: `${draft.volume?.name}${draft.pod === undefined ? '' : ` of pod ${draft.pod.uid}`} is mounted or mapped on this node but could not be identified; it may be this volume`,
-    ...defined({ hint: draft.blocked?.hint }),
+    ...omitUndefined({ hint: draft.blocked?.hint }),
   }
 }
 

@@ -7,7 +7,7 @@
 
 import type { VolumeRow } from '../facts/row.ts'
 import type { RowPart } from '../facts/row-part.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { ActualInputs } from '../model/actual-inputs.ts'
 import type { PodVolume, SubPaths } from '../model/pod-volumes.ts'
 import { registeredDriver, stages } from '../model/staged-volumes.ts'
@@ -57,7 +57,7 @@ function onDiskState(inputs: ActualInputs, volume: PodVolume): VolumeMountState 
   if (layers.length > 0) {
     if (plugin !== CSI_PLUGIN) return 'VolumeMounted'
     const { driverName: driver, volumeHandle: handle } = stateFile?.data ?? {}
-    const claimed = { plugin, specName: name, ...defined({ driver, handle }) }
+    const claimed = { plugin, specName: name, ...omitUndefined({ driver, handle }) }
     const isProven = driver !== undefined && otherMounted(inputs, claimed, { path: target, staged: [] }) === undefined
     return isProven ? 'VolumeMounted' : 'VolumeMountUncertain'
   }

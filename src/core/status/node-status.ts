@@ -7,7 +7,7 @@
  */
 import { compareText } from '../lang/compare-text.ts'
 import { counted } from '../lang/count.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { NodeState } from '../model/node-state.ts'
 import { type NameFault, requireNamed } from '../plan/name-faults.ts'
 import { type Given, withAdvice } from '../plan/next-steps.ts'
@@ -49,7 +49,7 @@ export function statusAndPlan(
   ways?: string,
 ): { readonly status: Status; readonly plan: Plan } {
   const { pods, namespaces, volumes } = options
-  const { unmatched, ...of } = statusOf(decided, defined({ pods, namespaces, volumes }))
+  const { unmatched, ...of } = statusOf(decided, omitUndefined({ pods, namespaces, volumes }))
   requireNamed(unmatched, ignoreNotFound, ways)
   return withNextSteps(decided, of, given)
 }
@@ -61,7 +61,7 @@ export function withNextSteps(
   given: Given,
 ): { readonly status: Status; readonly plan: Plan } {
   const plan = withAdvice(part ?? decided.plan, given)
-  return { status: { ...status, ...defined({ causes: plan.summary.causes, next: plan.summary.next }) }, plan }
+  return { status: { ...status, ...omitUndefined({ causes: plan.summary.causes, next: plan.summary.next }) }, plan }
 }
 
 /** The status of some rows. */
@@ -102,7 +102,7 @@ export function wholeStatus(decided: Decided): WholeStatus {
       kind: 'Status',
       node,
       rootDir,
-      ...defined({ bootID }),
+      ...omitUndefined({ bootID }),
       createdAt,
       volctlVersion,
       kubelet: inputs.kubelet,
@@ -115,7 +115,7 @@ export function wholeStatus(decided: Decided): WholeStatus {
         filtered: all.length - rows.length,
       },
       complete,
-      ...defined({ refused }),
+      ...omitUndefined({ refused }),
     }
     if (rows.length === all.length) return { status }
     return {

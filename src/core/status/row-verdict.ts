@@ -1,8 +1,8 @@
 /** What the plan says of each row, and the worst of it as the row's verdict: in the plan's own words, so that status and plan agree. */
 
-import { SharesOf } from '../facts/whose.ts'
+import { SharesOf } from '../facts/scope.ts'
 import { append } from '../lang/append.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { causeKeys, causesInOrder } from '../plan/part-of-plan.ts'
 import type { Operation, Problem, Waiting } from '../plan/plan.ts'
 import { liftingFlag } from '../plan/plan-summary.ts'
@@ -81,13 +81,13 @@ function allVerdicts(
   return [
     // What is only noted is no reason to worry.
     ...problems.flatMap(({ severity, code, message, hint }): Verdict[] =>
-      severity === 'info' ? [] : [{ state: severity, code, message, ...defined({ hint }) }],
+      severity === 'info' ? [] : [{ state: severity, code, message, ...omitUndefined({ hint }) }],
     ),
     ...operations.map(ofOperation),
     ...waiting.map(
       ({ kind, code, message, hint, rule }): Verdict => ({
         ...{ state: 'waiting', code, message: `${kind} waits: ${message}`, rule },
-        ...defined({ hint }),
+        ...omitUndefined({ hint }),
       }),
     ),
     ...decisions.flatMap(({ obstacle, rule }): Verdict[] =>
@@ -103,14 +103,14 @@ function ofOperation(operation: Operation): Verdict {
   if (blocked === undefined) return { state: 'operation', code: reason, message: `${kind}: ${message}`, rule }
   const { code, hint } = blocked
   const state = liftingFlag(operation) === undefined ? 'blocked' : 'notAsked'
-  return { state, code, message: `${kind} is blocked: ${blocked.message}`, ...defined({ hint }), rule }
+  return { state, code, message: `${kind} is blocked: ${blocked.message}`, ...omitUndefined({ hint }), rule }
 }
 
 /** S9: nothing is done about the volumes of a pod that ends, or may still run. */
 function ofPod(pod: StatusSource['pod']): Verdict[] {
   if (pod?.class !== 'Frozen') return []
   const [rule, message] = podVerdict(pod)
-  return [{ state: 'kept', ...defined({ code: pod.why?.code }), message, rule }]
+  return [{ state: 'kept', ...omitUndefined({ code: pod.why?.code }), message, rule }]
 }
 
 function goodBecause(source: StatusSource, { decisions }: RowFindings): Pick<RowVerdict, 'message' | 'rule'> {

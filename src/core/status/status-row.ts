@@ -2,7 +2,7 @@
 
 import { attachmentView, nameOf, pluginOf } from '../explain/describe-volume.ts'
 import { uniqueNameOfRow, type VolumeRow } from '../facts/row.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { VolumeRef } from '../plan/plan.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { nodesWith } from '../reconcile/context/other-nodes.ts'
@@ -68,13 +68,13 @@ function statusRow(
   const ref = refOf(context, source, parts)
   const desired = knownDesireOf(source) ?? (mayBeWanted(context, pod, ref, shared) ? 'unknown' : 'notWanted')
   return {
-    ...defined({ pod: pod?.ref }),
+    ...omitUndefined({ pod: pod?.ref }),
     volume: ref,
     podVolumeNames: podVolumeNamesOf(source),
     desired,
-    ...defined({ attach, inUse: inUseOf(context, volume, attach, shared), staged: shared.staged }),
+    ...omitUndefined({ attach, inUse: inUseOf(context, volume, attach, shared), staged: shared.staged }),
     ...(pod === undefined ? {} : mountOf(context.inputs, source)),
-    ...defined({ dead: deadOf(context, source) }),
+    ...omitUndefined({ dead: deadOf(context, source) }),
     due: dueOf(parts),
     verdict: verdictOf(source, parts, shared.unjudged),
     operations: parts.operations.map(({ id }) => id),
@@ -146,7 +146,7 @@ function refOf(context: PlanContext, source: StatusSource, parts: RowFindings): 
   const plugin = ofNode?.plugin ?? pluginOf(volume)
   return {
     name,
-    ...defined({ uniqueName }),
+    ...omitUndefined({ uniqueName }),
     plugin,
     mode,
     ...describePersistentVolume(volume.persistentVolume),
@@ -172,7 +172,7 @@ function attachOf(context: PlanContext, volume: VolumeRow, unused?: Attachabilit
   const isSaid =
     identity === undefined || (view === undefined && !isListedWhole(inputs.snapshot.api, 'volumeattachments'))
   const attached = nodeStatus && (isSaid || (view?.attached === true && !view.deleting))
-  return { needed, attached, nodeStatus, ...defined({ attachment: view }), elsewhere }
+  return { needed, attached, nodeStatus, ...omitUndefined({ attachment: view }), elsewhere }
 }
 
 /** By what pods want; of a leftover by what the API still shows (R512), then by its driver (R012). */

@@ -2,7 +2,7 @@
 
 import type { VolumeRow } from '../facts/row.ts'
 import { emptyPart, nodePart, podPart, type RowPart } from '../facts/row-part.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { Pod, PodVolumeSource } from '../model/objects.ts'
 import type { VolumeRef } from '../plan/plan.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
@@ -85,7 +85,7 @@ function refOf(source: PodVolumeSource, spec: VolumeSpec | undefined): VolumeRef
     podVolumeName: source.name,
     uniqueName,
     plugin,
-    ...defined({ driver, handle }),
+    ...omitUndefined({ driver, handle }),
     mode,
     ...describePersistentVolume(persistentVolume),
   }

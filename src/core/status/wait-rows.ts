@@ -1,7 +1,7 @@
 /** How far what is waited for is, by the rows of a status. Pure. */
 
 import { compareText } from '../lang/compare-text.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { requireNamed } from '../plan/name-faults.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { unreadParts, unreadWithin } from '../reconcile/context/unread.ts'
@@ -68,9 +68,9 @@ export function waitTargets(
 }
 
 function partsOf({ pods, namespaces, volumes }: Narrowing, node: string): (readonly [string, Narrowing])[] {
-  const within = defined({ namespaces })
+  const within = omitUndefined({ namespaces })
   if (pods !== undefined)
-    return pods.map((pod) => [`pod/${pod}`, { ...within, ...defined({ volumes }), pods: [pod] }] as const)
+    return pods.map((pod) => [`pod/${pod}`, { ...within, ...omitUndefined({ volumes }), pods: [pod] }] as const)
   if (volumes !== undefined)
     return volumes.map((volume) => [`volume/${volume}`, { ...within, volumes: [volume] }] as const)
   return namespaces === undefined

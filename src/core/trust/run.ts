@@ -6,7 +6,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { basename } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { isatty } from 'node:tty'
-import { onceFor } from '../lang/once-for.ts'
+import { memoize } from '../lang/memoize.ts'
 
 /** Standard output or standard error. */
 export type OutputStream = Writable & {
@@ -102,6 +102,6 @@ export async function within<T>(which: Run, work: () => Promise<T>): Promise<T> 
 
 /** What is worked out once a run, and is gone with it. */
 export function perRun<T>(make: () => T): () => T {
-  const of = onceFor(make as (run: Run) => T)
+  const of = memoize(make as (run: Run) => T)
   return () => of(thisRun())
 }

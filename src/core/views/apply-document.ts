@@ -1,5 +1,5 @@
 import { counted } from '../lang/count.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { ClusterPlan } from '../plan/cluster-plan.ts'
 import type { ApplyResult, ClusterApplyResult, OutcomeState, ResultEvent } from '../plan/events.ts'
 import type { ReviewedPlan } from '../plan/plan.ts'
@@ -18,7 +18,7 @@ export function applyDocument(
     volctlVersion: plan.volctlVersion,
     ...resultFields(result),
     outcomes,
-    ...defined({ left, waiting: after?.waiting, problems: after?.problems }),
+    ...omitUndefined({ left, waiting: after?.waiting, problems: after?.problems }),
   }
 }
 
@@ -29,7 +29,7 @@ export function resultEvent(result: ApplyResult | ClusterApplyResult): ResultEve
     time: new Date().toISOString(),
     ...resultFields(result),
     outcomes: counted<OutcomeState>(result.outcomes.map(({ state }) => state)),
-    ...defined({ left: result.left?.length }),
+    ...omitUndefined({ left: result.left?.length }),
   }
 }
 
@@ -40,5 +40,5 @@ function resultFields({
   refused,
   downtime,
 }: ApplyResult | ClusterApplyResult): Pick<ApplyResult, 'plan' | 'exit' | 'interrupted' | 'refused' | 'downtime'> {
-  return { plan, exit, interrupted, ...defined({ refused, downtime }) }
+  return { plan, exit, interrupted, ...omitUndefined({ refused, downtime }) }
 }

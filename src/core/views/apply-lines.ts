@@ -18,8 +18,8 @@ import { isApiContent } from '../plan/plan-summary.ts'
 import { namespacedName } from '../plan/pod-name.ts'
 import { nextText, renderAnswer } from './answer-view.ts'
 import { downtimeText } from './downtime-view.ts'
+import { podText } from './format.ts'
 import type { Palette, Screen } from './screen.ts'
-import { podText } from './words.ts'
 import { type Width, wrapped } from './wrap.ts'
 
 const ENDS: ReadonlySet<string> = new Set<OutcomeState>([

@@ -5,10 +5,10 @@ import { type ClusterGiven, clusterAnswerOf } from '../answer/cluster-answer.ts'
 import { count } from '../lang/count.ts'
 import type { ClusterPlan } from '../plan/cluster-plan.ts'
 import { renderAnswer } from './answer-view.ts'
+import { CONTROLLER } from './format.ts'
 import { clusterOperationsTable } from './operations-table.ts'
 import { headerText } from './plan-header.ts'
 import type { Screen } from './screen.ts'
-import { CONTROLLER } from './words.ts'
 
 export interface ClusterPlanLook extends ClusterGiven {
   /** Nothing is folded. */

@@ -3,8 +3,8 @@ import type { Link } from '../explain/explanation.ts'
 import type { PodRef } from '../plan/plan.ts'
 import { podTexts } from '../plan/plan-names.ts'
 import { podNameAndUid } from '../plan/pod-name.ts'
+import { podText } from './format.ts'
 import type { Palette, Screen, Symbols } from './screen.ts'
-import { podText } from './words.ts'
 import { wrapped } from './wrap.ts'
 
 const KINDS: Readonly<Record<Link['kind'], string>> = {

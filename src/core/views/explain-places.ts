@@ -2,8 +2,8 @@
 
 import type { MountView, Place } from '../explain/explanation.ts'
 import { fileSystemText } from '../mountinfo/file-systems.ts'
+import { podText } from './format.ts'
 import type { Screen } from './screen.ts'
-import { podText } from './words.ts'
 import { wrapped } from './wrap.ts'
 
 const ROLES: Readonly<Record<Place['role'], string>> = {

@@ -14,9 +14,9 @@ import type {
   ProcessView,
   Verdict,
 } from '../explain/explanation.ts'
-import { byWorst } from '../explain/matters-most.ts'
+import { byWorst } from '../explain/sort-by-severity.ts'
 import { volctl } from '../lang/command.ts'
-import { firstFew } from '../lang/first-few.ts'
+import { take } from '../lang/first-few.ts'
 import type { Plan } from '../plan/plan.ts'
 import { PlanNames } from '../plan/plan-names.ts'
 import { podAndContainer } from '../plan/pod-name.ts'
@@ -24,9 +24,9 @@ import { needRows, nextText, renderAnswer } from './answer-view.ts'
 import { chainLines, chainText, shortName } from './explain-chain.ts'
 import { placesText } from './explain-places.ts'
 import { colourOf, volumeBlock, volumeRows, volumesSummary } from './explain-volumes.ts'
+import { podText, seconds, volumeText } from './format.ts'
 import { operationsTable } from './operations-table.ts'
 import type { Screen } from './screen.ts'
-import { podText, seconds, volumeText } from './words.ts'
 import { chunksOf, wrapped } from './wrap.ts'
 
 /** What to do about it, the most pressing first, each in a line. */
@@ -207,7 +207,7 @@ function dependentsText({ dependents }: DriverView, screen: Screen): string {
   const lines = rows
     .filter(([, names]) => names.length > 0)
     .map(([label, names]) =>
-      wrapped(`  ${label.padEnd(11)}`, `${names.length}: ${firstFew(names, most).join(', ')}`, width),
+      wrapped(`  ${label.padEnd(11)}`, `${names.length}: ${take(names, most).join(', ')}`, width),
     )
   const none = lines.length === 0 ? [wrapped('  ', 'nothing on this node', width)] : []
   return block('Depends on it:', [...lines, ...none], screen)
@@ -242,7 +242,7 @@ export function holdersLine(holders: HoldersView, { paint, width }: Screen, inde
     ...loops.map(({ device, backingFile }) => `${device}, backed by ${backingFile}`),
     ...kernel,
   ]
-  const found = names.length > 0 ? [firstFew(names, MOST_HOLDERS, 'and ').join('; ')] : nobody(holders)
+  const found = names.length > 0 ? [take(names, MOST_HOLDERS, 'and ').join('; ')] : nobody(holders)
   return wrapped(`${indent}${paint.bold('Held by:')} `, [...found, ...notes].join('; '), width)
 }
 
@@ -289,7 +289,7 @@ function nameOf({ command, pid, container, pod }: Omit<ProcessView, 'holds'>): s
 }
 
 function listText(what: string, paths: readonly string[], { paint, width }: Screen): string {
-  return firstFew(paths, MOST_PATHS, 'and ')
+  return take(paths, MOST_PATHS, 'and ')
     .map((path, index) => wrapped(`    ${(index === 0 ? what : '').padEnd(12)}`, path, width, paint.dim))
     .join('')
 }

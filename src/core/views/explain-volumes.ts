@@ -3,8 +3,8 @@ import type { Verdict, VolumeView } from '../explain/explanation.ts'
 import { terminalSafe } from '../lang/terminal-safe.ts'
 import { chainText } from './explain-chain.ts'
 import { placesText } from './explain-places.ts'
+import { volumeText } from './format.ts'
 import type { Palette, Screen } from './screen.ts'
-import { volumeText } from './words.ts'
 import { wrapped } from './wrap.ts'
 
 /** How many are in which state. @param named those with trouble by name, where they are few, the others by kind */

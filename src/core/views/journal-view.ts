@@ -3,8 +3,8 @@
 import type { PastApplies, PastApply, PastOperation } from '../documents/read-journal.ts'
 import { byteText } from '../lang/byte-text.ts'
 import { count } from '../lang/count.ts'
-import { defined } from '../lang/defined.ts'
 import { formatDuration } from '../lang/duration.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { inSeconds } from '../lang/rfc3339.ts'
 import { terminalSafe } from '../lang/terminal-safe.ts'
 import { subject } from './apply-lines.ts'
@@ -65,7 +65,7 @@ function tally(operations: readonly PastOperation[]): string {
 function operationText(operation: PastOperation, paint: Palette): string {
   const { state, kind, pod, volume, elapsedMs, deleted, code, message, hint } = operation
   const colour = state === 'done' ? paint.good : state === 'failed' ? paint.bad : paint.warn
-  const name = { kind, ...(pod && { pod }), ...defined({ volume }) }
+  const name = { kind, ...(pod && { pod }), ...omitUndefined({ volume }) }
   const time = elapsedMs === undefined ? '' : `  ${formatDuration(elapsedMs)}`
   const gone = deleted === undefined ? '' : `  deleted ${count(deleted.files, 'file')}, ${byteText(deleted.bytes)}`
   const lines = [`  ${colour(state.padEnd(11))}  ${subject(name)}${time}${gone}`]

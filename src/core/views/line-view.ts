@@ -10,8 +10,8 @@ import type { LineExplanation, NameView, SentenceView } from '../log-lines/line-
 import type { NameKind } from '../log-lines/take-names.ts'
 import { holdersLine, renderExplanation, stepsOf } from './explain-view.ts'
 import { colourOf } from './explain-volumes.ts'
+import { seconds, sentence } from './format.ts'
 import { type Screen, screenLines } from './screen.ts'
-import { seconds, sentence } from './words.ts'
 import { wrapped } from './wrap.ts'
 
 /** With `-o wide` also the whole explanation of the thing that the line is about. */

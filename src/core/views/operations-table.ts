@@ -1,14 +1,14 @@
 /** Every operation, wait and problem of a plan of either scope with its number, path, reason and rule: -v, -o wide. */
 import { dataText } from '../answer/ready.ts'
-import { firstFew } from '../lang/first-few.ts'
+import { take } from '../lang/first-few.ts'
 import type { ClusterOperation, ClusterPlan } from '../plan/cluster-plan.ts'
 import type { Operation, Plan, Severity } from '../plan/plan.ts'
 import { type PlanNames, shownVolume } from '../plan/plan-names.ts'
 import { readyAmong } from '../plan/plan-summary.ts'
 import { podName } from '../plan/pod-name.ts'
 import { type Column, columnsTable } from './columns-table.ts'
+import { evidenceText, numberRanges } from './format.ts'
 import type { Screen } from './screen.ts'
-import { evidenceText, numberRanges } from './words.ts'
 import { wrapped } from './wrap.ts'
 
 export function operationsTable(plan: Plan, names: PlanNames, screen: Screen): string {
@@ -134,7 +134,7 @@ const PODS_AT_MOST = 4
 function clusterBelow({ message, pods, evidence, makeSure, controllerWould }: ClusterOperation): readonly string[] {
   return [
     message,
-    ...(pods.length === 0 ? [] : [`pods ${firstFew(pods.map(podName), PODS_AT_MOST, 'and ').join(', ')}`]),
+    ...(pods.length === 0 ? [] : [`pods ${take(pods.map(podName), PODS_AT_MOST, 'and ').join(', ')}`]),
     ...evidence.map(evidenceText),
     ...(makeSure === undefined ? [] : [`Make sure first ${makeSure}`]),
     ...(controllerWould === undefined ? [] : [`the controller would ${controllerWould}`]),

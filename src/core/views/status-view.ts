@@ -13,9 +13,9 @@ import { isApiContent, liftingFlag } from '../plan/plan-summary.ts'
 import type { Status, StatusRow, VerdictState } from '../status/status.ts'
 import { nextText, renderAnswer } from './answer-view.ts'
 import { type Column, columnsTable, type TableForm } from './columns-table.ts'
+import { volumeText } from './format.ts'
 import type { Cell } from './render-table.ts'
 import { type Screen, screenLines } from './screen.ts'
-import { volumeText } from './words.ts'
 import { wrapped } from './wrap.ts'
 
 export interface StatusOptions {

@@ -7,7 +7,7 @@
  * else is unknown, including errors in a form that volctl does not understand.
  */
 
-import { onceFor } from '../lang/once-for.ts'
+import { memoize } from '../lang/memoize.ts'
 import type {
   ApiObject,
   ConfigMap,
@@ -50,7 +50,7 @@ export interface ApiLookup {
 }
 
 /** A snapshot never changes, so its indexes are built once. */
-export const apiLookup = onceFor((api: ApiSnapshot): ApiLookup => {
+export const apiLookup = memoize((api: ApiSnapshot): ApiLookup => {
   const failures = readFailures(api.errors)
   const finder = <T extends ApiObject>(resource: ListedResource, list: readonly T[] | undefined) => {
     const objects: readonly T[] = Array.isArray(list) ? list : []

@@ -1,5 +1,5 @@
 /** The files that configMap, secret, downwardAPI and projected volumes should hold (P27, P46-P53; O28). */
-import { onceFor } from '../lang/once-for.ts'
+import { memoize } from '../lang/memoize.ts'
 import type { ConfigMap, DownwardApiItem, Pod, PodVolumeSource, SecretDigest } from '../model/objects.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
 import { apiLookup, mapFound } from './api-lookup.ts'
@@ -18,8 +18,8 @@ export function expectedContent(source: PodVolumeSource, pod: Pod, api: ApiSnaps
   return contents(api)(pod)(source)
 }
 
-const contents = onceFor((api: ApiSnapshot) =>
-  onceFor((pod: Pod) => onceFor((source: PodVolumeSource) => compute(source, pod, api))),
+const contents = memoize((api: ApiSnapshot) =>
+  memoize((pod: Pod) => memoize((source: PodVolumeSource) => compute(source, pod, api))),
 )
 
 /** The files of a pod's volume of this name; undefined if there is nothing to compare with. */
@@ -50,7 +50,7 @@ function compute(source: PodVolumeSource, pod: Pod, api: ApiSnapshot): ExpectedC
 }
 
 /** Computed once for each config map: every pod has the cluster's CA from the same one. */
-const configMapKeys = onceFor(({ data, binaryData, digests }: ConfigMap): ReadonlyMap<string, ExpectedFile> => {
+const configMapKeys = memoize(({ data, binaryData, digests }: ConfigMap): ReadonlyMap<string, ExpectedFile> => {
   const binarySize = (text: string): ExpectedFile => ({ size: Buffer.from(text, 'base64').length })
   return new Map<string, ExpectedFile>([
     ...Object.entries(binaryData ?? {}).map(([key, text]) => [key, binarySize(text)] as const),

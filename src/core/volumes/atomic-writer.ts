@@ -3,7 +3,7 @@
  * or a tmpfs, which is an inner emptyDir named wrapped_NAME (P22, P28).
  */
 
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import { isGeneration } from '../model/volume-names.ts'
 import { expectedMount, notAsked, type Obstacle } from '../plan/draft.ts'
@@ -58,7 +58,7 @@ function setUp(context: SetUpContext, volume: VolumeToMount, medium: AtomicKind[
     foreignMount(context, volume, inner) ?? volumeObstacle(volume, inputs.snapshot) ?? unasked(context, volume)
   return {
     steps: emptyDirSteps(context, volume, inner, [content]),
-    ...defined({
+    ...omitUndefined({
       expects: layers.length === 0 ? undefined : [expectedMount(inputs.absolute(path), layers)],
       blocked,
     }),

@@ -1,7 +1,7 @@
 /** How a CSI volume is set up: staged, published, mapped (C49, C53, C71-C74, C133, C134). */
 
 import { volctl } from '../lang/command.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import { ownValue } from '../lang/own-value.ts'
 import type { ActualInputs } from '../model/actual-inputs.ts'
 import type { CsiDriver } from '../model/objects.ts'
@@ -31,7 +31,7 @@ export function csiSetUp(context: SetUpContext, volume: VolumeToMount, first: bo
     stagingObstacle(context, volume, first)
   return {
     steps,
-    ...defined({ blocked }),
+    ...omitUndefined({ blocked }),
   }
 }
 

@@ -1,6 +1,6 @@
 /** emptyDir: a directory, a tmpfs or a hugetlbfs of the pod's own (P35-P45). */
 
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { ActualInputs } from '../model/actual-inputs.ts'
 import type { Pod } from '../model/objects.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
@@ -67,7 +67,7 @@ function setUp(context: SetUpContext, volume: VolumeToMount): SetUp {
     otherPages(context, volume, medium) ??
     badLimit(volume) ??
     leftToKubelet(volume, context.inputs.snapshot)
-  return { steps: emptyDirSteps(context, volume, inner, group), ...defined({ blocked }) }
+  return { steps: emptyDirSteps(context, volume, inner, group), ...omitUndefined({ blocked }) }
 }
 
 function mountOf(

@@ -1,6 +1,6 @@
 /** hostPath: the container gets the path itself; the kubelet only checks its type (P57-P59, O33). */
 
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { ActualInputs } from '../model/actual-inputs.ts'
 import type { HostPath } from '../model/snapshot.ts'
 import { sharedSourcesOf } from './csi-volume.ts'
@@ -43,7 +43,7 @@ function setUp(inputs: ActualInputs, volume: VolumeToMount): SetUp {
   const { path, type } = sourceOf(volume)
   const verdict = verdictOn(inputs, volume)
   if (verdict.state !== 'bad')
-    return { steps: [{ op: 'checkPath', target: path, ...defined({ detail: type || undefined }) }] }
+    return { steps: [{ op: 'checkPath', target: path, ...omitUndefined({ detail: type || undefined }) }] }
   return {
     steps: [],
     blocked: {

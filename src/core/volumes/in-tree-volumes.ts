@@ -1,5 +1,5 @@
 /** In-tree volumes as the CSI volumes that the kubelet translates them to, always and on every node (R150-R164). */
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type {
   ApiObject,
   CsiPersistentVolumeSource,
@@ -88,7 +88,7 @@ export const IN_TREE: { readonly [Key in keyof Sources]: InTreeVolume<Sources[Ke
         return { error: `Azure disk ${diskURI} has kind ${kind}, not Managed` }
       // An empty caching mode is passed on for a PersistentVolume, but not for an inline volume.
       const cachingmode = pv === undefined ? cachingMode || undefined : cachingMode
-      const volumeAttributes = { kind: 'Managed', ...defined({ cachingmode, fstype: fsType || undefined }) }
+      const volumeAttributes = { kind: 'Managed', ...omitUndefined({ cachingmode, fstype: fsType || undefined }) }
       return { volumeHandle: diskURI, volumeAttributes }
     },
     inlineName: ({ diskURI }) => diskURI,
@@ -131,7 +131,7 @@ export const IN_TREE: { readonly [Key in keyof Sources]: InTreeVolume<Sources[Ke
         return { error: 'an inline vSphere volume with storagePolicyName is not supported' }
       return {
         volumeHandle: volumePath,
-        volumeAttributes: defined({ storagepolicyname: storagePolicyName || undefined }),
+        volumeAttributes: omitUndefined({ storagepolicyname: storagePolicyName || undefined }),
       }
     },
     dropsReadOnly: true,
@@ -183,7 +183,11 @@ function csiOf(found: NonNullable<ReturnType<typeof inTreeOf>>, within: Within) 
   const csi = kind.csi(source, within)
   if ('error' in csi) return csi
   const { fsType, readOnly } = source as { readonly fsType?: string; readonly readOnly?: boolean }
-  return { driver: kind.driver, ...csi, ...defined({ fsType, readOnly: kind.dropsReadOnly ? undefined : readOnly }) }
+  return {
+    driver: kind.driver,
+    ...csi,
+    ...omitUndefined({ fsType, readOnly: kind.dropsReadOnly ? undefined : readOnly }),
+  }
 }
 
 /** Undefined if the PersistentVolume has no in-tree source (R151). */
@@ -200,7 +204,7 @@ export function translatePersistentVolume(pv: PersistentVolume): Translation | u
   const spec = {
     ...rest,
     csi,
-    ...defined({ accessModes: kind.accessModes?.(pv.spec.accessModes) }),
+    ...omitUndefined({ accessModes: kind.accessModes?.(pv.spec.accessModes) }),
     ...(nodeSelectorTerms.length > 0 && { nodeAffinity: { required: { nodeSelectorTerms } } }),
   }
   return { persistentVolume: { ...pv, spec } }

@@ -1,6 +1,6 @@
 /** local: a directory of this node, or a device, which has a global mount (P66-P71, P83). */
 import { posix } from 'node:path'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { ActualInputs } from '../model/actual-inputs.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
@@ -51,7 +51,7 @@ export const localVolume: VolumePlugin = {
         ? // By text alone, as the kubelet does: `/dev/./sdb` is /dev/sdb (P83).
           mapSteps(inputs, volume, globalPath(volume), posix.normalize(path))
         : fileSystemSteps(inputs, volume, path, first)
-    return { steps, ...defined({ blocked }) }
+    return { steps, ...omitUndefined({ blocked }) }
   },
 }
 
@@ -86,7 +86,7 @@ function fileSystemSteps(inputs: ActualInputs, volume: VolumeToMount, path: stri
       target: inputs.absolute(globalPath(volume)),
       detail: 'unless it is a directory',
       source: path,
-      ...defined({ fsType: fsType || undefined, options: options.length === 0 ? undefined : options }),
+      ...omitUndefined({ fsType: fsType || undefined, options: options.length === 0 ? undefined : options }),
     },
     { op: 'mkdir', target, mode: '0750' },
     { op: 'mount', target, options: bindOptions(volume, readOnly) },

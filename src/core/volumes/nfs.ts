@@ -1,6 +1,6 @@
 /** nfs: a mount for each pod (P62-P65). */
 import { isIPv6 } from 'node:net'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { Step } from '../plan/plan.ts'
 import { isReadOnlyFor, sharedSourcesOf } from './csi-volume.ts'
 import type { VolumeToMount } from './desired-state.ts'
@@ -39,7 +39,7 @@ function setUpSteps(volume: VolumeToMount, target: string): Step[] {
       target,
       source: `${server}:${source.path}`,
       fsType: 'nfs',
-      ...defined({ options: options.length === 0 ? undefined : options }),
+      ...omitUndefined({ options: options.length === 0 ? undefined : options }),
     },
   ]
 }

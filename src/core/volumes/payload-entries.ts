@@ -4,7 +4,7 @@
  */
 import { posix } from 'node:path'
 import { compareText } from '../lang/compare-text.ts'
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { Container, KeyToPath, Pod, PodVolumeSource, ProjectedSource } from '../model/objects.ts'
 import type { Lookup } from './api-lookup.ts'
 import { allContainers } from './pods.ts'
@@ -166,7 +166,7 @@ class Source<T extends object> {
     if (isNoContent(value)) return value
     const { fsUser, fsGroup } = this.#owners
     const mode = fsUser === undefined && fsGroup === undefined ? this.#defaultMode & PERMISSIONS : PRIVATE_MODE
-    return [[path, { value, mode, ...defined({ owner: fsUser }) }]]
+    return [[path, { value, mode, ...omitUndefined({ owner: fsUser }) }]]
   }
 }
 

@@ -1,7 +1,7 @@
 /** The populator: which volumes the given pods need. */
 
 import { append } from '../lang/append.ts'
-import { onceFor } from '../lang/once-for.ts'
+import { memoize } from '../lang/memoize.ts'
 import type { PersistentVolume, Pod } from '../model/objects.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
 import { uniqueVolumeName } from '../model/volume-names.ts'
@@ -65,7 +65,7 @@ interface StatusVolume {
 }
 
 /** All such volumes that were read. */
-export const statusVolumes = onceFor((api: ApiSnapshot): readonly StatusVolume[] =>
+export const statusVolumes = memoize((api: ApiSnapshot): readonly StatusVolume[] =>
   api.persistentVolumes.flatMap((persistentVolume): StatusVolume[] => {
     // CSI volumes have VolumeAttachments.
     if (persistentVolume.spec.csi != null) return []

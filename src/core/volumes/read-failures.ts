@@ -5,7 +5,7 @@
  * An error that clearly names its objects covers those; any other, or one that contradicts itself, covers everything (S3).
  */
 
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 
 /** `resource` undefined: the failure may be about any object. Without a name: about all objects of the resource. */
 export interface ReadFailure {
@@ -139,7 +139,7 @@ function subjectOfRecord(entry: Record<string, unknown>): Subject | undefined {
 function subject(resource: string, name: string | undefined, namespace: string | undefined): Subject {
   // Some tools add a namespace to cluster-wide resources.
   const isWithin = Object.hasOwn(NAMESPACED, resource) && isName(namespace)
-  return { resource, ...(isWithin && { namespace }), ...defined({ name }) }
+  return { resource, ...(isWithin && { namespace }), ...omitUndefined({ name }) }
 }
 
 /** `volumeattachments.storage.k8s.io`, `PersistentVolumeClaim`, `pv`; undefined: not known. */

@@ -1,6 +1,6 @@
 /** Every plugin that the kubelet of 1.36 registers (P1), and a stand-in for the others. */
 
-import { onceFor } from '../lang/once-for.ts'
+import { memoize } from '../lang/memoize.ts'
 import type { ActualInputs } from '../model/actual-inputs.ts'
 import { configMap } from './configmap.ts'
 import { csi } from './csi.ts'
@@ -63,7 +63,7 @@ export function evidenceOf(inputs: ActualInputs, volume: VolumeToMount): MountEv
   return judged(inputs)(volume)
 }
 
-const judged = onceFor((inputs: ActualInputs) => onceFor((volume: VolumeToMount) => judge(inputs, volume)))
+const judged = memoize((inputs: ActualInputs) => memoize((volume: VolumeToMount) => judge(inputs, volume)))
 
 function judge(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
   const plugin = pluginNamed(volume.plugin)

@@ -1,5 +1,5 @@
 /** From a claim of a pod to the PersistentVolume behind it (R110-R113). */
-import { defined } from '../lang/defined.ts'
+import { omitUndefined } from '../lang/omit-undefined.ts'
 import type { PersistentVolume, PersistentVolumeClaim, Pod, PodVolumeSource } from '../model/objects.ts'
 import type { ApiLookup } from './api-lookup.ts'
 import { ANY, NONE, type UnresolvedVolume } from './desired-state.ts'
@@ -96,7 +96,7 @@ export function resolveClaim(
     claim,
     persistentVolume: volume.object,
     readOnly: reference.readOnly,
-    ...defined({ fault: why === undefined ? undefined : `${label} ${why}` }),
+    ...omitUndefined({ fault: why === undefined ? undefined : `${label} ${why}` }),
   }
 }
 

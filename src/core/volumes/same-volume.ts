@@ -6,7 +6,7 @@ import { isIP } from 'node:net'
 import { posix } from 'node:path'
 import { isWithin } from '../files/path-within.ts'
 import { append } from '../lang/append.ts'
-import { onceFor } from '../lang/once-for.ts'
+import { memoize } from '../lang/memoize.ts'
 import type { ActualInputs } from '../model/actual-inputs.ts'
 import { driverOf, type StagedVolume, stagedShownBy, stagedUnder, stagedVolumes } from '../model/staged-volumes.ts'
 import { readStateFile, type VolumeData } from '../model/state-file.ts'
@@ -284,7 +284,7 @@ function nodesOwn(inputs: ActualInputs, shown: MountInfo, place?: MountPlace): s
 }
 
 /** Where the kubelet's directories are: each may be a link, or on a disk of its own. */
-const kubeletsOwn = onceFor((inputs: ActualInputs) =>
+const kubeletsOwn = memoize((inputs: ActualInputs) =>
   ['.', 'pods', 'plugins'].map((base) => ({ base, at: locate(inputs.mounts, inputs.absolute(base)) })),
 )
 
@@ -299,7 +299,7 @@ function isDeleted({ root }: MountInfo): boolean {
  * ReadWriteOnce volumes that have one device: by the staging directory, or the directory of the map, what is known of the device. Of
  * network file systems one device number says nothing.
  */
-const twins = onceFor((inputs: ActualInputs): ReadonlyMap<string, string> => {
+const twins = memoize((inputs: ActualInputs): ReadonlyMap<string, string> => {
   const found = new Map<string, { readonly dir: string; readonly volume: string; readonly text: string }[]>()
   const note = (key: string, dir: string, data: VolumeData | undefined, mount: MountInfo): void => {
     if (data !== undefined) append(found, key, { dir, volume: nameOf(data), text: placeText(mount) })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { renderCode } from '../../../src/core/cli/own-words.ts'
+import { renderCode } from '../../../src/core/cli/sentence.ts'
 import { type CodeExplanation, explainCode } from '../../../src/core/explain/rule-book.ts'
 import { PLAIN } from '../../../src/core/views/screen.ts'
 

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 import { expect, it } from 'vitest'
-import { defined } from '../../../src/core/lang/defined.ts'
+import { omitUndefined } from '../../../src/core/lang/omit-undefined.ts'
 import { messageOnPod } from '../../../src/core/plan/draft.ts'
 import { withAdvice } from '../../../src/core/plan/next-steps.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
@@ -31,7 +31,7 @@ const busy = aPlan({
       after: ['op-1'],
     }),
   ].map(({ pod, podMessage, ownMessage, ...rest }) =>
-    rest.kind === 'UnmountDevice' ? rest : { ...rest, ...defined({ pod, podMessage, ownMessage }) },
+    rest.kind === 'UnmountDevice' ? rest : { ...rest, ...omitUndefined({ pod, podMessage, ownMessage }) },
   ),
   waiting: [
     {

@@ -8,7 +8,7 @@
 import { userInfo } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { VolctlError } from '../../errors/errors.ts'
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import { callerPath } from '../../trust/caller.ts'
 import { addDoubt, type Doubt } from '../../trust/doubts.ts'
 import { type Environment, environment } from '../../trust/environment.ts'
@@ -126,7 +126,7 @@ class Search {
   }
 
   note(source: string, problem?: string): void {
-    const attempt = { source, ...defined({ problem }) }
+    const attempt = { source, ...omitUndefined({ problem }) }
     this.attempts.push(attempt)
     this.#onAttempt?.(attempt)
   }

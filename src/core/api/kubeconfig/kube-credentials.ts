@@ -1,7 +1,7 @@
 import type { Agent } from 'node:https'
 import { errnoOf, VolctlError } from '../../errors/errors.ts'
 import { volctl } from '../../lang/command.ts'
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import { NotTrusted, readTrusted, TRUST_HINT, whyUnusable } from '../../trust/files.ts'
 import { parseJson } from '../../trust/parse-json.ts'
 import {
@@ -90,7 +90,7 @@ function fromFiles({ cluster, user }: SelectedConfig, source: string): Login {
   const cert = dataOrFile(user, 'client-certificate', source)
   const key = dataOrFile(user, 'client-key', source)
   const token = tokenIn(user, source)
-  return defined({ ca, cert, key, token })
+  return omitUndefined({ ca, cert, key, token })
 }
 
 /** A token file wins over an inline token, as with client-go (N44). */
@@ -126,7 +126,12 @@ async function connectionOptions(
   const connection: ConnectionOptions = {
     ...(typeof servername === 'string' && servername !== '' && { servername }),
     ...(cluster['insecure-skip-tls-verify'] === true && { rejectUnauthorized: false }),
-    ...defined({ ca, cert, key, auth: username ? `${String(username)}:${String(password ?? '')}` : selected.login }),
+    ...omitUndefined({
+      ca,
+      cert,
+      key,
+      auth: username ? `${String(username)}:${String(password ?? '')}` : selected.login,
+    }),
     headers: { ...(token !== undefined && { Authorization: `Bearer ${token}` }), ...impersonation(user) },
     compression: cluster['disable-compression'] !== true,
   }
@@ -159,7 +164,7 @@ function clusterFor(cluster: Fields, ca: Buffer | undefined): Fields {
   return {
     ...Object.fromEntries(same),
     ...(ca && { 'certificate-authority-data': ca.toString('base64') }),
-    ...defined({ config }),
+    ...omitUndefined({ config }),
   }
 }
 
@@ -186,13 +191,13 @@ async function proxyAgent(cluster: Fields, proxyUrl: string, connection: Connect
         server: String(cluster.server),
         proxyUrl,
         skipTLSVerify: rejectUnauthorized === false,
-        ...defined({ tlsServerName: servername, caData: ca === undefined ? undefined : base64(ca) }),
+        ...omitUndefined({ tlsServerName: servername, caData: ca === undefined ? undefined : base64(ca) }),
       },
     ],
     users: [
       {
         name: 'user',
-        ...defined({
+        ...omitUndefined({
           certData: cert === undefined ? undefined : base64(cert),
           keyData: key === undefined ? undefined : base64(key),
         }),

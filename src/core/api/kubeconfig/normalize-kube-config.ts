@@ -1,4 +1,4 @@
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import type { Insecure } from '../../model/snapshot.ts'
 import { type ExecPlugin, execPluginOf } from './exec-credential.ts'
 import { invalid, PassedOver, type RawKubeConfig, UnknownContext } from './kube-config-file.ts'
@@ -66,7 +66,7 @@ export function selectContext(config: RawKubeConfig, source: string, wanted: str
     cluster,
     // A context without a user is anonymous.
     user: user ?? {},
-    ...defined({ login: loginIn(server), plugin, insecure }),
+    ...omitUndefined({ login: loginIn(server), plugin, insecure }),
   }
 }
 

@@ -10,7 +10,7 @@
 import { type ClientRequest, type IncomingMessage, type Agent as PlainAgent, request as plainRequest } from 'node:http'
 import { type Agent, type RequestOptions, request } from 'node:https'
 import { createSecureContext, getCACertificates, rootCertificates } from 'node:tls'
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import { type Budget, collect, pieces } from '../../trust/bytes.ts'
 import { TooLarge } from '../../trust/plain-files.ts'
 import {
@@ -69,7 +69,7 @@ export function createTransport(
   const headers: Record<string, string | string[]> = { ...connection.headers, Accept: 'application/json' }
   // On loopback compressing costs more than it saves.
   if (!loopback && connection.compression) headers['Accept-Encoding'] = 'gzip'
-  const base: RequestOptions = { agent, ...defined({ auth: connection.auth }) }
+  const base: RequestOptions = { agent, ...omitUndefined({ auth: connection.auth }) }
   const begin = secure ? request : plainRequest
   return {
     send: async ({ method, url, body, contentType = 'application/json', signal, into }) => {
@@ -133,12 +133,12 @@ function keepAliveAgent(server: URL, connection: ConnectionOptions): Agent | Pla
   // One for all connections; otherwise each would parse the certificates again, which takes milliseconds each.
   const secureContext = createSecureContext({
     ca: ca ?? [...rootCertificates, ...getCACertificates('system')],
-    ...defined({ cert, key }),
+    ...omitUndefined({ cert, key }),
   })
   return new EndingAgent({
     ...pool,
     secureContext,
-    ...defined({ servername }),
+    ...omitUndefined({ servername }),
     // Set explicitly; otherwise NODE_TLS_REJECT_UNAUTHORIZED would decide.
     rejectUnauthorized,
   })

@@ -1,4 +1,4 @@
-import { onceFor } from '../../lang/once-for.ts'
+import { memoize } from '../../lang/memoize.ts'
 import type { NodeState } from '../../model/node-state.ts'
 import type { NodeSnapshot } from '../../model/snapshot.ts'
 import type { Operation, Step } from '../../plan/plan.ts'
@@ -34,7 +34,7 @@ function isMade({ op, target }: Step, { snapshot, mounts }: NodeState): boolean 
 
 const MOUNTS: ReadonlySet<Step['op']> = new Set(['mount', 'mountDevice', 'mapDevice', 'NodePublishVolume'])
 
-const pathsOf = onceFor(({ tree }: NodeSnapshot): ReadonlySet<string> => new Set(tree?.map(({ path }) => path)))
+const pathsOf = memoize(({ tree }: NodeSnapshot): ReadonlySet<string> => new Set(tree?.map(({ path }) => path)))
 
 function relativeTo({ rootDir }: NodeSnapshot, target: string): string {
   return target.slice(rootDir.length + 1)

@@ -2,7 +2,7 @@
 
 import { CLEAR_AWAY } from '../../codes/path-codes.ts'
 import { OperationRefused } from '../../errors/operation-error.ts'
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import type { FoundFile, Host } from '../../node/host.ts'
 import { fileText } from '../../plan/differences.ts'
 import type { FileIdentity, Operation } from '../../plan/plan.ts'
@@ -78,7 +78,7 @@ function identityOf({ id, size }: FoundFile, file: FileIdentity): Omit<FileIdent
   return {
     dev,
     ino,
-    ...defined({
+    ...omitUndefined({
       size: file.size === undefined ? undefined : size,
       mtime: file.mtime === undefined ? undefined : mtime,
     }),

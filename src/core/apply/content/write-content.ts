@@ -5,7 +5,7 @@ import { StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
 import type { Deleted } from '../../files/delete-content.ts'
 import { diskFailure } from '../../files/disk-trouble.ts'
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import type { Pod, PodVolumeSource, ProjectedSource } from '../../model/objects.ts'
 import { cannotHang } from '../../mountinfo/file-systems.ts'
 import { placeOf } from '../../mountinfo/linked-mounts.ts'
@@ -176,7 +176,7 @@ async function token({ audience, expirationSeconds }: TokenSource, pod: Pod, clu
     namespace: podNamespace(pod),
     serviceAccount: serviceAccountName,
     audiences: audience ? [audience] : [],
-    ...defined({ expirationSeconds }),
+    ...omitUndefined({ expirationSeconds }),
     pod: { name: pod.metadata.name, uid: pod.metadata.uid },
   })
   return made?.token
@@ -209,7 +209,7 @@ export async function deleteContentStep(step: Step, run: StepContext): Promise<D
       mountId: mount.id,
       beforeFirst: () => requireContentUnused(step.target, run),
       directoriesOnly: isEmptyDir(operation) && operation.deletes === undefined,
-      ...defined({ signal }),
+      ...omitUndefined({ signal }),
     })
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return { files: 0, bytes: 0 }

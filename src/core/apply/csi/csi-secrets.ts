@@ -3,7 +3,7 @@
 import { errorMessage } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import { goJson } from '../../json/canonical-json.ts'
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import { type SecretUse, secretOf } from '../../volumes/csi-volume.ts'
 import { podNamespace } from '../../volumes/pods.ts'
 import type { Cluster } from '../operation/ports.ts'
@@ -55,7 +55,7 @@ export async function requestTokens(run: StepContext, { driver, volume }: CsiFac
           namespace,
           serviceAccount,
           audiences: audience === '' ? [] : [audience],
-          ...defined({ expirationSeconds }),
+          ...omitUndefined({ expirationSeconds }),
           pod: { name: pod.metadata.name, uid: podUid },
         }),
       )

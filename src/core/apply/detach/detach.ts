@@ -5,8 +5,8 @@
 
 import { VolctlError } from '../../errors/errors.ts'
 import { OperationRefused } from '../../errors/operation-error.ts'
-import { defined } from '../../lang/defined.ts'
 import { firstCharacters } from '../../lang/first-characters.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
 import type { KubeletSnapshot } from '../../model/snapshot.ts'
 import type { Operation } from '../../plan/plan.ts'
@@ -116,7 +116,7 @@ async function deleteAttachment(
   run: StepContext,
   { name, uid, resourceVersion }: { name: string; uid: string; resourceVersion?: string },
 ): Promise<void> {
-  const preconditions = { uid, ...defined({ resourceVersion }) }
+  const preconditions = { uid, ...omitUndefined({ resourceVersion }) }
   try {
     await askCluster(run, (cluster) => cluster.deleteVolumeAttachment(name, preconditions))
   } catch (error) {

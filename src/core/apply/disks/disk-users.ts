@@ -11,7 +11,7 @@ import { undeletedPath, undeletedRoot } from '../../mountinfo/deleted.ts'
 import { isSourceAnyText } from '../../mountinfo/file-systems.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import { pause } from '../../processes/deadline.ts'
-import { LOOK_MS } from '../../processes/look-bounds.ts'
+import { SCAN_MS } from '../../processes/scan-limits.ts'
 import { perRun } from '../../trust/run.ts'
 import { isReleased, mountIn, tablesAround } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
@@ -327,7 +327,7 @@ async function askLoop(loop: string, { host, waiting }: StepContext): Promise<re
   if (known !== undefined) return known
   try {
     const ask = ['--list', '--noheadings', '--output', 'BACK-INO,BACK-MAJ:MIN', loop]
-    const { stdout } = await waiting.spend((ms) => host.run('losetup', ask, Math.min(ms, LOOK_MS.losetupOfOne)))
+    const { stdout } = await waiting.spend((ms) => host.run('losetup', ask, Math.min(ms, SCAN_MS.losetupOfOne)))
     const said = stdout.trim().split(/\s+/)
     if (said.length === 2 && sequence !== undefined && sequenceOf(loop, host) === sequence) saidOf.set(sequence, said)
     return said

@@ -6,7 +6,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { describeProcess, type UsedBy, usingProcess } from '../../holders/describe-holders.ts'
 import { layersByText, mountsShowing, overlayLayers, PlaceIndex } from '../../holders/mount-uses.ts'
-import { onceFor } from '../../lang/once-for.ts'
+import { memoize } from '../../lang/memoize.ts'
 import { CSI_PLUGIN } from '../../model/volume-names.ts'
 import { undeletedRoot } from '../../mountinfo/deleted.ts'
 import { isOfServer } from '../../mountinfo/file-systems.ts'
@@ -123,8 +123,8 @@ export function noteOverlays({ operation, around, record }: StepContext): void {
 }
 
 /** Layers of the overlays in another table, located by our own table. Cached, since a batch asks thousands of times. */
-const layersAsIn = onceFor((ours: MountTable) =>
-  onceFor(
+const layersAsIn = memoize((ours: MountTable) =>
+  memoize(
     (theirs: MountTable) =>
       new PlaceIndex(
         overlayLayers(theirs).flatMap((layer) =>

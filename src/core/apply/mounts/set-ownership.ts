@@ -5,7 +5,7 @@ import { StepFailed, StepInterrupted, StepTimedOut } from '../../errors/operatio
 import type { Undo } from '../../errors/undo.ts'
 import type { OwnershipChange } from '../../files/change-ownership.ts'
 import type { Ownership } from '../../files/ownership-bits.ts'
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import { cannotHang } from '../../mountinfo/file-systems.ts'
 import { placeOf } from '../../mountinfo/linked-mounts.ts'
 import { containingMount } from '../../mountinfo/location.ts'
@@ -43,7 +43,7 @@ async function change(target: string, ownership: Ownership, run: StepContext): P
     onEntry: progressReport((entries) =>
       run.say(`giving ${target} to group ${ownership.gid}: ${entries} files so far`),
     ),
-    ...defined({ signal }),
+    ...omitUndefined({ signal }),
   }
   const place = placeOf(around.table, target)
   // This process must never wait for a server. The root directory's own file system has been read before, so it answers.

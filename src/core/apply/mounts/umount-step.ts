@@ -2,7 +2,7 @@
 
 import { StepDetached, StepFailed, StepTimedOut, UsersUnknown } from '../../errors/operation-error.ts'
 import { describeProcess } from '../../holders/describe-holders.ts'
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import { copiesOf } from '../../mountinfo/copies.ts'
 import { cannotHang } from '../../mountinfo/file-systems.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
@@ -190,6 +190,6 @@ function rememberLazy(layer: MountInfo, { journal, operation, plan }: StepContex
     dev: layer.dev,
     fsType: layer.fsType,
     bootID: plan.bootID,
-    ...defined({ volume }),
+    ...omitUndefined({ volume }),
   })
 }

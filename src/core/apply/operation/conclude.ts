@@ -4,7 +4,7 @@ import { isOnRequest } from '../../codes/codes.ts'
 import type { VolctlError } from '../../errors/errors.ts'
 import { ExitStatus } from '../../errors/exit-status.ts'
 import { CameBack } from '../../errors/operation-error.ts'
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import {
   type ApplyEvent,
   type ApplyResult,
@@ -41,21 +41,21 @@ export async function conclude<Op extends AnyOperation, Made extends AnyPlan<Op>
   if (interrupted) return { outcomes, left: undefined, interrupted, exit }
   const after = changedSomething ? await lookAfter() : fresh
   for (const operation of after?.operations ?? []) onEvent(leftEvent(operation, run.subjectOf(operation)))
-  return { outcomes, left: after?.operations, ...defined({ after }), interrupted, exit }
+  return { outcomes, left: after?.operations, ...omitUndefined({ after }), interrupted, exit }
 }
 
 /** Once an apply has begun, only somebody else who does this work refuses it as a whole (S11). */
 function refusalOf(stop: VolctlError): Refusal {
   if (!(stop instanceof CameBack)) throw stop
   const { code, message, hint } = stop
-  return { rule: 'S11', code, message, ...defined({ hint }) }
+  return { rule: 'S11', code, message, ...omitUndefined({ hint }) }
 }
 
 /** The event of an operation that is still to be done after the apply. */
 function leftEvent({ blocked, message }: AnyOperation, subject: EventSubject): ApplyEvent {
   if (blocked === undefined) return operationEvent('left', subject, message)
   const { code, hint } = blocked
-  return operationEvent('left', subject, blocked.message, { code, ...defined({ hint }) })
+  return operationEvent('left', subject, blocked.message, { code, ...omitUndefined({ hint }) })
 }
 
 /** The result of an apply that a safety rule refuses before anything is done. */
@@ -66,7 +66,7 @@ export function refuseAll<Op extends AnyOperation>(
   onEvent: (event: ApplyEvent) => void,
 ): ApplyResult<Op, never> {
   const { code, message, hint } = refused
-  onEvent(note(message, { code, ...defined({ hint }) }))
+  onEvent(note(message, { code, ...omitUndefined({ hint }) }))
   const outcomes = operations.map(({ id, kind }) => ({
     id,
     kind,

@@ -3,7 +3,7 @@
 import { errorMessage } from '../../errors/errors.ts'
 import { CameBack, OperationRefused } from '../../errors/operation-error.ts'
 import { append } from '../../lang/append.ts'
-import { onceFor } from '../../lang/once-for.ts'
+import { memoize } from '../../lang/memoize.ts'
 import type { Pod } from '../../model/objects.ts'
 import type { KubeletSnapshot } from '../../model/snapshot.ts'
 import { CSI_PLUGIN } from '../../model/volume-names.ts'
@@ -124,7 +124,7 @@ function requirePodAway(operation: Operation, uid: string, witness: Witness): vo
 }
 
 /** Pods by every UID that their directory may have on disk (S10). Cached, since a batch asks thousands of times. */
-const podsOf = onceFor((witness: Witness): ReadonlyMap<string, readonly Pod[]> => {
+const podsOf = memoize((witness: Witness): ReadonlyMap<string, readonly Pod[]> => {
   const pods = new Map<string, Pod[]>()
   for (const pod of witness.apiPods) {
     for (const uid of new Set([onDiskUid(pod), ...protectedUids(pod)])) append(pods, uid, pod)

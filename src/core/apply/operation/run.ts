@@ -5,7 +5,7 @@ import type { Journal } from '../../documents/write-journal.ts'
 import { errnoOf, VolctlError } from '../../errors/errors.ts'
 import { OperationRefused, StepDetached, StepFailed, StepInterrupted } from '../../errors/operation-error.ts'
 import { diskTrouble } from '../../files/disk-trouble.ts'
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import {
   type ApplyEvent,
   type EventSubject,
@@ -118,14 +118,14 @@ export abstract class Run<Op extends AnyOperation> {
     if (state !== 'blocked') this.#unwritten.push({ ...outcome, pod: subject.pod, volume: subject.volume?.name })
     this.settled(operation, outcome, stuck)
     const { message, code, hint, differences } = outcome
-    this.#emit(operationEvent(state, subject, message, { elapsedMs, ...defined({ code, hint, differences }) }))
+    this.#emit(operationEvent(state, subject, message, { elapsedMs, ...omitUndefined({ code, hint, differences }) }))
   }
 
   /** Settles as failed, or as what the error says, an operation that has no outcome yet. */
   settleFailed(operation: Op, error: unknown): void {
     const { code, message, hint } = explain(error)
     const stuck = error instanceof StepFailed && error.stuck
-    this.settle(operation, stateAfter(error), { code, message, ...defined({ hint }) }, stuck)
+    this.settle(operation, stateAfter(error), { code, message, ...omitUndefined({ hint }) }, stuck)
   }
 
   /** S26: what must come first did not succeed, or is not part of this apply. */

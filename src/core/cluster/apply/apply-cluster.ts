@@ -12,7 +12,7 @@ import { execute, type Looked, type Scope } from '../../apply/execute.ts'
 import { refuseAll } from '../../apply/operation/conclude.ts'
 import type { Journal } from '../../documents/write-journal.ts'
 import { SafetyRefusal, VolctlError } from '../../errors/errors.ts'
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
 import { type ApplyEvent, type ClusterApplyResult, isFulfilled } from '../../plan/events.ts'
 import { INSECURE_API } from '../../plan/insecure-api.ts'
@@ -80,7 +80,7 @@ function clusterScope(
   return {
     words: { what: 'cluster', planCommand: 'volctl plan --cluster' },
     lock: async () => {
-      const lock = await takeLeaseLock(client, defined({ signal }))
+      const lock = await takeLeaseLock(client, omitUndefined({ signal }))
       return {
         takenOver:
           lock.takenOverFrom === undefined
@@ -104,7 +104,7 @@ async function lookAgain(
   emit: (event: ApplyEvent) => void,
 ): Promise<Looked<ClusterOperation, ClusterPlan>> {
   const { options, looked, signal, timeoutMs = DEFAULT_TIMEOUT_MS, pollMs = POLL_MS } = settings
-  const read = await readCluster({ client, ...defined({ signal }) })
+  const read = await readCluster({ client, ...omitUndefined({ signal }) })
   const state = looked === undefined ? read : withChangesSince(looked, read)
   requireSameCluster(plan, state)
   const fresh = planCluster(state, options)
@@ -175,8 +175,8 @@ function beginning(
     node: cluster.server,
     rootDir: '',
     cluster,
-    guards: defined({ nodeGone, stripFinalizers, acceptOutage, acceptInsecureApi }),
-    ...defined({ planFile, leaseTakenOverFrom: takenOverFrom }),
+    guards: omitUndefined({ nodeGone, stripFinalizers, acceptOutage, acceptInsecureApi }),
+    ...omitUndefined({ planFile, leaseTakenOverFrom: takenOverFrom }),
   }
 }
 

@@ -1,5 +1,5 @@
 /** A cluster during an apply: the whole look at its beginning, and what was read again since then in the place of the same. */
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import { type ClusterFacts, clusterFacts } from '../context/cluster-context.ts'
 import { changesBetween, lookedAt } from '../controller/between-looks.ts'
 import { controllerState } from '../controller/controller-state.ts'
@@ -32,8 +32,8 @@ export class ClusterCache {
       ...before,
       capturedAt,
       controller: {
-        ...defined({ lease: lease && (controller.lease ?? lease), leaseAtEnd: controller.lease && lease }),
-        ...defined({ otherLeases: controller.otherLeases }),
+        ...omitUndefined({ lease: lease && (controller.lease ?? lease), leaseAtEnd: controller.lease && lease }),
+        ...omitUndefined({ otherLeases: controller.otherLeases }),
         writes: newestWrites([...(controller.writes ?? []), ...writes]),
         changes: [...new Set([...(controller.changes ?? []), ...changes])],
       },
@@ -57,7 +57,7 @@ export class ClusterCache {
   putAttachment(name: string, record: ClusterAttachment | undefined): void {
     const records = record === undefined ? [] : [record]
     const attachments = replaced(this.state.attachments, records, (each) => each.name === name)
-    this.state = { ...this.state, ...defined({ attachments }) }
+    this.state = { ...this.state, ...omitUndefined({ attachments }) }
   }
 
   /** Nothing is run any more. The look at what is left takes as much memory again. */

@@ -6,7 +6,7 @@ import { causeOf } from '../../codes/codes.ts'
 import type { Journal } from '../../documents/write-journal.ts'
 import { VolctlError } from '../../errors/errors.ts'
 import { CameBack, OperationRefused } from '../../errors/operation-error.ts'
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
 import { clusterDifferencesOf } from '../../plan/differences.ts'
 import type { ApplyEvent, EventSubject } from '../../plan/events.ts'
@@ -47,7 +47,7 @@ export class ClusterRun extends Run<ClusterOperation> {
 
   /** Of its pods the first. */
   subjectOf({ id, kind, node, volume, pods }: ClusterOperation): EventSubject {
-    return { id, kind, node, volume, ...defined({ pod: pods[0] }) }
+    return { id, kind, node, volume, ...omitUndefined({ pod: pods[0] }) }
   }
 
   /** Operations are few, and each takes seconds: its outcome is on the disk before the message. */
@@ -67,7 +67,7 @@ export class ClusterRun extends Run<ClusterOperation> {
     this.#requireNoController()
     const { operation, refused } = recheck(this.cluster, planned, this.parts.options)
     if (refused !== undefined)
-      throw new OperationRefused(refused.code, refused.message, defined({ hint: refused.hint }))
+      throw new OperationRefused(refused.code, refused.message, omitUndefined({ hint: refused.hint }))
     return operation
   }
 

@@ -3,7 +3,7 @@
 import { volctl } from '../../lang/command.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { count } from '../../lang/count.ts'
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import { attachmentName, CSI_PLUGIN } from '../../model/volume-names.ts'
 import type { ClusterBlocked, ClusterStep, NewAttachment } from '../../plan/cluster-plan.ts'
 import type { Wait } from '../../plan/draft.ts'
@@ -149,10 +149,10 @@ function draftOf(
     ...{ kind: 'AttachVolume', reason: 'WantedNotAttached', rule: 'R745', ...aboutOf(want) },
     message: `${podsText(want)} on node ${node.name} ${want.pods.length === 1 ? 'wants' : 'want'} the volume, and no VolumeAttachment asks for it`,
     ...{ paths: [], steps, after },
-    ...defined({ blocked }),
+    ...omitUndefined({ blocked }),
     evidence: want.pods.slice(0, MOST_PODS).map((pod) => ({
       what: `pod ${namespacedName(pod)} was created`,
-      ...defined({ since: pod.createdAt }),
+      ...omitUndefined({ since: pod.createdAt }),
     })),
     attachment: { name },
     creates: newAttachment(attachable),

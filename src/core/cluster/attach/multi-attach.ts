@@ -5,7 +5,7 @@
 
 import { kubectl } from '../../lang/command.ts'
 import { compareText } from '../../lang/compare-text.ts'
-import { firstFew } from '../../lang/first-few.ts'
+import { take } from '../../lang/first-few.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import { type ClusterFindings, podRef } from '../context/findings.ts'
@@ -77,12 +77,12 @@ function partyOf({ actual }: ClusterContext, { node, pods, others, volume }: Wan
 
 function partiesText(parties: readonly Party[]): string {
   const texts = parties.map(({ node, pods, has, isAttached, since }) => {
-    const names = firstFew(pods.map(podText), MOST_PODS).join(' and ')
+    const names = take(pods.map(podText), MOST_PODS).join(' and ')
     const attached = ` has the volume${since === undefined ? '' : ` since ${since}`}`
     const state = isAttached ? attached : has ? ' reports the volume in use' : ''
     return `node ${node}${state} (${pods.length === 1 ? 'pod' : 'pods'} ${names})`
   })
-  return firstFew(texts, MOST_NODES).join(', ')
+  return take(texts, MOST_NODES).join(', ')
 }
 
 /** In the JSON; the message has fewer. */

@@ -1,6 +1,6 @@
 /** Is a CSI driver shown to be gone, and does its external attacher live? */
 
-import { onceFor } from '../../lang/once-for.ts'
+import { memoize } from '../../lang/memoize.ts'
 import type { LeaseEvidence } from '../model/cluster-state.ts'
 import { heardAt, timeOf } from '../model/times.ts'
 import type { ClusterContext } from './cluster-context.ts'
@@ -37,7 +37,7 @@ export function attacherLease(context: ClusterContext, driver: string): LeaseEvi
 }
 
 /** A driver that moved to another namespace leaves its old lease behind: of several the one that was heard last counts. */
-const leasesByName = onceFor(({ state }: ClusterContext): ReadonlyMap<string, LeaseEvidence> => {
+const leasesByName = memoize(({ state }: ClusterContext): ReadonlyMap<string, LeaseEvidence> => {
   const byName = new Map<string, LeaseEvidence>()
   for (const lease of state.attachers) {
     const name = lastPart(lease.name)

@@ -2,7 +2,7 @@
 
 import type { BlockCode, ProblemCode } from '../../codes/codes.ts'
 import { append } from '../../lang/append.ts'
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import type {
   ClusterAbout,
   ClusterBlocked,
@@ -39,7 +39,7 @@ export function onNodes(...nodes: readonly string[]): About {
 export function ofPod(pod: ClusterPod): About {
   return {
     pods: [podRef(pod)],
-    ...defined({ nodes: pod.node === undefined ? undefined : [pod.node] }),
+    ...omitUndefined({ nodes: pod.node === undefined ? undefined : [pod.node] }),
     subject: { pod: pod.uid },
   }
 }
@@ -80,7 +80,7 @@ export class ClusterFindings extends AnyFindings<ClusterDraft, ClusterWaiting, C
 }
 
 export function blockedBy(code: BlockCode, message: string, hint?: string): ClusterBlocked {
-  return { code, message, ...defined({ hint }) }
+  return { code, message, ...omitUndefined({ hint }) }
 }
 
 const VERBS: Readonly<Record<ClusterStep['op'], 'create' | 'delete' | 'patch'>> = {

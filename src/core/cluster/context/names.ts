@@ -1,6 +1,6 @@
 /** How a plan names an attachment and its volume, what a volume on a node is called in the subjects of findings, and lists of names. */
 
-import { firstFew } from '../../lang/first-few.ts'
+import { take } from '../../lang/first-few.ts'
 import { CSI_PLUGIN, parseCsiUniqueName } from '../../model/volume-names.ts'
 import type { ClusterVolumeRef } from '../../plan/cluster-plan.ts'
 import type { RowKey, Subject } from '../../plan/subject.ts'
@@ -57,7 +57,7 @@ const MOST_NODES = 5
 
 /** `node a`; `nodes a, b`; `nodes a, b, c, d, e, and 3 more`. */
 export function nodesText(nodes: readonly string[], most = MOST_NODES): string {
-  return `${nodes.length === 1 ? 'node' : 'nodes'} ${firstFew(nodes, most, 'and ').join(', ')}`
+  return `${nodes.length === 1 ? 'node' : 'nodes'} ${take(nodes, most, 'and ').join(', ')}`
 }
 
 /** Of an object that is being deleted: `, held by FINALIZER`, or nothing. */

@@ -3,7 +3,7 @@
  * controller is dead nobody does: a Node that was ready stays ready for ever, whatever becomes of its machine.
  */
 
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import type { ClusterNode } from '../model/cluster-state.ts'
 import { kubeletHeardAt, newestOf, timeOf } from '../model/times.ts'
 import { type ClusterContext, isControllerAlive, isSettled } from './cluster-context.ts'
@@ -23,14 +23,14 @@ const STATUS_MS = 6 * 60_000
 
 export function readinessOf(context: ClusterContext, node: ClusterNode): Readiness {
   const { ready, readySince, leaseRenewTime, leaseWrittenAt, heartbeat } = node
-  const stated = { ready, ...defined({ since: readySince }) }
+  const stated = { ready, ...omitUndefined({ since: readySince }) }
   // Without the lease a heartbeat alone shows little: the status of a healthy node may be minutes old.
   if (ready !== 'True' || isControllerAlive(context) || leaseRenewTime === undefined) return stated
   const times = [leaseRenewTime, leaseWrittenAt, heartbeat].filter((time) => time !== undefined)
   const heard = newestOf(isGivenAsGone(context, node.name) ? times.filter((time) => isPast(context, time)) : times)
   const time = timeOf(heard)
   const isSilent = time !== undefined && context.now - time > GRACE_MS && isSettled(context, heard)
-  return isSilent ? { ready: 'Unknown', ...defined({ since: heard }), isStale: true } : stated
+  return isSilent ? { ready: 'Unknown', ...omitUndefined({ since: heard }), isStale: true } : stated
 }
 
 /** What is said of a node that does not count as ready. */

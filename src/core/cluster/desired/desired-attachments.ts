@@ -1,8 +1,8 @@
 /** Node to volume to pods: what the attach/detach controller wants attached (R706-R711). */
 
 import { Grouped } from '../../lang/append.ts'
-import { defined } from '../../lang/defined.ts'
-import { onceFor } from '../../lang/once-for.ts'
+import { memoize } from '../../lang/memoize.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import { CSI_PLUGIN } from '../../model/volume-names.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { mayBeNamed, mayBeOne } from '../../volumes/desired-state.ts'
@@ -112,13 +112,13 @@ export class DesiredAttachments {
     this.#wants.set(node, ofNode)
     let want = ofNode.get(volume.uniqueName)
     if (want === undefined) {
-      want = { node, volume, pods: NOBODY, others: NOBODY, ...defined({ persistentVolume }) }
+      want = { node, volume, pods: NOBODY, others: NOBODY, ...omitUndefined({ persistentVolume }) }
       ofNode.set(volume.uniqueName, want)
       this.#byVolume.add(volume.uniqueName, want)
     }
     if (why === undefined) {
       if (!want.pods.includes(pod)) want.pods = [...want.pods, pod]
-    } else want.others = [...want.others, { pod, why, ...defined({ fault }) }]
+    } else want.others = [...want.others, { pod, why, ...omitUndefined({ fault }) }]
   }
 
   addUnresolved(unresolved: UnresolvedPodVolume): void {
@@ -154,7 +154,7 @@ interface Sources {
 }
 
 /** By the claim that the PersistentVolume names. Asked for only where a claim does not lead to its volume. */
-const volumesByClaim = onceFor((known: ReadonlyMap<string, KnownVolume>): Grouped<string, KnownVolume> => {
+const volumesByClaim = memoize((known: ReadonlyMap<string, KnownVolume>): Grouped<string, KnownVolume> => {
   const byClaim = new Grouped<string, KnownVolume>()
   for (const volume of known.values()) if (volume.claim !== undefined) byClaim.add(namespacedName(volume.claim), volume)
   return byClaim

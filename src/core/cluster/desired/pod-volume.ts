@@ -1,6 +1,6 @@
 /** One volume of a pod, resolved by the controller's rules (R709), from the flat records of a cluster. */
 
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import type { Pod, PodVolumeSource } from '../../model/objects.ts'
 import { CSI_PLUGIN } from '../../model/volume-names.ts'
 import type { UnresolvedVolume, VolumeSpec } from '../../volumes/desired-state.ts'
@@ -50,14 +50,14 @@ export function resolvePodVolume(
   const claim = `${pod.namespace}/${volume.claim}`
   const persistentVolume = 'cause' in bound ? bound.persistentVolumeName : bound.persistentVolume.metadata.name
   const unresolved = (cause: UnresolvedPodVolume['cause'], mayBe: MayBe, message: string): PodVolumeResolution => ({
-    unresolved: { pod, name: volume.name, cause, mayBe, message, claim, ...defined({ persistentVolume }) },
+    unresolved: { pod, name: volume.name, cause, mayBe, message, claim, ...omitUndefined({ persistentVolume }) },
   })
   if ('cause' in bound) return unresolved(bound.cause, bound.mayBe, bound.message)
   const name = bound.persistentVolume.metadata.name
   const found = objects.volume(name)
   if (found.state !== 'Found') return unresolved('Unknown', ANY, `PersistentVolume ${name} is not known`)
   const named = known.get(found.object.uniqueName ?? '')
-  if (named !== undefined) return { volume: named, persistentVolume: name, ...defined({ fault: bound.fault }) }
+  if (named !== undefined) return { volume: named, persistentVolume: name, ...omitUndefined({ fault: bound.fault }) }
   const why = found.object.problem ?? 'no plugin can name it'
   const mayBe = mayBeOf(found.object)
   const cause = mayBe.of === 'none' ? 'Unusable' : 'Unknown'
@@ -83,7 +83,7 @@ function resolveInline(
   const spec = knownSpec(resolution)
   if (spec !== undefined) {
     const fault = 'unresolved' in resolution ? resolution.unresolved.message : undefined
-    return { volume: inlineVolume(spec, source), ...defined({ fault }) }
+    return { volume: inlineVolume(spec, source), ...omitUndefined({ fault }) }
   }
   const { cause, mayBe, message } = 'unresolved' in resolution ? resolution.unresolved : UNREADABLE
   return { unresolved: { pod, name, cause, mayBe, message } }
@@ -96,7 +96,7 @@ function inlineVolume(spec: VolumeSpec, source: PodVolumeSource): KnownVolume {
   const accessModes = persistentVolume?.spec.accessModes ?? []
   return {
     ...{ uniqueName, plugin, attachability, accessModes },
-    ...defined({ driver, handle, migratedFrom: inTreePluginOf(source), inlineSpec: persistentVolume?.spec }),
+    ...omitUndefined({ driver, handle, migratedFrom: inTreePluginOf(source), inlineSpec: persistentVolume?.spec }),
   }
 }
 

@@ -7,7 +7,7 @@
 
 import type { Reason } from '../../codes/codes.ts'
 import { kubectl } from '../../lang/command.ts'
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import type { ClusterBlocked, ClusterStep } from '../../plan/cluster-plan.ts'
 import type { Attached } from '../actual/actual-attachments.ts'
 import { type ClusterContext, isControllerAlive, isSettled, nodeOf } from '../context/cluster-context.ts'
@@ -62,18 +62,18 @@ function detachVolume(context: ClusterContext, findings: ClusterFindings, attach
   const steps = stepsOf(context, attached)
   findings.add({
     kind: 'DetachVolume',
-    ...defined({ ...decision, makeSure: decision.makeSure, controllerWould: decision.controllerWould }),
+    ...omitUndefined({ ...decision, makeSure: decision.makeSure, controllerWould: decision.controllerWould }),
     ...{ node: object.node, pods, volume, subject, paths: [], steps, after: [] },
-    ...defined({ blocked: blocked ?? obstacleTo(context, attached) ?? forbidden(context, steps) }),
+    ...omitUndefined({ blocked: blocked ?? obstacleTo(context, attached) ?? forbidden(context, steps) }),
     evidence: [
       ...evidence,
-      { what: `VolumeAttachment ${object.name} was created`, ...defined({ since: object.createdAt }) },
+      { what: `VolumeAttachment ${object.name} was created`, ...omitUndefined({ since: object.createdAt }) },
     ],
     attachment: { name: object.name, uid: object.uid, resourceVersion: object.resourceVersion },
     basis: {
       ...(node && { node: { uid: node.uid, resourceVersion: node.resourceVersion } }),
       inUse: volume.inUse === true,
-      ...defined({ exception }),
+      ...omitUndefined({ exception }),
     },
   })
 }
@@ -184,7 +184,9 @@ function fromMissingNode(context: ClusterContext, attached: Attached, never: Rea
 
 /** A person's word does not stand against what is heard just now, of a node that was deleted as of one that exists. */
 function machineObstacle(context: ClusterContext, node: string): ClusterBlocked | undefined {
-  if (isHeard(context, { name: node, ready: 'Unknown', ...defined({ leaseRenewTime: lastHeard(context, node) }) }))
+  if (
+    isHeard(context, { name: node, ready: 'Unknown', ...omitUndefined({ leaseRenewTime: lastHeard(context, node) }) })
+  )
     return stillHeard(node)
   return isGivenAsGone(context, node) ? undefined : mayWrite(node)
 }
@@ -204,7 +206,9 @@ function beingDeleted(context: ClusterContext, attached: Attached, node: Cluster
   }
   return {
     ...{ reason: 'DriverRemoved', rule: 'N59', message: `${message}; its driver ${object.attacher} is gone` },
-    evidence: [{ what: `VolumeAttachment ${object.name} is being deleted`, ...defined({ since: object.deletedAt }) }],
+    evidence: [
+      { what: `VolumeAttachment ${object.name} is being deleted`, ...omitUndefined({ since: object.deletedAt }) },
+    ],
     makeSure: `that the storage system has detached the volume from node ${object.node}`,
     ...(node === undefined && { exception: 'NodeGone' as const }),
     blocked: (node === undefined ? machineObstacle(context, object.node) : undefined) ?? stripObstacle(context),

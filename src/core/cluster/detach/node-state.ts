@@ -1,7 +1,7 @@
 /** What the API shows of the node of an attachment: since when it is silent, and whether its machine may still write. */
 
-import { defined } from '../../lang/defined.ts'
-import { onceFor } from '../../lang/once-for.ts'
+import { memoize } from '../../lang/memoize.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import type { Evidence } from '../../plan/cluster-plan.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import { isHeard, type Readiness, readinessOf } from '../context/readiness.ts'
@@ -64,7 +64,7 @@ function silence(
     ? `Ready of node ${name} is True, but its kubelet is silent`
     : `Ready of node ${name} is ${ready ?? 'missing'}`
   const evidence: Evidence[] = [
-    { what: state, ...defined({ since }) },
+    { what: state, ...omitUndefined({ since }) },
     ...(heartbeat === undefined
       ? []
       : [{ what: `the kubelet of node ${name} last reported its status`, since: heartbeat }]),
@@ -74,7 +74,7 @@ function silence(
     ...endings(ended),
   ]
   const times = evidence.flatMap((each) => each.since ?? [])
-  return { evidence, ...defined({ since: newestOf([since, ...times]) }) }
+  return { evidence, ...omitUndefined({ since: newestOf([since, ...times]) }) }
 }
 
 /** The row of R731 for a volume on a node that exists. Without its name nothing shows that it is in use. */
@@ -107,7 +107,7 @@ export function rowOnNode(
 export function endings(pods: readonly ClusterPod[]): Evidence[] {
   return pods.map(({ namespace, name, deletedAt }) => ({
     what: `pod ${namespace}/${name} has ended`,
-    ...defined({ since: deletedAt }),
+    ...omitUndefined({ since: deletedAt }),
   }))
 }
 
@@ -119,7 +119,7 @@ export function lastHeard({ state }: ClusterContext, node: string): string | und
   return lostNodes(state).get(node)
 }
 
-const lostNodes = onceFor(({ lostNodes: lost = [] }: ClusterState): ReadonlyMap<string, string> => {
+const lostNodes = memoize(({ lostNodes: lost = [] }: ClusterState): ReadonlyMap<string, string> => {
   const times = Map.groupBy(lost, ({ name }) => name)
   return new Map(
     [...times].flatMap(([name, leases]) => {

@@ -1,7 +1,7 @@
 /** What is decided about one attachment, and the words for it; and whose work its detach is. */
 
 import type { Reason } from '../../codes/codes.ts'
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import { parseCsiUniqueName } from '../../model/volume-names.ts'
 import type { ClusterBlocked, DetachException, Evidence } from '../../plan/cluster-plan.ts'
 import type { Wait } from '../../plan/draft.ts'
@@ -31,7 +31,7 @@ export interface Decision {
 export const LATEST = 'at the latest six minutes after it first saw that no pod wants the volume there'
 
 export function waitFor(code: Wait['code'], rule: string, message: string, hint?: string, until?: string): Verdict {
-  return { wait: { code, message, ...defined({ hint, until }) }, rule }
+  return { wait: { code, message, ...omitUndefined({ hint, until }) }, rule }
 }
 
 /** The beginning of a message, for what the controller never does. */

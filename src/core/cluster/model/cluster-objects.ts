@@ -1,7 +1,7 @@
 /** The objects of a cluster by name, and whether one that is not there is shown to be absent (S3). */
 
 import { compareText } from '../../lang/compare-text.ts'
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import type { CsiDriver, PersistentVolume, PersistentVolumeClaim } from '../../model/objects.ts'
 import type { ObjectKey } from '../../model/resources.ts'
 import { type ApiLookup, type Lookup, mapFound } from '../../volumes/api-lookup.ts'
@@ -152,5 +152,5 @@ function asVolume({ name, uid, claim }: ClusterVolume): PersistentVolume {
 }
 
 function asDriver({ name, attachRequired }: ClusterDriver): CsiDriver {
-  return { metadata: { name, uid: '' }, spec: defined({ attachRequired }) }
+  return { metadata: { name, uid: '' }, spec: omitUndefined({ attachRequired }) }
 }

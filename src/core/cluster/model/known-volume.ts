@@ -1,7 +1,7 @@
 /** A volume that could be attached, as its unique name identifies it: all PersistentVolumes of one driver and handle are one (R818). */
 
 import { compareText } from '../../lang/compare-text.ts'
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import type { PersistentVolume } from '../../model/objects.ts'
 import type { ClusterVolumeRef } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
@@ -60,7 +60,7 @@ export function volumeRef(volume: KnownVolume): ClusterVolumeRef {
     name: name ?? handle ?? uniqueName,
     uniqueName,
     plugin,
-    ...defined({ driver, handle, claim: claim && namespacedName(claim), persistentVolume: name }),
+    ...omitUndefined({ driver, handle, claim: claim && namespacedName(claim), persistentVolume: name }),
     accessModes,
   }
 }

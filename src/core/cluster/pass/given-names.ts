@@ -1,6 +1,6 @@
 /** What the names of flags mean in a cluster: which pods --pod names, what a plan is narrowed to, and which names nothing has. */
 
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import { parseCsiUniqueName } from '../../model/volume-names.ts'
 import type { ClusterAbout, ClusterVolumeRef } from '../../plan/cluster-plan.ts'
 import { ambiguousPods, type NameFault, nameFaults } from '../../plan/name-faults.ts'
@@ -91,7 +91,7 @@ export function namedFindings(context: ClusterContext): (about: ClusterAbout) =>
     fits(nodes, isNode) &&
     fits(pods, isPod) &&
     (volume === undefined ||
-      isVolume({ volume, ...defined({ attachment }) }) ||
+      isVolume({ volume, ...omitUndefined({ attachment }) }) ||
       attached.has(volume.persistentVolume ?? ''))
 }
 

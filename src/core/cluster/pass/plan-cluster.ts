@@ -5,7 +5,7 @@
 import { nameClusterCauses } from '../../causes/name-causes.ts'
 import { kubectl, volctl } from '../../lang/command.ts'
 import { count } from '../../lang/count.ts'
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
 import { namedPart } from '../../plan/part-of-plan.ts'
 import type { Refusal } from '../../plan/plan.ts'
@@ -92,7 +92,7 @@ function planOf(
     apiVersion: 'volctl.io/v1',
     kind: 'Plan',
     scope: 'cluster',
-    cluster: { server: state.server, ...defined({ uid: state.clusterUID }) },
+    cluster: { server: state.server, ...omitUndefined({ uid: state.clusterUID }) },
     createdAt: state.capturedAt,
     volctlVersion: options.volctlVersion,
     inputs: inputsOf(context, counts),
@@ -104,7 +104,7 @@ function planOf(
       ...(causes.length > 0 && { causes }),
     },
     complete,
-    ...defined({ refused, stands: standsOf(context, findings, refused) }),
+    ...omitUndefined({ refused, stands: standsOf(context, findings, refused) }),
   }
 }
 
@@ -116,7 +116,7 @@ function inputsOf(context: ClusterContext, counts: OutageCounts): ClusterPlan['i
   const { state, controller } = context
   const { server, user, serverVersion, insecure, lists } = state
   return {
-    api: { server, ...defined({ user, serverVersion, insecure }) },
+    api: { server, ...omitUndefined({ user, serverVersion, insecure }) },
     controller,
     lists,
     counts: { nodes: state.nodes.length, ...counts },

@@ -4,8 +4,8 @@
  */
 
 import { compareText } from '../../lang/compare-text.ts'
-import { defined } from '../../lang/defined.ts'
-import { firstFew } from '../../lang/first-few.ts'
+import { take } from '../../lang/first-few.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import type { ClusterStand } from '../../plan/cluster-plan.ts'
 import type { Refusal } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
@@ -89,7 +89,7 @@ function rowsIn(context: ClusterContext): Row[] {
     ...desired.unresolved.map((each): Row => {
       const { pod, name, claim, message } = each
       const { subject: _, ...of } = ofPod(pod)
-      const about = { ...of, ...defined({ claim }) }
+      const about = { ...of, ...omitUndefined({ claim }) }
       const why = `volume ${name} of ${namespacedName(pod)} is not attached, as ${message}`
       return { message: why, about, subject: { row: unresolvedKey(each) } }
     }),
@@ -144,7 +144,7 @@ function rowOn(context: ClusterContext, node: string, uniqueName: string): Row {
       volume: attached
         ? attachedRef(attached, actual)
         : refOf(uniqueName, want?.volume ?? context.known.get(uniqueName)),
-      ...defined({ attachment: attached?.object.name, pods: all.length === 0 ? undefined : all.map(podRef) }),
+      ...omitUndefined({ attachment: attached?.object.name, pods: all.length === 0 ? undefined : all.map(podRef) }),
     },
     subject: { row: volumeKey(node, uniqueName) },
     isLacking: pods.length > 0 && attached === undefined && !isConfirmed,
@@ -152,7 +152,7 @@ function rowOn(context: ClusterContext, node: string, uniqueName: string): Row {
 }
 
 function few(names: readonly string[]): string {
-  return firstFew(names, 2, 'and ').join(', ')
+  return take(names, 2, 'and ').join(', ')
 }
 
 function attachedTo({ object: { node, attached, deletedAt } }: Attached): string {

@@ -7,7 +7,7 @@ import { ApiError, unlessRefused } from '../../api/api-error.ts'
 import type { KubeClient } from '../../api/kube-client.ts'
 import type { WalkLimits } from '../../api/list-pages.ts'
 import { compareText } from '../../lang/compare-text.ts'
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import type { ApiObject } from '../../model/objects.ts'
 import type { ApiReadError } from '../../model/snapshot.ts'
 import { driversOf } from '../model/cluster-objects.ts'
@@ -89,13 +89,13 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterS
     kind: 'ClusterSnapshot',
     ...clock.began(),
     server: client.server,
-    ...defined({ clusterUID, insecure: client.insecure, user, serverVersion }),
+    ...omitUndefined({ clusterUID, insecure: client.insecure, user, serverVersion }),
     lists: look.lists,
     errors: look.errors.toSorted((a, b) => compareText(a.resource, b.resource)),
     rights,
     controller: {
       ...controllerLease,
-      ...defined({ leaseAtEnd, otherLeases: listed(leases.controllers), writes: listed(writes.found()) }),
+      ...omitUndefined({ leaseAtEnd, otherLeases: listed(leases.controllers), writes: listed(writes.found()) }),
     },
     nodes: joined(nodes, csiNodes, leases.nodes, look.lists),
     ...{ pods, podCount: look.lists.pods.count, claims, volumes, attachments: attached, drivers },
@@ -142,7 +142,7 @@ class ClusterLook {
   async list<K extends RecordKind>(resource: ClusterResource, kind: K): Promise<readonly RecordOf<K>[]> {
     try {
       const { records, count, resourceVersion } = await this.#read(resource, kind)
-      this.lists[resource] = { state: 'whole', count, ...defined({ resourceVersion }) }
+      this.lists[resource] = { state: 'whole', count, ...omitUndefined({ resourceVersion }) }
       return records
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
@@ -156,7 +156,7 @@ class ClusterLook {
 
   #read<K extends RecordKind>(resource: string, kind: K, keep?: (record: RecordOf<K>) => boolean) {
     const onPage = (count: number): void => this.#options.onProgress?.(resource, count)
-    return this.reader.list(kind, { limits: LIMITS, onPage, ...defined({ keep }) })
+    return this.reader.list(kind, { limits: LIMITS, onPage, ...omitUndefined({ keep }) })
   }
 
   /** Leases of nodes, of external attachers and of other controller managers: evidence beside other evidence, so that a refusal is no error. */
@@ -178,7 +178,7 @@ class ClusterLook {
 
   async controllerLease(): Promise<ControllerEvidence> {
     try {
-      return defined({ lease: await this.reader.get('leases', CONTROLLER_LEASE) })
+      return omitUndefined({ lease: await this.reader.get('leases', CONTROLLER_LEASE) })
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       return { leaseProblem: error.message }
@@ -251,7 +251,7 @@ function lostNodes(
   return {
     lostNodes: lost.map(([name, { leaseRenewTime, leaseWrittenAt }]) => ({
       name,
-      ...defined({ leaseRenewTime: leaseWrittenAt ?? leaseRenewTime }),
+      ...omitUndefined({ leaseRenewTime: leaseWrittenAt ?? leaseRenewTime }),
     })),
   }
 }
@@ -264,7 +264,7 @@ async function rightsOf(client: KubeClient, signal: AbortSignal | undefined): Pr
     may('delete'),
     may('patch'),
   ])
-  return defined({ createAttachments, deleteAttachments, patchAttachments })
+  return omitUndefined({ createAttachments, deleteAttachments, patchAttachments })
 }
 
 /** Many identities may not read namespaces; then the server's address alone names the cluster. */

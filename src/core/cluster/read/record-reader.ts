@@ -6,7 +6,7 @@ import { ApiError } from '../../api/api-error.ts'
 import type { KubeClient } from '../../api/kube-client.ts'
 import type { WalkLimits } from '../../api/list-pages.ts'
 import { findObject, received } from '../../api/objects.ts'
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import type { ApiObject } from '../../model/objects.ts'
 import {
   ATTACHMENTS,
@@ -138,7 +138,7 @@ export class RecordReader {
       onPage?.(count)
     }
     const query = fieldSelector === undefined ? undefined : { fieldSelector }
-    const settings = defined({ query, signal: this.#signal })
+    const settings = omitUndefined({ query, signal: this.#signal })
     const end = await client.walk<ApiObject, RecordOf<K> | undefined>(path, { begin, take, page }, settings, limits)
     return { records, count, resourceVersion: end.resourceVersion }
   }

@@ -1,7 +1,7 @@
 /** Objects of the API as records. */
 
 import { kept, keptList, needed, nullable, type ShapeOf, text } from '../../json/shape.ts'
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import { KEEPS_TERMINATED, MANAGED } from '../../model/annotations.ts'
 import {
   type CsiDriver,
@@ -52,7 +52,7 @@ export function nodeRecord({ metadata, spec, status }: Node): ClusterNode {
     keepsTerminated: annotations[KEEPS_TERMINATED] === 'true',
     outOfService: isOutOfService({ spec }),
     csi: { state: 'unknown' },
-    ...defined({
+    ...omitUndefined({
       createdAt: metadata.creationTimestamp ?? undefined,
       deletedAt: metadata.deletionTimestamp,
       ready: ready?.status,
@@ -70,14 +70,14 @@ export function csiRecord({ metadata, spec }: CsiNode): Pick<ClusterNode, 'name'
     ({ name, nodeID = '', allocatable }): NodeDriver => ({
       name,
       nodeID,
-      ...defined({ limit: allocatable?.count }),
+      ...omitUndefined({ limit: allocatable?.count }),
     }),
   )
   return { name: metadata.name, csi: { state: 'known', drivers, migrated: migratedPlugins({ metadata }) ?? [] } }
 }
 
 export function driverRecord({ metadata, spec }: CsiDriver): ClusterDriver {
-  return { name: metadata.name, ...defined({ attachRequired: spec.attachRequired }) }
+  return { name: metadata.name, ...omitUndefined({ attachRequired: spec.attachRequired }) }
 }
 
 /** @param lease with its managedFields */
@@ -85,7 +85,7 @@ export function leaseRecord(lease: Lease): LeaseEvidence {
   const { metadata, spec } = lease
   return {
     name: `${metadata.namespace ?? ''}/${metadata.name}`,
-    ...defined({
+    ...omitUndefined({
       holder: spec?.holderIdentity || undefined,
       renewTime: spec?.renewTime ?? undefined,
       writtenAt: lastWritten(lease),
@@ -104,7 +104,7 @@ export function nodeLease({
 }: LeaseEvidence): Pick<ClusterNode, 'leaseRenewTime' | 'leaseWrittenAt'> {
   const [renewed, written] = [timeOf(renewTime), timeOf(writtenAt)]
   const isBehind = renewed !== undefined && written !== undefined && written - renewed > WRITING_MS
-  return defined({ leaseRenewTime: renewTime, leaseWrittenAt: isBehind ? writtenAt : undefined })
+  return omitUndefined({ leaseRenewTime: renewTime, leaseWrittenAt: isBehind ? writtenAt : undefined })
 }
 
 // A pod as the attach/detach controller looks at it: where it runs, whether it is over, and what it wants attached.
@@ -174,7 +174,7 @@ export function podRecord(pod: ReceivedPod): ClusterPod | undefined {
     terminated: isControllerTerminated(pod),
     started: containersOf(pod).some(hasRun),
     volumes,
-    ...defined({
+    ...omitUndefined({
       createdAt: metadata.creationTimestamp ?? undefined,
       deletedAt: metadata.deletionTimestamp,
       node: spec.nodeName || undefined,
@@ -216,7 +216,7 @@ export function claimRecord({ metadata, spec, status }: PersistentVolumeClaim): 
     name: metadata.name,
     uid: metadata.uid,
     wasBound: metadata.annotations?.[BOUND_ANNOTATION] !== undefined,
-    ...defined({
+    ...omitUndefined({
       deletedAt: metadata.deletionTimestamp,
       // Finalizers show only what holds the deletion.
       finalizers: metadata.deletionTimestamp === undefined ? undefined : metadata.finalizers,
@@ -237,7 +237,7 @@ export function volumeRecord(volume: PersistentVolume, context: SpecContext): Cl
     uid: metadata.uid,
     accessModes: spec.accessModes ?? [],
     ...namesOf(volume, context),
-    ...defined({
+    ...omitUndefined({
       deletedAt: metadata.deletionTimestamp,
       finalizers: metadata.deletionTimestamp === undefined ? undefined : metadata.finalizers,
       phase: status?.phase,
@@ -252,7 +252,7 @@ function claimOf({
   name = '',
   uid,
 }: NonNullable<PersistentVolume['spec']['claimRef']>): NonNullable<ClusterVolume['claim']> {
-  return { namespace, name, ...defined({ uid }) }
+  return { namespace, name, ...omitUndefined({ uid }) }
 }
 
 type Names = Pick<
@@ -276,7 +276,7 @@ function namesOf(volume: PersistentVolume, context: SpecContext): Names {
     plugin,
     uniqueName,
     attachability,
-    ...defined({ driver, handle, migratedFrom: translation && inTreePluginOf(volume.spec) }),
+    ...omitUndefined({ driver, handle, migratedFrom: translation && inTreePluginOf(volume.spec) }),
   }
 }
 
@@ -289,7 +289,7 @@ export function attachmentRecord({ metadata, spec, status }: VolumeAttachment): 
     attacher: spec.attacher,
     node: spec.nodeName,
     ...(metadata.annotations?.[CREATED_BY] !== undefined && { byVolctl: true as const }),
-    ...defined({
+    ...omitUndefined({
       createdAt: metadata.creationTimestamp ?? undefined,
       deletedAt: metadata.deletionTimestamp,
       finalizers: metadata.finalizers,
@@ -303,7 +303,7 @@ export function attachmentRecord({ metadata, spec, status }: VolumeAttachment): 
 }
 
 function inlineOf({ csi }: PersistentVolume['spec']): NonNullable<ClusterAttachment['inline']> {
-  return defined({ driver: csi?.driver, handle: csi?.volumeHandle })
+  return omitUndefined({ driver: csi?.driver, handle: csi?.volumeHandle })
 }
 
 /** Drivers write long messages; the beginning has the cause. */
@@ -313,5 +313,8 @@ function errorOf(
   error: { readonly message?: string; readonly time?: string | null } | null | undefined,
 ): AttachmentError | undefined {
   if (error == null) return undefined
-  return { message: (error.message ?? '').slice(0, MESSAGE_LENGTH), ...defined({ time: error.time ?? undefined }) }
+  return {
+    message: (error.message ?? '').slice(0, MESSAGE_LENGTH),
+    ...omitUndefined({ time: error.time ?? undefined }),
+  }
 }

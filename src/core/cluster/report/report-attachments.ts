@@ -3,7 +3,7 @@
 import type { ProblemCode } from '../../codes/codes.ts'
 import { kubectl } from '../../lang/command.ts'
 import { compareText } from '../../lang/compare-text.ts'
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import type { Severity } from '../../plan/plan.ts'
 import type { Attached } from '../actual/actual-attachments.ts'
 import { FIND_OUT } from '../attach/multi-attach.ts'
@@ -157,7 +157,7 @@ function reportTwice({ known, actual }: ClusterContext, findings: ClusterFinding
       'error',
       'TwoWriters',
       `volume ${volumeLabel(ref)} may be on one node only, and has VolumeAttachments on ${nodesText(nodes)}`,
-      { volume: ref, nodes, subject, ...defined({ claim: ref.claim, driver: ref.driver }) },
+      { volume: ref, nodes, subject, ...omitUndefined({ claim: ref.claim, driver: ref.driver }) },
       FIND_OUT,
     )
   }

@@ -4,7 +4,7 @@ import { append } from '../../lang/append.ts'
 import { kubectl, volctl } from '../../lang/command.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { count } from '../../lang/count.ts'
-import { firstFew } from '../../lang/first-few.ts'
+import { take } from '../../lang/first-few.ts'
 import { KEEPS_TERMINATED } from '../../model/annotations.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { Attached } from '../actual/actual-attachments.ts'
@@ -63,7 +63,7 @@ function reportKept({ desired }: ClusterContext, findings: ClusterFindings): voi
 const MOST_NAMES = 3
 
 function firstNames(pods: readonly ClusterPod[]): string {
-  return firstFew(pods.map(namespacedName), MOST_NAMES, 'and ').join(', ')
+  return take(pods.map(namespacedName), MOST_NAMES, 'and ').join(', ')
 }
 
 /** Drivers that are gone, and external attachers that do not run (N59). */

@@ -1,7 +1,7 @@
 /** Pods that do not start for a volume's sake, each with its cause. */
 
 import { kubectl } from '../../lang/command.ts'
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { RowKey } from '../../plan/subject.ts'
 import { whyNotYet } from '../attach/attach-volumes.ts'
@@ -30,7 +30,7 @@ export function reportPods(context: ClusterContext, findings: ClusterFindings): 
     const text = `pod ${namespacedName(pod)}${onNode(pod)} does not start: ${cause.text}`
     // What this plan attaches nobody has to do anything about before.
     const severity = row !== undefined && rows.get(row)?.is === 'ready' ? 'info' : 'warning'
-    findings.problem(severity, 'PodWaitsForVolume', text, ofPod(pod), cause.hint, defined({ row }))
+    findings.problem(severity, 'PodWaitsForVolume', text, ofPod(pod), cause.hint, omitUndefined({ row }))
   }
   for (const unresolved of context.desired.unresolved) {
     if (unresolved.cause === 'Unknown') reportUnknown(findings, unresolved)

@@ -1,8 +1,8 @@
 /** What could not be read, or contradicts itself, and what the plan therefore does not show (S2, S3, S28). */
 import { kubectl } from '../../lang/command.ts'
-import { defined } from '../../lang/defined.ts'
 import { formatDuration } from '../../lang/duration.ts'
-import { firstFew } from '../../lang/first-few.ts'
+import { take } from '../../lang/first-few.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import { INSECURE_API } from '../../plan/insecure-api.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import { type ClusterFindings, ON_API, onNodes } from '../context/findings.ts'
@@ -134,7 +134,7 @@ function reportClocks({ state, now }: ClusterContext, findings: ClusterFindings)
       ...others,
     ]
     const about = odd.length === 0 ? ON_API : onNodes(...odd.slice(0, MOST_NODES).map(({ name }) => name))
-    if (names.length > 0) say(`times of ${firstFew(names, MOST_NAMES).join(', ')} are ${what}`, about)
+    if (names.length > 0) say(`times of ${take(names, MOST_NAMES).join(', ')} are ${what}`, about)
   }
   const isAhead = (time: string | undefined): boolean => (timeOf(time) ?? 0) > now + MARGIN_MS
   sayOf(
@@ -146,7 +146,7 @@ function reportClocks({ state, now }: ClusterContext, findings: ClusterFindings)
   sayOf(
     isBehind(lease),
     nodes.filter(({ leaseRenewTime: renewTime, leaseWrittenAt: writtenAt }) =>
-      isBehind(defined({ renewTime, writtenAt })),
+      isBehind(omitUndefined({ renewTime, writtenAt })),
     ),
     attachers.filter(isBehind).map(({ name }) => `lease ${name}`),
     'behind the clock of the API server: their leases count from when the API server wrote them',

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { posix } from 'node:path'
 import { load } from 'js-yaml'
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import { obeyedTextIfAny } from '../../trust/obeyed-text.ts'
 import type { PinnedProcess } from '../../trust/processes.ts'
 import { canonicalNodeName, type KubeletFlags, parseKubeletFlags, withoutSecrets } from './kubelet-flags.ts'
@@ -58,7 +58,7 @@ export function candidateFrom(source: CandidateSource): KubeletCandidate {
   const bootstrap = flags.get('bootstrap-kubeconfig')
   return {
     source: source.source,
-    ...defined({ pid: source.pid, process: source.process, unit: source.unit }),
+    ...omitUndefined({ pid: source.pid, process: source.process, unit: source.unit }),
     flags,
     args: withoutSecrets(source.args),
     rootDir: posix.resolve(source.workingDirectory, flags.get('root-dir') || source.rootDir || DEFAULT_ROOT_DIR),
@@ -67,7 +67,7 @@ export function candidateFrom(source: CandidateSource): KubeletCandidate {
     // Relative to the kubelet's working directory, as for the kubelet itself (S33).
     ...(kubeconfig && { kubeconfig: posix.resolve(source.workingDirectory, kubeconfig) }),
     workingDirectory: source.workingDirectory,
-    ...defined({ runtimeEndpoint: source.runtimeEndpoint, staticPodPath: source.staticPodPath }),
+    ...omitUndefined({ runtimeEndpoint: source.runtimeEndpoint, staticPodPath: source.staticPodPath }),
     standalone: (source.pid !== undefined || source.unit !== undefined) && !kubeconfig && !bootstrap,
   }
 }
@@ -105,7 +105,7 @@ export function rancherKubelet(
     kubeconfig: `${dataDir}/agent/kubelet.kubeconfig`,
     staticPodPath: `${dataDir}/agent/pod-manifests`,
     runtimeEndpoint: 'unix:///run/k3s/containerd/containerd.sock',
-    ...defined({ nodeName }),
+    ...omitUndefined({ nodeName }),
   }
 }
 

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { load } from 'js-yaml'
 import { errnoOf, errorMessage, VolctlError } from '../../errors/errors.ts'
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import { NotTrusted, readTrustedText, TRUST_HINT, whyUnusable } from '../../trust/files.ts'
 import type { KubeletFlags } from './kubelet-flags.ts'
 
@@ -145,7 +145,7 @@ const REPAIR_IT =
 
 function unreadable(path: string, why: string, cause?: unknown, hint = REPAIR_IT): VolctlError {
   return new VolctlError('NodeUnreadable', `kubelet configuration ${path}: ${why}`, {
-    ...defined({ cause }),
+    ...omitUndefined({ cause }),
     hint,
   })
 }

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import {
   type CandidateSource,
   candidateFrom,
@@ -94,7 +94,7 @@ function sourceOf(found: HostProcess): CandidateSource | undefined {
   const { pid, comm, args, workingDirectory, process, byFlags, unit } = found
   const origin = {
     ...{ source: `process ${pid} (${comm})`, pid },
-    ...defined({ process, unit }),
+    ...omitUndefined({ process, unit }),
   }
   const program = basename(args[0] ?? '')
   if (comm === 'kubelet' || program === 'kubelet') return { ...origin, args: args.slice(1), workingDirectory }

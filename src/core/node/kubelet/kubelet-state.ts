@@ -3,7 +3,7 @@
  * (N20).
  */
 import { get } from 'node:http'
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import { addDoubt } from '../../trust/doubts.ts'
 import { holdersOf, type Listener, listeners, socketTables } from '../../trust/listeners.ts'
 import { pin } from '../../trust/processes.ts'
@@ -60,7 +60,7 @@ export function judgeKubelet(signs: KubeletSigns, answers: KubeletAnswers): Loca
   const running = signs.running.find((candidate) => candidate === chosen) ?? signs.running[0]
   const unit = running === undefined ? knownUnit(answers) : running.unit
   const common = {
-    ...defined({ pid: running?.pid, unit, args: chosen?.args }),
+    ...omitUndefined({ pid: running?.pid, unit, args: chosen?.args }),
     ...(Object.keys(config).length > 0 && { config: { ...config } }),
   }
   if (signs.running.length > 0) return { running: true, mayReturn: true, ...common }

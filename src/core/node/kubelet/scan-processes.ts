@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { errorMessage, VolctlError } from '../../errors/errors.ts'
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import { containersAround, podsOfCgroup, podUidsOfCgroup } from '../../processes/pod-cgroups.ts'
 import { addDoubt } from '../../trust/doubts.ts'
 import { kernelText, statusField } from '../../trust/kernel.ts'
@@ -168,7 +168,7 @@ function rootsProcess(process: PinnedProcess, proc: string, say: boolean): HostP
     const unit = serviceOf(process.text('cgroup'))
     const host = {
       ...{ pid: process.pid, comm, args, workingDirectory: process.link('cwd') ?? '/', process },
-      ...defined({ parent, unit }),
+      ...omitUndefined({ parent, unit }),
     }
     const why = whyNotHosts(process, proc)
     if (why === undefined) return host

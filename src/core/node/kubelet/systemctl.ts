@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import { askProgram } from '../../trust/programs.ts'
 
 /** The state of a unit, as systemd shows it. */
@@ -107,7 +107,7 @@ export function parseUnitState(output: string, now: Moment = thisMoment()): Unit
     activeState: fields.get('ActiveState') ?? '',
     subState: fields.get('SubState') ?? '',
     unitFileState: fields.get('UnitFileState') ?? '',
-    ...defined({ inactiveSince }),
+    ...omitUndefined({ inactiveSince }),
     ...(startedBy.length > 0 && { startedBy }),
   }
 }

@@ -1,7 +1,7 @@
 /** What every phase of the pass reads. Made once per plan; nothing in it changes afterwards. */
 
 import type { Ledger } from '../../facts/ledger.ts'
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import { rfc3339 } from '../../lang/rfc3339.ts'
 import type { ActualInputs } from '../../model/actual-inputs.ts'
 import type { BlockVolume } from '../../model/block-volume.ts'
@@ -116,7 +116,7 @@ export function waitToSettle(
     code: 'Settling',
     message: `pod ${pod.uid} changed less than ${context.options.settleMs / 1000} s ago; the kubelet may still be cleaning it up`,
     hint: 'Plan again later: a kubelet that can clean up does so within seconds. Or give a shorter --settle.',
-    ...defined({ until: whenSettled(context, mtimes) }),
+    ...omitUndefined({ until: whenSettled(context, mtimes) }),
   }
 }
 

@@ -1,6 +1,6 @@
 /** Steps that unmount what is stacked on one path (S19, S20, R819, P120). */
 
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import { withoutCopies } from '../../mountinfo/copies.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { Step } from '../../plan/plan.ts'
@@ -26,7 +26,7 @@ export function umountSteps(context: PlanContext, path: string, layers: readonly
       op: 'umount',
       target: path,
       // A layer of another file system is neither dead nor meant by the flag.
-      ...defined({ detail: top !== undefined && isSameMount(layer, top) ? detail : undefined }),
+      ...omitUndefined({ detail: top !== undefined && isSameMount(layer, top) ? detail : undefined }),
     }))
 }
 

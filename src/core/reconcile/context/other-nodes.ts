@@ -1,7 +1,7 @@
 /** Which other nodes have a volume, since when, and which pods there use it (S30, R742, R743). */
 import { deletePod } from '../../cluster/context/kubectl.ts'
 import { podsOn } from '../../lang/command.ts'
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import type { PersistentVolume, VolumeAttachment } from '../../model/objects.ts'
 import type { Elsewhere, PodElsewhere } from '../../model/snapshot.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
@@ -40,9 +40,9 @@ export function nodesWith({ objects, inputs }: Source, volume: SharedVolume): re
     const users = pods?.filter((pod) => usesClaimOf(pod, volume.persistentVolume))
     return {
       name,
-      ...defined({ since: since ?? undefined, attachment }),
+      ...omitUndefined({ since: since ?? undefined, attachment }),
       pods: users,
-      ...defined({ problem }),
+      ...omitUndefined({ problem }),
     }
   })
 }

@@ -3,7 +3,7 @@
 import { mayBeGlobal } from '../../facts/global-mounts.ts'
 import { diskTrouble } from '../../files/disk-trouble.ts'
 import { isWithin } from '../../files/path-within.ts'
-import { onceFor } from '../../lang/once-for.ts'
+import { memoize } from '../../lang/memoize.ts'
 import type { ActualInputs } from '../../model/actual-inputs.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
 import { notAFile } from '../../model/state-file.ts'
@@ -32,7 +32,7 @@ function isUnknownLink({ path, type, realPath }: TreeEntry): boolean {
 }
 
 /** Such a link may hide any volume, whatever else is known of its pod or driver. */
-export const unknownLinks = onceFor(
+export const unknownLinks = memoize(
   (inputs: ActualInputs): readonly { readonly path: string; readonly obstacle: Obstacle }[] =>
     unreadEntries(inputs)
       .filter(isUnknownLink)
@@ -40,7 +40,7 @@ export const unknownLinks = onceFor(
 )
 
 /** Nearly always empty: then no volume has to be searched for them. */
-const unreadEntries = onceFor(
+const unreadEntries = memoize(
   ({ snapshot }: ActualInputs): readonly TreeEntry[] => snapshot.tree?.filter(isUnread) ?? [],
 )
 
@@ -93,7 +93,7 @@ export function leftUnread(obstacle: Obstacle): Pick<Left, 'rule' | 'why' | 'obs
 }
 
 /** Names that no path of an operation leads to, as a path is text. */
-const unreachable = onceFor((inputs: ActualInputs): readonly { readonly path: string; readonly obstacle: Obstacle }[] =>
+const unreachable = memoize((inputs: ActualInputs): readonly { readonly path: string; readonly obstacle: Obstacle }[] =>
   unreadEntries(inputs)
     .filter(({ error }) => error === NOT_UTF8)
     .map((entry) => ({ path: entry.path, obstacle: obstacleOf(inputs, entry) })),

@@ -1,6 +1,6 @@
 /** S1: whether the Node object is this host's, by their ids. */
 
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import type { ActualInputs } from '../../model/actual-inputs.ts'
 import type { NodeSnapshot } from '../../model/snapshot.ts'
 import { leaseIsAlive } from '../../node/kubelet/signs-of-life.ts'
@@ -25,7 +25,7 @@ export function machineOf({ snapshot }: ActualInputs, options: PlanOptions): Pla
   return {
     matches: agrees && contradictions.every((each) => each.accepted === true),
     ...(contradictions.length > 0 && { contradictions }),
-    ...defined({ machineID, systemUUID, bootID }),
+    ...omitUndefined({ machineID, systemUUID, bootID }),
   }
 }
 
@@ -90,7 +90,7 @@ export type IdComparison = 'agrees' | 'contradicts' | 'nothing'
  */
 export function compareIds(field: keyof MachineIds, one: MachineIds, other: MachineIds): IdComparison {
   const [a, b] = [plain(one[field]), plain(other[field])]
-  if (provesNothing(a) || provesNothing(b)) return 'nothing'
+  if (isUnusable(a) || isUnusable(b)) return 'nothing'
   return a === b || (field === 'systemUUID' && swapped(a) === b) ? 'agrees' : 'contradicts'
 }
 
@@ -128,7 +128,7 @@ function swapped(hex: string): string {
 }
 
 /** Values that vendors leave in their firmware, or that come with an image: many machines have them. */
-function provesNothing(id: string): boolean {
+function isUnusable(id: string): boolean {
   return id === '' || REPEATED.test(id) || PLACEHOLDERS.has(id) || PLACEHOLDERS.has(swapped(id)) || WORDS.has(id)
 }
 

@@ -1,7 +1,7 @@
 /** What a person is shown about a CSI volume before confirming (S31), and what else the API knows about the volume. */
 
 import type { CsiIdentity } from '../../facts/sources.ts'
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import { ownValue } from '../../lang/own-value.ts'
 import type { PersistentVolume } from '../../model/objects.ts'
 import { CSI_PLUGIN, type VolumeMode } from '../../model/volume-names.ts'
@@ -33,13 +33,13 @@ export function describeCsiVolume(
       : { attached: objects.isAttached(uniqueName), inUse: objects.isInUse(uniqueName) }
   return {
     name,
-    ...defined({ podVolumeName, uniqueName }),
+    ...omitUndefined({ podVolumeName, uniqueName }),
     plugin: CSI_PLUGIN,
-    ...defined({ driver: identity?.driver, handle: identity?.handle }),
+    ...omitUndefined({ driver: identity?.driver, handle: identity?.handle }),
     mode,
-    ...defined({ handleFrom: identity?.from }),
+    ...omitUndefined({ handleFrom: identity?.from }),
     ...describePersistentVolume(volume),
-    ...defined({ attachedElsewhere: elsewhere.length === 0 ? undefined : elsewhere }),
+    ...omitUndefined({ attachedElsewhere: elsewhere.length === 0 ? undefined : elsewhere }),
     ...reported,
     ...describeDevice(device),
   }
@@ -47,7 +47,7 @@ export function describeCsiVolume(
 
 /** @param mount a mount of the volume, which shows its device; undefined: the volume is not mounted */
 export function describeDevice(mount: MountInfo | undefined): Pick<VolumeRef, 'device'> {
-  return defined({ device: mount && `${mount.dev} ${mount.source}` })
+  return omitUndefined({ device: mount && `${mount.dev} ${mount.source}` })
 }
 
 /**
@@ -62,7 +62,7 @@ export function withGivenDevice(
 ): VolumeRef {
   const names = [volume.name, volume.persistentVolume, ...others]
   const given = names.map((name) => (name === undefined ? undefined : ownValue(devices, name)))
-  return { ...volume, ...defined({ givenDevice: given.find((device) => device !== undefined) }) }
+  return { ...volume, ...omitUndefined({ givenDevice: given.find((device) => device !== undefined) }) }
 }
 
 /** S31: claim, name and access modes; empty for an inline volume. */
@@ -72,9 +72,9 @@ export function describePersistentVolume(
   if (volume === undefined) return {}
   const { claimRef: claim, accessModes } = volume.spec
   return {
-    ...defined({ claim: claim?.name === undefined ? undefined : namespacedName(claim) }),
+    ...omitUndefined({ claim: claim?.name === undefined ? undefined : namespacedName(claim) }),
     persistentVolume: volume.metadata.name,
-    ...defined({ accessModes }),
+    ...omitUndefined({ accessModes }),
   }
 }
 

@@ -47,7 +47,7 @@ export function bringUp(context: PlanContext, findings: Findings, missing: Missi
   const earlier = isForOnePod(volume.persistentVolume) ? operationsOn(findings, volume) : []
   const rival = earlier.find((draft) => turns.mounts.has(draft))
   if (rival !== undefined) {
-    findings.wait(kind, waitForRival(volume, rival), 'R430', about)
+    findings.wait(kind, waitForOtherPod(volume, rival), 'R430', about)
     return
   }
   const first = turns.stages.get(volume.uniqueName)
@@ -65,7 +65,7 @@ export function bringUp(context: PlanContext, findings: Findings, missing: Missi
     removes: new Set(),
   }
   const added = findings.addUnlessWaiting(judged(context, draft, facts), wait, 'S22')
-  if (added !== undefined) takeTurn(turns, volume, added, willRun(context, added))
+  if (added !== undefined) claimMount(turns, volume, added, willRun(context, added))
 }
 
 /**
@@ -163,7 +163,7 @@ export interface Turns {
   readonly stages: Map<string, Draft>
 }
 
-function takeTurn(
+function claimMount(
   { mounts, stages }: Turns,
   { deviceMountable, uniqueName }: VolumeToMount,
   draft: Draft,
@@ -179,7 +179,7 @@ function willRun({ options, ledger }: PlanContext, draft: Draft): boolean {
   return draft.blocked === undefined && isNamed(draft, options, ledger)
 }
 
-function waitForRival({ specName }: VolumeToMount, { pod }: Draft): Wait {
+function waitForOtherPod({ specName }: VolumeToMount, { pod }: Draft): Wait {
   return {
     code: 'AccessMode',
     message: `${specName} is ReadWriteOncePod, and pod ${pod?.uid} gets the volume first`,

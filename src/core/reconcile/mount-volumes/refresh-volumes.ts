@@ -1,6 +1,6 @@
 /** Mounted volumes whose content or size is older than in the API (R807 and O28 as overruled by the contract; S23). */
 
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import { CSI_PLUGIN } from '../../model/volume-names.ts'
 import { type Draft, expectedMount, type Findings, notAsked, type Obstacle } from '../../plan/draft.ts'
 import type { ExpectedMount, Step } from '../../plan/plan.ts'
@@ -132,7 +132,7 @@ function refresh(context: PlanContext, findings: Findings, volume: VolumeToMount
     after: [],
     rule: what.rule,
     removes: new Set(),
-    ...defined({ expects: what.expects }),
+    ...omitUndefined({ expects: what.expects }),
   }
   findings.add(judged(context, draft, facts))
 }

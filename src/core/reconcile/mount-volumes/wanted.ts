@@ -1,6 +1,6 @@
 /** A volume that a pod of this node wants: its names, and why it is left unchanged. */
 
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import type { Findings, Left } from '../../plan/draft.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
@@ -33,7 +33,7 @@ export function describeWanted(context: PlanContext, volume: VolumeToMount): Vol
   if (volume.driver === undefined || volume.handle === undefined) {
     return {
       name: volume.specName,
-      ...defined({ podVolumeName }),
+      ...omitUndefined({ podVolumeName }),
       uniqueName: volume.uniqueName,
       plugin: volume.plugin,
       mode: volume.mode,

@@ -5,7 +5,7 @@
  * container belongs to a kubelet that runs in there. If nothing on this node knows the pod, only a person can find out whose it is.
  */
 
-import { onceFor } from '../../lang/once-for.ts'
+import { memoize } from '../../lang/memoize.ts'
 import type { ActualInputs } from '../../model/actual-inputs.ts'
 import type { SandboxState } from '../../model/snapshot.ts'
 import { baseName } from '../../model/tree.ts'
@@ -14,7 +14,7 @@ import { namedUids } from '../../volumes/pods.ts'
 const MAPS = /\/volumeDevices\//
 
 /** Every UID that the API, the disk, the mount table, the static manifests or the runtime of this node knows. */
-export const knownPods = onceFor((inputs: ActualInputs): ReadonlySet<string> => {
+export const knownPods = memoize((inputs: ActualInputs): ReadonlySet<string> => {
   const { snapshot, tree } = inputs
   return new Set([
     ...(snapshot.api?.pods ?? []).flatMap(namedUids),

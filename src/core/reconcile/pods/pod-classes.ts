@@ -5,7 +5,7 @@
 
 import type { ProblemCode } from '../../codes/codes.ts'
 import { compareText } from '../../lang/compare-text.ts'
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import type { ActualInputs } from '../../model/actual-inputs.ts'
 import type { Pod } from '../../model/objects.ts'
 import type { SandboxState } from '../../model/snapshot.ts'
@@ -120,7 +120,7 @@ type Verdict = Exclude<PodClassName, 'Frozen'> | WhyFrozen
 
 function classOf(known: Known, uid: string, pod: Pod | undefined, sandbox: SandboxState | undefined): PodClass {
   const { metadata } = { ...pod }
-  const names = defined({
+  const names = omitUndefined({
     namespace: metadata?.namespace ?? sandbox?.namespace,
     name: metadata === undefined ? sandbox?.name : metadata.name,
   })

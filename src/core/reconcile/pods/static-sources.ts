@@ -1,6 +1,6 @@
 /** Static pods: which directories may belong to a pod that the API does not know (S10, R225-R230). */
 
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import type { ActualInputs } from '../../model/actual-inputs.ts'
 import type { Pod } from '../../model/objects.ts'
 import type { StaticPodsSnapshot } from '../../model/snapshot.ts'
@@ -38,7 +38,7 @@ export function judgeStaticSources(inputs: ActualInputs): StaticSources {
     mayOwn,
     mayRunAs: ({ uid, namespace, name }) => {
       const isNamed = source?.manifests.some((manifest) => manifest.uid === uid) === true
-      const mayBe = isNamed || name === undefined || mayHaveManifest({ ...defined({ namespace }), name })
+      const mayBe = isNamed || name === undefined || mayHaveManifest({ ...omitUndefined({ namespace }), name })
       return mayBe ? mayOwn(uid) : undefined
     },
     isRead: ({ metadata }) => hasManifest(metadata),

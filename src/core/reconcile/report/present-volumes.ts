@@ -1,6 +1,6 @@
 /** Attachable volumes that are mounted or mapped on this node, for any pod or none: they must be attached here (O7, S30). */
 
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import type { PersistentVolume } from '../../model/objects.ts'
 import {
   CSI_PLUGIN,
@@ -50,7 +50,7 @@ export function presentVolumes(context: PlanContext): readonly PresentVolume[] {
       path: context.inputs.absolute(pluginNamed(volume.plugin).podPath(volume)),
       pods: [volume.podUid],
       subject: () => context.ledger.wanted(volume),
-      ...defined({
+      ...omitUndefined({
         identity: driver === undefined || handle === undefined ? undefined : { driver, handle },
         persistentVolume,
       }),
@@ -141,7 +141,7 @@ function csiVolume(
       pods,
       identity: { driver, handle },
       subject,
-      ...defined({ persistentVolume }),
+      ...omitUndefined({ persistentVolume }),
     },
   ]
 }

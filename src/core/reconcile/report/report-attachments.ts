@@ -5,7 +5,7 @@
  */
 import { untaintOutOfService } from '../../cluster/context/kubectl.ts'
 import { commandLine, volctl } from '../../lang/command.ts'
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import { attachmentName } from '../../model/volume-names.ts'
 import { type About, type Findings, ON_NODE } from '../../plan/draft.ts'
 import { apiLookup } from '../../volumes/api-lookup.ts'
@@ -162,5 +162,5 @@ function reportOutOfService({ inputs }: PlanContext, findings: Findings, present
 }
 
 function aboutOf({ name, path, subject, pods: [pod] }: PresentVolume): About {
-  return { ...defined({ pod }), volume: name, path, subject: subject() }
+  return { ...omitUndefined({ pod }), volume: name, path, subject: subject() }
 }

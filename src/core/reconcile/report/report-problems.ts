@@ -2,9 +2,9 @@
 
 import { identityOf } from '../../facts/sources.ts'
 import { commandLine, kubectl, volctl } from '../../lang/command.ts'
-import { defined } from '../../lang/defined.ts'
-import { firstFew } from '../../lang/first-few.ts'
-import { onceFor } from '../../lang/once-for.ts'
+import { take } from '../../lang/first-few.ts'
+import { memoize } from '../../lang/memoize.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import type { ApiSnapshot } from '../../model/snapshot.ts'
 import { isOld, isSetUp, registeredDriver, stages } from '../../model/staged-volumes.ts'
 import { readStateFile } from '../../model/state-file.ts'
@@ -250,7 +250,7 @@ function reportUnreadAttachments(failure: ReadFailure, attached: readonly string
   findings.problem(
     'warning',
     'ReadFailed',
-    `VolumeAttachments could not be read, so these volumes are not detached: ${firstFew(attached, 5, 'and ').join(', ')} (${failure.text})`,
+    `VolumeAttachments could not be read, so these volumes are not detached: ${take(attached, 5, 'and ').join(', ')} (${failure.text})`,
     ON_NODE,
     failure.forbidden ? useCredential('list volumeattachments') : 'Plan again once the API server answers.',
     { subject: { object: subjectOf(failure) } },
@@ -272,7 +272,7 @@ function reportUnreadContent({ inputs, desired }: PlanContext, failure: ReadFail
   const object = `${failure.resource === 'secrets' ? 'Secret' : 'ConfigMap'} ${failure.namespace ?? ''}/${failure.name}`
   for (const [pod, volumes] of Map.groupBy(unread, (volume) => volume.pod)) {
     const uid = onDiskUid(pod)
-    const names = firstFew(
+    const names = take(
       volumes.map(({ specName }) => specName),
       5,
       'and ',
@@ -310,8 +310,8 @@ function reportNotCreated({ classes }: PlanContext, findings: Findings): void {
 }
 
 /** Volumes whose content could not be read, and why: worked out once, however many reads were refused. */
-const unknownContent = onceFor((api: ApiSnapshot) =>
-  onceFor((volumes: DesiredState['volumes']) =>
+const unknownContent = memoize((api: ApiSnapshot) =>
+  memoize((volumes: DesiredState['volumes']) =>
     volumes.flatMap((volume) => {
       const content = volume.source === undefined ? undefined : expectedContent(volume.source, volume.pod, api)
       return content?.kind === 'unknown' ? { volume, reason: content.reason } : []
@@ -372,7 +372,7 @@ function reportStorms(
       copies.length < MANY ? 'warning' : 'error',
       'MountStorm',
       `${copies.length} mounts of one directory are at and below ${first}: mount propagation copies them into each other, which slows the whole node`,
-      { ...defined({ pod }), path: first, subject: ledger.path(first) },
+      { ...omitUndefined({ pod }), path: first, subject: ledger.path(first) },
     )
   }
 }

@@ -1,6 +1,6 @@
 /** The one way in which volumes of pods, maps and devices are torn down; each kind gives its parts. */
 import { isByKubelet } from '../../codes/codes.ts'
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import { CSI_PLUGIN } from '../../model/volume-names.ts'
 import { deadWords } from '../../mountinfo/mount-words.ts'
 import { type Draft, expectedMount, type Findings, messageOnPod } from '../../plan/draft.ts'
@@ -41,7 +41,7 @@ export function tearDown(context: PlanContext, findings: Findings, what: TearDow
   // Of a pod's mounts volctl takes what a kubelet that runs has left.
   const isMount = pod !== undefined && kind !== 'UnmapVolume'
   const wait = isMount ? waitToSettle(context, pod, () => podTimes(context, pod)) : waitForKubelet(context)
-  const about = { ...defined({ pod: pod?.ref }), volume, subject }
+  const about = { ...omitUndefined({ pod: pod?.ref }), volume, subject }
   if (wait !== undefined && !isByKubelet(wait.code)) {
     findings.wait(kind, wait, 'S11', about)
     return
@@ -62,7 +62,7 @@ export function tearDown(context: PlanContext, findings: Findings, what: TearDow
     after: [...after],
     rule,
     removes,
-    ...defined({
+    ...omitUndefined({
       deletes,
       expects: mounts && all.map(({ path, layers }) => expectedMount(path, layers)),
       kubeletWould,
@@ -84,7 +84,7 @@ function reportDriverGone(
     'warning',
     'DriverGone',
     `driver ${driver} is declared gone (--driver-gone): ${call} is not called for ${path}; an open LUKS mapping, iSCSI session or multipath map of the volume stays open`,
-    { ...defined({ pod: pod?.uid }), volume: name, path, subject },
+    { ...omitUndefined({ pod: pod?.uid }), volume: name, path, subject },
   )
 }
 

@@ -9,8 +9,8 @@ import { isByKubelet } from '../../codes/codes.ts'
 import { type CsiIdentity, type Identified, uniqueNameOf } from '../../facts/sources.ts'
 import { commandLine, kubectl, volctl } from '../../lang/command.ts'
 import { compareText } from '../../lang/compare-text.ts'
-import { defined } from '../../lang/defined.ts'
-import { onceFor } from '../../lang/once-for.ts'
+import { memoize } from '../../lang/memoize.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import type { ActualInputs } from '../../model/actual-inputs.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
 import { CSI_PLUGIN, escapeQualifiedName, type VolumeMode } from '../../model/volume-names.ts'
@@ -101,7 +101,7 @@ function detachVolume(context: PlanContext, findings: Findings, attachment: Volu
     rule: 'S21',
     kubeletWould: 'leave the detach to the attach/detach controller, which waits for the next node status',
     removes: new Set(),
-    attachment: { name, uid, ...defined({ resourceVersion }) },
+    attachment: { name, uid, ...omitUndefined({ resourceVersion }) },
   }
   // What keeps volctl from it does not keep the controller, which detaches while a kubelet runs.
   const facts = wait === undefined ? factsOf(known, node, after) : {}
@@ -257,7 +257,7 @@ function mountedByDriver(
 }
 
 /** Mounts where no kubelet mounts a volume, with what may name a volume: path, source, and the file behind a loop device. */
-const driversMounts = onceFor((inputs: ActualInputs) => {
+const driversMounts = memoize((inputs: ActualInputs) => {
   const { mounts, rootDir, snapshot } = inputs
   const files = new Map((snapshot.blockDevices ?? []).map(({ name, backingFile = '' }) => [name, backingFile]))
   return [...mounts.notBelow(rootDir), ...inputs.pluginMounts()].flatMap(({ mountPoint, source }) => {

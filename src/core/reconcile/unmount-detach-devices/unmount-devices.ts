@@ -4,7 +4,7 @@
  */
 
 import { type CsiIdentity, type Identified, identityOf, uniqueNameOf } from '../../facts/sources.ts'
-import { onceFor } from '../../lang/once-for.ts'
+import { memoize } from '../../lang/memoize.ts'
 import { isGateOn } from '../../model/kubelet-version.ts'
 import { isOld, isSetUp, registeredDriver, type StagedVolume, stages } from '../../model/staged-volumes.ts'
 import { CSI_PLUGIN, escapeQualifiedName } from '../../model/volume-names.ts'
@@ -83,7 +83,7 @@ function stagingsOf({ staged: all, ledger }: PlanContext, staged: StagedVolume):
   return alike.includes(staged) ? alike.toSorted((a, b) => Number(isOld(a)) - Number(isOld(b))) : [staged]
 }
 
-const hasOld = onceFor((all: readonly StagedVolume[]) => all.some(isOld))
+const hasOld = memoize((all: readonly StagedVolume[]) => all.some(isOld))
 
 function whyKept(
   context: PlanContext,

@@ -1,6 +1,6 @@
 /** Sub-path mounts that are all that is left of a volume: they are unmounted by the mount table (O17, O18, P142). */
 
-import { defined } from '../../lang/defined.ts'
+import { omitUndefined } from '../../lang/omit-undefined.ts'
 import type { SubPaths } from '../../model/pod-volumes.ts'
 import { CSI_PLUGIN } from '../../model/volume-names.ts'
 import type { Findings } from '../../plan/draft.ts'
@@ -32,7 +32,7 @@ export function unmountLeakedSubPaths(
     name: volumeName,
     plugin: plugin ?? (persistentVolume?.spec.csi === undefined ? 'unknown' : CSI_PLUGIN),
     mode: 'Filesystem' as const,
-    ...defined({ persistentVolume: persistentVolume && volumeName }),
+    ...omitUndefined({ persistentVolume: persistentVolume && volumeName }),
   }
   tearDown(context, findings, { kind: 'UnmountVolume', pod, volume, subject }, () => {
     const work = subPathWork(context, subPaths)

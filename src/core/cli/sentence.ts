@@ -11,8 +11,8 @@ import {
   shippedRules,
 } from '../explain/rule-book.ts'
 import { nearNames } from '../lang/near-names.ts'
+import { sentence } from '../views/format.ts'
 import type { Screen } from '../views/screen.ts'
-import { sentence } from '../views/words.ts'
 import { wrapped } from '../views/wrap.ts'
 
 export interface OwnAnswer {

@@ -6,7 +6,7 @@
 const MIB = 1 << 20
 
 /** Milliseconds. */
-export const LOOK_MS = {
+export const SCAN_MS = {
   /** For all processes, before something is taken away: enough on a busy machine as well. */
   beforeTaking: 15_000,
   /** For all processes, if only a message depends on it. */
@@ -26,7 +26,7 @@ export const LOOK_MS = {
 } as const
 
 /** How many. */
-export const LOOK_MOST = {
+export const SCAN_LIMITS = {
   /** Children that read, one after another. */
   children: 3,
   /** Uses in one part of one process: whoever has more there is in the way in any case. */

@@ -3,7 +3,7 @@
 import { attachmentRecord, claimRecord } from '../cluster/read/records.ts'
 import { NotFound } from '../errors/errors.ts'
 import type { VolumeRow } from '../facts/row.ts'
-import type { Scope } from '../facts/whose.ts'
+import type { Scope } from '../facts/scope.ts'
 import { compareText } from '../lang/compare-text.ts'
 import { count } from '../lang/count.ts'
 import { distanceOf } from '../lang/near-names.ts'

@@ -1,14 +1,14 @@
 import { expect, expectTypeOf, it } from 'vitest'
-import { defined } from '../../src/core/lang/defined.ts'
+import { omitUndefined } from '../../src/core/lang/omit-undefined.ts'
 
 it('leaves out what is undefined, and nothing else', () => {
-  const found = defined({ a: 1, b: undefined, c: null, d: '', e: false })
+  const found = omitUndefined({ a: 1, b: undefined, c: null, d: '', e: false })
   expect(Object.keys(found)).toEqual(['a', 'c', 'd', 'e'])
 })
 
 it('has a property that may be undefined as one that may be absent', () => {
   const given: { name: string; hint: string | undefined } = { name: 'x', hint: undefined }
-  const found = defined(given)
+  const found = omitUndefined(given)
   expectTypeOf(found.name).toEqualTypeOf<string>()
   const absent: { name: string; hint?: string } = found
   expect('hint' in absent).toBe(false)
