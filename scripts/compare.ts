@@ -7,7 +7,6 @@
  * Prints the lines that differ, those of most answers first, and names the directory with all answers, for diff(1). The exit status is 1
  * where something differs. The helpers of the checkout that it runs in make nodes and clusters; COMPARE_NODES, COMPARE_CLUSTERS: how many.
  */
-
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

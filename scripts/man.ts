@@ -152,10 +152,8 @@ function plugins(): string {
 function codeEntry(code: Code): string {
   const { in: places, means } = CODES[code]
   const where = places.join(', ')
-  return definition(
-    `\\fB${code}\\fR (${where})`,
-    `${means.replace(/^./, (first) => first.toUpperCase())}. ${nextOf(code)}`,
-  )
+  const meaning = means.replace(/^./, (first) => first.toUpperCase())
+  return definition(`\\fB${code}\\fR (${where})`, `${meaning}. ${nextOf(code)}`)
 }
 
 if (import.meta.main)
