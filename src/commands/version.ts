@@ -1,11 +1,18 @@
+import { apiFlags, nodeFlags } from '../core/cli/node-flags.ts'
 import { outputFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
+import { terminalSafe } from '../core/lang/terminal-safe.ts'
 import { TESTED_MINORS } from '../core/model/kubelet-version.ts'
+import type { VersionsHere } from '../core/node/versions-here.ts'
+import { inTime } from '../core/processes/deadline.ts'
 
 /** Put in by the build (scripts/build.ts). */
 declare const VOLCTL_COMMIT: string
 
+/** For everything that is asked. */
+const MOST_MS = 1000
+
 /** What `volctl version -o json` prints. */
-interface VersionDocument {
+interface VersionDocument extends VersionsHere {
   readonly apiVersion: 'volctl.io/v1'
   readonly kind: 'Version'
   readonly volctl: string
@@ -22,13 +29,20 @@ interface VersionDocument {
 export default class Version extends VolctlCommand {
   static override readonly looks = false
   static override summary =
-    'Print the versions of volctl, of its Node.js, and of the kubelets that it was tested with. Changes nothing.'
+    'Print the versions of volctl and its Node.js, of the API server, and of the kubelet on this node.'
+  static override description =
+    'The versions of the API server and of the kubelet are printed if the API server gives them within a second; without ' +
+    'them volctl version does not fail. volctl was tested with the kubelets that are printed. Changes nothing.'
   static override usage = 'version [FLAGS]'
   static override examples = [
     { description: 'For a bug report:', command: '<%= config.bin %> version' },
     { description: 'For scripts:', command: '<%= config.bin %> version -o json' },
   ]
-  static override flags = { output: outputFlag(['table', 'json']) }
+  static override flags = {
+    output: outputFlag(['table', 'json']),
+    ...apiFlags,
+    node: nodeFlags.node,
+  }
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Version)
@@ -42,16 +56,41 @@ export default class Version extends VolctlCommand {
       platform: process.platform,
       arch: process.arch,
       kubernetes: { first: `1.${first}`, last: `1.${last}` },
+      ...(await this.#here(flags)),
     }
     await this.answer(version, flags.output, () => renderVersion(version))
   }
+
+  /** What does not answer in time is left out. */
+  async #here(choice: {
+    readonly kubeconfig?: string | undefined
+    readonly context?: string | undefined
+    readonly node?: string | undefined
+  }): Promise<VersionsHere> {
+    const { versionsHere } = await import('../core/node/versions-here.ts')
+    const signal = AbortSignal.timeout(MOST_MS)
+    const { kubeconfig, context, node } = choice
+    const read = versionsHere({ kubeconfig, context, node, signal, log: this.detail })
+    return await inTime(read, MOST_MS, () => new Error('no answer within a second')).catch((error: Error) => {
+      this.detail(error.message)
+      return {}
+    })
+  }
 }
 
-function renderVersion({ volctl, commit, node, platform, arch, kubernetes: { first, last } }: VersionDocument): string {
+function renderVersion(view: VersionDocument): string {
+  const { volctl, commit, node, platform, arch, kubernetes, server, kubelet } = view
+  const { first, last } = kubernetes
   return [
-    `volctl:      ${volctl} (commit ${commit})\n`,
-    `Node.js:     ${node}\n`,
-    `Platform:    ${platform}-${arch}\n`,
-    `Tested with: kubelets ${first} to ${last}\n`,
-  ].join('')
+    ['volctl', `${volctl} (commit ${commit})`],
+    ['Node.js', node],
+    ['Platform', `${platform}-${arch}`],
+    ['Tested with', `kubelets ${first} to ${last}`],
+    ['API server', server === undefined ? NOT_READ : `${server.version} (${server.address})`],
+    ['Kubelet', kubelet === undefined ? NOT_READ : `${kubelet.version} (node ${kubelet.node})`],
+  ]
+    .map(([label, text]) => `${`${label}:`.padEnd(12)} ${terminalSafe(text ?? '')}\n`)
+    .join('')
 }
+
+const NOT_READ = 'not read (volctl version -v says why)'
