@@ -92,5 +92,6 @@ export function writeSnapshotFile(bytes: string | Buffer, path: string, name: st
 export function snapshotNotWritten(name: string, cause: unknown): VolctlError {
   return new VolctlError('NotWritten', `snapshot ${name}: ${troubleText(cause)}`, {
     cause,
+    hint: 'Give a plain file in an existing, writable directory with free space; or "-" for standard output.',
   })
 }

@@ -37,6 +37,7 @@ export function writePlanFile(
     }
     throw new VolctlError('NotWritten', `plan file ${name}: ${WORDS[errnoOf(error) ?? ''] ?? troubleText(error)}`, {
       cause: error,
+      hint: 'Give a plain file, not a link, in an existing, writable directory with free space.',
     })
   }
 }
