@@ -22,7 +22,7 @@ export const LONG_LANE: readonly { readonly about: readonly string[]; readonly t
     tests: 'test/{e2e/{kill,interruptions,api-away},privileged/{killed-anywhere,faults/*}}.long.test.ts',
   },
   { about: ['src/core/kubelet-stop/*', 'src/commands/apply.ts'], tests: 'test/privileged/stop/*.long.test.ts' },
-  { about: ['src/core/{api,documents,json}/**'], tests: 'test/{cli/hostile-api,fuzz/*,snapshot/*}.long.test.ts' },
+  { about: ['src/core/{api,documents,json}/**'], tests: 'test/{cli/hostile-api,fuzz/*,documents/*}.long.test.ts' },
   { about: ['src/core/cluster/{apply,controller}/*'], tests: 'test/e2e/cluster/*.long.test.ts' },
   {
     about: ['src/core/{rpc,volumes}/**', 'src/core/apply/{csi,mounts,content,expand}/**'],

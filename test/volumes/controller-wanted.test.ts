@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Pod } from '../../src/core/model/objects.ts'
 import { controllerWantedVolumes } from '../../src/core/volumes/populate.ts'
-import { api, claim, claimVolume, NODE, pod, volume } from '../desired/builders.ts'
+import { api, claim, claimVolume, NODE, pod, volume } from './builders.ts'
 
 const NAME = 'kubernetes.io/csi/csi.test^vol-claim'
 const one = { persistentVolumeClaims: [claim()], persistentVolumes: [volume()] }

@@ -3,7 +3,7 @@ import type { PersistentVolume, PodVolumeSource } from '../../src/core/model/obj
 import { inlineCsiHandle } from '../../src/core/model/volume-names.ts'
 import { apiLookup } from '../../src/core/volumes/api-lookup.ts'
 import { pluginOfInline, pluginOfPersistentVolume } from '../../src/core/volumes/resolve-volume.ts'
-import { api, volume } from '../desired/builders.ts'
+import { api, volume } from './builders.ts'
 
 const context = (parts: Parameters<typeof api>[0] = {}) => {
   const snapshot = api(parts)

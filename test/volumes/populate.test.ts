@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Pod, PodVolumeSource } from '../../src/core/model/objects.ts'
 import { desiredStateOfPods } from '../../src/core/volumes/populate.ts'
-import { api, claim, claimVolume, pod, volume } from '../desired/builders.ts'
+import { api, claim, claimVolume, pod, volume } from './builders.ts'
 
 const one = { persistentVolumeClaims: [claim()], persistentVolumes: [volume()] }
 const populate = (pods: readonly Pod[], parts: Parameters<typeof api>[0] = one) => desiredStateOfPods(pods, api(parts))
