@@ -11,7 +11,7 @@ const COMMANDS = 'volctl.cjs'
 const CHILD = 'child.cjs'
 
 /**
- * Which bundle a command line needs: all commands, or what volctl's own children do (src/core/processes/own-child.ts), for which
+ * Which bundle a command line needs: all commands, or what volctl's own children do (src/core/linux/own-child.ts), for which
  * there is no code cache. Typed at a terminal, the word starts no child.
  *
  * @param {readonly string[]} args what follows the script

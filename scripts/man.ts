@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from '@oclif/core'
 import pjson from '../package.json' with { type: 'json' }
-import { ALL_CODES, CODES, type Code, isCodeOf, nextOf } from '../src/core/codes/codes.ts'
+import { ALL_CODES, CODES, type Code, isCodeOf, nextOf } from '../src/core/messages/codes.ts'
 import { PLUGINS } from '../src/core/volumes/registry.ts'
 import { keepCurrent } from './made-files.ts'
 import { EXIT_MEANINGS } from './man/exit-meanings.ts'

@@ -1,15 +1,15 @@
 /** Writes the JSON Schemas; with `--check` only compares, and fails if one is out of date. */
-import { checkShape } from '../src/core/check/check-node.ts'
 import type { ErrorDocument } from '../src/core/cli/report-error.ts'
+import { checkShape } from '../src/core/explain/check/check-node.ts'
 import { explanationShape } from '../src/core/explain/explanation.ts'
-import { about, schemaText } from '../src/core/json/json-schema.ts'
-import { flag, list, object, oneOf, optional, type Shape, text } from '../src/core/json/shape.ts'
+import { statusShape } from '../src/core/explain/status/status.ts'
 import { snapshotShape } from '../src/core/model/snapshot.ts'
 import { downtime, exit, outcomes, plan, refused } from '../src/core/plan/apply-shape.ts'
 import type { ApplyDocument } from '../src/core/plan/events.ts'
 import { operation, path } from '../src/core/plan/operation-shape.ts'
 import { problems, waiting, wholePlan } from '../src/core/plan/whole-plan.ts'
-import { statusShape } from '../src/core/status/status.ts'
+import { about, schemaText } from '../src/core/trust/json-schema.ts'
+import { flag, list, object, oneOf, optional, type Shape, text } from '../src/core/trust/shape.ts'
 import { keepCurrent } from './made-files.ts'
 
 interface DocumentShape {

@@ -3,11 +3,11 @@
  * Node.js itself. The launcher chooses the bundle (scripts/load-bundle.cjs).
  */
 import { text as readAll } from 'node:stream/consumers'
-import { errorMessage } from './core/errors/errors.ts'
-import { changeOwnership } from './core/files/change-ownership.ts'
-import { readProcessesForParent } from './core/holders/process-reader.ts'
+import { errorMessage } from './core/base/errors.ts'
+import { changeOwnership } from './core/linux/change-ownership.ts'
+import { askedChild, type OwnChild, requestOfParent } from './core/linux/own-child.ts'
 import { failureOf, type WalkRequest, walkRequest } from './core/node/walker-messages.ts'
-import { askedChild, type OwnChild, requestOfParent } from './core/processes/own-child.ts'
+import { readProcessesForParent } from './core/users/process-reader.ts'
 
 const CHILDREN: Readonly<Record<OwnChild, () => Promise<void>>> = {
   'ownership-walker': walkForParent,

@@ -74,8 +74,8 @@ describe('the rooms of src/core', () => {
 describe('a start', () => {
   const loaded = loadedWith('src/main.ts')
 
-  it('loads what an error needs', () => expect(loaded).toContain('src/core/errors/errors.ts'))
+  it('loads what an error needs', () => expect(loaded).toContain('src/core/base/errors.ts'))
 
   // Types follow from shapes, so one import that is not `import type` would have each `--version` make every shape.
-  it('loads no shape', () => expect(loaded).not.toContain('src/core/json/shape.ts'))
+  it('loads no shape', () => expect(loaded).not.toContain('src/core/trust/shape.ts'))
 })

@@ -10,34 +10,42 @@ export const ROOT = join(import.meta.dirname, '..')
 /** Patterns of files that it is about, and of the tests that show it. A change of the tests themselves is one of both. */
 export const LONG_LANE: readonly { readonly about: readonly string[]; readonly tests: string }[] = [
   {
-    about: ['src/core/{mountinfo,reconcile,model}/**', 'src/core/node/*', 'test/helpers/scene/layouts.ts'],
+    about: ['src/core/{linux,reconcile,model}/**', 'src/core/node/*', 'test/helpers/scene/layouts.ts'],
     tests: 'test/{e2e/layouts,privileged/layouts/*}.long.test.ts',
   },
   {
     about: [
       'src/core/apply/{*,{operation,detach}/*}',
-      'src/core/{api,documents}/*',
+      'src/core/{kube,plan/documents}/*',
       'src/core/cli/{interrupts,confirm}.ts',
     ],
     tests: 'test/{e2e/{kill,interruptions,api-away},privileged/{killed-anywhere,faults/*}}.long.test.ts',
   },
-  { about: ['src/core/kubelet-stop/*', 'src/commands/apply.ts'], tests: 'test/privileged/stop/*.long.test.ts' },
-  { about: ['src/core/{api,documents,json}/**'], tests: 'test/{cli/hostile-api,fuzz/*,documents/*}.long.test.ts' },
+  { about: ['src/core/node/kubelet-stop/*', 'src/commands/apply.ts'], tests: 'test/privileged/stop/*.long.test.ts' },
+  {
+    about: ['src/core/{kube,plan/documents,trust}/**'],
+    tests: 'test/{cli/hostile-api,fuzz/*,documents/*}.long.test.ts',
+  },
   { about: ['src/core/cluster/{apply,controller}/*'], tests: 'test/e2e/cluster/*.long.test.ts' },
   {
     about: ['src/core/{rpc,volumes}/**', 'src/core/apply/{csi,mounts,content,expand}/**'],
     tests: 'test/privileged/set-up/*.long.test.ts',
   },
   {
-    about: ['src/core/{holders,processes,block,facts}/**', 'src/core/{apply/disks,node}/*'],
+    about: ['src/core/{users,linux,facts}/**', 'src/core/{apply/disks,node}/*'],
     tests: 'test/privileged/{users,uses}/*.long.test.ts',
   },
   {
-    about: ['src/core/{files,apply/release,mountinfo,processes}/**', 'src/core/apply/step-table.ts'],
+    about: ['src/core/{linux,apply/release}/**', 'src/core/apply/step-table.ts'],
     tests: 'test/{privileged/{*,safety/*},e2e/over-empty-dirs}.long.test.ts',
   },
   {
-    about: ['src/core/{trust,api/kubeconfig,documents,files}/**', 'src/core/cli/write-out.ts', 'bin/*', 'src/*.ts'],
+    about: [
+      'src/core/{trust,kube/kubeconfig,plan/documents,linux}/**',
+      'src/core/cli/write-out.ts',
+      'bin/*',
+      'src/*.ts',
+    ],
     tests: 'test/{privileged/trust/*,trust/*,cli/launcher}.long.test.ts',
   },
   {

@@ -1,7 +1,7 @@
 import { Args } from '@oclif/core'
+import { VolctlError } from '../core/base/errors.ts'
 import { completionScript, SHELLS } from '../core/cli/completion.ts'
 import { VolctlCommand } from '../core/cli/volctl-command.ts'
-import { VolctlError } from '../core/errors/errors.ts'
 
 export default class Completion extends VolctlCommand {
   static override readonly looks = false

@@ -1,4 +1,5 @@
 import { Flags } from '@oclif/core'
+import { VolctlError } from '../core/base/errors.ts'
 import { requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
 import { judged, planAlone } from '../core/cli/judged-node.ts'
 import { leaveNode, lookAtNode } from '../core/cli/live-node.ts'
@@ -6,9 +7,8 @@ import { apiFlags, type NodeChoice, nodeChoice, nodeFlags } from '../core/cli/no
 import { planOptions } from '../core/cli/plan-flags.ts'
 import { VolctlCommand } from '../core/cli/volctl-command.ts'
 import { type Destination, destinationOf, writeToDescriptor } from '../core/cli/write-out.ts'
-import { snapshotNotWritten, snapshotText, writeSnapshot } from '../core/documents/read-snapshot.ts'
-import { VolctlError } from '../core/errors/errors.ts'
 import type { NodeState } from '../core/model/node-state.ts'
+import { snapshotNotWritten, snapshotText, writeSnapshot } from '../core/plan/documents/read-snapshot.ts'
 
 export default class Snapshot extends VolctlCommand {
   static override summary = 'Write to one file everything that a plan is computed from. Changes nothing.'

@@ -1,9 +1,9 @@
+import { terminalSafe } from '../core/base/terminal-safe.ts'
 import { apiFlags, nodeFlags } from '../core/cli/node-flags.ts'
 import { outputFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
-import { terminalSafe } from '../core/lang/terminal-safe.ts'
+import { inTime } from '../core/linux/deadline.ts'
 import { TESTED_MINORS } from '../core/model/kubelet-version.ts'
 import type { VersionsHere } from '../core/node/versions-here.ts'
-import { inTime } from '../core/processes/deadline.ts'
 
 /** Put in by the build (scripts/build.ts). */
 declare const VOLCTL_COMMIT: string

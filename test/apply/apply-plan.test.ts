@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { BlockCode } from '../../src/core/codes/codes.ts'
-import { ExitStatus } from '../../src/core/errors/exit-status.ts'
+import { ExitStatus } from '../../src/core/base/exit-status.ts'
+import type { BlockCode } from '../../src/core/messages/codes.ts'
 import type { Operation, Refusal } from '../../src/core/plan/plan.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
 import { Fixture, operation, POD, planOf, ROOT, step } from './apply-fixture.ts'

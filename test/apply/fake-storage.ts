@@ -4,7 +4,7 @@
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { SysfsBlockTree } from '../../src/core/block/sysfs-block-tree.ts'
+import { SysfsBlockTree } from '../../src/core/linux/block/sysfs-block-tree.ts'
 import type { CommandResult } from '../../src/core/trust/programs.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import type { FakeHost } from './fake-host.ts'

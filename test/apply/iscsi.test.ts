@@ -2,7 +2,7 @@
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import type { Operation } from '../../src/core/plan/plan.ts'
 import { releaseSteps } from '../../src/core/reconcile/unmount-detach-devices/unmount-other-devices.ts'
 import { statesOf } from '../helpers/apply-plan.ts'

@@ -1,7 +1,7 @@
 /** Block devices as Linux shows them in sysfs and /dev, made as files and links below a directory. */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { SysfsBlockTree } from '../../src/core/block/sysfs-block-tree.ts'
+import { SysfsBlockTree } from '../../src/core/linux/block/sysfs-block-tree.ts'
 
 export interface RecordedDevice {
   readonly name: string

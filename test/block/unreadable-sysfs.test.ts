@@ -2,8 +2,8 @@
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
-import { isSuperblockGone, readDeviceUse, readLoops } from '../../src/core/block/device-use.ts'
-import { hiddenFileSystems } from '../../src/core/block/sysfs-block-tree.ts'
+import { isSuperblockGone, readDeviceUse, readLoops } from '../../src/core/linux/block/device-use.ts'
+import { hiddenFileSystems } from '../../src/core/linux/block/sysfs-block-tree.ts'
 import { fixture } from '../node/helpers/fixture.ts'
 
 const QUESTIONS: readonly (readonly [what: string, unreadable: string, ask: (sys: string) => unknown])[] = [

@@ -2,8 +2,8 @@
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { nodesOwn } from '../../src/core/apply/disks/node-stack.ts'
-import { isPassive, wholeDisk } from '../../src/core/block/whole-disk.ts'
-import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import { isPassive, wholeDisk } from '../../src/core/linux/block/whole-disk.ts'
+import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import { type RecordedDevice, recordDisks } from './recorded-disks.ts'
 

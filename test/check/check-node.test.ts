@@ -2,8 +2,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import schema from '../../schema/check.schema.json' with { type: 'json' }
-import { checkOf, examine, failedCheck, inBoth, type Trouble } from '../../src/core/check/check-node.ts'
-import { gaugesOf } from '../../src/core/check/gauges.ts'
+import { checkOf, examine, failedCheck, inBoth, type Trouble } from '../../src/core/explain/check/check-node.ts'
+import { gaugesOf } from '../../src/core/explain/check/gauges.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
 import type { ApiSnapshot, NodeSnapshot } from '../../src/core/model/snapshot.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'

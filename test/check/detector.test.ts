@@ -9,7 +9,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { parseDuration } from '../../src/core/lang/duration.ts'
+import { parseDuration } from '../../src/core/base/duration.ts'
 import { TEST_BUNDLE } from '../helpers/volctl-program.ts'
 import { type CheckedNode, startCheckedNode } from './checked-node.ts'
 

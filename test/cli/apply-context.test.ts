@@ -1,8 +1,8 @@
 /** What an apply asks again right before it acts: of both credentials (S2). */
 import { expect, it } from 'vitest'
 import { applyContext } from '../../src/core/cli/apply-context.ts'
-import { connect } from '../api/connect.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
+import { connect } from '../kube/connect.ts'
 
 const nodeName = 'node-1'
 const pod = (name: string) => ({

@@ -6,8 +6,8 @@ import pjson from '../../package.json' with { type: 'json' }
 import { escapeRoff, readSections, tidied } from '../../scripts/man/roff.ts'
 import { manualPages } from '../../scripts/man.ts'
 import { commandManifest } from '../../scripts/manifest.ts'
-import { ALL_CODES, CODES } from '../../src/core/codes/codes.ts'
-import { ExitStatus } from '../../src/core/errors/exit-status.ts'
+import { ExitStatus } from '../../src/core/base/exit-status.ts'
+import { ALL_CODES, CODES } from '../../src/core/messages/codes.ts'
 import { volctl } from '../helpers/run-main.ts'
 
 const folder = new URL('../../man/', import.meta.url).pathname

@@ -3,10 +3,10 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { applyArguments, narrowing } from '../../src/core/cli/plan-arguments.ts'
-import { thrownBy } from '../api/connect.ts'
 import { CAPTURES } from '../helpers/captures.ts'
 import { volctl } from '../helpers/run-main.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
+import { thrownBy } from '../kube/connect.ts'
 
 const UID = 'd675c2c6-53bb-4a2f-8a77-0f1d0b2c3d4e'
 

@@ -1,5 +1,5 @@
-import { nameCauses } from '../../src/core/causes/name-causes.ts'
 import { messageOnPod } from '../../src/core/plan/draft.ts'
+import { nameCauses } from '../../src/core/plan/name-causes.ts'
 import type { Operation, Plan } from '../../src/core/plan/plan.ts'
 import { summaryOf } from '../../src/core/plan/plan-summary.ts'
 

@@ -1,7 +1,7 @@
 /** How often is looked, and when it ends; by a clock of the test's own. */
 import { describe, expect, it } from 'vitest'
+import { SafetyRefusal, VolctlError } from '../../src/core/base/errors.ts'
 import { DEFAULT_TIMEOUT_MS, type Waited, waitFor } from '../../src/core/cli/wait-for.ts'
-import { SafetyRefusal, VolctlError } from '../../src/core/errors/errors.ts'
 
 /** As the real clock's: a look never takes whole milliseconds. */
 const FRACTION_MS = 0.03

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import { SafetyRefusal, VolctlError } from '../../src/core/base/errors.ts'
 import { type Shown, type WatchPorts, watch } from '../../src/core/cli/watch-node.ts'
-import { SafetyRefusal, VolctlError } from '../../src/core/errors/errors.ts'
 
 const shown = (text: string, isOver = false): Shown => ({
   text: `${text}\n`,

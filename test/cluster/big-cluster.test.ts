@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
 import { readCluster } from '../../src/core/cluster/read/read-cluster.ts'
-import { connect } from '../api/connect.ts'
+import { connect } from '../kube/connect.ts'
 import { startBigCluster } from './big-cluster/start.ts'
 
 it('plans nothing for a big, healthy cluster in which volumes come and go', async () => {

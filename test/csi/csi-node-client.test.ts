@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Message, MessageInitShape } from '@bufbuild/protobuf'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { VolctlError } from '../../src/core/errors/errors.ts'
+import { VolctlError } from '../../src/core/base/errors.ts'
 import { CsiNodeClient } from '../../src/core/rpc/csi-node-client.ts'
 import { Identity, Node, type VolumeCapabilitySchema } from '../../src/core/rpc/gen/csi/v1/csi_pb.js'
 import { deadlineIn, GrpcError } from '../../src/core/rpc/grpc-status.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { diagnose } from '../../src/core/doctor/diagnose.ts'
+import { diagnose } from '../../src/core/explain/doctor/diagnose.ts'
 import { renderDoctor } from '../../src/core/views/doctor-view.ts'
 import { PLAIN_SCREEN, UNICODE_SYMBOLS } from '../../src/core/views/screen.ts'
 import { textWidth } from '../../src/core/views/text-width.ts'

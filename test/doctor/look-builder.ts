@@ -1,7 +1,7 @@
 /** A look of doctor at a live node where everything is as it should be, for a test to break. */
-import type { Doctor } from '../../src/core/doctor/check.ts'
-import { diagnose } from '../../src/core/doctor/diagnose.ts'
-import type { DoctorLook } from '../../src/core/doctor/doctor-look.ts'
+import type { Doctor } from '../../src/core/explain/doctor/check.ts'
+import { diagnose } from '../../src/core/explain/doctor/diagnose.ts'
+import type { DoctorLook } from '../../src/core/explain/doctor/doctor-look.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
 import { NOW, node } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'

@@ -1,9 +1,9 @@
 /** Saved plans of clusters: what was written is read, and no plan is carried out in the other scope. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { NODE_PLAN, parsePlanFile, readPlanFile } from '../../src/core/documents/read-plan-file.ts'
-import { planFileText, writePlanFile } from '../../src/core/documents/write-plan-file.ts'
 import { savedClusterPlan } from '../../src/core/plan/cluster-plan.ts'
+import { NODE_PLAN, parsePlanFile, readPlanFile } from '../../src/core/plan/documents/read-plan-file.ts'
+import { planFileText, writePlanFile } from '../../src/core/plan/documents/write-plan-file.ts'
 import { planId } from '../../src/core/plan/plan-id.ts'
 import { aPlan } from '../cli/plan-builder.ts'
 import { clusterOptions, DRIVER } from '../helpers/cluster-builder.ts'

@@ -1,10 +1,10 @@
 /** Whatever stands in a plan file, reading it gives a plan of the right shape or one clear error. */
 import fc from 'fast-check'
 import { it } from 'vitest'
-import { NODE_PLAN, parsePlanFile } from '../../src/core/documents/read-plan-file.ts'
-import { planFileText } from '../../src/core/documents/write-plan-file.ts'
-import { VolctlError } from '../../src/core/errors/errors.ts'
+import { VolctlError } from '../../src/core/base/errors.ts'
 import { differencesOf } from '../../src/core/plan/differences.ts'
+import { NODE_PLAN, parsePlanFile } from '../../src/core/plan/documents/read-plan-file.ts'
+import { planFileText } from '../../src/core/plan/documents/write-plan-file.ts'
 import { planId } from '../../src/core/plan/plan-id.ts'
 import { anOperation, aPlan } from '../cli/plan-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'

@@ -12,14 +12,14 @@ import fs, {
 import { syncBuiltinESMExports } from 'node:module'
 import { dirname } from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
-import { readJournal } from '../../src/core/documents/read-journal.ts'
+import { readJournal } from '../../src/core/plan/documents/read-journal.ts'
 import {
   JOURNAL_FILE,
   type JournalEntry,
   KEPT_FILES,
   openJournal,
   spokenJournal,
-} from '../../src/core/documents/write-journal.ts'
+} from '../../src/core/plan/documents/write-journal.ts'
 import { giveAway, noOthersFiles, TRICKS } from '../helpers/others-files.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 

@@ -1,9 +1,9 @@
 /** Everything on every captured node can be explained, and the answer is the plan's. A folder added later is picked up. */
 import { describe, expect, it } from 'vitest'
-import { VolctlError } from '../../src/core/errors/errors.ts'
+import { VolctlError } from '../../src/core/base/errors.ts'
+import { memoize } from '../../src/core/base/memoize.ts'
 import { allCandidates } from '../../src/core/explain/candidates.ts'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
-import { memoize } from '../../src/core/lang/memoize.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
 import type { Operation, PlanOptions } from '../../src/core/plan/plan.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'

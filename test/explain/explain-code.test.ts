@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ALL_CODES } from '../../src/core/codes/codes.ts'
 import { explainCode } from '../../src/core/explain/rule-book.ts'
+import { ALL_CODES } from '../../src/core/messages/codes.ts'
 
 describe('a code', () => {
   it.each([

@@ -1,6 +1,6 @@
 /** `volctl explain node/NAME`: this node as a whole; another node is said to be one. */
 import { describe, expect, it } from 'vitest'
-import { VolctlError } from '../../src/core/errors/errors.ts'
+import { VolctlError } from '../../src/core/base/errors.ts'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
 import { renderExplanation } from '../../src/core/views/explain-view.ts'
 import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'

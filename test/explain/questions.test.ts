@@ -1,14 +1,14 @@
 /** What WHAT may be: names, prefixes, paths, devices; several things of a name, and none. */
 import { describe, expect, it } from 'vitest'
-import { VolctlError } from '../../src/core/errors/errors.ts'
+import { VolctlError } from '../../src/core/base/errors.ts'
+import { nearNames } from '../../src/core/base/near-names.ts'
 import { typedQuestion } from '../../src/core/explain/asked-pods.ts'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
-import { nearNames } from '../../src/core/lang/near-names.ts'
 import { attachmentName } from '../../src/core/model/volume-names.ts'
-import { thrownBy } from '../api/connect.ts'
 import { explain } from '../helpers/explaining.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
+import { thrownBy } from '../kube/connect.ts'
 
 const POD = uid(2)
 const data = (claimName: string) => ({ name: 'data', persistentVolumeClaim: { claimName } })

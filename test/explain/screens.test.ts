@@ -1,11 +1,11 @@
 /** What `volctl explain` shows of everything on every captured node fits on the screen: 80x24, 120x40, and a pipe. */
 import { describe, expect, it } from 'vitest'
-import { withoutRoot } from '../../src/core/answer/names.ts'
 import { allCandidates } from '../../src/core/explain/candidates.ts'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
 import { worstFirst } from '../../src/core/explain/sort-by-severity.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
+import { withoutRoot } from '../../src/core/views/answer/names.ts'
 import { renderExplanation } from '../../src/core/views/explain-view.ts'
 import { type Screen, screenLines } from '../../src/core/views/screen.ts'
 import { textWidth } from '../../src/core/views/text-width.ts'

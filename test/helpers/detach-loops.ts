@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { readBackingFile, readLoops } from '../../src/core/block/device-use.ts'
+import { readBackingFile, readLoops } from '../../src/core/linux/block/device-use.ts'
 
 interface Loop {
   readonly device: string

@@ -1,7 +1,7 @@
 /** Which namespaces and devices this machine allows: real mounts are made in a private mount namespace, without root in a user namespace. */
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { isInUserNamespace } from '../../src/core/processes/standing.ts'
+import { isInUserNamespace } from '../../src/core/linux/standing.ts'
 
 const AS_ROOT = ['-m', '--propagation', 'private']
 const AS_USER = ['-U', '-r', '-m', '--propagation', 'private']

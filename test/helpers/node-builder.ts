@@ -1,9 +1,9 @@
 /** Small nodes made by hand, for tables of the planner: a healthy, empty node, and what a test puts on it. */
 
+import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
 import type { ApiSnapshot, NodeSnapshot, TreeEntry } from '../../src/core/model/snapshot.ts'
 import { attachmentName, csiGlobalDir } from '../../src/core/model/volume-names.ts'
-import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { digest } from '../../src/core/trust/digest.ts'
 import { BOOT, DescribedNode, DRIVER, HOUR_AGO } from './described-node.ts'
 import { csiDriverObject, csiNodeObject } from './objects.ts'

@@ -2,7 +2,7 @@
  * Loop devices, and the file systems on them, are the machine's: a scenario sees only its own, and none of another test or of
  * a killed one, whose backing file may not be visible, so that it may be anyone's.
  */
-import { readBackingFile } from '../../src/core/block/device-use.ts'
+import { readBackingFile } from '../../src/core/linux/block/device-use.ts'
 import type { Host } from '../../src/core/node/host.ts'
 
 interface Loop {

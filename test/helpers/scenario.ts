@@ -1,7 +1,7 @@
 /** Mounts and commands of tests with real mounts. */
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import { ownPath, structurePlaces } from './structure-places.ts'
 
 /** In the order of the table: a mount comes after the one that it is mounted on. */

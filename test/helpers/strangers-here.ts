@@ -2,8 +2,8 @@
 import { readFileSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { nodesOwn } from '../../src/core/apply/disks/node-stack.ts'
-import { readBackingFile, readDiskSequence } from '../../src/core/block/device-use.ts'
-import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import { readBackingFile, readDiskSequence } from '../../src/core/linux/block/device-use.ts'
+import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import { linuxHost } from '../../src/core/node/linux-host.ts'
 import { STRANGERS, type Stranger } from './strangers.ts'
 

@@ -4,7 +4,7 @@
  * the demo, or of a test, is a separate machine: its sysfs does not have them, and no guard is lifted.
  */
 import { realpathSync } from 'node:fs'
-import { readDiskSequence } from '../../src/core/block/device-use.ts'
+import { readDiskSequence } from '../../src/core/linux/block/device-use.ts'
 
 /** A disk, a partition, a map or a loop device. */
 export interface Stranger {

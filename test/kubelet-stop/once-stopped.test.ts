@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { type Needed, needStop, onceStopped } from '../../src/core/kubelet-stop/once-stopped.ts'
-import type { UnitFacts } from '../../src/core/kubelet-stop/unit-facts.ts'
 import type { Pod } from '../../src/core/model/objects.ts'
+import { type Needed, needStop, onceStopped } from '../../src/core/node/kubelet-stop/once-stopped.ts'
+import type { UnitFacts } from '../../src/core/node/kubelet-stop/unit-facts.ts'
 import { bareOperation, barePlan } from '../helpers/apply-plan.ts'
 import { node } from '../helpers/node-builder.ts'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { requireStoppable, type StopAsked } from '../../src/core/kubelet-stop/require-stoppable.ts'
-import type { UnitFacts } from '../../src/core/kubelet-stop/unit-facts.ts'
+import { requireStoppable, type StopAsked } from '../../src/core/node/kubelet-stop/require-stoppable.ts'
+import type { UnitFacts } from '../../src/core/node/kubelet-stop/unit-facts.ts'
 
 const FACTS: UnitFacts = {
   unit: 'kubelet.service',

@@ -4,9 +4,9 @@
  */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { parseLine } from '../../src/core/log-lines/log-line.ts'
-import { saidBy } from '../../src/core/log-lines/said-by.ts'
-import { namesIn } from '../../src/core/log-lines/take-names.ts'
+import { parseLine } from '../../src/core/explain/log-lines/log-line.ts'
+import { saidBy } from '../../src/core/explain/log-lines/said-by.ts'
+import { namesIn } from '../../src/core/explain/log-lines/take-names.ts'
 import { uid } from '../helpers/node-builder.ts'
 
 /** Cause and what the driver answered, then the sentence. */

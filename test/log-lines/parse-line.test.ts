@@ -1,9 +1,9 @@
 /** Lines taken apart: header, quotes, pairs, and what they name; hostile ones too. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { MAX_LINE_CHARS, parseLine } from '../../src/core/log-lines/log-line.ts'
-import { saidBy } from '../../src/core/log-lines/said-by.ts'
-import { namesIn } from '../../src/core/log-lines/take-names.ts'
+import { MAX_LINE_CHARS, parseLine } from '../../src/core/explain/log-lines/log-line.ts'
+import { saidBy } from '../../src/core/explain/log-lines/said-by.ts'
+import { namesIn } from '../../src/core/explain/log-lines/take-names.ts'
 import { DRIVER, ROOT, uid } from '../helpers/node-builder.ts'
 
 const U = uid(9)

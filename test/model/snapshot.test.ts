@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ShapeError } from '../../src/core/json/shape.ts'
 import { snapshotShape } from '../../src/core/model/snapshot.ts'
+import { ShapeError } from '../../src/core/trust/shape.ts'
 import { node, uid } from '../helpers/node-builder.ts'
 
 /** A healthy node's snapshot as JSON, with one part of it changed. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import { deadMounts } from '../../src/core/node/dead-mounts.ts'
 import { runCommand } from '../../src/core/trust/programs.ts'
 

@@ -1,9 +1,9 @@
 import { appendFileSync, linkSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { LAZY_FILE, type LazyRecord, rememberLazy } from '../../src/core/documents/lazy-memory.ts'
-import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import { readLazilyDetached } from '../../src/core/node/read-lazily-detached.ts'
+import { LAZY_FILE, type LazyRecord, rememberLazy } from '../../src/core/plan/documents/lazy-memory.ts'
 import { giveAway, NOBODY, noOthersFiles, TRICKS } from '../helpers/others-files.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 

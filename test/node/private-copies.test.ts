@@ -1,7 +1,7 @@
 /** mount_namespaces(7): what a container with the node's / at /host keeps of a mount that is unmounted on the node. */
 import { expect, it } from 'vitest'
-import { withLinks } from '../../src/core/mountinfo/linked-mounts.ts'
-import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import { withLinks } from '../../src/core/linux/linked-mounts.ts'
+import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import { privateCopy } from '../../src/core/node/private-copies.ts'
 
 const ROOT = '/var/lib/kubelet'

@@ -2,7 +2,7 @@
 import { chmodSync, lchownSync, mkdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import { structureLinks } from '../../src/core/node/tree/structure-links.ts'
 import { temporary } from '../helpers/left-behind.ts'
 

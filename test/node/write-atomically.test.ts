@@ -1,8 +1,8 @@
 /** What a reader of a volume sees after one write, and after several (P28, P29): upstream's atomic_writer_test.go. */
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { containingMount } from '../../src/core/mountinfo/location.ts'
-import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import { containingMount } from '../../src/core/linux/location.ts'
+import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import { writeAtomically } from '../../src/core/node/write-atomically.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 

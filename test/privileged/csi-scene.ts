@@ -1,7 +1,7 @@
 /** A live node with the test driver and its volumes, for scenarios with CSI volumes that are really set up. */
 import { existsSync, lstatSync } from 'node:fs'
 import type { CsiNode } from '../../src/core/apply/operation/ports.ts'
-import { loopDevices } from '../../src/core/block/device-use.ts'
+import { loopDevices } from '../../src/core/linux/block/device-use.ts'
 import type { CsiDriver as CsiDriverObject, PersistentVolume, PodVolumeSource } from '../../src/core/model/objects.ts'
 import { csiGlobalDir } from '../../src/core/model/volume-names.ts'
 import type { ApplyResult } from '../../src/core/plan/events.ts'

@@ -1,8 +1,8 @@
 /** S12, S13: the data of a pod that is gone is deleted by descriptors, never beyond its volume, and never under somebody's hands. */
 import { existsSync, linkSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { describe, expect } from 'vitest'
-import { deleteContent } from '../../src/core/files/delete-content.ts'
-import { containingMount } from '../../src/core/mountinfo/location.ts'
+import { deleteContent } from '../../src/core/linux/delete-content.ts'
+import { containingMount } from '../../src/core/linux/location.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
 import { LiveNode } from '../helpers/live-node.ts'
 import { it } from '../helpers/machine.ts'

@@ -3,12 +3,12 @@
  * plan and as the verdict of explain, each shown on a real healthy node of which one thing was changed (O7, S3, S30).
  */
 import { describe, expect, it } from 'vitest'
-import { countsText } from '../../src/core/answer/counts.ts'
-import { readSnapshot } from '../../src/core/documents/read-snapshot.ts'
+import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
 import type { ApiSnapshot, NodeSnapshot } from '../../src/core/model/snapshot.ts'
-import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import { readSnapshot } from '../../src/core/plan/documents/read-snapshot.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import { countsText } from '../../src/core/views/answer/counts.ts'
 import { CAPTURES } from '../helpers/captures.ts'
 import { explain } from '../helpers/explaining.ts'
 import { planOptions } from '../helpers/plan-options.ts'

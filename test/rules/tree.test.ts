@@ -3,8 +3,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ruleEntries } from '../../scripts/rule-books.ts'
-import { codesIn } from '../../src/core/codes/codes.ts'
 import { explainRule } from '../../src/core/explain/rule-book.ts'
+import { codesIn } from '../../src/core/messages/codes.ts'
 import { THE_NODE } from '../../src/core/plan/subject.ts'
 import { decideNode } from '../../src/core/reconcile/plan-node.ts'
 import { RULES } from '../../src/core/rules/rules.ts'
@@ -12,14 +12,14 @@ import { node } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-const PASS = globSync('src/core/{reconcile,plugins}/**/*.ts', { cwd: ROOT }).map((file) => ({
+const PASS = globSync('src/core/{reconcile,volumes}/**/*.ts', { cwd: ROOT }).map((file) => ({
   file: file.replace('src/core/', ''),
   text: readFileSync(join(ROOT, file), 'utf8'),
 }))
 
 /** Where an obstacle is made outside rules/, by folder or file. */
 const EXCEPTIONS = [
-  'plugins/', // What a plugin says of its own volume is in its one file (S22).
+  'volumes/', // What a plugin says of its own volume is in its one file (S22).
   'reconcile/mount-volumes/', // The conditions of a mount hold back nothing that is there (S22, S23).
   'reconcile/context/unread.ts', // Said as well of what no operation is about (S3).
   'reconcile/drivers/', // Whether a driver can be called is asked before the steps are made (S16).

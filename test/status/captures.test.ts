@@ -1,8 +1,8 @@
 /** The status of every captured node says what its plan says, of every volume. A folder added later is picked up. */
 import { describe, expect, it } from 'vitest'
+import { nodeStatus } from '../../src/core/explain/status/node-status.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
-import { nodeStatus } from '../../src/core/status/node-status.ts'
 import { captureFiles, recorded } from '../helpers/captures.ts'
 import { statusDefects } from '../helpers/closed-schema.ts'
 import { explain } from '../helpers/explaining.ts'

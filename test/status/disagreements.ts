@@ -1,6 +1,7 @@
 /** Where a status and the plan of the same node contradict each other. */
+
+import type { Status } from '../../src/core/explain/status/status.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
-import type { Status } from '../../src/core/status/status.ts'
 
 export function disagreements(plan: Plan, { rows, problems }: Status): string[] {
   const shown = new Set(rows.flatMap(({ operations }) => operations))

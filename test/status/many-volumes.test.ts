@@ -1,10 +1,10 @@
 /** S34: status, check and explain of a node full of orphaned volumes take work that grows as the node does. */
 import { describe, expect, it } from 'vitest'
-import { examine } from '../../src/core/check/check-node.ts'
+import { examine } from '../../src/core/explain/check/check-node.ts'
+import { nodeStatus } from '../../src/core/explain/status/node-status.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
-import { nodeStatus } from '../../src/core/status/node-status.ts'
 import { explain } from '../helpers/explaining.ts'
 import { NodeBuilder, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'

@@ -1,8 +1,8 @@
 /** How far what is waited for is, by the rows of one look. */
 import { describe, expect, it } from 'vitest'
+import type { Narrowing } from '../../src/core/explain/status/narrow.ts'
+import { missing, type WaitCondition, waitLook, waitTargets } from '../../src/core/explain/status/wait-rows.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
-import type { Narrowing } from '../../src/core/status/narrow.ts'
-import { missing, type WaitCondition, waitLook, waitTargets } from '../../src/core/status/wait-rows.ts'
 import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 

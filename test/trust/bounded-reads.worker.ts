@@ -1,13 +1,13 @@
 /** Reads one large thing, and says what it found and how much memory that took at most, in KiB. */
 import { closeSync, openSync } from 'node:fs'
-import { deleteContent } from '../../src/core/files/delete-content.ts'
-import { visitContent } from '../../src/core/holders/content-holders.ts'
+import { deleteContent } from '../../src/core/linux/delete-content.ts'
+import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import { ListedEntry } from '../../src/core/model/tree.ts'
-import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { readMountTable } from '../../src/core/node/read-mountinfo.ts'
 import { MountPoints } from '../../src/core/node/tree/mount-points.ts'
 import { walkContent } from '../../src/core/node/tree/walk-content.ts'
 import { kernelText, mountIdIn } from '../../src/core/trust/kernel.ts'
+import { visitContent } from '../../src/core/users/content-holders.ts'
 
 const READ: Readonly<Record<string, (path: string) => unknown>> = {
   mountinfo: (path) => readMountTable(path).size,

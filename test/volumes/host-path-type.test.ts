@@ -1,6 +1,6 @@
 /** Upstream's type checker matrix (P58). */
 import { describe, expect, it } from 'vitest'
-import { parseStatLine } from '../../src/core/files/path-within.ts'
+import { parseStatLine } from '../../src/core/linux/path-within.ts'
 import type { HostPath } from '../../src/core/model/snapshot.ts'
 import { judgeHostPath } from '../../src/core/volumes/host-path.ts'
 

@@ -5,9 +5,9 @@
  * the operations that depend on it. What is the same for a cluster is in execute.ts.
  */
 
-import { DEFAULT_JOURNAL_DIR } from '../documents/lazy-memory.ts'
-import { type Journal, openJournal, spokenJournal } from '../documents/write-journal.ts'
-import { omitUndefined } from '../lang/omit-undefined.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
+import { DEFAULT_JOURNAL_DIR } from '../plan/documents/lazy-memory.ts'
+import { type Journal, openJournal, spokenJournal } from '../plan/documents/write-journal.ts'
 import { type ApplyEvent, type ApplyResult, note } from '../plan/events.ts'
 import type { Operation, Plan, ReviewedPlan } from '../plan/plan.ts'
 import { planId } from '../plan/plan-id.ts'

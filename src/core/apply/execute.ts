@@ -5,12 +5,12 @@
  * opened before the first change (S14). At the end everything is read once more, to report what is left to do.
  */
 
-import type { Journal, JournalEntry } from '../documents/write-journal.ts'
-import { errorMessage } from '../errors/errors.ts'
-import { omitUndefined } from '../lang/omit-undefined.ts'
+import { errorMessage } from '../base/errors.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
+import { invoker } from '../linux/invoker.ts'
+import type { Journal, JournalEntry } from '../plan/documents/write-journal.ts'
 import { type ApplyEvent, type ApplyResult, note } from '../plan/events.ts'
 import type { Refusal } from '../plan/plan.ts'
-import { invoker } from '../processes/invoker.ts'
 import type { FoundAgain } from './conditions/find-again.ts'
 import { conclude, refuseAll } from './operation/conclude.ts'
 import type { AnyOperation, AnyPlan, Run } from './operation/run.ts'

@@ -5,9 +5,9 @@
  * so the operations of a batch go step by step together: all their umounts in a few calls, then one reading, then the
  * removals, which are single system calls.
  */
-import { VolctlError } from '../errors/errors.ts'
-import { StepFailed, StepInterrupted } from '../errors/operation-error.ts'
-import type { MountInfo } from '../mountinfo/mount-table.ts'
+import { VolctlError } from '../base/errors.ts'
+import { StepFailed, StepInterrupted } from '../base/operation-error.ts'
+import type { MountInfo } from '../linux/mount-table.ts'
 import type { Operation, Step } from '../plan/plan.ts'
 import type { CommandResult } from '../trust/programs.ts'
 import type { ApplyRun } from './apply-run.ts'

@@ -1,7 +1,7 @@
 /** The steps of one operation, in their order. */
 
-import type { Undo } from '../errors/undo.ts'
-import type { Deleted } from '../files/delete-content.ts'
+import type { Undo } from '../base/undo.ts'
+import type { Deleted } from '../linux/delete-content.ts'
 import type { Step } from '../plan/plan.ts'
 import type { StepContext } from './operation/step-context.ts'
 import { takeBack } from './operation/take-back.ts'

@@ -2,7 +2,7 @@
  * Which operation may run now: predecessors first, never two at once on one volume or one pod's directory (C119).
  * Pure bookkeeping; nothing here knows what an operation does.
  */
-import type { FailureCode } from '../codes/codes.ts'
+import type { FailureCode } from '../messages/codes.ts'
 import type { OutcomeState } from '../plan/events.ts'
 import type { Operation } from '../plan/plan.ts'
 import type { PluginDevice } from '../volumes/plugin.ts'

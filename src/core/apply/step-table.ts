@@ -3,9 +3,9 @@
  * `plan/plan.ts` says what each op means.
  */
 
-import { StepFailed } from '../errors/operation-error.ts'
-import type { Undo } from '../errors/undo.ts'
-import type { Deleted } from '../files/delete-content.ts'
+import { StepFailed } from '../base/operation-error.ts'
+import type { Undo } from '../base/undo.ts'
+import type { Deleted } from '../linux/delete-content.ts'
 import type { Step, StepOf, StepOp } from '../plan/plan.ts'
 import { judgeHostPath } from '../volumes/host-path.ts'
 import { deleteContentStep, writeContent, writeMarker } from './content/write-content.ts'

@@ -1,8 +1,8 @@
 /** Waits for the settle time of a kubelet that has just stopped (S11): a runbook need not count it out. */
-import { formatDuration } from '../lang/duration.ts'
+import { formatDuration } from '../base/duration.ts'
+import { pause } from '../linux/deadline.ts'
 import type { Plan } from '../plan/plan.ts'
 import { settledAt } from '../plan/plan-summary.ts'
-import { pause } from '../processes/deadline.ts'
 import { BottomLine } from '../views/bottom-line.ts'
 import type { Terminal } from '../views/redrawn.ts'
 

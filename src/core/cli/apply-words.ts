@@ -1,5 +1,5 @@
-import { DEFAULT_JOURNAL_DIR } from '../documents/lazy-memory.ts'
-import { readJournal } from '../documents/read-journal.ts'
+import { DEFAULT_JOURNAL_DIR } from '../plan/documents/lazy-memory.ts'
+import { readJournal } from '../plan/documents/read-journal.ts'
 import type { Given } from '../plan/next-steps.ts'
 import { clusterFlags } from './cluster-flags.ts'
 import { apiFlags, nodeFlags } from './node-flags.ts'

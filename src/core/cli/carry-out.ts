@@ -1,6 +1,6 @@
 /** What `apply` prints while it carries a plan out, and how it and `plan` end: of either scope. */
-import { SafetyRefusal } from '../errors/errors.ts'
-import { ExitStatus } from '../errors/exit-status.ts'
+import { SafetyRefusal } from '../base/errors.ts'
+import { ExitStatus } from '../base/exit-status.ts'
 import type { ClusterPlan } from '../plan/cluster-plan.ts'
 import type { ApplyEvent, ApplyResult, ClusterApplyResult } from '../plan/events.ts'
 import type { Plan } from '../plan/plan.ts'

@@ -1,7 +1,7 @@
 /** Flags of the whole cluster's pass (`--cluster`), and which flags go with which of the two passes. */
 import { Flags } from '@oclif/core'
-import { VolctlError } from '../errors/errors.ts'
-import { omitUndefined } from '../lang/omit-undefined.ts'
+import { VolctlError } from '../base/errors.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
 import type { ClusterOptions } from '../plan/cluster-plan.ts'
 import type { PlanOptions } from '../plan/plan.ts'
 import { planFlags } from './plan-flags.ts'

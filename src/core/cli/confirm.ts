@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises'
-import { Interrupted, VolctlError } from '../errors/errors.ts'
+import { Interrupted, VolctlError } from '../base/errors.ts'
 import { type Io, io } from '../trust/run.ts'
 
 export interface Expected {

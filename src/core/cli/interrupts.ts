@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { Interrupted } from '../errors/errors.ts'
+import { Interrupted } from '../base/errors.ts'
 import { io } from '../trust/run.ts'
 import { standardOutput } from './output.ts'
 

@@ -1,6 +1,6 @@
 import { Flags, type Interfaces } from '@oclif/core'
-import { DEFAULT_JOURNAL_DIR } from '../documents/lazy-memory.ts'
-import { VolctlError } from '../errors/errors.ts'
+import { VolctlError } from '../base/errors.ts'
+import { DEFAULT_JOURNAL_DIR } from '../plan/documents/lazy-memory.ts'
 import { callerPath } from '../trust/caller.ts'
 
 /** `--journal DIR`. @param exclusive flags that cannot be combined with it */

@@ -1,12 +1,12 @@
 /** A look at this node, with who uses what its plan would take away: what a plan calls ready, an apply does. */
 
 import type { Witness } from '../apply/operation/ports.ts'
+import { missingCapabilities } from '../linux/capabilities.ts'
 import { ActualInputs } from '../model/actual-inputs.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { InUse, NodeSnapshot } from '../model/snapshot.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
-import { missingCapabilities } from '../processes/capabilities.ts'
 import { planNode } from '../reconcile/plan-node.ts'
 import { judgeWitnesses } from '../reconcile/pods/witnesses.ts'
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { VolctlError } from '../errors/errors.ts'
-import { formatDuration } from '../lang/duration.ts'
+import { formatDuration } from '../base/duration.ts'
+import { VolctlError } from '../base/errors.ts'
 import type { CollectedNode, CollectOptions } from '../node/collect-node.ts'
 import type { KubeletChoice } from '../node/kubelet/find-kubelet.ts'
 import { places } from '../node/places.ts'

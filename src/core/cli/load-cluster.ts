@@ -1,8 +1,9 @@
 /** One look at a cluster: live, or in a snapshot. */
-import { createKubeClient, type KubeClient } from '../api/kube-client.ts'
-import { discoverKubeConfig } from '../api/kubeconfig/kube-config.ts'
+
 import type { ClusterState } from '../cluster/model/cluster-state.ts'
 import { readCluster } from '../cluster/read/read-cluster.ts'
+import { createKubeClient, type KubeClient } from '../kube/kube-client.ts'
+import { discoverKubeConfig } from '../kube/kubeconfig/kube-config.ts'
 import { watched } from './live-node.ts'
 import type { NodeChoice } from './node-flags.ts'
 

@@ -1,9 +1,9 @@
-import { VolctlError } from '../errors/errors.ts'
-import { plainPath } from '../files/path-within.ts'
-import { omitUndefined } from '../lang/omit-undefined.ts'
+import { VolctlError } from '../base/errors.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
+import { plainPath } from '../linux/path-within.ts'
+import type { StandingObstacle } from '../linux/standing.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
-import type { StandingObstacle } from '../processes/standing.ts'
 import { type Decide, judged } from './judged-node.ts'
 import { type LookOptions, leaveNode, lookAtNode } from './live-node.ts'
 import type { NodeChoice } from './node-flags.ts'
@@ -29,7 +29,7 @@ export async function loadNode<T extends { readonly plan: Plan }>(
   { attributes = 'plan', wholePods, options, decide }: LoadOptions<T>,
 ): Promise<LoadedNode<T>> {
   if (snapshot !== undefined) {
-    const { readSnapshot } = await import('../documents/read-snapshot.ts')
+    const { readSnapshot } = await import('../plan/documents/read-snapshot.ts')
     const state = withChoice(await readSnapshot(snapshot), choice)
     log(`snapshot ${snapshot} of ${state.snapshot.nodeName}, taken at ${state.snapshot.capturedAt}`)
     return { ...state, decided: decide(state, options), standing: [] }

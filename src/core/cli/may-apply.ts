@@ -1,7 +1,7 @@
-import { SafetyRefusal, VolctlError } from '../errors/errors.ts'
+import { SafetyRefusal, VolctlError } from '../base/errors.ts'
+import { missingCapabilities, missingText, NEEDED_CAPABILITIES } from '../linux/capabilities.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import { places } from '../node/places.ts'
-import { missingCapabilities, missingText, NEEDED_CAPABILITIES } from '../processes/capabilities.ts'
 import { allDoubts } from '../trust/doubts.ts'
 
 /**

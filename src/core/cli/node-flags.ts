@@ -1,6 +1,6 @@
 import { Flags, type Interfaces } from '@oclif/core'
-import { IN_CLUSTER } from '../api/kubeconfig/in-cluster.ts'
-import { omitUndefined } from '../lang/omit-undefined.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
+import { IN_CLUSTER } from '../kube/kubeconfig/in-cluster.ts'
 import { callerPath } from '../trust/caller.ts'
 
 /** Where to read from: the API and the node. */

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream'
-import { errnoOf, errorMessage, VolctlError } from '../errors/errors.ts'
+import { errnoOf, errorMessage, VolctlError } from '../base/errors.ts'
 import { asTyped } from '../trust/caller.ts'
 import { io, type OutputStream, perRun } from '../trust/run.ts'
 import type { Terminal } from '../views/redrawn.ts'

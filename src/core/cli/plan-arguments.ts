@@ -1,8 +1,8 @@
 /** What stands behind `plan` and `apply`: names, which narrow as --pod and --volume do; behind `apply` also a plan file. */
 import { statSync } from 'node:fs'
-import { isMissing, VolctlError } from '../errors/errors.ts'
+import { isMissing, VolctlError } from '../base/errors.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
 import { splitPrefix } from '../explain/kinds.ts'
-import { omitUndefined } from '../lang/omit-undefined.ts'
 import { callerPath } from '../trust/caller.ts'
 
 /** Of the flags of both. */

@@ -1,8 +1,8 @@
 import { Flags, type Interfaces } from '@oclif/core'
-import { VolctlError } from '../errors/errors.ts'
-import { parseDuration } from '../lang/duration.ts'
-import { didYouMean } from '../lang/near-names.ts'
-import { omitUndefined } from '../lang/omit-undefined.ts'
+import { parseDuration } from '../base/duration.ts'
+import { VolctlError } from '../base/errors.ts'
+import { didYouMean } from '../base/near-names.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
 import {
   DEFAULT_SETTLE_MS,
   OPERATION_GROUPS,

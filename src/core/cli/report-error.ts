@@ -1,5 +1,5 @@
-import { SafetyRefusal, type VolctlError } from '../errors/errors.ts'
-import { omitUndefined } from '../lang/omit-undefined.ts'
+import { SafetyRefusal, type VolctlError } from '../base/errors.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
 import { io } from '../trust/run.ts'
 import type { Palette } from '../views/screen.ts'
 import { toJsonLine } from '../views/structured.ts'

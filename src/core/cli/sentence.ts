@@ -1,6 +1,7 @@
 /** Words that volctl itself explains, whatever node this is: codes and rules; and which of them somebody may have meant. */
-import { ALL_CODES } from '../codes/codes.ts'
-import { NotFound, VolctlError } from '../errors/errors.ts'
+
+import { NotFound, VolctlError } from '../base/errors.ts'
+import { nearNames } from '../base/near-names.ts'
 import {
   type CodeExplanation,
   explainCode,
@@ -10,7 +11,7 @@ import {
   type RuleExplanation,
   shippedRules,
 } from '../explain/rule-book.ts'
-import { nearNames } from '../lang/near-names.ts'
+import { ALL_CODES } from '../messages/codes.ts'
 import { sentence } from '../views/format.ts'
 import type { Screen } from '../views/screen.ts'
 import { wrapped } from '../views/wrap.ts'

@@ -2,13 +2,13 @@
 
 import { lookup } from 'node:dns/promises'
 import { networkInterfaces } from 'node:os'
-import { needStop, onceStopped } from '../kubelet-stop/once-stopped.ts'
-import { requireStoppable } from '../kubelet-stop/require-stoppable.ts'
-import { type UnitFacts, unitFacts } from '../kubelet-stop/unit-facts.ts'
+import { inTime } from '../linux/deadline.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
+import { needStop, onceStopped } from '../node/kubelet-stop/once-stopped.ts'
+import { requireStoppable } from '../node/kubelet-stop/require-stoppable.ts'
+import { type UnitFacts, unitFacts } from '../node/kubelet-stop/unit-facts.ts'
 import type { Plan } from '../plan/plan.ts'
-import { inTime } from '../processes/deadline.ts'
 
 export interface StopChoice {
   readonly settleMs: number

@@ -1,19 +1,26 @@
 /** Stops the kubelet for an apply, and starts it again at every end (S35). */
 
-import { getNode } from '../api/node-objects.ts'
 import type { KubeletStop, StoppedLooks, TimeLimit } from '../apply/operation/ports.ts'
-import type { Journal } from '../documents/write-journal.ts'
-import { errorMessage, Interrupted, SafetyRefusal, VolctlError } from '../errors/errors.ts'
-import { ExitStatus } from '../errors/exit-status.ts'
-import { type ArmedTimer, armTimer, disarmTimer, isActive, startUnit, stopUnit } from '../kubelet-stop/switch-unit.ts'
-import type { TimeLimits } from '../kubelet-stop/time-limits.ts'
-import { commandLine } from '../lang/command.ts'
-import { omitUndefined } from '../lang/omit-undefined.ts'
+import { commandLine } from '../base/command.ts'
+import { errorMessage, Interrupted, SafetyRefusal, VolctlError } from '../base/errors.ts'
+import { ExitStatus } from '../base/exit-status.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
+import { getNode } from '../kube/node-objects.ts'
+import { pause } from '../linux/deadline.ts'
 import type { Node } from '../model/objects.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
+import {
+  type ArmedTimer,
+  armTimer,
+  disarmTimer,
+  isActive,
+  startUnit,
+  stopUnit,
+} from '../node/kubelet-stop/switch-unit.ts'
+import type { TimeLimits } from '../node/kubelet-stop/time-limits.ts'
+import type { Journal } from '../plan/documents/write-journal.ts'
 import { type ApplyEvent, type KubeletDowntime, note } from '../plan/events.ts'
 import type { Plan } from '../plan/plan.ts'
-import { pause } from '../processes/deadline.ts'
 import { startText, stopText } from '../views/downtime-view.ts'
 import type { Terminal } from '../views/redrawn.ts'
 import { afterSettling, type Looked } from './after-settling.ts'

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
-import { errorMessage, VolctlError } from '../errors/errors.ts'
-import { nearNames } from '../lang/near-names.ts'
+import { errorMessage, VolctlError } from '../base/errors.ts'
+import { nearNames } from '../base/near-names.ts'
 import { programName } from '../trust/own-program.ts'
 
 /** What could have been typed. */

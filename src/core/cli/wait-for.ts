@@ -2,7 +2,7 @@
  * Looks again and again until a condition is reached, for 2 minutes and 3 seconds as the kubelet (R472), and less and less often: a
  * drain waits on many nodes at once (N53).
  */
-import { SafetyRefusal, VolctlError } from '../errors/errors.ts'
+import { SafetyRefusal, VolctlError } from '../base/errors.ts'
 
 export const DEFAULT_TIMEOUT_MS = 123_000
 /** Between two looks: after the first look, then after each further one; the last for all that follow. */

@@ -1,11 +1,11 @@
 /** Pods whose directories an answer needs in full; known before the question is resolved. */
 
-import { VolctlError } from '../errors/errors.ts'
-import type { ContainerName, NameOf } from '../holders/container-names.ts'
-import type { Holders } from '../holders/find-holders.ts'
+import { VolctlError } from '../base/errors.ts'
+import type { PodProcess } from '../linux/pod-cgroups.ts'
 import type { Pod, PodVolumeSource } from '../model/objects.ts'
 import { isUid } from '../model/uid.ts'
-import type { PodProcess } from '../processes/pod-cgroups.ts'
+import type { ContainerName, NameOf } from '../users/container-names.ts'
+import type { Holders } from '../users/find-holders.ts'
 import { namedUids, podNamespace } from '../volumes/pods.ts'
 import { claimReferenceOf } from '../volumes/resolve-claim.ts'
 import type { Explanation, HoldersView, SubjectKind } from './explanation.ts'

@@ -1,7 +1,7 @@
 /** Everything on a node and in its API that can be asked about, with the names under which it goes. */
 
+import { compareText } from '../base/compare-text.ts'
 import type { VolumeRow } from '../facts/row.ts'
-import { compareText } from '../lang/compare-text.ts'
 import { namespacedName, podName } from '../plan/pod-name.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import { namedUids, podNamespace } from '../volumes/pods.ts'

@@ -1,8 +1,8 @@
 /** What a block device is to this node: what is mounted from it, what it backs, whose it is. */
 
-import { isWithin } from '../files/path-within.ts'
-import { undeletedRoot } from '../mountinfo/deleted.ts'
-import type { MountInfo } from '../mountinfo/mount-table.ts'
+import { undeletedRoot } from '../linux/deleted.ts'
+import type { MountInfo } from '../linux/mount-table.ts'
+import { isWithin } from '../linux/path-within.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import type { Fact } from './explanation.ts'
 import { type PlaceTarget, placeAt } from './places.ts'

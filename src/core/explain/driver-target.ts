@@ -1,8 +1,8 @@
 /** A CSI driver as an answer shows it: its sockets, its objects, the pod that runs it, and what of this node depends on it. */
 
+import { omitUndefined } from '../base/omit-undefined.ts'
 import type { VolumeRow } from '../facts/row.ts'
-import { isWithin, plainPath } from '../files/path-within.ts'
-import { omitUndefined } from '../lang/omit-undefined.ts'
+import { isWithin, plainPath } from '../linux/path-within.ts'
 import { rootPathOf } from '../model/actual-inputs.ts'
 import type { Pod } from '../model/objects.ts'
 import type { CsiSocket } from '../model/snapshot.ts'

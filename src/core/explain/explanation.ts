@@ -2,8 +2,13 @@
  * All that is known about one thing of a node: the node's plan narrowed to it, and what it is made of. Data, drawn by a view
  * (contract, `volctl explain`). Fields are stable once released; new ones may come.
  */
-import { ALL_CODES } from '../codes/codes.ts'
-import { about, named } from '../json/json-schema.ts'
+import { ALL_CODES } from '../messages/codes.ts'
+import { codeOf, pod, volume } from '../plan/operation-shape.ts'
+import { subject } from '../plan/subject-shape.ts'
+import { EXPLAINED_STATES } from '../plan/verdict-states.ts'
+import { WHOLE_PLAN } from '../plan/whole-plan.ts'
+import type { Decision } from '../reconcile/decisions.ts'
+import { about, named } from '../trust/json-schema.ts'
 import {
   flag,
   integer,
@@ -17,12 +22,7 @@ import {
   schemaOf,
   text,
   withSchema,
-} from '../json/shape.ts'
-import { codeOf, pod, volume } from '../plan/operation-shape.ts'
-import { subject } from '../plan/subject-shape.ts'
-import { EXPLAINED_STATES } from '../plan/verdict-states.ts'
-import { WHOLE_PLAN } from '../plan/whole-plan.ts'
-import type { Decision } from '../reconcile/decisions.ts'
+} from '../trust/shape.ts'
 
 const SUBJECT_KINDS = [
   'Pod',

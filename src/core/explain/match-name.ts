@@ -1,8 +1,8 @@
 /** What a name may mean among all that has names on a node: whole names before the beginnings of UIDs. */
 
-import { VolctlError } from '../errors/errors.ts'
-import { volctl } from '../lang/command.ts'
-import { take } from '../lang/first-few.ts'
+import { volctl } from '../base/command.ts'
+import { VolctlError } from '../base/errors.ts'
+import { take } from '../base/first-few.ts'
 import type { SubjectKind } from './explanation.ts'
 import { splitPrefix } from './kinds.ts'
 

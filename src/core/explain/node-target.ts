@@ -1,9 +1,9 @@
 /** This node as a whole: which machine it is, its kubelet, what is attached and in use, and every volume that it has or wants. */
 
-import { NotFound } from '../errors/errors.ts'
+import { volctl } from '../base/command.ts'
+import { NotFound } from '../base/errors.ts'
 import type { Ledger } from '../facts/ledger.ts'
 import type { VolumeRow } from '../facts/row.ts'
-import { volctl } from '../lang/command.ts'
 import { KUBELET_STATES } from '../plan/kubelet-units.ts'
 import type { Plan } from '../plan/plan.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'

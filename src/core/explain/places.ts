@@ -1,13 +1,13 @@
 /** What there is of a volume on this node, path by path. */
 
+import { omitUndefined } from '../base/omit-undefined.ts'
 import { podDirOf, type VolumeRow } from '../facts/row.ts'
-import { omitUndefined } from '../lang/omit-undefined.ts'
+import { withoutCopies } from '../linux/copies.ts'
+import type { MountInfo } from '../linux/mount-table.ts'
+import { deadWords } from '../linux/mount-words.ts'
 import type { ActualInputs } from '../model/actual-inputs.ts'
 import { loopsBackedBy } from '../model/block-volume.ts'
 import type { StateFile } from '../model/state-file.ts'
-import { withoutCopies } from '../mountinfo/copies.ts'
-import type { MountInfo } from '../mountinfo/mount-table.ts'
-import { deadWords } from '../mountinfo/mount-words.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import { placesUnseen } from '../reconcile/pods/pod-classes.ts'
 import { evidenceOf, pluginNamed } from '../volumes/registry.ts'

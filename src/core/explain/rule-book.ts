@@ -1,8 +1,8 @@
 /** The rule books of docs/rules, read: `- **S11** text. (upstream: file, function)`, lines that go on indented. */
 import { join } from 'node:path'
-import { type CodeEntry, PLACES, type Place } from '../codes/code-entry.ts'
-import { CODES, type Code, nextOf } from '../codes/codes.ts'
-import { omitUndefined } from '../lang/omit-undefined.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
+import { type CodeEntry, PLACES, type Place } from '../messages/code-entry.ts'
+import { CODES, type Code, nextOf } from '../messages/codes.ts'
 import { embeddedText } from '../trust/own-program.ts'
 import { readPlain } from '../trust/plain-files.ts'
 

@@ -1,5 +1,5 @@
 /** What an answer is about first: what is worst off, and of that the one with most behind it. */
-import { causeOf } from '../codes/codes.ts'
+import { causeOf } from '../messages/codes.ts'
 import { EXPLAINED_STATES } from '../plan/verdict-states.ts'
 import type { Verdict, VolumeView } from './explanation.ts'
 

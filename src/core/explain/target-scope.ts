@@ -1,12 +1,12 @@
 /** What a question is about: the thing itself, and the pods, volumes and paths to which an answer looks. */
 
+import { compareText } from '../base/compare-text.ts'
+import { count } from '../base/count.ts'
+import { NotFound } from '../base/errors.ts'
+import { distanceOf } from '../base/near-names.ts'
 import { attachmentRecord, claimRecord } from '../cluster/read/records.ts'
-import { NotFound } from '../errors/errors.ts'
 import type { VolumeRow } from '../facts/row.ts'
 import type { Scope } from '../facts/scope.ts'
-import { compareText } from '../lang/compare-text.ts'
-import { count } from '../lang/count.ts'
-import { distanceOf } from '../lang/near-names.ts'
 import { isUid } from '../model/uid.ts'
 import { namespacedName, podName } from '../plan/pod-name.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'

@@ -1,7 +1,7 @@
 /** In one line the worst thing about it, in the words of its cause. */
 
-import { memoize } from '../lang/memoize.ts'
-import { omitUndefined } from '../lang/omit-undefined.ts'
+import { memoize } from '../base/memoize.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
 import { CSI_PLUGIN } from '../model/volume-names.ts'
 import type { Cause } from '../plan/cause.ts'
 import type { Blocked, Operation, Problem, VolumeRef, Waiting } from '../plan/plan.ts'

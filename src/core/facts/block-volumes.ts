@@ -3,7 +3,8 @@
  * The kubelet never looks below plugins/ after a restart (R517, C82, O8); volctl does.
  */
 
-import { compareText } from '../lang/compare-text.ts'
+import { compareText } from '../base/compare-text.ts'
+import { undeletedRoot } from '../linux/deleted.ts'
 import type { ActualInputs } from '../model/actual-inputs.ts'
 import {
   type BlockVolume,
@@ -19,7 +20,6 @@ import type { TreeEntry } from '../model/snapshot.ts'
 import { readStateFile } from '../model/state-file.ts'
 import { baseName } from '../model/tree.ts'
 import { CSI_PLUGIN } from '../model/volume-names.ts'
-import { undeletedRoot } from '../mountinfo/deleted.ts'
 import type { PluginDevice } from '../volumes/plugin.ts'
 import { PLUGINS } from '../volumes/registry.ts'
 import { directoriesBelow } from './global-mounts.ts'

@@ -4,13 +4,13 @@
  * A directory with nothing mounted on it counts, too: an interrupted tear-down leaves one (R837).
  */
 
-import { isWithin } from '../files/path-within.ts'
-import { compareText } from '../lang/compare-text.ts'
+import { compareText } from '../base/compare-text.ts'
+import type { MountInfo } from '../linux/mount-table.ts'
+import { isWithin } from '../linux/path-within.ts'
 import type { ActualInputs } from '../model/actual-inputs.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import { baseName, type Tree } from '../model/tree.ts'
 import { uniqueVolumeName } from '../model/volume-names.ts'
-import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { flexVolume } from '../volumes/flex-volume.ts'
 import { PLUGINS, pluginNamed } from '../volumes/registry.ts'
 

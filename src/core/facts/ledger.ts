@@ -3,16 +3,16 @@
  * whoever shows a finding asks here whose it is. Nothing is made before it is asked for: a healthy node's plan asks for nothing.
  */
 
-import { isWithin } from '../files/path-within.ts'
-import { append } from '../lang/append.ts'
-import { lazy } from '../lang/memoize.ts'
+import { append } from '../base/append.ts'
+import { lazy } from '../base/memoize.ts'
+import type { MountInfo } from '../linux/mount-table.ts'
+import { isWithin } from '../linux/path-within.ts'
 import type { BlockMapping, BlockVolume } from '../model/block-volume.ts'
 import type { VolumeAttachment } from '../model/objects.ts'
 import type { PodVolume, SubPaths } from '../model/pod-volumes.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import type { StagedVolume } from '../model/staged-volumes.ts'
 import { csiGlobalDir, parseCsiUniqueName } from '../model/volume-names.ts'
-import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { PodUid, RowKey, Subject } from '../plan/subject.ts'
 import type { DesiredState, UnresolvedVolume, VolumeSpec, VolumeToMount } from '../volumes/desired-state.ts'
 import { csiSourceOf } from '../volumes/in-tree-volumes.ts'

@@ -1,7 +1,7 @@
 /** Which volume's a path is, by the nearest one above it that is a volume's own. */
 
-import { append } from '../lang/append.ts'
-import { lazy, once } from '../lang/memoize.ts'
+import { append } from '../base/append.ts'
+import { lazy, once } from '../base/memoize.ts'
 import type { ActualInputs } from '../model/actual-inputs.ts'
 import { parentOf } from '../model/tree.ts'
 import type { PodUid, RowKey } from '../plan/subject.ts'

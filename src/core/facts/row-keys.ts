@@ -3,7 +3,7 @@
  * stands alone. Things are found once for each pod that is asked about: a plan asks about few of a node's pods. A key follows from the thing itself and from what pods want, so that one can be made without all the others.
  */
 
-import { lazy, once } from '../lang/memoize.ts'
+import { lazy, once } from '../base/memoize.ts'
 import type { BlockVolume } from '../model/block-volume.ts'
 import type { PersistentVolume, VolumeAttachment } from '../model/objects.ts'
 import { type PodVolume, podSubPaths, podVolumes, type SubPaths } from '../model/pod-volumes.ts'

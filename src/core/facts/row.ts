@@ -1,12 +1,12 @@
 /** One volume on one node: who wants it, where it is, what is reported of it. Made once, before the pass; never changed. */
 
-import { lazy } from '../lang/memoize.ts'
+import { lazy } from '../base/memoize.ts'
+import type { MountInfo } from '../linux/mount-table.ts'
 import type { BlockMapping, BlockVolume } from '../model/block-volume.ts'
 import type { PersistentVolume, VolumeAttachment } from '../model/objects.ts'
 import type { PodVolume, SubPaths } from '../model/pod-volumes.ts'
 import type { StagedVolume } from '../model/staged-volumes.ts'
 import { CSI_PLUGIN, csiUniqueName, unescapeQualifiedName } from '../model/volume-names.ts'
-import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { RowKey } from '../plan/subject.ts'
 import { csiPodDir } from '../volumes/csi-paths.ts'
 import type { UnresolvedVolume, VolumeToMount } from '../volumes/desired-state.ts'

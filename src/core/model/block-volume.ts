@@ -1,8 +1,8 @@
 /** A raw block volume, as found on this node. */
 
-import { compareText } from '../lang/compare-text.ts'
-import { undeletedPath } from '../mountinfo/deleted.ts'
-import type { MountInfo } from '../mountinfo/mount-table.ts'
+import { compareText } from '../base/compare-text.ts'
+import { undeletedPath } from '../linux/deleted.ts'
+import type { MountInfo } from '../linux/mount-table.ts'
 import type { ActualInputs } from './actual-inputs.ts'
 import type { NodeSnapshot, TreeEntry } from './snapshot.ts'
 import type { StateFile } from './state-file.ts'

@@ -1,7 +1,7 @@
 /** Parses what identifies an iSCSI volume on disk: its iscsi.json, and its global directory's name (P72, P73, P77). Pure. */
 
 import { posix } from 'node:path'
-import { omitUndefined } from '../lang/omit-undefined.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
 import type { SharedSources } from './objects.ts'
 import { uniqueVolumeName, type VolumeMode } from './volume-names.ts'
 

@@ -1,4 +1,4 @@
-import type { MountTable } from '../mountinfo/mount-table.ts'
+import type { MountTable } from '../linux/mount-table.ts'
 import type { NodeSnapshot } from './snapshot.ts'
 
 /**

@@ -8,7 +8,7 @@
  * Sources of volumes have the fields of client-node's models (`test/model/objects.test.ts`). The objects around them are volctl's own:
  * client-node's have Date for times, no null where Go writes one, and many times the fields, and a snapshot would have to keep every one.
  */
-import { named } from '../json/json-schema.ts'
+import { named } from '../trust/json-schema.ts'
 import {
   anything,
   flag,
@@ -23,7 +23,7 @@ import {
   type ShapeOf,
   text,
   unneeded,
-} from '../json/shape.ts'
+} from '../trust/shape.ts'
 
 const texts = keptList(text)
 const textByName = keptRecord(text)

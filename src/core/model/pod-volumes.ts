@@ -4,12 +4,13 @@
  * Found by listing, as the kubelet's reconstruction does (R502), and in the mount table, which also shows volumes that are hidden
  * or have no directory left. Nothing is judged here: `reconcile/` does that.
  */
-import { isWithin } from '../files/path-within.ts'
-import { append } from '../lang/append.ts'
-import { compareText } from '../lang/compare-text.ts'
-import { undeletedRoot } from '../mountinfo/deleted.ts'
-import { type Location, locate } from '../mountinfo/location.ts'
-import type { MountInfo } from '../mountinfo/mount-table.ts'
+
+import { append } from '../base/append.ts'
+import { compareText } from '../base/compare-text.ts'
+import { undeletedRoot } from '../linux/deleted.ts'
+import { type Location, locate } from '../linux/location.ts'
+import type { MountInfo } from '../linux/mount-table.ts'
+import { isWithin } from '../linux/path-within.ts'
 import type { ActualInputs } from './actual-inputs.ts'
 import type { TreeEntry } from './snapshot.ts'
 import { readStateFile, type StateFile } from './state-file.ts'

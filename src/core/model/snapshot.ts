@@ -8,9 +8,9 @@
  * The shape demands what the planner relies on without checking: if such a part is missing or of another type, a pass would
  * stop in the middle, or take what it cannot see for absent. Other fields are kept unchecked.
  */
-import type { UsingProcess } from '../errors/errors.ts'
-import { type PathType, plainPath } from '../files/path-within.ts'
-import { about, named } from '../json/json-schema.ts'
+import type { UsingProcess } from '../base/errors.ts'
+import { type PathType, plainPath } from '../linux/path-within.ts'
+import { about, named } from '../trust/json-schema.ts'
 import {
   anything,
   count,
@@ -32,7 +32,7 @@ import {
   time,
   unneeded,
   withSchema,
-} from '../json/shape.ts'
+} from '../trust/shape.ts'
 import {
   attachmentShape,
   type ConfigMap,

@@ -1,10 +1,10 @@
 /** Staged file systems: the global mounts of CSI volumes. */
 
-import { isWithin } from '../files/path-within.ts'
-import { append } from '../lang/append.ts'
-import { compareText } from '../lang/compare-text.ts'
-import { memoize } from '../lang/memoize.ts'
-import type { MountInfo } from '../mountinfo/mount-table.ts'
+import { append } from '../base/append.ts'
+import { compareText } from '../base/compare-text.ts'
+import { memoize } from '../base/memoize.ts'
+import type { MountInfo } from '../linux/mount-table.ts'
+import { isWithin } from '../linux/path-within.ts'
 import type { ActualInputs } from './actual-inputs.ts'
 import type { CsiSocket, TreeEntry } from './snapshot.ts'
 import { readStateFile, type StateFile } from './state-file.ts'

@@ -9,15 +9,16 @@
 import { accessSync, constants, readdirSync } from 'node:fs'
 import { posix } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { KubeClient } from '../api/kube-client.ts'
-import type { DiskRead } from '../api/read-api.ts'
-import { isSuperblockGone, loopDevices } from '../block/device-use.ts'
-import { DEFAULT_JOURNAL_DIR } from '../documents/lazy-memory.ts'
-import { errnoOf, errorMessage } from '../errors/errors.ts'
-import { whyUnstoppable } from '../kubelet-stop/require-stoppable.ts'
-import { unitFacts } from '../kubelet-stop/unit-facts.ts'
-import { compareText } from '../lang/compare-text.ts'
-import { omitUndefined } from '../lang/omit-undefined.ts'
+import { compareText } from '../base/compare-text.ts'
+import { errnoOf, errorMessage } from '../base/errors.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
+import type { KubeClient } from '../kube/kube-client.ts'
+import type { DiskRead } from '../kube/read-api.ts'
+import { isSuperblockGone, loopDevices } from '../linux/block/device-use.ts'
+import { placeOf, withLinks } from '../linux/linked-mounts.ts'
+import type { MountTable } from '../linux/mount-table.ts'
+import { parseMountinfo } from '../linux/parse-mountinfo.ts'
+import { isInUserNamespace } from '../linux/standing.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { Pod } from '../model/objects.ts'
 import type {
@@ -31,10 +32,7 @@ import type {
   Selinux,
 } from '../model/snapshot.ts'
 import { unescapeQualifiedName } from '../model/volume-names.ts'
-import { placeOf, withLinks } from '../mountinfo/linked-mounts.ts'
-import type { MountTable } from '../mountinfo/mount-table.ts'
-import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
-import { isInUserNamespace } from '../processes/standing.ts'
+import { DEFAULT_JOURNAL_DIR } from '../plan/documents/lazy-memory.ts'
 import { allDoubts } from '../trust/doubts.ts'
 import { checkTrusted, NotTrusted, readTrustedText } from '../trust/files.ts'
 import { kernelTextIfAny } from '../trust/kernel.ts'
@@ -45,6 +43,8 @@ import { identityOf } from './host-identity.ts'
 import { hostPaths } from './host-paths.ts'
 import type { KubeletChoice } from './kubelet/find-kubelet.ts'
 import { type LocalKubelet, withSignsOfLife } from './kubelet/signs-of-life.ts'
+import { whyUnstoppable } from './kubelet-stop/require-stoppable.ts'
+import { unitFacts } from './kubelet-stop/unit-facts.ts'
 import { type LocatedNode, locateNode } from './locate-node.ts'
 import { readLazilyDetached } from './read-lazily-detached.ts'
 import { mountTableReader, readMountTable } from './read-mountinfo.ts'
@@ -263,9 +263,9 @@ interface Asked extends Pick<CollectedNode, 'client' | 'kubeletClient' | 'kubele
 
 async function askApi(options: CollectOptions, node: LocatedNode, disk: DiskRead): Promise<Asked> {
   const [{ readApi }, { createKubeClient }, { discoverKubeConfig, discoverKubeletConfig }] = await Promise.all([
-    import('../api/read-api.ts'),
-    import('../api/kube-client.ts'),
-    import('../api/kubeconfig/kube-config.ts'),
+    import('../kube/read-api.ts'),
+    import('../kube/kube-client.ts'),
+    import('../kube/kubeconfig/kube-config.ts'),
   ])
   const { signal, log } = options
   const places = {

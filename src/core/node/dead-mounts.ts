@@ -5,13 +5,13 @@
  * process from ending. A child with a deadline probes each mount (mount-asker.ts).
  */
 
-import { isWithin } from '../files/path-within.ts'
-import { compareText } from '../lang/compare-text.ts'
+import { compareText } from '../base/compare-text.ts'
+import { undeletedPath } from '../linux/deleted.ts'
+import { cannotHang } from '../linux/file-systems.ts'
+import { askMounts } from '../linux/mount-asker.ts'
+import type { MountTable } from '../linux/mount-table.ts'
+import { isWithin } from '../linux/path-within.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
-import { undeletedPath } from '../mountinfo/deleted.ts'
-import { cannotHang } from '../mountinfo/file-systems.ts'
-import type { MountTable } from '../mountinfo/mount-table.ts'
-import { askMounts } from '../processes/mount-asker.ts'
 import { runCommand } from '../trust/programs.ts'
 
 type DeadMount = NonNullable<NodeSnapshot['deadMounts']>[number]

@@ -1,8 +1,8 @@
 /** One generation of a volume's content: a directory that is written completely before it becomes visible (section 2.5). */
 import { randomInt } from 'node:crypto'
 import { chmodSync, closeSync, fchmodSync, fchownSync, fsyncSync, lstatSync, mkdirSync } from 'node:fs'
-import { errnoOf } from '../errors/errors.ts'
-import { entryPath, type OpenDirectory, openBelow, readNames } from '../files/descriptors.ts'
+import { errnoOf } from '../base/errors.ts'
+import { entryPath, type OpenDirectory, openBelow, readNames } from '../linux/descriptors.ts'
 import { createNew, openOwnDirectory, openPlain, readToLimit, writeAll } from '../trust/plain-files.ts'
 import { type PayloadFile, parentsOf } from '../volumes/payload-entries.ts'
 

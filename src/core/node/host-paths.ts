@@ -5,8 +5,8 @@
  * followed. The file system of a path may hang, so one child with a deadline looks at all of them.
  */
 
-import { errorMessage } from '../errors/errors.ts'
-import { parseStatLine, STAT_ARGUMENTS } from '../files/path-within.ts'
+import { errorMessage } from '../base/errors.ts'
+import { parseStatLine, STAT_ARGUMENTS } from '../linux/path-within.ts'
 import type { ApiSnapshot, HostPath } from '../model/snapshot.ts'
 import { runCommand } from '../trust/programs.ts'
 import { sharedSourcesOf } from '../volumes/csi-volume.ts'

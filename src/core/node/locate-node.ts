@@ -3,10 +3,10 @@ import { existsSync, realpathSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname } from 'node:path'
 import { load } from 'js-yaml'
-import { errnoOf, isMissing, SafetyRefusal, VolctlError } from '../errors/errors.ts'
-import { omitUndefined } from '../lang/omit-undefined.ts'
+import { errnoOf, isMissing, SafetyRefusal, VolctlError } from '../base/errors.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
+import { readStandingFacts, type StandingObstacle, standingObstacles } from '../linux/standing.ts'
 import type { NodeNameFrom, RuntimeSnapshot } from '../model/snapshot.ts'
-import { readStandingFacts, type StandingObstacle, standingObstacles } from '../processes/standing.ts'
 import { unixSocketPath } from '../rpc/unix-socket.ts'
 import { addDoubt, allDoubts } from '../trust/doubts.ts'
 import { environment } from '../trust/environment.ts'
@@ -219,7 +219,7 @@ export async function ownNodeName(kubelet: KubeletCandidate | undefined): Promis
 
 /** Imported only when needed, which is seldom: most kubelets have a flag. */
 async function nameInKubeconfig(path: string): Promise<string | undefined> {
-  const { nodeNameInKubeconfig } = await import('../api/kubeconfig/node-credential.ts')
+  const { nodeNameInKubeconfig } = await import('../kube/kubeconfig/node-credential.ts')
   return nodeNameInKubeconfig(path)
 }
 

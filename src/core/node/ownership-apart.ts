@@ -1,10 +1,10 @@
 /** The walk of change-ownership.ts in a child of this process, which is killed at its deadline, or abandoned. */
 
-import { StepFailed, StepInterrupted, StepTimedOut } from '../errors/operation-error.ts'
-import type { ChangeOwnershipOptions, OwnershipChange } from '../files/change-ownership.ts'
-import type { Shape } from '../json/shape.ts'
-import { omitUndefined } from '../lang/omit-undefined.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
+import { StepFailed, StepInterrupted, StepTimedOut } from '../base/operation-error.ts'
+import type { ChangeOwnershipOptions, OwnershipChange } from '../linux/change-ownership.ts'
 import { type CommandResult, runCommand } from '../trust/programs.ts'
+import type { Shape } from '../trust/shape.ts'
 import { type WalkRequest, walkDone, walkFailed, walkProgress } from './walker-messages.ts'
 
 export interface Apart {

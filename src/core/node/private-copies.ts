@@ -4,10 +4,10 @@
  * its own way (S6).
  */
 
-import { withoutLink } from '../mountinfo/linked-mounts.ts'
-import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
-import { goesWith } from '../mountinfo/propagation.ts'
-import type { StandingObstacle } from '../processes/standing.ts'
+import { withoutLink } from '../linux/linked-mounts.ts'
+import type { MountInfo, MountTable } from '../linux/mount-table.ts'
+import { goesWith } from '../linux/propagation.ts'
+import type { StandingObstacle } from '../linux/standing.ts'
 import { caller } from '../trust/caller.ts'
 import { readMountTable } from './read-mountinfo.ts'
 

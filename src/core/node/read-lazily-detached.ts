@@ -5,11 +5,11 @@
  * or removed it, or if it cannot be read, it is unknown what was detached. Then that is reported, since it may be any volume.
  */
 
-import { LAZY_FILE, type LazyRecord, linesOf } from '../documents/lazy-memory.ts'
-import { unreadText } from '../files/disk-trouble.ts'
-import { omitUndefined } from '../lang/omit-undefined.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
+import { unreadText } from '../linux/disk-trouble.ts'
+import type { MountTable } from '../linux/mount-table.ts'
 import type { LazilyDetached, LazyMemoryDefect } from '../model/snapshot.ts'
-import type { MountTable } from '../mountinfo/mount-table.ts'
+import { LAZY_FILE, type LazyRecord, linesOf } from '../plan/documents/lazy-memory.ts'
 
 /** Some ten thousand records; an apply with --lazy writes each. */
 const MAX_BYTES = 4 * 1024 * 1024

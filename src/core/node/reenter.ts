@@ -4,7 +4,7 @@
  */
 import { readlinkSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
-import { SafetyRefusal, VolctlError } from '../errors/errors.ts'
+import { SafetyRefusal, VolctlError } from '../base/errors.ts'
 import { callerWord, mayReenter } from '../trust/caller.ts'
 import { enterNamespace, openNamespace } from '../trust/enter-namespace.ts'
 import { ownLibraryPath, ownOptions, ownScript } from '../trust/own-program.ts'

@@ -1,10 +1,10 @@
 /** Which Kubernetes runs here: the version of the API server, and of the kubelet of this node. Nobody waits long for them. */
 import { hostname } from 'node:os'
-import { serverVersion } from '../api/access-reviews.ts'
-import { createKubeClient, type KubeClient } from '../api/kube-client.ts'
-import { discoverKubeConfig } from '../api/kubeconfig/kube-config.ts'
-import { getNode } from '../api/node-objects.ts'
-import { errorMessage } from '../errors/errors.ts'
+import { errorMessage } from '../base/errors.ts'
+import { serverVersion } from '../kube/access-reviews.ts'
+import { createKubeClient, type KubeClient } from '../kube/kube-client.ts'
+import { discoverKubeConfig } from '../kube/kubeconfig/kube-config.ts'
+import { getNode } from '../kube/node-objects.ts'
 import { canonicalNodeName } from './kubelet/kubelet-flags.ts'
 import { type LocatedNode, locateNode } from './locate-node.ts'
 

@@ -1,10 +1,10 @@
 /** Messages between volctl and its ownership walker: a line of JSON each, checked by shape. */
 
 import { posix } from 'node:path'
-import type { OutcomeCode } from '../codes/codes.ts'
-import type { OwnershipChange } from '../files/change-ownership.ts'
-import type { Ownership } from '../files/ownership-bits.ts'
-import { count, flag, list, object, oneOf, path, type Shape, ShapeError, text } from '../json/shape.ts'
+import type { OwnershipChange } from '../linux/change-ownership.ts'
+import type { Ownership } from '../linux/ownership-bits.ts'
+import type { OutcomeCode } from '../messages/codes.ts'
+import { count, flag, list, object, oneOf, path, type Shape, ShapeError, text } from '../trust/shape.ts'
 
 export interface WalkRequest {
   /** PID of the parent: the walk ends when it ends. */

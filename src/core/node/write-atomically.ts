@@ -18,13 +18,13 @@ import {
   symlinkSync,
   unlinkSync,
 } from 'node:fs'
-import { codeOf, errnoOf } from '../errors/errors.ts'
-import { StepFailed } from '../errors/operation-error.ts'
-import { takeBackAll, type Undo } from '../errors/undo.ts'
-import { changeOwnership } from '../files/change-ownership.ts'
-import { deleteContent } from '../files/delete-content.ts'
-import { entryPath, type OpenDirectory, openDirectory, readNames } from '../files/descriptors.ts'
-import { diskFailure } from '../files/disk-trouble.ts'
+import { codeOf, errnoOf } from '../base/errors.ts'
+import { StepFailed } from '../base/operation-error.ts'
+import { takeBackAll, type Undo } from '../base/undo.ts'
+import { changeOwnership } from '../linux/change-ownership.ts'
+import { deleteContent } from '../linux/delete-content.ts'
+import { entryPath, type OpenDirectory, openDirectory, readNames } from '../linux/descriptors.ts'
+import { diskFailure } from '../linux/disk-trouble.ts'
 import { isGeneration } from '../model/volume-names.ts'
 import {
   type Files,

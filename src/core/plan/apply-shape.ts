@@ -1,8 +1,9 @@
 /** The shapes of what apply reports while it runs and at the end. */
-import type { FailureCode } from '../codes/codes.ts'
-import { ExitStatus } from '../errors/exit-status.ts'
-import { about, named } from '../json/json-schema.ts'
-import { count, flag, list, number, object, oneOf, optional, type Shape, type ShapeOf, text } from '../json/shape.ts'
+
+import { ExitStatus } from '../base/exit-status.ts'
+import type { FailureCode } from '../messages/codes.ts'
+import { about, named } from '../trust/json-schema.ts'
+import { count, flag, list, number, object, oneOf, optional, type Shape, type ShapeOf, text } from '../trust/shape.ts'
 import { kind, type PodRef, said } from './operation-shape.ts'
 import type { OperationKind, Refusal, Step } from './plan.ts'
 

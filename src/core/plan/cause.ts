@@ -1,8 +1,8 @@
 /** Causes: why something on a node is not as it should be, once for all that hangs on it (`summary.causes`). The same in both scopes. */
-import { CAUSE_KINDS, type CauseKind } from '../codes/code-entry.ts'
-import { ALL_CODES, type Code } from '../codes/codes.ts'
-import { about, named } from '../json/json-schema.ts'
-import { flag, list, object, oneOf, optional, type ShapeOf, text } from '../json/shape.ts'
+import { CAUSE_KINDS, type CauseKind } from '../messages/code-entry.ts'
+import { ALL_CODES, type Code } from '../messages/codes.ts'
+import { about, named } from '../trust/json-schema.ts'
+import { flag, list, object, oneOf, optional, type ShapeOf, text } from '../trust/shape.ts'
 import { codeOf, count, pod, severity, users } from './operation-shape.ts'
 import { until } from './plan-shape.ts'
 import type { RowKey, Subject } from './subject.ts'

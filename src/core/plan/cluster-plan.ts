@@ -5,8 +5,10 @@
  * Its shape is that of its schema, and of the file that `plan --cluster --out` saves.
  */
 
-import { codesIn } from '../codes/codes.ts'
-import { about, named } from '../json/json-schema.ts'
+import { codesIn } from '../messages/codes.ts'
+import type { PersistentVolume } from '../model/objects.ts'
+import type { Insecure } from '../model/snapshot.ts'
+import { about, named } from '../trust/json-schema.ts'
 import {
   anything,
   flag,
@@ -18,9 +20,7 @@ import {
   type Shape,
   type ShapeOf,
   text,
-} from '../json/shape.ts'
-import type { PersistentVolume } from '../model/objects.ts'
-import type { Insecure } from '../model/snapshot.ts'
+} from '../trust/shape.ts'
 import { kind as anyKind, blocked, codeOf, count, type PodRef, pod, volumeInApi } from './operation-shape.ts'
 import type { OperationKind } from './plan.ts'
 import { CHOICE, refused } from './plan-shape.ts'

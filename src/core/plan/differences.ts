@@ -1,7 +1,7 @@
 /** How an operation of a reviewed plan differs from the same operation of a fresh plan, in words: was, now (S26). */
 
-import { canonicalJson } from '../json/canonical-json.ts'
-import { take } from '../lang/first-few.ts'
+import { take } from '../base/first-few.ts'
+import { canonicalJson } from '../trust/canonical-json.ts'
 import type { Difference } from './apply-shape.ts'
 import type { ClusterOperation } from './cluster-plan.ts'
 import type { Basis, ExpectedMount, FileIdentity, Operation, Step } from './plan.ts'

@@ -1,11 +1,11 @@
 /** Operations in the making: phases link drafts by reference, and ids come last. */
 
-import { causeOf, outlasts, type ProblemCode, type WaitingCode } from '../codes/codes.ts'
-import { append } from '../lang/append.ts'
-import { volctl } from '../lang/command.ts'
-import { omitUndefined } from '../lang/omit-undefined.ts'
+import { append } from '../base/append.ts'
+import { volctl } from '../base/command.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
+import type { MountInfo } from '../linux/mount-table.ts'
+import { causeOf, outlasts, type ProblemCode, type WaitingCode } from '../messages/codes.ts'
 import { sha256Hex } from '../model/volume-names.ts'
-import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { Because } from './cause.ts'
 import type {
   Blocked,

@@ -1,7 +1,7 @@
 /** What apply reports while it runs and at the end: data, drawn by views. */
 
-import type { ExitStatus } from '../errors/exit-status.ts'
-import { omitUndefined } from '../lang/omit-undefined.ts'
+import type { ExitStatus } from '../base/exit-status.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
 import type { ApplyEvent, ApplyEventType, KubeletDowntime, Outcome } from './apply-shape.ts'
 import type { ClusterOperation, ClusterPlan } from './cluster-plan.ts'
 import type { Operation, Plan } from './plan.ts'

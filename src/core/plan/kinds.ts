@@ -1,5 +1,5 @@
 /** Which operations there are, and which steps they are made of. */
-import type { Ownership } from '../files/ownership-bits.ts'
+import type { Ownership } from '../linux/ownership-bits.ts'
 
 export const OPERATION_KINDS = [
   'UnmountVolume',

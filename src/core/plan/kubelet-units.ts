@@ -1,4 +1,4 @@
-import { PIPE, type Word } from '../lang/command.ts'
+import { PIPE, type Word } from '../base/command.ts'
 import type { PlanInputs } from './plan.ts'
 
 /** Units that run an API server in the same process or under it: once they are stopped, the API server no longer answers volctl. */

@@ -1,6 +1,6 @@
 /** Names on a command line that nothing has, or several things: after a typo a broken node would look healthy. */
-import { VolctlError } from '../errors/errors.ts'
-import { didYouMean } from '../lang/near-names.ts'
+import { VolctlError } from '../base/errors.ts'
+import { didYouMean } from '../base/near-names.ts'
 import type { PodRef } from './plan.ts'
 import { podNameAndUid } from './pod-name.ts'
 

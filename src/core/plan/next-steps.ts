@@ -1,8 +1,8 @@
 /** What to type next on this node. The first command is the next step; the others belong to it. */
-import { commandLine, type Word } from '../lang/command.ts'
-import { count } from '../lang/count.ts'
-import { formatDuration } from '../lang/duration.ts'
-import { take } from '../lang/first-few.ts'
+import { commandLine, type Word } from '../base/command.ts'
+import { count } from '../base/count.ts'
+import { formatDuration } from '../base/duration.ts'
+import { take } from '../base/first-few.ts'
 import type { Cause } from './cause.ts'
 import { runsApiServer, stopPod } from './kubelet-units.ts'
 import type { NextStep, Operation, OperationKind, Plan, Waiting } from './plan.ts'

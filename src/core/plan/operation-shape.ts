@@ -1,9 +1,11 @@
 /** The shape of a plan's operation, for reading and for the schema. The types ensure that no field is forgotten. */
-import type { Place } from '../codes/code-entry.ts'
-import { type CodesIn, codesIn } from '../codes/codes.ts'
-import type { Ownership } from '../files/ownership-bits.ts'
-import { about, named } from '../json/json-schema.ts'
-import { shownField } from '../json/parse-document.ts'
+
+import type { Ownership } from '../linux/ownership-bits.ts'
+import type { Place } from '../messages/code-entry.ts'
+import { type CodesIn, codesIn } from '../messages/codes.ts'
+import type { VolumeMode } from '../model/volume-names.ts'
+import { about, named } from '../trust/json-schema.ts'
+import { shownField } from '../trust/parse-document.ts'
 import {
   count as anyCount,
   path as anyPath,
@@ -21,8 +23,7 @@ import {
   type ShapeOf,
   text,
   withSchema,
-} from '../json/shape.ts'
-import type { VolumeMode } from '../model/volume-names.ts'
+} from '../trust/shape.ts'
 import { OPERATION_KINDS, STEP_FIELDS, type Step, type StepFields, type StepOp } from './kinds.ts'
 import { subject } from './subject-shape.ts'
 

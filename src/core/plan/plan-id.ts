@@ -1,4 +1,4 @@
-import { omitUndefined } from '../lang/omit-undefined.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
 import { sha256Hex } from '../model/volume-names.ts'
 import type { ClusterOperation, ClusterPlan } from './cluster-plan.ts'
 import type { Operation, ReviewedPlan } from './plan.ts'

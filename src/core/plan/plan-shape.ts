@@ -1,7 +1,18 @@
 /** The parts of a saved plan that `apply FILE` reads. */
 
-import { about } from '../json/json-schema.ts'
-import { count, flag, list, type ObjectOf, object, oneOf, optional, record, type ShapeOf, text } from '../json/shape.ts'
+import { about } from '../trust/json-schema.ts'
+import {
+  count,
+  flag,
+  list,
+  type ObjectOf,
+  object,
+  oneOf,
+  optional,
+  record,
+  type ShapeOf,
+  text,
+} from '../trust/shape.ts'
 import { kind, type Operation, operation, path, said } from './operation-shape.ts'
 
 /** Options of either plan: what is chosen of it, and by which volctl. */

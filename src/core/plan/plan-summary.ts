@@ -1,5 +1,5 @@
 /** The counts of a plan: they add up to its operations. */
-import { counted } from '../lang/count.ts'
+import { counted } from '../base/count.ts'
 import type {
   Blocked,
   FreedBy,

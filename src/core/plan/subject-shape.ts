@@ -1,6 +1,6 @@
 /** Whose a finding is, as JSON: one of the kinds of `plan/subject.ts`. */
-import { about, named } from '../json/json-schema.ts'
-import { fail, list, object, oneOf, optional, path, type Shape, schemaOf, text, withSchema } from '../json/shape.ts'
+import { about, named } from '../trust/json-schema.ts'
+import { fail, list, object, oneOf, optional, path, type Shape, schemaOf, text, withSchema } from '../trust/shape.ts'
 import type { Subject } from './subject.ts'
 
 const row = about(

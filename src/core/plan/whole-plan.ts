@@ -1,8 +1,8 @@
 /** The shape of a whole plan, from which schema/plan.schema.json is made. */
 
-import { about, named } from '../json/json-schema.ts'
-import { list, type ObjectOf, object, oneOf, optional, recordOf, type ShapeOf, text } from '../json/shape.ts'
 import { insecure } from '../model/snapshot.ts'
+import { about, named } from '../trust/json-schema.ts'
+import { list, type ObjectOf, object, oneOf, optional, recordOf, type ShapeOf, text } from '../trust/shape.ts'
 import { causes } from './cause.ts'
 import { causeKey, count, kind, pod, said, severity, volume } from './operation-shape.ts'
 import { complete, machine, REVIEWED, unjudged, until } from './plan-shape.ts'

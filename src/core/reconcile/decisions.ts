@@ -3,8 +3,8 @@
  * them.
  */
 
-import { compareText } from '../lang/compare-text.ts'
-import { omitUndefined } from '../lang/omit-undefined.ts'
+import { compareText } from '../base/compare-text.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
 import type { BlockVolume } from '../model/block-volume.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { Left } from '../plan/draft.ts'

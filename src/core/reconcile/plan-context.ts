@@ -1,9 +1,9 @@
 /** From a node's state to the context that the phases of a pass read: classes, desired state, staged volumes, their users. */
 
+import { compareText } from '../base/compare-text.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
 import { blockVolumes } from '../facts/block-volumes.ts'
 import { Ledger } from '../facts/ledger.ts'
-import { compareText } from '../lang/compare-text.ts'
-import { omitUndefined } from '../lang/omit-undefined.ts'
 import { ActualInputs } from '../model/actual-inputs.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'

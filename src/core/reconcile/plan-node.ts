@@ -3,15 +3,15 @@
  * the operations; this file does the rest.
  */
 
-import { nameCauses } from '../causes/name-causes.ts'
-import type { CauseKind } from '../codes/code-entry.ts'
-import { causeOf, isCodeOf, type ProblemCode, remedyOf, type WaitingCode } from '../codes/codes.ts'
-import { omitUndefined } from '../lang/omit-undefined.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
+import type { CauseKind } from '../messages/code-entry.ts'
+import { causeOf, isCodeOf, type ProblemCode, remedyOf, type WaitingCode } from '../messages/codes.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { ApiSnapshot, Insecure, TreeEntry } from '../model/snapshot.ts'
 import { baseName } from '../model/tree.ts'
 import type { Because } from '../plan/cause.ts'
 import { Findings, finishOperations, type Left, ON_NODE } from '../plan/draft.ts'
+import { nameCauses } from '../plan/name-causes.ts'
 import { namedPart } from '../plan/part-of-plan.ts'
 import type {
   Basis,

@@ -3,14 +3,14 @@
  * kubelet itself creates; anything else keeps the directory, and is reported.
  */
 
-import { followsFrom } from '../causes/name-causes.ts'
-import { causeOf } from '../codes/codes.ts'
-import { CLEAR_AWAY } from '../codes/path-codes.ts'
+import { whoMounted } from '../linux/mount-words.ts'
+import { causeOf } from '../messages/codes.ts'
+import { CLEAR_AWAY } from '../messages/path-codes.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import { isWithinAny, mayNotBeUtf8, parentOf } from '../model/tree.ts'
-import { whoMounted } from '../mountinfo/mount-words.ts'
 import type { Because } from '../plan/cause.ts'
 import { type Draft, type Findings, messageOnPod, ON_NODE } from '../plan/draft.ts'
+import { followsFrom } from '../plan/name-causes.ts'
 import type { Step } from '../plan/plan.ts'
 import { judged } from '../rules/rules.ts'
 import { type PlanContext, waitToSettle } from './context/context.ts'

@@ -1,5 +1,5 @@
 import { isAbsolute, join } from 'node:path'
-import { errorMessage } from '../errors/errors.ts'
+import { errorMessage } from '../base/errors.ts'
 import type { CsiSocket } from '../model/snapshot.ts'
 import { CsiNodeClient } from './csi-node-client.ts'
 import { type PluginInfo, Registration } from './gen/pluginregistration/registration_pb.js'

@@ -1,6 +1,6 @@
 import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from '@bufbuild/protobuf'
-import { VolctlError } from '../errors/errors.ts'
-import { omitUndefined } from '../lang/omit-undefined.ts'
+import { VolctlError } from '../base/errors.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
 import {
   Identity,
   Node,

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs'
-import { errorMessage } from '../errors/errors.ts'
-import { compareText } from '../lang/compare-text.ts'
-import { omitUndefined } from '../lang/omit-undefined.ts'
+import { compareText } from '../base/compare-text.ts'
+import { errorMessage } from '../base/errors.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
 import type { RuntimeSnapshot, SandboxState } from '../model/snapshot.ts'
 import { Budget } from '../trust/bytes.ts'
 import {

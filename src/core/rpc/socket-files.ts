@@ -1,6 +1,6 @@
 import { type Dirent, lstatSync, readdirSync } from 'node:fs'
-import { errorMessage, isMissing } from '../errors/errors.ts'
-import { compareText } from '../lang/compare-text.ts'
+import { compareText } from '../base/compare-text.ts'
+import { errorMessage, isMissing } from '../base/errors.ts'
 
 /** A unix socket below the root directory. */
 export interface SocketFile {

@@ -1,5 +1,5 @@
 import { constants } from 'node:http2'
-import { errnoOf, errorMessage, isMissing } from '../errors/errors.ts'
+import { errnoOf, errorMessage, isMissing } from '../base/errors.ts'
 import type { GrpcCode } from './grpc-status.ts'
 
 /** The gRPC status for an end of the stream without one. */

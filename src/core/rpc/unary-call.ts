@@ -9,8 +9,8 @@ import {
   toBinary,
 } from '@bufbuild/protobuf'
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire'
-import { errorMessage } from '../errors/errors.ts'
-import { firstCharacters } from '../lang/first-characters.ts'
+import { errorMessage } from '../base/errors.ts'
+import { firstCharacters } from '../base/first-characters.ts'
 import type { Budget } from '../trust/bytes.ts'
 import { TooLarge } from '../trust/plain-files.ts'
 import { decodeFrame, decodeGrpcMessage, encodeFrame, exchange } from './exchange.ts'

@@ -1,6 +1,14 @@
 /** S12: who else uses content that would be deleted, by the mount table and the loop devices of this mount namespace. */
 import { posix } from 'node:path'
-import { hostPathsOf } from '../holders/host-paths.ts'
+import { take } from '../base/first-few.ts'
+import { memoize } from '../base/memoize.ts'
+import { undeletedPath } from '../linux/deleted.ts'
+import { type Location, locate } from '../linux/location.ts'
+import type { MountInfo, MountTable } from '../linux/mount-table.ts'
+import type { Draft } from '../plan/draft.ts'
+import type { PlanContext } from '../reconcile/context/context.ts'
+import { isLiving } from '../reconcile/pods/volume-users.ts'
+import { hostPathsOf } from '../users/host-paths.ts'
 import {
   type ContentPlace,
   describeUse,
@@ -9,15 +17,7 @@ import {
   mountsOf,
   PlaceIndex,
   withTop,
-} from '../holders/mount-uses.ts'
-import { take } from '../lang/first-few.ts'
-import { memoize } from '../lang/memoize.ts'
-import { undeletedPath } from '../mountinfo/deleted.ts'
-import { type Location, locate } from '../mountinfo/location.ts'
-import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
-import type { Draft } from '../plan/draft.ts'
-import type { PlanContext } from '../reconcile/context/context.ts'
-import { isLiving } from '../reconcile/pods/volume-users.ts'
+} from '../users/mount-uses.ts'
 import type { Facts, Judge } from './rule.ts'
 
 /** How many uses are named; the others are counted. */

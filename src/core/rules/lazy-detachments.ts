@@ -1,6 +1,6 @@
 /** S20: nothing is done to a volume whose file system was detached lazily, until its superblock is gone. */
 
-import { isWithin } from '../files/path-within.ts'
+import { isWithin } from '../linux/path-within.ts'
 import type { LazyMemoryDefect } from '../model/snapshot.ts'
 import { baseName } from '../model/tree.ts'
 import type { Draft, Findings } from '../plan/draft.ts'

@@ -1,8 +1,8 @@
 /** S38: something else is in a volume's place. Then nothing of the volume is unstaged, unmapped, detached or set up. */
 
+import { commandLine } from '../base/command.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
 import { uniqueNameOfRow, type VolumeRow } from '../facts/row.ts'
-import { commandLine } from '../lang/command.ts'
-import { omitUndefined } from '../lang/omit-undefined.ts'
 import { CSI_PLUGIN } from '../model/volume-names.ts'
 import type { Findings, Obstacle } from '../plan/draft.ts'
 import { rowOf } from '../plan/subject.ts'

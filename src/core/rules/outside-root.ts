@@ -3,14 +3,14 @@
  * below a link. No phase decides on them, so they count as in use.
  */
 
-import { isWithin } from '../files/path-within.ts'
-import { append } from '../lang/append.ts'
-import { memoize } from '../lang/memoize.ts'
+import { append } from '../base/append.ts'
+import { memoize } from '../base/memoize.ts'
+import type { MountInfo } from '../linux/mount-table.ts'
+import { whoMounted } from '../linux/mount-words.ts'
+import { isWithin } from '../linux/path-within.ts'
 import type { ActualInputs } from '../model/actual-inputs.ts'
 import { escapeQualifiedName, sha256Hex } from '../model/volume-names.ts'
 import { podUidOf, type SoughtVolume, shapeMatcher, shapeOf, type VolumeShape } from '../model/volume-shapes.ts'
-import type { MountInfo } from '../mountinfo/mount-table.ts'
-import { whoMounted } from '../mountinfo/mount-words.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { Judge } from './rule.ts'
 

@@ -1,7 +1,8 @@
 /** Whether volctl gets where an operation is, and who else is there by the last look at the machine. */
-import { isPlainPath } from '../files/path-within.ts'
-import { memoize } from '../lang/memoize.ts'
-import { omitUndefined } from '../lang/omit-undefined.ts'
+
+import { memoize } from '../base/memoize.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
+import { isPlainPath } from '../linux/path-within.ts'
 import type { InUse } from '../model/snapshot.ts'
 import { takenBy } from '../plan/operation-key.ts'
 import type { Judge } from './rule.ts'

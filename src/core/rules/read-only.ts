@@ -1,9 +1,9 @@
 /** Read-only file systems: what the kernel made so after an error, or a person by its mount. */
 import { posix } from 'node:path'
-import { isWithin } from '../files/path-within.ts'
-import { commandLine } from '../lang/command.ts'
+import { commandLine } from '../base/command.ts'
+import type { MountInfo } from '../linux/mount-table.ts'
+import { isWithin } from '../linux/path-within.ts'
 import type { ActualInputs } from '../model/actual-inputs.ts'
-import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { Judge } from './rule.ts'
 

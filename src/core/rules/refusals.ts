@@ -1,7 +1,7 @@
 /** The safety rules that refuse a plan as a whole (S1, S29), or its apply (S34). */
 
-import { volctl } from '../lang/command.ts'
-import { rfc3339 } from '../lang/rfc3339.ts'
+import { volctl } from '../base/command.ts'
+import { rfc3339 } from '../base/rfc3339.ts'
 import type { ActualInputs } from '../model/actual-inputs.ts'
 import { canonicalNodeName, parseKubeletFlags } from '../node/kubelet/kubelet-flags.ts'
 import { otherName } from '../node/other-name.ts'

@@ -1,10 +1,11 @@
 /** A reason not to carry out an operation, and the facts that it is judged by. */
-import type { BlockCode } from '../codes/codes.ts'
+
 import type { Identified } from '../facts/sources.ts'
+import type { MountInfo } from '../linux/mount-table.ts'
+import type { BlockCode } from '../messages/codes.ts'
 import type { VolumeAttachment } from '../model/objects.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import type { SoughtVolume } from '../model/volume-shapes.ts'
-import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { Draft, Obstacle } from '../plan/draft.ts'
 import type { OperationKind } from '../plan/plan.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'

@@ -3,7 +3,7 @@
  * what has to be mended first comes first: what makes all else pointless, then what is there at all, what would be lost, which
  * volume it is, who else has it, what has to come before, and last what is looked for only where nothing else stands in the way.
  */
-import type { BlockCode } from '../codes/codes.ts'
+import type { BlockCode } from '../messages/codes.ts'
 import type { Draft } from '../plan/draft.ts'
 import { OPERATION_KINDS, type OperationKind, TAKING_AWAY } from '../plan/kinds.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'

@@ -6,7 +6,7 @@
  * descriptor that was opened while that process was pinned (S32).
  */
 import { constants, openSync } from 'node:fs'
-import { VolctlError } from '../errors/errors.ts'
+import { VolctlError } from '../base/errors.ts'
 import { linkIfAny } from './kernel.ts'
 import type { PinnedProcess } from './processes.ts'
 import { runInForeground } from './programs.ts'

@@ -8,7 +8,7 @@
  */
 import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
-import { errnoOf, isMissing } from '../errors/errors.ts'
+import { errnoOf, isMissing } from '../base/errors.ts'
 import { whoElseWrites } from './owners.ts'
 import { openOwnAppending, openPlain, readToLimit } from './plain-files.ts'
 import { Doubtful, fromRoot, walkTo } from './walk.ts'

@@ -9,7 +9,7 @@
  * even if the pid has been reused since.
  */
 import { closeSync, constants, openSync, statSync } from 'node:fs'
-import { isMissing } from '../errors/errors.ts'
+import { isMissing } from '../base/errors.ts'
 import { kernelText, linkIfAny, namespaceOf, processIds, statusField } from './kernel.ts'
 import { askProgram, commandPath } from './programs.ts'
 

@@ -6,7 +6,7 @@
  * written the program, a directory above it or a link on the way (S33).
  */
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { errnoOf, isMissing, VolctlError } from '../errors/errors.ts'
+import { errnoOf, isMissing, VolctlError } from '../base/errors.ts'
 import { PROGRAM_DIRECTORIES, PROGRAM_ENVIRONMENT } from './environment.ts'
 import { checkTrusted, NotTrusted, TRUST_HINT } from './files.ts'
 import { keptLibraryPath, SELF } from './own-program.ts'

@@ -6,7 +6,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { basename } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { isatty } from 'node:tty'
-import { memoize } from '../lang/memoize.ts'
+import { memoize } from '../base/memoize.ts'
 
 /** Standard output or standard error. */
 export type OutputStream = Writable & {

@@ -1,6 +1,6 @@
 /** The gate for compressed bytes in memory: their decompressed size is bounded (S34). `collect` is for streams. */
 import { gunzipSync } from 'node:zlib'
-import { errnoOf } from '../errors/errors.ts'
+import { errnoOf } from '../base/errors.ts'
 import { TooLarge } from './plain-files.ts'
 
 /** A byte of deflate output never becomes more than this. */

@@ -1,8 +1,9 @@
 /** An answer on a screen: its parts in their order, each alike, and the next command as the last line. */
-import type { Answer, Need, Part, Row } from '../answer/answer.ts'
-import { terminalSafe } from '../lang/terminal-safe.ts'
+
+import { terminalSafe } from '../base/terminal-safe.ts'
 import type { NextStep } from '../plan/plan.ts'
 import { typedHere } from '../trust/own-program.ts'
+import type { Answer, Need, Part, Row } from './answer/answer.ts'
 import { type Screen, screenLines } from './screen.ts'
 import { textWidth } from './text-width.ts'
 import { type Width, wrapped } from './wrap.ts'

@@ -1,5 +1,5 @@
-import { counted } from '../lang/count.ts'
-import { omitUndefined } from '../lang/omit-undefined.ts'
+import { counted } from '../base/count.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
 import type { ClusterPlan } from '../plan/cluster-plan.ts'
 import type { ApplyResult, ClusterApplyResult, OutcomeState, ResultEvent } from '../plan/events.ts'
 import type { ReviewedPlan } from '../plan/plan.ts'

@@ -1,9 +1,10 @@
 /**
  * A cluster's plan on a screen: the answer; with -v and `-o wide` each operation with what it rests on, each wait and each problem.
  */
-import { type ClusterGiven, clusterAnswerOf } from '../answer/cluster-answer.ts'
-import { count } from '../lang/count.ts'
+
+import { count } from '../base/count.ts'
 import type { ClusterPlan } from '../plan/cluster-plan.ts'
+import { type ClusterGiven, clusterAnswerOf } from './answer/cluster-answer.ts'
 import { renderAnswer } from './answer-view.ts'
 import { CONTROLLER } from './format.ts'
 import { clusterOperationsTable } from './operations-table.ts'

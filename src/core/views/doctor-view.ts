@@ -1,9 +1,9 @@
 /** The answer of `volctl doctor` on a screen, in the parts of every answer; -v and `-o wide` list each check below them. */
 
-import type { Answer, Need } from '../answer/answer.ts'
-import { CHECK_STATES, type Check, type Doctor } from '../doctor/check.ts'
-import { volctl } from '../lang/command.ts'
-import { count } from '../lang/count.ts'
+import { volctl } from '../base/command.ts'
+import { count } from '../base/count.ts'
+import { CHECK_STATES, type Check, type Doctor } from '../explain/doctor/check.ts'
+import type { Answer, Need } from './answer/answer.ts'
 import { renderAnswer } from './answer-view.ts'
 import type { Screen } from './screen.ts'
 import { wrapped } from './wrap.ts'

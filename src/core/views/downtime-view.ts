@@ -1,6 +1,6 @@
 /** What volctl says of a kubelet that is stopped for an apply: before the question, meanwhile, and at the end. */
-import { kubectl } from '../lang/command.ts'
-import { formatDuration } from '../lang/duration.ts'
+import { kubectl } from '../base/command.ts'
+import { formatDuration } from '../base/duration.ts'
 import type { KubeletDowntime } from '../plan/events.ts'
 import type { Palette } from './screen.ts'
 import { type Width, wrapped } from './wrap.ts'

@@ -1,7 +1,7 @@
 /** What there is, path by path, as `volctl explain` shows it. */
 
 import type { MountView, Place } from '../explain/explanation.ts'
-import { fileSystemText } from '../mountinfo/file-systems.ts'
+import { fileSystemText } from '../linux/file-systems.ts'
 import { podText } from './format.ts'
 import type { Screen } from './screen.ts'
 import { wrapped } from './wrap.ts'

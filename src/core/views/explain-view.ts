@@ -2,9 +2,9 @@
  * The answer of `volctl explain` on a screen: the worst first, the chain in few lines, then the answer narrowed to
  * the thing, and the next step last. `wide` has all that is known.
  */
-import type { Answer } from '../answer/answer.ts'
-import { answerOf } from '../answer/make-answer.ts'
-import { withoutRoot } from '../answer/names.ts'
+
+import { volctl } from '../base/command.ts'
+import { take } from '../base/first-few.ts'
 import type {
   DriverView,
   Explanation,
@@ -15,11 +15,12 @@ import type {
   Verdict,
 } from '../explain/explanation.ts'
 import { byWorst } from '../explain/sort-by-severity.ts'
-import { volctl } from '../lang/command.ts'
-import { take } from '../lang/first-few.ts'
 import type { Plan } from '../plan/plan.ts'
 import { PlanNames } from '../plan/plan-names.ts'
 import { podAndContainer } from '../plan/pod-name.ts'
+import type { Answer } from './answer/answer.ts'
+import { answerOf } from './answer/make-answer.ts'
+import { withoutRoot } from './answer/names.ts'
 import { needRows, nextText, renderAnswer } from './answer-view.ts'
 import { chainLines, chainText, shortName } from './explain-chain.ts'
 import { placesText } from './explain-places.ts'

@@ -1,6 +1,7 @@
 /** Volumes as `volctl explain` shows them: one with all that is known of it, several in a table. */
+
+import { terminalSafe } from '../base/terminal-safe.ts'
 import type { Verdict, VolumeView } from '../explain/explanation.ts'
-import { terminalSafe } from '../lang/terminal-safe.ts'
 import { chainText } from './explain-chain.ts'
 import { placesText } from './explain-places.ts'
 import { volumeText } from './format.ts'

@@ -1,12 +1,12 @@
 /** Past applies on a screen: a line for each, and one for each of its operations. */
 
-import type { PastApplies, PastApply, PastOperation } from '../documents/read-journal.ts'
-import { byteText } from '../lang/byte-text.ts'
-import { count } from '../lang/count.ts'
-import { formatDuration } from '../lang/duration.ts'
-import { omitUndefined } from '../lang/omit-undefined.ts'
-import { inSeconds } from '../lang/rfc3339.ts'
-import { terminalSafe } from '../lang/terminal-safe.ts'
+import { byteText } from '../base/byte-text.ts'
+import { count } from '../base/count.ts'
+import { formatDuration } from '../base/duration.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
+import { inSeconds } from '../base/rfc3339.ts'
+import { terminalSafe } from '../base/terminal-safe.ts'
+import type { PastApplies, PastApply, PastOperation } from '../plan/documents/read-journal.ts'
 import { subject } from './apply-lines.ts'
 import type { Palette } from './screen.ts'
 

@@ -4,10 +4,10 @@
  * all, and the whole explanation of that thing.
  */
 
+import { volctl } from '../base/command.ts'
 import type { Verdict } from '../explain/explanation.ts'
-import { volctl } from '../lang/command.ts'
-import type { LineExplanation, NameView, SentenceView } from '../log-lines/line-explanation.ts'
-import type { NameKind } from '../log-lines/take-names.ts'
+import type { LineExplanation, NameView, SentenceView } from '../explain/log-lines/line-explanation.ts'
+import type { NameKind } from '../explain/log-lines/take-names.ts'
 import { holdersLine, renderExplanation, stepsOf } from './explain-view.ts'
 import { colourOf } from './explain-volumes.ts'
 import { seconds, sentence } from './format.ts'

@@ -1,11 +1,12 @@
 /** `-o name`: what an answer is about, one TYPE/NAME a line as kubectl has it. `volctl explain` takes each of them. */
+
+import { terminalSafe } from '../base/terminal-safe.ts'
 import type { Subject } from '../explain/explanation.ts'
-import { terminalSafe } from '../lang/terminal-safe.ts'
-import type { LineAnswer } from '../log-lines/line-explanation.ts'
+import type { LineAnswer } from '../explain/log-lines/line-explanation.ts'
+import type { StatusRow } from '../explain/status/status.ts'
 import type { ClusterOperation } from '../plan/cluster-plan.ts'
 import type { Operation, PodRef, VolumeRef } from '../plan/plan.ts'
 import { podName } from '../plan/pod-name.ts'
-import type { StatusRow } from '../status/status.ts'
 
 type AnyOperation = Operation | ClusterOperation
 

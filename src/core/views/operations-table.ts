@@ -1,11 +1,12 @@
 /** Every operation, wait and problem of a plan of either scope with its number, path, reason and rule: -v, -o wide. */
-import { dataText } from '../answer/ready.ts'
-import { take } from '../lang/first-few.ts'
+
+import { take } from '../base/first-few.ts'
 import type { ClusterOperation, ClusterPlan } from '../plan/cluster-plan.ts'
 import type { Operation, Plan, Severity } from '../plan/plan.ts'
 import { type PlanNames, shownVolume } from '../plan/plan-names.ts'
 import { readyAmong } from '../plan/plan-summary.ts'
 import { podName } from '../plan/pod-name.ts'
+import { dataText } from './answer/ready.ts'
 import { type Column, columnsTable } from './columns-table.ts'
 import { evidenceText, numberRanges } from './format.ts'
 import type { Screen } from './screen.ts'

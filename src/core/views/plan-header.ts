@@ -1,4 +1,4 @@
-import { count } from '../lang/count.ts'
+import { count } from '../base/count.ts'
 import { INSECURE_API } from '../plan/insecure-api.ts'
 import { KUBELET_STATES } from '../plan/kubelet-units.ts'
 import type { Plan, PlanInputs } from '../plan/plan.ts'

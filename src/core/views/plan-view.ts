@@ -2,10 +2,11 @@
  * The plan on a screen: the answer. `confirm` adds what S31 asks for before anyone says yes; -v and `-o wide` the numbered table
  * of all operations, waits and problems.
  */
-import { answerOf } from '../answer/make-answer.ts'
-import { few, withoutRoot } from '../answer/names.ts'
+
 import type { Operation, Plan, VolumeRef } from '../plan/plan.ts'
 import { PlanNames, shownVolume } from '../plan/plan-names.ts'
+import { answerOf } from './answer/make-answer.ts'
+import { few, withoutRoot } from './answer/names.ts'
 import { renderAnswer } from './answer-view.ts'
 import { type Column, columnsTable } from './columns-table.ts'
 import { operationsTable } from './operations-table.ts'

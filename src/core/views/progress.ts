@@ -1,4 +1,4 @@
-import { formatDuration } from '../lang/duration.ts'
+import { formatDuration } from '../base/duration.ts'
 import type { ApplyEvent } from '../plan/events.ts'
 import { isEnd } from './apply-lines.ts'
 import { Redrawn, sizeOf, type Terminal } from './redrawn.ts'

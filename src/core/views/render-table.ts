@@ -1,5 +1,5 @@
 import Table from 'cli-table3'
-import { terminalSafe } from '../lang/terminal-safe.ts'
+import { terminalSafe } from '../base/terminal-safe.ts'
 import { textWidth } from './text-width.ts'
 
 /** One cell: plain text, or text and the colour it gets once its width is known. */

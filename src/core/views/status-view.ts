@@ -2,15 +2,16 @@
  * `volctl status` on a screen: the answer, and below what needs a person a row for each volume, the worst first. What
  * is good is only counted, and as many rows are shown as leave room for the answer, unless all is asked for.
  */
-import type { Answer } from '../answer/answer.ts'
-import { verbsOf } from '../answer/ready.ts'
-import type { CauseKind } from '../codes/code-entry.ts'
-import { count } from '../lang/count.ts'
+
+import { count } from '../base/count.ts'
+import type { Status, StatusRow, VerdictState } from '../explain/status/status.ts'
+import type { CauseKind } from '../messages/code-entry.ts'
 import type { Cause } from '../plan/cause.ts'
 import type { Plan } from '../plan/plan.ts'
 import { podTexts } from '../plan/plan-names.ts'
 import { isApiContent, liftingFlag } from '../plan/plan-summary.ts'
-import type { Status, StatusRow, VerdictState } from '../status/status.ts'
+import type { Answer } from './answer/answer.ts'
+import { verbsOf } from './answer/ready.ts'
 import { nextText, renderAnswer } from './answer-view.ts'
 import { type Column, columnsTable, type TableForm } from './columns-table.ts'
 import { volumeText } from './format.ts'

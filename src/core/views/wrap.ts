@@ -2,7 +2,7 @@
  * Prose on a terminal: broken between words, hanging under its beginning. A path or a command is never broken, so that it
  * can be copied; a command that is longer than a line begins a new one.
  */
-import { terminalSafe } from '../lang/terminal-safe.ts'
+import { terminalSafe } from '../base/terminal-safe.ts'
 import { textWidth } from './text-width.ts'
 
 /** How wide the terminal is; undefined: a pipe or a file, in which a line stays whole. */
@@ -90,7 +90,7 @@ function endOfCommand(words: readonly string[], from: number): number {
   let to = from + 1
   for (let word = words[to]; word !== undefined; word = words[to]) {
     if (/[).,;:]$/.test(words[to - 1] ?? '') || PROSE.has(word) || word.startsWith('(')) break
-    // A word in quotes may have blanks (lang/command.ts).
+    // A word in quotes may have blanks (base/command.ts).
     const [quoted = ''] = /^\$'[^']*'|^'[^']*'(?:\\''[^']*')*/.exec(words.slice(to).join(' ')) ?? []
     to += quoted.split(' ').length
   }

@@ -7,7 +7,7 @@
  * else is unknown, including errors in a form that volctl does not understand.
  */
 
-import { memoize } from '../lang/memoize.ts'
+import { memoize } from '../base/memoize.ts'
 import type {
   ApiObject,
   ConfigMap,

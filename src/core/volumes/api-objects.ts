@@ -1,7 +1,7 @@
 /** The API's storage objects, by name, and by driver and handle. Indexed at the first look-up. */
 
-import { append } from '../lang/append.ts'
-import { lazy, once } from '../lang/memoize.ts'
+import { append } from '../base/append.ts'
+import { lazy, once } from '../base/memoize.ts'
 import type { CsiPersistentVolumeSource, PersistentVolume, VolumeAttachment } from '../model/objects.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { attachmentName, csiUniqueName } from '../model/volume-names.ts'

@@ -1,5 +1,5 @@
 /** The files that configMap, secret, downwardAPI and projected volumes should hold (P27, P46-P53; O28). */
-import { memoize } from '../lang/memoize.ts'
+import { memoize } from '../base/memoize.ts'
 import type { ConfigMap, DownwardApiItem, Pod, PodVolumeSource, SecretDigest } from '../model/objects.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
 import { apiLookup, mapFound } from './api-lookup.ts'

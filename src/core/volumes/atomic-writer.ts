@@ -3,7 +3,7 @@
  * or a tmpfs, which is an inner emptyDir named wrapped_NAME (P22, P28).
  */
 
-import { omitUndefined } from '../lang/omit-undefined.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import { isGeneration } from '../model/volume-names.ts'
 import { expectedMount, notAsked, type Obstacle } from '../plan/draft.ts'

@@ -1,8 +1,8 @@
 /** How a CSI volume is set up: staged, published, mapped (C49, C53, C71-C74, C133, C134). */
 
-import { volctl } from '../lang/command.ts'
-import { omitUndefined } from '../lang/omit-undefined.ts'
-import { ownValue } from '../lang/own-value.ts'
+import { volctl } from '../base/command.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
+import { ownValue } from '../base/own-value.ts'
 import type { ActualInputs } from '../model/actual-inputs.ts'
 import type { CsiDriver } from '../model/objects.ts'
 import { registeredDriver, stagedShownBy, stages } from '../model/staged-volumes.ts'

@@ -1,6 +1,6 @@
 /** The desired state of the world: which volumes which pods of this node need. */
 
-import type { Code } from '../codes/codes.ts'
+import type { Code } from '../messages/codes.ts'
 import type { PersistentVolume, PersistentVolumeClaim, Pod, PodVolumeSource } from '../model/objects.ts'
 import { CSI_PLUGIN, parseCsiUniqueName, type VolumeMode } from '../model/volume-names.ts'
 import type { Because } from '../plan/cause.ts'

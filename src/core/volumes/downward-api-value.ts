@@ -1,6 +1,6 @@
 /** The text that a downward API item writes (P50). */
-import { compareText } from '../lang/compare-text.ts'
-import { ownValue } from '../lang/own-value.ts'
+import { compareText } from '../base/compare-text.ts'
+import { ownValue } from '../base/own-value.ts'
 import type { DownwardApiItem, Node, Pod } from '../model/objects.ts'
 import type { NoContent } from './payload-entries.ts'
 import { onDiskUid, podNamespace } from './pods.ts'

@@ -1,6 +1,6 @@
 /** hostPath: the container gets the path itself; the kubelet only checks its type (P57-P59, O33). */
 
-import { omitUndefined } from '../lang/omit-undefined.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
 import type { ActualInputs } from '../model/actual-inputs.ts'
 import type { HostPath } from '../model/snapshot.ts'
 import { sharedSourcesOf } from './csi-volume.ts'

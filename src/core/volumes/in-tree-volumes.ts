@@ -1,5 +1,5 @@
 /** In-tree volumes as the CSI volumes that the kubelet translates them to, always and on every node (R150-R164). */
-import { omitUndefined } from '../lang/omit-undefined.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
 import type {
   ApiObject,
   CsiPersistentVolumeSource,

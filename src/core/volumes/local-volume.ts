@@ -1,6 +1,6 @@
 /** local: a directory of this node, or a device, which has a global mount (P66-P71, P83). */
 import { posix } from 'node:path'
-import { omitUndefined } from '../lang/omit-undefined.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
 import type { ActualInputs } from '../model/actual-inputs.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'

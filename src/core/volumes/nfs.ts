@@ -1,6 +1,6 @@
 /** nfs: a mount for each pod (P62-P65). */
 import { isIPv6 } from 'node:net'
-import { omitUndefined } from '../lang/omit-undefined.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
 import type { Step } from '../plan/plan.ts'
 import { isReadOnlyFor, sharedSourcesOf } from './csi-volume.ts'
 import type { VolumeToMount } from './desired-state.ts'

@@ -1,5 +1,5 @@
 /** Whether a PersistentVolume may be used on a node: its required node affinity (R430). */
-import { ownValue } from '../lang/own-value.ts'
+import { ownValue } from '../base/own-value.ts'
 import type { Node, NodeSelectorRequirement, NodeSelectorTerm, PersistentVolume } from '../model/objects.ts'
 
 /** Without a required affinity every node fits; otherwise one term must match, all of it. */

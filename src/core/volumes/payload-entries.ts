@@ -3,8 +3,8 @@
  * compares digests and sizes, and for apply, which writes bytes.
  */
 import { posix } from 'node:path'
-import { compareText } from '../lang/compare-text.ts'
-import { omitUndefined } from '../lang/omit-undefined.ts'
+import { compareText } from '../base/compare-text.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
 import type { Container, KeyToPath, Pod, PodVolumeSource, ProjectedSource } from '../model/objects.ts'
 import type { Lookup } from './api-lookup.ts'
 import { allContainers } from './pods.ts'

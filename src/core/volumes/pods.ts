@@ -1,6 +1,6 @@
 /** What a pod object shows: its directory, whether it has finished, and which volumes its containers use. */
 
-import { isPathName } from '../files/path-within.ts'
+import { isPathName } from '../linux/path-within.ts'
 import type { Container, ContainerStatus, Pod } from '../model/objects.ts'
 import { namespacedName } from '../plan/pod-name.ts'
 

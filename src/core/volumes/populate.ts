@@ -1,7 +1,7 @@
 /** The populator: which volumes the given pods need. */
 
-import { append } from '../lang/append.ts'
-import { memoize } from '../lang/memoize.ts'
+import { append } from '../base/append.ts'
+import { memoize } from '../base/memoize.ts'
 import type { PersistentVolume, Pod } from '../model/objects.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
 import { uniqueVolumeName } from '../model/volume-names.ts'

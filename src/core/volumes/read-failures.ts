@@ -5,7 +5,7 @@
  * An error that clearly names its objects covers those; any other, or one that contradicts itself, covers everything (S3).
  */
 
-import { omitUndefined } from '../lang/omit-undefined.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
 
 /** `resource` undefined: the failure may be about any object. Without a name: about all objects of the resource. */
 export interface ReadFailure {

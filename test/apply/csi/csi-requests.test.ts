@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest'
 import { type CsiFacts, expandRequest, publishRequest, stageRequest } from '../../../src/core/apply/csi/csi-requests.ts'
 import { publishState } from '../../../src/core/apply/csi/csi-state-file.ts'
-import { goJson } from '../../../src/core/json/canonical-json.ts'
 import type { CsiDriver, PersistentVolume, Pod, PodVolumeSource } from '../../../src/core/model/objects.ts'
 import { csiUniqueName } from '../../../src/core/model/volume-names.ts'
+import { goJson } from '../../../src/core/trust/canonical-json.ts'
 import { allowsLifecycle, kubeletSetsGroup } from '../../../src/core/volumes/csi-volume.ts'
 import type { VolumeToMount } from '../../../src/core/volumes/desired-state.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { clusterAnswerOf } from '../../../src/core/answer/cluster-answer.ts'
 import type { ClusterNode, ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
+import { clusterAnswerOf } from '../../../src/core/views/answer/cluster-answer.ts'
 import { renderClusterPlan } from '../../../src/core/views/cluster-plan-view.ts'
 import { PLAIN_SCREEN } from '../../../src/core/views/screen.ts'
 import { textWidth } from '../../../src/core/views/text-width.ts'

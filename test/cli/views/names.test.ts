@@ -1,10 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readSnapshot } from '../../../src/core/documents/read-snapshot.ts'
-import { VolctlError } from '../../../src/core/errors/errors.ts'
+import { VolctlError } from '../../../src/core/base/errors.ts'
+import { nodeStatus } from '../../../src/core/explain/status/node-status.ts'
+import { readSnapshot } from '../../../src/core/plan/documents/read-snapshot.ts'
 import { planNode } from '../../../src/core/reconcile/plan-node.ts'
-import { nodeStatus } from '../../../src/core/status/node-status.ts'
 import {
   namesOfExplanation,
   namesOfLine,

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 import { expect, it } from 'vitest'
-import { omitUndefined } from '../../../src/core/lang/omit-undefined.ts'
+import { omitUndefined } from '../../../src/core/base/omit-undefined.ts'
 import { messageOnPod } from '../../../src/core/plan/draft.ts'
 import { withAdvice } from '../../../src/core/plan/next-steps.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'

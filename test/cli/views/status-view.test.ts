@@ -1,11 +1,11 @@
 /** `volctl status` on a screen: of every recorded node, a few as they were, and how columns give way. */
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { answerOf } from '../../../src/core/answer/make-answer.ts'
+import { nodeStatus, statusAndPlan, wholeOf } from '../../../src/core/explain/status/node-status.ts'
 import type { NodeState } from '../../../src/core/model/node-state.ts'
 import type { PlanOptions } from '../../../src/core/plan/plan.ts'
 import { planWithDecisions } from '../../../src/core/reconcile/decisions.ts'
-import { nodeStatus, statusAndPlan, wholeOf } from '../../../src/core/status/node-status.ts'
+import { answerOf } from '../../../src/core/views/answer/make-answer.ts'
 import { PLAIN_SCREEN, palette, type Screen, screenLines } from '../../../src/core/views/screen.ts'
 import { renderStatus, shownRows } from '../../../src/core/views/status-view.ts'
 import { textWidth } from '../../../src/core/views/text-width.ts'

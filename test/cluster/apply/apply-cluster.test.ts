@@ -1,10 +1,10 @@
 /** Applies over HTTPS, with an external attacher that is a process of its own. */
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { ApiError } from '../../../src/core/api/api-error.ts'
-import type { KubeClient } from '../../../src/core/api/kube-client.ts'
-import { listObjects } from '../../../src/core/api/objects.ts'
 import { takeLeaseLock } from '../../../src/core/cluster/apply/lease-lock.ts'
+import { ApiError } from '../../../src/core/kube/api-error.ts'
+import type { KubeClient } from '../../../src/core/kube/kube-client.ts'
+import { listObjects } from '../../../src/core/kube/objects.ts'
 import type { ApiObject } from '../../../src/core/model/objects.ts'
 import {
   ATTACHMENTS,
@@ -20,9 +20,9 @@ import {
 import type { ClusterOperation } from '../../../src/core/plan/cluster-plan.ts'
 import type { Outcome } from '../../../src/core/plan/events.ts'
 import { planId } from '../../../src/core/plan/plan-id.ts'
-import { failureOf } from '../../api/connect.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
 import { defaultUsers, loadRole } from '../../helpers/api-server/users.ts'
+import { failureOf } from '../../kube/connect.ts'
 import { startAttacher } from '../attacher.ts'
 import {
   type Applied,

@@ -1,9 +1,10 @@
 /** A small cluster on a test API server: pods of namespace shop, volumes of one driver, and a controller that has died. */
-import { createKubeClient, type KubeClient, type Write } from '../../../src/core/api/kube-client.ts'
-import { discoverKubeConfig } from '../../../src/core/api/kubeconfig/kube-config.ts'
+
 import { applyCluster, type ClusterApplyOptions } from '../../../src/core/cluster/apply/apply-cluster.ts'
 import { planCluster } from '../../../src/core/cluster/pass/plan-cluster.ts'
 import { readCluster } from '../../../src/core/cluster/read/read-cluster.ts'
+import { createKubeClient, type KubeClient, type Write } from '../../../src/core/kube/kube-client.ts'
+import { discoverKubeConfig } from '../../../src/core/kube/kubeconfig/kube-config.ts'
 import { attachmentName, csiUniqueName } from '../../../src/core/model/volume-names.ts'
 import type { ClusterOptions, ClusterPlan } from '../../../src/core/plan/cluster-plan.ts'
 import type { ApplyEvent, ClusterApplyResult } from '../../../src/core/plan/events.ts'

@@ -1,6 +1,6 @@
 /** What a controller sees: objects of the API as they are in JSON. */
 import { createHash } from 'node:crypto'
-import type { KubeClient } from '../../../src/core/api/kube-client.ts'
+import type { KubeClient } from '../../../src/core/kube/kube-client.ts'
 import type {
   CsiDriver,
   Node,

@@ -4,8 +4,8 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
 import { readCluster } from '../../../src/core/cluster/read/read-cluster.ts'
-import { connect } from '../../api/connect.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
+import { connect } from '../../kube/connect.ts'
 import { startBigCluster } from '../big-cluster/start.ts'
 
 const run = promisify(execFile)

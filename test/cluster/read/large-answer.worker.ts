@@ -1,7 +1,8 @@
 /** Reads the cluster of a kubeconfig, and says how much memory that took at most, in KiB. */
-import { createKubeClient } from '../../../src/core/api/kube-client.ts'
-import { discoverKubeConfig } from '../../../src/core/api/kubeconfig/kube-config.ts'
+
 import { readCluster } from '../../../src/core/cluster/read/read-cluster.ts'
+import { createKubeClient } from '../../../src/core/kube/kube-client.ts'
+import { discoverKubeConfig } from '../../../src/core/kube/kubeconfig/kube-config.ts'
 
 const [, , kubeconfig = ''] = process.argv
 const client = createKubeClient(discoverKubeConfig({ kubeconfig }))

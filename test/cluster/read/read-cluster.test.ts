@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { readCluster } from '../../../src/core/cluster/read/read-cluster.ts'
 import { attachmentName } from '../../../src/core/model/volume-names.ts'
-import { connect, failureOf } from '../../api/connect.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
+import { connect, failureOf } from '../../kube/connect.ts'
 
 const DRIVER = 'ebs.csi.aws.com'
 const MANAGED = { 'volumes.kubernetes.io/controller-managed-attach-detach': 'false' }

@@ -1,11 +1,11 @@
 /** A cluster is read with exactly the rights of the ClusterRole that ships, and without one of them nothing is taken for absent. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readCluster } from '../../../src/core/cluster/read/read-cluster.ts'
-import { connect } from '../../api/connect.ts'
 import { type ClusterRole, requestInfo } from '../../helpers/api-server/access.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
 import { loadRole } from '../../helpers/api-server/users.ts'
 import { planOf } from '../../helpers/cluster-plan.ts'
+import { connect } from '../../kube/connect.ts'
 
 const ROLE = loadRole(new URL('../../../deploy/clusterrole-cluster-plan.yaml', import.meta.url).pathname)
 const DRIVER = 'disk.csi.example.com'

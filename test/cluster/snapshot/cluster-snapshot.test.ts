@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { VolctlError } from '../../../src/core/base/errors.ts'
 import type { ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
 import {
   clusterSnapshotLines,
@@ -6,8 +7,7 @@ import {
   readClusterSnapshot,
   writeClusterSnapshot,
 } from '../../../src/core/cluster/snapshot/cluster-snapshot.ts'
-import { VolctlError } from '../../../src/core/errors/errors.ts'
-import { temporaryDirectory } from '../../api/connect.ts'
+import { temporaryDirectory } from '../../kube/connect.ts'
 
 const whole = { state: 'whole', count: 1 } as const
 

@@ -1,7 +1,7 @@
 /** volctl beside controllers and attachers that come back, freeze or die in the middle; and an apply that is killed itself. */
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readJournal } from '../../../src/core/documents/read-journal.ts'
+import { readJournal } from '../../../src/core/plan/documents/read-journal.ts'
 import { attached, attachmentOf, claimed, DRIVER, node, pod } from '../../cluster/apply/scene.ts'
 import { startAttacher } from '../../cluster/attacher.ts'
 import { ATTACH, DETACH, GONE, isReport, LiveCluster, moved } from './live-cluster.ts'

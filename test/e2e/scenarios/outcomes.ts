@@ -1,6 +1,6 @@
 /** What an apply said of its operations, from its events. */
 
-import { CODES } from '../../../src/core/codes/codes.ts'
+import { CODES } from '../../../src/core/messages/codes.ts'
 import type { ApplyEvent } from '../../../src/core/plan/events.ts'
 import type { Run } from '../../helpers/scene/volctl.ts'
 

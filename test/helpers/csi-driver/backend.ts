@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readLoops } from '../../../src/core/block/device-use.ts'
+import { readLoops } from '../../../src/core/linux/block/device-use.ts'
 import { detachLoop } from '../detach-loops.ts'
 import { bindMount, command, mountPointOf, mountsAt, unmountAll } from './mounts.ts'
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { parseMountinfo } from '../../../src/core/mountinfo/parse-mountinfo.ts'
+import { parseMountinfo } from '../../../src/core/linux/parse-mountinfo.ts'
 import { kernelPath } from '../structure-places.ts'
 
 const run = promisify(execFile)

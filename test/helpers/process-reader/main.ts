@@ -1,4 +1,4 @@
 /** The process reader as a program, from the source. */
-import { readProcessesForParent } from '../../../src/core/holders/process-reader.ts'
+import { readProcessesForParent } from '../../../src/core/users/process-reader.ts'
 
 await readProcessesForParent()

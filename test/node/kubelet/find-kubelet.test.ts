@@ -1,7 +1,7 @@
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { SafetyRefusal } from '../../../src/core/errors/errors.ts'
+import { SafetyRefusal } from '../../../src/core/base/errors.ts'
 import { findKubelet, startableKubelets } from '../../../src/core/node/kubelet/find-kubelet.ts'
 import { kubeletConfig } from '../../../src/core/node/kubelet/kubelet-config.ts'
 import { parseKubeletFlags } from '../../../src/core/node/kubelet/kubelet-flags.ts'

@@ -4,9 +4,9 @@
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { expect } from 'vitest'
-import { readJournal } from '../../../src/core/documents/read-journal.ts'
-import { JOURNAL_FILE, openJournal } from '../../../src/core/documents/write-journal.ts'
-import { VolctlError } from '../../../src/core/errors/errors.ts'
+import { VolctlError } from '../../../src/core/base/errors.ts'
+import { readJournal } from '../../../src/core/plan/documents/read-journal.ts'
+import { JOURNAL_FILE, openJournal } from '../../../src/core/plan/documents/write-journal.ts'
 import type { ApplyEvent } from '../../../src/core/plan/events.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
 import { LiveNode } from '../../helpers/live-node.ts'

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { parseMountinfo } from '../../../src/core/mountinfo/parse-mountinfo.ts'
+import { parseMountinfo } from '../../../src/core/linux/parse-mountinfo.ts'
 import { nodeProgram } from '../../helpers/programs.ts'
 import { sh } from '../../helpers/scenario.ts'
 import { LOG, type MirrorFault, type MirrorOrders, ORDERS, ORDERS_SIZE } from './faults.ts'

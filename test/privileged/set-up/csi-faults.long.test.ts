@@ -1,6 +1,6 @@
 /** What goes wrong while a CSI volume is set up or taken down, with the real test driver: the state it ends in, and what the next apply makes of it. */
 import { expect } from 'vitest'
-import { loopDevices } from '../../../src/core/block/device-use.ts'
+import { loopDevices } from '../../../src/core/linux/block/device-use.ts'
 import type { VolumeMode } from '../../../src/core/model/volume-names.ts'
 import type { CsiDriver } from '../../helpers/csi-driver/start.ts'
 import { detachLoop } from '../../helpers/detach-loops.ts'

@@ -1,10 +1,10 @@
 /** CSI volumes set up with the real test driver: real devices, mounts and a driver that holds its client to the specification. */
 import { existsSync, lstatSync, readFileSync, statfsSync, unlinkSync, writeFileSync } from 'node:fs'
 import { expect } from 'vitest'
-import { ApiError } from '../../../src/core/api/api-error.ts'
-import type { TokenRequest } from '../../../src/core/api/volume-content.ts'
 import type { Cluster } from '../../../src/core/apply/operation/ports.ts'
-import { StepFailed } from '../../../src/core/errors/operation-error.ts'
+import { StepFailed } from '../../../src/core/base/operation-error.ts'
+import { ApiError } from '../../../src/core/kube/api-error.ts'
+import type { TokenRequest } from '../../../src/core/kube/volume-content.ts'
 import type { Node, VolumeAttachment } from '../../../src/core/model/objects.ts'
 import { attachmentName } from '../../../src/core/model/volume-names.ts'
 import { linuxHost } from '../../../src/core/node/linux-host.ts'

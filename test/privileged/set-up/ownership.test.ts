@@ -1,9 +1,9 @@
 /** fsGroup on real files, links and mounts, and on FUSE file systems whose daemon answers, stops, hangs and ends. */
 import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { expect } from 'vitest'
-import { type ChangeOwnershipOptions, changeOwnership } from '../../../src/core/files/change-ownership.ts'
-import type { Ownership } from '../../../src/core/files/ownership-bits.ts'
-import { containingMount } from '../../../src/core/mountinfo/location.ts'
+import { type ChangeOwnershipOptions, changeOwnership } from '../../../src/core/linux/change-ownership.ts'
+import { containingMount } from '../../../src/core/linux/location.ts'
+import type { Ownership } from '../../../src/core/linux/ownership-bits.ts'
 import { linuxHost } from '../../../src/core/node/linux-host.ts'
 import { LiveNode } from '../../helpers/live-node.ts'
 import { it } from '../../helpers/machine.ts'

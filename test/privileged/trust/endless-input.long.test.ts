@@ -1,6 +1,6 @@
 /**
  * S34: a snapshot is read to a bound: in bytes, in time, and in depth. Answers of an API server: test/cli/hostile-api.test.ts; what unpacks to
- * more: test/trust/bytes.test.ts; output of a credential plugin: test/api/kubeconfig/exec-credential.test.ts.
+ * more: test/trust/bytes.test.ts; output of a credential plugin: test/kube/kubeconfig/exec-credential.test.ts.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, constants, openSync, writeFileSync } from 'node:fs'

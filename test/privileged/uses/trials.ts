@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readdirSync, rmSync } from 'node:fs'
-import { readLoops } from '../../../src/core/block/device-use.ts'
+import { readLoops } from '../../../src/core/linux/block/device-use.ts'
 import type { Plan, VolumeRef } from '../../../src/core/plan/plan.ts'
 import { unmountBelow } from '../../helpers/scenario.ts'
 import { until } from '../../helpers/until.ts'

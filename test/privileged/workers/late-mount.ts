@@ -1,6 +1,6 @@
 /** Opens a journal, then another, below what is mounted meanwhile: a process, since a walk that goes in there never ends. */
 import { readSync } from 'node:fs'
-import { openJournal } from '../../../src/core/documents/write-journal.ts'
+import { openJournal } from '../../../src/core/plan/documents/write-journal.ts'
 
 const [directory = '', late = ''] = process.argv.slice(2)
 openJournal(directory)[Symbol.dispose]()

@@ -7,7 +7,7 @@
  * Prints how many swaps succeeded.
  */
 import { lstatSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { errnoOf } from '../../../src/core/errors/errors.ts'
+import { errnoOf } from '../../../src/core/base/errors.ts'
 import { bindMount, detachMount, exchange } from '../system-calls.ts'
 
 const [kind = '', volume = '', attic = '', outside = '', other = '', rounds = '0'] = process.argv.slice(2)

@@ -1,5 +1,5 @@
 /** Finds the operations of a plan in a plan that was made just now: each one that no longer matches is refused (S26). */
-import { VolctlError } from '../../errors/errors.ts'
+import { VolctlError } from '../../base/errors.ts'
 import type { Difference } from '../../plan/apply-shape.ts'
 import { differencesOf, differencesText } from '../../plan/differences.ts'
 import type { Blocked, Operation, Plan, ReviewedPlan } from '../../plan/plan.ts'

@@ -1,4 +1,4 @@
-import { memoize } from '../../lang/memoize.ts'
+import { memoize } from '../../base/memoize.ts'
 import type { NodeState } from '../../model/node-state.ts'
 import type { NodeSnapshot } from '../../model/snapshot.ts'
 import type { Operation, Step } from '../../plan/plan.ts'

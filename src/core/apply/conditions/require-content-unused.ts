@@ -3,23 +3,16 @@
  * and again before content is deleted.
  */
 import { posix } from 'node:path'
-import type { UsingProcess } from '../../errors/errors.ts'
-import { OperationRefused, StepFailed } from '../../errors/operation-error.ts'
-import type { ContentLook } from '../../holders/content-look.ts'
-import { type UsedBy, userAmong } from '../../holders/describe-holders.ts'
-import { type Holders, namespaceHolders, together } from '../../holders/find-holders.ts'
-import {
-  describeUse,
-  layersByText,
-  layersIn,
-  type MountUse,
-  mountsOf,
-  mountsShowing,
-} from '../../holders/mount-uses.ts'
-import { placeOf } from '../../mountinfo/linked-mounts.ts'
-import { type Location, locate } from '../../mountinfo/location.ts'
-import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
-import { ofTheNode, type Unseen } from '../../processes/mount-namespaces.ts'
+import type { UsingProcess } from '../../base/errors.ts'
+import { OperationRefused, StepFailed } from '../../base/operation-error.ts'
+import { placeOf } from '../../linux/linked-mounts.ts'
+import { type Location, locate } from '../../linux/location.ts'
+import { ofTheNode, type Unseen } from '../../linux/mount-namespaces.ts'
+import type { MountInfo, MountTable } from '../../linux/mount-table.ts'
+import type { ContentLook } from '../../users/content-look.ts'
+import { type UsedBy, userAmong } from '../../users/describe-holders.ts'
+import { type Holders, namespaceHolders, together } from '../../users/find-holders.ts'
+import { describeUse, layersByText, layersIn, type MountUse, mountsOf, mountsShowing } from '../../users/mount-uses.ts'
 import { allowedFsTypes } from '../../volumes/plugin.ts'
 import { isEmptyDir } from '../operation/empty-dir.ts'
 import { expectedIds, stayingOf } from '../operation/expected-mounts.ts'

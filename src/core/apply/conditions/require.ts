@@ -1,8 +1,8 @@
 /** What must hold right before an operation, beside the state of the kubelet and of its mounts. */
 
-import { CLEAR_AWAY } from '../../codes/path-codes.ts'
-import { OperationRefused } from '../../errors/operation-error.ts'
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import { OperationRefused } from '../../base/operation-error.ts'
+import { CLEAR_AWAY } from '../../messages/path-codes.ts'
 import type { FoundFile, Host } from '../../node/host.ts'
 import { fileText } from '../../plan/differences.ts'
 import type { FileIdentity, Operation } from '../../plan/plan.ts'

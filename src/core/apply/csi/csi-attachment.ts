@@ -1,10 +1,11 @@
 /** Checks S22 and S30 right before a CSI volume is staged or published. */
-import type { OutcomeCode } from '../../codes/codes.ts'
-import { errorMessage } from '../../errors/errors.ts'
-import { OperationRefused } from '../../errors/operation-error.ts'
+
+import { errorMessage } from '../../base/errors.ts'
+import { OperationRefused } from '../../base/operation-error.ts'
+import { withDeadline } from '../../linux/deadline.ts'
+import type { OutcomeCode } from '../../messages/codes.ts'
 import type { Node, VolumeAttachment } from '../../model/objects.ts'
 import { attachmentName } from '../../model/volume-names.ts'
-import { withDeadline } from '../../processes/deadline.ts'
 import { AttachedElsewhere } from '../../volumes/api-objects.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import { allowsSeveralNodes, isOutOfService } from '../../volumes/node-affinity.ts'

@@ -1,6 +1,6 @@
 /** Calls that set up a CSI volume: finds the driver and its capabilities, and judges failures (C2, C3, C7, C119, C120). */
-import { errorMessage, VolctlError } from '../../errors/errors.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
+import { errorMessage, VolctlError } from '../../base/errors.ts'
+import { StepFailed } from '../../base/operation-error.ts'
 import type { Step } from '../../plan/plan.ts'
 import { GrpcError } from '../../rpc/grpc-status.ts'
 import type { CsiNode } from '../operation/ports.ts'

@@ -1,9 +1,9 @@
 /** Secrets and tokens: read right before the call that needs them, and stored nowhere (C58, C60). */
 
-import { errorMessage } from '../../errors/errors.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
-import { goJson } from '../../json/canonical-json.ts'
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+import { errorMessage } from '../../base/errors.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import { StepFailed } from '../../base/operation-error.ts'
+import { goJson } from '../../trust/canonical-json.ts'
 import { type SecretUse, secretOf } from '../../volumes/csi-volume.ts'
 import { podNamespace } from '../../volumes/pods.ts'
 import type { Cluster } from '../operation/ports.ts'

@@ -1,10 +1,11 @@
 /** Calls the driver to unpublish or unstage, and checks what the driver left (S16, R441, R832, O23, C119, C125). */
-import { CODES } from '../../codes/codes.ts'
-import { errorMessage, VolctlError } from '../../errors/errors.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
-import type { MountInfo } from '../../mountinfo/mount-table.ts'
+
+import { errorMessage, VolctlError } from '../../base/errors.ts'
+import { StepFailed } from '../../base/operation-error.ts'
+import { pause, withDeadline } from '../../linux/deadline.ts'
+import type { MountInfo } from '../../linux/mount-table.ts'
+import { CODES } from '../../messages/codes.ts'
 import type { Operation, Step } from '../../plan/plan.ts'
-import { pause, withDeadline } from '../../processes/deadline.ts'
 import { holdersOfMounts } from '../mounts/holders-on.ts'
 import { removeDirectory } from '../mounts/remove.ts'
 import { umountLayer } from '../mounts/umount-step.ts'

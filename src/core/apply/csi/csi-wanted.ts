@@ -1,6 +1,6 @@
 /** The CSI volume of an operation, as its pod wants it now. */
 
-import { StepFailed } from '../../errors/operation-error.ts'
+import { StepFailed } from '../../base/operation-error.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import type { StepContext } from '../operation/step-context.ts'
 

@@ -1,5 +1,5 @@
 /** What a driver's gRPC status means, and what to do about it (C3, C119, C125). */
-import type { OutcomeCode } from '../../codes/codes.ts'
+import type { OutcomeCode } from '../../messages/codes.ts'
 import { type GrpcCode, GrpcError } from '../../rpc/grpc-status.ts'
 
 export function grpcStatusOf(error: unknown): GrpcCode | undefined {

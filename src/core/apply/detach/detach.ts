@@ -3,14 +3,14 @@
  * proof that nothing uses the volume.
  */
 
-import { VolctlError } from '../../errors/errors.ts'
-import { OperationRefused } from '../../errors/operation-error.ts'
-import { firstCharacters } from '../../lang/first-characters.ts'
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+import { VolctlError } from '../../base/errors.ts'
+import { firstCharacters } from '../../base/first-characters.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import { OperationRefused } from '../../base/operation-error.ts'
+import { pause, withDeadline } from '../../linux/deadline.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
 import type { KubeletSnapshot } from '../../model/snapshot.ts'
 import type { Operation } from '../../plan/plan.ts'
-import { pause, withDeadline } from '../../processes/deadline.ts'
 import { requireDevicesUnused, volumeInUse } from '../disks/detach-devices.ts'
 import { BETWEEN_MS, Patience } from '../disks/disk-users.ts'
 import { findDetachDevice, isDeviceUnknown } from '../disks/find-volume-device.ts'

@@ -1,11 +1,11 @@
 /** S21 on the machine: nobody may use the volume's disk, anything on it, or its directory. */
 
-import { isPassive, type OnDisk, wholeDisk } from '../../block/whole-disk.ts'
-import { OperationRefused } from '../../errors/operation-error.ts'
-import type { UsedBy } from '../../holders/describe-holders.ts'
-import { ownPathOf } from '../../mountinfo/linked-mounts.ts'
+import { OperationRefused } from '../../base/operation-error.ts'
+import { isPassive, type OnDisk, wholeDisk } from '../../linux/block/whole-disk.ts'
+import { ownPathOf } from '../../linux/linked-mounts.ts'
+import type { Unseen } from '../../linux/mount-namespaces.ts'
 import type { Operation } from '../../plan/plan.ts'
-import type { Unseen } from '../../processes/mount-namespaces.ts'
+import type { UsedBy } from '../../users/describe-holders.ts'
 import { isReleased, stayingOf } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { type DiskQuestion, type DiskUsers, lookAtDisks } from './disk-users.ts'

@@ -1,9 +1,9 @@
 /** A device's global mount: the file system is identified, checked and mounted, and never formatted (P66, P67, P128; S15). */
 
-import { StepFailed } from '../../errors/operation-error.ts'
-import type { Undo } from '../../errors/undo.ts'
-import type { MountInfo } from '../../mountinfo/mount-table.ts'
-import { whoMounted } from '../../mountinfo/mount-words.ts'
+import { StepFailed } from '../../base/operation-error.ts'
+import type { Undo } from '../../base/undo.ts'
+import type { MountInfo } from '../../linux/mount-table.ts'
+import { whoMounted } from '../../linux/mount-words.ts'
 import type { Host } from '../../node/host.ts'
 import type { StepOf } from '../../plan/plan.ts'
 import { MountFailed, mountAlone, mountOnFree } from '../mounts/mount-step.ts'

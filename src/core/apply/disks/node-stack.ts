@@ -3,12 +3,12 @@
  * are never a volume, whatever is on them (O36).
  */
 
-import { EVERYTHING, nodeOf, withWhatItIsMadeOf } from '../../block/whole-disk.ts'
-import { isWithin } from '../../files/path-within.ts'
-import { decodeOctal } from '../../mountinfo/decode-octal.ts'
-import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
+import { EVERYTHING, nodeOf, withWhatItIsMadeOf } from '../../linux/block/whole-disk.ts'
+import { decodeOctal } from '../../linux/decode-octal.ts'
+import type { OtherNamespace } from '../../linux/mount-namespaces.ts'
+import type { MountInfo, MountTable } from '../../linux/mount-table.ts'
+import { isWithin } from '../../linux/path-within.ts'
 import type { Host } from '../../node/host.ts'
-import type { OtherNamespace } from '../../processes/mount-namespaces.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { SeenLayer, VolumeRecord } from '../operation/volume-record.ts'
 import { namesBehind } from './disk-users.ts'

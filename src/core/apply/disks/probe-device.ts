@@ -1,7 +1,7 @@
 /** Identifies and checks the file system on a device: blkid(8) and fsck(8), never mkfs (P128, S15). */
 
-import { StepFailed } from '../../errors/operation-error.ts'
-import { commandLine } from '../../lang/command.ts'
+import { commandLine } from '../../base/command.ts'
+import { StepFailed } from '../../base/operation-error.ts'
 import { CommandMissing } from '../../trust/programs.ts'
 import { command, firstLineOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'

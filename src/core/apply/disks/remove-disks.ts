@@ -1,9 +1,9 @@
 /** Flushes and removes SCSI disks that nothing uses: multipath maps first, then each path (P76, P81, S25). */
 
-import type { BlockTree } from '../../block/block-tree.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
-import { commandLine } from '../../lang/command.ts'
-import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import { commandLine } from '../../base/command.ts'
+import { StepFailed } from '../../base/operation-error.ts'
+import type { BlockTree } from '../../linux/block/block-tree.ts'
+import type { MountInfo } from '../../linux/mount-table.ts'
 import type { Host } from '../../node/host.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import { pluginNamed } from '../../volumes/registry.ts'

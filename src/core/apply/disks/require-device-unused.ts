@@ -3,9 +3,9 @@
  * mount of another of its partitions, no device that is built on it (S21, S24).
  */
 
-import type { BlockNode } from '../../block/block-tree.ts'
-import { isPassive, wholeDisk } from '../../block/whole-disk.ts'
-import { OperationRefused, UsersUnknown } from '../../errors/operation-error.ts'
+import { OperationRefused, UsersUnknown } from '../../base/operation-error.ts'
+import type { BlockNode } from '../../linux/block/block-tree.ts'
+import { isPassive, wholeDisk } from '../../linux/block/whole-disk.ts'
 import type { Operation } from '../../plan/plan.ts'
 import { protectedUids } from '../../volumes/pods.ts'
 import { pluginNamed } from '../../volumes/registry.ts'

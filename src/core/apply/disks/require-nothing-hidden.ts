@@ -4,10 +4,10 @@
  * volume one belongs to, so each may be any volume whose device is unknown.
  */
 
-import type { HiddenFileSystem } from '../../block/sysfs-block-tree.ts'
-import { wholeDisk } from '../../block/whole-disk.ts'
-import { OperationRefused } from '../../errors/operation-error.ts'
-import { pause } from '../../processes/deadline.ts'
+import { OperationRefused } from '../../base/operation-error.ts'
+import type { HiddenFileSystem } from '../../linux/block/sysfs-block-tree.ts'
+import { wholeDisk } from '../../linux/block/whole-disk.ts'
+import { pause } from '../../linux/deadline.ts'
 import { tablesAround } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { deviceAt, NO_DEVICE, nameTheDevice } from './find-volume-device.ts'

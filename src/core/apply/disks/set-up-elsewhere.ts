@@ -3,16 +3,16 @@
  * form of this volume's path. The volume's device need not be known for this.
  */
 
-import { EVERYTHING, withWhatItIsMadeOf } from '../../block/whole-disk.ts'
-import { OperationRefused } from '../../errors/operation-error.ts'
-import { isWithin } from '../../files/path-within.ts'
-import type { UsedBy } from '../../holders/describe-holders.ts'
+import { OperationRefused } from '../../base/operation-error.ts'
+import { EVERYTHING, withWhatItIsMadeOf } from '../../linux/block/whole-disk.ts'
+import { undeletedPath } from '../../linux/deleted.ts'
+import type { MountInfo, MountTable } from '../../linux/mount-table.ts'
+import { isWithin } from '../../linux/path-within.ts'
 import { CSI_PLUGIN, parseCsiUniqueName, unescapeQualifiedName } from '../../model/volume-names.ts'
 import { type ShapeMatch, shapeMatcher, shapeOf, type VolumeShape } from '../../model/volume-shapes.ts'
-import { undeletedPath } from '../../mountinfo/deleted.ts'
-import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import type { Host } from '../../node/host.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
+import type { UsedBy } from '../../users/describe-holders.ts'
 import { mountIn, stayingOf, tablesAround } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { deviceBehind } from './disk-users.ts'

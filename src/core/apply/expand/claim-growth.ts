@@ -1,7 +1,7 @@
 /** The claim's status before and after its volume is expanded on this node (C96-C102, R455-R461). */
 
-import { errorMessage } from '../../errors/errors.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
+import { errorMessage } from '../../base/errors.ts'
+import { StepFailed } from '../../base/operation-error.ts'
 import type { PersistentVolumeClaim } from '../../model/objects.ts'
 import {
   type ClaimStatusPatch,

@@ -1,7 +1,7 @@
 /** Expands a CSI volume on this node by NodeExpandVolume (C96-C102, R455-R461). */
 
-import { errorMessage } from '../../errors/errors.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
+import { errorMessage } from '../../base/errors.ts'
+import { StepFailed } from '../../base/operation-error.ts'
 import type { Step } from '../../plan/plan.ts'
 import { GrpcError } from '../../rpc/grpc-status.ts'
 import { parseQuantity } from '../../volumes/quantity.ts'

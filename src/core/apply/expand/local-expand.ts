@@ -1,6 +1,6 @@
 /** Expands the file system of a local volume to the size of its device (P71, P131, R462). */
 
-import { StepFailed } from '../../errors/operation-error.ts'
+import { StepFailed } from '../../base/operation-error.ts'
 import type { Step } from '../../plan/plan.ts'
 import { isOfDevice } from '../disks/mount-device.ts'
 import { probe } from '../disks/probe-device.ts'

@@ -2,15 +2,15 @@
  * Who keeps mounts busy, before anyone tries to unmount them. The kernel refuses while anything has the mount itself, or a copy
  * that goes with it: whoever uses the same file system through another mount is no holder here.
  */
-import type { VolctlErrorOptions } from '../../errors/errors.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
-import { userAmong } from '../../holders/describe-holders.ts'
-import { heldByKernel, type KernelFiles, together } from '../../holders/find-holders.ts'
-import type { MountInfo } from '../../mountinfo/mount-table.ts'
-import { goesWith } from '../../mountinfo/propagation.ts'
+import type { VolctlErrorOptions } from '../../base/errors.ts'
+import { StepFailed } from '../../base/operation-error.ts'
+import type { MountInfo } from '../../linux/mount-table.ts'
+import { goesWith } from '../../linux/propagation.ts'
 import type { Operation, StepOp } from '../../plan/plan.ts'
 import { shownVolume } from '../../plan/plan-names.ts'
 import { podName } from '../../plan/pod-name.ts'
+import { userAmong } from '../../users/describe-holders.ts'
+import { heldByKernel, type KernelFiles, together } from '../../users/find-holders.ts'
 import { expectedIds, isReleased } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 

@@ -1,7 +1,7 @@
 /** Finds who keeps a mount busy, for the message of an operation that fails on it. */
-import { describeHolders } from '../../holders/describe-holders.ts'
-import { fileSystemsAt, type Holders } from '../../holders/find-holders.ts'
-import type { Uses } from '../../holders/uses.ts'
+import { describeHolders } from '../../users/describe-holders.ts'
+import { fileSystemsAt, type Holders } from '../../users/find-holders.ts'
+import type { Uses } from '../../users/uses.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
 import { processReaderOf } from '../operation/process-reader-of.ts'
 import type { StepContext } from '../operation/step-context.ts'

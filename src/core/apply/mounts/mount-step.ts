@@ -1,11 +1,11 @@
 /** One mount(8), and the check that the mount is there (P124, P125; S22, S27). */
 
-import { StepFailed } from '../../errors/operation-error.ts'
-import type { Undo } from '../../errors/undo.ts'
-import { copiesOf } from '../../mountinfo/copies.ts'
-import { cannotHang } from '../../mountinfo/file-systems.ts'
-import type { MountInfo } from '../../mountinfo/mount-table.ts'
-import { whoMounted } from '../../mountinfo/mount-words.ts'
+import { StepFailed } from '../../base/operation-error.ts'
+import type { Undo } from '../../base/undo.ts'
+import { copiesOf } from '../../linux/copies.ts'
+import { cannotHang } from '../../linux/file-systems.ts'
+import type { MountInfo } from '../../linux/mount-table.ts'
+import { whoMounted } from '../../linux/mount-words.ts'
 import type { Step } from '../../plan/plan.ts'
 import { CommandMissing, type CommandResult } from '../../trust/programs.ts'
 import { describeMount } from '../operation/expected-mounts.ts'

@@ -1,12 +1,12 @@
 /** rmdir and unlink of single names: idempotent, never through a mount, never of data (S12, S14, R036, R837). */
 
 import { posix } from 'node:path'
-import { errnoOf } from '../../errors/errors.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
-import { diskFailure } from '../../files/disk-trouble.ts'
-import { describeProcess, usingProcess } from '../../holders/describe-holders.ts'
-import { placeOf } from '../../mountinfo/linked-mounts.ts'
+import { errnoOf } from '../../base/errors.ts'
+import { StepFailed } from '../../base/operation-error.ts'
+import { diskFailure } from '../../linux/disk-trouble.ts'
+import { placeOf } from '../../linux/linked-mounts.ts'
 import type { Step, StepOp } from '../../plan/plan.ts'
+import { describeProcess, usingProcess } from '../../users/describe-holders.ts'
 import { STATE_FILES } from '../../volumes/state-files.ts'
 import { describeMount, expectedIds } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'

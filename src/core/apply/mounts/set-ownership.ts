@@ -1,16 +1,16 @@
 /** fsGroup: gives the volume and everything in it to the pod's group (P31, P32, P34). */
 
-import { errorMessage } from '../../errors/errors.ts'
-import { StepFailed, StepInterrupted, StepTimedOut } from '../../errors/operation-error.ts'
-import type { Undo } from '../../errors/undo.ts'
-import type { OwnershipChange } from '../../files/change-ownership.ts'
-import type { Ownership } from '../../files/ownership-bits.ts'
-import { omitUndefined } from '../../lang/omit-undefined.ts'
-import { cannotHang } from '../../mountinfo/file-systems.ts'
-import { placeOf } from '../../mountinfo/linked-mounts.ts'
-import { containingMount } from '../../mountinfo/location.ts'
+import { errorMessage } from '../../base/errors.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import { StepFailed, StepInterrupted, StepTimedOut } from '../../base/operation-error.ts'
+import type { Undo } from '../../base/undo.ts'
+import type { OwnershipChange } from '../../linux/change-ownership.ts'
+import { cannotHang } from '../../linux/file-systems.ts'
+import { placeOf } from '../../linux/linked-mounts.ts'
+import { containingMount } from '../../linux/location.ts'
+import { ownCommand } from '../../linux/own-child.ts'
+import type { Ownership } from '../../linux/ownership-bits.ts'
 import type { Step } from '../../plan/plan.ts'
-import { ownCommand } from '../../processes/own-child.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 /** Share of --timeout for the walk; the rest is for undoing the mount. */

@@ -1,10 +1,10 @@
 /** How an apply ends, of a node or of a cluster: what each operation came to, what is left, and the exit status. */
 
-import { isOnRequest } from '../../codes/codes.ts'
-import type { VolctlError } from '../../errors/errors.ts'
-import { ExitStatus } from '../../errors/exit-status.ts'
-import { CameBack } from '../../errors/operation-error.ts'
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+import type { VolctlError } from '../../base/errors.ts'
+import { ExitStatus } from '../../base/exit-status.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import { CameBack } from '../../base/operation-error.ts'
+import { isOnRequest } from '../../messages/codes.ts'
 import {
   type ApplyEvent,
   type ApplyResult,

@@ -1,12 +1,12 @@
 /** Checks that the mounts are still those that the operation was planned for (S18, S26, S27). */
 
-import { OperationRefused } from '../../errors/operation-error.ts'
-import type { NameOf } from '../../holders/container-names.ts'
-import { describeProcess, type UsedBy, usingProcess } from '../../holders/describe-holders.ts'
-import { staying } from '../../holders/find-holders.ts'
-import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
+import { OperationRefused } from '../../base/operation-error.ts'
+import type { OtherNamespace } from '../../linux/mount-namespaces.ts'
+import type { MountInfo, MountTable } from '../../linux/mount-table.ts'
 import type { Operation, StepOp } from '../../plan/plan.ts'
-import type { OtherNamespace } from '../../processes/mount-namespaces.ts'
+import type { NameOf } from '../../users/container-names.ts'
+import { describeProcess, type UsedBy, usingProcess } from '../../users/describe-holders.ts'
+import { staying } from '../../users/find-holders.ts'
 import type { StepContext } from './step-context.ts'
 import type { Surroundings } from './surroundings.ts'
 

@@ -3,8 +3,8 @@
  * does. A child with a deadline looks, since the file system there may hang (P154).
  */
 
-import { StepFailed } from '../../errors/operation-error.ts'
-import { type PathType, parseStatLine, STAT_ARGUMENTS } from '../../files/path-within.ts'
+import { StepFailed } from '../../base/operation-error.ts'
+import { type PathType, parseStatLine, STAT_ARGUMENTS } from '../../linux/path-within.ts'
 import { command, firstLineOf } from './step-command.ts'
 import type { StepContext } from './step-context.ts'
 

@@ -1,9 +1,9 @@
 /** Directories that the kubelet would make (P37, P62). */
 
 import { posix } from 'node:path'
-import { errnoOf } from '../../errors/errors.ts'
-import type { Undo } from '../../errors/undo.ts'
-import { diskFailure } from '../../files/disk-trouble.ts'
+import { errnoOf } from '../../base/errors.ts'
+import type { Undo } from '../../base/undo.ts'
+import { diskFailure } from '../../linux/disk-trouble.ts'
 import type { Step } from '../../plan/plan.ts'
 import type { StepContext } from './step-context.ts'
 

@@ -1,5 +1,5 @@
 /** One operation at a time on a device: volumes of several names may share it (S30). */
-import { StepFailed } from '../../errors/operation-error.ts'
+import { StepFailed } from '../../base/operation-error.ts'
 import { perRun } from '../../trust/run.ts'
 import type { StepContext } from './step-context.ts'
 

@@ -1,7 +1,6 @@
 /** What apply needs from outside. Each port is so small that its fake is a short class. */
-import type { ServiceAccountToken, TokenRequest } from '../../api/volume-content.ts'
-import type { Journal } from '../../documents/write-journal.ts'
-import type { NameOf } from '../../holders/container-names.ts'
+import type { ServiceAccountToken, TokenRequest } from '../../kube/volume-content.ts'
+import type { MountTable } from '../../linux/mount-table.ts'
 import type { NodeState } from '../../model/node-state.ts'
 import type {
   ClusterTrustBundle,
@@ -14,11 +13,12 @@ import type {
   VolumeAttachment,
 } from '../../model/objects.ts'
 import type { KubeletSnapshot } from '../../model/snapshot.ts'
-import type { MountTable } from '../../mountinfo/mount-table.ts'
 import type { Host } from '../../node/host.ts'
+import type { Journal } from '../../plan/documents/write-journal.ts'
 import type { ApplyEvent, KubeletDowntime } from '../../plan/events.ts'
 import type { Operation, Plan } from '../../plan/plan.ts'
 import type { NodeExpandVolume, NodePublishVolume, NodeStageVolume } from '../../rpc/csi-node-client.ts'
+import type { NameOf } from '../../users/container-names.ts'
 import type { Lookup } from '../../volumes/api-lookup.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import type { ClaimStatusPatch } from '../../volumes/expansion.ts'
@@ -138,7 +138,7 @@ export interface ApplyContext {
   wanted(pod: Pod, uniqueName: string): VolumeToMount | undefined
   /** Command line that starts the walker (src/child.ts); default: this program itself. */
   readonly walker?: readonly string[]
-  /** Command line that starts the reader of holders/process-reader.ts; default: this program itself. */
+  /** Command line that starts the reader of users/process-reader.ts; default: this program itself. */
   readonly processReader?: readonly string[]
   /** Names of the pod and container of a process, by the last look. */
   readonly nameOf?: NameOf

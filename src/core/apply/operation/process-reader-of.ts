@@ -1,7 +1,8 @@
 /** The child that reads what processes use; a test brings its own. */
-import type { ProcessReader } from '../../holders/ask-processes.ts'
-import { ownCommand } from '../../processes/own-child.ts'
-import { SCAN_MS } from '../../processes/scan-limits.ts'
+
+import { ownCommand } from '../../linux/own-child.ts'
+import { SCAN_MS } from '../../linux/scan-limits.ts'
+import type { ProcessReader } from '../../users/ask-processes.ts'
 import type { ApplyContext } from './ports.ts'
 
 /** @param mostMs what is left of the operation's time */

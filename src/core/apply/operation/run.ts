@@ -1,11 +1,11 @@
 /** The state of one apply, of a node or of a cluster: what each operation came to, said and written down, and why nothing more is started. */
 
-import type { FailureCode } from '../../codes/codes.ts'
-import type { Journal } from '../../documents/write-journal.ts'
-import { errnoOf, VolctlError } from '../../errors/errors.ts'
-import { OperationRefused, StepDetached, StepFailed, StepInterrupted } from '../../errors/operation-error.ts'
-import { diskTrouble } from '../../files/disk-trouble.ts'
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+import { errnoOf, VolctlError } from '../../base/errors.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import { OperationRefused, StepDetached, StepFailed, StepInterrupted } from '../../base/operation-error.ts'
+import { diskTrouble } from '../../linux/disk-trouble.ts'
+import type { FailureCode } from '../../messages/codes.ts'
+import type { Journal } from '../../plan/documents/write-journal.ts'
 import {
   type ApplyEvent,
   type EventSubject,

@@ -1,6 +1,7 @@
 /** A volume's disks, as they were when found: names, numbers and addresses may be reused for other disks (S26). */
-import type { IscsiSession } from '../../block/block-tree.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
+
+import { StepFailed } from '../../base/operation-error.ts'
+import type { IscsiSession } from '../../linux/block/block-tree.ts'
 import type { StepContext } from './step-context.ts'
 
 export interface SeenDisk {

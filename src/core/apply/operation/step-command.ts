@@ -1,8 +1,8 @@
 /** Runs a program for a step, and asks the API server. */
 
-import { StepFailed, StepTimedOut } from '../../errors/operation-error.ts'
-import { firstCharacters } from '../../lang/first-characters.ts'
-import { withDeadline } from '../../processes/deadline.ts'
+import { firstCharacters } from '../../base/first-characters.ts'
+import { StepFailed, StepTimedOut } from '../../base/operation-error.ts'
+import { withDeadline } from '../../linux/deadline.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import type { Cluster } from './ports.ts'
 import type { StepContext } from './step-context.ts'

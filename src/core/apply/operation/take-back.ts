@@ -1,5 +1,5 @@
 /** Undoes the steps of one operation, unless somebody else may rely on them by now. */
-import { isStuck, leaveAll, takeBackAll, type Undo } from '../../errors/undo.ts'
+import { isStuck, leaveAll, takeBackAll, type Undo } from '../../base/undo.ts'
 import { askKubelet, ownsNode, plannedWithKubelet } from './preconditions.ts'
 import type { StepContext } from './step-context.ts'
 

@@ -1,6 +1,6 @@
 /** Releases a Fibre Channel LUN: removes the SCSI disks of what was mounted or mapped (P81, P84, S25). */
 import { posix } from 'node:path'
-import { StepFailed } from '../../errors/operation-error.ts'
+import { StepFailed } from '../../base/operation-error.ts'
 import { type FcDisk, isFcDisk, isFcLink, parseFcDirectory } from '../../model/fc-disk.ts'
 import type { Step } from '../../plan/plan.ts'
 import { disksBehind, mountedDisks, removeDisks } from '../disks/remove-disks.ts'

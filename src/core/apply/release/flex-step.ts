@@ -1,7 +1,7 @@
 /** Calls a flexVolume driver to unmount, and checks what the driver left (P87, P88). */
 
-import { StepFailed } from '../../errors/operation-error.ts'
-import { firstCharacters } from '../../lang/first-characters.ts'
+import { firstCharacters } from '../../base/first-characters.ts'
+import { StepFailed } from '../../base/operation-error.ts'
 import type { Step } from '../../plan/plan.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import { layersAt, undoWhatTheDriverLeft } from '../csi/csi-step.ts'

@@ -1,8 +1,8 @@
 /** Releases an iSCSI LUN: its SCSI devices, then its sessions, unless somebody else needs them (P76, P78, P84, P160, S25). */
 
-import { errorMessage } from '../../errors/errors.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
-import { commandLine } from '../../lang/command.ts'
+import { commandLine } from '../../base/command.ts'
+import { errorMessage } from '../../base/errors.ts'
+import { StepFailed } from '../../base/operation-error.ts'
 import { ISCSI_PLUGIN, type IscsiDisk, parseIscsiDirectory } from '../../model/iscsi-disk.ts'
 import type { Step } from '../../plan/plan.ts'
 import { CommandMissing } from '../../trust/programs.ts'

@@ -1,7 +1,7 @@
 /** Found out before anything is released: the LUN of a global directory, its sessions, and who else needs them (P76, S25). */
 import { posix } from 'node:path'
-import type { IscsiLun, IscsiSession } from '../../block/block-tree.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
+import { StepFailed } from '../../base/operation-error.ts'
+import type { IscsiLun, IscsiSession } from '../../linux/block/block-tree.ts'
 import { type IscsiDisk, ifaceOf, isDirectoryOf, parseIscsiDirectory, parseIscsiJson } from '../../model/iscsi-disk.ts'
 import { usersOfDisks } from '../disks/disk-users.ts'
 import { mountedDisks } from '../disks/remove-disks.ts'

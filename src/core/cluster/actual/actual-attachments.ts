@@ -1,7 +1,7 @@
 /** Volume to nodes: what is attached, may be, or is in use, by VolumeAttachments and the status of Nodes (R714-R719). */
 
-import { Grouped } from '../../lang/append.ts'
-import { compareText } from '../../lang/compare-text.ts'
+import { Grouped } from '../../base/append.ts'
+import { compareText } from '../../base/compare-text.ts'
 import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../../model/volume-names.ts'
 import type { DesiredAttachments } from '../desired/desired-attachments.ts'
 import type { ClusterObjects } from '../model/cluster-objects.ts'

@@ -6,14 +6,14 @@
  * that come after it. At the end the cluster is read again, to report what is left to do.
  */
 
-import type { KubeClient } from '../../api/kube-client.ts'
 import { foundAgain } from '../../apply/conditions/find-again.ts'
 import { execute, type Looked, type Scope } from '../../apply/execute.ts'
 import { refuseAll } from '../../apply/operation/conclude.ts'
-import type { Journal } from '../../documents/write-journal.ts'
-import { SafetyRefusal, VolctlError } from '../../errors/errors.ts'
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+import { SafetyRefusal, VolctlError } from '../../base/errors.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import type { KubeClient } from '../../kube/kube-client.ts'
 import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
+import type { Journal } from '../../plan/documents/write-journal.ts'
 import { type ApplyEvent, type ClusterApplyResult, isFulfilled } from '../../plan/events.ts'
 import { INSECURE_API } from '../../plan/insecure-api.ts'
 import { planId, stripsFinalizers } from '../../plan/plan-id.ts'

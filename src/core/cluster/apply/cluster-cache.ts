@@ -1,5 +1,5 @@
 /** A cluster during an apply: the whole look at its beginning, and what was read again since then in the place of the same. */
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
 import { type ClusterFacts, clusterFacts } from '../context/cluster-context.ts'
 import { changesBetween, lookedAt } from '../controller/between-looks.ts'
 import { controllerState } from '../controller/controller-state.ts'

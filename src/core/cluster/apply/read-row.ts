@@ -1,5 +1,5 @@
 /** Reads again what an operation rests on, right before it (S26): what `needsOf` names. */
-import { unlessRefused } from '../../api/api-error.ts'
+import { unlessRefused } from '../../kube/api-error.ts'
 import type { ClusterOperation } from '../../plan/cluster-plan.ts'
 import { lastPart, leaseName } from '../context/drivers.ts'
 import type {

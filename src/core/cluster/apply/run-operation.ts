@@ -1,21 +1,22 @@
 /** One operation: look, delete or create, look once more, wait for the external attacher. */
-import { ApiError } from '../../api/api-error.ts'
-import { findObject } from '../../api/objects.ts'
+
+import { formatDuration } from '../../base/duration.ts'
+import { OperationRefused, StepFailed, StepInterrupted } from '../../base/operation-error.ts'
+import { ApiError } from '../../kube/api-error.ts'
+import { findObject } from '../../kube/objects.ts'
 import {
   type AttachmentVersion,
   createVolumeAttachment,
   deleteVolumeAttachment,
   removeFinalizers,
-} from '../../api/writes.ts'
-import type { OutcomeCode } from '../../codes/codes.ts'
-import { OperationRefused, StepFailed, StepInterrupted } from '../../errors/operation-error.ts'
-import { canonicalJson } from '../../json/canonical-json.ts'
-import { formatDuration } from '../../lang/duration.ts'
+} from '../../kube/writes.ts'
+import { pause } from '../../linux/deadline.ts'
+import type { OutcomeCode } from '../../messages/codes.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
 import { ATTACHMENTS } from '../../model/resources.ts'
 import type { ClusterOperation, ClusterStep, NewAttachment } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
-import { pause } from '../../processes/deadline.ts'
+import { canonicalJson } from '../../trust/canonical-json.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import { attacherLease, isDriverGone, isStale } from '../context/drivers.ts'
 import { describeAttachment, lookAtAttacher } from '../context/kubectl.ts'

@@ -1,9 +1,9 @@
 /** Attach, after every detach: each volume that a pod of a node wants, and that no VolumeAttachment asks for (R742, R745). */
 
-import { volctl } from '../../lang/command.ts'
-import { compareText } from '../../lang/compare-text.ts'
-import { count } from '../../lang/count.ts'
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+import { volctl } from '../../base/command.ts'
+import { compareText } from '../../base/compare-text.ts'
+import { count } from '../../base/count.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
 import { attachmentName, CSI_PLUGIN } from '../../model/volume-names.ts'
 import type { ClusterBlocked, ClusterStep, NewAttachment } from '../../plan/cluster-plan.ts'
 import type { Wait } from '../../plan/draft.ts'

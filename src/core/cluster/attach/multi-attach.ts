@@ -3,9 +3,9 @@
  * move. The controller's event names pods of one namespace alone (R743).
  */
 
-import { kubectl } from '../../lang/command.ts'
-import { compareText } from '../../lang/compare-text.ts'
-import { take } from '../../lang/first-few.ts'
+import { kubectl } from '../../base/command.ts'
+import { compareText } from '../../base/compare-text.ts'
+import { take } from '../../base/first-few.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import { type ClusterFindings, podRef } from '../context/findings.ts'

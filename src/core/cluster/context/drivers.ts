@@ -1,6 +1,6 @@
 /** Is a CSI driver shown to be gone, and does its external attacher live? */
 
-import { memoize } from '../../lang/memoize.ts'
+import { memoize } from '../../base/memoize.ts'
 import type { LeaseEvidence } from '../model/cluster-state.ts'
 import { heardAt, timeOf } from '../model/times.ts'
 import type { ClusterContext } from './cluster-context.ts'

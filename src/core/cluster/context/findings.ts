@@ -1,8 +1,8 @@
 /** Operations of a cluster's plan in the making: drafts are linked by reference, and ids come last. */
 
-import type { BlockCode, ProblemCode } from '../../codes/codes.ts'
-import { append } from '../../lang/append.ts'
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+import { append } from '../../base/append.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import type { BlockCode, ProblemCode } from '../../messages/codes.ts'
 import type {
   ClusterAbout,
   ClusterBlocked,

@@ -1,5 +1,5 @@
 /** Commands that a person types on a workstation. */
-import { kubectl, podsOn, volctl } from '../../lang/command.ts'
+import { kubectl, podsOn, volctl } from '../../base/command.ts'
 
 export function describeAttachment(name: string): string {
   return kubectl('describe', 'volumeattachment', name)

@@ -3,7 +3,7 @@
  * controller is dead nobody does: a Node that was ready stays ready for ever, whatever becomes of its machine.
  */
 
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ClusterNode } from '../model/cluster-state.ts'
 import { kubeletHeardAt, newestOf, timeOf } from '../model/times.ts'
 import { type ClusterContext, isControllerAlive, isSettled } from './cluster-context.ts'

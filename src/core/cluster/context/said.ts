@@ -1,5 +1,5 @@
 /** What is said of a volume on a node, or of a pod as a whole: of several things the one that says most. */
-import type { Code } from '../../codes/codes.ts'
+import type { Code } from '../../messages/codes.ts'
 import type { ClusterOperationKind, ClusterProblem, ClusterWaiting } from '../../plan/cluster-plan.ts'
 import type { Refusal } from '../../plan/plan.ts'
 import { type PodUid, podOf, type RowKey, rowsOf } from '../../plan/subject.ts'

@@ -19,7 +19,7 @@
  * called controllers and attach nothing.
  */
 
-import { formatDuration } from '../../lang/duration.ts'
+import { formatDuration } from '../../base/duration.ts'
 import type { ControllerState, Evidence } from '../../plan/cluster-plan.ts'
 import type { ClusterState, LeaseEvidence } from '../model/cluster-state.ts'
 import { heardAt, kubeletHeardAt, serverTime, timeOf } from '../model/times.ts'

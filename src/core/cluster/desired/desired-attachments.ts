@@ -1,8 +1,8 @@
 /** Node to volume to pods: what the attach/detach controller wants attached (R706-R711). */
 
-import { Grouped } from '../../lang/append.ts'
-import { memoize } from '../../lang/memoize.ts'
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+import { Grouped } from '../../base/append.ts'
+import { memoize } from '../../base/memoize.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
 import { CSI_PLUGIN } from '../../model/volume-names.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { mayBeNamed, mayBeOne } from '../../volumes/desired-state.ts'

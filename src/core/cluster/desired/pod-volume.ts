@@ -1,6 +1,6 @@
 /** One volume of a pod, resolved by the controller's rules (R709), from the flat records of a cluster. */
 
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { Pod, PodVolumeSource } from '../../model/objects.ts'
 import { CSI_PLUGIN } from '../../model/volume-names.ts'
 import type { UnresolvedVolume, VolumeSpec } from '../../volumes/desired-state.ts'

@@ -5,9 +5,9 @@
  * Node and the pods again right before it deletes, with uid and resourceVersion as preconditions, and looks once more after.
  */
 
-import type { Reason } from '../../codes/codes.ts'
-import { kubectl } from '../../lang/command.ts'
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+import { kubectl } from '../../base/command.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import type { Reason } from '../../messages/codes.ts'
 import type { ClusterBlocked, ClusterStep } from '../../plan/cluster-plan.ts'
 import type { Attached } from '../actual/actual-attachments.ts'
 import { type ClusterContext, isControllerAlive, isSettled, nodeOf } from '../context/cluster-context.ts'

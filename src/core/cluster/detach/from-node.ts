@@ -1,8 +1,8 @@
 /** What follows from each row of the controller's table (R731), for a node that exists. */
 
-import type { Reason } from '../../codes/codes.ts'
-import { kubectl, volctl } from '../../lang/command.ts'
-import { rfc3339 } from '../../lang/rfc3339.ts'
+import { kubectl, volctl } from '../../base/command.ts'
+import { rfc3339 } from '../../base/rfc3339.ts'
+import type { Reason } from '../../messages/codes.ts'
 import type { ClusterBlocked, Evidence } from '../../plan/cluster-plan.ts'
 import type { Attached } from '../actual/actual-attachments.ts'
 import { type ClusterContext, isSettled } from '../context/cluster-context.ts'

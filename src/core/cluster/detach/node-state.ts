@@ -1,7 +1,7 @@
 /** What the API shows of the node of an attachment: since when it is silent, and whether its machine may still write. */
 
-import { memoize } from '../../lang/memoize.ts'
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+import { memoize } from '../../base/memoize.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { Evidence } from '../../plan/cluster-plan.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import { isHeard, type Readiness, readinessOf } from '../context/readiness.ts'

@@ -1,7 +1,7 @@
 /** What is decided about one attachment, and the words for it; and whose work its detach is. */
 
-import type { Reason } from '../../codes/codes.ts'
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import type { Reason } from '../../messages/codes.ts'
 import { parseCsiUniqueName } from '../../model/volume-names.ts'
 import type { ClusterBlocked, DetachException, Evidence } from '../../plan/cluster-plan.ts'
 import type { Wait } from '../../plan/draft.ts'

@@ -1,7 +1,7 @@
 /** The objects of a cluster by name, and whether one that is not there is shown to be absent (S3). */
 
-import { compareText } from '../../lang/compare-text.ts'
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+import { compareText } from '../../base/compare-text.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { CsiDriver, PersistentVolume, PersistentVolumeClaim } from '../../model/objects.ts'
 import type { ObjectKey } from '../../model/resources.ts'
 import { type ApiLookup, type Lookup, mapFound } from '../../volumes/api-lookup.ts'

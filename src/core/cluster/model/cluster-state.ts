@@ -7,6 +7,8 @@
  * The shapes demand what the pass relies on without checking.
  */
 
+import { podVolumeShape } from '../../model/objects.ts'
+import { type ApiReadError, insecure } from '../../model/snapshot.ts'
 import {
   count,
   flag,
@@ -19,9 +21,7 @@ import {
   type ShapeOf,
   text,
   time,
-} from '../../json/shape.ts'
-import { podVolumeShape } from '../../model/objects.ts'
-import { type ApiReadError, insecure } from '../../model/snapshot.ts'
+} from '../../trust/shape.ts'
 import type { Attachability } from '../../volumes/desired-state.ts'
 
 const texts = keptList(text)

@@ -1,7 +1,7 @@
 /** A volume that could be attached, as its unique name identifies it: all PersistentVolumes of one driver and handle are one (R818). */
 
-import { compareText } from '../../lang/compare-text.ts'
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+import { compareText } from '../../base/compare-text.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { PersistentVolume } from '../../model/objects.ts'
 import type { ClusterVolumeRef } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'

@@ -1,6 +1,6 @@
 /** What the names of flags mean in a cluster: which pods --pod names, what a plan is narrowed to, and which names nothing has. */
 
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
 import { parseCsiUniqueName } from '../../model/volume-names.ts'
 import type { ClusterAbout, ClusterVolumeRef } from '../../plan/cluster-plan.ts'
 import { ambiguousPods, type NameFault, nameFaults } from '../../plan/name-faults.ts'

@@ -2,11 +2,12 @@
  * The attach/detach controller's pass over a whole cluster, run once: what pods want (desired), what is attached (actual), then
  * detach, then attach. Pure and deterministic: no clock, no network.
  */
-import { nameClusterCauses } from '../../causes/name-causes.ts'
-import { kubectl, volctl } from '../../lang/command.ts'
-import { count } from '../../lang/count.ts'
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+
+import { kubectl, volctl } from '../../base/command.ts'
+import { count } from '../../base/count.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
+import { nameClusterCauses } from '../../plan/name-causes.ts'
 import { namedPart } from '../../plan/part-of-plan.ts'
 import type { Refusal } from '../../plan/plan.ts'
 import { summaryOf } from '../../plan/plan-summary.ts'

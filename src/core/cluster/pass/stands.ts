@@ -3,9 +3,9 @@
  * and what the plan makes of that; also where nothing is to be done.
  */
 
-import { compareText } from '../../lang/compare-text.ts'
-import { take } from '../../lang/first-few.ts'
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+import { compareText } from '../../base/compare-text.ts'
+import { take } from '../../base/first-few.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ClusterStand } from '../../plan/cluster-plan.ts'
 import type { Refusal } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'

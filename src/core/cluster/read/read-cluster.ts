@@ -2,12 +2,13 @@
  * Reads a cluster once, for the attach/detach controller's pass: page by page, each object reduced to a record while the next
  * page is on its way. Only reads (reviews store nothing).
  */
-import { serverVersion as askVersion, askWhoIAm, mayI } from '../../api/access-reviews.ts'
-import { ApiError, unlessRefused } from '../../api/api-error.ts'
-import type { KubeClient } from '../../api/kube-client.ts'
-import type { WalkLimits } from '../../api/list-pages.ts'
-import { compareText } from '../../lang/compare-text.ts'
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+
+import { compareText } from '../../base/compare-text.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import { serverVersion as askVersion, askWhoIAm, mayI } from '../../kube/access-reviews.ts'
+import { ApiError, unlessRefused } from '../../kube/api-error.ts'
+import type { KubeClient } from '../../kube/kube-client.ts'
+import type { WalkLimits } from '../../kube/list-pages.ts'
 import type { ApiObject } from '../../model/objects.ts'
 import type { ApiReadError } from '../../model/snapshot.ts'
 import { driversOf } from '../model/cluster-objects.ts'

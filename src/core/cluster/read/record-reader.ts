@@ -2,11 +2,12 @@
  * Reads objects of the API as records: a list page by page, or one object. What they show of a controller manager, and the server's
  * clock, are seen on the way.
  */
-import { ApiError } from '../../api/api-error.ts'
-import type { KubeClient } from '../../api/kube-client.ts'
-import type { WalkLimits } from '../../api/list-pages.ts'
-import { findObject, received } from '../../api/objects.ts'
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import { ApiError } from '../../kube/api-error.ts'
+import type { KubeClient } from '../../kube/kube-client.ts'
+import type { WalkLimits } from '../../kube/list-pages.ts'
+import { findObject, received } from '../../kube/objects.ts'
 import type { ApiObject } from '../../model/objects.ts'
 import {
   ATTACHMENTS,

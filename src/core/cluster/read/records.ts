@@ -1,7 +1,6 @@
 /** Objects of the API as records. */
 
-import { kept, keptList, needed, nullable, type ShapeOf, text } from '../../json/shape.ts'
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
 import { KEEPS_TERMINATED, MANAGED } from '../../model/annotations.ts'
 import {
   type CsiDriver,
@@ -17,6 +16,7 @@ import {
   type VolumeAttachment,
 } from '../../model/objects.ts'
 import { PODS, type Resource } from '../../model/resources.ts'
+import { kept, keptList, needed, nullable, type ShapeOf, text } from '../../trust/shape.ts'
 import { inTreePluginOf, migratedPlugins, translatePersistentVolume } from '../../volumes/in-tree-volumes.ts'
 import { isOutOfService } from '../../volumes/node-affinity.ts'
 import type { SpecContext } from '../../volumes/plugin.ts'

@@ -2,7 +2,7 @@
  * The clock by which a look judges times (S28): that of the API server, as the Date header of its answers shows. Several servers may answer
  * at one address. Of clocks that differ the one that is behind counts: by it everything is younger.
  */
-import type { KubeClient } from '../../api/kube-client.ts'
+import type { KubeClient } from '../../kube/kube-client.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
 
 /** Beyond what an answer that was long on its way explains. */

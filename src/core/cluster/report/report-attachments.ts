@@ -1,9 +1,9 @@
 /** VolumeAttachments that are odd in themselves, or that nobody brings to an end. */
 
-import type { ProblemCode } from '../../codes/codes.ts'
-import { kubectl } from '../../lang/command.ts'
-import { compareText } from '../../lang/compare-text.ts'
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+import { kubectl } from '../../base/command.ts'
+import { compareText } from '../../base/compare-text.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import type { ProblemCode } from '../../messages/codes.ts'
 import type { Severity } from '../../plan/plan.ts'
 import type { Attached } from '../actual/actual-attachments.ts'
 import { FIND_OUT } from '../attach/multi-attach.ts'

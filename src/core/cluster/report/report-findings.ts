@@ -1,10 +1,10 @@
 /** What no controller reports. */
 
-import { append } from '../../lang/append.ts'
-import { kubectl, volctl } from '../../lang/command.ts'
-import { compareText } from '../../lang/compare-text.ts'
-import { count } from '../../lang/count.ts'
-import { take } from '../../lang/first-few.ts'
+import { append } from '../../base/append.ts'
+import { kubectl, volctl } from '../../base/command.ts'
+import { compareText } from '../../base/compare-text.ts'
+import { count } from '../../base/count.ts'
+import { take } from '../../base/first-few.ts'
 import { KEEPS_TERMINATED } from '../../model/annotations.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { Attached } from '../actual/actual-attachments.ts'

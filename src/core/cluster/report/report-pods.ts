@@ -1,7 +1,7 @@
 /** Pods that do not start for a volume's sake, each with its cause. */
 
-import { kubectl } from '../../lang/command.ts'
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+import { kubectl } from '../../base/command.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { RowKey } from '../../plan/subject.ts'
 import { whyNotYet } from '../attach/attach-volumes.ts'

@@ -1,8 +1,8 @@
 /** What could not be read, or contradicts itself, and what the plan therefore does not show (S2, S3, S28). */
-import { kubectl } from '../../lang/command.ts'
-import { formatDuration } from '../../lang/duration.ts'
-import { take } from '../../lang/first-few.ts'
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+import { kubectl } from '../../base/command.ts'
+import { formatDuration } from '../../base/duration.ts'
+import { take } from '../../base/first-few.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
 import { INSECURE_API } from '../../plan/insecure-api.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import { type ClusterFindings, ON_API, onNodes } from '../context/findings.ts'

@@ -1,8 +1,8 @@
 /** What the status of Nodes says of volumes, where pods and VolumeAttachments say otherwise. volctl never writes it (R331). */
 
-import { volctl } from '../../lang/command.ts'
-import { compareText } from '../../lang/compare-text.ts'
-import { count } from '../../lang/count.ts'
+import { volctl } from '../../base/command.ts'
+import { compareText } from '../../base/compare-text.ts'
+import { count } from '../../base/count.ts'
 import { MANAGED } from '../../model/annotations.ts'
 import { parseCsiUniqueName } from '../../model/volume-names.ts'
 import { type ClusterContext, isControllerAlive, isSettled, lookAtController } from '../context/cluster-context.ts'

@@ -4,11 +4,11 @@
  * the memory to read.
  */
 
-import { writeSnapshotFile } from '../../documents/read-snapshot.ts'
-import { SnapshotFrame } from '../../documents/snapshot-frame.ts'
-import { errorMessage } from '../../errors/errors.ts'
-import type { Shape } from '../../json/shape.ts'
+import { errorMessage } from '../../base/errors.ts'
+import { writeSnapshotFile } from '../../plan/documents/read-snapshot.ts'
+import { SnapshotFrame } from '../../plan/documents/snapshot-frame.ts'
 import { JsonLimitError, parseJson } from '../../trust/parse-json.ts'
+import type { Shape } from '../../trust/shape.ts'
 import {
   type ClusterState,
   RECORD_LISTS,

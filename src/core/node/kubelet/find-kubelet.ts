@@ -1,7 +1,7 @@
 /** Finds this node's kubelet: its process, otherwise the unit that would start it (S8, N16). */
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
-import { SafetyRefusal } from '../../errors/errors.ts'
+import { SafetyRefusal } from '../../base/errors.ts'
 import { obeyedTextIfAny } from '../../trust/obeyed-text.ts'
 import {
   type CandidateSource,

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { posix } from 'node:path'
 import { load } from 'js-yaml'
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
 import { obeyedTextIfAny } from '../../trust/obeyed-text.ts'
 import type { PinnedProcess } from '../../trust/processes.ts'
 import { canonicalNodeName, type KubeletFlags, parseKubeletFlags, withoutSecrets } from './kubelet-flags.ts'

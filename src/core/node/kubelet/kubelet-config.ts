@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { load } from 'js-yaml'
-import { errnoOf, errorMessage, VolctlError } from '../../errors/errors.ts'
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+import { errnoOf, errorMessage, VolctlError } from '../../base/errors.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
 import { NotTrusted, readTrustedText, TRUST_HINT, whyUnusable } from '../../trust/files.ts'
 import type { KubeletFlags } from './kubelet-flags.ts'
 

@@ -3,7 +3,7 @@
  * (N20).
  */
 import { get } from 'node:http'
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
 import { addDoubt } from '../../trust/doubts.ts'
 import { holdersOf, type Listener, listeners, socketTables } from '../../trust/listeners.ts'
 import { pin } from '../../trust/processes.ts'

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
 import { askProgram } from '../../trust/programs.ts'
 
 /** The state of a unit, as systemd shows it. */

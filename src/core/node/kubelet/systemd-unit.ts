@@ -6,8 +6,8 @@
  */
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
-import { append } from '../../lang/append.ts'
-import { compareText } from '../../lang/compare-text.ts'
+import { append } from '../../base/append.ts'
+import { compareText } from '../../base/compare-text.ts'
 import { trustedTextIfAny } from '../../trust/files.ts'
 import { linkIfAny, listIfAny } from '../../trust/kernel.ts'
 import { obeyedTextIfAny } from '../../trust/obeyed-text.ts'

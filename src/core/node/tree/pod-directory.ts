@@ -1,6 +1,6 @@
 /** One pod's directory (N4): the part that is read first, and the part that is read only if the pod is not alive. */
 
-import { ownValue } from '../../lang/own-value.ts'
+import { ownValue } from '../../base/own-value.ts'
 import { ListedEntry } from '../../model/tree.ts'
 import { isGeneration } from '../../model/volume-names.ts'
 import { wrappedName } from '../../volumes/paths.ts'

@@ -8,12 +8,12 @@
  */
 import { closeSync, lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
-import { errnoOf, errorMessage } from '../../errors/errors.ts'
-import { isWithin } from '../../files/path-within.ts'
+import { errnoOf, errorMessage } from '../../base/errors.ts'
+import { cannotHang } from '../../linux/file-systems.ts'
+import { mountAround, type PlaceLink } from '../../linux/linked-mounts.ts'
+import type { MountTable } from '../../linux/mount-table.ts'
+import { isWithin } from '../../linux/path-within.ts'
 import { DRIVER_DIRECTORIES, STRUCTURE } from '../../model/structure.ts'
-import { cannotHang } from '../../mountinfo/file-systems.ts'
-import { mountAround, type PlaceLink } from '../../mountinfo/linked-mounts.ts'
-import type { MountTable } from '../../mountinfo/mount-table.ts'
 import { namesOf, walkTo } from '../../trust/walk.ts'
 
 /** As many as the kernel follows. */

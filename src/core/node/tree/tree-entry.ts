@@ -1,5 +1,5 @@
 import { type Dirent, lstatSync, readlinkSync, type Stats } from 'node:fs'
-import { errnoOf, errorMessage } from '../../errors/errors.ts'
+import { errnoOf, errorMessage } from '../../base/errors.ts'
 import type { FileType } from '../../model/snapshot.ts'
 import type { ListedEntry } from '../../model/tree.ts'
 

@@ -5,9 +5,9 @@
  * another file system, where a call might hang.
  */
 import { closeSync, type Dirent } from 'node:fs'
-import { Entries, nameOf } from '../../files/descriptors.ts'
+import { Entries, nameOf } from '../../linux/descriptors.ts'
+import type { ChildMounts } from '../../linux/mount-table.ts'
 import { ListedEntry, mayNotBeUtf8 } from '../../model/tree.ts'
-import type { ChildMounts } from '../../mountinfo/mount-table.ts'
 import { openListing } from '../../trust/plain-files.ts'
 import type { MountPoints } from './mount-points.ts'
 import { errorText, lstatEntry, typeOfDirent } from './tree-entry.ts'

@@ -1,8 +1,8 @@
 /** What every phase of the pass reads. Made once per plan; nothing in it changes afterwards. */
 
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import { rfc3339 } from '../../base/rfc3339.ts'
 import type { Ledger } from '../../facts/ledger.ts'
-import { omitUndefined } from '../../lang/omit-undefined.ts'
-import { rfc3339 } from '../../lang/rfc3339.ts'
 import type { ActualInputs } from '../../model/actual-inputs.ts'
 import type { BlockVolume } from '../../model/block-volume.ts'
 import type { StagedVolume } from '../../model/staged-volumes.ts'

@@ -5,7 +5,7 @@
 
 import type { Ledger } from '../../facts/ledger.ts'
 import { uniqueNameOfRow, type VolumeRow } from '../../facts/row.ts'
-import { isWithin, plainPath } from '../../files/path-within.ts'
+import { isWithin, plainPath } from '../../linux/path-within.ts'
 import { type ActualInputs, rootPathOf } from '../../model/actual-inputs.ts'
 import type { Draft } from '../../plan/draft.ts'
 import { keptOf } from '../../plan/part-of-plan.ts'

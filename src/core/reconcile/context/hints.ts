@@ -1,5 +1,5 @@
 /** Next steps that several phases give. */
-import { type Code, remedyOf } from '../../codes/codes.ts'
+import { type Code, remedyOf } from '../../messages/codes.ts'
 import type { PlanContext } from './context.ts'
 import { howToStart } from './kubelet-unit.ts'
 

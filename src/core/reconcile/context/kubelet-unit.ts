@@ -2,7 +2,7 @@
  * How a person stops and starts the kubelet of this node: the unit that really runs the kubelet, which k3s, RKE2, k0s and
  * MicroK8s name after themselves; where no unit is known, its process.
  */
-import { commandLine } from '../../lang/command.ts'
+import { commandLine } from '../../base/command.ts'
 import type { KubeletSnapshot } from '../../model/snapshot.ts'
 import { runsApiServer } from '../../plan/kubelet-units.ts'
 

@@ -1,8 +1,8 @@
 /** Steps that unmount what is stacked on one path (S19, S20, R819, P120). */
 
-import { omitUndefined } from '../../lang/omit-undefined.ts'
-import { withoutCopies } from '../../mountinfo/copies.ts'
-import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import { withoutCopies } from '../../linux/copies.ts'
+import type { MountInfo } from '../../linux/mount-table.ts'
 import type { Step } from '../../plan/plan.ts'
 import type { PlanContext } from './context.ts'
 

@@ -1,7 +1,8 @@
 /** Which other nodes have a volume, since when, and which pods there use it (S30, R742, R743). */
+
+import { podsOn } from '../../base/command.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
 import { deletePod } from '../../cluster/context/kubectl.ts'
-import { podsOn } from '../../lang/command.ts'
-import { omitUndefined } from '../../lang/omit-undefined.ts'
 import type { PersistentVolume, VolumeAttachment } from '../../model/objects.ts'
 import type { Elsewhere, PodElsewhere } from '../../model/snapshot.ts'
 import { namespacedName } from '../../plan/pod-name.ts'

@@ -1,6 +1,6 @@
 /** Facts about one pod that several phases use. */
 
-import type { Reason } from '../../codes/codes.ts'
+import type { Reason } from '../../messages/codes.ts'
 import type { ActualInputs } from '../../model/actual-inputs.ts'
 import type { Pod } from '../../model/objects.ts'
 import type { PodVolume } from '../../model/pod-volumes.ts'

@@ -1,9 +1,9 @@
 /** A directory or file that could not be read is unknown: it may have content or not (S3). */
 
+import { memoize } from '../../base/memoize.ts'
 import { mayBeGlobal } from '../../facts/global-mounts.ts'
-import { diskTrouble } from '../../files/disk-trouble.ts'
-import { isWithin } from '../../files/path-within.ts'
-import { memoize } from '../../lang/memoize.ts'
+import { diskTrouble } from '../../linux/disk-trouble.ts'
+import { isWithin } from '../../linux/path-within.ts'
 import type { ActualInputs } from '../../model/actual-inputs.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
 import { notAFile } from '../../model/state-file.ts'

@@ -1,7 +1,7 @@
 /** Whether a CSI driver can be called, and what may be done otherwise (S14, S16, O10). */
 
-import { volctl } from '../../lang/command.ts'
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+import { volctl } from '../../base/command.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
 import { registeredDriver } from '../../model/staged-volumes.ts'
 import type { StateFile } from '../../model/state-file.ts'
 import { attachmentName } from '../../model/volume-names.ts'

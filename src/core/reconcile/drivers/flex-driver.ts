@@ -1,6 +1,6 @@
 /** Whether the driver of a flexVolume can be called, and what may be done if not (P13, P85-P88, S16). */
 
-import { volctl } from '../../lang/command.ts'
+import { volctl } from '../../base/command.ts'
 import type { NodeSnapshot } from '../../model/snapshot.ts'
 import type { Obstacle } from '../../plan/draft.ts'
 import { isInTree } from '../../volumes/registry.ts'

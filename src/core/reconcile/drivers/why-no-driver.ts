@@ -1,6 +1,6 @@
 /** Why a CSI driver cannot be called. */
 
-import { kubectl, podsOn } from '../../lang/command.ts'
+import { kubectl, podsOn } from '../../base/command.ts'
 import type { CsiSocket } from '../../model/snapshot.ts'
 import type { Obstacle } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'

@@ -5,15 +5,15 @@
  * again, and an inline volume may have a PersistentVolume's name. The staging directory's name, the hash of the handle, is proof.
  */
 
+import { volctl } from '../../base/command.ts'
 import type { CsiIdentity, Identified } from '../../facts/sources.ts'
-import { isWithin } from '../../files/path-within.ts'
-import { volctl } from '../../lang/command.ts'
+import type { MountInfo } from '../../linux/mount-table.ts'
+import { isWithin } from '../../linux/path-within.ts'
 import type { BlockVolume } from '../../model/block-volume.ts'
 import type { PodVolume } from '../../model/pod-volumes.ts'
 import { type StagedVolume, stagedShownBy } from '../../model/staged-volumes.ts'
 import { readStateFile } from '../../model/state-file.ts'
 import { csiGlobalDir, csiUniqueName, inlineCsiHandle, unescapeQualifiedName } from '../../model/volume-names.ts'
-import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { PlanContext } from '../context/context.ts'
 import { contradicted, givenForBlock, givenForFileSystem, givenWithHash, inlineDrivers } from './given-handle.ts'
 

@@ -5,8 +5,9 @@
  * that is staged under that handle, and no device that is staged under another handle.
  */
 
+import { ownValue } from '../../base/own-value.ts'
 import type { Identified } from '../../facts/sources.ts'
-import { ownValue } from '../../lang/own-value.ts'
+import type { MountInfo } from '../../linux/mount-table.ts'
 import type { PodVolume } from '../../model/pod-volumes.ts'
 import {
   driverOf,
@@ -16,7 +17,6 @@ import {
   stagedUnder,
 } from '../../model/staged-volumes.ts'
 import { CSI_PLUGIN, inlineCsiHandle, sha256Hex, unescapeQualifiedName } from '../../model/volume-names.ts'
-import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { otherThanOwnStaged } from '../../volumes/same-volume.ts'
 import type { PlanContext } from '../context/context.ts'
 

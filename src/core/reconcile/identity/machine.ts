@@ -1,6 +1,6 @@
 /** S1: whether the Node object is this host's, by their ids. */
 
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ActualInputs } from '../../model/actual-inputs.ts'
 import type { NodeSnapshot } from '../../model/snapshot.ts'
 import { leaseIsAlive } from '../../node/kubelet/signs-of-life.ts'

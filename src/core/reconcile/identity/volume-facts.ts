@@ -1,11 +1,11 @@
 /** What a person is shown about a CSI volume before confirming (S31), and what else the API knows about the volume. */
 
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import { ownValue } from '../../base/own-value.ts'
 import type { CsiIdentity } from '../../facts/sources.ts'
-import { omitUndefined } from '../../lang/omit-undefined.ts'
-import { ownValue } from '../../lang/own-value.ts'
+import type { MountInfo } from '../../linux/mount-table.ts'
 import type { PersistentVolume } from '../../model/objects.ts'
 import { CSI_PLUGIN, type VolumeMode } from '../../model/volume-names.ts'
-import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'

@@ -1,6 +1,6 @@
 /** The operation that sets up a wanted volume, or what it waits for (R418, R430, R829; O31). */
 
-import { isByKubelet } from '../../codes/codes.ts'
+import { isByKubelet } from '../../messages/codes.ts'
 import type { NodeSnapshot } from '../../model/snapshot.ts'
 import { readStateFile } from '../../model/state-file.ts'
 import { csiGlobalDir } from '../../model/volume-names.ts'

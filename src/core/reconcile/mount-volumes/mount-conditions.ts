@@ -1,7 +1,7 @@
 /** What must hold before a wanted volume may be mounted (S22, S30, R430, R813, R814, R829; O26). */
 
-import { CODES, causeOf, isByKubelet, isPassing } from '../../codes/codes.ts'
-import { kubectl } from '../../lang/command.ts'
+import { kubectl } from '../../base/command.ts'
+import { CODES, causeOf, isByKubelet, isPassing } from '../../messages/codes.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
 import type { NodeSnapshot } from '../../model/snapshot.ts'
 import { registeredDriver } from '../../model/staged-volumes.ts'

@@ -1,6 +1,6 @@
 /** A volume that a pod of this node wants: its names, and why it is left unchanged. */
 
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { Findings, Left } from '../../plan/draft.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'

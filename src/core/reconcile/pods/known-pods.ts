@@ -5,7 +5,7 @@
  * container belongs to a kubelet that runs in there. If nothing on this node knows the pod, only a person can find out whose it is.
  */
 
-import { memoize } from '../../lang/memoize.ts'
+import { memoize } from '../../base/memoize.ts'
 import type { ActualInputs } from '../../model/actual-inputs.ts'
 import type { SandboxState } from '../../model/snapshot.ts'
 import { baseName } from '../../model/tree.ts'

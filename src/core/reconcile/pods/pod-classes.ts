@@ -3,9 +3,9 @@
  * runtime or the process table knows. Everything destructive depends on this file (S3, S9, S10).
  */
 
-import type { ProblemCode } from '../../codes/codes.ts'
-import { compareText } from '../../lang/compare-text.ts'
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+import { compareText } from '../../base/compare-text.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import type { ProblemCode } from '../../messages/codes.ts'
 import type { ActualInputs } from '../../model/actual-inputs.ts'
 import type { Pod } from '../../model/objects.ts'
 import type { SandboxState } from '../../model/snapshot.ts'

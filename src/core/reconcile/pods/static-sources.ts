@@ -1,6 +1,6 @@
 /** Static pods: which directories may belong to a pod that the API does not know (S10, R225-R230). */
 
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ActualInputs } from '../../model/actual-inputs.ts'
 import type { Pod } from '../../model/objects.ts'
 import type { StaticPodsSnapshot } from '../../model/snapshot.ts'

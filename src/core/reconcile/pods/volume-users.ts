@@ -1,6 +1,6 @@
 /** Which pods that must not be disturbed use a volume: they want it, or have it on disk. */
 
-import { append } from '../../lang/append.ts'
+import { append } from '../../base/append.ts'
 import type { ActualInputs } from '../../model/actual-inputs.ts'
 import type { BlockMapping, BlockVolume } from '../../model/block-volume.ts'
 import { type CsiTrace, csiTraces } from '../../model/csi-traces.ts'

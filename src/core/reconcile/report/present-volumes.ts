@@ -1,6 +1,6 @@
 /** Attachable volumes that are mounted or mapped on this node, for any pod or none: they must be attached here (O7, S30). */
 
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { PersistentVolume } from '../../model/objects.ts'
 import {
   CSI_PLUGIN,

@@ -3,9 +3,10 @@
  * attach them, or has done so, or the disk may disappear under the mount (O7, S30). The mount table alone shows nothing
  * wrong.
  */
+
+import { commandLine, volctl } from '../../base/command.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
 import { untaintOutOfService } from '../../cluster/context/kubectl.ts'
-import { commandLine, volctl } from '../../lang/command.ts'
-import { omitUndefined } from '../../lang/omit-undefined.ts'
 import { attachmentName } from '../../model/volume-names.ts'
 import { type About, type Findings, ON_NODE } from '../../plan/draft.ts'
 import { apiLookup } from '../../volumes/api-lookup.ts'

@@ -3,9 +3,9 @@
  * unchanged: mounted, attached, its directories in place; only the superblock's options show the error.
  */
 
-import { commandLine, PIPE } from '../../lang/command.ts'
-import type { MountInfo } from '../../mountinfo/mount-table.ts'
-import { isOnDisk } from '../../mountinfo/mount-words.ts'
+import { commandLine, PIPE } from '../../base/command.ts'
+import type { MountInfo } from '../../linux/mount-table.ts'
+import { isOnDisk } from '../../linux/mount-words.ts'
 import type { Findings } from '../../plan/draft.ts'
 import { podName } from '../../plan/pod-name.ts'
 import { readOnlyPlace, whyReadOnly } from '../../rules/read-only.ts'

@@ -5,16 +5,16 @@
  * the plan only shows it. What only the machine knows (superblocks, holders, open devices) is checked at apply.
  */
 
-import { isByKubelet } from '../../codes/codes.ts'
+import { commandLine, kubectl, volctl } from '../../base/command.ts'
+import { compareText } from '../../base/compare-text.ts'
+import { memoize } from '../../base/memoize.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
 import { type CsiIdentity, type Identified, uniqueNameOf } from '../../facts/sources.ts'
-import { commandLine, kubectl, volctl } from '../../lang/command.ts'
-import { compareText } from '../../lang/compare-text.ts'
-import { memoize } from '../../lang/memoize.ts'
-import { omitUndefined } from '../../lang/omit-undefined.ts'
+import { undeletedPath } from '../../linux/deleted.ts'
+import { isByKubelet } from '../../messages/codes.ts'
 import type { ActualInputs } from '../../model/actual-inputs.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
 import { CSI_PLUGIN, escapeQualifiedName, type VolumeMode } from '../../model/volume-names.ts'
-import { undeletedPath } from '../../mountinfo/deleted.ts'
 import type { Draft, Findings, Obstacle, Wait } from '../../plan/draft.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import { podNameAndUid } from '../../plan/pod-name.ts'

@@ -1,7 +1,7 @@
 /** Which other mounts show the file system of a staged mount: the references of R031, R032 and S24. */
 
-import { isOfServer } from '../../mountinfo/file-systems.ts'
-import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import { isOfServer } from '../../linux/file-systems.ts'
+import type { MountInfo } from '../../linux/mount-table.ts'
 import type { Draft, Findings } from '../../plan/draft.ts'
 import type { Facts } from '../../rules/rule.ts'
 import type { PlanContext } from '../context/context.ts'

@@ -2,7 +2,7 @@
  * Operations on mounts and maps of pods that have ended whose volume could not be identified (S17): it may be any volume whose
  * device is not known, so that device is neither unstaged nor detached before.
  */
-import { isWithin } from '../../files/path-within.ts'
+import { isWithin } from '../../linux/path-within.ts'
 import { CSI_PLUGIN } from '../../model/volume-names.ts'
 import type { Draft } from '../../plan/draft.ts'
 

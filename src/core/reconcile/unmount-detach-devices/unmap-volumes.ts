@@ -1,6 +1,6 @@
 /** Phase 1 for block volumes: maps of orphaned and finished pods (R451, C84-C86; O8, O22). */
 
-import type { Reason } from '../../codes/codes.ts'
+import type { Reason } from '../../messages/codes.ts'
 import type { BlockMapping, BlockVolume } from '../../model/block-volume.ts'
 import type { Findings } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'

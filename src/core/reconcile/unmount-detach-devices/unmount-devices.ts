@@ -3,8 +3,8 @@
  * forgets them once no pod directory refers to them (R517); volctl finds them by the staging directories.
  */
 
+import { memoize } from '../../base/memoize.ts'
 import { type CsiIdentity, type Identified, identityOf, uniqueNameOf } from '../../facts/sources.ts'
-import { memoize } from '../../lang/memoize.ts'
 import { isGateOn } from '../../model/kubelet-version.ts'
 import { isOld, isSetUp, registeredDriver, type StagedVolume, stages } from '../../model/staged-volumes.ts'
 import { CSI_PLUGIN, escapeQualifiedName } from '../../model/volume-names.ts'

@@ -1,0 +1,182 @@
+/** One look at a node as a monitor sees it: ok, not ok or unknown, the three answers of a node-problem-detector plugin. Pure. */
+
+import { count } from '../../base/count.ts'
+import { causeOf, type ProblemCode } from '../../messages/codes.ts'
+import type { OperationKind, PodRef, Problem } from '../../plan/plan.ts'
+import { podTexts, shownSubject } from '../../plan/plan-names.ts'
+import { waitToSettle } from '../../reconcile/context/context.ts'
+import { podTimes } from '../../reconcile/context/pod-facts.ts'
+import type { Decided } from '../../reconcile/decisions.ts'
+import type { PodClass } from '../../reconcile/pods/pod-classes.ts'
+import { about } from '../../trust/json-schema.ts'
+import { integer, list, matching, object, oneOf, optional, type ShapeOf, text } from '../../trust/shape.ts'
+import { statusOf } from '../status/node-status.ts'
+import type { Status } from '../status/status.ts'
+
+/** What is wrong, in the order of the line. Of a healthy node that is busy (pods come and go, the kubelet cleans up) there is none of it. */
+const NOUNS = {
+  error: ['error', 'errors'],
+  deadMount: ['dead mount', 'dead mounts'],
+  orphanedPod: ['orphaned pod', 'orphaned pods'],
+  leakedDevice: ['leaked device', 'leaked devices'],
+  blocked: ['obstacle', 'obstacles'],
+  waiting: ['volume or pod waits too long', 'volumes or pods wait too long'],
+} satisfies Readonly<Record<string, readonly [one: string, many: string]>>
+type TroubleKind = keyof typeof NOUNS
+const TROUBLE_KINDS = Object.keys(NOUNS) as readonly TroubleKind[]
+
+const troubleShape = object({
+  kind: oneOf(...TROUBLE_KINDS),
+  key: about('The same in the next look, if it is the same trouble.', text),
+  what: about('The pod, volume, path or code, for people.', text),
+  forMs: optional(about('Of what waits: for how many milliseconds.', integer)),
+})
+
+export interface Trouble extends ShapeOf<typeof troubleShape> {}
+
+export const CHECK_STATUS = { ok: 0, notOk: 1, unknown: 2 } as const
+type CheckStatus = keyof typeof CHECK_STATUS
+
+export const checkShape = object({
+  apiVersion: oneOf('volctl.io/v1'),
+  kind: oneOf('Check'),
+  status: about('Exit status 0, 1 and 2.', oneOf(...(Object.keys(CHECK_STATUS) as readonly CheckStatus[]))),
+  /** Printable ASCII. */
+  line: about('What is printed without -o.', matching(/^[ -~]{0,80}$/, 'a line of printable ASCII')),
+  node: optional(about('Absent where the node could not be looked at.', text)),
+  createdAt: optional(about('RFC 3339: when the node was looked at.', text)),
+  volctlVersion: text,
+  troubles: about(
+    'All that is wrong; what waits makes the node not ok once it has waited for more than 10 minutes.',
+    list<Trouble>(troubleShape),
+  ),
+})
+
+/** `volctl check -o json`. Fields are stable once released; new ones may come. */
+export interface Check extends ShapeOf<typeof checkShape> {}
+
+export interface Look {
+  readonly decided: Decided
+  readonly status: Status
+  readonly troubles: readonly Trouble[]
+}
+
+/** @param decided of a plan of the whole node with --orphans: orphaned pods count with everything that is left of them */
+export function examine(decided: Decided): Look {
+  const { context } = decided
+  const { status } = statusOf(decided, {})
+  // The beginning of a UID that no other pod of the node has is enough for volctl explain, and the line is short.
+  const nameOf = podTexts(context.classes.all.map(({ ref }) => ref))
+  // Of an orphaned pod something is left that has not changed for the settle time (S11).
+  const isSettled = (pod: PodClass): boolean => waitToSettle(context, pod, () => podTimes(context, pod)) === undefined
+  const orphans = context.classes.all.filter((pod) => pod.class === 'Gone' && isSettled(pod))
+  const troubles = [
+    ...causeTroubles(decided, nameOf),
+    ...(context.inputs.snapshot.deadMounts ?? []).map(({ path }) => trouble('deadMount', path, path)),
+    ...orphans.map(({ uid, ref }) => trouble('orphanedPod', uid, nameOf(ref))),
+    ...leakedDevices(status),
+    ...waits(decided, nameOf),
+  ]
+  const rank = ({ kind }: Trouble): number => TROUBLE_KINDS.indexOf(kind)
+  return { decided, status, troubles: troubles.toSorted((a, b) => rank(a) - rank(b)) }
+}
+
+function trouble(kind: TroubleKind, key: string, what: string): Trouble {
+  return { kind, key: `${kind} ${key}`, what }
+}
+
+/** Their error says that something could not be known: the answer is then unknown, not wrong. */
+const UNREAD: readonly ProblemCode[] = ['AlivenessUnknown', 'LazyMemoryUnusable', 'LinkInPlace', 'MayBeInUse']
+
+function isUnknowing({ severity, code }: Pick<Problem, 'severity' | 'code'>): boolean {
+  return severity === 'error' && (causeOf(code) === 'unread' || UNREAD.includes(code))
+}
+
+/** Causes that need a person, each once however much hangs on it; dead mounts are counted separately, waits by how long they last. */
+function causeTroubles({ plan: { problems, summary } }: Decided, nameOf: (pod: PodRef) => string): Trouble[] {
+  const errors = problems.filter((each) => each.severity === 'error' && !isUnknowing(each))
+  const wrong = new Set(errors.map(({ cause }) => cause))
+  return (summary.causes ?? []).flatMap(({ key, kind, severity, code, subject, affects }) => {
+    const isBlocking = severity === 'error' && affects.operations.length > 0
+    if (kind === 'dead-mount' || !(wrong.has(key) || isBlocking)) return []
+    const { pod } = subject
+    const name = shownSubject(pod === undefined ? subject : { pod }, nameOf)
+    return [trouble(wrong.has(key) ? 'error' : 'blocked', key, name === undefined ? code : `${name} (${code})`)]
+  })
+}
+
+/** Staged or mapped, and no pod of this node has it, or may want it (S3, S4): the kubelet forgets such volumes (R517). */
+function leakedDevices({ rows }: Status): Trouble[] {
+  const ofPods = new Set(rows.flatMap(({ pod, volume }) => (pod === undefined ? [] : (volume.uniqueName ?? []))))
+  return rows.flatMap(({ pod, staged = 'DeviceNotMounted', desired, volume: { name, uniqueName = name } }) => {
+    const isLeft = pod === undefined && staged !== 'DeviceNotMounted' && desired === 'notWanted'
+    return isLeft && !ofPods.has(uniqueName) ? [trouble('leakedDevice', uniqueName, name)] : []
+  })
+}
+
+const MOUNTING: ReadonlySet<OperationKind> = new Set(['MountVolume', 'MapVolume', 'AttachVolume'])
+
+/** Pods that wait for a volume since they were bound to this node, and that run after their grace period; or since it was booted. */
+function waits({ context, plan }: Decided, nameOf: (pod: PodRef) => string): Trouble[] {
+  const { classes, now, bootTime = Number.NEGATIVE_INFINITY } = context
+  const waiting = (key: string, what: string, ...times: readonly (string | null | undefined)[]): Trouble => {
+    const age = now - Math.max(bootTime, ...times.flatMap((time) => (time == null ? [] : Date.parse(time))))
+    // What has no known beginning, or one in the future, counts as just begun (S28).
+    return { ...trouble('waiting', key, what), forMs: Number.isFinite(age) && age > 0 ? age : 0 }
+  }
+  return [
+    ...plan.waiting.flatMap(({ kind, pod, volume, code }) => {
+      if (pod === undefined || !MOUNTING.has(kind)) return []
+      const { metadata, status } = { ...classes.of(pod.uid)?.pod }
+      const key = `${pod.uid} ${volume?.uniqueName ?? volume?.podVolumeName}`
+      return [waiting(key, `${nameOf(pod)} (${code})`, metadata?.creationTimestamp, status?.startTime)]
+    }),
+    ...classes.all.flatMap(({ uid, ref, why, pod }) => {
+      const deleted = pod?.metadata.deletionTimestamp
+      const isOver = why?.code === 'PodStillRunning' && deleted != null
+      return isOver ? [waiting(uid, `${nameOf(ref)} (terminating)`, deleted)] : []
+    }),
+  ]
+}
+
+/** What was there in both looks: what a busy kubelet was about to do is done by the second. */
+export function inBoth(first: Look, second: Look): Look {
+  const keys = new Set(first.troubles.map(({ key }) => key))
+  return { ...second, troubles: second.troubles.filter(({ key }) => keys.has(key)) }
+}
+
+export function checkOf(look: Look): Check {
+  const { node, createdAt, volctlVersion } = look.status
+  const [status, why] = judge(look)
+  return { ...answer(status, why), node, createdAt, volctlVersion, troubles: look.troubles }
+}
+
+/** Where nothing could be looked at. */
+export function failedCheck(why: string, volctlVersion: string): Check {
+  return { ...answer('unknown', why), volctlVersion, troubles: [] }
+}
+
+/** For how long a pod may wait for a volume, or to terminate. */
+const PATIENCE_MS = 10 * 60_000
+
+function judge({ decided: { plan }, status: { rows }, troubles }: Look): readonly [CheckStatus, why: string] {
+  const { refused, problems, complete } = plan
+  // It may be another cluster's word on these pods, or another machine's: nobody knows what is wrong here.
+  if (refused !== undefined) return ['unknown', `refused (${refused.code}): ${refused.message}`]
+  const wrong = troubles.filter(({ kind, forMs = 0 }) => kind !== 'waiting' || forMs > PATIENCE_MS)
+  const counts = [...Map.groupBy(wrong, ({ kind }) => kind)].map(([kind, own]) => count(own.length, ...NOUNS[kind]))
+  const [first, ...others] = wrong
+  if (first !== undefined) return ['notOk', `${counts.join(', ')}: ${first.what}${others.length > 0 ? ', ...' : ''}`]
+  const unknowing = problems.find(isUnknowing)
+  if (unknowing !== undefined) return ['unknown', `${unknowing.code}: ${unknowing.message}`]
+  return complete ? ['ok', count(rows.length, 'volume')] : ['unknown', 'something that may matter could not be read']
+}
+
+/** node-problem-detector cuts what is longer (max_output_length), by bytes; the line goes into a condition of the Node. */
+const MOST_CHARACTERS = 80
+
+function answer(status: CheckStatus, why: string): Pick<Check, 'apiVersion' | 'kind' | 'status' | 'line'> {
+  const text = `${status === 'notOk' ? 'not ok' : status}: ${why.replace(/\s+/g, ' ').replace(/[^ -~]/g, '?')}`
+  const line = text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS - 3)}...` : text
+  return { apiVersion: 'volctl.io/v1', kind: 'Check', status, line }
+}

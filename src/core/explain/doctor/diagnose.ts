@@ -1,0 +1,268 @@
+/** From a look to the answer of `volctl doctor`. Pure: whatever could not be read, what could be is judged. */
+
+import { compareText } from '../../base/compare-text.ts'
+import { count, counted } from '../../base/count.ts'
+import { formatDuration } from '../../base/duration.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import { missingText } from '../../linux/capabilities.ts'
+import { CODES } from '../../messages/codes.ts'
+import type { ApiSnapshot, NodeSnapshot } from '../../model/snapshot.ts'
+import { NODE_USER } from '../../model/volume-names.ts'
+import { INSECURE_API } from '../../plan/insecure-api.ts'
+import type { Plan, PlanOptions } from '../../plan/plan.ts'
+import type { PlanContext } from '../../reconcile/context/context.ts'
+import { howToStop } from '../../reconcile/context/kubelet-unit.ts'
+import { bringDriverBack, isOf, isSilent } from '../../reconcile/drivers/why-no-driver.ts'
+import { decideNode } from '../../reconcile/plan-node.ts'
+import { readOnlyPlace } from '../../rules/read-only.ts'
+import { type Advice, CHECK_STATES, CHECKS, type Check, type CheckId, type CheckState, type Doctor } from './check.ts'
+import type { DoctorLook, Failure } from './doctor-look.ts'
+
+/**
+ * @param options of a plan without any flag: whether a safety rule refuses it is one of the checks
+ * @param createdAt RFC 3339; of a snapshot when it was taken
+ */
+export function diagnose(look: DoctorLook, options: PlanOptions, createdAt: string): Doctor {
+  const { state, host } = look
+  const rank = ({ state: found }: Check): number => CHECK_STATES.indexOf(found)
+  const checks = [...hostChecks(host), ...ofNode(look, options), ...apiChecks(look, state?.snapshot.api)].toSorted(
+    (a, b) => rank(a) - rank(b),
+  )
+  const isPrevented = (what: 'plan' | 'apply'): boolean => checks.some(({ prevents }) => prevents === what)
+  const plan = !isPrevented('plan')
+  return {
+    apiVersion: 'volctl.io/v1',
+    kind: 'Doctor',
+    ...omitUndefined({ node: state?.snapshot.nodeName, rootDir: state?.snapshot.rootDir }),
+    createdAt,
+    volctlVersion: options.volctlVersion,
+    source: host === undefined ? 'snapshot' : 'node',
+    works: { plan, ...(host !== undefined && { apply: plan && !isPrevented('apply') }) },
+    checks,
+    summary: counted(checks.map((each) => each.state)),
+  }
+}
+
+function check(id: CheckId, state: CheckState, message: string, next?: string, more: Omit<Advice, 'next'> = {}): Check {
+  return { id, title: CHECKS[id], state, message, ...omitUndefined({ next }), ...more }
+}
+
+const NO_PLAN = { prevents: 'plan' } as const
+const NO_APPLY = { prevents: 'apply' } as const
+
+function ofNode(look: DoctorLook, options: PlanOptions): Check[] {
+  const { state, failures } = look
+  if (state === undefined) {
+    const { message, hint = 'Name the node with --root-dir and --node.' } = failures.node ?? { message: 'not found' }
+    return [check('NodeFound', 'failed', message, hint, NO_PLAN)]
+  }
+  const { snapshot } = state
+  const { plan, context } = decideNode(state, options)
+  const readOnly = readOnlyPlace(context.inputs, snapshot.rootDir)
+  const unread = [failures.mountinfo, failures.tree].flatMap((why) => why ?? [])
+  return [
+    readOnly === undefined
+      ? check('NodeFound', 'ok', `${snapshot.nodeName}, ${snapshot.rootDir}`)
+      : check('NodeFound', 'failed', readOnly.message, readOnly.hint, NO_APPLY),
+    ...unread.map(({ message, hint = 'Run volctl as root of the host.' }) =>
+      check('NodeRead', 'failed', message, hint, NO_PLAN),
+    ),
+    ...refused(plan),
+    kubeletCheck(look, snapshot),
+    runtimeCheck(failures.runtime ?? context.witnesses.blindRuntime, snapshot),
+    ...driverChecks(failures.csiSockets, snapshot, context),
+    ...ignored(snapshot),
+  ]
+}
+
+/** A safety rule that refuses the whole plan: another machine (S1), pods that seem lost (S29). */
+function refused({ refused: why }: Plan): Check[] {
+  if (why === undefined) return []
+  const { message, hint = 'See the plan: volctl plan', rule } = why
+  return [check('PlanRefused', 'failed', message, hint, { ...NO_PLAN, ...omitUndefined({ about: rule }) })]
+}
+
+/** @param api absent: it could not be read, or the snapshot has none */
+function apiChecks(look: DoctorLook, api: ApiSnapshot | undefined): Check[] {
+  const server = serverCheck(look, api)
+  if (api === undefined) return [server]
+  return [server, verified(api), planRights(api), applyRights(api), clock(api)]
+}
+
+function serverCheck({ failures, credential }: DoctorLook, api: ApiSnapshot | undefined): Check {
+  const { api: why } = failures
+  if (why !== undefined)
+    return check('ApiServer', 'failed', why.message, why.hint ?? 'Give a kubeconfig with --kubeconfig.', NO_PLAN)
+  if (api === undefined) return check('ApiServer', 'unknown', 'the API server was not asked')
+  const refusal = api.errors.find(({ resource, name }) => resource === 'pods' && name === undefined)
+  if (refusal !== undefined)
+    return check('ApiServer', 'failed', refusal.message, 'Use a credential that may list pods.', NO_PLAN)
+  const user = api.user === undefined ? '' : ` to ${api.user}`
+  const from = credential === undefined ? `a ${api.credential} credential` : credential
+  const pods = count(api.pods.length, 'pod')
+  return check('ApiServer', 'ok', `${api.server} answers${user}, by ${from}: ${pods} of this node`)
+}
+
+function verified({ insecure: own, podListCheck }: ApiSnapshot): Check {
+  const insecure = own ?? podListCheck?.insecure
+  if (insecure !== undefined)
+    return check('ApiVerified', 'warning', INSECURE_API[insecure], CODES.InsecureApi.remedy, NO_APPLY)
+  return check('ApiVerified', 'ok', 'TLS; the certificate of the API server is verified')
+}
+
+/** A kubelet's identity is refused every list, and each object that no pod of its node uses (N29): that is no right that is missing. */
+function planRights({ errors, user, credential }: ApiSnapshot): Check {
+  if (user?.startsWith(NODE_USER) === true || credential === 'kubelet')
+    return check('PlanRights', 'ok', "the kubelet's: what pods of this node use is read object by object")
+  const refusals = errors.filter(({ status }) => status === 401 || status === 403)
+  if (refusals.length === 0) return check('PlanRights', 'ok', 'nothing was refused')
+  const resources = [...new Set(refusals.map(({ resource }) => resource))].join(', ')
+  const message = `may not read ${resources}: the plan says what is not known`
+  return check('PlanRights', 'warning', message, bindRole('plan', user))
+}
+
+function applyRights({ mayDeleteVolumeAttachments: may, user }: ApiSnapshot): Check {
+  const what = 'delete volumeattachments'
+  if (may === undefined)
+    return check('ApplyRights', 'unknown', `the API server did not say whether this credential may ${what}`)
+  if (may) return check('ApplyRights', 'ok', `may ${what}`)
+  return check('ApplyRights', 'warning', `may not ${what}: DetachVolume is blocked`, bindRole('apply', user))
+}
+
+function bindRole(command: 'plan' | 'apply', user = 'this user'): string {
+  return `Bind the ClusterRole in deploy/clusterrole-${command}.yaml to ${user}, or give another credential with --kubeconfig.`
+}
+
+const CLOCK_MARGIN_MS = 60_000
+
+/** volctl allows for clocks that differ (S28), but leases and ages on the screen then look wrong, and so do certificates. */
+function clock({ clockSkewMs: skew }: ApiSnapshot): Check {
+  if (skew === undefined) return check('Clock', 'unknown', "the API server's clock is not known")
+  if (Math.abs(skew) < CLOCK_MARGIN_MS) return check('Clock', 'ok', "agrees with the API server's, within a minute")
+  const text = `${formatDuration(Math.abs(skew))} ${skew > 0 ? 'behind' : 'ahead of'} the API server's clock`
+  return check('Clock', 'warning', text, 'Set the clock of this host (chronyc makestep).')
+}
+
+/** That a kubelet runs is as it should be: then volctl leaves to the kubelet what is the kubelet's. */
+function kubeletCheck({ failures }: DoctorLook, { kubelet, api }: NodeSnapshot): Check {
+  if (kubelet === undefined) {
+    const { message, hint } = failures.kubelet ?? { message: 'the kubelet was not looked for' }
+    return check('KubeletState', 'unknown', message, hint)
+  }
+  const { unit, running, mayReturn, note = '', stoppedAt, stopShownBy } = kubelet
+  const names = [unit, api?.node?.status?.nodeInfo?.kubeletVersion].flatMap((each) => each ?? [])
+  const say = (text: string): string => [...names, text].join(', ') + (note && `: ${note}`)
+  const isShown = stoppedAt !== undefined && stopShownBy !== 'nothing'
+  if (running)
+    return check(
+      'KubeletState',
+      'ok',
+      `${say('running')}; volctl then only cleans up leftovers of orphaned pods that the kubelet ignores`,
+    )
+  if (mayReturn)
+    return check(
+      'KubeletState',
+      'warning',
+      `${say('down, but may come back')}; volctl then does no more than beside a kubelet`,
+      howToStop(kubelet),
+    )
+  return check('KubeletState', 'ok', say(`stopped${isShown ? ` since ${stoppedAt.replace(/\.\d+/, '')}` : ''}`))
+}
+
+const START_IT = 'Start the container runtime, or name its socket with --runtime-endpoint.'
+
+/** @param why it could not be asked, or does not see the pods that live (S9) */
+function runtimeCheck(why: Failure | undefined, { runtime, api }: NodeSnapshot): Check {
+  if (why !== undefined) return check('Runtime', 'failed', why.message, why.hint ?? START_IT)
+  if (runtime === undefined) return check('Runtime', 'unknown', 'the container runtime was not asked', START_IT)
+  if (runtime.source === 'none')
+    return check('Runtime', 'warning', 'no container runtime answers here, and none is configured', START_IT)
+  const version = api?.node?.status?.nodeInfo?.containerRuntimeVersion
+  const answers = `${runtime.endpoint ?? 'it'} answers${version === undefined ? '' : ` (${version})`}`
+  return check('Runtime', 'ok', `${answers}: ${count(runtime.pods.length, 'sandbox', 'sandboxes')}`)
+}
+
+/** What volctl may do on this host: privileges and namespaces (S6, S7). */
+function hostChecks(host: DoctorLook['host']): Check[] {
+  if (host === undefined) return []
+  const { uid, missingCapabilities: missing, standing } = host
+  const rootless = `volctl runs as user ${uid}: most of the node cannot be read`
+  return [
+    uid !== 0
+      ? check('Root', 'failed', rootless, 'As root: sudo volctl doctor', NO_APPLY)
+      : missing.length > 0
+        ? check(
+            'Root',
+            'failed',
+            `root without ${missingText(missing)}`,
+            'Run volctl with these capabilities.',
+            NO_APPLY,
+          )
+        : check('Root', 'ok', 'root, with every capability that apply needs'),
+    ...(standing.length === 0
+      ? [check('Namespaces', 'ok', "the node's mount, PID and user namespace, and its root directory")]
+      : standing.map(({ message, hint }) => check('Namespaces', 'failed', message, hint, NO_APPLY))),
+  ]
+}
+
+/** Files and processes that somebody else than root could have made, and that volctl does without (S33). */
+function ignored({ notBelieved = [] }: NodeSnapshot): Check[] {
+  if (notBelieved.length === 0) return [check('Ignored', 'ok', 'nothing is ignored')]
+  return notBelieved.map(({ what: about, why, hint, unknown }) =>
+    check('Ignored', 'warning', why, hint, { about, ...(unknown && NO_APPLY) }),
+  )
+}
+
+/**
+ * Each driver that is here, that the cluster has here, or that a volume needs; and each socket without a driver behind it, unless it
+ * has the name of one of these.
+ *
+ * @param why the sockets could not be looked at
+ */
+function driverChecks(why: Failure | undefined, snapshot: NodeSnapshot, context: PlanContext): Check[] {
+  const { csiSockets, api, nodeName } = snapshot
+  if (csiSockets === undefined)
+    return [check('CsiDriver', 'unknown', why?.message ?? 'the sockets of CSI drivers were not looked at')]
+  const attached = (api?.volumeAttachments ?? []).filter(({ spec }) => spec.nodeName === nodeName)
+  const used = new Set([
+    ...context.desired.volumes.flatMap(({ driver }) => driver ?? []),
+    ...context.onDisk.all.map(({ volume }) => volume.driver),
+    ...attached.map(({ spec }) => spec.attacher),
+  ])
+  const listed = api?.csiNode?.spec.drivers?.map(({ name }) => name) ?? []
+  const known = csiSockets.flatMap(({ driver }) => driver ?? [])
+  const names = [...new Set([...known, ...listed, ...used])].toSorted(compareText)
+  const strangers = csiSockets.filter((socket) => isSilent(socket) && !names.some((name) => isOf(socket, name)))
+  return [
+    ...(names.length === 0 ? [check('CsiDriver', 'ok', 'no CSI driver is here, and no volume needs one')] : []),
+    ...names.map((name) => driverCheck(context, name, used.has(name))),
+    ...strangers.map(({ path: about, error = 'no answer' }) =>
+      check('CsiSocket', 'warning', error, REMOVE_IT, { about }),
+    ),
+  ]
+}
+
+const REMOVE_IT = "Bring the driver's node pod back, or remove the socket if the driver was uninstalled."
+
+function driverCheck(context: PlanContext, about: string, isUsed: boolean): Check {
+  const { csiSockets = [], api } = context.inputs.snapshot
+  const isListed =
+    api?.csiNode == null ? undefined : api.csiNode.spec.drivers?.some(({ name }) => name === about) === true
+  const sockets = csiSockets.filter((socket) => isOf(socket, about))
+  const [socket] = [...sockets.filter(({ registered }) => registered), ...sockets]
+  const { endpoint = socket?.path, error } = { ...socket }
+  const use = isUsed ? '' : '; no volume here needs it'
+  if (socket?.registered !== true) {
+    const found = socket === undefined ? 'no socket of it is on this node' : `${endpoint}: ${error ?? 'no answer'}`
+    const says = `${found}${isListed ? ', though its CSINode has the driver' : ''}${use}`
+    const message = isUsed ? `${says}; volumes of ${about} can be neither mounted nor unmounted` : says
+    return check('CsiDriver', isUsed ? 'failed' : 'warning', message, bringDriverBack(context, about).hint, { about })
+  }
+  const but = error ?? (isListed === false ? 'the CSINode of this node does not list the driver' : undefined)
+  if (but !== undefined)
+    return check('CsiDriver', 'warning', `${endpoint} answers, but ${but}${use}`, CODES.DriverRegistration.remedy, {
+      about,
+    })
+  const where = isListed === undefined ? '; the CSINode was not read' : ', in CSINode'
+  return check('CsiDriver', 'ok', `${endpoint} answers, registered${where}${use}`, undefined, { about })
+}

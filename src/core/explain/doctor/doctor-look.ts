@@ -1,0 +1,71 @@
+/** The look that `volctl doctor` judges: the one of plan, in which nothing that cannot be read hides anything else. */
+
+import { errorMessage, VolctlError } from '../../base/errors.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import { discoverKubeConfig } from '../../kube/kubeconfig/kube-config.ts'
+import { missingCapabilities } from '../../linux/capabilities.ts'
+import type { StandingObstacle } from '../../linux/standing.ts'
+import type { NodeState } from '../../model/node-state.ts'
+import { type CollectOptions, lookAt, type Part } from '../../node/collect-node.ts'
+import { locateNode } from '../../node/locate-node.ts'
+import { copiesObstacle } from '../../node/private-copies.ts'
+import { WrongNamespace } from '../../node/read-mountinfo.ts'
+
+/** Why something could not be read, as an error of volctl says it. */
+export interface Failure {
+  readonly message: string
+  readonly hint?: string
+}
+
+export interface DoctorLook {
+  /** With every section that could be read. Absent: it is not known which node this is. */
+  readonly state?: NodeState
+  readonly failures: Readonly<Partial<Record<Part | 'node', Failure>>>
+  /** Where the credential that was used is from. */
+  readonly credential?: string
+  /** What volctl may do here; absent of a snapshot, which does not show it. */
+  readonly host?: {
+    readonly uid: number
+    readonly missingCapabilities: readonly { readonly name: string; readonly use: string }[]
+    /** Why volctl may only read here. */
+    readonly standing: readonly Pick<StandingObstacle, 'message' | 'hint'>[]
+  }
+}
+
+/** @throws WrongNamespace where root has to enter another mount namespace first (S6) */
+export async function lookForDoctor(
+  options: Omit<CollectOptions, 'attributes'> & {
+    readonly log: (line: string) => void
+    readonly hostRoot?: string | undefined
+  },
+): Promise<DoctorLook> {
+  const failures: Partial<Record<Part | 'node', Failure>> = {}
+  const noting = async <T>(part: Part | 'node', read: () => T | Promise<T>): Promise<T | undefined> => {
+    try {
+      return await read()
+    } catch (error) {
+      if (error instanceof WrongNamespace && process.geteuid?.() === 0) throw error
+      const hint = error instanceof VolctlError ? error.hint : undefined
+      failures[part] = { message: errorMessage(error), ...omitUndefined({ hint }) }
+      return undefined
+    }
+  }
+  const { kubeconfig, context, hostRoot } = options
+  const may = { uid: process.geteuid?.() ?? 0, missingCapabilities: missingCapabilities() }
+  const node = await noting('node', () => locateNode(options))
+  if (node === undefined) {
+    // Of which node the API would be asked is not known; whether there is a credential is.
+    await noting('api', () => discoverKubeConfig({ kubeconfig, context }))
+    return { failures, host: { ...may, standing: [] } }
+  }
+  const { snapshot, mounts, asked } = await lookAt(node, { ...options, attributes: 'plan' }, noting)
+  asked?.client.close()
+  asked?.kubeletClient?.close()
+  const copies = failures.mountinfo === undefined ? copiesObstacle(mounts, node.rootDir, hostRoot) : undefined
+  return {
+    state: { snapshot, mounts },
+    failures,
+    ...omitUndefined({ credential: asked?.client.source }),
+    host: { ...may, standing: copies === undefined ? node.standing : [...node.standing, copies] },
+  }
+}

@@ -1,0 +1,232 @@
+/** From a line to the cause: what its names are on this node, and what its sentence means. Pure. */
+
+import { shellWord, volctl } from '../../base/command.ts'
+import { count } from '../../base/count.ts'
+import { VolctlError } from '../../base/errors.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import type { NodeState } from '../../model/node-state.ts'
+import type { NodeSnapshot } from '../../model/snapshot.ts'
+import { canonicalNodeName } from '../../node/kubelet/kubelet-flags.ts'
+import { readFailures } from '../../volumes/read-failures.ts'
+import type { Explained } from '../explain.ts'
+import type { Explanation, Place, VolumeView } from '../explanation.ts'
+import { AmbiguousThing } from '../match-name.ts'
+import type { LineAnswer, NameView, OtherNode, SentenceView } from './line-explanation.ts'
+import type { LogLine } from './log-line.ts'
+import { saidBy } from './said-by.ts'
+import { type LineName, type NameKind, namesIn } from './take-names.ts'
+
+/**
+ * @param node absent: it could not be looked at, and nothing is said of names
+ * @returns the answer; and what the most specific thing was explained as, unless the line is another node's
+ */
+export function explainLine(
+  line: LogLine,
+  node: AskedNode | undefined,
+): { readonly answer: LineAnswer; readonly explained?: Explained } {
+  const said = saidBy(line)
+  const sentenceOn = (names?: { unit?: string; node: string }) =>
+    omitUndefined({ sentence: said && naming(said, names) })
+  if (node === undefined) return { answer: { ...sentenceOn(), names: [] } }
+  const { snapshot } = node.state
+  const names = namesIn(line)
+  const otherNode = otherNodeOf(line, names, snapshot)
+  // What is true there, this node does not show.
+  if (otherNode !== undefined) return { answer: { ...sentenceOn({ node: otherNode.name }), otherNode, names: [] } }
+  const resolved = resolveNames(names, node)
+  const main = mainOf(resolved, said?.about)
+  const left = main?.explained === undefined ? [] : leftVolumes(main.explained.explanation)
+  return {
+    answer: {
+      ...sentenceOn({ ...omitUndefined({ unit: snapshot.kubelet?.unit }), node: snapshot.nodeName }),
+      ...omitUndefined({ main: main?.view, left: left.length > 0 ? left : undefined }),
+      names: resolved.map(({ view }) => view),
+    },
+    ...omitUndefined({ explained: main?.explained }),
+  }
+}
+
+/** With the node's own names in its advice. */
+function naming(said: SentenceView, { unit = 'kubelet', node = 'NODE' } = {}): SentenceView {
+  const next = said.next.replace(/([\w.]+=)?\{(unit|node)\}/g, (_, before = '', what) =>
+    shellWord(before + (what === 'unit' ? unit : node)),
+  )
+  return { ...said, next }
+}
+
+const ABOUT: Readonly<Record<'pod' | 'driver', readonly NameKind[]>> = { pod: ['podUid', 'pod'], driver: ['driver'] }
+
+/** @param resolved the most telling first */
+function mainOf(resolved: readonly Resolved[], about: SentenceView['about']): Resolved | undefined {
+  const found = resolved.filter(({ explained }) => explained !== undefined)
+  return found.find(({ view }) => about !== undefined && ABOUT[about].includes(view.kind)) ?? found[0]
+}
+
+/** What is left on disk of a pod that is gone, a volume each, and why the kubelet does not clean it up; of another subject none. */
+function leftVolumes({ subject, pods, volumes, inputs }: Explanation): string[] {
+  if (subject.kind !== 'Pod') return []
+  const gone = new Set(pods.flatMap((each) => (each.class === 'Gone' ? each.pod.uid : [])))
+  return volumes.flatMap(({ volume, places }) => {
+    const left = places.filter(({ pod, exists }) => exists && pod !== undefined && gone.has(pod.uid))
+    return left.length === 0 ? [] : [leftText(volume, left, inputs.kubelet.state === 'running')]
+  })
+}
+
+/** What only volctl may do, or only once something is lifted, the verdict says. */
+function leftText(
+  { name, plugin, mode }: VolumeView['volume'],
+  places: readonly Place[],
+  isKubeletUp: boolean,
+): string {
+  const of = (role: Place['role']): Place[] => places.filter((place) => place.role === role)
+  const subPaths = of('subPath').length
+  const hasFile = of('stateFile').length > 0
+  const isUnnamed = plugin === 'kubernetes.io/csi' && mode === 'Filesystem' && !hasFile && of('target').length > 0
+  const isMounted = [...of('target'), ...of('map')].some(({ mounts }) => mounts.length > 0)
+  const [what, because] = isMounted
+    ? ['is mounted']
+    : subPaths > 0
+      ? [
+          `has ${count(subPaths, 'sub-path')} mounted`,
+          'its own directory is gone, and the kubelet takes sub-paths off with that alone',
+        ]
+      : [
+          'has its directory left',
+          ...(hasFile ? ['a file is left in it, and the kubelet removes empty directories alone'] : []),
+        ]
+  const why = isUnnamed
+    ? 'its vol_data.json is missing: the kubelet does not know its driver, and leaves it for ever'
+    : (because ?? (isKubeletUp ? undefined : 'no kubelet runs on this node'))
+  return `volume ${name} ${what}${why === undefined ? '' : `; ${why}`}`
+}
+
+// Which node a line is about, and what its names are on this one: each is asked of explain, as a person would ask for it.
+
+/** A node that was looked at. */
+export interface AskedNode {
+  readonly state: NodeState
+  /** @throws VolctlError NotFound, AmbiguousName */
+  readonly explain: (what: string) => Explained
+}
+
+interface Resolved {
+  readonly view: NameView
+  readonly explained?: Explained
+}
+
+/** The nearer to one volume of one pod, the more a name says. */
+const SPECIFIC: readonly NameKind[] = [
+  'podVolume',
+  'volume',
+  'attachment',
+  'persistentVolume',
+  'claim',
+  'path',
+  'device',
+  'podUid',
+  'pod',
+  'driver',
+  'node',
+]
+
+/** The names of a line, the most telling first, each thing once: a volume that the line calls by three names is one. */
+function resolveNames(names: readonly LineName[], node: AskedNode): Resolved[] {
+  const rank = ({ kind }: LineName): number => SPECIFIC.indexOf(kind)
+  const all = names.toSorted((a, b) => rank(a) - rank(b)).map((name) => resolveName(name, node))
+  const distinct = [...Map.groupBy(all, identityOf).values()].flatMap(([first]) => first ?? [])
+  return distinct.filter(({ view }) => view.found || !isSecondName(view, distinct))
+}
+
+function identityOf({ view, explained }: Resolved): string {
+  if (explained === undefined) return `${view.kind} ${view.name}`
+  const { subject, volumes } = explained.explanation
+  const unique = subject.kind === 'Pod' || volumes.length !== 1 ? undefined : volumes[0]?.volume.uniqueName
+  return unique ?? `${subject.kind} ${subject.name}`
+}
+
+/**
+ * What a pod that is gone called its volume is known to nobody any more, and its name less than its UID: where the line names the
+ * same in a way that says more, that is enough.
+ */
+function isSecondName({ kind }: NameView, all: readonly Resolved[]): boolean {
+  if (kind === 'pod') return all.some(({ view }) => view.kind === 'podUid')
+  return kind === 'podVolume' && all.some(({ explained }) => (explained?.explanation.volumes.length ?? 0) > 0)
+}
+
+function resolveName({ kind, name, pods }: LineName, { state: { snapshot }, explain }: AskedNode): Resolved {
+  if (kind === 'node') {
+    const found = isThisNode(snapshot, name)
+    return { view: { kind, name, found, says: found ? 'this node' : `another node; this one is ${snapshot.nodeName}` } }
+  }
+  let ambiguous: string | undefined
+  // What a person would ask, the most telling question first.
+  for (const ask of [...(pods ?? []).map((pod) => `volume/${pod}/${name}`), ...ASKED_AS[kind].map((as) => as + name)]) {
+    try {
+      const explained = explain(ask)
+      const { verdict, subject } = explained.explanation
+      return { view: { kind, name, found: true, says: verdict.message, ask, subject, verdict }, explained }
+    } catch (error) {
+      if (!(error instanceof VolctlError)) throw error
+      if (error instanceof AmbiguousThing)
+        ambiguous = `is ambiguous here: ${volctl('explain', ask)} lists what has this name`
+    }
+  }
+  return { view: { kind, name, found: ambiguous !== undefined, says: ambiguous ?? notFoundText(snapshot, kind) } }
+}
+
+const ASKED_AS: Readonly<Record<Exclude<NameKind, 'node'>, readonly string[]>> = {
+  podVolume: ['pv/', 'volume/'],
+  volume: ['volume/'],
+  attachment: ['va/'],
+  persistentVolume: ['pv/'],
+  claim: ['pvc/'],
+  path: [''],
+  device: [''],
+  podUid: ['pod/'],
+  pod: ['pod/'],
+  driver: ['driver/'],
+}
+
+/** What could not be read may be there (S3). */
+function notFoundText({ api }: NodeSnapshot, kind: NameKind): string {
+  const absent =
+    kind === 'podUid'
+      ? "no such pod of this node in the API or on its disk: the directory was removed meanwhile, or it is another node's"
+      : 'nothing of this name is in the API or on this node'
+  const isUnknown = api !== undefined && readFailures(api.errors).some(({ notFound }) => !notFound)
+  return isUnknown ? `${absent}; but not everything in the API could be read` : absent
+}
+
+/** The other node that the line is about, and not this one. */
+function otherNodeOf(
+  { host, program = '' }: LogLine,
+  names: readonly LineName[],
+  snapshot: NodeSnapshot,
+): OtherNode | undefined {
+  const { nodeName } = snapshot
+  const named = names.filter(({ kind }) => kind === 'node').map(({ name }) => name)
+  const own = named.some((name) => isThisNode(snapshot, name))
+  // kubelet, kubelet.service, snap's kubelite, a wrapper of a distribution.
+  const isKubelets = /kubel(?:et|ite)/.test(program)
+  // A controller writes on its own host about all nodes.
+  if (host !== undefined && !isThisNode(snapshot, host) && (isKubelets || !own))
+    return { name: host, says: `this line was written on ${host}, and this is ${nodeName}: run volctl there` }
+  // A kubelet writes about its own node; drivers call that by the cloud's name for it.
+  const [other] = own || (isKubelets && host !== undefined) ? [] : named
+  return other === undefined
+    ? undefined
+    : { name: other, says: `the line is about node ${other}, and this one is ${nodeName}: run volctl explain there` }
+}
+
+/** By the name of the node, or of its host: with --hostname-override the two differ. */
+function isThisNode({ nodeName, api }: NodeSnapshot, name: string): boolean {
+  const { metadata, status } = api?.node ?? {}
+  const addresses = (status?.addresses ?? []).filter(({ type }) => type === 'Hostname')
+  const own = [nodeName, metadata?.labels?.['kubernetes.io/hostname'], ...addresses.map(({ address }) => address)]
+  return own.some((each) => each !== undefined && sameName(canonicalNodeName(each), canonicalNodeName(name)))
+}
+
+/** With its domain or without. */
+function sameName(a: string, b: string): boolean {
+  return a === b || a.startsWith(`${b}.`) || b.startsWith(`${a}.`)
+}

@@ -1,0 +1,155 @@
+/**
+ * Every volume of a node as the kubelet's volume manager knows it, and what is wrong with it: from the same look, and by the same pass,
+ * as a plan. Pure.
+ *
+ * What the kubelet's GetMountedVolumesForPod, GetPossiblyMountedVolumesForPod, GetVolumesInUse and VolumeIsAttached would answer is in
+ * `mounted`, `inUse.computed` and `attach.attached` of the rows (R314, R330, R814).
+ */
+import { compareText } from '../../base/compare-text.ts'
+import { counted } from '../../base/count.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import type { NodeState } from '../../model/node-state.ts'
+import { type NameFault, requireNamed } from '../../plan/name-faults.ts'
+import { type Given, withAdvice } from '../../plan/next-steps.ts'
+import { partOf } from '../../plan/part-of-plan.ts'
+import type { Plan, PlanOptions } from '../../plan/plan.ts'
+import { podName } from '../../plan/pod-name.ts'
+import { type Decided, planWithDecisions } from '../../reconcile/decisions.ts'
+import { podListIsComplete, sectionUnseen } from '../../reconcile/pods/pod-classes.ts'
+import { type Narrowing, narrowed, unmatchedNames } from './narrow.ts'
+import { type Found, findingsOf, rankOf } from './row-verdict.ts'
+import type { Status, StatusRow } from './status.ts'
+import { rowMaker } from './status-row.ts'
+import { type StatusSource, statusSources } from './status-source.ts'
+
+/**
+ * @param options those of a plan; what they narrow is left out of the answer, and changes no verdict
+ * @throws VolctlError NothingNamed, AmbiguousName
+ */
+export function nodeStatus(state: NodeState, options: PlanOptions, ignoreNotFound = false): Status {
+  return statusAndPlan(planWithDecisions(state, wholeOf(options)), options, ignoreNotFound).status
+}
+
+/** The options of a plan of the whole node. */
+export function wholeOf({ pods: _, namespaces: __, volumes: ___, ...whole }: PlanOptions): PlanOptions {
+  return whole
+}
+
+/**
+ * The same with the plan that it was made from: of the whole node, or where names leave something out, of the rows.
+ *
+ * @param decided of the whole node
+ * @param given what the next steps go by
+ */
+export function statusAndPlan(
+  decided: Decided,
+  options: PlanOptions,
+  ignoreNotFound: boolean,
+  given: Given = { words: [], settleMs: options.settleMs },
+  ways?: string,
+): { readonly status: Status; readonly plan: Plan } {
+  const { pods, namespaces, volumes } = options
+  const { unmatched, ...of } = statusOf(decided, omitUndefined({ pods, namespaces, volumes }))
+  requireNamed(unmatched, ignoreNotFound, ways)
+  return withNextSteps(decided, of, given)
+}
+
+/** @param of some of the rows @param given what the next steps go by */
+export function withNextSteps(
+  decided: Decided,
+  { status, part }: PartOfStatus,
+  given: Given,
+): { readonly status: Status; readonly plan: Plan } {
+  const plan = withAdvice(part ?? decided.plan, given)
+  return { status: { ...status, ...omitUndefined({ causes: plan.summary.causes, next: plan.summary.next }) }, plan }
+}
+
+/** The status of some rows. */
+export interface PartOfStatus {
+  readonly status: Status
+  /** The plan as far as it is about the rows; absent: they are all that there are. */
+  readonly part?: Plan
+}
+
+/** The same from a plan that was made for the whole node. */
+export function statusOf(
+  decided: Decided,
+  narrowing: Narrowing,
+): PartOfStatus & { readonly unmatched: readonly NameFault[] } {
+  const { all, sourceOf, of } = wholeStatus(decided)
+  const rows = narrowed(decided.context, all, sourceOf, narrowing)
+  return { ...of(rows), unmatched: unmatchedNames(decided.context, all, narrowing) }
+}
+
+/** Every row of a node, the worst first. */
+export interface WholeStatus {
+  readonly all: readonly StatusRow[]
+  readonly sourceOf: ReadonlyMap<StatusRow, StatusSource>
+  of(rows: readonly StatusRow[]): PartOfStatus
+}
+
+export function wholeStatus(decided: Decided): WholeStatus {
+  const { plan, context } = decided
+  const sources = statusSources(context)
+  const found = findingsOf(sources, decided)
+  const rowOf = rowMaker(context, found, whyUnjudged(context.inputs))
+  const sourceOf = new Map(sources.map((source) => [rowOf(source), source]))
+  const all = [...sourceOf.keys()].toSorted(worstFirst)
+  const { node, rootDir, bootID, createdAt, volctlVersion, complete, refused, inputs } = plan
+  const of: WholeStatus['of'] = (rows) => {
+    const status: Status = {
+      apiVersion: 'volctl.io/v1',
+      kind: 'Status',
+      node,
+      rootDir,
+      ...omitUndefined({ bootID }),
+      createdAt,
+      volctlVersion,
+      kubelet: inputs.kubelet,
+      rows: [...rows],
+      problems: found.unassigned,
+      summary: {
+        volumes: rows.length,
+        verdicts: counted(rows.map(({ verdict }) => verdict.state)),
+        orphanedPods: context.classes.all.filter((pod) => pod.class === 'Gone').length,
+        filtered: all.length - rows.length,
+      },
+      complete,
+      ...omitUndefined({ refused }),
+    }
+    if (rows.length === all.length) return { status }
+    return {
+      status,
+      part: planOfRows(
+        plan,
+        found,
+        rows.flatMap((row) => sourceOf.get(row) ?? []),
+      ),
+    }
+  }
+  return { all, sourceOf, of }
+}
+
+function planOfRows(plan: Plan, found: Found, sources: readonly StatusSource[]): Plan {
+  const own = sources.flatMap((source) => {
+    const { operations, waiting, problems } = found.of(source)
+    return [...operations, ...waiting, ...problems]
+  })
+  return partOf(plan, new Set<object>(own))
+}
+
+/** A node that was seen only in part is not planned (S3): that the plan is empty says nothing then. */
+function whyUnjudged(inputs: Parameters<typeof sectionUnseen>[0]): string | undefined {
+  const unseen = sectionUnseen(inputs)
+  if (unseen !== undefined) return unseen
+  return podListIsComplete(inputs) ? undefined : 'the pod list may be incomplete'
+}
+
+/** Of what is as bad as another: pods by their names, then the node's own part. */
+function worstFirst(a: StatusRow, b: StatusRow): number {
+  return rankOf(a.verdict.state) - rankOf(b.verdict.state) || compareText(sortKey(a), sortKey(b))
+}
+
+function sortKey({ pod, podVolumeNames: [called], volume }: StatusRow): string {
+  return `${pod === undefined ? '1' : `0${podName(pod)} ${pod.uid}`} ${called ?? volume.name} ${volume.uniqueName ?? ''}`
+}

@@ -1,0 +1,121 @@
+/** What the plan says of each row, and the worst of it as the row's verdict: in the plan's own words, so that status and plan agree. */
+
+import { append } from '../../base/append.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import { SharesOf } from '../../facts/scope.ts'
+import { causeKeys, causesInOrder } from '../../plan/part-of-plan.ts'
+import type { Operation, Problem, Waiting } from '../../plan/plan.ts'
+import { liftingFlag } from '../../plan/plan-summary.ts'
+import { VERDICT_STATES } from '../../plan/verdict-states.ts'
+import { type Decided, type Decision, podVerdict } from '../../reconcile/decisions.ts'
+import type { RowVerdict, VerdictState } from './status.ts'
+import type { StatusSource } from './status-source.ts'
+
+/** What the plan says of one row. */
+export interface RowFindings {
+  readonly operations: readonly Operation[]
+  readonly waiting: readonly Waiting[]
+  readonly problems: readonly Problem[]
+  readonly decisions: readonly Decision[]
+}
+
+export interface Found {
+  of(source: StatusSource): RowFindings
+  /** Problems that are about no row: of the node, of a pod without volumes. */
+  readonly unassigned: readonly Problem[]
+  /** Keys of the causes of these findings, the worst first. */
+  causesOf(findings: RowFindings): readonly string[]
+}
+
+export function findingsOf(sources: readonly StatusSource[], { plan, decisions }: Omit<Decided, 'context'>): Found {
+  const shares = new SharesOf(sources)
+  const isOf = ({ subject }: Pick<Operation, 'subject'>): readonly StatusSource[] => shares.of(subject)
+  const concerns = ({ subject }: Problem): readonly StatusSource[] => shares.ofProblem(subject)
+  const operations = bySource(plan.operations, isOf)
+  const waiting = bySource(plan.waiting, isOf)
+  const problems = bySource(plan.problems, concerns)
+  const decided = bySource(decisions, isOf)
+  const inOrder = causesInOrder(plan)
+  return {
+    of: (source) => ({
+      operations: operations.get(source) ?? [],
+      waiting: waiting.get(source) ?? [],
+      problems: problems.get(source) ?? [],
+      decisions: decided.get(source) ?? [],
+    }),
+    unassigned: plan.problems.filter((each) => concerns(each).length === 0),
+    causesOf: (findings) => inOrder(causeKeys(findings)),
+  }
+}
+
+function bySource<T>(
+  all: readonly T[],
+  sourcesOf: (each: T) => readonly StatusSource[],
+): ReadonlyMap<StatusSource, readonly T[]> {
+  const found = new Map<StatusSource, T[]>()
+  for (const each of all) for (const source of sourcesOf(each)) append(found, source, each)
+  return found
+}
+
+type Verdict = Omit<RowVerdict, 'also'>
+
+/** @param unjudged why the node was not planned; undefined: it was */
+export function verdictOf(source: StatusSource, findings: RowFindings, unjudged: string | undefined): RowVerdict {
+  const [worst, ...others] = allVerdicts(source, findings, unjudged).toSorted(
+    (a, b) => rankOf(a.state) - rankOf(b.state),
+  )
+  if (worst === undefined) return { state: 'good', ...goodBecause(source, findings), also: [] }
+  const codes = others.flatMap(({ code }) => (code === undefined || code === worst.code ? [] : [code]))
+  return { ...worst, also: [...new Set(codes)] }
+}
+
+export function rankOf(state: VerdictState): number {
+  return VERDICT_STATES.indexOf(state)
+}
+
+function allVerdicts(
+  { pod }: StatusSource,
+  { operations, waiting, problems, decisions }: RowFindings,
+  unjudged: string | undefined,
+): Verdict[] {
+  return [
+    // What is only noted is no reason to worry.
+    ...problems.flatMap(({ severity, code, message, hint }): Verdict[] =>
+      severity === 'info' ? [] : [{ state: severity, code, message, ...omitUndefined({ hint }) }],
+    ),
+    ...operations.map(ofOperation),
+    ...waiting.map(
+      ({ kind, code, message, hint, rule }): Verdict => ({
+        ...{ state: 'waiting', code, message: `${kind} waits: ${message}`, rule },
+        ...omitUndefined({ hint }),
+      }),
+    ),
+    ...decisions.flatMap(({ obstacle, rule }): Verdict[] =>
+      obstacle === undefined ? [] : [{ state: 'unknown', ...obstacle, rule }],
+    ),
+    ...ofPod(pod),
+    ...(unjudged === undefined ? [] : [{ state: 'unknown' as const, message: `not judged: ${unjudged}`, rule: 'S3' }]),
+  ]
+}
+
+function ofOperation(operation: Operation): Verdict {
+  const { kind, reason, message, rule, blocked } = operation
+  if (blocked === undefined) return { state: 'operation', code: reason, message: `${kind}: ${message}`, rule }
+  const { code, hint } = blocked
+  const state = liftingFlag(operation) === undefined ? 'blocked' : 'notAsked'
+  return { state, code, message: `${kind} is blocked: ${blocked.message}`, ...omitUndefined({ hint }), rule }
+}
+
+/** S9: nothing is done about the volumes of a pod that ends, or may still run. */
+function ofPod(pod: StatusSource['pod']): Verdict[] {
+  if (pod?.class !== 'Frozen') return []
+  const [rule, message] = podVerdict(pod)
+  return [{ state: 'kept', ...omitUndefined({ code: pod.why?.code }), message, rule }]
+}
+
+function goodBecause(source: StatusSource, { decisions }: RowFindings): Pick<RowVerdict, 'message' | 'rule'> {
+  const own = decisions.find(({ satisfied }) => satisfied !== undefined) ?? decisions[0]
+  if (source.unused !== undefined) return { message: 'no container uses it, so the kubelet ignores it', rule: 'R105' }
+  if (own !== undefined) return { message: own.satisfied ?? own.why, rule: own.rule }
+  return { message: source.pod === undefined ? 'nothing of it is left to undo' : 'nothing is to be done' }
+}

@@ -1,0 +1,211 @@
+/** One row of the answer: the facts of one volume, beside what the plan says. */
+
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import { uniqueNameOfRow, type VolumeRow } from '../../facts/row.ts'
+import type { VolumeRef } from '../../plan/plan.ts'
+import type { PlanContext } from '../../reconcile/context/context.ts'
+import { nodesWith } from '../../reconcile/context/other-nodes.ts'
+import { describeCsiVolume, describeDevice, describePersistentVolume } from '../../reconcile/identity/volume-facts.ts'
+import { describeWanted } from '../../reconcile/mount-volumes/wanted.ts'
+import { isLiving } from '../../reconcile/pods/volume-users.ts'
+import { isListedWhole } from '../../volumes/api-lookup.ts'
+import { type Attachability, mayBeOne, type UnresolvedVolume } from '../../volumes/desired-state.ts'
+import { attachmentView, nameOf, pluginOf } from '../describe-volume.ts'
+import { deviceOf, mountOf } from './mount-state.ts'
+import { type Found, type RowFindings, verdictOf } from './row-verdict.ts'
+import type { AttachState, Desire, DeviceMountState, StatusRow } from './status.ts'
+import type { StatusSource } from './status-source.ts'
+
+/** What all rows of one volume share; worked out once for each volume. */
+interface SharedFacts {
+  readonly staged: DeviceMountState | undefined
+  /** Is it mounted, or may it be, for any pod. */
+  readonly mounted: boolean
+}
+
+/**
+ * @param found what the plan says of each row
+ * @param unjudged why the node was not planned
+ */
+export function rowMaker(
+  context: PlanContext,
+  found: Found,
+  unjudged: string | undefined,
+): (source: StatusSource) => StatusRow {
+  const known = new Map<VolumeRow, SharedFacts>()
+  const unresolvedBy = Map.groupBy(context.desired.unresolved, ({ podUid }) => podUid)
+  return (source) => {
+    const shared = known.get(source.volume) ?? sharedBy(context, source.volume)
+    known.set(source.volume, shared)
+    const findings = found.of(source)
+    const row = statusRow(context, source, findings, { ...shared, unjudged, unresolvedBy })
+    return { ...row, causes: found.causesOf(findings) }
+  }
+}
+
+function sharedBy({ inputs }: PlanContext, volume: VolumeRow): SharedFacts {
+  return {
+    staged: deviceOf(inputs, volume),
+    mounted: volume.mounts.length > 0 || volume.onDisk.some(({ stateFile }) => stateFile !== undefined),
+  }
+}
+
+/** The same for all rows. */
+interface NodeFacts {
+  readonly unjudged: string | undefined
+  /** By pod: there is a row for each volume of each pod, and where claims cannot be read none of them is resolved. */
+  readonly unresolvedBy: ReadonlyMap<string, readonly UnresolvedVolume[]>
+}
+
+function statusRow(
+  context: PlanContext,
+  source: StatusSource,
+  parts: RowFindings,
+  shared: SharedFacts & NodeFacts,
+): Omit<StatusRow, 'causes'> {
+  const { volume, pod } = source
+  const attach = attachOf(context, volume, source.unused?.attachability)
+  const ref = refOf(context, source, parts)
+  const desired = knownDesireOf(source) ?? (mayBeWanted(context, pod, ref, shared) ? 'unknown' : 'notWanted')
+  return {
+    ...omitUndefined({ pod: pod?.ref }),
+    volume: ref,
+    podVolumeNames: podVolumeNamesOf(source),
+    desired,
+    ...omitUndefined({ attach, inUse: inUseOf(context, volume, attach, shared), staged: shared.staged }),
+    ...(pod === undefined ? {} : mountOf(context.inputs, source)),
+    ...omitUndefined({ dead: deadOf(context, source) }),
+    due: dueOf(parts),
+    verdict: verdictOf(source, parts, shared.unjudged),
+    operations: parts.operations.map(({ id }) => id),
+  }
+}
+
+function podVolumeNamesOf({ wanted, ended, unresolved, unused }: StatusSource): string[] {
+  const names = [
+    ...(wanted ?? ended ?? { podVolumeNames: [] }).podVolumeNames,
+    ...unresolved.map(({ podVolumeName }) => podVolumeName),
+    ...(unused === undefined ? [] : [unused.podVolumeName]),
+  ]
+  return [...new Set(names)]
+}
+
+function knownDesireOf({ volume, pod, wanted, ended, unresolved, unused }: StatusSource): Desire | undefined {
+  const ofNode = pod === undefined ? volume : undefined
+  if (wanted !== undefined || (ofNode?.wanted.length ?? 0) > 0) return 'wanted'
+  if (unresolved.length > 0 || (ofNode?.unresolved.length ?? 0) > 0) return 'unresolved'
+  if (unused !== undefined) return 'unused'
+  return ended !== undefined || (ofNode?.ended.length ?? 0) > 0 ? 'ended' : undefined
+}
+
+/** S3, S4: where the node or its pods were read in part, or what a pod asks for could not be resolved and may be this one. */
+function mayBeWanted(
+  { desired }: PlanContext,
+  pod: StatusSource['pod'],
+  { plugin, driver }: VolumeRef,
+  { unjudged, unresolvedBy }: NodeFacts,
+): boolean {
+  if (unjudged !== undefined) return true
+  const asking = pod === undefined ? desired.unresolved : (unresolvedBy.get(pod.uid) ?? [])
+  return asking.some(({ mayBe }) => mayBeOne(mayBe, { plugin, driver }))
+}
+
+function dueOf({ operations, waiting }: RowFindings): ('remount' | 'expand')[] {
+  const kinds = new Set([...operations, ...waiting].map(({ kind }) => kind))
+  return [
+    ...(kinds.has('RemountVolume') ? (['remount'] as const) : []),
+    ...(kinds.has('ExpandVolume') ? (['expand'] as const) : []),
+  ]
+}
+
+function deadOf({ inputs }: PlanContext, { volume, pod, onDisk, leaked }: StatusSource): string | undefined {
+  const { staged, globals } = volume
+  const subPaths = [...onDisk.flatMap((each) => each.subPaths ?? []), ...leaked]
+  const paths =
+    pod === undefined
+      ? [...staged.map(({ target }) => target), ...globals.map(({ path }) => path)]
+      : [...onDisk.map(({ target }) => target), ...subPaths.flatMap(({ leaves }) => leaves.map(({ path }) => path))]
+  return paths.map((path) => inputs.deadError(path)).find((error) => error !== undefined)
+}
+
+/** As the plan has it, where an operation or a wait knows more of it. */
+function refOf(context: PlanContext, source: StatusSource, parts: RowFindings): VolumeRef {
+  const { volume, pod, wanted, ended, unused } = source
+  if (unused !== undefined) return unused.ref
+  const planned = [...parts.operations, ...parts.waiting].find((each) => each.volume !== undefined)?.volume
+  const own = wanted ?? ended
+  if (own !== undefined) return { ...planned, ...describeWanted(context, own) }
+  if (planned !== undefined) return planned
+  const ofNode = pod === undefined ? (volume.wanted[0] ?? volume.ended[0]) : undefined
+  const name = ofNode?.specName ?? source.onDisk[0]?.name ?? nameOf(volume)
+  const mode = volume.maps.length > 0 || volume.persistentVolume?.spec.volumeMode === 'Block' ? 'Block' : 'Filesystem'
+  const device = volume.mounts.at(-1)
+  const { identity } = volume
+  const uniqueName = uniqueNameOfRow(volume)
+  if (identity !== undefined) return describeCsiVolume(context, { name, mode, identity, uniqueName, device })
+  const plugin = ofNode?.plugin ?? pluginOf(volume)
+  return {
+    name,
+    ...omitUndefined({ uniqueName }),
+    plugin,
+    mode,
+    ...describePersistentVolume(volume.persistentVolume),
+    ...describeDevice(device),
+  }
+}
+
+/** @param unused attachability by a pod's spec, where no container uses the volume */
+function attachOf(context: PlanContext, volume: VolumeRow, unused?: Attachability): AttachState | undefined {
+  const { objects, inputs } = context
+  const { identity, persistentVolume, attachment } = volume
+  const uniqueName = uniqueNameOfRow(volume)
+  if (uniqueName === undefined && attachment === undefined) return undefined
+  const nodeStatus = uniqueName !== undefined && objects.isAttached(uniqueName)
+  const elsewhere =
+    uniqueName === undefined
+      ? []
+      : nodesWith(context, { uniqueName, identity, persistentVolume }).map(({ name }) => name)
+  const needed = neededOf(context, volume, unused, nodeStatus)
+  if (needed === 'notAttachable' && attachment === undefined && elsewhere.length === 0) return undefined
+  const view = attachmentView(volume)
+  // Where attachments cannot be listed, the Node's status is all that there is.
+  const isSaid =
+    identity === undefined || (view === undefined && !isListedWhole(inputs.snapshot.api, 'volumeattachments'))
+  const attached = nodeStatus && (isSaid || (view?.attached === true && !view.deleting))
+  return { needed, attached, nodeStatus, ...omitUndefined({ attachment: view }), elsewhere }
+}
+
+/** By what pods want; of a leftover by what the API still shows (R512), then by its driver (R012). */
+function neededOf(
+  { inputs }: PlanContext,
+  { wanted, ended, identity, attachment }: VolumeRow,
+  unused: Attachability | undefined,
+  isListed: boolean,
+): Attachability {
+  const known = wanted[0]?.attachability ?? ended[0]?.attachability ?? unused
+  if (known !== undefined) return known
+  if (attachment !== undefined || isListed) return 'attachable'
+  if (identity === undefined) return 'notAttachable'
+  const { api } = inputs.snapshot
+  const driver = api?.csiDrivers.find(({ metadata }) => metadata.name === identity.driver)
+  if (driver === undefined && !isListedWhole(api, 'csidrivers')) return 'unknown'
+  return driver?.spec.attachRequired === false ? 'notAttachable' : 'attachable'
+}
+
+/**
+ * R330: the kubelet reports an attachable volume as in use while a pod wants it, or anything of it is or may be mounted and the
+ * Node's status shows it attached (R512).
+ */
+function inUseOf(
+  { objects, users }: PlanContext,
+  volume: VolumeRow,
+  attach: AttachState | undefined,
+  found: { readonly mounted: boolean; readonly staged: DeviceMountState | undefined },
+): NonNullable<StatusRow['inUse']> | undefined {
+  const uniqueName = uniqueNameOfRow(volume)
+  if (attach === undefined || uniqueName === undefined) return undefined
+  const isDesired = users.of(uniqueName).some(({ pod, how }) => isLiving(pod) && how === 'wants it')
+  const isThere = found.mounted || (found.staged !== undefined && found.staged !== 'DeviceNotMounted')
+  const computed = attach.needed === 'attachable' && (isDesired || (attach.nodeStatus && isThere))
+  return { computed, reported: objects.isInUse(uniqueName) }
+}

@@ -1,0 +1,178 @@
+/** How far what is waited for is, by the rows of a status. Pure. */
+
+import { compareText } from '../../base/compare-text.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import { requireNamed } from '../../plan/name-faults.ts'
+import type { PlanContext } from '../../reconcile/context/context.ts'
+import { unreadParts, unreadWithin } from '../../reconcile/context/unread.ts'
+import { type Decided, planWithDecisions } from '../../reconcile/decisions.ts'
+import { isListedWhole } from '../../volumes/api-lookup.ts'
+import { type Narrowing, narrowed, unmatchedNames } from './narrow.ts'
+import { type WholeStatus, wholeStatus } from './node-status.ts'
+import type { Desire, StatusRow } from './status.ts'
+
+export const WAIT_CONDITIONS = ['mounted', 'unmounted', 'detached', 'in-sync'] as const
+export type WaitCondition = (typeof WAIT_CONDITIONS)[number]
+
+/** One name that is waited for, and what bore it in the first look: when a pod is gone, its name finds nothing any more. */
+export interface WaitTarget {
+  readonly name: string
+  /** Of --volume. They are looked for again in each look, since a claim may be bound meanwhile. */
+  readonly volumes: readonly string[]
+  /** UIDs; undefined: no pod was named. */
+  readonly pods: ReadonlySet<string> | undefined
+  /** Names of the volumes of its rows; undefined: the whole node is waited for. */
+  readonly keys: ReadonlySet<string> | undefined
+}
+
+/** One look with all of its rows. */
+export interface WaitLook {
+  readonly decided: Decided
+  readonly whole: WholeStatus
+}
+
+export function waitLook(...look: Parameters<typeof planWithDecisions>): WaitLook {
+  const decided = planWithDecisions(...look)
+  return { decided, whole: wholeStatus(decided) }
+}
+
+/**
+ * Each pod that is named, else each volume, else the namespaces, or the node.
+ *
+ * @param ignoreNotFound what nothing has the name of is left out
+ * @throws VolctlError NothingNamed, AmbiguousName
+ */
+export function waitTargets(
+  { decided: { context }, whole: { all, sourceOf } }: WaitLook,
+  narrowing: Narrowing,
+  condition: WaitCondition,
+  { ignoreNotFound = false, ways }: { readonly ignoreNotFound?: boolean; readonly ways?: string | undefined } = {},
+): readonly WaitTarget[] {
+  requireNamed(unmatchedNames(context, all, narrowing), ignoreNotFound, ways)
+  return partsOf(narrowing, context.inputs.snapshot.nodeName).flatMap(([name, part]) => {
+    if (unmatchedNames(context, all, part).length > 0) return []
+    const { pods, namespaces, volumes = [] } = part
+    const rows = narrowed(context, all, sourceOf, part)
+    const uids = rows.flatMap(({ pod }) => pod?.uid ?? [])
+    // Most volumes are never attached.
+    const kept = condition === 'detached' ? rows.filter(({ attach }) => attach !== undefined) : rows
+    // Of an orphaned pod and the one that replaced it only the new one's volumes are to be mounted, and only the old one's are to go.
+    const meant = uids.filter((uid) => (context.classes.of(uid)?.class === 'Desired') === (condition === 'mounted'))
+    return {
+      name,
+      volumes,
+      pods: (pods ?? namespaces) && new Set(pods !== undefined && meant.length > 0 ? meant : uids),
+      keys: (pods ?? namespaces ?? volumes[0]) === undefined ? undefined : new Set(kept.flatMap(keysOf)),
+    }
+  })
+}
+
+function partsOf({ pods, namespaces, volumes }: Narrowing, node: string): (readonly [string, Narrowing])[] {
+  const within = omitUndefined({ namespaces })
+  if (pods !== undefined)
+    return pods.map((pod) => [`pod/${pod}`, { ...within, ...omitUndefined({ volumes }), pods: [pod] }] as const)
+  if (volumes !== undefined)
+    return volumes.map((volume) => [`volume/${volume}`, { ...within, volumes: [volume] }] as const)
+  return namespaces === undefined
+    ? [[`node/${node}`, {}]]
+    : namespaces.map((each) => [`namespace ${each}`, { namespaces: [each] }] as const)
+}
+
+/** What a row's volume is found by when other names of it are gone. */
+function keysOf({ volume, attach }: StatusRow): string[] {
+  return [volume.name, volume.uniqueName, attach?.attachment?.name].filter((key) => key !== undefined)
+}
+
+export function rowsOf({ decided: { context }, whole }: WaitLook, target: WaitTarget): readonly StatusRow[] {
+  const { pods, keys, volumes } = target
+  const { all, sourceOf } = whole
+  const named = new Set(volumes.length === 0 ? [] : narrowed(context, all, sourceOf, { volumes }))
+  const isOfVolume = (row: StatusRow): boolean =>
+    keys === undefined || named.has(row) || keysOf(row).some((key) => keys.has(key))
+  return all.filter((row) => {
+    if (row.pod === undefined || pods === undefined) return isOfVolume(row)
+    return pods.has(row.pod.uid) && (volumes.length === 0 || isOfVolume(row))
+  })
+}
+
+/** @returns undefined: the condition is reached; else what is missing, in a few words */
+export function missing(look: WaitLook, target: WaitTarget, condition: WaitCondition): string | undefined {
+  const rows = rowsOf(look, target)
+  if (condition === 'mounted') return notMounted(target, rows)
+  const { plan, context } = look.decided
+  if (!plan.complete) return 'not all that matters could be read'
+  if (condition === 'in-sync') {
+    const { operations, waiting, refused } = look.whole.of(rows).part ?? plan
+    if (refused !== undefined) return refused.message
+    const isLeft = operations.length + waiting.length > 0
+    return isLeft ? `operations=${operations.length}, waiting=${waiting.length}` : undefined
+  }
+  return condition === 'unmounted' ? notUnmounted(look, target, rows) : notDetached(context, target, rows)
+}
+
+/** Of no pod that is meant to have it, or that the kubelet mounts for. */
+const NOT_DUE: ReadonlySet<Desire> = new Set(['notWanted', 'unused', 'ended'])
+
+function notMounted({ pods, keys }: WaitTarget, rows: readonly StatusRow[]): string | undefined {
+  const isUp = ({ desired, mounted, dead }: StatusRow): boolean =>
+    desired === 'wanted' && mounted === 'VolumeMounted' && dead === undefined
+  const byPod = Map.groupBy(rows, ({ pod }) => pod?.uid)
+  byPod.delete(undefined)
+  const down = [...byPod.values()].flat().filter((row) => !NOT_DUE.has(row.desired) && !isUp(row))
+  if (down.length > 0) return `not mounted: ${namesOf(down)}`
+  if (pods === undefined && keys !== undefined)
+    return rows.some((row) => row.pod !== undefined && isUp(row)) ? undefined : 'no pod of this node wants it'
+  const ended = [...(pods ?? byPod.keys())].filter(
+    (uid) => !byPod.get(uid)?.some(({ desired }) => desired === 'wanted' || desired === 'unused'),
+  )
+  return ended.length === 0 ? undefined : `ended, or gone from the API: ${ended.map((uid) => `pod/${uid}`).join(', ')}`
+}
+
+/** R472: no mount, no map, no state file, no marker, no content. Of a volume, and of the node, nothing is staged either. */
+function notUnmounted(
+  { decided, whole }: WaitLook,
+  { pods }: WaitTarget,
+  rows: readonly StatusRow[],
+): string | undefined {
+  const { inputs } = decided.context
+  const unread =
+    pods === undefined
+      ? unreadParts(inputs)[0]?.obstacle
+      : [...pods].map((uid) => unreadWithin(inputs, `pods/${uid}`)).find((each) => each !== undefined)
+  if (unread !== undefined) return unread.message
+  const isSetUp = (row: StatusRow): boolean => {
+    const { pod, mounted, mountsNothing, staged = 'DeviceNotMounted' } = row
+    if (pod === undefined) return pods === undefined && staged !== 'DeviceNotMounted'
+    // What the status calls not mounted for want of a mount of the volume's own.
+    const isLeft = whole.sourceOf.get(row)?.onDisk.some(({ foreign, content }) => foreign.length + content.length > 0)
+    return isLeft === true || (mounted !== 'VolumeNotMounted' && mountsNothing !== true)
+  }
+  const left = rows.filter(isSetUp)
+  return left.length === 0 ? undefined : `mounted or set up: ${namesOf(left)}`
+}
+
+/**
+ * The controller takes a volume out of the Node's status before it is detached, so that alone proves nothing (S3): the
+ * VolumeAttachment must be gone.
+ */
+function notDetached(
+  { inputs, objects }: PlanContext,
+  { keys }: WaitTarget,
+  rows: readonly StatusRow[],
+): string | undefined {
+  const { api } = inputs.snapshot
+  if (keys?.size === 0 && rows.every(({ attach }) => attach === undefined)) return undefined
+  if (!isListedWhole(api, 'volumeattachments') || !api?.node) return 'what is attached is not known'
+  const left = rows.filter(
+    ({ attach, volume }) => attach?.attachment !== undefined || objects.isAttached(volume.uniqueName ?? ''),
+  )
+  if (left.length > 0) return `attached: ${namesOf(left)}`
+  const listed = [...(keys ?? [])].filter((key) => objects.isAttached(key))
+  return listed.length === 0 ? undefined : `attached: ${listed.join(', ')}`
+}
+
+function namesOf(rows: readonly StatusRow[]): string {
+  return [...new Set(rows.map(({ podVolumeNames: [own], volume }) => own ?? volume.name))]
+    .toSorted(compareText)
+    .join(', ')
+}

@@ -1,0 +1,59 @@
+import { NODE_USER } from '../model/volume-names.ts'
+import { flag, kept, needed, text } from '../trust/shape.ts'
+import { unlessRefused } from './api-error.ts'
+import type { KubeClient } from './kube-client.ts'
+import { received, sendObject } from './objects.ts'
+
+/** The user that the API server takes this credential for (N36); undefined if the server does not say. */
+export async function whoAmI(client: KubeClient, signal?: AbortSignal): Promise<string | undefined> {
+  return await unlessRefused(askWhoIAm(client, signal))
+}
+
+/** The same. @throws ApiError, which says whether a server answers at all */
+export async function askWhoIAm(client: KubeClient, signal?: AbortSignal): Promise<string | undefined> {
+  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
+  const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
+  const review = await sendObject(client, 'review', { path, body, shape: identityReview }, { signal })
+  return review.status?.userInfo?.username
+}
+
+/** `kubelet` for a node's identity (N29), otherwise the kind of place that the credential came from. */
+export function credentialWord(client: KubeClient, user: string | undefined): string {
+  if (user?.startsWith(NODE_USER)) return 'kubelet'
+  return user !== undefined && client.credentialKind === 'kubelet' ? 'kubeconfig' : client.credentialKind
+}
+
+export interface ResourceAttributes {
+  readonly verb: string
+  readonly group?: string
+  readonly resource: string
+  readonly subresource?: string
+  readonly namespace?: string
+  readonly name?: string
+}
+
+/** Asks whether this identity may do something (N34); undefined if the server does not say. */
+export async function mayI(
+  client: KubeClient,
+  resourceAttributes: ResourceAttributes,
+  signal?: AbortSignal,
+): Promise<boolean | undefined> {
+  const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } }
+  const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
+  const review = await unlessRefused(sendObject(client, 'review', { path, body, shape: accessReview }, { signal }))
+  return review && review.status?.allowed === true
+}
+
+const identityReview = kept<{ readonly status?: { readonly userInfo?: { readonly username?: string } } }>({
+  status: kept({ userInfo: kept({ username: text }) }),
+})
+
+const accessReview = kept<{ readonly status?: { readonly allowed?: boolean } }>({ status: kept({ allowed: flag }) })
+
+const versionAnswer = kept<{ readonly gitVersion: string }>({ gitVersion: needed(text) })
+
+/** The API server's version, e.g. "v1.36.2". @throws ApiError */
+export async function serverVersion(client: KubeClient, signal?: AbortSignal): Promise<string> {
+  const answer = await client.get('/version', { signal, plain: true })
+  return received(versionAnswer, answer, { client, request: 'GET /version' }).gitVersion
+}

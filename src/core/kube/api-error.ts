@@ -1,0 +1,222 @@
+import { VolctlError, type VolctlErrorOptions } from '../base/errors.ts'
+import type { ErrorCode } from '../messages/codes.ts'
+import { parseJson } from '../trust/parse-json.ts'
+
+export interface ApiErrorOptions extends VolctlErrorOptions {
+  /** HTTP status; 0 when no answer came. */
+  readonly status: number
+  /** Kubernetes reason, or the code of the transport's failure. */
+  readonly reason: string
+  /** Why no whole answer came; absent: one did. */
+  readonly trouble?: Trouble
+  /** Seconds the server asks to wait. */
+  readonly retryAfter?: number | undefined
+}
+
+/**
+ * What stood in the way of an answer: no connection, or one that broke; the deadline; TLS, which leaves open who would have
+ * answered; or what came is no answer of a Kubernetes API server.
+ */
+export type Trouble = 'connection' | 'late' | 'tls' | 'answer'
+
+/** A request that the API server refused, or that failed. `code` is stable, `reason` is the server's own (N54). */
+export class ApiError extends VolctlError {
+  override readonly name = 'ApiError'
+  readonly status: number
+  readonly reason: string
+  readonly trouble: Trouble | undefined
+  readonly retryAfter: number | undefined
+
+  constructor(code: ErrorCode, message: string, options: ApiErrorOptions) {
+    super(code, message, options)
+    this.status = options.status
+    this.reason = options.reason
+    this.trouble = options.trouble
+    this.retryAfter = options.retryAfter
+  }
+
+  /**
+   * The server itself said that the object does not exist. A 404 without a Status that names the object (a proxy, a
+   * wrong path) is no evidence (S3).
+   */
+  get isAbsent(): boolean {
+    return this.status === 404 && this.reason === 'NotFound'
+  }
+
+  /** Nothing came back in time: the server may have done what was asked, or not. */
+  get isSilence(): boolean {
+    return this.trouble === 'connection' || this.trouble === 'late' || this.status === 504
+  }
+}
+
+export interface FailedAnswer {
+  readonly status: number
+  readonly body: string
+  readonly retryAfter?: string | undefined
+  readonly server: string
+  /** What was asked, e.g. `GET /api/v1/pods`. */
+  readonly request: string
+}
+
+interface StatusObject {
+  readonly kind?: unknown
+  readonly reason?: unknown
+  readonly message?: unknown
+  readonly details?: { readonly name?: unknown; readonly retryAfterSeconds?: unknown }
+}
+
+/** By HTTP status. */
+const HINTS: Readonly<Record<number, string>> = {
+  401: 'The credential is not accepted: log in again, or give another credential with --kubeconfig or --context.',
+  403: 'Give this identity the right, or another credential with --kubeconfig or --context.',
+  429: 'The API server is overloaded; try again later.',
+}
+
+/** An answer other than 2xx as an error (N54). */
+export function errorFromAnswer(answer: FailedAnswer): ApiError {
+  const status = parseStatus(answer.body)
+  const code = codeOf(answer.status)
+  const text = shortText(status?.message, 1000)
+  const reason = reasonOf(answer.status, status, code)
+  return new ApiError(
+    code,
+    `${answer.server}: ${text ?? `${answer.request} was answered with HTTP ${answer.status}`}`,
+    {
+      status: answer.status,
+      reason,
+      hint: HINTS[answer.status] ?? hintOf(answer, status !== undefined && reason !== 'NoSuchResource'),
+      retryAfter: seconds(answer.retryAfter) ?? seconds(status?.details?.retryAfterSeconds),
+    },
+  )
+}
+
+/** @param ofKubernetes false: the answer is not a Kubernetes API server's, or the server does not know the resource */
+function hintOf({ status, request }: FailedAnswer, ofKubernetes: boolean): string {
+  const what = `HTTP status ${status} for ${request}`
+  if (status >= 500) return `${what}: read the API server's log, then try again.`
+  return ofKubernetes
+    ? `${what}.`
+    : `${what}: check that the server address in the kubeconfig, with its path, is that of a Kubernetes API server, and whether a proxy is in between.`
+}
+
+function reasonOf(httpStatus: number, status: StatusObject | undefined, code: string): string {
+  const reason = shortText(status?.reason, 100) ?? code
+  const namesObject = typeof status?.details?.name === 'string' && status.details.name !== ''
+  return httpStatus === 404 && !namesObject ? 'NoSuchResource' : reason
+}
+
+/** Cuts texts for messages and snapshots to a readable length. */
+function shortText(value: unknown, length: number): string | undefined {
+  if (typeof value !== 'string' || value === '') return undefined
+  return value.length > length ? `${value.slice(0, length)}…` : value
+}
+
+function codeOf(status: number): ErrorCode {
+  return CODES_OF_STATUS[status] ?? 'ApiFailed'
+}
+
+const CODES_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  409: 'Conflict',
+  504: 'ApiUnreachable',
+}
+
+const STATUS_LIMITS = { maxBytes: 1024 * 1024, maxDepth: 20, maxValues: 10_000 }
+
+function parseStatus(body: string): StatusObject | undefined {
+  try {
+    const status = parseJson(body, STATUS_LIMITS) as StatusObject | null
+    return status?.kind === 'Status' ? status : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function seconds(value: unknown): number | undefined {
+  const number = typeof value === 'string' ? Number(value) : value
+  return typeof number === 'number' && Number.isFinite(number) && number >= 0 ? number : undefined
+}
+
+const TLS_CODES =
+  /^(ERR_TLS_|ERR_SSL_|ERR_OSSL_|CERT_|UNABLE_TO_|SELF_SIGNED_CERT|DEPTH_ZERO_SELF_SIGNED|EPROTO|HOSTNAME_)/
+
+/** No answer, or no complete one, within the deadline. @param what is missing; default: the answer */
+export function lateError(server: string, deadlineMs: number, what?: string): ApiError {
+  const within = `within ${deadlineMs / 1000} s`
+  const message = what === undefined ? `did not answer ${within}` : `did not give ${what} ${within}`
+  return new ApiError('ApiUnreachable', `The API server ${server} ${message}.`, {
+    status: 0,
+    reason: 'Timeout',
+    trouble: 'late',
+  })
+}
+
+/** @param why continues "the answer to GET …" */
+export function answerTooLarge(server: string, request: string, why: string): ApiError {
+  const hint = 'Check that this is the address of a Kubernetes API server: no cluster has lists of that size.'
+  return unusable(`${server}: the answer to ${request} ${why}.`, hint, 'AnswerTooLarge')
+}
+
+/** @param what continues "the answer to GET … is" */
+export function badAnswer(server: string, request: string, what: string): ApiError {
+  const hint = 'Is this the address of a Kubernetes API server, or is a proxy in between?'
+  return unusable(`${server}: the answer to ${request} is ${what}.`, hint)
+}
+
+/** What came is no answer that anything could be concluded from. */
+export function unusable(message: string, hint?: string, reason = 'BadAnswer'): ApiError {
+  return new ApiError('ApiFailed', message, { status: 0, reason, trouble: 'answer', hint })
+}
+
+/** A failure below HTTP: no connection, an untrusted server, an answer that breaks off. */
+export function errorFromTransport(error: unknown, server: string): ApiError {
+  const { code, name, message } = error as { code?: unknown; name?: unknown; message?: unknown }
+  const reason = typeof code === 'string' ? code : String(name ?? 'Error')
+  if (reason.startsWith('Z_')) return unusable(`${server}: an answer is not compressed as its header says (${reason}).`)
+  if (TLS_CODES.test(reason)) {
+    return new ApiError(
+      'TlsMismatch',
+      `TLS with the API server ${server} failed: ${tlsTrouble(String(message))} (${reason}).`,
+      {
+        status: 0,
+        reason,
+        trouble: 'tls',
+        cause: error,
+      },
+    )
+  }
+  return new ApiError('ApiUnreachable', `The API server ${server} cannot be reached: ${String(message)}.`, {
+    status: 0,
+    reason,
+    trouble: 'connection',
+    cause: error,
+  })
+}
+
+/** Without the advice for people who write Node.js programs, and without OpenSSL's own source files. */
+function tlsTrouble(message: string): string {
+  if (/:wrong version number:/.test(message)) return 'the answer is not TLS'
+  return message.replace(/; if the root CA is installed locally, .*$|:\.\.\/deps\/openssl\/.*$|:\s*$/s, '')
+}
+
+/** Undefined if the API does not answer, for any reason; other errors are thrown. */
+export async function unlessRefused<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof ApiError) return undefined
+    throw error
+  }
+}
+
+/** Undefined if the API shows that there is none (S3). */
+export async function unlessAbsent<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof ApiError && error.isAbsent) return undefined
+    throw error
+  }
+}

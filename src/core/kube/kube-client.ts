@@ -1,0 +1,468 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { omitUndefined } from '../base/omit-undefined.ts'
+import type { ApiObject } from '../model/objects.ts'
+import { hasMetadata, reduced } from '../model/resources.ts'
+import type { Insecure } from '../model/snapshot.ts'
+import { Budget } from '../trust/bytes.ts'
+import { JsonLimitError, parseJson } from '../trust/parse-json.ts'
+import { TooLarge } from '../trust/plain-files.ts'
+import { ApiError, answerTooLarge, badAnswer, errorFromAnswer, errorFromTransport, lateError } from './api-error.ts'
+import {
+  type BodyReader,
+  type ListEnd,
+  type ListHead,
+  type ListVisitor,
+  ListWalk,
+  PAGE_BYTES,
+  type WalkLimits,
+} from './list-pages.ts'
+import type { CredentialKind, KubeCredentials } from './transport/connection.ts'
+import { type Answer, createTransport, type Transport } from './transport/transport.ts'
+
+export interface RequestSettings {
+  readonly query?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal | undefined
+  /** For one attempt. */
+  readonly deadlineMs?: number
+  /** Limits the memory of what is read and kept; a list without one has its own. */
+  readonly kept?: Budget | undefined
+  /** The answer to this GET is no object of the API, and has no metadata. */
+  readonly plain?: boolean
+}
+
+export interface ObjectList<T> extends ListEnd {
+  readonly items: T[]
+}
+
+interface WriteRequest {
+  readonly method: string
+  /** Of the body; default: application/json. */
+  readonly contentType?: string
+  /** May the request be repeated where it may have been carried out? */
+  readonly idempotent?: true
+}
+
+/** The requests that send an object. */
+export const WRITES = {
+  /** Stores nothing (self reviews). */
+  review: { method: 'POST', idempotent: true },
+  /** A new object, to the path of its list. */
+  create: { method: 'POST' },
+  delete: { method: 'DELETE' },
+  /** A whole object; its resourceVersion makes sure that nobody else's change is lost. */
+  replace: { method: 'PUT' },
+  /** A strategic merge patch. */
+  patch: { method: 'PATCH', contentType: 'application/strategic-merge-patch+json' },
+  /** A JSON merge patch (RFC 7386): a list in it replaces the list. */
+  mergePatch: { method: 'PATCH', contentType: 'application/merge-patch+json' },
+} as const satisfies Record<string, WriteRequest>
+
+export type Write = keyof typeof WRITES
+
+/** A client of one API server, for JSON objects. */
+export interface KubeClient {
+  readonly server: string
+  readonly source: string
+  readonly credentialKind: CredentialKind
+  /** Why anyone on the network path could answer in the server's place (S34); absent: nobody could. */
+  readonly insecure?: Insecure
+  /** The server's Date header minus this host's clock, in milliseconds (S28), by the last answer. */
+  readonly clockSkewMs: number | undefined
+  get<T>(path: string, settings?: RequestSettings): Promise<T>
+  /** The whole list as one consistent state: resourceVersion unset, pages joined (S2, N45, N47); each object reduced. */
+  list<T>(path: string, settings?: RequestSettings): Promise<ObjectList<T>>
+  /**
+   * The same for lists that are too large to be kept: what is kept of each object is made while its page comes in.
+   *
+   * @param limits other than those of a node's lists
+   */
+  walk<T, Kept>(
+    path: string,
+    visitor: ListVisitor<T, Kept>,
+    settings?: RequestSettings,
+    limits?: WalkLimits,
+  ): Promise<ListEnd>
+  /** @returns the object that is answered */
+  send<T>(write: Write, path: string, body: object, settings?: RequestSettings): Promise<T>
+  close(): void
+}
+
+export interface KubeClientOptions {
+  readonly deadlineMs?: number
+  readonly pageSize?: number
+  /** Limits all answers that are being received; default: one budget for all clients. */
+  readonly budget?: Budget
+  readonly limits?: Partial<ClientLimits>
+}
+
+/** Limits of answers (S34): above what the largest clusters need, and below a node's memory. */
+export interface ClientLimits extends WalkLimits {
+  /** Of one answer that is no list, raw and unpacked. */
+  readonly answerBytes: number
+}
+
+/** Memory for one look at the API (weightOf): enough for some 35,000 volumes with their claims and attachments. */
+export function keptBudget(): Budget {
+  return new Budget(240_000_000)
+}
+
+const LIMITS: ClientLimits = {
+  // What is no list is one object, a review or a Status.
+  answerBytes: 16 * 1024 * 1024,
+  // All attachments of the largest cluster, with their managedFields. What is kept of them, keptBudget bounds.
+  listBytes: 512 * 1024 * 1024,
+  listPages: 2000,
+  listMs: 120_000,
+}
+/** Memory for parsing one answer. */
+const ANSWER_MEMORY = 250_000_000
+/**
+ * All answers that are being received, by all clients together: three of the largest that is taken. A single one must fit, or its own
+ * limit would never be the one that is named.
+ */
+const IN_FLIGHT = new Budget(3 * PAGE_BYTES)
+
+const DEADLINE_MS = 30_000
+const PAGE_SIZE = 500
+/** How often a list that expired half-way is started again. */
+const LIST_RESTARTS = 3
+
+interface Exchange extends RequestSettings, WriteRequest {
+  readonly path: string
+  readonly body?: object
+  /** Reads the body of an attempt that is not a failure; otherwise it is collected. */
+  readonly newReader?: () => BodyReader
+}
+
+/** Connects lazily: nothing is read or run before the first request. */
+export function createKubeClient(credentials: KubeCredentials, options: KubeClientOptions = {}): KubeClient {
+  return new HttpKubeClient(credentials, options)
+}
+
+class HttpKubeClient implements KubeClient {
+  readonly server: string
+  readonly source: string
+  readonly credentialKind: CredentialKind
+  clockSkewMs: number | undefined
+  readonly insecure?: Insecure
+  readonly #credentials: KubeCredentials
+  readonly #deadlineMs: number
+  readonly #pageSize: number
+  readonly #limits: ClientLimits
+  readonly #budget: Budget
+  #transport: Promise<Transport> | undefined
+
+  constructor(credentials: KubeCredentials, options: KubeClientOptions) {
+    this.server = credentials.server
+    this.source = credentials.source
+    this.credentialKind = credentials.kind
+    if (credentials.insecure) this.insecure = credentials.insecure
+    this.#credentials = credentials
+    this.#deadlineMs = options.deadlineMs ?? DEADLINE_MS
+    this.#pageSize = options.pageSize ?? PAGE_SIZE
+    this.#limits = { ...LIMITS, ...options.limits }
+    this.#budget = options.budget ?? IN_FLIGHT
+  }
+
+  get<T>(path: string, settings: RequestSettings = {}): Promise<T> {
+    return this.#object<T>({ ...settings, method: 'GET', path, idempotent: true })
+  }
+
+  send<T>(write: Write, path: string, body: object, settings: RequestSettings = {}): Promise<T> {
+    return this.#object<T>({ ...settings, ...WRITES[write], path, body })
+  }
+
+  async list<T>(path: string, settings: RequestSettings = {}): Promise<ObjectList<T>> {
+    const { kept = keptBudget() } = settings
+    let items: T[] = []
+    const end = await this.walk<T, T>(
+      path,
+      {
+        begin: () => {
+          items = []
+        },
+        take: (item) => {
+          reduced(item as ApiObject)
+          this.#keep(item, { kept }, `GET ${path}`)
+          return item
+        },
+        page: (page, head) => {
+          for (const item of page) items.push(withType(item, head))
+        },
+      },
+      settings,
+    )
+    return { items, ...end }
+  }
+
+  async walk<T, Kept>(
+    path: string,
+    visitor: ListVisitor<T, Kept>,
+    settings: RequestSettings = {},
+    limits: WalkLimits = this.#limits,
+  ): Promise<ListEnd> {
+    const { listMs } = limits
+    const late = AbortSignal.timeout(listMs)
+    const signal = settings.signal ? AbortSignal.any([settings.signal, late]) : late
+    const ask = (token: string, ended: AbortSignal, newReader: () => BodyReader): Promise<Answer> => {
+      const query = { ...settings.query, limit: String(this.#pageSize), ...(token !== '' && { continue: token }) }
+      return this.#answer({ ...settings, query, signal: ended, method: 'GET', path, idempotent: true, newReader })
+    }
+    const { server } = this
+    for (let restarts = 0; ; restarts++) {
+      visitor.begin()
+      try {
+        return await new ListWalk({ server, path, visitor, limits, signal, ask, budget: this.#budget }).end()
+      } catch (error) {
+        settings.signal?.throwIfAborted()
+        if (late.aborted) throw lateError(this.server, listMs, `all pages of GET ${path}`)
+        // The token that comes with a 410 would continue with another state, so the list is started again (N45).
+        if (!(error instanceof ApiError) || error.status !== 410 || restarts >= LIST_RESTARTS) throw error
+      }
+    }
+  }
+
+  close(): void {
+    this.#transport?.then((transport) => transport.close()).catch(() => {})
+    this.#transport = undefined
+  }
+
+  async #object<T>(exchange: Exchange): Promise<T> {
+    const request = `${exchange.method} ${exchange.path}`
+    const object = this.#parsed<T>(await this.#answer(exchange), request)
+    if (exchange.method === 'GET' && exchange.plain !== true && !hasMetadata(object))
+      throw badAnswer(this.server, request, 'not an object')
+    this.#keep(object, exchange, request)
+    return object
+  }
+
+  #keep(value: unknown, { kept }: RequestSettings, request: string): void {
+    try {
+      kept?.take(weightOf(value))
+    } catch (error) {
+      if (error instanceof TooLarge) throw answerTooLarge(this.server, request, error.why)
+      throw error
+    }
+  }
+
+  #answer(exchange: Exchange): Promise<Answer> {
+    return withRetry(exchange.idempotent === true, exchange.signal, () => this.#authenticated(exchange))
+  }
+
+  #parsed<T>({ body }: Answer, request: string): T {
+    let value: unknown
+    try {
+      value = parseJson(body, { maxBytes: this.#limits.answerBytes, maxMemory: ANSWER_MEMORY })
+    } catch (error) {
+      if (error instanceof JsonLimitError) throw answerTooLarge(this.server, request, error.message)
+      throw badAnswer(this.server, request, 'not JSON')
+    }
+    if (typeof value !== 'object' || value === null) throw badAnswer(this.server, request, 'not an object')
+    return value as T
+  }
+
+  /** One attempt; after a 401 the credential is read again, once (N42, N43). */
+  async #authenticated(exchange: Exchange): Promise<Answer> {
+    const { signal } = exchange
+    const transport = this.#connect(signal)
+    try {
+      return await this.#try(exchange, await transport)
+    } catch (error) {
+      const stale = error instanceof ApiError && (error.status === 401 || error.trouble === 'tls')
+      if (!stale) throw error
+      return await this.#try(exchange, await this.#reconnect(transport, signal))
+    }
+  }
+
+  async #try(exchange: Exchange, transport: Transport): Promise<Answer> {
+    const { method, path, query = {}, body, contentType, signal, newReader } = exchange
+    const url = new URL(this.server + path)
+    for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value)
+    const request = `${method} ${path}`
+    const deadlineMs = exchange.deadlineMs ?? this.#deadlineMs
+    const late = new AbortController()
+    const deadline = setTimeout(() => late.abort(), deadlineMs)
+    const reader = newReader && new Reading(newReader(), () => deadline.refresh())
+    const began = performance.now()
+    let answer: Answer
+    try {
+      answer = await transport.send({
+        method,
+        url,
+        signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
+        ...omitUndefined({ body: body === undefined ? undefined : JSON.stringify(body), contentType, into: reader }),
+      })
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason
+      if (late.signal.aborted) throw lateError(this.server, deadlineMs)
+      if (error instanceof TooLarge) throw answerTooLarge(this.server, request, error.why)
+      throw reader?.failure ?? errorFromTransport(error, this.server)
+    } finally {
+      clearTimeout(deadline)
+      reader?.close()
+    }
+    this.#noteClock(answer, performance.now() - began)
+    if (answer.status >= 200 && answer.status < 300) return answer
+    const retryAfter = answer.headers['retry-after']
+    throw errorFromAnswer({
+      status: answer.status,
+      body: answer.body.toString('utf8'),
+      server: this.server,
+      request,
+      retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
+    })
+  }
+
+  #connect(signal: AbortSignal | undefined): Promise<Transport> {
+    this.#transport ??= this.#begin(signal)
+    return this.#transport
+  }
+
+  async #begin(signal: AbortSignal | undefined): Promise<Transport> {
+    const options = await this.#credentials.load(signal).catch((error: unknown) => {
+      // The user interrupted the request: the next one starts again.
+      if (signal?.aborted) this.#transport = undefined
+      throw error
+    })
+    try {
+      const { answerBytes: maxBytes } = this.#limits
+      return createTransport(new URL(this.server), options, { maxBytes, budget: this.#budget })
+    } catch (error) {
+      // A damaged certificate or key.
+      throw errorFromTransport(error, this.server)
+    }
+  }
+
+  /** Requests that fail together share one new connection. */
+  #reconnect(failed: Promise<Transport>, signal: AbortSignal | undefined): Promise<Transport> {
+    if (this.#transport === failed) this.#transport = undefined
+    return this.#connect(signal)
+  }
+
+  /** This host's clock may be set at any moment, so the skew is computed from every answer (S28). */
+  #noteClock(answer: Answer, tookMs: number): void {
+    const date = Date.parse(String(answer.headers.date ?? ''))
+    if (!Number.isNaN(date)) this.clockSkewMs = Math.round(date - (Date.now() - tookMs / 2))
+  }
+}
+
+/** So much of an answer has to come within a deadline: a list of hundreds of MB takes longer than any other answer. */
+const BYTES_PER_DEADLINE = 64 * 1024 * 1024
+
+/** Hands on what comes to a reader. */
+class Reading {
+  readonly maxBytes: number
+  /** What the reader has thrown: no failure of the connection. */
+  failure: unknown
+  readonly #reader: BodyReader
+  readonly #more: () => void
+  #bytes = 0
+
+  /** @param more called whenever enough has come for another deadline */
+  constructor(reader: BodyReader, more: () => void) {
+    this.maxBytes = reader.maxBytes
+    this.#reader = reader
+    this.#more = more
+  }
+
+  readonly take = (piece: Buffer): void => {
+    this.#bytes += piece.length
+    if (this.#bytes >= BYTES_PER_DEADLINE) {
+      this.#bytes -= BYTES_PER_DEADLINE
+      this.#more()
+    }
+    try {
+      this.#reader.take(piece)
+    } catch (error) {
+      this.failure = error
+      throw error
+    }
+  }
+
+  close(): void {
+    this.#reader.close()
+  }
+}
+
+/** Items of a list come without kind and apiVersion. */
+function withType<T>(item: T, { kind, apiVersion = '' }: ListHead): T {
+  const typed = item as { kind?: string; apiVersion?: string }
+  typed.kind ??= kind.slice(0, -'List'.length)
+  typed.apiVersion ??= apiVersion
+  return item
+}
+
+/** Growth of VmHWM in lists of such values, measured (Node 26). */
+const CONTAINER = 80
+const TEXT = 40
+const OTHER = 16
+/** For shorter texts the difference is small. */
+const LONG_TEXT = 64
+
+/** About how many bytes of memory a value of JSON takes; two bytes of an answer can become a hundred. */
+export function weightOf(value: unknown): number {
+  if (typeof value === 'string') return TEXT + value.length * (value.length > LONG_TEXT && isWide(value) ? 2 : 1)
+  if (typeof value !== 'object' || value === null) return OTHER
+  let weight = CONTAINER
+  if (Array.isArray(value)) for (const each of value) weight += weightOf(each)
+  // No list of its values is made: what JSON.parse makes has no names but its own, even `__proto__`.
+  else for (const name in value) weight += weightOf((value as Record<string, unknown>)[name])
+  return weight
+}
+
+/** V8 stores a text with one byte for each character, or with two. */
+function isWide(text: string): boolean {
+  return /[\u0100-\uffff]/.test(text)
+}
+
+interface RetryPolicy {
+  readonly tries: number
+  readonly baseMs: number
+  readonly maxMs: number
+}
+
+/** client-go tries up to ten times; volctl fewer, since a person waits. */
+const RETRY: RetryPolicy = { tries: 5, baseMs: 100, maxMs: 2_000 }
+
+/** Limit of Retry-After: API servers are not known to ask for more (N53). */
+const MAX_RETRY_AFTER_S = 32
+
+/**
+ * May the request be repeated after this failure? After a 429 always, since the request was rejected unprocessed; otherwise
+ * only if repeating does no harm. After a deadline never, since the time is spent.
+ */
+function isRetryable(error: unknown, idempotent: boolean): error is ApiError {
+  if (!(error instanceof ApiError)) return false
+  if (error.status === 429) return true
+  if (!idempotent) return false
+  return error.trouble === 'connection' || [500, 502, 503, 504].includes(error.status)
+}
+
+/** How long to wait before the next try: Retry-After, otherwise exponential with jitter (a fleet asks at once, N53). */
+export function retryDelayMs(
+  error: ApiError,
+  attempt: number,
+  policy: RetryPolicy = RETRY,
+  random = Math.random,
+): number {
+  if (error.retryAfter !== undefined) return Math.round(Math.min(error.retryAfter, MAX_RETRY_AFTER_S) * 1000)
+  return Math.round(Math.min(policy.baseMs * 2 ** attempt, policy.maxMs) * (0.5 + random() / 2))
+}
+
+/** The one retry policy of volctl's API requests. */
+async function withRetry<T>(
+  idempotent: boolean,
+  signal: AbortSignal | undefined,
+  attempt: () => Promise<T>,
+  policy: RetryPolicy = RETRY,
+): Promise<T> {
+  for (let tried = 0; ; tried++) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (tried + 1 >= policy.tries || !isRetryable(error, idempotent)) throw error
+      await sleep(retryDelayMs(error, tried, policy), undefined, { ...(signal && { signal }) }).catch(() => {})
+      signal?.throwIfAborted()
+    }
+  }
+}

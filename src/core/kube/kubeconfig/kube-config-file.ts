@@ -1,0 +1,183 @@
+import { dirname, isAbsolute, join } from 'node:path'
+import { load } from 'js-yaml'
+import { isMissing, VolctlError, type VolctlErrorOptions } from '../../base/errors.ts'
+import { unreadText } from '../../linux/disk-trouble.ts'
+import type { ErrorCode } from '../../messages/codes.ts'
+import { NotAFile, NotTrusted, readTrustedText, TRUST_HINT } from '../../trust/files.ts'
+import { TooLarge } from '../../trust/plain-files.ts'
+
+// Why a place gives no credential, where the search for one has to know.
+
+/** There is no such file: the next place is tried. */
+export class NoSuchKubeconfig extends VolctlError {
+  constructor(message: string, hint: string) {
+    super('NoKubeconfig', message, { hint })
+  }
+}
+
+/** A file that exists, and that volctl does not use unasked: the next place is tried, and a message says so. */
+export class PassedOver extends VolctlError {
+  /** Goes on after the message, where the place is one of several. */
+  readonly advice: string
+
+  constructor(code: ErrorCode, message: string, { advice = '', ...options }: VolctlErrorOptions & { advice?: string }) {
+    super(code, message, options)
+    this.advice = advice
+  }
+}
+
+/** The kubeconfig itself, not a file that it names, could have been written by somebody else (S33). */
+export class UnsafeKubeconfig extends PassedOver {
+  constructor(message: string, options: VolctlErrorOptions) {
+    super('KubeconfigUnsafe', message, options)
+  }
+}
+
+/** The context that the person named: their mistake, not the file's; no other place is tried. */
+export class UnknownContext extends VolctlError {
+  constructor(message: string, hint: string) {
+    super('KubeconfigInvalid', message, { hint })
+  }
+}
+
+type Fields = Record<string, unknown>
+
+interface Named {
+  name: string
+  [field: string]: unknown
+}
+
+/** A kubeconfig as in the file; relative paths made absolute. */
+export interface RawKubeConfig {
+  clusters: Named[]
+  users: Named[]
+  contexts: Named[]
+  'current-context'?: string
+}
+
+/** The error for what is not a usable kubeconfig. */
+export function invalid(message: string, hint: string): VolctlError {
+  return new VolctlError('KubeconfigInvalid', message, { hint })
+}
+
+/**
+ * Reads one kubeconfig; not by @kubernetes/client-node, whose parser opens the token file that a kubeconfig names before anyone could
+ * judge it, and drops tokenFile, as-groups, as-uid, as-user-extra and disable-compression. The content decides whether a file is a kubeconfig: OpenShift's /etc/kubernetes/kubelet.conf is the
+ * kubelet's configuration (N23). The parser's message is not repeated, since it quotes the file, which has secrets.
+ */
+export function readKubeConfigFile(path: string): RawKubeConfig {
+  const document = parse(path, readText(path))
+  if (typeof document !== 'object' || document === null || Array.isArray(document)) {
+    throw invalid(`${path} is not a kubeconfig: not a mapping.`, 'Check the file.')
+  }
+  const fields = document as Fields
+  // kubectl accepts a file without kind; another kind is another thing.
+  if (fields.kind !== undefined && fields.kind !== 'Config') {
+    throw invalid(`${path} is a ${String(fields.kind)}, not a kubeconfig.`, 'Give a file of kind Config.')
+  }
+  const directory = dirname(path)
+  const config: RawKubeConfig = {
+    clusters: entries(path, fields, 'clusters').map((entry) => resolveCluster(entry, directory)),
+    users: entries(path, fields, 'users').map((entry) => resolveUser(entry, directory)),
+    contexts: entries(path, fields, 'contexts'),
+  }
+  if (typeof fields['current-context'] === 'string' && fields['current-context'] !== '') {
+    config['current-context'] = fields['current-context']
+  }
+  return config
+}
+
+/** Only a trusted file: a kubeconfig decides which server volctl trusts, and may name a program to run (S33). */
+function readText(path: string): string {
+  try {
+    return readTrustedText(path)
+  } catch (error) {
+    if (error instanceof NotTrusted) {
+      throw new UnsafeKubeconfig(`The kubeconfig ${path} is not used: ${error.why}.`, {
+        cause: error,
+        hint: TRUST_HINT,
+      })
+    }
+    if (error instanceof NotAFile) {
+      throw invalid(`The kubeconfig ${error.message}, not a file.`, 'Check the path.')
+    }
+    if (error instanceof TooLarge) {
+      throw invalid(`The kubeconfig ${path} is not read: ${error.message}.`, 'Check the file.')
+    }
+    if (isMissing(error)) {
+      throw new NoSuchKubeconfig(`The kubeconfig ${path} does not exist.`, 'Check the path.')
+    }
+    throw invalid(
+      `The kubeconfig ${path} cannot be read: ${unreadText(error)}.`,
+      'Run volctl as root, or check the file.',
+    )
+  }
+}
+
+function parse(path: string, text: string): unknown {
+  try {
+    return text.trim() === '' ? undefined : load(text)
+  } catch (error) {
+    const line = (error as { mark?: { line?: unknown } }).mark?.line
+    const where = typeof line === 'number' ? ` at line ${line + 1}` : ''
+    throw invalid(`The kubeconfig ${path} is damaged: not valid YAML${where}.`, 'Restore the file.')
+  }
+}
+
+function entries(path: string, fields: Fields, key: string): Named[] {
+  const list = fields[key] ?? []
+  if (!Array.isArray(list) || list.some((entry) => typeof (entry as Named | null)?.name !== 'string')) {
+    throw invalid(`The kubeconfig ${path} is damaged: ${key} is not a list of named entries.`, 'Restore the file.')
+  }
+  return list as Named[]
+}
+
+/** Absolute paths in a kubeconfig from another process's file system (/proc/N/root) are paths of that file system, too. */
+const FOREIGN_ROOT = /^\/proc\/\d+\/root(?=\/|$)/
+
+/** A copy of `fields` with file references resolved against the file's directory (N39). */
+function absolutePaths(fields: Fields, keys: readonly string[], directory: string): Fields {
+  const copy = { ...fields }
+  const root = FOREIGN_ROOT.exec(directory)?.[0] ?? ''
+  for (const key of keys) {
+    const value = copy[key]
+    if (typeof value === 'string' && value !== '') copy[key] = isAbsolute(value) ? root + value : join(directory, value)
+  }
+  return copy
+}
+
+function resolveCluster(entry: Named, directory: string): Named {
+  const cluster = entry.cluster as Fields | null | undefined
+  return cluster ? { ...entry, cluster: absolutePaths(cluster, ['certificate-authority'], directory) } : entry
+}
+
+function resolveUser(entry: Named, directory: string): Named {
+  const user = entry.user as Fields | null | undefined
+  if (!user) return entry
+  const resolved = absolutePaths(user, ['client-certificate', 'client-key', 'tokenFile'], directory)
+  const exec = resolved.exec as Fields | null | undefined
+  // A command without a slash is a name, and looked for where programs are (N43).
+  if (typeof exec?.command === 'string' && exec.command.includes('/')) {
+    resolved.exec = absolutePaths(exec, ['command'], directory)
+  }
+  const provider = resolved['auth-provider'] as Fields | null | undefined
+  if (typeof provider?.config === 'object' && provider.config !== null) {
+    const config = absolutePaths(provider.config as Fields, ['tokenFile'], directory)
+    resolved['auth-provider'] = { ...provider, config }
+  }
+  return { ...entry, user: resolved }
+}
+
+/** Merges files of a KUBECONFIG list: the first definition of a name, and the first current-context, win (N39). */
+export function mergeKubeConfigs(configs: readonly RawKubeConfig[]): RawKubeConfig {
+  const merged: RawKubeConfig = { clusters: [], users: [], contexts: [] }
+  for (const config of configs) {
+    for (const key of ['clusters', 'users', 'contexts'] as const) {
+      const known = new Set(merged[key].map((entry) => entry.name))
+      merged[key].push(...config[key].filter((entry) => !known.has(entry.name)))
+    }
+    merged['current-context'] ??= config['current-context'] ?? ''
+    if (merged['current-context'] === '') delete merged['current-context']
+  }
+  return merged
+}

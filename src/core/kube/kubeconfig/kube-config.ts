@@ -1,0 +1,309 @@
+/**
+ * Which credential volctl uses (contract, Flags; N39, N40). The first usable place wins. super-admin.conf, which bypasses
+ * authorisation, is never taken unasked.
+ *
+ * A kubeconfig that is given (--kubeconfig, KUBECONFIG) is used, or is an error. A kubeconfig that is only found is skipped
+ * and reported if another user could have written it, or if it would start a program (S33).
+ */
+import { userInfo } from 'node:os'
+import { delimiter, join, resolve } from 'node:path'
+import { VolctlError } from '../../base/errors.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import { callerPath } from '../../trust/caller.ts'
+import { addDoubt, type Doubt } from '../../trust/doubts.ts'
+import { type Environment, environment } from '../../trust/environment.ts'
+import { NotTrusted, TRUST_HINT, trustedTextIfAny } from '../../trust/files.ts'
+import type { CredentialKind, KubeCredentials } from '../transport/connection.ts'
+import { IN_CLUSTER } from './in-cluster.ts'
+import {
+  mergeKubeConfigs,
+  NoSuchKubeconfig,
+  PassedOver,
+  type RawKubeConfig,
+  readKubeConfigFile,
+  UnknownContext,
+  UnsafeKubeconfig,
+} from './kube-config-file.ts'
+import { credentialsFrom } from './kube-credentials.ts'
+
+export const ADMIN_FILES = [
+  '/etc/kubernetes/admin.conf',
+  '/etc/rancher/k3s/k3s.yaml',
+  '/etc/rancher/rke2/rke2.yaml',
+  '/var/lib/k0s/pki/admin.conf',
+  '/var/snap/microk8s/current/credentials/client.config',
+] as const
+
+export const KUBELET_FILES = [
+  '/etc/kubernetes/kubelet.conf',
+  '/var/lib/kubelet/kubeconfig',
+  '/etc/kubernetes/kubelet/kubeconfig',
+  '/var/lib/rancher/k3s/agent/kubelet.kubeconfig',
+  '/var/lib/rancher/rke2/agent/kubelet.kubeconfig',
+  '/var/lib/k0s/kubelet.conf',
+  '/var/snap/microk8s/current/credentials/kubelet.config',
+] as const
+
+const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
+
+/** A place that was tried, for --verbose. Without `problem`, its credential is used. */
+export interface KubeConfigAttempt {
+  readonly source: string
+  readonly problem?: string
+}
+
+export interface DiscoverOptions {
+  /** --kubeconfig: must exist, and is used alone; or IN_CLUSTER. */
+  readonly kubeconfig?: string | undefined
+  /** --context. */
+  readonly context?: string | undefined
+  /** The kubelet's own --kubeconfig, where one was found. */
+  readonly kubeletKubeconfig?: string | undefined
+  readonly env?: Environment
+  /** Prefix of the well-known files; "/" unless the host's root is elsewhere. */
+  readonly hostRoot?: string
+  /** Deadline of a credential plugin. */
+  readonly pluginDeadlineMs?: number
+  /** Nobody waits for the answer: no program is started, and no token is renewed. */
+  readonly unattended?: boolean | undefined
+  readonly onAttempt?: (attempt: KubeConfigAttempt) => void
+}
+
+/** Finds the credential to use. @throws VolctlError that names the places that were tried */
+export function discoverKubeConfig(options: DiscoverOptions = {}): KubeCredentials {
+  const env = options.env ?? environment()
+  if (options.kubeconfig === IN_CLUSTER) return requireCluster(env, options)
+  const named = options.kubeconfig ?? env.KUBECONFIG
+  if (named !== undefined && named !== '') {
+    const paths = options.kubeconfig === undefined ? listOf(named) : [resolve(named)]
+    const found = fromFiles(paths, { ...options, kind: 'kubeconfig', given: true })
+    options.onAttempt?.({ source: found.source })
+    return found
+  }
+  const search = new Search(options.onAttempt)
+  const found = fromHome(env, options, search) ?? fromNode(options, search) ?? fromCluster(env, options, search)
+  if (found === undefined) throw nothing(search, env)
+  // The kubeconfig that is used may not be the one that the user expects. If none is used, the error names the skipped ones.
+  for (const each of search.passedOver) addDoubt(doubtOf(each))
+  return found
+}
+
+/** The kubelet's own credential, for the second look at the pod list (S2). */
+export interface KubeletConfig {
+  /** Absent: none can be used. */
+  readonly credentials?: KubeCredentials
+  /** A credential that exists, and why it is not used. */
+  readonly unused?: { readonly source: string; readonly problem: string }
+}
+
+export function discoverKubeletConfig(
+  options: Pick<DiscoverOptions, 'kubeletKubeconfig' | 'hostRoot' | 'onAttempt'> = {},
+): KubeletConfig {
+  const search = new Search(options.onAttempt)
+  const kind = { kind: 'kubelet', given: false, secondLook: true } as const
+  const credentials = firstUsable(kubeletFiles(options), kind, search)
+  if (credentials !== undefined) return { credentials }
+  const [unused] = search.passedOver
+  if (unused === undefined) return {}
+  if (unused.error.cause instanceof NotTrusted) addDoubt(doubtOf(unused))
+  return { unused: { source: unused.source, problem: unused.error.message } }
+}
+
+interface Unused {
+  readonly source: string
+  readonly error: VolctlError
+}
+
+/** The places that a search has tried. */
+class Search {
+  readonly attempts: KubeConfigAttempt[] = []
+  /** Files that exist, and are not used because others could have written them, or because they would start a program. */
+  readonly passedOver: Unused[] = []
+  readonly #onAttempt: DiscoverOptions['onAttempt']
+
+  constructor(onAttempt: DiscoverOptions['onAttempt']) {
+    this.#onAttempt = onAttempt
+  }
+
+  note(source: string, problem?: string): void {
+    const attempt = { source, ...omitUndefined({ problem }) }
+    this.attempts.push(attempt)
+    this.#onAttempt?.(attempt)
+  }
+
+  failed(source: string, error: VolctlError): void {
+    if (error instanceof NoSuchKubeconfig) {
+      this.note(source, MISSING)
+      return
+    }
+    const isPassedOver = error instanceof PassedOver
+    if (isPassedOver) this.passedOver.push({ source, error })
+    this.note(source, `${withoutName(source, error.message)}${isPassedOver ? error.advice : ''}`)
+  }
+}
+
+const MISSING = 'does not exist'
+
+function withoutName(source: string, message: string): string {
+  return message.startsWith(`${source} `) ? `it${message.slice(source.length)}` : message
+}
+
+function doubtOf({ source, error }: Unused): Doubt {
+  const why = error.cause instanceof NotTrusted ? error.cause.why : withoutName(source, error.message)
+  return { what: source, why, hint: error.hint ?? TRUST_HINT }
+}
+
+function listOf(value: string): string[] {
+  const paths = value.split(delimiter).filter((path) => path !== '')
+  const existing = paths.map((path) => callerPath(path)).filter(isThere)
+  if (existing.length > 0) return existing
+  throw new NoSuchKubeconfig(
+    `None of the files in KUBECONFIG exists: ${value}.`,
+    'Correct or unset KUBECONFIG, or give --kubeconfig.',
+  )
+}
+
+/** A file that exists but cannot be read is an error later. */
+function isThere(path: string): boolean {
+  return trustedTextIfAny(path).state !== 'absent'
+}
+
+interface Kind extends Pick<DiscoverOptions, 'context' | 'pluginDeadlineMs' | 'unattended'> {
+  readonly kind: CredentialKind
+  readonly given: boolean
+  /** For a second look: the kubelet's kubeconfig with all files that it names, or none. */
+  readonly secondLook?: boolean
+}
+
+function fromFiles(
+  paths: readonly string[],
+  { kind, given, context, pluginDeadlineMs, unattended }: Kind,
+): KubeCredentials {
+  const read = (): RawKubeConfig => mergeKubeConfigs(paths.map(readKubeConfigFile))
+  return credentialsFrom({ read, source: paths.join(delimiter), kind, given, context, pluginDeadlineMs, unattended })
+}
+
+/** The user's own kubeconfig. If it is damaged, that is an error, and no other credential is taken instead. */
+function fromHome(env: Environment, options: DiscoverOptions, search: Search): KubeCredentials | undefined {
+  const home = env.HOME || ownHome()
+  if (home === undefined) return undefined
+  const path = callerPath(resolve(home, '.kube', 'config'))
+  try {
+    // A program that it names runs with no more rights than this user has, who could as well have started kubectl.
+    const given = process.geteuid?.() !== 0
+    const found = fromFiles([path], { ...options, kind: 'kubeconfig', given })
+    search.note(path)
+    return found
+  } catch (error) {
+    if (!(error instanceof NoSuchKubeconfig || error instanceof PassedOver)) throw error
+    search.failed(path, error instanceof UnsafeKubeconfig ? ofAnother(error) : error)
+    return undefined
+  }
+}
+
+/** The hint for a file in another user's home directory: ownership there must not be changed. */
+function ofAnother({ message, cause }: UnsafeKubeconfig): UnsafeKubeconfig {
+  const hint =
+    'If the file is right, copy it to a directory where only root may write, and give the copy with --kubeconfig.'
+  return new UnsafeKubeconfig(message, { cause, hint })
+}
+
+/** The home directory of the user that this process runs as; undefined: there is none. */
+function ownHome(): string | undefined {
+  try {
+    return userInfo().homedir
+  } catch {
+    return undefined
+  }
+}
+
+function fromNode(options: DiscoverOptions, search: Search): KubeCredentials | undefined {
+  const root = options.hostRoot ?? '/'
+  const admin = ADMIN_FILES.map((path) => join(root, path))
+  const { context, unattended } = options
+  return (
+    firstUsable(admin, { kind: 'admin', given: false, context, unattended }, search) ??
+    firstUsable(kubeletFiles(options), { kind: 'kubelet', given: false, context, unattended }, search)
+  )
+}
+
+function kubeletFiles(options: Pick<DiscoverOptions, 'kubeletKubeconfig' | 'hostRoot'>): string[] {
+  const files = KUBELET_FILES.map((path) => join(options.hostRoot ?? '/', path))
+  return [...new Set(options.kubeletKubeconfig === undefined ? files : [options.kubeletKubeconfig, ...files])]
+}
+
+function firstUsable(paths: readonly string[], kind: Kind, search: Search): KubeCredentials | undefined {
+  for (const path of paths) {
+    try {
+      const found = fromFiles([path], kind)
+      if (kind.secondLook === true) found.checkFiles()
+      search.note(path)
+      return found
+    } catch (error) {
+      if (!(error instanceof VolctlError) || error instanceof UnknownContext) throw error
+      search.failed(path, error)
+      if (kind.secondLook === true && search.passedOver.length > 0) return undefined
+    }
+  }
+  return undefined
+}
+
+function fromCluster(env: Environment, options: DiscoverOptions, search: Search): KubeCredentials | undefined {
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env
+  // In the Pod that volctl was started in, also where it has entered the node (--host-root).
+  const directory = callerPath(join(options.hostRoot ?? '/', SERVICE_ACCOUNT))
+  if (!host || !port || !isThere(join(directory, 'token'))) {
+    search.note(IN_CLUSTER, NOT_IN_A_POD)
+    return undefined
+  }
+  search.note(IN_CLUSTER)
+  const server = `https://${host.includes(':') ? `[${host}]` : host}:${port}`
+  const config: RawKubeConfig = {
+    clusters: [{ name: 'in-cluster', cluster: { server, 'certificate-authority': join(directory, 'ca.crt') } }],
+    users: [{ name: 'in-cluster', user: { tokenFile: join(directory, 'token') } }],
+    contexts: [{ name: 'in-cluster', context: { cluster: 'in-cluster', user: 'in-cluster' } }],
+    'current-context': 'in-cluster',
+  }
+  const { context } = options
+  return credentialsFrom({ read: () => config, source: IN_CLUSTER, kind: 'in-cluster', given: false, context })
+}
+
+function requireCluster(env: Environment, options: DiscoverOptions): KubeCredentials {
+  const found = fromCluster(env, options, new Search(options.onAttempt))
+  if (found !== undefined) return found
+  throw new VolctlError('NoKubeconfig', `--kubeconfig ${IN_CLUSTER}: volctl is ${NOT_IN_A_POD}.`, {
+    hint: `Leave it out; a file of this name is ./${IN_CLUSTER}.`,
+  })
+}
+
+const NOT_IN_A_POD = 'not in a pod with a service account'
+
+/** Places that the error names, the line that counts the others included. */
+const MOST_LINES = 5
+
+function nothing({ attempts, passedOver }: Search, env: Environment): VolctlError {
+  const hasFile = ({ problem }: KubeConfigAttempt): boolean => problem !== MISSING && problem !== NOT_IN_A_POD
+  const places = [...attempts.filter(hasFile), ...attempts.filter((each) => !hasFile(each))].map(placeText)
+  const named = places.length > MOST_LINES ? places.slice(0, MOST_LINES - 1) : places
+  const more = places.length - named.length
+  const [first] = passedOver
+  return new VolctlError('NoKubeconfig', 'No kubeconfig was found.', {
+    details: [...named, ...(more === 0 ? [] : [`Nor in ${more} more places (--verbose lists them).`])],
+    hint: first?.error.hint ?? whatToType(env),
+  })
+}
+
+/** A sentence; most problems name the file themselves. */
+function placeText({ source, problem = '' }: KubeConfigAttempt): string {
+  const text = problem.replace(/\.$/, '').replace(/^The kubeconfig /, '')
+  if (problem === MISSING) return `${source} ${MISSING}.`
+  return text.includes(source) && !text.startsWith('it ') ? `${text}.` : `${source}: ${text}.`
+}
+
+function whatToType({ SUDO_USER: user }: Environment): string {
+  if (process.geteuid?.() !== 0) {
+    return 'On a node, run it as root: sudo volctl. Elsewhere give a kubeconfig: --kubeconfig FILE, or KUBECONFIG.'
+  }
+  if (user === undefined || !/^[a-z_][\w.-]*$/i.test(user)) return 'Give one: --kubeconfig FILE, or KUBECONFIG.'
+  return `Under sudo ${user}'s own kubeconfig is not used unless it is given: --kubeconfig ~${user}/.kube/config`
+}

@@ -1,0 +1,276 @@
+import type { Agent } from 'node:https'
+import { volctl } from '../../base/command.ts'
+import { errnoOf, VolctlError } from '../../base/errors.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import { NotTrusted, readTrusted, TRUST_HINT, whyUnusable } from '../../trust/files.ts'
+import { parseJson } from '../../trust/parse-json.ts'
+import {
+  type ConnectionOptions,
+  type CredentialKind,
+  endProxied,
+  environmentProxy,
+  type KubeCredentials,
+} from '../transport/connection.ts'
+import { runExecPlugin } from './exec-credential.ts'
+import { PassedOver, type RawKubeConfig } from './kube-config-file.ts'
+import { type Fields, impersonation, providerOf, type SelectedConfig, selectContext } from './normalize-kube-config.ts'
+
+export interface CredentialOptions {
+  /** Reads the kubeconfig again, so that `load` sees a file replaced meanwhile. */
+  readonly read: () => RawKubeConfig
+  readonly source: string
+  readonly kind: CredentialKind
+  readonly context: string | undefined
+  /** Given by --kubeconfig or KUBECONFIG, not just found in one of the usual places. */
+  readonly given: boolean
+  readonly pluginDeadlineMs?: number | undefined
+  /** Nobody waits for the answer: no program is started. */
+  readonly unattended?: boolean | undefined
+}
+
+/** A credential plugin that does not answer must not hang volctl. */
+const PLUGIN_DEADLINE_MS = 60_000
+
+/** @throws VolctlError for a kubeconfig that cannot be used, KubeconfigUnsafe for one with a program that was only found (S33) */
+export function credentialsFrom(options: CredentialOptions): KubeCredentials {
+  const { source, kind } = options
+  const select = (): SelectedConfig => {
+    const selected = selectContext(options.read(), source, options.context)
+    if (!options.given || options.unattended) refuseProgram(selected, source)
+    return selected
+  }
+  const { contextName, server, insecure } = select()
+  return {
+    source,
+    kind,
+    context: contextName,
+    server,
+    ...(insecure && { insecure }),
+    load: async (signal) => {
+      const selected = select()
+      // The server that the plan showed, and that was confirmed, must stay the same.
+      if (selected.server !== server || selected.insecure !== insecure) throw changed(source)
+      return await connectionOptions(selected, options, signal)
+    },
+    checkFiles: () => void fromFiles(select(), source),
+  }
+}
+
+/** Otherwise anyone who can put a kubeconfig where volctl looks for one could make root run a program. */
+function refuseProgram({ plugin }: SelectedConfig, source: string): void {
+  if (plugin === undefined) return
+  throw new PassedOver(
+    'KubeconfigUnsafe',
+    `${source} is not used: it would start a program (${plugin.command}), and was not given explicitly`,
+    {
+      hint: `If that program may be run as root, give the file: ${volctl('plan', '--kubeconfig', source)}`,
+      advice: `: give it with --kubeconfig ${source}`,
+    },
+  )
+}
+
+function changed(source: string): VolctlError {
+  return new VolctlError(
+    'OtherCluster',
+    `${source} has another server, or verifies the server in another way, than when volctl started.`,
+    { hint: 'The header of a plan shows the server: volctl plan' },
+  )
+}
+
+interface Login {
+  readonly ca?: Buffer
+  readonly cert?: Buffer | string
+  readonly key?: Buffer | string
+  readonly token?: string
+}
+
+/** The login data in the kubeconfig and the files that it names; no program is run. */
+function fromFiles({ cluster, user }: SelectedConfig, source: string): Login {
+  const ca = dataOrFile(cluster, 'certificate-authority', source)
+  const cert = dataOrFile(user, 'client-certificate', source)
+  const key = dataOrFile(user, 'client-key', source)
+  const token = tokenIn(user, source)
+  return omitUndefined({ ca, cert, key, token })
+}
+
+/** A token file wins over an inline token, as with client-go (N44). */
+function tokenIn(user: Fields, source: string): string | undefined {
+  const provider = providerOf(user)
+  const ofProvider = provider?.name === 'oidc' ? undefined : provider?.config.tokenFile
+  const file = [user.tokenFile, ofProvider].find((path) => typeof path === 'string' && path !== '')
+  // The file often ends in a newline, which must not be in a header.
+  if (typeof file === 'string') return readCredentialFile(file, source).toString('utf8').trim()
+  const { token } = user
+  return token === undefined || token === null || token === '' ? undefined : String(token).trim()
+}
+
+async function connectionOptions(
+  selected: SelectedConfig,
+  { source, pluginDeadlineMs = PLUGIN_DEADLINE_MS }: CredentialOptions,
+  signal: AbortSignal | undefined,
+): Promise<ConnectionOptions> {
+  const { cluster, user, plugin } = selected
+  const written = fromFiles(selected, source)
+  let login = written
+  if (plugin !== undefined) {
+    const about = clusterFor(cluster, written.ca)
+    login = { ...written, ...(await runExecPlugin(plugin, { cluster: about, deadlineMs: pluginDeadlineMs, signal })) }
+  }
+  const provider = providerOf(user)
+  if (provider?.name === 'oidc') login = { ...login, token: openIdToken(provider.config, source) }
+  const { ca, cert, key } = login
+  const token = written.token ?? login.token
+  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) throw unusable(selected, source, 'Its token is not valid.')
+  const { 'tls-server-name': servername } = cluster
+  const { username, password } = user
+  const connection: ConnectionOptions = {
+    ...(typeof servername === 'string' && servername !== '' && { servername }),
+    ...(cluster['insecure-skip-tls-verify'] === true && { rejectUnauthorized: false }),
+    ...omitUndefined({
+      ca,
+      cert,
+      key,
+      auth: username ? `${String(username)}:${String(password ?? '')}` : selected.login,
+    }),
+    headers: { ...(token !== undefined && { Authorization: `Bearer ${token}` }), ...impersonation(user) },
+    compression: cluster['disable-compression'] !== true,
+  }
+  const proxy = proxyFor(selected)
+  if (proxy === undefined) return connection
+  try {
+    if (!/^(https?|socks5h?):\/\//i.test(proxy)) throw new Error(`no agent for ${proxy}`)
+    return { ...connection, agent: await proxyAgent(cluster, proxy, connection) }
+  } catch {
+    throw unusable(selected, source, CHECK_PROXY)
+  }
+}
+
+/** Of the kubeconfig; or one of the environment that Node.js itself cannot use, which knows only proxies of HTTP. */
+function proxyFor({ cluster, server }: SelectedConfig): string | undefined {
+  const named = cluster['proxy-url']
+  if (typeof named === 'string' && named !== '') return named
+  const ofEnvironment = environmentProxy(new URL(server))
+  return ofEnvironment === undefined || /^https?:$/.test(ofEnvironment.protocol) ? undefined : ofEnvironment.href
+}
+
+const CHECK_PROXY = 'Check its proxy-url, or HTTPS_PROXY: http://, https:// or socks5://HOST:PORT.'
+
+/** In the form of ExecCredential's `spec.cluster`, which differs from a kubeconfig's. */
+function clusterFor(cluster: Fields, ca: Buffer | undefined): Fields {
+  const fields = ['server', 'tls-server-name', 'insecure-skip-tls-verify', 'proxy-url', 'disable-compression']
+  const same = fields.flatMap((name) => (cluster[name] === undefined ? [] : [[name, cluster[name]]]))
+  const extensions = Array.isArray(cluster.extensions) ? (cluster.extensions as (Fields | null)[]) : []
+  const config = extensions.find((each) => each?.name === 'client.authentication.k8s.io/exec')?.extension
+  return {
+    ...Object.fromEntries(same),
+    ...(ca && { 'certificate-authority-data': ca.toString('base64') }),
+    ...omitUndefined({ config }),
+  }
+}
+
+/** One line without a secret. */
+function unusable({ contextName }: SelectedConfig, source: string, hint: string): VolctlError {
+  return new VolctlError('KubeconfigInvalid', `The credential in ${source} (context ${contextName}) is unusable.`, {
+    hint,
+  })
+}
+
+/**
+ * Connections through the `proxy-url` of a kubeconfig (HTTP, HTTPS, SOCKS) or a SOCKS proxy of the environment, by client-node's libraries. client-node gets the
+ * content of files, never their names, and no login, so that it opens no file and starts no program.
+ */
+async function proxyAgent(cluster: Fields, proxyUrl: string, connection: ConnectionOptions): Promise<Agent> {
+  // The package's index would load every API of Kubernetes; scripts/esbuild-plugins.ts trims this further.
+  const { KubeConfig } = await import('@kubernetes/client-node/dist/config.js')
+  const { ca, cert, key, servername, rejectUnauthorized } = connection
+  const kubeConfig = new KubeConfig()
+  kubeConfig.loadFromOptions({
+    clusters: [
+      {
+        name: 'cluster',
+        server: String(cluster.server),
+        proxyUrl,
+        skipTLSVerify: rejectUnauthorized === false,
+        ...omitUndefined({ tlsServerName: servername, caData: ca === undefined ? undefined : base64(ca) }),
+      },
+    ],
+    users: [
+      {
+        name: 'user',
+        ...omitUndefined({
+          certData: cert === undefined ? undefined : base64(cert),
+          keyData: key === undefined ? undefined : base64(key),
+        }),
+      },
+    ],
+    contexts: [{ name: 'context', cluster: 'cluster', user: 'user' }],
+    currentContext: 'context',
+  })
+  const options: { agent?: Agent } = {}
+  await kubeConfig.applyToHTTPSOptions(options)
+  if (options.agent === undefined) throw new Error('no agent')
+  // Set explicitly; otherwise NODE_TLS_REJECT_UNAUTHORIZED would decide.
+  options.agent.options.rejectUnauthorized = rejectUnauthorized ?? true
+  return endProxied(options.agent)
+}
+
+function base64(data: Buffer | string): string {
+  return Buffer.from(data).toString('base64')
+}
+
+/** An id token is a few KiB. */
+const LIMITS = { maxBytes: 1024 * 1024, maxDepth: 20, maxValues: 10_000 }
+/** A token that expires this soon is of no use any more. */
+const MARGIN_S = 10
+
+/** @throws VolctlError CredentialFailed */
+export function openIdToken({ 'id-token': token }: Fields, source: string): string {
+  if (typeof token === 'string' && expiryOf(token) - MARGIN_S > Date.now() / 1000) return token
+  throw new VolctlError('CredentialFailed', `The OpenID token in ${source} has expired.`, {
+    hint: 'Log in again (kubectl get nodes does so), or use another credential.',
+  })
+}
+
+/** Seconds since the epoch; 0 if the token does not have it. */
+function expiryOf(token: string): number {
+  try {
+    const claims = parseJson(Buffer.from(token.split('.')[1] ?? '', 'base64url'), LIMITS) as { exp?: unknown } | null
+    return typeof claims?.exp === 'number' ? claims.exp : 0
+  } catch {
+    return 0
+  }
+}
+
+// Certificates, keys and tokens of a kubeconfig, inline or in files that it names.
+
+/**
+ * Reads such a file as it is now, since they rotate (N42, N44). Only trusted files: who can write a certificate authority
+ * decides which server volctl trusts, and who can write a token decides whose rights volctl uses (S33).
+ *
+ * @param source the kubeconfig, for messages
+ * @throws VolctlError KubeconfigUnsafe, CredentialFailed
+ */
+function readCredentialFile(path: string, source: string): Buffer {
+  try {
+    return readTrusted(path)
+  } catch (error) {
+    if (error instanceof NotTrusted) {
+      throw new PassedOver('KubeconfigUnsafe', `${path}, which ${source} names, is not used: ${error.why}.`, {
+        cause: error,
+        hint: TRUST_HINT,
+      })
+    }
+    const errno = errnoOf(error)
+    const why = errno === undefined || errno === 'TOO_LARGE' ? `: ${whyUnusable(path, error)}` : ` (${errno})`
+    throw new PassedOver('CredentialFailed', `${path}, which ${source} names, cannot be read${why}.`, {
+      hint: 'Run volctl as root, or check the file.',
+    })
+  }
+}
+
+/** The inline `NAME-data`, otherwise the file NAME; inline data wins, as with kubectl. */
+export function dataOrFile(fields: Fields, name: string, source: string): Buffer | undefined {
+  const { [`${name}-data`]: data, [name]: path } = fields
+  if (typeof data === 'string' && data !== '') return Buffer.from(data, 'base64')
+  return typeof path === 'string' && path !== '' ? readCredentialFile(path, source) : undefined
+}

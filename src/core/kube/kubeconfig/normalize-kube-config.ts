@@ -1,0 +1,136 @@
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import type { Insecure } from '../../model/snapshot.ts'
+import { type ExecPlugin, execPluginOf } from './exec-credential.ts'
+import { invalid, PassedOver, type RawKubeConfig, UnknownContext } from './kube-config-file.ts'
+
+export type Fields = Readonly<Record<string, unknown>>
+
+/** The cluster, user and context that will be used, in client-go's meaning. */
+export interface SelectedConfig {
+  readonly contextName: string
+  /** Without a login: it stands in every plan and message. */
+  readonly server: string
+  /** USER:PASSWORD that stood in the server's address. */
+  readonly login?: string
+  readonly cluster: Fields
+  readonly user: Fields
+  /** The credential plugin (N43). */
+  readonly plugin?: ExecPlugin
+  /** Why anyone on the network path could answer in the server's place (S34); absent: nobody could. */
+  readonly insecure?: Insecure
+}
+
+/** Selects a context: cluster and user. Files and programs that they name are not touched yet. */
+export function selectContext(config: RawKubeConfig, source: string, wanted: string | undefined): SelectedConfig {
+  const names = config.contexts.map((context) => context.name)
+  const known = names.length === 0 ? 'The file has no contexts.' : `Its contexts: ${names.join(', ')}.`
+  const contextName = wanted ?? config['current-context']
+  if (contextName === undefined) {
+    throw invalid(`The kubeconfig ${source} has no current context. ${known}`, 'Choose one with --context.')
+  }
+  const entry = config.contexts.find((context) => context.name === contextName)
+  if (!entry) {
+    throw new UnknownContext(
+      `The kubeconfig ${source} has no context "${contextName}". ${known}`,
+      'Choose one of them with --context, or another file with --kubeconfig.',
+    )
+  }
+  const context = (entry.context ?? {}) as Fields
+  const cluster = named(config, 'clusters', context.cluster, 'cluster')
+  const user = named(config, 'users', context.user, 'user')
+  const server = cluster?.server
+  if (!cluster || typeof server !== 'string' || server === '') {
+    throw invalid(
+      `Context "${contextName}" of ${source} has no cluster with a server address.`,
+      'Check the cluster that the context names.',
+    )
+  }
+  if (!isHttp(server)) {
+    throw invalid(
+      `The server address of context "${contextName}" of ${source} is not an https:// or http:// URL.`,
+      'Write the address in the form https://HOST:PORT.',
+    )
+  }
+  if (!user && context.user !== undefined && context.user !== '') {
+    throw invalid(
+      `Context "${contextName}" of ${source} names an unknown user.`,
+      'Check the user that the context names.',
+    )
+  }
+  refuseForeignProviders(user ?? {}, contextName, source)
+  const plugin = execPluginOf(user?.exec)
+  const insecure = insecurity(server, cluster)
+  return {
+    contextName,
+    server: withoutLogin(server).replace(/\/+$/, ''),
+    cluster,
+    // A context without a user is anonymous.
+    user: user ?? {},
+    ...omitUndefined({ login: loginIn(server), plugin, insecure }),
+  }
+}
+
+function named(config: RawKubeConfig, list: 'clusters' | 'users', name: unknown, field: string): Fields | undefined {
+  const entry = config[list].find((candidate) => candidate.name === name)
+  return entry ? ((entry[field] ?? {}) as Fields) : undefined
+}
+
+function isHttp(server: string): boolean {
+  return /^https?:\/\//i.test(server) && URL.canParse(server)
+}
+
+function withoutLogin(server: string): string {
+  return server.replace(/^(https?:\/\/)[^/?#]*@/i, '$1')
+}
+
+function loginIn(server: string): string | undefined {
+  const { username, password } = new URL(server)
+  return username === '' && password === '' ? undefined : `${decoded(username)}:${decoded(password)}`
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+function insecurity(server: string, cluster: Fields): Insecure | undefined {
+  if (new URL(server).protocol === 'http:') return 'PlainHttp'
+  return cluster['insecure-skip-tls-verify'] === true ? 'TlsNotVerified' : undefined
+}
+
+/** The `auth-provider`, if any. */
+export function providerOf(user: Fields): { readonly name: string; readonly config: Fields } | undefined {
+  const provider = user['auth-provider'] as Fields | null | undefined
+  if (typeof provider !== 'object' || provider === null) return undefined
+  return { name: String(provider.name), config: (provider.config ?? {}) as Fields }
+}
+
+/** Of the auth-providers volctl only supports oidc, and token files: gcp and azure run a command through a shell, and kubectl dropped them in 1.26. */
+function refuseForeignProviders(user: Fields, contextName: string, source: string): void {
+  const provider = providerOf(user)
+  if (provider === undefined || provider.name === 'oidc') return
+  const runs = provider.name === 'gcp' || provider.name === 'azure' || provider.config.exec !== undefined
+  if (!runs && typeof provider.config.tokenFile === 'string') return
+  const since = runs ? ', which kubectl dropped in 1.26' : ''
+  throw new PassedOver(
+    'KubeconfigInvalid',
+    `Context "${contextName}" of ${source} logs in by the auth-provider "${provider.name}"${since}: volctl does not support it.`,
+    { hint: 'Log in by an exec plugin instead (kubelogin, gke-gcloud-auth-plugin), or use another credential.' },
+  )
+}
+
+/** Headers for impersonation, all groups included: without one of them the identity would have other rights. */
+export function impersonation(user: Fields): Record<string, string | string[]> {
+  const headers: Record<string, string | string[]> = {}
+  if (typeof user.as === 'string' && user.as !== '') headers['Impersonate-User'] = user.as
+  if (typeof user['as-uid'] === 'string') headers['Impersonate-Uid'] = user['as-uid']
+  const groups = user['as-groups']
+  if (Array.isArray(groups) && groups.length > 0) headers['Impersonate-Group'] = groups.map(String)
+  for (const [key, values] of Object.entries((user['as-user-extra'] ?? {}) as Fields)) {
+    if (Array.isArray(values)) headers[`Impersonate-Extra-${encodeURIComponent(key)}`] = values.map(String)
+  }
+  return headers
+}

@@ -1,0 +1,168 @@
+import { SafetyRefusal, VolctlError } from '../base/errors.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
+import type { Node, Pod } from '../model/objects.ts'
+import { CONFIG_MAPS, CSI_NODES, digestedConfigMap, digestedSecret, NODES, SECRETS } from '../model/resources.ts'
+import type { ApiSnapshot } from '../model/snapshot.ts'
+import { NODE_USER } from '../model/volume-names.ts'
+import { namedUids } from '../volumes/pods.ts'
+import { controllerWantedVolumes } from '../volumes/populate.ts'
+import { credentialWord, mayI, whoAmI } from './access-reviews.ts'
+import { type KubeClient, keptBudget, type ObjectList } from './kube-client.ts'
+import { type CheckedPods, checkBy, checkedPods, getNode, listNodePods, nodeLease } from './node-objects.ts'
+import { ObjectReader } from './object-reader.ts'
+import { readElsewhere } from './read-elsewhere.ts'
+import { readVolumes, referencedObjects } from './read-volumes.ts'
+
+export interface ReadApiOptions {
+  readonly client: KubeClient
+  readonly nodeName: string
+  /** Has the kubelet's own credential, if that is readable and not the one in use: for a second look (S2). */
+  readonly kubeletClient?: KubeClient | undefined
+  /** Given instead: a kubelet's credential that exists but is not used, and why. */
+  readonly kubeletUnused?: { readonly source: string; readonly problem: string } | undefined
+  /** Given if the pods are asked for before the disk has been read. */
+  readonly disk?: DiskRead
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The disk, which is read while the API is asked: if a pod is missing in the list, the list must be newer (R804, N48). */
+export interface DiskRead {
+  /** UIDs that have a directory, a process or a container, as soon as they are known. */
+  podUids(): Promise<readonly string[]>
+  /** Ends when everything has been read that shows which pods are on this node. */
+  read(): Promise<unknown>
+}
+
+/** On a node where pods come and go, one may be deleted in each of them. */
+const LOOKS = 3
+
+/**
+ * Reads everything about one node from the API, in three rounds of parallel requests: pods, Node and identity; then claims,
+ * volumes, attachments, config maps and secrets; then what a list lacked. Only reads (reviews store nothing).
+ *
+ * Without the pods there is nothing to plan from, so their failure is thrown; so is a missing Node (S1), and a pod list that
+ * the kubelet's credential contradicts (S2). Any other failure becomes an entry of `errors`.
+ */
+export async function readApi(options: ReadApiOptions): Promise<ApiSnapshot> {
+  for (let looks = 1; ; looks++) {
+    const api = await readOnce(options)
+    if (looks === LOOKS || !(await wasForPodsNowGone(options, api))) return api
+  }
+}
+
+/**
+ * Has a pod with an unresolved volume left the list? Then its claim may have gone with it, or the Node authorizer no longer
+ * shows the claim (N32), and what was read is from two moments. One fresh list answers for all pods (S3).
+ */
+async function wasForPodsNowGone({ client, nodeName, signal }: ReadApiOptions, api: ApiSnapshot): Promise<boolean> {
+  const { unresolved } = controllerWantedVolumes(api.pods, api, nodeName)
+  const doubtful = unresolved.filter(({ cause }) => cause !== 'Unbound')
+  if (doubtful.length === 0) return false
+  const { items } = await listNodePods(client, nodeName, signal)
+  const now = new Set(items.map(({ metadata }) => metadata.uid))
+  return doubtful.some(({ pod }) => !now.has(pod.metadata.uid))
+}
+
+async function readOnce(options: ReadApiOptions): Promise<ApiSnapshot> {
+  const { client, nodeName, signal } = options
+  const kept = keptBudget()
+  const reader = new ObjectReader(client, { signal, kept })
+  const first = [
+    listNodePods(client, nodeName, signal, kept),
+    options.kubeletClient ? listNodePods(options.kubeletClient, nodeName, signal, kept) : undefined,
+    getNode(client, nodeName, signal),
+    whoAmI(client, signal),
+    mayI(client, { verb: 'delete', group: 'storage.k8s.io', resource: 'volumeattachments' }, signal),
+    reader.get(CSI_NODES, { name: nodeName }),
+    nodeLease(client, options.kubeletClient, nodeName, signal),
+  ] as const
+  // All requests end before anything is thrown: none is left behind.
+  await Promise.allSettled(first)
+  const node = await noted(reader, first[2])
+  const user = await first[3]
+  const { list, check } = await secondLook(options, user, ...(await newEnough(options, await first[0], first[1])))
+
+  const wanted = referencedObjects(list.items)
+  const [volumes, configMaps, secrets] = await Promise.all([
+    readVolumes(reader, { nodeName, node, claims: wanted.claims, inlineDrivers: wanted.csiDrivers }),
+    reader.getAll(CONFIG_MAPS, wanted.configMaps),
+    reader.getAll(SECRETS, wanted.secrets),
+  ])
+  const mayDelete = await first[4]
+  const lease = await first[6]
+  const renewTime = lease?.spec?.renewTime
+  const api: ApiSnapshot = {
+    server: client.server,
+    ...(client.insecure && { insecure: client.insecure }),
+    credential: credentialWord(client, user),
+    ...omitUndefined({ user, resourceVersion: list.resourceVersion }),
+    node: node ?? null,
+    pods: list.items,
+    persistentVolumeClaims: volumes.claims,
+    persistentVolumes: volumes.volumes,
+    volumeAttachments: volumes.attachments,
+    csiDrivers: volumes.drivers,
+    csiNode: (await first[5]) ?? null,
+    configMaps: configMaps.map(digestedConfigMap),
+    secrets: secrets.map(digestedSecret),
+    errors: reader.sortedErrors(),
+    ...omitUndefined({ lease }),
+    ...(renewTime && { leaseRenewTime: renewTime }),
+    ...omitUndefined({ clockSkewMs: client.clockSkewMs }),
+    ...(check && { podListCheck: check }),
+    ...omitUndefined({ mayDeleteVolumeAttachments: mayDelete }),
+  }
+  const elsewhere = await readElsewhere(client, api, nodeName, { signal, kept })
+  return elsewhere === undefined ? api : { ...api, elsewhere }
+}
+
+/** A Node that cannot be read is unknown; the refusal because it does not exist is thrown. */
+async function noted(reader: ObjectReader, node: Promise<Node>): Promise<Node | undefined> {
+  try {
+    return await node
+  } catch (error) {
+    reader.note(error, NODES)
+    return undefined
+  }
+}
+
+/**
+ * The lists, read again if a pod on this node is not in them, since it may be younger than the list. For pods that are in it,
+ * an older list is fine: their volumes never change, and their end is final.
+ */
+async function newEnough(
+  options: ReadApiOptions,
+  pods: ObjectList<Pod>,
+  kubeletPods: Promise<ObjectList<Pod>> | undefined,
+): Promise<[ObjectList<Pod>, Promise<ObjectList<Pod>> | undefined]> {
+  const { client, kubeletClient, nodeName, disk, signal } = options
+  if (disk === undefined) return [pods, kubeletPods]
+  const named = new Set(pods.items.flatMap(namedUids))
+  if ((await disk.podUids()).every((uid) => named.has(uid))) return [pods, kubeletPods]
+  await disk.read()
+  const again = [
+    listNodePods(client, nodeName, signal),
+    kubeletClient ? listNodePods(kubeletClient, nodeName, signal) : undefined,
+  ] as const
+  await Promise.allSettled(again)
+  return [await again[0], again[1]]
+}
+
+async function secondLook(
+  options: ReadApiOptions,
+  user: string | undefined,
+  pods: ObjectList<Pod>,
+  kubeletPods: Promise<ObjectList<Pod>> | undefined,
+): Promise<CheckedPods> {
+  const { client, kubeletClient, kubeletUnused, nodeName, signal } = options
+  if (user === `${NODE_USER}${nodeName}`) return { list: pods }
+  if (kubeletUnused) return { list: pods, check: kubeletUnused }
+  if (!kubeletClient || !kubeletPods) return { list: pods }
+  try {
+    return await checkedPods(client, kubeletClient, nodeName, [pods, await kubeletPods], signal)
+  } catch (error) {
+    // Also if the kubelet's files have changed meanwhile.
+    if (!(error instanceof VolctlError) || error instanceof SafetyRefusal) throw error
+    return { list: pods, check: { ...checkBy(kubeletClient), problem: error.message } }
+  }
+}

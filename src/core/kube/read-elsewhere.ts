@@ -1,0 +1,170 @@
+/**
+ * Use, on other nodes, of volumes that pods here want or have and that only one node may have (S30, R742, R743).
+ *
+ * Read only if needed: if there is a VolumeAttachment to another node, or a volume of a plugin whose attachments are only in
+ * the status of Nodes. Only those pods of other nodes that use such a volume are kept.
+ */
+
+import { compareText } from '../base/compare-text.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
+import type { PersistentVolume, Pod } from '../model/objects.ts'
+import { NODES } from '../model/resources.ts'
+import type { ApiSnapshot, Elsewhere, NodeElsewhere, PodElsewhere } from '../model/snapshot.ts'
+import { uniqueVolumeName } from '../model/volume-names.ts'
+import type { Budget } from '../trust/bytes.ts'
+import { ApiObjects } from '../volumes/api-objects.ts'
+import { translateInlineVolume } from '../volumes/in-tree-volumes.ts'
+import { allowsSeveralNodes, volumesInStatus } from '../volumes/node-affinity.ts'
+import { isTerminalPhase, podNamespace } from '../volumes/pods.ts'
+import { desiredStateOfPods, statusVolumes } from '../volumes/populate.ts'
+import { claimReferenceOf } from '../volumes/resolve-claim.ts'
+import { ApiError } from './api-error.ts'
+import type { KubeClient } from './kube-client.ts'
+import { listNodePods } from './node-objects.ts'
+import { listObjects } from './objects.ts'
+
+/** Nodes whose pods are read: a volume is on one, seldom two; hundreds at once would mean an outage. */
+const MOST_NODES = 5
+
+/** What to ask about the volumes in question. */
+interface Questions {
+  /** Names of other nodes that have an attachment. */
+  readonly nodes: readonly string[]
+  /** Unique names that may be in another Node's status. */
+  readonly names: readonly string[]
+  /** "namespace/name" of the volumes' claims. */
+  readonly claims: ReadonlySet<string>
+}
+
+/**
+ * @param api what was read of this node
+ * @returns undefined if there is nothing to ask; failures are part of the answer, and never thrown
+ */
+export async function readElsewhere(
+  client: KubeClient,
+  api: ApiSnapshot,
+  nodeName: string,
+  { signal, kept }: { readonly signal?: AbortSignal | undefined; readonly kept?: Budget } = {},
+): Promise<Elsewhere | undefined> {
+  const { nodes, names, claims } = questions(api, nodeName)
+  if (nodes.length === 0 && names.length === 0) return undefined
+  const status = names.length === 0 ? [] : await attachedByStatus(client, names, nodeName, { signal, kept })
+  const attached = new Map('problem' in status ? [] : status.map(({ name, attached: found }) => [name, found]))
+  const all = [...new Set([...nodes, ...attached.keys()])].toSorted(compareText)
+  const found = await Promise.all(
+    all.map(async (name, index): Promise<NodeElsewhere> => {
+      const own = attached.get(name)
+      const users =
+        index < MOST_NODES
+          ? await podsWith(client, name, claims, { signal, kept })
+          : { problem: `only the pods of ${MOST_NODES} nodes were read` }
+      return { name, ...omitUndefined({ attached: own }), ...users }
+    }),
+  )
+  return { nodes: found, ...('problem' in status ? { problem: status.problem } : {}) }
+}
+
+function questions(api: ApiSnapshot, nodeName: string): Questions {
+  const objects = new ApiObjects({ api, nodeName })
+  const pods = api.pods.filter((pod) => !isTerminalPhase(pod) && mayHavePersistentVolume(pod))
+  const nodes = new Set<string>()
+  const names = new Set<string>()
+  const claims = new Set<string>()
+  const note = (volume: PersistentVolume | undefined): void => {
+    const { namespace = 'default', name } = volume?.spec.claimRef ?? {}
+    if (name !== undefined) claims.add(`${namespace}/${name}`)
+  }
+  for (const volume of desiredStateOfPods(pods, api).volumes) {
+    const { persistentVolume, attachability, driver, handle, uniqueName, plugin, specName } = volume
+    if (persistentVolume === undefined || attachability === 'notAttachable' || allowsSeveralNodes(persistentVolume))
+      continue
+    if (driver === undefined || handle === undefined) {
+      names.add(uniqueName)
+      // A flexVolume has another unique name until it is attached here.
+      if (attachability === 'unknown') names.add(uniqueVolumeName(plugin, specName))
+      note(persistentVolume)
+      continue
+    }
+    const others = objects.attachedElsewhere({ driver, handle })
+    if (others.length > 0) note(persistentVolume)
+    for (const name of others) nodes.add(name)
+  }
+  // Volumes of pods that are gone, which are still in this node's status.
+  const own = new Set(volumesInStatus(api.node))
+  for (const { uniqueName, persistentVolume } of statusVolumes(api)) {
+    if (!own.has(uniqueName) || allowsSeveralNodes(persistentVolume)) continue
+    names.add(uniqueName)
+    note(persistentVolume)
+  }
+  return { nodes: [...nodes], names: [...names], claims }
+}
+
+/** Through a claim, or an inline volume that counts as one of CSI. */
+function mayHavePersistentVolume(pod: Pod): boolean {
+  return (pod.spec.volumes ?? []).some(
+    (volume) =>
+      claimReferenceOf(pod, volume, { ephemeralFirst: true }) !== undefined ||
+      translateInlineVolume(volume, podNamespace(pod)) !== undefined,
+  )
+}
+
+interface Settings {
+  readonly signal: AbortSignal | undefined
+  readonly kept: Budget | undefined
+}
+
+/** Other nodes whose status names one of these as attached. */
+async function attachedByStatus(
+  client: KubeClient,
+  names: readonly string[],
+  nodeName: string,
+  settings: Settings,
+): Promise<{ readonly name: string; readonly attached: readonly string[] }[] | { readonly problem: string }> {
+  try {
+    const { items } = await listObjects(client, NODES, settings)
+    return items.flatMap(({ metadata: { name }, status }) => {
+      const attached = (status?.volumesAttached ?? []).map((each) => each.name).filter((each) => names.includes(each))
+      return name === nodeName || attached.length === 0 ? [] : [{ name, attached }]
+    })
+  } catch (error) {
+    return { problem: `other nodes could not be listed: ${messageOf(error)}` }
+  }
+}
+
+async function podsWith(
+  client: KubeClient,
+  nodeName: string,
+  claims: ReadonlySet<string>,
+  { signal, kept }: Settings,
+): Promise<Pick<NodeElsewhere, 'pods' | 'problem'>> {
+  try {
+    const { items } = await listNodePods(client, nodeName, signal, kept)
+    return { pods: items.flatMap((pod) => userOf(pod, claims) ?? []) }
+  } catch (error) {
+    return { problem: `its pods could not be listed: ${messageOf(error)}` }
+  }
+}
+
+/** Undefined: the pod uses none of these claims, or has ended. */
+function userOf(pod: Pod, claims: ReadonlySet<string>): PodElsewhere | undefined {
+  const namespace = podNamespace(pod)
+  const used = (pod.spec.volumes ?? [])
+    .map((volume) => claimReferenceOf(pod, volume, { ephemeralFirst: true })?.name)
+    .filter((name) => name !== undefined && claims.has(`${namespace}/${name}`)) as string[]
+  if (used.length === 0 || isTerminalPhase(pod)) return undefined
+  const { name, uid, deletionTimestamp } = pod.metadata
+  const phase = pod.status?.phase
+  return {
+    namespace,
+    name,
+    uid,
+    ...omitUndefined({ phase, deletionTimestamp }),
+    claims: [...new Set(used)],
+  }
+}
+
+/** The message of an ApiError; any other error (an interrupt, a bug) is thrown. */
+function messageOf(error: unknown): string {
+  if (error instanceof ApiError) return error.message
+  throw error
+}

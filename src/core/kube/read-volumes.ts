@@ -1,0 +1,250 @@
+/**
+ * Reads claims, volumes, attachments and drivers: as lists if the identity may list them, otherwise one by one (N30, N68).
+ *
+ * They are read after the pods (N48). What a list lacks, or shows in an unfinished state, is read again by name: a claim that
+ * is younger than the list must not look absent (S3, S4).
+ */
+
+import { compareText } from '../base/compare-text.ts'
+import type {
+  ApiObject,
+  CsiDriver,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  VolumeAttachment,
+} from '../model/objects.ts'
+import {
+  ATTACHMENTS,
+  CLAIMS,
+  CSI_DRIVERS,
+  keyText,
+  type ObjectKey,
+  type Resource,
+  VOLUMES,
+} from '../model/resources.ts'
+import type { ApiReadError, ApiSnapshot } from '../model/snapshot.ts'
+import { attachmentName, parseCsiUniqueName } from '../model/volume-names.ts'
+import { csiSourceOf } from '../volumes/in-tree-volumes.ts'
+import { volumesInStatus } from '../volumes/node-affinity.ts'
+import { controllerWantedVolumes } from '../volumes/populate.ts'
+import { claimReferenceOf } from '../volumes/resolve-claim.ts'
+import { ApiError } from './api-error.ts'
+import type { KubeClient } from './kube-client.ts'
+import { ObjectReader } from './object-reader.ts'
+
+export interface VolumeObjects {
+  readonly claims: readonly PersistentVolumeClaim[]
+  readonly volumes: readonly PersistentVolume[]
+  readonly attachments: readonly VolumeAttachment[]
+  readonly drivers: readonly CsiDriver[]
+}
+
+export interface VolumeQuery {
+  readonly nodeName: string
+  readonly node: Node | undefined
+  readonly claims: readonly ObjectKey[]
+  /** Drivers of inline volumes. */
+  readonly inlineDrivers: readonly string[]
+}
+
+export async function readVolumes(reader: ObjectReader, query: VolumeQuery): Promise<VolumeObjects> {
+  const [listedClaims, listedVolumes, listedAttachments, listedDrivers] = await Promise.all([
+    reader.list(CLAIMS),
+    reader.list(VOLUMES),
+    reader.list(ATTACHMENTS),
+    reader.list(CSI_DRIVERS),
+  ])
+  noteFailures(reader, listedClaims, listedVolumes, listedAttachments, listedDrivers)
+
+  const claims = await completed(reader, CLAIMS, listedClaims, query.claims, (claim) => Boolean(claim.spec.volumeName))
+  const volumes = await completed(reader, VOLUMES, listedVolumes, volumeNames(claims, query.claims))
+  const drivers = await completed(reader, CSI_DRIVERS, listedDrivers, driverNames(volumes, query))
+  const attachments =
+    listedAttachments instanceof ApiError
+      ? await reader.getAll(ATTACHMENTS, attachmentNames(volumes, drivers, query))
+      : sorted(listedAttachments)
+  return { claims, volumes, attachments, drivers }
+}
+
+/**
+ * If a list is refused, the objects in question are read by name, so that their absence is known. An error entry without a
+ * name shows that the view is incomplete (S3; S21: a second PV; S30: other nodes).
+ */
+function noteFailures(
+  reader: ObjectReader,
+  claims: unknown,
+  volumes: unknown,
+  attachments: unknown,
+  drivers: unknown,
+): void {
+  if (claims instanceof ApiError) reader.note(claims, CLAIMS)
+  if (drivers instanceof ApiError) reader.note(drivers, CSI_DRIVERS)
+  if (volumes instanceof ApiError) reader.note(volumes, VOLUMES)
+  if (attachments instanceof ApiError) reader.note(attachments, ATTACHMENTS)
+}
+
+/** The listed objects, and those of `wanted` that are not listed or not `settled`, read by name. */
+async function completed<T extends ApiObject>(
+  reader: ObjectReader,
+  resource: Resource<T>,
+  listed: readonly T[] | ApiError,
+  wanted: readonly ObjectKey[],
+  settled: (object: T) => boolean = () => true,
+): Promise<T[]> {
+  const found = new Map((listed instanceof ApiError ? [] : listed).map((object) => [keyText(object.metadata), object]))
+  const asked = wanted.filter((key) => {
+    const object = found.get(keyText(key))
+    return object === undefined || !settled(object)
+  })
+  for (const key of asked) found.delete(keyText(key))
+  for (const object of await reader.getAll(resource, asked)) found.set(keyText(object.metadata), object)
+  return sorted([...found.values()])
+}
+
+function sorted<T extends ApiObject>(objects: readonly T[]): T[] {
+  return objects.toSorted((a, b) => compareText(keyText(a.metadata), keyText(b.metadata)))
+}
+
+function volumeNames(claims: readonly PersistentVolumeClaim[], wanted: readonly ObjectKey[]): ObjectKey[] {
+  const keys = new Set(wanted.map(keyText))
+  const names = claims.filter((claim) => keys.has(keyText(claim.metadata))).map((claim) => claim.spec.volumeName)
+  return uniqueNames(names)
+}
+
+function driverNames(volumes: readonly PersistentVolume[], query: VolumeQuery): ObjectKey[] {
+  const attached = attachedVolumes(query.node).map(({ driver }) => driver)
+  return uniqueNames([...volumes.map((volume) => csiSourceOf(volume)?.driver), ...query.inlineDrivers, ...attached])
+}
+
+/** Names of attachments are computed (R007), so that even a credential that may not list them can read those of this node. */
+function attachmentNames(
+  volumes: readonly PersistentVolume[],
+  drivers: readonly CsiDriver[],
+  query: VolumeQuery,
+): ObjectKey[] {
+  const unattached = new Set(
+    drivers.filter(({ spec }) => spec.attachRequired === false).map(({ metadata }) => metadata.name),
+  )
+  const handles = [
+    ...volumes.flatMap((volume) => {
+      const csi = csiSourceOf(volume)
+      return csi === undefined ? [] : [{ driver: csi.driver, handle: csi.volumeHandle }]
+    }),
+    ...attachedVolumes(query.node),
+  ]
+  const names = handles.filter(({ driver }) => !unattached.has(driver))
+  return uniqueNames(names.map(({ driver, handle }) => attachmentName(handle, driver, query.nodeName)))
+}
+
+/** CSI volumes that the Node object names as attached or in use: also those whose pods are gone (N64). */
+function attachedVolumes(node: Node | undefined): { driver: string; handle: string }[] {
+  return volumesInStatus(node).flatMap((name) => parseCsiUniqueName(name) ?? [])
+}
+
+function uniqueNames(names: readonly (string | undefined)[]): ObjectKey[] {
+  const present = names.filter((name) => name !== undefined && name !== '')
+  return [...new Set(present)].sort().map((name) => ({ name: String(name) }))
+}
+
+/** The objects that pods' volumes name; each once, sorted. */
+interface ReferencedObjects {
+  readonly claims: readonly ObjectKey[]
+  readonly configMaps: readonly ObjectKey[]
+  readonly secrets: readonly ObjectKey[]
+  /** Names of CSI drivers of inline volumes. */
+  readonly csiDrivers: readonly string[]
+}
+
+const GENERATED_FIRST = { ephemeralFirst: true }
+
+/** What must be read besides the pods: claims (generated ones too, N56), config maps and secrets, also projected ones. */
+export function referencedObjects(pods: readonly Pod[]): ReferencedObjects {
+  const claims = new KeySet()
+  const configMaps = new KeySet()
+  const secrets = new KeySet()
+  const csiDrivers = new Set<string>()
+  for (const pod of pods) {
+    const namespace = pod.metadata.namespace ?? ''
+    for (const volume of pod.spec.volumes ?? []) {
+      claims.add(namespace, claimReferenceOf(pod, volume, GENERATED_FIRST)?.name)
+      configMaps.add(namespace, volume.configMap?.name)
+      secrets.add(namespace, volume.secret?.secretName)
+      if (volume.csi) csiDrivers.add(volume.csi.driver)
+      for (const source of volume.projected?.sources ?? []) {
+        configMaps.add(namespace, source.configMap?.name)
+        secrets.add(namespace, source.secret?.name)
+      }
+    }
+  }
+  return {
+    claims: claims.sorted(),
+    configMaps: configMaps.sorted(),
+    secrets: secrets.sorted(),
+    csiDrivers: [...csiDrivers].sort(),
+  }
+}
+
+class KeySet {
+  readonly #keys = new Map<string, ObjectKey>()
+
+  add(namespace: string, name: string | undefined): void {
+    if (name !== undefined && name !== '') this.#keys.set(keyText({ namespace, name }), { namespace, name })
+  }
+
+  sorted(): ObjectKey[] {
+    return [...this.#keys].sort(([a], [b]) => compareText(a, b)).map(([, key]) => key)
+  }
+}
+
+// Reads again the claims and volumes behind pods: a new list of pods may name objects that the last look did not read, and
+// those are unknown, not absent (S21, S3).
+
+/** For all reads together. */
+const DEADLINE_MS = 30_000
+
+/**
+ * Reads by name the claims of pods, and the volumes behind them, if the last look did not have the pod or could not resolve one
+ * of its volumes. The others need not be read again: a bound claim's volume never changes, nor do a pod's volumes.
+ *
+ * @param api the last look
+ * @param pods just read
+ * @returns the last look with these objects added; what could not be read is among its errors
+ */
+export async function withFreshVolumes(
+  client: KubeClient,
+  api: ApiSnapshot,
+  pods: readonly Pod[],
+  nodeName: string,
+): Promise<ApiSnapshot> {
+  const known = new Set(api.pods.map(({ metadata }) => metadata.uid))
+  const unresolved = new Set(controllerWantedVolumes(pods, api, nodeName).unresolved.map(({ pod }) => pod))
+  const doubtful = pods.filter((pod) => !known.has(pod.metadata.uid) || unresolved.has(pod))
+  const { claims: claimKeys } = referencedObjects(doubtful)
+  if (claimKeys.length === 0) return api
+  const reader = new ObjectReader(client, { deadlineMs: DEADLINE_MS })
+  const claims = await reader.getAll(CLAIMS, claimKeys)
+  const names = new Set(claims.flatMap(({ spec }) => (spec.volumeName ? [spec.volumeName] : [])))
+  const volumeKeys = [...names].map((name) => ({ name }))
+  const volumes = await reader.getAll(VOLUMES, volumeKeys)
+  const isAsked = (error: ApiReadError): boolean =>
+    isAbout(claimKeys, CLAIMS, error) || isAbout(volumeKeys, VOLUMES, error)
+  return {
+    ...api,
+    persistentVolumeClaims: replaced(api.persistentVolumeClaims, claimKeys, claims),
+    persistentVolumes: replaced(api.persistentVolumes, volumeKeys, volumes),
+    errors: [...api.errors.filter((error) => !isAsked(error)), ...reader.sortedErrors()],
+  }
+}
+
+function replaced<T extends ApiObject>(before: readonly T[], keys: readonly ObjectKey[], now: readonly T[]): T[] {
+  const asked = new Set(keys.map(keyText))
+  return [...before.filter(({ metadata }) => !asked.has(keyText(metadata))), ...now]
+}
+
+/** True for an error of the last look that is about one of these objects. */
+function isAbout<T>(keys: readonly ObjectKey[], { plural }: Resource<T>, error: ApiReadError): boolean {
+  const { resource, name, namespace } = error
+  return resource === plural && name !== undefined && keys.some((key) => keyText(key) === keyText({ name, namespace }))
+}

@@ -1,0 +1,145 @@
+/**
+ * HTTP to one server, with one credential. Whatever the server does, a request is bounded (S34):
+ *
+ * - in time: its signal ends it at any point between the connection and the last byte. That also ends endless informational
+ *   answers (1xx), which Node.js reads and drops, and answers that come byte by byte;
+ * - in size: the body here, as received and as decompressed; the head, trailers and chunk extensions by Node's parser (16 KiB
+ *   each, `--max-http-header-size`, which a caller cannot set: the launcher drops NODE_OPTIONS);
+ * - in steps: no redirect is followed, and a change of protocol (101) ends the connection, since nothing here handles it.
+ */
+import { type ClientRequest, type IncomingMessage, type Agent as PlainAgent, request as plainRequest } from 'node:http'
+import { type Agent, type RequestOptions, request } from 'node:https'
+import { createSecureContext, getCACertificates, rootCertificates } from 'node:tls'
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import { type Budget, collect, pieces } from '../../trust/bytes.ts'
+import { TooLarge } from '../../trust/plain-files.ts'
+import {
+  bare,
+  type ConnectionOptions,
+  EndingAgent,
+  EndingPlainAgent,
+  endingWith,
+  environmentProxy,
+  isLoopback,
+} from './connection.ts'
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly body: Buffer
+}
+
+export interface HttpRequest {
+  readonly method: string
+  readonly url: URL
+  readonly body?: string
+  readonly contentType?: string
+  readonly signal: AbortSignal
+  /** Takes the body of an answer that is not a failure, piece by piece, as it comes; the answer itself has none then. */
+  readonly into?: { readonly maxBytes: number; readonly take: (piece: Buffer) => void }
+}
+
+/** One connection pool to one server with one credential. */
+export interface Transport {
+  /** @throws TooLarge, the signal's reason, or the connection's error */
+  send(request: HttpRequest): Promise<Answer>
+  close(): void
+}
+
+export interface AnswerLimits {
+  /** Of one answer, as received and as decompressed. */
+  readonly maxBytes: number
+  /** Of all answers that are being received. */
+  readonly budget?: Budget
+}
+
+/** Enough to hide latency; each connection costs a TLS handshake. */
+const MAX_SOCKETS = 4
+/** Limit for the body of a failed answer. */
+const MAX_FAILURE_BYTES = 1024 * 1024
+
+export function createTransport(
+  server: URL,
+  connection: ConnectionOptions,
+  { maxBytes, budget }: AnswerLimits,
+): Transport {
+  const secure = server.protocol === 'https:'
+  const loopback = isLoopback(bare(server.hostname))
+  const agent = connection.agent ?? keepAliveAgent(server, connection)
+  const headers: Record<string, string | string[]> = { ...connection.headers, Accept: 'application/json' }
+  // On loopback compressing costs more than it saves.
+  if (!loopback && connection.compression) headers['Accept-Encoding'] = 'gzip'
+  const base: RequestOptions = { agent, ...omitUndefined({ auth: connection.auth }) }
+  const begin = secure ? request : plainRequest
+  return {
+    send: async ({ method, url, body, contentType = 'application/json', signal, into }) => {
+      const sent = {
+        ...headers,
+        ...(body !== undefined && { 'Content-Type': contentType, 'Content-Length': String(Buffer.byteLength(body)) }),
+      }
+      const failed = new AbortController()
+      const outgoing = begin(url, { ...base, ...endingWith(failed.signal), method, headers: sent, signal })
+      outgoing.end(body)
+      const response = await headOf(outgoing, signal).catch((error: unknown) => {
+        failed.abort()
+        throw error
+      })
+      const { statusCode: status = 0, headers: received } = response
+      const bounds = { budget, signal, encoding: received['content-encoding'] }
+      if (status < 200 || status >= 300) return { status, headers: received, body: await failureIn(response, bounds) }
+      if (into === undefined)
+        return { status, headers: received, body: await collect(response, { ...bounds, maxBytes }) }
+      for await (const piece of pieces(response, { ...bounds, maxBytes: into.maxBytes })) into.take(piece)
+      return { status, headers: received, body: Buffer.alloc(0) }
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+function headOf(outgoing: ClientRequest, signal: AbortSignal): Promise<IncomingMessage> {
+  return new Promise<IncomingMessage>((resolve, reject) => {
+    const giveUp = (): void => reject(signal.reason)
+    // These are not removed: later errors of the request also end the answer that is being read.
+    outgoing.on('response', resolve).on('error', reject)
+    // A change of protocol closes the request without an error, and so does the signal before there is a socket.
+    outgoing.on('close', () => reject(new Error('the connection was closed without an answer')))
+    signal.addEventListener('abort', giveUp, { once: true })
+    // A signal of a whole list would keep every answer until the list ends.
+    outgoing.on('response', () => signal.removeEventListener('abort', giveUp))
+    outgoing.on('close', () => signal.removeEventListener('abort', giveUp))
+  })
+}
+
+/** The body of a failed answer. If it is too long it is dropped: the status says enough. */
+async function failureIn(
+  response: IncomingMessage,
+  bounds: Omit<Parameters<typeof collect>[1], 'maxBytes'>,
+): Promise<Buffer> {
+  try {
+    return await collect(response, { ...bounds, maxBytes: MAX_FAILURE_BYTES })
+  } catch (error) {
+    if (error instanceof TooLarge) return Buffer.alloc(0)
+    throw error
+  }
+}
+
+function keepAliveAgent(server: URL, connection: ConnectionOptions): Agent | PlainAgent {
+  const proxy = environmentProxy(server)?.href
+  // Whether it is used is decided already: there are no exceptions.
+  const proxied = proxy === undefined ? {} : { proxyEnv: { HTTP_PROXY: proxy, HTTPS_PROXY: proxy } }
+  const pool = { keepAlive: true, maxSockets: MAX_SOCKETS, ...proxied }
+  if (server.protocol !== 'https:') return new EndingPlainAgent(pool)
+  const { ca, cert, key, servername, rejectUnauthorized = true } = connection
+  // One for all connections; otherwise each would parse the certificates again, which takes milliseconds each.
+  const secureContext = createSecureContext({
+    ca: ca ?? [...rootCertificates, ...getCACertificates('system')],
+    ...omitUndefined({ cert, key }),
+  })
+  return new EndingAgent({
+    ...pool,
+    secureContext,
+    ...omitUndefined({ servername }),
+    // Set explicitly; otherwise NODE_TLS_REJECT_UNAUTHORIZED would decide.
+    rejectUnauthorized,
+  })
+}

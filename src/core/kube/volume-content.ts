@@ -1,0 +1,91 @@
+/** Reads content of volumes, with its values, right before it is written. It is passed on, and never stored or logged. */
+
+import { omitUndefined } from '../base/omit-undefined.ts'
+import { type ClusterTrustBundle, trustBundleShape } from '../model/objects.ts'
+import { objectPath, type Resource } from '../model/resources.ts'
+import { kept, text } from '../trust/shape.ts'
+import { ApiError, unlessAbsent, unusable } from './api-error.ts'
+import type { KubeClient } from './kube-client.ts'
+import { findObject, listObjects, sendObject } from './objects.ts'
+
+/** A request for a service account token (P53). */
+export interface TokenRequest {
+  readonly namespace: string
+  readonly serviceAccount: string
+  /** Empty: the API server's own. */
+  readonly audiences: readonly string[]
+  readonly expirationSeconds?: number
+  /** The pod that the token is bound to. */
+  readonly pod: { readonly name: string; readonly uid: string }
+}
+
+export interface ServiceAccountToken {
+  readonly token: string
+  /** RFC 3339. */
+  readonly expirationTimestamp: string
+}
+
+const tokenAnswer = kept<{ readonly status?: Partial<ServiceAccountToken> }>({
+  status: kept({ token: text, expirationTimestamp: text }),
+})
+
+/** @returns undefined if the service account, or the pod, is shown not to exist */
+export async function requestToken(
+  client: KubeClient,
+  request: TokenRequest,
+): Promise<ServiceAccountToken | undefined> {
+  const { namespace, serviceAccount, audiences, expirationSeconds, pod } = request
+  const account = objectPath({ plural: 'serviceaccounts', root: '/api/v1' }, { namespace, name: serviceAccount })
+  const body = {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    spec: {
+      ...(audiences.length === 0 ? {} : { audiences }),
+      ...omitUndefined({ expirationSeconds }),
+      boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: pod.name, uid: pod.uid },
+    },
+  }
+  // Every answer is a new token, and nothing is stored, so the request may be repeated.
+  const given = await unlessAbsent(sendObject(client, 'review', { path: `${account}/token`, shape: tokenAnswer, body }))
+  if (given === undefined) return undefined
+  const { status } = given
+  const { token, expirationTimestamp = '' } = status ?? {}
+  if (token) return { token, expirationTimestamp }
+  throw unusable(`${client.server}: the answer to a token request has no token.`)
+}
+
+/** Undefined: there is none of this name. */
+export async function getClusterTrustBundle(client: KubeClient, name: string): Promise<ClusterTrustBundle | undefined> {
+  return ofNewestVersion((resource) => findObject(client, resource, { name }))
+}
+
+export async function listClusterTrustBundles(
+  client: KubeClient,
+  signerName: string,
+): Promise<readonly ClusterTrustBundle[]> {
+  const query = { fieldSelector: `spec.signerName=${signerName}` }
+  return ofNewestVersion(async (resource) => {
+    const { items } = await listObjects(client, resource, { query })
+    return items
+  })
+}
+
+const VERSIONS: readonly Resource<ClusterTrustBundle>[] = ['v1', 'v1beta1', 'v1alpha1'].map((version) => ({
+  plural: 'clustertrustbundles',
+  root: `/apis/certificates.k8s.io/${version}`,
+  shape: trustBundleShape,
+}))
+
+/** The newest API version that the server has: where it lacks one, its 404 names no object (N71). */
+async function ofNewestVersion<T>(
+  ask: (resource: Resource<ClusterTrustBundle>) => Promise<T>,
+  [newest, ...older] = VERSIONS as [Resource<ClusterTrustBundle>, ...Resource<ClusterTrustBundle>[]],
+): Promise<T> {
+  try {
+    return await ask(newest)
+  } catch (error) {
+    const [next, ...rest] = older
+    if (next === undefined || !(error instanceof ApiError) || error.reason !== 'NoSuchResource') throw error
+    return await ofNewestVersion(ask, [next, ...rest])
+  }
+}

@@ -1,0 +1,212 @@
+/** What still uses a block device, as the kernel shows it: a superblock, a holder, an opener (S21). */
+import { closeSync, existsSync, lstatSync, readlinkSync, type Stats } from 'node:fs'
+import { posix } from 'node:path'
+import { errnoOf, isMissing } from '../../base/errors.ts'
+import type { BlockDevice } from '../../model/snapshot.ts'
+import { fileSystemTypeIfAny, kernelText, kernelTextIfAny, listIfAny } from '../../trust/kernel.ts'
+import { openDeviceAlone } from '../../trust/plain-files.ts'
+import { decodeOctal } from '../decode-octal.ts'
+import { isThere, namesIn, textIn } from './sysfs-block-tree.ts'
+
+export interface DeviceUse {
+  /** False: no such block device (any more); nothing on it can be in use. */
+  readonly exists: boolean
+  /** For messages; empty: nothing uses it. */
+  readonly users: readonly string[]
+}
+
+/** A user that the kernel does not name. */
+export const SOMEBODY = 'a process or a device'
+
+const SUPERBLOCKS = ['ext4', 'xfs', 'btrfs', 'f2fs', 'bcachefs', 'gfs2']
+
+/** @param dev "major:minor" @throws what cannot be read is not known to be unused (S3) */
+export function readDeviceUse(dev: string, sys = '/sys'): DeviceUse {
+  const link = `${sys}/dev/block/${dev}`
+  if (!isThere(link)) return { exists: false, users: [] }
+  const name = posix.basename(readlinkSync(link))
+  const users = SUPERBLOCKS.filter((type) => isThere(`${sys}/fs/${type}/${name}`)).map(
+    (type) => `the ${type} file system on /dev/${name.replaceAll('!', '/')}, which is still mounted or has open files`,
+  )
+  for (const holder of namesIn(`${link}/holders`)) users.push(`device ${holder}`)
+  if (isSwap(name)) users.push(`the kernel, which swaps to /dev/${name}`)
+  const busy = openExclusively(`${link}/uevent`)
+  if (busy !== undefined) users.push(busy)
+  return { exists: true, users }
+}
+
+/** An exclusive open fails as long as a mount, a mapping or another exclusive opener has the device. */
+function openExclusively(uevent: string): string | undefined {
+  const name = /^DEVNAME=(.+)$/m.exec(kernelText(uevent))?.[1]
+  if (name === undefined) return 'a device without a name'
+  try {
+    closeSync(openDeviceAlone(`/dev/${name}`))
+    return undefined
+  } catch (error) {
+    const code = errnoOf(error)
+    // No device node, no medium, no such device: the device cannot be in use under this name.
+    if (code === 'ENOENT' || code === 'ENXIO' || code === 'ENODEV' || code === 'ENOMEDIUM') return undefined
+    return code === 'EBUSY'
+      ? `${SOMEBODY} that has /dev/${name} open exclusively`
+      : `/dev/${name} could not be opened (${code})`
+  }
+}
+
+/** A kernel without swap has no such list. */
+function isSwap(name: string): boolean {
+  return swapAreas(textIn('/proc/swaps') ?? '').some((area) => area.name === `/dev/${name}`)
+}
+
+/** The disk's sequence number; a partition has that of its disk, one directory up. */
+export function readDiskSequence(dev: string, sys = '/sys'): string | undefined {
+  const device = `${sys}/dev/block/${dev}`
+  return kernelTextIfAny(`${device}/diskseq`) ?? kernelTextIfAny(`${device}/../diskseq`)
+}
+
+export function readDeviceNumber(path: string): string | undefined {
+  try {
+    return deviceNumberOf(lstatSync(path))
+  } catch {
+    return undefined
+  }
+}
+
+/** "major:minor"; undefined: it is no block device. */
+export function deviceNumberOf(entry: Stats): string | undefined {
+  return entry.isBlockDevice() ? numberOf(entry) : undefined
+}
+
+/** "major:minor" of a block device, "char major:minor" of a character device. */
+export function anyDeviceNumberOf(entry: Stats): string | undefined {
+  return entry.isCharacterDevice() ? `char ${numberOf(entry)}` : deviceNumberOf(entry)
+}
+
+function numberOf(entry: Stats): string {
+  return deviceNumberFrom(entry.rdev)
+}
+
+/** "major:minor" from the encoded number of stat(2), st_dev or st_rdev. */
+export function deviceNumberFrom(encoded: number): string {
+  const bits = BigInt(encoded)
+  const major = ((bits >> 8n) & 0xfffn) | ((bits >> 32n) & ~0xfffn)
+  const minor = (bits & 0xffn) | ((bits >> 12n) & ~0xffn)
+  return `${major}:${minor}`
+}
+
+export function readLoops(sys = '/sys'): { device: string; backingFile: string }[] {
+  return namesIn(`${sys}/block`).flatMap((name) => {
+    const backingFile = name.startsWith('loop') ? readBackingFile(`/dev/${name}`, sys) : undefined
+    return backingFile === undefined ? [] : [{ device: `/dev/${name}`, backingFile }]
+  })
+}
+
+const SECTOR = 512
+
+/**
+ * A loop device has the size of its backing file less its offset, or is shorter if it has a size limit. Where a size cannot
+ * be read, the answer is true.
+ *
+ * @param loop e.g. /dev/loop3
+ * @param dev "major:minor"
+ */
+export function mayBeMadeOf(loop: string, dev: string, sys = '/sys'): boolean {
+  const at = `${sys}/block/${posix.basename(loop)}`
+  const [size, offset, limit] = ['size', 'loop/offset', 'loop/sizelimit'].map((each) => numberIn(`${at}/${each}`))
+  const whole = numberIn(`${sys}/dev/block/${dev}/size`)
+  if (size === undefined || offset === undefined || limit === undefined || whole === undefined) return true
+  const end = size + Math.ceil(offset / SECTOR)
+  return limit > 0 ? end <= whole : Math.abs(end - whole) <= 1
+}
+
+function numberIn(file: string): number | undefined {
+  const text = kernelTextIfAny(file)
+  return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined
+}
+
+/** @returns `/`, which nobody can identify: there is one, and the kernel does not say (S3); undefined: there is none */
+export function readBackingFile(device: string, sys = '/sys'): string | undefined {
+  const loop = `${sys}/block/${posix.basename(device)}/loop`
+  try {
+    // Most are free, and an error costs much more than this question.
+    if (!isThere(loop)) return undefined
+    return kernelText(`${loop}/backing_file`).trimEnd()
+  } catch (error) {
+    // Let go of meanwhile.
+    return isMissing(error) || errnoOf(error) === 'ENODEV' || errnoOf(error) === 'ENXIO' ? undefined : '/'
+  }
+}
+
+/**
+ * True for a FUSE connection or a local file system that sysfs no longer lists; false for all others: nothing is known about
+ * them.
+ */
+export function isSuperblockGone(dev: string, fsType: string, sys = '/sys'): boolean {
+  if (fsType.startsWith('fuse')) {
+    const connections = `${sys}/fs/fuse/connections`
+    const [major, minor] = dev.split(':')
+    return major === '0' && listsConnections(connections) && !isThere(`${connections}/${minor}`)
+  }
+  // The number of btrfs and bcachefs is no device's, so no list says anything about it.
+  if (!SUPERBLOCKS.includes(fsType) || dev.startsWith('0:')) return false
+  const use = readDeviceUse(dev, sys)
+  return !use.exists || use.users.length === 0
+}
+
+const FUSECTL_MAGIC = 0x65735543
+
+/** False: the directory may be empty since fusectl is not mounted there. */
+function listsConnections(directory: string): boolean {
+  return listIfAny(directory).length > 0 || fileSystemTypeIfAny(directory) === FUSECTL_MAGIC
+}
+
+/**
+ * True if the kernel's list of FUSE connections, or of NFS file systems, contains it. (The latter is the list of this network
+ * namespace: a file system that is not in it may still be alive.)
+ */
+export function fileSystemLives(dev: string, fsType: string, sys = '/sys', proc = '/proc'): boolean {
+  if (fsType.startsWith('fuse')) {
+    const [major, minor] = dev.split(':')
+    return major === '0' && existsSync(`${sys}/fs/fuse/connections/${minor}`)
+  }
+  if (!fsType.startsWith('nfs')) return false
+  // NV SERVER PORT DEV FSID FSC
+  const lines = kernelTextIfAny(`${proc}/fs/nfsfs/volumes`)?.split('\n').slice(1) ?? []
+  return lines.some((line) => line.trim().split(/\s+/)[3] === dev)
+}
+
+// What the machine swaps to.
+
+interface SwapArea {
+  /** A partition's device file, or a file's path from the root of the mount namespace in which it was opened. */
+  readonly name: string
+  readonly type: 'partition' | 'file' | (string & {})
+}
+
+/** @param text of /proc/swaps (proc(5)): a heading, then one line per area */
+export function swapAreas(text: string): SwapArea[] {
+  return text.split('\n').flatMap((line) => {
+    const [name = '', type = ''] = line.split(/[ \t]+/)
+    return name.startsWith('/') ? [{ name: decodeOctal(Buffer.from(name, 'utf8')), type }] : []
+  })
+}
+
+/**
+ * Every loop device that has a backing file (C19), from sysfs; nothing is opened. The kernel shows the path as seen in this
+ * mount namespace; "/" or a text ending in " (deleted)" means that the file is not visible any more.
+ *
+ * @param sys of a fixture
+ */
+export function loopDevices(sys = '/sys'): readonly BlockDevice[] {
+  const number = (name: string): number => Number(name.slice('/dev/loop'.length))
+  return readLoops(sys)
+    .map(({ device, backingFile }) => {
+      const readOnly = kernelTextIfAny(`${sys}/block/${posix.basename(device)}/ro`) === '1'
+      return { name: device, backingFile, ...(readOnly && { readOnly }) }
+    })
+    .toSorted((one, other) => number(one.name) - number(other.name))
+}
+
+/** Names of all block devices and partitions as the kernel calls them (sda1, loop3, dm-0). */
+export function blockDeviceNames(sysClassBlock = '/sys/class/block'): ReadonlySet<string> {
+  return new Set(listIfAny(sysClassBlock))
+}

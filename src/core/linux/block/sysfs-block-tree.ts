@@ -1,0 +1,266 @@
+/** The block devices of this host, or of a test's sysfs. A missing file means absence; any other failure is thrown (S3). */
+import { readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs'
+import { posix } from 'node:path'
+import { compareText } from '../../base/compare-text.ts'
+import { errnoOf } from '../../base/errors.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import { kernelText } from '../../trust/kernel.ts'
+import type { MountTable } from '../mount-table.ts'
+import type { BlockNode, BlockTree, IscsiLun, IscsiSession } from './block-tree.ts'
+
+const NOT_CONNECTED = ['ENOTCONN', 'ENOSYS']
+const CHARACTER_CLASSES = ['scsi_generic', 'scsi_tape', 'scsi_changer', 'bsg']
+
+export class SysfsBlockTree implements BlockTree {
+  readonly #sys: string
+  readonly #dev: string
+
+  constructor(sys = '/sys', dev = '/dev') {
+    this.#sys = sys
+    this.#dev = dev
+  }
+
+  iscsiSessions(): IscsiSession[] {
+    const hosts = `${this.#sys}/class/iscsi_host`
+    return namesIn(hosts).flatMap((host) =>
+      namesIn(`${hosts}/${host}/device`)
+        .filter((name) => /^session\d+$/.test(name))
+        .flatMap((name) => session(`${hosts}/${host}/device/${name}`, name) ?? []),
+    )
+  }
+
+  node(name: string): BlockNode | undefined {
+    const at = this.#block(name)
+    const dev = textIn(`${at}/dev`)
+    if (dev === undefined) return undefined
+    const address = this.#scsiAddress(name)
+    const dmUuid = textIn(`${at}/dm/uuid`)
+    const server = Number(textIn(`${at}/pid`) ?? 0)
+    const disk = isThere(`${at}/partition`) ? posix.basename(posix.dirname(realpathSync(at))) : undefined
+    return {
+      name,
+      dev,
+      ...omitUndefined({ disk }),
+      // Their names begin with the disk's.
+      partitions: namesIn(at).filter((each) => each.startsWith(name) && isThere(`${at}/${each}/partition`)),
+      holders: namesIn(`${at}/holders`),
+      slaves: namesIn(`${at}/slaves`),
+      isMultipath: dmUuid?.startsWith('mpath-') === true,
+      ...omitUndefined({ dmUuid }),
+      isScsi: isThere(this.deletePath(name)),
+      ...(Number.isInteger(server) && server > 0 ? { servedBy: server } : {}),
+      ...omitUndefined({ scsiAddress: address }),
+      characters: charactersOf(`${at}/device`),
+      isRecovering: this.#isRecovering(disk ?? name),
+    }
+  }
+
+  names(): string[] {
+    return namesIn(`${this.#sys}/class/block`)
+  }
+
+  nameOf(dev: string): string | undefined {
+    const target = linkAt(`${this.#sys}/dev/block/${dev}`)
+    return target === undefined ? undefined : posix.basename(target)
+  }
+
+  nameOfFile(path: string): string | undefined {
+    if (!path.startsWith('/dev/')) return undefined
+    try {
+      return posix.basename(realpathSync(`${this.#dev}${path.slice('/dev'.length)}`))
+    } catch (error) {
+      return ifAbsent(error, undefined)
+    }
+  }
+
+  devicesBeside(name: string): string[] {
+    const together = [
+      ...namesIn(`${this.#sys}/fs/btrfs`).map((id) => namesIn(`${this.#sys}/fs/btrfs/${id}/devices`)),
+      ...namesIn(`${this.#sys}/fs/bcachefs`).map((id) => this.#bcachefsDevices(`${this.#sys}/fs/bcachefs/${id}`)),
+    ]
+    return together.filter((names) => names.includes(name)).flatMap((names) => names.filter((each) => each !== name))
+  }
+
+  #bcachefsDevices(at: string): string[] {
+    return namesIn(at).flatMap((name) => {
+      const target = name.startsWith('dev-') ? linkAt(`${at}/${name}/block`) : undefined
+      return target === undefined ? [] : posix.basename(target)
+    })
+  }
+
+  links(directory: 'by-path' | 'by-id'): { link: string; name: string }[] {
+    const at = `${this.#dev}/disk/${directory}`
+    return namesIn(at).flatMap((link) => {
+      const target = linkAt(`${at}/${link}`)
+      return target === undefined ? [] : [{ link, name: posix.basename(target) }]
+    })
+  }
+
+  scsiDisks(): string[] {
+    return namesIn(`${this.#sys}/block`).filter((name) => this.#scsiAddress(name) !== undefined)
+  }
+
+  wwid(name: string): string | undefined {
+    return textIn(`${this.#sys}/block/${name}/device/wwid`, 'EINVAL')
+  }
+
+  fcPort(scsiAddress: string): string | undefined {
+    const target = scsiAddress.split(':').slice(0, 3).join(':')
+    return textIn(`${this.#sys}/class/fc_transport/target${target}/port_name`)
+  }
+
+  deletePath(name: string): string {
+    return `${this.#sys}/block/${name}/device/delete`
+  }
+
+  #scsiAddress(name: string): string | undefined {
+    try {
+      const found = posix.basename(realpathSync(`${this.#sys}/block/${name}/device`))
+      return /^\d+(?::\d+){3}$/.test(found) ? found : undefined
+    } catch (error) {
+      return ifAbsent(error, undefined)
+    }
+  }
+
+  /** True for a map if one of its paths is recovering. */
+  #isRecovering(name: string): boolean {
+    const host = this.#scsiAddress(name)?.split(':')[0]
+    if (textIn(`${this.#sys}/class/scsi_host/host${host}/state`) === 'recovery') return true
+    return namesIn(`${this.#sys}/block/${name}/slaves`).some((slave) =>
+      this.#isRecovering(this.node(slave)?.disk ?? slave),
+    )
+  }
+
+  /** Partitions have no directory directly below /sys/block. */
+  #block(name: string): string {
+    const own = `${this.#sys}/block/${name}`
+    return isThere(own) ? own : `${this.#sys}/class/block/${name}`
+  }
+}
+
+/** Undefined where the session ended while it was read. */
+function session(at: string, name: string): IscsiSession | undefined {
+  const facts = `${at}/iscsi_session/${name}`
+  const iqn = textIn(`${facts}/targetname`)
+  if (iqn === undefined) return undefined
+  const iface = textIn(`${facts}/ifacename`)
+  const portals = namesIn(at)
+    .filter((each) => /^connection\d+:\d+$/.test(each))
+    .flatMap((each) => {
+      const connection = `${at}/${each}/iscsi_connection/${each}`
+      return ['persistent_', ''].flatMap((kind) => portalOf(connection, kind) ?? [])
+    })
+  const luns = lunsOf(at)
+  return { name, iqn, portals: [...new Set(portals)], ...omitUndefined({ iface }), luns }
+}
+
+/** A session that is reconnecting shows no current address, but still shows the configured one. */
+function portalOf(connection: string, kind: string): string | undefined {
+  const address = textIn(`${connection}/${kind}address`, ...NOT_CONNECTED)
+  const port = textIn(`${connection}/${kind}port`, ...NOT_CONNECTED)
+  if (!address || address === '<NULL>' || !port) return undefined
+  return `${address.includes(':') && !address.startsWith('[') ? `[${address}]` : address}:${port}`
+}
+
+/** sessionN/targetHOST:CHANNEL:ID/HOST:CHANNEL:ID:LUN/block/NAME */
+function lunsOf(at: string): IscsiLun[] {
+  return namesIn(at)
+    .filter((name) => /^target\d+:\d+:\d+$/.test(name))
+    .flatMap((target) =>
+      namesIn(`${at}/${target}`).flatMap((device) => {
+        const lun = /^\d+:\d+:\d+:(\d+)$/.exec(device)?.[1]
+        if (lun === undefined) return []
+        const path = `${at}/${target}/${device}`
+        const driver = linkAt(`${path}/driver`)
+        return {
+          lun,
+          address: device,
+          disks: namesIn(`${path}/block`),
+          characters: charactersOf(path),
+          ...omitUndefined({ driver: driver === undefined ? undefined : posix.basename(driver) }),
+        }
+      }),
+    )
+}
+
+function charactersOf(device: string): string[] {
+  return CHARACTER_CLASSES.flatMap((kind) =>
+    namesIn(`${device}/${kind}`).flatMap((name) => {
+      const dev = textIn(`${device}/${kind}/${name}/dev`)
+      return dev === undefined ? [] : `char ${dev}`
+    }),
+  )
+}
+
+/** Whether sysfs has this. @throws any failure but absence (S3) */
+export function isThere(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined
+  } catch (error) {
+    return ifAbsent(error, false)
+  }
+}
+
+/** Sorted names in a directory of sysfs; none where there is no such directory. @throws any other failure (S3) */
+export function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory).toSorted(compareText)
+  } catch (error) {
+    return ifAbsent(error, [])
+  }
+}
+
+/**
+ * The trimmed text of a file of sysfs; undefined where there is no such file.
+ *
+ * @param none error codes that mean here that the value does not exist
+ * @throws any other failure (S3)
+ */
+export function textIn(file: string, ...none: readonly string[]): string | undefined {
+  try {
+    return kernelText(file).trim()
+  } catch (error) {
+    return none.includes(errnoOf(error) ?? '') ? undefined : ifAbsent(error, undefined)
+  }
+}
+
+/** EINVAL: the link was replaced by something else. */
+function linkAt(path: string): string | undefined {
+  try {
+    return readlinkSync(path)
+  } catch (error) {
+    return errnoOf(error) === 'EINVAL' ? undefined : ifAbsent(error, undefined)
+  }
+}
+
+/** If a device disappears while its attributes are read, the read fails with one of several errors that all mean "gone". */
+function ifAbsent<T>(error: unknown, absent: T): T {
+  const code = errnoOf(error)
+  if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENODEV' || code === 'ENXIO') return absent
+  throw error
+}
+
+// File systems that are still alive on a device although no mount table has them.
+
+export interface HiddenFileSystem {
+  /** The block device's name in sysfs: "sdb1", "dm-3". */
+  readonly device: string
+  /** "major:minor" */
+  readonly dev: string
+  readonly fsType: string
+}
+
+/** Types that sysfs lists by device name. (btrfs and bcachefs are listed by id, others not at all.) */
+const LISTED = ['ext4', 'xfs', 'f2fs']
+
+/** @param tables of all mount namespaces @throws what cannot be read may hide one (S3) */
+export function hiddenFileSystems(tables: readonly MountTable[], sys = '/sys'): readonly HiddenFileSystem[] {
+  return LISTED.flatMap((fsType) =>
+    namesIn(`${sys}/fs/${fsType}`).flatMap((device) => {
+      // Other directories in it belong to the file system type ("features", "stats").
+      const dev = textIn(`${sys}/class/block/${device}/dev`)
+      const isShown = dev === undefined || tables.some((table) => table.ofDevice(dev).length > 0)
+      return isShown ? [] : [{ device, dev, fsType }]
+    }),
+  )
+}

@@ -1,0 +1,154 @@
+/** Directories held by descriptors, and paths through them (Node.js has no openat(2)). */
+import { closeSync, type Dir, type Dirent, fstatSync, opendirSync, readlinkSync } from 'node:fs'
+import { StepFailed } from '../base/operation-error.ts'
+import { kernelText, mountIdIn } from '../trust/kernel.ts'
+import { markDirectory, markEntry } from '../trust/plain-files.ts'
+
+export interface OpenDirectory {
+  readonly fd: number
+  readonly mountId: number
+  /** Device and inode. */
+  readonly identity: string
+}
+
+/** What was opened is in another mount than what is worked on. */
+export class InOtherMount extends StepFailed {
+  constructor(message: string, options: { readonly hint?: string } = {}) {
+    super('ForeignMount', message, options)
+  }
+}
+
+/** Opens a directory by its whole path. @throws StepFailed Swapped for a link on the way, ForeignMount for another mount */
+export function openDirectory(path: string, mountId: number): OpenDirectory {
+  return checked(markDirectory(path), mountId, path, (fd) => requireReal(path, fd))
+}
+
+/**
+ * Does something to a name in a directory, by the directory's descriptor: a link that has taken the place of one above it is
+ * not followed.
+ *
+ * @param directory absolute, without links on the way
+ * @throws StepFailed Swapped; errors of open(2), and what is thrown by what is done
+ */
+export function inDirectory<T>(directory: string, name: string, act: (path: string) => T): T {
+  const fd = markDirectory(directory)
+  try {
+    requireReal(directory, fd)
+    return act(`/proc/self/fd/${fd}/${name}`)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function requireReal(path: string, fd: number): void {
+  const real = readlinkSync(`/proc/self/fd/${fd}`)
+  if (real !== path) throw new StepFailed('Swapped', `${path} leads to ${real}: there is a link on the way`)
+}
+
+export function openBelow(directory: OpenDirectory, name: Buffer): OpenDirectory {
+  return checked(markDirectory(entryPath(directory, name)), directory.mountId, name.toString())
+}
+
+/**
+ * A descriptor of an entry of any type (of a link itself, too), without opening what is behind it (O_PATH).
+ *
+ * @returns a descriptor that the caller closes
+ */
+export function openEntry(directory: OpenDirectory, name: Buffer): number {
+  return markEntry(entryPath(directory, name))
+}
+
+/** Makes an open descriptor an OpenDirectory, if it is in the same mount as its parent. */
+export function asDirectory(fd: number, above: OpenDirectory): OpenDirectory | undefined {
+  return isInMount(fd, above.mountId) ? { fd, mountId: above.mountId, identity: identityOf(fd) } : undefined
+}
+
+export function isInMount(fd: number, mountId: number): boolean {
+  return mountIdOf(fd) === mountId
+}
+
+/** The directory above, which must be the one that the walk came from. */
+export function openParent(directory: OpenDirectory, identity: string): OpenDirectory {
+  const fd = markDirectory(`/proc/self/fd/${directory.fd}/..`)
+  return checked(fd, directory.mountId, '..', (_, found) => {
+    if (found !== identity) throw new StepFailed('Swapped', 'a directory was moved while the walk was in it')
+  })
+}
+
+/** The path of an entry through its directory's descriptor; names are bytes, and need not be UTF-8. */
+export function entryPath(directory: OpenDirectory, name: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`/proc/self/fd/${directory.fd}/`), name])
+}
+
+/** All names in a directory that only root and the kubelet write to. */
+export function readNames(directory: OpenDirectory): Buffer[] {
+  return new Entries(directory.fd).upTo(Number.POSITIVE_INFINITY).map(nameOf)
+}
+
+/** The entries of a directory, some at a time: a container may make millions. */
+export class Entries {
+  #directory: Dir | undefined
+
+  /** @throws what opendir(3) says */
+  constructor(fd: number) {
+    // A character for each byte: names need not be UTF-8.
+    this.#directory = opendirSync(`/proc/self/fd/${fd}`, { encoding: 'latin1', bufferSize: AT_ONCE })
+  }
+
+  /** The next entries; fewer: there are no more, and it is closed. @throws what readdir(3) says */
+  upTo(most: number): Dirent[] {
+    const found: Dirent[] = []
+    while (this.#directory !== undefined && found.length < most) {
+      const entry = this.#directory.readSync()
+      if (entry === null) this.close()
+      else found.push(entry)
+    }
+    return found
+  }
+
+  close(): void {
+    this.#directory?.closeSync()
+    this.#directory = undefined
+  }
+}
+
+/** So many are asked of the kernel in one breath. */
+const AT_ONCE = 128
+
+/** The bytes of an entry's name. */
+export function nameOf({ name }: Dirent): Buffer {
+  return Buffer.from(name, 'latin1')
+}
+
+function checked(
+  fd: number,
+  mountId: number,
+  what: string,
+  check: (fd: number, identity: string) => void = () => {},
+): OpenDirectory {
+  try {
+    const found = mountIdOf(fd)
+    if (found !== mountId) {
+      throw new InOtherMount(`${what} is in mount ${found}, not in the volume's mount ${mountId}`, {
+        hint: 'Find out who mounted it (findmnt); volctl never touches the content of other mounts.',
+      })
+    }
+    const identity = identityOf(fd)
+    check(fd, identity)
+    return { fd, mountId, identity }
+  } catch (error) {
+    closeSync(fd)
+    throw error
+  }
+}
+
+function identityOf(fd: number): string {
+  const { dev, ino } = fstatSync(fd, { bigint: true })
+  return `${dev}:${ino}`
+}
+
+function mountIdOf(fd: number): number {
+  const id = mountIdIn(kernelText(`/proc/self/fdinfo/${fd}`))
+  if (id === undefined) throw new InOtherMount(`the kernel does not show the mount of descriptor ${fd}`)
+  return id
+}

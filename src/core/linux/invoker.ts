@@ -1,0 +1,27 @@
+import { userInfo } from 'node:os'
+import { omitUndefined } from '../base/omit-undefined.ts'
+import { environment } from '../trust/environment.ts'
+
+/** Who runs this process, for the lock and the journal. */
+export interface Invoker {
+  readonly pid: number
+  /** Effective. */
+  readonly uid: number
+  readonly user: string
+  /** Who became that user with sudo(8). */
+  readonly sudoUser?: string
+}
+
+export function invoker(): Invoker {
+  const { SUDO_USER: sudoUser } = environment()
+  const uid = process.geteuid?.() ?? 0
+  return { pid: process.pid, uid, user: userName(uid), ...omitUndefined({ sudoUser }) }
+}
+
+function userName(uid: number): string {
+  try {
+    return userInfo().username
+  } catch {
+    return String(uid)
+  }
+}

@@ -1,0 +1,67 @@
+/** The place of a path: its file system, and the path inside it. The same in every mount namespace. */
+import { posix } from 'node:path'
+import { ownPathOf } from './linked-mounts.ts'
+import type { MountInfo, MountTable } from './mount-table.ts'
+import { isWithin, plainPath } from './path-within.ts'
+
+export interface Location {
+  /** "major:minor" */
+  readonly dev: string
+  /** From the root of the file system. */
+  readonly path: string
+}
+
+/**
+ * The mount that contains a path: the visible one on it, or on its nearest parent with a mount.
+ *
+ * @param path the kubelet's, or the kernel's (with links resolved, S8)
+ */
+export function containingMount(table: MountTable, path: string): MountInfo | undefined {
+  const own = ownPathOf(table, path)
+  return table.top(own) ?? around(table, own)
+}
+
+/** The latest directory that was asked about: questions about neighbours come one after the other, and a table never changes. */
+const latest = new WeakMap<MountTable, { readonly directory: string; readonly mount: MountInfo | undefined }>()
+
+/** The visible mount on the nearest directory above a path. */
+function around(table: MountTable, path: string): MountInfo | undefined {
+  const directory = posix.dirname(path)
+  const known = latest.get(table)
+  if (known?.directory === directory) return known.mount
+  let mount: MountInfo | undefined
+  for (let at = path; mount === undefined && at !== '/' && at !== '.'; ) {
+    at = posix.dirname(at)
+    mount = table.top(at)
+  }
+  latest.set(table, { directory, mount })
+  return mount
+}
+
+export function locate(table: MountTable, path: string): Location | undefined {
+  const mount = containingMount(table, path)
+  return mount === undefined ? undefined : locationIn(mount, ownPathOf(table, path))
+}
+
+export function locationIn(mount: MountInfo, path: string): Location {
+  const { dev, root, mountPoint } = mount
+  return { dev, path: rebased(path, mountPoint, root) }
+}
+
+/** The path below another directory. As posix.relative and posix.join, which look at each character of both paths. */
+function rebased(path: string, from: string, to: string): string {
+  if (!isPlain(path) || !isPlain(from) || !isPlain(to) || !isWithin(path, from))
+    return posix.join(to, posix.relative(from, path))
+  const below = from === '/' ? path : path.slice(from.length)
+  return to === '/' ? below || '/' : `${to}${below === '/' ? '' : below}`
+}
+
+function isPlain(path: string): boolean {
+  return plainPath(path) === path
+}
+
+/** The path at which a mount of the same file system shows the location; undefined: it does not. */
+export function pathThrough(mount: MountInfo, location: Location): string | undefined {
+  if (!isWithin(location.path, mount.root)) return undefined
+  return rebased(location.path, mount.root, mount.mountPoint)
+}

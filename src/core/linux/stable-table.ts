@@ -1,0 +1,69 @@
+/** Mount tables of kernels before 5.8, which may leave lines out while mounts change: read until two reads in a row agree (S27, P111). */
+import { release } from 'node:os'
+import { VolctlError } from '../base/errors.ts'
+import { linesInPieces } from '../trust/kernel.ts'
+import { TooLarge } from '../trust/plain-files.ts'
+import type { MountTable } from './mount-table.ts'
+import { parseMountinfo, parsePieces } from './parse-mountinfo.ts'
+
+const FIRST_RELIABLE_KERNEL = [5, 8] as const
+const TRIES = 10
+
+/** Of any namespace, however many mounts somebody made there: the kernel's limit of 100,000, with rather long paths. */
+const MOST = 64 << 20
+
+export interface TableReading {
+  readonly kernel?: string
+  /** In pieces of whole lines. */
+  readonly read?: (path: string) => Iterable<Buffer>
+  /** Called with the number of bytes of each piece; throws TooLarge where it is enough. */
+  readonly take?: (bytes: number) => void
+}
+
+/**
+ * The mount table of another namespace, piece by piece, so that one that is too large need not be read to its end (S34).
+ *
+ * @throws TooLarge, VolctlError NodeUnreadable, and what the file system says
+ */
+export function tableAt(path: string, reading: TableReading = {}): MountTable {
+  const { kernel = release(), read = linesInPieces, take = within(MOST) } = reading
+  function* taken(): Iterable<Buffer> {
+    take(0)
+    for (const piece of read(path)) {
+      take(piece.length)
+      yield piece
+    }
+  }
+  if (isReliable(kernel)) return parsePieces(taken())
+  return parseMountinfo(stableRead(() => Buffer.concat(Array.from(taken(), (piece) => Buffer.from(piece))), kernel))
+}
+
+function within(most: number): (bytes: number) => void {
+  let left = most
+  return (bytes) => {
+    left -= bytes
+    if (left < 0) throw new TooLarge(`is larger than ${most} bytes`)
+  }
+}
+
+/** @throws VolctlError NodeUnreadable */
+export function stableRead(read: () => Buffer, kernel: string): Buffer {
+  let bytes = read()
+  if (isReliable(kernel)) return bytes
+  for (let tries = 0; tries < TRIES; tries++) {
+    const again = read()
+    if (again.equals(bytes)) return bytes
+    bytes = again
+  }
+  throw new VolctlError('NodeUnreadable', `the mount table changed on each of ${TRIES} reads`, {
+    hint: 'Something mounts or unmounts all the time: wait until it ends, then try again.',
+  })
+}
+
+/** A version that cannot be read counts as an old one. */
+export function isReliable(kernel: string): boolean {
+  const [, major, minor] = /^(\d+)\.(\d+)\./.exec(kernel) ?? []
+  if (major === undefined || minor === undefined) return false
+  const [wantedMajor, wantedMinor] = FIRST_RELIABLE_KERNEL
+  return Number(major) > wantedMajor || (Number(major) === wantedMajor && Number(minor) >= wantedMinor)
+}

@@ -1,0 +1,121 @@
+/** The namespaces and the user that volctl runs in: whether it may change this node, or only read it (S7). */
+
+import { omitUndefined } from '../base/omit-undefined.ts'
+import type { RefusalCode } from '../messages/codes.ts'
+import { fileSystemTypeIfAny, kernelTextIfAny, mountIdOf, namespaceOf } from '../trust/kernel.ts'
+import type { PinnedProcess } from '../trust/processes.ts'
+
+/** The initial PID namespace's inode number, the same on every kernel (PROC_PID_INIT_INO). */
+const INITIAL_PID_NAMESPACE = 'pid:[4026531836]'
+
+/** Why volctl may only read here, and change nothing. `apply` refuses with the first. */
+export interface StandingObstacle {
+  readonly rule: 'S3' | 'S6' | 'S7' | 'S8'
+  readonly code: RefusalCode
+  readonly message: string
+  readonly hint: string
+  /** Processes of the node do not show in this /proc. */
+  readonly hidesProcesses?: true
+}
+
+/** What /proc shows of this process and of the reference process for the node (the kubelet, otherwise PID 1). */
+export interface StandingFacts {
+  readonly uidMap: string
+  readonly pidNamespace?: string
+  /** PID namespace and root of the reference process; absent where they may not be read. */
+  readonly referencePidNamespace?: string
+  readonly referenceIsKubelet: boolean
+  /** A container runtime of root's runs in this PID namespace, so it is the node's. */
+  readonly seesRuntime: boolean
+  /** Mount id of the root directory, of this process and of the reference process. */
+  readonly rootMountId?: number
+  readonly referenceRootMountId?: number
+  /** Whether /sys is the kernel's: without it there would seem to be no disks and no loop devices. */
+  readonly hasSysfs: boolean
+}
+
+const SYSFS_MAGIC = 0x62656572
+
+export function readStandingFacts(
+  reference: Pick<PinnedProcess, 'link' | 'path'> | undefined,
+  seen: { readonly kubelet: boolean; readonly runtime: boolean },
+): StandingFacts {
+  const pidNamespace = namespaceOf('self', 'pid')
+  const referencePidNamespace = reference?.link('ns/pid')
+  const rootMountId = mountIdOf('/')
+  const referenceRootMountId = reference === undefined ? undefined : mountIdOf(reference.path('root/'))
+  return {
+    uidMap: kernelTextIfAny('/proc/self/uid_map') ?? '',
+    ...omitUndefined({ pidNamespace, referencePidNamespace }),
+    referenceIsKubelet: seen.kubelet,
+    seesRuntime: seen.runtime,
+    ...omitUndefined({ rootMountId, referenceRootMountId }),
+    // Otherwise it is not mounted, or something else is in its place.
+    hasSysfs: fileSystemTypeIfAny('/sys') === SYSFS_MAGIC,
+  }
+}
+
+/** Pure: every obstacle that these facts show. A fact that may not be read counts as an obstacle. */
+export function standingObstacles(facts: StandingFacts): readonly StandingObstacle[] {
+  const { rootMountId, referenceRootMountId } = facts
+  const isReadable = rootMountId !== undefined && referenceRootMountId !== undefined
+  return [
+    !isFullRange(facts.uidMap) && {
+      rule: 'S7' as const,
+      message: `volctl runs in a user namespace (uid_map: ${facts.uidMap.replaceAll(/\s+/g, ' ').trim() || 'unreadable'})`,
+      hint: 'Run volctl as root of the host itself.',
+    },
+    !isNodePidNamespace(facts) && {
+      rule: 'S7' as const,
+      hidesProcesses: true as const,
+      message: "volctl's PID namespace is not the node's, so the processes of pods cannot be seen",
+      hint: 'In a container, run volctl with hostPID and --host-root.',
+    },
+    !isReadable && {
+      rule: 'S6' as const,
+      message: "the node's mount namespace cannot be read from here",
+      hint: 'Run volctl as root with CAP_SYS_PTRACE.',
+    },
+    isReadable &&
+      rootMountId !== referenceRootMountId && {
+        rule: 'S7' as const,
+        message: "volctl's root directory is not the root of the node's mount namespace: it runs in a chroot",
+        hint: 'Run volctl outside of the chroot, or in a container with --host-root.',
+      },
+    !facts.hasSysfs && {
+      rule: 'S3' as const,
+      message: '/sys is not mounted, so disks and loop devices cannot be seen',
+      hint: 'Mount it: mount -t sysfs sysfs /sys',
+    },
+  ].flatMap((obstacle) => (obstacle ? { code: 'WrongNamespace', ...obstacle } : []))
+}
+
+/** True if this process runs in a user namespace, with user ids other than the host's. */
+export function isInUserNamespace(): boolean {
+  inUserNamespace ??= !isFullRange(kernelTextIfAny('/proc/self/uid_map') ?? '')
+  return inUserNamespace
+}
+
+/** A process stays in its user namespace, whose ids are mapped once. */
+let inUserNamespace: boolean | undefined
+
+/** True in the machine's initial PID namespace, whose /proc can show every process. */
+export function isInInitialPidNamespace(): boolean {
+  return namespaceOf('self', 'pid') === INITIAL_PID_NAMESPACE
+}
+
+/** "0 0 4294967295": every uid is itself. */
+function isFullRange(uidMap: string): boolean {
+  return /^\s*0\s+0\s+4294967295\s*$/.test(uidMap)
+}
+
+/**
+ * The initial namespace, or the one with the node's own processes: a node may be a container itself (kind), and then the
+ * kubelet or the runtime runs in the same namespace.
+ */
+function isNodePidNamespace(facts: StandingFacts): boolean {
+  const { pidNamespace, referencePidNamespace } = facts
+  if (pidNamespace === undefined) return false
+  if (facts.referenceIsKubelet) return pidNamespace === referencePidNamespace
+  return pidNamespace === INITIAL_PID_NAMESPACE || facts.seesRuntime
+}

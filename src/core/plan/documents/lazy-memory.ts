@@ -1,0 +1,72 @@
+/**
+ * The record of file systems that were detached lazily and may still be alive: no mount table shows them (S20). A small file
+ * beside the journal, since every plan reads it; like the journal, written to the disk before the umount, in a place where
+ * nobody else may write (S33).
+ */
+import { closeSync } from 'node:fs'
+import { errnoOf } from '../../base/errors.ts'
+import { syncDirectory } from '../../linux/replace-file.ts'
+import {
+  appendKept,
+  makeTrustedDirectory,
+  nameIn,
+  openKept,
+  openTrustedDirectory,
+  requireOneName,
+} from '../../trust/files.ts'
+import { readToLimit, writeThrough } from '../../trust/plain-files.ts'
+
+/** The journal's directory, too. Not below /var/log, which others than root may write to: on Ubuntu the group syslog. */
+export const DEFAULT_JOURNAL_DIR = '/var/lib/volctl'
+export const LAZY_FILE = 'lazy.jsonl'
+
+export interface LazyRecord {
+  /** A reboot ends every superblock. */
+  readonly bootID: string | undefined
+  readonly path: string
+  /** "major:minor" */
+  readonly dev: string
+  readonly fsType: string
+  /** Unique name of the volume, otherwise its name. */
+  readonly volume?: string
+}
+
+/** @throws NotTrusted, NotAFile, or whatever the file system says */
+export function rememberLazy(directory: string, record: LazyRecord): void {
+  const place = makeTrustedDirectory(directory, 0o700)
+  try {
+    const fd = appendKept(place, LAZY_FILE)
+    try {
+      // A line that a crash cut off ends here.
+      writeThrough(fd, `\n${JSON.stringify(record)}\n`)
+    } finally {
+      closeSync(fd)
+    }
+    syncDirectory(nameIn(place, '.'))
+  } finally {
+    closeSync(place)
+  }
+}
+
+/**
+ * The lines of one of volctl's own files; none where there is none.
+ *
+ * @throws NotTrusted, NotAFile, TooLarge, or a file system error other than ENOENT
+ */
+export function linesOf(directory: string, name: string, maxBytes: number): string[] {
+  let place: number | undefined
+  let fd: number | undefined
+  try {
+    place = openTrustedDirectory(directory)
+    const file = openKept(place, name)
+    fd = file.fd
+    requireOneName(file.stats)
+    return readToLimit(fd, maxBytes).toString('utf8').split('\n')
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return []
+    throw error
+  } finally {
+    if (fd !== undefined) closeSync(fd)
+    if (place !== undefined) closeSync(place)
+  }
+}

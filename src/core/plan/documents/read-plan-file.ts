@@ -1,0 +1,178 @@
+/** Reads a saved plan with suspicion: it may be damaged, of another version, edited, or somebody else's. */
+
+import { VolctlError } from '../../base/errors.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import { troubleText, unreadText } from '../../linux/disk-trouble.ts'
+import { ownDescriptor } from '../../linux/path-within.ts'
+import type { ErrorCode } from '../../messages/codes.ts'
+import { callerPath } from '../../trust/caller.ts'
+import { NotAFile, NotTrusted, readTrusted, requireTrustedInput, TRUST_HINT } from '../../trust/files.ts'
+import { parseDocument, shownField } from '../../trust/parse-document.ts'
+import { TooLarge } from '../../trust/plain-files.ts'
+import { type Shape, ShapeError } from '../../trust/shape.ts'
+import { type SavedPlan, savedPlan } from '../plan-shape.ts'
+import { PLAN_FILE_LIMITS } from './plan-file-limits.ts'
+import { readSource, TooSlow, Unreadable } from './read-source.ts'
+
+/** A kind of plan file, and how its parts are read. */
+export interface PlanFormat<T> {
+  readonly scope: 'node' | 'cluster'
+  readonly shape: Shape<T>
+}
+
+/** What both kinds have. */
+interface AnySaved {
+  readonly operations: readonly { readonly id: string }[]
+  readonly options: object
+}
+
+export const NODE_PLAN: PlanFormat<SavedPlan> = { scope: 'node', shape: savedPlan }
+
+const VERSION = 'volctl.io/v1'
+const KIND = 'Plan'
+
+const PLAN_AGAIN = 'Save the plan again: volctl plan --out FILE'
+
+/**
+ * Unknown fields are left out. Nothing in the file is carried out: it says which operations of a fresh plan are wanted, and
+ * which options that plan is made with.
+ *
+ * @param name what messages call the file
+ * @throws VolctlError one clear line on what is wrong with the file
+ */
+export function readPlanFile<T extends AnySaved>(
+  format: PlanFormat<T>,
+  path: string,
+  volctlVersion: string,
+  name = path,
+): T {
+  return parsePlanFile(format, readOwn(path, name), volctlVersion, name)
+}
+
+/** Is it standard input, as it was typed: `-`, `/dev/stdin`? */
+export function isPlanInput(typed: string): boolean {
+  return ownDescriptor(typed, 0) === 0
+}
+
+/** The plan file that was typed, or that on standard input. @throws VolctlError as readPlanFile */
+export async function readTypedPlan<T extends AnySaved>(
+  format: PlanFormat<T>,
+  typed: string,
+  volctlVersion: string,
+): Promise<T> {
+  if (!isPlanInput(typed)) return readPlanFile(format, callerPath(typed), volctlVersion, typed)
+  return parsePlanFile(format, await readInput(), volctlVersion, INPUT)
+}
+
+/** From the first look at a pipe to its end. */
+const PIPE_MS = 50_000
+
+const INPUT = 'from standard input'
+
+/** A pipe, or a file that nobody else could have written (S33). */
+async function readInput(): Promise<Buffer> {
+  try {
+    requireTrustedInput(callerPath)
+    return (await readSource('-', { maxBytes: PLAN_FILE_LIMITS.maxBytes, pipeMs: PIPE_MS })).bytes
+  } catch (error) {
+    if (error instanceof NotTrusted) throw unsafe(INPUT, error)
+    if (error instanceof TooLarge) throw defect(INPUT, 'FileDamaged', error.message, error)
+    const why = error instanceof TooSlow || error instanceof Unreadable ? error.message : troubleText(error)
+    throw new VolctlError('FileUnreadable', `plan file ${INPUT}: ${why}`, {
+      cause: error,
+      hint: 'Give the file: volctl apply FILE or volctl apply - < FILE',
+    })
+  }
+}
+
+export function parsePlanFile<T extends AnySaved>(
+  { scope, shape }: PlanFormat<T>,
+  bytes: Buffer,
+  volctlVersion: string,
+  name: string,
+): T {
+  const parsed = parseDocument(bytes, PLAN_FILE_LIMITS)
+  if ('defect' in parsed) throw defect(name, 'FileDamaged', parsed.defect, parsed.cause)
+  requireHead(parsed.document, scope, volctlVersion, name)
+  const plan = shaped(shape, parsed.document, name)
+  const ids = plan.operations.map(({ id }) => id)
+  const twice = ids.length === new Set(ids).size ? undefined : ids.find((id, index) => ids.indexOf(id) !== index)
+  if (twice !== undefined) throw defect(name, 'FileDamaged', `two operations have the id ${twice}`)
+  return { ...plan, options: { ...plan.options, volctlVersion } }
+}
+
+function requireHead(
+  { apiVersion, kind, scope, options, volctlVersion: version }: Readonly<Record<string, unknown>>,
+  wanted: 'node' | 'cluster',
+  volctlVersion: string,
+  name: string,
+): void {
+  if (kind !== KIND) throw defect(name, 'FileDamaged', `kind is ${shownField(kind)}, not ${KIND}`)
+  if (apiVersion !== VERSION) {
+    throw defect(name, 'FileDamaged', `apiVersion is ${shownField(apiVersion)}; this volctl reads ${VERSION}`)
+  }
+  if (version !== volctlVersion) {
+    throw defect(name, 'FileDamaged', `written by volctl ${shownField(version)}; this is volctl "${volctlVersion}"`)
+  }
+  if (scope !== wanted) {
+    const why = `scope is ${shownField(scope)}; this apply has scope ${wanted}`
+    throw new VolctlError('Usage', `plan file ${name}: ${why}`, { hint: OTHER_SCOPE[wanted] })
+  }
+  if (options === undefined) {
+    throw defect(
+      name,
+      'FileDamaged',
+      'the options of the plan are missing: this is the output of volctl plan -o json, not a file saved with --out',
+    )
+  }
+}
+
+/** By what was asked for. */
+const OTHER_SCOPE = {
+  node: 'volctl apply --cluster makes its own plan, with the flags of this one. Save a plan of this node: volctl plan --out FILE',
+  cluster: 'A plan of a node is carried out on the node. Save a plan of the cluster: volctl plan --cluster --out FILE',
+}
+
+function shaped<T>(shape: Shape<T>, document: object, name: string): T {
+  try {
+    return shape(document, '')
+  } catch (error) {
+    if (error instanceof ShapeError) throw defect(name, 'FileDamaged', error.message, error)
+    throw error
+  }
+}
+
+/**
+ * Only a plain file; nobody else may be able to write the file, a directory above it, or a link on the way. The file may lift
+ * safety rules, and root acts on it (S33).
+ */
+function readOwn(path: string, name: string): Buffer {
+  try {
+    return readTrusted(path, PLAN_FILE_LIMITS.maxBytes)
+  } catch (error) {
+    if (error instanceof NotTrusted) throw unsafe(name, error)
+    if (error instanceof NotAFile) throw defect(name, 'FileUnreadable', 'not a plain file', error)
+    if (error instanceof TooLarge) throw defect(name, 'FileDamaged', error.message, error)
+    throw new VolctlError('FileUnreadable', `plan file ${name}: ${unreadText(error)}`, {
+      cause: error,
+    })
+  }
+}
+
+function unsafe(name: string, cause: NotTrusted): VolctlError {
+  return new VolctlError(
+    'NotBelieved',
+    `plan file ${name}: ${cause.why}, and whoever wrote it could override safety checks`,
+    {
+      cause,
+      hint: `${TRUST_HINT} Or save the plan again, in a directory of your own.`,
+    },
+  )
+}
+
+function defect(name: string, code: ErrorCode, why: string, cause?: unknown): VolctlError {
+  return new VolctlError(code, `plan file ${name}: ${why}`, {
+    hint: PLAN_AGAIN,
+    ...omitUndefined({ cause }),
+  })
+}

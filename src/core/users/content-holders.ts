@@ -1,0 +1,290 @@
+/**
+ * Everybody who uses the content of a directory (S12, S13). The same answer makes an apply refuse a deletion and is shown by
+ * an explanation.
+ */
+import { accessSync, constants, fstatSync, lstatSync, type Stats } from 'node:fs'
+import { posix } from 'node:path'
+import { append } from '../base/append.ts'
+import { commandLine } from '../base/command.ts'
+import { errnoOf, errorMessage } from '../base/errors.ts'
+import { StepInterrupted } from '../base/operation-error.ts'
+import { deviceNumberFrom } from '../linux/block/device-use.ts'
+import { undeletedPath } from '../linux/deleted.ts'
+import { Descent } from '../linux/descent.ts'
+import { entryPath, openBelow } from '../linux/descriptors.ts'
+import { cannotHang } from '../linux/file-systems.ts'
+import { placeOf } from '../linux/linked-mounts.ts'
+import { containingMount, type Location, locate } from '../linux/location.ts'
+import { type OtherNamespace, type Unseen, unseenOf } from '../linux/mount-namespaces.ts'
+import type { MountInfo, MountTable } from '../linux/mount-table.ts'
+import { whoMounted } from '../linux/mount-words.ts'
+import { isWithin } from '../linux/path-within.ts'
+import { boundAt } from './bound-sockets.ts'
+import type { ContentLook } from './content-look.ts'
+import { describeProcess } from './describe-holders.ts'
+import { type Holders, namespaceHolders, staying, together } from './find-holders.ts'
+import { isErofsImage } from './image-files.ts'
+import type { Layer } from './mount-uses.ts'
+import { describeUse, layersIn, type MountUse, mountsOf, withTop } from './mount-uses.ts'
+import type { ByProcess } from './uses.ts'
+
+export interface Content {
+  /** Absolute, as the kubelet uses it. */
+  readonly path: string
+  /** Ids of mounts in our own table that are unmounted first; they and their copies do not count as use. */
+  readonly going?: ReadonlySet<number>
+  /** The pod in whose directory it is. */
+  readonly podUid?: string
+  /** The root directory. Its own file system has been read before; others are only looked into if they cannot hang. */
+  readonly rootDir: string
+}
+
+export async function contentHolders(look: ContentLook, content: Content): Promise<Holders> {
+  const { table } = look
+  const place = locate(table, content.path)
+  if (place === undefined)
+    return together([{ unseen: [unknownPlace(content.path, 'is in no mount that volctl sees')] }])
+  return together([
+    { processes: look.processes.holdersIn(place), loops: look.loops.within(place) },
+    usesOf(look, place, content),
+    {
+      kernel: [
+        ...look.swaps.within(place).map((path) => `the swap file ${path}`),
+        ...exportsOf(look, content.path, place),
+      ],
+      unseen: [...look.unseen, ...look.lostLayers.map((layer) => lostLayer(layer, look))],
+    },
+    ...(await searchFor(look, content, place)),
+  ])
+}
+
+function unknownPlace(path: string, why: string): Unseen {
+  return { text: `${path} ${why}`, hint: `Look at what is there (${commandLine('findmnt', '-T', path)}).` }
+}
+
+function usesOf(look: ContentLook, at: Location, { path, going, podUid }: Content): Partial<Holders> {
+  const { table, others, layers, named } = look
+  const place = withTop(at, path, podUid)
+  const stays = staying(table, going)
+  const own = mountsOf(place, table, path).filter(({ mount }) => stays(mount, table))
+  const inLayers = layersIn(layers, place)
+  return {
+    namespaces: namespaceHolders(others, (of) =>
+      mountsOf(place, of).flatMap(({ mount }) => (stays(mount, of) ? mount : [])),
+    ),
+    kernel: [
+      ...own.map(describeUse),
+      ...oneOfEach(inLayers).map((use) => describeLayer(use, look)),
+      ...named.within(place, place.top),
+    ],
+  }
+}
+
+/** Each overlay once: the same one may be in every namespace. */
+function oneOfEach(uses: readonly MountUse[]): MountUse[] {
+  return [...new Map(uses.toReversed().map((use) => [use.mount.dev, use])).values()].toReversed()
+}
+
+/** Undefined: ours. */
+function namespaceOf(mount: MountInfo, { others }: ContentLook): OtherNamespace | undefined {
+  return others.find(({ table }) => table.byId(mount.id) === mount)
+}
+
+function describeLayer(use: MountUse, look: ContentLook): string {
+  const other = namespaceOf(use.mount, look)
+  return other === undefined
+    ? describeUse(use)
+    : `${describeUse(use)} in the mount namespace of ${describeProcess(other)}`
+}
+
+function lostLayer(layer: Layer, look: ContentLook): Unseen {
+  const use = { mount: layer.mount, how: 'layer', layer } as const
+  const on = undeletedPath(layer.mount.mountPoint)
+  const other = namespaceOf(layer.mount, look)
+  const text = `${describeLayer(use, look)} has a layer that its path does not lead to any more`
+  if (other !== undefined) return unseenOf([other.pid], text)
+  return { text, hint: whoMounted(on) }
+}
+
+/** NFS exports of the directory, of something in it, or of a directory above that shows it. */
+function exportsOf({ table, exports }: ContentLook, path: string, place: Location): string[] {
+  const mount = containingMount(table, path)
+  const names = [path, placeOf(table, path)]
+  return exports.flatMap(({ path: exported, real, client, crosses }) => {
+    const isShown = [exported, real].some((each) => {
+      const at = locate(table, each)
+      const isIn = at !== undefined && at.dev === place.dev && isWithin(at.path, place.path)
+      const isAbove = names.some((name) => isWithin(name, each))
+      return isIn || (isAbove && (crosses || containingMount(table, each)?.id === mount?.id))
+    })
+    return isShown ? [`the NFS export of ${exported}${client === '' ? '' : ` to ${client}`}`] : []
+  })
+}
+
+type Found = Partial<Holders> & { readonly use?: ByProcess }
+
+/** Users that are known by their file only, by an inode, the end of a path or what is in it: the directory is walked to find them. */
+async function searchFor(look: ContentLook, content: Content, place: Location): Promise<Partial<Holders>[]> {
+  const found = new Set<Found>()
+  const inodes = new Map<string, { readonly dev: string | undefined; readonly report: Found }[]>()
+  /** By the last name of a path, without a slash before it. */
+  const ends = new Map<string, { readonly end: string; readonly report: Found }[]>()
+  const noteEnd = (end: string, report: Found): void =>
+    void (end === '' ? found.add(report) : append(ends, posix.basename(end), { end, report }))
+  const isHere = (dev: string | undefined): boolean => !isElsewhere(dev, content.path, place, look.table)
+  for (const use of look.processes.strays)
+    if (isHere(use.dev)) append(inodes, use.inode ?? '', { dev: use.dev, report: { use } })
+  const overlays = [...Map.groupBy(look.layers.unplaced, ({ mount }) => mount).values()].map((layers) =>
+    layers.map((layer) => {
+      const report: Found = {}
+      noteEnd(layer.path.replace(/^(?:\.\.(?:\/|$)|\.$)+/, ''), report)
+      return { layer, report }
+    }),
+  )
+  for (const swap of look.unknownSwaps) noteEnd(lastOf(swap), { kernel: [`the swap file ${swap}`] })
+  for (const loop of look.unknownLoops) {
+    const { file } = loop
+    if (!isHere(file?.dev)) continue
+    if (file === undefined) noteEnd(lastOf(loop.backingFile), { loops: [loop] })
+    else append(inodes, String(file.inode), { dev: file.dev, report: { loops: [loop] } })
+  }
+  const images: Found = { kernel: look.images }
+  const sockets: number[] = []
+  const visit = ({ file, name, at, describe, within }: Visited): void => {
+    for (const { dev, report } of inodes.get(String(file.ino)) ?? [])
+      if (dev === undefined || dev === deviceNumberFrom(file.dev)) found.add(report)
+    for (const { end, report } of ends.get(name) ?? []) if (describe().endsWith(`/${end}`)) found.add(report)
+    if (file.isSocket()) sockets.push(file.ino)
+    else if (file.isFile() && look.images.length > 0 && isErofsImage(at)) found.add(images)
+    // Of btrfs: with a device number of its own in the same mount. Nothing in it can be deleted.
+    else if (file.isDirectory() && file.dev !== within() && isReadOnly(at))
+      found.add({ kernel: [`the read-only snapshot ${describe()} (btrfs subvolume delete)`] })
+  }
+  if (inodes.size + ends.size + look.images.length > 0 || look.sockets !== undefined) {
+    const why = await search(look, content, visit)
+    if (why !== undefined) found.add({ unseen: [unknownPlace(content.path, `could not be searched: ${why}`)] })
+  }
+  found.add(await boundIn(sockets, place.dev, look))
+  for (const parts of overlays) {
+    const inside = parts.filter(({ report }) => found.has(report))
+    const [first] = inside
+    // All start from one directory: where that may be another, as its absolute layers tell, a few of the names here are by chance.
+    if (first === undefined || (look.layers.has(first.layer) && inside.length < parts.length)) continue
+    const { layer } = first
+    found.add({ kernel: [`${describeUse({ mount: layer.mount, how: 'layer', layer })}, a path that is not absolute`] })
+  }
+  // Processes are read from /proc only if their file is found, and not for every directory.
+  const processes = look.processes.named([...found].flatMap(({ use }) => use ?? []))
+  return [{ processes }, ...found]
+}
+
+/** Empty: its name says nothing. */
+function lastOf(path: string): string {
+  return posix.basename(undeletedPath(path))
+}
+
+/** The first socket that is bound; where none is, what is not known of them. */
+async function boundIn(inodes: readonly number[], dev: string, { sockets }: ContentLook): Promise<Found> {
+  if (inodes.length === 0 || sockets === undefined) return {}
+  const bound = await sockets()
+  for (const inode of inodes) {
+    const user = await boundAt(bound, { dev, inode })
+    if (user !== undefined) return { kernel: [user] }
+  }
+  return { unseen: bound.unseen }
+}
+
+/** @returns why it could not be searched */
+async function search(
+  { table, signal }: ContentLook,
+  { path, rootDir }: Content,
+  visit: (entry: Visited) => void,
+): Promise<string | undefined> {
+  const mount = containingMount(table, path)
+  if (mount === undefined || !(cannotHang(mount.fsType) || mount.id === containingMount(table, rootDir)?.id))
+    return 'its file system may hang'
+  try {
+    // The walk starts from the resolved place, and follows no link on the way (S8, S12).
+    await visitContent(placeOf(table, path), mount.id, visit, signal)
+    return undefined
+  } catch (error) {
+    if (error instanceof StepInterrupted) throw error
+    return errnoOf(error) === 'ENOENT' ? undefined : errorMessage(error)
+  }
+}
+
+interface Visited {
+  readonly file: Stats
+  readonly name: string
+  /** By its directory's descriptor. */
+  readonly at: Buffer
+  readonly describe: () => string
+  /** The device number of its directory. */
+  readonly within: () => number
+}
+
+const ENTRIES_BETWEEN_BREATHS = 500
+
+/**
+ * Walks by descriptors, as a deletion does (S12). The directory itself counts.
+ *
+ * @param path absolute, without links on the way
+ * @param mountId the mount that the directory must be in
+ * @param signal ends it
+ * @throws StepInterrupted; StepFailed where the walk would leave the mount; errors of open(2) and getdents(2)
+ */
+export async function visitContent(
+  path: string,
+  mountId: number,
+  visit: (entry: Visited) => void,
+  signal?: AbortSignal,
+): Promise<void> {
+  const descent = new Descent(path, mountId)
+  try {
+    if (descent.current !== undefined) {
+      const file = fstatSync(descent.current.fd)
+      visit({ file, name: posix.basename(path), at: Buffer.from(path), describe: () => path, within: () => file.dev })
+    }
+    for (let count = 1; ; count++) {
+      if (count % ENTRIES_BETWEEN_BREATHS === 0) await new Promise((resolve) => setImmediate(resolve))
+      if (signal?.aborted) throw new StepInterrupted(`${path}: interrupted while its users were searched for`)
+      const directory = descent.current
+      if (directory === undefined) return
+      const name = descent.next()
+      if (name === undefined) {
+        descent.leave(() => {})
+        continue
+      }
+      const at = entryPath(directory, name)
+      const within = (): number => fstatSync(directory.fd).dev
+      try {
+        const file = lstatSync(at)
+        visit({ file, name: name.toString(), at, describe: () => descent.describe(name), within })
+        if (file.isDirectory()) descent.enter(openBelow(directory, name), name)
+      } catch (error) {
+        const code = errnoOf(error)
+        // The entry has been removed or replaced meanwhile, and is deleted as what it is then.
+        if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'ELOOP') throw error
+      }
+    }
+  } finally {
+    descent.close()
+  }
+}
+
+function isReadOnly(directory: Buffer): boolean {
+  try {
+    accessSync(directory, constants.W_OK)
+    return false
+  } catch (error) {
+    return errnoOf(error) === 'EROFS'
+  }
+}
+
+/**
+ * True if the file is on another file system, by its device number. (btrfs has a number for each subvolume, so it proves
+ * nothing.)
+ */
+function isElsewhere(dev: string | undefined, path: string, place: Location, table: MountTable): boolean {
+  return dev !== undefined && dev !== place.dev && containingMount(table, path)?.fsType !== 'btrfs'
+}

@@ -1,0 +1,201 @@
+/**
+ * One look for everybody who may use the content of a directory under another name (S12): processes, mounts and overlays of
+ * every namespace, loop devices, swap files, NFS exports, hostPaths, unix sockets, mounted images. It serves all directories that are
+ * asked about right after it.
+ */
+
+import { undeletedPath } from '../linux/deleted.ts'
+import { containingMount, type Location } from '../linux/location.ts'
+import { type OtherNamespace, ofTheNode, readOtherNamespaces, type Unseen } from '../linux/mount-namespaces.ts'
+import type { MountInfo, MountTable } from '../linux/mount-table.ts'
+import { isInUserNamespace } from '../linux/standing.ts'
+import { askProcesses, type ProcessReader } from './ask-processes.ts'
+import { type BoundSockets, boundSockets } from './bound-sockets.ts'
+import { follow, isLocal, placesAt, systemMounts, type View, viewsOf } from './follow-links.ts'
+import type { NamedPath } from './host-paths.ts'
+import { mountedImages } from './image-files.ts'
+import { type Export, type LoopFile, loopFiles, nfsExports, swapFiles } from './kernel-files.ts'
+import { type Layer, overlayLayers, PlaceIndex } from './mount-uses.ts'
+import type { Uses } from './uses.ts'
+
+export interface ContentLook {
+  /** Of our own mount namespace. */
+  readonly table: MountTable
+  /** Of the node. */
+  readonly others: readonly OtherNamespace[]
+  readonly processes: Uses
+  readonly layers: PlaceIndex<Layer>
+  /** Overlays with a layer that cannot be found. */
+  readonly lostLayers: readonly Layer[]
+  readonly loops: PlaceIndex<LoopFile>
+  /** Loop devices whose backing file's name leads nowhere, or elsewhere. */
+  readonly unknownLoops: readonly LoopFile[]
+  readonly swaps: PlaceIndex<string>
+  readonly unknownSwaps: readonly string[]
+  readonly exports: readonly ExportedPlace[]
+  /** HostPaths, for messages, at the places that their paths lead to. */
+  readonly named: PlaceIndex<string>
+  /** Mounts of image files, for messages. */
+  readonly images: readonly string[]
+  /** Asked for the first directory in which there is a socket; absent: nobody who only has a name is of interest. */
+  readonly sockets?: () => Promise<BoundSockets>
+  readonly unseen: readonly Unseen[]
+  /** Ends what is searched for. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** An export, and where it leads with links followed: exportfs(8) leaves them to the kernel. */
+interface ExportedPlace extends Export {
+  readonly real: string
+}
+
+export interface ContentSearch {
+  readonly table: MountTable
+  /** "major:minor" of the file systems that the directories are in. */
+  readonly fileSystems: readonly string[]
+  /** "major:minor" of devices whose openers are asked for as well. */
+  readonly devices?: readonly string[]
+  /**
+   * The content would be deleted: whoever only has a name in it counts as well, as these paths of our own mount namespace do,
+   * and bound sockets and images everywhere. Absent: it would only be unmounted.
+   */
+  readonly named?: readonly NamedPath[]
+  readonly reader: ProcessReader
+  /** What processes use of these file systems and devices, where that has just been read. */
+  readonly processes?: Uses | undefined
+  /** The namespaces of every thread, where they have just been read. */
+  readonly others?: readonly OtherNamespace[] | undefined
+}
+
+/** Reads /proc and sysfs, runs losetup(8), and follows links of local file systems; nothing is opened. */
+export async function lookForUsers(search: ContentSearch): Promise<ContentLook> {
+  const { table, fileSystems, devices = [], named, reader, others = readOtherNamespaces() } = search
+  let sockets: Promise<BoundSockets> | undefined
+  const views = viewsOf(table, others)
+  const [ours] = views
+  const layers = placeLayers(views)
+  const { loops, unseen: unseenLoops } = await loopFiles()
+  const { swaps, unseen: unseenSwaps } = swapFiles()
+  const { exports, unseen } = nfsExports()
+  const processes = search.processes ?? (await askProcesses({ table, others, fileSystems, devices }, reader))
+  return {
+    table,
+    others: ofTheNode(others),
+    signal: reader.signal,
+    processes,
+    layers: layers.index,
+    lostLayers: isInUserNamespace() || named === undefined ? [] : layers.lost,
+    loops: located(loops, ({ backingFile }) => backingFile, views),
+    unknownLoops: loops.filter((loop) => !isSure(loop, ours)),
+    swaps: located(swaps, (path) => path, views),
+    unknownSwaps: swaps.filter((path) => follow(ours, undeletedPath(path)).file === undefined),
+    exports: exports.map((each) => ({ ...each, real: follow(ours, each.path).real })),
+    named: new PlaceIndex(
+      (named ?? []).flatMap(({ path, text }) => placesAt(ours, path).map((at) => [at, text] as const)),
+    ),
+    images: named === undefined ? [] : mountedImages(views.map((view) => view.table)),
+    ...(named !== undefined && { sockets: () => (sockets ??= boundSockets()) }),
+    // From within a user namespace only a test's own node is looked at: apply refuses any other (S7).
+    unseen: isInUserNamespace() ? [] : [...processes.unseen, ...unseen, ...unseenLoops, ...unseenSwaps],
+  }
+}
+
+/** Files by each place that their name leads to, in every namespace: the name does not say which one it belongs to. */
+function located<T>(files: readonly T[], pathOf: (file: T) => string, views: readonly View[]): PlaceIndex<T> {
+  return new PlaceIndex(
+    files.flatMap((file) => {
+      const path = undeletedPath(pathOf(file))
+      return views.flatMap((view) => placesAt(view, path, { real: path }).map((place) => [place, file] as const))
+    }),
+  )
+}
+
+/** In our own namespace, this name leads to exactly this file. */
+function isSure({ backingFile, file }: LoopFile, ours: View): boolean {
+  const inode = follow(ours, backingFile).file?.ino
+  return inode !== undefined && backingFile !== '/' && (file === undefined || file.inode === inode)
+}
+
+// Where the layers of overlays are (S12). The path in an overlay's option is one in the namespace and root of the process that mounted it,
+// which may have ended. So it counts in every namespace that has the overlay, with links followed and without.
+
+type Placed = (readonly [Location | undefined, Layer])[]
+
+interface PlacedLayers {
+  readonly index: PlaceIndex<Layer>
+  /** A layer of each overlay that cannot be found: it was given through a bind that is gone, or by a descriptor. */
+  readonly lost: readonly Layer[]
+}
+
+/** Follows links of local file systems, and opens nothing. @param views our own first */
+function placeLayers(views: readonly [View, ...View[]]): PlacedLayers {
+  const [ours] = views
+  const places: Placed = []
+  const lost: Layer[] = []
+  const ofSystem = new Set(systemMounts(ours.table).map(({ dev }) => dev))
+  const overlays = Map.groupBy(views.flatMap(overlaysOf), ({ mount }) => mount.dev)
+  for (const [dev, seen] of overlays) {
+    for (const [index, { view, layers }] of seen.entries()) places.push(...placesOf(layers, view, index === 0))
+    const missing = ofSystem.has(dev) ? undefined : lostOf(seen, ours)
+    if (missing !== undefined) lost.push(missing)
+  }
+  return { index: new PlaceIndex(places), lost }
+}
+
+interface Overlay {
+  readonly view: View
+  readonly mount: MountInfo
+  readonly layers: readonly Layer[]
+}
+
+/** Each overlay of a namespace once. */
+function overlaysOf(view: View): Overlay[] {
+  return [...Map.groupBy(overlayLayers(view.table), ({ mount }) => mount.dev).values()].flatMap((same) => {
+    const mount = same[0]?.mount
+    return mount === undefined ? [] : [{ view, mount, layers: same.filter((layer) => layer.mount === mount) }]
+  })
+}
+
+/**
+ * Relative paths (container runtimes shorten long options in this way, next to an absolute upper directory) are looked for
+ * below each parent directory of the absolute ones. Other directories may have the same names below them: so a relative path stays
+ * one as well, and counts wherever it is found.
+ */
+function placesOf(layers: readonly Layer[], view: View, isFirst: boolean): Placed {
+  const bases = isFirst ? basesOf(layers, view) : []
+  return layers.flatMap((layer): Placed => {
+    const isRelative = !layer.path.startsWith('/')
+    const paths = isRelative ? bases.map((base) => `${base}/${layer.path}`) : [layer.path]
+    const places = paths.flatMap((path) => placesAt(view, path, isFirst ? follow(view, path) : { real: path }))
+    return [...places, ...(isRelative && isFirst ? [undefined] : [])].map((place) => [place, layer] as const)
+  })
+}
+
+function basesOf(layers: readonly Layer[], view: View): readonly string[] {
+  const relative = layers.filter(({ path }) => !path.startsWith('/'))
+  if (relative.length === 0) return []
+  const parents = layers.flatMap(({ path }) =>
+    path.startsWith('/') ? path.split('/').map((_, end, parts) => parts.slice(0, end).join('/')) : [],
+  )
+  const isThere = (path: string): boolean => follow(view, path).file !== undefined
+  return [...new Set(parents)].filter((base) => relative.every(({ path }) => isThere(`${base}/${path}`)))
+}
+
+/** The first layer whose path leads to no directory, neither in our own view nor in one that has the overlay. */
+function lostOf(seen: readonly Overlay[], ours: View): Layer | undefined {
+  const absolute = (seen[0]?.layers ?? []).filter(({ path }) => path.startsWith('/'))
+  const views = new Set([ours, ...seen.map(({ view }) => view)])
+  const isLost = ({ path }: Layer): boolean => ![...views].some((view) => isOrMayBeThere(view, path))
+  // Of several readings of one text all but one lead nowhere.
+  const isAmbiguous = ({ path }: Layer): boolean => /[:\\]/.test(path)
+  return absolute.find((layer) =>
+    isAmbiguous(layer) ? absolute.filter(({ option }) => option === layer.option).every(isLost) : isLost(layer),
+  )
+}
+
+/** What is on a file system that may hang is there, and nowhere else. A link of /proc is another one for each process. */
+function isOrMayBeThere(view: View, path: string): boolean {
+  const { real, file } = follow(view, path)
+  if (containingMount(view.table, real)?.fsType === 'proc') return false
+  return !isLocal(view, real) || file?.isDirectory() === true
+}

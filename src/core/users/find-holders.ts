@@ -1,0 +1,141 @@
+/**
+ * Finds who keeps a mount, a device or a directory busy: processes with a file, a working directory, a root or a memory map
+ * on it, loop devices, and other mount namespaces that still have it. Nothing at or below the places is touched, so that a
+ * dead server cannot make this hang.
+ */
+import { posix } from 'node:path'
+import { omitUndefined } from '../base/omit-undefined.ts'
+import { undeletedPath, undeletedRoot } from '../linux/deleted.ts'
+import { ownPathOf } from '../linux/linked-mounts.ts'
+import { type Location, locate } from '../linux/location.ts'
+import type { OtherNamespace, Unseen } from '../linux/mount-namespaces.ts'
+import type { MountInfo, MountTable } from '../linux/mount-table.ts'
+import { isWithin } from '../linux/path-within.ts'
+import { type PodProcess, podOfProcess } from '../linux/pod-cgroups.ts'
+import { goesWith } from '../linux/propagation.ts'
+import { type LoopFile, swapFiles } from './kernel-files.ts'
+import { mountsShowing } from './mount-uses.ts'
+import type { Holder, Uses } from './uses.ts'
+
+/**
+ * Another mount namespace in which one of the places, or something in it, is mounted and stays mounted when ours is
+ * unmounted.
+ */
+interface NamespaceHolder {
+  /** One of its processes. */
+  readonly pid: number
+  readonly process: string
+  /** Mount points, as seen in that namespace. */
+  readonly mountPoints: readonly string[]
+  readonly of?: PodProcess
+}
+
+export interface Holders {
+  /** By pid, each with all that it holds. */
+  readonly processes: readonly Holder[]
+  readonly namespaces: readonly NamespaceHolder[]
+  readonly loops: readonly LoopFile[]
+  /** What the kernel itself uses there, for messages: mounts, layers of overlays, swap files, exports, devices. */
+  readonly kernel: readonly string[]
+  readonly unseen: readonly Unseen[]
+}
+
+export interface HolderSearch {
+  /** Of our own mount namespace. */
+  readonly table: MountTable
+  /** Absolute. */
+  readonly paths: readonly string[]
+  readonly others: readonly OtherNamespace[]
+  readonly loops: readonly LoopFile[]
+  /** Of the file systems of the paths, and of all that is mounted below them (fileSystemsAt). */
+  readonly uses: Uses
+}
+
+export function findHolders({ table, paths, others, loops, uses }: HolderSearch): Holders {
+  const mounts = [...new Set(paths.flatMap((path) => table.under(path)))]
+  const own = paths.flatMap((path) => locate(table, path) ?? [])
+  const below = mounts.map(({ dev, root }) => ({ dev, path: posix.normalize(undeletedRoot(root)) }))
+  // A bind mount of the file system that the place itself is on says nothing about the place.
+  const isOwn = (at: Location): boolean => own.some(({ dev, path }) => dev === at.dev && isWithin(path, at.path))
+  const places = [...own, ...below.filter((at) => !isOwn(at))]
+  const stays = staying(table, new Set(mounts.map(({ id }) => id)))
+  const shown = (of: MountTable): MountInfo[] =>
+    places.flatMap((place) => mountsShowing(place, of).map(({ mount }) => mount))
+  return together([
+    {
+      processes: uses.holdersIn(...places),
+      namespaces: namespaceHolders(others, (of) => shown(of).filter((mount) => stays(mount, of))),
+      unseen: uses.unseen,
+    },
+    heldByKernel(paths, kernelFiles(loops, table)),
+  ])
+}
+
+/** Files that the kernel itself has open, and where they lie, in our own paths. */
+export interface KernelFiles {
+  readonly loops: readonly (LoopFile & { readonly at: string })[]
+  readonly swaps: readonly string[]
+  readonly unseen: readonly Unseen[]
+}
+
+export function kernelFiles(loops: readonly LoopFile[], table: MountTable): KernelFiles {
+  const at = (file: string): string => ownPathOf(table, undeletedPath(file))
+  const { swaps, unseen } = swapFiles()
+  return { loops: loops.map((loop) => ({ ...loop, at: at(loop.backingFile) })), swaps: swaps.map(at), unseen }
+}
+
+/** Those of them that are below one of the paths. */
+export function heldByKernel(paths: readonly string[], { loops, swaps, unseen }: KernelFiles): Partial<Holders> {
+  const isIn = (at: string): boolean => paths.some((path) => isWithin(at, path))
+  return {
+    loops: loops.filter(({ at }) => isIn(at)),
+    kernel: swaps.filter(isIn).map((path) => `the swap file ${path}`),
+    unseen,
+  }
+}
+
+/** Which mounts stay when these are unmounted: their copies do not (R032). @param going ids, of this table */
+export function staying(
+  table: MountTable,
+  going: ReadonlySet<number> = new Set(),
+): (mount: MountInfo, of: MountTable) => boolean {
+  const leaving = [...going].flatMap((id) => table.byId(id) ?? [])
+  return (mount, of) =>
+    !(of === table && going.has(mount.id)) && !leaving.some((each) => goesWith(table, each, mount, of))
+}
+
+/** "major:minor" of the file systems that these paths are on, and of all that is mounted below them. */
+export function fileSystemsAt(table: MountTable, paths: Iterable<string>): Set<string> {
+  return new Set(
+    [...paths].flatMap((path) => [
+      ...[locate(table, path)?.dev].filter((dev) => dev !== undefined),
+      ...table.under(path).map(({ dev }) => dev),
+    ]),
+  )
+}
+
+/** @param mountsIn gives those of a table that hold something there; where there are none, it is no holder */
+export function namespaceHolders(
+  others: readonly OtherNamespace[],
+  mountsIn: (table: MountTable) => readonly MountInfo[],
+): NamespaceHolder[] {
+  return others.flatMap(({ pid, process, table }) => {
+    const mountPoints = [...new Set(mountsIn(table).map(({ mountPoint }) => mountPoint))]
+    return mountPoints.length === 0 ? [] : { pid, process, mountPoints, ...omitUndefined({ of: podOfProcess(pid) }) }
+  })
+}
+
+/** All that was found, each only once, whichever search found it. */
+export function together(found: readonly Partial<Holders>[]): Holders {
+  const all = <T>(of: (each: Partial<Holders>) => readonly T[] | undefined): T[] => {
+    const parts = found.flatMap((each) => of(each) ?? [])
+    return [...new Map(parts.map((each) => [JSON.stringify(each), each])).values()]
+  }
+  return {
+    processes: all(({ processes }) => processes).toSorted((a, b) => a.pid - b.pid),
+    namespaces: all(({ namespaces }) => namespaces),
+    loops: all(({ loops }) => loops?.map(({ device, backingFile }) => ({ device, backingFile }))),
+    kernel: all(({ kernel }) => kernel),
+    unseen: all(({ unseen }) => unseen),
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * Where a path in some mount namespace leads, name by name and by descriptors. A name is only looked up in a directory that is in a mount
+ * of a file system that cannot hang, whatever anybody mounts or links there meanwhile (S36). Nothing is opened (O_PATH).
+ */
+import type { Stats } from 'node:fs'
+import { posix } from 'node:path'
+import { memoize } from '../base/memoize.ts'
+import { readLoops } from '../linux/block/device-use.ts'
+import { cannotHang } from '../linux/file-systems.ts'
+import { containingMount, type Location, locate } from '../linux/location.ts'
+import { type OtherNamespace, ofTheNode } from '../linux/mount-namespaces.ts'
+import type { MountInfo, MountTable } from '../linux/mount-table.ts'
+import { kernelTextIfAny } from '../trust/kernel.ts'
+import { walkAsFar } from '../trust/walk.ts'
+import { overlayLayers } from './mount-uses.ts'
+
+/** A mount namespace, and a path that leads to its root from here. */
+export interface View {
+  readonly table: MountTable
+  /** "" for our own, "/proc/PID/root" of a process for another. */
+  readonly root: string
+  /** Device numbers of file systems that cannot hang. */
+  readonly local: ReadonlySet<string>
+}
+
+/** Of the node: no path means anything in the others (S39). @returns our own first */
+export function viewsOf(table: MountTable, others: readonly OtherNamespace[]): readonly [View, ...View[]] {
+  return viewsBeside(others)(table)
+}
+
+const viewsBeside = memoize((others: readonly OtherNamespace[]) =>
+  memoize((table: MountTable): readonly [View, ...View[]] => {
+    const nodes = ofTheNode(others)
+    const local = localDevices([table, ...nodes.map((other) => other.table)])
+    return [
+      { table, root: '', local },
+      ...nodes.map((other) => ({ table: other.table, root: `/proc/${other.pid}/root`, local })),
+    ]
+  }),
+)
+
+/** True if the path is in a mount that cannot hang, and so is every mount on the way. */
+export function isLocal({ table, local }: View, path: string): boolean {
+  for (let at = path; ; ) {
+    const mount = containingMount(table, at)
+    if (mount === undefined || !local.has(mount.dev)) return false
+    if (mount.mountPoint === '/') return true
+    at = posix.dirname(mount.mountPoint)
+  }
+}
+
+interface Followed {
+  /** The path with its links resolved; from a missing name on, or one in a file system that may hang, it is left unresolved. */
+  readonly real: string
+  /** What is there; absent: nothing is, or asking could hang. */
+  readonly file?: Stats
+}
+
+/** Links in /proc, which lead each process elsewhere, are not followed. @param path absolute */
+export function follow(view: View, path: string): Followed {
+  const { table, root, local } = view
+  return walkAsFar(root, path, {
+    opens: (at) => isLocal(view, at),
+    asks: (mount) => local.has(table.byId(mount)?.dev ?? ''),
+    follows: (mount) => table.byId(mount)?.fsType !== 'proc',
+  })
+}
+
+/** Where a path leads, with links followed and without. */
+export function placesAt(view: View, path: string, { real } = follow(view, path)): Location[] {
+  return [...new Set([path, real])].flatMap((each) => locate(view.table, each) ?? [])
+}
+
+/** The node's own overlays, made of system extensions, by the initial RAM disk, or by what runs a node as a container. */
+const OF_SYSTEM = ['/', '/usr', '/opt', '/etc']
+
+/** Whose layers are in a namespace that is gone, or is not the node's. */
+export function systemMounts(table: MountTable): MountInfo[] {
+  return OF_SYSTEM.flatMap((path) => table.at(path))
+}
+
+/**
+ * Device numbers of file systems that cannot hang, in tables of the node: they are of a local kind, and so is all that they stand on
+ * (S36). Layers of overlays, and the files of loop devices, are looked for by their text alone. A relative layer is where the absolute
+ * ones are: who mounted it is root.
+ *
+ * @param tables our own first
+ */
+function localDevices(tables: readonly [MountTable, ...MountTable[]]): ReadonlySet<string> {
+  const [ours] = tables
+  const files = new Map(
+    readLoops().map(({ device, backingFile }) => [numberOf(device.slice('/dev/'.length)), backingFile]),
+  )
+  const known = new Map(systemMounts(ours).map(({ dev, fsType }) => [dev, cannotHang(fsType)]))
+  const isLocal = (table: MountTable, mount: MountInfo | undefined): boolean => {
+    if (mount === undefined || !cannotHang(mount.fsType)) return false
+    const before = known.get(mount.dev)
+    if (before !== undefined) return before
+    // Until that is known, what stands on itself may hang.
+    known.set(mount.dev, false)
+    const layers = layersByDevice(table)
+      .get(mount.dev)
+      ?.filter((layer) => layer.path.startsWith('/'))
+    const file = files.get(mount.dev)
+    const is =
+      (mount.fsType !== 'overlay' || (layers !== undefined && layers.length > 0)) &&
+      (layers ?? []).every((layer) => isLocal(table, containingMount(table, layer.path))) &&
+      (file === undefined || isLocal(ours, containingMount(ours, file)))
+    known.set(mount.dev, is)
+    return is
+  }
+  for (const table of tables) for (const mount of table.ofTypes(cannotHang)) isLocal(table, mount)
+  return new Set([...known].flatMap(([dev, is]) => (is ? dev : [])))
+}
+
+const layersByDevice = memoize((table: MountTable) => Map.groupBy(overlayLayers(table), ({ mount }) => mount.dev))
+
+/** "major:minor" of a device by its name in /dev. */
+export function numberOf(name: string): string | undefined {
+  return kernelTextIfAny(`/sys/class/block/${name.replaceAll('/', '!')}/dev`)
+}

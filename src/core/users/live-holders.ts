@@ -1,0 +1,57 @@
+/** Who holds given paths and devices of this node at this moment. Reads /proc and sysfs, opens nothing, touches no mount. */
+import { readOtherNamespaces } from '../linux/mount-namespaces.ts'
+import { listIfAny } from '../trust/kernel.ts'
+import { askProcesses, type ProcessReader } from './ask-processes.ts'
+import { type Content, contentHolders } from './content-holders.ts'
+import { lookForUsers } from './content-look.ts'
+import { fileSystemsAt, findHolders, type HolderSearch, type Holders, together } from './find-holders.ts'
+import { numberOf } from './follow-links.ts'
+import type { NamedPath } from './host-paths.ts'
+import { holder } from './uses.ts'
+
+export interface Held {
+  /** Absolute: mount points and directories. */
+  readonly heldAt: readonly string[]
+  /** Of these, directories whose content an operation would delete, or whose tmpfs it would unmount. */
+  readonly content: readonly Omit<Content, 'rootDir'>[]
+  readonly rootDir: string
+  /** Names of device files in /dev: those of raw block volumes, and those that were asked about. */
+  readonly devices: readonly string[]
+}
+
+interface LiveSearch extends Pick<HolderSearch, 'table' | 'loops'> {
+  /** HostPaths of pods. */
+  readonly named?: readonly NamedPath[]
+  readonly reader: ProcessReader
+}
+
+/** For content that would be deleted, the same users that an apply looks for; for everything else, who keeps it busy. */
+export async function liveHolders(held: Held, { table, loops, named = [], reader }: LiveSearch): Promise<Holders> {
+  const { heldAt, devices, content, rootDir } = held
+  const others = readOtherNamespaces()
+  const names = new Map(devices.map((name) => [numberOf(name) ?? '', name]))
+  const fileSystems = fileSystemsAt(table, [...heldAt, ...content.map(({ path }) => path)])
+  const question = { table, others, fileSystems: [...fileSystems], devices: [...names.keys()], named }
+  const look = content.length === 0 ? undefined : await lookForUsers({ ...question, reader })
+  const uses = look?.processes ?? (await askProcesses(question, reader))
+  const users =
+    look === undefined ? [] : await Promise.all(content.map((each) => contentHolders(look, { ...each, rootDir })))
+  const openers = uses
+    .openers(new Set(names.keys()))
+    .map(({ pid, dev }) => holder(pid, 'device', `/dev/${names.get(dev)}`))
+  const mounted = heldAt.flatMap((path) => table.at(path).map(({ dev }) => dev))
+  return together([
+    findHolders({ table, paths: heldAt, others, loops, uses }),
+    ...users,
+    { processes: openers, kernel: kernelHolders([...names.keys(), ...mounted]) },
+  ])
+}
+
+/** Devices that are built on these: LVM volumes, open LUKS mappings, arrays. */
+function kernelHolders(devs: readonly string[]): string[] {
+  return [...new Set(devs)].flatMap((dev) =>
+    dev.startsWith('0:')
+      ? []
+      : listIfAny(`/sys/dev/block/${dev}/holders`).map((holder) => `device ${holder}, which is built on ${dev}`),
+  )
+}

@@ -1,0 +1,174 @@
+/**
+ * How a directory is used under another name, as one mount table shows it (S12): a mount of the directory or of something in
+ * it, a mount on something in it that is reached by another path, an overlay with a layer in it. Pure: a plan uses its own
+ * table, an apply and an explanation those of every namespace.
+ */
+import { posix } from 'node:path'
+import { memoize } from '../base/memoize.ts'
+import { PathIndex } from '../base/path-index.ts'
+import { undeletedPath, undeletedRoot } from '../linux/deleted.ts'
+import { placeOf } from '../linux/linked-mounts.ts'
+import { type Location, locate, pathThrough } from '../linux/location.ts'
+import type { MountInfo, MountTable } from '../linux/mount-table.ts'
+import { isWithin } from '../linux/path-within.ts'
+
+/** The place of a directory whose content would be deleted. */
+export interface ContentPlace extends Location {
+  /**
+   * A parent directory that is the pod's own as well: a mount of it, or an overlay layer, counts as a use of this pod's data.
+   * From the root of the file system; absent: the directory itself.
+   */
+  readonly top?: string
+}
+
+/** @param path of the directory, or of the place of a mount on it @param podUid whose directory is above it */
+export function withTop(place: Location, path: string, podUid: string | undefined): ContentPlace {
+  if (podUid === undefined) return place
+  const podDirectory = `/pods/${podUid}`
+  const start = path.lastIndexOf(`${podDirectory}/`)
+  const below = start === -1 ? '' : path.slice(start + podDirectory.length)
+  return below !== '' && place.path.endsWith(below) ? { ...place, top: place.path.slice(0, -below.length) } : place
+}
+
+export interface MountUse {
+  readonly mount: MountInfo
+  readonly how: 'shows' | 'lies in' | 'layer'
+  readonly layer?: Layer
+}
+
+/**
+ * Mounts of the directory or of something in it, and mounts on something in it.
+ *
+ * @param path of the directory, if this is our own table: mounts below that path are no use under another name
+ */
+export function mountsOf(place: ContentPlace, table: MountTable, path?: string): MountUse[] {
+  const own = path === undefined ? undefined : placeOf(table, path)
+  const found = mountsShowing(place, table)
+  for (const way of byRoot(table).within(place, '/')) {
+    const at = isWithin(rootOf(way), place.path) ? undeletedPath(way.mountPoint) : pathThrough(way, place)
+    if (at === undefined || at === path || at === own) continue
+    for (const mount of childrenOf(table).get(way.id) ?? [])
+      if (mount !== way && isWithin(undeletedPath(mount.mountPoint), at)) found.push({ mount, how: 'lies in' })
+  }
+  return found.length < 2 ? found : [...new Map(found.map((use) => [use.mount.id, use])).values()]
+}
+
+/**
+ * Only mounts of the directory or of something in it: for directories that are removed only while nothing is mounted on them
+ * (R036).
+ */
+export function mountsShowing(place: ContentPlace, table: MountTable): MountUse[] {
+  return byRoot(table)
+    .within(place, place.top)
+    .map((mount) => ({ mount, how: 'shows' }))
+}
+
+/** Layers of overlays in the directory: one use for each mount. */
+export function layersIn(layers: PlaceIndex<Layer>, place: ContentPlace): MountUse[] {
+  const byMount = new Map(layers.within(place, place.top).map((layer) => [layer.mount, layer]))
+  return [...byMount.values()].map((layer) => ({ mount: layer.mount, how: 'layer', layer }))
+}
+
+/** Layers placed by the text of the options alone; following links takes access to the node. */
+export const layersByText = memoize(
+  (table: MountTable) =>
+    new PlaceIndex(
+      overlayLayers(table).map((layer) => [layer.path.startsWith('/') ? locate(table, layer.path) : undefined, layer]),
+    ),
+)
+
+/** Mounts by their parent; cached, since after a propagation storm each has thousands below it. */
+const childrenOf = memoize((table: MountTable) => Map.groupBy(table.under('/'), ({ parentId }) => parentId))
+
+/** Mounts by the root that they show. */
+const byRoot = memoize(
+  (table: MountTable) =>
+    new PlaceIndex(table.ofTypes(() => true).map((mount) => [{ dev: mount.dev, path: rootOf(mount) }, mount])),
+)
+
+function rootOf({ root }: MountInfo): string {
+  return posix.normalize(undeletedRoot(root))
+}
+
+/** For messages, with the mount point, so that `findmnt` finds it. */
+export function describeUse({ mount, how, layer }: MountUse): string {
+  const on = undeletedPath(mount.mountPoint)
+  if (how === 'layer') return `the overlay on ${on} (${layer?.option} ${layer?.path})`
+  return how === 'shows'
+    ? `the mount on ${on}, which shows ${mount.root}`
+    : `the ${mount.fsType} mount on ${on}, which is inside the directory`
+}
+
+// The directories that overlay mounts are made of, by the options that the kernel shows (ovl_show_options).
+// The paths are those given to mount(2), in the namespace and working directory of the process that mounted, which the kernel does not
+// show. mountinfo's own escapes are decoded already. Overlay adds another escape (a backslash before a colon, a comma or a backslash), but
+// newer kernels use it in some options only. So both readings count.
+
+export interface Layer {
+  readonly mount: MountInfo
+  /** lowerdir, upperdir, workdir, datadir */
+  readonly option: string
+  /** Normalised; without a slash at its beginning it is relative to an unknown directory. */
+  readonly path: string
+}
+
+const OPTIONS = /^(lowerdir|upperdir|workdir|datadir)(\+?)=(.*)$/s
+
+/** Of every overlay mount of a table. */
+export const overlayLayers = memoize((table: MountTable): readonly Layer[] =>
+  table.ofTypes((fsType) => fsType === 'overlay').flatMap(layersOf),
+)
+
+function layersOf(mount: MountInfo): Layer[] {
+  return mount.superOptions.flatMap((text) => {
+    const [, option, one, value = ''] = OPTIONS.exec(text) ?? []
+    if (option === undefined) return []
+    const isList = option === 'lowerdir' && one === ''
+    const paths = isList ? listed(value) : readings(value)
+    return [...new Set(paths)].map((path) => ({ mount, option, path }))
+  })
+}
+
+/** The list of lower directories, at colons (two come before data-only ones). A few kernels do not escape colons in a name, so the whole value counts too. */
+function listed(value: string): string[] {
+  const parts = value.split(/(?<!(?<!\\)(?:\\\\)*\\):/).flatMap(readings)
+  return value.startsWith('/') ? [...parts, ...readings(value)] : parts
+}
+
+function readings(value: string): string[] {
+  return value === '' ? [] : [plain(value), plain(value.replaceAll(/\\(.)/gs, '$1'))]
+}
+
+function plain(path: string): string {
+  const normal = posix.normalize(path)
+  return normal.length > 1 && normal.endsWith('/') ? normal.slice(0, -1) : normal
+}
+
+/** Values by their place: the file system, and the path inside it. */
+export class PlaceIndex<T> {
+  /** Those without one: of the layers these have a relative path, and who mounted them may have stood anywhere. */
+  readonly unplaced: readonly T[]
+  readonly #byDev: ReadonlyMap<string | undefined, readonly (readonly [Location | undefined, T])[]>
+  readonly #indexes = new Map<string, PathIndex<T>>()
+
+  constructor(entries: Iterable<readonly [Location | undefined, T]>) {
+    this.#byDev = Map.groupBy(entries, ([place]) => place?.dev)
+    this.unplaced = (this.#byDev.get(undefined) ?? []).map(([, value]) => value)
+  }
+
+  /** Whether it has a place, too. */
+  has(value: T): boolean {
+    return [...this.#byDev.values()].some((own) => own.some(([place, each]) => place !== undefined && each === value))
+  }
+
+  /** Each value once. @param top values at parent directories count too, up to this one */
+  within({ dev, path }: Location, top = path): T[] {
+    const own = this.#byDev.get(dev)
+    if (own === undefined) return []
+    const index =
+      this.#indexes.get(dev) ?? new PathIndex(own.map(([place, value]) => [place?.path ?? '', value] as const))
+    this.#indexes.set(dev, index)
+    const found = index.within(path).concat(index.above(path, top))
+    return found.length < 2 ? found : [...new Set(found)]
+  }
+}

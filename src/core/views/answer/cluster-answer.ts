@@ -1,0 +1,152 @@
+/** A cluster's plan as an answer: the same parts, by volume and node. Pure. */
+
+import { shellWord, volctl } from '../../base/command.ts'
+import { count } from '../../base/count.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import type { Cause } from '../../plan/cause.ts'
+import type { ClusterOperation, ClusterPlan, ClusterWaiting } from '../../plan/cluster-plan.ts'
+import { INSECURE_API } from '../../plan/insecure-api.ts'
+import type { NextStep } from '../../plan/plan.ts'
+import { namespacedName, podName } from '../../plan/pod-name.ts'
+import { typedHere } from '../../trust/own-program.ts'
+import type { Answer, Part, Row } from './answer.ts'
+import { few, withAges, withoutRoot } from './names.ts'
+import { inBothScopes } from './needs.ts'
+import { waitRows } from './others.ts'
+import { verbsOf } from './ready.ts'
+
+export interface ClusterGiven {
+  /** What carries the plan out; absent: that is done already. */
+  readonly applyCommand?: string | undefined
+  /** What commands need to read the same cluster: `--snapshot FILE`. */
+  readonly reading?: readonly string[]
+}
+
+export function clusterAnswerOf(plan: ClusterPlan, { applyCommand, reading = [] }: ClusterGiven = {}): Answer {
+  const placed = (text: string): string =>
+    text.replaceAll(READS, (command) => [typedHere(command), ...reading.map(shellWord)].join(' '))
+  const said = (text: string): string => withAges(withoutRoot(text, ''), plan.createdAt)
+  const { operations, waiting } = plan
+  const { answer, passes } = inBothScopes(plan, { ...plan, podText: podName, said })
+  return {
+    ...answer,
+    headline: headlineOf(plan),
+    doubts: doubtsOf(plan),
+    needs: answer.needs.map(({ remedy, ...need }) => ({ ...need, remedy: remedy.map(placed) })),
+    ...omitUndefined({
+      stands: standsPart(plan, said),
+      ready: readyPart(operations.filter(({ blocked }) => blocked === undefined)),
+      others: othersPart(waiting.filter(passes), said),
+    }),
+    next: nextOf(plan, applyCommand).map((step) => ({ ...step, command: placed(step.command) })),
+  }
+}
+
+const READS = /\bvolctl plan --cluster\b/g
+
+const CONTROLLER = { lives: 'controller runs', mayLive: 'controller may run', dead: 'controller does not run' } as const
+
+/** `https://…: controller does not run; 2 nodes, 12 pods, 3 VolumeAttachments`. */
+function headlineOf({ cluster, inputs: { controller, counts, lists } }: ClusterPlan): string {
+  const seen = [
+    count(counts.nodes, 'node'),
+    count(counts.pods, 'pod'),
+    count(lists.volumeattachments?.count ?? counts.attachments, 'VolumeAttachment'),
+  ].join(', ')
+  const why = controller.state === 'lives' ? '' : ` (${controller.note})`
+  return `${cluster.server}: ${CONTROLLER[controller.state]}${why}; ${seen}`
+}
+
+function doubtsOf({ inputs: { api, unjudged } }: ClusterPlan): string[] {
+  return [
+    ...(api.insecure === undefined ? [] : [`API server: ${INSECURE_API[api.insecure]}`]),
+    ...unjudged.map(({ message }) => `Not judged: ${message}`),
+  ]
+}
+
+/** How stands what was named: the name of each volume, and one sentence. */
+function standsPart({ stands = [] }: ClusterPlan, said: (text: string) => string): Part | undefined {
+  if (stands.length === 0) return undefined
+  const rows = stands.map(({ message, about: { volume, claim } }): Row => {
+    const label = volume?.claim ?? volume?.name ?? claim
+    return { text: said(message), ...(label !== undefined && { label }) }
+  })
+  return { title: '', rows }
+}
+
+/** A row a node: what is done with which volumes, and what a person has to make sure of before. */
+function readyPart(operations: readonly ClusterOperation[]): Part | undefined {
+  if (operations.length === 0) return undefined
+  const rows = [...Map.groupBy(operations, ({ node, kind }) => `${node} ${kind}`).values()].map((mine): Row => {
+    const [first] = mine
+    if (first === undefined) return { text: '' }
+    const why = mine.length === 1 ? `: ${first.message}` : ''
+    return { label: first.node, text: `${verbsOf(mine)} ${few(mine.map(({ volume }) => volume.name))}${why}` }
+  })
+  const sure = new Set(operations.flatMap(({ makeSure }) => makeSure ?? []))
+  return {
+    title: `${verbsOf(operations)} (${count(operations.length, 'operation')})`,
+    rows: [...rows, ...[...sure].map((text): Row => ({ label: 'make sure', text, loss: true }))],
+  }
+}
+
+function othersPart(waits: readonly ClusterWaiting[], said: (text: string) => string): Part | undefined {
+  if (waits.length === 0) return undefined
+  const rows = waitRows(
+    waits,
+    ({ volume, attachment, node }) => `${volume?.name ?? attachment ?? '?'} on ${node}`,
+    ({ message }) => said(message),
+  )
+  return { title: '', rows }
+}
+
+function nextOf(plan: ClusterPlan, applyCommand: string | undefined): NextStep[] {
+  const { operations, refused, digest, summary, stands } = plan
+  if (refused !== undefined)
+    return [{ command: volctl('explain', refused.code), why: 'says why nothing is done, and what would lift it' }]
+  const isReady = operations.some(({ blocked }) => blocked === undefined)
+  const apply = applyCommand === undefined || !isReady ? [] : applySteps(applyCommand, digest)
+  const lifts = causeSteps(summary.causes ?? [], stands !== undefined)
+  // What is only a warning can wait until after the apply.
+  const isPressing = summary.causes?.[0]?.severity === 'error'
+  return [...apply, ...(apply.length === 0 || isPressing ? lifts : [])]
+}
+
+function applySteps(command: string, digest: string | undefined): NextStep[] {
+  if (digest === undefined) return [{ command, why: 'asks first' }]
+  return [
+    { command, why: `takes finalizers off, and asks for the digest: ${digest}` },
+    { command: `${command} --confirm ${digest}`, why: 'where it cannot ask' },
+  ]
+}
+
+/** What lifts the cause on top, or says more of it. @param isNamed the plan is of a name: what the name stands for it has said */
+function causeSteps(causes: readonly Cause[], isNamed: boolean): NextStep[] {
+  const pressing = causes.filter(({ severity }) => severity !== 'info')
+  const remedies = pressing.flatMap((cause) => cause.remedy.flatMap((each) => commandIn(each) ?? []))
+  const [worst = causes.find(({ affects }) => affects.waiting > 0)] = pressing
+  if (worst === undefined) return remedies.slice(0, 1)
+  const name = isNamed ? [] : nameOf(worst)
+  const command = name.length > 0 ? volctl('plan', '--cluster', ...name) : volctl('explain', worst.code)
+  return [...remedies, { command, why: 'says what is wrong, and what to do' }].slice(0, 1)
+}
+
+/** Words by which `plan --cluster` takes what a cause is about; none for what has no volume. */
+function nameOf({ subject: { pod, volume, claim, attachment, nodes = [] } }: Cause): readonly string[] {
+  if (pod?.name !== undefined) return [namespacedName(pod)]
+  if (volume !== undefined) return [`volume/${volume}`]
+  if (claim !== undefined) return [`pvc/${claim}`]
+  return attachment === undefined ? nodes.flatMap((node) => ['--node', node]) : [`va/${attachment}`]
+}
+
+/** A remedy that ends with a command of volctl: what a person does before, and the command. */
+function commandIn(remedy: string): NextStep | undefined {
+  const [, before = '', command] = /^(.*?)[;:.,]? ?(?:then:? )?(volctl plan --cluster .*)$/.exec(remedy) ?? []
+  if (command === undefined) return undefined
+  const [clause = ''] = before.split(';')
+  const first = `${clause.slice(0, 1).toLowerCase()}${clause.slice(1)}`
+  // What stands behind another way out is not the next step.
+  if (/\. |kubectl/.test(first)) return undefined
+  // "Nobody detaches the volume: make sure …": what to do stands behind the colon.
+  return { ...(first !== '' && { first: first.replace(/^[^:]*: /, '') }), command, why: 'shows what that allows' }
+}

@@ -1,0 +1,117 @@
+/** A node's plan as the answer to "what is wrong, and what next". Pure. */
+
+import { count } from '../../base/count.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import type { Cause } from '../../plan/cause.ts'
+import { INSECURE_API } from '../../plan/insecure-api.ts'
+import { KUBELET_STATES } from '../../plan/kubelet-units.ts'
+import type { Operation, Plan } from '../../plan/plan.ts'
+import { PlanNames, shownVolume } from '../../plan/plan-names.ts'
+import { isForgotten } from '../../plan/plan-summary.ts'
+import { rowOf } from '../../plan/subject.ts'
+import type { Answer, Need, Part, Row } from './answer.ts'
+import { few, withoutRoot } from './names.ts'
+import { inBothScopes } from './needs.ts'
+import { othersPart } from './others.ts'
+import { lossText, readyPart } from './ready.ts'
+
+export function answerOf(plan: Plan, names = new PlanNames(plan)): Answer {
+  const { answer, pressing, passes } = inBothScopes(plan, {
+    ...plan,
+    podText: (pod) => names.podText(pod),
+    said: (text) => withoutRoot(text, plan.rootDir),
+    isStopped: plan.inputs.kubelet.state === 'stopped',
+  })
+  return {
+    ...answer,
+    headline: headlineOf(plan),
+    doubts: doubtsOf(plan),
+    needs: [...answer.needs, ...neverOf(plan, pressing)],
+    ...omitUndefined({
+      ready: readyPart(plan, names),
+      kept: keptPart(plan, names),
+      others: othersPart(plan, plan.waiting.filter(passes), names),
+    }),
+    next: plan.summary.next ?? [],
+  }
+}
+
+/** `pg-node: kubelet stopped; 14 pods, 3 deleted pods left something here`. */
+function headlineOf({ node, inputs, complete }: Plan): string {
+  const { kubelet, pods } = inputs
+  const more = kubelet.note ?? kubelet.unit
+  const state = `kubelet ${KUBELET_STATES[kubelet.state]}${kubelet.state === 'stopped' || more === undefined ? '' : ` (${more})`}`
+  const gone = pods.gone === 0 ? '' : `, ${count(pods.gone, 'deleted pod')} left something here`
+  // A list that was not read has no pods.
+  const listed = pods.listed === 0 && !complete ? '' : `; ${count(pods.listed, 'pod')}`
+  return `${node}: ${state}${listed}${gone}`
+}
+
+/** What matches is not said. */
+function doubtsOf({ inputs: { machine, api }, refused }: Plan): string[] {
+  const { contradictions = [] } = machine
+  const differs = contradictions.map(({ field, accepted }) => (accepted ? `${field} (accepted)` : field))
+  return [
+    ...(refused !== undefined || machine.matches ? [] : ['Nothing proves that this machine is the node']),
+    ...(refused !== undefined || differs.length === 0 ? [] : [`The Node object has another ${differs.join(', ')}`]),
+    ...(api.insecure === undefined ? [] : [`API server ${api.server}: ${INSECURE_API[api.insecure]}`]),
+    ...(api.secondLookInsecure === undefined
+      ? []
+      : [`API server, with the kubelet's credential: ${INSECURE_API[api.secondLookInsecure]}`]),
+  ]
+}
+
+/** Nobody may wait for what a kubelet that runs never does; a volume with something worse to say is not named again. */
+function neverOf({ operations, waiting, problems }: Plan, pressing: readonly Cause[]): Need[] {
+  const worse = new Set(pressing.flatMap(({ key, subject }) => (subject.volume === undefined ? [] : key)))
+  const blocked = operations.map((each) => ({ cause: each.blocked?.cause, subject: each.subject }))
+  const own = [...blocked, ...waiting, ...problems].filter(({ cause }) => worse.has(cause ?? ''))
+  const named = new Set(own.map(({ subject }) => rowOf(subject)))
+  const rest = waiting.flatMap((each) =>
+    isForgotten(each) && !named.has(rowOf(each.subject)) ? shownVolume(each) : [],
+  )
+  if (rest.length === 0) return []
+  return [
+    {
+      severity: 'warning',
+      text: `The kubelet has lost track of ${rest.length === 1 ? 'a staged volume' : `${rest.length} staged volumes`}, and never unstages ${rest.length === 1 ? 'it' : 'them'}`,
+      names: few(rest),
+      wake: [],
+      remedy: [],
+    },
+  ]
+}
+
+function keptPart(plan: Plan, names: PlanNames): Part | undefined {
+  const data = plan.operations.filter(({ blocked }) => blocked?.code === 'DeletesData')
+  const directories = plan.problems.filter(({ code }) => code === 'OrphanPodDir')
+  const asked = plan.operations.filter(({ blocked }) => blocked?.code === 'NotAsked')
+  // A plan that is refused does nothing, whatever is asked.
+  if (plan.refused !== undefined || data.length + directories.length + asked.length === 0) return undefined
+  return {
+    title: titleOf(data.length > 0, directories.length > 0),
+    rows: [
+      ...[...Map.groupBy(data, ({ pod }) => pod?.uid)].map(([, mine]): Row => dataRow(mine, names)),
+      ...(data.length === 0 ? directories.map(({ message }) => ({ text: message })) : []),
+      ...[...Map.groupBy(asked, ({ kind }) => kind)].map(([kind, mine]): Row => askedRow(kind, mine)),
+    ],
+  }
+}
+
+function titleOf(hasData: boolean, hasDirectories: boolean): string {
+  if (hasData) return `emptyDir data (--orphans deletes it${hasDirectories ? ", and the pods' directories" : ''})`
+  return hasDirectories ? 'directories of deleted pods (--orphans removes them)' : 'what the kubelet would change'
+}
+
+function dataRow(mine: readonly Operation[], names: PlanNames): Row {
+  const pod = mine[0]?.pod
+  return { label: pod === undefined ? '-' : names.podText(pod), text: mine.map((each) => lossText(each)).join('; ') }
+}
+
+/** S23: a kubelet may be held down just to keep these. */
+function askedRow(kind: Operation['kind'], mine: readonly Operation[]): Row {
+  const what = few(mine.map((each) => `${each.pod?.name ?? ''} ${shownVolume(each)}`.trim()))
+  return kind === 'ExpandVolume'
+    ? { label: count(mine.length, 'volume'), text: `may grow: ${what} (--expand grows them)` }
+    : { label: count(mine.length, 'volume'), text: `with old content: ${what} (--remount writes it again)` }
+}

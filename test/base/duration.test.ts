@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest'
+import { formatDuration, parseDuration } from '../../src/core/base/duration.ts'
+import { VolctlError } from '../../src/core/base/errors.ts'
+
+it.each([
+  ['90s', 90_000],
+  ['2m', 120_000],
+  ['1h30m', 5_400_000],
+  ['1.5m', 90_000],
+  ['500ms', 500],
+  ['0', 0],
+])('%s is %i ms', (text, ms) => expect(parseDuration(text, '--settle')).toBe(ms))
+
+it.each(['', '2', 'm', '2 m', '-2m', '2mx', '1d', 'two minutes', '2m;'])('"%s" is no duration', (text) => {
+  expect(() => parseDuration(text, '--settle')).toThrow(VolctlError)
+  expect(() => parseDuration(text, '--settle')).toThrow(`--settle: "${text}" is not a duration.`)
+})
+
+it.each([
+  [0, '0ms'],
+  [850, '850ms'],
+  [12_400, '12s'],
+  [90_000, '1m30s'],
+  [120_000, '2m'],
+  [7_500_000, '2h5m'],
+])('%i ms reads %s', (ms, text) => expect(formatDuration(ms)).toBe(text))

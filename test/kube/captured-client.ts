@@ -1,0 +1,98 @@
+import { ApiError } from '../../src/core/kube/api-error.ts'
+import type { KubeClient, ObjectList, Write } from '../../src/core/kube/kube-client.ts'
+import type { ListEnd, ListVisitor } from '../../src/core/kube/list-pages.ts'
+import type { ApiObject } from '../../src/core/model/objects.ts'
+import type { ApiSnapshot } from '../../src/core/model/snapshot.ts'
+
+/** An API server's answers, by path; for a list, its items. */
+export type Answers = Readonly<Record<string, unknown>>
+
+/** An API server's answers, without the server, for tests that need many. */
+export class CapturedClient implements KubeClient {
+  readonly server = 'https://api.test:6443'
+  readonly source = 'test'
+  readonly credentialKind = 'admin'
+  readonly clockSkewMs = undefined
+  readonly #answers: Answers
+
+  constructor(answers: Answers) {
+    this.#answers = answers
+  }
+
+  /** As far as the capture contains them: digests become values. */
+  static answersOf(api: ApiSnapshot, nodeName: string): Record<string, unknown> {
+    const storage = '/apis/storage.k8s.io/v1'
+    const contents = (plural: string, list: readonly (ApiObject & { readonly digests?: object | undefined })[]) =>
+      Object.fromEntries(
+        list.map(({ digests = {}, ...rest }) => {
+          const data = Object.fromEntries(Object.keys(digests).map((key) => [key, 'eA==']))
+          return [`/api/v1/namespaces/${rest.metadata.namespace}/${plural}/${rest.metadata.name}`, { data, ...rest }]
+        }),
+      )
+    return {
+      '/api/v1/pods': api.pods,
+      [`/api/v1/nodes/${nodeName}`]: api.node,
+      '/api/v1/persistentvolumeclaims': api.persistentVolumeClaims,
+      '/api/v1/persistentvolumes': api.persistentVolumes,
+      [`${storage}/volumeattachments`]: api.volumeAttachments,
+      [`${storage}/csidrivers`]: api.csiDrivers,
+      [`${storage}/csinodes/${nodeName}`]: api.csiNode,
+      ...contents('configmaps', api.configMaps),
+      ...contents('secrets', api.secrets),
+      [`/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${nodeName}`]: {
+        metadata: { name: nodeName },
+        spec: { renewTime: '2026-11-21T02:00:00.000000Z' },
+      },
+      '/apis/authentication.k8s.io/v1/selfsubjectreviews': { status: { userInfo: { username: 'admin' } } },
+      '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews': { status: { allowed: true } },
+    }
+  }
+
+  /** An object that was captured by its name, or as one of a list. */
+  async get<T>(path: string): Promise<T> {
+    const [, root = '', namespace, plural, name] =
+      /^(.+?)(?:\/namespaces\/([^/]+))?\/([^/]+)\/([^/]+)$/.exec(path) ?? []
+    const items = this.#answers[path] === undefined ? this.#answers[`${root}/${plural}`] : undefined
+    if (!Array.isArray(items)) return this.#answer(path) as T
+    const found = items.find((each) => each?.metadata?.name === name && each?.metadata?.namespace === namespace)
+    if (found === undefined) throw failure('NotFound', 404)
+    return found
+  }
+
+  async list<T>(path: string): Promise<ObjectList<T>> {
+    const items = this.#answer(path)
+    // The client itself refuses what is no list of objects.
+    if (!Array.isArray(items) || !items.every(isObject)) throw failure('ApiFailed')
+    return { items, resourceVersion: '7' }
+  }
+
+  async walk<T, Kept>(path: string, visitor: ListVisitor<T, Kept>): Promise<ListEnd> {
+    visitor.begin()
+    const { items, ...end } = await this.list<T>(path)
+    const kept = items.map((item, index) => visitor.take(item, index))
+    visitor.page(kept, { kind: 'List' })
+    return end
+  }
+
+  async send<T>(write: Write, path: string): Promise<T> {
+    if (write !== 'review' && write !== 'patch') throw new Error('nothing is changed')
+    return this.#answer(path) as T
+  }
+
+  close(): void {}
+
+  #answer(path: string): unknown {
+    const answer = this.#answers[path]
+    if (answer === undefined) throw failure('NotFound', 404)
+    return answer
+  }
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null
+}
+
+function failure(code: 'NotFound' | 'ApiFailed', status = 0): ApiError {
+  const reason = code === 'NotFound' ? code : 'BadAnswer'
+  return new ApiError(code, `${reason} in this test`, { status, reason })
+}

@@ -1,0 +1,103 @@
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect as connectTo } from 'node:net'
+import { dirname, join } from 'node:path'
+import { VolctlError } from '../../src/core/base/errors.ts'
+import { createKubeClient, type KubeClient, type KubeClientOptions } from '../../src/core/kube/kube-client.ts'
+import { discoverKubeConfig } from '../../src/core/kube/kubeconfig/kube-config.ts'
+import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
+import { defaultUsers, kubeconfigText } from '../helpers/api-server/users.ts'
+import { temporary } from '../helpers/left-behind.ts'
+
+/** A client with the kubeconfig of one of the test server's users. */
+export function connect(server: TestApiServer, user: string, options: KubeClientOptions = {}): KubeClient {
+  return createKubeClient(discoverKubeConfig({ kubeconfig: server.kubeconfig(user) }), options)
+}
+
+/** A server that knows the bearer of this token as "robot", beside the usual users. */
+export function robotServer(token: string): Promise<TestApiServer> {
+  const robot = { name: 'robot', user: 'robot', login: 'token', token } as const
+  return startApiServer({ nodeName: 'node-1', users: [...defaultUsers('node-1'), robot] })
+}
+
+/** Writes a kubeconfig for the server with this login; `cluster` adds to how it is reached. */
+export function writeKubeconfig(
+  directory: Directory,
+  server: TestApiServer,
+  user: object,
+  cluster: object = {},
+): string {
+  const trust = { server: server.url, 'certificate-authority': join(server.directory, 'ca.crt') }
+  return directory.write('config', kubeconfigText({ ...trust, ...cluster }, user))
+}
+
+/** The error that a promise ends with; fails when it does not end with one of volctl's own. */
+export async function failureOf(work: Promise<unknown>): Promise<VolctlError> {
+  const error = await work.then(
+    () => new Error('it succeeded'),
+    (reason: unknown) => reason,
+  )
+  if (error instanceof VolctlError) return error
+  throw error
+}
+
+/** The error that a function throws; the same. */
+export function thrownBy(work: () => unknown): VolctlError {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof VolctlError) return error
+    throw error
+  }
+  throw new Error('it succeeded')
+}
+
+export interface Directory extends Disposable {
+  readonly path: string
+  write(name: string, content: string | object, mode?: number): string
+}
+
+/** A temporary directory that goes with the block it is made in. */
+export function temporaryDirectory(): Directory {
+  const path = temporary('volctl-test-')
+  return {
+    path,
+    write: (name, content, mode = 0o600) => {
+      const file = join(path, name)
+      mkdirSync(dirname(file), { recursive: true })
+      writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content))
+      chmodSync(file, mode)
+      return file
+    },
+    [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
+  }
+}
+
+export interface Proxy extends AsyncDisposable {
+  readonly url: string
+  /** The hosts that were tunnelled to. */
+  readonly tunnels: string[]
+}
+
+/** An HTTP proxy that tunnels by CONNECT. */
+export async function startProxy(): Promise<Proxy> {
+  const tunnels: string[] = []
+  const server = createServer()
+  server.on('connect', (request, socket, head) => {
+    const [host = '', port] = (request.url ?? '').split(':')
+    tunnels.push(request.url ?? '')
+    const upstream = connectTo(Number(port), host, () => {
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
+      upstream.write(head)
+      upstream.pipe(socket).pipe(upstream)
+    })
+    upstream.on('error', () => socket.destroy())
+    socket.on('error', () => upstream.destroy())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    tunnels,
+    [Symbol.asyncDispose]: async () => void server.close(),
+  }
+}

@@ -1,0 +1,223 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { ApiError } from '../../src/core/kube/api-error.ts'
+import { createKubeClient, type KubeClient, retryDelayMs } from '../../src/core/kube/kube-client.ts'
+import { discoverKubeConfig } from '../../src/core/kube/kubeconfig/kube-config.ts'
+import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
+import { connect, failureOf, startProxy, temporaryDirectory } from './connect.ts'
+
+interface Named {
+  readonly metadata: { readonly name: string }
+}
+
+const VOLUMES = '/api/v1/persistentvolumes'
+
+let server: TestApiServer
+let client: KubeClient
+
+beforeAll(async () => {
+  const objects = Array.from({ length: 25 }, (_, index) => ({
+    kind: 'PersistentVolume',
+    metadata: { name: `pv-${String(index).padStart(2, '0')}` },
+    spec: {},
+  }))
+  server = await startApiServer({ objects, nodeName: 'node-1' })
+})
+
+afterAll(async () => await server.stop())
+
+beforeEach(async () => {
+  await server.setFaults()
+  await server.clearRequests()
+  client = connect(server, 'admin', { pageSize: 10 })
+})
+
+afterEach(() => client.close())
+
+async function count(): Promise<number> {
+  return (await server.requests()).length
+}
+
+describe('lists', () => {
+  it('joins the pages and asks for a consistent state: no resourceVersion', async () => {
+    const list = await client.list<Named & { kind: string; apiVersion: string }>(VOLUMES)
+    expect(list.items.map(({ metadata }) => metadata.name)).toEqual(
+      Array.from({ length: 25 }, (_, index) => `pv-${String(index).padStart(2, '0')}`),
+    )
+    expect(list.resourceVersion).toMatch(/^\d+$/)
+    expect(list.items[0]).toMatchObject({ kind: 'PersistentVolume', apiVersion: 'v1' })
+    const paths = (await server.requests()).map(({ path }) => path)
+    expect(paths).toHaveLength(3)
+    for (const path of paths) expect(path).not.toContain('resourceVersion')
+  })
+
+  it.each([
+    { name: 'HTML of a proxy', body: '<html>', says: /not JSON/ },
+    { name: 'no items', body: '{"kind":"PersistentVolumeList","metadata":{}}', says: /not a list/ },
+    { name: 'an empty list of something else', body: '{"kind":"ConfigMapList","items":[]}', says: /not a list/ },
+    {
+      name: 'a list of which more is left, and nothing says where',
+      body: '{"kind":"PersistentVolumeList","metadata":{"remainingItemCount":1},"items":[]}',
+      says: /cut off/,
+    },
+    {
+      name: 'the same page for ever',
+      body: '{"kind":"PersistentVolumeList","metadata":{"continue":"x"},"items":[]}',
+      says: /same page/,
+    },
+  ])('takes $name for no list', async ({ body, says }) => {
+    await server.setFaults({ action: { type: 'body', body } })
+    const error = await failureOf(client.list(VOLUMES))
+    expect(error).toMatchObject({ code: 'ApiFailed', message: expect.stringMatching(/answer|list of/), exit: 1 })
+    expect(error.message).toMatch(says)
+  })
+
+  it('takes pages of two states for no list', async () => {
+    const page = (metadata: object): string => JSON.stringify({ kind: 'PersistentVolumeList', metadata, items: [] })
+    await server.setFaults(
+      { times: 1, action: { type: 'body', body: page({ continue: 'more', resourceVersion: '7' }) } },
+      { times: 1, action: { type: 'body', body: page({ resourceVersion: '8' }) } },
+    )
+    const error = await failureOf(client.list(VOLUMES))
+    expect(error).toMatchObject({ code: 'ApiFailed', message: expect.stringContaining('pages of two states') })
+  })
+})
+
+describe('retries', () => {
+  it.each([
+    { name: '429 with Retry-After', action: { type: 'status', status: 429, retryAfter: 0 } },
+    { name: '500', action: { type: 'status', status: 500 } },
+    { name: 'a dropped connection', action: { type: 'drop' } },
+  ] as const)('asks again after $name', async ({ action }) => {
+    await server.setFaults({ times: 2, action })
+    expect((await client.list(VOLUMES)).items).toHaveLength(25)
+  })
+
+  it('never repeats a delete whose answer was lost, but one that was turned away', async () => {
+    const path = `${VOLUMES}/no-such`
+    await server.setFaults({ method: 'DELETE', action: { type: 'drop' } })
+    expect(await failureOf(client.send('delete', path, {}))).toMatchObject({ code: 'ApiUnreachable' })
+    expect(await count()).toBe(1)
+    await server.setFaults({ times: 1, action: { type: 'status', status: 429, retryAfter: 0 } })
+    expect(await failureOf(client.send('delete', path, {}))).toMatchObject({ code: 'NotFound', isAbsent: true })
+  })
+
+  it('does not repeat what the server decided', async () => {
+    expect(await failureOf(connect(server, 'nobody').get(VOLUMES))).toMatchObject({ code: 'Forbidden' })
+    expect(await count()).toBe(1)
+  })
+
+  it('waits as long as it is told, within what is plausible, else longer each time', () => {
+    const failure = (retryAfter?: number): ApiError =>
+      new ApiError('ApiFailed', 'x', { status: 429, reason: 'X', retryAfter })
+    expect(retryDelayMs(failure(3), 0)).toBe(3000)
+    expect(retryDelayMs(failure(9999), 0)).toBe(32_000)
+    const waits = [0, 1, 2, 9].map((attempt) => retryDelayMs(failure(), attempt, undefined, () => 1))
+    expect(waits).toEqual([100, 200, 400, 2000])
+    expect(retryDelayMs(failure(), 0, undefined, () => 0)).toBe(50)
+  })
+})
+
+describe('an API server that cannot be used is one clear line', () => {
+  it('that does not answer in time', async () => {
+    await server.setFaults({ action: { type: 'hang' } })
+    const error = await failureOf(client.get(VOLUMES, { deadlineMs: 1500 }))
+    expect(error).toMatchObject({
+      code: 'ApiUnreachable',
+      message: expect.stringMatching(/within/),
+      status: 0,
+      exit: 1,
+    })
+    expect(error.message).toBe(`The API server ${server.url} did not answer within 1.5 s.`)
+    expect(await count()).toBe(1)
+  })
+
+  it('that is down', async () => {
+    const stopped = await startApiServer({ nodeName: 'node-1' })
+    const config = discoverKubeConfig({ kubeconfig: stopped.kubeconfig('plan') })
+    await config.load()
+    using directory = temporaryDirectory()
+    await stopped.stop()
+    const dead = directory.write('config', {
+      clusters: [{ name: 'c', cluster: { server: stopped.url } }],
+      contexts: [{ name: 'c', context: { cluster: 'c' } }],
+      'current-context': 'c',
+    })
+    const error = await failureOf(createKubeClient(discoverKubeConfig({ kubeconfig: dead })).get(VOLUMES))
+    expect(error).toMatchObject({ code: 'ApiUnreachable', exit: 1, hint: expect.stringContaining('address') })
+    expect(error.message).toMatch(/^The API server https:.* cannot be reached: connect ECONNREFUSED/)
+  })
+
+  it('of another authority', async () => {
+    await using other = await startApiServer({ nodeName: 'node-1', untrusted: true })
+    const error = await failureOf(connect(other, 'admin').get(VOLUMES))
+    expect(error).toMatchObject({
+      code: 'TlsMismatch',
+      exit: 1,
+      hint: expect.stringContaining('certificate-authority'),
+    })
+    expect(error.message).toMatch(/^TLS with the API server https:.* failed: /)
+    // Advice for a Node.js program is none for volctl.
+    expect(error.message).not.toMatch(/Node\.js|: \(/)
+  })
+
+  it.each([
+    { name: 'an object that does not exist', path: `${VOLUMES}/none`, status: 404, isAbsent: true },
+    { name: 'a path that does not exist is no absence', path: '/api/v1/nonsense', status: 404, isAbsent: false },
+  ])('$name', async ({ path, status, isAbsent }) => {
+    const error = await failureOf(client.get(path))
+    expect(error).toMatchObject({ code: 'NotFound', status, isAbsent })
+    expect(/check that the server address/.test(String(error.hint))).toBe(!isAbsent)
+  })
+
+  it('takes a 404 without a Status for no absence (S3)', async () => {
+    await server.setFaults({ action: { type: 'status', status: 404, reason: 'NotFound' } })
+    expect(await failureOf(client.get(`${VOLUMES}/pv-00`))).toMatchObject({ status: 404, isAbsent: false })
+  })
+})
+
+it('stops at once when interrupted', async () => {
+  await server.setFaults({ action: { type: 'hang' } })
+  const controller = new AbortController()
+  const work = client.get(VOLUMES, { signal: controller.signal })
+  controller.abort(new Error('interrupted'))
+  await expect(work).rejects.toThrow('interrupted')
+})
+
+it("tells how far this host's clock is from the server's (S28)", async () => {
+  await server.set({ clockSkewMs: 3_600_000 })
+  await client.get(VOLUMES)
+  expect(Math.abs((client.clockSkewMs ?? 0) - 3_600_000)).toBeLessThan(5_000)
+  // One of the clocks is set: the next answer tells.
+  await server.set({ clockSkewMs: 0 })
+  await client.get(VOLUMES)
+  expect(Math.abs(client.clockSkewMs ?? Number.NaN)).toBeLessThan(5_000)
+})
+
+it('goes through HTTPS_PROXY where the server is elsewhere, and not where NO_PROXY names it, as kubectl does', async () => {
+  await using elsewhere = await startApiServer({ nodeName: 'node-1', host: '0.0.0.0' })
+  await using proxy = await startProxy()
+  vi.stubEnv('HTTPS_PROXY', proxy.url)
+  for (const noProxy of ['', '0.0.0.0']) {
+    vi.stubEnv('NO_PROXY', noProxy)
+    const remote = connect(elsewhere, 'admin')
+    await remote.get(VOLUMES)
+    remote.close()
+  }
+  await client.get(VOLUMES)
+  vi.unstubAllEnvs()
+  expect(proxy.tunnels).toEqual([new URL(elsewhere.url).host])
+})
+
+it('asks for compressed answers where the server is elsewhere', async () => {
+  // 0.0.0.0 reaches this host without being a loopback address.
+  const blob = 'x'.repeat(200_000)
+  const objects = [{ kind: 'PersistentVolume', metadata: { name: 'big', annotations: { blob } } }]
+  await using elsewhere = await startApiServer({ nodeName: 'node-1', host: '0.0.0.0', objects })
+  const remote = connect(elsewhere, 'admin')
+  const before = await elsewhere.connections()
+  for (let asked = 0; asked < 3; asked++)
+    expect((await remote.list(VOLUMES)).items).toMatchObject([{ metadata: { annotations: { blob } } }])
+  remote.close()
+  // What is read to its end leaves its connection for the next.
+  expect((await elsewhere.connections()) - before).toBe(1)
+})

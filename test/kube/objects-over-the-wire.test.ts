@@ -1,0 +1,314 @@
+/** Objects of a volume over the wire: who may have them, what is written of them, and what another writer makes of it. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { getNode, listNodePods } from '../../src/core/kube/node-objects.ts'
+import { findObject } from '../../src/core/kube/objects.ts'
+import { readApi } from '../../src/core/kube/read-api.ts'
+import { withFreshVolumes } from '../../src/core/kube/read-volumes.ts'
+import {
+  getClusterTrustBundle,
+  listClusterTrustBundles,
+  requestToken,
+  type TokenRequest,
+} from '../../src/core/kube/volume-content.ts'
+import { type AttachmentVersion, deleteVolumeAttachment, patchClaimStatus } from '../../src/core/kube/writes.ts'
+import { ATTACHMENTS, CLAIMS, CONFIG_MAPS, PODS, SECRETS } from '../../src/core/model/resources.ts'
+import type { ApiSnapshot } from '../../src/core/model/snapshot.ts'
+import { finishedPatch, inProgressPatch } from '../../src/core/volumes/expansion.ts'
+import { controllerWantedVolumes } from '../../src/core/volumes/populate.ts'
+import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
+import { connect, failureOf } from './connect.ts'
+
+const NODE = 'node-1'
+const named = (name: string) => ({ name, namespace: 'ns' })
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
+const sources = [{ serviceAccountToken: { path: 't', audience: 'vault' } }]
+const volumes = [
+  { name: 'c', configMap: { name: 'cm' } },
+  { name: 's', secret: { secretName: 's' } },
+  { name: 'p', projected: { sources } },
+  { name: 'v', persistentVolumeClaim: { claimName: 'data' } },
+]
+const bundle = (name: string, signerName: string) => ({
+  kind: 'ClusterTrustBundle',
+  metadata: { name },
+  spec: { signerName, trustBundle: 'pem' },
+})
+
+let server: TestApiServer
+beforeAll(async () => {
+  server = await startApiServer({
+    nodeName: NODE,
+    detachDelayMs: 300,
+    objects: [
+      { kind: 'Node', metadata: { name: NODE, uid: 'n' }, status: { nodeInfo: {}, conditions: [] } },
+      { kind: 'CSIDriver', metadata: { name: 'disk.test', uid: 'd' }, spec: { attachRequired: true } },
+      {
+        kind: 'Pod',
+        metadata: { ...named('app'), uid: 'app-uid', annotations: { [LAST_APPLIED]: '{}' } },
+        spec: { nodeName: NODE, serviceAccountName: 'sa', volumes },
+      },
+      {
+        kind: 'Pod',
+        metadata: { ...named('far'), uid: 'far-uid' },
+        spec: { nodeName: 'node-2', serviceAccountName: 'far' },
+      },
+      { kind: 'ConfigMap', metadata: named('cm'), data: { a: '1' } },
+      { kind: 'Secret', metadata: named('s'), data: { pass: 'cHc=' } },
+      { kind: 'Secret', metadata: named('other'), data: {} },
+      { kind: 'ServiceAccount', metadata: named('sa') },
+      { kind: 'ServiceAccount', metadata: named('far') },
+      { kind: 'PersistentVolumeClaim', metadata: named('data'), spec: {}, status: { capacity: { storage: '1Gi' } } },
+      { kind: 'PersistentVolumeClaim', metadata: named('other'), spec: {}, status: {} },
+      bundle('one', 'example.com/a'),
+      bundle('two', 'example.com/b'),
+    ],
+  })
+})
+afterAll(() => server.stop())
+beforeEach(() => server.setFaults())
+
+const FINALIZER = 'external-attacher/driver'
+
+let counter = 0
+
+/** A VolumeAttachment, and what was known of it when a plan was made. */
+async function attached(finalizers: string[]): Promise<AttachmentVersion> {
+  const name = `csi-${++counter}`
+  const handle = `vol-${counter}`
+  await server.put(
+    {
+      kind: 'PersistentVolume',
+      metadata: { name: `pv-${counter}` },
+      spec: { csi: { driver: 'driver', volumeHandle: handle } },
+    },
+    {
+      kind: 'Node',
+      metadata: { name: NODE },
+      status: { volumesAttached: [{ name: `kubernetes.io/csi/driver^${handle}` }] },
+    },
+    {
+      kind: 'VolumeAttachment',
+      metadata: { name, uid: `uid-${name}`, finalizers },
+      spec: { attacher: 'driver', nodeName: NODE, source: { persistentVolumeName: `pv-${counter}` } },
+    },
+  )
+  const object = await findObject(connect(server, 'admin'), ATTACHMENTS, { name })
+  return { name, uid: object?.metadata.uid ?? '', resourceVersion: object?.metadata.resourceVersion ?? '' }
+}
+
+describe('deleting a VolumeAttachment', () => {
+  it('is done when nobody holds it', async () => {
+    const version = await attached([])
+    const client = connect(server, 'apply')
+    expect(await deleteVolumeAttachment(client, version)).toEqual({ state: 'gone' })
+    expect(await findObject(client, ATTACHMENTS, { name: version.name })).toBeUndefined()
+    expect(await deleteVolumeAttachment(client, version)).toEqual({ state: 'gone' })
+  })
+
+  it('takes as long as the attacher takes (N59)', async () => {
+    const version = await attached([FINALIZER])
+    const client = connect(server, 'apply')
+    const outcome = await deleteVolumeAttachment(client, version)
+    expect(outcome).toMatchObject({
+      state: 'deleting',
+      attachment: { metadata: { deletionTimestamp: expect.any(String) } },
+    })
+    expect(await findObject(client, ATTACHMENTS, { name: version.name })).toBeDefined()
+    await expect
+      .poll(() => findObject(client, ATTACHMENTS, { name: version.name }), { timeout: 10_000 })
+      .toBeUndefined()
+    expect((await getNode(client, NODE)).status?.volumesAttached).toEqual([])
+  })
+
+  it.each([
+    { name: 'recreated', change: (version: AttachmentVersion) => ({ ...version, uid: 'another' }) },
+    { name: 'changed', change: (version: AttachmentVersion) => ({ ...version, resourceVersion: '1' }) },
+  ])('is not done to one that was $name since (N60)', async ({ change }) => {
+    const version = await attached([])
+    const client = connect(server, 'apply')
+    const outcome = await deleteVolumeAttachment(client, change(version))
+    expect(outcome).toMatchObject({ state: 'changed', message: expect.stringContaining('Precondition failed') })
+    expect(await findObject(client, ATTACHMENTS, { name: version.name })).toBeDefined()
+  })
+
+  it('is forbidden to a node and to the plan role', async () => {
+    const version = await attached([])
+    for (const user of ['kubelet', 'plan']) {
+      expect(await failureOf(deleteVolumeAttachment(connect(server, user), version))).toMatchObject({
+        code: 'Forbidden',
+      })
+    }
+    expect(await findObject(connect(server, 'admin'), ATTACHMENTS, { name: version.name })).toBeDefined()
+  })
+
+  it('whose answer was lost is looked at, not repeated', async () => {
+    const version = await attached([])
+    const client = connect(server, 'apply')
+    await server.clearRequests()
+    await server.setFaults({ method: 'DELETE', action: { type: 'drop' } })
+    expect(await failureOf(deleteVolumeAttachment(client, version))).toMatchObject({ code: 'ApiUnreachable' })
+    await server.remove('VolumeAttachment', version.name)
+    expect(await deleteVolumeAttachment(client, version)).toEqual({ state: 'gone' })
+    expect((await server.requests()).filter(({ method }) => method === 'DELETE')).toHaveLength(2)
+  })
+})
+
+it.each(['kubelet', 'apply'])(
+  '%s may write the status of a claim, and a change in between is a conflict',
+  async (user) => {
+    const client = connect(server, user)
+    const claim = await findObject(client, CLAIMS, named('data'))
+    if (claim === undefined) throw new Error('no claim')
+    const begun = await patchClaimStatus(client, named('data'), inProgressPatch(claim))
+    expect(begun.status?.allocatedResourceStatuses).toEqual({ storage: 'NodeResizeInProgress' })
+    expect((await failureOf(patchClaimStatus(client, named('data'), finishedPatch(claim, '2Gi')))).code).toBe(
+      'Conflict',
+    )
+    await patchClaimStatus(client, named('data'), finishedPatch(begun, '2Gi'))
+    expect((await findObject(client, CLAIMS, named('data')))?.status).toEqual({ capacity: { storage: '2Gi' } })
+  },
+)
+
+it('a node writes the status only of claims of its own pods, and who may only look writes none', async () => {
+  const patch = { status: { capacity: { storage: '9Gi' } } }
+  expect((await failureOf(patchClaimStatus(connect(server, 'kubelet'), named('other'), patch))).code).toBe('Forbidden')
+  expect((await failureOf(patchClaimStatus(connect(server, 'plan'), named('data'), patch))).code).toBe('Forbidden')
+  expect(await findObject(connect(server, 'admin'), CLAIMS, named('none'))).toBeUndefined()
+})
+
+const request = (given: Partial<TokenRequest> = {}): TokenRequest => ({
+  namespace: 'ns',
+  serviceAccount: 'sa',
+  audiences: ['vault'],
+  pod: { name: 'app', uid: 'app-uid' },
+  ...given,
+})
+
+describe.each(['apply', 'kubelet'])('what is written into volumes, with the credential of %s', (user) => {
+  it('is read with its values', async () => {
+    const client = connect(server, user)
+    expect((await findObject(client, CONFIG_MAPS, named('cm')))?.data).toEqual({ a: '1' })
+    expect((await findObject(client, SECRETS, named('s')))?.data).toEqual({ pass: 'cHc=' })
+    expect((await findObject(client, PODS, named('app'), { whole: true }))?.metadata.annotations).toEqual({
+      [LAST_APPLIED]: '{}',
+    })
+    expect((await getClusterTrustBundle(client, 'one'))?.spec.signerName).toBe('example.com/a')
+    expect((await listClusterTrustBundles(client, 'example.com/b')).map(({ metadata }) => metadata.name)).toEqual([
+      'two',
+    ])
+    expect(await getClusterTrustBundle(client, 'none')).toBeUndefined()
+  })
+
+  it('and tokens are made for it (P53)', async () => {
+    const client = connect(server, user)
+    expect(await requestToken(client, request())).toEqual({
+      token: 'token.ns.sa.vault.3600.app-uid',
+      expirationTimestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+    })
+    expect(await requestToken(client, request({ audiences: [], expirationSeconds: 700 }))).toMatchObject({
+      token: 'token.ns.sa..700.app-uid',
+    })
+    const stale = requestToken(client, request({ pod: { name: 'app', uid: 'before' } }))
+    expect((await failureOf(stale)).code).toBe('Conflict')
+  })
+})
+
+describe('what may not be read is no absence (S3)', () => {
+  it('a node asks for an object that none of its pods names', async () => {
+    const client = connect(server, 'kubelet')
+    expect((await failureOf(findObject(client, SECRETS, named('other')))).code).toBe('Forbidden')
+    expect((await failureOf(findObject(client, SECRETS, named('none')))).code).toBe('Forbidden')
+    expect(await findObject(connect(server, 'apply'), SECRETS, named('none'))).toBeUndefined()
+  })
+
+  it('a node asks for a token that is not its pod’s (N33)', async () => {
+    const client = connect(server, 'kubelet')
+    const far = { serviceAccount: 'far', pod: { name: 'far', uid: 'far-uid' } }
+    expect((await failureOf(requestToken(client, request(far)))).code).toBe('Forbidden')
+    expect((await failureOf(requestToken(client, request({ audiences: ['other'] })))).code).toBe('Forbidden')
+  })
+})
+
+it('a server without any version of trust bundles says so', async () => {
+  await server.setFaults({ path: 'clustertrustbundles', action: { type: 'status', status: 404, reason: 'NotFound' } })
+  const failure = await failureOf(getClusterTrustBundle(connect(server, 'apply'), 'one'))
+  expect(failure.code).toBe('NotFound')
+  const asked = (await server.requests()).map(({ path }) => path).filter((path) => path.includes('clustertrust'))
+  expect(asked.slice(-3)).toEqual([
+    '/apis/certificates.k8s.io/v1/clustertrustbundles/one',
+    '/apis/certificates.k8s.io/v1beta1/clustertrustbundles/one',
+    '/apis/certificates.k8s.io/v1alpha1/clustertrustbundles/one',
+  ])
+})
+
+const NAME = 'kubernetes.io/csi/disk.test^vol-1'
+const admin = () => connect(server, 'admin')
+
+const claim = { name: 'data', namespace: 'shop', uid: 'claim-uid' }
+const POD = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'web', namespace: 'shop', uid: 'pod-uid' },
+  spec: {
+    nodeName: NODE,
+    containers: [],
+    volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }],
+  },
+  status: { phase: 'Pending' },
+}
+const CLAIM = {
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  metadata: claim,
+  spec: { volumeName: 'pv', accessModes: ['ReadWriteOnce'] },
+  status: { phase: 'Bound' },
+}
+const VOLUME = {
+  apiVersion: 'v1',
+  kind: 'PersistentVolume',
+  metadata: { name: 'pv', uid: 'pv-uid' },
+  spec: { claimRef: claim, csi: { driver: 'disk.test', volumeHandle: 'vol-1' }, accessModes: ['ReadWriteOnce'] },
+}
+
+let before: ApiSnapshot
+
+/** By the last look alone, and as it is done. */
+async function wanted() {
+  const { items } = await listNodePods(admin(), NODE)
+  const pods = items.filter(({ metadata }) => metadata.name === 'web')
+  const resolve = (from: ApiSnapshot) => {
+    const { names, unresolved } = controllerWantedVolumes(pods, from, NODE)
+    return { wants: names.has(NAME), unresolved: unresolved.map(({ cause }) => cause) }
+  }
+  return { old: resolve(before), fresh: resolve(await withFreshVolumes(admin(), before, pods, NODE)) }
+}
+
+describe('pod, claim and volume that were made after the last look (S21)', () => {
+  beforeAll(async () => {
+    before = await readApi({ client: admin(), nodeName: NODE })
+  })
+  beforeEach(async () => {
+    await server.remove('Pod', 'web', 'shop')
+    await server.remove('PersistentVolumeClaim', 'data', 'shop')
+    await server.remove('PersistentVolume', 'pv')
+  })
+
+  it('are seen, where the last look would have called the claim absent', async () => {
+    await server.put(VOLUME, CLAIM, POD)
+    expect(await wanted()).toEqual({
+      old: { wants: false, unresolved: ['Absent'] },
+      fresh: { wants: true, unresolved: [] },
+    })
+  })
+
+  it('a claim that does not exist now is absent', async () => {
+    await server.put(POD)
+    expect((await wanted()).fresh).toEqual({ wants: false, unresolved: ['Absent'] })
+  })
+
+  it.each(['persistentvolumeclaims', 'persistentvolumes'])('what cannot be read of %s is unknown', async (resource) => {
+    await server.put(VOLUME, CLAIM, POD)
+    await server.setFaults({ path: `/${resource}/`, action: { type: 'status', status: 403, reason: 'Forbidden' } })
+    expect((await wanted()).fresh).toEqual({ wants: false, unresolved: ['Unknown'] })
+  })
+})

@@ -1,0 +1,436 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createKubeClient } from '../../src/core/kube/kube-client.ts'
+import { discoverKubeConfig } from '../../src/core/kube/kubeconfig/kube-config.ts'
+import { ObjectReader } from '../../src/core/kube/object-reader.ts'
+import { type DiskRead, readApi } from '../../src/core/kube/read-api.ts'
+import { NODES, VOLUMES } from '../../src/core/model/resources.ts'
+import type { ApiSnapshot, NodeSnapshot } from '../../src/core/model/snapshot.ts'
+import { attachmentName } from '../../src/core/model/volume-names.ts'
+import { Budget } from '../../src/core/trust/bytes.ts'
+import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
+import { defaultUsers } from '../helpers/api-server/users.ts'
+import { connect, failureOf, temporaryDirectory, writeKubeconfig } from './connect.ts'
+
+const CAPTURE = new URL('../fixtures/captures/recreate/before.json', import.meta.url).pathname
+const NODE = 'pg-node'
+
+const capture = JSON.parse(readFileSync(CAPTURE, 'utf8')) as NodeSnapshot & { api: ApiSnapshot }
+const SECRET_VALUE = 'never-to-be-seen'
+
+/** What a server has besides what was captured: a secret with its value, another node's pod, a lease. */
+const extra = [
+  {
+    kind: 'Secret',
+    type: 'Opaque',
+    metadata: {
+      name: 'sec',
+      namespace: 'pg',
+      managedFields: [{ manager: 'kubectl' }],
+      annotations: { 'kubectl.kubernetes.io/last-applied-configuration': SECRET_VALUE, kept: 'yes' },
+    },
+    data: { password: Buffer.from(SECRET_VALUE).toString('base64'), empty: '' },
+  },
+  { kind: 'Secret', metadata: { name: 'unrelated', namespace: 'pg' }, data: {} },
+  { kind: 'Pod', metadata: { name: 'elsewhere', namespace: 'pg' }, spec: { nodeName: 'other-node' } },
+  {
+    kind: 'VolumeAttachment',
+    metadata: { name: 'csi-of-another-node' },
+    spec: { attacher: 'x', nodeName: 'other-node', source: {} },
+  },
+  {
+    kind: 'Lease',
+    metadata: { name: NODE, namespace: 'kube-node-lease' },
+    spec: { renewTime: '2026-11-21T02:00:00.000000Z' },
+  },
+]
+
+/** Lists pods of one namespace only, as a narrowed role behind a proxy would: with HTTP 200. */
+const users = [
+  ...defaultUsers(NODE),
+  {
+    name: 'pods-only',
+    user: 'pods-only',
+    login: 'token' as const,
+    roles: [{ rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['list'] }] }],
+  },
+]
+
+let server: TestApiServer
+
+beforeAll(async () => {
+  server = await startApiServer({ data: [CAPTURE], objects: extra, users, nodeName: NODE })
+})
+
+afterAll(async () => await server.stop())
+
+beforeEach(async () => {
+  await server.setFaults()
+  await server.clearRequests()
+})
+
+async function read(user: string, nodeName = NODE): Promise<ApiSnapshot> {
+  const client = connect(server, user)
+  try {
+    return await readApi({ client, nodeName })
+  } finally {
+    client.close()
+  }
+}
+
+function names(objects: readonly { metadata: { name: string } }[]): string[] {
+  return objects.map(({ metadata }) => metadata.name).sort()
+}
+
+/** `resource namespace/name reason` of each error. */
+function errors({ errors: list }: ApiSnapshot): string[] {
+  return list.map(({ resource, namespace, name, reason }) => `${resource} ${namespace ?? ''}/${name ?? ''} ${reason}`)
+}
+
+describe('with a credential that may list', () => {
+  it('has what the recorded node has, and the attachments of other nodes (S30)', async () => {
+    const api = await read('admin')
+    expect(names(api.pods)).toEqual(names(capture.api.pods))
+    expect(names(api.persistentVolumeClaims)).toEqual(names(capture.api.persistentVolumeClaims))
+    expect(names(api.persistentVolumes)).toEqual(names(capture.api.persistentVolumes))
+    expect(names(api.volumeAttachments)).toEqual(
+      [...names(capture.api.volumeAttachments), 'csi-of-another-node'].sort(),
+    )
+    expect(names(api.csiDrivers)).toEqual(names(capture.api.csiDrivers))
+    expect(api.node?.metadata.name).toBe(NODE)
+    expect(api.csiNode?.metadata.name).toBe(NODE)
+    expect(api.user).toBe('kubernetes-admin')
+    expect(api.credential).toBe('kubeconfig')
+    expect(api.mayDeleteVolumeAttachments).toBe(true)
+    expect(api.leaseRenewTime).toBe('2026-11-21T02:00:00.000000Z')
+    expect(api.resourceVersion).toMatch(/^\d+$/)
+    expect(Math.abs(api.clockSkewMs ?? Number.NaN)).toBeLessThan(5_000)
+  })
+
+  it('says of what does not exist that it does not', async () => {
+    expect(errors(await read('admin'))).toEqual([
+      'configmaps pg/missing NotFound',
+      'persistentvolumeclaims pg/pvc-n4 NotFound',
+    ])
+  })
+
+  it('keeps of config maps and secrets those that pods use, and of secrets no value', async () => {
+    const api = await read('admin')
+    expect(names(api.secrets)).toEqual(['sec'])
+    expect(api.secrets[0]).toMatchObject({
+      kind: 'Secret',
+      type: 'Opaque',
+      metadata: { annotations: { kept: 'yes' } },
+      digests: {
+        password: expect.stringMatching(/^hmac-sha256:[0-9a-f]{64}$/),
+        empty: expect.stringMatching(/^hmac-/),
+      },
+    })
+    const text = JSON.stringify(api)
+    expect(text).not.toContain(SECRET_VALUE)
+    expect(text).not.toContain(Buffer.from(SECRET_VALUE).toString('base64'))
+    expect(text).not.toMatch(/managedFields|last-applied/)
+    const cfg = api.configMaps.find(({ metadata }) => metadata.name === 'cfg')
+    expect(Object.keys(cfg?.digests ?? {}).sort()).toEqual(['added', 'app.conf', 'bin', 'extra.txt'])
+    expect(cfg?.data?.['app.conf']).toBeDefined()
+  })
+})
+
+describe("with the kubelet's own credential", () => {
+  it("finds this node's claims, volumes and attachments object by object", async () => {
+    const api = await read('kubelet')
+    const wanted = names((await read('admin')).persistentVolumeClaims).filter((name) => mentionedBy(api, name))
+    expect(names(api.persistentVolumeClaims)).toEqual(wanted)
+    const bound = api.persistentVolumeClaims.map(({ spec }) => spec.volumeName ?? '').sort()
+    expect(names(api.persistentVolumes)).toEqual(bound)
+    const attached = api.node?.status?.volumesAttached ?? []
+    for (const { name } of attached) {
+      const [driver = '', handle = ''] = name.replace('kubernetes.io/csi/', '').split('^')
+      expect(names(api.volumeAttachments)).toContain(attachmentName(handle, driver, NODE))
+    }
+    expect(names(api.csiDrivers)).toEqual(names(capture.api.csiDrivers))
+    expect(api).toMatchObject({ credential: 'kubelet', user: `system:node:${NODE}`, mayDeleteVolumeAttachments: false })
+    expect(names(api.secrets)).toEqual(['sec'])
+  })
+
+  it('says which views are partial, and takes 403 for unknown', async () => {
+    const found = errors(await read('kubelet'))
+    expect(found).toContain('volumeattachments / Forbidden')
+    expect(found).toContain('persistentvolumes / Forbidden')
+    expect(found).toContain('persistentvolumeclaims / Forbidden')
+    // Named by a pod, so the Node authorizer lets it be asked for: this 404 is true.
+    expect(found).toContain('persistentvolumeclaims pg/pvc-n4 NotFound')
+  })
+
+  it.each(['persistentvolumes/never-was', 'namespaces/pg/configmaps/never-was', 'namespaces/pg/secrets/unrelated'])(
+    'gets 403, never 404, for %s (N32)',
+    async (path) => {
+      const client = connect(server, 'kubelet')
+      const error = await failureOf(client.get(`/api/v1/${path}`))
+      client.close()
+      expect(error).toMatchObject({ code: 'Forbidden', message: expect.stringContaining('no relationship found') })
+    },
+  )
+
+  it("is refused another node's pods", async () => {
+    expect(await failureOf(read('kubelet', 'other-node'))).toMatchObject({ code: 'Forbidden', exit: 1 })
+  })
+})
+
+function mentionedBy({ pods }: ApiSnapshot, claim: string): boolean {
+  return pods.some((pod) =>
+    (pod.spec.volumes ?? []).some(
+      (volume) =>
+        volume.persistentVolumeClaim?.claimName === claim ||
+        (volume.ephemeral && `${pod.metadata.name}-${volume.name}` === claim),
+    ),
+  )
+}
+
+describe("the node's lease (S11)", () => {
+  const LEASE = '/leases/'
+
+  it("is read with the kubelet's own credential where the other may not", async () => {
+    await server.setFaults({ times: 1, path: LEASE, action: { type: 'status', status: 403, reason: 'Forbidden' } })
+    const [client, kubeletClient] = [connect(server, 'admin'), connect(server, 'kubelet')]
+    const api = await readApi({ client, kubeletClient, nodeName: NODE })
+    for (const each of [client, kubeletClient]) each.close()
+    expect(api.lease).toBeDefined()
+    expect(api.leaseRenewTime).toBeDefined()
+  })
+})
+
+describe('with narrow roles', () => {
+  it("volctl's own role sees all but contents", async () => {
+    const api = await read('plan')
+    expect(errors(api)).toEqual([
+      'configmaps pg/cfg Forbidden',
+      'configmaps pg/kube-root-ca.crt Forbidden',
+      'configmaps pg/missing Forbidden',
+      'configmaps pg/openshift-service-ca.crt Forbidden',
+      'persistentvolumeclaims pg/pvc-n4 NotFound',
+      'secrets pg/sec Forbidden',
+    ])
+    expect(api.leaseRenewTime).toBeDefined()
+    expect(api.mayDeleteVolumeAttachments).toBe(false)
+  })
+
+  it('one that may see nothing else leaves every other object unknown, never absent', async () => {
+    const api = await read('pods-only')
+    expect(api.pods).toHaveLength(capture.api.pods.length)
+    expect(api.node).toBeNull()
+    expect(api.persistentVolumeClaims).toEqual([])
+    expect(new Set(api.errors.map(({ status }) => status))).toEqual(new Set([403]))
+    const kinds = new Set(api.errors.map(({ resource }) => resource))
+    for (const kind of [
+      'nodes',
+      'csinodes',
+      'persistentvolumeclaims',
+      'persistentvolumes',
+      'volumeattachments',
+      'configmaps',
+      'secrets',
+    ]) {
+      expect(kinds).toContain(kind)
+    }
+  })
+})
+
+describe('what cannot be read', () => {
+  it.each([
+    'nodes',
+    'csinodes',
+    'persistentvolumeclaims',
+    'persistentvolumes',
+    'volumeattachments',
+    'csidrivers',
+    'configmaps',
+    'secrets',
+  ])('%s: stands in errors, and the rest is there', async (resource) => {
+    await server.setFaults({ path: `/${resource}`, action: { type: 'status', status: 418, reason: 'Teapot' } })
+    const api = await read('admin')
+    expect(api.pods).toHaveLength(capture.api.pods.length)
+    expect(api.errors).toContainEqual(expect.objectContaining({ resource, status: 418, reason: 'Teapot' }))
+  })
+
+  it('pods: nothing to plan from', async () => {
+    expect(await failureOf(read('nobody'))).toMatchObject({ code: 'Forbidden', exit: 1 })
+    await server.setFaults({ path: '/pods', action: { type: 'status', status: 401, reason: 'Unauthorized' } })
+    expect(await failureOf(read('admin'))).toMatchObject({ code: 'Unauthorized', exit: 1 })
+  })
+
+  it('refuses a node that does not exist (S1)', async () => {
+    expect(await failureOf(read('admin', 'no-such-node'))).toMatchObject({
+      code: 'WrongMachine',
+      message: expect.stringMatching(/has no node/),
+      rule: 'S1',
+      exit: 4,
+    })
+  })
+
+  it('refuses a pod list that is not of this node alone', async () => {
+    const pod = { metadata: { name: 'x', uid: 'x' }, spec: { nodeName: 'other-node' } }
+    const body = JSON.stringify({ kind: 'PodList', metadata: {}, items: [pod] })
+    await server.setFaults({ path: '/pods', action: { type: 'body', body } })
+    expect(await failureOf(read('admin'))).toMatchObject({
+      code: 'ApiFailed',
+      message: expect.stringMatching(/answer|list of/),
+    })
+  })
+})
+
+describe('a pod list asked for before the disk has been read (R804)', () => {
+  const listed = async () => (await server.requests()).filter(({ path }) => path.startsWith('/api/v1/pods?')).length
+  const anyUid = capture.api.pods[0]?.metadata.uid ?? ''
+  /** One pod's claim does not exist: is the pod still there? */
+  const FOR_MISSING_CLAIM = 1
+
+  async function readBeside(disk: DiskRead): Promise<ApiSnapshot> {
+    const client = connect(server, 'admin')
+    try {
+      return await readApi({ client, nodeName: NODE, disk })
+    } finally {
+      client.close()
+    }
+  }
+
+  it('is asked for again, after all else, if it does not: the pod may be younger than the list', async () => {
+    const young = { metadata: { name: 'young', namespace: 'pg', uid: 'young' }, spec: { nodeName: NODE } }
+    try {
+      const api = await readBeside({
+        podUids: async () => {
+          // The list is old by now.
+          await vi.waitFor(async () => expect(await listed()).toBe(1))
+          return [anyUid, 'young']
+        },
+        read: () => server.put({ kind: 'Pod', ...young }),
+      })
+      expect(names(api.pods)).toContain('young')
+      expect(await listed()).toBe(2 + FOR_MISSING_CLAIM)
+    } finally {
+      await server.remove('Pod', 'young', 'pg')
+    }
+  })
+})
+
+describe('a pod that is deleted between the list of pods and the GET of its claim', () => {
+  const claim = { name: 'short-data', namespace: 'pg', uid: 'short-data' }
+  const objects = [
+    {
+      kind: 'Pod',
+      metadata: { name: 'short', namespace: 'pg', uid: 'short' },
+      spec: { nodeName: NODE, volumes: [{ name: 'v', persistentVolumeClaim: { claimName: claim.name } }] },
+    },
+    { kind: 'PersistentVolumeClaim', metadata: claim, spec: { volumeName: 'short-pv' }, status: { phase: 'Bound' } },
+  ]
+  const aboutIt = ({ errors }: ApiSnapshot) => errors.filter(({ name = '' }) => name.startsWith('short'))
+
+  async function readWhile(user: string, deleted: () => Promise<unknown>): Promise<ApiSnapshot> {
+    await server.put(...objects)
+    await server.setFaults({ times: 1, path: `/persistentvolumeclaims/${claim.name}`, action: { type: 'hold' } })
+    try {
+      const api = read(user)
+      await vi.waitFor(async () => expect(await server.held()).toBe(1), 20_000)
+      await deleted()
+      await server.setFaults()
+      return await api
+    } finally {
+      await server.remove('Pod', 'short', 'pg').catch(() => {})
+      await server.remove('PersistentVolumeClaim', claim.name, 'pg').catch(() => {})
+    }
+  }
+
+  it('is not in the look, and leaves no volume unknown: the Node authorizer answers 403 (N32)', async () => {
+    const api = await readWhile('kubelet', () => server.remove('Pod', 'short', 'pg'))
+    expect(names(api.pods)).not.toContain('short')
+    expect(aboutIt(api)).toEqual([])
+  })
+
+  it('as long as the pod is there, what could not be read of it stays unknown (S4)', async () => {
+    const api = await readWhile('kubelet', () => server.remove('PersistentVolumeClaim', claim.name, 'pg'))
+    expect(names(api.pods)).toContain('short')
+    expect(aboutIt(api)).toMatchObject([{ resource: 'persistentvolumeclaims', name: claim.name }])
+  })
+})
+
+describe('the second look at the pod list (S2)', () => {
+  async function readTwice(user: string, kubelet: TestApiServer): Promise<ApiSnapshot> {
+    const [client, kubeletClient] = [connect(server, user), connect(kubelet, 'kubelet')]
+    try {
+      return await readApi({ client, kubeletClient, nodeName: NODE })
+    } finally {
+      client.close()
+      kubeletClient.close()
+    }
+  }
+
+  it('refuses where pods are hidden, or the cluster is another', async () => {
+    const fewer = { ...capture, api: { ...capture.api, pods: capture.api.pods.slice(1) } }
+    await using other = await startApiServer({ objects: [fewer], nodeName: NODE })
+    const error = await failureOf(readTwice('admin', other))
+    expect(error).toMatchObject({
+      code: 'PodListIncomplete',
+      message: expect.stringMatching(/pods/),
+      rule: 'S2',
+      exit: 4,
+    })
+    expect(error.message).toContain(capture.api.pods[0]?.metadata.uid)
+  })
+
+  it("says why the kubelet's credential is there and is not used, but not to the kubelet itself", async () => {
+    const kubeletUnused = { source: '/etc/kubernetes/kubelet.conf', problem: 'it starts a program' }
+    for (const [user, check] of [['admin', kubeletUnused] as const, ['kubelet', undefined] as const]) {
+      const client = connect(server, user)
+      expect((await readApi({ client, kubeletUnused, nodeName: NODE })).podListCheck).toEqual(check)
+      client.close()
+    }
+  })
+
+  it('S34: says which of the two connections is not verified', async () => {
+    using directory = temporaryDirectory()
+    const { user } = JSON.parse(readFileSync(server.kubeconfig('admin'), 'utf8')).users[0] as { user: object }
+    const cluster = { 'certificate-authority': undefined, 'insecure-skip-tls-verify': true }
+    const kubeconfig = writeKubeconfig(directory, server, user, cluster)
+    const careless = createKubeClient(discoverKubeConfig({ kubeconfig }))
+    const careful = connect(server, 'admin')
+    const first = await readApi({ client: careless, nodeName: NODE })
+    expect(first).toMatchObject({ insecure: 'TlsNotVerified' })
+    const second = await readApi({ client: careful, kubeletClient: careless, nodeName: NODE })
+    expect(second.insecure).toBeUndefined()
+    expect(second.podListCheck).toEqual({ source: kubeconfig, insecure: 'TlsNotVerified' })
+    for (const each of [careless, careful]) each.close()
+  })
+})
+
+describe('S34: one look at the API', () => {
+  it('takes no more memory than it may, whatever is listed: the rest is unknown, not absent', async () => {
+    const client = connect(server, 'admin')
+    const reader = new ObjectReader(client, { kept: new Budget(200) })
+    expect(await reader.list(VOLUMES)).toMatchObject({
+      code: 'ApiFailed',
+      message: expect.stringMatching(/larger|more than|too many/),
+    })
+    expect(await reader.get(NODES, { name: NODE })).toBeUndefined()
+    expect(reader.errors).toMatchObject([{ resource: 'nodes', name: NODE, reason: 'AnswerTooLarge', status: 0 }])
+    client.close()
+  })
+})
+
+it('never writes: only reads and self reviews', async () => {
+  for (const user of ['admin', 'kubelet', 'plan']) await read(user)
+  const requests = await server.requests()
+  expect(requests.length).toBeGreaterThan(20)
+  expect(
+    requests.filter(({ method, path }) => method !== 'GET' && !/\/selfsubject(access)?reviews$/.test(path)),
+  ).toEqual([])
+})
+
+it('needs few round trips: the number of requests does not grow with what lists hold', async () => {
+  await read('admin')
+  const requests = await server.requests()
+  const single = requests.filter(({ path }) =>
+    /\/(persistentvolumes|persistentvolumeclaims|volumeattachments|csidrivers)\/./.test(path),
+  )
+  expect(single.map(({ path }) => path)).toEqual(['/api/v1/namespaces/pg/persistentvolumeclaims/pvc-n4'])
+  expect(requests.length).toBeLessThan(20)
+})

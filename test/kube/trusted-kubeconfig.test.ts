@@ -1,0 +1,259 @@
+/** S33: which kubeconfigs, and which files that they name, volctl takes the word of. */
+import { execFileSync } from 'node:child_process'
+import { chmodSync, chownSync, existsSync, linkSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it, vi } from 'vitest'
+import {
+  ADMIN_FILES,
+  type DiscoverOptions,
+  discoverKubeConfig,
+  discoverKubeletConfig,
+  type KubeConfigAttempt,
+} from '../../src/core/kube/kubeconfig/kube-config.ts'
+import { allDoubts, type Doubt } from '../../src/core/trust/doubts.ts'
+import { TRUST_HINT } from '../../src/core/trust/files.ts'
+import { type Directory, failureOf, temporaryDirectory, thrownBy } from './connect.ts'
+
+const NOBODY = 65534
+const NOWHERE = { HOME: '/nonexistent' }
+const isRoot = process.geteuid?.() === 0
+
+/** A kubeconfig whose server has this name. */
+function config(name: string, user: object = { token: 'secret' }, cluster: object = {}): object {
+  return {
+    kind: 'Config',
+    clusters: [{ name, cluster: { server: `https://${name}.example:6443`, ...cluster } }],
+    users: [{ name, user }],
+    contexts: [{ name, context: { cluster: name, user: name } }],
+    'current-context': name,
+  }
+}
+
+/** What makes a file, or the way to it, another's word; `says` what is told of it. */
+interface Trick {
+  readonly name: string
+  readonly needsRoot?: true
+  readonly says: RegExp
+  play(path: string): void
+}
+
+const TRICKS: readonly Trick[] = [
+  {
+    name: 'belongs to another user',
+    needsRoot: true,
+    says: /belongs to uid 65534/,
+    play: (path) => chownSync(path, NOBODY, NOBODY),
+  },
+  { name: 'a group may write', says: /can be written by others/, play: (path) => chmodSync(path, 0o660) },
+  {
+    name: 'is in a directory that others may write',
+    says: /can be written by others/,
+    play: (path) => chmodSync(dirname(path), 0o770),
+  },
+  {
+    name: 'has a second name where anybody may make one',
+    says: /second name \(hard link\)/,
+    play: (path) => {
+      chmodSync(dirname(path), 0o1777)
+      linkSync(path, `${path}.second`)
+    },
+  },
+]
+
+function attemptsOf(options: DiscoverOptions): {
+  readonly attempts: KubeConfigAttempt[]
+  readonly options: DiscoverOptions
+} {
+  const attempts: KubeConfigAttempt[] = []
+  return { attempts, options: { ...options, onAttempt: (attempt) => attempts.push(attempt) } }
+}
+
+const doubtOn = (path: string): Doubt | undefined => allDoubts().find(({ what }) => what === path)
+
+describe('S33: a kubeconfig that somebody else could have written', () => {
+  for (const { name, needsRoot, play, says } of TRICKS) {
+    const title = needsRoot ? `${name} (needs root)` : name
+    describe.skipIf(needsRoot === true && !isRoot)(title, () => fileTests(play, says))
+  }
+
+  function fileTests(play: Trick['play'], says: RegExp): void {
+    it.each([
+      { how: '--kubeconfig', given: (path: string) => ({ kubeconfig: path }) },
+      { how: 'KUBECONFIG', given: (path: string) => ({ env: { KUBECONFIG: `/nonexistent:${path}` } }) },
+    ])('by $how: an error', ({ given }) => {
+      using directory = temporaryDirectory()
+      const path = directory.write('etc/config', config('theirs'))
+      play(path)
+      const error = thrownBy(() => discoverKubeConfig(given(path)))
+      expect(error).toMatchObject({ code: 'KubeconfigUnsafe', exit: 1, hint: TRUST_HINT })
+      expect(error.message).toContain(`The kubeconfig ${path} is not used: `)
+      expect(error.message).toMatch(says)
+    })
+
+    it("~/.kube/config: passed over for the node's, and said", () => {
+      using directory = temporaryDirectory()
+      const path = directory.write('home/.kube/config', config('theirs'))
+      directory.write('etc/kubernetes/admin.conf', config('admin'))
+      play(path)
+      const { attempts, options } = attemptsOf({
+        env: { HOME: join(directory.path, 'home') },
+        hostRoot: directory.path,
+      })
+      expect(discoverKubeConfig(options)).toMatchObject({ server: 'https://admin.example:6443' })
+      expect(attempts[0]).toMatchObject({ source: path, problem: expect.stringMatching(says) })
+      expect(doubtOn(path)).toMatchObject({
+        why: expect.stringMatching(says),
+        hint: expect.stringContaining('--kubeconfig'),
+      })
+    })
+
+    it.each([
+      { what: 'certificate-authority', cluster: (path: string) => ({ 'certificate-authority': path }) },
+      { what: 'client-key', user: (path: string) => ({ 'client-key': path }) },
+      { what: 'tokenFile', user: (path: string) => ({ tokenFile: path }) },
+    ])('its $what: an error', async ({ cluster, user }) => {
+      using directory = temporaryDirectory()
+      const path = directory.write('pki/secret', 'x')
+      const kubeconfig = directory.write('config', config('x', user?.('pki/secret'), cluster?.('pki/secret')))
+      play(path)
+      const error = await failureOf(discoverKubeConfig({ kubeconfig }).load())
+      expect(error).toMatchObject({ code: 'KubeconfigUnsafe', exit: 1, hint: TRUST_HINT })
+      expect(error.message).toContain(`${path}, which ${kubeconfig} names, is not used: `)
+      expect(error.message).toMatch(says)
+    })
+  }
+
+  it.each([
+    { kind: 'a FIFO', make: (path: string) => execFileSync('mkfifo', [path]) },
+    { kind: 'a directory', make: (path: string) => mkdirSync(path) },
+  ])('$kind is read from nowhere, and nobody waits for it', async ({ kind, make }) => {
+    using directory = temporaryDirectory()
+    const path = join(directory.path, 'thing')
+    make(path)
+    expect(thrownBy(() => discoverKubeConfig({ kubeconfig: path }))).toMatchObject({
+      code: 'KubeconfigInvalid',
+      message: `The kubeconfig ${path} is ${kind}, not a file.`,
+    })
+    const kubeconfig = directory.write('config', config('x', { tokenFile: path }))
+    const error = await failureOf(discoverKubeConfig({ kubeconfig }).load())
+    expect(error).toMatchObject({ code: 'CredentialFailed', message: expect.stringMatching(/cannot be read/) })
+    expect(error.message).toContain(`${path} is ${kind}`)
+  })
+
+  it("a service account's files are the kubelet's, as it mounts them: sticky, setgid, behind ..data", async () => {
+    using root = temporaryDirectory()
+    const account = join(root.path, 'var/run/secrets/kubernetes.io/serviceaccount')
+    for (const mode of [0o1777, 0o3777]) {
+      rmSync(account, { recursive: true, force: true })
+      mkdirSync(join(account, '..2025_01_01'), { recursive: true })
+      writeFileSync(join(account, '..2025_01_01/token'), 'secret\n', { mode: 0o640 })
+      writeFileSync(join(account, '..2025_01_01/ca.crt'), 'x', { mode: 0o644 })
+      chmodSync(join(account, '..2025_01_01'), mode & 0o2000 ? 0o2755 : 0o755)
+      symlinkSync('..2025_01_01', join(account, '..data'))
+      for (const name of ['token', 'ca.crt']) symlinkSync(`..data/${name}`, join(account, name))
+      chmodSync(account, mode)
+      const env = { ...NOWHERE, KUBERNETES_SERVICE_HOST: '10.0.0.1', KUBERNETES_SERVICE_PORT: '443' }
+      const found = discoverKubeConfig({ env, hostRoot: root.path })
+      expect((await found.load()).headers.Authorization).toBe('Bearer secret')
+    }
+  })
+})
+
+describe('S33: a credential that was only found starts no program for root', () => {
+  const exec = { command: '/bin/echo', args: ['x'], apiVersion: 'client.authentication.k8s.io/v1' }
+
+  function programAt(directory: Directory, place: string): { readonly path: string; readonly ran: () => boolean } {
+    const marker = join(directory.path, 'ran')
+    const command = directory.write('plugin', `#!/bin/sh\ntouch ${marker}\n`, 0o700)
+    const path = directory.write(place, config('exec', { exec: { ...exec, command } }))
+    return { path, ran: () => existsSync(marker) }
+  }
+
+  it("a plain user's own does: the program gets no more rights than the user has", async () => {
+    const plain = vi.spyOn(process, 'geteuid').mockReturnValue(process.geteuid?.() || 1000)
+    try {
+      using directory = temporaryDirectory()
+      const { ran } = programAt(directory, 'home/.kube/config')
+      const found = discoverKubeConfig({ env: { HOME: join(directory.path, 'home') }, hostRoot: directory.path })
+      expect(await failureOf(found.load())).toMatchObject({
+        code: 'CredentialFailed',
+        message: expect.stringMatching(/[Cc]redential plugin/),
+      })
+      expect(ran()).toBe(true)
+      // Nobody waits for an answer to TAB.
+      const unattended = { env: { HOME: join(directory.path, 'home') }, hostRoot: directory.path, unattended: true }
+      expect(thrownBy(() => discoverKubeConfig(unattended)).code).toBe('NoKubeconfig')
+    } finally {
+      plain.mockRestore()
+    }
+  })
+
+  it.for([
+    { place: 'home/.kube/config', kind: "a person's own" },
+    { place: ADMIN_FILES[0].slice(1), kind: "an administrator's" },
+    { place: 'etc/kubernetes/kubelet.conf', kind: "the kubelet's" },
+  ])('$kind: passed over, and the error says how to give it', ({ place }, { skip }) => {
+    skip(!isRoot && place.startsWith('home/'), 'needs root')
+    using directory = temporaryDirectory()
+    const { path, ran } = programAt(directory, place)
+    const { attempts, options } = attemptsOf({ env: { HOME: join(directory.path, 'home') }, hostRoot: directory.path })
+    const error = thrownBy(() => discoverKubeConfig(options))
+    const problem = `it is not used: it would start a program (${join(directory.path, 'plugin')}), and was not given explicitly: give it with --kubeconfig ${path}`
+    expect(attempts).toContainEqual({ source: path, problem })
+    expect(error).toMatchObject({ code: 'NoKubeconfig', exit: 1 })
+    expect(error.message).toContain(`${path}: ${problem}.`)
+    expect(error.hint).toContain(`volctl plan --kubeconfig ${path}`)
+    expect(ran()).toBe(false)
+  })
+
+  it("the kubelet's, for the second look: not made, and no other one's in its place", () => {
+    using directory = temporaryDirectory()
+    const { path, ran } = programAt(directory, 'own/kubelet.conf')
+    directory.write('etc/kubernetes/kubelet.conf', config('stale'))
+    expect(discoverKubeletConfig({ hostRoot: directory.path, kubeletKubeconfig: path })).toEqual({
+      unused: {
+        source: path,
+        problem: expect.stringMatching(/would start a program \(.*\), and was not given explicitly$/),
+      },
+    })
+    expect(ran()).toBe(false)
+  })
+
+  it.each(['gcp', 'azure'])('the auth-provider %s, which runs a command, never does', (name) => {
+    using directory = temporaryDirectory()
+    const user = { 'auth-provider': { name, config: { 'cmd-path': '/bin/touch', 'cmd-args': '/x' } } }
+    const kubeconfig = directory.write('home/.kube/config', config('x', user))
+    const error = thrownBy(() => discoverKubeConfig({ kubeconfig }))
+    expect(error).toMatchObject({ code: 'KubeconfigInvalid', hint: expect.stringContaining('exec') })
+    expect(error.message).toContain(`"${name}", which kubectl dropped in 1.26`)
+    const env = { HOME: join(directory.path, 'home') }
+    expect(thrownBy(() => discoverKubeConfig({ env, hostRoot: directory.path })).message).toContain(`"${name}"`)
+  })
+})
+
+describe('what a kubeconfig said when volctl began', () => {
+  it.each([
+    { name: 'another server', later: config('y') },
+    { name: 'no verification', later: config('x', {}, { 'insecure-skip-tls-verify': true }) },
+  ])('holds to the end: $name is an error', async ({ later }) => {
+    using directory = temporaryDirectory()
+    const kubeconfig = directory.write('config', config('x'))
+    const found = discoverKubeConfig({ kubeconfig })
+    directory.write('config', later)
+    expect(await failureOf(found.load())).toMatchObject({
+      code: 'OtherCluster',
+      message: expect.stringMatching(/has another server/),
+      exit: 1,
+    })
+  })
+
+  it.each([
+    { name: 'https', cluster: {}, insecure: undefined },
+    { name: 'insecure-skip-tls-verify', cluster: { 'insecure-skip-tls-verify': true }, insecure: 'TlsNotVerified' },
+    { name: 'http', cluster: { server: 'http://x.example' }, insecure: 'PlainHttp' },
+  ])('S34: $name is $insecure', ({ cluster, insecure }) => {
+    using directory = temporaryDirectory()
+    const kubeconfig = directory.write('config', config('x', {}, cluster))
+    expect(discoverKubeConfig({ kubeconfig }).insecure).toBe(insecure)
+  })
+})

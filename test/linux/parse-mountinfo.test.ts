@@ -1,0 +1,202 @@
+import { describe, expect, it } from 'vitest'
+import { VolctlError } from '../../src/core/base/errors.ts'
+import { parseMountinfo, parsePieces } from '../../src/core/linux/parse-mountinfo.ts'
+
+/** Lines of the kinds that upstream's sample table has, and of those it lacks. */
+const SAMPLE = `
+62 0 253:0 / / rw,relatime shared:1 - ext4 /dev/mapper/node--vg-root rw,seclabel,data=ordered
+78 62 0:41 / /tmp rw,nosuid,nodev shared:30 - tmpfs tmpfs rw,seclabel
+83 62 253:0 /srv/disks/vol1 /srv/disks/vol1 rw,relatime - ext4 /dev/mapper/node--vg-root rw,seclabel
+40 78 0:41 /build /tmp/chroot/build rw,relatime master:30 shared:31 - tmpfs tmpfs rw,seclabel
+31 23 0:28 / /sys/fs/cgroup ro,nosuid shared:9 - tmpfs tmpfs ro,mode=755
+32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw,nosuid shared:10 - cgroup cgroup rw,cpu,cpuacct
+33 31 0:30 / /sys/fs/cgroup/systemd rw,nosuid shared:11 - cgroup cgroup rw,xattr,name=systemd
+84 62 8:16 / /var/lib/kubelet/plugins/kubernetes.io/iscsi/iface-default/10.0.0.1:3260-iqn.2003-01.io.k8s:e2e.vol-1-lun-0 rw,relatime shared:42 - ext4 /dev/sdb rw,context="system_u:object_r:container_file_t:s0:c13,c16",data=ordered
+85 62 0:50 / /mnt/share rw propagate_from:2 unbindable - nfs4 10.0.0.9:/export/a rw,vers=4.2,addr=10.0.0.9
+86 62 0:50 / /mnt/share-b rw - nfs4 10.0.0.9:/export/a/b rw,vers=4.2,addr=10.0.0.9
+84 62 0:60 /@/home /home rw - btrfs /dev/sda2 rw,subvol=/@/home
+`
+
+describe('parseMountinfo', () => {
+  const table = parseMountinfo(SAMPLE)
+
+  it.each([
+    {
+      name: 'the root, with a parent that no line has',
+      path: '/',
+      want: { id: 62, parentId: 0, dev: '253:0', root: '/', source: '/dev/mapper/node--vg-root' },
+    },
+    {
+      name: 'a bind of a directory onto itself, private: no optional field',
+      path: '/srv/disks/vol1',
+      want: { id: 83, root: '/srv/disks/vol1', optionalFields: [], superOptions: ['rw', 'seclabel'] },
+    },
+    {
+      name: 'a bind of a sub-directory with two optional fields',
+      path: '/tmp/chroot/build',
+      want: { parentId: 78, dev: '0:41', root: '/build', optionalFields: ['master:30', 'shared:31'] },
+    },
+    {
+      name: 'a quoted comma, colons in the path',
+      path: '/var/lib/kubelet/plugins/kubernetes.io/iscsi/iface-default/10.0.0.1:3260-iqn.2003-01.io.k8s:e2e.vol-1-lun-0',
+      want: {
+        superOptions: ['rw', 'context="system_u:object_r:container_file_t:s0:c13,c16"', 'data=ordered'],
+        source: '/dev/sdb',
+      },
+    },
+    {
+      name: 'propagate_from and unbindable',
+      path: '/mnt/share',
+      want: { optionalFields: ['propagate_from:2', 'unbindable'], source: '10.0.0.9:/export/a', fsType: 'nfs4' },
+    },
+  ])('reads $name', ({ path, want }) => {
+    expect(table.at(path).map((mount) => JSON.parse(JSON.stringify(mount)))).toEqual([expect.objectContaining(want)])
+  })
+
+  it('finds by id, the newer line where an id comes twice', () => {
+    expect(table.byId(40)?.mountPoint).toBe('/tmp/chroot/build')
+    expect(table.byId(84)?.mountPoint).toBe('/home')
+    expect(table.byId(999)).toBeUndefined()
+  })
+
+  it.each([
+    {
+      name: 'escapes in the mount point',
+      line: String.raw`48 28 252:1 / /m\040a\011b\012c\134d rw - ext4 x rw`,
+      want: { mountPoint: '/m a\tb\nc\\d' },
+    },
+    {
+      name: 'escapes in root and source',
+      line: String.raw`48 28 252:1 /a\040b /m rw - cifs //srv/the\040share rw`,
+      want: { root: '/a b', source: '//srv/the share' },
+    },
+    {
+      name: 'a backslash that is no escape',
+      line: String.raw`48 28 252:1 / /a\9b\4 rw - ext4 x rw`,
+      want: { mountPoint: String.raw`/a\9b\4` },
+    },
+    {
+      name: 'an empty source (kernels before 5.1)',
+      line: '279 23 0:108 / /tmp rw - tmpfs  rw,size=4k',
+      want: { source: '', superOptions: ['rw', 'size=4k'] },
+    },
+  ])('decodes $name', ({ line, want }) => {
+    const [mount] = parseMountinfo(Buffer.from(line)).under('/')
+    expect(JSON.parse(JSON.stringify(mount))).toEqual(expect.objectContaining(want))
+  })
+
+  it.each([
+    { name: 'is too short', line: '48 28 0:9 / /m rw - tmpfs t', about: 'super options' },
+    { name: 'has no major:minor', line: '48 28 / /m rw - tmpfs t rw x', about: 'major:minor' },
+    { name: 'has no minor', line: '48 28 253: / /m rw - tmpfs t rw', about: 'minor number is empty' },
+    { name: 'has a word for an id', line: 'x 28 253:0 / /m rw - tmpfs t rw', about: 'mount id is not' },
+    { name: 'has no separator', line: '48 28 253:0 / /m rw shared:1 tmpfs t rw', about: 'separator' },
+    { name: 'is blank but for blanks', line: '  ', about: 'mount id|root|major' },
+  ])('refuses a table with a line that $name, and names the line', ({ line, about }) => {
+    const text = `62 0 253:0 / / rw - ext4 x rw\n\n${line}\n`
+    expect(() => parseMountinfo(text)).toThrow(VolctlError)
+    expect(() => parseMountinfo(text)).toThrow(new RegExp(`line 3: .*(${about})`))
+  })
+})
+
+describe('a table in pieces', () => {
+  const lines = [
+    '1 0 8:1 / / rw - ext4 r rw',
+    '2 1 0:2 / /k rw - tmpfs a rw',
+    '',
+    String.raw`3 2 0:3 / /k/pods/a\040b rw shared:3 - overlay o rw,lowerdir=/ä`,
+    '4 2 0:4 / /k/pods/ä rw - tmpfs c rw',
+    '5 2 0:5 / /k/pods/a rw - overlay d rw',
+    '6 5 0:6 / /k/pods/a rw - tmpfs e rw',
+  ].map((line) => Buffer.from(`${line}\n`))
+  const everyCut = Array.from({ length: lines.length - 1 }, (_, cut) => cut + 1)
+
+  it.each(everyCut)('is the same as in one piece, if it is cut after line %i', (cut) => {
+    const whole = parseMountinfo(Buffer.concat(lines))
+    // One buffer for both, as when a file is read.
+    const buffer = Buffer.alloc(1000)
+    const pieces = function* (): Iterable<Buffer> {
+      for (const part of [lines.slice(0, cut), lines.slice(cut)]) {
+        const bytes = Buffer.concat(part)
+        yield buffer.subarray(0, bytes.copy(buffer))
+      }
+    }
+    const table = parsePieces(pieces())
+    expect(table.text).toBe(whole.text)
+    expect(JSON.stringify(table.under('/'))).toBe(JSON.stringify(whole.under('/')))
+    for (const { mountPoint, id, dev } of whole.under('/')) {
+      const indexes = [table.at(mountPoint), table.reached(mountPoint), table.ofDevice(dev), [table.byId(id)]]
+      const wanted = [whole.at(mountPoint), whole.reached(mountPoint), whole.ofDevice(dev), [whole.byId(id)]]
+      expect(JSON.stringify(indexes)).toBe(JSON.stringify(wanted))
+    }
+    expect(table.childrenOf('/k/pods')?.get('a')?.id).toBe(6)
+  })
+
+  it('names a damaged line by its number in the whole table', () => {
+    expect(() => parsePieces([...lines, Buffer.from('x\n')])).toThrow(/line 8: /)
+  })
+
+  it('finds all mounts of a type, and no other text that looks like it', () => {
+    const table = parsePieces([...lines, Buffer.from('7 2 0:7 / /k/x rw - tmpfs s rw,-overlay overlay rw\n')])
+    expect(table.ofTypes((fsType) => fsType === 'overlay').map(({ id }) => id)).toEqual([3, 5])
+    expect(table.ofTypes((fsType) => fsType === 'over')).toEqual([])
+  })
+})
+
+describe('under and at', () => {
+  const table = parseMountinfo(
+    [
+      '1 0 8:1 / / rw - ext4 r rw',
+      '2 1 0:2 / /k rw - tmpfs a rw',
+      '3 2 0:3 / /k/pods/u rw - tmpfs b rw',
+      '4 3 0:4 / /k/pods/u rw - tmpfs c rw',
+      '5 2 0:5 / /k/pods-other rw - tmpfs d rw',
+      String.raw`6 2 0:6 / /k/pods/u\040v rw - tmpfs e rw`,
+      String.raw`7 2 0:7 / /k/pods/gone\040(deleted) rw - tmpfs f rw`,
+      String.raw`8 2 0:8 / /k\040b/x rw - tmpfs g rw`,
+    ].join('\n'),
+  )
+  const paths = (prefix: string) => table.under(prefix).map((mount) => mount.id)
+
+  it.each([
+    { prefix: '/', want: [1, 2, 3, 4, 5, 6, 7, 8] },
+    { prefix: '/k', want: [2, 3, 4, 5, 6, 7] },
+    { prefix: '/k/pods', want: [3, 4, 6, 7] },
+    { prefix: '/k/pods/u', want: [3, 4] },
+    { prefix: '/k/pods/u v', want: [6] },
+    { prefix: '/k/pods/gone', want: [7] },
+    { prefix: '/k/pods/gone (deleted)', want: [7] },
+  ])('lists what is at or below $prefix', ({ prefix, want }) => expect(paths(prefix)).toEqual(want))
+
+  it.each([
+    { path: '/k/pods/u', want: [3, 4] },
+    { path: '/k/pods/u v', want: [6] },
+    { path: '/k/pods/gone', want: [7] },
+    { path: '/k/pods/gone (deleted)', want: [7] },
+    { path: '/', want: [1] },
+    { path: '', want: [] },
+  ])('finds every layer at $path, oldest first', ({ path, want }) => {
+    expect(table.at(path).map((mount) => mount.id)).toEqual(want)
+  })
+
+  it.each([
+    { directory: '/k/pods', want: { u: 4, 'u v': 6, gone: 7, 'gone (deleted)': 7, v: undefined } },
+    { directory: '/k', want: { pods: undefined, 'pods-other': 5 } },
+    { directory: '/', want: { k: 2, 'k b': undefined } },
+  ])('finds the newest on each name in $directory', ({ directory, want }) => {
+    const newest = table.childrenOf(directory)
+    expect(Object.fromEntries(Object.keys(want).map((name) => [name, newest?.get(name)?.id]))).toEqual(want)
+    const has = Object.keys(want).map((name) => newest?.has(name))
+    expect(has).toEqual(Object.values(want).map((id) => id !== undefined))
+  })
+
+  it.each([
+    { directory: '/', above: true },
+    { directory: '/k', above: true },
+    { directory: '/k/pods', above: true },
+    { directory: '/k/pods/u', above: false },
+    { directory: '/nothing', above: false },
+  ])('knows whether anything is mounted below $directory: $above', ({ directory, above }) => {
+    expect(table.isAbove(directory)).toBe(above)
+  })
+})

@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest'
+import { isPathName, isPlainPath } from '../../src/core/linux/path-within.ts'
+
+describe('S10: isPlainPath', () => {
+  const names = [
+    'a',
+    '.',
+    '..',
+    '...',
+    '.a',
+    '..a',
+    'a b',
+    '\n',
+    '\u007f',
+    'ä',
+    'x'.repeat(255),
+    'x'.repeat(256),
+    'ä'.repeat(128),
+    '',
+  ]
+  const paths = names.flatMap((name) => [`/${name}`, `/k/${name}`, `/${name}/k`, `/k/${name}/k`, name, `/k/${name}/`])
+
+  it.each(paths.map((path) => ({ path })))('agrees with each name of $path', ({ path }) => {
+    expect(isPlainPath(path)).toBe(path.startsWith('/') && path.slice(1).split('/').every(isPathName))
+  })
+})

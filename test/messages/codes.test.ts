@@ -1,0 +1,102 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { SafetyRefusal, VolctlError } from '../../src/core/base/errors.ts'
+import { OperationRefused, StepFailed } from '../../src/core/base/operation-error.ts'
+import { isOutsideCode, type Place } from '../../src/core/messages/code-entry.ts'
+import { ALL_CODES, CODES, type Code, codesIn, isCodeOf } from '../../src/core/messages/codes.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const files = globSync('src/**/*.ts', { cwd: ROOT }).filter((file) => !file.startsWith('src/core/messages/'))
+const sources = files.map((file) => readFileSync(join(ROOT, file), 'utf8'))
+
+describe('each code of the catalogue', () => {
+  it('is used somewhere', () => {
+    const words = new Set(sources.flatMap((text) => text.match(/(?<=')[A-Z][A-Za-z]+(?=')/g) ?? []))
+    expect(ALL_CODES.filter((code) => !words.has(code))).toEqual([])
+  })
+
+  it('is CamelCase, which no name of the system and no object of Kubernetes is', () => {
+    expect(ALL_CODES.filter((code) => isOutsideCode(code) || !/^[A-Z]+[a-z][A-Za-z]+$/.test(code))).toEqual([])
+  })
+
+  it('that blocks is an outcome as well, and does not say so twice', () => {
+    expect(codesIn('blocked').filter((code) => isCodeOf('outcome', code))).toEqual([])
+  })
+})
+
+/**
+ * Who may compare codes: answers and views, which choose words, and the exit status of a name that nothing has. The others go when screens are
+ * drawn from causes.
+ */
+const MAY_COMPARE = new RegExp(
+  `^src/core/(?:${[
+    'views/.*',
+    'cli/require-named',
+    'explain/check/check-node',
+    'explain/explain',
+    'plan/(?:forgotten|next-steps|plan-summary|settled-at)',
+    'explain/status/row-verdict',
+  ].join('|')})\\.ts$`,
+)
+
+const LITERAL = String.raw`'([A-Z]\w+)'`
+/** `code === 'X'`, the same the other way round, `case 'X':`, `['X', …].includes(code)` and `new Set(['X', …])`. */
+const COMPARISONS = [
+  new RegExp(String.raw`(?:\bcode|Code)\s*[!=]==?\s*${LITERAL}`, 'g'),
+  new RegExp(String.raw`${LITERAL}\s*[!=]==?\s*[\w.?]*(?:\bcode|Code)\b`, 'g'),
+  new RegExp(String.raw`\bcase ${LITERAL}:`, 'g'),
+  /\[([^[\]]*)\](?: as const)?\.includes\([\w.?]*(?:\bcode|Code)\b/g,
+  /new Set(?:<[^()]*>)?\(\[([^[\]]*)\]/g,
+]
+
+/** Reasons are words of a plan, not codes of what is wrong: an operation may be looked at by its reason. */
+const decides = (word: string): boolean =>
+  ALL_CODES.some((code) => code === word && CODES[code].in.some((place) => place !== 'reason'))
+
+function comparedIn(text: string): string[] {
+  const found = COMPARISONS.flatMap((pattern) => [...text.matchAll(pattern)].map(([, words = '']) => words))
+  return found.flatMap((words) => words.match(/\w+/g) ?? []).filter(decides)
+}
+
+describe('a decision', () => {
+  it('has a field, a class or a kind of cause of its own, and compares no code', () => {
+    const compared = files.flatMap((file, at) => {
+      const codes = MAY_COMPARE.test(file) ? [] : comparedIn(sources[at] ?? '')
+      return codes.map((code) => `${file}: ${code}`)
+    })
+    expect(compared).toEqual([])
+  })
+})
+
+describe('what is thrown stands where it is thrown', () => {
+  it.each<{ name: string; places: readonly Place[] }>([
+    { name: 'VolctlError', places: ['error'] },
+    { name: 'ApiError', places: ['error'] },
+    { name: 'SafetyRefusal', places: ['refusal'] },
+    { name: 'StepFailed', places: ['outcome', 'blocked'] },
+    { name: 'OperationRefused', places: ['outcome', 'blocked'] },
+  ])('$name', ({ name, places }) => {
+    const thrown = sources.flatMap((text) => [
+      ...text.matchAll(new RegExp(`new ${name}\\(\\s*(?:'S\\d+',\\s*)?'(\\w+)'`, 'g')),
+    ])
+    expect(thrown.length).toBeGreaterThan(3)
+    const elsewhere = thrown.flatMap(([, code]) =>
+      places.some((place) => isCodeOf(place, code as Code)) ? [] : [code],
+    )
+    expect(elsewhere).toEqual([])
+  })
+})
+
+describe('a code without an entry', () => {
+  it('does not compile', () => {
+    // @ts-expect-error Not in the catalogue.
+    new VolctlError('NoSuchCode', '')
+    // @ts-expect-error Not in the catalogue.
+    new StepFailed('NoSuchCode', '')
+    // @ts-expect-error Not in the catalogue.
+    new OperationRefused('NoSuchCode', '')
+    // @ts-expect-error An error, and no refusal.
+    new SafetyRefusal('S1', 'Usage', '')
+  })
+})

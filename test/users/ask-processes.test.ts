@@ -1,0 +1,117 @@
+/** What processes use: read by a child from real processes, and what is made of one that hangs, floods or ends. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { expect, it, vi } from 'vitest'
+import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
+import { SCAN_MS } from '../../src/core/linux/scan-limits.ts'
+import { askProcesses, type ProcessReader } from '../../src/core/users/ask-processes.ts'
+import type { Uses } from '../../src/core/users/uses.ts'
+import { PROCESS_READER } from '../helpers/process-reader/command.ts'
+
+const NULL = 'char 1:3'
+const table = parseMountinfo(readFileSync('/proc/self/mountinfo'))
+const reader: ProcessReader = { command: PROCESS_READER, deadlineMs: 60_000 }
+
+const devices = (given = reader): Promise<Uses> => askProcesses({ table, others: [], devices: [NULL] }, given)
+
+/** A shell that has done this, and waits. */
+async function whileRuns<T>(script: string, look: (pid: number) => Promise<T>): Promise<T> {
+  const child = spawn('sh', ['-c', `${script}; echo ready; read end`], { stdio: ['pipe', 'pipe', 'inherit'] })
+  try {
+    await once(child.stdout, 'data')
+    return await look(child.pid ?? 0)
+  } finally {
+    child.stdin.end()
+    await once(child, 'close')
+  }
+}
+
+it('an open device is one by its number, and a place of it is none', async () => {
+  const found = await whileRuns('exec 9</dev/null', async (pid) =>
+    (await devices()).openers(new Set([NULL])).find((each) => each.pid === pid),
+  )
+  expect(found).toEqual({ pid: expect.any(Number), process: 'sh', dev: NULL, how: 'open' })
+})
+
+/** A reader that goes through the jobs, and at each process but the first does this. */
+function stub(does: string): ProcessReader {
+  const script = `let text = ''
+process.stdin.on('data', (piece) => void (text += piece))
+process.stdin.on('end', () => {
+  const { pids, from } = JSON.parse(text)
+  const say = (line) => require('node:fs').writeSync(1, line + '\\n')
+  say('')
+  for (let job = from; job < pids.length * 4; job++) {
+    if (job % pids.length !== 0) { ${does} }
+    say(JSON.stringify({ uses: [] }))
+  }
+})`
+  return { ...reader, command: [process.execPath, '-e', script] }
+}
+
+it.each([
+  { name: 'hangs', does: 'for (;;);', says: /\(pid \d+\) use could not be read in time/, pids: 3 },
+  { name: 'ends', does: 'process.exit(1)', says: /^what processes use was not read/, pids: 0 },
+  { name: 'floods', does: "say('x'.repeat(17e6))", says: /\(pid \d+\) uses? could not be read in time/ },
+])('a reader that $name has not seen the rest: it may be in use (S3)', async ({ does, says, pids }) => {
+  // Three seconds without a word: half of one is enough where nothing comes, and none where it ends before.
+  const real = globalThis.setTimeout
+  using _ = vi
+    .spyOn(globalThis, 'setTimeout')
+    .mockImplementation(((call: () => void, ms?: number) =>
+      real(call, ms === SCAN_MS.silent ? 500 : ms)) as typeof setTimeout)
+  const { unseen } = await devices({ ...stub(does), deadlineMs: 30_000 })
+  expect(unseen[0]?.text).toMatch(says)
+  if (pids !== undefined) expect(unseen[0]?.hint.match(/\d+/g) ?? []).toHaveLength(pids)
+  if (pids !== 0) expect(unseen[1]?.text).toMatch(/^what \d+ more processes use was not read/)
+})
+
+it('a look that is interrupted ends at once, and has not seen the rest', async () => {
+  const stop = new AbortController()
+  const begun = performance.now()
+  setImmediate(() => stop.abort())
+  const { unseen } = await devices({ ...stub('for (;;);'), signal: stop.signal })
+  expect(performance.now() - begun).toBeLessThan(2500)
+  // S37: nobody is told to end what was not looked at.
+  expect(unseen).toEqual([{ text: 'the look at processes was interrupted', hint: 'Plan again.' }])
+})
+
+/** A process with so many descriptors in the table that all threads of its pool share. */
+function crowded(descriptors: number, threads: number, file: string) {
+  const script = `const fs = require('node:fs')
+for (let n = 0; n < ${descriptors}; n++) fs.openSync('${file}')
+fs.stat('/', () => console.log('ready'))
+process.stdin.resume()`
+  const env = { ...process.env, UV_THREADPOOL_SIZE: `${threads}` }
+  return spawn('sh', ['-c', 'ulimit -n 20000; exec "$@"', 'sh', process.execPath, '-e', script], { env })
+}
+
+it('descriptors times threads end the look within its bounds: it breathes meanwhile, and only that process is unknown', async () => {
+  const child = crowded(15_000, 600, '/dev/zero')
+  try {
+    await once(child.stdout, 'data')
+    let held = 0
+    let last = performance.now()
+    const breath = setInterval(() => {
+      held = Math.max(held, performance.now() - last)
+      last = performance.now()
+    }, 10)
+    const begun = performance.now()
+    const { unseen } = await devices({ ...reader, deadlineMs: 30_000 })
+    clearInterval(breath)
+    // Who is not root, or root in a container without privileges, cannot read other users' processes; other tests have dead mounts on machines of their own.
+    expect(unseen.filter(({ text }) => !/does not run as root|CAP_SYS_PTRACE|which answers/.test(text))).toEqual([
+      {
+        text: expect.stringContaining(`(pid ${child.pid}) uses could not be read in time`),
+        hint: expect.stringContaining(`ps -fp ${child.pid}`),
+      },
+    ])
+    expect(performance.now() - begun).toBeLessThan(25_000)
+    expect(held).toBeLessThan(2000)
+  } finally {
+    child.stdin.end()
+    child.kill('SIGKILL')
+    await once(child, 'close')
+  }
+})

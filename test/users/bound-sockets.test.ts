@@ -1,0 +1,49 @@
+/** Which files are bound unix sockets, as the kernel says it, wherever their paths lead. */
+import { mkdirSync, mkdtempDisposableSync, readFileSync, renameSync, statSync, symlinkSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { locate } from '../../src/core/linux/location.ts'
+import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
+import { boundAt, boundSockets } from '../../src/core/users/bound-sockets.ts'
+import { noRoot } from '../helpers/namespace.ts'
+
+const table = parseMountinfo(readFileSync('/proc/self/mountinfo'))
+
+// Names that look like the end of a line of ss(8), or end it.
+it.skipIf(noRoot !== undefined).each(['a.sock', 'b c.sock', 'd\ne', 'f 1 * 0 <-> ino:5 dev:0'])(
+  `a file under another name than it was bound by: %j${noRoot === undefined ? '' : ` (${noRoot})`}`,
+  async (name) => {
+    using directory = mkdtempDisposableSync(join(tmpdir(), 'volctl-test-'))
+    const real = join(directory.path, 'real')
+    mkdirSync(real)
+    symlinkSync('real', join(directory.path, 'link'))
+    const server = createServer()
+    await new Promise<void>((resolve) => server.listen(join(directory.path, 'link', name), resolve))
+    renameSync(join(real, name), join(real, 'moved'))
+    const file = { dev: locate(table, real)?.dev ?? '', inode: statSync(join(real, 'moved')).ino }
+    const bound = async (inode = file.inode): Promise<string | undefined> =>
+      boundAt(await boundSockets(), { ...file, inode })
+    const [lastLine = ''] = name.split('\n').slice(-1)
+    expect(await bound()).toMatch(
+      new RegExp(`^the unix socket that is bound to .*${RegExp.escape(lastLine)} by .+ \\(pid ${process.pid}\\)$`),
+    )
+    expect(await bound(file.inode + 1)).toBeUndefined()
+    await new Promise((resolve) => server.close(resolve))
+    expect(await bound()).toBeUndefined()
+  },
+)
+
+it.each([
+  { what: 'does not end', ends: { status: undefined, timedOut: true }, says: 'ss did not end' },
+  { what: 'has no inodes', ends: { status: 0, timedOut: false }, says: 'ss does not show the inodes' },
+])('a network of which ss(8) $what is unknown, with a process', async ({ ends, says }) => {
+  const { unseen } = await boundSockets(async (_program, _args, _deadlineMs, _input, { onLine } = {}) => {
+    onLine?.('u_str LISTEN 0      1      /run/a 8740349 * 0')
+    return { stdout: '', stderr: '', ...ends }
+  })
+  expect(unseen[0]?.text).toMatch(
+    new RegExp(`^the unix sockets in the network of .+ \\(pid \\d+\\) could not be read: ${says}$`),
+  )
+})

@@ -1,0 +1,103 @@
+/** Tables of the kernel and of its tools, as recorded on machines that have what this one may not. */
+import { mkdirSync, mkdtempDisposableSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { readLoops } from '../../src/core/linux/block/device-use.ts'
+import { loopFiles, loopInodes, nfsExports, parseExports, swapFiles } from '../../src/core/users/kernel-files.ts'
+
+it('swap files, and not partitions, by their names', () => {
+  const text = [
+    'Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority',
+    '/dev/sda2                               partition\t8388604\t\t0\t\t-2',
+    '/var/lib/kubelet/pods/x/swap            file\t\t1048572\t\t512\t\t-3',
+    String.raw`/data/a\040b\134c                       file		4		0		-4`,
+    String.raw`/data/gone\040(deleted)                 file		4		0		-5`,
+    '',
+  ].join('\n')
+  using directory = mkdtempDisposableSync(join(tmpdir(), 'volctl-swaps-'))
+  const list = join(directory.path, 'swaps')
+  // A kernel without swap.
+  expect(swapFiles(list)).toEqual({ swaps: [], unseen: [] })
+  writeFileSync(list, text)
+  const swaps = ['/var/lib/kubelet/pods/x/swap', String.raw`/data/a b\c`, '/data/gone (deleted)']
+  expect(swapFiles(list)).toEqual({ swaps, unseen: [] })
+})
+
+it('S3: swap files that could not be read may be any', () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), 'volctl-swaps-'))
+  expect(swapFiles(directory.path)).toEqual({
+    swaps: [],
+    unseen: [{ text: expect.stringMatching(/^the swap files in .* could not be read: /), hint: expect.any(String) }],
+  })
+})
+
+it('S3: a loop device whose file could not be read is one, of a file that nobody knows', () => {
+  using sys = mkdtempDisposableSync(join(tmpdir(), 'volctl-loops-'))
+  const at = (name: string): string => join(sys.path, 'block', name, 'loop')
+  for (const name of ['loop0', 'loop1', 'loop2']) mkdirSync(at(name), { recursive: true })
+  writeFileSync(join(at('loop1'), 'backing_file'), '/data/image\n')
+  // What stands for an error of the kernel: a directory cannot be read.
+  mkdirSync(join(at('loop2'), 'backing_file'))
+  expect(readLoops(sys.path)).toEqual([
+    { device: '/dev/loop1', backingFile: '/data/image' },
+    { device: '/dev/loop2', backingFile: '/' },
+  ])
+})
+
+it('what exportfs and nfsd say', () => {
+  const etab = [
+    String.raw`/data/a\040b	10.0.0.0/8(rw,sync,wdelay,hide,nocrossmnt,secure,root_squash)`,
+    '/srv\t*(ro,crossmnt,sec=sys)',
+  ].join('\n')
+  expect(parseExports(`# Version 1.1\n# Path Client(Flags) # IPs\n${etab}\n`)).toEqual([
+    { path: '/data/a b', client: '10.0.0.0/8', crosses: false },
+    { path: '/srv', client: '*', crosses: true },
+  ])
+})
+
+it('a table of exports that cannot be read is not an empty one; one that is missing is', () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), 'volctl-test-'))
+  const at = (name: string): string => join(directory.path, name)
+  writeFileSync(at('etab'), '/srv *(ro)\n')
+  mkdirSync(at('other'))
+  symlinkSync('etab', at('link'))
+  symlinkSync('nowhere', at('dangling'))
+  expect(nfsExports(['link', 'dangling'].map(at))).toEqual(nfsExports([at('etab')]))
+  const { exports, unseen } = nfsExports(['missing', 'etab', 'other'].map(at))
+  expect(exports).toEqual([{ path: '/srv', client: '*', crosses: false }])
+  expect(unseen).toMatchObject([
+    { text: expect.stringContaining(`the NFS exports in ${at('other')} could not be read: `) },
+  ])
+})
+
+it('the files of loop devices, right-aligned', () => {
+  const text = [
+    String.raw`/dev/loop4 97 \x20\x20\x20\x20\x20\x20\x200:6\x20\x20`,
+    String.raw`/dev/loop2 2154399 \x20\x20\x20\x20\x20254:0\x20\x20`,
+    '/dev/loop5  ',
+  ].join('\n')
+  expect([...loopInodes(text)]).toEqual([
+    ['/dev/loop4', { dev: '0:6', inode: 97 }],
+    ['/dev/loop2', { dev: '254:0', inode: 2154399 }],
+  ])
+})
+
+describe('losetup(8)', () => {
+  const loops = [{ device: '/dev/loop4', backingFile: '/data/image' }]
+  const ended = { status: 0, stdout: '/dev/loop4 97 0:6\n', stderr: '', timedOut: false }
+
+  it.each([
+    [
+      'that does not end',
+      async () => ({ ...ended, status: undefined, timedOut: true }),
+      'losetup did not end within 2 s',
+    ],
+    ['that fails', async () => ({ ...ended, status: 1, stdout: '' }), 'losetup ended with 1'],
+  ])('%s: any file may be one', async (_name, run, why) => {
+    expect(await loopFiles(loops, run)).toEqual({
+      loops,
+      unseen: [{ text: `the files of loop devices could not be read: ${why}`, hint: expect.any(String) }],
+    })
+  })
+})

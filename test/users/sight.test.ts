@@ -1,0 +1,28 @@
+/** Whether /proc shows every process, by its first one, its options and what volctl may do. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
+import { hiddenProcesses } from '../../src/core/users/ask-processes.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
+
+const PTRACE = '0000000000080000'
+const NONE = '0000000000000000'
+
+it.each([
+  { name: 'all that there are', first: true, options: 'rw', capabilities: NONE, hides: false },
+  { name: 'not the first', first: false, options: 'rw', capabilities: NONE, hides: true },
+
+  { name: 'those that may be seen', first: true, options: 'rw,hidepid=invisible', capabilities: NONE, hides: true },
+
+  { name: 'those that may be traced', first: true, options: 'rw,hidepid=4', capabilities: NONE, hides: true },
+  { name: 'the same, to whom may trace all', first: true, options: 'rw,hidepid=2', capabilities: PTRACE, hides: false },
+  { name: 'all, and nothing of them', first: true, options: 'rw,hidepid=noaccess', capabilities: NONE, hides: false },
+])('/proc shows $name', ({ first, options, capabilities, hides }) => {
+  const proc = temporaryDirectory()
+  for (const pid of ['self', '7', ...(first ? ['1'] : [])]) mkdirSync(`${proc}/${pid}`)
+  writeFileSync(`${proc}/self/status`, `Name:\tnode\nCapEff:\t${capabilities}\n`)
+  const table = parseMountinfo(`1 1 254:0 / / rw - ext4 /dev/vda rw\n2 1 0:5 / /proc rw - proc proc ${options}\n`)
+  expect(hiddenProcesses(table, proc)).toEqual(
+    hides ? [{ text: expect.stringContaining('hidepid'), hint: expect.stringContaining('CAP_SYS_PTRACE') }] : [],
+  )
+})
