@@ -244,7 +244,7 @@ function mountedByDriver(
   const devices = Object.values(status?.attachmentMetadata ?? {}).filter((value) => value.startsWith('/dev/'))
   // A shorter name may be anything's.
   const own = [...names, ...devices].flatMap((name = '') =>
-    name.length < 6 ? [] : new RegExp(`(?<!\\w)${RegExp.escape(name)}(?!\\w)`),
+    name.length < 6 ? [] : new RegExp(`(?<!\\w)${name.replaceAll(/\W/g, '\\$&')}(?!\\w)`),
   )
   const found = driversMounts(inputs).find(({ text }) => own.some((name) => name.test(text)))
   return (
