@@ -21,7 +21,7 @@ import {
 import Module from 'node:module'
 import { join } from 'node:path'
 import { type BuildOptions, build } from 'esbuild'
-import { clientNodePlugin, oclifPlugin } from './esbuild-plugins.ts'
+import { childPlugin, clientNodePlugin, oclifPlugin } from './esbuild-plugins.ts'
 import { commandManifest } from './manifest.ts'
 import { makeMessages } from './proto.ts'
 import { ruleEntries } from './rule-books.ts'
@@ -125,7 +125,7 @@ async function bundleOptions(bundle: Bundle, user: For): Promise<BuildOptions> {
     charset: 'ascii',
     absWorkingDir: root,
     logLevel: 'warning',
-    plugins: [clientNodePlugin(), oclifPlugin()],
+    plugins: bundle === 'child.cjs' ? [childPlugin()] : [clientNodePlugin(), oclifPlugin()],
     define: { VOLCTL_COMMIT: JSON.stringify(sourceCommit(root)) },
   }
 }

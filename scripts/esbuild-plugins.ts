@@ -106,6 +106,17 @@ export function oclifPlugin(): Plugin {
   }
 }
 
+/** For volctl's own children: what is to be done about a code its parent says, so that no child loads the catalogue. */
+export function childPlugin(): Plugin {
+  return {
+    name: 'child',
+    setup: (build) =>
+      build.onLoad({ filter: /[\\/]src[\\/]core[\\/]messages[\\/]codes\.ts$/ }, () => ({
+        contents: 'export const remedyOf = () => undefined',
+      })),
+  }
+}
+
 /** For files whose path fits `importers`, each package becomes a module of getters, in a separate namespace. */
 function loadLazily(build: PluginBuild, namespace: string, importers: RegExp, lazy: LazyPackages): void {
   const packages = new RegExp(`^(${Object.keys(lazy).join('|')})$`)

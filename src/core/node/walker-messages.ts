@@ -1,10 +1,11 @@
 /** Messages between volctl and its ownership walker: a line of JSON each, checked by shape. */
 
 import { posix } from 'node:path'
+import { omitUndefined } from '../base/omit-undefined.ts'
 import type { OwnershipChange } from '../linux/change-ownership.ts'
 import type { Ownership } from '../linux/ownership-bits.ts'
 import type { OutcomeCode } from '../messages/codes.ts'
-import { count, flag, list, object, oneOf, path, type Shape, ShapeError, text } from '../trust/shape.ts'
+import { count, flag, list, object, oneOf, optional, path, type Shape, ShapeError, text } from '../trust/shape.ts'
 
 export interface WalkRequest {
   /** PID of the parent: the walk ends when it ends. */
@@ -17,7 +18,8 @@ export interface WalkRequest {
 export interface WalkFailure {
   readonly code: (typeof FAILURES)[number]
   readonly message: string
-  readonly hint: string
+  /** Absent: what its code says. */
+  readonly hint?: string
 }
 
 const FAILURES = ['WriteFailed', 'Swapped', 'ForeignMount'] as const satisfies readonly OutcomeCode[]
@@ -53,15 +55,16 @@ export const walkDone: Shape<{ readonly done: OwnershipChange }> = object({
 
 /** @throws ShapeError */
 export const walkFailed: Shape<{ readonly failed: WalkFailure }> = object({
-  failed: object({ code: oneOf(...FAILURES), message: text, hint: text }),
+  failed: object({ code: oneOf(...FAILURES), message: text, hint: optional(text) }),
 })
 
 export function failureOf(error: unknown, where: string): WalkFailure {
   const { code, message, hint } = error as { code?: string; message?: string; hint?: string }
   const known = FAILURES.find((each) => each === code)
+  if (known !== undefined) return { code: known, message: message ?? '', ...omitUndefined({ hint }) }
   return {
-    code: known ?? 'WriteFailed',
-    message: known === undefined ? `${where} could not be read (${code ?? message})` : (message ?? ''),
+    code: 'WriteFailed',
+    message: `${where} could not be read (${code ?? message})`,
     hint: hint ?? 'Check the file system and its server; then plan again.',
   }
 }
