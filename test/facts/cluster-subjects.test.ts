@@ -17,7 +17,7 @@ const CLUSTERS = join(import.meta.dirname, '..', 'fixtures', 'clusters')
 
 /** Findings that say of nothing whose they are, or of something that the cluster does not have. */
 function lost(context: ClusterContext): string[] {
-  const plan = planCluster(context.state, context.options, context)
+  const plan = planCluster(context.state, context.options)
   const { operations, waiting, problems } = plan
   const keys = new Set(everyName(context).flatMap((options) => rowsNamed(context.state, options)))
   return [...operations, ...waiting, ...problems].flatMap(({ subject, message }) => {

@@ -1,5 +1,4 @@
 /** Small clusters in any state that the API can show, and healthy ones; by a seed. */
-import { type ClusterFacts, clusterContext } from '../../src/core/cluster/context/cluster-context.ts'
 import type {
   ClusterAttachment,
   ClusterNode,
@@ -239,12 +238,8 @@ export function anyOptions(random: Random, { nodes }: ClusterState): ClusterOpti
 export function liftedPlan(
   state: ClusterState,
   given: ClusterOptions,
-  facts?: ClusterFacts,
 ): { readonly plan: ClusterPlan; readonly options: ClusterOptions } {
-  const planWith = (options: ClusterOptions) => ({
-    plan: planCluster(state, options, clusterContext(state, options, facts)),
-    options,
-  })
+  const planWith = (options: ClusterOptions) => ({ plan: planCluster(state, options), options })
   const first = planWith(given)
   const { refused, inputs } = first.plan
   return refused === undefined ? first : planWith({ ...given, acceptOutage: inputs.counts.detaches })

@@ -8,7 +8,7 @@ export type Defined<T> = { [K in Exclude<keyof T, Optional<T>>]: T[K] } & {
 
 /**
  * The properties that have a value, in their order. JSON and `exactOptionalPropertyTypes` both distinguish an absent property from
- * one that is undefined: `{ id, ...defined({ hint }) }`.
+ * one that is undefined: `{ id, ...omitUndefined({ hint }) }`.
  */
 export function omitUndefined<T extends object>(given: T): Defined<T> {
   // Called for every operation, event and finding: twice as quick as by lists of entries.

@@ -169,7 +169,7 @@ function changed(random: Random, state: ClusterState): ClusterState {
 
 /** By the pass over a whole world. */
 function wholeVerdict({ cluster: { facts }, planned, options }: Case, state: ClusterState): FoundClusterOperation {
-  return foundAgain(planned, comparisonWith(liftedPlan(state, options, facts).plan, state))
+  return foundAgain(planned, comparisonWith(planPart(state, options, facts), state))
 }
 
 const byPart = ({ cluster, planned, options }: Case) => recheck(cluster, planned, options)
@@ -223,6 +223,23 @@ describe(`operations of ${SEEDS} random clusters`, () => {
     expect(found.filter(([known, now]) => known !== now)).toEqual([])
     expect(found.filter(([, now]) => now).length).toBeGreaterThan(10)
     expect(found.filter(([, now]) => !now).length).toBeGreaterThan(30)
+  })
+
+  it('have no verdict by the flags that narrowed the plan', () => {
+    const narrowed = cases.flatMap((each) => {
+      const { planned, options } = each
+      const [pod] = planned.pods
+      const flags: Partial<ClusterOptions>[] = [
+        { nodes: [planned.node] },
+        { only: [planned.kind] },
+        ...(pod === undefined ? [] : [{ pods: [pod.uid] }]),
+      ]
+      return flags.map((flag) => [
+        verdict(recheck(each.cluster, planned, { ...options, ...flag })),
+        verdict(byPart(each)),
+      ])
+    })
+    expect(narrowed.filter(([one, other]) => one !== other)).toEqual([])
   })
 
   it('would not, if the part were the node alone', () => {

@@ -80,7 +80,7 @@ function clusterScope(
   return {
     words: { what: 'cluster', planCommand: 'volctl plan --cluster' },
     lock: async () => {
-      const lock = await takeLeaseLock(client, omitUndefined({ signal }))
+      const lock = await takeLeaseLock(client, { signal })
       return {
         takenOver:
           lock.takenOverFrom === undefined
@@ -104,7 +104,7 @@ async function lookAgain(
   emit: (event: ApplyEvent) => void,
 ): Promise<Looked<ClusterOperation, ClusterPlan>> {
   const { options, looked, signal, timeoutMs = DEFAULT_TIMEOUT_MS, pollMs = POLL_MS } = settings
-  const read = await readCluster({ client, ...omitUndefined({ signal }) })
+  const read = await readCluster({ client, signal })
   const state = looked === undefined ? read : withChangesSince(looked, read)
   requireSameCluster(plan, state)
   const fresh = planCluster(state, options)

@@ -27,7 +27,10 @@ export class ClusterCache {
     const { controller } = before
     const again = Object.fromEntries(lists.map(({ list, records }) => [list, records]))
     const { nodes = [], attachments = [] } = again as Partial<ClusterState>
-    const changes = changesBetween(lookedAt(before), { nodes, attachments })
+    const uids = new Set([...nodes, ...attachments].map(({ uid }) => uid))
+    const isAgain = ({ uid }: { readonly uid: string }): boolean => uids.has(uid)
+    const known = lookedAt({ nodes: before.nodes.filter(isAgain), attachments: before.attachments.filter(isAgain) })
+    const changes = changesBetween(known, { nodes, attachments })
     this.state = {
       ...before,
       capturedAt,
@@ -38,26 +41,28 @@ export class ClusterCache {
         changes: [...new Set([...(controller.changes ?? []), ...changes])],
       },
       ...Object.fromEntries(
-        lists.map(({ list, records, replaces }) => [
-          list,
-          replaced<unknown>(before[list], records, replaces as (each: unknown) => boolean),
-        ]),
+        lists.flatMap(({ list, records, replaces }) => {
+          const known = before[list]
+          // A list that is not readable stays so.
+          if (known === undefined) return []
+          return [[list, replaced<unknown>(known, records, replaces as (each: unknown) => boolean)]]
+        }),
       ),
     }
-    this.facts = { controller: this.#judged(), driversOnNodes }
+    this.facts = { controller: this.#judged({ ...this.state, nodes, attachments }), driversOnNodes }
   }
 
-  /** Whoever was dead is asked again. That kubelets are heard (5.) the first look has shown for all. */
-  #judged(): ClusterFacts['controller'] {
+  /** Whoever was dead is asked again, by what was read again. That kubelets are heard (5.) the first look has shown for all. */
+  #judged(state: ClusterState): ClusterFacts['controller'] {
     const { controller } = this.facts
-    return controller.state === 'dead' ? controllerState(this.state, this.#settleMs, { isHeard: true }) : controller
+    return controller.state === 'dead' ? controllerState(state, this.#settleMs, { isHeard: true }) : controller
   }
 
   /** @param record undefined: there is none of this name any more */
   putAttachment(name: string, record: ClusterAttachment | undefined): void {
     const records = record === undefined ? [] : [record]
     const attachments = replaced(this.state.attachments, records, (each) => each.name === name)
-    this.state = { ...this.state, ...omitUndefined({ attachments }) }
+    this.state = { ...this.state, attachments }
   }
 
   /** Nothing is run any more. The look at what is left takes as much memory again. */
@@ -66,11 +71,6 @@ export class ClusterCache {
   }
 }
 
-/** @param before undefined: the list is not readable */
-function replaced<T>(
-  before: readonly T[] | undefined,
-  records: readonly T[],
-  replaces: (each: T) => boolean,
-): readonly T[] | undefined {
-  return before?.filter((each) => !replaces(each)).concat(records)
+function replaced<T>(before: readonly T[], records: readonly T[], replaces: (each: T) => boolean): readonly T[] {
+  return before.filter((each) => !replaces(each)).concat(records)
 }

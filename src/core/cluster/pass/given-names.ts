@@ -1,5 +1,6 @@
 /** What the names of flags mean in a cluster: which pods --pod names, what a plan is narrowed to, and which names nothing has. */
 
+import { memoize } from '../../base/memoize.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { parseCsiUniqueName } from '../../model/volume-names.ts'
 import type { ClusterAbout, ClusterVolumeRef } from '../../plan/cluster-plan.ts'
@@ -12,7 +13,7 @@ import { type ClusterDraft, type ClusterFindings, ON_API, onNodes } from '../con
 import { readinessOf } from '../context/readiness.ts'
 
 /** Which pods --pod names; of a name that several pods have, none is taken. Undefined: none is given. */
-export function podsGiven({ state, options }: ClusterContext) {
+const podsGiven = memoize(({ state, options }: ClusterContext) => {
   if (!options.pods?.length) return undefined
   const found = options.pods.map((given) => ({ given, pods: podsCalled(given, { pods: state.pods }, (pod) => pod) }))
   return {
@@ -20,10 +21,10 @@ export function podsGiven({ state, options }: ClusterContext) {
     unmatched: found.flatMap(({ given, pods }) => (pods.length === 0 ? [given] : [])),
     ambiguous: found.filter(({ pods }) => pods.length > 1),
   }
-}
+})
 
 /** What --node, --pod, --namespace and --volume name: everything where the flag is not given. */
-export function scopeOf(context: ClusterContext) {
+export const scopeOf = memoize((context: ClusterContext) => {
   const { objects, options } = context
   const { nodes = [], volumes = [], namespaces = [] } = options
   const uids = podsGiven(context)?.uids
@@ -49,7 +50,7 @@ export function scopeOf(context: ClusterContext) {
     /** Also by what a claim or a PersistentVolume of that name leads to. */
     isVolumeOf: isAmong(names),
   }
-}
+})
 
 /**
  * What depends on something left out is left out, too, and counted. A detach belongs to the pods that it makes room for, beside those

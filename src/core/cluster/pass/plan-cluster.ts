@@ -21,16 +21,9 @@ import { reportFindings } from '../report/report-findings.ts'
 import { filterOperations, namedFindings, reportUnmatchedNames } from './given-names.ts'
 import { standsOf } from './stands.ts'
 
-/**
- * Plans one pass over a cluster. Same state and options in, same bytes out.
- *
- * @param context of these, where it is used for more
- */
-export function planCluster(
-  state: ClusterState,
-  options: ClusterOptions,
-  context = clusterContext(state, options),
-): ClusterPlan {
+/** Plans one pass over a cluster. Same state and options in, same bytes out. */
+export function planCluster(state: ClusterState, options: ClusterOptions): ClusterPlan {
+  const context = clusterContext(state, options)
   const findings = passOver(context)
   reportUnmatchedNames(context, findings)
   const counts = outageCounts(context, detachesOf(findings))

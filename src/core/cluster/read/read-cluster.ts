@@ -23,7 +23,7 @@ import type {
   LeaseEvidence,
   ListSight,
 } from '../model/cluster-state.ts'
-import { type RecordKind, type RecordOf, RecordReader } from './record-reader.ts'
+import { pluralOf, type RecordKind, type RecordOf, RecordReader } from './record-reader.ts'
 import { nodeLease } from './records.ts'
 
 export interface ReadClusterOptions {
@@ -64,23 +64,20 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterS
   clock.note()
   const [attachments, nodes, csiNodes, drivers, leases, controllerLease, rights, clusterUID, serverVersion] =
     await together([
-      look.list('volumeattachments', 'attachments'),
-      look.list('nodes', 'nodes'),
-      look.list('csinodes', 'csinodes'),
-      look.list('csidrivers', 'drivers'),
+      look.list('attachments'),
+      look.list('nodes'),
+      look.list('csinodes'),
+      look.list('drivers'),
       look.leases(),
       look.controllerLease(),
       rightsOf(client, signal),
       clusterUid(client, signal),
       unlessRefused(askVersion(client, signal)),
     ] as const)
-  const pods = await look.list('pods', 'pods')
+  const pods = await look.list('pods')
   look.requireOneOf('volumeattachments', 'nodes', 'pods')
   look.reader.drivers = driversOf({ drivers, lists: look.lists, errors: look.errors }).lookup
-  const [claims, volumes] = await together([
-    look.list('persistentvolumeclaims', 'claims'),
-    look.list('persistentvolumes', 'volumes'),
-  ] as const)
+  const [claims, volumes] = await together([look.list('claims'), look.list('volumes')] as const)
   const attached = await look.stillThere(attachments, volumes)
   // A clock that is wrong makes a lease look stale, but does not keep it unchanged.
   const { lease: leaseAtEnd } = controllerLease.lease === undefined ? {} : await look.controllerLease()
@@ -140,9 +137,10 @@ class ClusterLook {
     if (failures[0] !== undefined && failures.length === names.length) throw failures[0]
   }
 
-  async list<K extends RecordKind>(resource: ClusterResource, kind: K): Promise<readonly RecordOf<K>[]> {
+  async list<K extends RecordKind>(kind: K): Promise<readonly RecordOf<K>[]> {
+    const resource = pluralOf(kind) as ClusterResource
     try {
-      const { records, count, resourceVersion } = await this.#read(resource, kind)
+      const { records, count, resourceVersion } = await this.#read(kind)
       this.lists[resource] = { state: 'whole', count, ...omitUndefined({ resourceVersion }) }
       return records
     } catch (error) {
@@ -155,16 +153,15 @@ class ClusterLook {
     }
   }
 
-  #read<K extends RecordKind>(resource: string, kind: K, keep?: (record: RecordOf<K>) => boolean) {
-    const onPage = (count: number): void => this.#options.onProgress?.(resource, count)
-    return this.reader.list(kind, { limits: LIMITS, onPage, ...omitUndefined({ keep }) })
+  #read<K extends RecordKind>(kind: K) {
+    const onPage = (count: number): void => this.#options.onProgress?.(pluralOf(kind), count)
+    return this.reader.list(kind, { limits: LIMITS, onPage })
   }
 
   /** Leases of nodes, of external attachers and of other controller managers: evidence beside other evidence, so that a refusal is no error. */
   async leases(): Promise<Leases> {
-    const isOther = ({ name }: LeaseEvidence): boolean => ATTACHER_LEASE.test(name) || OTHER_CONTROLLER_LEASE.test(name)
     try {
-      const { records } = await this.#read('leases', 'leases', (lease) => isOfNode(lease) || isOther(lease))
+      const { records } = await this.#read('leases')
       const ofNodes = records.filter(isOfNode)
       return {
         nodes: new Map(ofNodes.map((lease) => [lease.name.slice(NODE_LEASES.length), nodeLease(lease)])),

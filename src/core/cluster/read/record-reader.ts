@@ -38,9 +38,9 @@ import {
 } from './records.ts'
 import { ServerClock } from './server-clock.ts'
 
-/** Records of one kind. */
 const MOST_OBJECTS = 2_000_000
 
+/** Records of one kind. */
 interface Kind<Received, Made> {
   readonly resource: Resource<Received>
   /** @param drivers by which volumes are named @returns undefined for an object on which nothing depends */
@@ -66,14 +66,16 @@ const KINDS = {
 }
 
 export type RecordKind = keyof typeof KINDS
+
+/** As the API and its errors call the list. */
+export const pluralOf = (kind: RecordKind): string => KINDS[kind].resource.plural
 export type RecordOf<K extends RecordKind> = NonNullable<ReturnType<(typeof KINDS)[K]['record']>>
 
-export interface ListSettings<Record> {
+export interface ListSettings {
   /** Of this namespace alone. */
   readonly namespace?: string
   readonly fieldSelector?: string
   readonly limits?: WalkLimits
-  readonly keep?: (record: Record) => boolean
   /** Called after each page: so many objects have been read. */
   readonly onPage?: (objects: number) => void
 }
@@ -113,7 +115,7 @@ export class RecordReader {
   /** Consistent: no resourceVersion is asked for (S2). @throws ApiError */
   async list<K extends RecordKind>(
     name: K,
-    { namespace, fieldSelector, limits, keep, onPage }: ListSettings<RecordOf<K>> = {},
+    { namespace, fieldSelector, limits, onPage }: ListSettings = {},
   ): Promise<ReadRecords<RecordOf<K>>> {
     const client = this.#client
     const { resource, record } = KINDS[name] as unknown as Kind<ApiObject, RecordOf<K>>
@@ -134,7 +136,7 @@ export class RecordReader {
     }
     const page = (made: readonly (RecordOf<K> | undefined)[]): void => {
       count += made.length
-      for (const each of made) if (each !== undefined && keep?.(each) !== false) records.push(each)
+      for (const each of made) if (each !== undefined) records.push(each)
       this.clock.note()
       onPage?.(count)
     }

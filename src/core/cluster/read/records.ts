@@ -109,10 +109,6 @@ export function nodeLease({
 
 // A pod as the attach/detach controller looks at it: where it runs, whether it is over, and what it wants attached.
 
-/**
- * A pod as the cluster pass receives it: only the fields that a record is made of are checked, since 150,000 are looked at. A field
- * of another type makes the whole list unknown (S3, S34).
- */
 const container = kept({
   name: needed(text),
   state: kept({
@@ -127,6 +123,10 @@ interface ReceivedContainer extends ShapeOf<typeof container> {}
 
 const containers = keptList<ReceivedContainer>(container)
 
+/**
+ * A pod as the cluster pass receives it: only the fields that a record is made of are checked, since 150,000 are looked at. A field
+ * of another type makes the whole list unknown (S3, S34).
+ */
 const receivedPod = kept({
   /** The uid matters to every decision here, other than on a node. */
   metadata: needed<ObjectMeta>(kept({ ...metadataFields, uid: needed(text) })),

@@ -26,6 +26,7 @@ export function reportFindings(context: ClusterContext, findings: ClusterFinding
   reportStatus(context, findings)
   reportObjects(context, findings)
   reportKept(context, findings)
+  // Last: why a pod waits is what the others have said of its volume.
   reportPods(context, findings)
 }
 

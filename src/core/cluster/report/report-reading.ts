@@ -2,7 +2,6 @@
 import { kubectl } from '../../base/command.ts'
 import { formatDuration } from '../../base/duration.ts'
 import { take } from '../../base/first-few.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { INSECURE_API } from '../../plan/insecure-api.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import { type ClusterFindings, ON_API, onNodes } from '../context/findings.ts'
@@ -145,9 +144,7 @@ function reportClocks({ state, now }: ClusterContext, findings: ClusterFindings)
   )
   sayOf(
     isBehind(lease),
-    nodes.filter(({ leaseRenewTime: renewTime, leaseWrittenAt: writtenAt }) =>
-      isBehind(omitUndefined({ renewTime, writtenAt })),
-    ),
+    nodes.filter((each) => isBehind({ renewTime: each.leaseRenewTime, writtenAt: each.leaseWrittenAt })),
     attachers.filter(isBehind).map(({ name }) => `lease ${name}`),
     'behind the clock of the API server: their leases count from when the API server wrote them',
   )
@@ -161,7 +158,13 @@ function reportClocks({ state, now }: ClusterContext, findings: ClusterFindings)
 }
 
 /** A lease was written later, by the clock of the API server, than the time that its holder wrote into it. */
-function isBehind({ renewTime, writtenAt }: Partial<LeaseEvidence>): boolean {
+function isBehind({
+  renewTime,
+  writtenAt,
+}: {
+  renewTime?: string | undefined
+  writtenAt?: string | undefined
+}): boolean {
   const [before, after] = [timeOf(renewTime), timeOf(writtenAt)]
   return before !== undefined && after !== undefined && after - before > MARGIN_MS
 }
