@@ -163,6 +163,13 @@ describe('S38: something else is in the place of a volume', () => {
     )
     expect(othersOf({ snapshot: { ...snapshot, tree: tree ?? [] }, mounts })).toEqual([])
   })
+  it('of a deleted pod, whose device is mapped no more and gone', () => {
+    const pod = 'd3496465-f590-4b69-bd25-b8e5fa2085e5'
+    const unmapped = (text: string): string =>
+      text.replace(/^333 .*\n/m, '').replace(/^(332 \S+ \S+) \S+/m, '$1 /loop3//deleted')
+    const gone = expect.stringContaining('/dev/loop3, a device that is gone')
+    expect(othersOf(altered(unmapped, false, [pod]))).toEqual([gone, gone])
+  })
   it.each([
     ['named after the volume', '+ 9001 27 7:9 / /srv/own/vol-fs1/mnt rw - ext4 /dev/loop9 rw'],
     [
@@ -239,9 +246,11 @@ describe('S38: volumes of which only the PersistentVolume says what they are', (
       built.mount(LUN, { dev: '8:16', fsType: 'ext4', source: '/dev/sdb' })
       built.mount(`${POD}iscsi/pv-1`, { dev, root, fsType: 'ext4', source: '/dev/sdx' })
     })
+  const BOUND = '/mnt/block/a'
   const MAPS = 'plugins/kubernetes.io~local-volume/volumeDevices/pv-1'
-  const raw = (mapped: Parameters<NodeBuilder['mount']>[1]): NodeState =>
-    withVolume({ local: { path: '/dev/sdb' }, volumeMode: 'Block' }, (built) => {
+  const raw = (mapped: Parameters<NodeBuilder['mount']>[1], path = '/dev/sdb'): NodeState =>
+    withVolume({ local: { path }, volumeMode: 'Block' }, (built) => {
+      if (path === BOUND) built.mountLine(path, '/sdb', '0:6', 'devtmpfs', 'devtmpfs')
       built.mount(`${MAPS}/${uid(2)}`, mapped)
       built.link(`pods/${uid(2)}/volumeDevices/kubernetes.io~local-volume/pv-1`, `${ROOT}/${MAPS}/${uid(2)}`)
       built.loops.push({ name: '/dev/loop7', backingFile: `${ROOT}/${MAPS}/${uid(2)}` })
@@ -283,6 +292,7 @@ describe('S38: volumes of which only the PersistentVolume says what they are', (
     ['local, a disk behind a link', local({ dev: '8:32', root: '/' }, undefined, '/dev/disk/by-id/a')],
     ['a LUN', iscsi('8:16')],
     ['raw block', raw({ ...device, root: '/sdb' })],
+    ['raw block, a device that is bound elsewhere', raw({ ...device, root: '/sdb' }, BOUND)],
     ['SMB, a directory of the share', smb('//nas/share/dir')],
     ['an emptyDir on itself', empty('', `${ROOT}/${POD}empty-dir/e`)],
   ])('control: %s', (_, state) => expect(othersOf(state)).toEqual([]))
@@ -308,6 +318,11 @@ describe('S38: volumes of which only the PersistentVolume says what they are', (
     Object.assign(built.override, { kubelet: { running: true, mayReturn: true } })
     return built.build()
   }
+  it("a deleted pod's share: the root file system is in its place", () => {
+    const built = new NodeBuilder()
+    built.mount(`pods/${uid(3)}/volumes/kubernetes.io~nfs/share`, { dev: '254:0', fsType: 'ext4', source: '/dev/vda' })
+    expect(othersOf(built.build())[0]).toContain('the root file system of the node')
+  })
   it.each([
     [
       'a driver that is not registered',

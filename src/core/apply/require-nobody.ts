@@ -73,9 +73,8 @@ function requireNoReaders(run: StepContext): void {
     .at(-1)
   const isBelow = (file: string): boolean =>
     directory !== undefined && isWithin(ownPathOf(around.table, file), directory)
-  const loop = around.loops.find((each) => isBelow(each.backingFile))
-  if (loop !== undefined && !isReleased(loop, operation))
-    throw stillInUse(operation, { who: `${loop.device} is backed by ${loop.backingFile}` })
+  const loop = around.loops.find((each) => isBelow(each.backingFile) && !isReleased(each, operation))
+  if (loop !== undefined) throw stillInUse(operation, { who: `${loop.device} is backed by ${loop.backingFile}` })
 }
 
 function readersIn(table: MountTable, staged: MountInfo, stays: ReturnType<typeof staying>): MountInfo[] {

@@ -69,18 +69,22 @@ function otherOf(context: PlanContext, row: VolumeRow): OtherVolume | undefined 
   ].find((each) => each !== undefined)
 }
 
-/** By its record; of a LUN by the name of its PersistentVolume, since its device may be another one's. */
+/** By its record, by the row, or, of a LUN, by the name of its PersistentVolume: its device may be another one's. */
 function mountedForPods(
   { onDisk, ledger }: PlanContext,
   row: VolumeRow,
 ): readonly { readonly plugin: string; readonly target: string }[] {
   const [global] = row.globals
+  const name = row.persistentVolume?.metadata.name
+  const found = global === undefined ? row.onDisk : ledger.all.flatMap((each) => each.onDisk)
   return [
     ...onDisk
       .of(uniqueNameOfRow(row) ?? '')
       .flatMap(({ path }) => (path.startsWith('pods/') ? { plugin: CSI_PLUGIN, target: `${path}/mount` } : [])),
-    ...(global === undefined ? [] : ledger.all)
-      .flatMap((each) => each.onDisk)
-      .filter(({ plugin, name }) => plugin === global?.plugin && name === row.persistentVolume?.metadata.name),
+    ...found.filter(
+      (each) =>
+        each.plugin !== CSI_PLUGIN &&
+        (row.onDisk.includes(each) || (each.plugin === global?.plugin && each.name === name)),
+    ),
   ]
 }

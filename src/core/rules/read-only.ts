@@ -1,6 +1,7 @@
 /** Read-only file systems: what the kernel made so after an error, or a person by its mount. */
 import { posix } from 'node:path'
 import { commandLine } from '../base/command.ts'
+import { containingMount } from '../linux/location.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/path-within.ts'
 import type { ActualInputs } from '../model/actual-inputs.ts'
@@ -27,25 +28,17 @@ export const readOnly: Judge = ({ kind, steps }, _, { inputs }) => {
 
 /** Why: its file system, or only its mount, is read-only. */
 export function readOnlyPlace(inputs: ActualInputs, path: string) {
-  const mount = mountOf(inputs, path)
-  const isMounts = mount?.options.includes('ro') === true
-  const option = mount && (whyReadOnly(mount) ?? (isMounts ? 'ro' : undefined))
+  const mount = containingMount(inputs.mounts, path)
+  const ofSuper = mount && whyReadOnly(mount)
+  const option = ofSuper ?? (mount?.options.includes('ro') ? 'ro' : undefined)
   if (mount === undefined || option === undefined) return undefined
   const { source, mountPoint } = mount
-  const isRoots = mount === mountOf(inputs, inputs.rootDir)
+  const isRoots = mount === containingMount(inputs.mounts, inputs.rootDir)
   const where = isRoots ? `the kubelet's root directory ${inputs.rootDir}` : mountPoint
   return {
     code: 'ReadOnlyFileSystem',
-    message: `${where} is on a read-only file system (${source} on ${mountPoint}, ${option} in its ${isMounts ? 'mount' : 'superblock'} options): no volume can be set up or cleaned up`,
+    message: `${where} is on a read-only file system (${source} on ${mountPoint}, ${option} in its ${ofSuper === undefined ? 'mount' : 'superblock'} options): no volume can be set up or cleaned up`,
     hint: `Look for the error (dmesg), repair the disk, and remount it to write (${commandLine('mount', '-o', 'remount,rw', mountPoint)}).`,
     because: { subject: { path: isRoots ? inputs.rootDir : mountPoint }, ...(isRoots && { follows: true as const }) },
   } as const satisfies Obstacle
-}
-
-/** The newest mount on the path, or on the nearest directory above. */
-function mountOf({ mounts }: ActualInputs, path: string): MountInfo | undefined {
-  for (let at = path; ; at = at.slice(0, at.lastIndexOf('/')) || '/') {
-    const mount = mounts.top(at)
-    if (mount !== undefined || at === '/') return mount
-  }
 }

@@ -71,11 +71,13 @@ function judge(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
   const evidence = plugin.evidence(inputs, volume)
   if (evidence.state !== 'mounted') return evidence
   const mounted = (): OtherVolume | undefined => {
-    const global = plugin.globalPath(volume) ?? ''
-    if (volume.mode === 'Filesystem') {
-      const [path, isDirectory] = [plugin.podPath(volume), !plugin.mountsOver(volume)]
-      return otherMounted(inputs, volume, { path, staged: [global], isDirectory })
-    }
+    const global = plugin.globalPath(volume)
+    if (volume.mode === 'Filesystem')
+      return otherMounted(inputs, volume, {
+        path: plugin.podPath(volume),
+        staged: global === undefined ? [] : [global],
+        isDirectory: !plugin.mountsOver(volume),
+      })
     return plugin === csi
       ? otherMapped(inputs, volume, csiMapFile(volume), csiTarget(volume))
       : otherMapped(inputs, volume, `${global}/${volume.podUid}`)

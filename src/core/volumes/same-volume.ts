@@ -40,7 +40,7 @@ export type Claimed = Pick<VolumeSpec, 'plugin' | 'specName' | 'persistentVolume
 /** A mount point of a volume; all paths are relative to the root directory. */
 export interface MountPlace {
   readonly path: string
-  /** Where the volume is mounted for the whole node; of CSI volumes that follows from the handle. */
+  /** Where the volume is mounted for the whole node. */
   readonly staged: readonly string[]
   /** The volume is this directory, which may be mounted on itself. */
   readonly isDirectory?: boolean
@@ -112,19 +112,20 @@ export function otherMapped(
   const [shown, mapped] = [inputs.top(path), inputs.top(map)]
   const twin = twins(inputs).get(parentOf(parentOf(map)))
   const other =
-    (mapped && (mapDiffers(inputs, mapped, shown, path) ?? otherThanLocal(inputs, mapped, volume))) ??
+    mapDiffers(inputs, mapped, shown, path) ??
+    (mapped && otherThanLocal(inputs, mapped, volume)) ??
     (twin === undefined ? undefined : { name: twin })
   return other && { path, ...other }
 }
 
 function mapDiffers(
   inputs: ActualInputs,
-  mapped: MountInfo,
+  mapped: MountInfo | undefined,
   shown: MountInfo | undefined,
   path: string,
 ): Differs | undefined {
   // What the pod has may still be the device, of which the driver's part is gone.
-  const isFile = mapped.fsType !== 'devtmpfs' && mapped.dev !== inputs.mounts.top('/dev')?.dev
+  const isFile = mapped !== undefined && mapped.fsType !== 'devtmpfs' && mapped.dev !== inputs.mounts.top('/dev')?.dev
   if (isFile && (shown === undefined || shown === mapped) && inputs.tree.get(path)?.type === 'file')
     return {
       name: `a regular file, ${inputs.absolute(path)},`,
@@ -132,7 +133,8 @@ function mapDiffers(
     }
   const gone = [shown, mapped].find((each) => each !== undefined && isDeleted(each))
   if (gone !== undefined) return { name: `/dev${undeletedRoot(gone.root)}, a device that is gone,` }
-  if (shown === undefined || (shown.dev === mapped.dev && shown.root === mapped.root)) return undefined
+  if (shown === undefined || mapped === undefined) return undefined
+  if (shown.dev === mapped.dev && shown.root === mapped.root) return undefined
   return { name: placeText(mapped), expected: `${placeText(shown)}, which its driver published` }
 }
 
@@ -171,6 +173,7 @@ function otherThanLocal(
   const named = persistentVolume?.spec.local?.path
   if (named === undefined) return undefined
   const mount = mounts.top(posix.resolve('/', named))
+  if (mount?.dev === shown.dev && mount.root === undeletedRoot(shown.root)) return undefined
   const device = shown.fsType === 'devtmpfs' ? `/dev${shown.root}` : shown.source
   const kind = DISK.exec(named)?.[1]
   if (mount === undefined && (kind === undefined || device === named || DISK.exec(device)?.[1] !== kind))
