@@ -32,7 +32,7 @@ const CLIENT_NODE = /[\\/]@kubernetes[\\/]client-node[\\/]dist[\\/]/
  *   - its ways to log in are left out, since some start programs and open files: volctl has its own (S33);
  *   - heavy packages become modules of getters: the real one is bundled as well, but evaluated when first touched;
  *   - undici, which only client-node's own requests use and volctl never makes, is left outside the bundle. This
- *     depends on client-node's internals: test/api/esbuild-client-node.test.ts bundles it and tries each way to log in.
+ *     depends on client-node's internals: test/kube/esbuild-client-node.test.ts bundles it and tries each way to log in.
  */
 export function clientNodePlugin(): Plugin {
   return {

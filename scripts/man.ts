@@ -46,7 +46,7 @@ function codesPage(): string {
   const others = ALL_CODES.filter((code) => CODES[code].in.some((place) => place !== 'reason'))
   const written = sectionsOf('codes')
   return [
-    head('VOLCTL-CODES', 7, 'src/core/codes and man/src'),
+    head('VOLCTL-CODES', 7, 'src/core/messages and man/src'),
     section('NAME', 'volctl\\-codes \\- the reasons and codes that volctl gives\n'),
     section('DESCRIPTION', written('DESCRIPTION')),
     section('REASONS OF OPERATIONS', `${written('REASONS OF OPERATIONS')}.PP\n${reasons.join(', ')}.\n`),

@@ -1,5 +1,7 @@
 /** Mounts below a directory, by the name in it: of a hundred thousand mounts, few pods are asked about. */
+
 import { append } from '../base/append.ts'
+import { once } from '../base/memoize.ts'
 import { undeletedPath } from './deleted.ts'
 import type { MountPaths } from './mount-paths.ts'
 import type { MountInfo, MountsBelow } from './mount-table.ts'
@@ -39,11 +41,7 @@ export class RowsBelow implements MountsBelow {
   }
 
   of(name: string): readonly MountInfo[] {
-    const known = this.#records.get(name)
-    if (known !== undefined) return known
-    const records = this.#recordsOf(inTableOrder(this.#rows.get(name) ?? []))
-    this.#records.set(name, records)
-    return records
+    return once(this.#records, name, () => this.#recordsOf(inTableOrder(this.#rows.get(name) ?? [])))
   }
 
   all(): readonly MountInfo[] {

@@ -170,7 +170,7 @@ class Growing {
       severity: this.severity,
       ...{ code, message },
       ...(this.#users.size > 0 && { users: [...this.#users.values()] }),
-      remedy: this.#remedy.length > 0 ? this.#remedy : [remedyOf(code) ?? []].flat(),
+      remedy: this.#remedy,
       affects: {
         operations: this.#operations,
         waiting: this.#waiting,
@@ -182,7 +182,7 @@ class Growing {
   }
 }
 
-function adviceOf({ hint, because }: Finding): readonly string[] | undefined {
+function adviceOf({ code, hint = remedyOf(code), because }: Finding): readonly string[] | undefined {
   return because?.remedy ?? (hint === undefined ? undefined : [hint])
 }
 

@@ -57,11 +57,10 @@ export function requireNamed(
   also?: string,
 ): void {
   const of = (code: NameFault['code']) => problems.filter((each) => each.code === code)
-  const ambiguous = of('AmbiguousName')
-  const faults = [...ambiguous, ...(ignoreNotFound ? [] : of('NothingNamed'))]
+  const faults = [...of('AmbiguousName'), ...(ignoreNotFound ? [] : of('NothingNamed'))]
   const [first] = faults
   if (first === undefined) return
-  const isAmbiguous = ambiguous.length > 0
+  const isAmbiguous = first.code === 'AmbiguousName'
   const hints = [first.hint, isAmbiguous ? undefined : also].filter((text) => text !== undefined)
   throw new VolctlError(
     isAmbiguous ? 'AmbiguousName' : 'NothingNamed',

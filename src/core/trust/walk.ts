@@ -156,8 +156,9 @@ class Walk {
     if (guide?.opens(path) === false) throw failure('ETIMEDOUT', path)
     const crossed = guide === undefined ? above : undefined
     // Only to open it hangs already, where a server is mounted.
-    const known = crossed && mountsOf(this.#root).get(path)
-    let doubt = known && this.#cross(known, path, crossed, name)
+    const line = crossed && mountsOf(this.#root).get(path)
+    const known = line === undefined ? undefined : mountOf(line)
+    let doubt = known && crossed && this.#cross(known, path, crossed, name)
     const fd =
       above === undefined
         ? openSync(name, O_PATH | constants.O_DIRECTORY)
@@ -169,8 +170,9 @@ class Walk {
         // It was mounted since the table was read, and has a number that nothing else gets as long as it is open.
         const now = mountsOf(this.#root, 0)
           .values()
-          .find(({ id }) => id === mount)
-        doubt = this.#cross(now ?? { id: mount, isSlow: true, isUsers: true }, path, { ...crossed, fd })
+          .find((each) => each.startsWith(`${mount} `))
+        const late = now === undefined ? { id: mount, isSlow: true, isUsers: true } : mountOf(now)
+        doubt = this.#cross(late, path, { ...crossed, fd })
       }
       const stats = fstatSync(fd)
       if (guide === undefined) doubt ??= this.#judge(path, stats, above)
@@ -231,27 +233,27 @@ interface Mount {
   readonly isUsers: boolean
 }
 
-/** By their mount points. */
-type Mounts = ReadonlyMap<string, Mount>
+/** Lines of a mount table by their mount points, each looked at where it is asked for: a table may have a hundred thousand. */
+type Mounts = ReadonlyMap<string, string>
 
 /** So long a run goes by a mount table that it has read. */
 const SAME_MS = 1000
 const tables = perRun(() => new Map<string, { readonly at: number; readonly mounts: Mounts }>())
 
-/** As the process sees them whose root it is. An overlay may stand on anything. */
+/** An overlay may stand on anything. */
+function mountOf(line: string): Mount {
+  const type = / - (\S+) /.exec(line)?.[1] ?? ''
+  const isSlow = type === 'overlay' || !cannotHang(type)
+  return { id: Number.parseInt(line, 10), isSlow, isUsers: USERS_FUSE.test(line) }
+}
+
+/** As the process sees them whose root it is. */
 function mountsOf(root: string, maxAgeMs = SAME_MS): Mounts {
   const known = tables().get(root)
   if (known !== undefined && performance.now() - known.at < maxAgeMs) return known.mounts
   const at = performance.now()
   const text = kernelText(root === '' ? '/proc/self/mountinfo' : root.replace(/root$/, 'mountinfo'))
-  const mounts = new Map(
-    text.split('\n').map((line) => {
-      const [id, , , , point = ''] = line.split(' ', 5)
-      const type = / - (\S+) /.exec(line)?.[1] ?? ''
-      const isSlow = type === 'overlay' || !cannotHang(type)
-      return [unescaped(point), { id: Number(id), isSlow, isUsers: USERS_FUSE.test(line) }]
-    }),
-  )
+  const mounts = new Map(text.split('\n').map((line) => [unescaped(line.split(' ', 5)[4] ?? ''), line]))
   tables().set(root, { at, mounts })
   return mounts
 }

@@ -4,7 +4,7 @@
  * table, an apply and an explanation those of every namespace.
  */
 import { posix } from 'node:path'
-import { memoize } from '../base/memoize.ts'
+import { memoize, once } from '../base/memoize.ts'
 import { PathIndex } from '../base/path-index.ts'
 import { undeletedPath, undeletedRoot } from '../linux/deleted.ts'
 import { placeOf } from '../linux/linked-mounts.ts'
@@ -165,9 +165,11 @@ export class PlaceIndex<T> {
   within({ dev, path }: Location, top = path): T[] {
     const own = this.#byDev.get(dev)
     if (own === undefined) return []
-    const index =
-      this.#indexes.get(dev) ?? new PathIndex(own.map(([place, value]) => [place?.path ?? '', value] as const))
-    this.#indexes.set(dev, index)
+    const index = once(
+      this.#indexes,
+      dev,
+      () => new PathIndex(own.map(([place, value]) => [place?.path ?? '', value] as const)),
+    )
     const found = index.within(path).concat(index.above(path, top))
     return found.length < 2 ? found : [...new Set(found)]
   }

@@ -402,7 +402,7 @@ function remove(path: string): void {
   for (const name of ['.other', '.good', '.bad', '.next']) rmSync(`${dirname(path)}/${name}`, { force: true })
 }
 
-/** What is in the place of a socket comes back; a server that does not end: test/grpc. */
+/** What is in the place of a socket comes back; a server that does not end: test/rpc. */
 function play(thing: Thing, trick: Trick): Hand {
   const { path, socket } = thing
   const sound = `${dirname(path)}/.sound`

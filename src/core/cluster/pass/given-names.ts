@@ -110,11 +110,11 @@ export function reportUnmatchedNames(context: ClusterContext, findings: ClusterF
       () => [...nodes(), ...state.pods.flatMap(({ node }) => node ?? []), ...(state.lostNodes ?? []).map(nameIn)],
       {
         noun: 'node',
-        hint: 'Check the name. If it is right, nothing of the node is left: leave out the flag, or give --ignore-not-found.',
+        hint: 'Check the name. If it is right, nothing of the node is left: leave out --node-gone, or give --ignore-not-found.',
       },
     ),
     ...faultsOf(options.namespaces, () => [...state.pods, ...state.claims].map(({ namespace }) => namespace), {
-      noun: 'pod or claim with a volume',
+      noun: 'namespace with a pod or claim',
       hint: 'List the namespaces: kubectl get namespaces',
     }),
     ...faultsOf(options.volumes, () => namesOfVolumes(context, findings), {

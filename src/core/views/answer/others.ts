@@ -62,8 +62,8 @@ function stoppedRows(waits: readonly Waiting[], { createdAt }: Plan, whose: (wai
   // A detach waits for the controller as well.
   const first = waits.find(({ kind }) => kind !== 'DetachVolume') ?? waits[0]
   if (first === undefined) return []
-  const ends = waits.map(({ until = createdAt }) => Date.parse(until))
-  const seconds = Math.ceil((Math.max(...ends) - Date.parse(createdAt)) / 1000)
+  const end = waits.reduce((latest, { until = createdAt }) => Math.max(latest, Date.parse(until)), 0)
+  const seconds = Math.ceil((end - Date.parse(createdAt)) / 1000)
   const left = seconds > 0 ? `${seconds} s more: ` : ''
   return [{ label: 'waiting time', text: `${left}${first.message} (${few(waits.map(whose))})` }]
 }
