@@ -85,7 +85,5 @@ function readersIn(table: MountTable, staged: MountInfo, stays: ReturnType<typeo
 }
 
 function stillInUse({ volume }: Operation, { who, users = [] }: UsedBy): OperationRefused {
-  return new OperationRefused('HeldBy', `volume ${volume?.name ?? ''} is still in use: ${who}`, {
-    users,
-  })
+  return new OperationRefused('HeldBy', `volume ${volume?.name ?? ''} is still in use: ${who}`, { users })
 }

@@ -4,7 +4,7 @@
  */
 
 import { errorMessage, VolctlError } from '../base/errors.ts'
-import { memoize } from '../base/memoize.ts'
+import { lazy, memoize } from '../base/memoize.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { StepInterrupted } from '../base/operation-error.ts'
 import type { BlockNode } from '../linux/block/block-tree.ts'
@@ -125,11 +125,10 @@ async function usersOf(
   const records = new VolumeRecords(plan, host)
   // "major:minor" of the file systems on which content would be deleted.
   const contentOn = [...fileSystemsAt(mounts, operations.filter(deletesContent).flatMap(targetsOf))]
-  let users: Promise<ContentLook> | undefined
-  const look = async (): Promise<ContentLook> => {
+  const users = lazy(async (): Promise<ContentLook> => {
     const named = hostPathsOf(unfinished(witness))
     return host.lookForUsers({ ...(await around.toSearch(contentOn)), named, reader: processReaderOf(context) })
-  }
+  })
   const begin = (operation: Operation): StepContext => ({
     ...{ operation, around, plan, context, host },
     journal: { write: () => {}, [Symbol.dispose]: () => {} },
@@ -137,17 +136,17 @@ async function usersOf(
     signal: ALREADY_ABORTED,
     record: records.of(operation, () => mounts),
     bringUp: {},
-    users: () => (users ??= look()),
+    users,
     say: () => {},
   })
   const runs = operations.map(begin)
   await askFor(runs, contentOn, witness, around)
   const byId = new Map(plan.operations.map((operation) => [operation.id, operation]))
-  const kernel = memoize((loops: OneLook['loops']) => kernelFiles(loops, mounts))
+  const kernel = lazy(() => kernelFiles(around.loops, mounts))
   const found = new Map<Operation, InUse>()
   for (const run of runs.filter(({ operation }) => among.has(operation))) {
     try {
-      await requireNotBusy(run, () => kernel(around.loops))
+      await requireNotBusy(run, kernel)
       const before = allBefore(run.operation, byId)
       const whole = after(run, before)
       requireRemovable(whole)

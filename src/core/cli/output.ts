@@ -73,9 +73,7 @@ export class Output implements Disposable {
   readonly #fail = (error: unknown): void => {
     this.#broken = true
     if (READER_GONE.has(errnoOf(error) ?? '')) return
-    this.#failure ??= new VolctlError('NotWritten', `cannot write the output: ${errorMessage(error)}`, {
-      cause: error,
-    })
+    this.#failure ??= new VolctlError('NotWritten', `cannot write the output: ${errorMessage(error)}`, { cause: error })
   }
 }
 

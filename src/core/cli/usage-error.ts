@@ -21,9 +21,7 @@ export function explainError(error: unknown, known: Known): VolctlError {
   if (error instanceof VolctlError) return error
   const message = oneLine(errorMessage(error))
   if (isUsageError(error)) return usageError(error, message, known)
-  return new VolctlError('Unexpected', `unexpected failure: ${message}`, {
-    cause: error,
-  })
+  return new VolctlError('Unexpected', `unexpected failure: ${message}`, { cause: error })
 }
 
 /** oclif's parse errors carry `parse`, its other complaints about the command line `oclif.exit`. */

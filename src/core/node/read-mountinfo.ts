@@ -126,9 +126,7 @@ function* readPieces(path: string): Iterable<Buffer> {
   try {
     yield* linesInPieces(path)
   } catch (error) {
-    throw new VolctlError('NodeUnreadable', `${path}: ${errorMessage(error)}`, {
-      cause: error,
-    })
+    throw new VolctlError('NodeUnreadable', `${path}: ${errorMessage(error)}`, { cause: error })
   }
 }
 

@@ -111,6 +111,11 @@ export class AnyFindings<D, W, P extends { readonly about: object }> {
   }
 }
 
+declare const JUDGED: unique symbol
+
+/** An operation that every rule has judged (rules/rules.ts), so that those that depend on it know: no other can be added. */
+export type Judged = Draft & { readonly [JUDGED]: true }
+
 /** The results of the phases. */
 export class Findings extends AnyFindings<Draft, Waiting, Problem> {
   readonly #byPod = new Map<string, Draft[]>()
@@ -134,8 +139,7 @@ export class Findings extends AnyFindings<Draft, Waiting, Problem> {
     this.#left?.push(what())
   }
 
-  /** @param draft judged by the rules, so that operations that depend on it know */
-  add(draft: Draft): Draft {
+  add(draft: Judged): Draft {
     this.operations.push(draft)
     for (const id of draft.removes) this.#byMount.set(id, draft)
     for (const path of draft.paths) note(this.#byPath, path, draft)
@@ -152,7 +156,7 @@ export class Findings extends AnyFindings<Draft, Waiting, Problem> {
    *
    * @returns as `add`; undefined: it waits
    */
-  addUnlessWaiting(draft: Draft, wait: Wait | undefined, rule: string): Draft | undefined {
+  addUnlessWaiting(draft: Judged, wait: Wait | undefined, rule: string): Draft | undefined {
     const { kind, pod, volume, subject, blocked } = draft
     const isSetUp = kind === 'MountVolume' || kind === 'MapVolume'
     if (wait === undefined || (blocked !== undefined && outlasts(blocked.code, wait.code, isSetUp)))

@@ -4,7 +4,7 @@
  * volume it is, who else has it, what has to come before, and last what is looked for only where nothing else stands in the way.
  */
 import type { BlockCode } from '../messages/codes.ts'
-import type { Draft } from '../plan/draft.ts'
+import type { Draft, Judged } from '../plan/draft.ts'
 import { OPERATION_KINDS, type OperationKind, TAKING_AWAY } from '../plan/kinds.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { outOfReachObstacle, stateFileObstacle } from '../reconcile/context/unread.ts'
@@ -85,10 +85,10 @@ export const RULES: readonly Rule[] = [
 ]
 
 /** The operation as it may be added, so that operations that depend on it know. */
-export function judged(context: PlanContext, draft: Draft, facts: Facts = {}): Draft {
+export function judged(context: PlanContext, draft: Draft, facts: Facts = {}): Judged {
   for (const { about, judge } of RULES) {
     const blocked = about.has(draft.kind) ? judge(draft, facts, context) : undefined
-    if (blocked !== undefined) return { ...draft, blocked }
+    if (blocked !== undefined) return { ...draft, blocked } as Judged
   }
-  return draft
+  return draft as Judged
 }

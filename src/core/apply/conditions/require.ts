@@ -2,7 +2,6 @@
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { OperationRefused } from '../../base/operation-error.ts'
-import { CLEAR_AWAY } from '../../messages/path-codes.ts'
 import type { FoundFile, Host } from '../../node/host.ts'
 import { fileText } from '../../plan/differences.ts'
 import type { FileIdentity, Operation } from '../../plan/plan.ts'
@@ -39,16 +38,13 @@ export function requireWanted({ pod, volume }: Operation, witness: Witness, cont
   const found =
     witness.apiPods.find((each) => !isMirrorPod(each) && each.metadata.uid === pod?.uid) ??
     witness.apiPods.find((each) => onDiskUid(each) === pod?.uid)
-  if (found === undefined)
-    throw new OperationRefused('NoLongerWanted', `pod ${pod?.uid} is no longer in the API`, { hint: 'Plan again.' })
+  if (found === undefined) throw new OperationRefused('NoLongerWanted', `pod ${pod?.uid} is no longer in the API`)
   const isAlive = protectedUids(found).some((uid) => witness.alive.has(uid))
   if (isTerminalPhase(found) || (isTerminating(found) && !isAlive))
-    throw new OperationRefused('NoLongerWanted', `pod ${pod?.uid} is terminating or has ended`, { hint: 'Plan again.' })
+    throw new OperationRefused('NoLongerWanted', `pod ${pod?.uid} is terminating or has ended`)
   const wanted = volume?.uniqueName === undefined ? undefined : context.wanted(found, volume.uniqueName)
   if (wanted === undefined) {
-    throw new OperationRefused('NoLongerWanted', `pod ${pod?.uid} no longer wants ${volume?.uniqueName}`, {
-      hint: 'Plan again.',
-    })
+    throw new OperationRefused('NoLongerWanted', `pod ${pod?.uid} no longer wants ${volume?.uniqueName}`)
   }
   return wanted
 }
@@ -65,9 +61,7 @@ export function requireSameFiles({ basis }: Operation, host: Host): void {
     const found = host.lstat(file.path)
     const now = found && identityOf(found, file)
     if (now === undefined || fileText(now) === fileText(file)) continue
-    throw new OperationRefused('Changed', `${file.path} was ${fileText(file)}, now ${fileText(now)}`, {
-      hint: 'Plan again, and look at what has changed.',
-    })
+    throw new OperationRefused('Changed', `${file.path} was ${fileText(file)}, now ${fileText(now)}`)
   }
 }
 
@@ -100,11 +94,5 @@ export function requireNothingNew(operation: Operation, { around, host }: StepCo
   if (host.lstat(directory)?.type !== 'dir') return
   const stranger = host.listTree(directory).find((path) => !known.has(path))
   if (stranger === undefined) return
-  throw new OperationRefused(
-    'UnexpectedFile',
-    `${stranger} was not there when the plan was made; nothing was removed`,
-    {
-      hint: CLEAR_AWAY,
-    },
-  )
+  throw new OperationRefused('UnexpectedFile', `${stranger} was not there when the plan was made; nothing was removed`)
 }

@@ -20,7 +20,9 @@ export async function readSecret(run: StepContext, use: SecretUse): Promise<Read
   const what = `secret ${namespace}/${name}`
   const secret = await asked(run, what, (cluster) => cluster.getSecret(namespace, name))
   if (secret === undefined) {
-    throw new StepFailed('ContentMissing', `${what} does not exist, and the volume's driver needs it`)
+    throw new StepFailed('ContentMissing', `${what} does not exist, and the volume's driver needs it`, {
+      hint: 'Create the secret again, or correct the volume; then plan again.',
+    })
   }
   const entries = Object.entries(secret.data ?? {})
   return Object.fromEntries(entries.map(([key, value]) => [key, textOf(value, `${what}, key ${key},`)]))
@@ -31,7 +33,9 @@ function textOf(base64: string, what: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(base64, 'base64'))
   } catch {
-    throw new StepFailed('ContentMissing', `${what} is not UTF-8 text and cannot be sent to a CSI driver`)
+    throw new StepFailed('ContentMissing', `${what} is not UTF-8 text and cannot be sent to a CSI driver`, {
+      hint: 'Correct the secret; then plan again.',
+    })
   }
 }
 
@@ -82,7 +86,5 @@ async function asked<T>(run: StepContext, what: string, ask: (cluster: Cluster) 
 }
 
 function unreadable(what: string, why: string, cause?: unknown): StepFailed {
-  return new StepFailed('ContentUnknown', `${what} could not be read: ${why}`, {
-    cause,
-  })
+  return new StepFailed('ContentUnknown', `${what} could not be read: ${why}`, { cause })
 }

@@ -300,7 +300,7 @@ function isStillThere({ device, backingFile }: LoopDevice, host: StepContext['ho
  *
  * @returns undefined: not known
  */
-export async function behindLoop({ device, backingFile }: LoopDevice, run: StepContext): Promise<string | undefined> {
+async function behindLoop({ device, backingFile }: LoopDevice, run: StepContext): Promise<string | undefined> {
   const { host, around } = run
   const path = undeletedPath(backingFile)
   const views = viewsOf(around.table, around.others)

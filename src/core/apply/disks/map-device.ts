@@ -21,7 +21,7 @@ import { makeDirectory } from '../operation/make-directory.ts'
 import { oneAtATime } from '../operation/one-at-a-time.ts'
 import { command, firstLineOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { orTakeBack } from '../operation/take-back.ts'
+import { takeBack } from '../operation/take-back.ts'
 import { deviceInUse, deviceOfSource, type FoundDevice, sourceOf } from './source-device.ts'
 
 /** Mode of the file that the device is mounted on. */
@@ -107,15 +107,14 @@ export async function linkDevice(step: Step, run: StepContext): Promise<readonly
   const before = host.readLink(step.target)
   if (before === path) return []
   const directories = makeDirectory({ op: 'mkdir', target: posix.dirname(step.target) }, run)
-  return orTakeBack(directories, run, () => {
-    try {
-      if (before !== undefined) host.unlink(step.target)
-      host.symlink(path, step.target)
-    } catch (error) {
-      throw diskFailure('WriteFailed', `link ${step.target} could not be created`, error)
-    }
-    return [...directories, { what: `link ${step.target}`, back: () => host.unlink(step.target) }]
-  })
+  try {
+    if (before !== undefined) host.unlink(step.target)
+    host.symlink(path, step.target)
+  } catch (error) {
+    const failure = diskFailure('WriteFailed', `link ${step.target} could not be created`, error)
+    throw await takeBack(directories, failure, run)
+  }
+  return [...directories, { what: `link ${step.target}`, back: () => host.unlink(step.target) }]
 }
 
 /** Releases the loop device that a kubelet put on a block volume's map (C19, C84). */

@@ -97,8 +97,6 @@ function setUpElsewhere({ operation }: StepContext, { who, users = [] }: UsedBy)
   return new OperationRefused(
     'HeldBy',
     `volume ${operation.volume?.name ?? ''} is also set up elsewhere on this node: ${who}`,
-    {
-      users,
-    },
+    { users },
   )
 }

@@ -82,5 +82,7 @@ function isOwnPath(path: string, { volume }: Operation, rootDir: string): boolea
 }
 
 export function deviceInUse({ path }: FoundDevice, who: string): StepFailed {
-  return new StepFailed('HeldBy', `${path} is in use: ${who}`)
+  return new StepFailed('HeldBy', `${path} is in use: ${who}`, {
+    hint: 'Stop that use, or correct the PersistentVolume; then plan again.',
+  })
 }

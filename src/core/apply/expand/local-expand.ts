@@ -42,7 +42,7 @@ async function grower(target: string, source: string, run: StepContext): Promise
   return async () => {
     const result = await command(run, program, args)
     if (result.status === 0) return undefined
-    throw failed(`${program} of ${found.path}: ${firstLineOf(result)}`)
+    throw new ExpandFailed(`${program} of ${found.path}: ${firstLineOf(result)}`)
   }
 }
 
@@ -61,14 +61,14 @@ function requireMounted(target: string, device: FoundDevice, { around, host }: S
 async function isReadOnly({ path }: FoundDevice, run: StepContext): Promise<boolean> {
   const result = await command(run, 'blockdev', ['--getro', path])
   if (result.status === 0) return result.stdout.trim() === '1'
-  throw failed(`blockdev --getro ${path}: ${firstLineOf(result)}`)
+  throw new ExpandFailed(`blockdev --getro ${path}: ${firstLineOf(result)}`)
 }
 
 /** The device is mounted, so it has a file system: the hint to create one would be wrong. */
 async function fileSystemIn({ path }: FoundDevice, mounted: string, run: StepContext): Promise<string> {
   const found = await probe(path, mounted, run)
   if (found.type !== undefined) return found.type
-  throw failed(`${path} is mounted as ${mounted}, but blkid finds no such file system on it`)
+  throw new ExpandFailed(`${path} is mounted as ${mounted}, but blkid finds no such file system on it`)
 }
 
 function unknownType({ path }: FoundDevice, type: string): never {
@@ -81,10 +81,6 @@ class ExpandFailed extends StepFailed {
   constructor(message: string, options: { readonly hint?: string } = {}) {
     super('ExpandFailed', message, options)
   }
-}
-
-function failed(message: string): ExpandFailed {
-  return new ExpandFailed(message)
 }
 
 /** A failure is final only if the program was not ended from outside. */

@@ -28,9 +28,12 @@ export function fileSystemsToUnmount(run: StepContext): string[] {
 }
 
 /**
- * What else keeps a mount (a bound socket), umount(8) finds: it changes nothing that is busy.
+ * Processes, loop devices and swap files that keep what is to be unmounted. What else keeps a mount (a bound socket), umount(8) finds: it
+ * changes nothing that is busy.
  *
- * @param kernel for all operations of a look @throws StepFailed HeldBy */
+ * @param kernel for all operations of a look
+ * @throws StepFailed HeldBy
+ */
 export async function requireNotBusy(run: StepContext, kernel: () => KernelFiles): Promise<void> {
   const layers = layersToUnmount(run)
   if (layers.length === 0) return

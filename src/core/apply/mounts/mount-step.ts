@@ -112,7 +112,7 @@ export function mountOnFree(
   })
 }
 
-/** The same, taken back where it is not what is there then. */
+/** One call of mount(8), taken back where something else is there then. */
 export async function mountAlone(
   step: Step,
   run: StepContext,

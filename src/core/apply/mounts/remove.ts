@@ -29,9 +29,7 @@ export function removeDirectory(path: string, run: StepContext): void {
       return
     }
     if (code === 'ENOTEMPTY' || code === 'EEXIST') {
-      throw new StepFailed('UnexpectedFile', `${path} is not empty and is kept`, {
-        cause: error,
-      })
+      throw new StepFailed('UnexpectedFile', `${path} is not empty and is kept`, { cause: error })
     }
     throw removeFailed(path, error)
   }

@@ -43,9 +43,7 @@ export async function umountLayer(step: Step, run: StepContext): Promise<void> {
     throw new StepDetached(
       'DetachedLazily',
       `${step.target} is unmounted lazily; whether its file system is still in use is not known yet`,
-      {
-        stuck: true,
-      },
+      { stuck: true },
     )
   }
 }

@@ -85,9 +85,7 @@ export async function askKubelet(context: ApplyContext): Promise<KubeletSnapshot
     throw new OperationRefused(
       'KubeletRunning',
       `the state of the kubelet could not be determined: ${errorMessage(error)}`,
-      {
-        cause: error,
-      },
+      { cause: error },
     )
   }
 }

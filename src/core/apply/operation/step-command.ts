@@ -20,12 +20,8 @@ export async function command(
     result.abandonedPid === undefined ? '' : `; pid ${result.abandonedPid} cannot be killed and was left behind`
   const line = `${program} ${args.join(' ')}`
   if (result.flooded === true)
-    throw new StepFailed('CommandFailed', `${line} printed too much output and was killed${left}`, {
-      stuck: true,
-    })
-  throw new StepTimedOut(`${line} did not end within ${run.waiting.limitMs / 1000} s${left}`, {
-    stuck: true,
-  })
+    throw new StepFailed('CommandFailed', `${line} printed too much output and was killed${left}`, { stuck: true })
+  throw new StepTimedOut(`${line} did not end within ${run.waiting.limitMs / 1000} s${left}`, { stuck: true })
 }
 
 /** Within the time that the operation may still wait. */

@@ -17,8 +17,8 @@ import { processReaderOf } from './process-reader-of.ts'
 export type Asking = Pick<ProcessSearch, 'fileSystems' | 'devices'>
 
 export class Surroundings {
-  readonly context: ApplyContext
-  readonly host: Host
+  readonly #context: ApplyContext
+  readonly #host: Host
   readonly #rootDir: string
   #table: MountTable | undefined
   #others: readonly OtherNamespace[] | undefined
@@ -28,19 +28,19 @@ export class Surroundings {
   readonly #located = new Map<string, Location | undefined>()
 
   constructor(context: ApplyContext, host: Host, rootDir: string) {
-    this.context = context
-    this.host = host
+    this.#context = context
+    this.#host = host
     this.#rootDir = rootDir
   }
 
   get table(): MountTable {
-    this.#table ??= this.context.readMounts()
+    this.#table ??= this.#context.readMounts()
     return this.#table
   }
 
   /** @throws StepFailed UsersUnknown if one of them could not be read: whoever asks is about to take something away (S3) */
   get others(): readonly OtherNamespace[] {
-    this.#others ??= this.host.otherNamespaces()
+    this.#others ??= this.#host.otherNamespaces()
     const [unseen] = unseenNamespaces(this.#others)
     if (unseen === undefined) return this.#others
     throw new UsersUnknown(`${unseen.text}, so what is in use there is unknown`, {
@@ -49,14 +49,14 @@ export class Surroundings {
   }
 
   get loops(): ReturnType<Host['loops']> {
-    this.#loops ??= this.host.loops()
+    this.#loops ??= this.#host.loops()
     return this.#loops
   }
 
   /** By processes as they are now. @param ms what is left of the operation's time */
   async uses(what: Asking, ms?: number): Promise<Uses> {
     const { table, others } = this
-    return this.host.askProcesses({ table, others, ...what }, processReaderOf(this.context, ms))
+    return this.#host.askProcesses({ table, others, ...what }, processReaderOf(this.#context, ms))
   }
 
   /** What a search for users of content has to be given (lookForUsers). */

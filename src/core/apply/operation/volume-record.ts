@@ -55,7 +55,7 @@ export class VolumeRecord {
     return this.#mounted
   }
 
-  /** "major:minor" of overlays with a layer in the volume (directory-users.ts). */
+  /** "major:minor" of overlays with a layer in the volume (file-system-users.ts). */
   get overlays(): Set<string> {
     this.#overlays ??= new Set()
     return this.#overlays

@@ -73,7 +73,6 @@ async function deleteIt({ parts }: ClusterRun, version: AttachmentVersion): Prom
   throw new OperationRefused(
     'Changed',
     `VolumeAttachment ${version.name} changed in the moment before it was deleted: ${outcome.message}`,
-    { hint: 'Plan again, and look at what has changed.' },
   )
 }
 
@@ -87,9 +86,7 @@ async function stripIt(
   if (found === undefined || found.metadata.uid !== uid) return
   const { deletionTimestamp, finalizers: now = [], resourceVersion = '' } = found.metadata
   if (deletionTimestamp == null || now.some((each) => !finalizers.includes(each))) {
-    throw new OperationRefused('Changed', `VolumeAttachment ${name} has other finalizers now: ${now.join(', ')}`, {
-      hint: 'Plan again, and look at what has changed.',
-    })
+    throw new OperationRefused('Changed', `VolumeAttachment ${name} has other finalizers now: ${now.join(', ')}`)
   }
   await removeFinalizers(client, { name, uid, resourceVersion })
 }

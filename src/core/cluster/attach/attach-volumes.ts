@@ -201,7 +201,6 @@ class RoomOnNodes {
     return blockedBy(
       'AttachLimit',
       `node ${node.name} has ${count(taken, 'volume')} of driver ${driver} attached, and its CSINode allows ${limit}`,
-      'Move a pod with a volume of that driver to another node.',
     )
   }
 

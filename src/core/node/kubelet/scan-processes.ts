@@ -91,9 +91,7 @@ export function scanKubelets(proc = '/proc'): readonly HostProcess[] {
   try {
     names = readdirSync(proc)
   } catch (error) {
-    throw new VolctlError('NodeUnreadable', `${proc}: ${errorMessage(error)}`, {
-      cause: error,
-    })
+    throw new VolctlError('NodeUnreadable', `${proc}: ${errorMessage(error)}`, { cause: error })
   }
   return names.flatMap((name) => {
     const pid = Number(name)

@@ -153,9 +153,7 @@ function readOwn(path: string, name: string): Buffer {
     if (error instanceof NotTrusted) throw unsafe(name, error)
     if (error instanceof NotAFile) throw defect(name, 'FileUnreadable', 'not a plain file', error)
     if (error instanceof TooLarge) throw defect(name, 'FileDamaged', error.message, error)
-    throw new VolctlError('FileUnreadable', `plan file ${name}: ${unreadText(error)}`, {
-      cause: error,
-    })
+    throw new VolctlError('FileUnreadable', `plan file ${name}: ${unreadText(error)}`, { cause: error })
   }
 }
 

@@ -85,9 +85,7 @@ async function readPipe(
     const time = `within ${pipeMs / 1000} s`
     throw new TooSlow(
       stream === undefined ? `nothing was written to the pipe ${time}` : `the data did not end ${time}`,
-      {
-        cause: error,
-      },
+      { cause: error },
     )
   }
 }

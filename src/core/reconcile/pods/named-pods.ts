@@ -63,12 +63,12 @@ export function podFaults(
   ]
 }
 
-export function refsOf(pods: readonly PodClass[]): PodRef[] {
+function refsOf(pods: readonly PodClass[]): PodRef[] {
   return pods.map(({ ref }) => ref)
 }
 
 /** What people call them; of unknown names only their UIDs. */
-export function namesOfPods({ all }: PodClasses): string[] {
+function namesOfPods({ all }: PodClasses): string[] {
   return all.flatMap(({ uid, ref }) => [uid, ...(ref.name === undefined ? [] : [namespacedName(ref), ref.name])])
 }
 
