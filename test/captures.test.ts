@@ -2,9 +2,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { NodeState } from '../src/core/model/node-state.ts'
-import { sha256Hex } from '../src/core/model/volume-names.ts'
-import { readSnapshot } from '../src/core/plan/documents/read-snapshot.ts'
+import type { NodeState } from '../src/core/facts/actual/snapshot.ts'
+import { sha256Hex } from '../src/core/facts/actual/volume-names.ts'
+import { readSnapshot } from '../src/core/plan/documents/snapshot-file.ts'
 import { planNode } from '../src/core/reconcile/plan-node.ts'
 import { planOptions } from './helpers/plan-options.ts'
 

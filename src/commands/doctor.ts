@@ -7,7 +7,7 @@ import { planOptions } from '../core/cli/plan-flags.ts'
 import { outputFlag, pagerFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { diagnose } from '../core/explain/doctor/diagnose.ts'
 import { type DoctorLook, lookForDoctor } from '../core/explain/doctor/doctor-look.ts'
-import { readSnapshot } from '../core/plan/documents/read-snapshot.ts'
+import { readSnapshot } from '../core/plan/documents/snapshot-file.ts'
 import { renderDoctor } from '../core/views/doctor-view.ts'
 import type { Screen } from '../core/views/screen.ts'
 

@@ -7,8 +7,8 @@ import { apiFlags, type NodeChoice, nodeChoice, nodeFlags } from '../core/cli/no
 import { planOptions } from '../core/cli/plan-flags.ts'
 import { VolctlCommand } from '../core/cli/volctl-command.ts'
 import { type Destination, destinationOf, writeToDescriptor } from '../core/cli/write-out.ts'
-import type { NodeState } from '../core/model/node-state.ts'
-import { snapshotNotWritten, snapshotText, writeSnapshot } from '../core/plan/documents/read-snapshot.ts'
+import type { NodeState } from '../core/facts/actual/snapshot.ts'
+import { snapshotNotWritten, snapshotText, writeSnapshot } from '../core/plan/documents/snapshot-file.ts'
 
 export default class Snapshot extends VolctlCommand {
   static override summary = 'Write to one file everything that a plan is computed from. Changes nothing.'

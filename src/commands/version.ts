@@ -1,8 +1,8 @@
 import { terminalSafe } from '../core/base/terminal-safe.ts'
 import { apiFlags, nodeFlags } from '../core/cli/node-flags.ts'
 import { outputFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
+import { TESTED_MINORS } from '../core/facts/actual/kubelet-version.ts'
 import { inTime } from '../core/linux/deadline.ts'
-import { TESTED_MINORS } from '../core/model/kubelet-version.ts'
 import type { VersionsHere } from '../core/node/versions-here.ts'
 
 /** Put in by the build (scripts/build.ts). */

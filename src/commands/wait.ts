@@ -22,9 +22,9 @@ import {
   waitLook,
   waitTargets,
 } from '../core/explain/status/wait-rows.ts'
+import type { NodeState } from '../core/facts/actual/snapshot.ts'
 import { lateError } from '../core/kube/api-error.ts'
 import { pause } from '../core/linux/deadline.ts'
-import type { NodeState } from '../core/model/node-state.ts'
 import type { CollectedNode } from '../core/node/collect-node.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
 import { planWithDecisions } from '../core/reconcile/decisions.ts'

@@ -1,6 +1,7 @@
 /** CSI volumes brought up against a driver made of words: what is asked, what is sent, and what a refusal leaves (C49, C53, C72, C73; upstream's tables and 11.7). */
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { CsiNode } from '../../src/core/apply/operation/ports.ts'
+import { csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
 import type {
   CsiDriver,
   Node,
@@ -8,8 +9,7 @@ import type {
   PodVolumeSource,
   Secret,
   VolumeAttachment,
-} from '../../src/core/model/objects.ts'
-import { csiGlobalDir } from '../../src/core/model/volume-names.ts'
+} from '../../src/core/kube/api/objects.ts'
 import type { Operation } from '../../src/core/plan/plan.ts'
 import { type GrpcCode, GrpcError } from '../../src/core/rpc/grpc-status.ts'
 import { desiredStateOfPods } from '../../src/core/volumes/populate.ts'

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { NodeSnapshot } from '../../src/core/model/snapshot.ts'
+import type { NodeSnapshot } from '../../src/core/facts/actual/snapshot.ts'
 import { JOURNAL_FILE } from '../../src/core/plan/documents/write-journal.ts'
 import { CAPTURES } from '../helpers/captures.ts'
 import { volctl } from '../helpers/run-main.ts'

@@ -2,7 +2,7 @@
 import { EventEmitter } from 'node:events'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { readSnapshot } from '../../src/core/plan/documents/read-snapshot.ts'
+import { readSnapshot } from '../../src/core/plan/documents/snapshot-file.ts'
 import { CAPTURES } from '../helpers/captures.ts'
 import { volctl } from '../helpers/run-main.ts'
 import { until } from '../helpers/until.ts'

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { VolumeAttachment } from '../../src/core/kube/api/objects.ts'
+import { ATTACHMENTS, objectPath } from '../../src/core/kube/api/resources.ts'
 import { ApiError } from '../../src/core/kube/api-error.ts'
 import { createKubeClient } from '../../src/core/kube/kube-client.ts'
 import { discoverKubeConfig } from '../../src/core/kube/kubeconfig/kube-config.ts'
 import { listObjects } from '../../src/core/kube/objects.ts'
-import type { VolumeAttachment } from '../../src/core/model/objects.ts'
-import { ATTACHMENTS, objectPath } from '../../src/core/model/resources.ts'
 import type { TestApiServer } from '../helpers/api-server/start.ts'
 
 export interface AttacherOptions {

@@ -5,7 +5,7 @@ import { ClusterObjects } from '../../src/core/cluster/model/cluster-objects.ts'
 import type { ClusterNode, ClusterPod, ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
 import { knownVolumes } from '../../src/core/cluster/model/known-volume.ts'
 import { volumeRecord } from '../../src/core/cluster/read/records.ts'
-import type { PersistentVolume } from '../../src/core/model/objects.ts'
+import type { PersistentVolume } from '../../src/core/kube/api/objects.ts'
 import { bound, claim, cluster, node, pod, uniqueName, volume } from '../helpers/cluster-builder.ts'
 
 /** Of pod p on node a: volumes to be attached, volumes that it merely has and why, and what could not be resolved. */

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest'
 import type { ClusterAttachment, ClusterNode, ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
-import type { Node, VolumeAttachment } from '../../src/core/model/objects.ts'
+import type { Node, VolumeAttachment } from '../../src/core/kube/api/objects.ts'
 import type { ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
 import { clusterOptions, DEAD } from '../helpers/cluster-builder.ts'
 import { anyCluster, liftedPlan, NEVER_DONE, SEEDS } from '../helpers/random-cluster.ts'

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import type { Check, CheckId, Doctor } from '../../src/core/explain/doctor/check.ts'
 import { diagnose } from '../../src/core/explain/doctor/diagnose.ts'
 import { lookForDoctor } from '../../src/core/explain/doctor/doctor-look.ts'
-import { readSnapshot } from '../../src/core/plan/documents/read-snapshot.ts'
+import { readSnapshot } from '../../src/core/plan/documents/snapshot-file.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { takeTestHost } from '../helpers/test-host.ts'

@@ -2,7 +2,7 @@
 import type { Doctor } from '../../src/core/explain/doctor/check.ts'
 import { diagnose } from '../../src/core/explain/doctor/diagnose.ts'
 import type { DoctorLook } from '../../src/core/explain/doctor/doctor-look.ts'
-import type { NodeState } from '../../src/core/model/node-state.ts'
+import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import { NOW, node } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 

@@ -1,5 +1,5 @@
 /** Reads a snapshot, and says how much memory that took at most, in KiB. */
-import { readSnapshot } from '../../src/core/plan/documents/read-snapshot.ts'
+import { readSnapshot } from '../../src/core/plan/documents/snapshot-file.ts'
 
 const outcome = await readSnapshot(process.argv[2] ?? '').then(
   () => 'read',

@@ -4,7 +4,7 @@
  */
 import { relative } from 'node:path'
 import { expect } from 'vitest'
-import { attachmentName } from '../../src/core/model/volume-names.ts'
+import { attachmentName } from '../../src/core/facts/actual/volume-names.ts'
 import type { Fault } from '../helpers/api-server/faults.ts'
 import { DRIVER, NODE } from '../helpers/scene/api-objects.ts'
 import type { Scene } from '../helpers/scene/scene.ts'

@@ -1,9 +1,9 @@
 /** Of a question about pods, a look reads less than a snapshot does, and the answer is the same. */
 import { describe, expect, it } from 'vitest'
 import { podsAskedFor } from '../../src/core/explain/asked-pods.ts'
+import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
+import type { Pod, PodVolumeSource } from '../../src/core/kube/api/objects.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
-import type { NodeState } from '../../src/core/model/node-state.ts'
-import type { Pod, PodVolumeSource } from '../../src/core/model/objects.ts'
 import { livingVolumes } from '../../src/core/node/collect-node.ts'
 import { scanTree } from '../../src/core/node/tree/read-tree.ts'
 import { onDiskUid } from '../../src/core/volumes/pods.ts'

@@ -1,7 +1,7 @@
 /** The chain from claim to sub-path, link by link: what is good, what is bad, what nobody knows, and how it is drawn. */
 import { describe, expect, it } from 'vitest'
 import type { Link } from '../../src/core/explain/explanation.ts'
-import { csiUniqueName, inlineCsiHandle } from '../../src/core/model/volume-names.ts'
+import { csiUniqueName, inlineCsiHandle } from '../../src/core/facts/actual/volume-names.ts'
 import { chainLines, chainText } from '../../src/core/views/explain-chain.ts'
 import { PLAIN_SCREEN, UNICODE_SYMBOLS } from '../../src/core/views/screen.ts'
 import { explain } from '../helpers/explaining.ts'

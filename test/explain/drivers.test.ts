@@ -1,7 +1,7 @@
 /** `volctl explain driver/NAME`: sockets, registration, CSINode and CSIDriver objects, node plugin's pod, and what depends on it. */
 import { describe, expect, it } from 'vitest'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
-import type { CsiSocket } from '../../src/core/model/snapshot.ts'
+import type { CsiSocket } from '../../src/core/facts/actual/snapshot.ts'
 import { renderExplanation, stepsOf } from '../../src/core/views/explain-view.ts'
 import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
 import { recorded } from '../helpers/captures.ts'

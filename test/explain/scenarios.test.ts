@@ -1,7 +1,7 @@
 /** What a person is told of the states that nodes break in. */
 import { describe, expect, it } from 'vitest'
 import type { Explanation, Place } from '../../src/core/explain/explanation.ts'
-import { attachmentName, csiGlobalDir, csiUniqueName } from '../../src/core/model/volume-names.ts'
+import { attachmentName, csiGlobalDir, csiUniqueName } from '../../src/core/facts/actual/volume-names.ts'
 import type { PlanOptions } from '../../src/core/plan/plan.ts'
 import { renderExplanation, stepsOf } from '../../src/core/views/explain-view.ts'
 import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'

@@ -1,8 +1,8 @@
 /** Rows, their keys and look-ups, and which findings a question shows. */
 import { describe, expect, it } from 'vitest'
+import { csiGlobalDir, csiUniqueName } from '../../src/core/facts/actual/volume-names.ts'
 import type { Ledger } from '../../src/core/facts/ledger.ts'
 import { type Scope, ScopeTest, SharesOf } from '../../src/core/facts/scope.ts'
-import { csiGlobalDir, csiUniqueName } from '../../src/core/model/volume-names.ts'
 import type { Subject } from '../../src/core/plan/subject.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'

@@ -1,8 +1,8 @@
 /** A node on which every field of the API's objects is there, so that every one can be swapped: made from their shapes. */
 
-import type { ObjectMeta, PersistentVolume, PersistentVolumeClaim, Pod } from '../../src/core/model/objects.ts'
-import { type ApiSnapshot, type NodeSnapshot, snapshotShape } from '../../src/core/model/snapshot.ts'
-import { csiUniqueName } from '../../src/core/model/volume-names.ts'
+import { type ApiSnapshot, type NodeSnapshot, snapshotShape } from '../../src/core/facts/actual/snapshot.ts'
+import { csiUniqueName } from '../../src/core/facts/actual/volume-names.ts'
+import type { ObjectMeta, PersistentVolume, PersistentVolumeClaim, Pod } from '../../src/core/kube/api/objects.ts'
 import { type JsonSchema, schemaOf } from '../../src/core/trust/shape.ts'
 import { DRIVER, NOW, node, uid } from '../helpers/node-builder.ts'
 import { MACHINE } from '../helpers/objects.ts'

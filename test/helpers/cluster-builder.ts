@@ -10,7 +10,7 @@ import type {
   ClusterVolume,
   LeaseEvidence,
 } from '../../src/core/cluster/model/cluster-state.ts'
-import { attachmentName, csiUniqueName } from '../../src/core/model/volume-names.ts'
+import { attachmentName, csiUniqueName } from '../../src/core/facts/actual/volume-names.ts'
 import type { ClusterOptions } from '../../src/core/plan/cluster-plan.ts'
 
 export const DRIVER = 'disk.csi.example.com'

@@ -2,6 +2,9 @@
  * What a test says of a node, once: its pods, claims, volumes, attachments, and what the kubelet made for them. It becomes a snapshot
  * (node-builder.ts), or a node with a real disk and real mounts (live-node.ts).
  */
+
+import type { ApiSnapshot, NodeSnapshot } from '../../src/core/facts/actual/snapshot.ts'
+import { csiUniqueName } from '../../src/core/facts/actual/volume-names.ts'
 import type {
   Node,
   ObjectMeta,
@@ -10,9 +13,7 @@ import type {
   Pod,
   PodVolumeSource,
   VolumeAttachment,
-} from '../../src/core/model/objects.ts'
-import type { ApiSnapshot, NodeSnapshot } from '../../src/core/model/snapshot.ts'
-import { csiUniqueName } from '../../src/core/model/volume-names.ts'
+} from '../../src/core/kube/api/objects.ts'
 import {
   apiSnapshot,
   attachedTo,

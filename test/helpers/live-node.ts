@@ -7,13 +7,8 @@ import { dirname } from 'node:path'
 import { applyPlan } from '../../src/core/apply/apply-plan.ts'
 import type { ApplyContext, Cluster, CsiNode } from '../../src/core/apply/operation/ports.ts'
 import { csiNodeOf } from '../../src/core/cli/apply-context.ts'
-import { loopDevices } from '../../src/core/linux/block/device-use.ts'
-import { withoutCopies } from '../../src/core/linux/copies.ts'
-import { withLinks } from '../../src/core/linux/linked-mounts.ts'
-import type { MountInfo, MountTable } from '../../src/core/linux/mount-table.ts'
-import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
-import { isInUserNamespace } from '../../src/core/linux/standing.ts'
-import type { NodeState } from '../../src/core/model/node-state.ts'
+import type { ApiSnapshot, NodeState, TreeEntry } from '../../src/core/facts/actual/snapshot.ts'
+import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../../src/core/facts/actual/volume-names.ts'
 import type {
   ApiObject,
   ConfigMap,
@@ -21,10 +16,14 @@ import type {
   Node,
   PersistentVolume,
   PersistentVolumeClaim,
-} from '../../src/core/model/objects.ts'
-import { digestedConfigMap, digestedSecret } from '../../src/core/model/resources.ts'
-import type { ApiSnapshot, TreeEntry } from '../../src/core/model/snapshot.ts'
-import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../../src/core/model/volume-names.ts'
+} from '../../src/core/kube/api/objects.ts'
+import { digestedConfigMap, digestedSecret } from '../../src/core/kube/api/resources.ts'
+import { loopDevices } from '../../src/core/linux/block/device-use.ts'
+import { withoutCopies } from '../../src/core/linux/copies.ts'
+import { withLinks } from '../../src/core/linux/linked-mounts.ts'
+import type { MountInfo, MountTable } from '../../src/core/linux/mount-table.ts'
+import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
+import { isInUserNamespace } from '../../src/core/linux/standing.ts'
 import { hostPaths } from '../../src/core/node/host-paths.ts'
 import { linuxHost } from '../../src/core/node/linux-host.ts'
 import { mountTableReader } from '../../src/core/node/read-mountinfo.ts'

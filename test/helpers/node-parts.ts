@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { SandboxState } from '../../src/core/model/snapshot.ts'
+import type { SandboxState } from '../../src/core/facts/actual/snapshot.ts'
 import type { Places } from '../../src/core/node/places.ts'
 import { type ApiServerOptions, startApiServer, type TestApiServer } from './api-server/start.ts'
 import { type CriServer, startCriServer } from './cri-server/start.ts'

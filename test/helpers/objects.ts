@@ -1,5 +1,7 @@
 /** Objects of the API as an API server has them, of the node that a test makes: healthy unless said otherwise. */
 
+import type { ApiSnapshot } from '../../src/core/facts/actual/snapshot.ts'
+import { attachmentName } from '../../src/core/facts/actual/volume-names.ts'
 import type {
   CsiDriver,
   CsiNode,
@@ -10,9 +12,7 @@ import type {
   Pod,
   PodVolumeSource,
   VolumeAttachment,
-} from '../../src/core/model/objects.ts'
-import type { ApiSnapshot } from '../../src/core/model/snapshot.ts'
-import { attachmentName } from '../../src/core/model/volume-names.ts'
+} from '../../src/core/kube/api/objects.ts'
 
 /** By what a node proves to be the machine of its Node object. */
 export const MACHINE = { machineID: 'machine-1', systemUUID: 'system-1', bootID: 'boot-1' }

@@ -3,9 +3,8 @@
  * do, and refuses what they would refuse; `Impossible` means that the plan has wrong steps or a wrong order.
  */
 
+import type { NodeSnapshot, NodeState, TreeEntry } from '../../src/core/facts/actual/snapshot.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
-import type { NodeState } from '../../src/core/model/node-state.ts'
-import type { NodeSnapshot, TreeEntry } from '../../src/core/model/snapshot.ts'
 import type { Operation, Step } from '../../src/core/plan/plan.ts'
 import { HOUR_AGO } from './node-builder.ts'
 

@@ -1,7 +1,7 @@
 /** A recorded node, made of plain files: an API server, a container runtime and the kubelet's directories without their mounts. */
 import { mkdirSync, rmSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import { readSnapshot } from '../../src/core/plan/documents/read-snapshot.ts'
+import { readSnapshot } from '../../src/core/plan/documents/snapshot-file.ts'
 import type { TestApiServer } from './api-server/start.ts'
 import { temporary } from './left-behind.ts'
 import { startNodeParts } from './node-parts.ts'

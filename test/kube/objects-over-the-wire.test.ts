@@ -1,5 +1,7 @@
 /** Objects of a volume over the wire: who may have them, what is written of them, and what another writer makes of it. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { ApiSnapshot } from '../../src/core/facts/actual/snapshot.ts'
+import { ATTACHMENTS, CLAIMS, CONFIG_MAPS, PODS, SECRETS } from '../../src/core/kube/api/resources.ts'
 import { getNode, listNodePods } from '../../src/core/kube/node-objects.ts'
 import { findObject } from '../../src/core/kube/objects.ts'
 import { readApi } from '../../src/core/kube/read-api.ts'
@@ -11,8 +13,6 @@ import {
   type TokenRequest,
 } from '../../src/core/kube/volume-content.ts'
 import { type AttachmentVersion, deleteVolumeAttachment, patchClaimStatus } from '../../src/core/kube/writes.ts'
-import { ATTACHMENTS, CLAIMS, CONFIG_MAPS, PODS, SECRETS } from '../../src/core/model/resources.ts'
-import type { ApiSnapshot } from '../../src/core/model/snapshot.ts'
 import { finishedPatch, inProgressPatch } from '../../src/core/volumes/expansion.ts'
 import { controllerWantedVolumes } from '../../src/core/volumes/populate.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'

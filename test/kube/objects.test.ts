@@ -1,12 +1,12 @@
 /** What an API server says with a wrong type is no answer: one clear line with the place of it, and what follows from that. */
 import { describe, expect, it } from 'vitest'
 import { mayI, whoAmI } from '../../src/core/kube/access-reviews.ts'
+import { ATTACHMENTS, SECRETS } from '../../src/core/kube/api/resources.ts'
 import { ApiError } from '../../src/core/kube/api-error.ts'
 import { findObject } from '../../src/core/kube/objects.ts'
 import { readApi } from '../../src/core/kube/read-api.ts'
 import { requestToken } from '../../src/core/kube/volume-content.ts'
 import { patchClaimStatus } from '../../src/core/kube/writes.ts'
-import { ATTACHMENTS, SECRETS } from '../../src/core/model/resources.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { node, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Pod } from '../../src/core/model/objects.ts'
+import type { Pod } from '../../src/core/kube/api/objects.ts'
 import { type Needed, needStop, onceStopped } from '../../src/core/node/kubelet-stop/once-stopped.ts'
 import type { UnitFacts } from '../../src/core/node/kubelet-stop/unit-facts.ts'
 import { bareOperation, barePlan } from '../helpers/apply-plan.ts'

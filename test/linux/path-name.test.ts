@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isPathName, isPlainPath } from '../../src/core/linux/path-within.ts'
+import { isPathName, isPlainPath } from '../../src/core/linux/paths.ts'
 
 describe('S10: isPlainPath', () => {
   const names = [

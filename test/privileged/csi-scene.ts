@@ -1,9 +1,13 @@
 /** A live node with the test driver and its volumes, for scenarios with CSI volumes that are really set up. */
 import { existsSync, lstatSync } from 'node:fs'
 import type { CsiNode } from '../../src/core/apply/operation/ports.ts'
+import { csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
+import type {
+  CsiDriver as CsiDriverObject,
+  PersistentVolume,
+  PodVolumeSource,
+} from '../../src/core/kube/api/objects.ts'
 import { loopDevices } from '../../src/core/linux/block/device-use.ts'
-import type { CsiDriver as CsiDriverObject, PersistentVolume, PodVolumeSource } from '../../src/core/model/objects.ts'
-import { csiGlobalDir } from '../../src/core/model/volume-names.ts'
 import type { ApplyResult } from '../../src/core/plan/events.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
 import { mountsAt } from '../helpers/csi-driver/mounts.ts'

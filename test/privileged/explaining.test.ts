@@ -4,7 +4,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from 'n
 import { dirname } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
-import { csiGlobalDir } from '../../src/core/model/volume-names.ts'
+import { csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
 import { detachLoop } from '../helpers/detach-loops.ts'
 import { sweep, temporary } from '../helpers/left-behind.ts'
 import { it } from '../helpers/machine.ts'

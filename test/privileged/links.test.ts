@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { describe, expect } from 'vitest'
-import { csiGlobalDir } from '../../src/core/model/volume-names.ts'
+import { csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
 import { LiveNode } from '../helpers/live-node.ts'
 import { it } from '../helpers/machine.ts'

@@ -3,10 +3,9 @@
  * plan and as the verdict of explain, each shown on a real healthy node of which one thing was changed (O7, S3, S30).
  */
 import { describe, expect, it } from 'vitest'
+import type { ApiSnapshot, NodeSnapshot, NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
-import type { NodeState } from '../../src/core/model/node-state.ts'
-import type { ApiSnapshot, NodeSnapshot } from '../../src/core/model/snapshot.ts'
-import { readSnapshot } from '../../src/core/plan/documents/read-snapshot.ts'
+import { readSnapshot } from '../../src/core/plan/documents/snapshot-file.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { countsText } from '../../src/core/views/answer/counts.ts'
 import { CAPTURES } from '../helpers/captures.ts'

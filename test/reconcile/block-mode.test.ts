@@ -1,6 +1,6 @@
 /** A PersistentVolume that is to be a device, of each volume plugin (R010). */
 import { describe, expect, it } from 'vitest'
-import type { PersistentVolume } from '../../src/core/model/objects.ts'
+import type { PersistentVolume } from '../../src/core/kube/api/objects.ts'
 import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { blocked, plan, WANTS_PV_1 } from './planned.ts'
 

@@ -1,6 +1,6 @@
 /** What a plan says of CSI drivers' sockets: each kind of trouble its own words, and the volumes that wait for it (C24-C29). */
 import { describe, expect, it } from 'vitest'
-import type { CsiSocket } from '../../src/core/model/snapshot.ts'
+import type { CsiSocket } from '../../src/core/facts/actual/snapshot.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import { DRIVER, node, uid } from '../helpers/node-builder.ts'
 import { GONE, plan, WANTS_PV_1 } from './planned.ts'

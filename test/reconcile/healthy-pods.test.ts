@@ -1,8 +1,8 @@
 /** Odd, legal pods that have all that they want: nothing is planned, and nothing waits (contract, "Plan"). */
 import { describe, expect, it } from 'vitest'
 import { planExitStatus } from '../../src/core/cli/carry-out.ts'
-import type { PersistentVolume, Pod, PodVolumeSource } from '../../src/core/model/objects.ts'
-import { inlineCsiHandle } from '../../src/core/model/volume-names.ts'
+import { inlineCsiHandle } from '../../src/core/facts/actual/volume-names.ts'
+import type { PersistentVolume, Pod, PodVolumeSource } from '../../src/core/kube/api/objects.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { captureFiles, recorded } from '../helpers/captures.ts'
 import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'

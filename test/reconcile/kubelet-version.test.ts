@@ -1,8 +1,8 @@
 /** What a kubelet does by its version and feature gates, and what volctl does beside it (N69 to N73, O44). */
 import { describe, expect, it } from 'vitest'
-import { isGateOn } from '../../src/core/model/kubelet-version.ts'
-import type { NodeState } from '../../src/core/model/node-state.ts'
-import type { PodVolumeSource } from '../../src/core/model/objects.ts'
+import { isGateOn } from '../../src/core/facts/actual/kubelet-version.ts'
+import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
+import type { PodVolumeSource } from '../../src/core/kube/api/objects.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { captureFiles, recorded } from '../helpers/captures.ts'

@@ -1,6 +1,6 @@
 /** iSCSI, FC and flexVolumes that a pod wants: they wait for the kubelet, and nothing of them is planned (P14, P72, P79; S22). */
 import { describe, expect, it } from 'vitest'
-import type { PersistentVolume, PodVolumeSource } from '../../src/core/model/objects.ts'
+import type { PersistentVolume, PodVolumeSource } from '../../src/core/kube/api/objects.ts'
 import { desiredStateOfPods } from '../../src/core/volumes/populate.ts'
 import { pluginNamed } from '../../src/core/volumes/registry.ts'
 import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'

@@ -3,8 +3,8 @@
  * there (S3, S30, R742, R743). Of CSI the VolumeAttachment tells, of other plugins the status of the other Node.
  */
 import { describe, expect, it } from 'vitest'
-import type { PersistentVolume } from '../../src/core/model/objects.ts'
-import type { ApiSnapshot, Elsewhere, NodeElsewhere } from '../../src/core/model/snapshot.ts'
+import type { ApiSnapshot, Elsewhere, NodeElsewhere } from '../../src/core/facts/actual/snapshot.ts'
+import type { PersistentVolume } from '../../src/core/kube/api/objects.ts'
 import { desiredStateOfPods } from '../../src/core/volumes/populate.ts'
 import { pluginNamed } from '../../src/core/volumes/registry.ts'
 import { explain } from '../helpers/explaining.ts'

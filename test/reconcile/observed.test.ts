@@ -1,6 +1,6 @@
 /** What volctl does where a real kubelet was seen to be careless (O…), row by row. */
 import { describe, expect, it } from 'vitest'
-import { csiGlobalDir } from '../../src/core/model/volume-names.ts'
+import { csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
 import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
 import { DRIVER, HOUR_AGO, NOW, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
 import { blocks, GONE, kinds, plan } from './planned.ts'

@@ -1,5 +1,5 @@
 /** What is planned for a node that a test has built, in short. */
-import type { Pod } from '../../src/core/model/objects.ts'
+import type { Pod } from '../../src/core/kube/api/objects.ts'
 import type { Operation, OperationKind, Plan, PlanOptions } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { type NodeBuilder, ROOT, uid } from '../helpers/node-builder.ts'

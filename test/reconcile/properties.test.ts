@@ -4,8 +4,8 @@
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { NodeState } from '../../src/core/model/node-state.ts'
-import { attachmentName, csiGlobalDir } from '../../src/core/model/volume-names.ts'
+import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
+import { attachmentName, csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
 import type { Operation, Plan, PlanOptions } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { DRIVER, ROOT } from '../helpers/node-builder.ts'

@@ -1,7 +1,7 @@
 /** The safety rules that a plan decides, each named after its rule. */
 import { describe, expect, it } from 'vitest'
 import { planExitStatus } from '../../src/core/cli/carry-out.ts'
-import { csiUniqueName, inlineCsiHandle } from '../../src/core/model/volume-names.ts'
+import { csiUniqueName, inlineCsiHandle } from '../../src/core/facts/actual/volume-names.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import { refuseInsecureApi } from '../../src/core/rules/refusals.ts'
 import {

@@ -1,6 +1,6 @@
 /** Devices of iSCSI, FC and flexVolumes: when they are nobody's, and what taking them down consists of (S25, P72-P88). */
 import { describe, expect, it } from 'vitest'
-import type { PodVolumeSource } from '../../src/core/model/objects.ts'
+import type { PodVolumeSource } from '../../src/core/kube/api/objects.ts'
 import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'

@@ -1,6 +1,6 @@
 /** S11: while a kubelet runs, a pod that ended just now is the kubelet's to tear down, however old its directories are. */
 import { describe, expect, it } from 'vitest'
-import type { Pod } from '../../src/core/model/objects.ts'
+import type { Pod } from '../../src/core/kube/api/objects.ts'
 import { HOUR_AGO, NOW, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { kinds, plan, RUNNING } from './planned.ts'
 

@@ -1,7 +1,7 @@
 /** What a vol_data.json alone tells of a volume that is to be undone: the kubelet's reconstruction (C75, C83, C88-C94; upstream's tables). */
 import { describe, expect, it } from 'vitest'
-import type { TreeEntry } from '../../src/core/model/snapshot.ts'
-import { csiGlobalDir } from '../../src/core/model/volume-names.ts'
+import type { TreeEntry } from '../../src/core/facts/actual/snapshot.ts'
+import { csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
 import { DRIVER, HOUR_AGO, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { BLOCK, blocked, blocks, GONE, kinds, only, plan } from './planned.ts'
 

@@ -1,6 +1,6 @@
 /** S10: whose directory a static pod's may be, and what is left of one that has ended. */
 import { describe, expect, it } from 'vitest'
-import type { StaticPodsSnapshot } from '../../src/core/model/snapshot.ts'
+import type { StaticPodsSnapshot } from '../../src/core/facts/actual/snapshot.ts'
 import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { kinds, mirrorPod, plan } from './planned.ts'
 

@@ -3,9 +3,9 @@
  * cleaned up, and what nobody knows must.
  */
 import { describe, expect, it } from 'vitest'
-import type { PersistentVolume, PersistentVolumeClaim, PodVolumeSource } from '../../src/core/model/objects.ts'
-import type { ApiSnapshot } from '../../src/core/model/snapshot.ts'
-import { csiUniqueName } from '../../src/core/model/volume-names.ts'
+import type { ApiSnapshot } from '../../src/core/facts/actual/snapshot.ts'
+import { csiUniqueName } from '../../src/core/facts/actual/volume-names.ts'
+import type { PersistentVolume, PersistentVolumeClaim, PodVolumeSource } from '../../src/core/kube/api/objects.ts'
 import { controllerWantedVolumes, mayWant, wantedDevices } from '../../src/core/volumes/populate.ts'
 import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { blocked, codes, plan, waits } from './planned.ts'

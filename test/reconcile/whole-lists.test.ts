@@ -4,9 +4,9 @@
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { ApiSnapshot } from '../../src/core/model/snapshot.ts'
-import { attachmentName } from '../../src/core/model/volume-names.ts'
-import { parseSnapshot } from '../../src/core/plan/documents/read-snapshot.ts'
+import type { ApiSnapshot } from '../../src/core/facts/actual/snapshot.ts'
+import { attachmentName } from '../../src/core/facts/actual/volume-names.ts'
+import { parseSnapshot } from '../../src/core/plan/documents/snapshot-file.ts'
 import { apiLookup, type ListedResource } from '../../src/core/volumes/api-lookup.ts'
 import { BEFORE_BOOT, DRIVER, type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
 import { blocked, codes, GONE, kinds, plan } from './planned.ts'

@@ -1,7 +1,7 @@
 /** The status of every captured node says what its plan says, of every volume. A folder added later is picked up. */
 import { describe, expect, it } from 'vitest'
 import { nodeStatus } from '../../src/core/explain/status/node-status.ts'
-import type { NodeState } from '../../src/core/model/node-state.ts'
+import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { captureFiles, recorded } from '../helpers/captures.ts'
 import { statusDefects } from '../helpers/closed-schema.ts'

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { examine } from '../../src/core/explain/check/check-node.ts'
 import { nodeStatus } from '../../src/core/explain/status/node-status.ts'
-import type { NodeState } from '../../src/core/model/node-state.ts'
+import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { explain } from '../helpers/explaining.ts'

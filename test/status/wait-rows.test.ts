@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Narrowing } from '../../src/core/explain/status/narrow.ts'
 import { missing, type WaitCondition, waitLook, waitTargets } from '../../src/core/explain/status/wait-rows.ts'
-import type { NodeState } from '../../src/core/model/node-state.ts'
+import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 

@@ -1,8 +1,8 @@
 /** Reads one large thing, and says what it found and how much memory that took at most, in KiB. */
 import { closeSync, openSync } from 'node:fs'
+import { ListedEntry } from '../../src/core/facts/actual/tree.ts'
 import { deleteContent } from '../../src/core/linux/delete-content.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
-import { ListedEntry } from '../../src/core/model/tree.ts'
 import { readMountTable } from '../../src/core/node/read-mountinfo.ts'
 import { MountPoints } from '../../src/core/node/tree/mount-points.ts'
 import { walkContent } from '../../src/core/node/tree/walk-content.ts'

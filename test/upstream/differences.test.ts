@@ -2,7 +2,7 @@
  * Where volctl decides otherwise than the kubelet's own tests ask for: the case upstream, volctl's rule, and what is planned.
  */
 import { expect, it } from 'vitest'
-import { csiGlobalDir } from '../../src/core/model/volume-names.ts'
+import { csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'

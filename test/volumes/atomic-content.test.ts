@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { PodVolumeSource, ProjectedSource } from '../../src/core/model/objects.ts'
+import type { PodVolumeSource, ProjectedSource } from '../../src/core/kube/api/objects.ts'
 import { expectedContent } from '../../src/core/volumes/atomic-content.ts'
 import { api, pod } from './builders.ts'
 

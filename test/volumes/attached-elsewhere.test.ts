@@ -1,7 +1,7 @@
 /** Which other nodes have a volume (S30): by the attachment's name alone, whatever its PersistentVolume says now (R007). */
 import { expect, it } from 'vitest'
-import type { VolumeAttachment } from '../../src/core/model/objects.ts'
-import { attachmentName } from '../../src/core/model/volume-names.ts'
+import { attachmentName } from '../../src/core/facts/actual/volume-names.ts'
+import type { VolumeAttachment } from '../../src/core/kube/api/objects.ts'
 import { ApiObjects } from '../../src/core/volumes/api-objects.ts'
 import { DRIVER, node } from '../helpers/node-builder.ts'
 

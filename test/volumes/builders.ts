@@ -1,6 +1,7 @@
 /** Short makers of API objects; every test says only what it is about. */
-import type { PersistentVolume, PersistentVolumeClaim, Pod, PodVolumeSource } from '../../src/core/model/objects.ts'
-import type { ApiSnapshot } from '../../src/core/model/snapshot.ts'
+
+import type { ApiSnapshot } from '../../src/core/facts/actual/snapshot.ts'
+import type { PersistentVolume, PersistentVolumeClaim, Pod, PodVolumeSource } from '../../src/core/kube/api/objects.ts'
 
 export const NODE = 'node-1'
 

@@ -1,8 +1,8 @@
 /** What real nodes hold, against what the API says they should: every file of every living pod, nothing more. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import type { ApiSnapshot, NodeSnapshot, TreeEntry } from '../../src/core/model/snapshot.ts'
-import { escapeQualifiedName } from '../../src/core/model/volume-names.ts'
+import type { ApiSnapshot, NodeSnapshot, TreeEntry } from '../../src/core/facts/actual/snapshot.ts'
+import { escapeQualifiedName } from '../../src/core/facts/actual/volume-names.ts'
 import { expectedContent } from '../../src/core/volumes/atomic-content.ts'
 import type { VolumeToMount } from '../../src/core/volumes/desired-state.ts'
 import type { ExpectedFile } from '../../src/core/volumes/payload-entries.ts'

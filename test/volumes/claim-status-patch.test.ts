@@ -1,6 +1,6 @@
 /** C102: what a node writes into a claim's status around an expansion. */
 import { expect, it } from 'vitest'
-import type { PersistentVolumeClaim } from '../../src/core/model/objects.ts'
+import type { PersistentVolumeClaim } from '../../src/core/kube/api/objects.ts'
 import { failedPatch, finishedPatch, inProgressPatch } from '../../src/core/volumes/expansion.ts'
 import { strategicMerge } from '../helpers/strategic-merge.ts'
 

@@ -6,7 +6,7 @@ import type {
   Pod,
   PodVolumeSource,
   ProjectedSource,
-} from '../../src/core/model/objects.ts'
+} from '../../src/core/kube/api/objects.ts'
 import type { Lookup } from '../../src/core/volumes/api-lookup.ts'
 import { contentBytes, type FreshObjects } from '../../src/core/volumes/content-bytes.ts'
 import { goQuote } from '../../src/core/volumes/downward-api-value.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Pod } from '../../src/core/model/objects.ts'
+import type { Pod } from '../../src/core/kube/api/objects.ts'
 import { controllerWantedVolumes } from '../../src/core/volumes/populate.ts'
 import { api, claim, claimVolume, NODE, pod, volume } from './builders.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { NodeSelectorTerm, PersistentVolume, PodVolumeSource } from '../../src/core/model/objects.ts'
+import type { NodeSelectorTerm, PersistentVolume, PodVolumeSource } from '../../src/core/kube/api/objects.ts'
 import { translateInlineVolume, translatePersistentVolume } from '../../src/core/volumes/in-tree-volumes.ts'
 
 const GA = 'topology.kubernetes.io/zone'

@@ -1,7 +1,7 @@
 /** How CSI volumes are planned: the steps, and what stands in their way (C49-C55, C71-C74, C106; S17, S22). */
 import { describe, expect, it } from 'vitest'
-import type { CsiDriver, PodVolumeSource } from '../../src/core/model/objects.ts'
-import { csiGlobalDir } from '../../src/core/model/volume-names.ts'
+import { csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
+import type { CsiDriver, PodVolumeSource } from '../../src/core/kube/api/objects.ts'
 import type { Operation } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { DRIVER, type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'

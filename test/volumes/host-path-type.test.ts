@@ -1,7 +1,7 @@
 /** Upstream's type checker matrix (P58). */
 import { describe, expect, it } from 'vitest'
-import { parseStatLine } from '../../src/core/linux/path-within.ts'
-import type { HostPath } from '../../src/core/model/snapshot.ts'
+import type { HostPath } from '../../src/core/facts/actual/snapshot.ts'
+import { parseStatLine } from '../../src/core/linux/paths.ts'
 import { judgeHostPath } from '../../src/core/volumes/host-path.ts'
 
 const THERE = ['dir', 'file', 'socket', 'char', 'block', 'fifo', 'absent'] as const

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Pod, Resources } from '../../src/core/model/objects.ts'
+import type { Pod, Resources } from '../../src/core/kube/api/objects.ts'
 import { hasPageSize, mediumOf, mountedPageSize, requestedPageSize } from '../../src/core/volumes/empty-dir.ts'
 
 const requests = (...sizes: string[]): Resources => ({

@@ -1,6 +1,6 @@
 /** Is a raw local volume there, by each of its parts (P98, R805); and the steps that bring one up (P67, P68, P99). */
 import { describe, expect, it } from 'vitest'
-import type { PersistentVolume, Pod } from '../../src/core/model/objects.ts'
+import type { PersistentVolume, Pod } from '../../src/core/kube/api/objects.ts'
 import { type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { kinds, only, plan } from '../reconcile/planned.ts'
 

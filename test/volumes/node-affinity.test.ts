@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { NodeSelectorTerm } from '../../src/core/model/objects.ts'
+import type { NodeSelectorTerm } from '../../src/core/kube/api/objects.ts'
 import { matchesNode } from '../../src/core/volumes/node-affinity.ts'
 import { volume } from './builders.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Pod } from '../../src/core/model/objects.ts'
+import type { Pod } from '../../src/core/kube/api/objects.ts'
 import { type OwnershipRules, ownershipOf } from '../../src/core/volumes/mount-options.ts'
 
 type Security = NonNullable<Pod['spec']['securityContext']>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Pod, PodVolumeSource } from '../../src/core/model/objects.ts'
+import type { Pod, PodVolumeSource } from '../../src/core/kube/api/objects.ts'
 import { desiredStateOfPods } from '../../src/core/volumes/populate.ts'
 import { api, claim, claimVolume, pod, volume } from './builders.ts'
 

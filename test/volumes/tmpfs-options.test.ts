@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Container, Pod } from '../../src/core/model/objects.ts'
+import type { Container, Pod } from '../../src/core/kube/api/objects.ts'
 import { knowsNoswap, podMemoryLimit, tmpfsSize } from '../../src/core/volumes/empty-dir-steps.ts'
 import { parseQuantity } from '../../src/core/volumes/quantity.ts'
 

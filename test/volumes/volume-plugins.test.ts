@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { PersistentVolume, PodVolumeSource } from '../../src/core/model/objects.ts'
-import { inlineCsiHandle } from '../../src/core/model/volume-names.ts'
+import { inlineCsiHandle } from '../../src/core/facts/actual/volume-names.ts'
+import type { PersistentVolume, PodVolumeSource } from '../../src/core/kube/api/objects.ts'
 import { apiLookup } from '../../src/core/volumes/api-lookup.ts'
 import { pluginOfInline, pluginOfPersistentVolume } from '../../src/core/volumes/resolve-volume.ts'
 import { api, volume } from './builders.ts'

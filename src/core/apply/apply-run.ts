@@ -2,8 +2,8 @@
 
 import type { VolctlError } from '../base/errors.ts'
 import { CameBack, OperationRefused, StepInterrupted } from '../base/operation-error.ts'
+import type { Pod } from '../kube/api/objects.ts'
 import { cannotHang } from '../linux/file-systems.ts'
-import type { Pod } from '../model/objects.ts'
 import type { Host } from '../node/host.ts'
 import { linuxHost } from '../node/linux-host.ts'
 import type { Journal } from '../plan/documents/write-journal.ts'

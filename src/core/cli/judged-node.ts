@@ -1,10 +1,9 @@
 /** A look at this node, with who uses what its plan would take away: what a plan calls ready, an apply does. */
 
 import type { Witness } from '../apply/operation/ports.ts'
+import { ActualInputs } from '../facts/actual/actual-inputs.ts'
+import type { InUse, NodeSnapshot, NodeState } from '../facts/actual/snapshot.ts'
 import { missingCapabilities } from '../linux/capabilities.ts'
-import { ActualInputs } from '../model/actual-inputs.ts'
-import type { NodeState } from '../model/node-state.ts'
-import type { InUse, NodeSnapshot } from '../model/snapshot.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
 import { planNode } from '../reconcile/plan-node.ts'

@@ -1,8 +1,8 @@
 import { VolctlError } from '../base/errors.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
-import { plainPath } from '../linux/path-within.ts'
+import type { NodeState } from '../facts/actual/snapshot.ts'
+import { plainPath } from '../linux/paths.ts'
 import type { StandingObstacle } from '../linux/standing.ts'
-import type { NodeState } from '../model/node-state.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
 import { type Decide, judged } from './judged-node.ts'
 import { type LookOptions, leaveNode, lookAtNode } from './live-node.ts'
@@ -29,7 +29,7 @@ export async function loadNode<T extends { readonly plan: Plan }>(
   { attributes = 'plan', wholePods, options, decide }: LoadOptions<T>,
 ): Promise<LoadedNode<T>> {
   if (snapshot !== undefined) {
-    const { readSnapshot } = await import('../plan/documents/read-snapshot.ts')
+    const { readSnapshot } = await import('../plan/documents/snapshot-file.ts')
     const state = withChoice(await readSnapshot(snapshot), choice)
     log(`snapshot ${snapshot} of ${state.snapshot.nodeName}, taken at ${state.snapshot.capturedAt}`)
     return { ...state, decided: decide(state, options), standing: [] }

@@ -2,8 +2,8 @@
 
 import { lookup } from 'node:dns/promises'
 import { networkInterfaces } from 'node:os'
+import type { NodeState } from '../facts/actual/snapshot.ts'
 import { inTime } from '../linux/deadline.ts'
-import type { NodeState } from '../model/node-state.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import { needStop, onceStopped } from '../node/kubelet-stop/once-stopped.ts'
 import { requireStoppable } from '../node/kubelet-stop/require-stoppable.ts'

@@ -5,9 +5,9 @@ import { commandLine } from '../base/command.ts'
 import { errorMessage, Interrupted, SafetyRefusal, VolctlError } from '../base/errors.ts'
 import { ExitStatus } from '../base/exit-status.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
+import type { Node } from '../kube/api/objects.ts'
 import { getNode } from '../kube/node-objects.ts'
 import { pause } from '../linux/deadline.ts'
-import type { Node } from '../model/objects.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import {
   type ArmedTimer,

@@ -1,9 +1,9 @@
 /** Pods whose directories an answer needs in full; known before the question is resolved. */
 
 import { VolctlError } from '../base/errors.ts'
+import { isUid } from '../kube/api/names.ts'
+import type { Pod, PodVolumeSource } from '../kube/api/objects.ts'
 import type { PodProcess } from '../linux/pod-cgroups.ts'
-import type { Pod, PodVolumeSource } from '../model/objects.ts'
-import { isUid } from '../model/uid.ts'
 import type { ContainerName, NameOf } from '../users/container-names.ts'
 import type { Holders } from '../users/find-holders.ts'
 import { namedUids, podNamespace } from '../volumes/pods.ts'

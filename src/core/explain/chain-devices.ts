@@ -1,14 +1,14 @@
 /** The links of a volume that are the node's own: its staged or global mount, or the map of its device. */
 
+import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
+import { registeredDriver, stages } from '../facts/actual/staged-volumes.ts'
+import { parentOf } from '../facts/actual/tree.ts'
+import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import type { VolumeRow } from '../facts/row.ts'
 import { withoutCopies } from '../linux/copies.ts'
 import { fileSystemText } from '../linux/file-systems.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import { deadWords } from '../linux/mount-words.ts'
-import type { ActualInputs } from '../model/actual-inputs.ts'
-import { registeredDriver, stages } from '../model/staged-volumes.ts'
-import { parentOf } from '../model/tree.ts'
-import { CSI_PLUGIN } from '../model/volume-names.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import type { VolumeToMount } from '../volumes/desired-state.ts'
 import { evidenceOf, pluginNamed } from '../volumes/registry.ts'

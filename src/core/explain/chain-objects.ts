@@ -1,10 +1,10 @@
 /** The links that are objects of the API: claim, PersistentVolume, VolumeAttachment. */
 
 import { attachmentRecord, claimRecord, volumeRecord } from '../cluster/read/records.ts'
+import { attachmentName, csiUniqueName, inlineCsiHandle, unescapeQualifiedName } from '../facts/actual/volume-names.ts'
 import type { VolumeRow } from '../facts/row.ts'
 import type { CsiIdentity } from '../facts/sources.ts'
-import type { VolumeAttachment } from '../model/objects.ts'
-import { attachmentName, csiUniqueName, inlineCsiHandle, unescapeQualifiedName } from '../model/volume-names.ts'
+import type { VolumeAttachment } from '../kube/api/objects.ts'
 import { namespacedName } from '../plan/pod-name.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { apiLookup, type Lookup, mapFound } from '../volumes/api-lookup.ts'

@@ -1,11 +1,11 @@
 /** One volume as an answer shows it: who wants it, what is there of it, what becomes of it. */
 
 import { omitUndefined } from '../base/omit-undefined.ts'
+import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
+import type { PodVolume, SubPaths } from '../facts/actual/pod-volumes.ts'
+import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import type { Mapped, VolumeRow } from '../facts/row.ts'
 import { deadWords } from '../linux/mount-words.ts'
-import type { ActualInputs } from '../model/actual-inputs.ts'
-import type { PodVolume, SubPaths } from '../model/pod-volumes.ts'
-import { CSI_PLUGIN } from '../model/volume-names.ts'
 import type { Plan, PodRef, VolumeRef } from '../plan/plan.ts'
 import { podName } from '../plan/pod-name.ts'
 import { areOfOneRow, podOf } from '../plan/subject.ts'

@@ -2,7 +2,7 @@
 
 import { undeletedRoot } from '../linux/deleted.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
-import { isWithin } from '../linux/path-within.ts'
+import { isWithin } from '../linux/paths.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import type { Fact } from './explanation.ts'
 import { type PlaceTarget, placeAt } from './places.ts'

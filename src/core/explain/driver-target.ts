@@ -1,12 +1,12 @@
 /** A CSI driver as an answer shows it: its sockets, its objects, the pod that runs it, and what of this node depends on it. */
 
 import { omitUndefined } from '../base/omit-undefined.ts'
+import { rootPathOf } from '../facts/actual/actual-inputs.ts'
+import type { CsiSocket } from '../facts/actual/snapshot.ts'
+import { parentOf } from '../facts/actual/tree.ts'
 import type { VolumeRow } from '../facts/row.ts'
-import { isWithin, plainPath } from '../linux/path-within.ts'
-import { rootPathOf } from '../model/actual-inputs.ts'
-import type { Pod } from '../model/objects.ts'
-import type { CsiSocket } from '../model/snapshot.ts'
-import { parentOf } from '../model/tree.ts'
+import type { Pod } from '../kube/api/objects.ts'
+import { isWithin, plainPath } from '../linux/paths.ts'
 import type { Plan } from '../plan/plan.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import { isOf, isSilent } from '../reconcile/drivers/why-no-driver.ts'

@@ -2,7 +2,7 @@
 
 import { volctl } from '../base/command.ts'
 import { VolctlError } from '../base/errors.ts'
-import { take } from '../base/first-few.ts'
+import { take } from '../base/take.ts'
 import type { SubjectKind } from './explanation.ts'
 import { splitPrefix } from './kinds.ts'
 

@@ -1,13 +1,13 @@
 /** What there is of a volume on this node, path by path. */
 
 import { omitUndefined } from '../base/omit-undefined.ts'
+import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
+import { loopsBackedBy } from '../facts/actual/block-volume.ts'
+import type { StateFile } from '../facts/actual/state-file.ts'
 import { podDirOf, type VolumeRow } from '../facts/row.ts'
 import { withoutCopies } from '../linux/copies.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import { deadWords } from '../linux/mount-words.ts'
-import type { ActualInputs } from '../model/actual-inputs.ts'
-import { loopsBackedBy } from '../model/block-volume.ts'
-import type { StateFile } from '../model/state-file.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import { placesUnseen } from '../reconcile/pods/pod-classes.ts'
 import { evidenceOf, pluginNamed } from '../volumes/registry.ts'

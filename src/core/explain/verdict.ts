@@ -2,7 +2,7 @@
 
 import { memoize } from '../base/memoize.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
-import { CSI_PLUGIN } from '../model/volume-names.ts'
+import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import type { Cause } from '../plan/cause.ts'
 import type { Blocked, Operation, Problem, VolumeRef, Waiting } from '../plan/plan.ts'
 import type { Decision } from '../reconcile/decisions.ts'

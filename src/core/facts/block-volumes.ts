@@ -5,7 +5,9 @@
 
 import { compareText } from '../base/compare-text.ts'
 import { undeletedRoot } from '../linux/deleted.ts'
-import type { ActualInputs } from '../model/actual-inputs.ts'
+import type { PluginDevice } from '../volumes/plugin.ts'
+import { PLUGINS } from '../volumes/registry.ts'
+import type { ActualInputs } from './actual/actual-inputs.ts'
 import {
   type BlockVolume,
   exists,
@@ -15,13 +17,11 @@ import {
   mappingOf,
   type PodLinks,
   uidsBelow,
-} from '../model/block-volume.ts'
-import type { TreeEntry } from '../model/snapshot.ts'
-import { readStateFile } from '../model/state-file.ts'
-import { baseName } from '../model/tree.ts'
-import { CSI_PLUGIN } from '../model/volume-names.ts'
-import type { PluginDevice } from '../volumes/plugin.ts'
-import { PLUGINS } from '../volumes/registry.ts'
+} from './actual/block-volume.ts'
+import type { TreeEntry } from './actual/snapshot.ts'
+import { readStateFile } from './actual/state-file.ts'
+import { baseName } from './actual/tree.ts'
+import { CSI_PLUGIN } from './actual/volume-names.ts'
 import { directoriesBelow } from './global-mounts.ts'
 
 const CSI_BLOCK = `plugins/${CSI_PLUGIN}/volumeDevices`

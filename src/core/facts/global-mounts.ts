@@ -6,13 +6,13 @@
 
 import { compareText } from '../base/compare-text.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
-import { isWithin } from '../linux/path-within.ts'
-import type { ActualInputs } from '../model/actual-inputs.ts'
-import type { TreeEntry } from '../model/snapshot.ts'
-import { baseName, type Tree } from '../model/tree.ts'
-import { uniqueVolumeName } from '../model/volume-names.ts'
+import { isWithin } from '../linux/paths.ts'
 import { flexVolume } from '../volumes/flex-volume.ts'
 import { PLUGINS, pluginNamed } from '../volumes/registry.ts'
+import type { ActualInputs } from './actual/actual-inputs.ts'
+import type { TreeEntry } from './actual/snapshot.ts'
+import { baseName, type Tree } from './actual/tree.ts'
+import { uniqueVolumeName } from './actual/volume-names.ts'
 
 export interface GlobalMount {
   /** For flexVolume the driver's own name. */

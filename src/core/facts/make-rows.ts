@@ -1,11 +1,11 @@
 /** Every volume of a node, once: what pods want, what the disk and the mount table show, and what is attached, put together by key. */
 
-import type { PersistentVolume, VolumeAttachment } from '../model/objects.ts'
-import { attachmentName, parseCsiUniqueName } from '../model/volume-names.ts'
+import type { PersistentVolume, VolumeAttachment } from '../kube/api/objects.ts'
 import type { RowKey } from '../plan/subject.ts'
 import type { VolumeToMount } from '../volumes/desired-state.ts'
 import { volumesInStatus } from '../volumes/node-affinity.ts'
 import { podNamespace } from '../volumes/pods.ts'
+import { attachmentName, parseCsiUniqueName } from './actual/volume-names.ts'
 import { GrowingRow, type VolumeRow } from './row.ts'
 import { type Keyed, type NodeThings, named } from './row-keys.ts'
 import type { LedgerSources } from './sources.ts'

@@ -2,10 +2,10 @@
 
 import { append } from '../base/append.ts'
 import { lazy, once } from '../base/memoize.ts'
-import type { ActualInputs } from '../model/actual-inputs.ts'
-import { parentOf } from '../model/tree.ts'
 import type { PodUid, RowKey } from '../plan/subject.ts'
 import { pluginNamed } from '../volumes/registry.ts'
+import type { ActualInputs } from './actual/actual-inputs.ts'
+import { parentOf } from './actual/tree.ts'
 import { pathsOfBlock, pathsOnDisk, podDirOf } from './row.ts'
 import type { NodeThings } from './row-keys.ts'
 import type { LedgerSources } from './sources.ts'

@@ -4,21 +4,21 @@
  */
 
 import { lazy, once } from '../base/memoize.ts'
-import type { BlockVolume } from '../model/block-volume.ts'
-import type { PersistentVolume, VolumeAttachment } from '../model/objects.ts'
-import { type PodVolume, podSubPaths, podVolumes, type SubPaths } from '../model/pod-volumes.ts'
-import type { StagedVolume } from '../model/staged-volumes.ts'
+import type { PersistentVolume, VolumeAttachment } from '../kube/api/objects.ts'
+import type { RowKey } from '../plan/subject.ts'
+import type { UnresolvedVolume, VolumeToMount } from '../volumes/desired-state.ts'
+import { csiSourceOf } from '../volumes/in-tree-volumes.ts'
+import { desiredStateOfPods, statusVolumesAt } from '../volumes/populate.ts'
+import type { BlockVolume } from './actual/block-volume.ts'
+import { type PodVolume, podSubPaths, podVolumes, type SubPaths } from './actual/pod-volumes.ts'
+import type { StagedVolume } from './actual/staged-volumes.ts'
 import {
   CSI_PLUGIN,
   csiUniqueName,
   escapeQualifiedName,
   uniquePodVolumeName,
   uniqueVolumeName,
-} from '../model/volume-names.ts'
-import type { RowKey } from '../plan/subject.ts'
-import type { UnresolvedVolume, VolumeToMount } from '../volumes/desired-state.ts'
-import { csiSourceOf } from '../volumes/in-tree-volumes.ts'
-import { desiredStateOfPods, statusVolumesAt } from '../volumes/populate.ts'
+} from './actual/volume-names.ts'
 import { type GlobalMount, globalMounts, globalUniqueName } from './global-mounts.ts'
 import { podDirOf } from './row.ts'
 import type { CsiIdentity, Identified, LedgerSources } from './sources.ts'

@@ -1,8 +1,9 @@
 /** What there is of one volume for one pod, or on the node itself. */
-import type { BlockMapping, BlockVolume } from '../model/block-volume.ts'
-import type { PodVolume, SubPaths } from '../model/pod-volumes.ts'
+
 import type { PodUid } from '../plan/subject.ts'
 import type { UnresolvedVolume, VolumeToMount } from '../volumes/desired-state.ts'
+import type { BlockMapping, BlockVolume } from './actual/block-volume.ts'
+import type { PodVolume, SubPaths } from './actual/pod-volumes.ts'
 import { GrowingRow, type VolumeRow } from './row.ts'
 
 export interface RowPart {

@@ -1,12 +1,13 @@
 /** What a node's ledger is made from: desired and actual state, and what proves which CSI volume a thing is. */
-import type { ActualInputs } from '../model/actual-inputs.ts'
-import type { BlockVolume } from '../model/block-volume.ts'
-import type { Pod, VolumeAttachment } from '../model/objects.ts'
-import type { PodVolume } from '../model/pod-volumes.ts'
-import type { StagedVolume } from '../model/staged-volumes.ts'
-import { csiUniqueName } from '../model/volume-names.ts'
+
+import type { Pod, VolumeAttachment } from '../kube/api/objects.ts'
 import type { ApiObjects } from '../volumes/api-objects.ts'
 import type { DesiredState } from '../volumes/desired-state.ts'
+import type { ActualInputs } from './actual/actual-inputs.ts'
+import type { BlockVolume } from './actual/block-volume.ts'
+import type { PodVolume } from './actual/pod-volumes.ts'
+import type { StagedVolume } from './actual/staged-volumes.ts'
+import { csiUniqueName } from './actual/volume-names.ts'
 
 export interface LedgerSources {
   readonly inputs: ActualInputs

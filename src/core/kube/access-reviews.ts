@@ -1,4 +1,4 @@
-import { NODE_USER } from '../model/volume-names.ts'
+import { NODE_USER } from '../facts/actual/volume-names.ts'
 import { flag, kept, needed, text } from '../trust/shape.ts'
 import { unlessRefused } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { omitUndefined } from '../base/omit-undefined.ts'
-import type { ApiObject } from '../model/objects.ts'
-import { hasMetadata, reduced } from '../model/resources.ts'
-import type { Insecure } from '../model/snapshot.ts'
+import type { Insecure } from '../facts/actual/snapshot.ts'
 import { Budget } from '../trust/bytes.ts'
 import { JsonLimitError, parseJson } from '../trust/parse-json.ts'
 import { TooLarge } from '../trust/plain-files.ts'
+import type { ApiObject } from './api/objects.ts'
+import { hasMetadata, reduced } from './api/resources.ts'
 import { ApiError, answerTooLarge, badAnswer, errorFromAnswer, errorFromTransport, lateError } from './api-error.ts'
 import {
   type BodyReader,

@@ -1,9 +1,9 @@
 /** A list, page by page (N45): of each page what the visitor makes of its objects is kept, and two are on their way at most. */
 import { omitUndefined } from '../base/omit-undefined.ts'
-import { hasMetadata } from '../model/resources.ts'
 import { type Budget, Gathered } from '../trust/bytes.ts'
 import { JsonLimitError, parseJson } from '../trust/parse-json.ts'
 import { TooLarge } from '../trust/plain-files.ts'
+import { hasMetadata } from './api/resources.ts'
 import { type ApiError, answerTooLarge, badAnswer } from './api-error.ts'
 
 /** What the last page of a list shows. */

@@ -3,9 +3,9 @@
  * an answer with a field of another type counts as no answer (S3, S34), like one that is not JSON.
  */
 
-import type { ApiObject } from '../model/objects.ts'
-import { listPath, type ObjectKey, objectPath, type Resource, reduced } from '../model/resources.ts'
 import { type Shape, ShapeError } from '../trust/shape.ts'
+import type { ApiObject } from './api/objects.ts'
+import { listPath, type ObjectKey, objectPath, type Resource, reduced } from './api/resources.ts'
 import { unlessAbsent, unusable } from './api-error.ts'
 import { type KubeClient, type ObjectList, type RequestSettings, WRITES, type Write } from './kube-client.ts'
 

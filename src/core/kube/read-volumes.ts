@@ -6,6 +6,12 @@
  */
 
 import { compareText } from '../base/compare-text.ts'
+import type { ApiReadError, ApiSnapshot } from '../facts/actual/snapshot.ts'
+import { attachmentName, parseCsiUniqueName } from '../facts/actual/volume-names.ts'
+import { csiSourceOf } from '../volumes/in-tree-volumes.ts'
+import { volumesInStatus } from '../volumes/node-affinity.ts'
+import { controllerWantedVolumes } from '../volumes/populate.ts'
+import { claimReferenceOf } from '../volumes/resolve-claim.ts'
 import type {
   ApiObject,
   CsiDriver,
@@ -14,22 +20,8 @@ import type {
   PersistentVolumeClaim,
   Pod,
   VolumeAttachment,
-} from '../model/objects.ts'
-import {
-  ATTACHMENTS,
-  CLAIMS,
-  CSI_DRIVERS,
-  keyText,
-  type ObjectKey,
-  type Resource,
-  VOLUMES,
-} from '../model/resources.ts'
-import type { ApiReadError, ApiSnapshot } from '../model/snapshot.ts'
-import { attachmentName, parseCsiUniqueName } from '../model/volume-names.ts'
-import { csiSourceOf } from '../volumes/in-tree-volumes.ts'
-import { volumesInStatus } from '../volumes/node-affinity.ts'
-import { controllerWantedVolumes } from '../volumes/populate.ts'
-import { claimReferenceOf } from '../volumes/resolve-claim.ts'
+} from './api/objects.ts'
+import { ATTACHMENTS, CLAIMS, CSI_DRIVERS, keyText, type ObjectKey, type Resource, VOLUMES } from './api/resources.ts'
 import { ApiError } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
 import { ObjectReader } from './object-reader.ts'

@@ -1,9 +1,9 @@
 /** Reads content of volumes, with its values, right before it is written. It is passed on, and never stored or logged. */
 
 import { omitUndefined } from '../base/omit-undefined.ts'
-import { type ClusterTrustBundle, trustBundleShape } from '../model/objects.ts'
-import { objectPath, type Resource } from '../model/resources.ts'
 import { kept, text } from '../trust/shape.ts'
+import { type ClusterTrustBundle, trustBundleShape } from './api/objects.ts'
+import { objectPath, type Resource } from './api/resources.ts'
 import { ApiError, unlessAbsent, unusable } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
 import { findObject, listObjects, sendObject } from './objects.ts'

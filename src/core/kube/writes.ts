@@ -1,8 +1,8 @@
 /** All that volctl changes in the API: attachments of volumes, the status of a claim, its own lease. */
 
-import type { Lease, PersistentVolumeClaim, VolumeAttachment } from '../model/objects.ts'
-import { ATTACHMENTS, CLAIMS, LEASES, listPath, type ObjectKey, objectPath } from '../model/resources.ts'
 import type { ClaimStatusPatch } from '../volumes/expansion.ts'
+import type { Lease, PersistentVolumeClaim, VolumeAttachment } from './api/objects.ts'
+import { ATTACHMENTS, CLAIMS, LEASES, listPath, type ObjectKey, objectPath } from './api/resources.ts'
 import { ApiError } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
 import { findObject, sendObject } from './objects.ts'

@@ -9,7 +9,7 @@
 import { undeletedPath } from './deleted.ts'
 import type { ChildMounts, MountInfo, MountsBelow, MountTable } from './mount-table.ts'
 import { ListedBelow } from './mounts-below.ts'
-import { isWithin } from './path-within.ts'
+import { isWithin } from './paths.ts'
 
 /** A directory of the kubelet that is a link, and its target; both absolute, the target with links resolved. */
 export interface PlaceLink {

@@ -2,7 +2,7 @@
 import { posix } from 'node:path'
 import { ownPathOf } from './linked-mounts.ts'
 import type { MountInfo, MountTable } from './mount-table.ts'
-import { isWithin, plainPath } from './path-within.ts'
+import { isWithin, plainPath } from './paths.ts'
 
 export interface Location {
   /** "major:minor" */

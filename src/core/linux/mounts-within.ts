@@ -1,6 +1,6 @@
 import { append } from '../base/append.ts'
 import type { MountInfo } from './mount-table.ts'
-import { isWithin } from './path-within.ts'
+import { isWithin } from './paths.ts'
 
 /** So few are looked through: an index for each pod of a node would take more memory than its mounts. */
 const FEW = 8

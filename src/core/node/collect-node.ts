@@ -12,6 +12,19 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { compareText } from '../base/compare-text.ts'
 import { errnoOf, errorMessage } from '../base/errors.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
+import type {
+  ApiSnapshot,
+  CsiSocket,
+  FlexDriver,
+  KubeletSnapshot,
+  NodeSnapshot,
+  NodeState,
+  RuntimeSnapshot,
+  SandboxState,
+  Selinux,
+} from '../facts/actual/snapshot.ts'
+import { unescapeQualifiedName } from '../facts/actual/volume-names.ts'
+import type { Pod } from '../kube/api/objects.ts'
 import type { KubeClient } from '../kube/kube-client.ts'
 import type { DiskRead } from '../kube/read-api.ts'
 import { isSuperblockGone, loopDevices } from '../linux/block/device-use.ts'
@@ -19,19 +32,6 @@ import { placeOf, withLinks } from '../linux/linked-mounts.ts'
 import type { MountTable } from '../linux/mount-table.ts'
 import { parseMountinfo } from '../linux/parse-mountinfo.ts'
 import { isInUserNamespace } from '../linux/standing.ts'
-import type { NodeState } from '../model/node-state.ts'
-import type { Pod } from '../model/objects.ts'
-import type {
-  ApiSnapshot,
-  CsiSocket,
-  FlexDriver,
-  KubeletSnapshot,
-  NodeSnapshot,
-  RuntimeSnapshot,
-  SandboxState,
-  Selinux,
-} from '../model/snapshot.ts'
-import { unescapeQualifiedName } from '../model/volume-names.ts'
 import { DEFAULT_JOURNAL_DIR } from '../plan/documents/lazy-memory.ts'
 import { allDoubts } from '../trust/doubts.ts'
 import { checkTrusted, NotTrusted, readTrustedText } from '../trust/files.ts'

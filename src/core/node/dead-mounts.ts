@@ -6,12 +6,12 @@
  */
 
 import { compareText } from '../base/compare-text.ts'
+import type { NodeSnapshot } from '../facts/actual/snapshot.ts'
 import { undeletedPath } from '../linux/deleted.ts'
 import { cannotHang } from '../linux/file-systems.ts'
 import { askMounts } from '../linux/mount-asker.ts'
 import type { MountTable } from '../linux/mount-table.ts'
-import { isWithin } from '../linux/path-within.ts'
-import type { NodeSnapshot } from '../model/snapshot.ts'
+import { isWithin } from '../linux/paths.ts'
 import { runCommand } from '../trust/programs.ts'
 
 type DeadMount = NonNullable<NodeSnapshot['deadMounts']>[number]

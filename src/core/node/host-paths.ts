@@ -6,8 +6,8 @@
  */
 
 import { errorMessage } from '../base/errors.ts'
-import { parseStatLine, STAT_ARGUMENTS } from '../linux/path-within.ts'
-import type { ApiSnapshot, HostPath } from '../model/snapshot.ts'
+import type { ApiSnapshot, HostPath } from '../facts/actual/snapshot.ts'
+import { parseStatLine, STAT_ARGUMENTS } from '../linux/paths.ts'
 import { runCommand } from '../trust/programs.ts'
 import { sharedSourcesOf } from '../volumes/csi-volume.ts'
 import { isTerminalPhase, isTerminating, protectedUids } from '../volumes/pods.ts'

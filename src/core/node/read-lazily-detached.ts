@@ -6,9 +6,9 @@
  */
 
 import { omitUndefined } from '../base/omit-undefined.ts'
+import type { LazilyDetached, LazyMemoryDefect } from '../facts/actual/snapshot.ts'
 import { unreadText } from '../linux/disk-trouble.ts'
 import type { MountTable } from '../linux/mount-table.ts'
-import type { LazilyDetached, LazyMemoryDefect } from '../model/snapshot.ts'
 import { LAZY_FILE, type LazyRecord, linesOf } from '../plan/documents/lazy-memory.ts'
 
 /** Some ten thousand records; an apply with --lazy writes each. */

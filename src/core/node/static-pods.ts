@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { load } from 'js-yaml'
 import { errnoOf } from '../base/errors.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
-import type { StaticPodsSnapshot } from '../model/snapshot.ts'
+import type { StaticPodsSnapshot } from '../facts/actual/snapshot.ts'
 import { addDoubt } from '../trust/doubts.ts'
 import { checkTrusted, NotTrusted, readTrustedText, TRUST_HINT } from '../trust/files.ts'
 

@@ -21,11 +21,11 @@ import {
 import { codeOf, errnoOf } from '../base/errors.ts'
 import { StepFailed } from '../base/operation-error.ts'
 import { takeBackAll, type Undo } from '../base/undo.ts'
+import { isGeneration } from '../facts/actual/volume-names.ts'
 import { changeOwnership } from '../linux/change-ownership.ts'
 import { deleteContent } from '../linux/delete-content.ts'
 import { entryPath, type OpenDirectory, openDirectory, readNames } from '../linux/descriptors.ts'
 import { diskFailure } from '../linux/disk-trouble.ts'
-import { isGeneration } from '../model/volume-names.ts'
 import {
   type Files,
   generationName,

@@ -5,9 +5,9 @@
  * Its shape is that of its schema, and of the file that `plan --cluster --out` saves.
  */
 
+import type { Insecure } from '../facts/actual/snapshot.ts'
+import type { PersistentVolume } from '../kube/api/objects.ts'
 import { codesIn } from '../messages/codes.ts'
-import type { PersistentVolume } from '../model/objects.ts'
-import type { Insecure } from '../model/snapshot.ts'
 import { about, named } from '../trust/json-schema.ts'
 import {
   anything,

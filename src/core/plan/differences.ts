@@ -1,6 +1,6 @@
 /** How an operation of a reviewed plan differs from the same operation of a fresh plan, in words: was, now (S26). */
 
-import { take } from '../base/first-few.ts'
+import { take } from '../base/take.ts'
 import { canonicalJson } from '../trust/canonical-json.ts'
 import type { Difference } from './apply-shape.ts'
 import type { ClusterOperation } from './cluster-plan.ts'

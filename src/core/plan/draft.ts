@@ -3,9 +3,9 @@
 import { append } from '../base/append.ts'
 import { volctl } from '../base/command.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
+import { sha256Hex } from '../facts/actual/volume-names.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import { causeOf, outlasts, type ProblemCode, type WaitingCode } from '../messages/codes.ts'
-import { sha256Hex } from '../model/volume-names.ts'
 import type { Because } from './cause.ts'
 import type {
   Blocked,

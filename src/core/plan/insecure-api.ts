@@ -1,4 +1,4 @@
-import type { Insecure } from '../model/snapshot.ts'
+import type { Insecure } from '../facts/actual/snapshot.ts'
 
 /** Why anyone on the network path could answer (S34). */
 export const INSECURE_API: Readonly<Record<Insecure, string>> = {

@@ -2,7 +2,7 @@
 import { commandLine, type Word } from '../base/command.ts'
 import { count } from '../base/count.ts'
 import { formatDuration } from '../base/duration.ts'
-import { take } from '../base/first-few.ts'
+import { take } from '../base/take.ts'
 import type { Cause } from './cause.ts'
 import { runsApiServer, stopPod } from './kubelet-units.ts'
 import type { NextStep, Operation, OperationKind, Plan, Waiting } from './plan.ts'

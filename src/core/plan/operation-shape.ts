@@ -1,9 +1,9 @@
 /** The shape of a plan's operation, for reading and for the schema. The types ensure that no field is forgotten. */
 
+import type { VolumeMode } from '../facts/actual/volume-names.ts'
 import type { Ownership } from '../linux/ownership-bits.ts'
 import type { Place } from '../messages/code-entry.ts'
 import { type CodesIn, codesIn } from '../messages/codes.ts'
-import type { VolumeMode } from '../model/volume-names.ts'
 import { about, named } from '../trust/json-schema.ts'
 import { shownField } from '../trust/parse-document.ts'
 import {

@@ -1,5 +1,5 @@
 import { omitUndefined } from '../base/omit-undefined.ts'
-import { sha256Hex } from '../model/volume-names.ts'
+import { sha256Hex } from '../facts/actual/volume-names.ts'
 import type { ClusterOperation, ClusterPlan } from './cluster-plan.ts'
 import type { Operation, ReviewedPlan } from './plan.ts'
 

@@ -1,6 +1,6 @@
 /** The shape of a whole plan, from which schema/plan.schema.json is made. */
 
-import { insecure } from '../model/snapshot.ts'
+import { insecure } from '../facts/actual/snapshot.ts'
 import { about, named } from '../trust/json-schema.ts'
 import { list, type ObjectOf, object, oneOf, optional, recordOf, type ShapeOf, text } from '../trust/shape.ts'
 import { causes } from './cause.ts'

@@ -5,8 +5,8 @@
 
 import { compareText } from '../base/compare-text.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
-import type { BlockVolume } from '../model/block-volume.ts'
-import type { NodeState } from '../model/node-state.ts'
+import type { BlockVolume } from '../facts/actual/block-volume.ts'
+import type { NodeState } from '../facts/actual/snapshot.ts'
 import type { Left } from '../plan/draft.ts'
 import type { Operation, Plan, PlanOptions } from '../plan/plan.ts'
 import { type Subject, THE_NODE } from '../plan/subject.ts'

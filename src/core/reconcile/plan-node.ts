@@ -4,11 +4,10 @@
  */
 
 import { omitUndefined } from '../base/omit-undefined.ts'
+import type { ApiSnapshot, Insecure, NodeState, TreeEntry } from '../facts/actual/snapshot.ts'
+import { baseName } from '../facts/actual/tree.ts'
 import type { CauseKind } from '../messages/code-entry.ts'
 import { causeOf, isCodeOf, type ProblemCode, remedyOf, type WaitingCode } from '../messages/codes.ts'
-import type { NodeState } from '../model/node-state.ts'
-import type { ApiSnapshot, Insecure, TreeEntry } from '../model/snapshot.ts'
-import { baseName } from '../model/tree.ts'
 import type { Because } from '../plan/cause.ts'
 import { Findings, finishOperations, type Left, ON_NODE } from '../plan/draft.ts'
 import { nameCauses } from '../plan/name-causes.ts'

@@ -3,11 +3,11 @@
  * kubelet itself creates; anything else keeps the directory, and is reported.
  */
 
+import type { TreeEntry } from '../facts/actual/snapshot.ts'
+import { isWithinAny, mayNotBeUtf8, parentOf } from '../facts/actual/tree.ts'
 import { whoMounted } from '../linux/mount-words.ts'
 import { causeOf } from '../messages/codes.ts'
 import { CLEAR_AWAY } from '../messages/path-codes.ts'
-import type { TreeEntry } from '../model/snapshot.ts'
-import { isWithinAny, mayNotBeUtf8, parentOf } from '../model/tree.ts'
 import type { Because } from '../plan/cause.ts'
 import { type Draft, type Findings, messageOnPod, ON_NODE } from '../plan/draft.ts'
 import { followsFrom } from '../plan/name-causes.ts'

@@ -1,6 +1,6 @@
 import { isAbsolute, join } from 'node:path'
 import { errorMessage } from '../base/errors.ts'
-import type { CsiSocket } from '../model/snapshot.ts'
+import type { CsiSocket } from '../facts/actual/snapshot.ts'
 import { CsiNodeClient } from './csi-node-client.ts'
 import { type PluginInfo, Registration } from './gen/pluginregistration/registration_pb.js'
 import { deadlineIn, GrpcError } from './grpc-status.ts'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { CsiSocket } from '../model/snapshot.ts'
+import type { CsiSocket } from '../facts/actual/snapshot.ts'
 import type { RegistrationAnswer } from './ask-socket.ts'
 import { conventionalSockets, registrationSockets, type SocketFiles } from './socket-files.ts'
 import { compareVersions, highestSupportedVersion } from './versions.ts'

@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs'
 import { compareText } from '../base/compare-text.ts'
 import { errorMessage } from '../base/errors.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
-import type { RuntimeSnapshot, SandboxState } from '../model/snapshot.ts'
+import type { RuntimeSnapshot, SandboxState } from '../facts/actual/snapshot.ts'
 import { Budget } from '../trust/bytes.ts'
 import {
   type Container,

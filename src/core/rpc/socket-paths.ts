@@ -1,5 +1,5 @@
 import { isAbsolute, join, relative } from 'node:path'
-import type { CsiSocket } from '../model/snapshot.ts'
+import type { CsiSocket } from '../facts/actual/snapshot.ts'
 
 /** The path in CsiSocket: relative if it is below the root directory, otherwise absolute. */
 export function recordedPath(rootDir: string, path: string): string {

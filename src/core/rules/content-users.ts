@@ -1,7 +1,7 @@
 /** S12: who else uses content that would be deleted, by the mount table and the loop devices of this mount namespace. */
 import { posix } from 'node:path'
-import { take } from '../base/first-few.ts'
 import { memoize } from '../base/memoize.ts'
+import { take } from '../base/take.ts'
 import { undeletedPath } from '../linux/deleted.ts'
 import { type Location, locate } from '../linux/location.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'

@@ -1,9 +1,9 @@
 import { append } from '../base/append.ts'
 import { volctl } from '../base/command.ts'
 import { memoize } from '../base/memoize.ts'
+import { readStateFile } from '../facts/actual/state-file.ts'
+import { parentOf } from '../facts/actual/tree.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
-import { readStateFile } from '../model/state-file.ts'
-import { parentOf } from '../model/tree.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import type { Judge } from './rule.ts'
 

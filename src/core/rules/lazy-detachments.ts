@@ -1,8 +1,8 @@
 /** S20: nothing is done to a volume whose file system was detached lazily, until its superblock is gone. */
 
-import { isWithin } from '../linux/path-within.ts'
-import type { LazyMemoryDefect } from '../model/snapshot.ts'
-import { baseName } from '../model/tree.ts'
+import type { LazyMemoryDefect } from '../facts/actual/snapshot.ts'
+import { baseName } from '../facts/actual/tree.ts'
+import { isWithin } from '../linux/paths.ts'
 import type { Draft, Findings } from '../plan/draft.ts'
 import type { OperationKind, Step } from '../plan/plan.ts'
 import { rowOf } from '../plan/subject.ts'

@@ -2,8 +2,8 @@
 
 import { commandLine } from '../base/command.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
+import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import { uniqueNameOfRow, type VolumeRow } from '../facts/row.ts'
-import { CSI_PLUGIN } from '../model/volume-names.ts'
 import type { Findings, Obstacle } from '../plan/draft.ts'
 import { rowOf } from '../plan/subject.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'

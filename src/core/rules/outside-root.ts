@@ -5,13 +5,13 @@
 
 import { append } from '../base/append.ts'
 import { memoize } from '../base/memoize.ts'
+import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
+import { escapeQualifiedName, sha256Hex } from '../facts/actual/volume-names.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import { whoMounted } from '../linux/mount-words.ts'
-import { isWithin } from '../linux/path-within.ts'
-import type { ActualInputs } from '../model/actual-inputs.ts'
-import { escapeQualifiedName, sha256Hex } from '../model/volume-names.ts'
-import { podUidOf, type SoughtVolume, shapeMatcher, shapeOf, type VolumeShape } from '../model/volume-shapes.ts'
+import { isWithin } from '../linux/paths.ts'
 import type { Obstacle } from '../plan/draft.ts'
+import { podUidOf, type SoughtVolume, shapeMatcher, shapeOf, type VolumeShape } from '../volumes/volume-shapes.ts'
 import type { Judge } from './rule.ts'
 
 interface MountOutside {

@@ -2,8 +2,8 @@
 
 import { memoize } from '../base/memoize.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
-import { isPlainPath } from '../linux/path-within.ts'
-import type { InUse } from '../model/snapshot.ts'
+import type { InUse } from '../facts/actual/snapshot.ts'
+import { isPlainPath } from '../linux/paths.ts'
 import { takenBy } from '../plan/operation-key.ts'
 import type { Judge } from './rule.ts'
 

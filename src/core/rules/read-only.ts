@@ -1,10 +1,10 @@
 /** Read-only file systems: what the kernel made so after an error, or a person by its mount. */
 import { posix } from 'node:path'
 import { commandLine } from '../base/command.ts'
+import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import { containingMount } from '../linux/location.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
-import { isWithin } from '../linux/path-within.ts'
-import type { ActualInputs } from '../model/actual-inputs.ts'
+import { isWithin } from '../linux/paths.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { Judge } from './rule.ts'
 

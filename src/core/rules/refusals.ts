@@ -2,7 +2,7 @@
 
 import { volctl } from '../base/command.ts'
 import { rfc3339 } from '../base/rfc3339.ts'
-import type { ActualInputs } from '../model/actual-inputs.ts'
+import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import { canonicalNodeName, parseKubeletFlags } from '../node/kubelet/kubelet-flags.ts'
 import { otherName } from '../node/other-name.ts'
 import { INSECURE_API } from '../plan/insecure-api.ts'

@@ -1,11 +1,10 @@
 /** A reason not to carry out an operation, and the facts that it is judged by. */
 
+import type { TreeEntry } from '../facts/actual/snapshot.ts'
 import type { Identified } from '../facts/sources.ts'
+import type { VolumeAttachment } from '../kube/api/objects.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import type { BlockCode } from '../messages/codes.ts'
-import type { VolumeAttachment } from '../model/objects.ts'
-import type { TreeEntry } from '../model/snapshot.ts'
-import type { SoughtVolume } from '../model/volume-shapes.ts'
 import type { Draft, Obstacle } from '../plan/draft.ts'
 import type { OperationKind } from '../plan/plan.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
@@ -13,6 +12,7 @@ import type { Stack } from '../reconcile/context/layers.ts'
 import type { DriverCall } from '../reconcile/drivers/driver-call.ts'
 import type { FlexCall } from '../reconcile/drivers/flex-driver.ts'
 import type { UnresolvedVolume, VolumeToMount } from '../volumes/desired-state.ts'
+import type { SoughtVolume } from '../volumes/volume-shapes.ts'
 
 export interface Rule {
   /** In docs/rules/safety.md. */

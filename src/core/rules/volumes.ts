@@ -1,8 +1,8 @@
 /** Which volume it is, who still shows it, and what can undo it (S16, S17, S24, S26). */
 
 import { omitUndefined } from '../base/omit-undefined.ts'
+import { registeredDriver, stages } from '../facts/actual/staged-volumes.ts'
 import { whoMounted } from '../linux/mount-words.ts'
-import { registeredDriver, stages } from '../model/staged-volumes.ts'
 import type { Judge } from './rule.ts'
 
 /** Nothing is undone under a name that may be another volume's. */

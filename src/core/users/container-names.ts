@@ -1,9 +1,9 @@
 /** Names of the pod and the container that a process belongs to, from the API and the runtime. */
 
 import { memoize } from '../base/memoize.ts'
+import type { NodeSnapshot } from '../facts/actual/snapshot.ts'
+import type { Pod } from '../kube/api/objects.ts'
 import type { PodProcess } from '../linux/pod-cgroups.ts'
-import type { Pod } from '../model/objects.ts'
-import type { NodeSnapshot } from '../model/snapshot.ts'
 import type { PodRef } from '../plan/plan.ts'
 import { namedUids } from '../volumes/pods.ts'
 

@@ -1,6 +1,6 @@
 /** Holders in one line, for messages. */
 import type { UsingProcess } from '../base/errors.ts'
-import { take } from '../base/first-few.ts'
+import { take } from '../base/take.ts'
 import type { Unseen } from '../linux/mount-namespaces.ts'
 import { type PodProcess, podOfProcess } from '../linux/pod-cgroups.ts'
 import { podAndContainer } from '../plan/pod-name.ts'

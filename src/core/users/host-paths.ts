@@ -1,5 +1,5 @@
-import { plainPath } from '../linux/path-within.ts'
-import type { PersistentVolume, Pod } from '../model/objects.ts'
+import type { PersistentVolume, Pod } from '../kube/api/objects.ts'
+import { plainPath } from '../linux/paths.ts'
 import { podLabel } from '../volumes/pods.ts'
 
 /** A path by which somebody else may use what is there. */

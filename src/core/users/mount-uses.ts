@@ -10,7 +10,7 @@ import { undeletedPath, undeletedRoot } from '../linux/deleted.ts'
 import { placeOf } from '../linux/linked-mounts.ts'
 import { type Location, locate, pathThrough } from '../linux/location.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
-import { isWithin } from '../linux/path-within.ts'
+import { isWithin } from '../linux/paths.ts'
 
 /** The place of a directory whose content would be deleted. */
 export interface ContentPlace extends Location {

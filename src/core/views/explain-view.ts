@@ -4,7 +4,7 @@
  */
 
 import { volctl } from '../base/command.ts'
-import { take } from '../base/first-few.ts'
+import { take } from '../base/take.ts'
 import type {
   DriverView,
   Explanation,

@@ -8,6 +8,8 @@
  */
 
 import { memoize } from '../base/memoize.ts'
+import type { ApiSnapshot } from '../facts/actual/snapshot.ts'
+import { NODE_USER } from '../facts/actual/volume-names.ts'
 import type {
   ApiObject,
   ConfigMap,
@@ -16,10 +18,8 @@ import type {
   PersistentVolumeClaim,
   SecretDigest,
   VolumeAttachment,
-} from '../model/objects.ts'
-import { keyText } from '../model/resources.ts'
-import type { ApiSnapshot } from '../model/snapshot.ts'
-import { NODE_USER } from '../model/volume-names.ts'
+} from '../kube/api/objects.ts'
+import { keyText } from '../kube/api/resources.ts'
 import { covers, isNotFoundOf, isRefusedList, type ReadFailure, readFailures, spoilsList } from './read-failures.ts'
 
 export type Lookup<T> =

@@ -2,9 +2,9 @@
 
 import { append } from '../base/append.ts'
 import { lazy, once } from '../base/memoize.ts'
-import type { CsiPersistentVolumeSource, PersistentVolume, VolumeAttachment } from '../model/objects.ts'
-import type { NodeSnapshot } from '../model/snapshot.ts'
-import { attachmentName, csiUniqueName } from '../model/volume-names.ts'
+import type { NodeSnapshot } from '../facts/actual/snapshot.ts'
+import { attachmentName, csiUniqueName } from '../facts/actual/volume-names.ts'
+import type { CsiPersistentVolumeSource, PersistentVolume, VolumeAttachment } from '../kube/api/objects.ts'
 import { csiSourceOf } from './in-tree-volumes.ts'
 
 export class ApiObjects {

@@ -1,7 +1,7 @@
 /** The files that configMap, secret, downwardAPI and projected volumes should hold (P27, P46-P53; O28). */
 import { memoize } from '../base/memoize.ts'
-import type { ConfigMap, DownwardApiItem, Pod, PodVolumeSource, SecretDigest } from '../model/objects.ts'
-import type { ApiSnapshot } from '../model/snapshot.ts'
+import type { ApiSnapshot } from '../facts/actual/snapshot.ts'
+import type { ConfigMap, DownwardApiItem, Pod, PodVolumeSource, SecretDigest } from '../kube/api/objects.ts'
 import { apiLookup, mapFound } from './api-lookup.ts'
 import { downwardApiText } from './downward-api-value.ts'
 import { type ExpectedFile, isNoContent, type NoContent, payloadFiles } from './payload-entries.ts'

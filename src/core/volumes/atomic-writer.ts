@@ -4,8 +4,8 @@
  */
 
 import { omitUndefined } from '../base/omit-undefined.ts'
-import type { TreeEntry } from '../model/snapshot.ts'
-import { isGeneration } from '../model/volume-names.ts'
+import type { TreeEntry } from '../facts/actual/snapshot.ts'
+import { isGeneration } from '../facts/actual/volume-names.ts'
 import { expectedMount, notAsked, type Obstacle } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
 import { contentDifference, volumeObstacle } from './content-obstacle.ts'

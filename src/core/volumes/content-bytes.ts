@@ -11,7 +11,7 @@ import type {
   PodVolumeSource,
   ProjectedSource,
   Secret,
-} from '../model/objects.ts'
+} from '../kube/api/objects.ts'
 import { type Lookup, mapFound } from './api-lookup.ts'
 import { downwardApiText } from './downward-api-value.ts'
 import { matchesLabel } from './node-affinity.ts'

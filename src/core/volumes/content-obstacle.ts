@@ -1,11 +1,11 @@
 /** What keeps volctl from filling a volume of the pod's own. */
 
-import type { ActualInputs } from '../model/actual-inputs.ts'
-import { isGateOn } from '../model/kubelet-version.ts'
-import type { PodVolumeSource } from '../model/objects.ts'
-import type { NodeSnapshot } from '../model/snapshot.ts'
-import { baseName } from '../model/tree.ts'
-import { isGeneration } from '../model/volume-names.ts'
+import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
+import { isGateOn } from '../facts/actual/kubelet-version.ts'
+import type { NodeSnapshot } from '../facts/actual/snapshot.ts'
+import { baseName } from '../facts/actual/tree.ts'
+import { isGeneration } from '../facts/actual/volume-names.ts'
+import type { PodVolumeSource } from '../kube/api/objects.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import { type ExpectedContent, expectedContent } from './atomic-content.ts'
 import type { VolumeToMount } from './desired-state.ts'

@@ -1,6 +1,6 @@
 /** The directories and files of a CSI volume, relative to the root directory (C10). */
 
-import { CSI_PLUGIN, csiGlobalDir, escapeQualifiedName } from '../model/volume-names.ts'
+import { CSI_PLUGIN, csiGlobalDir, escapeQualifiedName } from '../facts/actual/volume-names.ts'
 import type { VolumeToMount } from './desired-state.ts'
 
 /** The directory of all raw block volumes; it contains `staging` and `publish` beside a directory for each volume. */

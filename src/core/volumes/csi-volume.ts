@@ -1,5 +1,5 @@
 /** The spec of a CSI volume, a PersistentVolume's or an inline one's (C8, C52, C55-C58, C63, C64, C106). */
-import type { CsiDriver, SecretReference, SharedSources } from '../model/objects.ts'
+import type { CsiDriver, SecretReference, SharedSources } from '../kube/api/objects.ts'
 import type { VolumeSpec, VolumeToMount } from './desired-state.ts'
 import { podNamespace } from './pods.ts'
 

@@ -1,8 +1,8 @@
 /** csi: volumes of CSI drivers, migrated in-tree volumes included (C10, C31-C35, C133, C134). */
-import type { ActualInputs } from '../model/actual-inputs.ts'
-import { readStateFile } from '../model/state-file.ts'
-import { parentOf } from '../model/tree.ts'
-import { CSI_PLUGIN, csiUniqueName, inlineCsiHandle } from '../model/volume-names.ts'
+import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
+import { readStateFile } from '../facts/actual/state-file.ts'
+import { parentOf } from '../facts/actual/tree.ts'
+import { CSI_PLUGIN, csiUniqueName, inlineCsiHandle } from '../facts/actual/volume-names.ts'
 import type { ApiLookup } from './api-lookup.ts'
 import {
   csiMapFile,

@@ -1,8 +1,8 @@
 /** The desired state of the world: which volumes which pods of this node need. */
 
+import { CSI_PLUGIN, parseCsiUniqueName, type VolumeMode } from '../facts/actual/volume-names.ts'
+import type { PersistentVolume, PersistentVolumeClaim, Pod, PodVolumeSource } from '../kube/api/objects.ts'
 import type { Code } from '../messages/codes.ts'
-import type { PersistentVolume, PersistentVolumeClaim, Pod, PodVolumeSource } from '../model/objects.ts'
-import { CSI_PLUGIN, parseCsiUniqueName, type VolumeMode } from '../model/volume-names.ts'
 import type { Because } from '../plan/cause.ts'
 import { podNamespace } from './pods.ts'
 

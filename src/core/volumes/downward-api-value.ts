@@ -1,7 +1,7 @@
 /** The text that a downward API item writes (P50). */
 import { compareText } from '../base/compare-text.ts'
 import { ownValue } from '../base/own-value.ts'
-import type { DownwardApiItem, Node, Pod } from '../model/objects.ts'
+import type { DownwardApiItem, Node, Pod } from '../kube/api/objects.ts'
 import type { NoContent } from './payload-entries.ts'
 import { onDiskUid, podNamespace } from './pods.ts'
 import { divideUp, parseMilliQuantity, parseQuantity } from './quantity.ts'

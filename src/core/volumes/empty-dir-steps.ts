@@ -1,7 +1,7 @@
 /** How an emptyDir is made, alone or inside a volume that is built on one (P22, P36, P37). */
 
+import type { Container, Pod } from '../kube/api/objects.ts'
 import { whoMounted } from '../linux/mount-words.ts'
-import type { Container, Pod } from '../model/objects.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
 import type { VolumeToMount } from './desired-state.ts'

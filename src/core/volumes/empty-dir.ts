@@ -1,9 +1,9 @@
 /** emptyDir: a directory, a tmpfs or a hugetlbfs of the pod's own (P35-P45). */
 
 import { omitUndefined } from '../base/omit-undefined.ts'
+import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
+import type { Pod } from '../kube/api/objects.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
-import type { ActualInputs } from '../model/actual-inputs.ts'
-import type { Pod } from '../model/objects.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import { leftToKubelet } from './content-obstacle.ts'
 import type { VolumeToMount } from './desired-state.ts'

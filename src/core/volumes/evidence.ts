@@ -1,5 +1,5 @@
 /** Whether a wanted volume is there: evidence that several plugins use. */
-import type { ActualInputs } from '../model/actual-inputs.ts'
+import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { VolumeToMount } from './desired-state.ts'
 import { podDeviceLink, podVolumeDir, readyMarker } from './paths.ts'
 import type { MountEvidence } from './plugin.ts'

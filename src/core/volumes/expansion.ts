@@ -1,6 +1,7 @@
 /** Whether a mounted volume is to be expanded on this node (R125, R318, R319, R455-R458; C96-C98). */
-import type { PersistentVolumeClaim } from '../model/objects.ts'
-import { CSI_PLUGIN } from '../model/volume-names.ts'
+
+import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
+import type { PersistentVolumeClaim } from '../kube/api/objects.ts'
 import type { VolumeToMount } from './desired-state.ts'
 import { compareQuantities, parseQuantity } from './quantity.ts'
 

@@ -1,7 +1,7 @@
 /** Unique names, by the kubelet's two rules (R019, P6). */
 
-import type { PodVolumeSource, SharedSources } from '../model/objects.ts'
-import { uniquePodVolumeName, uniqueVolumeName } from '../model/volume-names.ts'
+import { uniquePodVolumeName, uniqueVolumeName } from '../facts/actual/volume-names.ts'
+import type { PodVolumeSource, SharedSources } from '../kube/api/objects.ts'
 import type { Attachability } from './desired-state.ts'
 import { podVolumeDir } from './paths.ts'
 import type { SpecContext, SpecFacts, SpecSource, VolumePlugin } from './plugin.ts'

@@ -1,6 +1,6 @@
 /** flexVolume: a program on the host for each driver (P85-P88). The volume's plugin name is the driver's name. */
 
-import { uniqueVolumeName } from '../model/volume-names.ts'
+import { uniqueVolumeName } from '../facts/actual/volume-names.ts'
 import type { VolumeToMount } from './desired-state.ts'
 import { mountEvidence } from './evidence.ts'
 import { perPodFacts, sharedNameFacts, sharedSources, specNameOf } from './facts.ts'

@@ -1,8 +1,8 @@
 /** hostPath: the container gets the path itself; the kubelet only checks its type (P57-P59, O33). */
 
 import { omitUndefined } from '../base/omit-undefined.ts'
-import type { ActualInputs } from '../model/actual-inputs.ts'
-import type { HostPath } from '../model/snapshot.ts'
+import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
+import type { HostPath } from '../facts/actual/snapshot.ts'
 import { sharedSourcesOf } from './csi-volume.ts'
 import type { VolumeToMount } from './desired-state.ts'
 import { notMounted, SATISFIED } from './evidence.ts'

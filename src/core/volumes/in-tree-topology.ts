@@ -1,5 +1,5 @@
 /** Zones and regions of an in-tree PersistentVolume, renamed to the CSI driver's topology keys (R154). */
-import type { NodeSelectorTerm, PersistentVolume } from '../model/objects.ts'
+import type { NodeSelectorTerm, PersistentVolume } from '../kube/api/objects.ts'
 
 /** A volume that the kubelet cannot translate, and so cannot mount. The message completes "cannot be translated to CSI: …". */
 export interface Untranslatable {

@@ -7,7 +7,7 @@ import type {
   NodeSelectorTerm,
   PersistentVolume,
   PodVolumeSource,
-} from '../model/objects.ts'
+} from '../kube/api/objects.ts'
 import {
   BETA_LABELS,
   GA_LABELS,

@@ -1,15 +1,9 @@
 /** iscsi: a LUN of a target that the node logs in to (P72-P78). */
 
-import {
-  ISCSI_PLUGIN,
-  ISCSI_RECORD,
-  iscsiDirectory,
-  iscsiUniqueName,
-  parseIscsiDirectory,
-} from '../model/iscsi-disk.ts'
-import type { SharedSources } from '../model/objects.ts'
+import type { SharedSources } from '../kube/api/objects.ts'
 import { sharedSourcesOf } from './csi-volume.ts'
 import { sharedNameFacts, sharedSources } from './facts.ts'
+import { ISCSI_PLUGIN, ISCSI_RECORD, iscsiDirectory, iscsiUniqueName, parseIscsiDirectory } from './iscsi-disk.ts'
 import { lunPlugin } from './map-steps.ts'
 
 type IscsiSource = NonNullable<SharedSources['iscsi']>

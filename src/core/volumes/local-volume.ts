@@ -1,7 +1,7 @@
 /** local: a directory of this node, or a device, which has a global mount (P66-P71, P83). */
 import { posix } from 'node:path'
 import { omitUndefined } from '../base/omit-undefined.ts'
-import type { ActualInputs } from '../model/actual-inputs.ts'
+import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
 import type { VolumeToMount } from './desired-state.ts'

@@ -1,6 +1,6 @@
 /** The map of a raw block volume: map file, the pod's link, loop device (P98, P99, R805). */
-import type { ActualInputs } from '../model/actual-inputs.ts'
-import { mapFileOf } from '../model/block-volume.ts'
+import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
+import { mapFileOf } from '../facts/actual/block-volume.ts'
 import type { Step } from '../plan/plan.ts'
 import type { VolumeToMount } from './desired-state.ts'
 import { linkEvidence, MOUNTED, mountEvidence, notMounted } from './evidence.ts'

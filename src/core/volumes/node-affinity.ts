@@ -1,6 +1,6 @@
 /** Whether a PersistentVolume may be used on a node: its required node affinity (R430). */
 import { ownValue } from '../base/own-value.ts'
-import type { Node, NodeSelectorRequirement, NodeSelectorTerm, PersistentVolume } from '../model/objects.ts'
+import type { Node, NodeSelectorRequirement, NodeSelectorTerm, PersistentVolume } from '../kube/api/objects.ts'
 
 /** Without a required affinity every node fits; otherwise one term must match, all of it. */
 export function matchesNode(pv: PersistentVolume, node: Node): boolean {

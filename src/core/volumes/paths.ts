@@ -1,6 +1,6 @@
 /** Where the kubelet keeps the volumes of a pod, relative to the root directory (R021, P35, P22). */
 
-import { escapeQualifiedName } from '../model/volume-names.ts'
+import { escapeQualifiedName } from '../facts/actual/volume-names.ts'
 import type { VolumeToMount } from './desired-state.ts'
 
 type Named = Pick<VolumeToMount, 'podUid' | 'plugin' | 'specName'>

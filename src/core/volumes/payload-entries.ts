@@ -5,7 +5,7 @@
 import { posix } from 'node:path'
 import { compareText } from '../base/compare-text.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
-import type { Container, KeyToPath, Pod, PodVolumeSource, ProjectedSource } from '../model/objects.ts'
+import type { Container, KeyToPath, Pod, PodVolumeSource, ProjectedSource } from '../kube/api/objects.ts'
 import type { Lookup } from './api-lookup.ts'
 import { allContainers } from './pods.ts'
 

@@ -4,9 +4,9 @@
  * A plugin is pure: it gives a volume its names, finds out from the snapshot whether it is mounted, and gives the steps that set it
  * up, unless it leaves that to the kubelet. Only apply carries steps out. Tear-down is shared by families (`TeardownFamily`), since most plugins do the same.
  */
-import type { ActualInputs } from '../model/actual-inputs.ts'
-import type { Node, PersistentVolume, PodVolumeSource } from '../model/objects.ts'
-import type { StagedVolume } from '../model/staged-volumes.ts'
+import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
+import type { StagedVolume } from '../facts/actual/staged-volumes.ts'
+import type { Node, PersistentVolume, PodVolumeSource } from '../kube/api/objects.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { ExpectedMount, PlanOptions, Step } from '../plan/plan.ts'
 import type { ApiLookup } from './api-lookup.ts'

@@ -1,7 +1,7 @@
 /** What a pod object shows: its directory, whether it has finished, and which volumes its containers use. */
 
-import { isPathName } from '../linux/path-within.ts'
-import type { Container, ContainerStatus, Pod } from '../model/objects.ts'
+import type { Container, ContainerStatus, Pod } from '../kube/api/objects.ts'
+import { isPathName } from '../linux/paths.ts'
 import { namespacedName } from '../plan/pod-name.ts'
 
 const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror'

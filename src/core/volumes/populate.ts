@@ -2,9 +2,9 @@
 
 import { append } from '../base/append.ts'
 import { memoize } from '../base/memoize.ts'
-import type { PersistentVolume, Pod } from '../model/objects.ts'
-import type { ApiSnapshot } from '../model/snapshot.ts'
-import { uniqueVolumeName } from '../model/volume-names.ts'
+import type { ApiSnapshot } from '../facts/actual/snapshot.ts'
+import { uniqueVolumeName } from '../facts/actual/volume-names.ts'
+import type { PersistentVolume, Pod } from '../kube/api/objects.ts'
 import { apiLookup } from './api-lookup.ts'
 import {
   type DesiredState,

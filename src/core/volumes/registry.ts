@@ -1,7 +1,7 @@
 /** Every plugin that the kubelet of 1.36 registers (P1), and a stand-in for the others. */
 
 import { memoize } from '../base/memoize.ts'
-import type { ActualInputs } from '../model/actual-inputs.ts'
+import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import { configMap } from './configmap.ts'
 import { csi } from './csi.ts'
 import { csiMapFile, csiTarget } from './csi-paths.ts'

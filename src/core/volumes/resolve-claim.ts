@@ -1,6 +1,6 @@
 /** From a claim of a pod to the PersistentVolume behind it (R110-R113). */
 import { omitUndefined } from '../base/omit-undefined.ts'
-import type { PersistentVolume, PersistentVolumeClaim, Pod, PodVolumeSource } from '../model/objects.ts'
+import type { PersistentVolume, PersistentVolumeClaim, Pod, PodVolumeSource } from '../kube/api/objects.ts'
 import type { ApiLookup } from './api-lookup.ts'
 import { ANY, NONE, type UnresolvedVolume } from './desired-state.ts'
 import { podLabel, podNamespace } from './pods.ts'

@@ -1,7 +1,7 @@
 /** One volume of a pod, resolved to what the kubelet would mount (R110-R118). */
 
-import type { PersistentVolume, Pod, PodVolumeSource } from '../model/objects.ts'
-import { CSI_PLUGIN, type VolumeMode } from '../model/volume-names.ts'
+import { CSI_PLUGIN, type VolumeMode } from '../facts/actual/volume-names.ts'
+import type { PersistentVolume, Pod, PodVolumeSource } from '../kube/api/objects.ts'
 import { csi } from './csi.ts'
 import { ANY, type DeviceKind, type MayBe, NONE, type VolumeSpec } from './desired-state.ts'
 import { flexVolume } from './flex-volume.ts'

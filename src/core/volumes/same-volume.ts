@@ -6,16 +6,22 @@ import { isIP } from 'node:net'
 import { posix } from 'node:path'
 import { append } from '../base/append.ts'
 import { memoize } from '../base/memoize.ts'
+import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
+import {
+  driverOf,
+  type StagedVolume,
+  stagedShownBy,
+  stagedUnder,
+  stagedVolumes,
+} from '../facts/actual/staged-volumes.ts'
+import { readStateFile, type VolumeData } from '../facts/actual/state-file.ts'
+import { parentOf } from '../facts/actual/tree.ts'
+import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import { undeletedRoot } from '../linux/deleted.ts'
 import { cannotHang } from '../linux/file-systems.ts'
 import { locate, locationIn } from '../linux/location.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
-import { isWithin } from '../linux/path-within.ts'
-import type { ActualInputs } from '../model/actual-inputs.ts'
-import { driverOf, type StagedVolume, stagedShownBy, stagedUnder, stagedVolumes } from '../model/staged-volumes.ts'
-import { readStateFile, type VolumeData } from '../model/state-file.ts'
-import { parentOf } from '../model/tree.ts'
-import { CSI_PLUGIN } from '../model/volume-names.ts'
+import { isWithin } from '../linux/paths.ts'
 import { CSI_BLOCK_DIR, csiPublishStateFile } from './csi-paths.ts'
 import { sharedSourcesOf } from './csi-volume.ts'
 import type { VolumeSpec, VolumeToMount } from './desired-state.ts'

@@ -1,6 +1,7 @@
 /** The SELinux label that a volume is mounted with (C68, R310, R311): a pure function of the pod and the host's policy. */
-import type { Pod, SelinuxOptions } from '../model/objects.ts'
-import type { Selinux } from '../model/snapshot.ts'
+
+import type { Selinux } from '../facts/actual/snapshot.ts'
+import type { Pod, SelinuxOptions } from '../kube/api/objects.ts'
 import type { VolumeToMount } from './desired-state.ts'
 import { allContainers } from './pods.ts'
 

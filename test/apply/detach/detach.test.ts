@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import type { VolumeAttachment } from '../../../src/core/kube/api/objects.ts'
 import { parseMountinfo } from '../../../src/core/linux/parse-mountinfo.ts'
-import type { VolumeAttachment } from '../../../src/core/model/objects.ts'
 import type { Operation } from '../../../src/core/plan/plan.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
 import { Fixture, operation, planOf, ROOT, step, withoutPauses } from '../apply-fixture.ts'

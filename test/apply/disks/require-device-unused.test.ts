@@ -1,7 +1,7 @@
 /** Who may have a device open that an unmap or an unstage takes away (S21, S24). */
 import { writeFileSync } from 'node:fs'
 import { beforeEach, expect, it } from 'vitest'
-import type { Pod } from '../../../src/core/model/objects.ts'
+import type { Pod } from '../../../src/core/kube/api/objects.ts'
 import type { Operation } from '../../../src/core/plan/plan.ts'
 import type { VolumeToMount } from '../../../src/core/volumes/desired-state.ts'
 import { recordDisks } from '../../block/recorded-disks.ts'

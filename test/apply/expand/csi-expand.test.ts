@@ -1,8 +1,8 @@
 /** ExpandVolume by a driver made of words: is it called, with what, and what does the claim say after it (C96-C102; upstream's tables). */
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { CsiNode } from '../../../src/core/apply/operation/ports.ts'
-import type { CsiDriver, Node, PersistentVolumeClaim, SecretReference } from '../../../src/core/model/objects.ts'
-import { csiGlobalDir } from '../../../src/core/model/volume-names.ts'
+import { csiGlobalDir } from '../../../src/core/facts/actual/volume-names.ts'
+import type { CsiDriver, Node, PersistentVolumeClaim, SecretReference } from '../../../src/core/kube/api/objects.ts'
 import { type GrpcCode, GrpcError } from '../../../src/core/rpc/grpc-status.ts'
 import type { VolumeToMount } from '../../../src/core/volumes/desired-state.ts'
 import { desiredStateOfPods } from '../../../src/core/volumes/populate.ts'

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import type { Pod } from '../../../src/core/kube/api/objects.ts'
 import { parseMountinfo } from '../../../src/core/linux/parse-mountinfo.ts'
-import type { Pod } from '../../../src/core/model/objects.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
 import { Fixture, operation, POD, planOf, ROOT, step } from '../apply-fixture.ts'
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { VolctlError } from '../../../src/core/base/errors.ts'
 import { nodeStatus } from '../../../src/core/explain/status/node-status.ts'
-import { readSnapshot } from '../../../src/core/plan/documents/read-snapshot.ts'
+import { readSnapshot } from '../../../src/core/plan/documents/snapshot-file.ts'
 import { planNode } from '../../../src/core/reconcile/plan-node.ts'
 import {
   namesOfExplanation,

@@ -2,7 +2,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { nodeStatus, statusAndPlan, wholeOf } from '../../../src/core/explain/status/node-status.ts'
-import type { NodeState } from '../../../src/core/model/node-state.ts'
+import type { NodeState } from '../../../src/core/facts/actual/snapshot.ts'
 import type { PlanOptions } from '../../../src/core/plan/plan.ts'
 import { planWithDecisions } from '../../../src/core/reconcile/decisions.ts'
 import { answerOf } from '../../../src/core/views/answer/make-answer.ts'

@@ -2,10 +2,7 @@
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { takeLeaseLock } from '../../../src/core/cluster/apply/lease-lock.ts'
-import { ApiError } from '../../../src/core/kube/api-error.ts'
-import type { KubeClient } from '../../../src/core/kube/kube-client.ts'
-import { listObjects } from '../../../src/core/kube/objects.ts'
-import type { ApiObject } from '../../../src/core/model/objects.ts'
+import type { ApiObject } from '../../../src/core/kube/api/objects.ts'
 import {
   ATTACHMENTS,
   CLAIMS,
@@ -16,7 +13,10 @@ import {
   PODS,
   type Resource,
   VOLUMES,
-} from '../../../src/core/model/resources.ts'
+} from '../../../src/core/kube/api/resources.ts'
+import { ApiError } from '../../../src/core/kube/api-error.ts'
+import type { KubeClient } from '../../../src/core/kube/kube-client.ts'
+import { listObjects } from '../../../src/core/kube/objects.ts'
 import type { ClusterOperation } from '../../../src/core/plan/cluster-plan.ts'
 import type { Outcome } from '../../../src/core/plan/events.ts'
 import { planId } from '../../../src/core/plan/plan-id.ts'

@@ -9,8 +9,8 @@ import { isDriverGone, lastPart, leaseName } from '../../../src/core/cluster/con
 import type { ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
 import { planPart } from '../../../src/core/cluster/pass/plan-cluster.ts'
 import { needsOf, partOf } from '../../../src/core/cluster/pass/row-part.ts'
-import type { ObjectKey } from '../../../src/core/model/resources.ts'
-import { attachmentName } from '../../../src/core/model/volume-names.ts'
+import { attachmentName } from '../../../src/core/facts/actual/volume-names.ts'
+import type { ObjectKey } from '../../../src/core/kube/api/resources.ts'
 import type { ClusterOperation, ClusterOptions } from '../../../src/core/plan/cluster-plan.ts'
 import { ago, attachment, cluster as clusterOf, clusterOptions, DEAD } from '../../helpers/cluster-builder.ts'
 import {

@@ -4,8 +4,8 @@
  * of a Deployment, a few are over; some volumes are on their way to or from a node.
  */
 import { hash } from 'node:crypto'
-import type { ApiObject, ObjectMeta } from '../../../src/core/model/objects.ts'
-import { csiUniqueName } from '../../../src/core/model/volume-names.ts'
+import { csiUniqueName } from '../../../src/core/facts/actual/volume-names.ts'
+import type { ApiObject, ObjectMeta } from '../../../src/core/kube/api/objects.ts'
 import {
   attachedTo,
   attachmentObject,

@@ -2,7 +2,7 @@
  * One pass of the attach/detach controller over CSI volumes, as upstream's reconciler decides (R706-R752): a separate eye that
  * shares nothing with volctl's pass. Pure, but for what the controller remembers.
  */
-import type { Node, PersistentVolume, Pod } from '../../../src/core/model/objects.ts'
+import type { Node, PersistentVolume, Pod } from '../../../src/core/kube/api/objects.ts'
 import { nameOfAttachment, uniqueNameOf, type World } from './world.ts'
 
 /** A volume on a node. */

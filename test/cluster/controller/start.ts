@@ -3,11 +3,11 @@
  * it leads. Nothing happens unasked.
  */
 import { setTimeout as pause } from 'node:timers/promises'
+import type { VolumeAttachment } from '../../../src/core/kube/api/objects.ts'
+import { ATTACHMENTS, LEASES, listPath, NODES, objectPath } from '../../../src/core/kube/api/resources.ts'
 import { ApiError } from '../../../src/core/kube/api-error.ts'
 import { createKubeClient, type KubeClient } from '../../../src/core/kube/kube-client.ts'
 import { discoverKubeConfig } from '../../../src/core/kube/kubeconfig/kube-config.ts'
-import type { VolumeAttachment } from '../../../src/core/model/objects.ts'
-import { ATTACHMENTS, LEASES, listPath, NODES, objectPath } from '../../../src/core/model/resources.ts'
 import { type Action, decide, type Memory } from './decide.ts'
 import { lookAtWorld } from './world.ts'
 

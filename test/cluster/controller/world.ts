@@ -1,6 +1,5 @@
 /** What a controller sees: objects of the API as they are in JSON. */
 import { createHash } from 'node:crypto'
-import type { KubeClient } from '../../../src/core/kube/kube-client.ts'
 import type {
   CsiDriver,
   Node,
@@ -8,7 +7,7 @@ import type {
   PersistentVolumeClaim,
   Pod,
   VolumeAttachment,
-} from '../../../src/core/model/objects.ts'
+} from '../../../src/core/kube/api/objects.ts'
 import {
   ATTACHMENTS,
   CLAIMS,
@@ -18,7 +17,8 @@ import {
   PODS,
   type ResourcePath,
   VOLUMES,
-} from '../../../src/core/model/resources.ts'
+} from '../../../src/core/kube/api/resources.ts'
+import type { KubeClient } from '../../../src/core/kube/kube-client.ts'
 
 export interface World {
   readonly nodes: readonly Node[]

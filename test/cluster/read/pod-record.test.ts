@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { podRecord } from '../../../src/core/cluster/read/records.ts'
-import type { PodVolumeSource } from '../../../src/core/model/objects.ts'
+import type { PodVolumeSource } from '../../../src/core/kube/api/objects.ts'
 
 describe('the volumes of a pod that could be attached', () => {
   it.each<{ name: string; source: Omit<PodVolumeSource, 'name'>; volumes: object[] | undefined }>([

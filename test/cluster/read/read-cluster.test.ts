@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { readCluster } from '../../../src/core/cluster/read/read-cluster.ts'
-import { attachmentName } from '../../../src/core/model/volume-names.ts'
+import { attachmentName } from '../../../src/core/facts/actual/volume-names.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
 import { connect, failureOf } from '../../kube/connect.ts'
 

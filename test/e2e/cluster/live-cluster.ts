@@ -4,10 +4,18 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
 import { expect } from 'vitest'
+import type { Node, Pod, VolumeAttachment } from '../../../src/core/kube/api/objects.ts'
+import {
+  ATTACHMENTS,
+  CSI_NODES,
+  LEASES,
+  listPath,
+  NODES,
+  objectPath,
+  PODS,
+} from '../../../src/core/kube/api/resources.ts'
 import { createKubeClient, type KubeClient } from '../../../src/core/kube/kube-client.ts'
 import { discoverKubeConfig } from '../../../src/core/kube/kubeconfig/kube-config.ts'
-import type { Node, Pod, VolumeAttachment } from '../../../src/core/model/objects.ts'
-import { ATTACHMENTS, CSI_NODES, LEASES, listPath, NODES, objectPath, PODS } from '../../../src/core/model/resources.ts'
 import type { ClusterPlan } from '../../../src/core/plan/cluster-plan.ts'
 import { attached, base, claimed, DRIVER, node, pod } from '../../cluster/apply/scene.ts'
 import { Controller } from '../../cluster/controller/start.ts'

@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { attachmentName, csiGlobalDir } from '../../../src/core/model/volume-names.ts'
+import { attachmentName, csiGlobalDir } from '../../../src/core/facts/actual/volume-names.ts'
 import { CsiNodeClient } from '../../../src/core/rpc/csi-node-client.ts'
 import { VolumeCapability_AccessMode_Mode as Mode } from '../../../src/core/rpc/gen/csi/v1/csi_pb.js'
 import type { CsiDriver } from './start.ts'

@@ -6,7 +6,7 @@
  */
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { SandboxState } from '../../../src/core/model/snapshot.ts'
+import type { SandboxState } from '../../../src/core/facts/actual/snapshot.ts'
 import { CsiNodeClient } from '../../../src/core/rpc/csi-node-client.ts'
 import { stageVolume } from '../csi-driver/kubelet-steps.ts'
 import type { CsiDriver } from '../csi-driver/start.ts'

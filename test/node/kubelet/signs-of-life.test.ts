@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Lease } from '../../../src/core/model/objects.ts'
-import type { ApiSnapshot } from '../../../src/core/model/snapshot.ts'
+import type { ApiSnapshot } from '../../../src/core/facts/actual/snapshot.ts'
+import type { Lease } from '../../../src/core/kube/api/objects.ts'
 import {
   type LocalKubelet,
   leaseIsAlive,

@@ -1,7 +1,7 @@
 /** Set-up that fails half-way, its verifying and its taking back, on real mounts, on every propagation layout of the root directory (S8, S18, O35). */
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { expect } from 'vitest'
-import type { PodVolumeSource } from '../../../src/core/model/objects.ts'
+import type { PodVolumeSource } from '../../../src/core/kube/api/objects.ts'
 import type { Host } from '../../../src/core/node/host.ts'
 import { linuxHost } from '../../../src/core/node/linux-host.ts'
 import type { ApplyResult } from '../../../src/core/plan/events.ts'

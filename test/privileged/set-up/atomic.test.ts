@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { describe, expect } from 'vitest'
-import type { Pod, PodVolumeSource } from '../../../src/core/model/objects.ts'
+import type { Pod, PodVolumeSource } from '../../../src/core/kube/api/objects.ts'
 import type { ApplyResult } from '../../../src/core/plan/events.ts'
 import { LiveNode } from '../../helpers/live-node.ts'
 import { it } from '../../helpers/machine.ts'

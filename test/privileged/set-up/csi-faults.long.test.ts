@@ -1,7 +1,7 @@
 /** What goes wrong while a CSI volume is set up or taken down, with the real test driver: the state it ends in, and what the next apply makes of it. */
 import { expect } from 'vitest'
+import type { VolumeMode } from '../../../src/core/facts/actual/volume-names.ts'
 import { loopDevices } from '../../../src/core/linux/block/device-use.ts'
-import type { VolumeMode } from '../../../src/core/model/volume-names.ts'
 import type { CsiDriver } from '../../helpers/csi-driver/start.ts'
 import { detachLoop } from '../../helpers/detach-loops.ts'
 import type { LiveNode } from '../../helpers/live-node.ts'

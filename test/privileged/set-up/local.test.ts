@@ -1,7 +1,7 @@
 /** local volumes, set up with real directories, devices and mounts. */
 import { lstatSync, mkdirSync, readFileSync, readlinkSync, statfsSync, statSync, writeFileSync } from 'node:fs'
 import { describe, expect } from 'vitest'
-import type { PersistentVolume } from '../../../src/core/model/objects.ts'
+import type { PersistentVolume } from '../../../src/core/kube/api/objects.ts'
 import { linuxHost } from '../../../src/core/node/linux-host.ts'
 import type { ApplyResult } from '../../../src/core/plan/events.ts'
 import { detachLoop } from '../../helpers/detach-loops.ts'

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, copyFileSync, existsSync, lstatSync, readFileSync, writeFileSync } from 'node:fs'
 import { afterEach, expect } from 'vitest'
-import type { PodVolumeSource } from '../../../src/core/model/objects.ts'
+import type { PodVolumeSource } from '../../../src/core/kube/api/objects.ts'
 import { commandPath } from '../../../src/core/trust/programs.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
 import { LiveNode } from '../../helpers/live-node.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { KubeletSnapshot } from '../../../src/core/model/snapshot.ts'
+import type { KubeletSnapshot } from '../../../src/core/facts/actual/snapshot.ts'
 import { howToStop } from '../../../src/core/reconcile/context/kubelet-unit.ts'
 
 const running: KubeletSnapshot = { running: true, mayReturn: true }

@@ -3,7 +3,7 @@
  * beside. The kubelet asks such a driver to unstage like any other (R442, R452, C20).
  */
 import { describe, expect, it } from 'vitest'
-import { csiGlobalDir } from '../../../src/core/model/volume-names.ts'
+import { csiGlobalDir } from '../../../src/core/facts/actual/volume-names.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid, volumeData } from '../../helpers/node-builder.ts'
 import { blocked, GONE, kinds, only, plan, WANTS_PV_1 } from '../planned.ts'
 

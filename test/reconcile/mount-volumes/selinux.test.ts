@@ -1,8 +1,8 @@
 /** The SELinux label that a volume is mounted with, and what keeps it from being mounted (C68, R310, R824). */
 import { describe, expect, it } from 'vitest'
-import type { PersistentVolume } from '../../../src/core/model/objects.ts'
-import type { NodeSnapshot } from '../../../src/core/model/snapshot.ts'
-import { csiGlobalDir } from '../../../src/core/model/volume-names.ts'
+import type { NodeSnapshot } from '../../../src/core/facts/actual/snapshot.ts'
+import { csiGlobalDir } from '../../../src/core/facts/actual/volume-names.ts'
+import type { PersistentVolume } from '../../../src/core/kube/api/objects.ts'
 import { planNode } from '../../../src/core/reconcile/plan-node.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../../helpers/node-builder.ts'
 import { planOptions } from '../../helpers/plan-options.ts'

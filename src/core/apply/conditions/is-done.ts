@@ -1,6 +1,5 @@
 import { memoize } from '../../base/memoize.ts'
-import type { NodeState } from '../../model/node-state.ts'
-import type { NodeSnapshot } from '../../model/snapshot.ts'
+import type { NodeSnapshot, NodeState } from '../../facts/actual/snapshot.ts'
 import type { Operation, Step } from '../../plan/plan.ts'
 
 /**

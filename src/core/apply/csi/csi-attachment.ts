@@ -2,10 +2,10 @@
 
 import { errorMessage } from '../../base/errors.ts'
 import { OperationRefused } from '../../base/operation-error.ts'
+import { attachmentName } from '../../facts/actual/volume-names.ts'
+import type { Node, VolumeAttachment } from '../../kube/api/objects.ts'
 import { withDeadline } from '../../linux/deadline.ts'
 import type { OutcomeCode } from '../../messages/codes.ts'
-import type { Node, VolumeAttachment } from '../../model/objects.ts'
-import { attachmentName } from '../../model/volume-names.ts'
 import { AttachedElsewhere } from '../../volumes/api-objects.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import { allowsSeveralNodes, isOutOfService } from '../../volumes/node-affinity.ts'

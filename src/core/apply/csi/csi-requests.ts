@@ -1,6 +1,6 @@
 /** Builds the requests of NodeStageVolume, NodePublishVolume and NodeExpandVolume, every field as the rules say. */
 
-import type { CsiDriver } from '../../model/objects.ts'
+import type { CsiDriver } from '../../kube/api/objects.ts'
 import type { NodeExpandVolume, NodePublishVolume, NodeStageVolume } from '../../rpc/csi-node-client.ts'
 import { csiStagingPath, csiTarget } from '../../volumes/csi-paths.ts'
 import { attributesOf, fsTypeOf, isEphemeral, isReadOnly } from '../../volumes/csi-volume.ts'

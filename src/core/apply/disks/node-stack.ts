@@ -7,7 +7,7 @@ import { EVERYTHING, nodeOf, withWhatItIsMadeOf } from '../../linux/block/whole-
 import { decodeOctal } from '../../linux/decode-octal.ts'
 import type { OtherNamespace } from '../../linux/mount-namespaces.ts'
 import type { MountInfo, MountTable } from '../../linux/mount-table.ts'
-import { isWithin } from '../../linux/path-within.ts'
+import { isWithin } from '../../linux/paths.ts'
 import type { Host } from '../../node/host.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { SeenLayer, VolumeRecord } from '../operation/volume-record.ts'

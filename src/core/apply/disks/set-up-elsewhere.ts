@@ -4,15 +4,15 @@
  */
 
 import { OperationRefused } from '../../base/operation-error.ts'
+import { CSI_PLUGIN, parseCsiUniqueName, unescapeQualifiedName } from '../../facts/actual/volume-names.ts'
 import { EVERYTHING, withWhatItIsMadeOf } from '../../linux/block/whole-disk.ts'
 import { undeletedPath } from '../../linux/deleted.ts'
 import type { MountInfo, MountTable } from '../../linux/mount-table.ts'
-import { isWithin } from '../../linux/path-within.ts'
-import { CSI_PLUGIN, parseCsiUniqueName, unescapeQualifiedName } from '../../model/volume-names.ts'
-import { type ShapeMatch, shapeMatcher, shapeOf, type VolumeShape } from '../../model/volume-shapes.ts'
+import { isWithin } from '../../linux/paths.ts'
 import type { Host } from '../../node/host.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import type { UsedBy } from '../../users/describe-holders.ts'
+import { type ShapeMatch, shapeMatcher, shapeOf, type VolumeShape } from '../../volumes/volume-shapes.ts'
 import { mountIn, stayingOf, tablesAround } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { deviceBehind } from './disk-users.ts'

@@ -1,9 +1,9 @@
 /** The device, or the directory, that a step mounts or maps (P66). */
 
 import { StepFailed } from '../../base/operation-error.ts'
+import { escapeQualifiedName } from '../../facts/actual/volume-names.ts'
 import { nodeOf } from '../../linux/block/whole-disk.ts'
 import { goesWith } from '../../linux/propagation.ts'
-import { escapeQualifiedName } from '../../model/volume-names.ts'
 import type { Operation, Step } from '../../plan/plan.ts'
 import { describeMount, describeMountIn } from '../operation/expected-mounts.ts'
 import { lookAtPath, resolvePath } from '../operation/look-at-path.ts'

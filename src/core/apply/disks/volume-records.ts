@@ -1,8 +1,8 @@
 /** What one apply finds out about each volume, for a later detach (S21). */
 
+import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import { EVERYTHING, nodeOf, withWhatItIsMadeOf } from '../../linux/block/whole-disk.ts'
 import type { MountTable } from '../../linux/mount-table.ts'
-import { CSI_PLUGIN } from '../../model/volume-names.ts'
 import type { Host } from '../../node/host.ts'
 import type { ExpectedMount, Operation, Plan } from '../../plan/plan.ts'
 import type { TeardownFamily } from '../../volumes/plugin.ts'

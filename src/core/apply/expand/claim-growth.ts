@@ -2,7 +2,7 @@
 
 import { errorMessage } from '../../base/errors.ts'
 import { StepFailed } from '../../base/operation-error.ts'
-import type { PersistentVolumeClaim } from '../../model/objects.ts'
+import type { PersistentVolumeClaim } from '../../kube/api/objects.ts'
 import {
   type ClaimStatusPatch,
   failedPatch,

@@ -4,7 +4,7 @@
  */
 
 import { StepFailed } from '../../base/operation-error.ts'
-import { type PathType, parseStatLine, STAT_ARGUMENTS } from '../../linux/path-within.ts'
+import { type PathType, parseStatLine, STAT_ARGUMENTS } from '../../linux/paths.ts'
 import { command, firstLineOf } from './step-command.ts'
 import type { StepContext } from './step-context.ts'
 

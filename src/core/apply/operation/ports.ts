@@ -1,7 +1,6 @@
 /** What apply needs from outside. Each port is so small that its fake is a short class. */
-import type { ServiceAccountToken, TokenRequest } from '../../kube/volume-content.ts'
-import type { MountTable } from '../../linux/mount-table.ts'
-import type { NodeState } from '../../model/node-state.ts'
+
+import type { KubeletSnapshot, NodeState } from '../../facts/actual/snapshot.ts'
 import type {
   ClusterTrustBundle,
   ConfigMap,
@@ -11,8 +10,9 @@ import type {
   Pod,
   Secret,
   VolumeAttachment,
-} from '../../model/objects.ts'
-import type { KubeletSnapshot } from '../../model/snapshot.ts'
+} from '../../kube/api/objects.ts'
+import type { ServiceAccountToken, TokenRequest } from '../../kube/volume-content.ts'
+import type { MountTable } from '../../linux/mount-table.ts'
 import type { Host } from '../../node/host.ts'
 import type { Journal } from '../../plan/documents/write-journal.ts'
 import type { ApplyEvent, KubeletDowntime } from '../../plan/events.ts'

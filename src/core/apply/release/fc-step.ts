@@ -1,8 +1,8 @@
 /** Releases a Fibre Channel LUN: removes the SCSI disks of what was mounted or mapped (P81, P84, S25). */
 import { posix } from 'node:path'
 import { StepFailed } from '../../base/operation-error.ts'
-import { type FcDisk, isFcDisk, isFcLink, parseFcDirectory } from '../../model/fc-disk.ts'
 import type { Step } from '../../plan/plan.ts'
+import { type FcDisk, isFcDisk, isFcLink, parseFcDirectory } from '../../volumes/fc-disk.ts'
 import { disksBehind, mountedDisks, removeDisks } from '../disks/remove-disks.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
 import { seeDisks } from '../operation/seen-disks.ts'

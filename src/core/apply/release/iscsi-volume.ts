@@ -2,7 +2,13 @@
 import { posix } from 'node:path'
 import { StepFailed } from '../../base/operation-error.ts'
 import type { IscsiLun, IscsiSession } from '../../linux/block/block-tree.ts'
-import { type IscsiDisk, ifaceOf, isDirectoryOf, parseIscsiDirectory, parseIscsiJson } from '../../model/iscsi-disk.ts'
+import {
+  type IscsiDisk,
+  ifaceOf,
+  isDirectoryOf,
+  parseIscsiDirectory,
+  parseIscsiJson,
+} from '../../volumes/iscsi-disk.ts'
 import { usersOfDisks } from '../disks/disk-users.ts'
 import { mountedDisks } from '../disks/remove-disks.ts'
 import { describeMount } from '../operation/expected-mounts.ts'

@@ -2,7 +2,7 @@
 
 import { Grouped } from '../../base/append.ts'
 import { compareText } from '../../base/compare-text.ts'
-import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../../model/volume-names.ts'
+import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
 import type { DesiredAttachments } from '../desired/desired-attachments.ts'
 import type { ClusterObjects } from '../model/cluster-objects.ts'
 import type { ClusterAttachment, ClusterNode, ClusterState } from '../model/cluster-state.ts'

@@ -2,6 +2,8 @@
 
 import { formatDuration } from '../../base/duration.ts'
 import { OperationRefused, StepFailed, StepInterrupted } from '../../base/operation-error.ts'
+import type { VolumeAttachment } from '../../kube/api/objects.ts'
+import { ATTACHMENTS } from '../../kube/api/resources.ts'
 import { ApiError } from '../../kube/api-error.ts'
 import { findObject } from '../../kube/objects.ts'
 import {
@@ -12,8 +14,6 @@ import {
 } from '../../kube/writes.ts'
 import { pause } from '../../linux/deadline.ts'
 import type { OutcomeCode } from '../../messages/codes.ts'
-import type { VolumeAttachment } from '../../model/objects.ts'
-import { ATTACHMENTS } from '../../model/resources.ts'
 import type { ClusterOperation, ClusterStep, NewAttachment } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { canonicalJson } from '../../trust/canonical-json.ts'

@@ -5,7 +5,7 @@
 
 import { kubectl } from '../../base/command.ts'
 import { compareText } from '../../base/compare-text.ts'
-import { take } from '../../base/first-few.ts'
+import { take } from '../../base/take.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import { type ClusterFindings, podRef } from '../context/findings.ts'

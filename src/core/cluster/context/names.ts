@@ -1,7 +1,7 @@
 /** How a plan names an attachment and its volume, what a volume on a node is called in the subjects of findings, and lists of names. */
 
-import { take } from '../../base/first-few.ts'
-import { CSI_PLUGIN, parseCsiUniqueName } from '../../model/volume-names.ts'
+import { take } from '../../base/take.ts'
+import { CSI_PLUGIN, parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
 import type { ClusterVolumeRef } from '../../plan/cluster-plan.ts'
 import type { RowKey, Subject } from '../../plan/subject.ts'
 import type { ActualAttachments, Attached } from '../actual/actual-attachments.ts'

@@ -3,7 +3,7 @@
 import { Grouped } from '../../base/append.ts'
 import { memoize } from '../../base/memoize.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import { CSI_PLUGIN } from '../../model/volume-names.ts'
+import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { mayBeNamed, mayBeOne } from '../../volumes/desired-state.ts'
 import type { ClusterObjects } from '../model/cluster-objects.ts'

@@ -1,8 +1,8 @@
 /** One volume of a pod, resolved by the controller's rules (R709), from the flat records of a cluster. */
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import type { Pod, PodVolumeSource } from '../../model/objects.ts'
-import { CSI_PLUGIN } from '../../model/volume-names.ts'
+import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
+import type { Pod, PodVolumeSource } from '../../kube/api/objects.ts'
 import type { UnresolvedVolume, VolumeSpec } from '../../volumes/desired-state.ts'
 import { ANY, type MayBe } from '../../volumes/desired-state.ts'
 import { inTreePluginOf } from '../../volumes/in-tree-volumes.ts'

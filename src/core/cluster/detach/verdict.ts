@@ -1,8 +1,8 @@
 /** What is decided about one attachment, and the words for it; and whose work its detach is. */
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
+import { parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
 import type { Reason } from '../../messages/codes.ts'
-import { parseCsiUniqueName } from '../../model/volume-names.ts'
 import type { ClusterBlocked, DetachException, Evidence } from '../../plan/cluster-plan.ts'
 import type { Wait } from '../../plan/draft.ts'
 import { namespacedName } from '../../plan/pod-name.ts'

@@ -2,8 +2,8 @@
 
 import { compareText } from '../../base/compare-text.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import type { CsiDriver, PersistentVolume, PersistentVolumeClaim } from '../../model/objects.ts'
-import type { ObjectKey } from '../../model/resources.ts'
+import type { CsiDriver, PersistentVolume, PersistentVolumeClaim } from '../../kube/api/objects.ts'
+import type { ObjectKey } from '../../kube/api/resources.ts'
 import { type ApiLookup, type Lookup, mapFound } from '../../volumes/api-lookup.ts'
 import { BOUND_ANNOTATION } from '../../volumes/resolve-claim.ts'
 import type {

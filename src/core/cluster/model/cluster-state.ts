@@ -7,8 +7,8 @@
  * The shapes demand what the pass relies on without checking.
  */
 
-import { podVolumeShape } from '../../model/objects.ts'
-import { type ApiReadError, insecure } from '../../model/snapshot.ts'
+import { type ApiReadError, insecure } from '../../facts/actual/snapshot.ts'
+import { podVolumeShape } from '../../kube/api/objects.ts'
 import {
   count,
   flag,

@@ -2,7 +2,7 @@
 
 import { compareText } from '../../base/compare-text.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import type { PersistentVolume } from '../../model/objects.ts'
+import type { PersistentVolume } from '../../kube/api/objects.ts'
 import type { ClusterVolumeRef } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { ClusterState, ClusterVolume } from './cluster-state.ts'

@@ -2,7 +2,7 @@
 
 import { memoize } from '../../base/memoize.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import { parseCsiUniqueName } from '../../model/volume-names.ts'
+import { parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
 import type { ClusterAbout, ClusterVolumeRef } from '../../plan/cluster-plan.ts'
 import { ambiguousPods, type NameFault, nameFaults } from '../../plan/name-faults.ts'
 import { keptOf } from '../../plan/part-of-plan.ts'

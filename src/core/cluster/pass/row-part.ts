@@ -9,7 +9,7 @@
  * - the same for every other volume that its pods lack, since each of them may take the room where the node has a limit (N67).
  */
 
-import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../../model/volume-names.ts'
+import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
 import type { ClusterOperation } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { clusterContext } from '../context/cluster-context.ts'

@@ -4,8 +4,8 @@
  */
 
 import { compareText } from '../../base/compare-text.ts'
-import { take } from '../../base/first-few.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
+import { take } from '../../base/take.ts'
 import type { ClusterStand } from '../../plan/cluster-plan.ts'
 import type { Refusal } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'

@@ -11,7 +11,7 @@
  * Who created VolumeAttachments is no sign: people do that by hand where the controller is dead.
  */
 import { compareText } from '../../base/compare-text.ts'
-import type { ApiObject } from '../../model/objects.ts'
+import type { ApiObject } from '../../kube/api/objects.ts'
 import type { ControllerWrite } from '../model/cluster-state.ts'
 
 const CONTROLLER_MANAGER = 'kube-controller-manager'

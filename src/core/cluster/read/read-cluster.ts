@@ -5,12 +5,12 @@
 
 import { compareText } from '../../base/compare-text.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
+import type { ApiReadError } from '../../facts/actual/snapshot.ts'
 import { serverVersion as askVersion, askWhoIAm, mayI } from '../../kube/access-reviews.ts'
+import type { ApiObject } from '../../kube/api/objects.ts'
 import { ApiError, unlessRefused } from '../../kube/api-error.ts'
 import type { KubeClient } from '../../kube/kube-client.ts'
 import type { WalkLimits } from '../../kube/list-pages.ts'
-import type { ApiObject } from '../../model/objects.ts'
-import type { ApiReadError } from '../../model/snapshot.ts'
 import { driversOf } from '../model/cluster-objects.ts'
 import type {
   ClusterAttachment,

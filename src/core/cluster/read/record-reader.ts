@@ -4,11 +4,7 @@
  */
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import { ApiError } from '../../kube/api-error.ts'
-import type { KubeClient } from '../../kube/kube-client.ts'
-import type { WalkLimits } from '../../kube/list-pages.ts'
-import { findObject, received } from '../../kube/objects.ts'
-import type { ApiObject } from '../../model/objects.ts'
+import type { ApiObject } from '../../kube/api/objects.ts'
 import {
   ATTACHMENTS,
   CLAIMS,
@@ -20,7 +16,11 @@ import {
   type ObjectKey,
   type Resource,
   VOLUMES,
-} from '../../model/resources.ts'
+} from '../../kube/api/resources.ts'
+import { ApiError } from '../../kube/api-error.ts'
+import type { KubeClient } from '../../kube/kube-client.ts'
+import type { WalkLimits } from '../../kube/list-pages.ts'
+import { findObject, received } from '../../kube/objects.ts'
 import type { ApiLookup } from '../../volumes/api-lookup.ts'
 import { driversOf } from '../model/cluster-objects.ts'
 import type { ClusterState } from '../model/cluster-state.ts'

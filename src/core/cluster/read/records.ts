@@ -1,7 +1,7 @@
 /** Objects of the API as records. */
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import { KEEPS_TERMINATED, MANAGED } from '../../model/annotations.ts'
+import { KEEPS_TERMINATED, MANAGED } from '../../kube/api/names.ts'
 import {
   type CsiDriver,
   type CsiNode,
@@ -14,8 +14,8 @@ import {
   type PodVolumeSource,
   podVolumeShape,
   type VolumeAttachment,
-} from '../../model/objects.ts'
-import { PODS, type Resource } from '../../model/resources.ts'
+} from '../../kube/api/objects.ts'
+import { PODS, type Resource } from '../../kube/api/resources.ts'
 import { kept, keptList, needed, nullable, type ShapeOf, text } from '../../trust/shape.ts'
 import { inTreePluginOf, migratedPlugins, translatePersistentVolume } from '../../volumes/in-tree-volumes.ts'
 import { isOutOfService } from '../../volumes/node-affinity.ts'

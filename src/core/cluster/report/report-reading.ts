@@ -1,7 +1,7 @@
 /** What could not be read, or contradicts itself, and what the plan therefore does not show (S2, S3, S28). */
 import { kubectl } from '../../base/command.ts'
 import { formatDuration } from '../../base/duration.ts'
-import { take } from '../../base/first-few.ts'
+import { take } from '../../base/take.ts'
 import { INSECURE_API } from '../../plan/insecure-api.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import { type ClusterFindings, ON_API, onNodes } from '../context/findings.ts'

@@ -5,7 +5,7 @@
  */
 
 import { errorMessage } from '../../base/errors.ts'
-import { writeSnapshotFile } from '../../plan/documents/read-snapshot.ts'
+import { writeSnapshotFile } from '../../plan/documents/snapshot-file.ts'
 import { SnapshotFrame } from '../../plan/documents/snapshot-frame.ts'
 import { JsonLimitError, parseJson } from '../../trust/parse-json.ts'
 import type { Shape } from '../../trust/shape.ts'

@@ -1,6 +1,6 @@
 /** The state of a node in numbers, in Prometheus' text format 0.0.4, for the node exporter's textfile collector. */
 import { counted } from '../../base/count.ts'
-import { CSI_PLUGIN } from '../../model/volume-names.ts'
+import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import type { Status } from '../status/status.ts'
 import { CHECK_STATUS, type Check, type Look } from './check-node.ts'
 

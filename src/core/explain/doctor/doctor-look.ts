@@ -2,10 +2,10 @@
 
 import { errorMessage, VolctlError } from '../../base/errors.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
+import type { NodeState } from '../../facts/actual/snapshot.ts'
 import { discoverKubeConfig } from '../../kube/kubeconfig/kube-config.ts'
 import { missingCapabilities } from '../../linux/capabilities.ts'
 import type { StandingObstacle } from '../../linux/standing.ts'
-import type { NodeState } from '../../model/node-state.ts'
 import { type CollectOptions, lookAt, type Part } from '../../node/collect-node.ts'
 import { locateNode } from '../../node/locate-node.ts'
 import { copiesObstacle } from '../../node/private-copies.ts'

@@ -2,7 +2,7 @@
  * What a line names: pods, volumes, paths, attachments, drivers, nodes. Patterns begin with a fixed text or a set of characters
  * that they then pass over once, so that they take time in proportion to the line.
  */
-import { UID } from '../../model/uid.ts'
+import { UID } from '../../kube/api/names.ts'
 import type { LogLine } from './log-line.ts'
 
 /** podVolume: what a pod calls it, or its directory there; volume: its unique name. */

@@ -6,12 +6,12 @@
  */
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
+import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
+import type { PodVolume, SubPaths } from '../../facts/actual/pod-volumes.ts'
+import { registeredDriver, stages } from '../../facts/actual/staged-volumes.ts'
+import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import type { VolumeRow } from '../../facts/row.ts'
 import type { RowPart } from '../../facts/row-part.ts'
-import type { ActualInputs } from '../../model/actual-inputs.ts'
-import type { PodVolume, SubPaths } from '../../model/pod-volumes.ts'
-import { registeredDriver, stages } from '../../model/staged-volumes.ts'
-import { CSI_PLUGIN } from '../../model/volume-names.ts'
 import { placesUnseen } from '../../reconcile/pods/pod-classes.ts'
 import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
 import { otherMounted } from '../../volumes/same-volume.ts'

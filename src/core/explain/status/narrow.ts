@@ -1,8 +1,8 @@
 /** --pod, --namespace and --volume of a status: rows are left out, and the verdicts of the others stay what they are. */
 
+import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
 import type { RowPart } from '../../facts/row-part.ts'
-import { isWithin } from '../../linux/path-within.ts'
-import type { ActualInputs } from '../../model/actual-inputs.ts'
+import { isWithin } from '../../linux/paths.ts'
 import { type NameFault, nameFaults } from '../../plan/name-faults.ts'
 import type { PlanContext } from '../../reconcile/context/context.ts'
 import { isAmong, namedVolumes, namesOf, otherNames } from '../../reconcile/context/filter-operations.ts'

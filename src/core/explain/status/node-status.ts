@@ -8,7 +8,7 @@
 import { compareText } from '../../base/compare-text.ts'
 import { counted } from '../../base/count.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import type { NodeState } from '../../model/node-state.ts'
+import type { NodeState } from '../../facts/actual/snapshot.ts'
 import { type NameFault, requireNamed } from '../../plan/name-faults.ts'
 import { type Given, withAdvice } from '../../plan/next-steps.ts'
 import { partOf } from '../../plan/part-of-plan.ts'

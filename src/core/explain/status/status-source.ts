@@ -3,7 +3,7 @@
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { VolumeRow } from '../../facts/row.ts'
 import { emptyPart, nodePart, podPart, type RowPart } from '../../facts/row-part.ts'
-import type { Pod, PodVolumeSource } from '../../model/objects.ts'
+import type { Pod, PodVolumeSource } from '../../kube/api/objects.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import type { PlanContext } from '../../reconcile/context/context.ts'
 import { describePersistentVolume } from '../../reconcile/identity/volume-facts.ts'

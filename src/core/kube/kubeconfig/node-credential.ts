@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { VolctlError } from '../../base/errors.ts'
-import { NODE_USER } from '../../model/volume-names.ts'
+import { NODE_USER } from '../../facts/actual/volume-names.ts'
 import { readKubeConfigFile } from './kube-config-file.ts'
 import { dataOrFile } from './kube-credentials.ts'
 import { type Fields, selectContext } from './normalize-kube-config.ts'

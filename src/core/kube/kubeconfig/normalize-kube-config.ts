@@ -1,5 +1,5 @@
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import type { Insecure } from '../../model/snapshot.ts'
+import type { Insecure } from '../../facts/actual/snapshot.ts'
 import { type ExecPlugin, execPluginOf } from './exec-credential.ts'
 import { invalid, PassedOver, type RawKubeConfig, UnknownContext } from './kube-config-file.ts'
 

@@ -2,7 +2,7 @@
 import { Agent as PlainAgent } from 'node:http'
 import { Agent, type Agent as HttpAgent, type RequestOptions } from 'node:https'
 import { BlockList, isIP } from 'node:net'
-import type { Insecure } from '../../model/snapshot.ts'
+import type { Insecure } from '../../facts/actual/snapshot.ts'
 import { environment } from '../../trust/environment.ts'
 
 // Agents whose connections end with the request that they were made for. A request of Node.js only owns its socket once it is

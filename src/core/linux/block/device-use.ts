@@ -2,7 +2,7 @@
 import { closeSync, existsSync, lstatSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
 import { errnoOf, isMissing } from '../../base/errors.ts'
-import type { BlockDevice } from '../../model/snapshot.ts'
+import type { BlockDevice } from '../../facts/actual/snapshot.ts'
 import { fileSystemTypeIfAny, kernelText, kernelTextIfAny, listIfAny } from '../../trust/kernel.ts'
 import { openDeviceAlone } from '../../trust/plain-files.ts'
 import { decodeOctal } from '../decode-octal.ts'

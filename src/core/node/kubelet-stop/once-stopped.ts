@@ -1,7 +1,7 @@
 /** What a plan would be once the kubelet is stopped, and whether anything needs that (S35). Pure. */
 
-import type { NodeState } from '../../model/node-state.ts'
-import type { Pod } from '../../model/objects.ts'
+import type { NodeState } from '../../facts/actual/snapshot.ts'
+import type { Pod } from '../../kube/api/objects.ts'
 import type { Operation, Plan } from '../../plan/plan.ts'
 import { readyAmong } from '../../plan/plan-summary.ts'
 import { podOf } from '../../plan/subject.ts'

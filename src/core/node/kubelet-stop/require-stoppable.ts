@@ -2,8 +2,8 @@
 
 import { commandLine } from '../../base/command.ts'
 import { SafetyRefusal } from '../../base/errors.ts'
-import { take } from '../../base/first-few.ts'
-import type { KubeletSnapshot } from '../../model/snapshot.ts'
+import { take } from '../../base/take.ts'
+import type { KubeletSnapshot } from '../../facts/actual/snapshot.ts'
 import { runsApiServer } from '../../plan/kubelet-units.ts'
 import type { UnitFacts } from './unit-facts.ts'
 

@@ -2,8 +2,9 @@
  * When a kubelet of this node's name last reported to the API: by its lease, which it renews every few seconds, and by the
  * heartbeat of its Ready condition (S11). Both times are by the clock of the machine that wrote them.
  */
-import type { Lease } from '../../model/objects.ts'
-import type { ApiSnapshot, KubeletSnapshot, StopShownBy } from '../../model/snapshot.ts'
+
+import type { ApiSnapshot, KubeletSnapshot, StopShownBy } from '../../facts/actual/snapshot.ts'
+import type { Lease } from '../../kube/api/objects.ts'
 
 /** The kubelet's state as this host alone shows it. */
 export interface LocalKubelet extends KubeletSnapshot {

@@ -1,9 +1,9 @@
 import type { Dirent } from 'node:fs'
+import type { FileType } from '../../facts/actual/snapshot.ts'
+import { STRUCTURE } from '../../facts/actual/structure.ts'
 import { undeletedRoot } from '../../linux/deleted.ts'
 import { placeOf } from '../../linux/linked-mounts.ts'
 import type { ChildMounts, MountInfo, MountTable } from '../../linux/mount-table.ts'
-import type { FileType } from '../../model/snapshot.ts'
-import { STRUCTURE } from '../../model/structure.ts'
 import { typeOfDirent } from './tree-entry.ts'
 
 /** Directories with volumes on the kubelet's own tmpfs, which cannot hang (contract, "Snapshot"). */

@@ -1,8 +1,8 @@
 /** One pod's directory (N4): the part that is read first, and the part that is read only if the pod is not alive. */
 
 import { ownValue } from '../../base/own-value.ts'
-import { ListedEntry } from '../../model/tree.ts'
-import { isGeneration } from '../../model/volume-names.ts'
+import { ListedEntry } from '../../facts/actual/tree.ts'
+import { isGeneration } from '../../facts/actual/volume-names.ts'
 import { wrappedName } from '../../volumes/paths.ts'
 import type { ExpectedFile } from '../../volumes/payload-entries.ts'
 import { digestFile } from './read-small-file.ts'

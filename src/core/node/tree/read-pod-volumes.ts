@@ -1,7 +1,7 @@
 /** Reads a pod's volumes, raw block volumes and sub-paths, as deep as every pod needs. */
 
 import { ownValue } from '../../base/own-value.ts'
-import type { ListedEntry } from '../../model/tree.ts'
+import type { ListedEntry } from '../../facts/actual/tree.ts'
 import { isOpen, type PodScan } from './pod-directory.ts'
 import type { TreeWalk } from './tree-walk.ts'
 import { walkContent } from './walk-content.ts'

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, readSync, type Stats } from 'node:fs'
-import type { ListedEntry } from '../../model/tree.ts'
+import type { ListedEntry } from '../../facts/actual/tree.ts'
 import { digest } from '../../trust/digest.ts'
 import { NotPlain, openPlain } from '../../trust/plain-files.ts'
 import { addAttributes, errorText } from './tree-entry.ts'

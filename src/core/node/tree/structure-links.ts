@@ -9,11 +9,11 @@
 import { closeSync, lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
 import { errnoOf, errorMessage } from '../../base/errors.ts'
+import { DRIVER_DIRECTORIES, STRUCTURE } from '../../facts/actual/structure.ts'
 import { cannotHang } from '../../linux/file-systems.ts'
 import { mountAround, type PlaceLink } from '../../linux/linked-mounts.ts'
 import type { MountTable } from '../../linux/mount-table.ts'
-import { isWithin } from '../../linux/path-within.ts'
-import { DRIVER_DIRECTORIES, STRUCTURE } from '../../model/structure.ts'
+import { isWithin } from '../../linux/paths.ts'
 import { namesOf, walkTo } from '../../trust/walk.ts'
 
 /** As many as the kernel follows. */

@@ -1,7 +1,7 @@
 import { type Dirent, lstatSync, readlinkSync, type Stats } from 'node:fs'
 import { errnoOf, errorMessage } from '../../base/errors.ts'
-import type { FileType } from '../../model/snapshot.ts'
-import type { ListedEntry } from '../../model/tree.ts'
+import type { FileType } from '../../facts/actual/snapshot.ts'
+import type { ListedEntry } from '../../facts/actual/tree.ts'
 
 const MAY_BE_MISSING = { throwIfNoEntry: false } as const
 

@@ -5,9 +5,9 @@
  * another file system, where a call might hang.
  */
 import { closeSync, type Dirent } from 'node:fs'
+import { ListedEntry, mayNotBeUtf8 } from '../../facts/actual/tree.ts'
 import { Entries, nameOf } from '../../linux/descriptors.ts'
 import type { ChildMounts } from '../../linux/mount-table.ts'
-import { ListedEntry, mayNotBeUtf8 } from '../../model/tree.ts'
 import { openListing } from '../../trust/plain-files.ts'
 import type { MountPoints } from './mount-points.ts'
 import { errorText, lstatEntry, typeOfDirent } from './tree-entry.ts'

@@ -3,7 +3,7 @@
 import { VolctlError } from '../../base/errors.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { troubleText, unreadText } from '../../linux/disk-trouble.ts'
-import { ownDescriptor } from '../../linux/path-within.ts'
+import { ownDescriptor } from '../../linux/paths.ts'
 import type { ErrorCode } from '../../messages/codes.ts'
 import { callerPath } from '../../trust/caller.ts'
 import { NotAFile, NotTrusted, readTrusted, requireTrustedInput, TRUST_HINT } from '../../trust/files.ts'

@@ -2,10 +2,10 @@
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { rfc3339 } from '../../base/rfc3339.ts'
+import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
+import type { BlockVolume } from '../../facts/actual/block-volume.ts'
+import type { StagedVolume } from '../../facts/actual/staged-volumes.ts'
 import type { Ledger } from '../../facts/ledger.ts'
-import type { ActualInputs } from '../../model/actual-inputs.ts'
-import type { BlockVolume } from '../../model/block-volume.ts'
-import type { StagedVolume } from '../../model/staged-volumes.ts'
 import type { Wait } from '../../plan/draft.ts'
 import type { PlanInputs, PlanOptions, PodRef } from '../../plan/plan.ts'
 import type { ApiObjects } from '../../volumes/api-objects.ts'

@@ -3,10 +3,10 @@
  * counted (contract).
  */
 
+import { type ActualInputs, rootPathOf } from '../../facts/actual/actual-inputs.ts'
 import type { Ledger } from '../../facts/ledger.ts'
 import { uniqueNameOfRow, type VolumeRow } from '../../facts/row.ts'
-import { isWithin, plainPath } from '../../linux/path-within.ts'
-import { type ActualInputs, rootPathOf } from '../../model/actual-inputs.ts'
+import { isWithin, plainPath } from '../../linux/paths.ts'
 import type { Draft } from '../../plan/draft.ts'
 import { keptOf } from '../../plan/part-of-plan.ts'
 import type { Operation, PlanOptions, VolumeRef } from '../../plan/plan.ts'

@@ -3,7 +3,7 @@
  * MicroK8s name after themselves; where no unit is known, its process.
  */
 import { commandLine } from '../../base/command.ts'
-import type { KubeletSnapshot } from '../../model/snapshot.ts'
+import type { KubeletSnapshot } from '../../facts/actual/snapshot.ts'
 import { runsApiServer } from '../../plan/kubelet-units.ts'
 
 /** "Stop the kubelet (systemctl stop k3s-agent.service) and plan again.", with a warning if one is needed. */

@@ -1,7 +1,7 @@
 /** In-tree volumes that this kubelet itself mounts, because it is too old to migrate their plugin to CSI (R150). */
 
-import { kubeletVersion, TESTED_MINORS } from '../../model/kubelet-version.ts'
-import type { NodeSnapshot } from '../../model/snapshot.ts'
+import { kubeletVersion, TESTED_MINORS } from '../../facts/actual/kubelet-version.ts'
+import type { NodeSnapshot } from '../../facts/actual/snapshot.ts'
 import type { ApiObjects } from '../../volumes/api-objects.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import { IN_TREE, inTreePluginOf, migratedPlugins } from '../../volumes/in-tree-volumes.ts'

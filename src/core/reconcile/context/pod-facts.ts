@@ -1,9 +1,9 @@
 /** Facts about one pod that several phases use. */
 
+import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
+import type { PodVolume } from '../../facts/actual/pod-volumes.ts'
+import type { Pod } from '../../kube/api/objects.ts'
 import type { Reason } from '../../messages/codes.ts'
-import type { ActualInputs } from '../../model/actual-inputs.ts'
-import type { Pod } from '../../model/objects.ts'
-import type { PodVolume } from '../../model/pod-volumes.ts'
 import type { Findings } from '../../plan/draft.ts'
 import { podNameAndUid } from '../../plan/pod-name.ts'
 import type { PodClass } from '../pods/pod-classes.ts'

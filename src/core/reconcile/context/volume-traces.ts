@@ -5,12 +5,12 @@
  * found, which is safe.
  */
 
+import type { BlockVolume } from '../../facts/actual/block-volume.ts'
+import { type CsiTrace, csiTraces } from '../../facts/actual/csi-traces.ts'
+import { isOld, isSetUp } from '../../facts/actual/staged-volumes.ts'
+import type { StateFile } from '../../facts/actual/state-file.ts'
+import { CSI_PLUGIN, csiUniqueName, escapeQualifiedName } from '../../facts/actual/volume-names.ts'
 import type { CsiIdentity } from '../../facts/sources.ts'
-import type { BlockVolume } from '../../model/block-volume.ts'
-import { type CsiTrace, csiTraces } from '../../model/csi-traces.ts'
-import { isOld, isSetUp } from '../../model/staged-volumes.ts'
-import type { StateFile } from '../../model/state-file.ts'
-import { CSI_PLUGIN, csiUniqueName, escapeQualifiedName } from '../../model/volume-names.ts'
 import { stagedFor } from '../../volumes/same-volume.ts'
 import { isLiving } from '../pods/volume-users.ts'
 import type { PlanContext } from './context.ts'

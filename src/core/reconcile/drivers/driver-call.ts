@@ -2,9 +2,9 @@
 
 import { volctl } from '../../base/command.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import { registeredDriver } from '../../model/staged-volumes.ts'
-import type { StateFile } from '../../model/state-file.ts'
-import { attachmentName } from '../../model/volume-names.ts'
+import { registeredDriver } from '../../facts/actual/staged-volumes.ts'
+import type { StateFile } from '../../facts/actual/state-file.ts'
+import { attachmentName } from '../../facts/actual/volume-names.ts'
 import type { Obstacle } from '../../plan/draft.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
 import type { PlanContext } from '../context/context.ts'

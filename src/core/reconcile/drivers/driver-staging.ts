@@ -4,10 +4,10 @@
  * (R442, R452). Anything that the driver is not known to have made is foreign, and blocks (S18, O12).
  */
 
+import type { TreeEntry } from '../../facts/actual/snapshot.ts'
+import { registeredDriver, stages } from '../../facts/actual/staged-volumes.ts'
+import { baseName, parentOf } from '../../facts/actual/tree.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
-import type { TreeEntry } from '../../model/snapshot.ts'
-import { registeredDriver, stages } from '../../model/staged-volumes.ts'
-import { baseName, parentOf } from '../../model/tree.ts'
 import type { Draft } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
 import type { Stack } from '../context/layers.ts'

@@ -1,7 +1,7 @@
 /** Whether the driver of a flexVolume can be called, and what may be done if not (P13, P85-P88, S16). */
 
 import { volctl } from '../../base/command.ts'
-import type { NodeSnapshot } from '../../model/snapshot.ts'
+import type { NodeSnapshot } from '../../facts/actual/snapshot.ts'
 import type { Obstacle } from '../../plan/draft.ts'
 import { isInTree } from '../../volumes/registry.ts'
 import type { PlanContext } from '../context/context.ts'

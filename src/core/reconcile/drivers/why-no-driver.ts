@@ -1,7 +1,7 @@
 /** Why a CSI driver cannot be called. */
 
 import { kubectl, podsOn } from '../../base/command.ts'
-import type { CsiSocket } from '../../model/snapshot.ts'
+import type { CsiSocket } from '../../facts/actual/snapshot.ts'
 import type { Obstacle } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
 import { startCommand } from '../context/kubelet-unit.ts'

@@ -3,9 +3,9 @@
  * (R007).
  */
 
+import { attachmentName, csiUniqueName } from '../../facts/actual/volume-names.ts'
 import type { CsiIdentity } from '../../facts/sources.ts'
-import type { VolumeAttachment } from '../../model/objects.ts'
-import { attachmentName, csiUniqueName } from '../../model/volume-names.ts'
+import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import { csiSourceOf } from '../../volumes/in-tree-volumes.ts'
 import { volumesInStatus } from '../../volumes/node-affinity.ts'
 import type { PlanContext } from '../context/context.ts'

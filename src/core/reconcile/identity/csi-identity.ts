@@ -6,14 +6,14 @@
  */
 
 import { volctl } from '../../base/command.ts'
+import type { BlockVolume } from '../../facts/actual/block-volume.ts'
+import type { PodVolume } from '../../facts/actual/pod-volumes.ts'
+import { type StagedVolume, stagedShownBy } from '../../facts/actual/staged-volumes.ts'
+import { readStateFile } from '../../facts/actual/state-file.ts'
+import { csiGlobalDir, csiUniqueName, inlineCsiHandle, unescapeQualifiedName } from '../../facts/actual/volume-names.ts'
 import type { CsiIdentity, Identified } from '../../facts/sources.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
-import { isWithin } from '../../linux/path-within.ts'
-import type { BlockVolume } from '../../model/block-volume.ts'
-import type { PodVolume } from '../../model/pod-volumes.ts'
-import { type StagedVolume, stagedShownBy } from '../../model/staged-volumes.ts'
-import { readStateFile } from '../../model/state-file.ts'
-import { csiGlobalDir, csiUniqueName, inlineCsiHandle, unescapeQualifiedName } from '../../model/volume-names.ts'
+import { isWithin } from '../../linux/paths.ts'
 import type { PlanContext } from '../context/context.ts'
 import { contradicted, givenForBlock, givenForFileSystem, givenWithHash, inlineDrivers } from './given-handle.ts'
 

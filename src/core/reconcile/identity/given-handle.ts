@@ -6,17 +6,17 @@
  */
 
 import { ownValue } from '../../base/own-value.ts'
-import type { Identified } from '../../facts/sources.ts'
-import type { MountInfo } from '../../linux/mount-table.ts'
-import type { PodVolume } from '../../model/pod-volumes.ts'
+import type { PodVolume } from '../../facts/actual/pod-volumes.ts'
 import {
   driverOf,
   registeredDriver,
   type StagedVolume,
   stagedShownBy,
   stagedUnder,
-} from '../../model/staged-volumes.ts'
-import { CSI_PLUGIN, inlineCsiHandle, sha256Hex, unescapeQualifiedName } from '../../model/volume-names.ts'
+} from '../../facts/actual/staged-volumes.ts'
+import { CSI_PLUGIN, inlineCsiHandle, sha256Hex, unescapeQualifiedName } from '../../facts/actual/volume-names.ts'
+import type { Identified } from '../../facts/sources.ts'
+import type { MountInfo } from '../../linux/mount-table.ts'
 import { otherThanOwnStaged } from '../../volumes/same-volume.ts'
 import type { PlanContext } from '../context/context.ts'
 

@@ -1,8 +1,8 @@
 /** S1: whether the Node object is this host's, by their ids. */
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import type { ActualInputs } from '../../model/actual-inputs.ts'
-import type { NodeSnapshot } from '../../model/snapshot.ts'
+import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
+import type { NodeSnapshot } from '../../facts/actual/snapshot.ts'
 import { leaseIsAlive } from '../../node/kubelet/signs-of-life.ts'
 import { type Findings, ON_NODE } from '../../plan/draft.ts'
 import type { IdentityContradiction, IdentityField, PlanInputs, PlanOptions } from '../../plan/plan.ts'

@@ -2,10 +2,10 @@
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { ownValue } from '../../base/own-value.ts'
+import { CSI_PLUGIN, type VolumeMode } from '../../facts/actual/volume-names.ts'
 import type { CsiIdentity } from '../../facts/sources.ts'
+import type { PersistentVolume } from '../../kube/api/objects.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
-import type { PersistentVolume } from '../../model/objects.ts'
-import { CSI_PLUGIN, type VolumeMode } from '../../model/volume-names.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'

@@ -1,9 +1,9 @@
 /** The operation that sets up a wanted volume, or what it waits for (R418, R430, R829; O31). */
 
+import type { NodeSnapshot } from '../../facts/actual/snapshot.ts'
+import { readStateFile } from '../../facts/actual/state-file.ts'
+import { csiGlobalDir } from '../../facts/actual/volume-names.ts'
 import { isByKubelet } from '../../messages/codes.ts'
-import type { NodeSnapshot } from '../../model/snapshot.ts'
-import { readStateFile } from '../../model/state-file.ts'
-import { csiGlobalDir } from '../../model/volume-names.ts'
 import { type Draft, expectedMount, type Findings, type Obstacle, type Wait } from '../../plan/draft.ts'
 import type { ExpectedMount, PodRef, Step, StepOp } from '../../plan/plan.ts'
 import { podName } from '../../plan/pod-name.ts'

@@ -1,11 +1,11 @@
 /** What must hold before a wanted volume may be mounted (S22, S30, R430, R813, R814, R829; O26). */
 
 import { kubectl } from '../../base/command.ts'
+import type { NodeSnapshot } from '../../facts/actual/snapshot.ts'
+import { registeredDriver } from '../../facts/actual/staged-volumes.ts'
+import { CSI_PLUGIN, uniqueVolumeName } from '../../facts/actual/volume-names.ts'
+import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import { CODES, causeOf, isByKubelet, isPassing } from '../../messages/codes.ts'
-import type { VolumeAttachment } from '../../model/objects.ts'
-import type { NodeSnapshot } from '../../model/snapshot.ts'
-import { registeredDriver } from '../../model/staged-volumes.ts'
-import { CSI_PLUGIN, uniqueVolumeName } from '../../model/volume-names.ts'
 import type { Findings, Obstacle, Wait } from '../../plan/draft.ts'
 import { podName } from '../../plan/pod-name.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'

@@ -1,8 +1,8 @@
 /** Phase 2 of the pass: volumes that desired pods lack (R410, S22; O3, O21, O26, O31). */
 
 import { commandLine } from '../../base/command.ts'
+import { isGateOn, kubeletVersion } from '../../facts/actual/kubelet-version.ts'
 import { bringBack, deadWords } from '../../linux/mount-words.ts'
-import { isGateOn, kubeletVersion } from '../../model/kubelet-version.ts'
 import type { Findings, Obstacle, Wait } from '../../plan/draft.ts'
 import { podName } from '../../plan/pod-name.ts'
 import { causeOfUnresolved, type VolumeToMount, WAITING_FOR } from '../../volumes/desired-state.ts'

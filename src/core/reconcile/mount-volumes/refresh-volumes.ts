@@ -1,7 +1,7 @@
 /** Mounted volumes whose content or size is older than in the API (R807 and O28 as overruled by the contract; S23). */
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import { CSI_PLUGIN } from '../../model/volume-names.ts'
+import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import { type Draft, expectedMount, type Findings, notAsked, type Obstacle } from '../../plan/draft.ts'
 import type { ExpectedMount, Step } from '../../plan/plan.ts'
 import { judged } from '../../rules/rules.ts'

@@ -1,8 +1,8 @@
 /** SELinux labels of wanted volumes, and what keeps a volume from being mounted with its own (C68, R304, R312, R824). */
 
-import { isGateOn } from '../../model/kubelet-version.ts'
-import { readStateFile, type VolumeData } from '../../model/state-file.ts'
-import { CSI_PLUGIN } from '../../model/volume-names.ts'
+import { isGateOn } from '../../facts/actual/kubelet-version.ts'
+import { readStateFile, type VolumeData } from '../../facts/actual/state-file.ts'
+import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import type { Findings, Obstacle } from '../../plan/draft.ts'
 import { csiPublishStateFile, csiStagingDir, VOLUME_DATA } from '../../volumes/csi-paths.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'

@@ -6,9 +6,9 @@
  */
 
 import { memoize } from '../../base/memoize.ts'
-import type { ActualInputs } from '../../model/actual-inputs.ts'
-import type { SandboxState } from '../../model/snapshot.ts'
-import { baseName } from '../../model/tree.ts'
+import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
+import type { SandboxState } from '../../facts/actual/snapshot.ts'
+import { baseName } from '../../facts/actual/tree.ts'
 import { namedUids } from '../../volumes/pods.ts'
 
 const MAPS = /\/volumeDevices\//

@@ -1,6 +1,7 @@
 /** How this node's kubelet is configured to treat attachments and the volumes of pods that have ended (N8-N10, R702, R710). */
-import { KEEPS_TERMINATED, MANAGED } from '../../model/annotations.ts'
-import type { NodeSnapshot } from '../../model/snapshot.ts'
+
+import type { NodeSnapshot } from '../../facts/actual/snapshot.ts'
+import { KEEPS_TERMINATED, MANAGED } from '../../kube/api/names.ts'
 
 type Facts = Pick<NodeSnapshot, 'api' | 'kubelet'>
 

@@ -5,10 +5,10 @@
 
 import { compareText } from '../../base/compare-text.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
+import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
+import type { SandboxState } from '../../facts/actual/snapshot.ts'
+import type { Pod } from '../../kube/api/objects.ts'
 import type { ProblemCode } from '../../messages/codes.ts'
-import type { ActualInputs } from '../../model/actual-inputs.ts'
-import type { Pod } from '../../model/objects.ts'
-import type { SandboxState } from '../../model/snapshot.ts'
 import type { PodRef } from '../../plan/plan.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
 import { isMirrorPod, isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../../volumes/pods.ts'

@@ -1,4 +1,4 @@
-import type { ActualInputs } from '../../model/actual-inputs.ts'
+import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
 
 /**
  * Every kubelet creates the directory of its pods: without one, this is not the kubelet's root directory, or its disk is not

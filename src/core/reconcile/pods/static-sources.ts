@@ -1,9 +1,9 @@
 /** Static pods: which directories may belong to a pod that the API does not know (S10, R225-R230). */
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import type { ActualInputs } from '../../model/actual-inputs.ts'
-import type { Pod } from '../../model/objects.ts'
-import type { StaticPodsSnapshot } from '../../model/snapshot.ts'
+import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
+import type { StaticPodsSnapshot } from '../../facts/actual/snapshot.ts'
+import type { Pod } from '../../kube/api/objects.ts'
 import type { PodRef, Problem } from '../../plan/plan.ts'
 import { THE_NODE } from '../../plan/subject.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'

@@ -1,11 +1,16 @@
 /** Which pods that must not be disturbed use a volume: they want it, or have it on disk. */
 
 import { append } from '../../base/append.ts'
-import type { ActualInputs } from '../../model/actual-inputs.ts'
-import type { BlockMapping, BlockVolume } from '../../model/block-volume.ts'
-import { type CsiTrace, csiTraces } from '../../model/csi-traces.ts'
-import { baseName } from '../../model/tree.ts'
-import { CSI_PLUGIN, csiUniqueName, escapeQualifiedName, unescapeQualifiedName } from '../../model/volume-names.ts'
+import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
+import type { BlockMapping, BlockVolume } from '../../facts/actual/block-volume.ts'
+import { type CsiTrace, csiTraces } from '../../facts/actual/csi-traces.ts'
+import { baseName } from '../../facts/actual/tree.ts'
+import {
+  CSI_PLUGIN,
+  csiUniqueName,
+  escapeQualifiedName,
+  unescapeQualifiedName,
+} from '../../facts/actual/volume-names.ts'
 import type { ApiObjects } from '../../volumes/api-objects.ts'
 import type { DesiredState } from '../../volumes/desired-state.ts'
 import { pluginNamed } from '../../volumes/registry.ts'

@@ -1,5 +1,5 @@
 /** The two sources that show whether a pod is alive: the container runtime and the process table (S9). */
-import type { ActualInputs } from '../../model/actual-inputs.ts'
+import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
 import type { Problem } from '../../plan/plan.ts'
 import { THE_NODE } from '../../plan/subject.ts'
 import { onDiskUid } from '../../volumes/pods.ts'

@@ -1,14 +1,14 @@
 /** Attachable volumes that are mounted or mapped on this node, for any pod or none: they must be attached here (O7, S30). */
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import type { PersistentVolume } from '../../model/objects.ts'
 import {
   CSI_PLUGIN,
   csiUniqueName,
   inlineCsiHandle,
   unescapeQualifiedName,
   uniqueVolumeName,
-} from '../../model/volume-names.ts'
+} from '../../facts/actual/volume-names.ts'
+import type { PersistentVolume } from '../../kube/api/objects.ts'
 import type { Subject } from '../../plan/subject.ts'
 import type { Handle } from '../../volumes/api-objects.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'

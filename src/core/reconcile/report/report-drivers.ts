@@ -1,8 +1,8 @@
 /** What is wrong with the sockets of CSI drivers, one diagnosis each (C24-C29). */
 
+import type { CsiSocket } from '../../facts/actual/snapshot.ts'
 import type { Ledger } from '../../facts/ledger.ts'
 import { causeOf } from '../../messages/codes.ts'
-import type { CsiSocket } from '../../model/snapshot.ts'
 import type { Findings } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
 import { isLate, isOf, isSilent } from '../drivers/why-no-driver.ts'

@@ -1,6 +1,6 @@
 /** The version and configuration of this node's kubelet, where this kubelet acts differently from the rules. */
 
-import { kubeletVersion, TESTED_MINORS } from '../../model/kubelet-version.ts'
+import { kubeletVersion, TESTED_MINORS } from '../../facts/actual/kubelet-version.ts'
 import { type Findings, ON_NODE } from '../../plan/draft.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { volumesInStatus } from '../../volumes/node-affinity.ts'

@@ -1,16 +1,21 @@
 /** What is wrong on the node and not repaired by an operation: one problem each, with what to do (contract, problems). */
 
 import { commandLine, kubectl, volctl } from '../../base/command.ts'
-import { take } from '../../base/first-few.ts'
 import { memoize } from '../../base/memoize.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
+import { take } from '../../base/take.ts'
+import type { ApiSnapshot } from '../../facts/actual/snapshot.ts'
+import { isOld, isSetUp, registeredDriver, stages } from '../../facts/actual/staged-volumes.ts'
+import { readStateFile } from '../../facts/actual/state-file.ts'
+import {
+  attachmentName,
+  csiUniqueName,
+  escapeQualifiedName,
+  parseCsiUniqueName,
+} from '../../facts/actual/volume-names.ts'
 import { identityOf } from '../../facts/sources.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { bringBack, deadWords } from '../../linux/mount-words.ts'
-import type { ApiSnapshot } from '../../model/snapshot.ts'
-import { isOld, isSetUp, registeredDriver, stages } from '../../model/staged-volumes.ts'
-import { readStateFile } from '../../model/state-file.ts'
-import { attachmentName, csiUniqueName, escapeQualifiedName, parseCsiUniqueName } from '../../model/volume-names.ts'
 import { type Findings, ON_NODE } from '../../plan/draft.ts'
 import { stopPod } from '../../plan/kubelet-units.ts'
 import { namespacedName, podName, podNameAndUid } from '../../plan/pod-name.ts'

@@ -3,7 +3,7 @@
  * such a volume attached here, or considers it mounted, and no operation on the node can change that (R330, R725, R731).
  */
 
-import { attachmentName, parseCsiUniqueName } from '../../model/volume-names.ts'
+import { attachmentName, parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
 import type { Findings } from '../../plan/draft.ts'
 import { apiLookup } from '../../volumes/api-lookup.ts'
 import { mayBeNamed } from '../../volumes/desired-state.ts'

@@ -1,8 +1,8 @@
 /** Mounted volumes whose claim, PersistentVolume or driver is being removed or gone: they work until their next call. */
 
-import type { ObjectMeta } from '../../model/objects.ts'
-import { registeredDriver } from '../../model/staged-volumes.ts'
-import { CSI_PLUGIN } from '../../model/volume-names.ts'
+import { registeredDriver } from '../../facts/actual/staged-volumes.ts'
+import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
+import type { ObjectMeta } from '../../kube/api/objects.ts'
 import type { Findings } from '../../plan/draft.ts'
 import { namespacedName, podName } from '../../plan/pod-name.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'

@@ -1,5 +1,5 @@
 /** Names given with --pod, --volume and the like that match nothing: after a typo a broken node would look healthy. */
-import { baseName } from '../../model/tree.ts'
+import { baseName } from '../../facts/actual/tree.ts'
 import { type Findings, ON_NODE } from '../../plan/draft.ts'
 import { nameFaults } from '../../plan/name-faults.ts'
 import type { PlanOptions } from '../../plan/plan.ts'

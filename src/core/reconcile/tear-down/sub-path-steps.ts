@@ -1,8 +1,8 @@
 /** Tears down the sub-path mounts of one volume name (R446, P140; O16, O17, O18). */
 
+import type { SubPathLeaf, SubPaths } from '../../facts/actual/pod-volumes.ts'
+import { parentOf } from '../../facts/actual/tree.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
-import type { SubPathLeaf, SubPaths } from '../../model/pod-volumes.ts'
-import { parentOf } from '../../model/tree.ts'
 import type { Step } from '../../plan/plan.ts'
 import type { PlanContext } from '../context/context.ts'
 import { type Stack, umountSteps } from '../context/layers.ts'

@@ -1,9 +1,9 @@
 /** The one way in which volumes of pods, maps and devices are torn down; each kind gives its parts. */
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
+import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import { deadWords } from '../../linux/mount-words.ts'
 import { isByKubelet } from '../../messages/codes.ts'
-import { CSI_PLUGIN } from '../../model/volume-names.ts'
 import { type Draft, expectedMount, type Findings, messageOnPod } from '../../plan/draft.ts'
 import type { Operation, OperationKind, Step, VolumeRef } from '../../plan/plan.ts'
 import type { Subject } from '../../plan/subject.ts'

@@ -1,9 +1,9 @@
 /** Raw block volumes: names and identity, for both the pod's part and the device's. */
 
+import type { BlockMapping, BlockVolume } from '../../facts/actual/block-volume.ts'
+import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import { globalUniqueName } from '../../facts/global-mounts.ts'
 import { type CsiIdentity, type Identified, identityOf, uniqueNameOf } from '../../facts/sources.ts'
-import type { BlockMapping, BlockVolume } from '../../model/block-volume.ts'
-import { CSI_PLUGIN } from '../../model/volume-names.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import type { PlanContext } from '../context/context.ts'
 import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'

@@ -2,8 +2,9 @@
  * Operations on mounts and maps of pods that have ended whose volume could not be identified (S17): it may be any volume whose
  * device is not known, so that device is neither unstaged nor detached before.
  */
-import { isWithin } from '../../linux/path-within.ts'
-import { CSI_PLUGIN } from '../../model/volume-names.ts'
+
+import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
+import { isWithin } from '../../linux/paths.ts'
 import type { Draft } from '../../plan/draft.ts'
 
 /** Without leaked sub-paths of a PersistentVolume that is known: its name is searched for separately. */

@@ -1,8 +1,8 @@
 /** Phase 3 for block volumes: maps that no pod of this node needs any more (R452, C84-C86; O8, O22). */
 
+import type { BlockVolume } from '../../facts/actual/block-volume.ts'
+import { registeredDriver, stages } from '../../facts/actual/staged-volumes.ts'
 import { SHARED_DIRECTORIES } from '../../facts/block-volumes.ts'
-import type { BlockVolume } from '../../model/block-volume.ts'
-import { registeredDriver, stages } from '../../model/staged-volumes.ts'
 import type { Findings } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
 import { areOfOneRow } from '../../plan/subject.ts'

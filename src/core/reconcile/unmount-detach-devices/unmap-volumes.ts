@@ -1,7 +1,7 @@
 /** Phase 1 for block volumes: maps of orphaned and finished pods (R451, C84-C86; O8, O22). */
 
+import type { BlockMapping, BlockVolume } from '../../facts/actual/block-volume.ts'
 import type { Reason } from '../../messages/codes.ts'
-import type { BlockMapping, BlockVolume } from '../../model/block-volume.ts'
 import type { Findings } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'

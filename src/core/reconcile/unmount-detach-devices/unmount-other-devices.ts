@@ -1,8 +1,8 @@
 /** Global mounts of plugins other than CSI: local volumes on devices, iSCSI, FC, flexVolume (R445, P67, P76, P81, P88, S25). */
 
+import { baseName } from '../../facts/actual/tree.ts'
+import { escapeQualifiedName, uniqueVolumeName } from '../../facts/actual/volume-names.ts'
 import { type GlobalMount, globalUniqueName } from '../../facts/global-mounts.ts'
-import { baseName } from '../../model/tree.ts'
-import { escapeQualifiedName, uniqueVolumeName } from '../../model/volume-names.ts'
 import type { Draft, Findings } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
 import { type Stray, strayOf } from '../../rules/rule.ts'

@@ -1,7 +1,7 @@
 /** Files in the directory of a volume that volctl never deletes: each is reported (S12, O12). */
 
-import type { PodVolume } from '../../model/pod-volumes.ts'
-import type { TreeEntry } from '../../model/snapshot.ts'
+import type { PodVolume } from '../../facts/actual/pod-volumes.ts'
+import type { TreeEntry } from '../../facts/actual/snapshot.ts'
 import type { Findings } from '../../plan/draft.ts'
 import { pluginNamed } from '../../volumes/registry.ts'
 import type { PlanContext } from '../context/context.ts'

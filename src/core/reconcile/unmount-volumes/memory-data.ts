@@ -1,8 +1,8 @@
 /** Data in memory: a tmpfs ends with its last mount, which may be a sub-path's (S13). */
 
+import type { SubPaths } from '../../facts/actual/pod-volumes.ts'
+import { isGeneration } from '../../facts/actual/volume-names.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
-import type { SubPaths } from '../../model/pod-volumes.ts'
-import { isGeneration } from '../../model/volume-names.ts'
 import { readyMarker, wrappedName } from '../../volumes/paths.ts'
 import { allowedFsTypes } from '../../volumes/plugin.ts'
 import type { PlanContext } from '../context/context.ts'

@@ -3,10 +3,10 @@
  * S14, S16, O5, O6).
  */
 
+import type { PodVolume } from '../../facts/actual/pod-volumes.ts'
+import type { TreeEntry } from '../../facts/actual/snapshot.ts'
+import { CSI_PLUGIN, uniquePodVolumeName } from '../../facts/actual/volume-names.ts'
 import { type CsiIdentity, identityOf, uniqueNameOf } from '../../facts/sources.ts'
-import type { PodVolume } from '../../model/pod-volumes.ts'
-import type { TreeEntry } from '../../model/snapshot.ts'
-import { CSI_PLUGIN, uniquePodVolumeName } from '../../model/volume-names.ts'
 import type { Findings } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
 import type { Facts } from '../../rules/rule.ts'

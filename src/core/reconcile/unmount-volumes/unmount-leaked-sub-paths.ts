@@ -1,8 +1,8 @@
 /** Sub-path mounts that are all that is left of a volume: they are unmounted by the mount table (O17, O18, P142). */
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import type { SubPaths } from '../../model/pod-volumes.ts'
-import { CSI_PLUGIN } from '../../model/volume-names.ts'
+import type { SubPaths } from '../../facts/actual/pod-volumes.ts'
+import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import type { Findings } from '../../plan/draft.ts'
 import type { Subject } from '../../plan/subject.ts'
 import type { PlanContext } from '../context/context.ts'

@@ -3,10 +3,10 @@
  *
  * One operation per volume and pod, sub-paths first. Any doubt blocks the operation, and is reported.
  */
-import type { PodVolume } from '../../model/pod-volumes.ts'
-import type { TreeEntry } from '../../model/snapshot.ts'
-import { parentOf } from '../../model/tree.ts'
-import { uniquePodVolumeName, uniqueVolumeName } from '../../model/volume-names.ts'
+import type { PodVolume } from '../../facts/actual/pod-volumes.ts'
+import type { TreeEntry } from '../../facts/actual/snapshot.ts'
+import { parentOf } from '../../facts/actual/tree.ts'
+import { uniquePodVolumeName, uniqueVolumeName } from '../../facts/actual/volume-names.ts'
 import type { Findings } from '../../plan/draft.ts'
 import type { Operation, Step, VolumeRef } from '../../plan/plan.ts'
 import { type Facts, strayOf } from '../../rules/rule.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isWithin } from '../../src/core/linux/path-within.ts'
+import { isWithin } from '../../src/core/linux/paths.ts'
 
 describe('isWithin', () => {
   it.each([

@@ -4,7 +4,7 @@
  *
  * @see C10 and C11 for the names
  */
-import { escapeQualifiedName, sha256Hex } from './volume-names.ts'
+import { escapeQualifiedName, sha256Hex } from '../facts/actual/volume-names.ts'
 
 /** What the path of one mount point shows. */
 export interface VolumeShape {

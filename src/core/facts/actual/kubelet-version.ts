@@ -1,5 +1,5 @@
 /** Which kubelets volctl was tested with, and what a kubelet does by its version and feature gates. */
-import type { Node } from './objects.ts'
+import type { Node } from '../../kube/api/objects.ts'
 import type { NodeSnapshot } from './snapshot.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { compareText } from '../base/compare-text.ts'
+import { compareText } from '../../base/compare-text.ts'
 import type { FileType, TreeEntry } from './snapshot.ts'
 import { mayBeLink } from './structure.ts'
 

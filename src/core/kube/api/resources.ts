@@ -1,8 +1,8 @@
 /** The resources volctl reads: their paths, and the fields of their objects that volctl relies on. */
 
-import { omitUndefined } from '../base/omit-undefined.ts'
-import { digest } from '../trust/digest.ts'
-import type { Shape } from '../trust/shape.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import { digest } from '../../trust/digest.ts'
+import type { Shape } from '../../trust/shape.ts'
 import {
   type ApiObject,
   attachmentShape,

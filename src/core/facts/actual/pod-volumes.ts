@@ -5,12 +5,12 @@
  * or have no directory left. Nothing is judged here: `reconcile/` does that.
  */
 
-import { append } from '../base/append.ts'
-import { compareText } from '../base/compare-text.ts'
-import { undeletedRoot } from '../linux/deleted.ts'
-import { type Location, locate } from '../linux/location.ts'
-import type { MountInfo } from '../linux/mount-table.ts'
-import { isWithin } from '../linux/path-within.ts'
+import { append } from '../../base/append.ts'
+import { compareText } from '../../base/compare-text.ts'
+import { undeletedRoot } from '../../linux/deleted.ts'
+import { type Location, locate } from '../../linux/location.ts'
+import type { MountInfo } from '../../linux/mount-table.ts'
+import { isWithin } from '../../linux/paths.ts'
 import type { ActualInputs } from './actual-inputs.ts'
 import type { TreeEntry } from './snapshot.ts'
 import { readStateFile, type StateFile } from './state-file.ts'

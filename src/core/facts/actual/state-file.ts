@@ -1,6 +1,6 @@
 /** vol_data.json, which the kubelet writes beside a CSI mount (R024, C12-C14). */
 
-import { memoize } from '../base/memoize.ts'
+import { memoize } from '../../base/memoize.ts'
 import type { TreeEntry } from './snapshot.ts'
 
 export interface VolumeData {

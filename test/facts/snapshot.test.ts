@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { snapshotShape } from '../../src/core/model/snapshot.ts'
+import { snapshotShape } from '../../src/core/facts/actual/snapshot.ts'
 import { ShapeError } from '../../src/core/trust/shape.ts'
 import { node, uid } from '../helpers/node-builder.ts'
 

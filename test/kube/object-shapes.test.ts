@@ -15,7 +15,7 @@ import type {
   SecretReference,
   SelinuxOptions,
   SharedSources,
-} from '../../src/core/model/objects.ts'
+} from '../../src/core/kube/api/objects.ts'
 
 /** A model of client-node, read-only. */
 type Read<T> = T extends readonly (infer Each)[]

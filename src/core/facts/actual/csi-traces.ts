@@ -4,7 +4,7 @@
  * The name is the PersistentVolume's, or the pod volume's if that is inline (C9). It proves no volume, but it is all that is left
  * of a volume whose records are lost (O2, O5, O17).
  */
-import { firstName } from '../linux/mounts-below.ts'
+import { firstName } from '../../linux/mounts-below.ts'
 import type { ActualInputs } from './actual-inputs.ts'
 import { readStateFile, type StateFile } from './state-file.ts'
 

@@ -5,10 +5,10 @@
  * A field that no decision needs may be missing, even if Kubernetes always sets it. A field that is present has the right
  * type: null is wrong, too, except where Go writes null for an empty list or a zero time.
  *
- * Sources of volumes have the fields of client-node's models (`test/model/objects.test.ts`). The objects around them are volctl's own:
+ * Sources of volumes have the fields of client-node's models (`test/kube/object-shapes.test.ts`). The objects around them are volctl's own:
  * client-node's have Date for times, no null where Go writes one, and many times the fields, and a snapshot would have to keep every one.
  */
-import { named } from '../trust/json-schema.ts'
+import { named } from '../../trust/json-schema.ts'
 import {
   anything,
   flag,
@@ -23,7 +23,7 @@ import {
   type ShapeOf,
   text,
   unneeded,
-} from '../trust/shape.ts'
+} from '../../trust/shape.ts'
 
 const texts = keptList(text)
 const textByName = keptRecord(text)

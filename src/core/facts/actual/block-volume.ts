@@ -1,13 +1,13 @@
 /** A raw block volume, as found on this node. */
 
-import { compareText } from '../base/compare-text.ts'
-import { undeletedPath } from '../linux/deleted.ts'
-import type { MountInfo } from '../linux/mount-table.ts'
+import { compareText } from '../../base/compare-text.ts'
+import { isUid } from '../../kube/api/names.ts'
+import { undeletedPath } from '../../linux/deleted.ts'
+import type { MountInfo } from '../../linux/mount-table.ts'
 import type { ActualInputs } from './actual-inputs.ts'
 import type { NodeSnapshot, TreeEntry } from './snapshot.ts'
 import type { StateFile } from './state-file.ts'
 import { baseName } from './tree.ts'
-import { isUid } from './uid.ts'
 
 /** One pod's part of a block volume (C10, P98). */
 export interface BlockMapping {

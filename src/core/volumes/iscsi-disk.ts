@@ -2,8 +2,8 @@
 
 import { posix } from 'node:path'
 import { omitUndefined } from '../base/omit-undefined.ts'
-import type { SharedSources } from './objects.ts'
-import { uniqueVolumeName, type VolumeMode } from './volume-names.ts'
+import { uniqueVolumeName, type VolumeMode } from '../facts/actual/volume-names.ts'
+import type { SharedSources } from '../kube/api/objects.ts'
 
 export const ISCSI_PLUGIN = 'kubernetes.io/iscsi'
 /** The file in a global directory that records the login (P73). */

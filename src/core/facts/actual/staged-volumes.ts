@@ -1,10 +1,10 @@
 /** Staged file systems: the global mounts of CSI volumes. */
 
-import { append } from '../base/append.ts'
-import { compareText } from '../base/compare-text.ts'
-import { memoize } from '../base/memoize.ts'
-import type { MountInfo } from '../linux/mount-table.ts'
-import { isWithin } from '../linux/path-within.ts'
+import { append } from '../../base/append.ts'
+import { compareText } from '../../base/compare-text.ts'
+import { memoize } from '../../base/memoize.ts'
+import type { MountInfo } from '../../linux/mount-table.ts'
+import { isWithin } from '../../linux/paths.ts'
 import type { ActualInputs } from './actual-inputs.ts'
 import type { CsiSocket, TreeEntry } from './snapshot.ts'
 import { readStateFile, type StateFile } from './state-file.ts'

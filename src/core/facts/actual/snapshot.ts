@@ -8,9 +8,32 @@
  * The shape demands what the planner relies on without checking: if such a part is missing or of another type, a pass would
  * stop in the middle, or take what it cannot see for absent. Other fields are kept unchecked.
  */
-import type { UsingProcess } from '../base/errors.ts'
-import { type PathType, plainPath } from '../linux/path-within.ts'
-import { about, named } from '../trust/json-schema.ts'
+
+import type { UsingProcess } from '../../base/errors.ts'
+import {
+  attachmentShape,
+  type ConfigMap,
+  type CsiDriver,
+  type CsiNode,
+  claimShape,
+  configMapShape,
+  csiDriverShape,
+  csiNodeShape,
+  leaseShape,
+  type Node,
+  nodeShape,
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+  type Pod,
+  podShape,
+  type SecretDigest,
+  secretDigestShape,
+  type VolumeAttachment,
+  volumeShape,
+} from '../../kube/api/objects.ts'
+import type { MountTable } from '../../linux/mount-table.ts'
+import { type PathType, plainPath } from '../../linux/paths.ts'
+import { about, named } from '../../trust/json-schema.ts'
 import {
   anything,
   count,
@@ -32,28 +55,7 @@ import {
   time,
   unneeded,
   withSchema,
-} from '../trust/shape.ts'
-import {
-  attachmentShape,
-  type ConfigMap,
-  type CsiDriver,
-  type CsiNode,
-  claimShape,
-  configMapShape,
-  csiDriverShape,
-  csiNodeShape,
-  leaseShape,
-  type Node,
-  nodeShape,
-  type PersistentVolume,
-  type PersistentVolumeClaim,
-  type Pod,
-  podShape,
-  type SecretDigest,
-  secretDigestShape,
-  type VolumeAttachment,
-  volumeShape,
-} from './objects.ts'
+} from '../../trust/shape.ts'
 
 /** An empty text says no more than a missing one. */
 const filled: Shape<string> = withSchema(
@@ -427,3 +429,12 @@ export const snapshotShape: Shape<NodeSnapshot> = about(
   'Everything that a plan is computed from: `volctl snapshot`. Of objects of the API only the fields that volctl decides by are described. Fields may be added in any version; none is removed or changes its meaning without a word in the change log.',
   wholeSnapshot,
 )
+
+/**
+ * One look at a node: what every plan is computed from. Live or from a file, it is the same value
+ * (`snapshot.mountinfo` may be made on demand from `mounts.text`).
+ */
+export interface NodeState {
+  readonly snapshot: NodeSnapshot
+  readonly mounts: MountTable
+}

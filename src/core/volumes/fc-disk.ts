@@ -1,6 +1,7 @@
 /** Names of a Fibre Channel volume: of its global directory, and of udev's links (P79, P80, P82). Pure. */
-import type { SharedSources } from './objects.ts'
-import { uniqueVolumeName, type VolumeMode } from './volume-names.ts'
+
+import { uniqueVolumeName, type VolumeMode } from '../facts/actual/volume-names.ts'
+import type { SharedSources } from '../kube/api/objects.ts'
 
 export const FC_PLUGIN = 'kubernetes.io/fc'
 

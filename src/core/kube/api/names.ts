@@ -1,0 +1,17 @@
+/** What the API server and its controllers call things: UIDs, and annotations by which the attach/detach controller is configured. */
+
+/** For patterns in which a UID is a part. */
+export const UID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
+
+const WHOLE = new RegExp(`^${UID}$`)
+
+/** Does the text look like a UID, and like nothing else? */
+export function isUid(text: string): boolean {
+  return WHOLE.test(text)
+}
+
+/** The controller manages a node if the key exists, whatever its value (R702). */
+export const MANAGED = 'volumes.kubernetes.io/controller-managed-attach-detach'
+
+/** What pods that have ended have stays attached (R710). */
+export const KEEPS_TERMINATED = 'volumes.kubernetes.io/keep-terminated-pod-volumes'
