@@ -52,7 +52,10 @@ export const LONG_LANE: readonly { readonly about: readonly string[]; readonly t
     about: ['docs/runbooks.md', 'src/commands/*', 'test/helpers/doc-commands.ts'],
     tests: 'test/e2e/runbooks.long.test.ts',
   },
-  { about: ['scripts/demo.ts', 'test/helpers/**'], tests: 'test/e2e/{demo,crowded}.long.test.ts' },
+  {
+    about: ['scripts/demo.ts', 'test/helpers/**', 'test/e2e/demo-directory.ts'],
+    tests: 'test/e2e/{demo,crowded}.long.test.ts',
+  },
   {
     about: ['package.json', 'bin/*', 'scripts/**', 'deploy/*', 'man/**'],
     tests: 'test/{package/*,cli/build}.long.test.ts',

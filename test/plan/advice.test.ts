@@ -1,6 +1,6 @@
 /** What a plan says beside its operations: counts that add up, what to type next, groups, names. */
 import { describe, expect, it } from 'vitest'
-import type { ProblemCode } from '../../src/core/messages/codes.ts'
+import { CODES, type ProblemCode } from '../../src/core/messages/codes.ts'
 import type { Because, CauseSubject } from '../../src/core/plan/cause.ts'
 import { nameCauses } from '../../src/core/plan/name-causes.ts'
 import { endOf, withAdvice } from '../../src/core/plan/next-steps.ts'
@@ -416,6 +416,16 @@ describe('a kubelet that runs', () => {
 })
 
 describe('causes', () => {
+  it('the finding that a cause speaks with says what is done, by its code where it has no hint', () => {
+    const about = { driver: 'd.example' }
+    const of = { severity: 'error', code: 'DriverRegistration', about } as const
+    const problems = [
+      { ...of, message: 'no driver answers' },
+      { ...of, message: 'two sockets', hint: 'Remove one.' },
+    ]
+    const [{ message, remedy } = {}, ...others] = nameCauses({ operations: [], waiting: [], problems }).causes
+    expect([message, remedy, others]).toEqual(['no driver answers', [CODES.DriverRegistration.remedy], []])
+  })
   it('name the processes that the findings carry, each once, whatever the sentences say', () => {
     const heldBy = (name: string, ...users: { pid: number; process: string }[]): Operation =>
       op(name, {

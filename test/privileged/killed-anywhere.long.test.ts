@@ -31,7 +31,8 @@ describeUnless(noBlockDevices, 'killed anywhere', () => {
         expect(found.end, `killed after ${kills} changes`).toEqual(whole.end)
         died = found.died
       }
-      expect(kills).toBeGreaterThan(1)
+      // A newer generation is one change; all else takes more.
+      expect(kills).toBeGreaterThan(phase === 'newer' ? 1 : 3)
     })
   })
 

@@ -25,7 +25,6 @@ describe('the device that a person names (S21)', () => {
 describe('what bears the name of its PersistentVolume comes first', () => {
   it.each<[string, NodeBuilder]>([
     ['a mounted volume of a pod that is gone', attached().published(GONE, 'pv-1', '7:1', { stateFile: false })],
-
     [
       'one with an empty state file that is not mounted',
       attached().file(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/vol_data.json`, ''),
