@@ -5,8 +5,8 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { allCandidates } from '../src/core/explain/candidates.ts'
 import type { Explanation } from '../src/core/explain/explanation.ts'
+import { allThings } from '../src/core/explain/things.ts'
 import type { NodeSnapshot, NodeState } from '../src/core/facts/actual/snapshot.ts'
 import { containingMount } from '../src/core/linux/location.ts'
 import type { MountInfo, MountTable } from '../src/core/linux/mount-table.ts'
@@ -91,7 +91,7 @@ describe.each(['stuck/before.json'])('%s explained', (file) => {
     const { rootDir } = state.snapshot
     const { context } = planWithDecisions(state, planOptions())
     const asked = new Set([
-      ...allCandidates(context).map(({ ask }) => ask),
+      ...allThings(context).map(({ ask }) => ask),
       ...state.mounts.under(rootDir).map(({ mountPoint }) => mountPoint),
     ])
     asked.delete(rootDir)

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { VolctlError } from '../../src/core/base/errors.ts'
 import { memoize } from '../../src/core/base/memoize.ts'
-import { allCandidates } from '../../src/core/explain/candidates.ts'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
+import { allThings } from '../../src/core/explain/things.ts'
 import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import type { Operation, PlanOptions } from '../../src/core/plan/plan.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
@@ -20,7 +20,7 @@ function questions(state: NodeState): string[] {
   const { context } = planWithDecisions(state, planOptions())
   const { rootDir, tree = [], blockDevices = [] } = state.snapshot
   return [
-    ...allCandidates(context).map(({ ask }) => ask),
+    ...allThings(context).map(({ ask }) => ask),
     ...state.mounts.under('/').map(({ mountPoint }) => mountPoint),
     // What an atomic writer wrote lies where nothing else is to be told.
     ...tree.filter(({ path }) => path !== '.' && !path.includes('/..')).map(({ path }) => `${rootDir}/${path}`),
@@ -83,7 +83,7 @@ describe.each(files)('%s', (path) => {
     const { context } = planWithDecisions(state, planOptions())
     const ask = explainer(state, planOptions())
     const mounts = state.mounts.under(state.snapshot.rootDir).map(({ mountPoint }) => mountPoint)
-    for (const what of [...allCandidates(context).map((each) => each.ask), ...mounts]) {
+    for (const what of [...allThings(context).map((each) => each.ask), ...mounts]) {
       expect(explanationDefects(ask(what).explanation), what).toEqual([])
     }
   })
@@ -91,7 +91,7 @@ describe.each(files)('%s', (path) => {
   it('every name means one thing, or says what else to ask for', async () => {
     const state = await recorded(path)
     const { context } = planWithDecisions(state, planOptions())
-    const candidates = allCandidates(context)
+    const candidates = allThings(context)
     const ask = explainer(state, planOptions())
     for (const name of new Set(candidates.flatMap(({ names }) => names))) {
       try {

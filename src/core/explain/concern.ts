@@ -1,9 +1,22 @@
-/** What a plan says about what is asked about: whose a finding is, the finding says. */
+/** What is asked about, and what a plan says about it: whose a finding is, the finding says. */
 import type { Ledger } from '../facts/ledger.ts'
 import { type Scope, ScopeTest } from '../facts/scope.ts'
 import type { Operation, Plan, Problem, Waiting } from '../plan/plan.ts'
-import type { Subject } from '../plan/subject.ts'
+import type { Subject as RowSubject } from '../plan/subject.ts'
 import type { Decision } from '../reconcile/decisions.ts'
+import type { Fact, Place, Subject } from './explanation.ts'
+
+/** The thing itself, and the pods, volumes and paths to which an answer looks. */
+export interface Asked {
+  readonly subject: Subject
+  readonly identity: readonly Fact[]
+  readonly places: readonly Place[]
+  readonly scope: Scope
+  /** Names in /dev, where it was a device. */
+  readonly devices?: readonly string[]
+  /** Why nothing is to be done, where it is no pod and no volume. */
+  readonly because?: string
+}
 
 export interface Concern {
   /** In the plan's order. */
@@ -22,7 +35,7 @@ export function concernOf(
   { ledger, decisions }: { readonly ledger: Ledger; readonly decisions: readonly Decision[] },
 ): Concern {
   const test = new ScopeTest(scope, ledger)
-  const has = ({ subject }: { readonly subject?: Subject }): boolean => test.has(subject)
+  const has = ({ subject }: { readonly subject?: RowSubject }): boolean => test.has(subject)
   const operations = plan.operations.filter(has)
   return {
     operations,

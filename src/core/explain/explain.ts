@@ -3,15 +3,13 @@
  * same look, and by the same pass, as a plan. Pure: who holds it is asked of the live node alone (live-holders.ts).
  */
 
-import { commandLine, kubectl } from '../base/command.ts'
+import { commandLine } from '../base/command.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
-import { describePod } from '../cluster/context/kubectl.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { Ledger } from '../facts/ledger.ts'
 import type { VolumeRow } from '../facts/row.ts'
 import type { Scope } from '../facts/scope.ts'
 import { undeletedRoot } from '../linux/deleted.ts'
-import type { ProblemCode } from '../messages/codes.ts'
 import { stopPod } from '../plan/kubelet-units.ts'
 import { type Given, withAdvice } from '../plan/next-steps.ts'
 import { partOf } from '../plan/part-of-plan.ts'
@@ -22,18 +20,16 @@ import type { PlanContext } from '../reconcile/context/context.ts'
 import { namedAmong } from '../reconcile/context/filter-operations.ts'
 import { howToStart } from '../reconcile/context/kubelet-unit.ts'
 import { type Decided, podVerdict } from '../reconcile/decisions.ts'
-import { whyNoDriver } from '../reconcile/drivers/why-no-driver.ts'
 import type { PodClass } from '../reconcile/pods/pod-classes.ts'
 import type { Held } from '../users/live-holders.ts'
-import { type Concern, concernOf } from './concern.ts'
+import { type Asked, type Concern, concernOf } from './concern.ts'
 import { type DescribedVolume, describeVolume, NOTHING_HERE } from './describe-volume.ts'
-import { isDeviceFile } from './device-target.ts'
-import { answering, driverChain, isExpected } from './driver-chain.ts'
-import { withWaiting } from './driver-target.ts'
-import type { DriverView, Explanation, Link, PodView, Verdict } from './explanation.ts'
-import { nodeFacts } from './node-target.ts'
+import { type DescribedDriver, describeDriver } from './driver.ts'
+import type { Explanation, PodView, Verdict } from './explanation.ts'
+import { nodeFacts } from './identity.ts'
+import { isDeviceFile } from './place-target.ts'
 import { byWorst } from './sort-by-severity.ts'
-import { type Asked, asker } from './target-scope.ts'
+import { asker } from './target-scope.ts'
 import { type Because, deadVerdict, doubtVerdict, nothingVerdict, verdictOf } from './verdict.ts'
 
 /** With the places at which holders are looked for. */
@@ -84,19 +80,19 @@ function explanationOf(decided: Decided, { what, asked, concern, volumes, given 
   const { scope: _, ...part } = narrowedPlan(decided, concern, given)
   const isNode = asked.scope.node === true
   const views = volumes.map(({ view }) => view)
-  const driver = asked.driver && withWaiting(asked.driver.view, concern.waiting)
-  const chain = asked.driver && driver && driverChain(context, { ...asked.driver, view: driver })
-  const broken = driver && chain && brokenDriver(context, driver, chain)
+  const { name } = asked.scope.driver ?? {}
+  const driver = name === undefined ? undefined : describeDriver(context, name, concern.waiting)
+  const broken = driver?.broken
   const next = part.summary.next ?? (broken && driver ? nextOfDriver(decided, driver, given) : [])
   const plan = { ...part, summary: { ...part.summary, ...(next.length > 0 && { next }) } }
   // A hint is said once.
-  const looks = driver && driverSteps(driver)[0]?.command === next[0]?.command
+  const looks = driver?.steps[0]?.command === next[0]?.command
   const verdict = verdictOf(concern, plan.summary.causes ?? [], {
     dead: broken ?? deadVerdict([...asked.places, ...views.flatMap(({ places }) => places)]),
     untouchable: untouchable(context, asked.scope),
     ofPod: asked.scope.pods.length === 1,
     doubt: doubtVerdict(concern.decisions),
-    nothing: nothingVerdict(driver ? { why: whyFine(driver) } : becauseOf(context, asked, volumes, concern)),
+    nothing: nothingVerdict(driver ? { why: driver.fine } : becauseOf(context, asked, volumes, concern)),
   })
   return {
     ...plan,
@@ -104,13 +100,10 @@ function explanationOf(decided: Decided, { what, asked, concern, volumes, given 
     what,
     subject: asked.subject,
     verdict,
-    notes: [
-      ...podNotes(context, asked.scope.pods, concern),
-      ...(broken && driver && !looks ? driverNotes(driver) : []),
-    ],
+    notes: [...podNotes(context, asked.scope.pods, concern), ...(broken && !looks ? (driver?.notes ?? []) : [])],
     identity: isNode ? nodeFacts(context, plan) : asked.identity,
-    chain: chain ?? byWorst(views)[0]?.chain ?? [],
-    ...omitUndefined({ driver }),
+    chain: driver?.chain ?? byWorst(views)[0]?.chain ?? [],
+    ...omitUndefined({ driver: driver?.view }),
     // Of a node every one: they are counted.
     pods: isNode ? [] : podViews(context, asked.scope),
     volumes: views,
@@ -176,12 +169,12 @@ function narrowedPlan({ plan, context }: Decided, concern: Concern, given: Given
   return { ...part, summary: { ...part.summary, ...omitUndefined({ next: advised.summary.next }) } }
 }
 
-/** With a kubelet that runs its pod by name; else what comes next on the node. */
-function nextOfDriver({ plan, context }: Decided, driver: DriverView, given: Given): readonly NextStep[] {
+/** With a kubelet that runs the driver's pod by name; else what comes next on the node. */
+function nextOfDriver({ plan, context }: Decided, { view, steps }: DescribedDriver, given: Given): readonly NextStep[] {
   const isUp = context.kubelet.state === 'running'
-  if (isUp && driver.pods.length > 0) return driverSteps(driver)
+  if (isUp && view.pods.length > 0) return steps
   const { next = [] } = withAdvice(plan, given).summary
-  return next.length > 0 || !isUp ? next : driverSteps(driver)
+  return next.length > 0 || !isUp ? next : steps
 }
 
 /**
@@ -212,79 +205,6 @@ function scopeWords(operations: readonly Operation[], plan: Plan, ledger: Ledger
   })
   if (found === undefined) return undefined
   return [...found.pods.flatMap((each) => ['--pod', each]), ...found.volumes.flatMap((each) => ['--volume', each])]
-}
-
-/** @returns undefined: it works, as far as is known, or is not meant to be here */
-function brokenDriver(context: PlanContext, view: DriverView, chain: readonly Link[]): Verdict | undefined {
-  const found = isExpected(view) ? faultOf(view, chain) : undefined
-  if (found === undefined) return undefined
-  const { code, message = whyNoDriver(context, view.name) } = found
-  return { state: 'problem', message, code }
-}
-
-function whyFine(view: DriverView): string {
-  const { published, staged } = view.dependents
-  if (!isExpected(view)) return 'the driver is not on this node, and nothing here depends on it'
-  return `the driver answers and is registered; ${staged.length} of its volumes are staged, ${published.length} published`
-}
-
-interface Fault {
-  readonly code: ProblemCode
-  /** Absent: why the driver cannot be called. */
-  readonly message?: string
-}
-
-function faultOf({ name, sockets, csiNode }: DriverView, chain: readonly Link[]): Fault | undefined {
-  const badLink = (kind: Link['kind']): Link | undefined =>
-    chain.find((link) => link.kind === kind && link.state === 'bad')
-  const called = sockets.find(({ answers }) => answers)
-  // Whether a driver is there is not known where nobody looked for sockets.
-  if (called === undefined)
-    return sockets.length > 0 || badLink('Socket') !== undefined ? { code: 'DriverUnavailable' } : undefined
-  const twice = badLink('Registration')
-  const says =
-    called.error !== undefined
-      ? `is not registered with the kubelet: ${called.error}`
-      : csiNode?.listed === false && badLink('CSINode') !== undefined
-        ? 'the CSINode object of this node does not list it'
-        : twice && `${twice.name} is not the socket in use: ${twice.says}`
-  return says === undefined
-    ? undefined
-    : { code: 'DriverRegistration', message: `CSI driver ${name} answers, but ${says}` }
-}
-
-/** The driver's own pod, by name. */
-function driverNotes(view: DriverView): string[] {
-  const pods = podsOf(view)
-  if (pods.length > 0) return pods.map((pod) => `the driver's pod: ${describePod(pod)}; ${logsOf(pod)}`)
-  return answering(view) === undefined ? [`${noPodOf(view)} (${DAEMON_SETS})`] : []
-}
-
-/** What the notes say, as what to type next: with a kubelet that runs nothing else brings the pod back. */
-function driverSteps(view: DriverView): NextStep[] {
-  const [own] = podsOf(view)
-  if (own !== undefined)
-    return [
-      { command: describePod(own), why: "why the driver's pod does not run as it should" },
-      { command: logsOf(own), why: 'what the driver says' },
-    ]
-  return answering(view) === undefined ? [{ command: DAEMON_SETS, why: noPodOf(view) }] : []
-}
-
-function podsOf({ pods }: DriverView): { readonly namespace: string; readonly name: string }[] {
-  return pods.flatMap(({ pod: { namespace, name } }) =>
-    namespace === undefined || name === undefined ? [] : [{ namespace, name }],
-  )
-}
-
-function logsOf({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
-  return kubectl('logs', '-n', namespace, name, '--all-containers')
-}
-
-const DAEMON_SETS = kubectl('get', 'daemonset', '-A')
-
-function noPodOf({ name }: DriverView): string {
-  return `no pod of this node has ${name}'s directory: see whether its DaemonSet is to run here`
 }
 
 // What is said of a pod: how it is judged, and what is to be known or done that no plan says.

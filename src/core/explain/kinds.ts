@@ -1,46 +1,29 @@
 /** The kinds of things that can be asked about, by the words that kubectl has for them. */
 import type { SubjectKind } from './explanation.ts'
 
-/** Prefixes that settle what is meant. */
-const WORDS: Readonly<Record<string, SubjectKind>> = {
-  pod: 'Pod',
-  pods: 'Pod',
-  po: 'Pod',
-  pvc: 'PersistentVolumeClaim',
-  pvcs: 'PersistentVolumeClaim',
-  claim: 'PersistentVolumeClaim',
-  persistentvolumeclaim: 'PersistentVolumeClaim',
-  persistentvolumeclaims: 'PersistentVolumeClaim',
-  pv: 'PersistentVolume',
-  pvs: 'PersistentVolume',
-  persistentvolume: 'PersistentVolume',
-  persistentvolumes: 'PersistentVolume',
-  va: 'VolumeAttachment',
-  attachment: 'VolumeAttachment',
-  volumeattachment: 'VolumeAttachment',
-  volumeattachments: 'VolumeAttachment',
-  driver: 'Driver',
-  drivers: 'Driver',
-  csidriver: 'Driver',
-  csidrivers: 'Driver',
-  volume: 'Volume',
-  vol: 'Volume',
-  node: 'Node',
-  nodes: 'Node',
-  no: 'Node',
-  device: 'Device',
-  dev: 'Device',
-  mount: 'Mount',
-  path: 'Path',
+const WORDS: Readonly<Record<SubjectKind, string>> = {
+  Pod: 'pod pods po',
+  PersistentVolumeClaim: 'pvc pvcs claim persistentvolumeclaim persistentvolumeclaims',
+  PersistentVolume: 'pv pvs persistentvolume persistentvolumes',
+  VolumeAttachment: 'va attachment volumeattachment volumeattachments',
+  Driver: 'driver drivers csidriver csidrivers',
+  Volume: 'volume vol',
+  Node: 'node nodes no',
+  Device: 'device dev',
+  Mount: 'mount',
+  Path: 'path',
 }
+
+const KINDS = new Map(
+  Object.entries(WORDS).flatMap(([kind, words]) => words.split(' ').map((word) => [word, kind as SubjectKind])),
+)
 
 /** `kubectl -o name` adds the group to some kinds. */
 const GROUP = /\.storage\.k8s\.io$/
 
 /** @param word in any case, with or without its API group */
 export function kindOf(word: string): SubjectKind | undefined {
-  const plain = word.toLowerCase().replace(GROUP, '')
-  return Object.hasOwn(WORDS, plain) ? WORDS[plain] : undefined
+  return KINDS.get(word.toLowerCase().replace(GROUP, ''))
 }
 
 /** `pv/NAME` as its kind and the name; without one of the known prefixes the name is all of it. */

@@ -5,12 +5,11 @@ import { uniqueNameOfRow, type VolumeRow } from '../../facts/row.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import type { PlanContext } from '../../reconcile/context/context.ts'
 import { nodesWith } from '../../reconcile/context/other-nodes.ts'
-import { describeCsiVolume, describeDevice, describePersistentVolume } from '../../reconcile/identity/volume-facts.ts'
 import { describeWanted } from '../../reconcile/mount-volumes/wanted.ts'
 import { isLiving } from '../../reconcile/pods/volume-users.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
 import { type Attachability, mayBeOne, type UnresolvedVolume } from '../../volumes/desired-state.ts'
-import { attachmentView, nameOf, pluginOf } from '../describe-volume.ts'
+import { attachmentView, describeRow } from '../describe-volume.ts'
 import { deviceOf, mountOf } from './mount-state.ts'
 import { type Found, type RowFindings, verdictOf } from './row-verdict.ts'
 import type { AttachState, Desire, DeviceMountState, StatusRow } from './status.ts'
@@ -137,21 +136,10 @@ function refOf(context: PlanContext, source: StatusSource, parts: RowFindings): 
   if (own !== undefined) return { ...planned, ...describeWanted(context, own) }
   if (planned !== undefined) return planned
   const ofNode = pod === undefined ? (volume.wanted[0] ?? volume.ended[0]) : undefined
-  const name = ofNode?.specName ?? source.onDisk[0]?.name ?? nameOf(volume)
-  const mode = volume.maps.length > 0 || volume.persistentVolume?.spec.volumeMode === 'Block' ? 'Block' : 'Filesystem'
-  const device = volume.mounts.at(-1)
-  const { identity } = volume
-  const uniqueName = uniqueNameOfRow(volume)
-  if (identity !== undefined) return describeCsiVolume(context, { name, mode, identity, uniqueName, device })
-  const plugin = ofNode?.plugin ?? pluginOf(volume)
-  return {
-    name,
-    ...omitUndefined({ uniqueName }),
-    plugin,
-    mode,
-    ...describePersistentVolume(volume.persistentVolume),
-    ...describeDevice(device),
-  }
+  return describeRow(context, volume, {
+    ...omitUndefined({ name: ofNode?.specName ?? source.onDisk[0]?.name, plugin: ofNode?.plugin }),
+    ...omitUndefined({ uniqueName: uniqueNameOfRow(volume) }),
+  })
 }
 
 /** @param unused attachability by a pod's spec, where no container uses the volume */

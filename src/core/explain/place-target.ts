@@ -4,17 +4,19 @@ import { NotFound, type VolctlError } from '../base/errors.ts'
 import { nearNames } from '../base/near-names.ts'
 import { rootPathOf } from '../facts/actual/actual-inputs.ts'
 import type { VolumeRow } from '../facts/row.ts'
+import type { Scope } from '../facts/scope.ts'
+import { undeletedRoot } from '../linux/deleted.ts'
 import { fileSystemText } from '../linux/file-systems.ts'
 import { containingMount, type Location, locationIn } from '../linux/location.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import { isWithin, plainPath } from '../linux/paths.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
-import { deviceTarget, isDevice } from './device-target.ts'
+import type { Asked } from './concern.ts'
 import type { Fact, Subject } from './explanation.ts'
-import { type PlaceTarget, placeAt } from './places.ts'
+import { placeAt } from './places.ts'
 
 /** @param given an absolute path, or "major:minor" @throws VolctlError NotFound */
-export function placeTarget(context: PlanContext, given: string): PlaceTarget {
+export function placeTarget(context: PlanContext, given: string): Asked {
   const device = isDevice(given) ? deviceTarget(context, given) : undefined
   if (device !== undefined) return device
   const { inputs } = context
@@ -23,7 +25,7 @@ export function placeTarget(context: PlanContext, given: string): PlaceTarget {
   return isWithin(path, inputs.rootDir) ? belowRoot(context, path) : elsewhere(context, path)
 }
 
-function belowRoot(context: PlanContext, path: string): PlaceTarget {
+function belowRoot(context: PlanContext, path: string): Asked {
   const { inputs, classes } = context
   const relative = inputs.relative(path)
   const [top, uid = ''] = relative.split('/')
@@ -37,7 +39,7 @@ function belowRoot(context: PlanContext, path: string): PlaceTarget {
   const inside = isInside(context, path)
   return {
     subject: subjectOf(context, path),
-    facts: [
+    identity: [
       { label: 'Path', value: shapeOf(relative, pod !== undefined), from: 'path below the root directory' },
       ...(inside === undefined ? [] : [inMount(inside)]),
     ],
@@ -47,11 +49,14 @@ function belowRoot(context: PlanContext, path: string): PlaceTarget {
         ...(inside !== undefined && { state: `inside the mount on ${inside.mountPoint}, which volctl does not enter` }),
       }),
     ],
-    volumes: found,
-    pods: pod === undefined || liesInOne(context, found, relative) ? [] : [pod.uid],
-    paths: [path],
+    scope: scopeOf(found, [path], pod === undefined || liesInOne(context, found, relative) ? [] : [pod.uid]),
     because: isWhole ? `everything there is as it should be: ${counts(context)}` : 'no volume of this node is there',
   }
+}
+
+/** @param pods what others do with the volumes is left out */
+function scopeOf(volumes: readonly VolumeRow[], paths: readonly string[], pods: readonly string[] = []): Scope {
+  return { pods, only: pods, volumes, paths }
 }
 
 function counts({ inputs, ledger }: PlanContext): string {
@@ -105,7 +110,7 @@ function shapeOf(relative: string, isOfPod: boolean): string {
   return 'a file or directory of the kubelet'
 }
 
-function elsewhere(context: PlanContext, path: string): PlaceTarget {
+function elsewhere(context: PlanContext, path: string): Asked {
   const { inputs } = context
   const layers = inputs.mounts.at(path)
   const mount = inputs.mounts.top(path) ?? layers.at(-1) ?? containingMount(inputs.mounts, path)
@@ -125,7 +130,7 @@ function elsewhere(context: PlanContext, path: string): PlaceTarget {
   }
   return {
     subject: subjectOf(context, path),
-    facts: [
+    identity: [
       {
         label: 'Path',
         value: `outside ${inputs.rootDir}${sources.length > 0 ? ', the source of a volume' : shown.length > 0 ? ', shows the same file system as a volume' : ', not a volume of the kubelet'}`,
@@ -134,9 +139,7 @@ function elsewhere(context: PlanContext, path: string): PlaceTarget {
       ...(layers.length > 0 || mount === undefined ? [] : [inMount(mount)]),
     ],
     places: [place],
-    volumes: [...new Set([...sources, ...shown])],
-    pods: [],
-    paths: [path],
+    scope: scopeOf([...new Set([...sources, ...shown])], [path]),
     because: 'no volume of this node is there',
   }
 }
@@ -175,4 +178,60 @@ function notFound({ inputs }: PlanContext, path: string, why: string): VolctlErr
           : 'Give a path at, above or below a volume, or a mount point (findmnt lists them).',
     },
   )
+}
+
+// What is mounted from a block device, what it backs, whose it is.
+
+const NUMBER = /^\d+:\d+$/
+
+/** By its shape: "/dev/…", "major:minor". */
+function isDevice(given: string): boolean {
+  return NUMBER.test(given) || given.startsWith('/dev/')
+}
+
+/** Undefined: nothing here is of this device. */
+function deviceTarget(context: PlanContext, given: string): Asked | undefined {
+  const { inputs } = context
+  const all = inputs.mounts.under('/')
+  // A mount in /dev is no device.
+  if (inputs.mounts.at(given).length > 0 && !isDeviceFile(inputs.mounts.top(given))) return undefined
+  const names = new Set(NUMBER.test(given) ? inputs.mounts.ofDevice(given).map(({ source }) => source) : [given])
+  names.delete('')
+  const fromIt = all.filter((mount) => (NUMBER.test(given) ? mount.dev === given : names.has(mount.source)))
+  const binds = all.filter((mount) => isDeviceFile(mount) && names.has(`/dev${undeletedRoot(mount.root)}`))
+  const loops = (inputs.snapshot.blockDevices ?? []).filter(({ name }) => names.has(name) || names.has(`/dev/${name}`))
+  const mine = context.ledger.onDevice({
+    mounts: [...fromIt, ...binds],
+    names,
+    files: loops.flatMap(({ backingFile }) => backingFile ?? []),
+  })
+  if (fromIt.length + binds.length + loops.length + mine.length === 0) return undefined
+  const numbers = [...new Set(fromIt.map(({ dev }) => dev))]
+  const facts: Fact[] = [
+    ...[...names]
+      .filter((name) => name.startsWith('/'))
+      .map((value) => ({ label: 'Device', value, from: 'mount table' })),
+    ...numbers.map((value) => ({ label: 'Number', value, from: 'mount table' })),
+    ...loops.map(({ name, backingFile }) => ({
+      label: 'Loop device',
+      value: `${name}, backed by ${backingFile ?? 'nothing'}`,
+      from: 'sysfs',
+    })),
+  ]
+  const paths = [...new Set([...fromIt, ...binds].map(({ mountPoint }) => inputs.plain(mountPoint)))]
+  return {
+    subject: { kind: 'Device', name: given },
+    identity: facts.length > 0 ? facts : [{ label: 'Device', value: given, from: "a pod's device link" }],
+    places: paths.map((path) => placeAt(inputs, path, { role: 'path' })),
+    scope: scopeOf(
+      mine,
+      paths.filter((path) => isWithin(path, inputs.rootDir)),
+    ),
+    devices: [...names].flatMap((name) => (name.startsWith('/dev/') ? [name.slice('/dev/'.length)] : [])),
+    because: 'no volume of this node is on this device',
+  }
+}
+
+export function isDeviceFile(mount: MountInfo | undefined): boolean {
+  return mount?.fsType === 'devtmpfs' && mount.root !== '/'
 }

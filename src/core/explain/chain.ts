@@ -1,0 +1,182 @@
+/**
+ * The chain of a volume, link by link: claim, PersistentVolume, VolumeAttachment, staged mount or block map, the pods' mounts, their
+ * sub-paths. A link is good where it is as the pods of this node need it, bad where it is broken, missing or left over.
+ */
+
+import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
+import { registeredDriver, stages } from '../facts/actual/staged-volumes.ts'
+import { parentOf } from '../facts/actual/tree.ts'
+import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
+import type { VolumeRow } from '../facts/row.ts'
+import { withoutCopies } from '../linux/copies.ts'
+import { fileSystemText } from '../linux/file-systems.ts'
+import { deadWords } from '../linux/mount-words.ts'
+import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
+import { placesUnseen } from '../reconcile/pods/pod-classes.ts'
+import type { VolumeToMount } from '../volumes/desired-state.ts'
+import { evidenceOf, pluginNamed } from '../volumes/registry.ts'
+import { otherStaged } from '../volumes/same-volume.ts'
+import { apiLinks } from './chain-objects.ts'
+import type { Link } from './explanation.ts'
+
+type Judged = Pick<Link, 'state' | 'says'>
+
+const good = (says: string): Judged => ({ state: 'good', says })
+const bad = (says: string): Judged => ({ state: 'bad', says })
+const absent = (says: string): Judged => ({ state: 'absent', says })
+
+/** @param only UIDs of pods: what others have of it is left out; empty: of all */
+export function chainOf(context: PlanContext, volume: VolumeRow, only: readonly string[]): Link[] {
+  const { wanted, unresolved, havingUids, podUids } = volume
+  // A pod that runs, or may, has it, whether or not its spec is known.
+  const isHeld = [...havingUids].some((uid) => context.classes.of(uid)?.class === 'Frozen')
+  const isNeeded = isHeld || wanted.length + unresolved.length > 0
+  const uids = [...podUids].filter((uid) => only.length === 0 || only.includes(uid))
+  const onNode = [
+    ...deviceLinks(context, volume, isNeeded),
+    ...uids.flatMap((uid) => [...mountLinks(context, volume, uid), ...subPathLinks(context, volume, uid)]),
+  ]
+  return [...apiLinks(context, volume, isNeeded), ...onNode.map((link) => asFarAsSeen(context.inputs, link))]
+}
+
+/** What was not read may be there after all; a probe's answer stands. */
+function asFarAsSeen(inputs: ActualInputs, link: Link): Link {
+  const unseen = placesUnseen(inputs)
+  if (unseen === undefined || link.state === 'good') return link
+  return inputs.deadError(inputs.relative(link.name)) === undefined ? { ...link, state: 'unknown', says: unseen } : link
+}
+
+/** What is mounted on a path, in a few words; a copy that a bind mount over itself has made is no separate layer (O35). */
+function seenAt(inputs: ActualInputs, path: string): { readonly isDead: boolean; readonly says: string } | undefined {
+  const dead = inputs.deadError(path)
+  if (dead !== undefined) return { isDead: true, says: `dead: ${deadWords(dead)}` }
+  const layers = withoutCopies(inputs.mounts, inputs.absolute(path))
+  const top = layers.at(-1)
+  if (top === undefined) return undefined
+  const several = layers.length > 1 ? `${layers.length} layers, the newest ` : ''
+  const how = top.options.includes('ro') ? ', read-only' : ''
+  return { isDead: false, says: `${several}${fileSystemText(top)}${how}` }
+}
+
+// The links that are the node's own: the staged or global mount, or the map of the device.
+
+function deviceLinks({ inputs }: PlanContext, volume: VolumeRow, isNeeded: boolean): Link[] {
+  const { wanted, staged, globals, maps } = volume
+  const isHad = wanted.length > 0 && wanted.every((each) => evidenceOf(inputs, each).state === 'mounted')
+  const left = isNeeded ? '' : 'left over; '
+  const judgeMount = (path: string): Judged => {
+    const seen = seenAt(inputs, path)
+    if (seen?.isDead) return bad(seen.says)
+    const other = otherStaged(inputs, { dir: parentOf(path), target: path })
+    if (other !== undefined) return bad(`${other.name} is mounted there instead`)
+    if (seen !== undefined) return { state: isNeeded ? 'good' : 'bad', says: `${left}${seen.says}` }
+    // A driver need not mount anything where a volume is staged.
+    if (isHad) return absent('nothing is mounted there; its pods have the volume')
+    return wanted.length > 0 ? bad('its directory is there, nothing is mounted') : absent('an unmounted directory')
+  }
+  const mounted = [...staged.map(({ target }) => target), ...globals.map(({ path }) => path)]
+  const found: Link[] = [
+    ...mounted.map((path) => ({ kind: 'StagedMount' as const, name: inputs.absolute(path), ...judgeMount(path) })),
+    ...maps.map(({ block }) => ({
+      kind: 'BlockMap' as const,
+      name: inputs.absolute(block.mapDir),
+      ...{ state: isNeeded ? ('good' as const) : ('bad' as const), says: `${left}the device is mapped` },
+    })),
+  ]
+  return found.length > 0 ? found : missingLink(inputs, wanted, isHad)
+}
+
+/** Nothing of it is there, and a pod wants it: bad, unless the volume is not staged at all. */
+function missingLink(inputs: ActualInputs, wanted: readonly VolumeToMount[], isHad: boolean): Link[] {
+  const volume = wanted.find(({ deviceMountable, mode }) => deviceMountable && mode === 'Filesystem')
+  const path = volume && pluginNamed(volume.plugin).globalPath?.(volume)
+  if (volume === undefined || path === undefined) return []
+  const judge = (): Judged => {
+    // A local volume may be a directory, which is mounted for its pods alone.
+    if (volume.plugin !== CSI_PLUGIN) return isHad ? absent('not needed: its pods have the volume') : bad('not mounted')
+    const socket = registeredDriver(inputs, volume.driver ?? '')
+    if (socket === undefined) return bad('not staged, and its driver does not answer')
+    return stages(socket) ? bad('not staged') : absent('not needed: the driver does not stage volumes')
+  }
+  return [{ kind: 'StagedMount', name: inputs.absolute(path), ...judge() }]
+}
+
+// The links that are one pod's.
+
+function mountLinks(context: PlanContext, volume: VolumeRow, uid: string): Link[] {
+  const { inputs } = context
+  const isOwn = ({ podUid }: { readonly podUid: string }): boolean => podUid === uid
+  const lacking = volume.wanted
+    .filter(isOwn)
+    .map((each) => lackingOf(inputs, each))
+    .find((why) => why !== undefined)
+  const judge = (what: string): Judged =>
+    lacking === undefined ? judgedByPod(context, volume, uid, what) : bad(lacking)
+  const found = [
+    ...volume.onDisk.filter(isOwn).map(({ target }) => {
+      const seen = seenAt(inputs, target)
+      return { path: target, ...(seen?.isDead ? bad(seen.says) : judge(seen?.says ?? 'on disk')) }
+    }),
+    ...volume.maps.flatMap(({ mappings }) => {
+      const { symlink, publishPath, mapFile } = { ...mappings.find(isOwn) }
+      const path = symlink ?? publishPath ?? mapFile
+      return path === undefined ? [] : [{ path, ...judge('mapped') }]
+    }),
+  ]
+  const links = found.length > 0 ? found : missingMount(inputs, volume, uid)
+  const pod = podRefOf(context, uid)
+  return links.map(({ path, ...judged }) => ({ kind: 'PodMount', name: inputs.absolute(path), ...judged, pod }))
+}
+
+/** By the pod: of one that has ended or was deleted it is left over. */
+function judgedByPod(context: PlanContext, volume: VolumeRow, uid: string, what: string): Judged {
+  const found = context.classes.of(uid)
+  if ([...volume.wanted, ...volume.unresolved].some(({ podUid }) => podUid === uid)) return good(what)
+  if (found?.class === 'Frozen') return good(`${what}; the pod runs, or may`)
+  if (found?.class === 'Desired') return { state: 'unknown', says: `${what}; not in the pod's spec` }
+  const whose = found?.class === 'Finished' ? 'a pod that has ended' : 'a deleted pod'
+  return bad(`left over from ${whose}; ${what}`)
+}
+
+/** What a pod that wants it does not have, by the plugin's own evidence; undefined: it has all. */
+function lackingOf(inputs: ActualInputs, volume: VolumeToMount): string | undefined {
+  const evidence = evidenceOf(inputs, volume)
+  if (evidence.state === 'notMounted') return evidence.why
+  if (evidence.state === 'satisfied') return undefined
+  const { other, stateFileLost } = evidence
+  if (other !== undefined) return `${other.name} is mounted there instead`
+  return stateFileLost && `mounted, and ${inputs.absolute(stateFileLost)} is lost or unusable`
+}
+
+function missingMount(
+  inputs: ActualInputs,
+  { wanted, unresolved, leaked }: VolumeRow,
+  uid: string,
+): (Judged & { readonly path: string })[] {
+  const own = wanted.find(({ podUid }) => podUid === uid)
+  if (own !== undefined) {
+    const evidence = evidenceOf(inputs, own)
+    const judged = evidence.state === 'notMounted' ? bad(evidence.why) : good('as it should be')
+    return [{ path: pluginNamed(own.plugin).podPath(own), ...judged }]
+  }
+  const asked = unresolved.find(({ podUid }) => podUid === uid)
+  if (asked !== undefined) {
+    const state = asked.cause === 'Unknown' ? 'unknown' : 'bad'
+    return [{ path: `pods/${uid}`, state, says: `not set up: ${asked.message}` }]
+  }
+  const isLeaked = leaked.some(({ podUid }) => podUid === uid)
+  return isLeaked ? [{ path: `pods/${uid}/volumes`, ...absent('not there any more') }] : []
+}
+
+function subPathLinks(context: PlanContext, { onDisk, leaked }: VolumeRow, uid: string): Link[] {
+  const { inputs, classes } = context
+  const isLeft = ['Gone', 'Finished'].includes(classes.of(uid)?.class ?? 'Gone')
+  const own = [...onDisk, ...leaked].filter(({ podUid }) => podUid === uid)
+  const leaves = own.flatMap(({ subPaths }) => subPaths?.leaves ?? [])
+  return leaves.flatMap(({ path }): Link[] => {
+    const seen = seenAt(inputs, path)
+    if (seen === undefined) return []
+    const judged = isLeft ? bad(`left over; ${seen.says}`) : seen.isDead ? bad(seen.says) : good(seen.says)
+    return [{ kind: 'SubPath', name: inputs.absolute(path), ...judged, pod: podRefOf(context, uid) }]
+  })
+}
