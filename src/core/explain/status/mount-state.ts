@@ -7,27 +7,28 @@
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
+import type { BlockMapping } from '../../facts/actual/block-volume.ts'
 import type { PodVolume, SubPaths } from '../../facts/actual/pod-volumes.ts'
 import { registeredDriver, stages } from '../../facts/actual/staged-volumes.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import type { VolumeRow } from '../../facts/row.ts'
-import type { RowPart } from '../../facts/row-part.ts'
 import { placesUnseen } from '../../reconcile/pods/pod-classes.ts'
 import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
 import { otherMounted } from '../../volumes/same-volume.ts'
 import type { DeviceMountState, StatusRow, VolumeMountState } from './status.ts'
+import type { StatusSource } from './status-source.ts'
 
 type MountFacts = Required<Pick<StatusRow, 'mounted'>> & Pick<StatusRow, 'mountsNothing'>
 
 /** Of a pod's volume; what nothing is left of is not mounted, and what nobody looked at may be. */
-export function mountOf(inputs: ActualInputs, source: RowPart): MountFacts {
+export function mountOf(inputs: ActualInputs, source: StatusSource): MountFacts {
   const seen = seenMountOf(inputs, source)
   const isOpen =
     seen.mounted === 'VolumeNotMounted' && seen.mountsNothing !== true && placesUnseen(inputs) !== undefined
   return isOpen ? { mounted: 'VolumeMountUncertain' } : seen
 }
 
-function seenMountOf(inputs: ActualInputs, source: RowPart): MountFacts {
+function seenMountOf(inputs: ActualInputs, source: StatusSource): MountFacts {
   const { wanted, ended } = source
   const own = wanted ?? ended
   const evidence = own === undefined ? undefined : evidenceOf(inputs, own)
@@ -73,8 +74,7 @@ function subPathState({ leaves, foreign }: SubPaths): VolumeMountState {
   return isMounted ? 'VolumeMountUncertain' : 'VolumeNotMounted'
 }
 
-function mappingState({ mapping }: RowPart['mappings'][number]): VolumeMountState {
-  const { symlink, mapLayers, publishLayers } = mapping
+function mappingState({ symlink, mapLayers, publishLayers }: BlockMapping): VolumeMountState {
   const isBound = mapLayers.length + publishLayers.length > 0
   return symlink !== undefined && isBound ? 'VolumeMounted' : 'VolumeMountUncertain'
 }

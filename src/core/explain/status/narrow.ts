@@ -1,13 +1,13 @@
 /** --pod, --namespace and --volume of a status: rows are left out, and the verdicts of the others stay what they are. */
 
 import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
-import type { RowPart } from '../../facts/row-part.ts'
 import { isWithin } from '../../linux/paths.ts'
 import { type NameFault, nameFaults } from '../../plan/name-faults.ts'
 import type { PlanContext } from '../../reconcile/context/context.ts'
 import { isAmong, namedVolumes, namesOf, otherNames } from '../../reconcile/context/filter-operations.ts'
 import { namedPods, podFaults } from '../../reconcile/pods/named-pods.ts'
 import type { StatusRow } from './status.ts'
+import type { StatusSource } from './status-source.ts'
 
 export interface Narrowing {
   /** As a person typed them: see `namedPods`. */
@@ -20,7 +20,7 @@ export interface Narrowing {
 export function narrowed(
   { classes, options, inputs, ledger }: PlanContext,
   all: readonly StatusRow[],
-  sourceOf: ReadonlyMap<StatusRow, RowPart>,
+  sourceOf: ReadonlyMap<StatusRow, StatusSource>,
   narrowing: Narrowing,
 ): StatusRow[] {
   const { pods, namespaces = [] } = narrowing
@@ -42,7 +42,7 @@ export function narrowed(
 }
 
 /** The pod's directories of the volume, or the node's own. */
-function pathsOf(inputs: ActualInputs, part: RowPart | undefined): string[] {
+function pathsOf(inputs: ActualInputs, part: StatusSource | undefined): string[] {
   const { volume, podUid } = part ?? {}
   const isOwn = (path: string): boolean =>
     podUid === undefined ? !isWithin(path, 'pods') : isWithin(path, `pods/${podUid}`)

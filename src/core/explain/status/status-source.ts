@@ -1,29 +1,39 @@
 /** What has a row in the answer: each pod's part of a volume, the node's own, and volumes that a pod has and no container uses. */
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import type { VolumeRow } from '../../facts/row.ts'
-import { emptyPart, nodePart, podPart, type RowPart } from '../../facts/row-part.ts'
+import type { BlockMapping } from '../../facts/actual/block-volume.ts'
+import type { PodVolume, SubPaths } from '../../facts/actual/pod-volumes.ts'
+import { GrowingRow, type VolumeRow } from '../../facts/row.ts'
 import type { Pod, PodVolumeSource } from '../../kube/api/objects.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import type { PlanContext } from '../../reconcile/context/context.ts'
 import { describePersistentVolume } from '../../reconcile/identity/volume-facts.ts'
 import type { PodClass } from '../../reconcile/pods/pod-classes.ts'
 import { apiLookup } from '../../volumes/api-lookup.ts'
-import type { Attachability, VolumeSpec } from '../../volumes/desired-state.ts'
+import type { Attachability, UnresolvedVolume, VolumeSpec, VolumeToMount } from '../../volumes/desired-state.ts'
 import { usedVolumeNames } from '../../volumes/pods.ts'
 import { KUBELET_RULES, knownSpec, resolveVolume } from '../../volumes/resolve-volume.ts'
 
 /** A volume in a pod's spec that no container uses (R105). */
-export interface UnusedVolume {
+interface UnusedVolume {
   readonly podVolumeName: string
   readonly ref: VolumeRef
   /** Undefined: it is not known which volume it is. */
   readonly attachability: Attachability | undefined
 }
 
-export interface StatusSource extends RowPart {
+/** What there is of a volume for one pod, or on the node itself: staged, mounted or mapped for all pods, and attached. */
+export interface StatusSource {
+  readonly volume: VolumeRow
   /** Undefined: the node's own part. */
   readonly pod: PodClass | undefined
+  readonly podUid: string | undefined
+  readonly wanted: VolumeToMount | undefined
+  readonly ended: VolumeToMount | undefined
+  readonly unresolved: readonly UnresolvedVolume[]
+  readonly onDisk: readonly PodVolume[]
+  readonly leaked: readonly SubPaths[]
+  readonly mappings: readonly BlockMapping[]
   readonly unused?: UnusedVolume
 }
 
@@ -31,13 +41,28 @@ export interface StatusSource extends RowPart {
 export function statusSources(context: PlanContext): StatusSource[] {
   const { classes, ledger } = context
   const found = ledger.all.flatMap((volume) => [
-    ...[...volume.podUids].map((uid) => ({
-      ...podPart(volume, uid),
-      pod: classes.of(uid) ?? ({ uid, class: 'Frozen', ref: { uid }, pod: undefined, alive: false } as const),
-    })),
-    ...(isOnNode(context, volume) ? [{ ...nodePart(volume), pod: undefined }] : []),
+    ...[...volume.podUids].map((uid) =>
+      partOf(volume, classes.of(uid) ?? { uid, class: 'Frozen', ref: { uid }, pod: undefined, alive: false }),
+    ),
+    ...(isOnNode(context, volume) ? [partOf(volume, undefined)] : []),
   ])
   return [...found, ...unusedVolumes(context)]
+}
+
+function partOf(volume: VolumeRow, pod: PodClass | undefined): StatusSource {
+  const podUid = pod?.uid
+  const isOwn = (each: { readonly podUid: string }): boolean => each.podUid === podUid
+  return {
+    volume,
+    pod,
+    podUid,
+    wanted: volume.wanted.find(isOwn),
+    ended: volume.ended.find(isOwn),
+    unresolved: volume.unresolved.filter(isOwn),
+    onDisk: volume.onDisk.filter(isOwn),
+    leaked: volume.leaked.filter(isOwn).map(({ subPaths }) => subPaths),
+    mappings: volume.maps.flatMap(({ mappings }) => mappings.filter(isOwn)),
+  }
 }
 
 function isOnNode({ objects }: PlanContext, { staged, globals, maps, attachment, uniqueName }: VolumeRow): boolean {
@@ -58,15 +83,11 @@ function unusedVolumes(context: PlanContext): StatusSource[] {
 
 function unusedSource(context: PlanContext, pod: PodClass, source: PodVolumeSource): StatusSource[] {
   const spec = pod.pod === undefined ? undefined : specOf(context, pod.uid, pod.pod, source)
-  const volume = spec && context.ledger.row(spec.uniqueName)
+  const { uniqueName = '', attachability } = spec ?? {}
+  const volume = context.ledger.row(uniqueName) ?? new GrowingRow(uniqueName, spec?.uniqueName)
   // What the pod has of it on disk all the same is the row.
-  if (volume?.podUids.has(pod.uid)) return []
-  const unused: UnusedVolume = {
-    podVolumeName: source.name,
-    ref: refOf(source, spec),
-    attachability: spec?.attachability,
-  }
-  return [{ ...emptyPart(volume ?? { uniqueName: spec?.uniqueName }, pod.uid), pod, unused }]
+  if (volume.podUids.has(pod.uid)) return []
+  return [{ ...partOf(volume, pod), unused: { podVolumeName: source.name, ref: refOf(source, spec), attachability } }]
 }
 
 function specOf({ inputs }: PlanContext, podUid: string, pod: Pod, source: PodVolumeSource): VolumeSpec | undefined {
