@@ -199,12 +199,15 @@ export function thingsCalled(context: PlanContext, all: readonly Thing[], what: 
     MOST_CANDIDATES,
   )
   const message = `"${what}" is ambiguous on node ${context.inputs.snapshot.nodeName}: ${asks.join(', ')}`
-  throw new VolctlError('AmbiguousName', message, {
+  throw new Ambiguous('AmbiguousName', message, {
     hint: `Name one of them: ${volctl('explain', found[0]?.ask ?? what)}`,
   })
 }
 
 const MOST_CANDIDATES = 10
+
+/** Several things have the name. */
+export class Ambiguous extends VolctlError {}
 
 /** All that the name may mean: whole names before the beginnings of UIDs. */
 function matching(all: readonly Thing[], what: string): readonly Thing[] {

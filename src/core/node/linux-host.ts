@@ -97,9 +97,9 @@ export const linuxHost: Host = {
   diskSequence: readDiskSequence,
   deviceNumber: readDeviceNumber,
   loops: () => readLoops(),
-  mayBeMadeOf: (loop, dev) => mayBeMadeOf(loop, dev),
+  mayBeMadeOf,
   superblockGone: (dev, fsType) => isSuperblockGone(dev, fsType),
-  fileSystemLives: (dev, fsType) => fileSystemLives(dev, fsType),
+  fileSystemLives,
   hiddenFileSystems: (tables) => hiddenFileSystems(tables),
 
   isDead: async ({ id, mountPoint: path }, deadlineMs) =>

@@ -2,6 +2,7 @@
 import { realpathSync } from 'node:fs'
 import { release } from 'node:os'
 import { errorMessage, SafetyRefusal, VolctlError } from '../base/errors.ts'
+import { lazy } from '../base/memoize.ts'
 import { OperationRefused } from '../base/operation-error.ts'
 import { type PlaceLink, withLinks } from '../linux/linked-mounts.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
@@ -52,7 +53,7 @@ export function checkMountNamespace(processes: NamespaceProcesses, proc = '/proc
     throw new WrongNamespace(why, openNamespace(reference, wanted))
   }
   if (kubelet !== undefined) return
-  const ours = onlyOnce(() => {
+  const ours = lazy(() => {
     const table = readMountTable(`${proc}/self/mountinfo`)
     // Paths of mount points have no links, so links in the root directory's path, or below it, are resolved first (S8).
     const root = resolved(rootDir)
@@ -73,14 +74,6 @@ export function checkMountNamespace(processes: NamespaceProcesses, proc = '/proc
         hint: 'Start the kubelet, so that its namespace counts.',
       },
     )
-  }
-}
-
-function onlyOnce<T>(read: () => T): () => T {
-  let found: { readonly value: T } | undefined
-  return () => {
-    found ??= { value: read() }
-    return found.value
   }
 }
 

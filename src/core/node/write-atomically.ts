@@ -24,7 +24,7 @@ import { takeBackAll, type Undo } from '../base/undo.ts'
 import { isGeneration } from '../facts/actual/volume-names.ts'
 import { changeOwnership } from '../linux/change-ownership.ts'
 import { deleteContent } from '../linux/delete-content.ts'
-import { entryPath, type OpenDirectory, openDirectory, readNames } from '../linux/descriptors.ts'
+import { type OpenDirectory, openDirectory, readNames } from '../linux/descriptors.ts'
 import { diskFailure } from '../linux/disk-trouble.ts'
 import {
   type Files,
@@ -175,20 +175,20 @@ class AtomicWriter {
       within(this.#directory, above, openNamed, (parent) => {
         const isNew = lstatSync(named(parent, name), { throwIfNoEntry: false }) === undefined
         closeSync(makeBelow(parent, name).fd)
-        if (isNew) this.#onFailure(this.#undoOfNested(above, name))
+        if (isNew) this.#onFailure(this.#undo(above, name, 'directory ', rmdirSync))
       })
     })
   }
 
-  /** By descriptors: a container may have put a link on the way. */
-  #undoOfNested(above: readonly string[], name: string): Undo {
+  /** By descriptors, from the path, since this one is closed by then: a container may have put a link on the way. */
+  #undo(above: readonly string[], name: string, what: string, remove: (entry: Buffer) => void): Undo {
     const { mountId } = this.#content
     return {
-      what: `directory ${[this.#path, ...above, name].join('/')}`,
+      what: `${what}${[this.#path, ...above, name].join('/')}`,
       back: () => {
         const directory = openDirectory(this.#path, mountId)
         try {
-          within(directory, above, openNamed, (parent) => rmdirSync(named(parent, name)))
+          within(directory, above, openNamed, (parent) => remove(named(parent, name)))
         } finally {
           closeSync(directory.fd)
         }
@@ -216,21 +216,11 @@ class AtomicWriter {
     if (this.#linkTarget(name) !== undefined) unlinkSync(named(this.#directory, name))
   }
 
-  /** By the path, since the descriptor is closed by then. Removed only if it is still a link. */
+  /** Removed only if it is still a link. */
   #undoOfLink(name: string): Undo {
-    const { mountId } = this.#content
-    return {
-      what: `${this.#path}/${name}`,
-      back: () => {
-        const directory = openDirectory(this.#path, mountId)
-        try {
-          const path = entryPath(directory, Buffer.from(name))
-          if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) unlinkSync(path)
-        } finally {
-          closeSync(directory.fd)
-        }
-      },
-    }
+    return this.#undo([], name, '', (entry) => {
+      if (lstatSync(entry, { throwIfNoEntry: false })?.isSymbolicLink()) unlinkSync(entry)
+    })
   }
 }
 

@@ -9,6 +9,7 @@ import { canonicalNodeName } from '../../node/kubelet/kubelet-flags.ts'
 import { readFailures } from '../../volumes/read-failures.ts'
 import type { Explained } from '../explain.ts'
 import type { Explanation, Place, VolumeView } from '../explanation.ts'
+import { Ambiguous } from '../things.ts'
 import type { LineAnswer, NameView, OtherNode, SentenceView } from './line-explanation.ts'
 import type { LogLine } from './log-line.ts'
 import { saidBy } from './said-by.ts'
@@ -165,7 +166,7 @@ function resolveName({ kind, name, pods }: LineName, { state: { snapshot }, expl
       return { view: { kind, name, found: true, says: verdict.message, ask, subject, verdict }, explained }
     } catch (error) {
       if (!(error instanceof VolctlError)) throw error
-      if (error instanceof VolctlError && error.code === 'AmbiguousName')
+      if (error instanceof Ambiguous)
         ambiguous = `is ambiguous here: ${volctl('explain', ask)} lists what has this name`
     }
   }

@@ -58,8 +58,8 @@ function isSwap(name: string): boolean {
 }
 
 /** The disk's sequence number; a partition has that of its disk, one directory up. */
-export function readDiskSequence(dev: string, sys = '/sys'): string | undefined {
-  const device = `${sys}/dev/block/${dev}`
+export function readDiskSequence(dev: string): string | undefined {
+  const device = `/sys/dev/block/${dev}`
   return kernelTextIfAny(`${device}/diskseq`) ?? kernelTextIfAny(`${device}/../diskseq`)
 }
 
@@ -109,10 +109,10 @@ const SECTOR = 512
  * @param loop e.g. /dev/loop3
  * @param dev "major:minor"
  */
-export function mayBeMadeOf(loop: string, dev: string, sys = '/sys'): boolean {
-  const at = `${sys}/block/${posix.basename(loop)}`
+export function mayBeMadeOf(loop: string, dev: string): boolean {
+  const at = `/sys/block/${posix.basename(loop)}`
   const [size, offset, limit] = ['size', 'loop/offset', 'loop/sizelimit'].map((each) => numberIn(`${at}/${each}`))
-  const whole = numberIn(`${sys}/dev/block/${dev}/size`)
+  const whole = numberIn(`/sys/dev/block/${dev}/size`)
   if (size === undefined || offset === undefined || limit === undefined || whole === undefined) return true
   const end = size + Math.ceil(offset / SECTOR)
   return limit > 0 ? end <= whole : Math.abs(end - whole) <= 1
@@ -163,14 +163,14 @@ function listsConnections(directory: string): boolean {
  * True if the kernel's list of FUSE connections, or of NFS file systems, contains it. (The latter is the list of this network
  * namespace: a file system that is not in it may still be alive.)
  */
-export function fileSystemLives(dev: string, fsType: string, sys = '/sys', proc = '/proc'): boolean {
+export function fileSystemLives(dev: string, fsType: string): boolean {
   if (fsType.startsWith('fuse')) {
     const [major, minor] = dev.split(':')
-    return major === '0' && existsSync(`${sys}/fs/fuse/connections/${minor}`)
+    return major === '0' && existsSync(`/sys/fs/fuse/connections/${minor}`)
   }
   if (!fsType.startsWith('nfs')) return false
   // NV SERVER PORT DEV FSID FSC
-  const lines = kernelTextIfAny(`${proc}/fs/nfsfs/volumes`)?.split('\n').slice(1) ?? []
+  const lines = kernelTextIfAny('/proc/fs/nfsfs/volumes')?.split('\n').slice(1) ?? []
   return lines.some((line) => line.trim().split(/\s+/)[3] === dev)
 }
 
@@ -207,6 +207,6 @@ export function loopDevices(sys = '/sys'): readonly BlockDevice[] {
 }
 
 /** Names of all block devices and partitions as the kernel calls them (sda1, loop3, dm-0). */
-export function blockDeviceNames(sysClassBlock = '/sys/class/block'): ReadonlySet<string> {
-  return new Set(listIfAny(sysClassBlock))
+export function blockDeviceNames(): ReadonlySet<string> {
+  return new Set(listIfAny('/sys/class/block'))
 }

@@ -110,22 +110,27 @@ function dropIns(directory: string): string[] {
   }
 }
 
+/** The type of each field that is kept. */
+const FIELDS: Readonly<Record<Exclude<keyof KubeletConfig, 'featureGates'>, 'string' | 'boolean' | 'number'>> = {
+  staticPodPath: 'string',
+  staticPodURL: 'string',
+  enableControllerAttachDetach: 'boolean',
+  keepTerminatedPodVolumes: 'boolean',
+  containerRuntimeEndpoint: 'string',
+  cgroupDriver: 'string',
+  port: 'number',
+  healthzPort: 'number',
+  healthzBindAddress: 'string',
+  volumePluginDir: 'string',
+}
+
+/** Empty texts count as none. */
 function pick(document: Document): KubeletConfig {
-  const { staticPodPath, staticPodURL, enableControllerAttachDetach, containerRuntimeEndpoint, cgroupDriver } = document
-  const { port, healthzPort, healthzBindAddress, volumePluginDir, featureGates, keepTerminatedPodVolumes } = document
+  const { featureGates } = document
+  const known = Object.entries(FIELDS).filter(([name, type]) => typeof document[name] === type && document[name] !== '')
   const gates = gatesOf(typeof featureGates === 'object' && featureGates !== null ? featureGates : {})
   return {
-    ...(typeof staticPodPath === 'string' && staticPodPath !== '' && { staticPodPath }),
-    ...(typeof staticPodURL === 'string' && staticPodURL !== '' && { staticPodURL }),
-    ...(typeof enableControllerAttachDetach === 'boolean' && { enableControllerAttachDetach }),
-    ...(typeof keepTerminatedPodVolumes === 'boolean' && { keepTerminatedPodVolumes }),
-    ...(typeof containerRuntimeEndpoint === 'string' &&
-      containerRuntimeEndpoint !== '' && { containerRuntimeEndpoint }),
-    ...(typeof cgroupDriver === 'string' && { cgroupDriver }),
-    ...(typeof port === 'number' && { port }),
-    ...(typeof healthzPort === 'number' && { healthzPort }),
-    ...(typeof healthzBindAddress === 'string' && { healthzBindAddress }),
-    ...(typeof volumePluginDir === 'string' && volumePluginDir !== '' && { volumePluginDir }),
+    ...Object.fromEntries(known.map(([name]) => [name, document[name]])),
     ...(Object.keys(gates).length > 0 && { featureGates: gates }),
   }
 }

@@ -86,17 +86,15 @@ function unitedPods(cgroups: Iterable<string>, bases: readonly string[]): Pick<P
  *
  * @throws VolctlError NodeUnreadable, so that "no kubelet" never means "could not look"
  */
-export function scanKubelets(proc = '/proc'): readonly HostProcess[] {
-  let names: readonly string[]
+export function scanKubelets(): readonly HostProcess[] {
   try {
-    names = readdirSync(proc)
+    return readdirSync('/proc').flatMap((name) => {
+      const pid = Number(name)
+      return Number.isInteger(pid) ? kubeletProcess(pid, commOf(pid, '/proc'), '/proc') : []
+    })
   } catch (error) {
-    throw new VolctlError('NodeUnreadable', `${proc}: ${errorMessage(error)}`, { cause: error })
+    throw new VolctlError('NodeUnreadable', `/proc: ${errorMessage(error)}`, { cause: error })
   }
-  return names.flatMap((name) => {
-    const pid = Number(name)
-    return Number.isInteger(pid) ? kubeletProcess(pid, commOf(pid, proc), proc) : []
-  })
 }
 
 /** By its name, otherwise by its flags. */

@@ -46,7 +46,10 @@ export function withSignsOfLife(local: LocalKubelet, api: ApiSnapshot | undefine
   const lives = unexplained && now - lease.at < lease.durationMs
   const note = lives
     ? {
-        note: `${said(kubelet.note)}the node's lease was renewed ${ago(now - lease.at)} ago: a kubelet of this name ran then, and may still run`,
+        note: [
+          ...(kubelet.note === undefined ? [] : [kubelet.note]),
+          `the node's lease was renewed ${Math.round((now - lease.at) / 1000)} s ago: a kubelet of this name ran then, and may still run`,
+        ].join('; '),
       }
     : {}
   // Never started here, and nothing uncertain: stopped long enough ago.
@@ -132,12 +135,4 @@ function momentOf(time: string, { now, skewMs = 0 }: Clocks): number {
 
 function rfc3339(ms: number): string {
   return new Date(ms).toISOString().replace('.000Z', 'Z')
-}
-
-function said(note: string | undefined): string {
-  return note === undefined ? '' : `${note}; `
-}
-
-function ago(ms: number): string {
-  return `${Math.round(ms / 1000)} s`
 }

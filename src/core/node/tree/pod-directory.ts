@@ -1,4 +1,4 @@
-/** One pod's directory (N4): the part that is read first, and the part that is read only if the pod is not alive. */
+/** One pod's directory (N4): the part that is read of every pod, and the part that is read only if the pod is not alive. */
 
 import { ownValue } from '../../base/own-value.ts'
 import { ListedEntry } from '../../facts/actual/tree.ts'
@@ -43,23 +43,66 @@ export interface LivingPod {
   isMountedOver(volume: string): boolean
 }
 
-export function scanPodDirectory(walk: TreeWalk, directory: ListedEntry): PodScan {
+/** Reads what every pod needs: its volumes, raw block volumes and sub-paths. */
+export function scanPod(walk: TreeWalk, directory: ListedEntry): PodScan {
   const top = walk.children(directory)
-  return {
-    uid: directory.name,
-    directory,
-    listings: [top],
-    contents: [],
-    marked: [],
-    atomic: [],
-    top,
+  const pod: PodScan = { uid: directory.name, directory, listings: [top], contents: [], marked: [], atomic: [], top }
+  for (const entry of top) {
+    const levels = isOpen(walk, entry) ? ownValue(VOLUMES, entry.name) : undefined
+    if (entry.name === 'volumes' && levels !== undefined) readVolumes(walk, pod, entry)
+    else if (levels !== undefined) readLevels(walk, entry, levels, pod.listings)
   }
+  return pod
+}
+
+/** Levels of volumes/PLUGIN/NAME, volumeDevices/PLUGIN/NAME, volume-subpaths/VOLUME/CONTAINER/INDEX: what every pod needs. */
+const VOLUMES: Readonly<Record<string, number>> = { volumes: 2, volumeDevices: 2, 'volume-subpaths': 3 }
+
+/** Volumes that an atomic writer fills (volume-plugins 2.5). */
+const ATOMIC = new Set([
+  'kubernetes.io~configmap',
+  'kubernetes.io~secret',
+  'kubernetes.io~projected',
+  'kubernetes.io~downward-api',
+])
+/** Volumes on the kubelet's disk that the pod itself writes to. */
+const OWN_CONTENT = new Set(['kubernetes.io~empty-dir', 'kubernetes.io~git-repo'])
+
+function readVolumes(walk: TreeWalk, pod: PodScan, directory: ListedEntry): void {
+  for (const plugin of listed(walk, directory, pod.listings)) {
+    if (!isOpen(walk, plugin)) continue
+    const { name } = plugin
+    const volumes = listed(walk, plugin, pod.listings)
+    const open = volumes.filter((volume) => isOpen(walk, volume))
+    if (OWN_CONTENT.has(name)) {
+      pod.contents.push(...open)
+      pod.marked.push({ plugin: name, volumes, isWrapped: false })
+    } else if (ATOMIC.has(name)) {
+      pod.atomic.push(...open)
+      const unmounted = open.filter((volume) => !walk.isMountPoint(volume))
+      pod.marked.push({ plugin: 'kubernetes.io~empty-dir', volumes: unmounted, isWrapped: true })
+    } else for (const volume of open) readVolume(walk, volume, pod.listings)
+  }
+}
+
+type Listings = PodScan['listings']
+
+function readVolume(walk: TreeWalk, volume: ListedEntry, listings: Listings): void {
+  for (const entry of listed(walk, volume, listings)) {
+    if (walk.isStateFile(entry)) walk.stateFile(entry)
+    else if (isOpen(walk, entry)) walkContent(walk, walk.absolute(entry.path), entry)
+  }
+}
+
+/** Children; their attributes are read later, unless the pod is alive. */
+function listed(walk: TreeWalk, directory: ListedEntry, listings: Listings): readonly ListedEntry[] {
+  const entries = walk.children(directory)
+  listings.push(entries)
+  return entries
 }
 
 /** How many levels below each directory the kubelet itself makes; deeper entries are not the kubelet's. */
 const LEVELS: Readonly<Record<string, number>> = { plugins: 3, containers: 2 }
-/** Read by readPodVolumes. */
-const VOLUMES = new Set(['volumes', 'volumeDevices', 'volume-subpaths'])
 
 /** The second part of reading a living pod: its volumes' markers, and the files that can be compared with the API. */
 export function completeLivingPod(walk: TreeWalk, pod: PodScan, api: LivingPod): void {
@@ -90,24 +133,25 @@ export function completePod(walk: TreeWalk, pod: PodScan, digests: boolean): voi
   for (const listing of pod.listings) for (const entry of listing) walk.attributes(entry)
   for (const volume of pod.contents) walkContent(walk, walk.absolute(volume.path), volume)
   for (const entry of pod.top) {
-    if (!isOpen(walk, entry) || VOLUMES.has(entry.name)) continue
+    if (!isOpen(walk, entry) || Object.hasOwn(VOLUMES, entry.name)) continue
     readLevels(walk, entry, ownValue(LEVELS, entry.name) ?? 0)
   }
 }
 
 /** A directory on which nothing is mounted that may not be entered. */
-export function isOpen(walk: TreeWalk, entry: ListedEntry): boolean {
+function isOpen(walk: TreeWalk, entry: ListedEntry): boolean {
   return entry.type === 'dir' && walk.mayEnter(entry)
 }
 
-function readLevels(walk: TreeWalk, directory: ListedEntry, levels: number): void {
+/** @param listings whose attributes are read later; absent: they are read at once */
+function readLevels(walk: TreeWalk, directory: ListedEntry, levels: number, listings?: Listings): void {
   if (levels === 0) {
     walkContent(walk, walk.absolute(directory.path), directory)
     return
   }
-  for (const entry of walk.children(directory)) {
-    walk.attributes(entry)
-    if (isOpen(walk, entry)) readLevels(walk, entry, levels - 1)
+  for (const entry of listings === undefined ? walk.children(directory) : listed(walk, directory, listings)) {
+    if (listings === undefined) walk.attributes(entry)
+    if (isOpen(walk, entry)) readLevels(walk, entry, levels - 1, listings)
   }
 }
 

@@ -22,8 +22,7 @@ import { diskTrouble } from '../../linux/disk-trouble.ts'
 import { withLinks, withoutLinks } from '../../linux/linked-mounts.ts'
 import type { MountTable } from '../../linux/mount-table.ts'
 import { MountPoints } from './mount-points.ts'
-import { completeLivingPod, completePod, type LivingPod, type PodScan, scanPodDirectory } from './pod-directory.ts'
-import { readPodVolumes } from './read-pod-volumes.ts'
+import { completeLivingPod, completePod, type LivingPod, type PodScan, scanPod } from './pod-directory.ts'
 import { type StructureLinks, structureLinks } from './structure-links.ts'
 import { errorText, lstatEntry } from './tree-entry.ts'
 import { TreeWalk } from './tree-walk.ts'
@@ -144,9 +143,7 @@ async function scanPods(walk: TreeWalk, pods: ListedEntry): Promise<readonly Pod
       walk.attributes(entry)
       continue
     }
-    const pod = scanPodDirectory(walk, entry)
-    readPodVolumes(walk, pod)
-    found.push(pod)
+    found.push(scanPod(walk, entry))
     if (found.length % PODS_AT_ONCE === 0) await nextTurn()
   }
   return found
