@@ -1,9 +1,9 @@
 /** The disk and everything on it, on recorded sysfs trees: the kernel of a test machine has no device mapper or md (S21). */
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { nodesOwn } from '../../src/core/apply/disks/node-stack.ts'
 import { isPassive, wholeDisk } from '../../src/core/linux/block/whole-disk.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
+import { nodesOwn } from '../../src/core/rules/node-stack.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import { type RecordedDevice, recordDisks } from './recorded-disks.ts'
 

@@ -1,10 +1,10 @@
 /** Finds what was on this machine before a node is made on it (strangers.ts). */
 import { readFileSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { nodesOwn } from '../../src/core/apply/disks/node-stack.ts'
 import { readBackingFile, readDiskSequence } from '../../src/core/linux/block/device-use.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import { linuxHost } from '../../src/core/node/linux-host.ts'
+import { nodesOwn } from '../../src/core/rules/node-stack.ts'
 import { STRANGERS, type Stranger } from './strangers.ts'
 
 /** Notes them for the tests of this run. */

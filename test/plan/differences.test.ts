@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { planToReview } from '../../src/core/apply/conditions/find-again.ts'
+import { planToReview } from '../../src/core/apply/find-again.ts'
 import { differencesOf, differencesText } from '../../src/core/plan/differences.ts'
 import type { Operation } from '../../src/core/plan/plan.ts'
 import { operation, planOf, step } from '../apply/apply-fixture.ts'

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ruleEntries } from '../../scripts/rule-books.ts'
 import { explainRule } from '../../src/core/explain/rule-book.ts'
-import { codesIn } from '../../src/core/messages/codes.ts'
 import { THE_NODE } from '../../src/core/plan/subject.ts'
 import { decideNode } from '../../src/core/reconcile/plan-node.ts'
 import { RULES } from '../../src/core/rules/rules.ts'
@@ -27,26 +26,38 @@ const EXCEPTIONS = [
 ]
 
 describe('the rules', () => {
-  it('are in the rule book, and give codes of operations that are blocked', () => {
+  it('are in the rule book', () => {
     const books = ruleEntries()
     expect(RULES.filter(({ id }) => explainRule(id, books) === undefined)).toEqual([])
-    expect(RULES.flatMap(({ codes }) => codes).filter((code) => !codesIn('blocked').includes(code))).toEqual([])
   })
 
   it('hold nothing back of a healthy node where no fact is given', () => {
     const { context } = decideNode(node().build(), planOptions())
     const draft = { subject: THE_NODE, steps: [], paths: [], after: [], removes: new Set<number>() }
-    for (const { id, about, judge } of RULES)
-      for (const kind of about)
-        expect([id, kind, judge({ ...draft, kind, reason: 'PodGone', message: '', rule: id }, {}, context)]).toEqual([
-          ...[id, kind],
-          undefined,
-        ])
+    for (const rule of RULES) {
+      const { id, about } = rule
+      for (const kind of rule.of === 'look' ? about : []) {
+        const whole = { ...draft, kind, reason: 'PodGone', message: '', rule: id } as const
+        expect([id, kind, rule.of === 'look' && rule.judge(whole, {}, context)]).toEqual([id, kind, undefined])
+      }
+    }
   })
 
   it('are the only ones that block', () => {
     const making = PASS.filter(({ text }) => /\bblocked: \{|\): (?:\w+ \| )*Obstacle\b/.test(text))
     const others = making.filter(({ file }) => !EXCEPTIONS.some((each) => file.startsWith(each)))
     expect(others.map(({ file }) => file)).toEqual([])
+  })
+
+  it('are the only ones that refuse an operation of apply, but for who is asked once for all of them', () => {
+    const refusing = globSync('src/core/apply/**/*.ts', { cwd: ROOT }).filter((file) =>
+      readFileSync(join(ROOT, file), 'utf8').includes('new OperationRefused('),
+    )
+    expect(refusing.map((file) => file.replace('src/core/apply/', '')).toSorted()).toEqual([
+      'apply-run.ts', // The limit of --stop-kubelet (S35).
+      'csi/csi-attachment.ts', // What the API says while a driver is called (S22).
+      'disks/detach.ts', // What the API says in the second of the deletion (S21).
+      'operation/ask-kubelet.ts', // The kubelet, and who lives (S9, S11).
+    ])
   })
 })

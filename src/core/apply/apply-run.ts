@@ -8,12 +8,16 @@ import type { Host } from '../node/host.ts'
 import { linuxHost } from '../node/linux-host.ts'
 import type { Journal } from '../plan/documents/write-journal.ts'
 import type { ApplyEvent, EventSubject, Outcome } from '../plan/events.ts'
-import type { Operation, OperationKind, Plan, Step, StepOp } from '../plan/plan.ts'
+import { TAKING_AWAY } from '../plan/kinds.ts'
+import type { Operation, Plan, Step, StepOp } from '../plan/plan.ts'
+import type { Witness } from '../rules/machine-facts.ts'
+import { unfinished } from '../rules/pods-now.ts'
+import { processReaderOf, Surroundings } from '../rules/surroundings.ts'
+import { VolumeRecords } from '../rules/volume-records.ts'
+import { WaitingBudget } from '../rules/waiting-budget.ts'
 import type { ContentLook } from '../users/content-look.ts'
 import { fileSystemsAt } from '../users/find-holders.ts'
 import { hostPathsOf } from '../users/host-paths.ts'
-import { VolumeRecords } from './disks/volume-records.ts'
-import type { ApplyContext, Witness } from './operation/ports.ts'
 import {
   askKubelet,
   askLease,
@@ -21,13 +25,10 @@ import {
   kubeletCameBack,
   ownsNode,
   plannedWithKubelet,
-  unfinished,
-} from './operation/preconditions.ts'
-import { processReaderOf } from './operation/process-reader-of.ts'
+} from './operation/ask-kubelet.ts'
+import type { ApplyContext } from './operation/ports.ts'
 import { Run } from './operation/run.ts'
 import type { StepContext } from './operation/step-context.ts'
-import { Surroundings } from './operation/surroundings.ts'
-import { WaitingBudget } from './operation/waiting-budget.ts'
 import type { StepsDone } from './run-steps.ts'
 import { Schedule } from './schedule.ts'
 
@@ -35,14 +36,6 @@ const DEFAULT_TIMEOUT_MS = 120_000
 
 /** Operations that start within this time may share one answer about pods; an older one is asked for again. */
 export const WITNESS_AGE_MS = 1000
-
-/** Kinds of operations for a pod that wants the volume. All others are for orphaned or finished pods, or for no pod. */
-export const BRINGING_UP: ReadonlySet<OperationKind> = new Set<OperationKind>([
-  'MountVolume',
-  'MapVolume',
-  'RemountVolume',
-  'ExpandVolume',
-])
 
 /** Who is listed and who lives, and whether a kubelet was in charge when that was known. */
 interface Answer {
@@ -125,7 +118,7 @@ export class ApplyRun extends Run<Operation> {
   /** @throws OperationRefused NoTimeLeft: one of them could not end before the kubelet has to run again (S35) */
   override intend(operations: readonly Operation[]): true {
     // What sets up a volume may need as long again to take it back.
-    const longest = operations.some(({ kind }) => BRINGING_UP.has(kind)) ? 2 * this.timeoutMs : this.timeoutMs
+    const longest = operations.some(({ kind }) => !TAKING_AWAY.has(kind)) ? 2 * this.timeoutMs : this.timeoutMs
     if (!this.#hasTimeFor(longest)) throw noTimeLeft()
     return super.intend(operations)
   }

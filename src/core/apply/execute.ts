@@ -11,7 +11,7 @@ import { invoker } from '../linux/invoker.ts'
 import type { Journal, JournalEntry } from '../plan/documents/write-journal.ts'
 import { type ApplyEvent, type ApplyResult, note } from '../plan/events.ts'
 import type { Refusal } from '../plan/plan.ts'
-import type { FoundAgain } from './conditions/find-again.ts'
+import type { FoundAgain } from './find-again.ts'
 import { conclude, refuseAll } from './operation/conclude.ts'
 import type { AnyOperation, AnyPlan, Run } from './operation/run.ts'
 

@@ -9,14 +9,14 @@ import { VolctlError } from '../base/errors.ts'
 import { StepFailed, StepInterrupted } from '../base/operation-error.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import type { Operation, Step } from '../plan/plan.ts'
+import { expectedIds, isExpected } from '../rules/expected-mounts.ts'
+import { requireRules } from '../rules/rules.ts'
 import type { CommandResult } from '../trust/programs.ts'
 import type { ApplyRun } from './apply-run.ts'
 import { removeStep } from './mounts/remove.ts'
 import { requireGone, umountLayer } from './mounts/umount-step.ts'
-import { expectedIds, isExpected } from './operation/expected-mounts.ts'
-import { requireUnused } from './operation/preconditions.ts'
 import type { StepContext } from './operation/step-context.ts'
-import { requireConditions, requireStillSo } from './run-operation.ts'
+import { requireConditions } from './run-operation.ts'
 
 export const BATCH_OPERATIONS = 5000
 const BREATH = 200
@@ -46,7 +46,7 @@ export async function runBatch(operations: readonly Operation[], apply: ApplyRun
     return apply.witness(0)
   })
   if (checked === undefined) return
-  await keep(({ operation, run }) => requireConditions(operation, run, checked))
+  await keep(({ run }) => requireConditions(run, checked, 'apply'))
   const judged = members.map(({ operation }) => operation)
   if (judged.length === 0) return apply.flushOutcomes()
   const answer = await apply.survivesAll(judged, async () => ({ again: await apply.askAgain(asked) }))
@@ -55,7 +55,7 @@ export async function runBatch(operations: readonly Operation[], apply: ApplyRun
   if (again !== undefined) {
     asked = performance.now()
     around.changed()
-    await keep(({ operation, run }) => requireStillSo(operation, run, again))
+    await keep(({ run }) => requireConditions(run, again, 'again'))
   }
   const going = members.map(({ operation }) => operation)
   if (going.length === 0) return apply.flushOutcomes()
@@ -227,8 +227,8 @@ async function reasonToStop(
   try {
     await apply.requireNoKubelet()
     const witness = await apply.witness(RECHECK_MS)
-    for (const [{ operation, run }, umount] of rest) {
-      await requireUnused(operation, witness, run.context).catch((error) => {
+    for (const [{ run }, umount] of rest) {
+      await requireRules(run, witness, 'again').catch((error) => {
         umount.failure = error
       })
     }

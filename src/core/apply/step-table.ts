@@ -12,7 +12,7 @@ import { deleteContentStep, writeContent, writeMarker } from './content/write-co
 import { nodePublishVolume, nodeStageVolume } from './csi/csi-publish.ts'
 import { writeVolumeData } from './csi/csi-state-file.ts'
 import { callDriver } from './csi/csi-step.ts'
-import { detachVolume } from './detach/detach.ts'
+import { detachVolume } from './disks/detach.ts'
 import { holdOpen, linkDevice, mapDevice, releaseLoop } from './disks/map-device.ts'
 import { mountDevice } from './disks/mount-device.ts'
 import { expandCsiVolume } from './expand/csi-expand.ts'

@@ -1,7 +1,7 @@
 /** The ports of apply on a real node: the same sources that the plan was made from, asked again. */
 
-import { isDone } from '../apply/conditions/is-done.ts'
-import type { ApplyContext, Cluster, CsiNode, KubeletStop, Witness } from '../apply/operation/ports.ts'
+import { isDone } from '../apply/find-again.ts'
+import type { ApplyContext, Cluster, CsiNode, KubeletStop } from '../apply/operation/ports.ts'
 import { VolctlError } from '../base/errors.ts'
 import { memoize } from '../base/memoize.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
@@ -25,6 +25,7 @@ import { judgeWitnesses } from '../reconcile/pods/witnesses.ts'
 import { CsiNodeClient } from '../rpc/csi-node-client.ts'
 import { type Deadline, deadlineIn } from '../rpc/grpc-status.ts'
 import { endpointPath } from '../rpc/socket-paths.ts'
+import type { Witness } from '../rules/machine-facts.ts'
 import { containerNames } from '../users/container-names.ts'
 import { apiLookup } from '../volumes/api-lookup.ts'
 import type { VolumeToMount } from '../volumes/desired-state.ts'

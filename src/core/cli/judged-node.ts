@@ -1,6 +1,5 @@
 /** A look at this node, with who uses what its plan would take away: what a plan calls ready, an apply does. */
 
-import type { Witness } from '../apply/operation/ports.ts'
 import { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { InUse, NodeSnapshot, NodeState } from '../facts/actual/snapshot.ts'
 import { missingCapabilities } from '../linux/capabilities.ts'
@@ -8,6 +7,7 @@ import type { CollectedNode } from '../node/collect-node.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
 import { planNode } from '../reconcile/plan-node.ts'
 import { judgeWitnesses } from '../reconcile/pods/witnesses.ts'
+import type { Witness } from '../rules/machine-facts.ts'
 
 /** For all operations together; nothing is changed yet, and a look that hangs is no plan. */
 const TIMEOUT_MS = 15_000
@@ -51,7 +51,7 @@ async function inUseAhead(
   if (!plan.operations.some((each) => TAKING_AWAY.has(each.kind) && (blocked || each.blocked === undefined))) return []
   if (node.node.standing.length + missingCapabilities().length > 0) return undefined
   const [{ checkInUse }, { applyContext }] = await Promise.all([
-    import('../apply/users-ahead.ts'),
+    import('../rules/in-use.ts'),
     import('./apply-context.ts'),
   ])
   const never = new AbortController().signal

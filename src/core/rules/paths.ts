@@ -22,7 +22,7 @@ function isOdd(path: string): boolean {
   return path.startsWith('/') && !isPlainPath(path)
 }
 
-/** What a live look found by the conditions of apply (apply/users-ahead.ts). */
+/** What a live look found by the rules of the machine (in-use.ts). */
 export const inUse: Judge = (draft, _, { inputs: { snapshot } }) => {
   const { inUse: all = [] } = snapshot
   const found = all.length === 0 ? undefined : byOperation(all).get(takenBy(draft))

@@ -4,7 +4,6 @@ import type { TreeEntry } from '../facts/actual/snapshot.ts'
 import type { Identified } from '../facts/sources.ts'
 import type { VolumeAttachment } from '../kube/api/objects.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
-import type { BlockCode } from '../messages/codes.ts'
 import type { Draft, Obstacle } from '../plan/draft.ts'
 import type { OperationKind } from '../plan/plan.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
@@ -13,14 +12,36 @@ import type { DriverCall } from '../reconcile/drivers/driver-call.ts'
 import type { FlexCall } from '../reconcile/drivers/flex-driver.ts'
 import type { UnresolvedVolume, VolumeToMount } from '../volumes/desired-state.ts'
 import type { SoughtVolume } from '../volumes/volume-shapes.ts'
+import type { MachineFacts, Verdict, Witness } from './machine-facts.ts'
 
-export interface Rule {
+export type Rule = {
   /** In docs/rules/safety.md. */
   readonly id: string
-  readonly codes: readonly BlockCode[]
   readonly about: ReadonlySet<OperationKind>
+} & (OfLook | OfMachine)
+
+/** Judged by the pass, on what the look has read. */
+interface OfLook {
+  readonly of: 'look'
   readonly judge: Judge
 }
+
+/** Judged on the machine: before a plan calls an operation ready, and right before it begins. */
+interface OfMachine {
+  readonly of: 'machine'
+  readonly asked: Asked
+  readonly judge: MachineJudge
+}
+
+/**
+ * - `both`: by a live plan, and before the operation.
+ * - `apply`: the look that a plan is made of has just shown it.
+ * - `again`: the same, and once more where judging the others took long (S26).
+ * - `plan`: at apply the step itself shows it, and changes nothing where it does not hold.
+ */
+export type Asked = 'both' | 'apply' | 'again' | 'plan'
+
+export type MachineJudge = (facts: MachineFacts, pods: Witness) => Verdict | undefined | Promise<Verdict | undefined>
 
 /** @param draft not yet judged */
 export type Judge = (draft: Draft, facts: Facts, context: PlanContext) => Obstacle | undefined

@@ -1,25 +1,38 @@
 /**
- * What keeps an operation from being carried out, whatever its phase says: the one list of it. The first reason is shown, so
- * what has to be mended first comes first: what makes all else pointless, then what is there at all, what would be lost, which
- * volume it is, who else has it, what has to come before, and last what is looked for only where nothing else stands in the way.
+ * What keeps an operation from being carried out: the one list of it. The first reason is shown, so what has to be mended first comes
+ * first. By the look: what makes all else pointless, then what is there at all, what would be lost, which volume it is, who else has it,
+ * what has to come before, and last what is looked for only where nothing else stands in the way. Then what only the machine
+ * shows, in a live plan (in-use.ts) and once more right before the operation (S26).
  */
-import type { BlockCode } from '../messages/codes.ts'
+
+import { omitUndefined } from '../base/omit-undefined.ts'
+import { OperationRefused, UsersUnknown } from '../base/operation-error.ts'
 import type { Draft, Judged } from '../plan/draft.ts'
 import { OPERATION_KINDS, type OperationKind, TAKING_AWAY } from '../plan/kinds.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { outOfReachObstacle, stateFileObstacle } from '../reconcile/context/unread.ts'
 import { notManaged, sharedAttachment } from './attachments.ts'
 import { deadMount, losesData, strayFile, uncoveredFiles, unread } from './content.ts'
+import { usedContent } from './content-in-use.ts'
 import { contentUsed } from './content-users.ts'
 import { deadDriver } from './dead-drivers.ts'
+import { keptAlive, usedDevice, usedDisk } from './device-in-use.ts'
 import { mayBeUsed, twoWriters } from './devices.ts'
+import { unexpectedMount } from './expected-mounts.ts'
+import { findDevice, unexplainedDevice } from './find-volume-device.ts'
 import { foreignMount, hiddenMount } from './foreign-mounts.ts'
+import { hiddenFileSystem } from './hidden-file-systems.ts'
 import { lazilyDetached, lazyMemoryUnusable } from './lazy-detachments.ts'
+import type { MachineFacts, Verdict, Witness } from './machine-facts.ts'
 import { otherVolume } from './other-volume.ts'
 import { mountedOutside, setUpOutside } from './outside-root.ts'
 import { inUse, oddName } from './paths.ts'
+import { noLongerWanted, wantedAgain } from './pods-now.ts'
 import { readOnly } from './read-only.ts'
-import type { Facts, Judge, Rule } from './rule.ts'
+import { busyMount, mountPointElsewhere, otherReader } from './readers.ts'
+import type { Asked, Facts, Judge, MachineJudge, Rule } from './rule.ts'
+import { setUpElsewhere } from './set-up-elsewhere.ts'
+import { changedFile, otherNetwork, strangerInside } from './unchanged.ts'
 import {
   driverUnavailable,
   identityUnconfirmed,
@@ -31,64 +44,127 @@ import {
 
 type Kinds = ReadonlySet<OperationKind>
 const ALL: Kinds = new Set(OPERATION_KINDS)
+const BRINGING_UP: Kinds = ALL.difference(TAKING_AWAY)
 const SETTING_UP: Kinds = new Set<OperationKind>(['MountVolume', 'MapVolume'])
 const OF_PODS: Kinds = new Set<OperationKind>(['UnmountVolume', 'UnmapVolume', 'CleanOrphanVolume'])
 const OF_DEVICES: Kinds = new Set<OperationKind>(['UnmountDevice', 'UnmapDevice', 'DetachVolume'])
 const DETACHING: Kinds = new Set<OperationKind>(['DetachVolume'])
 const but = (...kinds: OperationKind[]): Kinds => ALL.difference(new Set(kinds))
 
-function rule(id: string, about: Kinds, judge: Judge, ...codes: BlockCode[]): Rule {
-  return { id, about, judge, codes }
+function rule(id: string, about: Kinds, judge: Judge): Rule {
+  return { id, about, of: 'look', judge }
+}
+
+function machine(id: string, about: Kinds, asked: Asked, judge: MachineJudge): Rule {
+  return { id, about, of: 'machine', asked, judge }
 }
 
 export const RULES: readonly Rule[] = [
   // Nothing is safe before the file system is gone, even if everything else could be repaired.
-  rule('S20', but('RemoveOrphanPodDir'), lazilyDetached, 'DetachedLazily'),
+  rule('S20', but('RemoveOrphanPodDir'), lazilyDetached),
   // The backend of all these volumes is down: nothing else is worth a person's time until it is back. A detach calls no driver here.
-  rule('S29', but('DetachVolume'), deadDriver, 'OutageSuspected'),
+  rule('S29', but('DetachVolume'), deadDriver),
   // An expansion makes nothing, nor does a detach.
-  rule('S26', but('ExpandVolume'), readOnly, 'ReadOnlyFileSystem'),
-  rule('S36', ALL, oddName, 'InvalidPath'),
+  rule('S26', but('ExpandVolume'), readOnly),
+  rule('S36', ALL, oddName),
   // What a pod has may always be unmounted.
-  rule('S38', SETTING_UP.union(OF_DEVICES), otherVolume, 'OtherVolume'),
-  rule('S18', ALL, hiddenMount, 'ForeignMount'),
-  rule('S18', ALL, foreignMount, 'ForeignMount', 'FlagWithoutEffect'),
+  rule('S38', SETTING_UP.union(OF_DEVICES), otherVolume),
+  rule('S18', ALL, hiddenMount),
+  rule('S18', ALL, foreignMount),
 
-  rule('S20', OF_PODS, deadMount, 'DeadMount'),
-  rule('S12', TAKING_AWAY, strayFile, 'UnexpectedFile', 'DataUnderMountPoint'),
-  rule('S12', OF_PODS, uncoveredFiles, 'DataUnderMountPoint'),
-  rule('S13', OF_PODS, losesData, 'DeletesData'),
-  rule('S8', SETTING_UP, setUpOutside, 'HeldBy'),
-  rule('S3', ALL, unread, 'NodeUnreadable', 'LinkInPlace'),
+  rule('S20', OF_PODS, deadMount),
+  rule('S12', TAKING_AWAY, strayFile),
+  rule('S12', OF_PODS, uncoveredFiles),
+  rule('S13', OF_PODS, losesData),
+  rule('S8', SETTING_UP, setUpOutside),
+  rule('S3', ALL, unread),
 
-  rule('S21', DETACHING, notManaged, 'NotManaged'),
-  rule('S17', TAKING_AWAY, identityUnconfirmed, 'IdentityUnconfirmed'),
-  rule('S4', OF_DEVICES, mayBeUsed, 'MayBeInUse', 'UnknownPodProcess', 'LinkInPlace'),
-  rule('S30', OF_DEVICES, twoWriters, 'TwoWriters'),
-  rule('S21', DETACHING, sharedAttachment, 'AttachmentUnclear', 'Forbidden'),
-  rule('S8', OF_DEVICES, mountedOutside, 'HeldBy'),
-  rule('S21', DETACHING, (_, { attachment }) => attachment?.unread, 'NodeUnreadable', 'LinkInPlace'),
-  rule('S24', OF_DEVICES, shownElsewhere, 'HeldBy'),
-  rule('S17', OF_DEVICES, mayBeMounted, 'IdentityUnconfirmed'),
-  rule('S16', TAKING_AWAY, driverUnavailable, 'DriverUnavailable'),
-  rule('S16', new Set(['UnmountDevice']), stagedByNobody, 'ForeignMount'),
-  rule('S12', TAKING_AWAY, contentUsed, 'HeldBy'),
+  rule('S21', DETACHING, notManaged),
+  rule('S17', TAKING_AWAY, identityUnconfirmed),
+  rule('S4', OF_DEVICES, mayBeUsed),
+  rule('S30', OF_DEVICES, twoWriters),
+  rule('S21', DETACHING, sharedAttachment),
+  rule('S8', OF_DEVICES, mountedOutside),
+  rule('S21', DETACHING, (_, { attachment }) => attachment?.unread),
+  rule('S24', OF_DEVICES, shownElsewhere),
+  rule('S17', OF_DEVICES, mayBeMounted),
+  rule('S16', TAKING_AWAY, driverUnavailable),
+  rule('S16', new Set(['UnmountDevice']), stagedByNobody),
+  rule('S12', TAKING_AWAY, contentUsed),
   // What the plugins, and the conditions of a mount, say of the volume that is wanted.
-  rule('S22', but(...TAKING_AWAY), (_, { setUp }) => setUp?.()),
-  rule('S20', TAKING_AWAY, lazyMemoryUnusable, 'LazyMemoryUnusable'),
+  rule('S22', BRINGING_UP, (_, { setUp }) => setUp?.()),
+  rule('S20', TAKING_AWAY, lazyMemoryUnusable),
   // A directory of a pod is kept, and says so, where a volume in it is.
-  rule('S26', but('RemoveOrphanPodDir'), predecessor, 'Predecessor'),
+  rule('S26', but('RemoveOrphanPodDir'), predecessor),
 
-  rule('S8', ALL, (draft, _, { inputs }) => outOfReachObstacle(inputs, draft), 'LinkInPlace', 'NodeUnreadable'),
-  rule('S14', ALL, (draft, _, { inputs }) => stateFileObstacle(inputs, draft), 'NodeUnreadable'),
-  rule('S21', TAKING_AWAY, inUse, 'HeldBy', 'UsersUnknown', 'DeviceUnknown'),
+  rule('S8', ALL, (draft, _, { inputs }) => outOfReachObstacle(inputs, draft)),
+  rule('S14', ALL, (draft, _, { inputs }) => stateFileObstacle(inputs, draft)),
+  rule('S21', TAKING_AWAY, inUse),
+
+  // On the machine. First what touches no path: the network, the pods.
+  machine('S6', BRINGING_UP, 'apply', otherNetwork),
+  machine('S22', BRINGING_UP, 'again', noLongerWanted),
+  machine('S5', TAKING_AWAY.difference(DETACHING), 'again', wantedAgain),
+  // Then the mounts: once they are the expected ones, no path leads below a foreign mount, and files may be looked at.
+  machine('S18', but('DetachVolume'), 'again', unexpectedMount),
+  machine('S26', but('DetachVolume'), 'apply', changedFile),
+  machine('S12', new Set(['RemoveOrphanPodDir']), 'apply', strangerInside),
+  machine('S12', TAKING_AWAY, 'plan', busyMount),
+  machine('S12', TAKING_AWAY, 'plan', mountPointElsewhere),
+  // What each device is, then who has it.
+  machine('S21', TAKING_AWAY, 'both', findDevice),
+  machine('S24', OF_DEVICES.difference(DETACHING), 'both', otherReader),
+  machine('S8', OF_DEVICES, 'both', setUpElsewhere),
+  machine('S21', OF_DEVICES, 'both', hiddenFileSystem),
+  machine('S21', DETACHING, 'both', unexplainedDevice),
+  machine('S21', DETACHING, 'plan', keptAlive),
+  machine('S21', DETACHING, 'both', usedDisk),
+  machine('S21', TAKING_AWAY, 'both', usedDevice),
+  // The users of content last: that look takes longest, and is to be the freshest when the first step begins.
+  machine('S12', TAKING_AWAY.difference(DETACHING), 'both', usedContent),
 ]
 
 /** The operation as it may be added, so that operations that depend on it know. */
 export function judged(context: PlanContext, draft: Draft, facts: Facts = {}): Judged {
-  for (const { about, judge } of RULES) {
-    const blocked = about.has(draft.kind) ? judge(draft, facts, context) : undefined
+  for (const each of RULES) {
+    const blocked = each.of === 'look' && each.about.has(draft.kind) ? each.judge(draft, facts, context) : undefined
     if (blocked !== undefined) return { ...draft, blocked } as Judged
   }
   return draft as Judged
+}
+
+/** When the rules of the machine are asked, which of them are. */
+const ASKED = {
+  plan: new Set<Asked>(['both', 'plan']),
+  apply: new Set<Asked>(['both', 'apply', 'again']),
+  again: new Set<Asked>(['again']),
+} as const
+
+/** The first reason that the machine shows; what could not be seen is one (S3). */
+export async function verdictOf(
+  facts: MachineFacts,
+  pods: Witness,
+  when: keyof typeof ASKED,
+): Promise<Verdict | undefined> {
+  const { kind } = facts.operation
+  try {
+    for (const each of RULES) {
+      if (each.of === 'look' || !each.about.has(kind) || !ASKED[when].has(each.asked)) continue
+      // Most judge at once, and a batch asks for thousands of operations.
+      const judging = each.judge(facts, pods)
+      const verdict = judging instanceof Promise ? await judging : judging
+      if (verdict !== undefined) return verdict
+    }
+  } catch (error) {
+    if (!(error instanceof UsersUnknown)) throw error
+    const { message, hint } = error
+    return { code: 'UsersUnknown', message, ...omitUndefined({ hint }) }
+  }
+  return undefined
+}
+
+/** @throws OperationRefused */
+export async function requireRules(facts: MachineFacts, pods: Witness, when: 'apply' | 'again'): Promise<void> {
+  const verdict = await verdictOf(facts, pods, when)
+  if (verdict !== undefined) throw new OperationRefused(verdict.code, verdict.message, verdict)
 }

@@ -1,6 +1,6 @@
 /** The verdict about one operation over a part of the cluster is that over all of it, also after the world has changed. */
 import { describe, expect, it } from 'vitest'
-import { foundAgain } from '../../../src/core/apply/conditions/find-again.ts'
+import { foundAgain } from '../../../src/core/apply/find-again.ts'
 import { ClusterCache } from '../../../src/core/cluster/apply/cluster-cache.ts'
 import { comparisonWith, type FoundClusterOperation, recheck } from '../../../src/core/cluster/apply/cluster-run.ts'
 import { type RowSource, readRow } from '../../../src/core/cluster/apply/read-row.ts'

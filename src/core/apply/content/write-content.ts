@@ -13,6 +13,8 @@ import { containingMount } from '../../linux/location.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { whoMounted } from '../../linux/mount-words.ts'
 import type { Step } from '../../plan/plan.ts'
+import { contentVerdict, isEmptyDir } from '../../rules/content-in-use.ts'
+import { describeMount } from '../../rules/expected-mounts.ts'
 import type { Lookup } from '../../volumes/api-lookup.ts'
 import { contentBytes, type FreshObjects } from '../../volumes/content-bytes.ts'
 import { contentObstacle } from '../../volumes/content-obstacle.ts'
@@ -21,9 +23,6 @@ import { needsNode } from '../../volumes/downward-api-value.ts'
 import { isNoContent, nestedMountPoints } from '../../volumes/payload-entries.ts'
 import { isMirrorPod, podLabel, podNamespace } from '../../volumes/pods.ts'
 import { pluginNamed } from '../../volumes/registry.ts'
-import { requireContentUnused } from '../conditions/require-content-unused.ts'
-import { isEmptyDir } from '../operation/empty-dir.ts'
-import { describeMount } from '../operation/expected-mounts.ts'
 import { makeDirectory } from '../operation/make-directory.ts'
 import type { Cluster } from '../operation/ports.ts'
 import type { StepContext } from '../operation/step-context.ts'
@@ -215,4 +214,11 @@ export async function deleteContentStep(step: Step, run: StepContext): Promise<D
     if (errnoOf(error) === 'ENOENT') return { files: 0, bytes: 0 }
     throw error
   }
+}
+
+/** What a dead mount covered, no look before its unmount has seen. @throws StepFailed HeldBy, UsersUnknown */
+async function requireContentUnused(path: string, run: StepContext): Promise<void> {
+  const wasCovered = run.operation.dead?.some((each) => each.path === path) === true
+  const verdict = await contentVerdict(path, run, wasCovered ? performance.now() : undefined)
+  if (verdict !== undefined) throw new StepFailed(verdict.code, verdict.message, verdict)
 }

@@ -5,13 +5,13 @@ import { StepFailed } from '../../base/operation-error.ts'
 import type { BlockTree } from '../../linux/block/block-tree.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import type { Host } from '../../node/host.ts'
+import { deviceBehind, usersOfDisks } from '../../rules/disk-users.ts'
+import { expectedIds, isExpected } from '../../rules/expected-mounts.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import { pluginNamed } from '../../volumes/registry.ts'
-import { expectedIds, isExpected } from '../operation/expected-mounts.ts'
 import { isStillThere, type SeenDisk } from '../operation/seen-disks.ts'
 import { command, firstLineOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { deviceBehind, usersOfDisks } from './disk-users.ts'
 
 /**
  * Removes disks that sysfs shows to be exactly this volume's. Right before each flush and removal, volctl checks again that

@@ -5,10 +5,10 @@ import { escapeQualifiedName } from '../../facts/actual/volume-names.ts'
 import { nodeOf } from '../../linux/block/whole-disk.ts'
 import { goesWith } from '../../linux/propagation.ts'
 import type { Operation, Step } from '../../plan/plan.ts'
-import { describeMount, describeMountIn } from '../operation/expected-mounts.ts'
+import { loopsOn } from '../../rules/disk-users.ts'
+import { describeMount, describeMountIn } from '../../rules/expected-mounts.ts'
 import { lookAtPath, resolvePath } from '../operation/look-at-path.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { loopsOn } from './disk-users.ts'
 
 export interface FoundDevice {
   /** A device node, links resolved. */

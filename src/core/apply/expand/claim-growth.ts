@@ -3,6 +3,7 @@
 import { errorMessage } from '../../base/errors.ts'
 import { StepFailed } from '../../base/operation-error.ts'
 import type { PersistentVolumeClaim } from '../../kube/api/objects.ts'
+import { askCluster } from '../../rules/machine-facts.ts'
 import {
   type ClaimStatusPatch,
   failedPatch,
@@ -11,7 +12,6 @@ import {
   type NodeExpansion,
   nodeExpansionWanted,
 } from '../../volumes/expansion.ts'
-import { askCluster } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 export interface ClaimGrowth {

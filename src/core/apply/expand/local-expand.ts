@@ -2,10 +2,10 @@
 
 import { StepFailed } from '../../base/operation-error.ts'
 import type { Step } from '../../plan/plan.ts'
+import { describeMount } from '../../rules/expected-mounts.ts'
 import { isOfDevice } from '../disks/mount-device.ts'
 import { probe } from '../disks/probe-device.ts'
 import { type FoundDevice, lookAtSource } from '../disks/source-device.ts'
-import { describeMount } from '../operation/expected-mounts.ts'
 import { command, firstLineOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { claimGrowth, type FinalFailure, growAndReport, NOTHING_ASKED } from './claim-growth.ts'

@@ -1,9 +1,10 @@
 /** Finds who keeps a mount busy, for the message of an operation that fails on it. */
+
+import { describeMount } from '../../rules/expected-mounts.ts'
+import { processReaderOf } from '../../rules/surroundings.ts'
 import { describeHolders } from '../../users/describe-holders.ts'
 import { fileSystemsAt, type Holders } from '../../users/find-holders.ts'
 import type { Uses } from '../../users/uses.ts'
-import { describeMount } from '../operation/expected-mounts.ts'
-import { processReaderOf } from '../operation/process-reader-of.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 /** Mounts below the path that are named; no more, to keep the message short. */

@@ -5,10 +5,10 @@ import { errnoOf } from '../../base/errors.ts'
 import { StepFailed } from '../../base/operation-error.ts'
 import { diskFailure } from '../../linux/disk-trouble.ts'
 import { placeOf } from '../../linux/linked-mounts.ts'
-import type { Step, StepOp } from '../../plan/plan.ts'
-import { describeProcess, usingProcess } from '../../users/describe-holders.ts'
+import type { Step } from '../../plan/plan.ts'
+import { describeMount } from '../../rules/expected-mounts.ts'
+import { mountedElsewhere } from '../../rules/readers.ts'
 import { STATE_FILES } from '../../volumes/state-files.ts'
-import { describeMount, expectedIds } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 export function removeStep(step: Step, run: StepContext): void {
@@ -78,33 +78,8 @@ function requireNoMountPoint(path: string, { around, context }: StepContext): vo
   if (mount !== undefined) {
     throw new StepFailed('HeldBy', `${describeMount(mount)} is still there; nothing was removed`)
   }
-  requireMountedNowhereElse(path, { around, context })
-}
-
-/** @param going ids of mounts that are unmounted before @throws StepFailed HeldBy (R036) */
-function requireMountedNowhereElse(
-  path: string,
-  { around, context }: Pick<StepContext, 'around' | 'context'>,
-  going?: ReadonlySet<number>,
-): void {
-  const other = around.mountedElsewhere(path, going)
-  if (other === undefined) return
-  throw new StepFailed(
-    'HeldBy',
-    `something is mounted on ${path} in the mount namespace of ${describeProcess(other, context.nameOf)}`,
-    {
-      users: [usingProcess(other)],
-    },
-  )
-}
-
-/** Names that are removed by rmdir or unlink; a driver removes its target, too (C123). */
-const REMOVING: ReadonlySet<StepOp> = new Set<StepOp>(['rmdir', 'unlink', 'NodeUnpublishVolume', 'NodeUnstageVolume'])
-
-/** The same of all that an operation removes, before it begins. @throws StepFailed HeldBy, UsersUnknown */
-export function requireRemovable(run: StepContext): void {
-  const going = new Set(expectedIds(run.operation).keys())
-  for (const { op, target } of run.operation.steps) if (REMOVING.has(op)) requireMountedNowhereElse(target, run, going)
+  const elsewhere = mountedElsewhere(path, { around, context })
+  if (elsewhere !== undefined) throw new StepFailed(elsewhere.code, elsewhere.message, elsewhere)
 }
 
 /** A path that cannot be examined is not removed. */

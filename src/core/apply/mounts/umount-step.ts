@@ -11,11 +11,11 @@ import { bringBack, isOnDisk, whoMounted } from '../../linux/mount-words.ts'
 import { goesWith } from '../../linux/propagation.ts'
 import type { UmountHow } from '../../node/host.ts'
 import type { Step } from '../../plan/plan.ts'
+import { describeMount, expectedIds, isExpected } from '../../rules/expected-mounts.ts'
+import { isBusy } from '../../rules/readers.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import { describeProcess } from '../../users/describe-holders.ts'
-import { describeMount, expectedIds, isExpected } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { inUse } from './busy-mounts.ts'
 import { holdersOfMounts, holdersOn, holdersText } from './holders-on.ts'
 
 const AFTER_FORCE_MS = 500
@@ -120,7 +120,8 @@ export async function requireGone(layer: MountInfo, result: CommandResult, run: 
       .split('\n')[0] ?? ''
   if (!/busy/.test(output)) throw new StepFailed('UnmountFailed', `umount failed: ${output || layer.mountPoint}`)
   const who = await holdersOfMounts(layer.mountPoint, run)
-  throw inUse(run.operation, who, who === '' ? { hint: hintOfNobody(layer, run) } : {})
+  const busy = isBusy(run.operation, { who, ...(who === '' && { hint: hintOfNobody(layer, run) }) })
+  throw new StepFailed(busy.code, busy.message, busy)
 }
 
 /** The hint if no holder was found: a call that waits for a dead server keeps the mount busy, though no process shows it. */

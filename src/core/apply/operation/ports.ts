@@ -9,29 +9,16 @@ import type {
   PersistentVolumeClaim,
   Pod,
   Secret,
-  VolumeAttachment,
 } from '../../kube/api/objects.ts'
 import type { ServiceAccountToken, TokenRequest } from '../../kube/volume-content.ts'
-import type { MountTable } from '../../linux/mount-table.ts'
 import type { Host } from '../../node/host.ts'
 import type { Journal } from '../../plan/documents/write-journal.ts'
 import type { ApplyEvent, KubeletDowntime } from '../../plan/events.ts'
 import type { Operation, Plan } from '../../plan/plan.ts'
 import type { NodeExpandVolume, NodePublishVolume, NodeStageVolume } from '../../rpc/csi-node-client.ts'
-import type { NameOf } from '../../users/container-names.ts'
+import type { Attachments, Questions, Witness } from '../../rules/machine-facts.ts'
 import type { Lookup } from '../../volumes/api-lookup.ts'
-import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import type { ClaimStatusPatch } from '../../volumes/expansion.ts'
-import type { DeviceSource } from '../../volumes/plugin.ts'
-
-/** Which pods are in the API, and which still run, at this moment (S3, S9). */
-export interface Witness {
-  /** UIDs on disk of every pod of a complete list, mirror and static UIDs included. */
-  readonly listed: ReadonlySet<string>
-  /** UIDs of pods with a sandbox, a container or a process that counts as alive. */
-  readonly alive: ReadonlySet<string>
-  readonly apiPods: readonly Pod[]
-}
 
 /** A CSI driver's node service; a rejection carries the driver's gRPC status. */
 export interface CsiNode {
@@ -48,17 +35,14 @@ export interface CsiNode {
  * What apply asks of the API server. Undefined only if the server showed that there is no such object (S3); every other
  * failure rejects.
  */
-export interface Cluster {
+export interface Cluster extends Attachments {
   /** DELETE with preconditions; a conflict rejects with status 409 or code `Conflict`. */
   deleteVolumeAttachment(name: string, preconditions: { uid: string; resourceVersion?: string }): Promise<unknown>
-  getVolumeAttachment(name: string): Promise<VolumeAttachment | undefined>
   getNode(): Promise<Node | undefined>
   listNodePods(): Promise<readonly Pod[]>
   getClaim(namespace: string, name: string): Promise<PersistentVolumeClaim | undefined>
   /** Returns the patched claim; rejects with code `Forbidden` if the credential lacks the right. */
   patchClaimStatus(namespace: string, name: string, patch: ClaimStatusPatch): Promise<PersistentVolumeClaim>
-  /** Every node's; rejects if the credential may not list them (S30). */
-  listVolumeAttachments(): Promise<readonly VolumeAttachment[]>
   /** With all of its annotations. */
   getPod(namespace: string, name: string): Promise<Pod | undefined>
   getConfigMap(namespace: string, name: string): Promise<ConfigMap | undefined>
@@ -102,7 +86,8 @@ export interface KubeletStop {
   readonly downtime: KubeletDowntime | undefined
 }
 
-export interface ApplyContext {
+export interface ApplyContext extends Questions {
+  readonly cluster: Cluster
   /** A whole fresh look at the node. */
   look(): Promise<NodeState>
   /** `planNode` with the options of the plan that is carried out. */
@@ -113,7 +98,6 @@ export interface ApplyContext {
   readonly freshPlan?: Plan
   /** True if the look showed the node as the operation would make it: for a plan file that was carried out before. */
   readonly isDone?: (operation: Operation) => boolean
-  readMounts(): MountTable
   kubeletState(): KubeletSnapshot | Promise<KubeletSnapshot>
   /** By the node's lease, why a kubelet of this node's name must have run since the last look; undefined: nothing shows that (S11). */
   renewedLease?(): Promise<string | undefined>
@@ -123,25 +107,8 @@ export interface ApplyContext {
   csi(driver: string): CsiNode | undefined | Promise<CsiNode | undefined>
   /** The CSIDriver of this name, by the last look. */
   csiDriver(name: string): Lookup<CsiDriver>
-  readonly cluster: Cluster
-  /** True if any of these pods wants the volume on this node, by the attach/detach controller's rule (S21). */
-  wantedByController(uniqueName: string, pods: readonly Pod[]): boolean | Promise<boolean>
-  /**
-   * The volumes that these pods want, by the same rule; undefined if one could not be resolved, and may be of this plugin
-   * (S4).
-   */
-  wantedSources(
-    pods: readonly Pod[],
-    plugin: string,
-  ): readonly DeviceSource[] | undefined | Promise<readonly DeviceSource[] | undefined>
-  /** The volume of this unique name as the pod wants it, by the last look; undefined: the pod does not want it. */
-  wanted(pod: Pod, uniqueName: string): VolumeToMount | undefined
   /** Command line that starts the walker (src/child.ts); default: this program itself. */
   readonly walker?: readonly string[]
-  /** Command line that starts the reader of users/process-reader.ts; default: this program itself. */
-  readonly processReader?: readonly string[]
-  /** Names of the pod and container of a process, by the last look. */
-  readonly nameOf?: NameOf
   /** The kernel and the disk; default: this host's. */
   readonly host?: Host
   /** Operations in flight at once (default 8). */
@@ -164,8 +131,6 @@ export interface ApplyContext {
   readonly planFile?: string
   /** --stop-kubelet was given, and something needs it. */
   readonly kubeletStop?: KubeletStop
-  /** Once aborted, nothing new is started, and apply waits for running operations. */
-  readonly signal?: AbortSignal
   /** Once aborted, apply returns at once and names what is unfinished. */
   readonly abandon?: AbortSignal
 }

@@ -2,9 +2,7 @@
 
 import { firstCharacters } from '../../base/first-characters.ts'
 import { StepFailed, StepTimedOut } from '../../base/operation-error.ts'
-import { withDeadline } from '../../linux/deadline.ts'
 import type { CommandResult } from '../../trust/programs.ts'
-import type { Cluster } from './ports.ts'
 import type { StepContext } from './step-context.ts'
 
 /** @throws StepFailed TimedOut if the program did not end, CommandFailed if it printed too much */
@@ -22,11 +20,6 @@ export async function command(
   if (result.flooded === true)
     throw new StepFailed('CommandFailed', `${line} printed too much output and was killed${left}`, { stuck: true })
   throw new StepTimedOut(`${line} did not end within ${run.waiting.limitMs / 1000} s${left}`, { stuck: true })
-}
-
-/** Within the time that the operation may still wait. */
-export function askCluster<T>({ context, waiting }: StepContext, ask: (cluster: Cluster) => Promise<T>): Promise<T> {
-  return waiting.spend((ms) => withDeadline(ask(context.cluster), ms, 'the API server'))
 }
 
 /** The first line that a program printed, errors before output; otherwise its exit status. For messages. */

@@ -1,6 +1,6 @@
 /** Undoes the steps of one operation, unless somebody else may rely on them by now. */
 import { isStuck, leaveAll, takeBackAll, type Undo } from '../../base/undo.ts'
-import { askKubelet, ownsNode, plannedWithKubelet } from './preconditions.ts'
+import { askKubelet, ownsNode, plannedWithKubelet } from './ask-kubelet.ts'
 import type { StepContext } from './step-context.ts'
 
 /** Time for the undo, regardless of the time that the operation has spent. */

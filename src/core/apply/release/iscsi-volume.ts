@@ -2,6 +2,8 @@
 import { posix } from 'node:path'
 import { StepFailed } from '../../base/operation-error.ts'
 import type { IscsiLun, IscsiSession } from '../../linux/block/block-tree.ts'
+import { usersOfDisks } from '../../rules/disk-users.ts'
+import { describeMount } from '../../rules/expected-mounts.ts'
 import {
   type IscsiDisk,
   ifaceOf,
@@ -9,9 +11,7 @@ import {
   parseIscsiDirectory,
   parseIscsiJson,
 } from '../../volumes/iscsi-disk.ts'
-import { usersOfDisks } from '../disks/disk-users.ts'
 import { mountedDisks } from '../disks/remove-disks.ts'
-import { describeMount } from '../operation/expected-mounts.ts'
 import { type SeenDisk, seeDisks } from '../operation/seen-disks.ts'
 import type { StepContext } from '../operation/step-context.ts'
 

@@ -6,8 +6,8 @@
  * that come after it. At the end the cluster is read again, to report what is left to do.
  */
 
-import { foundAgain } from '../../apply/conditions/find-again.ts'
 import { execute, type Looked, type Scope } from '../../apply/execute.ts'
+import { foundAgain } from '../../apply/find-again.ts'
 import { refuseAll } from '../../apply/operation/conclude.ts'
 import { SafetyRefusal, VolctlError } from '../../base/errors.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'

@@ -1,6 +1,6 @@
 /** The state of one apply of a cluster: what is known of it, and what an operation rests on. */
 
-import { type Comparison, type FoundAgain, foundAgain } from '../../apply/conditions/find-again.ts'
+import { type Comparison, type FoundAgain, foundAgain } from '../../apply/find-again.ts'
 import { Run } from '../../apply/operation/run.ts'
 import { VolctlError } from '../../base/errors.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'

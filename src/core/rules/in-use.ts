@@ -1,44 +1,37 @@
 /**
- * Who uses what a plan would take away, asked before the plan calls it ready: by the conditions of apply, which asks them again right
- * before each operation (S26). What operations that come first take away is no use. One look at all processes serves all.
+ * Who uses what a plan would take away, asked before the plan calls it ready: by the rules that apply asks again right before each
+ * operation (S26). What operations that come first take away is no use. One look at all processes serves all.
  */
 
-import { errorMessage, VolctlError } from '../base/errors.ts'
-import { lazy, memoize } from '../base/memoize.ts'
+import { errorMessage } from '../base/errors.ts'
+import { lazy } from '../base/memoize.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { StepInterrupted } from '../base/operation-error.ts'
 import type { InUse } from '../facts/actual/snapshot.ts'
 import type { VolumeAttachment } from '../kube/api/objects.ts'
-import type { BlockNode } from '../linux/block/block-tree.ts'
 import { pause } from '../linux/deadline.ts'
 import type { MountTable } from '../linux/mount-table.ts'
+import { remedyOf } from '../messages/codes.ts'
+import type { Host } from '../node/host.ts'
 import { linuxHost } from '../node/linux-host.ts'
 import { TAKING_AWAY } from '../plan/kinds.ts'
 import { targetOf } from '../plan/operation-key.ts'
 import type { Operation, Plan } from '../plan/plan.ts'
 import type { ContentLook } from '../users/content-look.ts'
-import { describeProcesses, usingProcess } from '../users/describe-holders.ts'
-import { fileSystemsAt, kernelFiles } from '../users/find-holders.ts'
+import { fileSystemsAt } from '../users/find-holders.ts'
 import { hostPathsOf } from '../users/host-paths.ts'
-import { loopFiles } from '../users/kernel-files.ts'
 import { Uses } from '../users/uses.ts'
-import { requireDetachable } from './detach/detach.ts'
-import { disksToDetach, volumeInUse } from './disks/detach-devices.ts'
-import { numbersOf } from './disks/disk-users.ts'
-import { noteOverlays } from './disks/file-system-users.ts'
-import { findDetachDevice, findStagedDevice } from './disks/find-volume-device.ts'
-import { questionFor, takesDevice } from './disks/require-device-unused.ts'
-import { VolumeRecords } from './disks/volume-records.ts'
-import { fileSystemsToUnmount, requireNotBusy } from './mounts/busy-mounts.ts'
-import { requireRemovable } from './mounts/remove.ts'
-import { isEmptyDir } from './operation/empty-dir.ts'
-import type { ApplyContext, Witness } from './operation/ports.ts'
-import { unfinished } from './operation/preconditions.ts'
-import { processReaderOf } from './operation/process-reader-of.ts'
-import type { StepContext } from './operation/step-context.ts'
-import { type Asking, Surroundings } from './operation/surroundings.ts'
-import { WaitingBudget } from './operation/waiting-budget.ts'
-import { requireNobody } from './require-nobody.ts'
+import { isEmptyDir } from './content-in-use.ts'
+import { disksToDetach, questionFor, takesDevice } from './device-in-use.ts'
+import { numbersOf } from './disk-users.ts'
+import { findDevice } from './find-volume-device.ts'
+import type { MachineFacts, Questions, Verdict, Witness } from './machine-facts.ts'
+import { unfinished } from './pods-now.ts'
+import { fileSystemsToUnmount } from './readers.ts'
+import { verdictOf } from './rules.ts'
+import { type Asking, processReaderOf, Surroundings } from './surroundings.ts'
+import { VolumeRecords } from './volume-records.ts'
+import { WaitingBudget } from './waiting-budget.ts'
 
 /** As long as apply waits for who only passes by, and for a file system that has just left the table. */
 const AGAIN_MS = 1000
@@ -54,6 +47,9 @@ export interface Seen {
   readonly mounts: MountTable
 }
 
+/** @property host default: this host's */
+type Given = Questions & { readonly host?: Host }
+
 /**
  * Nothing is read where the plan takes nothing away. Whoever is found is looked for once more a moment later: a program that only
  * lists files or devices is gone by then.
@@ -62,7 +58,7 @@ export interface Seen {
  */
 export async function checkInUse(
   plan: Plan,
-  context: ApplyContext,
+  context: Given,
   seen: Seen,
   { blocked = false }: { readonly blocked?: boolean } = {},
 ): Promise<InUse[]> {
@@ -106,21 +102,21 @@ interface Asked {
 }
 
 /**
- * Those that are in use, by the conditions of apply and facts as they will be.
+ * Those that are in use, by facts as they will be.
  *
  * @param among judges these; what is known of a volume comes from all operations on it
  */
 async function usersOf(
   operations: readonly Operation[],
   plan: Plan,
-  given: ApplyContext,
+  given: Given,
   { witness, attachments, mounts }: Seen,
   among: { has(operation: Operation): boolean } = new Set(operations),
 ): Promise<Map<Operation, InUse>> {
   const { cluster, host = linuxHost } = given
   const known = new Map(attachments.map((attachment) => [attachment.metadata.name, attachment]))
   const getVolumeAttachment = async (name: string) => known.get(name) ?? cluster.getVolumeAttachment(name)
-  const context: ApplyContext = { ...given, readMounts: () => mounts, cluster: { ...cluster, getVolumeAttachment } }
+  const context: Questions = { ...given, readMounts: () => mounts, cluster: { ...cluster, getVolumeAttachment } }
   const around = new OneLook(context, host, plan.rootDir)
   const records = new VolumeRecords(plan, host)
   // "major:minor" of the file systems on which content would be deleted.
@@ -129,32 +125,25 @@ async function usersOf(
     const named = hostPathsOf(unfinished(witness))
     return host.lookForUsers({ ...(await around.toSearch(contentOn)), named, reader: processReaderOf(context) })
   })
-  const begin = (operation: Operation): StepContext => ({
-    ...{ operation, around, plan, context, host },
-    journal: { write: () => {}, [Symbol.dispose]: () => {} },
+  const byId = new Map(plan.operations.map((operation) => [operation.id, operation]))
+  const begin = (operation: Operation): MachineFacts => ({
+    ...{ operation, around, plan, context, host, users },
     waiting: new WaitingBudget(LIMIT_MS),
     signal: ALREADY_ABORTED,
     record: records.of(operation, () => mounts),
-    bringUp: {},
-    users,
-    say: () => {},
   })
-  const runs = operations.map(begin)
-  await askFor(runs, contentOn, witness, around)
-  const byId = new Map(plan.operations.map((operation) => [operation.id, operation]))
-  const kernel = lazy(() => kernelFiles(around.loops, mounts))
+  const all = operations.map(begin)
+  await askFor(all, contentOn, witness, around)
   const found = new Map<Operation, InUse>()
-  for (const run of runs.filter(({ operation }) => among.has(operation))) {
+  for (const facts of all.filter(({ operation }) => among.has(operation))) {
+    const { operation } = facts
     try {
-      await requireNotBusy(run, kernel)
-      const before = allBefore(run.operation, byId)
-      const whole = after(run, before)
-      requireRemovable(whole)
-      if (run.operation.kind === 'DetachVolume') await requireDetachableAfter(whole, before)
-      else await requireNobody(whole.operation, whole, witness)
+      const attached = await withAttachment(after(facts, allBefore(operation, byId)))
+      const verdict = attached && (await verdictOf(attached, witness, 'plan'))
+      if (verdict !== undefined) found.set(operation, inUseBy(operation, verdict))
     } catch (error) {
       if (error instanceof StepInterrupted) throw error
-      found.set(run.operation, inUseBy(run.operation, error))
+      found.set(operation, inUseBy(operation, { code: 'Unexpected', message: errorMessage(error) }))
     }
   }
   return found
@@ -162,75 +151,59 @@ async function usersOf(
 
 /** Asks once for all that these operations would ask for. */
 async function askFor(
-  runs: readonly StepContext[],
+  all: readonly MachineFacts[],
   contentOn: readonly string[],
   witness: Witness,
   around: OneLook,
 ): Promise<void> {
   const fileSystems = new Set(contentOn)
   const devices = new Set<string>()
-  for (const run of runs) {
-    for (const dev of fileSystemsToUnmount(run)) fileSystems.add(dev)
+  for (const facts of all) {
+    for (const dev of fileSystemsToUnmount(facts)) fileSystems.add(dev)
     // What cannot be found out is a finding when the operation is judged.
-    const disks = await disksOf(run, witness).catch(() => NO_DISKS)
+    const disks = await disksOf(facts, witness).catch(() => NO_DISKS)
     for (const dev of disks.fileSystems) fileSystems.add(dev)
     for (const node of disks.nodes) for (const dev of numbersOf(node)) devices.add(dev)
   }
   around.expect(fileSystems, devices)
 }
 
-async function disksOf(run: StepContext, witness: Witness): Promise<Disks> {
-  const { operation } = run
-  noteOverlays(run)
-  if (operation.kind === 'DetachVolume' && operation.attachment !== undefined) {
-    await findDetachDevice(run, operation.attachment)
-    const { nodes, fileSystems, directories } = disksToDetach(run)
+async function disksOf(facts: MachineFacts, witness: Witness): Promise<Pick<typeof NO_DISKS, 'nodes' | 'fileSystems'>> {
+  const attached = await withAttachment(facts)
+  if (attached === undefined) return NO_DISKS
+  await findDevice(attached)
+  if (facts.operation.kind === 'DetachVolume') {
+    const { nodes, fileSystems, directories } = disksToDetach(facts)
     return { nodes, fileSystems: [...nodes, ...fileSystems, ...directories].map(({ dev }) => dev) }
   }
-  if (!takesDevice(operation)) return NO_DISKS
-  await findStagedDevice(run)
-  return { nodes: questionFor(run, witness).nodes, fileSystems: [] }
+  return takesDevice(facts.operation) ? { ...NO_DISKS, nodes: questionFor(facts, witness).nodes } : NO_DISKS
 }
 
-async function requireDetachableAfter(run: StepContext, before: readonly Operation[]): Promise<void> {
-  const bound = run.operation.attachment
-  if (bound === undefined) return
-  if (before.some(({ steps }) => steps.some(({ op }) => op === 'NodeUnstageVolume'))) run.record.unstaged = true
-  if (before.length > 0) await requireNobodyOn(run)
-  await requireDetachable(run, bound, () => run.context.cluster.getVolumeAttachment(bound.name))
+const NO_DISKS: {
+  readonly nodes: ReturnType<typeof disksToDetach>['nodes']
+  readonly fileSystems: readonly string[]
+} = { nodes: [], fileSystems: [] }
+
+/** Undefined: of a detach whose attachment is gone. */
+async function withAttachment(facts: MachineFacts): Promise<MachineFacts | undefined> {
+  const { kind, attachment: bound } = facts.operation
+  if (kind !== 'DetachVolume') return facts
+  const attachment = bound && (await facts.context.cluster.getVolumeAttachment(bound.name))
+  return attachment && { ...facts, attachment }
 }
 
-/**
- * After the last unmount the kernel says whether a file system on the disk is still alive, but not for whom. This names
- * those who will keep it alive without a mount that anybody sees.
- */
-async function requireNobodyOn(run: StepContext): Promise<void> {
-  const devices = disksToDetach(run).nodes.map(({ dev }) => dev)
-  const uses = await run.around.uses({ fileSystems: devices })
-  const [process] = uses.detached(devices)
-  if (process !== undefined)
-    throw volumeInUse(run.operation, {
-      who: describeProcesses([process], run.context.nameOf).join(),
-      users: [usingProcess(process)],
-    })
-  const { loops } = await loopFilesOf(run.around)
-  const loop = loops.find(({ file }) => file !== undefined && devices.includes(file.dev))
-  if (loop !== undefined) throw volumeInUse(run.operation, { who: `${loop.device}, backed by ${loop.backingFile}` })
-}
-
-const loopFilesOf = memoize((_: Surroundings) => loopFiles())
-
-/** As it will be once these have run. While the volume is mounted or mapped, an exclusive open of its device says nothing. */
-function after(run: StepContext, before: readonly Operation[]): StepContext {
-  if (before.length === 0) return run
-  const { expects = [], steps } = run.operation
+/** As it will be once these have run. */
+function after(facts: MachineFacts, before: readonly Operation[]): MachineFacts {
+  if (before.length === 0) return facts
+  if (before.some(({ steps }) => steps.some(({ op }) => op === 'NodeUnstageVolume'))) facts.record.unstaged = true
+  const { expects = [], steps } = facts.operation
   const released = before.flatMap((each) => each.steps.filter(({ op }) => op === 'losetup -d'))
   const operation = {
-    ...run.operation,
+    ...facts.operation,
     steps: [...released, ...steps],
     expects: [...expects, ...before.flatMap((each) => each.expects ?? [])],
   }
-  return { ...run, operation, isAhead: true }
+  return { ...facts, operation, before }
 }
 
 /** All that come first, those before them included. */
@@ -249,13 +222,6 @@ function allBefore({ after: ids }: Operation, byId: ReadonlyMap<string, Operatio
 /** Whoever is found is asked for once more, with all others. */
 const ALREADY_ABORTED = AbortSignal.abort()
 
-interface Disks {
-  readonly nodes: readonly BlockNode[]
-  readonly fileSystems: readonly string[]
-}
-
-const NO_DISKS: Disks = { nodes: [], fileSystems: [] }
-
 /** Whoever has a name in it counts, too (S12). */
 function deletesContent(operation: Operation): boolean {
   return isEmptyDir(operation) || operation.steps.some(({ op }) => op === 'deleteContent')
@@ -264,25 +230,18 @@ function deletesContent(operation: Operation): boolean {
 const targetsOf = ({ steps }: Operation): string[] =>
   steps.flatMap(({ target }) => (target.startsWith('/') ? [target] : []))
 
-const CODES: readonly string[] = ['HeldBy', 'UsersUnknown', 'DeviceUnknown'] satisfies InUse['code'][]
+const IN_USE = ['HeldBy', 'UsersUnknown', 'DeviceUnknown'] as const satisfies readonly InUse['code'][]
 
 /** What could not be asked counts as in use (S3). */
-function inUseBy(operation: Operation, error: unknown): InUse {
+function inUseBy(operation: Operation, { code, message, hint = remedyOf(code), users = [] }: Verdict): InUse {
   const about = { kind: operation.kind, target: targetOf(operation) }
-  if (error instanceof VolctlError && CODES.includes(error.code)) {
-    const { code, message, hint, users } = error
-    return {
-      ...about,
-      code: code as InUse['code'],
-      message,
-      ...omitUndefined({ hint }),
-      ...(users.length > 0 && { users }),
-    }
-  }
+  const known = IN_USE.find((each) => each === code)
+  if (known !== undefined)
+    return { ...about, code: known, message, ...omitUndefined({ hint }), ...(users.length > 0 && { users }) }
   return {
     ...about,
     code: 'UsersUnknown',
-    message: `who uses ${about.target} could not be determined: ${errorMessage(error)}`,
+    message: `who uses ${about.target} could not be determined: ${message}`,
     hint: 'Plan again; volctl takes nothing away that may be in use.',
   }
 }

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { Pod } from '../../../src/core/kube/api/objects.ts'
-import { parseMountinfo } from '../../../src/core/linux/parse-mountinfo.ts'
-import { statesOf } from '../../helpers/apply-plan.ts'
-import { Fixture, operation, POD, planOf, ROOT, step } from '../apply-fixture.ts'
+import type { Pod } from '../../src/core/kube/api/objects.ts'
+import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
+import { Fixture, operation, POD, planOf, ROOT, step } from '../apply/apply-fixture.ts'
+import { statesOf } from '../helpers/apply-plan.ts'
 
 const DIR = `${ROOT}/pods/${POD}/volumes/kubernetes.io~nfs/share`
 

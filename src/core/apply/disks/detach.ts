@@ -11,13 +11,9 @@ import type { KubeletSnapshot } from '../../facts/actual/snapshot.ts'
 import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import { pause, withDeadline } from '../../linux/deadline.ts'
 import type { Operation } from '../../plan/plan.ts'
-import { requireDevicesUnused, volumeInUse } from '../disks/detach-devices.ts'
-import { BETWEEN_MS, Patience } from '../disks/disk-users.ts'
-import { findDetachDevice, isDeviceUnknown } from '../disks/find-volume-device.ts'
-import { requireNothingHidden } from '../disks/require-nothing-hidden.ts'
-import { requireNotSetUpElsewhere } from '../disks/set-up-elsewhere.ts'
-import { askKubelet, askLease, kubeletCameBack, ownsNode } from '../operation/preconditions.ts'
-import { askCluster } from '../operation/step-command.ts'
+import { askCluster, type Witness } from '../../rules/machine-facts.ts'
+import { requireRules } from '../../rules/rules.ts'
+import { askKubelet, askLease, kubeletCameBack, ownsNode } from '../operation/ask-kubelet.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 const POLL_MS = 500
@@ -29,44 +25,20 @@ const SAME_SECOND_MS = 1000
 export async function detachVolume(run: StepContext, waitMs: number): Promise<string | undefined> {
   const bound = run.operation.attachment
   if (bound === undefined) throw new OperationRefused('Changed', 'the plan does not name the VolumeAttachment')
-  if ((await requireDetachable(run, bound, () => requireUnwanted(run, bound))) === undefined) return undefined
+  const attachment = await requireUnwanted(run, bound)
+  if (attachment === undefined) return undefined
+  const asked = performance.now()
+  run.around.changed()
+  await requireRules({ ...run, attachment }, NOT_ASKED, 'apply')
+  // The look at the devices may have taken long, or this process was suspended: a kubelet may have started, or a pod come.
+  const isOld = performance.now() - asked > SAME_SECOND_MS
+  if (isOld && (await requireUnwanted(run, bound)) === undefined) return undefined
   await deleteAttachment(run, bound)
   return waitUntilGone(run, bound, waitMs)
 }
 
-/**
- * S21 on the machine, and what the API says right before and right after.
- *
- * @param ask whether the volume is still unwanted; undefined: the attachment is gone
- * @returns the attachment, if there still is one
- * @throws OperationRefused
- */
-export async function requireDetachable(
-  run: StepContext,
-  bound: { readonly name: string },
-  ask: () => Promise<VolumeAttachment | undefined>,
-): Promise<VolumeAttachment | undefined> {
-  const { operation, waiting } = run
-  // Before the API is asked: finding the device may take a moment, and the API's answer must be fresh.
-  await findDetachDevice(run, bound)
-  if (isDeviceUnknown(run) || run.record.found.size > 0) await requireNothingHidden(run)
-  const patience = new Patience()
-  for (;;) {
-    const attachment = await ask()
-    if (attachment === undefined) return undefined
-    const asked = performance.now()
-    run.around.changed()
-    requireNotSetUpElsewhere(run, attachment.spec.source.persistentVolumeName)
-    const passing = await requireDevicesUnused(run)
-    const [user] = passing
-    if (user === undefined) {
-      // The look at the devices may have taken long, or this process was suspended: a kubelet may have started, or a pod come.
-      return performance.now() - asked > SAME_SECOND_MS ? await ask() : attachment
-    }
-    if (patience.isOver(passing) || run.signal?.aborted) throw volumeInUse(operation, user)
-    await waiting.spend(() => pause(BETWEEN_MS, run.signal))
-  }
-}
+/** What pods want is asked by the controller's own rule. */
+const NOT_ASKED: Witness = { listed: new Set(), alive: new Set(), apiPods: [] }
 
 /**
  * Asks the API whether the volume is still unwanted, and this machine whether its kubelet is still stopped.

@@ -1,80 +1,50 @@
-/**
- * Refuses to remove content or directories that are in use under another name (S12, S13). Checked before an operation begins,
- * and again before content is deleted.
- */
+/** Whether content or directories that go are in use under another name (S12, S13). */
 import { posix } from 'node:path'
-import type { UsingProcess } from '../../base/errors.ts'
-import { OperationRefused, StepFailed } from '../../base/operation-error.ts'
-import { placeOf } from '../../linux/linked-mounts.ts'
-import { type Location, locate } from '../../linux/location.ts'
-import { ofTheNode, type Unseen } from '../../linux/mount-namespaces.ts'
-import type { MountInfo, MountTable } from '../../linux/mount-table.ts'
-import type { ContentLook } from '../../users/content-look.ts'
-import { type UsedBy, userAmong } from '../../users/describe-holders.ts'
-import { type Holders, namespaceHolders, together } from '../../users/find-holders.ts'
-import { describeUse, layersByText, layersIn, type MountUse, mountsOf, mountsShowing } from '../../users/mount-uses.ts'
-import { allowedFsTypes } from '../../volumes/plugin.ts'
-import { isEmptyDir } from '../operation/empty-dir.ts'
-import { expectedIds, stayingOf } from '../operation/expected-mounts.ts'
-import type { StepContext } from '../operation/step-context.ts'
+import { placeOf } from '../linux/linked-mounts.ts'
+import { type Location, locate } from '../linux/location.ts'
+import { ofTheNode, type Unseen } from '../linux/mount-namespaces.ts'
+import type { MountInfo, MountTable } from '../linux/mount-table.ts'
+import type { Operation } from '../plan/plan.ts'
+import type { ContentLook } from '../users/content-look.ts'
+import { type UsedBy, userAmong } from '../users/describe-holders.ts'
+import { type Holders, namespaceHolders, together } from '../users/find-holders.ts'
+import { describeUse, layersByText, layersIn, type MountUse, mountsOf, mountsShowing } from '../users/mount-uses.ts'
+import { allowedFsTypes } from '../volumes/plugin.ts'
+import { pluginNamed } from '../volumes/registry.ts'
+import { expectedIds, stayingOf } from './expected-mounts.ts'
+import type { MachineFacts, Verdict } from './machine-facts.ts'
 
 /**
- * Checked before the first step, not to leave anything half done: nobody may use the content that the operation deletes,
- * the tmpfs content that is lost with its mounts, or the directory that it removes.
- *
- * @throws OperationRefused HeldBy, UsersUnknown
+ * Before the first step, not to leave anything half done: nobody may use the content that the operation deletes, the tmpfs
+ * content that is lost with its mounts, or the directory that it removes.
  */
-export async function requireNoUsers(run: StepContext): Promise<void> {
-  const { operation } = run
-  const targets = contentOf(run)
+export async function usedContent(facts: MachineFacts): Promise<Verdict | undefined> {
+  const { operation } = facts
+  const targets = contentOf(facts)
   for (const target of targets) {
     // No look passes a dead mount: what it covers is looked at once it is off, before anything is deleted.
     if (
       operation.dead?.some(({ path }) => path === target) ||
-      run.host.lstat(placeOf(run.around.table, target)) === undefined
+      facts.host.lstat(placeOf(facts.around.table, target)) === undefined
     )
       continue
-    const refusal = await refusalOf(target, run)
-    if (refusal !== undefined) throw new OperationRefused(refusal.code, refusal.message, refusal)
+    const verdict = await contentVerdict(target, facts)
+    if (verdict !== undefined) return verdict
   }
   const where = operation.steps.at(-1)?.target ?? ''
-  const places = [...memoryOf(run), ...(targets.length === 0 ? removedBy(run) : [])]
+  const places = [...memoryOf(facts), ...(targets.length === 0 ? removedBy(facts) : [])]
   for (const { place, deep } of places) {
-    const user = userAmong(mountUsers(place, where, deep, run), run.context.nameOf)
-    if (user === undefined || !('who' in user)) continue
-    throw new OperationRefused('HeldBy', `${where} is in use by ${user.who}; nothing was done`, {
-      users: user.users ?? [],
-      hint: RELEASE_HINT,
-    })
+    const user = userAmong(mountUsers(place, where, deep, facts), facts.context.nameOf)
+    if (user !== undefined && 'who' in user) return usedBy(where, user, 'done')
   }
+  return undefined
 }
 
-/** What a dead mount covered, no look before its unmount has seen. @throws StepFailed HeldBy, UsersUnknown */
-export async function requireContentUnused(path: string, run: StepContext): Promise<void> {
-  const wasCovered = run.operation.dead?.some((each) => each.path === path) === true
-  const refusal = await refusalOf(path, run, wasCovered ? performance.now() : undefined)
-  if (refusal !== undefined) throw new StepFailed(refusal.code, refusal.message, refusal)
-}
-
-const RELEASE_HINT = 'End that use first: the process or the pod that has it so. Then plan again.'
-
-interface Refusal {
-  readonly code: 'HeldBy' | 'UsersUnknown'
-  readonly message: string
-  readonly hint: string
-  readonly users?: readonly UsingProcess[]
-}
-
-async function refusalOf(path: string, run: StepContext, since?: number): Promise<Refusal | undefined> {
-  const user = await userOfContent(path, await run.users(since), run)
+/** Of one directory, once more right before its content is deleted. What a dead mount covered, no look before its unmount has seen. */
+export async function contentVerdict(path: string, facts: MachineFacts, since?: number): Promise<Verdict | undefined> {
+  const user = await userOfContent(path, await facts.users(since), facts)
   if (user === undefined) return undefined
-  if ('who' in user)
-    return {
-      code: 'HeldBy',
-      message: `${path} is in use by ${user.who}; nothing was deleted`,
-      hint: RELEASE_HINT,
-      users: user.users ?? [],
-    }
+  if ('who' in user) return usedBy(path, user, 'deleted')
   return {
     code: 'UsersUnknown',
     message: `the users of ${path} could not be determined: ${user.text}; nothing was deleted`,
@@ -82,11 +52,20 @@ async function refusalOf(path: string, run: StepContext, since?: number): Promis
   }
 }
 
+function usedBy(path: string, { who, users = [] }: UsedBy, what: 'done' | 'deleted'): Verdict {
+  return {
+    code: 'HeldBy',
+    message: `${path} is in use by ${who}; nothing was ${what}`,
+    hint: 'End that use first: the process or the pod that has it so. Then plan again.',
+    users,
+  }
+}
+
 /** The first user of what is in the directory, once the operation's mounts are gone; what cannot be seen counts as use (S3). */
 export async function userOfContent(
   path: string,
   look: ContentLook,
-  { host, plan, operation, context }: StepContext,
+  { host, plan, operation, context }: MachineFacts,
 ): Promise<UsedBy | Unseen | undefined> {
   const going = new Set(expectedIds(operation).keys())
   const content = { path, going, rootDir: plan.rootDir, ...(operation.pod && { podUid: operation.pod.uid }) }
@@ -102,7 +81,7 @@ interface Removed {
 }
 
 /** Directories whose content is deleted; an empty one too, since a process that has it open could still write to it. */
-function contentOf({ operation, around }: StepContext): readonly string[] {
+function contentOf({ operation, around }: MachineFacts): readonly string[] {
   const emptied = operation.steps.filter(({ op }) => op === 'deleteContent').map(({ target }) => target)
   const last = operation.steps.at(-1)
   if (emptied.length > 0 || last?.op !== 'rmdir' || !isEmptyDir(operation)) return emptied
@@ -110,7 +89,7 @@ function contentOf({ operation, around }: StepContext): readonly string[] {
 }
 
 /** The tmpfs of an emptyDir: its content is lost with its last mount. */
-function memoryOf({ operation, around }: StepContext): Removed[] {
+function memoryOf({ operation, around }: MachineFacts): Removed[] {
   if (operation.deletes === undefined || operation.steps.every(({ op }) => op !== 'umount')) return []
   const types = allowedFsTypes('emptyDir') ?? []
   const layers = [...expectedIds(operation).keys()].flatMap((id) => around.table.byId(id) ?? [])
@@ -121,7 +100,7 @@ function memoryOf({ operation, around }: StepContext): Removed[] {
 }
 
 /** Directories that the operation removes, which somebody may have bind-mounted elsewhere before they were empty. */
-function removedBy({ operation, around }: StepContext): Removed[] {
+function removedBy({ operation, around }: MachineFacts): Removed[] {
   const isPodDirectory = operation.kind === 'RemoveOrphanPodDir'
   const last = operation.steps.at(-1)
   if (last?.op !== 'rmdir' || !(isPodDirectory || isEmptyDir(operation))) return []
@@ -134,10 +113,10 @@ function removedBy({ operation, around }: StepContext): Removed[] {
 }
 
 /** Users of the place by mounts and overlays. */
-function mountUsers(place: Location, path: string, deep: boolean, run: StepContext): Holders {
-  const { operation } = run
-  const { table, others } = run.around
-  const stays = stayingOf(run)
+function mountUsers(place: Location, path: string, deep: boolean, facts: MachineFacts): Holders {
+  const { operation } = facts
+  const { table, others } = facts.around
+  const stays = stayingOf(facts)
   const goingPlaces = [...expectedIds(operation).keys()].flatMap((id) => {
     const mount = deep ? table.byId(id) : undefined
     return mount === undefined ? [] : [{ dev: mount.dev, path: mount.root }]
@@ -156,4 +135,9 @@ function mountUsers(place: Location, path: string, deep: boolean, run: StepConte
       kernel: usesIn(table).map(describeUse),
     },
   ])
+}
+
+/** True for an emptyDir, and the volumes built on it: their content is data (S13). */
+export function isEmptyDir({ volume }: Operation): boolean {
+  return volume !== undefined && pluginNamed(volume.plugin).tearDown === 'emptyDir'
 }

@@ -1,9 +1,9 @@
 /** What a plan costs that looks for who uses what it takes away: nothing where that is nothing, and one look at all for the rest. */
 import { beforeEach, expect, it } from 'vitest'
-import { checkInUse } from '../../src/core/apply/users-ahead.ts'
 import type { InUse } from '../../src/core/facts/actual/snapshot.ts'
 import type { Operation } from '../../src/core/plan/plan.ts'
-import { Fixture, operation, planOf, ROOT, step } from './apply-fixture.ts'
+import { checkInUse } from '../../src/core/rules/in-use.ts'
+import { Fixture, operation, planOf, ROOT, step } from '../apply/apply-fixture.ts'
 
 let fixture: Fixture
 let reads: string[]

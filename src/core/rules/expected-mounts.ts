@@ -1,13 +1,12 @@
 /** Checks that the mounts are still those that the operation was planned for (S18, S26, S27). */
 
-import { OperationRefused } from '../../base/operation-error.ts'
-import type { OtherNamespace } from '../../linux/mount-namespaces.ts'
-import type { MountInfo, MountTable } from '../../linux/mount-table.ts'
-import type { Operation, StepOp } from '../../plan/plan.ts'
-import type { NameOf } from '../../users/container-names.ts'
-import { describeProcess, type UsedBy, usingProcess } from '../../users/describe-holders.ts'
-import { staying } from '../../users/find-holders.ts'
-import type { StepContext } from './step-context.ts'
+import type { OtherNamespace } from '../linux/mount-namespaces.ts'
+import type { MountInfo, MountTable } from '../linux/mount-table.ts'
+import type { Operation, StepOp } from '../plan/plan.ts'
+import type { NameOf } from '../users/container-names.ts'
+import { describeProcess, type UsedBy, usingProcess } from '../users/describe-holders.ts'
+import { staying } from '../users/find-holders.ts'
+import type { MachineFacts, Verdict } from './machine-facts.ts'
 import type { Surroundings } from './surroundings.ts'
 
 /** After these steps the target must not be a mount point any more, and nothing may be mounted below it. */
@@ -25,22 +24,20 @@ const UNDOING: ReadonlySet<StepOp> = new Set([
 /**
  * Mounts that are already gone are fine: unmounting is idempotent. A mount that was not there when the plan was made, on a
  * path of the operation or below it, refuses the operation.
- *
- * @throws OperationRefused
  */
-export function requireExpectedMounts(operation: Operation, around: Surroundings): void {
+export function unexpectedMount({
+  operation,
+  around,
+}: Pick<MachineFacts, 'operation' | 'around'>): Verdict | undefined {
   const expected = expectedIds(operation)
   for (const path of targetsOf(operation)) {
-    requireExpected(around.table.at(path), expected)
-    requireExpected(around.below(path), expected)
+    for (const mounts of [around.table.at(path), around.below(path)]) {
+      const mount = mounts.find((each) => !isExpected(each, expected))
+      if (mount !== undefined)
+        return { code: 'ForeignMount', message: `${describeMount(mount)} was not there when the plan was made` }
+    }
   }
-}
-
-function requireExpected(mounts: readonly MountInfo[], expected: ReturnType<typeof expectedIds>): void {
-  for (const mount of mounts) {
-    if (isExpected(mount, expected)) continue
-    throw new OperationRefused('ForeignMount', `${describeMount(mount)} was not there when the plan was made`)
-  }
+  return undefined
 }
 
 export function expectedIds(operation: Operation): Map<number, { readonly dev: string; readonly root: string }> {
@@ -99,7 +96,7 @@ export function mountIn(mount: MountInfo, other: OtherNamespace | undefined, nam
  * @returns undefined: there is none
  */
 export function firstMount(
-  { operation, around, context }: Pick<StepContext, 'operation' | 'around' | 'context'>,
+  { operation, around, context }: Pick<MachineFacts, 'operation' | 'around' | 'context'>,
   find: (table: MountTable) => readonly MountInfo[],
 ): UsedBy | undefined {
   const stays = stayingOf({ operation, around })

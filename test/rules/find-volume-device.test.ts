@@ -1,8 +1,8 @@
 /** The detach of a volume whose device nothing tells: what else is in use here may be it (S21). */
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { Operation } from '../../../src/core/plan/plan.ts'
-import { recordDisks } from '../../block/recorded-disks.ts'
-import { Fixture, operation, planOf, ROOT, step, withoutPauses } from '../apply-fixture.ts'
+import type { Operation } from '../../src/core/plan/plan.ts'
+import { Fixture, operation, planOf, ROOT, step, withoutPauses } from '../apply/apply-fixture.ts'
+import { recordDisks } from '../block/recorded-disks.ts'
 
 const volume = {
   name: 'pv',

@@ -1,21 +1,21 @@
 /** Who uses a disk or anything on it: by a mount, a map, a loop device, a holder, or an open device file (S9, S21, S25). */
 
-import { UsersUnknown } from '../../base/operation-error.ts'
-import type { BlockNode, BlockTree, IscsiLun } from '../../linux/block/block-tree.ts'
-import { deviceNumberFrom, SOMEBODY } from '../../linux/block/device-use.ts'
-import type { OnDisk } from '../../linux/block/whole-disk.ts'
-import { pause } from '../../linux/deadline.ts'
-import { undeletedPath, undeletedRoot } from '../../linux/deleted.ts'
-import { isSourceAnyText } from '../../linux/file-systems.ts'
-import type { MountInfo, MountTable } from '../../linux/mount-table.ts'
-import { SCAN_MS } from '../../linux/scan-limits.ts'
-import { perRun } from '../../trust/run.ts'
-import { describeProcess, type UsedBy, usingProcess } from '../../users/describe-holders.ts'
-import { isLocal, viewsOf } from '../../users/follow-links.ts'
-import type { Opener, Uses } from '../../users/uses.ts'
-import { isReleased, mountIn, tablesAround } from '../operation/expected-mounts.ts'
-import type { StepContext } from '../operation/step-context.ts'
-import type { Asking } from '../operation/surroundings.ts'
+import { UsersUnknown } from '../base/operation-error.ts'
+import type { BlockNode, BlockTree, IscsiLun } from '../linux/block/block-tree.ts'
+import { deviceNumberFrom, SOMEBODY } from '../linux/block/device-use.ts'
+import type { OnDisk } from '../linux/block/whole-disk.ts'
+import { pause } from '../linux/deadline.ts'
+import { undeletedPath, undeletedRoot } from '../linux/deleted.ts'
+import { isSourceAnyText } from '../linux/file-systems.ts'
+import type { MountInfo, MountTable } from '../linux/mount-table.ts'
+import { SCAN_MS } from '../linux/scan-limits.ts'
+import { perRun } from '../trust/run.ts'
+import { describeProcess, type UsedBy, usingProcess } from '../users/describe-holders.ts'
+import { isLocal, viewsOf } from '../users/follow-links.ts'
+import type { Opener, Uses } from '../users/uses.ts'
+import { isReleased, mountIn, tablesAround } from './expected-mounts.ts'
+import type { MachineFacts } from './machine-facts.ts'
+import type { Asking } from './surroundings.ts'
 
 const TRIES = 3
 const MOST_TRIES = 10
@@ -53,22 +53,22 @@ export interface DiskQuestion {
  */
 export async function usersOfDisks(
   disks: readonly string[],
-  run: StepContext,
+  facts: MachineFacts,
   luns: readonly IscsiLun[] = [],
 ): Promise<readonly DiskUser[]> {
   const isNoUse = ({ isMultipath }: BlockNode): boolean => isMultipath
-  return usersOf(() => ({ nodes: withWhatIsOnThem(disks, run), luns, isNoUse }), run)
+  return usersOf(() => ({ nodes: withWhatIsOnThem(disks, facts), luns, isNoUse }), facts)
 }
 
 /** As usersOfDisks, for any devices. @param question called for each look @throws StepFailed UsersUnknown */
-export async function usersOf(question: () => DiskQuestion, run: StepContext): Promise<readonly DiskUser[]> {
+export async function usersOf(question: () => DiskQuestion, facts: MachineFacts): Promise<readonly DiskUser[]> {
   const patience = new Patience()
   for (;;) {
-    run.around.changed()
-    const { lasting, passing } = await lookAtDisks(question(), run)
+    facts.around.changed()
+    const { lasting, passing } = await lookAtDisks(question(), facts)
     if (lasting.length > 0 || passing.length === 0) return lasting
-    if (patience.isOver(passing) || run.signal?.aborted) return passing
-    await pause(BETWEEN_MS, run.signal)
+    if (patience.isOver(passing) || facts.signal?.aborted) return passing
+    await pause(BETWEEN_MS, facts.signal)
   }
 }
 
@@ -91,24 +91,24 @@ export class Patience {
 }
 
 /** One look. @throws StepFailed UsersUnknown */
-export async function lookAtDisks(question: DiskQuestion, run: StepContext): Promise<DiskUsers> {
+export async function lookAtDisks(question: DiskQuestion, facts: MachineFacts): Promise<DiskUsers> {
   const { nodes, luns = [], isNoUse, isOwnMount = () => false, isToBeFree = () => true } = question
-  const { around, host } = run
-  const loops = await loopsOn(nodes, run, question.isOwnLoop)
+  const { around, host } = facts
+  const loops = await loopsOn(nodes, facts, question.isOwnLoop)
   const lasting = [
     ...luns.flatMap(unknownDriver),
-    ...nodes.flatMap((node) => holdersOf(node, isNoUse, run)),
+    ...nodes.flatMap((node) => holdersOf(node, isNoUse, facts)),
     ...[...tablesAround(around)].flatMap(({ table, other }) =>
       mountsOf(table, nodes, host.blockTree)
         .filter(([mount]) => !isOwnMount(mount, other?.pid, table))
-        .map(([mount, { on }]) => ({ disk: on, ...mountIn(mount, other, run.context.nameOf) })),
+        .map(([mount, { on }]) => ({ disk: on, ...mountIn(mount, other, facts.context.nameOf) })),
     ),
     ...loops,
   ]
   if (lasting.length > 0) return { lasting, passing: [] }
-  const { mapped, open } = await openersOf(question, run)
+  const { mapped, open } = await openersOf(question, facts)
   if (mapped.length > 0) return { lasting: mapped, passing: [] }
-  return { lasting, passing: [...open, ...kernelUsers(nodes.filter(isToBeFree), nodes, run)] }
+  return { lasting, passing: [...open, ...kernelUsers(nodes.filter(isToBeFree), nodes, facts)] }
 }
 
 /** For devices of these drivers, openers show the use. Use by other drivers is unknown, and counts as use. */
@@ -120,7 +120,7 @@ function unknownDriver({ address, driver }: IscsiLun): DiskUser[] {
 /** A mapping lasts; an open descriptor may be that of a program which lists devices. */
 async function openersOf(
   { nodes, luns = [], isOwnOpener = () => false }: DiskQuestion,
-  run: StepContext,
+  facts: MachineFacts,
 ): Promise<Record<Opener['how'], DiskUser[]>> {
   const byDev = new Map<string, { on: string; what: string; node?: OnDisk }>()
   for (const node of nodes) {
@@ -132,14 +132,14 @@ async function openersOf(
     for (const each of characters) byDev.set(each, { on: address, what: `${each} (${address})` })
   }
   const devices = new Set(byDev.keys())
-  const uses = await processesWith({ devices }, run)
+  const uses = await processesWith({ devices }, facts)
   const found = { mapped: [] as DiskUser[], open: [] as DiskUser[] }
   for (const opener of uses.openers(devices)) {
     const { on = '', what = '', node } = byDev.get(opener.dev) ?? {}
-    if (isOwnOpener(opener, node) || run.host.isPathChecker(opener.pid)) continue
+    if (isOwnOpener(opener, node) || facts.host.isPathChecker(opener.pid)) continue
     found[opener.how].push({
       disk: on,
-      who: `${describeProcess(opener, run.context.nameOf)}, which has ${what} ${opener.how}`,
+      who: `${describeProcess(opener, facts.context.nameOf)}, which has ${what} ${opener.how}`,
       users: [usingProcess(opener)],
     })
   }
@@ -152,7 +152,7 @@ async function openersOf(
 }
 
 /** The disks that exist, their partitions, and the multipath maps over them. */
-function withWhatIsOnThem(disks: readonly string[], { host: { blockTree } }: StepContext): OnDisk[] {
+function withWhatIsOnThem(disks: readonly string[], { host: { blockTree } }: MachineFacts): OnDisk[] {
   const found = new Map<string, OnDisk>()
   const add = (name: string, on: string): void => {
     if (found.has(name)) return
@@ -167,7 +167,11 @@ function withWhatIsOnThem(disks: readonly string[], { host: { blockTree } }: Ste
 }
 
 /** An LVM volume, an open LUKS mapping, an array. */
-function holdersOf({ name, holders, on }: OnDisk, isNoUse: DiskQuestion['isNoUse'], { host }: StepContext): DiskUser[] {
+function holdersOf(
+  { name, holders, on }: OnDisk,
+  isNoUse: DiskQuestion['isNoUse'],
+  { host }: MachineFacts,
+): DiskUser[] {
   return holders
     .filter((holder) => {
       const node = host.blockTree.node(holder)
@@ -181,7 +185,7 @@ function holdersOf({ name, holders, on }: OnDisk, isNoUse: DiskQuestion['isNoUse
  * are checked themselves. While the kernel recovers a SCSI host an open would hang: then nothing is opened, and the recovery
  * counts as use.
  */
-function kernelUsers(free: readonly OnDisk[], nodes: readonly OnDisk[], { host }: StepContext): DiskUser[] {
+function kernelUsers(free: readonly OnDisk[], nodes: readonly OnDisk[], { host }: MachineFacts): DiskUser[] {
   const recovering = nodes.find(({ isRecovering }) => isRecovering)
   if (recovering !== undefined)
     return [{ disk: recovering.on, who: `the kernel, which is recovering the SCSI host of ${recovering.name}` }]
@@ -226,7 +230,7 @@ export function namesBehind(mount: Pick<MountInfo, 'dev' | 'fsType' | 'root' | '
 /** Its number; of a bind mount of a device file that of the device, if there still is one. */
 export function deviceBehind(
   { dev, fsType, root }: Pick<MountInfo, 'dev' | 'fsType' | 'root'>,
-  { deviceNumber }: Pick<StepContext['host'], 'deviceNumber'>,
+  { deviceNumber }: Pick<MachineFacts['host'], 'deviceNumber'>,
 ): string | undefined {
   return fsType === 'devtmpfs' ? deviceNumber(`/dev${root}`) : dev
 }
@@ -238,7 +242,7 @@ export function numbersOf({ dev, characters }: BlockNode): string[] {
   return [dev, ...characters]
 }
 
-export function processesWith(what: Asking, { around, waiting }: StepContext): Promise<Uses> {
+export function processesWith(what: Asking, { around, waiting }: MachineFacts): Promise<Uses> {
   return waiting.spend((ms) => around.uses(what, ms))
 }
 
@@ -250,7 +254,7 @@ export interface DiskUser extends UsedBy {
   readonly disk: string
 }
 
-type LoopDevice = ReturnType<StepContext['host']['loops']>[number]
+type LoopDevice = ReturnType<MachineFacts['host']['loops']>[number]
 
 /**
  * A container may have put a loop device on a device file that it made itself, whose name means nothing here. So every loop
@@ -261,10 +265,10 @@ type LoopDevice = ReturnType<StepContext['host']['loops']>[number]
  */
 export async function loopsOn(
   nodes: readonly OnDisk[],
-  run: StepContext,
+  facts: MachineFacts,
   isOwn: (device: string) => boolean = () => false,
 ): Promise<DiskUser[]> {
-  const { around, host, operation } = run
+  const { around, host, operation } = facts
   const [first] = nodes
   if (first === undefined) return []
   const byFile = new Map(nodes.map((node) => [`/dev/${node.name}`, node]))
@@ -277,7 +281,7 @@ export async function loopsOn(
     if (byFile.has(device)) continue
     const named = byFile.get(undeletedPath(backingFile))
     if (named === undefined && !nodes.some(({ dev }) => host.mayBeMadeOf(device, dev))) continue
-    const behind = named?.dev ?? (await behindLoop(loop, run))
+    const behind = named?.dev ?? (await behindLoop(loop, facts))
     const node = byDev.get(behind ?? '')
     if (node !== undefined) users.push({ disk: node.on, who: `${device}, backed by ${backingFile}` })
     else if (behind === undefined && isStillThere(loop, host)) {
@@ -289,7 +293,7 @@ export async function loopsOn(
 }
 
 /** A loop device whose driver has just released it cannot be asked any more, and uses nothing. */
-function isStillThere({ device, backingFile }: LoopDevice, host: StepContext['host']): boolean {
+function isStillThere({ device, backingFile }: LoopDevice, host: MachineFacts['host']): boolean {
   return host.loops().some((each) => each.device === device && each.backingFile === backingFile)
 }
 
@@ -300,14 +304,14 @@ function isStillThere({ device, backingFile }: LoopDevice, host: StepContext['ho
  *
  * @returns undefined: not known
  */
-async function behindLoop({ device, backingFile }: LoopDevice, run: StepContext): Promise<string | undefined> {
-  const { host, around } = run
+async function behindLoop({ device, backingFile }: LoopDevice, facts: MachineFacts): Promise<string | undefined> {
+  const { host, around } = facts
   const path = undeletedPath(backingFile)
   const views = viewsOf(around.table, around.others)
   // The kernel would ask the server of the file.
   if (!isLocal(views[0], path)) return undefined
-  const [inode, fileSystem] = (await askLoop(device, run)) ?? []
-  const names = namesOfNodes(run).map((name) => [`/dev/${name}`, views[0]] as const)
+  const [inode, fileSystem] = (await askLoop(device, facts)) ?? []
+  const names = namesOfNodes(facts).map((name) => [`/dev/${name}`, views[0]] as const)
   const found = [...views.map((view) => [path, view] as const), ...names]
     .map(([at, view]) => host.lstat(at, view))
     .find(
@@ -320,7 +324,7 @@ async function behindLoop({ device, backingFile }: LoopDevice, run: StepContext)
 const answers = perRun(() => new Map<string, readonly string[]>())
 
 /** Inode and file system of the backing file, as the kernel reports them: asked once, since a node may have hundreds of them. */
-async function askLoop(loop: string, { host, waiting }: StepContext): Promise<readonly string[] | undefined> {
+async function askLoop(loop: string, { host, waiting }: MachineFacts): Promise<readonly string[] | undefined> {
   const sequence = sequenceOf(loop, host)
   const saidOf = answers()
   const known = sequence === undefined ? undefined : saidOf.get(sequence)
@@ -337,13 +341,13 @@ async function askLoop(loop: string, { host, waiting }: StepContext): Promise<re
 }
 
 /** Undefined: the kernel is older than 5.15, or there is no such device. */
-function sequenceOf(loop: string, host: StepContext['host']): string | undefined {
+function sequenceOf(loop: string, host: MachineFacts['host']): string | undefined {
   const dev = host.deviceNumber(loop)
   const sequence = dev === undefined ? undefined : host.diskSequence(dev)
   return sequence === undefined ? undefined : `${loop} ${sequence}`
 }
 
-function namesOfNodes({ host }: StepContext): readonly string[] {
+function namesOfNodes({ host }: MachineFacts): readonly string[] {
   try {
     return host.listNames('/dev')
   } catch {

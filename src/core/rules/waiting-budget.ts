@@ -1,5 +1,5 @@
 /** How long one operation may wait for others (--timeout): the kernel, drivers, the API. */
-import { StepTimedOut } from '../../base/operation-error.ts'
+import { StepTimedOut } from '../base/operation-error.ts'
 
 /** All waiting of an operation together counts; volctl's own work on many files does not. */
 export class WaitingBudget {

@@ -3,15 +3,14 @@
  * are never a volume, whatever is on them (O36).
  */
 
-import { EVERYTHING, nodeOf, withWhatItIsMadeOf } from '../../linux/block/whole-disk.ts'
-import { decodeOctal } from '../../linux/decode-octal.ts'
-import type { OtherNamespace } from '../../linux/mount-namespaces.ts'
-import type { MountInfo, MountTable } from '../../linux/mount-table.ts'
-import { isWithin } from '../../linux/paths.ts'
-import type { Host } from '../../node/host.ts'
-import type { StepContext } from '../operation/step-context.ts'
-import type { SeenLayer, VolumeRecord } from '../operation/volume-record.ts'
+import { EVERYTHING, nodeOf, withWhatItIsMadeOf } from '../linux/block/whole-disk.ts'
+import { decodeOctal } from '../linux/decode-octal.ts'
+import type { OtherNamespace } from '../linux/mount-namespaces.ts'
+import type { MountInfo, MountTable } from '../linux/mount-table.ts'
+import { isWithin } from '../linux/paths.ts'
+import type { Host } from '../node/host.ts'
 import { namesBehind } from './disk-users.ts'
+import type { MachineFacts, SeenLayer, VolumeRecord } from './machine-facts.ts'
 
 interface NodesOwn {
   /** "major:minor" of file systems. A directory of one may be a volume, the whole file system never is. */
@@ -59,7 +58,7 @@ export function nodesOwn(
 }
 
 /** As it is now. */
-export function ownOf({ around, plan, host }: StepContext): NodesOwn {
+export function ownOf({ around, plan, host }: MachineFacts): NodesOwn {
   return nodesOwn(around, plan.rootDir, host)
 }
 

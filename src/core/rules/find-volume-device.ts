@@ -1,65 +1,79 @@
 /** Finds the device of a volume that is no longer mounted or mapped here: by --device, or by its names (S21). */
 
-import { volctl } from '../../base/command.ts'
-import { OperationRefused } from '../../base/operation-error.ts'
-import { readStateFile } from '../../facts/actual/state-file.ts'
-import { attachmentName, CSI_PLUGIN, csiUniqueName } from '../../facts/actual/volume-names.ts'
-import type { VolumeAttachment } from '../../kube/api/objects.ts'
-import { EVERYTHING, withWhatItIsMadeOf } from '../../linux/block/whole-disk.ts'
-import { undeletedPath } from '../../linux/deleted.ts'
-import { placeOf } from '../../linux/linked-mounts.ts'
-import type { MountInfo } from '../../linux/mount-table.ts'
-import type { Host } from '../../node/host.ts'
-import type { Operation } from '../../plan/plan.ts'
-import { areOfOneRow } from '../../plan/subject.ts'
-import { askCluster } from '../operation/step-command.ts'
-import type { StepContext } from '../operation/step-context.ts'
+import { volctl } from '../base/command.ts'
+import { readStateFile } from '../facts/actual/state-file.ts'
+import { attachmentName, CSI_PLUGIN, csiUniqueName } from '../facts/actual/volume-names.ts'
+import type { VolumeAttachment } from '../kube/api/objects.ts'
+import { EVERYTHING, withWhatItIsMadeOf } from '../linux/block/whole-disk.ts'
+import { undeletedPath } from '../linux/deleted.ts'
+import { placeOf } from '../linux/linked-mounts.ts'
+import type { MountInfo } from '../linux/mount-table.ts'
+import type { Host } from '../node/host.ts'
+import type { Operation } from '../plan/plan.ts'
+import { areOfOneRow } from '../plan/subject.ts'
+import { takesDevice } from './device-in-use.ts'
 import { type DiskUser, lookAtDisks, namesBehind } from './disk-users.ts'
+import { noteOverlays } from './file-system-users.ts'
+import { askCluster, type MachineFacts, type Verdict } from './machine-facts.ts'
 import { fstabOf, ownOf } from './node-stack.ts'
 
 /** The value of --device for a volume that has no device on this node. */
 export const NO_DEVICE = 'none'
 
 /** Neither --device nor anything on this node shows the device. */
-export function isDeviceUnknown({ record, operation }: StepContext): boolean {
+export function isDeviceUnknown({ record, operation }: MachineFacts): boolean {
   return record.devices.size === 0 && operation.volume?.givenDevice !== NO_DEVICE
 }
 
-/**
- * Records the device that --device names, regardless of other evidence. Without --device, and if none is known, it records
- * the devices whose names match the attachment's metadata or the volume handle.
- *
- * @throws OperationRefused DeviceUnknown
- */
-export async function findDetachDevice(run: StepContext, bound: { readonly name: string }): Promise<void> {
-  const { operation, record } = run
+/** What the device is, and what is made of it, before anybody is asked who has it: noted in the record. A --device that is none of this node refuses. */
+export async function findDevice(facts: MachineFacts): Promise<Verdict | undefined> {
+  const { operation, host } = facts
+  if (operation.kind !== 'DetachVolume') noteOverlays(facts)
+  const isKnown = operation.kind !== 'DetachVolume' && !(takesDevice(operation) && isDeviceUnknown(facts))
+  if (isKnown) return undefined
   const given = operation.volume?.givenDevice
-  if (given !== undefined) record.forgetFound()
-  if (given !== undefined && given !== NO_DEVICE) record.note(deviceGiven(given, run))
-  if (!isDeviceUnknown(run)) return
-  const attachment = await askCluster(run, (cluster) => cluster.getVolumeAttachment(bound.name))
-  for (const dev of devicesNamed(clues(operation, attachment), run)) record.noteFound(dev)
+  if (given === undefined || given === NO_DEVICE) return noteDevices(facts, undefined)
+  const dev = deviceAt(given, host)
+  if (dev !== undefined) return noteDevices(facts, dev)
+  return {
+    code: 'DeviceUnknown',
+    message: `--device names ${given}, which is not a block device of this node`,
+    hint: `Name a device that lsblk shows. If the volume has none on this node: ${applyWith(operation, NO_DEVICE)}`,
+  }
+}
+
+async function noteDevices(facts: MachineFacts, given: string | undefined): Promise<undefined> {
+  if (facts.operation.kind === 'DetachVolume') noteAttached(facts, given)
+  else await noteStaged(facts, given)
 }
 
 /**
- * As findDetachDevice, before a driver unstages a volume that is no longer mounted or mapped here. The node's own devices are
- * never a volume's (O36).
- *
- * @throws OperationRefused DeviceUnknown
+ * The device that --device names, regardless of other evidence. Without --device, and if none is known, the devices whose names match
+ * the attachment's metadata or the volume handle.
  */
-export async function findStagedDevice(run: StepContext): Promise<void> {
-  const { operation, record, plan, host } = run
-  const { driver, handle, plugin, givenDevice: given } = operation.volume ?? {}
-  if (record.devices.size > 0 || given === NO_DEVICE) return
-  if (given !== undefined) return record.noteFound(deviceGiven(given, run))
+function noteAttached(facts: MachineFacts, given: string | undefined): void {
+  const { operation, record, attachment } = facts
+  if (operation.volume?.givenDevice !== undefined) record.forgetFound()
+  if (given !== undefined) record.note(given)
+  if (isDeviceUnknown(facts)) for (const dev of devicesNamed(clues(operation, attachment), facts)) record.noteFound(dev)
+}
+
+/**
+ * The same before a driver unstages a volume that is no longer mounted or mapped here. The node's own devices are never a volume's
+ * (O36).
+ */
+async function noteStaged(facts: MachineFacts, given: string | undefined): Promise<void> {
+  const { operation, record, plan, host } = facts
+  const { driver, handle, plugin } = operation.volume ?? {}
+  if (given !== undefined) return record.noteFound(given)
   if (plugin !== CSI_PLUGIN || driver === undefined || handle === undefined) return
   const detach = plan.operations.find(
     ({ kind, subject }) => kind === 'DetachVolume' && areOfOneRow(subject, operation.subject),
   )
   const name = detach?.attachment?.name ?? attachmentName(handle, driver, plan.node)
-  const attachment = await askCluster(run, (cluster) => cluster.getVolumeAttachment(name)).catch(unlessForbidden)
-  const own = ownOf(run).devices
-  for (const dev of devicesNamed(clues(operation, attachment), run))
+  const attachment = await askCluster(facts, (cluster) => cluster.getVolumeAttachment(name)).catch(unlessForbidden)
+  const own = ownOf(facts).devices
+  for (const dev of devicesNamed(clues(operation, attachment), facts))
     if (!own.has(host.blockTree.nameOf(dev) ?? '')) record.noteFound(dev)
 }
 
@@ -74,14 +88,6 @@ export function deviceAt(given: string, { blockTree }: Host): string | undefined
   return name === undefined ? undefined : blockTree.node(name)?.dev
 }
 
-function deviceGiven(given: string, { host, operation }: StepContext): string {
-  const dev = deviceAt(given, host)
-  if (dev !== undefined) return dev
-  throw new OperationRefused('DeviceUnknown', `--device names ${given}, which is not a block device of this node`, {
-    hint: `Name a device that lsblk shows. If the volume has none on this node: ${applyWith(operation, NO_DEVICE)}`,
-  })
-}
-
 /** What to type where neither is known: the volume's device, or that it has none on this node. */
 export function nameTheDevice(operation: Operation, device = '/dev/NAME'): string {
   return `${applyWith(operation, device)}; if the volume has none on this node: ${applyWith(operation, NO_DEVICE)}`
@@ -93,9 +99,9 @@ function applyWith(operation: Operation, device: string): string {
 }
 
 /** What the other attachments of this node tell of their devices; nothing where the credential may not list them. */
-async function namedByOthers(run: StepContext): Promise<string[]> {
-  const { operation, plan } = run
-  const all = await askCluster(run, (cluster) => cluster.listVolumeAttachments().catch(() => []))
+async function namedByOthers(facts: MachineFacts): Promise<string[]> {
+  const { operation, plan } = facts
+  const all = await askCluster(facts, (cluster) => cluster.listVolumeAttachments().catch(() => []))
   const others = all.filter(
     ({ metadata, spec }) => spec.nodeName === plan.node && metadata.name !== operation.attachment?.name,
   )
@@ -115,7 +121,7 @@ const LEAST = 8
 const SERIAL = 20
 
 /** "major:minor" of the devices that have one of these names: their path, or in udev's links by-id and by-path. */
-function devicesNamed(names: readonly string[], { host: { blockTree } }: StepContext): string[] {
+function devicesNamed(names: readonly string[], { host: { blockTree } }: MachineFacts): string[] {
   const links = (['by-id', 'by-path'] as const).flatMap((directory) => blockTree.links(directory))
   const found = names.flatMap((name) => {
     const own = name.startsWith('/dev/') ? (blockTree.nameOfFile(name) ?? []) : []
@@ -130,28 +136,25 @@ function devicesNamed(names: readonly string[], { host: { blockTree } }: StepCon
 /** Storage systems and udev differ in dashes and capitals (vol-0a1b, vol0a1b). */
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 
-/**
- * If the device stays unknown, no block device that belongs to nothing known may be in use on this node.
- *
- * @throws OperationRefused DeviceUnknown, naming it
- */
-export async function requireNothingUnexplained(run: StepContext): Promise<void> {
-  const { operation, record } = run
-  if (!isDeviceUnknown(run)) return
+/** If the device stays unknown, no block device that belongs to nothing known may be in use on this node. */
+export async function unexplainedDevice(facts: MachineFacts): Promise<Verdict | undefined> {
+  const { operation, record } = facts
+  if (!isDeviceUnknown(facts)) return undefined
   const volume = nameOf(operation)
   if (record.touched && !record.unstaged) {
-    throw new OperationRefused('DeviceUnknown', `the device of ${volume} could not be found`, {
+    return {
+      code: 'DeviceUnknown',
+      message: `the device of ${volume} could not be found`,
       hint: `Find out which device it was (lsblk): ${nameTheDevice(operation)}`,
-    })
+    }
   }
-  const found = await unexplainedDevice(run, devicesNamed(await namedByOthers(run), run))
-  if (found === undefined) return
-  throw new OperationRefused(
-    'DeviceUnknown',
-    `the device of ${volume} is unknown, and /dev/${found.disk}, which belongs to no known volume, is in use: ${found.who}`,
-    {
+  const found = await firstUnexplained(facts, devicesNamed(await namedByOthers(facts), facts))
+  return (
+    found && {
+      code: 'DeviceUnknown',
+      message: `the device of ${volume} is unknown, and /dev/${found.disk}, which belongs to no known volume, is in use: ${found.who}`,
       hint: `If that is the volume's device: ${nameTheDevice(operation, `/dev/${found.disk}`)}`,
-    },
+    }
   )
 }
 
@@ -169,9 +172,9 @@ const NO_DISKS = /^(?:zram|ram|loop)\d+$/
  * @param attached "major:minor" of devices that other attachments of this node name
  * @throws StepFailed UsersUnknown if the openers cannot be seen
  */
-async function unexplainedDevice(run: StepContext, attached: readonly string[]): Promise<DiskUser | undefined> {
-  const tree = run.host.blockTree
-  const explained = explainedDevices(run)
+async function firstUnexplained(facts: MachineFacts, attached: readonly string[]): Promise<DiskUser | undefined> {
+  const tree = facts.host.blockTree
+  const explained = explainedDevices(facts)
   for (const dev of attached) explained.add(tree.nameOf(dev) ?? '')
   const isExplained = (name: string): boolean => explained.has(name) || NO_DISKS.test(name)
   const nodes = tree
@@ -181,7 +184,7 @@ async function unexplainedDevice(run: StepContext, attached: readonly string[]):
     .flatMap((name) => tree.node(name) ?? [])
     .filter((node) => !withWhatItIsMadeOf(node, tree, EVERYTHING).some(({ name }) => isExplained(name)))
   const isNamed = (device: string): boolean => {
-    const name = tree.nameOfFile(undeletedPath(run.host.loopBackingFile(device) ?? ''))
+    const name = tree.nameOfFile(undeletedPath(facts.host.loopBackingFile(device) ?? ''))
     return nodes.some((node) => node.name === name)
   }
   const { lasting, passing } = await lookAtDisks(
@@ -192,18 +195,18 @@ async function unexplainedDevice(run: StepContext, attached: readonly string[]):
       isOwnLoop: (device) => !isNamed(device),
       isOwnOpener: ({ pid }, node) => node?.servedBy === pid,
     },
-    run,
+    facts,
   )
   return [...lasting, ...passing][0]
 }
 
-function explainedDevices(run: StepContext): Set<string> {
-  const { around, host, plan } = run
-  const own = ownOf(run)
+function explainedDevices(facts: MachineFacts): Set<string> {
+  const { around, host, plan } = facts
+  const own = ownOf(facts)
   const fstab = fstabOf(host)
   const kept = fstab.places.flatMap((place) => around.table.at(place))
-  const volumes = around.table.under(plan.rootDir).filter(({ mountPoint }) => isOfAnother(mountPoint, run))
-  return new Set([...own.devices, ...[...kept, ...volumes].flatMap((mount) => namesOf(mount, run)), ...fstab.devices])
+  const volumes = around.table.under(plan.rootDir).filter(({ mountPoint }) => isOfAnother(mountPoint, facts))
+  return new Set([...own.devices, ...[...kept, ...volumes].flatMap((mount) => namesOf(mount, facts)), ...fstab.devices])
 }
 
 /** Where the kubelet mounts or maps a CSI volume. */
@@ -211,7 +214,7 @@ const OF_CSI =
   /^(?:(plugins\/kubernetes\.io\/csi\/[^/]+\/[^/]+)\/globalmount|(pods\/[^/]+\/volumes\/kubernetes\.io~csi\/[^/]+)\/mount|(plugins\/kubernetes\.io\/csi\/volumeDevices\/)(?:(?:staging|publish)\/)?([^/]+)(?:\/.+)?)$/
 
 /** The state file beside a mount says whose it is. A path below `plugins` or `pods` alone may be that of any volume, this one too. */
-export function isOfAnother(mountPoint: string, { host, operation, plan, around }: StepContext): boolean {
+export function isOfAnother(mountPoint: string, { host, operation, plan, around }: MachineFacts): boolean {
   const [, staged, published, devices, name] = OF_CSI.exec(mountPoint.slice(plan.rootDir.length + 1)) ?? []
   const directory = staged ?? published ?? (devices && `${devices}${name}/data`)
   const path = `${plan.rootDir}/${directory}/vol_data.json`
@@ -220,7 +223,7 @@ export function isOfAnother(mountPoint: string, { host, operation, plan, around 
   return data !== undefined && csiUniqueName(data.driverName, data.volumeHandle) !== operation.volume?.uniqueName
 }
 
-function namesOf(mount: MountInfo, { host: { blockTree } }: StepContext): string[] {
+function namesOf(mount: MountInfo, { host: { blockTree } }: MachineFacts): string[] {
   const name = mount.dev.startsWith('0:') ? undefined : blockTree.nameOf(mount.dev)
   return name === undefined ? namesBehind(mount, blockTree) : [name]
 }

@@ -1,33 +1,52 @@
 /** The facts around an operation or batch: mount tables, loop devices, who uses what. Read once; after changed(), the next use reads them again. */
 import { posix } from 'node:path'
-import { compareText } from '../../base/compare-text.ts'
-import { UsersUnknown } from '../../base/operation-error.ts'
-import { type Location, locate } from '../../linux/location.ts'
-import { mountedOnElsewhere, type OtherNamespace, unseenNamespaces } from '../../linux/mount-namespaces.ts'
-import type { MountInfo, MountTable } from '../../linux/mount-table.ts'
-import type { Host } from '../../node/host.ts'
-import type { ProcessSearch } from '../../users/ask-processes.ts'
-import type { ContentSearch } from '../../users/content-look.ts'
-import { staying } from '../../users/find-holders.ts'
-import type { Uses } from '../../users/uses.ts'
-import type { ApplyContext } from './ports.ts'
-import { processReaderOf } from './process-reader-of.ts'
+import { compareText } from '../base/compare-text.ts'
+import { UsersUnknown } from '../base/operation-error.ts'
+import { type Location, locate } from '../linux/location.ts'
+import { mountedOnElsewhere, type OtherNamespace, unseenNamespaces } from '../linux/mount-namespaces.ts'
+import type { MountInfo, MountTable } from '../linux/mount-table.ts'
+import { ownCommand } from '../linux/own-child.ts'
+import { SCAN_MS } from '../linux/scan-limits.ts'
+import type { Host } from '../node/host.ts'
+import type { ProcessReader, ProcessSearch } from '../users/ask-processes.ts'
+import type { ContentSearch } from '../users/content-look.ts'
+import { type KernelFiles, kernelFiles, staying } from '../users/find-holders.ts'
+import type { Uses } from '../users/uses.ts'
 
 /** "major:minor" of file systems and devices. */
 export type Asking = Pick<ProcessSearch, 'fileSystems' | 'devices'>
 
+/** What the surroundings are read with. */
+export interface MachineReading {
+  readMounts(): MountTable
+  /** Command line that starts the reader of users/process-reader.ts; default: this program itself. */
+  readonly processReader?: readonly string[]
+  /** Once aborted, nothing new is started, and apply waits for running operations. */
+  readonly signal?: AbortSignal
+}
+
+/** The child that reads what processes use; a test brings its own. @param mostMs what is left of the operation's time */
+export function processReaderOf(
+  { processReader, signal }: Omit<MachineReading, 'readMounts'>,
+  mostMs: number = SCAN_MS.beforeTaking,
+): ProcessReader {
+  const command = processReader ?? ownCommand('process-reader')
+  return { command, deadlineMs: Math.min(mostMs, SCAN_MS.beforeTaking), signal }
+}
+
 export class Surroundings {
-  readonly #context: ApplyContext
+  readonly #context: MachineReading
   readonly #host: Host
   readonly #rootDir: string
   #table: MountTable | undefined
   #others: readonly OtherNamespace[] | undefined
   #loops: ReturnType<Host['loops']> | undefined
+  #kernelFiles: KernelFiles | undefined
   #below: readonly MountInfo[] | undefined
   /** Locations of parent directories, cached: a batch asks for thousands of siblings. */
   readonly #located = new Map<string, Location | undefined>()
 
-  constructor(context: ApplyContext, host: Host, rootDir: string) {
+  constructor(context: MachineReading, host: Host, rootDir: string) {
     this.#context = context
     this.#host = host
     this.#rootDir = rootDir
@@ -46,6 +65,12 @@ export class Surroundings {
     throw new UsersUnknown(`${unseen.text}, so what is in use there is unknown`, {
       hint: `${unseen.hint} Then plan again.`,
     })
+  }
+
+  /** What the kernel itself has open. */
+  get kernelFiles(): KernelFiles {
+    this.#kernelFiles ??= kernelFiles(this.loops, this.table)
+    return this.#kernelFiles
   }
 
   get loops(): ReturnType<Host['loops']> {
@@ -72,6 +97,7 @@ export class Surroundings {
     this.#table = undefined
     this.#others = undefined
     this.#loops = undefined
+    this.#kernelFiles = undefined
     this.#below = undefined
     this.#located.clear()
   }

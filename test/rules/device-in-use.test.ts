@@ -1,11 +1,11 @@
 /** Who may have a device open that an unmap or an unstage takes away (S21, S24). */
 import { writeFileSync } from 'node:fs'
 import { beforeEach, expect, it } from 'vitest'
-import type { Pod } from '../../../src/core/kube/api/objects.ts'
-import type { Operation } from '../../../src/core/plan/plan.ts'
-import type { VolumeToMount } from '../../../src/core/volumes/desired-state.ts'
-import { recordDisks } from '../../block/recorded-disks.ts'
-import { Fixture, operation, planOf, ROOT, step, withoutPauses } from '../apply-fixture.ts'
+import type { Pod } from '../../src/core/kube/api/objects.ts'
+import type { Operation } from '../../src/core/plan/plan.ts'
+import type { VolumeToMount } from '../../src/core/volumes/desired-state.ts'
+import { Fixture, operation, planOf, ROOT, step, withoutPauses } from '../apply/apply-fixture.ts'
+import { recordDisks } from '../block/recorded-disks.ts'
 
 const OTHER = '22222222-2222-4222-8222-222222222222'
 const UNIQUE = 'kubernetes.io/csi/disk.test^vol-1'

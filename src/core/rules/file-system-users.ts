@@ -4,44 +4,43 @@
  */
 
 import { isDeepStrictEqual } from 'node:util'
-import { memoize } from '../../base/memoize.ts'
-import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
-import { undeletedRoot } from '../../linux/deleted.ts'
-import { isOfServer } from '../../linux/file-systems.ts'
-import { type Location, locate, pathThrough } from '../../linux/location.ts'
-import { ofTheNode, type Unseen } from '../../linux/mount-namespaces.ts'
-import type { MountInfo, MountTable } from '../../linux/mount-table.ts'
-import { isInUserNamespace } from '../../linux/standing.ts'
-import { describeProcess, type UsedBy, usingProcess } from '../../users/describe-holders.ts'
-import { layersByText, mountsShowing, overlayLayers, PlaceIndex } from '../../users/mount-uses.ts'
-import { userOfContent } from '../conditions/require-content-unused.ts'
-import { firstMount, tablesAround } from '../operation/expected-mounts.ts'
-import { processReaderOf } from '../operation/process-reader-of.ts'
-import type { StepContext } from '../operation/step-context.ts'
-import type { SeenLayer } from '../operation/volume-record.ts'
+import { memoize } from '../base/memoize.ts'
+import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
+import { undeletedRoot } from '../linux/deleted.ts'
+import { isOfServer } from '../linux/file-systems.ts'
+import { type Location, locate, pathThrough } from '../linux/location.ts'
+import { ofTheNode, type Unseen } from '../linux/mount-namespaces.ts'
+import type { MountInfo, MountTable } from '../linux/mount-table.ts'
+import { isInUserNamespace } from '../linux/standing.ts'
+import { describeProcess, type UsedBy, usingProcess } from '../users/describe-holders.ts'
+import { layersByText, mountsShowing, overlayLayers, PlaceIndex } from '../users/mount-uses.ts'
+import { userOfContent } from './content-in-use.ts'
 import { processesWith } from './disk-users.ts'
+import { firstMount, tablesAround } from './expected-mounts.ts'
+import type { MachineFacts, SeenLayer } from './machine-facts.ts'
+import { processReaderOf } from './surroundings.ts'
 
 /** The first user that is found, as text; undefined: nobody. What cannot be seen counts as use (S3). */
 export async function userOfFileSystems(
   layers: readonly SeenLayer[],
-  run: StepContext,
+  facts: MachineFacts,
 ): Promise<UsedBy | Unseen | undefined> {
   for (const layer of layers) {
-    const mounted = mountOf(layer, run)
+    const mounted = mountOf(layer, facts)
     if (mounted !== undefined) return mounted
   }
-  const remaining = layers.filter((layer) => !isGone(layer, run))
+  const remaining = layers.filter((layer) => !isGone(layer, facts))
   for (const { dev, fsType } of remaining) {
-    if (run.host.fileSystemLives(dev, fsType) && !isShown(dev, run))
+    if (facts.host.fileSystemLives(dev, fsType) && !isShown(dev, facts))
       return {
         who: `its ${fsType === '' ? '' : `${fsType} `}file system (${dev}) is in use, and in no mount table that volctl sees`,
       }
   }
-  return remaining.length === 0 ? undefined : detachedUser(remaining, run)
+  return remaining.length === 0 ? undefined : detachedUser(remaining, facts)
 }
 
-function mountOf(layer: SeenLayer, run: StepContext): UsedBy | undefined {
-  return firstMount(run, (table) => table.ofDevice(layer.dev).filter((mount) => isOf(layer, mount)))
+function mountOf(layer: SeenLayer, facts: MachineFacts): UsedBy | undefined {
+  return firstMount(facts, (table) => table.ofDevice(layer.dev).filter((mount) => isOf(layer, mount)))
 }
 
 /** True for a mount of the volume, or of a directory in it. */
@@ -50,22 +49,22 @@ function isOf({ fsType, source = '' }: SeenLayer, mount: MountInfo): boolean {
   return mount.source.startsWith(source.endsWith('/') ? source : `${source}/`)
 }
 
-function isShown(dev: string, { around }: StepContext): boolean {
+function isShown(dev: string, { around }: MachineFacts): boolean {
   return [...tablesAround(around)].some(({ table }) => table.ofDevice(dev).length > 0)
 }
 
 /** True if the kernel's list of FUSE connections shows that the file system is gone; false if there is no such list. */
-function isGone({ dev, fsType }: SeenLayer, { host }: StepContext): boolean {
+function isGone({ dev, fsType }: SeenLayer, { host }: MachineFacts): boolean {
   return fsType.startsWith('fuse') && host.superblockGone(dev, fsType)
 }
 
-async function detachedUser(layers: readonly SeenLayer[], run: StepContext): Promise<UsedBy | Unseen | undefined> {
+async function detachedUser(layers: readonly SeenLayer[], facts: MachineFacts): Promise<UsedBy | Unseen | undefined> {
   const devices = [...new Set(layers.map(({ dev }) => dev))]
-  const uses = await processesWith({ fileSystems: devices }, run)
+  const uses = await processesWith({ fileSystems: devices }, facts)
   const [user] = uses.detached(devices)
   if (user !== undefined)
     return {
-      who: `${describeProcess(user, run.context.nameOf)}, which has ${user.path} open through a mount that is in no mount table that volctl sees`,
+      who: `${describeProcess(user, facts.context.nameOf)}, which has ${user.path} open through a mount that is in no mount table that volctl sees`,
       users: [usingProcess(user)],
     }
   // From within a user namespace only a test's own node is looked at: apply refuses any other (S7).
@@ -77,22 +76,22 @@ async function detachedUser(layers: readonly SeenLayer[], run: StepContext): Pro
 /** The first user that is found; undefined: nobody. What cannot be seen counts as use (S3). */
 export async function userOfDirectories(
   directories: readonly SeenLayer[],
-  run: StepContext,
+  facts: MachineFacts,
 ): Promise<UsedBy | Unseen | undefined> {
-  const overlay = overlayOf(run)
+  const overlay = overlayOf(facts)
   if (overlay !== undefined) return overlay
   for (const { dev, root } of directories) {
     const place = { dev, path: undeletedRoot(root) }
-    const shown = firstMount(run, (table) => mountsShowing(place, table).map(({ mount }) => mount))
-    const user = shown ?? (await holderOf(place, run))
+    const shown = firstMount(facts, (table) => mountsShowing(place, table).map(({ mount }) => mount))
+    const user = shown ?? (await holderOf(place, facts))
     if (user !== undefined) return user
   }
   return undefined
 }
 
 /** Who uses the content of the directory: the same search as before a deletion (S12). */
-async function holderOf(directory: Location, run: StepContext): Promise<UsedBy | Unseen | undefined> {
-  const { around, host, context } = run
+async function holderOf(directory: Location, facts: MachineFacts): Promise<UsedBy | Unseen | undefined> {
+  const { around, host, context } = facts
   const path = pathOf(directory, around.table)
   if (path === undefined)
     return {
@@ -101,14 +100,14 @@ async function holderOf(directory: Location, run: StepContext): Promise<UsedBy |
     }
   const reader = processReaderOf(context)
   const look = await host.lookForUsers({ ...(await around.toSearch([directory.dev])), reader })
-  return userOfContent(path, look, run)
+  return userOfContent(path, look, facts)
 }
 
 /**
  * Notes, before the volume is unmounted, the overlays that have a layer in it. An overlay names its layer by a path, which
  * leads elsewhere once the volume is unmounted.
  */
-export function noteOverlays({ operation, around, record }: StepContext): void {
+export function noteOverlays({ operation, around, record }: MachineFacts): void {
   if (operation.volume?.plugin !== CSI_PLUGIN) return
   const layers = (operation.expects ?? []).flatMap((each) => each.layers).filter(({ fsType }) => fsType !== 'devtmpfs')
   for (const { dev, root } of layers) {
@@ -135,9 +134,9 @@ const layersAsIn = memoize((ours: MountTable) =>
 )
 
 /** The first of the noted overlays that is still mounted. */
-function overlayOf(run: StepContext): UsedBy | undefined {
-  const overlay = firstMount(run, (table) =>
-    [...run.record.overlays].flatMap((dev) => table.ofDevice(dev)).filter(({ fsType }) => fsType === 'overlay'),
+function overlayOf(facts: MachineFacts): UsedBy | undefined {
+  const overlay = firstMount(facts, (table) =>
+    [...facts.record.overlays].flatMap((dev) => table.ofDevice(dev)).filter(({ fsType }) => fsType === 'overlay'),
   )
   return overlay && { ...overlay, who: `the ${overlay.who}, which has a layer in the volume's directory` }
 }

@@ -1,14 +1,14 @@
 /** What one apply finds out about each volume, for a later detach (S21). */
 
-import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
-import { EVERYTHING, nodeOf, withWhatItIsMadeOf } from '../../linux/block/whole-disk.ts'
-import type { MountTable } from '../../linux/mount-table.ts'
-import type { Host } from '../../node/host.ts'
-import type { ExpectedMount, Operation, Plan } from '../../plan/plan.ts'
-import type { TeardownFamily } from '../../volumes/plugin.ts'
-import { pluginNamed } from '../../volumes/registry.ts'
-import { type SeenLayer, VolumeRecord } from '../operation/volume-record.ts'
+import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
+import { EVERYTHING, nodeOf, withWhatItIsMadeOf } from '../linux/block/whole-disk.ts'
+import type { MountTable } from '../linux/mount-table.ts'
+import type { Host } from '../node/host.ts'
+import type { ExpectedMount, Operation, Plan } from '../plan/plan.ts'
+import type { TeardownFamily } from '../volumes/plugin.ts'
+import { pluginNamed } from '../volumes/registry.ts'
 import { deviceBehind, namesBehind } from './disk-users.ts'
+import { type SeenDevices, type SeenLayer, VolumeRecord } from './machine-facts.ts'
 import { keeperOf } from './node-stack.ts'
 
 type Layer = ExpectedMount['layers'][number]
@@ -21,7 +21,7 @@ function isMadeByKubelet({ volume }: Operation): boolean {
   return volume !== undefined && MADE_BY_KUBELET.has(pluginNamed(volume.plugin).tearDown)
 }
 
-export class VolumeRecords {
+export class VolumeRecords implements SeenDevices {
   readonly #plan: Plan
   readonly #host: Host
   readonly #records = new Map<string, VolumeRecord>()
@@ -42,12 +42,7 @@ export class VolumeRecords {
    */
   of(operation: Operation, table: () => MountTable): VolumeRecord {
     const key = operation.volume?.uniqueName ?? operation.id
-    const record =
-      this.#records.get(key) ??
-      new VolumeRecord(
-        (dev) => this.#sequenceOf(dev),
-        (dev) => this.#madeOf(dev),
-      )
+    const record = this.#records.get(key) ?? new VolumeRecord(this)
     this.#records.set(key, record)
     if (operation.kind !== 'DetachVolume') {
       record.touched = true
@@ -91,14 +86,14 @@ export class VolumeRecords {
     return { dev, root, fsType, source, behind, ...(keeper && { keptAt: keeper.mountPoint }) }
   }
 
-  #madeOf(dev: string): string[] {
+  madeOf(dev: string): string[] {
     if (dev.startsWith('0:')) return []
     const { blockTree } = this.#host
     const [, ...below] = withWhatItIsMadeOf(nodeOf(dev, blockTree), blockTree, EVERYTHING)
     return below.map((node) => node.dev)
   }
 
-  #sequenceOf(dev: string): string | undefined {
+  sequenceOf(dev: string): string | undefined {
     // Anonymous devices (tmpfs, network file systems) are not disks, and a batch has thousands.
     if (dev.startsWith('0:')) return undefined
     if (!this.#sequences.has(dev)) this.#sequences.set(dev, this.#host.diskSequence(dev))

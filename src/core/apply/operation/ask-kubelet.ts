@@ -1,0 +1,60 @@
+/** Whether a kubelet is there, and which pods run, right before an operation (S11, S26). */
+
+import { errorMessage } from '../../base/errors.ts'
+import { CameBack, OperationRefused } from '../../base/operation-error.ts'
+import type { KubeletSnapshot } from '../../facts/actual/snapshot.ts'
+import { withDeadline } from '../../linux/deadline.ts'
+import type { Plan } from '../../plan/plan.ts'
+import type { Witness } from '../../rules/machine-facts.ts'
+import type { ApplyContext } from './ports.ts'
+
+/** True if a kubelet is in charge of the node: it runs, or may start again (S11). */
+export function ownsNode({ running, mayReturn }: KubeletSnapshot): boolean {
+  return running || mayReturn
+}
+
+/** True if the plan was made while a kubelet was in charge: then a running kubelet is no reason to stop. */
+export function plannedWithKubelet({ inputs }: Plan): boolean {
+  return inputs.kubelet.state === 'running' || inputs.kubelet.state === 'mayReturn'
+}
+
+/** @param deadlineMs a witness that does not answer by then is abandoned: nothing has been changed yet */
+export async function askWitness(context: ApplyContext, deadlineMs: number): Promise<Witness> {
+  try {
+    return await withDeadline(context.witness(), deadlineMs, 'the API server or the container runtime')
+  } catch (error) {
+    throw new OperationRefused(
+      'AlivenessUnknown',
+      `the pods that still run could not be determined: ${errorMessage(error)}`,
+      {
+        cause: error,
+        hint: 'Plan again when the API server and the container runtime answer.',
+      },
+    )
+  }
+}
+
+export async function askKubelet(context: ApplyContext): Promise<KubeletSnapshot> {
+  try {
+    return await context.kubeletState()
+  } catch (error) {
+    throw new OperationRefused(
+      'KubeletRunning',
+      `the state of the kubelet could not be determined: ${errorMessage(error)}`,
+      { cause: error },
+    )
+  }
+}
+
+/** By the node's lease, why a kubelet of this node's name runs. If the server does not answer, the witness fails as well. */
+export function askLease(context: ApplyContext, deadlineMs: number): Promise<string | undefined> {
+  const asked = context.renewedLease?.() ?? Promise.resolve(undefined)
+  return withDeadline(asked, deadlineMs, 'the API server').catch(() => undefined)
+}
+
+const RUNS_AGAIN = 'a kubelet runs again, or may start again, and the volumes of this node are its work'
+
+/** @param why what shows it; absent: this machine does */
+export function kubeletCameBack(why = RUNS_AGAIN): CameBack {
+  return new CameBack('KubeletRunning', why)
+}

@@ -1,0 +1,166 @@
+/**
+ * Before an unmap or an unstage takes a device away, nobody else may use it: no process that has its device file open, no
+ * mount of another of its partitions, no device that is built on it (S21, S24). Before a detach nobody may use the whole disk,
+ * anything on it, or the volume's directory (S21).
+ */
+
+import { memoize } from '../base/memoize.ts'
+import type { BlockNode } from '../linux/block/block-tree.ts'
+import { isPassive, type OnDisk, wholeDisk } from '../linux/block/whole-disk.ts'
+import { ownPathOf } from '../linux/linked-mounts.ts'
+import type { Unseen } from '../linux/mount-namespaces.ts'
+import type { Operation } from '../plan/plan.ts'
+import { describeProcesses, type UsedBy, usingProcess } from '../users/describe-holders.ts'
+import { loopFiles } from '../users/kernel-files.ts'
+import { protectedUids } from '../volumes/pods.ts'
+import { pluginNamed } from '../volumes/registry.ts'
+import { type DiskQuestion, usersOf } from './disk-users.ts'
+import { expectedIds, isReleased, stayingOf } from './expected-mounts.ts'
+import { userOfDirectories, userOfFileSystems } from './file-system-users.ts'
+import type { MachineFacts, Verdict, Witness } from './machine-facts.ts'
+import { devicesOf, ownOf, type VolumeDevices } from './node-stack.ts'
+import { unfinished } from './pods-now.ts'
+import type { Surroundings } from './surroundings.ts'
+
+export async function usedDevice(facts: MachineFacts, witness: Witness): Promise<Verdict | undefined> {
+  if (!takesDevice(facts.operation)) return undefined
+  const [user] = await usersOf(() => questionFor(facts, witness), facts)
+  return user && volumeInUse(facts, user)
+}
+
+/**
+ * True if the operation may take a device away: an unmap or a driver's unstage may, a plain umount does not. iSCSI and FC
+ * check themselves (S25).
+ */
+export function takesDevice({ kind, steps, volume }: Operation): boolean {
+  if (kind === 'UnmapVolume') return true
+  if (kind !== 'UnmapDevice' && kind !== 'UnmountDevice') return false
+  if (pluginNamed(volume?.plugin ?? '').device?.release !== undefined) return false
+  return kind === 'UnmapDevice' || steps.some(({ op }) => op === 'NodeUnstageVolume' || op === 'flexUnmountDevice')
+}
+
+/** Which devices nobody else may use, and what is no use of them. */
+export function questionFor(facts: MachineFacts, witness: Witness): DiskQuestion {
+  const { operation, host, record } = facts
+  const own = ownOf(facts)
+  const { disks } = devicesOf(record, own, host)
+  const nodes = wholeDisk(disks, host.blockTree, { own: own.devices, throughLvm: false })
+  const below = new Set(nodes.filter(({ isBelow }) => isBelow).map(({ name }) => name))
+  const isFound = record.found.size > 0
+  const expected = expectedIds(operation)
+  const common = {
+    nodes,
+    // The volume's own device is a holder of the devices below it.
+    isNoUse: (holder: Parameters<DiskQuestion['isNoUse']>[0]) =>
+      isPassive(holder) || below.has(holder.name) || (isFound && isOpenedByDriver(holder)),
+  }
+  if (operation.kind === 'UnmountDevice') {
+    const volumes = new Set([...record.devices.keys(), ...record.layers.map(({ dev }) => dev)])
+    return {
+      ...common,
+      // readers.ts checks other mounts of the staged volume. For a device that was only found by name, every mount is
+      // somebody else's.
+      isOwnMount: ({ id, dev }, pid) =>
+        (pid === undefined && expected.has(id)) || (volumes.has(dev) && !record.found.has(dev)),
+      // The devices below are held open by the file system itself, or by the mapping that the driver closes when it unstages.
+      isToBeFree: ({ isBelow }) => isFound || !isBelow,
+      isOwnOpener: ({ pid }, node) => node?.servedBy === pid,
+    }
+  }
+  const pods = operation.kind === 'UnmapVolume' ? podsWith(facts, witness) : new Set<string>()
+  const isOfPods = (pid: number): boolean => host.podsOf(pid).some((uid) => pods.has(uid))
+  const shape = `/volumeDevices/`
+  return {
+    ...common,
+    isOwnMount: ({ id, fsType, mountPoint }, pid) =>
+      expected.has(id) || (fsType === 'devtmpfs' && mountPoint.includes(shape)) || (pid !== undefined && isOfPods(pid)),
+    isOwnOpener: ({ pid }, node) => node?.servedBy === pid || isOfPods(pid),
+    isToBeFree: () => pods.size === 0,
+    // Loop devices on the maps of other pods, which are released with this one.
+    isOwnLoop: (device) => host.loopBackingFile(device)?.includes(`${shape}${operation.volume?.name}/`) === true,
+  }
+}
+
+/** A mapping that drivers close when they unstage. Its own users are searched; its existence alone is no use. */
+const isOpenedByDriver = ({ dmUuid }: BlockNode): boolean => dmUuid?.startsWith('CRYPT-') === true
+
+/** UIDs of pods of this node that want the same raw block volume: their use of it is allowed. */
+function podsWith({ operation, context }: MachineFacts, witness: Witness): ReadonlySet<string> {
+  const name = operation.volume?.uniqueName
+  if (name === undefined) return new Set()
+  const users = unfinished(witness).filter((pod) => context.wanted(pod, name) !== undefined)
+  return new Set(users.flatMap(protectedUids))
+}
+
+export async function usedDisk(facts: MachineFacts): Promise<Verdict | undefined> {
+  const { operation, around, record, before } = facts
+  const stays = stayingOf(facts)
+  const isOwnMount: DiskQuestion['isOwnMount'] = (mount, _, table) => !stays(mount, table)
+  // While the volume is mounted or mapped, an exclusive open of its device says nothing.
+  const isToBeFree = (): boolean => before === undefined
+  const question = (): DiskQuestion => ({
+    nodes: disksToDetach(facts).nodes,
+    isNoUse: isPassive,
+    isOwnMount,
+    isToBeFree,
+  })
+  const [user] = await usersOf(question, facts)
+  if (user !== undefined) return volumeInUse(facts, user)
+  const { fileSystems, directories } = disksToDetach(facts)
+  const inUse = (await userOfFileSystems(fileSystems, facts)) ?? (await userOfDirectories(directories, facts))
+  if (inUse !== undefined) return volumeInUse(facts, inUse)
+  // Of a device that is known, the look has identified what each is made on, below whatever kubelet's root directory.
+  const loops = record.devices.size > 0 ? [] : around.loops
+  const loop = loops.find(
+    (each) => !isReleased(each, operation) && isOfVolume(ownPathOf(around.table, each.backingFile), operation),
+  )
+  return loop && volumeInUse(facts, { who: `${loop.device}, backed by ${loop.backingFile}` })
+}
+
+/** What nobody may use: the whole disks, and the volume's file systems and directories that are on none. */
+export function disksToDetach(
+  facts: MachineFacts,
+): Pick<VolumeDevices, 'fileSystems' | 'directories'> & { readonly nodes: readonly OnDisk[] } {
+  const { host } = facts
+  const own = ownOf(facts)
+  const { disks, below, fileSystems, directories } = devicesOf(facts.record, own, host)
+  const nodes = wholeDisk([...disks, ...below], host.blockTree, { own: own.devices, throughLvm: true })
+  return { nodes, fileSystems, directories }
+}
+
+/** Is the file below a block map of the volume's name. */
+function isOfVolume(file: string, { volume }: Operation): boolean {
+  return volume?.mode === 'Block' && file.includes(`/volumeDevices/${volume.name}/`)
+}
+
+/**
+ * After the last unmount the kernel says whether a file system on the disk is still alive, but not for whom. This names
+ * those who will keep it alive without a mount that anybody sees.
+ */
+export async function keptAlive(facts: MachineFacts): Promise<Verdict | undefined> {
+  if (facts.before === undefined) return undefined
+  const devices = disksToDetach(facts).nodes.map(({ dev }) => dev)
+  const uses = await facts.around.uses({ fileSystems: devices })
+  const [process] = uses.detached(devices)
+  if (process !== undefined)
+    return volumeInUse(facts, {
+      who: describeProcesses([process], facts.context.nameOf).join(),
+      users: [usingProcess(process)],
+    })
+  const { loops } = await loopFilesOf(facts.around)
+  const loop = loops.find(({ file }) => file !== undefined && devices.includes(file.dev))
+  return loop && volumeInUse(facts, { who: `${loop.device}, backed by ${loop.backingFile}` })
+}
+
+const loopFilesOf = memoize((_: Surroundings) => loopFiles())
+
+function volumeInUse({ operation: { volume } }: MachineFacts, by: UsedBy | Unseen): Verdict {
+  const name = `volume ${volume?.name ?? ''}`
+  if ('who' in by)
+    return { code: 'HeldBy', message: `${name} is still in use on this node: ${by.who}`, users: by.users ?? [] }
+  return {
+    code: 'UsersUnknown',
+    message: `${name} may still be in use on this node: ${by.text}`,
+    hint: `${by.hint} Then plan again.`,
+  }
+}

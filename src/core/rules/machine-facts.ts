@@ -1,0 +1,159 @@
+/**
+ * What the rules of the machine are judged by: fresh right before an operation (apply), or as it will be once the operations that
+ * come first have run (in-use.ts, for a plan). What costs is read when a rule asks for it.
+ */
+
+import type { Pod, VolumeAttachment } from '../kube/api/objects.ts'
+import { withDeadline } from '../linux/deadline.ts'
+import type { FailureCode } from '../messages/codes.ts'
+import type { Host } from '../node/host.ts'
+import type { Blocked, ExpectedMount, Operation, Plan } from '../plan/plan.ts'
+import type { NameOf } from '../users/container-names.ts'
+import type { ContentLook } from '../users/content-look.ts'
+import type { VolumeToMount } from '../volumes/desired-state.ts'
+import type { DeviceSource } from '../volumes/plugin.ts'
+import type { MachineReading, Surroundings } from './surroundings.ts'
+import type { WaitingBudget } from './waiting-budget.ts'
+
+/** Why an operation is not carried out. */
+export interface Verdict extends Omit<Blocked, 'code'> {
+  readonly code: FailureCode
+}
+
+export interface MachineFacts {
+  readonly operation: Operation
+  /** The plan that was made right before the start. */
+  readonly plan: Plan
+  readonly context: Questions
+  readonly host: Host
+  readonly around: Surroundings
+  readonly waiting: WaitingBudget
+  readonly signal: AbortSignal | undefined
+  /** A recent look for users of directory content. @param since it began no earlier */
+  readonly users: (since?: number) => Promise<ContentLook>
+  /** Devices seen and calls answered so far in this apply, by volume. */
+  readonly record: VolumeRecord
+  /** Operations that come first and have yet to run: the volume is still mounted or mapped. Absent: none. */
+  readonly before?: readonly Operation[]
+  /** S21: of a detach, as the API has just said. */
+  readonly attachment?: VolumeAttachment
+}
+
+/** What is asked of the API server, and of the last look. */
+export interface Questions extends MachineReading {
+  readonly cluster: Attachments
+  /** True if any of these pods wants the volume on this node, by the attach/detach controller's rule (S21). */
+  wantedByController(uniqueName: string, pods: readonly Pod[]): boolean | Promise<boolean>
+  /**
+   * The volumes that these pods want, by the same rule; undefined if one could not be resolved, and may be of this plugin
+   * (S4).
+   */
+  wantedSources(
+    pods: readonly Pod[],
+    plugin: string,
+  ): readonly DeviceSource[] | undefined | Promise<readonly DeviceSource[] | undefined>
+  /** The volume of this unique name as the pod wants it, by the last look; undefined: the pod does not want it. */
+  wanted(pod: Pod, uniqueName: string): VolumeToMount | undefined
+  /** Names of the pod and container of a process, by the last look. */
+  readonly nameOf?: NameOf
+}
+
+/** Undefined only if the server showed that there is no such object (S3); every other failure rejects. */
+export interface Attachments {
+  getVolumeAttachment(name: string): Promise<VolumeAttachment | undefined>
+  /** Every node's; rejects if the credential may not list them (S30). */
+  listVolumeAttachments(): Promise<readonly VolumeAttachment[]>
+}
+
+/** Which pods are in the API, and which still run, at this moment (S3, S9). */
+export interface Witness {
+  /** UIDs on disk of every pod of a complete list, mirror and static UIDs included. */
+  readonly listed: ReadonlySet<string>
+  /** UIDs of pods with a sandbox, a container or a process that counts as alive. */
+  readonly alive: ReadonlySet<string>
+  readonly apiPods: readonly Pod[]
+}
+
+/** Within the time that the operation may still wait. */
+export function askCluster<C extends Attachments, T>(
+  { context, waiting }: { readonly context: { readonly cluster: C }; readonly waiting: WaitingBudget },
+  ask: (cluster: C) => Promise<T>,
+): Promise<T> {
+  return waiting.spend((ms) => withDeadline(ask(context.cluster), ms, 'the API server'))
+}
+
+// What one apply has found out about a volume, for a later detach (S21).
+
+/** A mount of the volume, as the plan saw it. */
+export interface SeenLayer extends Omit<ExpectedMount['layers'][number], 'id'> {
+  /** "major:minor" of the block devices below the file system, if its own number is not one of theirs (btrfs). */
+  readonly behind: readonly string[]
+  /** Set if this is only a directory of a file system: the mount point where somebody else has mounted all of it. */
+  readonly keptAt?: string
+}
+
+/** What is known of devices: their disks' sequence numbers when this apply first saw them, and what they are built on. */
+export interface SeenDevices {
+  sequenceOf(dev: string): string | undefined
+  madeOf(dev: string): readonly string[]
+}
+
+export class VolumeRecord {
+  /**
+   * Every device on which the volume was seen, "major:minor", with the sequence number of its disk when this apply first saw
+   * it; undefined if the kernel has none. The number may belong to another disk by now (loop devices).
+   */
+  readonly devices = new Map<string, string | undefined>()
+  /** The devices among them that no mount or map showed, and that were found by name (find-volume-device.ts). */
+  readonly found = new Set<string>()
+  /** The devices that each device was built on at that time: an unstage may close the mapping that leads to the disk. */
+  readonly below = new Map<string, ReadonlyMap<string, string | undefined>>()
+  /** The devices among them whose mounts an operation of this apply found and is about to unmount. */
+  readonly mounted = new Map<string, string | undefined>()
+  /** "major:minor" of overlays with a layer in the volume (file-system-users.ts). */
+  readonly overlays = new Set<string>()
+  readonly #layers = new Map<string, SeenLayer>()
+  unstaged = false
+  touched = false
+  readonly #seen: SeenDevices
+
+  constructor(seen: SeenDevices) {
+    this.#seen = seen
+  }
+
+  /** Mounts on which the volume was seen; each file system and directory once. */
+  get layers(): readonly SeenLayer[] {
+    return [...this.#layers.values()]
+  }
+
+  /** Records a device that a mount, a map or --device shows. */
+  note(dev: string): void {
+    if (this.devices.has(dev)) return
+    this.devices.set(dev, this.#seen.sequenceOf(dev))
+    this.below.set(dev, new Map(this.#seen.madeOf(dev).map((each) => [each, this.#seen.sequenceOf(each)])))
+  }
+
+  noteFound(dev: string): void {
+    if (!this.devices.has(dev)) this.found.add(dev)
+    this.note(dev)
+  }
+
+  /** Forgets devices that were found by name: --device says which device it is, or that there is none. */
+  forgetFound(): void {
+    for (const dev of this.found) {
+      this.devices.delete(dev)
+      this.below.delete(dev)
+    }
+    this.found.clear()
+  }
+
+  noteLayer(layer: SeenLayer): void {
+    const key = JSON.stringify([layer.dev, layer.root, layer.source])
+    if (!this.#layers.has(key)) this.#layers.set(key, layer)
+    for (const dev of layer.behind.length === 0 ? [layer.dev] : layer.behind) this.note(dev)
+  }
+
+  noteMounted(dev: string): void {
+    if (!this.mounted.has(dev)) this.mounted.set(dev, this.#seen.sequenceOf(dev))
+  }
+}

@@ -1,0 +1,152 @@
+/** Who else has a mount that goes: by another mount of it, or by what keeps it busy (S12, S24). */
+
+import { posix } from 'node:path'
+import { isOfServer } from '../linux/file-systems.ts'
+import { ownPathOf } from '../linux/linked-mounts.ts'
+import type { MountInfo, MountTable } from '../linux/mount-table.ts'
+import { isWithin } from '../linux/paths.ts'
+import { goesWith } from '../linux/propagation.ts'
+import type { Operation, StepOp } from '../plan/plan.ts'
+import { shownVolume } from '../plan/plan-names.ts'
+import { podName } from '../plan/pod-name.ts'
+import { describeProcess, type UsedBy, userAmong, usingProcess } from '../users/describe-holders.ts'
+import { heldByKernel, staying, together } from '../users/find-holders.ts'
+import { describeMount, expectedIds, isReleased, mountIn } from './expected-mounts.ts'
+import { isOfAnother } from './find-volume-device.ts'
+import type { MachineFacts, Verdict } from './machine-facts.ts'
+
+/**
+ * No other mount of a staged volume may exist in any namespace. A propagated copy goes away with the staged mount and does
+ * not count. A bind mount, although in the same peer group, does count. What shows another volume of the same share of a server does
+ * not, nor what the pods of that one have in their own namespaces.
+ */
+export function otherReader(facts: MachineFacts): Verdict | undefined {
+  const { operation, around, host, context } = facts
+  const own = expectedIds(operation)
+  const staged = [...own.keys()].flatMap((id) => around.table.byId(id) ?? [])
+  const paths = (operation.expects ?? []).map((each) => each.path)
+  const stays = staying(around.table, new Set(own.keys()))
+  for (const mount of staged) {
+    const others = isOfServer(mount.fsType)
+      ? around.table.ofDevice(mount.dev).filter(({ mountPoint }) => isOfAnother(mountPoint, facts))
+      : []
+    const reader = readersIn(around.table, mount, stays).find(
+      (each) => !paths.includes(each.mountPoint) && !others.includes(each),
+    )
+    if (reader !== undefined) return stillInUse(operation, { who: `${describeMount(reader)} is another mount of it` })
+    for (const other of around.others) {
+      const pods = others.length === 0 ? [] : host.podsOf(other.pid)
+      if (others.some(({ mountPoint }) => pods.some((uid) => mountPoint.includes(`/pods/${uid}/`)))) continue
+      const [there] = readersIn(other.table, mount, stays)
+      if (there !== undefined) return stillInUse(operation, mountIn(there, other, context.nameOf))
+    }
+  }
+  const directory = operation.steps
+    .map((step) => step.target)
+    .filter((path) => path.startsWith('/'))
+    .at(-1)
+  const isBelow = (file: string): boolean =>
+    directory !== undefined && isWithin(ownPathOf(around.table, file), directory)
+  const loop = around.loops.find((each) => isBelow(each.backingFile) && !isReleased(each, operation))
+  return loop && stillInUse(operation, { who: `${loop.device} is backed by ${loop.backingFile}` })
+}
+
+function readersIn(table: MountTable, staged: MountInfo, stays: ReturnType<typeof staying>): MountInfo[] {
+  return table
+    .ofDevice(staged.dev)
+    .filter((mount) => isWithin(posix.normalize(mount.root), staged.root))
+    .filter((mount) => stays(mount, table))
+}
+
+function stillInUse({ volume }: Operation, { who, users = [] }: UsedBy): Verdict {
+  return { code: 'HeldBy', message: `volume ${volume?.name ?? ''} is still in use: ${who}`, users }
+}
+
+const UNMOUNTING: ReadonlySet<StepOp> = new Set<StepOp>([
+  'umount',
+  'NodeUnpublishVolume',
+  'NodeUnstageVolume',
+  'flexUnmount',
+  'flexUnmountDevice',
+])
+
+/** "major:minor" of the file systems that an operation unmounts. */
+export function fileSystemsToUnmount(facts: MachineFacts): string[] {
+  return layersToUnmount(facts).map(({ dev }) => dev)
+}
+
+/**
+ * Processes, loop devices and swap files that keep what is to be unmounted busy: the kernel refuses while anything has the mount itself,
+ * or a copy that goes with it. Whoever uses the same file system through another mount is no holder here. What else keeps a mount (a
+ * bound socket), umount(8) finds: it changes nothing that is busy.
+ */
+export async function busyMount(facts: MachineFacts): Promise<Verdict | undefined> {
+  const layers = layersToUnmount(facts)
+  if (layers.length === 0) return undefined
+  const { around, context, operation } = facts
+  const fileSystems = new Set(layers.map(({ dev }) => dev))
+  const uses = await around.uses({ fileSystems })
+  const processes = uses.keeping((id) => goesWithOne(id, layers, facts))
+  const files = around.kernelFiles
+  const held = heldByKernel(
+    layers.map(({ mountPoint }) => mountPoint),
+    { ...files, loops: files.loops.filter((loop) => !isReleased(loop, operation)) },
+  )
+  const user = userAmong(together([{ processes }, held]), context.nameOf)
+  return user && 'who' in user ? isBusy(operation, user) : undefined
+}
+
+/** @param who for messages; empty: nobody was found */
+export function isBusy(operation: Operation, { who, ...more }: UsedBy & Pick<Verdict, 'hint'>): Verdict {
+  const { volume, pod, paths } = operation
+  const what = volume === undefined ? (paths[0] ?? '') : shownVolume(operation)
+  const name = pod === undefined || volume === undefined ? what : `${what} of ${podName(pod)}`
+  return { code: 'HeldBy', message: `${name} is in use${who === '' ? '' : ` by ${who}`}`, ...more }
+}
+
+/** As the plan expects them. What a forced umount cuts off shows only afterwards who still has it. */
+function layersToUnmount({ operation, around }: MachineFacts): MountInfo[] {
+  const targets = new Set(
+    operation.steps.flatMap(({ op, target, detail }) => (UNMOUNTING.has(op) && detail !== 'force' ? [target] : [])),
+  )
+  const expected = expectedIds(operation)
+  return [...targets].flatMap((path) => around.table.at(path).filter(({ id }) => expected.has(id)))
+}
+
+/** The mount is one of these, or goes away with one. Ids are the kernel's, one for a mount in whichever namespace. */
+function goesWithOne(id: number, layers: readonly MountInfo[], { around: { table, others } }: MachineFacts): boolean {
+  if (layers.some((layer) => layer.id === id)) return true
+  return [table, ...others.map((other) => other.table)].some((of) => {
+    const mount = of.byId(id)
+    return mount !== undefined && layers.some((layer) => goesWith(table, layer, mount, of))
+  })
+}
+
+/** Names that are removed by rmdir or unlink; a driver removes its target, too (C123). */
+const REMOVING: ReadonlySet<StepOp> = new Set<StepOp>(['rmdir', 'unlink', 'NodeUnpublishVolume', 'NodeUnstageVolume'])
+
+/** R036: removing the mount point of another namespace would silently detach the mount there. */
+export function mountPointElsewhere(facts: MachineFacts): Verdict | undefined {
+  const going = new Set(expectedIds(facts.operation).keys())
+  for (const { op, target } of facts.operation.steps) {
+    const verdict = REMOVING.has(op) ? mountedElsewhere(target, facts, going) : undefined
+    if (verdict !== undefined) return verdict
+  }
+  return undefined
+}
+
+/** The same of one path, right before it is removed. @param going ids of mounts that are unmounted before */
+export function mountedElsewhere(
+  path: string,
+  { around, context }: Pick<MachineFacts, 'around' | 'context'>,
+  going?: ReadonlySet<number>,
+): Verdict | undefined {
+  const other = around.mountedElsewhere(path, going)
+  return (
+    other && {
+      code: 'HeldBy',
+      message: `something is mounted on ${path} in the mount namespace of ${describeProcess(other, context.nameOf)}`,
+      users: [usingProcess(other)],
+    }
+  )
+}
