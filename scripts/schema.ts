@@ -12,13 +12,6 @@ import { about, schemaText } from '../src/core/trust/json-schema.ts'
 import { flag, list, object, oneOf, optional, type Shape, text } from '../src/core/trust/shape.ts'
 import { keepCurrent } from './made-files.ts'
 
-interface DocumentShape {
-  /** Of schema/FILE.schema.json. */
-  readonly file: string
-  readonly title: string
-  readonly shape: Shape<unknown>
-}
-
 /** What holds of every document, to end its description with. */
 const STABLE =
   'Fields may be added in any version; none is removed or changes its meaning without a word in the change log.'
@@ -60,34 +53,27 @@ function stable(words: string, shape: Shape<unknown>): Shape<unknown> {
   return about(`${words} ${STABLE}`, shape)
 }
 
-const status = stable(
-  "Every volume of a node as the kubelet's volume manager knows it, with a verdict: `volctl status -o json`.",
-  statusShape,
-)
-const explanation = stable(
-  'One thing of a node, and why it is as it is: `volctl explain WHAT -o json`.',
-  explanationShape,
-)
-const check = stable('A node as a monitor sees it: `volctl check -o json`.', checkShape)
-
-/** The documents that scripts read. */
-const DOCUMENTS: readonly DocumentShape[] = [
-  { file: 'plan', title: 'Plan', shape: wholePlan },
-  { file: 'status', title: 'Status', shape: status },
-  { file: 'apply-result', title: 'ApplyResult', shape: applyDocument },
-  { file: 'node-snapshot', title: 'NodeSnapshot', shape: snapshotShape },
-  { file: 'error', title: 'Error', shape: errorDocument },
-  { file: 'explanation', title: 'Explanation', shape: explanation },
-  { file: 'check', title: 'Check', shape: check },
-]
+/** The documents that scripts read, by kind. */
+const DOCUMENTS: Readonly<Record<string, Shape<unknown>>> = {
+  Plan: wholePlan,
+  Status: stable(
+    "Every volume of a node as the kubelet's volume manager knows it, with a verdict: `volctl status -o json`.",
+    statusShape,
+  ),
+  ApplyResult: applyDocument,
+  NodeSnapshot: snapshotShape,
+  Error: errorDocument,
+  Explanation: stable('One thing of a node, and why it is as it is: `volctl explain WHAT -o json`.', explanationShape),
+  Check: stable('A node as a monitor sees it: `volctl check -o json`.', checkShape),
+}
 
 /** Made from the shapes that documents are read or typed with, by file name, so that schemas and code agree. */
 export function schemas(): Map<string, string> {
   return new Map(
-    DOCUMENTS.map(({ file, title, shape }) => [
-      `${file}.schema.json`,
-      schemaText({ $id: `https://volctl.io/v1/${file}.schema.json`, title }, shape),
-    ]),
+    Object.entries(DOCUMENTS).map(([title, shape]) => {
+      const name = `${title.replaceAll(/(?<=[a-z])[A-Z]/g, '-$&').toLowerCase()}.schema.json`
+      return [name, schemaText({ $id: `https://volctl.io/v1/${name}`, title }, shape)]
+    }),
   )
 }
 

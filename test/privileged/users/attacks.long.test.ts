@@ -223,4 +223,24 @@ describe('S39', () => {
         expect(existsSync(`${scene.rootDir}/pods/${scene.pods.db.uid}`)).toBe(isRoots)
       }),
   )
+
+  it('a process that is left in the root of a dead container holds what the container had, and is the one to end', ({
+    directory,
+  }) =>
+    onBroken(directory, async (scene) => {
+      const [root, volume] = [
+        `${directory}/root`,
+        `${scene.rootDir}/pods/${scene.pods.db.uid}/volumes/kubernetes.io~empty-dir/scratch`,
+      ]
+      mkdirSync(root)
+      const enter =
+        '$| = 1; my ($new, $old) = (".", "old"); syscall(155, $new, $old) == 0 or die $!; chdir "/"; syscall(166, $old, 2) == 0 or die $!; print "ready\\n"; <STDIN>'
+      const script = `mount --make-rprivate / && mount -t tmpfs r "$0" && cd "$0" && mkdir v old && mount --bind "$1" v && exec perl -e '${enter}'`
+      await using left = await started('unshare', '-m', 'sh', '-c', script, root, volume)
+      const { operations } = await planOf(scene)
+      const own = operations.flatMap(({ kind, volume, blocked }) =>
+        blocked === undefined ? [] : [[kind, volume?.name, blocked.code, blocked.users]],
+      )
+      expect(own).toEqual([['UnmountVolume', 'scratch', 'HeldBy', [{ pid: left.child.pid, process: 'perl' }]]])
+    }))
 })
