@@ -150,7 +150,7 @@ describe('a node whose kubelet runs', () => {
         orphan(busy())
           .persistentVolume('pv-1')
           .staged('pv-1', '7:1')
-          .withApi({ errors: [{ resource: 'pods', code: 503, message: 'x' }] as never }),
+          .withApi({ errors: [{ resource: 'pods', status: 503, message: 'x' }] as never }),
       line: 'unknown: PodListIncomplete: the pod list is incomplete, so no pod counts as d...',
     },
   ])('$name', ({ built, line }) => {

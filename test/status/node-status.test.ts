@@ -212,7 +212,7 @@ describe('a node that was not seen whole', () => {
     { name: 'no mount table', override: { mountinfo: '' }, why: 'the mount table was not read' },
     {
       name: 'a list of pods that failed',
-      api: { errors: [{ resource: 'pods', code: 503, message: 'x' }] },
+      api: { errors: [{ resource: 'pods', status: 503, message: 'x' }] },
       why: 'the pod list',
     },
   ])('$name: nothing is good', ({ override, api, why }) => {

@@ -28,11 +28,6 @@ describe('S3, S4: only absence is evidence', () => {
     ['no credential', [], 'Unknown', { credential: '' }],
     ['a text', ['persistentvolumes is forbidden'], 'Unknown'],
     ['a resource no claim depends on', [{ resource: 'leases', ...FORBIDDEN }], 'Absent'],
-    [
-      'a Kubernetes Status',
-      [{ kind: 'Status', code: 403, reason: 'Forbidden', details: { kind: 'persistentvolumeclaims' } }],
-      'Unknown',
-    ],
   ])('%s', (_name, errors, want, { credential = 'admin', user } = {}) => {
     const lookup = apiLookup(api({ credential, user, errors }))
     expect(lookup.persistentVolumeClaim('ns', 'claim').state).toBe(want)

@@ -1,11 +1,20 @@
 /**
- * A snapshot's `api.errors`, in the form that volctl writes and in the looser forms of other tools: a plain string, `kind`
- * instead of `resource`, `code` instead of `status`, short names, a Kubernetes Status object.
- *
- * An error that clearly names its objects covers those; any other, or one that contradicts itself, covers everything (S3).
+ * What a snapshot's `api.errors` say. An entry as volctl writes it covers the objects that it names; any other, of another program or of a
+ * hand, covers everything (S3).
  */
 
-import { omitUndefined } from '../base/omit-undefined.ts'
+import {
+  ATTACHMENTS,
+  CLAIMS,
+  CONFIG_MAPS,
+  CSI_DRIVERS,
+  CSI_NODES,
+  LEASES,
+  NODES,
+  PODS,
+  SECRETS,
+  VOLUMES,
+} from '../kube/api/resources.ts'
 
 /** `resource` undefined: the failure may be about any object. Without a name: about all objects of the resource. */
 export interface ReadFailure {
@@ -24,51 +33,13 @@ export interface ObjectReference {
   readonly name: string
 }
 
-/** Other names of namespaced resources, by plural name. An error about one may name a namespace. */
-const NAMESPACED: Readonly<Record<string, readonly string[]>> = {
-  pods: ['pod', 'po'],
-  persistentvolumeclaims: ['persistentvolumeclaim', 'pvc', 'pvcs', 'claim', 'claims'],
-  configmaps: ['configmap', 'cm'],
-  secrets: ['secret'],
-  leases: ['lease'],
-  events: ['event', 'ev'],
-  services: ['service', 'svc'],
-  endpoints: ['ep'],
-  endpointslices: ['endpointslice'],
-  serviceaccounts: ['serviceaccount', 'sa'],
-  deployments: ['deployment', 'deploy'],
-  replicasets: ['replicaset', 'rs'],
-  statefulsets: ['statefulset', 'sts'],
-  daemonsets: ['daemonset', 'ds'],
-  jobs: ['job'],
-  cronjobs: ['cronjob', 'cj'],
-  csistoragecapacities: ['csistoragecapacity'],
-  volumesnapshots: ['volumesnapshot', 'vs'],
-}
-
-const CLUSTER_WIDE: Readonly<Record<string, readonly string[]>> = {
-  persistentvolumes: ['persistentvolume', 'pv', 'pvs'],
-  volumeattachments: ['volumeattachment', 'va'],
-  csidrivers: ['csidriver'],
-  csinodes: ['csinode'],
-  nodes: ['node', 'no'],
-  storageclasses: ['storageclass', 'sc'],
-  namespaces: ['namespace', 'ns'],
-  volumeattributesclasses: ['volumeattributesclass', 'vac'],
-  runtimeclasses: ['runtimeclass'],
-  priorityclasses: ['priorityclass', 'pc'],
-  clustertrustbundles: ['clustertrustbundle'],
-}
-
-const RESOURCE_BY_WORD: ReadonlyMap<string, string> = new Map(
-  Object.entries({ ...NAMESPACED, ...CLUSTER_WIDE }).flatMap(([resource, words]) =>
-    [resource, ...words, ...words.map((word) => `${word}list`)].map((word) => [word, resource] as const),
-  ),
-)
+/** What volctl reads. An error about an object in a namespace may name the namespace. */
+const NAMESPACED = new Set([PODS, CLAIMS, CONFIG_MAPS, SECRETS, LEASES].map(({ plural }) => plural))
+const CLUSTER_WIDE = new Set([VOLUMES, ATTACHMENTS, CSI_DRIVERS, CSI_NODES, NODES].map(({ plural }) => plural))
 
 /** Never throws, whatever the snapshot contains. */
 export function readFailures(errors: unknown): ReadFailure[] {
-  return Array.isArray(errors) ? errors.map((entry: unknown) => readFailure(entry)) : [notUnderstood(errors)]
+  return Array.isArray(errors) ? errors.map((entry: unknown) => readFailure(entry)) : [readFailure(errors)]
 }
 
 /** True when the failure may be why the object is not in the snapshot. */
@@ -103,99 +74,47 @@ export function subjectOf({ resource, namespace, name }: ReadFailure): string {
 }
 
 function readFailure(entry: unknown): ReadFailure {
-  const subject = isRecord(entry) ? subjectOfRecord(entry) : typeof entry === 'string' ? saidIn(entry) : undefined
-  if (subject === undefined) return notUnderstood(entry)
-  const record = isRecord(entry) ? entry : {}
+  if (!isWritten(entry)) return { notFound: false, forbidden: false, text: JSON.stringify(entry) ?? String(entry) }
+  const { resource, namespace, name, status, reason, message } = entry
   return {
-    ...subject,
-    notFound: isNotFound(record),
-    forbidden: isForbidden(record),
-    text: isRecord(entry) ? describe(entry) : String(entry),
+    resource,
+    // Without a valid name it may be about any object of the resource.
+    ...(NAMESPACED.has(resource) && isName(namespace) && { namespace }),
+    ...(isName(name) && { name }),
+    // A proxy's page has the status alone.
+    notFound: status === 404 && reason === 'NotFound',
+    forbidden: status === 403,
+    text: [status, reason, message].filter(Boolean).join(' ') || 'no answer',
   }
 }
 
-type Subject = Pick<ReadFailure, 'resource' | 'namespace' | 'name'>
-
-/** Every field that names a resource must name the same one, and so must the message. */
-function subjectOfRecord(entry: Record<string, unknown>): Subject | undefined {
-  const details = isRecord(entry.details) ? entry.details : {}
-  const kinds = [entry.resource, entry.kind === 'Status' ? undefined : entry.kind, details.kind, details.resource]
-  const named = kinds.filter((word) => word !== undefined && word !== null && word !== '')
-  const resources = new Set(named.map((word) => (typeof word === 'string' ? resourceOf(word) : undefined)))
-  const message = typeof entry.message === 'string' ? saidIn(entry.message) : undefined
-  if (message !== undefined) resources.add(message.resource)
-  const [resource] = resources
-  if (resource === undefined || resources.size !== 1) return undefined
-
-  const names = named.length === 0 ? [message?.name] : [entry.name, details.name]
-  const given = [...new Set(names.filter((each) => each !== undefined && each !== null && each !== ''))]
-  // With two names, or an invalid one, the failure may be about any object of the resource.
-  const one = given.length === 1 ? given[0] : undefined
-  const [, prefix, name = one] = /^([^/]+)\/([^/]+)$/.exec(text(one) ?? '') ?? []
-  const namespace = text(entry.namespace) ?? prefix
-  return subject(resource, isName(name) ? name : undefined, namespace)
+interface Written {
+  readonly resource: string
+  readonly namespace?: unknown
+  readonly name?: unknown
+  readonly status?: number
+  readonly reason?: string
+  readonly message?: string
 }
 
-function subject(resource: string, name: string | undefined, namespace: string | undefined): Subject {
-  // Some tools add a namespace to cluster-wide resources.
-  const isWithin = Object.hasOwn(NAMESPACED, resource) && isName(namespace)
-  return { resource, ...(isWithin && { namespace }), ...omitUndefined({ name }) }
-}
-
-/** `volumeattachments.storage.k8s.io`, `PersistentVolumeClaim`, `pv`; undefined: not known. */
-function resourceOf(word: string): string | undefined {
-  return RESOURCE_BY_WORD.get(word.toLowerCase().split('.')[0] ?? '')
-}
-
-/** The API server's own sentence, whole: `pods is forbidden: User "x" cannot list resource "pods" in API group "" …`. */
-const FORBIDDEN =
-  /^(?:Error from server \(\w+\): )?([\w.-]+)(?: "([^"]*)")? is forbidden: User "[^"]*" cannot [a-z]+ resource "([\w-]+)" in API group "[^"]*"(?: in the namespace "([^"]*)"| at the cluster scope)?(?:: [^"]*)?$/
-const NOT_FOUND = /^(?:Error from server \(\w+\): )?([\w.-]+) "([^"]*)" not found$/
-
-function saidIn(message: string): Subject | undefined {
-  const [, word = '', name, resource = word, namespace] = FORBIDDEN.exec(message) ?? NOT_FOUND.exec(message) ?? []
-  const found = resourceOf(word)
-  if (found === undefined || resourceOf(resource) !== found) return undefined
-  return subject(found, isName(name) ? name : undefined, namespace)
+/** Is the entry about a resource that volctl reads, with nothing beside what volctl writes? */
+function isWritten(entry: unknown): entry is Written {
+  if (typeof entry !== 'object' || entry === null) return false
+  const {
+    resource,
+    namespace,
+    name,
+    status = 0,
+    reason = '',
+    message = '',
+    ...others
+  } = entry as Record<string, unknown>
+  const isKnown = typeof resource === 'string' && (NAMESPACED.has(resource) || CLUSTER_WIDE.has(resource))
+  const areTexts = typeof status === 'number' && typeof reason === 'string' && typeof message === 'string'
+  return isKnown && areTexts && Object.keys(others).length === 0
 }
 
 /** Is this a valid name of an API object? "*" and the like are not. */
 function isName(value: unknown): value is string {
   return typeof value === 'string' && /^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?$/.test(value)
-}
-
-/** Numbers and reason must agree: a proxy's 404 page is no answer of the API. */
-function isNotFound({ status, code, reason }: Record<string, unknown>): boolean {
-  const numbers = numbersOf([status, code])
-  if (numbers.some((number) => number !== 404)) return false
-  if (text(reason) !== undefined) return reason === 'NotFound'
-  return numbers.length > 0
-}
-
-function isForbidden({ status, code, reason }: Record<string, unknown>): boolean {
-  return reason === 'Forbidden' || numbersOf([status, code]).includes(403)
-}
-
-function numbersOf(values: readonly unknown[]): number[] {
-  const texts = values.filter((value) => typeof value === 'string' || typeof value === 'number').map(String)
-  return texts.filter((each) => /^\d+$/.test(each)).map(Number)
-}
-
-function describe(entry: Record<string, unknown>): string {
-  const { status, code, reason, message } = entry
-  const words = [status ?? code, reason, message].filter((word) => word !== undefined && word !== '' && word !== 0)
-  return words.map((word) => (typeof word === 'object' ? JSON.stringify(word) : String(word))).join(' ') || 'no answer'
-}
-
-function notUnderstood(entry: unknown): ReadFailure {
-  const said = typeof entry === 'string' ? entry : (JSON.stringify(entry) ?? String(entry))
-  return { notFound: false, forbidden: false, text: said }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined
 }
