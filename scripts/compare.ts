@@ -12,7 +12,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import fc from 'fast-check'
-import { writeClusterSnapshot } from '../src/core/cluster/snapshot/cluster-snapshot.ts'
+import { writeClusterSnapshot } from '../src/core/cluster/read/cluster-snapshot.ts'
 import type { NodeSnapshot } from '../src/core/facts/actual/snapshot.ts'
 import { readSnapshot, writeSnapshot } from '../src/core/plan/documents/snapshot-file.ts'
 import type { Plan } from '../src/core/plan/plan.ts'

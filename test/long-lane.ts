@@ -26,7 +26,7 @@ export const LONG_LANE: readonly { readonly about: readonly string[]; readonly t
     about: ['src/core/{kube,plan/documents,trust}/**'],
     tests: 'test/{cli/hostile-api,fuzz/*,documents/*}.long.test.ts',
   },
-  { about: ['src/core/cluster/{apply,controller}/*'], tests: 'test/e2e/cluster/*.long.test.ts' },
+  { about: ['src/core/cluster/{apply/*,model/controller-state.ts}'], tests: 'test/e2e/cluster/*.long.test.ts' },
   {
     about: ['src/core/{rpc,volumes}/**', 'src/core/apply/{csi,mounts,content,expand}/**'],
     tests: 'test/privileged/set-up/*.long.test.ts',

@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readClusterSnapshot } from '../src/core/cluster/snapshot/cluster-snapshot.ts'
+import { readClusterSnapshot } from '../src/core/cluster/read/cluster-snapshot.ts'
 import { examine } from '../src/core/explain/check/check-node.ts'
 import type { NodeState } from '../src/core/facts/actual/snapshot.ts'
 import type { PersistentVolume } from '../src/core/kube/api/objects.ts'

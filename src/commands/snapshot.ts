@@ -52,7 +52,7 @@ export default class Snapshot extends VolctlCommand {
 
   async #writeCluster(choice: NodeChoice, destination: Destination, name: string): Promise<void> {
     const { loadCluster } = await import('../core/cli/load-cluster.ts')
-    const { clusterSnapshotLines, writeClusterSnapshot } = await import('../core/cluster/snapshot/cluster-snapshot.ts')
+    const { clusterSnapshotLines, writeClusterSnapshot } = await import('../core/cluster/read/cluster-snapshot.ts')
     const state = await loadCluster(choice, undefined, this.detail)
     if (destination.kind === 'file') {
       writeClusterSnapshot(state, destination.path, name)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { changesBetween, lookedAt } from '../../src/core/cluster/controller/between-looks.ts'
 import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
+import { changesBetween, lookedAt } from '../../src/core/cluster/model/controller-state.ts'
 import { attachment, node } from '../helpers/cluster-builder.ts'
 
 type Look = Pick<ClusterState, 'nodes' | 'attachments'>

@@ -1,7 +1,7 @@
 /** Who acts: unknown counts as alive, and only a stale lease in a cluster that has one shows that the controller is dead. */
 import { describe, expect, it } from 'vitest'
-import { controllerState } from '../../src/core/cluster/controller/controller-state.ts'
 import type { ClusterState, ControllerWrite, LeaseEvidence } from '../../src/core/cluster/model/cluster-state.ts'
+import { controllerState } from '../../src/core/cluster/model/controller-state.ts'
 import { ALIVE, ago, attachment, cluster, DEAD, node, silentNode } from '../helpers/cluster-builder.ts'
 
 const SETTLE_MS = 120_000

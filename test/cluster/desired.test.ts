@@ -1,9 +1,9 @@
 /** What the controller wants attached, of every way in which a pod may name a volume (R706-R711). */
 import { describe, expect, it } from 'vitest'
-import { desiredAttachments, migratesOn } from '../../src/core/cluster/desired/desired-attachments.ts'
 import { ClusterObjects } from '../../src/core/cluster/model/cluster-objects.ts'
 import type { ClusterNode, ClusterPod, ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
-import { knownVolumes } from '../../src/core/cluster/model/known-volume.ts'
+import { desiredAttachments, migratesOn } from '../../src/core/cluster/model/desired-attachments.ts'
+import { knownVolumes } from '../../src/core/cluster/model/volumes.ts'
 import { volumeRecord } from '../../src/core/cluster/read/records.ts'
 import type { PersistentVolume } from '../../src/core/kube/api/objects.ts'
 import { bound, claim, cluster, node, pod, uniqueName, volume } from '../helpers/cluster-builder.ts'

@@ -1,13 +1,13 @@
 /** Detach: every row of the controller's table (R731), and what holds an operation back. */
 import { describe, expect, it } from 'vitest'
 import { planExitStatus } from '../../src/core/cli/carry-out.ts'
-import { type DetachFacts, detachRow } from '../../src/core/cluster/detach/node-state.ts'
 import type {
   ClusterAttachment,
   ClusterNode,
   ClusterPod,
   ClusterState,
 } from '../../src/core/cluster/model/cluster-state.ts'
+import { type DetachFacts, detachRow } from '../../src/core/cluster/pass/node-state.ts'
 import { attachmentName } from '../../src/core/facts/actual/volume-names.ts'
 import {
   ALIVE,

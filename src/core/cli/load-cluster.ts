@@ -18,7 +18,7 @@ export async function loadCluster(
   log: (line: string) => void,
 ): Promise<ClusterState> {
   if (snapshot !== undefined) {
-    const { readClusterSnapshot } = await import('../cluster/snapshot/cluster-snapshot.ts')
+    const { readClusterSnapshot } = await import('../cluster/read/cluster-snapshot.ts')
     const state = await readClusterSnapshot(snapshot)
     log(`snapshot ${snapshot} of ${state.server}, taken at ${state.capturedAt}`)
     return state

@@ -1,11 +1,15 @@
 /** The verdict about one operation over a part of the cluster is that over all of it, also after the world has changed. */
 import { describe, expect, it } from 'vitest'
 import { foundAgain } from '../../../src/core/apply/find-again.ts'
-import { ClusterCache } from '../../../src/core/cluster/apply/cluster-cache.ts'
+import { ClusterCache, type RowSource, readRow } from '../../../src/core/cluster/apply/cluster-cache.ts'
 import { comparisonWith, type FoundClusterOperation, recheck } from '../../../src/core/cluster/apply/cluster-run.ts'
-import { type RowSource, readRow } from '../../../src/core/cluster/apply/read-row.ts'
-import { type ClusterFacts, clusterContext } from '../../../src/core/cluster/context/cluster-context.ts'
-import { isDriverGone, lastPart, leaseName } from '../../../src/core/cluster/context/drivers.ts'
+import {
+  type ClusterFacts,
+  clusterContext,
+  isDriverGone,
+  lastPart,
+  leaseName,
+} from '../../../src/core/cluster/model/cluster-context.ts'
 import type { ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
 import { planPart } from '../../../src/core/cluster/pass/plan-cluster.ts'
 import { needsOf, partOf } from '../../../src/core/cluster/pass/row-part.ts'

@@ -6,7 +6,7 @@ import {
   parseClusterSnapshot,
   readClusterSnapshot,
   writeClusterSnapshot,
-} from '../../../src/core/cluster/snapshot/cluster-snapshot.ts'
+} from '../../../src/core/cluster/read/cluster-snapshot.ts'
 import { temporaryDirectory } from '../../kube/connect.ts'
 
 const whole = { state: 'whole', count: 1 } as const

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { clusterSnapshotLines, readClusterSnapshot } from '../../../src/core/cluster/snapshot/cluster-snapshot.ts'
+import { clusterSnapshotLines, readClusterSnapshot } from '../../../src/core/cluster/read/cluster-snapshot.ts'
 import { WORKED_CLUSTERS } from '../../helpers/worked-clusters.ts'
 
 const FIXTURES = join(import.meta.dirname, '..', '..', 'fixtures', 'clusters')

@@ -12,15 +12,14 @@ import { clusterDifferencesOf } from '../../plan/differences.ts'
 import type { Journal } from '../../plan/documents/write-journal.ts'
 import type { ApplyEvent, EventSubject } from '../../plan/events.ts'
 import { areOfOneRow, rowOf, rowsOf } from '../../plan/subject.ts'
-import { type ClusterContext, clusterContext } from '../context/cluster-context.ts'
+import { type ClusterContext, clusterContext } from '../model/cluster-context.ts'
 import { driversOf } from '../model/cluster-objects.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
 import { planPart } from '../pass/plan-cluster.ts'
 import { partOf } from '../pass/row-part.ts'
 import { RecordReader } from '../read/record-reader.ts'
-import { ClusterCache } from './cluster-cache.ts'
+import { ClusterCache, readRow } from './cluster-cache.ts'
 import type { LeaseLock } from './lease-lock.ts'
-import { readRow } from './read-row.ts'
 
 export interface ClusterRunParts {
   readonly client: KubeClient

@@ -1,5 +1,6 @@
 /** One operation: look, delete or create, look once more, wait for the external attacher. */
 
+import { describeAttachment, lookAtAttacher } from '../../base/command.ts'
 import { formatDuration } from '../../base/duration.ts'
 import { OperationRefused, StepFailed, StepInterrupted } from '../../base/operation-error.ts'
 import type { VolumeAttachment } from '../../kube/api/objects.ts'
@@ -17,9 +18,7 @@ import type { OutcomeCode } from '../../messages/codes.ts'
 import type { ClusterOperation, ClusterStep, NewAttachment } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { canonicalJson } from '../../trust/canonical-json.ts'
-import type { ClusterContext } from '../context/cluster-context.ts'
-import { attacherLease, isDriverGone, isStale } from '../context/drivers.ts'
-import { describeAttachment, lookAtAttacher } from '../context/kubectl.ts'
+import { attacherLease, type ClusterContext, isDriverGone, isStale } from '../model/cluster-context.ts'
 import { attachmentRecord, CREATED_BY } from '../read/records.ts'
 import type { ClusterRun } from './cluster-run.ts'
 

@@ -8,9 +8,8 @@ import { ambiguousPods, type NameFault, nameFaults } from '../../plan/name-fault
 import { keptOf } from '../../plan/part-of-plan.ts'
 import type { PodRef } from '../../plan/plan.ts'
 import { namespacedName, podsCalled } from '../../plan/pod-name.ts'
-import { type ClusterContext, nodeOf } from '../context/cluster-context.ts'
-import { type ClusterDraft, type ClusterFindings, ON_API, onNodes } from '../context/findings.ts'
-import { readinessOf } from '../context/readiness.ts'
+import { type ClusterContext, nodeOf, readinessOf } from '../model/cluster-context.ts'
+import { type ClusterDraft, type ClusterFindings, ON_API, onNodes } from '../model/findings.ts'
 
 /** Which pods --pod names; of a name that several pods have, none is taken. Undefined: none is given. */
 const podsGiven = memoize(({ state, options }: ClusterContext) => {

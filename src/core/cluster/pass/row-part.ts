@@ -12,11 +12,10 @@
 import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
 import type { ClusterOperation } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
-import { clusterContext } from '../context/cluster-context.ts'
-import { resolvePodVolume } from '../desired/pod-volume.ts'
+import { clusterContext } from '../model/cluster-context.ts'
 import { driversOf } from '../model/cluster-objects.ts'
 import type { ClusterAttachment, ClusterPod, ClusterState, ClusterVolume } from '../model/cluster-state.ts'
-import { isExclusive, type KnownVolume } from '../model/known-volume.ts'
+import { isExclusive, type KnownVolume, resolvePodVolume } from '../model/volumes.ts'
 
 /** What is read again, by its names; beside it the controller's lease, and the claims that the pods name and that were not bound. */
 export interface Needs {

@@ -10,14 +10,23 @@ import type { ClusterStand } from '../../plan/cluster-plan.ts'
 import type { Refusal } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { rowsOf } from '../../plan/subject.ts'
-import type { Attached } from '../actual/actual-attachments.ts'
-import type { ClusterContext } from '../context/cluster-context.ts'
-import { type ClusterFindings, ofPod, podRef } from '../context/findings.ts'
-import { attachedRef, attachmentKey, refOf, unresolvedKey, volumeKey } from '../context/names.ts'
-import { type Said, saidOf } from '../context/said.ts'
-import type { NotAttachedFor } from '../desired/desired-attachments.ts'
+import type { Attached } from '../model/actual-attachments.ts'
+import type { ClusterContext } from '../model/cluster-context.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'
-import { isExclusive, volumeRef } from '../model/known-volume.ts'
+import type { NotAttachedFor } from '../model/desired-attachments.ts'
+import {
+  attachedRef,
+  attachmentKey,
+  type ClusterFindings,
+  ofPod,
+  podRef,
+  refOf,
+  type Said,
+  saidOf,
+  unresolvedKey,
+  volumeKey,
+} from '../model/findings.ts'
+import { isExclusive, volumeRef } from '../model/volumes.ts'
 import { scopeOf } from './given-names.ts'
 
 /** A volume on a node, or what only a pod, a claim or a PersistentVolume has of one; `message`: where it is, and who wants it. */

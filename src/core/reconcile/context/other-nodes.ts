@@ -1,8 +1,7 @@
 /** Which other nodes have a volume, since when, and which pods there use it (S30, R742, R743). */
 
-import { podsOn } from '../../base/command.ts'
+import { deletePod, podsOn } from '../../base/command.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import { deletePod } from '../../cluster/context/kubectl.ts'
 import type { Elsewhere, PodElsewhere } from '../../facts/actual/snapshot.ts'
 import type { PersistentVolume, VolumeAttachment } from '../../kube/api/objects.ts'
 import { namespacedName } from '../../plan/pod-name.ts'

@@ -4,9 +4,8 @@
  * wrong.
  */
 
-import { commandLine, volctl } from '../../base/command.ts'
+import { commandLine, untaintOutOfService, volctl } from '../../base/command.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import { untaintOutOfService } from '../../cluster/context/kubectl.ts'
 import { attachmentName } from '../../facts/actual/volume-names.ts'
 import { type About, type Findings, ON_NODE } from '../../plan/draft.ts'
 import { apiLookup } from '../../volumes/api-lookup.ts'

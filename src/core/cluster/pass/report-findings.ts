@@ -1,19 +1,25 @@
 /** What no controller reports. */
 
 import { append } from '../../base/append.ts'
-import { kubectl, volctl } from '../../base/command.ts'
+import { deletePod, kubectl, lookAtNodePod, retain, volctl } from '../../base/command.ts'
 import { compareText } from '../../base/compare-text.ts'
 import { count } from '../../base/count.ts'
 import { take } from '../../base/take.ts'
 import { KEEPS_TERMINATED } from '../../kube/api/names.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
-import type { Attached } from '../actual/actual-attachments.ts'
-import { type ClusterContext, isSettled } from '../context/cluster-context.ts'
-import { attacherLease, isDriverGone, isStale } from '../context/drivers.ts'
-import { type ClusterFindings, ofPod, onNodes, podRef } from '../context/findings.ts'
-import { deletePod, lookAtNodePod, retain } from '../context/kubectl.ts'
-import { attachedRef, attachmentKey, heldBy, nodesText } from '../context/names.ts'
+import type { Attached } from '../model/actual-attachments.ts'
+import { attacherLease, type ClusterContext, isDriverGone, isSettled, isStale } from '../model/cluster-context.ts'
 import type { ClusterClaim, ClusterPod, ClusterVolume } from '../model/cluster-state.ts'
+import {
+  attachedRef,
+  attachmentKey,
+  type ClusterFindings,
+  heldBy,
+  nodesText,
+  ofPod,
+  onNodes,
+  podRef,
+} from '../model/findings.ts'
 import { reportAttachments } from './report-attachments.ts'
 import { reportPods } from './report-pods.ts'
 import { reportReading } from './report-reading.ts'

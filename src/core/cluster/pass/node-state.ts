@@ -3,8 +3,7 @@
 import { memoize } from '../../base/memoize.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { Evidence } from '../../plan/cluster-plan.ts'
-import type { ClusterContext } from '../context/cluster-context.ts'
-import { isHeard, type Readiness, readinessOf } from '../context/readiness.ts'
+import { type ClusterContext, isHeard, type Readiness, readinessOf } from '../model/cluster-context.ts'
 import type { ClusterNode, ClusterPod, ClusterState } from '../model/cluster-state.ts'
 import { newestOf, timeOf } from '../model/times.ts'
 
@@ -58,40 +57,26 @@ export function detachRow({ inUse, ready, tainted, isHeard, silentMs }: DetachFa
 function silence(
   { name, heartbeat, leaseRenewTime, leaseWrittenAt = leaseRenewTime }: ClusterNode,
   { ready, since, isStale }: Readiness,
-  ended: readonly ClusterPod[],
-): { readonly evidence: readonly Evidence[]; readonly since?: string } {
-  const state = isStale
-    ? `Ready of node ${name} is True, but its kubelet is silent`
-    : `Ready of node ${name} is ${ready ?? 'missing'}`
-  const evidence: Evidence[] = [
-    { what: state, ...omitUndefined({ since }) },
-    ...(heartbeat === undefined
-      ? []
-      : [{ what: `the kubelet of node ${name} last reported its status`, since: heartbeat }]),
-    ...(leaseWrittenAt === undefined
-      ? []
-      : [{ what: `the kubelet of node ${name} last renewed its lease`, since: leaseWrittenAt }]),
-    ...endings(ended),
+  ended: readonly Evidence[],
+): readonly Evidence[] {
+  const state = isStale ? 'is True, but its kubelet is silent' : `is ${ready ?? 'missing'}`
+  const heard = (what: string, time: string | undefined): Evidence[] =>
+    time === undefined ? [] : [{ what: `the kubelet of node ${name} last ${what}`, since: time }]
+  return [
+    { what: `Ready of node ${name} ${state}`, ...omitUndefined({ since }) },
+    ...heard('reported its status', heartbeat),
+    ...heard('renewed its lease', leaseWrittenAt),
+    ...ended,
   ]
-  const times = evidence.flatMap((each) => each.since ?? [])
-  return { evidence, ...omitUndefined({ since: newestOf([since, ...times]) }) }
 }
 
 /** The row of R731 for a volume on a node that exists. Without its name nothing shows that it is in use. */
-export function rowOnNode(
-  context: ClusterContext,
-  node: ClusterNode,
-  uniqueName: string | undefined,
-): {
-  readonly row: DetachRow
-  readonly evidence: readonly Evidence[]
-  readonly since: string | undefined
-  readonly ended: readonly ClusterPod[]
-} {
+export function rowOnNode(context: ClusterContext, node: ClusterNode, uniqueName: string | undefined) {
   const { actual, desired, now } = context
-  const ended = uniqueName === undefined ? [] : desired.endedOn(node.name, uniqueName)
+  const ended = endings(uniqueName === undefined ? [] : desired.endedOn(node.name, uniqueName))
   const readiness = readinessOf(context, node)
-  const { evidence, since } = silence(node, readiness, ended)
+  const evidence = silence(node, readiness, ended)
+  const since = newestOf([readiness.since, ...evidence.flatMap((each) => each.since ?? [])])
   const time = timeOf(since)
   const row = detachRow({
     inUse: uniqueName !== undefined && actual.isInUse(node.name, uniqueName),
@@ -100,7 +85,7 @@ export function rowOnNode(
     isHeard: isHeard(context, node),
     silentMs: time === undefined ? undefined : now - time,
   })
-  return { row, evidence, since, ended }
+  return { row, silence: evidence, since, endings: ended }
 }
 
 /** Pods that have ended and are still in the API. */

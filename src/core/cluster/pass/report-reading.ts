@@ -1,12 +1,11 @@
 /** What could not be read, or contradicts itself, and what the plan therefore does not show (S2, S3, S28). */
-import { kubectl } from '../../base/command.ts'
+import { credentialFor, kubectl } from '../../base/command.ts'
 import { formatDuration } from '../../base/duration.ts'
 import { take } from '../../base/take.ts'
 import { INSECURE_API } from '../../plan/insecure-api.ts'
-import type { ClusterContext } from '../context/cluster-context.ts'
-import { type ClusterFindings, ON_API, onNodes } from '../context/findings.ts'
-import { credentialFor } from '../context/kubectl.ts'
+import type { ClusterContext } from '../model/cluster-context.ts'
 import type { ClusterNode, ClusterResource, ClusterState, LeaseEvidence } from '../model/cluster-state.ts'
+import { type ClusterFindings, ON_API, onNodes } from '../model/findings.ts'
 import { heardAt, kubeletHeardAt, latestOf, serverTime, timeOf } from '../model/times.ts'
 
 /** What is missing from the plan without each list. */

@@ -6,10 +6,9 @@ import { omitUndefined } from '../../base/omit-undefined.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { mayBeNamed, mayBeOne } from '../../volumes/desired-state.ts'
-import type { ClusterObjects } from '../model/cluster-objects.ts'
-import type { ClusterNode, ClusterPod, ClusterState } from '../model/cluster-state.ts'
-import type { KnownVolume } from '../model/known-volume.ts'
-import { type ResolvedPodVolume, resolvePodVolume, type UnresolvedPodVolume } from './pod-volume.ts'
+import type { ClusterObjects } from './cluster-objects.ts'
+import type { ClusterNode, ClusterPod, ClusterState } from './cluster-state.ts'
+import { type KnownVolume, type ResolvedPodVolume, resolvePodVolume, type UnresolvedPodVolume } from './volumes.ts'
 
 /**
  * Why the controller does not attach a volume that a pod of the node has. All of these hold a detach: the controller remembers

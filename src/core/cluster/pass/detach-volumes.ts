@@ -5,22 +5,29 @@
  * Node and the pods again right before it deletes, with uid and resourceVersion as preconditions, and looks once more after.
  */
 
-import { kubectl } from '../../base/command.ts'
+import { describeAttachment, kubectl, planNodeGone, whoCreated } from '../../base/command.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { Reason } from '../../messages/codes.ts'
 import type { ClusterBlocked, ClusterStep } from '../../plan/cluster-plan.ts'
-import type { Attached } from '../actual/actual-attachments.ts'
-import { type ClusterContext, isControllerAlive, isSettled, nodeOf } from '../context/cluster-context.ts'
-import { isDriverGone, lookAtWhoDetaches } from '../context/drivers.ts'
-import { blockedBy, type ClusterFindings, forbidden, podRef } from '../context/findings.ts'
-import { describeAttachment, planNodeGone, whoCreated } from '../context/kubectl.ts'
-import { attachedRef, attachmentKey } from '../context/names.ts'
-import { isGivenAsGone, isHeard, readinessOf } from '../context/readiness.ts'
+import type { Attached } from '../model/actual-attachments.ts'
+import {
+  type ClusterContext,
+  isControllerAlive,
+  isDriverGone,
+  isGivenAsGone,
+  isHeard,
+  isSettled,
+  lookAtWhoDetaches,
+  nodeOf,
+  readinessOf,
+} from '../model/cluster-context.ts'
 import type { ClusterAttachment, ClusterNode } from '../model/cluster-state.ts'
-import { fromNode, inUseHint } from './from-node.ts'
+import { attachedRef, attachmentKey, blockedBy, type ClusterFindings, forbidden, podRef } from '../model/findings.ts'
 import { endings, lastHeard, rowOnNode } from './node-state.ts'
 import {
-  BECAUSE,
+  because,
+  fromNode,
+  inUseHint,
   isForeign,
   LATEST,
   machineIsOff,
@@ -94,7 +101,7 @@ function judge(context: ClusterContext, attached: Attached): Verdict | undefined
   // What somebody else has made neither the controller nor volctl detaches: a note says so.
   if (!found.object.managed || (isForeign(object) && !isGivenUp(context, object))) return undefined
   if (isControllerAlive(context) && never === undefined) return leftToController(context, attached, found.object)
-  return fromNode(context, attached, found.object, never ?? 'NotWanted')
+  return fromNode(context, attached, found.object, never)
 }
 
 /** While the controller lives, what it is going to do. */
@@ -172,7 +179,7 @@ function fromMissingNode(context: ClusterContext, attached: Attached, never: Rea
   const ended = uniqueName === undefined ? [] : context.desired.endedOn(node, uniqueName)
   return {
     ...{ reason: never ?? 'NodeDeleted', rule: 'R734', exception: 'NodeGone', makeSure: machineIsOff(node) },
-    message: `${BECAUSE[never ?? 'NodeDeleted'] ?? ''}node ${node} does not exist, and no pod wants the volume there`,
+    message: `${because(never)}node ${node} does not exist, and no pod wants the volume there`,
     evidence: [
       { what: `node ${node} is not in the list of nodes` },
       ...(heard === undefined ? [] : [{ what: `the kubelet of node ${node} last renewed its lease`, since: heard }]),

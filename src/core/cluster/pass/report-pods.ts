@@ -1,19 +1,15 @@
 /** Pods that do not start for a volume's sake, each with its cause. */
 
-import { kubectl } from '../../base/command.ts'
+import { describePod, kubectl } from '../../base/command.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { RowKey } from '../../plan/subject.ts'
-import { whyNotYet } from '../attach/attach-volumes.ts'
-import { type ClusterContext, isSettled, nodeOf } from '../context/cluster-context.ts'
-import { type ClusterFindings, ofPod } from '../context/findings.ts'
-import { describePod } from '../context/kubectl.ts'
-import { unresolvedKey, volumeKey } from '../context/names.ts'
-import { type Said, saidOf } from '../context/said.ts'
-import type { Want } from '../desired/desired-attachments.ts'
-import type { UnresolvedPodVolume } from '../desired/pod-volume.ts'
+import { type ClusterContext, isSettled, nodeOf } from '../model/cluster-context.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'
-import { isExclusive, volumeLabel, volumeRef } from '../model/known-volume.ts'
+import type { Want } from '../model/desired-attachments.ts'
+import { type ClusterFindings, ofPod, type Said, saidOf, unresolvedKey, volumeKey } from '../model/findings.ts'
+import { isExclusive, type UnresolvedPodVolume, volumeLabel, volumeRef } from '../model/volumes.ts'
+import { whyNotYet } from './attach-volumes.ts'
 
 interface Cause {
   readonly text: string

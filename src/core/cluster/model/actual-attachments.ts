@@ -3,10 +3,10 @@
 import { Grouped } from '../../base/append.ts'
 import { compareText } from '../../base/compare-text.ts'
 import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
-import type { DesiredAttachments } from '../desired/desired-attachments.ts'
-import type { ClusterObjects } from '../model/cluster-objects.ts'
-import type { ClusterAttachment, ClusterNode, ClusterState } from '../model/cluster-state.ts'
-import type { KnownVolume } from '../model/known-volume.ts'
+import type { ClusterObjects } from './cluster-objects.ts'
+import type { ClusterAttachment, ClusterNode, ClusterState } from './cluster-state.ts'
+import type { DesiredAttachments } from './desired-attachments.ts'
+import type { KnownVolume } from './volumes.ts'
 
 /** A VolumeAttachment, and what is known of its volume. */
 export interface Attached {

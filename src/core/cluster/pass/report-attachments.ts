@@ -1,20 +1,31 @@
 /** VolumeAttachments that are odd in themselves, or that nobody brings to an end. */
 
-import { kubectl } from '../../base/command.ts'
+import { describeAttachment, kubectl, planNodeGone, whoCreated } from '../../base/command.ts'
 import { compareText } from '../../base/compare-text.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ProblemCode } from '../../messages/codes.ts'
 import type { Severity } from '../../plan/plan.ts'
-import type { Attached } from '../actual/actual-attachments.ts'
-import { FIND_OUT } from '../attach/multi-attach.ts'
-import { type ClusterContext, isControllerAlive, isSettled } from '../context/cluster-context.ts'
-import { isDriverGone, lookAtWhoDetaches } from '../context/drivers.ts'
-import type { About, ClusterFindings } from '../context/findings.ts'
-import { describeAttachment, planNodeGone, whoCreated } from '../context/kubectl.ts'
-import { attachedRef, attachmentKey, heldBy, nodesText, volumeOn } from '../context/names.ts'
-import { isGivenAsGone } from '../context/readiness.ts'
-import { hasCaret, isForeign, LATEST } from '../detach/verdict.ts'
-import { isExclusive, volumeLabel, volumeRef } from '../model/known-volume.ts'
+import type { Attached } from '../model/actual-attachments.ts'
+import {
+  type ClusterContext,
+  isControllerAlive,
+  isDriverGone,
+  isGivenAsGone,
+  isSettled,
+  lookAtWhoDetaches,
+} from '../model/cluster-context.ts'
+import {
+  type About,
+  attachedRef,
+  attachmentKey,
+  type ClusterFindings,
+  heldBy,
+  nodesText,
+  volumeOn,
+} from '../model/findings.ts'
+import { isExclusive, volumeLabel, volumeRef } from '../model/volumes.ts'
+import { FIND_OUT } from './multi-attach.ts'
+import { hasCaret, isForeign, LATEST } from './verdict.ts'
 
 export function reportAttachments(context: ClusterContext, findings: ClusterFindings): void {
   for (const attached of context.actual.all) {

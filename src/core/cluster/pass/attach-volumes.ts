@@ -1,6 +1,13 @@
 /** Attach, after every detach: each volume that a pod of a node wants, and that no VolumeAttachment asks for (R742, R745). */
 
-import { volctl } from '../../base/command.ts'
+import {
+  describePod,
+  lookAtAttacher,
+  lookAtNode,
+  lookAtNodePod,
+  untaintOutOfService,
+  volctl,
+} from '../../base/command.ts'
 import { compareText } from '../../base/compare-text.ts'
 import { count } from '../../base/count.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
@@ -8,15 +15,28 @@ import { attachmentName, CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import type { ClusterBlocked, ClusterStep, NewAttachment } from '../../plan/cluster-plan.ts'
 import type { Wait } from '../../plan/draft.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
-import { type ClusterContext, isControllerAlive, lookAtController, nodeOf } from '../context/cluster-context.ts'
-import { blockedBy, type ClusterDraft, type ClusterFindings, forbidden, podRef } from '../context/findings.ts'
-import { describePod, lookAtAttacher, lookAtNode, lookAtNodePod, untaintOutOfService } from '../context/kubectl.ts'
-import { nodesText, volumeKey } from '../context/names.ts'
-import { isGivenAsGone, notReadyText, readinessOf } from '../context/readiness.ts'
-import type { Want } from '../desired/desired-attachments.ts'
-import { rowOnNode } from '../detach/node-state.ts'
+import {
+  type ClusterContext,
+  isControllerAlive,
+  isGivenAsGone,
+  lookAtController,
+  nodeOf,
+  notReadyText,
+  readinessOf,
+} from '../model/cluster-context.ts'
 import type { ClusterNode } from '../model/cluster-state.ts'
-import { isExclusive, type KnownVolume, volumeRef } from '../model/known-volume.ts'
+import type { Want } from '../model/desired-attachments.ts'
+import {
+  blockedBy,
+  type ClusterDraft,
+  type ClusterFindings,
+  forbidden,
+  nodesText,
+  podRef,
+  volumeKey,
+} from '../model/findings.ts'
+import { isExclusive, type KnownVolume, volumeRef } from '../model/volumes.ts'
+import { rowOnNode } from './node-state.ts'
 
 /** Without these whole, a volume that only one node may have could be attached a second time (S30). */
 export const ATTACH_LISTS = ['pods', 'nodes', 'volumeattachments', 'persistentvolumes'] as const

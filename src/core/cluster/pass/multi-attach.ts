@@ -3,18 +3,15 @@
  * move. The controller's event names pods of one namespace alone (R743).
  */
 
-import { kubectl } from '../../base/command.ts'
+import { deletePod, kubectl, taintOutOfService } from '../../base/command.ts'
 import { compareText } from '../../base/compare-text.ts'
 import { take } from '../../base/take.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
-import type { ClusterContext } from '../context/cluster-context.ts'
-import { type ClusterFindings, podRef } from '../context/findings.ts'
-import { deletePod, taintOutOfService } from '../context/kubectl.ts'
-import { volumeOn } from '../context/names.ts'
-import { notReadyText, readinessOf } from '../context/readiness.ts'
-import type { Want } from '../desired/desired-attachments.ts'
+import { type ClusterContext, notReadyText, readinessOf } from '../model/cluster-context.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'
-import { isExclusive, volumeLabel, volumeRef } from '../model/known-volume.ts'
+import type { Want } from '../model/desired-attachments.ts'
+import { type ClusterFindings, podRef, volumeOn } from '../model/findings.ts'
+import { isExclusive, volumeLabel, volumeRef } from '../model/volumes.ts'
 
 export function reportMultiAttach(context: ClusterContext, findings: ClusterFindings): void {
   const seen = new Set<string>()

@@ -1,16 +1,21 @@
 /** What the status of Nodes says of volumes, where pods and VolumeAttachments say otherwise. volctl never writes it (R331). */
 
-import { volctl } from '../../base/command.ts'
+import { taintOutOfService, untaintOutOfService, volctl } from '../../base/command.ts'
 import { compareText } from '../../base/compare-text.ts'
 import { count } from '../../base/count.ts'
 import { parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
 import { MANAGED } from '../../kube/api/names.ts'
-import { type ClusterContext, isControllerAlive, isSettled, lookAtController } from '../context/cluster-context.ts'
-import { type ClusterFindings, onNodes } from '../context/findings.ts'
-import { taintOutOfService, untaintOutOfService } from '../context/kubectl.ts'
-import { refOf, volumeKey } from '../context/names.ts'
-import { isHeard, notReadyText, readinessOf } from '../context/readiness.ts'
+import {
+  type ClusterContext,
+  isControllerAlive,
+  isHeard,
+  isSettled,
+  lookAtController,
+  notReadyText,
+  readinessOf,
+} from '../model/cluster-context.ts'
 import type { ClusterNode } from '../model/cluster-state.ts'
+import { type ClusterFindings, onNodes, refOf, volumeKey } from '../model/findings.ts'
 
 export function reportStatus(context: ClusterContext, findings: ClusterFindings): void {
   for (const node of context.state.nodes.toSorted((a, b) => compareText(a.name, b.name))) {

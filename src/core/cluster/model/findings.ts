@@ -1,0 +1,216 @@
+/** Operations of a cluster's plan in the making: drafts are linked by reference, and ids come last. */
+
+import { append } from '../../base/append.ts'
+import { credentialFor } from '../../base/command.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import { take } from '../../base/take.ts'
+import { CSI_PLUGIN, parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
+import type { BlockCode, Code, ProblemCode } from '../../messages/codes.ts'
+import type {
+  ClusterAbout,
+  ClusterBlocked,
+  ClusterOperation,
+  ClusterOperationKind,
+  ClusterProblem,
+  ClusterStep,
+  ClusterVolumeRef,
+  ClusterWaiting,
+} from '../../plan/cluster-plan.ts'
+import { AnyFindings, operationId, operationsOf, type Wait } from '../../plan/draft.ts'
+import type { PodRef, Refusal } from '../../plan/plan.ts'
+import { type PodUid, podOf, type RowKey, rowsOf, type Subject } from '../../plan/subject.ts'
+import type { ActualAttachments, Attached } from './actual-attachments.ts'
+import type { ClusterPod, ClusterState } from './cluster-state.ts'
+import { type KnownVolume, type UnresolvedPodVolume, volumeRef } from './volumes.ts'
+
+export interface ClusterDraft extends Omit<ClusterOperation, 'id' | 'after' | 'subject'> {
+  readonly subject: Subject
+  readonly after: readonly ClusterDraft[]
+}
+
+/** Whose a problem is, and what it names. */
+export type About = ClusterAbout & { readonly subject: Subject }
+
+/** Of the API as a whole, or of all of the cluster. */
+export const ON_API: About = { subject: { api: true } }
+
+/** Of these nodes, and of no volume there alone. */
+export function onNodes(...nodes: readonly string[]): About {
+  return { nodes, subject: { nodes } }
+}
+
+/** Of the pod as a whole. */
+export function ofPod(pod: ClusterPod): About {
+  return {
+    pods: [podRef(pod)],
+    ...omitUndefined({ nodes: pod.node === undefined ? undefined : [pod.node] }),
+    subject: { pod: pod.uid },
+  }
+}
+
+export class ClusterFindings extends AnyFindings<ClusterDraft, ClusterWaiting, ClusterProblem> {
+  readonly #detaches = new Map<string, ClusterDraft[]>()
+
+  add(draft: ClusterDraft): ClusterDraft {
+    this.operations.push(draft)
+    const name = draft.volume.uniqueName
+    if (draft.kind === 'DetachVolume' && name !== undefined) append(this.#detaches, name, draft)
+    return draft
+  }
+
+  /** Planned detaches of a volume. */
+  detachesOf(uniqueName: string): readonly ClusterDraft[] {
+    return this.#detaches.get(uniqueName) ?? []
+  }
+
+  wait(
+    kind: ClusterOperationKind,
+    wait: Wait,
+    rule: string,
+    about: Pick<ClusterWaiting, 'node' | 'pods'> & {
+      readonly subject: Subject
+      volume?: ClusterVolumeRef
+      attachment?: string
+    },
+  ): void {
+    this.waiting.push({ kind, ...wait, ...about, rule })
+  }
+
+  /** Something that may matter is not known. */
+  incomplete(code: ProblemCode, message: string, about: About, hint?: string): void {
+    this.complete = false
+    this.problem('warning', code, message, about, hint)
+  }
+}
+
+export function blockedBy(code: BlockCode, message: string, hint?: string): ClusterBlocked {
+  return { code, message, ...omitUndefined({ hint }) }
+}
+
+const VERBS: Readonly<Record<ClusterStep['op'], 'create' | 'delete' | 'patch'>> = {
+  createVolumeAttachment: 'create',
+  deleteVolumeAttachment: 'delete',
+  removeFinalizers: 'patch',
+}
+
+/** A right that one of the steps needs: no operation ends half-way for the lack of it. */
+export function forbidden(
+  { state: { rights } }: { readonly state: Pick<ClusterState, 'rights'> },
+  steps: readonly ClusterStep[],
+): ClusterBlocked | undefined {
+  const verb = steps.map(({ op }) => VERBS[op]).find((each) => rights[`${each}Attachments`] === false)
+  if (verb === undefined) return undefined
+  return blockedBy('Forbidden', `this credential may not ${verb} VolumeAttachments`, credentialFor(verb))
+}
+
+export function podRef({ namespace, name, uid }: ClusterPod): PodRef {
+  return { namespace, name, uid }
+}
+
+export function finishOperations(drafts: readonly ClusterDraft[]): ClusterOperation[] {
+  return operationsOf<ClusterDraft, ClusterOperation>(drafts, blockOf, ({ kind, node, volume, attachment }) =>
+    operationId([kind, node, volume.uniqueName ?? volume.name, attachment.name, attachment.uid]),
+  )
+}
+
+/** An operation after one that is blocked is blocked, too (S26). */
+export function blockOf({ blocked, after }: ClusterDraft): ClusterBlocked | undefined {
+  const isBehind = after.some((before) => before.blocked !== undefined)
+  return blocked ?? (isBehind ? blockedBy('Predecessor', 'the detach that has to come first is blocked') : undefined)
+}
+
+// What is said of a volume on a node, or of a pod as a whole: of several things the one that says most.
+
+export interface Said {
+  readonly is: 'wrong' | 'waiting' | 'blocked' | 'ready'
+  readonly code: Code
+  readonly message: string
+  readonly hint?: string | undefined
+  /** Of what is to be done. */
+  readonly kind?: ClusterOperationKind
+}
+
+/**
+ * Notes say nothing of a volume; an operation says more than a wait, and that more than a problem.
+ *
+ * @param refused why the plan as a whole is not carried out
+ */
+export function saidOf(
+  { operations, waiting, problems }: ClusterFindings,
+  refused?: Pick<Refusal, 'code' | 'message' | 'hint'>,
+): ReadonlyMap<RowKey | PodUid, Said> {
+  const [rows, pods] = [new Map<string, Said>(), new Map<string, Said>()]
+  const note = ({ subject }: Pick<ClusterDraft | ClusterWaiting | ClusterProblem, 'subject'>, said: Said): void => {
+    const keys = rowsOf(subject)
+    for (const key of keys) rows.set(key, said)
+    const pod = podOf(subject)
+    if (keys.length === 0 && pod !== undefined) pods.set(pod, said)
+  }
+  for (const problem of problems) if (problem.severity !== 'info') note(problem, { ...problem, is: 'wrong' })
+  for (const wait of waiting) note(wait, { ...wait, is: 'waiting' })
+  for (const draft of operations) {
+    const { kind, reason: code, message } = draft
+    const blocked = refused ?? blockOf(draft)
+    note(draft, blocked === undefined ? { is: 'ready', kind, code, message } : { is: 'blocked', kind, ...blocked })
+  }
+  return new Map([...pods, ...rows])
+}
+
+// How a plan names an attachment and its volume, what a volume on a node is called in the subjects of findings, and lists of names.
+
+/** As a plan names it, also where only a Node's status does. */
+export function refOf(uniqueName: string, volume: KnownVolume | undefined): ClusterVolumeRef {
+  if (volume !== undefined) return volumeRef(volume)
+  const csi = parseCsiUniqueName(uniqueName)
+  const plugin =
+    csi === undefined ? uniqueName.slice(0, uniqueName.indexOf('/', uniqueName.indexOf('/') + 1)) : CSI_PLUGIN
+  return { name: csi?.handle ?? uniqueName, uniqueName, plugin, ...csi }
+}
+
+/** With where else it is attached, and whether its node reports it in use. */
+export function attachedRef({ object, uniqueName, volume }: Attached, actual: ActualAttachments): ClusterVolumeRef {
+  const { name, attacher: driver, node, persistentVolume } = object
+  const nodes = uniqueName === undefined ? [] : actual.nodesWith(uniqueName).slice(0, MOST_ELSEWHERE + 1)
+  const elsewhere = nodes.filter((each) => each !== node).slice(0, MOST_ELSEWHERE)
+  return {
+    ...(uniqueName === undefined ? { name, plugin: CSI_PLUGIN, driver } : refOf(uniqueName, volume)),
+    // Of several PersistentVolumes behind one handle the one that the attachment names.
+    ...(persistentVolume !== undefined && { name: persistentVolume, persistentVolume }),
+    ...(elsewhere.length > 0 && { attachedElsewhere: elsewhere }),
+    attached: object.attached === true,
+    inUse: uniqueName !== undefined && actual.isInUse(node, uniqueName),
+  }
+}
+
+/** A volume that many nodes may have is named with the first few. */
+const MOST_ELSEWHERE = 20
+
+/** @param node undefined: of no node */
+export function volumeKey(node: string | undefined, uniqueName: string): RowKey {
+  return `${node ?? '-'} ${uniqueName}`
+}
+
+/** The subject of what is said of a volume on each of these nodes. */
+export function volumeOn(nodes: readonly string[], uniqueName: string): Subject {
+  return { rows: nodes.map((node) => volumeKey(node, uniqueName)) }
+}
+
+export function attachmentKey({ object: { node, name }, uniqueName }: Pick<Attached, 'object' | 'uniqueName'>): RowKey {
+  return uniqueName === undefined ? `${node} va/${name}` : volumeKey(node, uniqueName)
+}
+
+export function unresolvedKey({ pod: { node, uid }, name }: Pick<UnresolvedPodVolume, 'pod' | 'name'>): RowKey {
+  return `${node ?? '-'} pod/${uid}/${name}`
+}
+
+const MOST_NODES = 5
+
+/** `node a`; `nodes a, b`; `nodes a, b, c, d, e, and 3 more`. */
+export function nodesText(nodes: readonly string[], most = MOST_NODES): string {
+  return `${nodes.length === 1 ? 'node' : 'nodes'} ${take(nodes, most, 'and ').join(', ')}`
+}
+
+/** Of an object that is being deleted: `, held by FINALIZER`, or nothing. */
+export function heldBy(finalizers: readonly string[] | undefined): string {
+  return finalizers === undefined || finalizers.length === 0 ? '' : `, held by ${finalizers.join(', ')}`
+}
