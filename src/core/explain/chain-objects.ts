@@ -3,8 +3,8 @@
  * annotations hold.
  */
 
-import { nodesText } from '../cluster/context/names.ts'
 import type { ClusterAttachment, ClusterClaim, ClusterVolume } from '../cluster/model/cluster-state.ts'
+import { nodesText } from '../cluster/model/findings.ts'
 import { attachmentRecord, claimRecord, volumeRecord } from '../cluster/read/records.ts'
 import { attachmentName, csiUniqueName, inlineCsiHandle, unescapeQualifiedName } from '../facts/actual/volume-names.ts'
 import type { VolumeRow } from '../facts/row.ts'

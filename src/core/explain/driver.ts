@@ -1,8 +1,7 @@
 /** A CSI driver as an answer shows it: from the pod that runs it to what the cluster knows of it, and what of this node depends on it. */
 
-import { kubectl } from '../base/command.ts'
+import { describePod, kubectl } from '../base/command.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
-import { describePod } from '../cluster/context/kubectl.ts'
 import { rootPathOf } from '../facts/actual/actual-inputs.ts'
 import type { CsiSocket } from '../facts/actual/snapshot.ts'
 import { parentOf } from '../facts/actual/tree.ts'

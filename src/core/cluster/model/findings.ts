@@ -6,6 +6,7 @@ import { omitUndefined } from '../../base/omit-undefined.ts'
 import { take } from '../../base/take.ts'
 import { CSI_PLUGIN, parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
 import type { BlockCode, Code, ProblemCode } from '../../messages/codes.ts'
+import type { Because } from '../../plan/cause.ts'
 import type {
   ClusterAbout,
   ClusterBlocked,
@@ -17,45 +18,49 @@ import type {
   ClusterWaiting,
 } from '../../plan/cluster-plan.ts'
 import { AnyFindings, operationId, operationsOf, type Wait } from '../../plan/draft.ts'
-import type { PodRef, Refusal } from '../../plan/plan.ts'
+import type { PodRef, Refusal, Severity } from '../../plan/plan.ts'
 import { type PodUid, podOf, type RowKey, rowsOf, type Subject } from '../../plan/subject.ts'
 import type { ActualAttachments, Attached } from './actual-attachments.ts'
 import type { ClusterPod, ClusterState } from './cluster-state.ts'
 import { type KnownVolume, type UnresolvedPodVolume, volumeRef } from './volumes.ts'
 
-export interface ClusterDraft extends Omit<ClusterOperation, 'id' | 'after' | 'subject'> {
-  readonly subject: Subject
+export interface ClusterDraft extends Omit<ClusterOperation, 'id' | 'after'> {
   readonly after: readonly ClusterDraft[]
 }
 
-/** Whose a problem is, and what it names. */
-export type About = ClusterAbout & { readonly subject: Subject }
+/** What a problem names, and whose it is, where that does not follow from it (subjectOf). */
+export type About = ClusterAbout & { readonly subject?: Subject }
 
 /** Of the API as a whole, or of all of the cluster. */
-export const ON_API: About = { subject: { api: true } }
-
-/** Of these nodes, and of no volume there alone. */
-export function onNodes(...nodes: readonly string[]): About {
-  return { nodes, subject: { nodes } }
-}
+export const ON_API: About = {}
 
 /** Of the pod as a whole. */
 export function ofPod(pod: ClusterPod): About {
-  return {
-    pods: [podRef(pod)],
-    ...omitUndefined({ nodes: pod.node === undefined ? undefined : [pod.node] }),
-    subject: { pod: pod.uid },
+  return { pods: [podRef(pod)], ...omitUndefined({ nodes: pod.node === undefined ? undefined : [pod.node] }) }
+}
+
+/** Whose a finding is that names all this: a volume on each of the nodes, a claim, a driver, a list, a pod, or the nodes themselves. */
+export function subjectOf({ nodes, volume, attachment, claim, driver, list, pods: [pod] = [] }: ClusterAbout): Subject {
+  if (volume !== undefined || attachment !== undefined) {
+    const { uniqueName = attachment === undefined ? volume?.name : `va/${attachment}` } = volume ?? {}
+    const [row = '', ...others] = (nodes ?? [undefined]).map((node) => volumeKey(node, uniqueName ?? ''))
+    return others.length === 0 ? { row } : { rows: [row, ...others] }
   }
+  if (claim !== undefined) return { claim }
+  if (driver !== undefined) return { driver }
+  if (list !== undefined) return { list }
+  if (pod !== undefined) return { pod: pod.uid }
+  return nodes === undefined ? { api: true } : { nodes }
 }
 
 export class ClusterFindings extends AnyFindings<ClusterDraft, ClusterWaiting, ClusterProblem> {
   readonly #detaches = new Map<string, ClusterDraft[]>()
 
-  add(draft: ClusterDraft): ClusterDraft {
+  add(operation: Omit<ClusterDraft, 'subject'>): void {
+    const { kind, node, volume, attachment } = operation
+    const draft = { ...operation, subject: subjectOf({ nodes: [node], volume, attachment: attachment.name }) }
     this.operations.push(draft)
-    const name = draft.volume.uniqueName
-    if (draft.kind === 'DetachVolume' && name !== undefined) append(this.#detaches, name, draft)
-    return draft
+    if (kind === 'DetachVolume' && volume.uniqueName !== undefined) append(this.#detaches, volume.uniqueName, draft)
   }
 
   /** Planned detaches of a volume. */
@@ -67,13 +72,22 @@ export class ClusterFindings extends AnyFindings<ClusterDraft, ClusterWaiting, C
     kind: ClusterOperationKind,
     wait: Wait,
     rule: string,
-    about: Pick<ClusterWaiting, 'node' | 'pods'> & {
-      readonly subject: Subject
-      volume?: ClusterVolumeRef
-      attachment?: string
-    },
+    { attachment, ...about }: Pick<ClusterWaiting, 'node' | 'pods' | 'volume' | 'attachment'>,
   ): void {
-    this.waiting.push({ kind, ...wait, ...about, rule })
+    const names = omitUndefined({ attachment })
+    const subject = subjectOf({ nodes: [about.node], ...omitUndefined({ volume: about.volume }), ...names })
+    this.waiting.push({ kind, ...wait, ...about, subject, ...names, rule })
+  }
+
+  override problem(
+    severity: Severity,
+    code: ProblemCode,
+    message: string,
+    { subject, ...about }: About,
+    hint?: string,
+    because?: Because,
+  ): void {
+    super.problem(severity, code, message, { ...about, subject: subject ?? subjectOf(about) }, hint, because)
   }
 
   /** Something that may matter is not known. */
@@ -188,15 +202,6 @@ const MOST_ELSEWHERE = 20
 /** @param node undefined: of no node */
 export function volumeKey(node: string | undefined, uniqueName: string): RowKey {
   return `${node ?? '-'} ${uniqueName}`
-}
-
-/** The subject of what is said of a volume on each of these nodes. */
-export function volumeOn(nodes: readonly string[], uniqueName: string): Subject {
-  return { rows: nodes.map((node) => volumeKey(node, uniqueName)) }
-}
-
-export function attachmentKey({ object: { node, name }, uniqueName }: Pick<Attached, 'object' | 'uniqueName'>): RowKey {
-  return uniqueName === undefined ? `${node} va/${name}` : volumeKey(node, uniqueName)
 }
 
 export function unresolvedKey({ pod: { node, uid }, name }: Pick<UnresolvedPodVolume, 'pod' | 'name'>): RowKey {

@@ -26,15 +26,7 @@ import {
 } from '../model/cluster-context.ts'
 import type { ClusterNode } from '../model/cluster-state.ts'
 import type { Want } from '../model/desired-attachments.ts'
-import {
-  blockedBy,
-  type ClusterDraft,
-  type ClusterFindings,
-  forbidden,
-  nodesText,
-  podRef,
-  volumeKey,
-} from '../model/findings.ts'
+import { blockedBy, type ClusterDraft, type ClusterFindings, forbidden, nodesText, podRef } from '../model/findings.ts'
 import { isExclusive, type KnownVolume, volumeRef } from '../model/volumes.ts'
 import { rowOnNode } from './node-state.ts'
 
@@ -100,8 +92,7 @@ function controllerHint(context: ClusterContext, { pods: [pod] }: Want): string 
 }
 
 function aboutOf({ node, pods, volume }: Want) {
-  const subject = { row: volumeKey(node, volume.uniqueName) }
-  return { node, pods: pods.map(podRef), volume: volumeRef(volume), subject }
+  return { node, pods: pods.map(podRef), volume: volumeRef(volume) }
 }
 
 /** iSCSI, FC and flexVolume have no object: the controller writes the Node's status, which volctl never does (R331). */
@@ -161,7 +152,7 @@ function draftOf(
   node: ClusterNode,
   after: readonly ClusterDraft[],
   room: RoomOnNodes,
-): ClusterDraft {
+): Omit<ClusterDraft, 'subject'> {
   const { want, driver, name } = attachable
   const steps: readonly ClusterStep[] = [{ op: 'createVolumeAttachment', target: `volumeattachments/${name}` }]
   const blocked = room.take(node, driver) ?? forbidden(context, steps)

@@ -22,7 +22,7 @@ import {
   readinessOf,
 } from '../model/cluster-context.ts'
 import type { ClusterAttachment, ClusterNode } from '../model/cluster-state.ts'
-import { attachedRef, attachmentKey, blockedBy, type ClusterFindings, forbidden, podRef } from '../model/findings.ts'
+import { attachedRef, blockedBy, type ClusterFindings, forbidden, podRef } from '../model/findings.ts'
 import { endings, lastHeard, rowOnNode } from './node-state.ts'
 import {
   because,
@@ -56,12 +56,9 @@ function detachVolume(context: ClusterContext, findings: ClusterFindings, attach
   if (verdict === undefined) return
   const volume = attachedRef(attached, context.actual)
   const pods = uniqueName === undefined ? [] : context.desired.endedOn(object.node, uniqueName).map(podRef)
-  const subject = { row: attachmentKey(attached) }
   if ('wait' in verdict) {
-    findings.wait('DetachVolume', verdict.wait, verdict.rule, {
-      ...{ node: object.node, pods, volume, subject },
-      attachment: object.name,
-    })
+    const about = { node: object.node, pods, volume, attachment: object.name }
+    findings.wait('DetachVolume', verdict.wait, verdict.rule, about)
     return
   }
   const { blocked, exception, evidence, ...decision } = verdict
@@ -70,7 +67,7 @@ function detachVolume(context: ClusterContext, findings: ClusterFindings, attach
   findings.add({
     kind: 'DetachVolume',
     ...omitUndefined({ ...decision, makeSure: decision.makeSure, controllerWould: decision.controllerWould }),
-    ...{ node: object.node, pods, volume, subject, paths: [], steps, after: [] },
+    ...{ node: object.node, pods, volume, paths: [], steps, after: [] },
     ...omitUndefined({ blocked: blocked ?? obstacleTo(context, attached) ?? forbidden(context, steps) }),
     evidence: [
       ...evidence,

@@ -9,7 +9,7 @@ import { keptOf } from '../../plan/part-of-plan.ts'
 import type { PodRef } from '../../plan/plan.ts'
 import { namespacedName, podsCalled } from '../../plan/pod-name.ts'
 import { type ClusterContext, nodeOf, readinessOf } from '../model/cluster-context.ts'
-import { type ClusterDraft, type ClusterFindings, ON_API, onNodes } from '../model/findings.ts'
+import { type ClusterDraft, type ClusterFindings, ON_API } from '../model/findings.ts'
 
 /** Which pods --pod names; of a name that several pods have, none is taken. Undefined: none is given. */
 const podsGiven = memoize(({ state, options }: ClusterContext) => {
@@ -132,7 +132,7 @@ export function reportUnmatchedNames(context: ClusterContext, findings: ClusterF
     const node = nodeOf(context, name)
     if (node === undefined || readinessOf(context, node).ready !== 'True') continue
     const text = `--node-gone ${name} names a node whose kubelet reports that the node is ready: the flag changes nothing there`
-    findings.problem('warning', 'FlagWithoutEffect', text, onNodes(name), 'Check the name: its machine runs.')
+    findings.problem('warning', 'FlagWithoutEffect', text, { nodes: [name] }, 'Check the name: its machine runs.')
   }
 }
 

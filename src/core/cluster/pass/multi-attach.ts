@@ -10,7 +10,7 @@ import { namespacedName } from '../../plan/pod-name.ts'
 import { type ClusterContext, notReadyText, readinessOf } from '../model/cluster-context.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'
 import type { Want } from '../model/desired-attachments.ts'
-import { type ClusterFindings, podRef, volumeOn } from '../model/findings.ts'
+import { type ClusterFindings, podRef } from '../model/findings.ts'
 import { isExclusive, volumeLabel, volumeRef } from '../model/volumes.ts'
 
 export function reportMultiAttach(context: ClusterContext, findings: ClusterFindings): void {
@@ -41,10 +41,7 @@ function report(context: ClusterContext, findings: ClusterFindings, wants: reado
   const waiting = parties.filter(({ has }) => !has)
   const volume = volumeRef(first.volume)
   const nodes = parties.map(({ node }) => node).slice(0, MOST_NAMED)
-  const about = {
-    ...{ volume, nodes, subject: volumeOn(nodes, first.volume.uniqueName) },
-    pods: parties.flatMap(({ pods }) => pods.map(podRef)).slice(0, MOST_NAMED),
-  }
+  const about = { volume, nodes, pods: parties.flatMap(({ pods }) => pods.map(podRef)).slice(0, MOST_NAMED) }
   // Two attachments are another problem (TwoWriters).
   if (parties.every(({ isAttached }) => isAttached)) return
   const modes = first.volume.accessModes.length === 0 ? '' : ` (${first.volume.accessModes.join(', ')})`

@@ -14,15 +14,7 @@ import {
   isSettled,
   lookAtWhoDetaches,
 } from '../model/cluster-context.ts'
-import {
-  type About,
-  attachedRef,
-  attachmentKey,
-  type ClusterFindings,
-  heldBy,
-  nodesText,
-  volumeOn,
-} from '../model/findings.ts'
+import { type About, attachedRef, type ClusterFindings, heldBy, nodesText } from '../model/findings.ts'
 import { isExclusive, volumeLabel, volumeRef } from '../model/volumes.ts'
 import { FIND_OUT } from './multi-attach.ts'
 import { hasCaret, isForeign, LATEST } from './verdict.ts'
@@ -60,8 +52,7 @@ const LOOKS: readonly ((context: ClusterContext, attached: Attached) => Oddity |
 
 function aboutOf({ actual }: ClusterContext, attached: Attached): About {
   const { name, node, attacher } = attached.object
-  const subject = { row: attachmentKey(attached) }
-  return { attachment: name, nodes: [node], driver: attacher, volume: attachedRef(attached, actual), subject }
+  return { attachment: name, nodes: [node], driver: attacher, volume: attachedRef(attached, actual) }
 }
 
 function unclear(_: ClusterContext, { object: { name, node }, unclear: why }: Attached): Oddity | undefined {
@@ -163,12 +154,11 @@ function reportTwice({ known, actual }: ClusterContext, findings: ClusterFinding
     )
     if (nodes.length < 2) continue
     const ref = volumeRef(volume)
-    const subject = volumeOn(nodes, volume.uniqueName)
     findings.problem(
       'error',
       'TwoWriters',
       `volume ${volumeLabel(ref)} may be on one node only, and has VolumeAttachments on ${nodesText(nodes)}`,
-      { volume: ref, nodes, subject, ...omitUndefined({ claim: ref.claim, driver: ref.driver }) },
+      { volume: ref, nodes, ...omitUndefined({ claim: ref.claim, driver: ref.driver }) },
       FIND_OUT,
     )
   }

@@ -10,16 +10,7 @@ import { namespacedName } from '../../plan/pod-name.ts'
 import type { Attached } from '../model/actual-attachments.ts'
 import { attacherLease, type ClusterContext, isDriverGone, isSettled, isStale } from '../model/cluster-context.ts'
 import type { ClusterClaim, ClusterPod, ClusterVolume } from '../model/cluster-state.ts'
-import {
-  attachedRef,
-  attachmentKey,
-  type ClusterFindings,
-  heldBy,
-  nodesText,
-  ofPod,
-  onNodes,
-  podRef,
-} from '../model/findings.ts'
+import { attachedRef, type ClusterFindings, heldBy, nodesText, ofPod, podRef } from '../model/findings.ts'
 import { reportAttachments } from './report-attachments.ts'
 import { reportPods } from './report-pods.ts'
 import { reportReading } from './report-reading.ts'
@@ -51,7 +42,7 @@ function reportKept({ desired }: ClusterContext, findings: ClusterFindings): voi
       'info',
       'TerminatedKept',
       `node ${node} is configured to keep the volumes of pods that have ended attached: ${firstNames(kept)}`,
-      { ...onNodes(node), pods: kept.slice(0, MOST_NAMES).map(podRef) },
+      { nodes: [node], pods: kept.slice(0, MOST_NAMES).map(podRef), subject: { nodes: [node] } },
       `Delete the pods; or: ${kubectl('annotate', 'node', node, `${KEEPS_TERMINATED}-`)}`,
     )
   }
@@ -61,7 +52,7 @@ function reportKept({ desired }: ClusterContext, findings: ClusterFindings): voi
       'info',
       'LeftToKubelet',
       `the kubelet of node ${node} mounts volumes of ${plugins.join(', ')} itself: nothing is attached for them, and nothing that they may be is detached`,
-      onNodes(node),
+      { nodes: [node] },
       `See which plugins the node migrates: ${kubectl('get', 'csinode', node, '-o', 'yaml')}`,
     )
   }
@@ -102,7 +93,7 @@ function reportUnregistered(
     'warning',
     'DriverUnavailable',
     `CSI driver ${driver} is not registered on node ${name}, which has ${volume.name}${attached.length > 1 ? ` and ${attached.length - 1} more of it` : ''}: nothing of it is unmounted there before`,
-    { driver, nodes: [name], volume, subject: { row: attachmentKey(first) } },
+    { driver, nodes: [name], volume, attachment: first.object.name },
     lookAtNodePod(name),
   )
 }
@@ -117,7 +108,7 @@ function reportGone(findings: ClusterFindings, driver: string, left: number): vo
     'warning',
     'NobodyDetaches',
     `no CSIDriver, CSINode or attacher knows driver ${driver}, and nobody will detach what is left of it: ${count(left, 'VolumeAttachment')}`,
-    { driver, subject: { driver } },
+    { driver },
     'Install the driver again. Or, once the storage system has detached the volumes: volctl plan --cluster --strip-finalizers',
   )
 }
@@ -130,7 +121,7 @@ function reportSilent(context: ClusterContext, findings: ClusterFindings, driver
     'error',
     'AttacherSilent',
     `no external attacher of driver ${driver} runs (lease ${lease.name} was last renewed ${lease.renewTime ?? ''}), and ${count(pending, 'VolumeAttachment')} ${pending === 1 ? 'waits' : 'wait'} for it`,
-    { driver, subject: { driver } },
+    { driver },
     "Look at the log of the attacher container of the driver's controller pods: kubectl get pods -A -o wide",
   )
 }
@@ -164,7 +155,7 @@ function reportClaim(findings: ClusterFindings, claim: ClusterClaim, users: read
     'warning',
     'BeingDeleted',
     `claim ${name} is being deleted since ${claim.deletedAt ?? ''}${heldBy(claim.finalizers)}: ${why}`,
-    { claim: name, pods: pods.slice(0, MOST_NAMES).map(podRef), subject: { claim: name } },
+    { claim: name, pods: pods.slice(0, MOST_NAMES).map(podRef) },
     pods.length === 0
       ? `See who keeps the finalizer: ${kubectl('describe', 'pvc', '-n', claim.namespace, claim.name)}`
       : `The claim goes when its last pod ends, and its data with it where the reclaim policy is Delete. To keep the data: ${retain(claim.volumeName)}`,

@@ -5,7 +5,7 @@ import { take } from '../../base/take.ts'
 import { INSECURE_API } from '../../plan/insecure-api.ts'
 import type { ClusterContext } from '../model/cluster-context.ts'
 import type { ClusterNode, ClusterResource, ClusterState, LeaseEvidence } from '../model/cluster-state.ts'
-import { type ClusterFindings, ON_API, onNodes } from '../model/findings.ts'
+import { type ClusterFindings, ON_API } from '../model/findings.ts'
 import { heardAt, kubeletHeardAt, latestOf, serverTime, timeOf } from '../model/times.ts'
 
 /** What is missing from the plan without each list. */
@@ -29,7 +29,7 @@ export function reportReading(context: ClusterContext, findings: ClusterFindings
     findings.incomplete(
       'ReadFailed',
       `the list of ${resource} has ${name} twice, so that the object counts as unknown`,
-      { list: resource, subject: { list: resource } },
+      { list: resource },
       DUPLICATE_HINT,
     )
   }
@@ -51,7 +51,7 @@ function reportList({ state, objects }: ClusterContext, findings: ClusterFinding
   findings.incomplete(
     'ReadFailed',
     `the list of ${resource} ${why}: ${HIDES[resource]}`,
-    { list: resource, subject: { list: resource } },
+    { list: resource },
     howToRead(state, resource),
   )
 }
@@ -67,10 +67,7 @@ function howToRead({ errors }: ClusterState, resource: ClusterResource): string 
 function reportErrors({ state }: ClusterContext, findings: ClusterFindings): void {
   for (const { resource, namespace, name, message } of state.errors.slice(0, MOST_OF_A_KIND)) {
     const what = [resource, namespace, name].filter((part) => part !== undefined).join('/')
-    findings.incomplete('ReadFailed', `${what} could not be read: ${message}`, {
-      list: resource,
-      subject: { list: resource },
-    })
+    findings.incomplete('ReadFailed', `${what} could not be read: ${message}`, { list: resource })
   }
 }
 
@@ -131,7 +128,7 @@ function reportClocks({ state, now }: ClusterContext, findings: ClusterFindings)
       ...odd.map(({ name }) => `node ${name}`),
       ...others,
     ]
-    const about = odd.length === 0 ? ON_API : onNodes(...odd.slice(0, MOST_NODES).map(({ name }) => name))
+    const about = odd.length === 0 ? ON_API : { nodes: odd.slice(0, MOST_NODES).map(({ name }) => name) }
     if (names.length > 0) say(`times of ${take(names, MOST_NAMES).join(', ')} are ${what}`, about)
   }
   const isAhead = (time: string | undefined): boolean => (timeOf(time) ?? 0) > now + MARGIN_MS

@@ -15,7 +15,7 @@ import {
   readinessOf,
 } from '../model/cluster-context.ts'
 import type { ClusterNode } from '../model/cluster-state.ts'
-import { type ClusterFindings, onNodes, refOf, volumeKey } from '../model/findings.ts'
+import { type ClusterFindings, refOf } from '../model/findings.ts'
 
 export function reportStatus(context: ClusterContext, findings: ClusterFindings): void {
   for (const node of context.state.nodes.toSorted((a, b) => compareText(a.name, b.name))) {
@@ -38,7 +38,7 @@ function reportTaint(context: ClusterContext, findings: ClusterFindings, node: C
     'error',
     'TaintedButReady',
     `node ${name} is tainted out-of-service, but its kubelet ${isReady ? 'reports that the node is ready' : 'is still heard'}: a controller detaches its volumes even while they are mounted`,
-    onNodes(name),
+    { nodes: [name] },
     `If the machine runs: ${untaintOutOfService(name)}`,
   )
 }
@@ -50,7 +50,7 @@ function reportUnmanaged({ actual }: ClusterContext, findings: ClusterFindings, 
     'warning',
     'NotManaged',
     `node ${name} has no annotation ${MANAGED}; nobody detaches what is attached to it: ${count(length, 'VolumeAttachment')}`,
-    onNodes(name),
+    { nodes: [name] },
     "Set enableControllerAttachDetach: true in the kubelet's configuration there, and start the kubelet.",
   )
 }
@@ -75,7 +75,7 @@ function reportInUse(context: ClusterContext, findings: ClusterFindings, node: C
     'warning',
     'ReportedUnused',
     `node ${node.name} reports volume ${volume.name} in use, and no pod of the node wants it${ended === undefined ? '' : `; pod ${ended.namespace}/${ended.name} has ended`}`,
-    { nodes: [node.name], volume, subject: { row: volumeKey(node.name, uniqueName) } },
+    { nodes: [node.name], volume },
     isReady
       ? `The kubelet unmounts within a minute or two. If the volume stays in use, see on node ${node.name} what keeps it there: ${volctl('plan')}`
       : node.outOfService
@@ -92,8 +92,7 @@ function reportConfirmed(
   node: ClusterNode,
   uniqueName: string,
 ): void {
-  const subject = { row: volumeKey(node.name, uniqueName) }
-  const about = { nodes: [node.name], volume: refOf(uniqueName, context.known.get(uniqueName)), subject }
+  const about = { nodes: [node.name], volume: refOf(uniqueName, context.known.get(uniqueName)) }
   if (parseCsiUniqueName(uniqueName) === undefined) {
     if (isExplained(context, node.name, uniqueName) || context.actual.isInUse(node.name, uniqueName)) return
     findings.problem(
@@ -130,7 +129,7 @@ function reportNotConfirmed(context: ClusterContext, findings: ClusterFindings, 
       'warning',
       'AttachedMismatch',
       `volume ${volume.name} is attached to node ${name} since ${object.createdAt ?? ''}, and volumesAttached of the node, for which its kubelet waits, does not list it`,
-      { nodes: [name], volume, attachment: object.name, subject: { row: volumeKey(name, uniqueName) } },
+      { nodes: [name], volume, attachment: object.name },
       `Only the controller writes that list: ${lookAtController(context)}.`,
     )
   }

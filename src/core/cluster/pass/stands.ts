@@ -9,20 +9,20 @@ import { take } from '../../base/take.ts'
 import type { ClusterStand } from '../../plan/cluster-plan.ts'
 import type { Refusal } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
-import { rowsOf } from '../../plan/subject.ts'
+import { rowsOf, type Subject } from '../../plan/subject.ts'
 import type { Attached } from '../model/actual-attachments.ts'
 import type { ClusterContext } from '../model/cluster-context.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'
 import type { NotAttachedFor } from '../model/desired-attachments.ts'
 import {
   attachedRef,
-  attachmentKey,
   type ClusterFindings,
   ofPod,
   podRef,
   refOf,
   type Said,
   saidOf,
+  subjectOf,
   unresolvedKey,
   volumeKey,
 } from '../model/findings.ts'
@@ -30,7 +30,8 @@ import { isExclusive, volumeRef } from '../model/volumes.ts'
 import { scopeOf } from './given-names.ts'
 
 /** A volume on a node, or what only a pod, a claim or a PersistentVolume has of one; `message`: where it is, and who wants it. */
-interface Row extends ClusterStand {
+interface Row extends Omit<ClusterStand, 'subject'> {
+  readonly subject?: Subject
   /** Pods want it on a node where it is not. */
   readonly isLacking?: boolean
 }
@@ -62,6 +63,7 @@ export function standsOf(
   const quiet = findings.complete ? 'nothing to do' : 'nothing is known to be wrong, but not everything could be read'
   return rowsIn(context)
     .filter(isNamed)
+    .map((row) => ({ ...row, subject: row.subject ?? subjectOf(row.about) }))
     .toSorted((a, b) => compareText(rowsOf(a.subject)[0] ?? '', rowsOf(b.subject)[0] ?? ''))
     .map(({ message, isLacking, ...row }) => {
       const keys = [...rowsOf(row.subject), ...(row.about.pods ?? []).map(({ uid }) => uid)]
@@ -93,30 +95,29 @@ function rowsIn(context: ClusterContext): Row[] {
     ...actual.all.flatMap((each): Row | [] => {
       const { uniqueName, object } = each
       const about = { nodes: [object.node], volume: attachedRef(each, actual), attachment: object.name }
-      return uniqueName === undefined ? { message: attachedTo(each), about, subject: { row: attachmentKey(each) } } : []
+      return uniqueName === undefined ? { message: attachedTo(each), about } : []
     }),
     ...desired.unresolved.map((each): Row => {
       const { pod, name, claim, message } = each
-      const { subject: _, ...of } = ofPod(pod)
-      const about = { ...of, ...omitUndefined({ claim }) }
+      const about = { ...ofPod(pod), ...omitUndefined({ claim }) }
       const why = `volume ${name} of ${namespacedName(pod)} is not attached, as ${message}`
       return { message: why, about, subject: { row: unresolvedKey(each) } }
     }),
     ...desired.unscheduled.map(({ pod, volume }): Row => {
       const message = `wanted by ${namespacedName(pod)}, which has no node yet`
       const about = { volume: volumeRef(volume), pods: [podRef(pod)] }
-      return { message, about, subject: { row: volumeKey(undefined, volume.uniqueName) } }
+      return { message, about }
     }),
     ...state.volumes.flatMap(({ name, uniqueName = name, plugin = '' }): Row | [] => {
       if (somewhere.has(uniqueName)) return []
       const volume = known.get(uniqueName)
       const about = { volume: volume ? volumeRef(volume) : { name, persistentVolume: name, plugin } }
-      return { message: 'attached to no node', about, subject: { row: volumeKey(undefined, uniqueName) } }
+      return { message: 'attached to no node', about }
     }),
     ...state.claims.flatMap(({ namespace, name, volumeName }): Row | [] => {
       const claim = `${namespace}/${name}`
       if (volumeName !== undefined) return []
-      return { message: 'bound to no PersistentVolume', about: { claim }, subject: { claim } }
+      return { message: 'bound to no PersistentVolume', about: { claim } }
     }),
   ]
 }
@@ -155,7 +156,6 @@ function rowOn(context: ClusterContext, node: string, uniqueName: string): Row {
         : refOf(uniqueName, want?.volume ?? context.known.get(uniqueName)),
       ...omitUndefined({ attachment: attached?.object.name, pods: all.length === 0 ? undefined : all.map(podRef) }),
     },
-    subject: { row: volumeKey(node, uniqueName) },
     isLacking: pods.length > 0 && attached === undefined && !isConfirmed,
   }
 }

@@ -21,7 +21,7 @@ import { type ClusterContext, isDriverGone, isGivenAsGone, isSettled, readinessO
 import type { ClusterAttachment, ClusterNode } from '../model/cluster-state.ts'
 import { blockedBy } from '../model/findings.ts'
 import { timeOf } from '../model/times.ts'
-import { MAX_WAIT_FOR_UNMOUNT_MS, rowOnNode } from './node-state.ts'
+import { type DetachRow, MAX_WAIT_FOR_UNMOUNT_MS, rowOnNode } from './node-state.ts'
 
 /** It waits, or it is an operation. */
 export type Verdict = { readonly wait: Wait; readonly rule: string } | Decision
@@ -142,12 +142,12 @@ export function fromNode(context: ClusterContext, attached: Attached, node: Clus
     ...{ reason: never ?? 'NotWanted', rule: 'R731', evidence, message: `${because(never)}${message}` },
     ...more,
   })
-  switch (row) {
-    case 'NotInUse':
-      return decided(`no pod wants the volume on node ${name}, which does not report the volume in use`, {
+  const rows: Readonly<Record<DetachRow, () => Verdict>> = {
+    NotInUse: () =>
+      decided(`no pod wants the volume on node ${name}, which does not report the volume in use`, {
         ...{ evidence: endings, blocked: useNotReported(context, object) },
-      })
-    case 'OutOfService': {
+      }),
+    OutOfService: () => {
       const isInUse = uniqueName !== undefined && context.actual.isInUse(name, uniqueName)
       const use = isInUse ? '; the node still reports the volume in use' : ''
       return decided(`node ${name} is tainted out-of-service, and no pod wants the volume there${use}`, {
@@ -155,52 +155,48 @@ export function fromNode(context: ClusterContext, attached: Attached, node: Clus
         evidence: [...evidence, { what: `node ${name} is tainted out-of-service` }],
         ...(isInUse && { exception: 'OutOfService', makeSure: machineIsOff(name) }),
       })
-    }
-    case 'TaintedButReady':
-      return decided(`no pod wants the volume on node ${name}`, {
+    },
+    TaintedButReady: () =>
+      decided(`no pod wants the volume on node ${name}`, {
         blocked: blockedBy(
           'TaintedButReady',
           `node ${name} is tainted out-of-service, but its kubelet ${ready === 'True' ? 'reports that the node is ready' : 'is still heard, and reports the volume in use'}`,
           `If the machine runs: ${untaintOutOfService(name)}; if it is off, once its kubelet has been silent for a minute: ${planNodeGone(name)}`,
         ),
         controllerWould: 'detach the volume, in use or not, because of the taint',
-      })
-    case 'InUse': {
+      }),
+    InUse: () => {
       const held = mayBeInUse(context, attached)
-      return held === undefined
-        ? waitFor(
-            'StillInUse',
-            'R739',
-            `no pod wants the volume on node ${name}, which is ready and still reports the volume in use`,
-            inUseHint(context, node),
-          )
-        : waitFor('StillInUse', 'R739', `${held.message}; the node still reports the volume in use`, held.hint)
-    }
-    case 'SilentTooShort':
-      return waitFor(
+      const why = held ? `${held.message}; the node` : `no pod wants the volume on node ${name}, which is ready and`
+      const hint = held ? held.hint : inUseHint(context, node)
+      return waitFor('StillInUse', 'R739', `${why} still reports the volume in use`, hint)
+    },
+    SilentTooShort: () =>
+      waitFor(
         'StillInUse',
         'R731',
         `node ${name} reports the volume in use, and was heard less than six minutes ago`,
         inUseHint(context, node),
         since === undefined ? undefined : rfc3339((timeOf(since) ?? 0) + MAX_WAIT_FOR_UNMOUNT_MS),
-      )
-    case 'NodeLost':
-      return decided(
+      ),
+    NodeLost: () =>
+      decided(
         `no pod wants the volume on node ${name}, which ${isStale ? 'is silent' : 'is not ready and silent'} for more than six minutes; the node last reported the volume in use`,
         {
           ...{ reason: never ?? 'NodeLost', exception: 'NodeLost', makeSure: machineIsOff(name) },
           blocked: isGivenAsGone(context, name) ? undefined : mayWrite(name, taintOutOfService(name)),
           controllerWould: 'detach the volume by force now, whether its machine still writes or not',
         },
-      )
-    case 'NodeUnknown':
-      return waitFor(
+      ),
+    NodeUnknown: () =>
+      waitFor(
         'NodeUnknown',
         'R731',
         `whether node ${name} is ready is not known`,
         `Look at the node (${kubectl('describe', 'node', name)}), and start its kubelet. Once its machine is gone for good: ${kubectl('delete', 'node', name)}; then: ${planNodeGone(name)}`,
-      )
+      ),
   }
+  return rows[row]()
 }
 
 /** Why a node is not ready comes first. */
