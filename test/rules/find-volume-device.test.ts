@@ -1,6 +1,6 @@
 /** The detach of a volume whose device nothing tells: what else is in use here may be it (S21). */
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { Operation } from '../../src/core/plan/plan.ts'
+import type { Operation, StepOp } from '../../src/core/plan/plan.ts'
 import { Fixture, operation, planOf, ROOT, step, withoutPauses } from '../apply/apply-fixture.ts'
 import { recordDisks } from '../block/recorded-disks.ts'
 
@@ -176,10 +176,15 @@ describe('a volume that a driver is to unstage, and of which nothing is mounted 
   const hidden = { device: 'sdc', dev: '8:32', fsType: 'ext4' }
   const other = { ...volume, name: 'pv-2', handle: 'vol-2', uniqueName: 'kubernetes.io/csi/disk.test^vol-2' }
 
-  async function unstage(kind: 'UnmapDevice' | 'UnmountDevice', givenDevice?: string, beside?: Partial<Operation>) {
+  async function unstage(
+    kind: 'UnmapDevice' | 'UnmountDevice',
+    givenDevice?: string,
+    beside?: Partial<Operation>,
+    op: StepOp = 'NodeUnstageVolume',
+  ) {
     const at = `${ROOT}/plugins/kubernetes.io/csi/disk.test/abc/globalmount`
     const told = { ...volume, ...(givenDevice === undefined ? {} : { givenDevice }) }
-    const { pod: _, ...planned } = operation('unstage', { kind, volume: told, steps: [step('NodeUnstageVolume', at)] })
+    const { pod: _, ...planned } = operation('unstage', { kind, volume: told, steps: [step(op, at)] })
     const { pod: __, ...after } = operation('detach', {
       kind: 'DetachVolume',
       volume: told,
@@ -240,6 +245,11 @@ describe('a volume that a driver is to unstage, and of which nothing is mounted 
       expect(`${unstaged?.message} ${unstaged?.hint}`).not.toMatch(/lazily/)
       expect(unstaged?.hint).toContain('volctl apply --device pv=/dev/NAME')
       expect(unstaged?.hint).toContain('volctl apply --device pv=none')
+    })
+
+    it('control: is done beside what is hidden where only directories are left', async () => {
+      fixture.host.hidden = [hidden]
+      expect((await unstage(kind, undefined, undefined, 'rmdir'))[0]?.state).toBe('done')
     })
 
     it.each([

@@ -21,8 +21,11 @@ const PAUSE_MS = 100
  * by name, or --device names it, only hidden file systems on that disk count.
  */
 export async function hiddenFileSystem(facts: MachineFacts): Promise<Verdict | undefined> {
-  const { devices, found } = facts.record
-  if (devices.size > found.size || facts.operation.volume?.givenDevice === NO_DEVICE) return undefined
+  const { operation, record } = facts
+  // What is left of a device that is unstaged already takes nothing away.
+  if (operation.kind !== 'DetachVolume' && operation.steps.every(({ op }) => op !== 'NodeUnstageVolume'))
+    return undefined
+  if (record.devices.size > record.found.size || operation.volume?.givenDevice === NO_DEVICE) return undefined
   const isOfOthers = knownAsOthers(facts)
   const mayBe = mayBeOn(facts)
   for (let tries = 1; ; tries++) {
