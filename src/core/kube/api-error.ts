@@ -161,12 +161,15 @@ export function answerTooLarge(server: string, request: string, why: string): Ap
 
 /** @param what continues "the answer to GET … is" */
 export function badAnswer(server: string, request: string, what: string): ApiError {
-  const hint = 'Is this the address of a Kubernetes API server, or is a proxy in between?'
-  return unusable(`${server}: the answer to ${request} is ${what}.`, hint)
+  return unusable(`${server}: the answer to ${request} is ${what}.`)
 }
 
 /** What came is no answer that anything could be concluded from. */
-export function unusable(message: string, hint?: string, reason = 'BadAnswer'): ApiError {
+export function unusable(
+  message: string,
+  hint = 'Is this the address of a Kubernetes API server, or is a proxy in between?',
+  reason = 'BadAnswer',
+): ApiError {
   return new ApiError('ApiFailed', message, { status: 0, reason, trouble: 'answer', hint })
 }
 

@@ -32,7 +32,7 @@ export const subject: Shape<Subject> = named(
         const found = fields(value, at)
         return Object.keys(found).length === 0 ? fail(at, 'the subject of a finding', value) : (found as Subject)
       },
-      (defs) => schemaOf(fields, defs),
+      (defs) => ({ ...schemaOf(fields, defs), minProperties: 1 }),
     ),
   ),
 )

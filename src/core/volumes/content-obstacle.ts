@@ -31,11 +31,7 @@ export function leftToKubelet({ source, specName }: VolumeToMount, snapshot: Nod
       : source !== undefined && hasOwners(source) && isGateOn(snapshot, 'AtomicWriteVolumeUserFields')
         ? 'asks for owners of its files, which only the kubelet gives them'
         : undefined
-  if (what === undefined) return undefined
-  return {
-    code: 'LeftToKubelet',
-    message: `volume ${specName} ${what}`,
-  }
+  return what && { code: 'LeftToKubelet', message: `volume ${specName} ${what}` }
 }
 
 function hasOwners({ configMap, secret, downwardAPI, projected }: PodVolumeSource): boolean {
@@ -51,22 +47,10 @@ function hasOwners({ configMap, secret, downwardAPI, projected }: PodVolumeSourc
 
 const NOT_READ: NoContent = { kind: 'unknown', reason: 'the API was not read' }
 
+const CODES = { missing: 'ContentMissing', invalid: 'InvalidVolume', unknown: 'ContentUnknown' } as const
+
 export function contentObstacle({ specName }: VolumeToMount, { kind, reason }: NoContent): Obstacle {
-  const message = `volume ${specName}: ${reason}`
-  switch (kind) {
-    case 'missing':
-      return {
-        code: 'ContentMissing',
-        message,
-      }
-    case 'invalid':
-      return {
-        code: 'InvalidVolume',
-        message,
-      }
-    case 'unknown':
-      return { code: 'ContentUnknown', message }
-  }
+  return { code: CODES[kind], message: `volume ${specName}: ${reason}` }
 }
 
 // Does the content of a configMap, secret, downwardAPI or projected volume match the API (O28, R807)?

@@ -77,8 +77,7 @@ export function listPath({ root, plural }: ResourcePath, namespace?: string): st
 }
 
 export function objectPath(resource: ResourcePath, key: ObjectKey): string {
-  const scope = key.namespace === undefined ? '' : `/namespaces/${encodeURIComponent(key.namespace)}`
-  return `${resource.root}${scope}/${resource.plural}/${encodeURIComponent(key.name)}`
+  return `${listPath(resource, key.namespace)}/${encodeURIComponent(key.name)}`
 }
 
 /** One text for a key, for maps and sorting. */
