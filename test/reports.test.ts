@@ -40,7 +40,7 @@ interface Right {
 
 function answersOf(state: NodeState, asked?: string) {
   const decided = planWithDecisions(state, OPTIONS)
-  const plan = withAdvice(decided.plan, { words: ['--orphans'], settleMs: OPTIONS.settleMs })
+  const plan = withAdvice(decided.plan, { applyFlags: ['--orphans'], settleMs: OPTIONS.settleMs })
   const { problems, waiting, operations, summary } = plan
   const blocked = operations.flatMap((each) => (each.blocked === undefined ? [] : { kind: each.kind, ...each.blocked }))
   const said = [...problems.map((each) => ({ kind: each.severity, ...each })), ...waiting, ...blocked]

@@ -2,11 +2,9 @@ import { Args, Flags, type Interfaces } from '@oclif/core'
 import { applyPlan } from '../core/apply/apply-plan.ts'
 import { isDone, planToReview } from '../core/apply/find-again.ts'
 import { ownsNode } from '../core/apply/operation/ask-kubelet.ts'
-import { volctl } from '../core/base/command.ts'
 import { parseDuration } from '../core/base/duration.ts'
 import { afterSettling, type Looked } from '../core/cli/after-settling.ts'
 import { applyContext } from '../core/cli/apply-context.ts'
-import { applyWords, givenBy, readingWords } from '../core/cli/apply-words.ts'
 import { carryOut, isDrawn, refusalOf } from '../core/cli/carry-out.ts'
 import type { ClusterApplyChoice } from '../core/cli/cluster-apply.ts'
 import {
@@ -18,6 +16,7 @@ import {
   requireFlagsOfScope,
   requireNoPlanFlags,
 } from '../core/cli/cluster-flags.ts'
+import { givenBy } from '../core/cli/command-context.ts'
 import { confirm, mustAsk, terminals } from '../core/cli/confirm.ts'
 import { Interrupts } from '../core/cli/interrupts.ts'
 import { journalDirectory, journalFlag } from '../core/cli/journal-flag.ts'
@@ -38,7 +37,7 @@ import type { UnitFacts } from '../core/node/kubelet-stop/unit-facts.ts'
 import { isPlanInput, NODE_PLAN, readTypedPlan } from '../core/plan/documents/read-plan-file.ts'
 import { requireNamed } from '../core/plan/name-faults.ts'
 import { withAdvice } from '../core/plan/next-steps.ts'
-import type { Operation, Plan, PlanOptions, ReviewedPlan } from '../core/plan/plan.ts'
+import { DEFAULT_SETTLE_MS, type Operation, type Plan, type PlanOptions, type ReviewedPlan } from '../core/plan/plan.ts'
 import { planId } from '../core/plan/plan-id.ts'
 import { PlanNames } from '../core/plan/plan-names.ts'
 import type { SavedPlan } from '../core/plan/plan-shape.ts'
@@ -54,16 +53,6 @@ const DEFAULT_DOWNTIME = '4m'
 
 function questionAbout({ summary: { ready = 0 } }: Plan, unit: string | undefined): string {
   return `\n${unit === undefined ? 'Perform' : `Stop ${unit} and perform`} ${readyText(ready)}? Type 'yes' to continue: `
-}
-
-/** The same apply once more, of a cluster. */
-function againCommand(flags: Readonly<Record<string, unknown>>, planfile: string | undefined): string {
-  return volctl(
-    'apply',
-    ...(planfile === undefined ? [] : [planfile]),
-    ...applyWords(flags),
-    ...(flags.yes === true ? ['--yes'] : []),
-  )
 }
 
 type ParsedFlags = Interfaces.InferredFlags<typeof Apply.flags>
@@ -371,8 +360,10 @@ export default class Apply extends VolctlCommand {
       ...{ timeoutMs, journalDir, asks, ways, format: flags.output },
       options: clusterOptions(flags, planOptions(flags, this.config.version)),
       saved,
-      again: againCommand(flags, planfile),
-      reading: readingWords(flags),
+      context: givenBy(flags, DEFAULT_SETTLE_MS, [
+        ...(planfile === undefined ? [] : [planfile]),
+        ...(flags.yes ? ['--yes'] : []),
+      ]),
       api: nodeChoice(flags),
       noJournal: flags['no-journal'],
       ignoreNotFound: flags['ignore-not-found'],

@@ -1,5 +1,5 @@
 import { ExitStatus } from '../core/base/exit-status.ts'
-import { readingWords } from '../core/cli/apply-words.ts'
+import { givenBy } from '../core/cli/command-context.ts'
 import { localChoice, watched, whereTheNodeIs } from '../core/cli/live-node.ts'
 import { withChoice } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
@@ -8,6 +8,7 @@ import { outputFlag, pagerFlag, VolctlCommand } from '../core/cli/volctl-command
 import { diagnose } from '../core/explain/doctor/diagnose.ts'
 import { type DoctorLook, lookForDoctor } from '../core/explain/doctor/doctor-look.ts'
 import { readSnapshot } from '../core/plan/documents/snapshot-file.ts'
+import { DEFAULT_SETTLE_MS } from '../core/plan/plan.ts'
 import { renderDoctor } from '../core/views/doctor-view.ts'
 import type { Screen } from '../core/views/screen.ts'
 
@@ -42,8 +43,8 @@ export default class Doctor extends VolctlCommand {
     const look = flags.snapshot === undefined ? await this.#live(choice) : await offline(choice, flags.snapshot)
     const createdAt = look.state?.snapshot.capturedAt ?? new Date().toISOString()
     const doctor = diagnose(look, planOptions({}, this.config.version), createdAt)
-    const reading = readingWords({ snapshot: flags.snapshot })
-    const draw = (screen: Screen): string => renderDoctor(doctor, screen, reading, this.verbose || screen.wide)
+    const given = givenBy(flags, DEFAULT_SETTLE_MS)
+    const draw = (screen: Screen): string => renderDoctor(doctor, screen, given, this.verbose || screen.wide)
     await this.answer(doctor, flags.output, draw)
     this.finish(doctor.works.plan ? ExitStatus.Ok : ExitStatus.Failed)
   }

@@ -1,10 +1,9 @@
 import { Args, Flags, type Interfaces } from '@oclif/core'
-import { volctl } from '../core/base/command.ts'
 import { count } from '../core/base/count.ts'
 import { ExitStatus } from '../core/base/exit-status.ts'
-import { applyWords, givenBy, readingWords } from '../core/cli/apply-words.ts'
 import { planExitStatus, refusalOf } from '../core/cli/carry-out.ts'
 import { clusterFlags, clusterOptions, nodesFlag, requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
+import { givenBy } from '../core/cli/command-context.ts'
 import { judged, planAlone } from '../core/cli/judged-node.ts'
 import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
@@ -133,8 +132,7 @@ export default class Plan extends VolctlCommand {
     const details = [...plan.operations, ...plan.waiting].map(
       ({ rule, node, volume, message }) => `${rule}: ${volume?.name ?? 'a volume'} on node ${node}: ${message}`,
     )
-    const applyCommand = volctl('apply', ...applyWords(flags))
-    const look = { unfolded: this.verbose, applyCommand, reading: readingWords(flags) }
+    const look = { unfolded: this.verbose, context: givenBy(flags, options.settleMs) }
     await this.#show(plan, given, flags, details, (screen) => renderClusterPlan(plan, screen, look))
   }
 

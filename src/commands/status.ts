@@ -1,7 +1,7 @@
 import { Args, type Interfaces } from '@oclif/core'
 import { ExitStatus } from '../core/base/exit-status.ts'
-import { givenBy } from '../core/cli/apply-words.ts'
 import { planExitStatus, refusalOf } from '../core/cli/carry-out.ts'
+import { givenBy } from '../core/cli/command-context.ts'
 import { judged } from '../core/cli/judged-node.ts'
 import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'

@@ -27,7 +27,7 @@ import { stringLiterals } from './string-literals.ts'
 const ROOT = join(import.meta.dirname, '..', '..')
 
 const SEEDS = Array.from({ length: 300 }, (_, seed) => seed)
-const GIVEN = { words: [], settleMs: 120_000 }
+const GIVEN = { applyFlags: [], settleMs: 120_000 }
 
 const HOSTILE = [
   'o;id>pwned;#',
@@ -194,7 +194,7 @@ describe('a command in what volctl says to do next can be pasted as it is, and w
       of: 'an answer about a cluster',
       texts: () =>
         Object.values(WORKED_CLUSTERS).flatMap((state) => {
-          const { needs, next } = clusterAnswerOf(planOf(state), { applyCommand: 'volctl apply --cluster' })
+          const { needs, next } = clusterAnswerOf(planOf(state), { applyFlags: ['--cluster'] })
           return [...needs.flatMap(({ remedy }) => remedy), ...next.map(({ command }) => command)]
         }),
       least: 5,

@@ -22,7 +22,7 @@ it.each(captureFiles())(
     expect(doctor.checks.flatMap(({ id, state: is }) => (is === 'failed' ? id : []))).toEqual(
       path.startsWith('empty-dirs') ? ['CsiDriver'] : [],
     )
-    const text = renderDoctor(doctor, screen, ['--snapshot', 'node.json'])
+    const text = renderDoctor(doctor, screen, { applyFlags: [], snapshot: 'node.json' })
     const file = join(import.meta.dirname, 'golden', `${path.replaceAll('/', '-')}.txt`)
     if (KEPT.has(path)) await expect(text).toMatchFileSnapshot(file)
     const lines = text.trimEnd().split('\n')

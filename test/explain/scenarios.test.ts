@@ -173,7 +173,7 @@ it('data that only a flag lets go: blocked without it, an operation with it', ()
   expect(withFlag.verdict).toMatchObject({ state: 'operation', code: 'PodGone' })
   expect(withFlag.operations.map(({ kind }) => kind)).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
   expect(
-    explain(built.build(), planOptions({ orphans: true }), GONE, { words: ['--orphans'], settleMs: 0 }).explanation
+    explain(built.build(), planOptions({ orphans: true }), GONE, { applyFlags: ['--orphans'], settleMs: 0 }).explanation
       .summary.next?.[0]?.command,
   ).toBe(`volctl apply --orphans --pod ${GONE}`)
 })

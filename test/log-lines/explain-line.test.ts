@@ -166,7 +166,7 @@ function asking(built: NodeBuilder): LineNode {
   const decided = planWithDecisions(state, planOptions())
   return {
     look: async () => ({ ...state, decided, standing: [] }),
-    given: { words: [], settleMs: 0 },
+    given: { applyFlags: [], settleMs: 0 },
     whole: async (_, { explanation }) => explanation,
   }
 }

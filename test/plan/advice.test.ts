@@ -108,11 +108,11 @@ describe('what to type next on this node', () => {
     ...{ severity: 'error', code, message: 'm', about: { pod: 'uid-7' } },
   })
   const orphanDirs = { severity: 'info', code: 'OrphanPodDir', message: 'm', about: {} } as const
-  it.each<{ name: string; plan: Partial<Plan>; words?: string[]; next: string[] }>([
+  it.each<{ name: string; plan: Partial<Plan>; applyFlags?: string[]; next: string[] }>([
     {
       name: 'apply, with the flags of the plan',
       plan: { operations: [op('a')] },
-      words: ['--pod', "a'b"],
+      applyFlags: ['--pod', "a'b"],
       next: ["volctl apply --pod 'a'\\''b'"],
     },
     {
@@ -258,7 +258,7 @@ describe('what to type next on this node', () => {
         createdAt: '2026-11-22T08:50:19.354Z',
         waiting: [wait({ code: 'Settling', until: '2026-11-22T08:52:00Z' })],
       },
-      words: ['--orphans'],
+      applyFlags: ['--orphans'],
       next: ['volctl apply --orphans'],
     },
     { name: 'nothing on a healthy node', plan: running, next: [] },
@@ -287,15 +287,15 @@ describe('what to type next on this node', () => {
       plan: { ...withKubelet({ state: 'mayReturn' }), waiting: [staged] },
       next: ['volctl explain shop/db-0'],
     },
-  ])('$name', ({ plan, words = [], next }) => {
-    const { summary } = withAdvice(aPlan(plan), { words, settleMs: 30_000 })
+  ])('$name', ({ plan, applyFlags = [], next }) => {
+    const { summary } = withAdvice(aPlan(plan), { applyFlags, settleMs: 30_000 })
     expect((summary.next ?? []).map(({ command }) => command)).toEqual(next)
   })
 })
 
 describe('plan and apply go in no circle', () => {
   const next = (plan: Partial<Plan>, failed: readonly object[] = []) => {
-    const given = { words: [], settleMs: 30_000, failed: failed as never }
+    const given = { applyFlags: [], settleMs: 30_000, failed: failed as never }
     return withAdvice(aPlan(plan), given).summary.next
   }
   const volume = { ...staged.volume, name: 'pv-c', driver: 'd.example' } as Waiting['volume']
@@ -334,7 +334,7 @@ describe('plan and apply go in no circle', () => {
 
 it('in a container, what needs a stopped kubelet is typed on the node, without what speaks of the container', () => {
   const plan = aPlan({ ...running, operations: [op('a')], waiting: [staged] })
-  const given = { words: ['--orphans', '--host-root', '/host'], wordsOnNode: ['--orphans'], settleMs: 30_000 }
+  const given = { applyFlags: ['--orphans', '--host-root', '/host'], nodeFlags: ['--orphans'], settleMs: 30_000 }
   expect(withAdvice(plan, given).summary.next?.map(({ command, node }) => [node, command])).toEqual([
     [undefined, 'volctl apply --orphans --host-root /host'],
     ['node-1', 'volctl apply --orphans --stop-kubelet'],
@@ -343,7 +343,7 @@ it('in a container, what needs a stopped kubelet is typed on the node, without w
 
 describe('what to type about a snapshot', () => {
   const steps = (plan: Partial<Plan>, snapshot = 'node.json'): unknown =>
-    withAdvice(aPlan(plan), { words: [], settleMs: 30_000, snapshot }).summary.next?.map(({ command, node }) => [
+    withAdvice(aPlan(plan), { applyFlags: [], settleMs: 30_000, snapshot }).summary.next?.map(({ command, node }) => [
       node,
       command,
     ])
@@ -357,7 +357,7 @@ describe('what to type about a snapshot', () => {
   it('what a person does before it stays with it', () => {
     const users = [{ pid: 191, process: 'sleep' }]
     const plan = aPlan({ operations: [op('a', { blocked: { ...held, users } })] })
-    const given = { words: [], settleMs: 30_000, snapshot: 'node.json' }
+    const given = { applyFlags: [], settleMs: 30_000, snapshot: 'node.json' }
     expect(withAdvice(plan, given).summary.next).toEqual([
       {
         first: 'stop sleep (pid 191)',
@@ -536,7 +536,7 @@ it('what needs a person is no note as well', () => {
     about: { pod: 'default/web' },
   })
   const { needs, notes } = answerOf(
-    withAdvice(aPlan({ problems: [runs('error'), runs('info')] }), { words: [], settleMs: 0 }),
+    withAdvice(aPlan({ problems: [runs('error'), runs('info')] }), { applyFlags: [], settleMs: 0 }),
   )
   expect(needs.map(({ text }) => text)).toEqual([message])
   expect(notes).toEqual([])

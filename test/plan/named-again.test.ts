@@ -87,7 +87,11 @@ function checkCluster(state: ClusterState): void {
 /** What an answer says to ask next is a name, and has an answer; that of a plan of a name does not go round in a circle. */
 function checkNext(state: ClusterState, whole: ClusterPlan): void {
   for (const cause of (whole.summary.causes ?? []).filter(({ severity }) => severity !== 'info')) {
-    const plan = { ...whole, operations: [], summary: { ...whole.summary, causes: [{ ...cause, remedy: [] }] } }
+    const plan = {
+      ...whole,
+      operations: [],
+      summary: { ...whole.summary, causes: [omitUndefined({ ...cause, command: undefined })] },
+    }
     const [, , , ...words] = clusterAnswerOf(plan).next[0]?.command.split(' ') ?? []
     if (words.length === 0) continue
     const [first = '', node] = words

@@ -93,6 +93,10 @@ export function untaintOutOfService(node: string): string {
 }
 
 /** Where a machine is shown to be off, or is gone for good. */
-export function planNodeGone(node: string): string {
-  return volctl('plan', '--cluster', '--node-gone', node)
+export function planNodeGone(node: string): readonly string[] {
+  return planCluster('--node-gone', node)
+}
+
+export function planCluster(...words: readonly string[]): readonly string[] {
+  return ['volctl', 'plan', '--cluster', ...words]
 }

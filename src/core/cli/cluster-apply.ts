@@ -9,6 +9,7 @@ import { planCluster } from '../cluster/pass/plan-cluster.ts'
 import { readCluster } from '../cluster/read/read-cluster.ts'
 import type { KubeClient } from '../kube/kube-client.ts'
 import type { ClusterOptions, ClusterPlan, SavedClusterPlan } from '../plan/cluster-plan.ts'
+import { type CommandContext, typed } from '../plan/commands.ts'
 import { type Journal, openJournal, spokenJournal } from '../plan/documents/write-journal.ts'
 import { requireNamed } from '../plan/name-faults.ts'
 import { withDigest } from '../plan/plan-id.ts'
@@ -38,10 +39,8 @@ export interface ClusterApplyChoice {
   readonly digest?: string | undefined
   /** A plan that was reviewed and saved, and its file. */
   readonly saved?: { readonly plan: SavedClusterPlan; readonly file: string } | undefined
-  /** What carries the same plan out again. */
-  readonly again: string
-  /** What other commands need to read the same cluster. */
-  readonly reading: readonly string[]
+  /** Of the same apply. */
+  readonly context: CommandContext
   readonly asks: boolean
   readonly format: OutputFormat
 }
@@ -93,7 +92,7 @@ async function planned(
  */
 async function reviewed(
   plan: ClusterPlan,
-  { asks, format, digest, again }: ClusterApplyChoice,
+  { asks, format, digest, context }: ClusterApplyChoice,
   command: VolctlCommand,
   signal: AbortSignal,
 ): Promise<string | undefined> {
@@ -111,7 +110,10 @@ async function reviewed(
     await confirm(
       `\nFinalizers are taken off: nobody detaches these volumes then. Type the digest of the plan, ${plan.digest}, to continue: `,
       signal,
-      { text: plan.digest, hint: `Type ${plan.digest}. Where apply cannot ask: ${again} --confirm ${plan.digest}` },
+      {
+        text: plan.digest,
+        hint: `Type ${plan.digest}. Where apply cannot ask: ${again(context, '--confirm', plan.digest)}`,
+      },
     )
     return plan.digest
   }
@@ -126,11 +128,11 @@ async function carryOutPlan(
   command: VolctlCommand,
   signal: AbortSignal,
 ): Promise<void> {
-  const { options, looked, timeoutMs, digest, format, again, reading } = choice
+  const { options, looked, timeoutMs, digest, format, context } = choice
   const settings = {
     ...{ options, looked, timeoutMs, signal },
     openJournal: () => journalOf(choice),
-    command: again,
+    command: again(context),
     ...omitUndefined({ confirmed: digest, planFile: choice.saved?.file }),
   }
   const nameOf = numberedInCluster(plan)
@@ -138,8 +140,13 @@ async function carryOutPlan(
     nameOf,
     stepOf: (event) => `${nameOf(event)}: ${event.message}`,
     apply: (onEvent) => applyCluster(client, plan, settings, onEvent),
-    draw: (result, screen) => clusterClosing(result, plan, screen, { applyCommand: again, reading }),
+    draw: (result, screen) => clusterClosing(result, plan, screen, context),
   })
+}
+
+/** What carries the same plan out again. */
+function again(context: CommandContext, ...more: readonly string[]): string {
+  return typed({ argv: ['volctl', 'apply', ...more], why: '' }, context).command
 }
 
 function journalOf({ journalDir, noJournal }: ClusterApplyChoice): Journal {

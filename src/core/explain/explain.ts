@@ -45,7 +45,7 @@ export interface Explained extends Held {
  */
 export function explainer(
   decided: Decided,
-  given: Given = { words: [], settleMs: decided.context.options.settleMs },
+  given: Given = { applyFlags: [], settleMs: decided.context.options.settleMs },
 ): (what: string) => Explained {
   const { context } = decided
   const ask = asker(context)
@@ -161,11 +161,11 @@ function narrowedPlan({ plan, context }: Decided, concern: Concern, given: Given
   const { before, operations, waiting, problems } = concern
   const part = partOf(plan, new Set<object>([...before, ...operations, ...waiting, ...problems]), 0)
   const scope = scopeWords(part.operations, plan, context.ledger)
-  const words = [...given.words, ...(scope ?? [])]
+  const applyFlags = [...given.applyFlags, ...(scope ?? [])]
   // Where no flags narrow it, the command carries out all that is ready, and says so.
   const { ready = 0 } = part.summary
   const done = scope === undefined && ready > 0 ? readyAmong(plan.operations).size : ready
-  const advised = withAdvice({ ...part, summary: { ...part.summary, ready: done } }, { ...given, words })
+  const advised = withAdvice({ ...part, summary: { ...part.summary, ready: done } }, { ...given, applyFlags })
   return { ...part, summary: { ...part.summary, ...omitUndefined({ next: advised.summary.next }) } }
 }
 

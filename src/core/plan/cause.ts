@@ -35,6 +35,8 @@ export interface Because {
   readonly follows?: true
   /** The hint in its parts: a sentence, which is the same for all such findings, and the command of this one. */
   readonly remedy?: readonly string[]
+  /** The command of the remedy as data; `first`: it is the next step, once a person has done this. */
+  readonly command?: { readonly argv: readonly string[]; readonly first?: string }
   /** A kubelet that starts ends it. */
   readonly byStart?: true
   /** It has the cause of what is said of this volume on this node, where that needs a person. */
@@ -70,6 +72,12 @@ const cause = about(
     remedy: about(
       'What lifts it, as a person reads it: a sentence, and maybe the command that it ends with.',
       list(text),
+    ),
+    command: optional(
+      about(
+        'The command of the remedy by its words, without the flags in force; `first`: it is the next step, once a person has done this.',
+        object({ argv: list(text), first: optional(text) }),
+      ),
     ),
     byStart: optional(about('A kubelet that starts ends it.', flag)),
     affects: about<CauseAffects>('What hangs on it.', affects),

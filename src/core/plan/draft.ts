@@ -1,7 +1,7 @@
 /** Operations in the making: phases link drafts by reference, and ids come last. */
 
 import { append } from '../base/append.ts'
-import { volctl } from '../base/command.ts'
+import { commandLine, volctl } from '../base/command.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { sha256Hex } from '../facts/actual/volume-names.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
@@ -80,6 +80,21 @@ export interface Left {
   readonly obstacle?: Obstacle
 }
 
+/**
+ * What a person does about a finding; in parts: a sentence, which is the same for all such findings, and the command of this one, by
+ * its words. With what a person does `first`, in words, the command is the next step.
+ */
+export type Hint = string | readonly [says: string, command: string | readonly string[], first?: string]
+
+/** The hint as text, and its parts for the cause. */
+export function advised(hint: Hint | undefined, because?: Because): { hint?: string; because?: Because } {
+  if (typeof hint !== 'object') return omitUndefined({ hint, because })
+  const [says, command, first] = hint
+  const text = typeof command === 'string' ? command : commandLine(...command)
+  const parts = typeof command === 'string' ? {} : { command: { argv: command, ...omitUndefined({ first }) } }
+  return { hint: `${says} ${text}`, because: { ...because, remedy: [says, text], ...parts } }
+}
+
 /** Whose a problem is, and what it names. */
 export type About = Problem['about'] & { readonly subject: Subject }
 
@@ -93,21 +108,16 @@ export class AnyFindings<D, W, P extends { readonly about: object }> {
   readonly problems: P[] = []
   complete = true
 
-  /**
-   * @param hint in parts: a sentence that is the same for all such problems, and the command of this one
-   * @param because where its cause is another thing than what it is about
-   */
+  /** @param because where its cause is another thing than what it is about */
   problem(
     severity: Severity,
     code: ProblemCode,
     message: string,
     { subject, ...about }: P['about'] & { readonly subject: Subject },
-    hint?: string | readonly string[],
+    hint?: Hint,
     because?: Because,
   ): void {
-    const advice =
-      typeof hint === 'object' ? { hint: hint.join(' '), because: { ...because, remedy: hint } } : { hint, because }
-    this.problems.push({ severity, code, message, ...omitUndefined(advice), about, subject } as unknown as P)
+    this.problems.push({ severity, code, message, ...advised(hint, because), about, subject } as unknown as P)
   }
 }
 

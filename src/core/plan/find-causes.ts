@@ -136,6 +136,7 @@ class Growing {
   readonly #users = new Map<number, NonNullable<Cause['users']>[number]>()
   #until: string | undefined
   #byStart: true | undefined
+  #command: Because['command']
 
   constructor(is: Pick<Cause, 'key' | 'kind' | 'subject'>, first: Finding) {
     this.#is = is
@@ -150,7 +151,11 @@ class Growing {
     for (const user of finding.users ?? []) this.#users.set(user.pid, user)
     this.#byStart ??= finding.because?.byStart
     // The finding that says most knows best what to do.
-    if (finding === this.#says || this.#remedy.length === 0) this.#remedy = adviceOf(finding) ?? this.#remedy
+    const remedy = finding === this.#says || this.#remedy.length === 0 ? adviceOf(finding) : undefined
+    if (remedy !== undefined) {
+      this.#remedy = remedy
+      this.#command = finding.because?.command
+    }
     if (finding.until !== undefined && (this.#until === undefined || finding.until > this.#until))
       this.#until = finding.until
     if (finding.from !== 'problem') this.affect(finding)
@@ -177,7 +182,7 @@ class Growing {
         pods: [...this.#pods.values()],
         volumes: [...this.#volumes],
       },
-      ...omitUndefined({ until: this.#until, byStart: this.#byStart }),
+      ...omitUndefined({ until: this.#until, command: this.#command, byStart: this.#byStart }),
     }
   }
 }

@@ -1,21 +1,16 @@
 /** What to type next on this node. The first command is the next step; the others belong to it. */
-import { commandLine, type Word } from '../base/command.ts'
+import type { Word } from '../base/command.ts'
 import { count } from '../base/count.ts'
 import { formatDuration } from '../base/duration.ts'
 import { take } from '../base/take.ts'
 import type { Cause } from './cause.ts'
+import { type CommandContext, type Step, typed } from './commands.ts'
 import { runsApiServer, stopPod } from './kubelet-units.ts'
-import type { NextStep, Operation, OperationKind, Plan, Waiting } from './plan.ts'
+import type { Operation, OperationKind, Plan, Waiting } from './plan.ts'
 import { isForgotten, readyText, settledAt } from './plan-summary.ts'
 import { podName } from './pod-name.ts'
 
-export interface Given {
-  /** Words of the command line that `apply` needs as well: `--orphans`, `--pod`, `shop/web-0`. */
-  readonly words: readonly string[]
-  /** The same for a command that is typed on the node itself; given where volctl runs in a container. */
-  readonly wordsOnNode?: readonly string[] | undefined
-  /** Words that a command which only looks needs as well: --kubeconfig. */
-  readonly reading?: readonly string[]
+export interface Given extends CommandContext {
   readonly settleMs: number
   /** What the last apply did not do (the journal has it): it is not advised again without a word. */
   readonly failed?:
@@ -28,14 +23,12 @@ export interface Given {
     | undefined
   /** What `explain` was asked, which explains it already. */
   readonly asked?: string
-  /** The file that the plan was made from, maybe on another machine. */
-  readonly snapshot?: string | undefined
 }
 
 /** The plan with the next steps for a person. */
 export function withAdvice<T extends Plan>(plan: T, given: Given): T {
   const steps = nextSteps(plan, given).filter(({ argv }) => plan.refused !== undefined || !isAskedAgain(argv, given))
-  const next = steps.map((step) => placed(step, plan.node, given))
+  const next = steps.map((step) => typed(step, given, plan.node))
   return { ...plan, summary: { ...plan.summary, ...(next.length > 0 && { next }) } }
 }
 
@@ -43,30 +36,6 @@ export function withAdvice<T extends Plan>(plan: T, given: Given): T {
 function isAskedAgain([, verb, what]: readonly Word[], { asked }: Given): boolean {
   if (asked === undefined || verb !== 'explain' || typeof what !== 'string') return false
   return !what.startsWith('driver/') || what === asked || what === `driver/${asked}`
-}
-
-/** A step by the words of its command, without the flags in force. `onNode`: the kubelet is down meanwhile, and no Pod starts. */
-interface Step extends Pick<NextStep, 'first' | 'why'> {
-  readonly argv: readonly Word[]
-  readonly onNode?: boolean
-  /** The plan is that of the whole node, whatever was named. */
-  readonly whole?: true
-}
-
-/**
- * Where volctl runs in a container, what stops or starts the kubelet, and volctl meanwhile, is typed on the node. Of a snapshot, what
- * reads, reads the snapshot; what acts, acts on the node.
- */
-function placed({ argv, onNode, whole, ...step }: Step, node: string, given: Given): NextStep {
-  const { words, wordsOnNode, reading = [], snapshot } = given
-  const [program = '', verb = '', ...args] = argv
-  const isOwn = program === 'volctl'
-  const looks = isOwn && (verb === 'explain' || verb === 'plan')
-  const isHere = snapshot === undefined ? wordsOnNode === undefined || (isOwn && !onNode) : looks
-  const flags = verb === 'explain' || whole ? reading : onNode ? (wordsOnNode ?? words) : words
-  const from = looks && snapshot !== undefined ? ['--snapshot', snapshot] : []
-  const command = isOwn ? commandLine(program, verb, ...flags, ...args, ...from) : commandLine(...argv)
-  return { ...step, command, ...(!isHere && { node }) }
 }
 
 function nextSteps(plan: Plan, given: Given): readonly Step[] {
@@ -284,7 +253,9 @@ function restSteps(plan: Plan): Step[] {
   const { filtered, causes = [] } = plan.summary
   if (filtered === 0 || causes.length === 0 || !isDown(plan)) return []
   if (!causes.every((cause) => endsByStart(cause) && cause.affects.waiting === 0)) return []
-  return [{ argv: ['volctl', 'plan'], whole: true, why: `shows what was left out (${filtered}), and what comes then` }]
+  return [
+    { argv: ['volctl', 'plan'], flags: 'read', why: `shows what was left out (${filtered}), and what comes then` },
+  ]
 }
 
 /** Nothing is left for volctl to do, with any flags, and the kubelet is down. */

@@ -23,11 +23,6 @@ export function programName(): 'kubectl volctl' | 'volctl' {
   return thisRun().isPlugin ? 'kubectl volctl' : 'volctl'
 }
 
-/** A command line of volctl, as this person types it. */
-export function typedHere(command: string): string {
-  return command.replace(/^volctl(?= )/, programName())
-}
-
 /**
  * By which name volctl was called.
  *

@@ -2,7 +2,6 @@
 
 import { terminalSafe } from '../base/terminal-safe.ts'
 import type { NextStep } from '../plan/plan.ts'
-import { typedHere } from '../trust/own-program.ts'
 import type { Answer, Need, Part, Row } from './answer/answer.ts'
 import { type Screen, screenLines } from './screen.ts'
 import { textWidth } from './text-width.ts'
@@ -182,7 +181,7 @@ export function nextText(next: readonly NextStep[], { width, paint }: Screen): s
   return next
     .map(({ first: before, command, why, node }, index) => {
       const first = index === 0 ? 'Next: ' : '      '
-      const line = node === undefined ? typedHere(command) : `on node ${node}: ${command}`
+      const line = node === undefined ? command : `on node ${node}: ${command}`
       const whole = `${before === undefined ? '' : `${before}, then: `}${line}  # ${why}`
       if (width === undefined || textWidth(first + whole) <= width) return wrapped(first, whole, undefined, paint.bold)
       // Prose is broken, a command never is.

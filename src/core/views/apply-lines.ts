@@ -1,12 +1,12 @@
 /** What an apply says, line by line. */
 
 import { byteText } from '../base/byte-text.ts'
-import { volctl } from '../base/command.ts'
 import { count } from '../base/count.ts'
 import { formatDuration } from '../base/duration.ts'
 import { terminalSafe } from '../base/terminal-safe.ts'
 import { causeOf } from '../messages/codes.ts'
 import type { ClusterOperation, ClusterPlan } from '../plan/cluster-plan.ts'
+import { type CommandContext, typed } from '../plan/commands.ts'
 import type { ApplyEvent, ApplyResult, ClusterApplyResult, Outcome, OutcomeState } from '../plan/events.ts'
 import { endOf, type Given, withAdvice } from '../plan/next-steps.ts'
 import { DEFAULT_SETTLE_MS, type NextStep, OPERATION_KINDS, type Operation, type Plan } from '../plan/plan.ts'
@@ -14,7 +14,7 @@ import { type PlanNames, shownVolume } from '../plan/plan-names.ts'
 import { isApiContent } from '../plan/plan-summary.ts'
 import { namespacedName } from '../plan/pod-name.ts'
 import type { Answer } from './answer/answer.ts'
-import { type ClusterGiven, clusterAnswerOf } from './answer/cluster-answer.ts'
+import { clusterAnswerOf } from './answer/cluster-answer.ts'
 import { isOpen } from './answer/counts.ts'
 import { answerOf } from './answer/make-answer.ts'
 import { nextText, renderAnswer } from './answer-view.ts'
@@ -109,7 +109,7 @@ export function closing(
   result: ApplyResult,
   plan: Pick<Plan, 'operations' | 'node'>,
   screen: Screen,
-  given: Given = { words: [], settleMs: DEFAULT_SETTLE_MS },
+  given: Given = { applyFlags: [], settleMs: DEFAULT_SETTLE_MS },
 ): string {
   const { after, downtime, outcomes } = result
   return endText(result, screen, {
@@ -130,14 +130,12 @@ export function clusterClosing(
   result: ClusterApplyResult,
   plan: Pick<ClusterPlan, 'operations'>,
   screen: Screen,
-  given: ClusterGiven = {},
+  context: CommandContext = { applyFlags: [] },
 ): string {
   const { after, outcomes } = result
-  const next = (_: Outcome, { attachment }: ClusterOperation): NextStep => ({
-    command: volctl('plan', '--cluster', ...(given.reading ?? []), `va/${attachment.name}`),
-    why: WHY,
-  })
-  const answer = after && answerAfter(clusterAnswerOf(after, given), outcomes, plan.operations, next)
+  const next = (_: Outcome, { attachment }: ClusterOperation): NextStep =>
+    typed({ argv: ['volctl', 'plan', '--cluster', `va/${attachment.name}`], flags: 'read', why: WHY }, context)
+  const answer = after && answerAfter(clusterAnswerOf(after, context), outcomes, plan.operations, next)
   return endText(result, screen, {
     unread: 'The cluster was not read again: volctl plan --cluster shows what is left to do.',
     ...(after !== undefined &&
@@ -249,18 +247,13 @@ const ENDED_BADLY: ReadonlySet<Outcome['state']> = new Set<Outcome['state']>(['f
 /** Kinds that a fresh plan says all about: something changed, or a kubelet came back. */
 const PASSES: ReadonlySet<string> = new Set(['follows', 'kubelet', 'controller'])
 
-function stepAfter(
-  { code }: Outcome,
-  { id, pod, volume, paths }: Operation,
-  after: Plan,
-  { words, reading = [] }: Given,
-): NextStep {
+function stepAfter({ code }: Outcome, { id, pod, volume, paths }: Operation, after: Plan, given: Given): NextStep {
   const name = volume?.persistentVolume ?? volume?.name
   if (causeOf(code) === 'in-use' && name !== undefined) {
     const users = after.operations.find((each) => each.id === id)?.blocked?.users
-    const again = words.includes('--volume') ? words : [...words, '--volume', name]
-    return { first: endOf(users), command: volctl('apply', ...again), why: 'does this volume again' }
+    const named = given.applyFlags.includes('--volume') ? [] : ['--volume', name]
+    return typed({ first: endOf(users), argv: ['volctl', 'apply', ...named], why: 'does this volume again' }, given)
   }
   const what = pod === undefined ? (name ?? paths[0] ?? '') : pod.name === undefined ? pod.uid : namespacedName(pod)
-  return { command: volctl('explain', ...reading, what), why: WHY }
+  return typed({ argv: ['volctl', 'explain', what], why: WHY }, given)
 }

@@ -4,14 +4,17 @@
 
 import { count } from '../base/count.ts'
 import type { ClusterPlan } from '../plan/cluster-plan.ts'
-import { type ClusterGiven, clusterAnswerOf } from './answer/cluster-answer.ts'
+import type { CommandContext } from '../plan/commands.ts'
+import { clusterAnswerOf } from './answer/cluster-answer.ts'
 import { renderAnswer } from './answer-view.ts'
 import { CONTROLLER } from './format.ts'
 import { clusterOperationsTable } from './operations-table.ts'
 import { headerText } from './plan-header.ts'
 import type { Screen } from './screen.ts'
 
-export interface ClusterPlanLook extends ClusterGiven {
+export interface ClusterPlanLook {
+  /** Absent: apply is about to ask. */
+  readonly context?: CommandContext
   /** Nothing is folded. */
   readonly unfolded: boolean
 }
@@ -19,8 +22,8 @@ export interface ClusterPlanLook extends ClusterGiven {
 /** The whole answer of `volctl plan --cluster`. */
 export function renderClusterPlan(plan: ClusterPlan, screen: Screen, look: ClusterPlanLook): string {
   const full = look.unfolded || screen.wide
-  const asks = look.applyCommand === undefined
-  const answer = clusterAnswerOf(plan, look)
+  const asks = look.context === undefined
+  const answer = clusterAnswerOf(plan, look.context)
   return renderAnswer(answer, screen, {
     unfolded: full,
     header: full || asks ? header(plan, screen) : undefined,

@@ -1,22 +1,22 @@
 /** The answer of `volctl doctor` on a screen, in the parts of every answer; -v and `-o wide` list each check below them. */
 
-import { volctl } from '../base/command.ts'
 import { count } from '../base/count.ts'
 import { CHECK_STATES, type Check, type Doctor } from '../explain/doctor/check.ts'
+import { type CommandContext, typed } from '../plan/commands.ts'
 import type { Answer, Need } from './answer/answer.ts'
 import { renderAnswer } from './answer-view.ts'
 import type { Screen } from './screen.ts'
 import { wrapped } from './wrap.ts'
 
-/** @param reading words that a command which reads the same node needs @param all each check */
-export function renderDoctor(doctor: Doctor, screen: Screen, reading: readonly string[], all = screen.wide): string {
-  return renderAnswer(doctorAnswer(doctor, reading), screen, {
+/** @param all each check */
+export function renderDoctor(doctor: Doctor, screen: Screen, context: CommandContext, all = screen.wide): string {
+  return renderAnswer(doctorAnswer(doctor, context), screen, {
     unfolded: all,
     more: all ? [doctor.checks.map((each) => checkLine(each, screen)).join('')] : [],
   })
 }
 
-function doctorAnswer(doctor: Doctor, reading: readonly string[]): Answer {
+function doctorAnswer(doctor: Doctor, context: CommandContext): Answer {
   const { node, rootDir, checks, summary, works } = doctor
   const wrong = checks.filter(({ state, next }) => next !== undefined && state !== 'ok')
   const unknown = checks.filter(({ state, next }) => state === 'unknown' && next === undefined)
@@ -31,9 +31,12 @@ function doctorAnswer(doctor: Doctor, reading: readonly string[]): Answer {
     ),
     counts: `${count(checks.length, 'check')}: ${counts.join(', ')} (-o wide shows all)`,
     next: [
-      works.plan
-        ? { command: volctl('plan', ...reading), why: 'what is wrong with the volumes' }
-        : { first: 'do that', command: volctl('doctor', ...reading), why: 'checks again' },
+      typed(
+        works.plan
+          ? { argv: ['volctl', 'plan'], why: 'what is wrong with the volumes' }
+          : { first: 'do that', argv: ['volctl', 'doctor'], why: 'checks again' },
+        context,
+      ),
     ],
   }
 }

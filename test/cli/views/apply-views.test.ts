@@ -168,7 +168,7 @@ describe('the end says what was done, what was not, and what is left', () => {
   it('what lifts it names who uses it, and has the flags in force', () => {
     const users = [{ pid: 191, process: 'sleep' }]
     const after = aPlan({ operations: [anOperation({ id: 'failed', blocked: { ...held, users } })] })
-    const given = { words: ['--orphans', '--kubeconfig', 'k'], reading: ['--kubeconfig', 'k'], settleMs: 0 }
+    const given = { applyFlags: ['--orphans', '--kubeconfig', 'k'], readFlags: ['--kubeconfig', 'k'], settleMs: 0 }
     const end = (code: Outcome['code'] & string): string => {
       const outcomes = [{ ...outcome('failed'), code }]
       const plan = aPlan({ operations: [anOperation({ id: 'failed' })] })
@@ -260,7 +260,7 @@ describe('the end of an apply of a cluster', () => {
   const ended = (state: ClusterState, outcomes: readonly Outcome[] = []): string => {
     const after = planOf(state)
     const done = { ...result({ outcomes }), left: after.operations, after }
-    return clusterClosing(done, after, PLAIN_SCREEN, { applyCommand: 'volctl apply --cluster' })
+    return clusterClosing(done, after, PLAIN_SCREEN, { applyFlags: ['--cluster'] })
   }
 
   it('names what is left, and why', () => {

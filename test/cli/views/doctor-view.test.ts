@@ -21,7 +21,7 @@ const broken = doctorOf({
 })
 
 describe('a node without an API server', () => {
-  const text = renderDoctor(broken, NARROW, [])
+  const text = renderDoctor(broken, NARROW, { applyFlags: [] })
 
   it('what is wrong, each with its next step; what is not known for one reason once', () =>
     expect(text).toMatchInlineSnapshot(`
@@ -51,7 +51,7 @@ describe('a node without an API server', () => {
   })
 
   it('colours add nothing but colour', async () => {
-    const coloured = renderDoctor(broken, { ...NARROW, paint: await palette(true) }, [])
+    const coloured = renderDoctor(broken, { ...NARROW, paint: await palette(true) }, { applyFlags: [] })
     expect(coloured).not.toBe(text)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control characters
     expect(coloured.replaceAll(/\u001b\[\d+m/g, '')).toBe(text)
@@ -59,18 +59,18 @@ describe('a node without an API server', () => {
 
   it('without root, that comes first', () => {
     const doctor = doctorOf({ failures: away, host: { uid: 1000 } })
-    expect(renderDoctor(doctor, NARROW, [])).toMatch(
+    expect(renderDoctor(doctor, NARROW, { applyFlags: [] })).toMatch(
       /\nNeeds you\n {2}. privileges: .*\n(?:.*\n)? {4}→ As root: sudo volctl doctor\n/,
     )
   })
 
   it('of a snapshot, the same file is checked again', () =>
-    expect(renderDoctor(broken, NARROW, ['--snapshot', 'node.json'])).toContain(
+    expect(renderDoctor(broken, NARROW, { applyFlags: [], snapshot: 'node.json' })).toContain(
       '\nNext: do that, then: volctl doctor --snapshot node.json  #',
     ))
 
   it('-o wide has every check', () => {
-    const wide = renderDoctor(broken, { ...PLAIN_SCREEN, wide: true }, []).split('\n')
+    const wide = renderDoctor(broken, { ...PLAIN_SCREEN, wide: true }, { applyFlags: [] }).split('\n')
     for (const { title, message } of broken.checks)
       expect(wide.some((line) => line.includes(title) && line.includes(message))).toBe(true)
   })

@@ -35,7 +35,7 @@ import { WORKED_CLUSTERS } from '../../helpers/worked-clusters.ts'
 import { SCENES } from './cluster-scenes.ts'
 
 const SCREEN = SCREENS['80x24']
-const GIVEN = { words: [], settleMs: 120_000 }
+const GIVEN = { applyFlags: [], settleMs: 120_000 }
 
 interface Shown {
   readonly plan: Plan | ClusterPlan
@@ -59,14 +59,15 @@ function shownOfNode(state: NodeState, orphans: boolean): Shown[] {
   })
 }
 
-const LOOK = { unfolded: false, applyCommand: 'volctl apply --cluster' }
+const CONTEXT = { applyFlags: ['--cluster'] }
+const LOOK = { unfolded: false, context: CONTEXT }
 
 function shownOfCluster(state: ClusterState): Shown[] {
   const whole = planOf(state)
   return [
     {
       plan: whole,
-      answer: clusterAnswerOf(whole, LOOK),
+      answer: clusterAnswerOf(whole, CONTEXT),
       text: renderClusterPlan(whole, SCREEN, LOOK),
       nameOf: (cause) => nameOf(cause, podName, ''),
     },

@@ -9,7 +9,7 @@ import { PLAIN_SCREEN, palette, type Screen } from '../../../src/core/views/scre
 import { anOperation, aPlan } from '../plan-builder.ts'
 
 const shown = (plan: Plan, screen: Partial<Screen> = {}, detail: PlanDetail = {}): string =>
-  renderPlan(withAdvice(plan, { words: [], settleMs: 120_000 }), { ...PLAIN_SCREEN, ...screen }, detail)
+  renderPlan(withAdvice(plan, { applyFlags: [], settleMs: 120_000 }), { ...PLAIN_SCREEN, ...screen }, detail)
 
 const gonePod = 'pod shop/web-0 was deleted from the API; no sandbox, container or process is left'
 const busy = aPlan({

@@ -32,7 +32,7 @@ const KEPT: ReadonlySet<string> = new Set(['healthy/node.json', 'recreate/before
 
 function planned(state: NodeState, orphans = false): Plan {
   const plan = planNode(state, planOptions({ orphans }))
-  return withAdvice(plan, { words: orphans ? ['--orphans'] : [], settleMs: 120_000 })
+  return withAdvice(plan, { applyFlags: orphans ? ['--orphans'] : [], settleMs: 120_000 })
 }
 
 const withKubelet = (state: NodeState, kubelet: KubeletSnapshot): NodeState => ({

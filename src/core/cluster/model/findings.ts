@@ -17,7 +17,15 @@ import type {
   ClusterVolumeRef,
   ClusterWaiting,
 } from '../../plan/cluster-plan.ts'
-import { AnyFindings, operationId, operationsOf, type Wait } from '../../plan/draft.ts'
+import {
+  AnyFindings,
+  advised,
+  type Hint,
+  type Obstacle,
+  operationId,
+  operationsOf,
+  type Wait,
+} from '../../plan/draft.ts'
 import type { PodRef, Refusal, Severity } from '../../plan/plan.ts'
 import { type PodUid, podOf, type RowKey, rowsOf, type Subject } from '../../plan/subject.ts'
 import type { ActualAttachments, Attached } from './actual-attachments.ts'
@@ -84,7 +92,7 @@ export class ClusterFindings extends AnyFindings<ClusterDraft, ClusterWaiting, C
     code: ProblemCode,
     message: string,
     { subject, ...about }: About,
-    hint?: string,
+    hint?: Hint,
     because?: Because,
   ): void {
     super.problem(severity, code, message, { ...about, subject: subject ?? subjectOf(about) }, hint, because)
@@ -97,8 +105,8 @@ export class ClusterFindings extends AnyFindings<ClusterDraft, ClusterWaiting, C
   }
 }
 
-export function blockedBy(code: BlockCode, message: string, hint?: string): ClusterBlocked {
-  return { code, message, ...omitUndefined({ hint }) }
+export function blockedBy(code: BlockCode, message: string, hint?: Hint): ClusterBlocked & Pick<Obstacle, 'because'> {
+  return { code, message, ...advised(hint) }
 }
 
 const VERBS: Readonly<Record<ClusterStep['op'], 'create' | 'delete' | 'patch'>> = {

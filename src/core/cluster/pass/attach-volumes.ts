@@ -5,15 +5,15 @@ import {
   lookAtAttacher,
   lookAtNode,
   lookAtNodePod,
+  planCluster,
   untaintOutOfService,
-  volctl,
 } from '../../base/command.ts'
 import { compareText } from '../../base/compare-text.ts'
 import { count } from '../../base/count.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { attachmentName, CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import type { ClusterBlocked, ClusterStep, NewAttachment } from '../../plan/cluster-plan.ts'
-import type { Wait } from '../../plan/draft.ts'
+import { advised, type Wait } from '../../plan/draft.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import {
   type ClusterContext,
@@ -239,7 +239,10 @@ function whereElse(
   return {
     code: 'DetachFirst',
     message: `the volume may be on one node only, and is, or may be, attached to ${nodesText(left)}`,
-    hint: `No pod wants the volume there any more. See what keeps it there: ${volctl('plan', '--cluster', '--node', left[0] ?? 'NAME')}`,
+    ...advised([
+      'No pod wants the volume there any more. See what keeps it there:',
+      planCluster('--node', left[0] ?? 'NAME'),
+    ]),
   }
 }
 
@@ -248,7 +251,7 @@ const MOST_UNIDENTIFIED = 1000
 const TOO_MANY_UNKNOWN: Wait = {
   code: 'DetachFirst',
   message: `more than ${MOST_UNIDENTIFIED} VolumeAttachments of its driver are of unknown volumes, and one of those may be this volume`,
-  hint: 'Detach those first: volctl plan --cluster --only detach',
+  ...advised(['Detach those first:', planCluster('--only', 'detach'), 'detach those first']),
 }
 
 /**

@@ -5,7 +5,7 @@
  * Node and the pods again right before it deletes, with uid and resourceVersion as preconditions, and looks once more after.
  */
 
-import { describeAttachment, kubectl, planNodeGone, whoCreated } from '../../base/command.ts'
+import { describeAttachment, kubectl, planCluster, planNodeGone, whoCreated } from '../../base/command.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { Reason } from '../../messages/codes.ts'
 import type { ClusterBlocked, ClusterStep } from '../../plan/cluster-plan.ts'
@@ -168,7 +168,7 @@ function fromMissingNode(context: ClusterContext, attached: Attached, never: Rea
       'ControllerActs',
       'R734',
       `node ${node} does not exist; the attach/detach controller detaches the volume ${LATEST}`,
-      `If the attachment stays: make sure that the machine is off; then: ${planNodeGone(node)}`,
+      ['If the attachment stays: make sure that the machine is off; then:', planNodeGone(node)],
     )
   }
   if (!isGiven && !isSettled(context, object.createdAt)) return settling(attached)
@@ -234,7 +234,11 @@ function stripObstacle({ options }: ClusterContext): ClusterBlocked | undefined 
   return blockedBy(
     'NotAsked',
     'finalizers are taken off only on request: the storage system may still have the volume attached',
-    'Detach the volume in the storage system; then: volctl plan --cluster --strip-finalizers',
+    [
+      'Detach the volume in the storage system; then:',
+      planCluster('--strip-finalizers'),
+      'detach the volume in the storage system',
+    ],
   )
 }
 

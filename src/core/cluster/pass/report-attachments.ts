@@ -1,9 +1,10 @@
 /** VolumeAttachments that are odd in themselves, or that nobody brings to an end. */
 
-import { describeAttachment, kubectl, planNodeGone, whoCreated } from '../../base/command.ts'
+import { describeAttachment, kubectl, planCluster, planNodeGone, whoCreated } from '../../base/command.ts'
 import { compareText } from '../../base/compare-text.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ProblemCode } from '../../messages/codes.ts'
+import type { Hint } from '../../plan/draft.ts'
 import type { Severity } from '../../plan/plan.ts'
 import type { Attached } from '../model/actual-attachments.ts'
 import {
@@ -35,7 +36,7 @@ interface Oddity {
   readonly severity?: Severity
   readonly code: ProblemCode
   readonly text: string
-  readonly hint?: string
+  readonly hint?: Hint
 }
 
 /** What may be odd about one attachment. */
@@ -83,13 +84,13 @@ function withoutNode(context: ClusterContext, { object: { name, node } }: Attach
   const text = `VolumeAttachment ${name} names node ${node}, which does not exist`
   // What a person has said is not asked for again.
   if (isGivenAsGone(context, node)) return { code: 'AttachmentDangling', text }
-  const order = `make sure that the machine is off; then: ${planNodeGone(node)}`
+  const first = 'make sure that the machine is off'
   return {
     code: 'AttachmentDangling',
     text,
     hint: isControllerAlive(context)
-      ? `The controller detaches the volume, ${LATEST}. If the attachment stays: ${order}`
-      : `Nobody detaches the volume: ${order}`,
+      ? [`The controller detaches the volume, ${LATEST}. If the attachment stays: ${first}; then:`, planNodeGone(node)]
+      : [`Nobody detaches the volume: ${first}; then:`, planNodeGone(node), first],
   }
 }
 
@@ -113,7 +114,7 @@ function caret(_: ClusterContext, attached: Attached): Oddity | undefined {
   return { code: 'NobodyDetaches', text, hint: DETACHES }
 }
 
-const DETACHES = 'Once no pod wants the volume, volctl detaches it: volctl plan --cluster'
+const DETACHES: Hint = ['Once no pod wants the volume, volctl detaches it:', planCluster()]
 
 function attacherLog(attacher: string): string {
   return `Look at the log of the external attacher of driver ${attacher}, and at the volume in the storage system.`

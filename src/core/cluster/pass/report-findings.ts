@@ -1,7 +1,7 @@
 /** What no controller reports. */
 
 import { append } from '../../base/append.ts'
-import { deletePod, kubectl, lookAtNodePod, retain, volctl } from '../../base/command.ts'
+import { deletePod, kubectl, lookAtNodePod, planCluster, retain } from '../../base/command.ts'
 import { compareText } from '../../base/compare-text.ts'
 import { count } from '../../base/count.ts'
 import { take } from '../../base/take.ts'
@@ -109,7 +109,10 @@ function reportGone(findings: ClusterFindings, driver: string, left: number): vo
     'NobodyDetaches',
     `no CSIDriver, CSINode or attacher knows driver ${driver}, and nobody will detach what is left of it: ${count(left, 'VolumeAttachment')}`,
     { driver },
-    'Install the driver again. Or, once the storage system has detached the volumes: volctl plan --cluster --strip-finalizers',
+    [
+      'Install the driver again. Or, once the storage system has detached the volumes:',
+      planCluster('--strip-finalizers'),
+    ],
   )
 }
 
@@ -180,7 +183,7 @@ function reportVolume({ actual }: ClusterContext, findings: ClusterFindings, vol
       subject: { persistentVolume: name, nodes: attached },
     },
     attached.length > 0
-      ? `The PersistentVolume goes once its volume is detached. See what that waits for: ${volctl('plan', '--cluster', `pv/${name}`)}`
+      ? ['The PersistentVolume goes once its volume is detached. See what that waits for:', planCluster(`pv/${name}`)]
       : `See who keeps the finalizer: ${kubectl('describe', 'pv', name)}`,
   )
 }

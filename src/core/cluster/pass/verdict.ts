@@ -14,7 +14,7 @@ import { rfc3339 } from '../../base/rfc3339.ts'
 import { parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
 import type { Reason } from '../../messages/codes.ts'
 import type { ClusterBlocked, DetachException, Evidence } from '../../plan/cluster-plan.ts'
-import type { Wait } from '../../plan/draft.ts'
+import { advised, type Hint, type Wait } from '../../plan/draft.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { Attached } from '../model/actual-attachments.ts'
 import { type ClusterContext, isDriverGone, isGivenAsGone, isSettled, readinessOf } from '../model/cluster-context.ts'
@@ -40,8 +40,8 @@ interface Decision {
 /** R735: the clock of the controller starts when it first sees a volume unwanted, and not when the node falls silent. */
 export const LATEST = 'at the latest six minutes after it first saw that no pod wants the volume there'
 
-export function waitFor(code: Wait['code'], rule: string, message: string, hint?: string, until?: string): Verdict {
-  return { wait: { code, message, ...omitUndefined({ hint, until }) }, rule }
+export function waitFor(code: Wait['code'], rule: string, message: string, hint?: Hint, until?: string): Verdict {
+  return { wait: { code, message, ...advised(hint), ...omitUndefined({ until }) }, rule }
 }
 
 /** The beginning of a message, for what the controller never does. */
@@ -63,12 +63,11 @@ export function machineIsOff(node: string): string {
 
 /** @param taint another command that does, for a node that exists */
 export function mayWrite(node: string, taint?: string): ClusterBlocked {
-  const gone = planNodeGone(node)
-  return blockedBy(
-    'MachineMayWrite',
-    `the machine of node ${node} may still run and write to the volume`,
-    `Make sure that the machine is off; then${taint === undefined ? ':' : ` run ${taint} or`} ${gone}`,
-  )
+  return blockedBy('MachineMayWrite', `the machine of node ${node} may still run and write to the volume`, [
+    `Make sure that the machine is off; then${taint === undefined ? ':' : ` run ${taint} or`}`,
+    planNodeGone(node),
+    'make sure that the machine is off',
+  ])
 }
 
 /** Against what the API server has heard just now stands nobody's word. */
@@ -76,7 +75,11 @@ export function stillHeard(node: string): ClusterBlocked {
   return blockedBy(
     'MachineMayWrite',
     `the machine of node ${node}, which does not exist in the API, runs: its kubelet is still heard`,
-    `Turn the machine off; once its kubelet has been silent for a minute: ${planNodeGone(node)}`,
+    [
+      'Turn the machine off; once its kubelet has been silent for a minute:',
+      planNodeGone(node),
+      'turn the machine off',
+    ],
   )
 }
 
@@ -161,7 +164,10 @@ export function fromNode(context: ClusterContext, attached: Attached, node: Clus
         blocked: blockedBy(
           'TaintedButReady',
           `node ${name} is tainted out-of-service, but its kubelet ${ready === 'True' ? 'reports that the node is ready' : 'is still heard, and reports the volume in use'}`,
-          `If the machine runs: ${untaintOutOfService(name)}; if it is off, once its kubelet has been silent for a minute: ${planNodeGone(name)}`,
+          [
+            `If the machine runs: ${untaintOutOfService(name)}; if it is off, once its kubelet has been silent for a minute:`,
+            planNodeGone(name),
+          ],
         ),
         controllerWould: 'detach the volume, in use or not, because of the taint',
       }),
@@ -189,12 +195,10 @@ export function fromNode(context: ClusterContext, attached: Attached, node: Clus
         },
       ),
     NodeUnknown: () =>
-      waitFor(
-        'NodeUnknown',
-        'R731',
-        `whether node ${name} is ready is not known`,
-        `Look at the node (${kubectl('describe', 'node', name)}), and start its kubelet. Once its machine is gone for good: ${kubectl('delete', 'node', name)}; then: ${planNodeGone(name)}`,
-      ),
+      waitFor('NodeUnknown', 'R731', `whether node ${name} is ready is not known`, [
+        `Look at the node (${kubectl('describe', 'node', name)}), and start its kubelet. Once its machine is gone for good: ${kubectl('delete', 'node', name)}; then:`,
+        planNodeGone(name),
+      ]),
   }
   return rows[row]()
 }

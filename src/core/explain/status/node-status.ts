@@ -45,7 +45,7 @@ export function statusAndPlan(
   decided: Decided,
   options: PlanOptions,
   ignoreNotFound: boolean,
-  given: Given = { words: [], settleMs: options.settleMs },
+  given: Given = { applyFlags: [], settleMs: options.settleMs },
   ways?: string,
 ): { readonly status: Status; readonly plan: Plan } {
   const { pods, namespaces, volumes } = options

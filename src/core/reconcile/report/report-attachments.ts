@@ -7,7 +7,7 @@
 import { commandLine, untaintOutOfService, volctl } from '../../base/command.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { attachmentName } from '../../facts/actual/volume-names.ts'
-import { type About, type Findings, ON_NODE } from '../../plan/draft.ts'
+import { type About, type Findings, type Hint, ON_NODE } from '../../plan/draft.ts'
 import { apiLookup } from '../../volumes/api-lookup.ts'
 import { accessModesText, allowsSeveralNodes, isForOnePod, isOutOfService } from '../../volumes/node-affinity.ts'
 import type { PlanContext } from '../context/context.ts'
@@ -97,7 +97,7 @@ function isUsed({ users }: PlanContext, { uniqueName, persistentVolume }: Presen
 }
 
 /** A running kubelet reports what it knows; what it has forgotten it never reports. */
-function howToReport(context: PlanContext, volume: PresentVolume): string | string[] {
+function howToReport(context: PlanContext, volume: PresentVolume): Hint {
   const { inputs, kubelet } = context
   if (kubelet.state !== 'running')
     return `Unmount the volume, or ${howToStart(inputs.snapshot.kubelet)}, which reports the volume in use.`
@@ -110,7 +110,7 @@ function howToReport(context: PlanContext, volume: PresentVolume): string | stri
  * Of a volume that nobody here wants there is nothing to attach: what is left of it has to go. A kubelet that does not list the
  * volume in use has forgotten the volume (O37), which is what the plan's outlook goes by.
  */
-function howToUnstage({ inputs, kubelet, objects }: PlanContext, { name, uniqueName }: PresentVolume): string[] {
+function howToUnstage({ inputs, kubelet, objects }: PlanContext, { name, uniqueName }: PresentVolume): Hint {
   const why = 'No pod here wants the volume'
   if (kubelet.state === 'stopped')
     return [

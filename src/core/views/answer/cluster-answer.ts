@@ -1,48 +1,35 @@
 /** A cluster's plan as an answer: the same parts, by volume and node. Pure. */
 
-import { shellWord, volctl } from '../../base/command.ts'
 import { count } from '../../base/count.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { Cause } from '../../plan/cause.ts'
 import type { ClusterOperation, ClusterPlan, ClusterWaiting } from '../../plan/cluster-plan.ts'
+import { type CommandContext, type Step, typed } from '../../plan/commands.ts'
 import { INSECURE_API } from '../../plan/insecure-api.ts'
-import type { NextStep } from '../../plan/plan.ts'
 import { namespacedName, podName } from '../../plan/pod-name.ts'
-import { typedHere } from '../../trust/own-program.ts'
 import type { Answer, Part, Row } from './answer.ts'
 import { few, withAges, withoutRoot } from './names.ts'
 import { inBothScopes } from './needs.ts'
 import { waitRows } from './others.ts'
 import { verbsOf } from './ready.ts'
 
-export interface ClusterGiven {
-  /** What carries the plan out; absent: that is done already. */
-  readonly applyCommand?: string | undefined
-  /** What commands need to read the same cluster: `--snapshot FILE`. */
-  readonly reading?: readonly string[]
-}
-
-export function clusterAnswerOf(plan: ClusterPlan, { applyCommand, reading = [] }: ClusterGiven = {}): Answer {
-  const placed = (text: string): string =>
-    text.replaceAll(READS, (command) => [typedHere(command), ...reading.map(shellWord)].join(' '))
+/** @param context of the commands that are proposed; absent: the apply that would carry the plan out is at work */
+export function clusterAnswerOf(plan: ClusterPlan, context?: CommandContext): Answer {
   const said = (text: string): string => withAges(withoutRoot(text, ''), plan.createdAt)
   const { operations, waiting } = plan
-  const { answer, passes } = inBothScopes(plan, { ...plan, podText: podName, said })
+  const { answer, passes } = inBothScopes(plan, { ...plan, podText: podName, said, context })
   return {
     ...answer,
     headline: headlineOf(plan),
     doubts: doubtsOf(plan),
-    needs: answer.needs.map(({ remedy, ...need }) => ({ ...need, remedy: remedy.map(placed) })),
     ...omitUndefined({
       stands: standsPart(plan, said),
       ready: readyPart(operations.filter(({ blocked }) => blocked === undefined)),
       others: othersPart(waiting.filter(passes), said),
     }),
-    next: nextOf(plan, applyCommand).map((step) => ({ ...step, command: placed(step.command) })),
+    next: stepsOf(plan, context !== undefined).map((step) => typed(step, context ?? { applyFlags: [] })),
   }
 }
-
-const READS = /\bvolctl plan --cluster\b/g
 
 const CONTROLLER = { lives: 'controller runs', mayLive: 'controller may run', dead: 'controller does not run' } as const
 
@@ -100,35 +87,48 @@ function othersPart(waits: readonly ClusterWaiting[], said: (text: string) => st
   return { title: '', rows }
 }
 
-function nextOf(plan: ClusterPlan, applyCommand: string | undefined): NextStep[] {
+/** @param applies the plan can still be carried out */
+function stepsOf(plan: ClusterPlan, applies: boolean): Step[] {
   const { operations, refused, digest, summary, stands } = plan
   if (refused !== undefined)
-    return [{ command: volctl('explain', refused.code), why: 'says why nothing is done, and what would lift it' }]
+    return [
+      {
+        argv: ['volctl', 'explain', refused.code],
+        flags: 'none',
+        why: 'says why nothing is done, and what would lift it',
+      },
+    ]
   const isReady = operations.some(({ blocked }) => blocked === undefined)
-  const apply = applyCommand === undefined || !isReady ? [] : applySteps(applyCommand, digest)
+  const apply = applies && isReady ? applySteps(digest) : []
   const lifts = causeSteps(summary.causes ?? [], stands !== undefined)
   // What is only a warning can wait until after the apply.
   const isPressing = summary.causes?.[0]?.severity === 'error'
   return [...apply, ...(apply.length === 0 || isPressing ? lifts : [])]
 }
 
-function applySteps(command: string, digest: string | undefined): NextStep[] {
-  if (digest === undefined) return [{ command, why: 'asks first' }]
+function applySteps(digest: string | undefined): Step[] {
+  const argv = ['volctl', 'apply']
+  if (digest === undefined) return [{ argv, why: 'asks first' }]
   return [
-    { command, why: `takes finalizers off, and asks for the digest: ${digest}` },
-    { command: `${command} --confirm ${digest}`, why: 'where it cannot ask' },
+    { argv, why: `takes finalizers off, and asks for the digest: ${digest}` },
+    { argv: [...argv, '--confirm', digest], why: 'where it cannot ask' },
   ]
 }
 
 /** What lifts the cause on top, or says more of it. @param isNamed the plan is of a name: what the name stands for it has said */
-function causeSteps(causes: readonly Cause[], isNamed: boolean): NextStep[] {
+function causeSteps(causes: readonly Cause[], isNamed: boolean): Step[] {
   const pressing = causes.filter(({ severity }) => severity !== 'info')
-  const remedies = pressing.flatMap((cause) => cause.remedy.flatMap((each) => commandIn(each) ?? []))
+  const lift = pressing.find(({ command }) => command?.first !== undefined)?.command
+  if (lift !== undefined) return [{ ...lift, flags: 'read', why: 'shows what that allows' }]
   const [worst = causes.find(({ affects }) => affects.waiting > 0)] = pressing
-  if (worst === undefined) return remedies.slice(0, 1)
+  if (worst === undefined) return []
   const name = isNamed ? [] : nameOf(worst)
-  const command = name.length > 0 ? volctl('plan', '--cluster', ...name) : volctl('explain', worst.code)
-  return [...remedies, { command, why: 'says what is wrong, and what to do' }].slice(0, 1)
+  const why = 'says what is wrong, and what to do'
+  return [
+    name.length > 0
+      ? { argv: ['volctl', 'plan', '--cluster', ...name], flags: 'read', why }
+      : { argv: ['volctl', 'explain', worst.code], flags: 'none', why },
+  ]
 }
 
 /** Words by which `plan --cluster` takes what a cause is about; none for what has no volume. */
@@ -137,16 +137,4 @@ function nameOf({ subject: { pod, volume, claim, attachment, nodes = [] } }: Cau
   if (volume !== undefined) return [`volume/${volume}`]
   if (claim !== undefined) return [`pvc/${claim}`]
   return attachment === undefined ? nodes.flatMap((node) => ['--node', node]) : [`va/${attachment}`]
-}
-
-/** A remedy that ends with a command of volctl: what a person does before, and the command. */
-function commandIn(remedy: string): NextStep | undefined {
-  const [, before = '', command] = /^(.*?)[;:.,]? ?(?:then:? )?(volctl plan --cluster .*)$/.exec(remedy) ?? []
-  if (command === undefined) return undefined
-  const [clause = ''] = before.split(';')
-  const first = `${clause.slice(0, 1).toLowerCase()}${clause.slice(1)}`
-  // What stands behind another way out is not the next step.
-  if (/\. |kubectl/.test(first)) return undefined
-  // "Nobody detaches the volume: make sure …": what to do stands behind the colon.
-  return { ...(first !== '' && { first: first.replace(/^[^:]*: /, '') }), command, why: 'shows what that allows' }
 }

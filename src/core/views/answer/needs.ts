@@ -8,6 +8,7 @@ import { omitUndefined } from '../../base/omit-undefined.ts'
 import { type Code, saidOfMany } from '../../messages/codes.ts'
 import type { Cause } from '../../plan/cause.ts'
 import type { ClusterPlan } from '../../plan/cluster-plan.ts'
+import { type CommandContext, typed } from '../../plan/commands.ts'
 import { TAKING_AWAY } from '../../plan/kinds.ts'
 import { usersText } from '../../plan/next-steps.ts'
 import type { Operation, OperationKind, Plan, PodRef } from '../../plan/plan.ts'
@@ -30,6 +31,8 @@ export interface Ground {
   podText(pod: PodRef): string
   /** A message as its screen has it. */
   said(text: string): string
+  /** Of the commands that lift a cause. */
+  readonly context?: CommandContext | undefined
   /** Is it a kubelet that would unmount before it stops a pod? */
   readonly isStopped?: boolean
 }
@@ -105,7 +108,7 @@ function needOf(same: readonly Cause[], ground: Ground): Need | undefined {
     text: ground.said(many ?? message),
     ...omitUndefined({ names: names && areHeld ? `${KEPT}${names}` : names }),
     wake: held.length === 0 || areHeld ? pods : [...pods, `${KEPT}${few(held)}`],
-    remedy: [...waysOf(same), ...(code === 'PodGoneButRunning' && ground.isStopped ? [KUBELET_STOPS_IT] : [])],
+    remedy: [...waysOf(same, ground), ...(code === 'PodGoneButRunning' && ground.isStopped ? [KUBELET_STOPS_IT] : [])],
   }
 }
 
@@ -113,11 +116,13 @@ function needOf(same: readonly Cause[], ground: Ground): Need | undefined {
 const WAYS_AT_MOST = 3
 
 /** Of several that differ in their commands alone the first. */
-function waysOf(same: readonly Cause[]): string[] {
+function waysOf(same: readonly Cause[], { context = { applyFlags: [] } }: Ground): string[] {
   const ways = new Map<string, string>()
-  for (const { remedy } of same) {
-    const [says] = remedy
-    if (says !== undefined && !ways.has(says)) ways.set(says, remedy.join(' '))
+  for (const { remedy, command } of same) {
+    const [says, text] = remedy
+    if (says === undefined || ways.has(says)) continue
+    const line = command === undefined ? text : typed({ ...command, flags: 'read', why: '' }, context).command
+    ways.set(says, line === undefined ? says : `${says} ${line}`)
   }
   return [...ways.values()].slice(0, WAYS_AT_MOST)
 }

@@ -1,0 +1,47 @@
+/** Commands that a person is advised to type, as data; the flags in force are added here and nowhere else (S37). */
+import { commandLine, type Word } from '../base/command.ts'
+import type { NextStep } from './plan.ts'
+
+/** What the command lines of this run have to be typed with. */
+export interface CommandContext {
+  /** How volctl is called here: `kubectl volctl`. */
+  readonly program?: string
+  /** Words of the command line that `apply` needs as well: `--orphans`, `--pod`, `shop/web-0`. */
+  readonly applyFlags: readonly string[]
+  /** The same for a command that is typed on the node itself; given where volctl runs in a container. */
+  readonly nodeFlags?: readonly string[] | undefined
+  /** Words that a command which only looks needs as well: --kubeconfig. */
+  readonly readFlags?: readonly string[]
+  /** The file that all was read from, maybe on another machine. */
+  readonly snapshot?: string | undefined
+}
+
+/** A step by the words of its command, without the flags in force. */
+export interface Step extends Pick<NextStep, 'first' | 'why'> {
+  readonly argv: readonly Word[]
+  /** The kubelet is down meanwhile, and no Pod starts. */
+  readonly onNode?: boolean
+  /** `read`: the command is about all that there is, whatever was named. `none`: about nothing that would have to be read. */
+  readonly flags?: 'read' | 'none'
+}
+
+/**
+ * Where volctl runs in a container, what stops or starts the kubelet, and volctl meanwhile, is typed on the node. Of a snapshot, what
+ * reads, reads the snapshot; what acts, acts on the node.
+ *
+ * @param node undefined: a cluster's commands are typed anywhere
+ */
+export function typed({ argv, onNode, flags, ...step }: Step, context: CommandContext, node?: string): NextStep {
+  const { program = 'volctl', applyFlags, nodeFlags, readFlags = [], snapshot } = context
+  const [first = '', verb = '', ...args] = argv
+  const isOwn = first === 'volctl'
+  const looks = isOwn && verb !== 'apply'
+  const isHere = node === undefined || (snapshot === undefined ? nodeFlags === undefined || (isOwn && !onNode) : looks)
+  const asked = onNode ? (nodeFlags ?? applyFlags) : applyFlags
+  const given = flags === 'none' ? [] : flags === 'read' || verb === 'explain' ? readFlags : asked
+  const from = looks && snapshot !== undefined && flags !== 'none' ? ['--snapshot', snapshot] : []
+  const words: readonly Word[] = isOwn
+    ? [...(isHere ? program.split(' ') : [first]), verb, ...given, ...args, ...from]
+    : argv
+  return { ...step, command: commandLine(...words), ...(!isHere && { node }) }
+}
