@@ -4,6 +4,8 @@ import { Looking } from '../../src/core/cli/live-node.ts'
 beforeEach(() => vi.useFakeTimers())
 afterEach(() => vi.useRealTimers())
 
+/** To the line before, and nothing stays below. */
+const UP = '\u001b[1A\r\u001b[0J'
 let written = ''
 const terminal = { columns: 80, write: (text: string) => (written += text) }
 
@@ -17,12 +19,12 @@ it('a look of more than a second is told in one line, which is erased', () => {
     expect(written).toBe('')
     now = 3000
     vi.advanceTimersByTime(500)
-    expect(written).toBe('\r\u001b[KReading the API server and this node: 3s')
+    expect(written).toBe('Reading the API server and this node: 3s\n')
     looking.instead(() => terminal.write('said'))
-    expect(written.endsWith('3s\r\u001b[Ksaid')).toBe(true)
+    expect(written.endsWith(`3s\n${UP}said`)).toBe(true)
     vi.advanceTimersByTime(500)
   }
-  expect(written.endsWith('\r\u001b[K')).toBe(true)
+  expect(written.endsWith(UP)).toBe(true)
   const before = written
   vi.advanceTimersByTime(5000)
   expect(written).toBe(before)
@@ -38,7 +40,7 @@ it('the line says what is read just now', () => {
   looking.reads('the cluster, 1000 pods')
   now = 3000
   vi.advanceTimersByTime(500)
-  expect(written).toBe('\r\u001b[KReading the cluster, 500 pods: 2s\r\u001b[KReading the cluster, 1000 pods: 3s')
+  expect(written).toBe(`Reading the cluster, 500 pods: 2s\n${UP}Reading the cluster, 1000 pods: 3s\n`)
 })
 
 it('nothing is written where standard error is no terminal, or the look is quick', () => {

@@ -3,8 +3,7 @@ import { formatDuration } from '../base/duration.ts'
 import { pause } from '../linux/deadline.ts'
 import type { Plan } from '../plan/plan.ts'
 import { settledAt } from '../plan/plan-summary.ts'
-import { BottomLine } from '../views/bottom-line.ts'
-import type { Terminal } from '../views/redrawn.ts'
+import { Redrawn, type Terminal } from '../views/redrawn.ts'
 
 const REDRAW_MS = 500
 /** How often this machine is asked whether a kubelet has come back meanwhile. */
@@ -53,7 +52,7 @@ async function countDown(looked: Looked, end: number, { signal, begins, terminal
   const left = (): number => over - performance.now()
   if (left() <= 0) return
   begins(formatDuration(wholeSeconds(left())))
-  using line = new BottomLine(terminal)
+  using line = new Redrawn(terminal)
   let asked = performance.now()
   while (left() > 0 && !signal.aborted) {
     line.draw(`Waiting for the kubelet's last calls: ${formatDuration(wholeSeconds(left()))} left`)

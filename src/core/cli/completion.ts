@@ -8,7 +8,7 @@ interface Values {
   readonly words: string
 }
 
-const KINDS: Values = { kind: 'list', words: [...Object.keys(OPERATION_GROUPS), ...OPERATION_KINDS].join(' ') }
+const KINDS: Values = { kind: 'list', words: [...OPERATION_GROUPS.keys(), ...OPERATION_KINDS].join(' ') }
 const FILE: Values = { kind: 'file', words: '' }
 const DIRECTORY: Values = { kind: 'directory', words: '' }
 const FREE: Values = { kind: 'words', words: '' }

@@ -6,8 +6,7 @@ import type { KubeletChoice } from '../node/kubelet/find-kubelet.ts'
 import { places } from '../node/places.ts'
 import { caller } from '../trust/caller.ts'
 import { programName } from '../trust/own-program.ts'
-import { BottomLine } from '../views/bottom-line.ts'
-import type { Terminal } from '../views/redrawn.ts'
+import { Redrawn, type Terminal } from '../views/redrawn.ts'
 import type { NodeChoice } from './node-flags.ts'
 import { watchedTerminal } from './output.ts'
 
@@ -136,7 +135,7 @@ const REDRAW_MS = 500
 
 /** One line at the bottom of the terminal while node or cluster are read, with the time that it takes; erased at the end. */
 export class Looking implements Disposable {
-  readonly #line: BottomLine
+  readonly #line: Redrawn
   readonly #timer: NodeJS.Timeout | undefined
   readonly #began: number
   readonly #now: () => number
@@ -144,7 +143,7 @@ export class Looking implements Disposable {
 
   /** @param terminal undefined: standard error is no terminal, and nobody watches */
   constructor(terminal: Terminal | undefined, now: () => number = () => performance.now()) {
-    this.#line = new BottomLine(terminal)
+    this.#line = new Redrawn(terminal)
     this.#now = now
     this.#began = now()
     if (terminal === undefined) return
@@ -159,7 +158,7 @@ export class Looking implements Disposable {
 
   /** Prints something in the place of the line. */
   instead(print: () => void): void {
-    this.#line.instead(print)
+    this.#line.leave(print)
   }
 
   [Symbol.dispose](): void {

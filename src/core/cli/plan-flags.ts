@@ -203,8 +203,6 @@ function checkPod(text: string): string {
   })
 }
 
-const GROUPS: Readonly<Record<string, readonly OperationKind[]>> = OPERATION_GROUPS
-
 /** The kinds that `--only` or `--skip` names: kinds and groups, comma separated, in the plan's order, each once. */
 export function parseOperationKinds(text: string, flag: string): OperationKind[] {
   const words = text
@@ -217,16 +215,17 @@ export function parseOperationKinds(text: string, flag: string): OperationKind[]
 }
 
 function kindsOf(word: string, flag: string): readonly OperationKind[] {
-  if (Object.hasOwn(GROUPS, word)) return GROUPS[word] ?? []
+  const group = OPERATION_GROUPS.get(word)
+  if (group !== undefined) return group
   const kind = OPERATION_KINDS.find((known) => known.toLowerCase() === word.toLowerCase())
   if (kind === undefined) throw badKind(`${flag}: "${word}" is neither a kind of operation nor a group of them.`, word)
   return [kind]
 }
 
 function badKind(message: string, word = ''): VolctlError {
-  const meant = didYouMean(word, [...Object.keys(GROUPS), ...OPERATION_KINDS])
-  const groups = Object.keys(GROUPS).join(', ')
+  const groups = [...OPERATION_GROUPS.keys()]
+  const meant = didYouMean(word, [...groups, ...OPERATION_KINDS])
   return new VolctlError('Usage', message, {
-    hint: `${meant}Groups are ${groups}; kinds are ${OPERATION_KINDS.join(', ')}.`,
+    hint: `${meant}Groups are ${groups.join(', ')}; kinds are ${OPERATION_KINDS.join(', ')}.`,
   })
 }

@@ -1,45 +1,35 @@
 /** Which operations there are, and which steps they are made of. */
 import type { Ownership } from '../linux/ownership-bits.ts'
 
-export const OPERATION_KINDS = [
-  'UnmountVolume',
-  'UnmapVolume',
-  'CleanOrphanVolume',
-  'MountVolume',
-  'MapVolume',
-  'RemountVolume',
-  'ExpandVolume',
-  'AttachVolume',
-  'UnmountDevice',
-  'UnmapDevice',
-  'DetachVolume',
-  'RemoveOrphanPodDir',
-] as const
+/** By kind: its group for --only and --skip (contract), what it comes to, and the verb for that. */
+export const OPERATIONS = {
+  UnmountVolume: { group: 'unmount', work: 'down', verb: 'unmount' },
+  UnmapVolume: { group: 'unmount', work: 'down', verb: 'unmap' },
+  CleanOrphanVolume: { group: 'unmount', work: 'down', verb: 'clean up' },
+  MountVolume: { group: 'mount', work: 'up', verb: 'set up' },
+  MapVolume: { group: 'mount', work: 'up', verb: 'set up' },
+  RemountVolume: { group: 'remount', work: 'refresh', verb: 'write again' },
+  ExpandVolume: { group: 'expand', work: 'grow', verb: 'grow' },
+  AttachVolume: { group: 'attach', work: 'up', verb: 'attach' },
+  UnmountDevice: { group: 'device', work: 'down', verb: 'unstage' },
+  UnmapDevice: { group: 'device', work: 'down', verb: 'unmap' },
+  DetachVolume: { group: 'detach', work: 'down', verb: 'detach' },
+  RemoveOrphanPodDir: { group: 'orphans', work: 'directories', verb: 'remove' },
+} as const
 
-export type OperationKind = (typeof OPERATION_KINDS)[number]
+export type OperationKind = keyof typeof OPERATIONS
+
+export const OPERATION_KINDS = Object.keys(OPERATIONS) as readonly OperationKind[]
 
 /** Kinds that take something away: a mount, a map, a device, an attachment, content, a directory. */
-export const TAKING_AWAY: ReadonlySet<OperationKind> = new Set<OperationKind>([
-  'UnmountVolume',
-  'UnmapVolume',
-  'CleanOrphanVolume',
-  'UnmountDevice',
-  'UnmapDevice',
-  'DetachVolume',
-  'RemoveOrphanPodDir',
-])
+export const TAKING_AWAY: ReadonlySet<OperationKind> = new Set(
+  OPERATION_KINDS.filter((kind) => ['down', 'directories'].includes(OPERATIONS[kind].work)),
+)
 
-/** The contract's groups for --only and --skip. */
-export const OPERATION_GROUPS = {
-  unmount: ['UnmountVolume', 'UnmapVolume', 'CleanOrphanVolume'],
-  mount: ['MountVolume', 'MapVolume'],
-  remount: ['RemountVolume'],
-  expand: ['ExpandVolume'],
-  device: ['UnmountDevice', 'UnmapDevice'],
-  attach: ['AttachVolume'],
-  detach: ['DetachVolume'],
-  orphans: ['RemoveOrphanPodDir'],
-} as const satisfies Record<string, readonly OperationKind[]>
+export const OPERATION_GROUPS: ReadonlyMap<string, readonly OperationKind[]> = Map.groupBy(
+  OPERATION_KINDS,
+  (kind) => OPERATIONS[kind].group,
+)
 
 /** Fields of a step beside `op` and `target`; STEP_FIELDS says which op has which. */
 export interface StepFields {

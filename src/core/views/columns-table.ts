@@ -1,10 +1,16 @@
 /**
- * A table whose columns give way where the terminal is too narrow; where even that does not help, what a row is of (a pod, a node)
- * becomes the head of its rows. What has given way may stand in words below its row.
+ * Rows under a head, as kubectl prints them: no borders, two spaces between columns, nothing wrapped, no column that is empty in every
+ * row. Columns give way where the terminal is too narrow; where even that does not help, what a row is of (a pod, a node) becomes the
+ * head of its rows. What has given way may stand in words below its row.
  */
-import { type Cell, cellText, renderTable, tableWidth } from './render-table.ts'
+import Table from 'cli-table3'
+import { terminalSafe } from '../base/terminal-safe.ts'
 import type { Screen } from './screen.ts'
+import { textWidth } from './text-width.ts'
 import { wrapped } from './wrap.ts'
+
+/** One cell: plain text, or text and the colour it gets once its width is known. */
+export type Cell = string | { readonly text: string; readonly paint: (text: string) => string }
 
 export interface Column<R> {
   readonly head: string
@@ -29,77 +35,116 @@ const INDENT = '  '
 const GAP = 2
 
 export function columnsTable<R>(form: TableForm<R>, rows: readonly R[], screen: Screen): string {
-  const { owner, columns, inWords, below } = form
+  const { owner, inWords, below } = form
   const { width = Number.POSITIVE_INFINITY, paint } = screen
-  const [first, ...others] = columns
-  if (first === undefined) return ''
-  const flat = fitting(owner === undefined ? columns : [owner, ...columns], rows, screen)
-  const isGrouped = owner !== undefined && flat.width > width
-  const { shown } = isGrouped ? fitting([indented(first), ...others], rows, screen) : flat
-  const headOf = (row: R): string => (isGrouped ? cellText(owner.cell(row, screen)) : '')
-  const sorted = isGrouped ? [...Map.groupBy(rows, headOf).values()].flat() : rows
-  const hidden = columns.filter(({ head }) => !shown.some((column) => column.head.trim() === head))
-  const cells = sorted.map((row) => shown.map(({ cell }) => cell(row, screen)))
-  const [head = '', ...lines] = renderTable(
-    shown.map((column) => column.head),
-    cells,
-  ).split('\n')
+  const columns = form.columns.map((each) => filled(each, rows, screen))
+  const owners = owner && filled(owner, rows, screen)
+  const flat = fitting(owners === undefined ? columns : [owners, ...columns], width)
+  const groups = widthOf(flat) > width ? owners : undefined
+  const shown = groups === undefined ? flat : fitting(columns, width - INDENT.length)
+  const groupOf = (row: number): string => cellText(groups?.cells[row])
+  const order = [...Map.groupBy(rows.keys(), groupOf).values()].flat()
+  const hidden = columns.filter((each) => !shown.includes(each))
+  const [head = '', ...lines] = drawn(shown, order, groups === undefined ? '' : INDENT)
   let last = ''
-  const texts = sorted.map((row, index) => {
-    const group = headOf(row)
+  const texts = order.map((index, line) => {
+    const group = groupOf(index)
     const heading = group === last ? '' : wrapped('', group, screen.width, paint.bold)
     last = group
-    const said = [inWords ? wordsOf(hidden, row, screen) : '', ...(below?.(row) ?? [])]
+    const row = rows[index]
+    const said = [inWords ? wordsOf(hidden, index) : '', ...(row === undefined ? [] : (below?.(row) ?? []))]
       .filter((text) => text !== '')
       .map((text) => wrapped(INDENT.repeat(2), text, screen.width))
-    return `${heading}${lines[index] ?? ''}\n${said.join('')}`
+    return `${heading}${lines[line] ?? ''}\n${said.join('')}`
   })
   return `${head}\n${texts.join('')}`
 }
 
-function wordsOf<R>(hidden: readonly Column<R>[], row: R, screen: Screen): string {
-  const words = hidden.flatMap(({ head, cell }) => {
-    const text = cellText(cell(row, screen))
+/** A column with its cells, made safe. */
+interface Filled {
+  readonly head: string
+  readonly cells: readonly Cell[]
+  /** Of its widest line; 0: it is empty, and left out. */
+  readonly width: number
+  /** The lowest gives way first. */
+  readonly rank: number | undefined
+}
+
+function filled<R>({ head, cell, stays, tells }: Column<R>, rows: readonly R[], screen: Screen): Filled {
+  const cells = rows.map((row) => safeCell(cell(row, screen)))
+  // A loop, as spreading 100,000 rows into Math.max would overflow the stack.
+  let width = 0
+  for (const each of cells) width = Math.max(width, textWidth(cellText(each)))
+  const isPressing = stays !== undefined && tells !== undefined && rows.some(tells)
+  return {
+    head,
+    cells,
+    width: width === 0 ? 0 : Math.max(width, textWidth(head)),
+    rank: isPressing ? stays + LAST : stays,
+  }
+}
+
+/** More than any table has columns. */
+const LAST = 100
+
+/** All columns but those that are empty or have to give way. */
+function fitting(columns: readonly Filled[], width: number): readonly Filled[] {
+  const shown = new Set(columns.filter((each) => each.width > 0))
+  const order = [...shown].filter(({ rank }) => rank !== undefined)
+  for (const column of order.toSorted((a, b) => (a.rank ?? 0) - (b.rank ?? 0))) {
+    if (widthOf([...shown]) <= width) break
+    shown.delete(column)
+  }
+  return [...shown]
+}
+
+function widthOf(columns: readonly Filled[]): number {
+  return columns.reduce((sum, { width }) => sum + width + GAP, -GAP)
+}
+
+function wordsOf(hidden: readonly Filled[], row: number): string {
+  const words = hidden.flatMap(({ head, cells }) => {
+    const text = cellText(cells[row])
     return text === '' ? [] : [`${head.toLowerCase()}: ${text}`]
   })
   return words.join('; ')
 }
 
-function indented<R>({ head, cell, ...first }: Column<R>): Column<R> {
-  return {
-    ...first,
-    head: `${INDENT}${head}`,
-    cell: (row, screen) => {
-      const text = cell(row, screen)
-      return typeof text === 'string' ? `${INDENT}${text}` : { ...text, text: `${INDENT}${text.text}` }
-    },
+const NO_BORDERS = Object.fromEntries(
+  [
+    ...['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right'],
+    ...['left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid', 'middle'],
+  ].map((part) => [part, '']),
+)
+
+/** cli-table3 lays a table out in quadratic time: a long one is drawn in pieces, whose columns are as wide as the whole one's. */
+const ROWS_AT_ONCE = 100
+
+/** The head, and each row. */
+function drawn(columns: readonly Filled[], order: readonly number[], indent: string): string[] {
+  const rows = [columns.map(({ head }) => head), ...order.map((row) => columns.map(({ cells }) => painted(cells[row])))]
+  if (columns.length === 0) return rows.map(() => '')
+  const lines: string[] = []
+  for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
+    const table = new Table({
+      chars: NO_BORDERS,
+      colWidths: columns.map(({ width }) => width + GAP),
+      style: { head: [], border: [], 'padding-left': 0, 'padding-right': GAP, compact: true },
+    })
+    table.push(...rows.slice(from, from + ROWS_AT_ONCE))
+    lines.push(...table.toString().split('\n'))
   }
+  return lines.map((line) => `${indent}${line}`.trimEnd())
 }
 
-/** All columns but those that have to give way. */
-function fitting<R>(
-  columns: readonly Column<R>[],
-  rows: readonly R[],
-  screen: Screen,
-): { readonly shown: readonly Column<R>[]; readonly width: number } {
-  const { width = Number.POSITIVE_INFINITY } = screen
-  const widths = new Map(columns.map((each) => [each, widthOf(each, rows, screen)]))
-  const rank = ({ stays = 0, tells }: Column<R>): number =>
-    stays + (tells !== undefined && rows.some(tells) ? columns.length : 0)
-  const order = columns.filter(({ stays }) => stays !== undefined).toSorted((a, b) => rank(a) - rank(b))
-  const total = (): number => [...widths.values()].reduce((sum, each) => sum + (each === 0 ? 0 : each + GAP), -GAP)
-  for (const column of order) {
-    if (total() <= width) break
-    widths.delete(column)
-  }
-  return { shown: columns.filter((each) => widths.has(each)), width: total() }
+function cellText(cell: Cell = ''): string {
+  return typeof cell === 'string' ? cell : cell.text
 }
 
-/** 0: the column is empty, and left out. */
-function widthOf<R>({ head, cell }: Column<R>, rows: readonly R[], screen: Screen): number {
-  const width = tableWidth(
-    [head],
-    rows.map((row) => [cell(row, screen)]),
-  )
-  return Math.max(0, width)
+function painted(cell: Cell = ''): string {
+  return typeof cell === 'string' ? cell : cell.paint(cell.text)
+}
+
+function safeCell(cell: Cell): Cell {
+  return typeof cell === 'string' ? terminalSafe(cell) : { ...cell, text: terminalSafe(cell.text) }
 }

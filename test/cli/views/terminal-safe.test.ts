@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { VolctlError } from '../../../src/core/base/errors.ts'
 import { terminalSafe, terminalSafeJson } from '../../../src/core/base/terminal-safe.ts'
 import { errorText } from '../../../src/core/cli/report-error.ts'
-import { renderTable } from '../../../src/core/views/render-table.ts'
-import { PLAIN } from '../../../src/core/views/screen.ts'
+import { columnsTable } from '../../../src/core/views/columns-table.ts'
+import { PLAIN, PLAIN_SCREEN } from '../../../src/core/views/screen.ts'
 import { jsonPieces, toYaml } from '../../../src/core/views/structured.ts'
 
 it.each([
@@ -59,7 +59,13 @@ describe('no character of these is shown as it is', () => {
 })
 
 it('a table cannot be broken by a name', () =>
-  expect(renderTable(['A'], [['x\u001b[2J\ny']])).toBe('A\nx\\x1b[2J\\ny\n'))
+  expect(
+    columnsTable(
+      { columns: [{ head: 'A', cell: (text: string) => text }], inWords: false },
+      ['x\u001b[2J\ny'],
+      PLAIN_SCREEN,
+    ),
+  ).toBe('A\nx\\x1b[2J\\ny\n'))
 
 it('an error cannot either', () =>
   expect(errorText(new VolctlError('X', 'bad \u001b[2J\nname'), false, PLAIN)).toBe('volctl: bad \\x1b[2J\\nname\n'))

@@ -1,5 +1,6 @@
 /** What the kubelet, the attach/detach controller or a driver does next, and until when. */
 import { count } from '../../base/count.ts'
+import { OPERATIONS } from '../../plan/kinds.ts'
 import type { OperationKind, Plan, Waiting } from '../../plan/plan.ts'
 import { type PlanNames, shownVolume } from '../../plan/plan-names.ts'
 import { isForgotten } from '../../plan/plan-summary.ts'
@@ -19,34 +20,27 @@ export function othersPart(plan: Plan, waits: readonly Waiting[], names: PlanNam
   return rows.length === 0 ? undefined : { title: '', rows }
 }
 
-/** What a kubelet that runs does about a kind of operation. */
-const DOES: Readonly<Partial<Record<OperationKind, string>>> = {
-  UnmountVolume: 'unmounts',
-  UnmapVolume: 'unmaps',
-  MountVolume: 'sets up',
-  MapVolume: 'sets up',
-  RemountVolume: 'writes again, within 2 minutes,',
-  ExpandVolume: 'grows',
-  UnmountDevice: 'unstages',
-  UnmapDevice: 'unmaps',
-}
-
 function kubeletRows(waits: readonly Waiting[]): Row[] {
   const mine = waits.filter((wait) => wait.code === 'KubeletRunning' && !isForgotten(wait))
-  const byWork = Map.groupBy(mine, ({ kind }) => DOES[kind] ?? 'detaches')
-  return [...byWork].map(([does, all]): Row => {
+  return [...Map.groupBy(mine, ({ kind }) => doesText(kind))].map(([does, all]): Row => {
     const pods = new Set(all.flatMap(({ pod }) => pod?.uid ?? [])).size
     const volumes = all.map((each) => shownVolume({ volume: each.volume }))
     // Of one volume two things may be left to do.
     const each = new Set(all.map(({ subject, pod }, index) => rowOf(subject) ?? `${pod?.uid} ${volumes[index]}`))
     const what = pods > 0 ? `${count(each.size, 'volume')} of ${count(pods, 'pod')}` : few(volumes)
-    return does === 'detaches'
+    return all[0]?.kind === 'DetachVolume'
       ? {
           label: 'controller',
           text: `detaches ${few(volumes)} once the kubelet reports ${all.length === 1 ? 'it' : 'them'} unused`,
         }
       : { label: 'kubelet', text: `${does} ${what}` }
   })
+}
+
+/** What a kubelet that runs does: `sets up`. */
+function doesText(kind: OperationKind): string {
+  const [verb, ...more] = OPERATIONS[kind].verb.split(' ')
+  return [`${verb}s`, ...more].join(' ') + (kind === 'RemountVolume' ? ', within 2 minutes,' : '')
 }
 
 /** A change of a moment ago may be the kubelet's work. */

@@ -1,51 +1,23 @@
 /** What volctl would do, in words: by pod, or by what is done where that is much. */
 import { byteText } from '../../base/byte-text.ts'
 import { count } from '../../base/count.ts'
-import type { Operation, OperationKind, Plan } from '../../plan/plan.ts'
+import { OPERATIONS } from '../../plan/kinds.ts'
+import type { Operation, Plan } from '../../plan/plan.ts'
 import { type PlanNames, shownVolume } from '../../plan/plan-names.ts'
 import { isApiContent, readyAmong } from '../../plan/plan-summary.ts'
 import type { Part, Row } from './answer.ts'
 import { few } from './names.ts'
 
-type Work = 'down' | 'up' | 'refresh' | 'grow' | 'directories'
-
-const WORK: Readonly<Record<OperationKind, Work>> = {
-  UnmountVolume: 'down',
-  UnmapVolume: 'down',
-  CleanOrphanVolume: 'down',
-  UnmountDevice: 'down',
-  UnmapDevice: 'down',
-  DetachVolume: 'down',
-  MountVolume: 'up',
-  MapVolume: 'up',
-  AttachVolume: 'up',
-  RemountVolume: 'refresh',
-  ExpandVolume: 'grow',
-  RemoveOrphanPodDir: 'directories',
-}
-
-const VERBS: Readonly<Record<OperationKind, string>> = {
-  UnmountVolume: 'unmount',
-  UnmapVolume: 'unmap',
-  CleanOrphanVolume: 'clean up',
-  UnmountDevice: 'unstage',
-  UnmapDevice: 'unmap',
-  DetachVolume: 'detach',
-  MountVolume: 'set up',
-  MapVolume: 'set up',
-  AttachVolume: 'attach',
-  RemountVolume: 'write again',
-  ExpandVolume: 'grow',
-  RemoveOrphanPodDir: 'remove',
-}
-
-const WORKS: readonly Work[] = ['down', 'up', 'refresh', 'grow', 'directories']
+/** In the order in which it is said. */
+const WORKS = ['down', 'up', 'refresh', 'grow', 'directories'] as const
 
 export function readyPart(plan: Plan, names: PlanNames): Part | undefined {
   const ids = readyAmong(plan.operations)
   const ready = plan.operations.filter(({ id }) => ids.has(id))
   if (ready.length === 0) return undefined
-  const byWork = WORKS.map((work) => ready.filter(({ kind }) => WORK[kind] === work)).filter(({ length }) => length > 0)
+  const byWork = WORKS.map((work) => ready.filter(({ kind }) => OPERATIONS[kind].work === work)).filter(
+    ({ length }) => length > 0,
+  )
   const [first = []] = byWork
   const total = count(ready.length, 'operation')
   if (byWork.length === 1)
@@ -82,14 +54,14 @@ function whose(operations: readonly Operation[]): readonly string[] | undefined 
 
 function nounOf(operations: readonly Operation[]): string {
   const reasons = new Set(operations.filter(({ pod }) => pod !== undefined).map(({ reason }) => reason))
-  if (WORK[operations[0]?.kind ?? 'MountVolume'] === 'up') return 'pod'
+  if (OPERATIONS[operations[0]?.kind ?? 'MountVolume'].work === 'up') return 'pod'
   if (!reasons.has('PodFinished')) return 'deleted pod'
   return reasons.size === 1 || whose(operations)?.length === 1 ? 'ended pod' : 'deleted or ended pod'
 }
 
 /** `unmount, unstage and detach`. */
 export function verbsOf(operations: readonly Pick<Operation, 'kind'>[]): string {
-  const verbs = [...new Set(operations.map(({ kind }) => VERBS[kind]))]
+  const verbs = [...new Set(operations.map(({ kind }) => OPERATIONS[kind].verb))]
   return verbs.length < 2 ? verbs.join('') : `${verbs.slice(0, -1).join(', ')} and ${verbs.at(-1)}`
 }
 
@@ -135,7 +107,7 @@ function isBlock({ volume }: Operation): boolean {
 /** One line for all that is of one kind of work. */
 function shortRow(operations: readonly Operation[], plan: Plan): Row {
   const pods = whose(operations)
-  const work = WORK[operations[0]?.kind ?? 'MountVolume']
+  const work = OPERATIONS[operations[0]?.kind ?? 'MountVolume'].work
   const volumes = new Set(operations.map((each) => `${each.pod?.uid ?? ''} ${keyOfVolume(each)}`)).size
   const what = work === 'directories' ? count(operations.length, 'directory', 'directories') : count(volumes, 'volume')
   const label = pods === undefined ? few(volumesOf(operations), 2) : count(pods.length, nounOf(operations))

@@ -1,6 +1,12 @@
 import { expect, it } from 'vitest'
-import { renderTable } from '../../../src/core/views/render-table.ts'
+import { type Cell, columnsTable } from '../../../src/core/views/columns-table.ts'
+import { PLAIN_SCREEN } from '../../../src/core/views/screen.ts'
 import { cutToWidth } from '../../../src/core/views/text-width.ts'
+
+const renderTable = (heads: readonly string[], rows: readonly (readonly Cell[])[]): string => {
+  const columns = heads.map((head, index) => ({ head, cell: (row: readonly Cell[]) => row[index] ?? '' }))
+  return columnsTable({ columns, inWords: false }, rows, PLAIN_SCREEN)
+}
 
 const rows = (n: number): string[][] =>
   Array.from({ length: n }, (_, i) => [`${i}`, i % 3 === 0 ? '' : 'x'.repeat(i % 17), 'end'])
