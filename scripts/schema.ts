@@ -8,8 +8,18 @@ import { downtime, exit, outcomes, plan, refused } from '../src/core/plan/apply-
 import type { ApplyDocument } from '../src/core/plan/events.ts'
 import { operation, path } from '../src/core/plan/operation-shape.ts'
 import { problems, waiting, wholePlan } from '../src/core/plan/whole-plan.ts'
-import { about, schemaText } from '../src/core/trust/json-schema.ts'
-import { flag, list, object, oneOf, optional, type Shape, text } from '../src/core/trust/shape.ts'
+import { about } from '../src/core/trust/json-schema.ts'
+import {
+  flag,
+  type JsonSchema,
+  list,
+  object,
+  oneOf,
+  optional,
+  type Shape,
+  schemaOf,
+  text,
+} from '../src/core/trust/shape.ts'
 import { keepCurrent } from './made-files.ts'
 
 /** What holds of every document, to end its description with. */
@@ -78,3 +88,16 @@ export function schemas(): Map<string, string> {
 }
 
 if (import.meta.main) keepCurrent(new Map([...schemas()].map(([name, text]) => [`schema/${name}`, text])), 'schema')
+
+/** The text of a JSON Schema. */
+function schemaText(head: { readonly $id: string; readonly title: string }, shape: Shape<unknown>): string {
+  const defs = new Map<string, JsonSchema>()
+  const schema = schemaOf(shape, defs)
+  const document = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    ...head,
+    ...schema,
+    $defs: Object.fromEntries(defs),
+  }
+  return `${JSON.stringify(document, undefined, 2)}\n`
+}

@@ -1,6 +1,6 @@
 /** What doctor makes of a look: what is wrong, what to do, and whether plan and apply can work. */
 import { describe, expect, it } from 'vitest'
-import { CHECKS, type CheckId, type Doctor } from '../../src/core/explain/doctor/check.ts'
+import { CHECKS, type CheckId, type Doctor } from '../../src/core/explain/doctor/diagnose.ts'
 import type { CsiSocket, NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import { DRIVER, node, uid } from '../helpers/node-builder.ts'
 import { blocks, GONE, kinds, plan } from '../reconcile/planned.ts'

@@ -1,6 +1,5 @@
 /** A look of doctor at a live node where everything is as it should be, for a test to break. */
-import type { Doctor } from '../../src/core/explain/doctor/check.ts'
-import { diagnose } from '../../src/core/explain/doctor/diagnose.ts'
+import { type Doctor, diagnose } from '../../src/core/explain/doctor/diagnose.ts'
 import type { DoctorLook } from '../../src/core/explain/doctor/doctor-look.ts'
 import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import { NOW, node } from '../helpers/node-builder.ts'

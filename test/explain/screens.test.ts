@@ -1,8 +1,8 @@
 /** What `volctl explain` shows of everything on every captured node fits on the screen: 80x24, 120x40, and a pipe. */
 import { describe, expect, it } from 'vitest'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
-import { worstFirst } from '../../src/core/explain/sort-by-severity.ts'
 import { allThings } from '../../src/core/explain/things.ts'
+import { worstFirst } from '../../src/core/explain/verdict.ts'
 import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { withoutRoot } from '../../src/core/views/answer/names.ts'

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Pod } from '../../src/core/kube/api/objects.ts'
-import { type Needed, needStop, onceStopped } from '../../src/core/node/kubelet-stop/once-stopped.ts'
-import type { UnitFacts } from '../../src/core/node/kubelet-stop/unit-facts.ts'
+import { type Needed, needStop, onceStopped } from '../../src/core/node/kubelet-stop/plan-stop.ts'
+import type { UnitFacts } from '../../src/core/node/kubelet-stop/stoppable.ts'
 import { bareOperation, barePlan } from '../helpers/apply-plan.ts'
 import { node } from '../helpers/node-builder.ts'
 

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { requireStoppable, type StopAsked } from '../../src/core/node/kubelet-stop/require-stoppable.ts'
-import type { UnitFacts } from '../../src/core/node/kubelet-stop/unit-facts.ts'
+import { requireStoppable, type StopAsked, type UnitFacts } from '../../src/core/node/kubelet-stop/stoppable.ts'
 
 const FACTS: UnitFacts = {
   unit: 'kubelet.service',

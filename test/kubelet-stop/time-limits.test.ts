@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { timeLimits } from '../../src/core/node/kubelet-stop/time-limits.ts'
+import { timeLimits } from '../../src/core/node/kubelet-stop/plan-stop.ts'
 
 const s = (seconds: number): number => seconds * 1000
 const asked = (max: number, settle: number, timeout?: number) => ({

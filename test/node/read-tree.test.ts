@@ -7,9 +7,9 @@ import { afterAll, describe, expect, it } from 'vitest'
 import type { TreeEntry } from '../../src/core/facts/actual/snapshot.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import { livingPods, livingVolumes } from '../../src/core/node/collect-node.ts'
-import { readTree } from '../../src/core/node/tree/read-tree.ts'
 import { readSnapshot } from '../../src/core/plan/documents/snapshot-file.ts'
 import { noMounts, unshareArguments } from '../helpers/namespace.ts'
+import { readTree } from '../helpers/read-tree.ts'
 import { fixture } from './helpers/fixture.ts'
 
 const NONE = parseMountinfo('1 0 8:1 / / rw - ext4 /dev/vda1 rw\n')

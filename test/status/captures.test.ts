@@ -1,11 +1,11 @@
 /** The status of every captured node says what its plan says, of every volume. A folder added later is picked up. */
 import { describe, expect, it } from 'vitest'
-import { nodeStatus } from '../../src/core/explain/status/node-status.ts'
 import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { captureFiles, recorded } from '../helpers/captures.ts'
 import { statusDefects } from '../helpers/closed-schema.ts'
 import { explain } from '../helpers/explaining.ts'
+import { nodeStatus } from '../helpers/node-status.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { disagreements } from './disagreements.ts'
 

@@ -1,12 +1,12 @@
 /** S34: status, check and explain of a node full of orphaned volumes take work that grows as the node does. */
 import { describe, expect, it } from 'vitest'
 import { examine } from '../../src/core/explain/check/check-node.ts'
-import { nodeStatus } from '../../src/core/explain/status/node-status.ts'
 import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { explain } from '../helpers/explaining.ts'
 import { NodeBuilder, uid } from '../helpers/node-builder.ts'
+import { nodeStatus } from '../helpers/node-status.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
 /** Pods that are gone, each with a volume of each kind: of a device, of its own and staged, in memory, and on disk. */

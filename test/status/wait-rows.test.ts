@@ -1,6 +1,6 @@
 /** How far what is waited for is, by the rows of one look. */
 import { describe, expect, it } from 'vitest'
-import type { Narrowing } from '../../src/core/explain/status/narrow.ts'
+import type { Narrowing } from '../../src/core/explain/status/node-status.ts'
 import { missing, type WaitCondition, waitLook, waitTargets } from '../../src/core/explain/status/wait-rows.ts'
 import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'

@@ -5,9 +5,8 @@ import { networkInterfaces } from 'node:os'
 import type { NodeState } from '../facts/actual/snapshot.ts'
 import { inTime } from '../linux/deadline.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
-import { needStop, onceStopped } from '../node/kubelet-stop/once-stopped.ts'
-import { requireStoppable } from '../node/kubelet-stop/require-stoppable.ts'
-import { type UnitFacts, unitFacts } from '../node/kubelet-stop/unit-facts.ts'
+import { needStop, onceStopped } from '../node/kubelet-stop/plan-stop.ts'
+import { requireStoppable, type UnitFacts, unitFacts } from '../node/kubelet-stop/stoppable.ts'
 import type { Plan } from '../plan/plan.ts'
 
 export interface StopChoice {

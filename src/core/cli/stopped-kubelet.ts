@@ -9,6 +9,7 @@ import type { Node } from '../kube/api/objects.ts'
 import { getNode } from '../kube/node-objects.ts'
 import { pause } from '../linux/deadline.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
+import type { TimeLimits } from '../node/kubelet-stop/plan-stop.ts'
 import {
   type ArmedTimer,
   armTimer,
@@ -17,7 +18,6 @@ import {
   startUnit,
   stopUnit,
 } from '../node/kubelet-stop/switch-unit.ts'
-import type { TimeLimits } from '../node/kubelet-stop/time-limits.ts'
 import type { Journal } from '../plan/documents/write-journal.ts'
 import { type ApplyEvent, type KubeletDowntime, note } from '../plan/events.ts'
 import type { Plan } from '../plan/plan.ts'

@@ -28,9 +28,8 @@ import { type DescribedDriver, describeDriver } from './driver.ts'
 import type { Explanation, PodView, Verdict } from './explanation.ts'
 import { nodeFacts } from './identity.ts'
 import { isDeviceFile } from './place-target.ts'
-import { byWorst } from './sort-by-severity.ts'
 import { asker } from './target-scope.ts'
-import { type Because, deadVerdict, doubtVerdict, nothingVerdict, verdictOf } from './verdict.ts'
+import { type Because, byWorst, deadVerdict, doubtVerdict, nothingVerdict, verdictOf } from './verdict.ts'
 
 /** With the places at which holders are looked for. */
 export interface Explained extends Held {

@@ -39,7 +39,7 @@ const SUBJECT_KINDS = [
 
 export type SubjectKind = (typeof SUBJECT_KINDS)[number]
 
-export const subjectShape = object({
+const subjectShape = object({
   kind: oneOf(...SUBJECT_KINDS),
   name: about('namespace/name, a name, a unique name, "major:minor" or an absolute path.', text),
 })
@@ -48,7 +48,7 @@ export interface Subject extends ShapeOf<typeof subjectShape> {}
 
 const code = optional(codeOf(ALL_CODES))
 
-export const fact = named(
+const fact = named(
   'fact',
   object({ label: text, value: text, from: about('e.g. "API", "vol_data.json", "mount table"', text) }),
 )
@@ -116,7 +116,7 @@ export const attachmentShape = object({
 export interface AttachmentView extends ShapeOf<typeof attachmentShape> {}
 
 /** absent: not there, and not needed. */
-export const linkState = oneOf('good', 'bad', 'unknown', 'absent')
+const linkState = oneOf('good', 'bad', 'unknown', 'absent')
 
 const link = object({
   kind: oneOf(
@@ -157,7 +157,7 @@ const verdictFields = object({
 /** In one line what becomes of it: the worst that is to be said. */
 export interface Verdict extends ShapeOf<typeof verdictFields> {}
 
-export const verdict = named<Verdict>('verdict', verdictFields)
+const verdict = named<Verdict>('verdict', verdictFields)
 
 const volumeView = object({
   volume,
@@ -186,7 +186,7 @@ export interface ProcessView extends ShapeOf<typeof processView> {}
 
 const namespaceView = object({ ...HOLDER, mountPoints: list(text) })
 
-export interface NamespaceView extends ShapeOf<typeof namespaceView> {}
+interface NamespaceView extends ShapeOf<typeof namespaceView> {}
 
 const socket = object({
   path: about('Absolute.', text),

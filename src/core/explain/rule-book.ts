@@ -10,7 +10,7 @@ import { readPlain } from '../trust/plain-files.ts'
 const SHIPPED = 'rules.md'
 const MOST_OF_RULES = 1 << 20
 
-export interface Rule {
+interface Rule {
   /** As `S11`. */
   readonly id: string
   /** What the rule says, in Markdown. */

@@ -3,13 +3,15 @@
 import { memoize } from '../base/memoize.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
+import { causeOf } from '../messages/codes.ts'
 import type { Cause } from '../plan/cause.ts'
 import type { Blocked, Operation, Problem, VolumeRef, Waiting } from '../plan/plan.ts'
+import { EXPLAINED_STATES } from '../plan/verdict-states.ts'
 import type { Decision } from '../reconcile/decisions.ts'
-import type { Place, Verdict } from './explanation.ts'
+import type { Place, Verdict, VolumeView } from './explanation.ts'
 
 /** What of a plan is about a thing, as far as it is judged. */
-export interface Judged {
+interface Judged {
   readonly operations: readonly (Pick<Operation, 'reason' | 'message' | 'podState' | 'rule'> &
     About & { readonly blocked?: Blocked })[]
   readonly waiting: readonly (Pick<Waiting, 'code' | 'message' | 'rule' | 'cause'> & About)[]
@@ -21,7 +23,7 @@ interface About {
 }
 
 /** What is known beside the plan, each undefined where there is no such thing. */
-export interface Beside {
+interface Beside {
   /** Worse than all but an error. */
   readonly dead?: Verdict | undefined
   /** A pod that must not be touched: worse than a wait. */
@@ -118,4 +120,33 @@ export function doubtVerdict(decisions: readonly Decision[]): Verdict | undefine
   if (found?.obstacle === undefined) return undefined
   const { code, message } = found.obstacle
   return { state: 'problem', message: `left alone: ${message}`, code, rule: found.rule }
+}
+
+// What an answer is about first: what is worst off, and of that the one with most behind it.
+
+/** What only a flag is missing for comes after what would be done. */
+export function worstFirst(a: { readonly verdict: Verdict }, b: { readonly verdict: Verdict }): number {
+  return rankOf(a.verdict) - rankOf(b.verdict)
+}
+
+function rankOf({ state, code: of }: Verdict): number {
+  const kind = of && causeOf(of)
+  const isAsked = state === 'blocked' && (kind === 'data' || kind === 'asked')
+  return isAsked ? EXPLAINED_STATES.indexOf('operation') + 0.5 : EXPLAINED_STATES.indexOf(state)
+}
+
+/** A volume with a claim matters more than a config map. */
+export function byWorst(volumes: readonly VolumeView[]): VolumeView[] {
+  return volumes.toSorted(
+    (a, b) => deadFirst(a) - deadFirst(b) || worstFirst(a, b) || badOf(b) - badOf(a) || b.chain.length - a.chain.length,
+  )
+}
+
+function deadFirst({ places }: VolumeView): number {
+  return places.some(({ dead }) => dead !== undefined) ? 0 : 1
+}
+
+/** Is a link broken. */
+function badOf({ chain }: VolumeView): number {
+  return chain.some(({ state }) => state === 'bad') ? 1 : 0
 }

@@ -25,7 +25,7 @@ import { NodeThings } from './row-keys.ts'
 import type { CsiIdentity, LedgerSources } from './sources.ts'
 
 /** A block device, by all that shows it. */
-export interface SoughtDevice {
+interface SoughtDevice {
   readonly mounts: readonly MountInfo[]
   /** Of device files; none is empty. */
   readonly names: ReadonlySet<string>
@@ -36,18 +36,15 @@ export interface SoughtDevice {
 export class Ledger extends NodeThings {
   /** What pods want of a volume, a plugin or a staging directory. */
   readonly wants: Wanted
-  /** The volume whose driver and handle give a staging directory its name. */
-  readonly stagedIn: (directory: string) => CsiIdentity | undefined
   readonly #places: Places
-  readonly #rows = lazy(() => makeRows(this.sources, this))
+  readonly #rows = lazy(() => makeRows(this))
   readonly #byPod = lazy(() => byPod(this.all))
+  readonly #staged = lazy(() => byStagingDirectory(this.sources.inputs.snapshot, this.sources.recorded))
 
   constructor(sources: LedgerSources) {
     super(sources)
     this.wants = new Wanted(sources.desired)
-    const handles = lazy(() => byStagingDirectory(sources.inputs.snapshot, sources.recorded))
-    this.stagedIn = (directory) => handles().get(directory)
-    this.#places = new Places(sources, this)
+    this.#places = new Places(this)
   }
 
   // Whose a finding is that is made about a thing.
@@ -143,6 +140,11 @@ export class Ledger extends NodeThings {
   keysOfDriver(name: string): ReadonlySet<RowKey> {
     const own = this.all.filter(({ identity, staged }) => (identity?.driver ?? staged[0]?.driverDir) === name)
     return new Set(own.map(({ key }) => key))
+  }
+
+  /** The volume whose driver and handle give a staging directory its name. */
+  stagedIn(directory: string): CsiIdentity | undefined {
+    return this.#staged().get(directory)
   }
 
   /** What is mounted from a device, is a link to it, or has the file behind it. */

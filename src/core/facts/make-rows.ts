@@ -8,9 +8,8 @@ import { podNamespace } from '../volumes/pods.ts'
 import { attachmentName, parseCsiUniqueName } from './actual/volume-names.ts'
 import { GrowingRow, type VolumeRow } from './row.ts'
 import { type Keyed, type NodeThings, named } from './row-keys.ts'
-import type { LedgerSources } from './sources.ts'
 
-export interface Rows {
+interface Rows {
   readonly all: readonly VolumeRow[]
   readonly byKey: ReadonlyMap<RowKey, VolumeRow>
   readonly byPersistentVolume: ReadonlyMap<string, VolumeRow>
@@ -20,8 +19,8 @@ export interface Rows {
 }
 
 /** In the order in which they are found: what pods want first, then what is there, then what only the API has. */
-export function makeRows(sources: LedgerSources, things: NodeThings): Rows {
-  const rows = new RowMaker(sources, things)
+export function makeRows(things: NodeThings): Rows {
+  const rows = new RowMaker(things)
   rows.noteDesired()
   rows.noteFound()
   rows.noteObjects()
@@ -35,16 +34,14 @@ class RowMaker {
   readonly byKey = new Map<RowKey, GrowingRow>()
   readonly byPersistentVolume = new Map<string, GrowingRow>()
   readonly byAttachment = new Map<string, GrowingRow>()
-  readonly #sources: LedgerSources
   readonly #things: NodeThings
 
-  constructor(sources: LedgerSources, things: NodeThings) {
-    this.#sources = sources
+  constructor(things: NodeThings) {
     this.#things = things
   }
 
   noteDesired(): void {
-    const { desired } = this.#sources
+    const { desired } = this.#things.sources
     for (const volume of desired.volumes) this.#wantedRow(volume).wanted.push(volume)
     for (const volume of this.#things.ended()) this.#wantedRow(volume).ended.push(volume)
     for (const unresolved of desired.unresolved) {
@@ -58,7 +55,7 @@ class RowMaker {
   /** Global mounts before the pods' directories, which may be on their devices. */
   noteFound(): void {
     const things = this.#things
-    const { staged, blocks, podUids } = this.#sources
+    const { staged, blocks, podUids } = this.#things.sources
     for (const global of things.globals) this.#row(things.keyOfGlobal(global)).globals.push(global)
     for (const each of staged) this.#row(things.keyOfStaged(each)).staged.push(each)
     for (const uid of podUids) {
@@ -71,7 +68,7 @@ class RowMaker {
 
   /** Last: most PersistentVolumes and attachments are of volumes that are known by then. */
   noteObjects(): void {
-    const { api, nodeName } = this.#sources.inputs.snapshot
+    const { api, nodeName } = this.#things.sources.inputs.snapshot
     for (const object of api?.persistentVolumes ?? []) {
       if (this.byPersistentVolume.get(object.metadata.name)?.persistentVolume === undefined)
         this.#notePersistentVolume(object, this.#row(this.#things.keyOfPersistentVolume(object)))

@@ -8,7 +8,6 @@ import type { ActualInputs } from './actual/actual-inputs.ts'
 import { parentOf } from './actual/tree.ts'
 import { pathsOfBlock, pathsOnDisk, podDirOf } from './row.ts'
 import type { NodeThings } from './row-keys.ts'
-import type { LedgerSources } from './sources.ts'
 
 /** A volume, or one pod's part of it. */
 export interface Part {
@@ -20,24 +19,22 @@ type Index = ReadonlyMap<string, readonly Part[]>
 
 /** Made part by part: of a pod when a path in its directory is asked about, of plugins/ with the first path there. */
 export class Places {
-  readonly #sources: LedgerSources
   readonly #things: NodeThings
   readonly #ofPod = new Map<string, Index>()
   readonly #pluginIndex = lazy(() => this.#indexOfPlugins())
   readonly #wanted = lazy(() =>
-    Map.groupBy([...this.#sources.desired.volumes, ...this.#things.ended()], ({ podUid }) => podUid),
+    Map.groupBy([...this.#things.sources.desired.volumes, ...this.#things.ended()], ({ podUid }) => podUid),
   )
   readonly #links = lazy(() =>
     Map.groupBy(
-      this.#sources.blocks.flatMap((block) =>
+      this.#things.sources.blocks.flatMap((block) =>
         block.mappings.flatMap(({ podUid, symlink }) => (symlink === undefined ? [] : { block, podUid, symlink })),
       ),
       ({ podUid }) => podUid,
     ),
   )
 
-  constructor(sources: LedgerSources, things: NodeThings) {
-    this.#sources = sources
+  constructor(things: NodeThings) {
     this.#things = things
   }
 
@@ -55,7 +52,7 @@ export class Places {
   /** The paths of volumes at or below this one, with whose they are. @param path absolute */
   below(path: string): Part[] {
     const relative = this.#inputs.relative(path)
-    const uids = this.#sources.podUids.filter((uid) => meets(`pods/${uid}`, relative))
+    const uids = this.#things.sources.podUids.filter((uid) => meets(`pods/${uid}`, relative))
     const indexes = [
       ...uids.map((uid) => this.#podIndex(uid)),
       ...(meets('plugins', relative) ? [this.#pluginIndex()] : []),
@@ -66,14 +63,14 @@ export class Places {
   /** Volumes that pods want staged at or below a path, whether or not anything is there. @param path absolute */
   wantedBelow(path: string): Part[] {
     const relative = this.#inputs.relative(path)
-    return this.#sources.desired.volumes.flatMap((volume) => {
+    return this.#things.sources.desired.volumes.flatMap((volume) => {
       const staged = pluginNamed(volume.plugin).globalPath(volume)
       return staged !== undefined && liesIn(staged, relative) ? [{ row: volume.uniqueName, pod: volume.podUid }] : []
     })
   }
 
   get #inputs(): ActualInputs {
-    return this.#sources.inputs
+    return this.#things.sources.inputs
   }
 
   #indexFor(relative: string): Index | undefined {
@@ -101,9 +98,10 @@ export class Places {
 
   #indexOfPlugins(): Index {
     const index = new Map<string, Part[]>()
-    for (const staged of this.#sources.staged) note(index, [staged.dir], { row: this.#things.keyOfStaged(staged).key })
+    for (const staged of this.#things.sources.staged)
+      note(index, [staged.dir], { row: this.#things.keyOfStaged(staged).key })
     for (const global of this.#things.globals) note(index, [global.path], { row: this.#things.keyOfGlobal(global).key })
-    for (const block of this.#sources.blocks) {
+    for (const block of this.#things.sources.blocks) {
       const { key: row } = this.#things.keyOfBlock(block)
       note(index, pathsOfBlock(block), { row })
       for (const { podUid: pod, mapFile, publishPath } of block.mappings)
@@ -125,7 +123,7 @@ function note(index: Map<string, Part[]>, paths: readonly string[], part: Part):
 }
 
 /** Of paths that are plain already: each is compared with each. */
-export function liesIn(path: string, directory: string): boolean {
+function liesIn(path: string, directory: string): boolean {
   if (directory === '.') return true
   return path.startsWith(directory) && (path.length === directory.length || path[directory.length] === '/')
 }

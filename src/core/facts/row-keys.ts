@@ -1,6 +1,7 @@
 /**
- * What there is on a node, each thing the same object whoever asks, and which row it is of, as the planner names volumes (R815): by what pods want, by identity, by device. What nothing identifies
- * stands alone. Things are found once for each pod that is asked about: a plan asks about few of a node's pods. A key follows from the thing itself and from what pods want, so that one can be made without all the others.
+ * What there is on a node, and which row each thing is of, as the planner names volumes (R815): by what pods want, by identity, by
+ * device; what nothing identifies stands alone. A thing is the same object whoever asks, and is found once for each pod that is asked
+ * about. Its key follows from itself and from what pods want, so that one can be made without all the others.
  */
 
 import { lazy, once } from '../base/memoize.ts'
@@ -39,7 +40,7 @@ export function named(uniqueName: string): Keyed {
 }
 
 export class NodeThings {
-  protected readonly sources: LedgerSources
+  readonly sources: LedgerSources
   readonly #volumes = new Map<string, readonly PodVolume[]>()
   readonly #leaked = new Map<string, readonly SubPaths[]>()
   readonly #known = new Map<object, Keyed>()
@@ -141,9 +142,7 @@ export class NodeThings {
   /** Of sub-paths that belong to no directory of a volume. */
   keyOfLeaked(podUid: string, { volumeName, dir }: SubPaths): Keyed {
     const wanted = this.#bySpecName().get(`${podUid} ${volumeName}`)
-    return wanted === undefined
-      ? this.#ofPersistentVolumeName(volumeName, this.#absolute(dir))
-      : named(wanted.uniqueName)
+    return wanted === undefined ? this.#ofPersistentVolumeName(volumeName, dir) : named(wanted.uniqueName)
   }
 
   keyOfBlock(block: BlockVolume): Keyed {
@@ -202,7 +201,7 @@ export class NodeThings {
       const data = stateFile?.data
       // Only sub-paths are left (O17): as of one whose directory is missing.
       if (stateFile === undefined && layers.length === 0 && subPaths?.leaves.some((leaf) => leaf.layers.length > 0))
-        return this.#ofPersistentVolumeName(name, this.#absolute(dir))
+        return this.#ofPersistentVolumeName(name, dir)
       if (data?.volumeLifecycleMode !== 'Ephemeral') return identifiedOr(this.identifiedPodVolume(volume), own)
       const identity = { driver: data.driverName, handle: data.volumeHandle, from: 'vol_data.json' }
       return { ...named(uniquePodVolumeName(plugin, podUid, data.specVolID ?? name)), identity }
@@ -211,9 +210,9 @@ export class NodeThings {
     return named(this.#onDevice().get(`${plugin} ${layers.at(-1)?.dev}`) ?? own)
   }
 
-  #ofPersistentVolumeName(name: string, otherwise: RowKey): Keyed {
+  #ofPersistentVolumeName(name: string, dir: string): Keyed {
     const csi = this.sources.objects.csiSourceOf(name)
-    return csi === undefined ? { key: otherwise } : named(csiUniqueName(csi.driver, csi.volumeHandle))
+    return csi === undefined ? { key: this.#absolute(dir) } : named(csiUniqueName(csi.driver, csi.volumeHandle))
   }
 
   /** A PersistentVolume by its name, whether or not the API has it. */

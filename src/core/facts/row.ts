@@ -22,7 +22,7 @@ export interface Mapped {
 }
 
 /** Mounted sub-paths of a volume without its own directory: a hostPath's, or one whose directory is gone (O17, O18). */
-export interface Leaked {
+interface Leaked {
   readonly podUid: string
   readonly subPaths: SubPaths
 }

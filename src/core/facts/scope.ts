@@ -111,7 +111,7 @@ function keyOf({ row, pod = '' }: Part): string {
 }
 
 /** What is shown of a volume alone: one pod's part of it, or the node's. */
-export interface Shown {
+interface Shown {
   readonly volume: VolumeRow
   /** Absent: the node's own part. */
   readonly podUid: PodUid | undefined

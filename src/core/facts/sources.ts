@@ -25,7 +25,7 @@ export interface LedgerSources {
 }
 
 /** Each is asked once for a thing. */
-export interface Identify {
+interface Identify {
   podVolume(volume: PodVolume): Identified
   staged(staged: StagedVolume): Identified
   block(block: BlockVolume): Identified

@@ -2,7 +2,7 @@ import { VolctlError, type VolctlErrorOptions } from '../base/errors.ts'
 import type { ErrorCode } from '../messages/codes.ts'
 import { parseJson } from '../trust/parse-json.ts'
 
-export interface ApiErrorOptions extends VolctlErrorOptions {
+interface ApiErrorOptions extends VolctlErrorOptions {
   /** HTTP status; 0 when no answer came. */
   readonly status: number
   /** Kubernetes reason, or the code of the transport's failure. */
@@ -17,7 +17,7 @@ export interface ApiErrorOptions extends VolctlErrorOptions {
  * What stood in the way of an answer: no connection, or one that broke; the deadline; TLS, which leaves open who would have
  * answered; or what came is no answer of a Kubernetes API server.
  */
-export type Trouble = 'connection' | 'late' | 'tls' | 'answer'
+type Trouble = 'connection' | 'late' | 'tls' | 'answer'
 
 /** A request that the API server refused, or that failed. `code` is stable, `reason` is the server's own (N54). */
 export class ApiError extends VolctlError {
@@ -49,7 +49,7 @@ export class ApiError extends VolctlError {
   }
 }
 
-export interface FailedAnswer {
+interface FailedAnswer {
   readonly status: number
   readonly body: string
   readonly retryAfter?: string | undefined

@@ -2,13 +2,13 @@ import { existsSync, lstatSync } from 'node:fs'
 import { release } from 'node:os'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { rfc3339 } from '../base/rfc3339.ts'
+import { obeyedTextIfAny } from '../trust/doubts.ts'
 import { kernelTextIfAny } from '../trust/kernel.ts'
-import { obeyedTextIfAny } from '../trust/obeyed-text.ts'
 import type { KubeletFlags } from './kubelet/kubelet-flags.ts'
 import type { LocatedNode } from './locate-node.ts'
 
 /** Identity of this host: what the kubelet writes into its Node object, read from the same files (S1). */
-export interface HostIdentity {
+interface HostIdentity {
   readonly machineID?: string
   readonly systemUUID?: string
   readonly bootID?: string
@@ -47,7 +47,7 @@ export function hostIdentity(root = '', flags: KubeletFlags = new Map()): HostId
 }
 
 /** The `btime` line of /proc/stat, as RFC 3339 in whole seconds. */
-export function bootTimeOf(procStat: string): string | undefined {
+function bootTimeOf(procStat: string): string | undefined {
   const seconds = /^btime (\d+)$/m.exec(procStat)?.[1]
   return seconds === undefined ? undefined : rfc3339(Number(seconds) * 1000)
 }

@@ -12,11 +12,10 @@ import { addDoubt, allDoubts } from '../trust/doubts.ts'
 import { environment } from '../trust/environment.ts'
 import { checkTrusted, NotTrusted, TRUST_HINT, trustedTextIfAny } from '../trust/files.ts'
 import { pin } from '../trust/processes.ts'
-import { findKubelet, type KubeletChoice } from './kubelet/find-kubelet.ts'
+import { findKubelet, type KubeletChoice, kubeletsSeen } from './kubelet/find-kubelet.ts'
 import { DEFAULT_ROOT_DIR, type KubeletCandidate } from './kubelet/kubelet-candidate.ts'
 import { type KubeletConfig, kubeletConfig } from './kubelet/kubelet-config.ts'
 import { canonicalNodeName } from './kubelet/kubelet-flags.ts'
-import { kubeletsSeen } from './kubelet/kubelet-process.ts'
 import { healthOf, kubeletState } from './kubelet/kubelet-state.ts'
 import { type ProcessScan, scanProcesses } from './kubelet/scan-processes.ts'
 import type { LocalKubelet } from './kubelet/signs-of-life.ts'
@@ -49,7 +48,7 @@ export interface LocatedNode {
 }
 
 /** Sorted UIDs of this node's pods, and of pods of kubelets that run in a pod or container here (S9). */
-export type PodsWithProcesses = Pick<ProcessScan, 'podUids' | 'nestedUids'>
+type PodsWithProcesses = Pick<ProcessScan, 'podUids' | 'nestedUids'>
 
 const RUNTIME_DEADLINE_MS = 5000
 const KUBEADM_STATIC_PODS = '/etc/kubernetes/manifests'

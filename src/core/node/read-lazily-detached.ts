@@ -14,7 +14,7 @@ import { LAZY_FILE, type LazyRecord, linesOf } from '../plan/documents/lazy-memo
 /** Some ten thousand records; an apply with --lazy writes each. */
 const MAX_BYTES = 4 * 1024 * 1024
 
-export interface LazyQuestion {
+interface LazyQuestion {
   /** Where the journal is. */
   readonly directory: string
   readonly bootID: string | undefined
@@ -22,7 +22,7 @@ export interface LazyQuestion {
   isSuperblockGone(dev: string, fsType: string): boolean
 }
 
-export interface LazyMemory {
+interface LazyMemory {
   readonly detached: readonly LazilyDetached[]
   /** The file exists, but is not trusted or cannot be read: more may have been detached. */
   readonly defect?: LazyMemoryDefect

@@ -26,7 +26,7 @@ export class WrongNamespace extends SafetyRefusal {
   }
 }
 
-export interface NamespaceProcesses {
+interface NamespaceProcesses {
   /** The chosen kubelet, if it runs. */
   readonly kubelet?: PinnedProcess | undefined
   readonly runtimes: readonly PinnedProcess[]

@@ -11,7 +11,7 @@ import { ownLibraryPath, ownOptions, ownScript } from '../trust/own-program.ts'
 import { PinnedProcess } from '../trust/processes.ts'
 import { thisRun } from '../trust/run.ts'
 
-export interface Reentry {
+interface Reentry {
   /** A descriptor of the mount namespace (openNamespace). */
   readonly mountNamespace: number
   /** The pid of this process in the /proc of the new namespace. */
@@ -61,7 +61,7 @@ export function namespaceReentry(mountNamespace: number): Reentry {
   return { mountNamespace, pid: process.pid }
 }
 
-export interface Program {
+interface Program {
   /** Undefined: the program is one executable, with its script and options inside. */
   readonly script: string | undefined
   readonly options: readonly string[]

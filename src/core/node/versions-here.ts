@@ -15,7 +15,7 @@ export interface VersionsHere {
   readonly kubelet?: { readonly version: string; readonly node: string }
 }
 
-export interface VersionChoice {
+interface VersionChoice {
   readonly kubeconfig?: string | undefined
   readonly context?: string | undefined
   readonly node?: string | undefined

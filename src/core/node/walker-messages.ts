@@ -15,7 +15,7 @@ export interface WalkRequest {
   readonly ownership: Ownership
 }
 
-export interface WalkFailure {
+interface WalkFailure {
   readonly code: (typeof FAILURES)[number]
   readonly message: string
   /** Absent: what its code says. */

@@ -1,7 +1,7 @@
 /** How an operation of a reviewed plan differs from the same operation of a fresh plan, in words: was, now (S26). */
 
 import { take } from '../base/take.ts'
-import { canonicalJson } from '../trust/canonical-json.ts'
+import { canonicalJson } from '../trust/digest.ts'
 import type { Difference } from './apply-shape.ts'
 import type { ClusterOperation } from './cluster-plan.ts'
 import type { Basis, ExpectedMount, FileIdentity, Operation, Step } from './plan.ts'

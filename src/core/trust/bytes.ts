@@ -2,8 +2,10 @@
  * The gate for bytes that come in as a stream (from an API server, a pipe): they are limited in size, as received and as
  * decompressed, and in time (S34). Decompressed bytes are counted while they are made, since a few bytes can become any number.
  */
+
 import type { Readable } from 'node:stream'
-import { createGunzip } from 'node:zlib'
+import { createGunzip, gunzipSync } from 'node:zlib'
+import { errnoOf } from '../base/errors.ts'
 import { TooLarge } from './plain-files.ts'
 
 /** A number of bytes that several streams may hold together. */
@@ -26,7 +28,7 @@ export class Budget {
   }
 }
 
-export interface Bounds {
+interface Bounds {
   /** Limit of the bytes received, and of the decompressed bytes. */
   readonly maxBytes: number
   /** Shared with other streams. */
@@ -144,4 +146,25 @@ function tooLarge(maxBytes: number): TooLarge {
 
 function asError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error(String(reason))
+}
+
+// Compressed bytes in memory: their decompressed size is bounded (S34). `collect` is for streams.
+
+/** A byte of deflate output never becomes more than this. */
+const MOST_UNPACKED = 1032
+
+export function isGzip(bytes: Buffer): boolean {
+  return bytes[0] === 0x1f && bytes[1] === 0x8b
+}
+
+/** @throws TooLarge, or zlib's error for damaged bytes */
+export function gunzipped(bytes: Buffer, maxBytes: number): Buffer {
+  // One buffer that is large enough (only written pages take memory); several would be copied at the end.
+  const chunkSize = Math.min(maxBytes, bytes.length * MOST_UNPACKED + 1024) + 1
+  try {
+    return gunzipSync(bytes, { maxOutputLength: maxBytes, chunkSize })
+  } catch (error) {
+    if (errnoOf(error) !== 'ERR_BUFFER_TOO_LARGE') throw error
+    throw new TooLarge(`unpacks to more than ${maxBytes} bytes`, { cause: error })
+  }
 }

@@ -3,6 +3,8 @@
  * somebody else could have written. An ignored thing alone proves nothing, changes nothing and refuses nothing (S32,
  * S33).
  */
+
+import { TRUST_HINT, trustedTextIfAny } from './files.ts'
 import { perRun } from './run.ts'
 
 export interface Doubt {
@@ -25,4 +27,15 @@ export function addDoubt(doubt: Doubt): void {
 /** All doubts of this run so far, in order. */
 export function allDoubts(): readonly Doubt[] {
   return [...doubts().values()]
+}
+
+/**
+ * The text of a file with the kubelet's configuration, if it exists. A file that others than root could have written is
+ * ignored and reported (S33). The kubelet itself would use it, so apply changes nothing until the file is corrected.
+ */
+export function obeyedTextIfAny(path: string): string | undefined {
+  const found = trustedTextIfAny(path)
+  if (found.state === 'unusable')
+    addDoubt({ what: path, why: `ignored: ${found.why}`, hint: TRUST_HINT, unknown: true })
+  return found.state === 'read' ? found.text : undefined
 }

@@ -9,9 +9,8 @@
 import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
 import { errnoOf, isMissing } from '../base/errors.ts'
-import { whoElseWrites } from './owners.ts'
 import { openOwnAppending, openPlain, readToLimit } from './plain-files.ts'
-import { Doubtful, fromRoot, walkTo } from './walk.ts'
+import { Doubtful, fromRoot, walkTo, whoElseWrites } from './walk.ts'
 
 /** Limit for configurations, units and certificates. */
 const SMALL_FILE = 4 * 1024 * 1024
@@ -38,7 +37,7 @@ export class NotAFile extends Error {}
  * @returns a descriptor for reading, which the caller closes
  * @throws NotTrusted, NotAFile, or what the file system says
  */
-export function openTrusted(path: string): { readonly fd: number; readonly stats: Stats } {
+function openTrusted(path: string): { readonly fd: number; readonly stats: Stats } {
   const place = trustedPlace(path)
   try {
     if (!place.stats.isFile()) throw new NotAFile(`${path} is ${kindOf(place.stats)}`)
@@ -63,7 +62,7 @@ export function readTrustedText(path: string, maxBytes = SMALL_FILE): string {
   return readTrusted(path, maxBytes).toString('utf8')
 }
 
-export type TrustedText =
+type TrustedText =
   | { readonly state: 'read'; readonly text: string }
   | { readonly state: 'absent' }
   /** The file exists, but is not trusted or not readable. */

@@ -1,5 +1,5 @@
-/** The JSON Schema of a shape: descriptions of its parts, names for parts that occur more than once, the whole document. */
-import { type JsonSchema, type SchemaOf, type Shape, schemaOf, withSchema } from './shape.ts'
+/** The JSON Schema of a shape: descriptions of its parts, names for parts that occur more than once. */
+import { type SchemaOf, type Shape, schemaOf, withSchema } from './shape.ts'
 
 /** @param words the description */
 export function about<T>(words: string, shape: Shape<T>): Shape<T> {
@@ -24,17 +24,4 @@ export function named<T>(name: string, shape: Shape<T>): Shape<T> {
 /** The same shape with another schema. */
 function told<T>(shape: Shape<T>, schema: SchemaOf): Shape<T> {
   return withSchema((value, at) => shape(value, at), schema)
-}
-
-/** The text of a JSON Schema. */
-export function schemaText(head: { readonly $id: string; readonly title: string }, shape: Shape<unknown>): string {
-  const defs = new Map<string, JsonSchema>()
-  const schema = schemaOf(shape, defs)
-  const document = {
-    $schema: 'https://json-schema.org/draft/2020-12/schema',
-    ...head,
-    ...schema,
-    $defs: Object.fromEntries(defs),
-  }
-  return `${JSON.stringify(document, undefined, 2)}\n`
 }

@@ -105,7 +105,7 @@ export function processIds(proc = '/proc'): number[] {
     .map(Number)
 }
 
-export type Namespace = 'mnt' | 'net' | 'pid' | 'user'
+type Namespace = 'mnt' | 'net' | 'pid' | 'user'
 
 /** Which namespace a process is in: `mnt:[4026531841]`. */
 export function namespaceOf(pid: number | 'self', kind: Namespace, proc = '/proc'): string | undefined {

@@ -2,7 +2,7 @@
 import { errorMessage } from '../base/errors.ts'
 import { JsonLimitError, type JsonLimits, parseJson } from './parse-json.ts'
 
-export type Parsed =
+type Parsed =
   | { readonly document: Readonly<Record<string, unknown>> }
   | { readonly defect: string; readonly cause?: unknown }
 

@@ -94,7 +94,7 @@ function trustedProgram(path: string): string | undefined {
   }
 }
 
-export interface Watched {
+interface Watched {
   readonly onStart?: (pid: number) => void
   /** Called with each whole line of the program's standard output, none of which is kept: who takes them bounds them (S34). */
   readonly onLine?: (line: string) => void

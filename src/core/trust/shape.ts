@@ -41,7 +41,7 @@ export class ShapeError extends Error {
 export type ShapeOf<S extends Shape<unknown>> = ReturnType<S>
 
 /** Fields of `object`. */
-export type Fields = Readonly<Record<string, Shape<unknown> | Optional<unknown>>>
+type Fields = Readonly<Record<string, Shape<unknown> | Optional<unknown>>>
 
 /** The type of what `object` makes of these fields. */
 export type ObjectOf<F extends Fields> = {
@@ -194,7 +194,7 @@ export function object(fields: Fields): Shape<unknown> {
 }
 
 /** Fields of `kept`: those that are not marked may be missing. */
-export type KeptFields = Readonly<Record<string, Shape<unknown> | Needed<unknown> | Unneeded<unknown>>>
+type KeptFields = Readonly<Record<string, Shape<unknown> | Needed<unknown> | Unneeded<unknown>>>
 
 /** The type of what has these fields. */
 export type KeptOf<F extends KeptFields> = {

@@ -3,19 +3,19 @@
  * Checking a path and using it later would be unsafe: anyone who may write to one of its directories could swap the rest in
  * between. Where the way leads into a file system that may hang, nothing of it is touched before it has answered a child (S36).
  */
+
 import { closeSync, constants, fstatSync, openSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
 import { answers } from './asked-mounts.ts'
-import { PROGRAM_DIRECTORIES } from './environment.ts'
-import { cannotHang, kernelText, mountIdIn, O_PATH } from './kernel.ts'
-import { isShared, trustedOwners, whoElseWrites } from './owners.ts'
+import { environment, PROGRAM_DIRECTORIES } from './environment.ts'
+import { cannotHang, kernelText, kernelTextIfAny, mountIdIn, O_PATH } from './kernel.ts'
 import { perRun } from './run.ts'
 
 const MARK = O_PATH | constants.O_NOFOLLOW
 const MAX_LINKS = 40
 
 /** A descriptor of what is at the end of a path; a link there is followed. */
-export interface Place {
+interface Place {
   /** Opened with O_PATH; the caller closes it. */
   readonly fd: number
   readonly stats: Stats
@@ -23,7 +23,7 @@ export interface Place {
   readonly doubt: string | undefined
 }
 
-export interface WalkOptions {
+interface WalkOptions {
   /**
    * Continue where others may write, but without following links there; by default the walk fails at the first such place.
    */
@@ -35,7 +35,7 @@ export interface WalkOptions {
 }
 
 /** Where a walk goes that is not to ask anything that may hang. */
-export interface Guide {
+interface Guide {
   /** Whether what is at this path, by its text, may be opened. */
   readonly opens: (path: string) => boolean
   /** Whether what was opened in this mount may be asked what it is. */
@@ -80,7 +80,7 @@ export function walkAsFar(root: string, path: string, guide: Guide): { readonly 
 }
 
 /** A path in two parts: another process's root directory (/proc/N/root) or nothing, and the path as seen from there. */
-export interface FromRoot {
+interface FromRoot {
   readonly root: string
   readonly rest: string
 }
@@ -279,4 +279,39 @@ function unescaped(text: string): string {
 function failure(code: 'ELOOP' | 'ENOTDIR' | 'ETIMEDOUT', path: string): Error {
   const meaning = { ELOOP: 'too many links', ENOTDIR: 'not a directory', ETIMEDOUT: 'no answer' }[code]
   return Object.assign(new Error(`${code}: ${meaning}, ${path}`), { code, path })
+}
+
+// Whose files are trusted: root's, and those of the user who called through sudo (S33).
+
+const OTHERS_WRITE = 0o022
+const STICKY = 0o1000
+
+/**
+ * Root, the user that this process runs as, and under sudo(8) the user who called. In a user namespace root's files belong to
+ * the overflow user, which stands for all users who are not mapped; there nothing can be changed anyway (S7).
+ */
+export const trustedOwners = perRun(
+  (): ReadonlySet<number> => new Set([0, process.geteuid?.() ?? 0, ...sudoCaller(), ...overflowUser()]),
+)
+
+function sudoCaller(): number[] {
+  const { SUDO_UID: uid = '' } = environment()
+  return process.geteuid?.() === 0 && /^\d{1,10}$/.test(uid) ? [Number(uid)] : []
+}
+
+function overflowUser(): number[] {
+  const map = kernelTextIfAny('/proc/self/uid_map') ?? ''
+  if (map === '' || /^\s*0\s+0\s+4294967295\s*$/.test(map)) return []
+  return [Number(kernelTextIfAny('/proc/sys/kernel/overflowuid') ?? 65534)]
+}
+
+/** Why somebody else could have written a file with these attributes, for messages; undefined: nobody could. */
+export function whoElseWrites(stats: Pick<Stats, 'uid' | 'mode'>, owners = trustedOwners()): string | undefined {
+  if (!owners.has(stats.uid)) return `belongs to uid ${stats.uid}`
+  return (stats.mode & OTHERS_WRITE) === 0 ? undefined : 'can be written by others'
+}
+
+/** Is it a directory like /tmp: anybody may create a name in it, and only the name's owner can remove it. */
+export function isShared({ mode }: Pick<Stats, 'mode'>): boolean {
+  return (mode & STICKY) !== 0 && (mode & OTHERS_WRITE) !== 0
 }

@@ -1,7 +1,7 @@
 /** The answer of `volctl doctor` on a screen, in the parts of every answer; -v and `-o wide` list each check below them. */
 
 import { count } from '../base/count.ts'
-import { CHECK_STATES, type Check, type Doctor } from '../explain/doctor/check.ts'
+import { CHECK_STATES, type Check, type Doctor } from '../explain/doctor/diagnose.ts'
 import { type CommandContext, typed } from '../plan/commands.ts'
 import type { Answer, Need } from './answer/answer.ts'
 import { renderAnswer } from './answer-view.ts'

@@ -14,7 +14,7 @@ import type {
   ProcessView,
   Verdict,
 } from '../explain/explanation.ts'
-import { byWorst } from '../explain/sort-by-severity.ts'
+import { byWorst } from '../explain/verdict.ts'
 import type { Plan } from '../plan/plan.ts'
 import { PlanNames } from '../plan/plan-names.ts'
 import { podAndContainer } from '../plan/pod-name.ts'

@@ -4,7 +4,7 @@ import { type CsiFacts, expandRequest, publishRequest, stageRequest } from '../.
 import { publishState } from '../../../src/core/apply/csi/csi-state-file.ts'
 import { csiUniqueName } from '../../../src/core/facts/actual/volume-names.ts'
 import type { CsiDriver, PersistentVolume, Pod, PodVolumeSource } from '../../../src/core/kube/api/objects.ts'
-import { goJson } from '../../../src/core/trust/canonical-json.ts'
+import { goJson } from '../../../src/core/trust/digest.ts'
 import { allowsLifecycle, kubeletSetsGroup } from '../../../src/core/volumes/csi-volume.ts'
 import type { VolumeToMount } from '../../../src/core/volumes/desired-state.ts'
 

@@ -2,7 +2,6 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { VolctlError } from '../../../src/core/base/errors.ts'
-import { nodeStatus } from '../../../src/core/explain/status/node-status.ts'
 import { readSnapshot } from '../../../src/core/plan/documents/snapshot-file.ts'
 import { planNode } from '../../../src/core/reconcile/plan-node.ts'
 import {
@@ -14,6 +13,7 @@ import {
 } from '../../../src/core/views/names.ts'
 import { CAPTURES } from '../../helpers/captures.ts'
 import { explain } from '../../helpers/explaining.ts'
+import { nodeStatus } from '../../helpers/node-status.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
 import { anOperation } from '../plan-builder.ts'
 

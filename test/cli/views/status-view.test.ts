@@ -1,7 +1,7 @@
 /** `volctl status` on a screen: of every recorded node, a few as they were, and how columns give way. */
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { nodeStatus, statusAndPlan, wholeOf } from '../../../src/core/explain/status/node-status.ts'
+import { statusAndPlan, wholeOf } from '../../../src/core/explain/status/node-status.ts'
 import type { NodeState } from '../../../src/core/facts/actual/snapshot.ts'
 import type { PlanOptions } from '../../../src/core/plan/plan.ts'
 import { planWithDecisions } from '../../../src/core/reconcile/decisions.ts'
@@ -11,6 +11,7 @@ import { renderStatus, shownRows } from '../../../src/core/views/status-view.ts'
 import { textWidth } from '../../../src/core/views/text-width.ts'
 import { captureFiles, recorded } from '../../helpers/captures.ts'
 import { node, uid } from '../../helpers/node-builder.ts'
+import { nodeStatus } from '../../helpers/node-status.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
 import { SCREENS, saidTwice } from '../../helpers/screens.ts'
 

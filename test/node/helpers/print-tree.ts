@@ -1,7 +1,7 @@
 /** Reads the tree below a directory in this mount namespace, and prints it: for tests that need real mounts. */
 import { deadMounts } from '../../../src/core/node/dead-mounts.ts'
 import { readMountTable } from '../../../src/core/node/read-mountinfo.ts'
-import { readTree } from '../../../src/core/node/tree/read-tree.ts'
+import { readTree } from '../../helpers/read-tree.ts'
 
 const [rootDir = '', living = ''] = process.argv.slice(2)
 const mounts = readMountTable()

@@ -2,10 +2,14 @@ import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SafetyRefusal } from '../../../src/core/base/errors.ts'
-import { findKubelet, startableKubelets } from '../../../src/core/node/kubelet/find-kubelet.ts'
+import {
+  findKubelet,
+  kubeletsSeen,
+  runningKubelets,
+  startableKubelets,
+} from '../../../src/core/node/kubelet/find-kubelet.ts'
 import { kubeletConfig } from '../../../src/core/node/kubelet/kubelet-config.ts'
 import { parseKubeletFlags } from '../../../src/core/node/kubelet/kubelet-flags.ts'
-import { kubeletsSeen, runningKubelets } from '../../../src/core/node/kubelet/kubelet-process.ts'
 import { readServiceUnit, splitWords } from '../../../src/core/node/kubelet/systemd-unit.ts'
 import { fixture } from '../helpers/fixture.ts'
 

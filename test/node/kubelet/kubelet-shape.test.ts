@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { runningKubelets } from '../../../src/core/node/kubelet/find-kubelet.ts'
 import { isKubeletByFlags, mayBeKubelet } from '../../../src/core/node/kubelet/kubelet-flags.ts'
-import { runningKubelets } from '../../../src/core/node/kubelet/kubelet-process.ts'
 import { fixture } from '../helpers/fixture.ts'
 
 const FILES = {

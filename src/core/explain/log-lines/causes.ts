@@ -1,7 +1,20 @@
 /** Why an operation failed: words of Kubernetes and of mount programs first, then words of the kernel, then what says little. */
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import { phrase } from './phrase.ts'
+
+/**
+ * A phrase of a log line as a pattern, in any case, from word edge to word edge: `*` is the rest of a word, `…` some text, `{a|b}` one or
+ * the other, and ` | ` stands between phrases that mean the same. It takes time in proportion to the line.
+ */
+export function phrase(words: string): RegExp {
+  const alternatives = words.split(' | ').map((each) => {
+    const pattern = each.replaceAll(/[.+?^$()[\]\\*…{}|]/g, (mark) => OWN[mark] ?? `\\${mark}`)
+    return `${/^[\w{]/.test(each) ? '(?<!\\w)' : ''}(?:${pattern})${/[\w}]$/.test(each) ? '(?!\\w)' : ''}`
+  })
+  return new RegExp(alternatives.join('|'), 'gi')
+}
+
+const OWN: Readonly<Record<string, string>> = { '*': '\\S*', '…': '[^]{0,800}?', '{': '(?:', '|': '|', '}': ')' }
 
 export interface Cause {
   readonly says: RegExp

@@ -102,7 +102,7 @@ function leftText(
 // Which node a line is about, and what its names are on this one: each is asked of explain, as a person would ask for it.
 
 /** A node that was looked at. */
-export interface AskedNode {
+interface AskedNode {
   readonly state: NodeState
   /** @throws VolctlError NotFound, AmbiguousName */
   readonly explain: (what: string) => Explained

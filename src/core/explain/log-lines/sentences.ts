@@ -3,8 +3,9 @@
  * file that logs them; by no word that other programs use as well. A sentence is an operation that failed, whose cause follows in the
  * line (causes.ts), or with `whole` the answer itself.
  */
+
+import { phrase } from './causes.ts'
 import type { SentenceView } from './line-explanation.ts'
-import { phrase } from './phrase.ts'
 
 export interface Sentence extends Pick<SentenceView, 'by' | 'means' | 'about'> {
   /** In "file.go:1] text of the line"; of several the one that begins last is meant, and the first here of those that begin together. */

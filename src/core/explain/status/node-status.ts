@@ -5,30 +5,26 @@
  * What the kubelet's GetMountedVolumesForPod, GetPossiblyMountedVolumesForPod, GetVolumesInUse and VolumeIsAttached would answer is in
  * `mounted`, `inUse.computed` and `attach.attached` of the rows (R314, R330, R814).
  */
+
 import { compareText } from '../../base/compare-text.ts'
 import { counted } from '../../base/count.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import type { NodeState } from '../../facts/actual/snapshot.ts'
-import { type NameFault, requireNamed } from '../../plan/name-faults.ts'
+import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
+import { isWithin } from '../../linux/paths.ts'
+import { type NameFault, nameFaults, requireNamed } from '../../plan/name-faults.ts'
 import { type Given, withAdvice } from '../../plan/next-steps.ts'
 import { partOf } from '../../plan/part-of-plan.ts'
 import type { Plan, PlanOptions } from '../../plan/plan.ts'
 import { podName } from '../../plan/pod-name.ts'
-import { type Decided, planWithDecisions } from '../../reconcile/decisions.ts'
+import type { PlanContext } from '../../reconcile/context/context.ts'
+import { isAmong, namedVolumes, namesOf, otherNames } from '../../reconcile/context/filter-operations.ts'
+import type { Decided } from '../../reconcile/decisions.ts'
+import { namedPods, podFaults } from '../../reconcile/pods/named-pods.ts'
 import { podListIsComplete, sectionUnseen } from '../../reconcile/pods/pod-classes.ts'
-import { type Narrowing, narrowed, unmatchedNames } from './narrow.ts'
 import { type Found, findingsOf, rankOf } from './row-verdict.ts'
 import type { Status, StatusRow } from './status.ts'
 import { rowMaker } from './status-row.ts'
 import { type StatusSource, statusSources } from './status-source.ts'
-
-/**
- * @param options those of a plan; what they narrow is left out of the answer, and changes no verdict
- * @throws VolctlError NothingNamed, AmbiguousName
- */
-export function nodeStatus(state: NodeState, options: PlanOptions, ignoreNotFound = false): Status {
-  return statusAndPlan(planWithDecisions(state, wholeOf(options)), options, ignoreNotFound).status
-}
 
 /** The options of a plan of the whole node. */
 export function wholeOf({ pods: _, namespaces: __, volumes: ___, ...whole }: PlanOptions): PlanOptions {
@@ -65,7 +61,7 @@ export function withNextSteps(
 }
 
 /** The status of some rows. */
-export interface PartOfStatus {
+interface PartOfStatus {
   readonly status: Status
   /** The plan as far as it is about the rows; absent: they are all that there are. */
   readonly part?: Plan
@@ -152,4 +148,67 @@ function worstFirst(a: StatusRow, b: StatusRow): number {
 
 function sortKey({ pod, podVolumeNames: [called], volume }: StatusRow): string {
   return `${pod === undefined ? '1' : `0${podName(pod)} ${pod.uid}`} ${called ?? volume.name} ${volume.uniqueName ?? ''}`
+}
+
+// --pod, --namespace and --volume: rows are left out, and the verdicts of the others stay what they are.
+
+export interface Narrowing {
+  /** As a person typed them: see `namedPods`. */
+  readonly pods?: readonly string[]
+  readonly namespaces?: readonly string[]
+  readonly volumes?: readonly string[]
+}
+
+/** Rows of named pods and volumes, and what the node has of the volumes of those pods. */
+export function narrowed(
+  { classes, options, inputs, ledger }: PlanContext,
+  all: readonly StatusRow[],
+  sourceOf: ReadonlyMap<StatusRow, StatusSource>,
+  narrowing: Narrowing,
+): StatusRow[] {
+  const { pods, namespaces = [] } = narrowing
+  const volumes = namedVolumes(inputs, ledger, narrowing.volumes ?? [])
+  const uids = pods && new Set(namedPods({ ...options, pods, namespaces }, classes).pods)
+  const isNamed = ({ pod }: StatusRow): boolean =>
+    pod !== undefined &&
+    (uids === undefined || uids.has(pod.uid)) &&
+    (namespaces.length === 0 || namespaces.includes(pod.namespace ?? 'default'))
+  const isOfVolume = (row: StatusRow): boolean =>
+    volumes.length === 0 || isAmong(namesOfRow(row), pathsOf(inputs, sourceOf.get(row)), volumes)
+  const narrowsPods = uids !== undefined || namespaces.length > 0
+  const theirs = new Set(all.filter(isNamed).flatMap(({ volume }) => volume.uniqueName ?? []))
+  return all.filter(
+    (row) =>
+      isOfVolume(row) &&
+      (!narrowsPods || isNamed(row) || (row.pod === undefined && theirs.has(row.volume.uniqueName ?? ''))),
+  )
+}
+
+/** The pod's directories of the volume, or the node's own. */
+function pathsOf(inputs: ActualInputs, part: StatusSource | undefined): string[] {
+  const { volume, podUid } = part ?? {}
+  const isOwn = (path: string): boolean =>
+    podUid === undefined ? !isWithin(path, 'pods') : isWithin(path, `pods/${podUid}`)
+  return (volume?.directories ?? []).filter(isOwn).map((path) => inputs.absolute(path))
+}
+
+/** Names that nothing has, or several pods. */
+export function unmatchedNames(
+  { classes, inputs, ledger }: PlanContext,
+  all: readonly StatusRow[],
+  narrowing: Narrowing,
+): NameFault[] {
+  const { volumes = [] } = narrowing
+  return [
+    ...podFaults(narrowing, classes, 'Give the name, NAMESPACE/NAME, or the UID or its beginning.'),
+    ...nameFaults(volumes, () => [...all.flatMap(namesOfRow), ...otherNames(inputs, ledger, volumes)], {
+      noun: 'volume',
+      place: 'on this node',
+      hint: 'Give the name of the volume, its PersistentVolume or NAMESPACE/CLAIM.',
+    }),
+  ]
+}
+
+function namesOfRow({ volume, podVolumeNames }: StatusRow): string[] {
+  return [...podVolumeNames, ...namesOf(volume).filter((name) => name !== undefined)]
 }

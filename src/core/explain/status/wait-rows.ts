@@ -7,8 +7,7 @@ import type { PlanContext } from '../../reconcile/context/context.ts'
 import { unreadParts, unreadWithin } from '../../reconcile/context/unread.ts'
 import { type Decided, planWithDecisions } from '../../reconcile/decisions.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
-import { type Narrowing, narrowed, unmatchedNames } from './narrow.ts'
-import { type WholeStatus, wholeStatus } from './node-status.ts'
+import { type Narrowing, narrowed, unmatchedNames, type WholeStatus, wholeStatus } from './node-status.ts'
 import type { Desire, StatusRow } from './status.ts'
 
 export const WAIT_CONDITIONS = ['mounted', 'unmounted', 'detached', 'in-sync'] as const
@@ -26,7 +25,7 @@ export interface WaitTarget {
 }
 
 /** One look with all of its rows. */
-export interface WaitLook {
+interface WaitLook {
   readonly decided: Decided
   readonly whole: WholeStatus
 }

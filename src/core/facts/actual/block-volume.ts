@@ -1,13 +1,11 @@
 /** A raw block volume, as found on this node. */
 
 import { compareText } from '../../base/compare-text.ts'
-import { isUid } from '../../kube/api/names.ts'
 import { undeletedPath } from '../../linux/deleted.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import type { ActualInputs } from './actual-inputs.ts'
 import type { NodeSnapshot, TreeEntry } from './snapshot.ts'
 import type { StateFile } from './state-file.ts'
-import { baseName } from './tree.ts'
 
 /** One pod's part of a block volume (C10, P98). */
 export interface BlockMapping {
@@ -50,10 +48,6 @@ export interface BlockVolume {
   }
 }
 
-export type PodLinks = ReadonlyMap<string, ReadonlyMap<string, string>>
-
-// The content of a block volume's global map directory (P98, C10).
-
 /** A pod's map file, the mounts on it, and the loop devices that hold it open. */
 export function mapFileOf(
   inputs: ActualInputs,
@@ -68,48 +62,8 @@ export function mapFileOf(
   }
 }
 
-/** A pod's part of a volume whose plugin publishes nothing: its link and its map file. */
-export function mappingOf(
-  inputs: ActualInputs,
-  mapDir: string,
-  podUid: string,
-  symlink: string | undefined,
-): BlockMapping {
-  return { podUid, symlink, ...mapFileOf(inputs, mapDir, podUid), publishPath: undefined, publishLayers: [] }
-}
-
-/** A volume that has only a map directory: no driver, no state file. */
-export function mapDirectoryOnly(
-  plugin: string,
-  dir: string,
-  name: string,
-): Pick<BlockVolume, 'plugin' | 'name' | 'dir' | 'mapDir' | 'stateFile' | 'stagingPath' | 'publishDir'> {
-  return { plugin, name, dir, mapDir: dir, stateFile: undefined, stagingPath: undefined, publishDir: undefined }
-}
-
 export function exists(inputs: ActualInputs, path: string): boolean {
   return inputs.tree.has(path) || inputs.at(path).length > 0
-}
-
-/** UIDs of pods that have a file or a mount in a map directory; any other name there is no map. */
-export function uidsBelow(inputs: ActualInputs, dir: string): string[] {
-  const prefix = `${inputs.absolute(dir)}/`
-  const mounted = inputs
-    .mountsWithin(dir)
-    .map((mount) => inputs.plain(mount.mountPoint))
-    .filter((path) => path.startsWith(prefix))
-    .map((path) => path.slice(prefix.length))
-  const files = inputs.tree.children(dir).filter((entry) => entry.type !== 'dir')
-  return [...files.map((entry) => baseName(entry.path)), ...mounted].filter(
-    (name) => isUid(name.toLowerCase()) || inputs.tree.isDir(`pods/${name}`),
-  )
-}
-
-export function foreignMounts(inputs: ActualInputs, dirs: readonly string[], known: ReadonlySet<string>): MountInfo[] {
-  return dirs
-    .flatMap((dir) => inputs.mountsWithin(dir))
-    .filter((mount) => !known.has(inputs.relative(inputs.plain(mount.mountPoint))))
-    .toSorted((a, b) => a.index - b.index)
 }
 
 /**

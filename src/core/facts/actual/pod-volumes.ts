@@ -7,6 +7,7 @@
 
 import { append } from '../../base/append.ts'
 import { compareText } from '../../base/compare-text.ts'
+import { once } from '../../base/memoize.ts'
 import { undeletedRoot } from '../../linux/deleted.ts'
 import { type Location, locate } from '../../linux/location.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
@@ -70,10 +71,10 @@ const WRAPPED = new Set([
 ])
 
 /** Where a volume of a pod is. */
-export type PodVolumePlace = Pick<PodVolume, 'podUid' | 'plugin' | 'name' | 'dir' | 'target'>
+type PodVolumePlace = Pick<PodVolume, 'podUid' | 'plugin' | 'name' | 'dir' | 'target'>
 
 /** Every file system volume of a pod that has a directory or a mount, sorted by plugin and name. */
-export function podVolumePlaces(inputs: ActualInputs, podUid: string): PodVolumePlace[] {
+function podVolumePlaces(inputs: ActualInputs, podUid: string): PodVolumePlace[] {
   const { tree } = inputs
   const volumesDir = `pods/${podUid}/volumes`
   const found = new Map<string, { plugin: string; name: string }>()
@@ -166,13 +167,7 @@ export function podSubPaths(inputs: ActualInputs, podUid: string): Map<string, S
     if (path !== base) append(mountsByPath, path, mount)
   }
   const found = new Map<string, { leaves: Set<string>; foreign: MountInfo[] }>()
-  const volumeOf = (name: string): { leaves: Set<string>; foreign: MountInfo[] } => {
-    const known = found.get(name)
-    if (known !== undefined) return known
-    const made = { leaves: new Set<string>(), foreign: [] }
-    found.set(name, made)
-    return made
-  }
+  const volumeOf = (name: string) => once(found, name, () => ({ leaves: new Set<string>(), foreign: [] }))
   for (const directory of tree.children(base)) {
     const { leaves } = volumeOf(baseName(directory.path))
     for (const container of tree.children(directory.path)) {

@@ -362,7 +362,7 @@ const notBelieved = kept({
 })
 
 /** A process or a file that someone other than root may control: volctl went on as if it did not exist. */
-export interface NotBelieved extends ShapeOf<typeof notBelieved> {}
+interface NotBelieved extends ShapeOf<typeof notBelieved> {}
 
 const inUse = kept({
   /** The kind of the operation that it stops. */

@@ -1,4 +1,5 @@
 import { compareText } from '../../base/compare-text.ts'
+import { once } from '../../base/memoize.ts'
 import type { FileType, TreeEntry } from './snapshot.ts'
 import { mayBeLink } from './structure.ts'
 
@@ -71,19 +72,11 @@ export class Tree {
       const directory = directoryOf(entry)
       if (directory !== parent) {
         parent = directory
-        current = this.#directory(parent)
+        current = once(this.#dirs, parent, () => new Directory())
       }
       current.add(nameOf(entry), followed(entry))
     }
     for (const directory of this.#dirs.values()) directory.trim()
-  }
-
-  #directory(path: string): Directory {
-    const known = this.#dirs.get(path)
-    if (known !== undefined) return known
-    const made = new Directory()
-    this.#dirs.set(path, made)
-    return made
   }
 
   get(path: string): TreeEntry | undefined {

@@ -306,7 +306,7 @@ const volumeSpec = kept({
   local: kept({ path: needed(text), fsType: text }),
 })
 
-export interface PersistentVolumeSpec extends ShapeOf<typeof volumeSpec> {}
+interface PersistentVolumeSpec extends ShapeOf<typeof volumeSpec> {}
 
 export const volumeShape = kept({
   ...typed,

@@ -17,7 +17,7 @@ const HEALTHZ_PORT = 10248
 const API_PORT = 10250
 const HEALTHZ_DEADLINE_MS = 500
 
-export interface KubeletSigns {
+interface KubeletSigns {
   /** Every kubelet process of this host, whatever its root directory. */
   readonly running: readonly KubeletCandidate[]
   /** The kubelet of this root directory. */

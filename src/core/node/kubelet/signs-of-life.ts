@@ -13,7 +13,7 @@ export interface LocalKubelet extends KubeletSnapshot {
 }
 
 /** Milliseconds since the epoch by this host's clock, and how far the API server's clock is ahead of it. */
-export interface Clocks {
+interface Clocks {
   readonly now: number
   readonly skewMs?: number | undefined
 }

@@ -8,9 +8,9 @@ import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { append } from '../../base/append.ts'
 import { compareText } from '../../base/compare-text.ts'
+import { obeyedTextIfAny } from '../../trust/doubts.ts'
 import { trustedTextIfAny } from '../../trust/files.ts'
 import { linkIfAny, listIfAny } from '../../trust/kernel.ts'
-import { obeyedTextIfAny } from '../../trust/obeyed-text.ts'
 
 export interface ServiceUnit {
   readonly name: string

@@ -5,8 +5,7 @@ import { ListedEntry } from '../../facts/actual/tree.ts'
 import { isGeneration } from '../../facts/actual/volume-names.ts'
 import { wrappedName } from '../../volumes/paths.ts'
 import type { ExpectedFile } from '../../volumes/payload-entries.ts'
-import { digestFile } from './read-small-file.ts'
-import { readTarget } from './tree-entry.ts'
+import { digestFile, readTarget } from './tree-entry.ts'
 import type { TreeWalk } from './tree-walk.ts'
 import { walkContent } from './walk-content.ts'
 
@@ -25,7 +24,7 @@ export interface PodScan {
   readonly top: readonly ListedEntry[]
 }
 
-export interface Marked {
+interface Marked {
   /** Whose directory in the pod's `plugins` has the markers. */
   readonly plugin: string
   readonly volumes: readonly ListedEntry[]

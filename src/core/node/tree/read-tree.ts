@@ -21,14 +21,13 @@ import { blockDeviceNames } from '../../linux/block/device-use.ts'
 import { diskTrouble } from '../../linux/disk-trouble.ts'
 import { withLinks, withoutLinks } from '../../linux/linked-mounts.ts'
 import type { MountTable } from '../../linux/mount-table.ts'
-import { MountPoints } from './mount-points.ts'
 import { completeLivingPod, completePod, type LivingPod, type PodScan, scanPod } from './pod-directory.ts'
 import { type StructureLinks, structureLinks } from './structure-links.ts'
 import { errorText, lstatEntry } from './tree-entry.ts'
-import { TreeWalk } from './tree-walk.ts'
+import { MountPoints, TreeWalk } from './tree-walk.ts'
 import { walkContent } from './walk-content.ts'
 
-export interface ReadTreeOptions {
+interface ReadTreeOptions {
   /** Absolute, its links resolved. */
   readonly rootDir: string
   readonly mounts: MountTable
@@ -40,7 +39,7 @@ export interface ReadTreeOptions {
   readonly blockDevices?: ReadonlySet<string>
 }
 
-export interface TreeScan {
+interface TreeScan {
   /** UIDs with a directory, at the moment of the scan. */
   readonly podUids: readonly string[]
   /** By the mount table of the scan. @param path relative to the root directory */
@@ -96,15 +95,6 @@ export async function scanTree(options: ReadTreeOptions): Promise<TreeScan> {
       return all && wholePods === undefined ? inDirectoryOrder(entries) : entries
     },
   }
-}
-
-/** Both parts at once. */
-export async function readTree(
-  options: ReadTreeOptions,
-  livingPods: ReadonlyMap<string, LivingPod> = new Map(),
-): Promise<readonly TreeEntry[]> {
-  const scan = await scanTree(options)
-  return scan.complete(livingPods)
 }
 
 function readRoot(rootDir: string): readonly Dirent[] {

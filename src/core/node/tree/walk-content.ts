@@ -9,13 +9,13 @@ import { ListedEntry, mayNotBeUtf8 } from '../../facts/actual/tree.ts'
 import { Entries, nameOf } from '../../linux/descriptors.ts'
 import type { ChildMounts } from '../../linux/mount-table.ts'
 import { openListing } from '../../trust/plain-files.ts'
-import type { MountPoints } from './mount-points.ts'
 import { errorText, lstatEntry, typeOfDirent } from './tree-entry.ts'
+import type { MountPoints } from './tree-walk.ts'
 
-export const MAX_ENTRIES = 10_000
+const MAX_ENTRIES = 10_000
 const MAX_DEPTH = 500
 
-export interface ContentWalk {
+interface ContentWalk {
   readonly mountPoints: MountPoints
   emit(entry: ListedEntry): void
 }
