@@ -1,3 +1,4 @@
+/** What the API server says of a credential: whose it is, what it may do; and of itself, which version it has. */
 import { NODE_USER } from '../facts/actual/volume-names.ts'
 import { flag, kept, needed, text } from '../trust/shape.ts'
 import { unlessRefused } from './api-error.ts'

@@ -9,7 +9,7 @@ import { listPath, type ObjectKey, objectPath, type Resource, reduced } from './
 import { unlessAbsent, unusable } from './api-error.ts'
 import { type KubeClient, type ObjectList, type RequestSettings, WRITES, type Write } from './kube-client.ts'
 
-export interface GetSettings extends RequestSettings {
+interface GetSettings extends RequestSettings {
   /** Nothing of it is left out. */
   readonly whole?: true
 }

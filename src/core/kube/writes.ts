@@ -15,7 +15,7 @@ export interface AttachmentVersion {
 }
 
 /** The state of a detach. `changed`: the object has changed since it was judged, and nothing was deleted. */
-export type DetachOutcome =
+type DetachOutcome =
   | { readonly state: 'gone' }
   | { readonly state: 'deleting'; readonly attachment: VolumeAttachment }
   | { readonly state: 'changed'; readonly message: string }
@@ -50,14 +50,14 @@ async function detachState(client: KubeClient, version: AttachmentVersion): Prom
     : { state: 'deleting', attachment }
 }
 
-export interface AttachmentToCreate {
+interface AttachmentToCreate {
   readonly name: string
   readonly annotations: Readonly<Record<string, string>>
   readonly spec: VolumeAttachment['spec']
 }
 
 /** `exists`: somebody else has created an object of this name before. */
-export interface CreateOutcome {
+interface CreateOutcome {
   readonly state: 'created' | 'exists'
   readonly attachment: VolumeAttachment
 }
@@ -107,7 +107,7 @@ export function patchClaimStatus(
   return sendObject(client, 'patch', { ...CLAIMS, path: `${objectPath(CLAIMS, key)}/status`, body: patch })
 }
 
-export interface LeaseTerm {
+interface LeaseTerm {
   /** Empty: nobody. */
   readonly holder: string
   readonly durationSeconds: number

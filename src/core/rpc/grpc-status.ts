@@ -41,7 +41,7 @@ export function grpcCodeName(code: number): GrpcCode {
  * The kubelet only asks this for NodeStageVolume, NodePublishVolume, NodeExpandVolume and NodeGetCapabilities; after any failure
  * of unpublish or unstage the volume's state is uncertain.
  */
-export function isFinalCode(code: GrpcCode): boolean {
+function isFinalCode(code: GrpcCode): boolean {
   return !UNCERTAIN.has(code)
 }
 

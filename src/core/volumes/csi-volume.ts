@@ -1,6 +1,7 @@
 /** The spec of a CSI volume, a PersistentVolume's or an inline one's (C8, C52, C55-C58, C63, C64, C106). */
-import type { CsiDriver, SecretReference, SharedSources } from '../kube/api/objects.ts'
-import type { VolumeSpec, VolumeToMount } from './desired-state.ts'
+import type { CsiDriver, SecretReference } from '../kube/api/objects.ts'
+import type { VolumeToMount } from './desired-state.ts'
+import { isReadOnlyFor } from './facts.ts'
 import { podNamespace } from './pods.ts'
 
 export function isEphemeral({ persistentVolume }: VolumeToMount): boolean {
@@ -60,26 +61,4 @@ export function kubeletSetsGroup(volume: VolumeToMount, driver: CsiDriver | unde
   if (isEphemeral(volume)) return true
   const modes = volume.persistentVolume?.spec.accessModes ?? []
   return modes.includes('ReadWriteOnce') || modes.includes('ReadWriteOncePod')
-}
-
-// The sources that both a pod and a PersistentVolume can have (P5).
-
-/** The PersistentVolume's source, if there is one; a translated inline volume has one, too. */
-export function sharedSourcesOf({
-  persistentVolume,
-  source,
-}: Pick<VolumeSpec, 'persistentVolume' | 'source'>): SharedSources {
-  return persistentVolume?.spec ?? source ?? {}
-}
-
-/**
- * May the pod only read the volume? The claim's flag decides; a PersistentVolume's own flag is ignored (R114).
- *
- * @param ofInline the flag of an inline source
- */
-export function isReadOnlyFor(
-  { persistentVolume, readOnly }: Pick<VolumeSpec, 'persistentVolume' | 'readOnly'>,
-  ofInline: boolean | undefined,
-): boolean {
-  return persistentVolume === undefined ? ofInline === true : readOnly
 }

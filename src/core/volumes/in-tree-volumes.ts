@@ -17,7 +17,7 @@ import {
   type Untranslatable,
 } from './in-tree-topology.ts'
 
-export type Translation = { readonly persistentVolume: PersistentVolume } | Untranslatable
+type Translation = { readonly persistentVolume: PersistentVolume } | Untranslatable
 
 /** What names the volume: a PersistentVolume, or a pod of this namespace. */
 type Within =

@@ -1,8 +1,7 @@
 /** iscsi: a LUN of a target that the node logs in to (P72-P78). */
 
 import type { SharedSources } from '../kube/api/objects.ts'
-import { sharedSourcesOf } from './csi-volume.ts'
-import { sharedNameFacts, sharedSources } from './facts.ts'
+import { sharedNameFacts, sharedSources, sharedSourcesOf } from './facts.ts'
 import { ISCSI_PLUGIN, ISCSI_RECORD, iscsiDirectory, iscsiUniqueName, parseIscsiDirectory } from './iscsi-disk.ts'
 import { lunPlugin } from './map-steps.ts'
 

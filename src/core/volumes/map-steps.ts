@@ -1,4 +1,4 @@
-/** The map of a raw block volume: map file, the pod's link, loop device (P98, P99, R805). */
+/** The map of a raw block volume: map file, the pod's link, loop device (P98, P99, R805); and what iSCSI and FC have in common. */
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import { mapFileOf } from '../facts/actual/block-volume.ts'
 import type { Step } from '../plan/plan.ts'

@@ -1,4 +1,4 @@
-/** Mount options of a PersistentVolume (P14, P19); inline volumes have none. */
+/** How a volume is mounted: options of its PersistentVolume (P14, P19), which an inline volume lacks, and the group that gets its files. */
 
 import type { Obstacle } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'

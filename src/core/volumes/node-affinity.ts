@@ -1,4 +1,4 @@
-/** Whether a PersistentVolume may be used on a node: its required node affinity (R430). */
+/** What a Node and a PersistentVolume say of each other: required node affinity (R430), volumes in the Node's status, access modes. */
 import { ownValue } from '../base/own-value.ts'
 import type { Node, NodeSelectorRequirement, NodeSelectorTerm, PersistentVolume } from '../kube/api/objects.ts'
 

@@ -2,6 +2,7 @@
  * S38: whether what is at a volume's place is that volume. What is there (device, root within it, source, type of file) is compared with
  * what proves the volume: its record, its staged mount, the PersistentVolume. What cannot be compared agrees.
  */
+
 import { isIP } from 'node:net'
 import { posix } from 'node:path'
 import { append } from '../base/append.ts'
@@ -23,8 +24,8 @@ import { locate, locationIn } from '../linux/location.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/paths.ts'
 import { CSI_BLOCK_DIR, csiPublishStateFile } from './csi-paths.ts'
-import { sharedSourcesOf } from './csi-volume.ts'
 import type { VolumeSpec, VolumeToMount } from './desired-state.ts'
+import { sharedSourcesOf } from './facts.ts'
 import { csiSourceOf } from './in-tree-volumes.ts'
 import { allowsSeveralNodes } from './node-affinity.ts'
 

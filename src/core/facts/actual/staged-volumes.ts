@@ -1,4 +1,4 @@
-/** Staged file systems: the global mounts of CSI volumes. */
+/** Staged file systems, the global mounts of CSI volumes: which there are, by device and by handle; and which drivers answered. */
 
 import { append } from '../../base/append.ts'
 import { compareText } from '../../base/compare-text.ts'
