@@ -8,7 +8,7 @@ import { planOptions } from '../core/cli/plan-flags.ts'
 import { explainError } from '../core/cli/usage-error.ts'
 import { type OutputFormat, outputFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
 import * as judged from '../core/explain/check/check-node.ts'
-import { gaugesOf } from '../core/explain/check/gauges.ts'
+import { gaugesOf } from '../core/explain/check/check-node.ts'
 import { inTime, pause } from '../core/linux/deadline.ts'
 import { planWithDecisions } from '../core/reconcile/decisions.ts'
 

@@ -12,14 +12,13 @@ import { narrowing, otherWays, PLAN_NAMES } from '../core/cli/plan-arguments.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { type OutputFormat, outputFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { DEFAULT_TIMEOUT_MS, type WaitPorts, waitFor } from '../core/cli/wait-for.ts'
-import { wholeOf, wholeStatus, withNextSteps } from '../core/explain/status/node-status.ts'
+import { type WholeStatus, wholeOf, wholeStatus, withNextSteps } from '../core/explain/status/node-status.ts'
 import {
   missing,
   rowsOf,
   WAIT_CONDITIONS,
   type WaitCondition,
   type WaitTarget,
-  waitLook,
   waitTargets,
 } from '../core/explain/status/wait-rows.ts'
 import type { NodeState } from '../core/facts/actual/snapshot.ts'
@@ -99,7 +98,7 @@ export default class Wait extends VolctlCommand {
     })
     const firstMs = performance.now() - began
     try {
-      const seen = waitLook(first, wholeOf(options))
+      const seen = rowsIn(first, options)
       const targets = waitTargets(seen, omitUndefined({ pods, namespaces, volumes }), condition, {
         ignoreNotFound: flags['ignore-not-found'],
         ways: otherWays(names),
@@ -108,7 +107,7 @@ export default class Wait extends VolctlCommand {
       let left: readonly string[] = []
       const judge = (state: NodeState): boolean => {
         last = state
-        const now = state === first ? seen : waitLook(state, wholeOf(options))
+        const now = state === first ? seen : rowsIn(state, options)
         left = targets.flatMap((target) => {
           const why = missing(now, target, condition)
           return why === undefined ? [] : `${target.name} is not ${word} (${why})`
@@ -153,13 +152,17 @@ export default class Wait extends VolctlCommand {
     }
     const { decided } = await judged(node, wholeOf(options), planWithDecisions)
     const whole = wholeStatus(decided)
-    const rows = new Set(targets.flatMap((target) => rowsOf({ decided, whole }, target)))
+    const rows = new Set(targets.flatMap((target) => rowsOf(whole, target)))
     const uids = targets.flatMap(({ pods }) => [...(pods ?? [])])
     const given = givenBy({ ...flags, pod: uids, namespace: undefined }, options.settleMs)
-    const { status, plan } = withNextSteps(decided, whole.of(whole.all.filter((row) => rows.has(row))), given)
+    const { status, plan } = withNextSteps(whole.of(whole.all.filter((row) => rows.has(row))), given)
     const all = rows.size < whole.all.length
     await this.answer(status, format, (screen) => renderStatus(status, screen, { all, plan, answer: answerOf(plan) }))
   }
+}
+
+function rowsIn(state: NodeState, options: PlanOptions): WholeStatus {
+  return wholeStatus(planWithDecisions(state, wholeOf(options)))
 }
 
 type Look = (signal: AbortSignal, before?: CollectedNode) => Promise<CollectedNode>

@@ -2,8 +2,14 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import schema from '../../schema/check.schema.json' with { type: 'json' }
-import { checkOf, examine, failedCheck, inBoth, type Trouble } from '../../src/core/explain/check/check-node.ts'
-import { gaugesOf } from '../../src/core/explain/check/gauges.ts'
+import {
+  checkOf,
+  examine,
+  failedCheck,
+  gaugesOf,
+  inBoth,
+  type Trouble,
+} from '../../src/core/explain/check/check-node.ts'
 import type { ApiSnapshot, NodeSnapshot, NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'

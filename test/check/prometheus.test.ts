@@ -1,8 +1,7 @@
 /** Gauges as the node exporter's textfile collector takes them: by an own, strict reading of the format, and by promtool. */
 import { spawnSync } from 'node:child_process'
 import { expect, it } from 'vitest'
-import { checkOf, examine, failedCheck } from '../../src/core/explain/check/check-node.ts'
-import { gaugesOf, snakeCase } from '../../src/core/explain/check/gauges.ts'
+import { checkOf, examine, failedCheck, gaugesOf, snakeCase } from '../../src/core/explain/check/check-node.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { captureFiles, recorded } from '../helpers/captures.ts'
 import { node } from '../helpers/node-builder.ts'

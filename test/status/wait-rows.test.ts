@@ -1,8 +1,11 @@
 /** How far what is waited for is, by the rows of one look. */
+
 import { describe, expect, it } from 'vitest'
 import type { Narrowing } from '../../src/core/explain/status/node-status.ts'
-import { missing, type WaitCondition, waitLook, waitTargets } from '../../src/core/explain/status/wait-rows.ts'
+import { wholeStatus } from '../../src/core/explain/status/node-status.ts'
+import { missing, type WaitCondition, waitTargets } from '../../src/core/explain/status/wait-rows.ts'
 import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
+import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
@@ -37,7 +40,7 @@ function waited(
   later = first,
   ignoreNotFound = false,
 ): readonly (string | undefined)[] {
-  const look = (state: NodeState) => waitLook(state, planOptions())
+  const look = (state: NodeState) => wholeStatus(planWithDecisions(state, planOptions()))
   const targets = waitTargets(look(first), narrowing, condition, { ignoreNotFound })
   return targets.map((target) => missing(look(later), target, condition))
 }

@@ -2,10 +2,12 @@ import { existsSync, lstatSync } from 'node:fs'
 import { release } from 'node:os'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { rfc3339 } from '../base/rfc3339.ts'
+import type { Refusal } from '../plan/plan.ts'
 import { obeyedTextIfAny } from '../trust/doubts.ts'
 import { kernelTextIfAny } from '../trust/kernel.ts'
+import type { KubeletCandidate } from './kubelet/kubelet-candidate.ts'
 import type { KubeletFlags } from './kubelet/kubelet-flags.ts'
-import type { LocatedNode } from './locate-node.ts'
+import type { Places } from './places.ts'
 
 /** Identity of this host: what the kubelet writes into its Node object, read from the same files (S1). */
 interface HostIdentity {
@@ -93,10 +95,26 @@ function firstText(root: string, files: readonly string[]): string | undefined {
 }
 
 /** Identity of the host that this node is; of a test's host what the test says. */
-export function identityOf({ kubelet, places }: Pick<LocatedNode, 'kubelet' | 'places'>): HostIdentity {
+export function identityOf({
+  kubelet,
+  places,
+}: {
+  readonly kubelet?: KubeletCandidate
+  readonly places?: Places
+}): HostIdentity {
   const { machineID, systemUUID, bootID, bootTime, kernelVersion } = { ...places }
   return {
     ...hostIdentity('', kubelet?.flags),
     ...omitUndefined({ machineID, systemUUID, bootID, bootTime, kernelVersion }),
+  }
+}
+
+/** The refusal if --node names another node than this host (S1). @param own the node name that this host's kubelet uses */
+export function otherName(nodeName: string, own: string): Refusal & { readonly hint: string } {
+  return {
+    rule: 'S1',
+    code: 'OtherNode',
+    message: `the kubelet of this host is node ${own}, not ${nodeName}`,
+    hint: `Omit --node, or give --node ${own}.`,
   }
 }

@@ -9,7 +9,7 @@ import { errorMessage } from '../base/errors.ts'
 import type { ApiSnapshot, HostPath } from '../facts/actual/snapshot.ts'
 import { parseStatLine, STAT_ARGUMENTS } from '../linux/paths.ts'
 import { runCommand } from '../trust/programs.ts'
-import { sharedSourcesOf } from '../volumes/facts.ts'
+import { sharedSourcesOf } from '../volumes/desired-state.ts'
 import { isTerminalPhase, isTerminating, protectedUids } from '../volumes/pods.ts'
 import { desiredStateOfPods } from '../volumes/populate.ts'
 

@@ -1,7 +1,6 @@
 /** The spec of a CSI volume, a PersistentVolume's or an inline one's (C8, C52, C55-C58, C63, C64, C106). */
 import type { CsiDriver, SecretReference } from '../kube/api/objects.ts'
-import type { VolumeToMount } from './desired-state.ts'
-import { isReadOnlyFor } from './facts.ts'
+import { isReadOnlyFor, type VolumeToMount } from './desired-state.ts'
 import { podNamespace } from './pods.ts'
 
 export function isEphemeral({ persistentVolume }: VolumeToMount): boolean {

@@ -1,7 +1,13 @@
 /** The desired state of the world: which volumes which pods of this node need. */
 
 import { CSI_PLUGIN, parseCsiUniqueName, type VolumeMode } from '../facts/actual/volume-names.ts'
-import type { PersistentVolume, PersistentVolumeClaim, Pod, PodVolumeSource } from '../kube/api/objects.ts'
+import type {
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  PodVolumeSource,
+  SharedSources,
+} from '../kube/api/objects.ts'
 import type { Code } from '../messages/codes.ts'
 import type { Because } from '../plan/cause.ts'
 import { podNamespace } from './pods.ts'
@@ -127,4 +133,26 @@ export function causeOfUnresolved({ cause, claimName, pod, podUid, podVolumeName
     code,
     subject: { volume: podVolumeName, pod: { ...(namespace !== undefined && { namespace }), name, uid: podUid } },
   }
+}
+
+// The sources that both a pod and a PersistentVolume can have (P5).
+
+/** The PersistentVolume's source, if there is one; a translated inline volume has one, too. */
+export function sharedSourcesOf({
+  persistentVolume,
+  source,
+}: Pick<VolumeSpec, 'persistentVolume' | 'source'>): SharedSources {
+  return persistentVolume?.spec ?? source ?? {}
+}
+
+/**
+ * May the pod only read the volume? The claim's flag decides; a PersistentVolume's own flag is ignored (R114).
+ *
+ * @param ofInline the flag of an inline source
+ */
+export function isReadOnlyFor(
+  { persistentVolume, readOnly }: Pick<VolumeSpec, 'persistentVolume' | 'readOnly'>,
+  ofInline: boolean | undefined,
+): boolean {
+  return persistentVolume === undefined ? ofInline === true : readOnly
 }

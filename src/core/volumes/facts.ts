@@ -1,8 +1,8 @@
-/** What a spec says of its volume: unique names by the kubelet's two rules (R019, P6), and sources that pods and PersistentVolumes share (P5). */
+/** Unique names, by the kubelet's two rules (R019, P6). */
 
 import { uniquePodVolumeName, uniqueVolumeName } from '../facts/actual/volume-names.ts'
 import type { PodVolumeSource, SharedSources } from '../kube/api/objects.ts'
-import type { Attachability, VolumeSpec } from './desired-state.ts'
+import type { Attachability } from './desired-state.ts'
 import { podVolumeDir } from './paths.ts'
 import type { SpecContext, SpecFacts, SpecSource, VolumePlugin } from './plugin.ts'
 
@@ -26,26 +26,6 @@ export function inlineFacts(plugin: string, source: keyof PodVolumeSource): Volu
 /** The sources that both a pod and a PersistentVolume can name. */
 export function sharedSources(spec: SpecSource): SharedSources {
   return 'inline' in spec ? spec.inline : spec.persistentVolume.spec
-}
-
-/** The PersistentVolume's source, if there is one; a translated inline volume has one, too. */
-export function sharedSourcesOf({
-  persistentVolume,
-  source,
-}: Pick<VolumeSpec, 'persistentVolume' | 'source'>): SharedSources {
-  return persistentVolume?.spec ?? source ?? {}
-}
-
-/**
- * May the pod only read the volume? The claim's flag decides; a PersistentVolume's own flag is ignored (R114).
- *
- * @param ofInline the flag of an inline source
- */
-export function isReadOnlyFor(
-  { persistentVolume, readOnly }: Pick<VolumeSpec, 'persistentVolume' | 'readOnly'>,
-  ofInline: boolean | undefined,
-): boolean {
-  return persistentVolume === undefined ? ofInline === true : readOnly
 }
 
 /** The volume's name on disk (R005). */

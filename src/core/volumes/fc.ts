@@ -1,7 +1,9 @@
 /** fc: a Fibre Channel LUN that the host's adapters see (P79-P82). */
+
 import { posix } from 'node:path'
 import type { SharedSources } from '../kube/api/objects.ts'
-import { sharedNameFacts, sharedSources, sharedSourcesOf } from './facts.ts'
+import { sharedSourcesOf } from './desired-state.ts'
+import { sharedNameFacts, sharedSources } from './facts.ts'
 import { FC_PLUGIN, fcDirectory, fcUniqueName, parseFcDirectory } from './fc-disk.ts'
 import { lunPlugin } from './map-steps.ts'
 import type { SpecFacts, SpecFailure } from './plugin.ts'

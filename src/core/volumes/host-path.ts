@@ -3,9 +3,9 @@
 import { omitUndefined } from '../base/omit-undefined.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { HostPath } from '../facts/actual/snapshot.ts'
-import type { VolumeToMount } from './desired-state.ts'
+import { sharedSourcesOf, type VolumeToMount } from './desired-state.ts'
 import { notMounted, SATISFIED } from './evidence.ts'
-import { PER_POD, perPodFacts, sharedSources, sharedSourcesOf, specNameOf } from './facts.ts'
+import { PER_POD, perPodFacts, sharedSources, specNameOf } from './facts.ts'
 import { mountOptionsObstacle } from './mount-options.ts'
 import type { MountEvidence, SetUp, VolumePlugin } from './plugin.ts'
 

@@ -1,7 +1,8 @@
 /** iscsi: a LUN of a target that the node logs in to (P72-P78). */
 
 import type { SharedSources } from '../kube/api/objects.ts'
-import { sharedNameFacts, sharedSources, sharedSourcesOf } from './facts.ts'
+import { sharedSourcesOf } from './desired-state.ts'
+import { sharedNameFacts, sharedSources } from './facts.ts'
 import { ISCSI_PLUGIN, ISCSI_RECORD, iscsiDirectory, iscsiUniqueName, parseIscsiDirectory } from './iscsi-disk.ts'
 import { lunPlugin } from './map-steps.ts'
 

@@ -16,12 +16,11 @@ import { type Given, withAdvice } from '../../plan/next-steps.ts'
 import { partOf } from '../../plan/part-of-plan.ts'
 import type { Plan, PlanOptions } from '../../plan/plan.ts'
 import { podName } from '../../plan/pod-name.ts'
-import type { PlanContext } from '../../reconcile/context/context.ts'
 import { isAmong, namedVolumes, namesOf, otherNames } from '../../reconcile/context/filter-operations.ts'
 import type { Decided } from '../../reconcile/decisions.ts'
 import { namedPods, podFaults } from '../../reconcile/pods/named-pods.ts'
 import { podListIsComplete, sectionUnseen } from '../../reconcile/pods/pod-classes.ts'
-import { type Found, findingsOf, rankOf } from './row-verdict.ts'
+import { findingsOf, rankOf } from './row-verdict.ts'
 import type { Status, StatusRow } from './status.ts'
 import { rowMaker } from './status-row.ts'
 import { type StatusSource, statusSources } from './status-source.ts'
@@ -31,11 +30,16 @@ export function wholeOf({ pods: _, namespaces: __, volumes: ___, ...whole }: Pla
   return whole
 }
 
+/** The status of some rows, and the plan as far as it is about them. */
+export interface StatusAndPlan {
+  readonly status: Status
+  readonly plan: Plan
+}
+
 /**
- * The same with the plan that it was made from: of the whole node, or where names leave something out, of the rows.
- *
- * @param decided of the whole node
+ * @param decided of the whole node @param options what they narrow is left out of the answer, and changes no verdict
  * @param given what the next steps go by
+ * @throws VolctlError NothingNamed, AmbiguousName
  */
 export function statusAndPlan(
   decided: Decided,
@@ -43,45 +47,26 @@ export function statusAndPlan(
   ignoreNotFound: boolean,
   given: Given = { applyFlags: [], settleMs: options.settleMs },
   ways?: string,
-): { readonly status: Status; readonly plan: Plan } {
+): StatusAndPlan {
+  const whole = wholeStatus(decided)
   const { pods, namespaces, volumes } = options
-  const { unmatched, ...of } = statusOf(decided, omitUndefined({ pods, namespaces, volumes }))
-  requireNamed(unmatched, ignoreNotFound, ways)
-  return withNextSteps(decided, of, given)
+  const narrowing = omitUndefined({ pods, namespaces, volumes })
+  requireNamed(unmatchedNames(whole, narrowing), ignoreNotFound, ways)
+  return withNextSteps(whole.of(narrowed(whole, narrowing)), given)
 }
 
-/** @param of some of the rows @param given what the next steps go by */
-export function withNextSteps(
-  decided: Decided,
-  { status, part }: PartOfStatus,
-  given: Given,
-): { readonly status: Status; readonly plan: Plan } {
-  const plan = withAdvice(part ?? decided.plan, given)
+/** @param given what the next steps go by */
+export function withNextSteps({ status, plan: found }: StatusAndPlan, given: Given): StatusAndPlan {
+  const plan = withAdvice(found, given)
   return { status: { ...status, ...omitUndefined({ causes: plan.summary.causes, next: plan.summary.next }) }, plan }
-}
-
-/** The status of some rows. */
-interface PartOfStatus {
-  readonly status: Status
-  /** The plan as far as it is about the rows; absent: they are all that there are. */
-  readonly part?: Plan
-}
-
-/** The same from a plan that was made for the whole node. */
-export function statusOf(
-  decided: Decided,
-  narrowing: Narrowing,
-): PartOfStatus & { readonly unmatched: readonly NameFault[] } {
-  const { all, sourceOf, of } = wholeStatus(decided)
-  const rows = narrowed(decided.context, all, sourceOf, narrowing)
-  return { ...of(rows), unmatched: unmatchedNames(decided.context, all, narrowing) }
 }
 
 /** Every row of a node, the worst first. */
 export interface WholeStatus {
+  readonly decided: Decided
   readonly all: readonly StatusRow[]
   readonly sourceOf: ReadonlyMap<StatusRow, StatusSource>
-  of(rows: readonly StatusRow[]): PartOfStatus
+  of(rows: readonly StatusRow[]): StatusAndPlan
 }
 
 export function wholeStatus(decided: Decided): WholeStatus {
@@ -113,25 +98,13 @@ export function wholeStatus(decided: Decided): WholeStatus {
       complete,
       ...omitUndefined({ refused }),
     }
-    if (rows.length === all.length) return { status }
-    return {
-      status,
-      part: planOfRows(
-        plan,
-        found,
-        rows.flatMap((row) => sourceOf.get(row) ?? []),
-      ),
-    }
+    const own = rows.flatMap((row) => {
+      const { operations, waiting, problems } = found.of(sourceOf.get(row) as StatusSource)
+      return [...operations, ...waiting, ...problems]
+    })
+    return { status, plan: rows.length === all.length ? plan : partOf(plan, new Set<object>(own)) }
   }
-  return { all, sourceOf, of }
-}
-
-function planOfRows(plan: Plan, found: Found, sources: readonly StatusSource[]): Plan {
-  const own = sources.flatMap((source) => {
-    const { operations, waiting, problems } = found.of(source)
-    return [...operations, ...waiting, ...problems]
-  })
-  return partOf(plan, new Set<object>(own))
+  return { decided, all, sourceOf, of }
 }
 
 /** A node that was seen only in part is not planned (S3): that the plan is empty says nothing then. */
@@ -160,12 +133,8 @@ export interface Narrowing {
 }
 
 /** Rows of named pods and volumes, and what the node has of the volumes of those pods. */
-export function narrowed(
-  { classes, options, inputs, ledger }: PlanContext,
-  all: readonly StatusRow[],
-  sourceOf: ReadonlyMap<StatusRow, StatusSource>,
-  narrowing: Narrowing,
-): StatusRow[] {
+export function narrowed({ decided, all, sourceOf }: WholeStatus, narrowing: Narrowing): StatusRow[] {
+  const { classes, options, inputs, ledger } = decided.context
   const { pods, namespaces = [] } = narrowing
   const volumes = namedVolumes(inputs, ledger, narrowing.volumes ?? [])
   const uids = pods && new Set(namedPods({ ...options, pods, namespaces }, classes).pods)
@@ -193,11 +162,8 @@ function pathsOf(inputs: ActualInputs, part: StatusSource | undefined): string[]
 }
 
 /** Names that nothing has, or several pods. */
-export function unmatchedNames(
-  { classes, inputs, ledger }: PlanContext,
-  all: readonly StatusRow[],
-  narrowing: Narrowing,
-): NameFault[] {
+export function unmatchedNames({ decided, all }: WholeStatus, narrowing: Narrowing): NameFault[] {
+  const { classes, inputs, ledger } = decided.context
   const { volumes = [] } = narrowing
   return [
     ...podFaults(narrowing, classes, 'Give the name, NAMESPACE/NAME, or the UID or its beginning.'),

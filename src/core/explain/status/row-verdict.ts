@@ -4,20 +4,16 @@ import { append } from '../../base/append.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { SharesOf } from '../../facts/scope.ts'
 import { causeKeys, causesInOrder } from '../../plan/part-of-plan.ts'
-import type { Operation, Problem, Waiting } from '../../plan/plan.ts'
+import type { Operation, Problem } from '../../plan/plan.ts'
 import { liftingFlag } from '../../plan/plan-summary.ts'
 import { VERDICT_STATES } from '../../plan/verdict-states.ts'
-import { type Decided, type Decision, podVerdict } from '../../reconcile/decisions.ts'
+import { type Decided, podVerdict } from '../../reconcile/decisions.ts'
+import type { Concern } from '../concern.ts'
 import type { RowVerdict, VerdictState } from './status.ts'
 import type { StatusSource } from './status-source.ts'
 
 /** What the plan says of one row. */
-export interface RowFindings {
-  readonly operations: readonly Operation[]
-  readonly waiting: readonly Waiting[]
-  readonly problems: readonly Problem[]
-  readonly decisions: readonly Decision[]
-}
+export type RowFindings = Omit<Concern, 'before'>
 
 export interface Found {
   of(source: StatusSource): RowFindings

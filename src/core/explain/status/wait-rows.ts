@@ -5,9 +5,8 @@ import { omitUndefined } from '../../base/omit-undefined.ts'
 import { requireNamed } from '../../plan/name-faults.ts'
 import type { PlanContext } from '../../reconcile/context/context.ts'
 import { unreadParts, unreadWithin } from '../../reconcile/context/unread.ts'
-import { type Decided, planWithDecisions } from '../../reconcile/decisions.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
-import { type Narrowing, narrowed, unmatchedNames, type WholeStatus, wholeStatus } from './node-status.ts'
+import { type Narrowing, narrowed, unmatchedNames, type WholeStatus } from './node-status.ts'
 import type { Desire, StatusRow } from './status.ts'
 
 export const WAIT_CONDITIONS = ['mounted', 'unmounted', 'detached', 'in-sync'] as const
@@ -24,17 +23,6 @@ export interface WaitTarget {
   readonly keys: ReadonlySet<string> | undefined
 }
 
-/** One look with all of its rows. */
-interface WaitLook {
-  readonly decided: Decided
-  readonly whole: WholeStatus
-}
-
-export function waitLook(...look: Parameters<typeof planWithDecisions>): WaitLook {
-  const decided = planWithDecisions(...look)
-  return { decided, whole: wholeStatus(decided) }
-}
-
 /**
  * Each pod that is named, else each volume, else the namespaces, or the node.
  *
@@ -42,16 +30,17 @@ export function waitLook(...look: Parameters<typeof planWithDecisions>): WaitLoo
  * @throws VolctlError NothingNamed, AmbiguousName
  */
 export function waitTargets(
-  { decided: { context }, whole: { all, sourceOf } }: WaitLook,
+  whole: WholeStatus,
   narrowing: Narrowing,
   condition: WaitCondition,
   { ignoreNotFound = false, ways }: { readonly ignoreNotFound?: boolean; readonly ways?: string | undefined } = {},
 ): readonly WaitTarget[] {
-  requireNamed(unmatchedNames(context, all, narrowing), ignoreNotFound, ways)
+  const { context } = whole.decided
+  requireNamed(unmatchedNames(whole, narrowing), ignoreNotFound, ways)
   return partsOf(narrowing, context.inputs.snapshot.nodeName).flatMap(([name, part]) => {
-    if (unmatchedNames(context, all, part).length > 0) return []
+    if (unmatchedNames(whole, part).length > 0) return []
     const { pods, namespaces, volumes = [] } = part
-    const rows = narrowed(context, all, sourceOf, part)
+    const rows = narrowed(whole, part)
     const uids = rows.flatMap(({ pod }) => pod?.uid ?? [])
     // Most volumes are never attached.
     const kept = condition === 'detached' ? rows.filter(({ attach }) => attach !== undefined) : rows
@@ -82,31 +71,29 @@ function keysOf({ volume, attach }: StatusRow): string[] {
   return [volume.name, volume.uniqueName, attach?.attachment?.name].filter((key) => key !== undefined)
 }
 
-export function rowsOf({ decided: { context }, whole }: WaitLook, target: WaitTarget): readonly StatusRow[] {
-  const { pods, keys, volumes } = target
-  const { all, sourceOf } = whole
-  const named = new Set(volumes.length === 0 ? [] : narrowed(context, all, sourceOf, { volumes }))
+export function rowsOf(whole: WholeStatus, { pods, keys, volumes }: WaitTarget): readonly StatusRow[] {
+  const named = new Set(volumes.length === 0 ? [] : narrowed(whole, { volumes }))
   const isOfVolume = (row: StatusRow): boolean =>
     keys === undefined || named.has(row) || keysOf(row).some((key) => keys.has(key))
-  return all.filter((row) => {
+  return whole.all.filter((row) => {
     if (row.pod === undefined || pods === undefined) return isOfVolume(row)
     return pods.has(row.pod.uid) && (volumes.length === 0 || isOfVolume(row))
   })
 }
 
 /** @returns undefined: the condition is reached; else what is missing, in a few words */
-export function missing(look: WaitLook, target: WaitTarget, condition: WaitCondition): string | undefined {
-  const rows = rowsOf(look, target)
+export function missing(whole: WholeStatus, target: WaitTarget, condition: WaitCondition): string | undefined {
+  const rows = rowsOf(whole, target)
   if (condition === 'mounted') return notMounted(target, rows)
-  const { plan, context } = look.decided
+  const { plan, context } = whole.decided
   if (!plan.complete) return 'not all that matters could be read'
   if (condition === 'in-sync') {
-    const { operations, waiting, refused } = look.whole.of(rows).part ?? plan
+    const { operations, waiting, refused } = whole.of(rows).plan
     if (refused !== undefined) return refused.message
     const isLeft = operations.length + waiting.length > 0
     return isLeft ? `operations=${operations.length}, waiting=${waiting.length}` : undefined
   }
-  return condition === 'unmounted' ? notUnmounted(look, target, rows) : notDetached(context, target, rows)
+  return condition === 'unmounted' ? notUnmounted(whole, target, rows) : notDetached(context, target, rows)
 }
 
 /** Of no pod that is meant to have it, or that the kubelet mounts for. */
@@ -129,7 +116,7 @@ function notMounted({ pods, keys }: WaitTarget, rows: readonly StatusRow[]): str
 
 /** R472: no mount, no map, no state file, no marker, no content. Of a volume, and of the node, nothing is staged either. */
 function notUnmounted(
-  { decided, whole }: WaitLook,
+  { decided, sourceOf }: WholeStatus,
   { pods }: WaitTarget,
   rows: readonly StatusRow[],
 ): string | undefined {
@@ -143,7 +130,7 @@ function notUnmounted(
     const { pod, mounted, mountsNothing, staged = 'DeviceNotMounted' } = row
     if (pod === undefined) return pods === undefined && staged !== 'DeviceNotMounted'
     // What the status calls not mounted for want of a mount of the volume's own.
-    const isLeft = whole.sourceOf.get(row)?.onDisk.some(({ foreign, content }) => foreign.length + content.length > 0)
+    const isLeft = sourceOf.get(row)?.onDisk.some(({ foreign, content }) => foreign.length + content.length > 0)
     return isLeft === true || (mounted !== 'VolumeNotMounted' && mountsNothing !== true)
   }
   const left = rows.filter(isSetUp)

@@ -9,29 +9,20 @@ import { NotPlain, openPlain } from '../../trust/plain-files.ts'
 
 const MAY_BE_MISSING = { throwIfNoEntry: false } as const
 
-/** The type by d_type, without a stat; "file" if the file system has no d_type. */
-export function typeOfDirent(dirent: Dirent): FileType {
-  if (dirent.isFile()) return 'file'
-  if (dirent.isDirectory()) return 'dir'
-  if (dirent.isSymbolicLink()) return 'link'
-  if (dirent.isSocket()) return 'socket'
-  if (dirent.isFIFO()) return 'fifo'
-  if (dirent.isBlockDevice()) return 'block'
-  return dirent.isCharacterDevice() ? 'char' : 'file'
-}
-
-function typeOfStat(stat: Stats): FileType {
-  if (stat.isFile()) return 'file'
-  if (stat.isDirectory()) return 'dir'
-  if (stat.isSymbolicLink()) return 'link'
-  if (stat.isSocket()) return 'socket'
-  if (stat.isFIFO()) return 'fifo'
-  return stat.isBlockDevice() ? 'block' : 'char'
+/** By d_type without a stat, or by a stat; "file" if the file system has no d_type. */
+export function typeOf(found: Dirent | Stats): FileType {
+  if (found.isFile()) return 'file'
+  if (found.isDirectory()) return 'dir'
+  if (found.isSymbolicLink()) return 'link'
+  if (found.isSocket()) return 'socket'
+  if (found.isFIFO()) return 'fifo'
+  if (found.isBlockDevice()) return 'block'
+  return found.isCharacterDevice() ? 'char' : 'file'
 }
 
 /** Adds an entry's attributes from lstat, in the snapshot's form. */
 export function addAttributes(entry: ListedEntry, stat: Stats): void {
-  entry.type = typeOfStat(stat)
+  entry.type = typeOf(stat)
   entry.mode = (stat.mode & 0o7777).toString(8)
   entry.uid = stat.uid
   entry.gid = stat.gid

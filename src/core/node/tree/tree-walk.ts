@@ -10,7 +10,7 @@ import { placeOf } from '../../linux/linked-mounts.ts'
 import type { ChildMounts, MountInfo, MountTable } from '../../linux/mount-table.ts'
 import { STATE_FILES } from '../../volumes/state-files.ts'
 import type { StructureLinks } from './structure-links.ts'
-import { errorText, isFile, lstatEntry, readStateFile, typeOfDirent } from './tree-entry.ts'
+import { errorText, isFile, lstatEntry, readStateFile, typeOf } from './tree-entry.ts'
 
 /** Directories with volumes on the kubelet's own tmpfs, which cannot hang (contract, "Snapshot"). */
 const OWN_TMPFS = /^pods\/[^/]+\/volumes\/kubernetes\.io~(?:secret|projected|downward-api)$/
@@ -69,7 +69,7 @@ export class MountPoints {
    * bound onto a plain file looks like a plain file; the mount's root in devtmpfs shows which device it is.
    */
   typeOf(mounts: ChildMounts, dirent: Dirent): FileType {
-    const type = typeOfDirent(dirent)
+    const type = typeOf(dirent)
     if (type !== 'file') return type
     const mount = mounts.get(dirent.name)
     if (mount?.fsType !== 'devtmpfs') return type
@@ -134,7 +134,7 @@ export class TreeWalk {
     for (const dirent of dirents) {
       const { name } = dirent
       let entry: ListedEntry
-      if (!mounted?.has(name)) entry = new ListedEntry(directory, name, typeOfDirent(dirent))
+      if (!mounted?.has(name)) entry = new ListedEntry(directory, name, typeOf(dirent))
       else {
         const onTop = enterable?.(name) ? 'open' : 'closed'
         entry = new ListedEntry(directory, name, this.mountPoints.typeOf(mounted, dirent), onTop)

@@ -9,7 +9,7 @@ import { ListedEntry, mayNotBeUtf8 } from '../../facts/actual/tree.ts'
 import { Entries, nameOf } from '../../linux/descriptors.ts'
 import type { ChildMounts } from '../../linux/mount-table.ts'
 import { openListing } from '../../trust/plain-files.ts'
-import { errorText, lstatEntry, typeOfDirent } from './tree-entry.ts'
+import { errorText, lstatEntry, typeOf } from './tree-entry.ts'
 import type { MountPoints } from './tree-walk.ts'
 
 const MAX_ENTRIES = 10_000
@@ -86,7 +86,7 @@ function visit(
     walk.emit(new ListedEntry(parent.path, name, walk.mountPoints.typeOf(mounted, dirent)))
     return
   }
-  const entry = new ListedEntry(parent.path, name, typeOfDirent(dirent))
+  const entry = new ListedEntry(parent.path, name, typeOf(dirent))
   if (!lstatEntry(entry, path)) return
   walk.emit(entry)
   if (entry.type !== 'dir') return
