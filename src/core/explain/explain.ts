@@ -4,6 +4,7 @@
  */
 
 import { commandLine } from '../base/command.ts'
+import { once } from '../base/memoize.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { Ledger } from '../facts/ledger.ts'
@@ -49,13 +50,10 @@ export function explainer(
   const { context } = decided
   const ask = asker(context)
   const whole = new Map<VolumeRow, DescribedVolume>()
-  const describe = (volume: VolumeRow, only: readonly string[]): DescribedVolume => {
-    const described = whole.get(volume)
-    if (described !== undefined && only.length === 0) return described
-    const made = describeVolume(context, decided, volume, only)
-    if (only.length === 0) whole.set(volume, made)
-    return made
-  }
+  const describe = (volume: VolumeRow, only: readonly string[]): DescribedVolume =>
+    only.length > 0
+      ? describeVolume(context, decided, volume, only)
+      : once(whole, volume, () => describeVolume(context, decided, volume, []))
   return (what) => {
     const asked = ask(what)
     const concern = concernOf(decided.plan, asked.scope, { ledger: context.ledger, decisions: decided.decisions })

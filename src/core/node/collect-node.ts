@@ -163,7 +163,9 @@ export async function lookAt(
   const asked = await remote
   const api = asked?.api
   if (api !== undefined) log(`API ${api.server}: ${api.pods.length} pods, ${api.errors.length} errors`)
-  const kubelet = localKubelet && kubeletOf(node, localKubelet, api, capturedAt)
+  const named = node.ownName && { nodeName: node.ownName.name, nodeNameFrom: node.ownName.from }
+  // As the host shows it, with what the API server saw of it, and the name that it gives its node.
+  const kubelet = localKubelet && { ...withSignsOfLife(localKubelet, api, Date.parse(capturedAt)), ...named }
   const renewed = api?.lease?.spec?.renewTime ?? 'not readable'
   if (kubelet !== undefined) log(`kubelet: ${describe(kubelet)}; lease ${renewed}`)
   const pods = runtime && `${runtime.endpoint ?? runtime.source}: ${runtime.pods.length} sandboxes`
@@ -177,8 +179,10 @@ export async function lookAt(
   const alive = new Set([...(processes?.podUids ?? []), ...(processes?.nestedUids ?? []), ...living(runtime)])
   const checked = api === undefined ? [] : await hostPaths(api, (uid) => alive.has(uid))
 
+  // What was not trusted so far. Of a test's host only doubts about files count: processes and ports are this machine's.
+  const doubts = allDoubts().filter(({ what }) => node.places === undefined || what.startsWith('/'))
   const snapshot: NodeSnapshot = {
-    ...headingOf(node, capturedAt),
+    ...{ apiVersion: 'volctl.io/v1', kind: 'NodeSnapshot', capturedAt, nodeName: node.nodeName, rootDir },
     ...host,
     ...(isInUserNamespace() && { userNamespace: true }),
     // On demand: a plan needs the table, and only a snapshot its text.
@@ -199,7 +203,7 @@ export async function lookAt(
     ...omitUndefined({ processes: processes?.podUids, flexDrivers: installed }),
     ...(processes !== undefined && processes.nestedUids.length > 0 && { nestedProcesses: processes.nestedUids }),
     ...(checked.length > 0 && { hostPaths: checked }),
-    ...doubtsOf(node),
+    ...(doubts.length > 0 && { notBelieved: doubts }),
     ...(lazy.detached.length > 0 && { lazilyDetached: lazy.detached }),
     ...omitUndefined({ lazyMemory: lazy.defect }),
   }
@@ -302,30 +306,6 @@ function stopwatch(log: ((line: string) => void) | undefined): (line: string) =>
     log?.(`${line} (${(now - last).toFixed(0)} ms)`)
     last = now
   }
-}
-
-type Heading = Pick<NodeSnapshot, 'apiVersion' | 'kind' | 'capturedAt' | 'nodeName' | 'rootDir'>
-
-/** @param capturedAt RFC 3339 */
-function headingOf({ nodeName, rootDir }: LocatedNode, capturedAt: string): Heading {
-  return { apiVersion: 'volctl.io/v1', kind: 'NodeSnapshot', capturedAt, nodeName, rootDir }
-}
-
-/** What was not trusted so far. Of a test's host only doubts about files count: processes and ports are this machine's. */
-function doubtsOf({ places }: LocatedNode): Pick<NodeSnapshot, 'notBelieved'> {
-  const doubts = allDoubts().filter(({ what }) => places === undefined || what.startsWith('/'))
-  return doubts.length > 0 ? { notBelieved: doubts } : {}
-}
-
-/** The kubelet as the host shows it, with what the API server saw of it, and the name that it gives its node. */
-function kubeletOf(
-  { ownName }: LocatedNode,
-  local: KubeletSnapshot,
-  api: ApiSnapshot | undefined,
-  capturedAt: string,
-): KubeletSnapshot {
-  const named = ownName === undefined ? {} : { nodeName: ownName.name, nodeNameFrom: ownName.from }
-  return { ...withSignsOfLife(local, api, Date.parse(capturedAt)), ...named }
 }
 
 // flexVolume drivers that are installed on this node, in the directory where its kubelet looks for them (P85).
