@@ -26,7 +26,6 @@ export interface Comparison<Op extends AnyOperation> {
   isDone(planned: Op): boolean
   /** Why the plan does not have the operation. */
   whyGone(planned: Op): string
-  differencesOf(planned: Op, found: Op, isPlanned: (id: string) => boolean): readonly Difference[]
   /** Whether an operation that is blocked now is refused for that. */
   refuses(blocked: Blocked): boolean
 }
@@ -49,7 +48,7 @@ export function foundAgain<Op extends AnyOperation>(planned: Op, fresh: Comparis
     const { blocked } = found
     return { operation: planned, refused: { ...blocked, message: `blocked now: ${blocked.message}` } }
   }
-  const differences = fresh.differencesOf(planned, found, (id) => byId.has(id))
+  const differences = differencesOf(planned, found, (id) => byId.has(id))
   if (differences.length > 0) return { operation: planned, refused: changed(differences), differences }
   // The reviewed order holds even for predecessors that are now refused: operations that depend on them are skipped (S26).
   return { operation: { ...found, after: planned.after } }
@@ -107,7 +106,6 @@ export function findAgain(
     byId: new Map(fresh.operations.map((operation) => [operation.id, operation])),
     isDone,
     whyGone: (planned) => whyGone(planned, fresh),
-    differencesOf,
     refuses: () => true,
   }
   return plan.operations.map((planned) => foundAgain(planned, comparison))

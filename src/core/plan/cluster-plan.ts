@@ -7,8 +7,6 @@
 
 import type { Insecure } from '../facts/actual/snapshot.ts'
 import type { PersistentVolume } from '../kube/api/objects.ts'
-import { codesIn } from '../messages/codes.ts'
-import { about, named } from '../trust/json-schema.ts'
 import {
   anything,
   flag,
@@ -21,24 +19,13 @@ import {
   type ShapeOf,
   text,
 } from '../trust/shape.ts'
-import { kind as anyKind, blocked, codeOf, count, type PodRef, pod, volumeInApi } from './operation-shape.ts'
-import type { OperationKind } from './plan.ts'
+import { commonFields, count, kind, type PodRef, pod, volumeInApi } from './operation-shape.ts'
 import { CHOICE, refused } from './plan-shape.ts'
 import type { Subject } from './subject.ts'
-import { subject } from './subject-shape.ts'
 import type { PlanSummary, Problem, Waiting } from './whole-plan.ts'
-
-export const CLUSTER_OPERATION_KINDS = ['DetachVolume', 'AttachVolume'] as const satisfies readonly OperationKind[]
-
-export type ClusterOperationKind = (typeof CLUSTER_OPERATION_KINDS)[number]
-
-const kind = named('kind', oneOf(...CLUSTER_OPERATION_KINDS))
-const time = about('RFC 3339, in the clock of the API server.', text)
 
 /** A volume without what only a node knows of it. */
 export interface ClusterVolumeRef extends ShapeOf<typeof volumeInApi> {}
-
-export const clusterVolume = named<ClusterVolumeRef>('volume', volumeInApi)
 
 /** What each op does to its target, `volumeattachments/NAME`. */
 export type ClusterStep =
@@ -49,25 +36,17 @@ export type ClusterStep =
   /** Takes the finalizers off an attachment whose driver is gone (--strip-finalizers). */
   | { readonly op: 'removeFinalizers'; readonly target: string; readonly finalizers: readonly string[] }
 
-const step = named(
-  'step',
-  object({
-    op: oneOf('createVolumeAttachment', 'deleteVolumeAttachment', 'removeFinalizers'),
-    target: about('volumeattachments/NAME', text),
-    finalizers: optional(about('Of removeFinalizers: those that are taken off.', list(text))),
-  }) as Shape<ClusterStep>,
-)
+const step = object({
+  op: oneOf('createVolumeAttachment', 'deleteVolumeAttachment', 'removeFinalizers'),
+  target: text,
+  finalizers: optional(list(text)),
+}) as Shape<ClusterStep>
 
-const fact = object({
-  what: text,
-  /** Absent: not known. */
-  since: optional(time),
-})
+/** Since when something is so, RFC 3339 in the clock of the API server; absent: not known. */
+const fact = object({ what: text, since: optional(text) })
 
 /** A fact that an operation rests on. */
 export interface Evidence extends ShapeOf<typeof fact> {}
-
-const evidence = list<Evidence>(named('evidence', fact))
 
 const source = object({ persistentVolumeName: optional(text), inlineVolumeSpec: optional(anything) }) as Shape<
   | { readonly persistentVolumeName: string }
@@ -85,6 +64,7 @@ export type DetachException = ShapeOf<typeof exception>
 
 const exception = oneOf('OutOfService', 'NodeLost', 'NodeGone')
 
+/** The facts that an operation was decided on; an apply compares them with a fresh look (S26). */
 const basis = object({
   /** Absent: the Node object does not exist. */
   node: optional(object({ uid: text, resourceVersion: text })),
@@ -93,47 +73,29 @@ const basis = object({
   exception: optional(exception),
 })
 
-/** The other facts that an operation was decided on; an apply compares them with a fresh look (S26). */
-export interface ClusterBasis extends ShapeOf<typeof basis> {}
-
 const operation = object({
-  id: about('Stable for the same state.', text),
-  kind,
-  reason: codeOf(codesIn('reason')),
-  message: text,
+  ...commonFields,
   node: text,
-  pods: about(
-    'AttachVolume: the pods that want the volume. DetachVolume: pods that have ended, and the API still lists.',
-    list(pod),
-  ),
-  volume: clusterVolume,
-  /** Absent in a plan of an earlier volctl. */
-  subject: optional(subject),
-  paths: about('Always empty: nothing happens on a node.', list(text)),
+  /** AttachVolume: the pods that want the volume. DetachVolume: pods that have ended, and the API still lists. */
+  pods: list(pod),
+  volume: volumeInApi as Shape<ClusterVolumeRef>,
   steps: list(step),
-  /** A detach elsewhere, until its attachment is really gone. */
-  after: about('Ids of the operations that must succeed first.', list(text)),
-  blocked,
-  rule: text,
-  evidence: about('What it rests on, and since when that is so.', evidence),
-  makeSure: optional(about('What a person has to make sure of first.', text)),
-  /** S31 */
-  controllerWould: optional(about('What the controller would have done instead, where it differs.', text)),
-  attachment: about(
-    'The object that is deleted, with the preconditions of that; or the name of the one that is created.',
-    object({ name: text, uid: optional(text), resourceVersion: optional(text) }),
-  ),
+  evidence: list<Evidence>(fact),
+  /** What a person has to make sure of first. */
+  makeSure: optional(text),
+  /** S31: what the controller would have done instead, where it differs. */
+  controllerWould: optional(text),
+  /** The object that is deleted, with the preconditions of that; or the name of the one that is created. */
+  attachment: object({ name: text, uid: optional(text), resourceVersion: optional(text) }),
   creates: optional<NewAttachment>(newAttachment),
-  basis: about<ClusterBasis>('The other facts that the operation was decided on.', basis),
+  basis,
 })
 
+/** An operation of a cluster: nothing happens on a node, so that it has no paths. */
 export interface ClusterOperation extends ShapeOf<typeof operation> {}
 
-export type ClusterBlocked = NonNullable<ClusterOperation['blocked']>
-
 /** Something desired that somebody else must act on first. */
-export interface ClusterWaiting extends Omit<Waiting, 'kind' | 'pod' | 'volume'> {
-  readonly kind: ClusterOperationKind
+export interface ClusterWaiting extends Omit<Waiting, 'pod' | 'volume'> {
   readonly node: string
   readonly pods: readonly PodRef[]
   readonly volume?: ClusterVolumeRef
@@ -205,18 +167,21 @@ interface ClusterPlanInputs {
 }
 
 /** Which cluster. */
-export const cluster = object({
+const cluster = object({
   server: text,
-  uid: optional(about('Of the namespace kube-system: the same for every address of the cluster.', text)),
+  /** Of the namespace kube-system: the same for every address of the cluster. */
+  uid: optional(text),
 })
 
 /** Fields of a plan that a review needs. */
 const REVIEWED = {
   scope: oneOf('cluster'),
   cluster,
-  createdAt: about('RFC 3339: when the reading of the cluster began.', text),
+  /** RFC 3339: when the reading of the cluster began. */
+  createdAt: text,
   volctlVersion: text,
-  operations: about('In the order in which they would run.', list<ClusterOperation>(named('operation', operation))),
+  /** In the order in which they would run. */
+  operations: list<ClusterOperation>(operation),
   refused: optional(refused),
 }
 
@@ -246,8 +211,8 @@ export const clusterOptionsShape = object({
   acceptOutage: optional(count),
   /** S34: act on the answers of a server that could not be verified. */
   acceptInsecureApi: optional(flag),
-  only: optional(list(anyKind)),
-  skip: optional(list(anyKind)),
+  only: optional(list(kind)),
+  skip: optional(list(kind)),
   nodes: optional(list(text)),
   ...CHOICE,
 })

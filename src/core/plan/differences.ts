@@ -3,64 +3,66 @@
 import { take } from '../base/take.ts'
 import { canonicalJson } from '../trust/digest.ts'
 import type { Difference } from './apply-shape.ts'
-import type { ClusterOperation } from './cluster-plan.ts'
+import type { ClusterOperation, ClusterStep } from './cluster-plan.ts'
 import type { Basis, ExpectedMount, FileIdentity, Operation, Step } from './plan.ts'
 
 const NONE = 'nothing'
 
 /** @param isPlanned true if the fresh plan has an operation of this id */
-export function differencesOf(
-  planned: Operation,
-  found: Operation,
+export function differencesOf<Op extends Operation | ClusterOperation>(
+  planned: Op,
+  found: Op,
   isPlanned: (id: string) => boolean,
 ): readonly Difference[] {
+  const [was, now] = [planned, found].map((each) => ('node' in each ? factsOfCluster(each) : factsOfNode(each)))
   return [
     ...compare('the kind', planned.kind, found.kind),
-    ...compare('the pod', planned.pod?.uid, found.pod?.uid),
-    ...comparePods(planned.basis?.pod, found.basis?.pod),
-    ...(['uniqueName', 'driver', 'handle', 'device', 'givenDevice'] as const).flatMap((field) =>
+    ...compareKeyed(was ?? NOTHING, now ?? NOTHING),
+    ...(['uniqueName', 'driver', 'handle'] as const).flatMap((field) =>
       compare(`the volume's ${field}`, planned.volume?.[field], found.volume?.[field]),
     ),
-    ...compareKeyed(mountsOf(planned.expects), mountsOf(found.expects)),
-    ...compareKeyed(filesOf(planned.basis?.files), filesOf(found.basis?.files)),
     ...compareKeyed(stepsOf(planned.steps), stepsOf(found.steps)),
-    ...compareKeyed(pathsOf(planned.paths), pathsOf(found.paths)),
-    ...compare('what is deleted', deletesText(planned.deletes), deletesText(found.deletes)),
-    ...compare('the attachment', textOf(planned.attachment), textOf(found.attachment)),
     ...compareOrder(planned, found, isPlanned),
   ]
 }
 
-/** The same of a cluster's plan. */
-export function clusterDifferencesOf(
-  planned: ClusterOperation,
-  found: ClusterOperation,
-  isPlanned: (id: string) => boolean,
-): readonly Difference[] {
-  return [...compareKeyed(factsOf(planned), factsOf(found)), ...compareOrder(planned, found, isPlanned)]
+type Facts = ReadonlyMap<string, string | undefined>
+
+const NOTHING: Facts = new Map()
+
+function factsOfNode({ pod, basis, volume, expects, paths, deletes, attachment }: Operation): Facts {
+  return new Map([
+    ['the pod', pod?.uid],
+    // The uid shows a pod that was created again under the same name; the version shows any change of the object.
+    ['the pod in the API', podText(basis?.pod)],
+    ["the volume's device", volume?.device],
+    ["the volume's givenDevice", volume?.givenDevice],
+    ...mountsOf(expects),
+    ...filesOf(basis?.files),
+    ...paths.map((path) => [`among its paths, ${path}`, 'there'] as const),
+    ['what is deleted', deletesText(deletes)],
+    ['the attachment', textOf(attachment)],
+  ])
 }
 
 /** The versions of the Node and of the attachment change with every report of theirs; what follows from them is compared. */
-function factsOf({ kind, reason, node, attachment, steps, creates, pods, basis, volume }: ClusterOperation) {
-  const facts = {
-    'the kind': kind,
-    'the reason': reason,
-    'the node': withUid(node, basis.node?.uid),
-    'the attachment': withUid(attachment.name, attachment.uid),
-    'the steps': textOf(steps),
-    'what is created': textOf(creates),
-    'the pods': pods
-      .map(({ uid }) => uid)
-      .toSorted()
-      .join(', '),
+function factsOfCluster({ kind, reason, node, attachment, creates, pods, basis }: ClusterOperation): Facts {
+  return new Map([
+    ['the reason', reason],
+    ['the node', withUid(node, basis.node?.uid)],
+    ['the attachment', withUid(attachment.name, attachment.uid)],
+    ['what is created', textOf(creates)],
+    [
+      'the pods',
+      pods
+        .map(({ uid }) => uid)
+        .toSorted()
+        .join(', '),
+    ],
     // The kubelet reports a volume in use that it waits for (R330): of an attach the report says nothing more than its pods.
-    'in use on the node': kind === 'AttachVolume' ? undefined : basis.inUse ? 'yes' : 'no',
-    'the exception': basis.exception,
-    "the volume's uniqueName": volume.uniqueName,
-    "the volume's driver": volume.driver,
-    "the volume's handle": volume.handle,
-  }
-  return new Map(Object.entries<string | undefined>(facts))
+    ['in use on the node', kind === 'AttachVolume' ? undefined : basis.inUse ? 'yes' : 'no'],
+    ['the exception', basis.exception],
+  ])
 }
 
 function withUid(name: string, uid: string | undefined): string {
@@ -87,16 +89,8 @@ function compare(what: string, was = NONE, now = NONE): Difference[] {
   return was === now ? [] : [{ what, was, now }]
 }
 
-function compareKeyed(
-  was: ReadonlyMap<string, string | undefined>,
-  now: ReadonlyMap<string, string | undefined>,
-): Difference[] {
+function compareKeyed(was: Facts, now: Facts): Difference[] {
   return [...new Set([...was.keys(), ...now.keys()])].flatMap((key) => compare(key, was.get(key), now.get(key)))
-}
-
-/** The uid shows a pod that was created again under the same name; the version shows any change of the object. */
-function comparePods(was: Basis['pod'], now: Basis['pod']): Difference[] {
-  return compare('the pod in the API', podText(was), podText(now))
 }
 
 function podText(pod: Basis['pod']): string | undefined {
@@ -132,17 +126,13 @@ function timeText(seconds: number): string {
   return Number.isNaN(time.getTime()) ? `${seconds} s` : time.toISOString().replace('.000Z', 'Z')
 }
 
-function stepsOf(steps: readonly Step[]): Map<string, string> {
+function stepsOf(steps: readonly (Step | ClusterStep)[]): Map<string, string> {
   return new Map(
     steps.map((step, index) => {
       const { op, target, ...more } = step
       return [`step ${index + 1}`, `${op} ${target}${Object.keys(more).length === 0 ? '' : ` ${canonicalJson(more)}`}`]
     }),
   )
-}
-
-function pathsOf(paths: readonly string[]): Map<string, string> {
-  return new Map(paths.map((path) => [`among its paths, ${path}`, 'there']))
 }
 
 function deletesText(deletes: Operation['deletes']): string | undefined {

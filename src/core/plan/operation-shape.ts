@@ -195,11 +195,22 @@ export const blocked = optional(
   about<Blocked>('The operation is needed, but an obstacle that a person can remove stands in the way.', obstacle),
 )
 
-const wholeOperation = object({
+/** What an operation of a node and one of a cluster have. */
+export const commonFields = {
   id: about('Stable for the same state.', text),
   kind,
   reason: codeOf(codesIn('reason')),
   message: text,
+  /** Absent in a plan of an earlier volctl. */
+  subject: optional(subject),
+  paths: about('Every path that is mounted, unmounted, created or removed, by the driver as well.', list(path)),
+  after: about('Ids of the operations that must succeed first.', list(text)),
+  blocked,
+  rule: text,
+}
+
+const wholeOperation = object({
+  ...commonFields,
   podMessage: optional(
     about('The beginning of `message` if the reason is the pod: the same for all operations of the pod.', text),
   ),
@@ -207,12 +218,7 @@ const wholeOperation = object({
   podState: optional(about("`podMessage` without the pod's name.", text)),
   pod: optional(pod),
   volume: optional(volume),
-  /** Absent in a plan of an earlier volctl. */
-  subject: optional(subject),
-  paths: about('Every path that is mounted, unmounted, created or removed, by the driver as well.', list(path)),
   steps: list(step),
-  after: about('Ids of the operations that must succeed first.', list(text)),
-  blocked,
   deletes: optional(
     about(
       'Data that the operation deletes.',
@@ -225,7 +231,6 @@ const wholeOperation = object({
       }),
     ),
   ),
-  rule: text,
   /** S31 */
   kubeletWould: optional(about('What the kubelet would have done instead, where it differs.', text)),
   /** In words: "transport endpoint is not connected (ENOTCONN)". */

@@ -5,9 +5,8 @@
 import { count } from '../base/count.ts'
 import type { ClusterPlan } from '../plan/cluster-plan.ts'
 import type { CommandContext } from '../plan/commands.ts'
-import { clusterAnswerOf } from './answer/cluster-answer.ts'
+import { CONTROLLER, clusterAnswerOf, seenText } from './answer/cluster-answer.ts'
 import { renderAnswer } from './answer-view.ts'
-import { CONTROLLER } from './format.ts'
 import { clusterOperationsTable } from './operations-table.ts'
 import { headerText } from './plan-header.ts'
 import type { Screen } from './screen.ts'
@@ -33,16 +32,10 @@ export function renderClusterPlan(plan: ClusterPlan, screen: Screen, look: Clust
 
 /** S31: which cluster, as whom, who else acts, and how much was seen. */
 function header({ cluster, inputs }: ClusterPlan, screen: Screen): string {
-  const { api, controller, counts, lists, unjudged } = inputs
+  const { api, controller, unjudged } = inputs
   const { paint } = screen
   const user = api.user === undefined ? '' : ` as ${api.user}`
   const insecure = api.insecure === undefined ? '' : ' (not verified: anyone on the network path could answer)'
-  const seen = [
-    count(counts.nodes, 'node'),
-    count(counts.pods, 'pod'),
-    count(lists.volumeattachments?.count ?? counts.attachments, 'VolumeAttachment'),
-    `${count(counts.inUse, 'volume')} in use on nodes`,
-  ]
   return headerText(
     [
       {
@@ -55,7 +48,7 @@ function header({ cluster, inputs }: ClusterPlan, screen: Screen): string {
         text: `the attach/detach controller ${CONTROLLER[controller.state]}: ${controller.note}`,
         colour: controller.state === 'dead' ? paint.warn : undefined,
       },
-      { label: 'Seen', text: seen.join(', ') },
+      { label: 'Seen', text: `${seenText(inputs)}, ${count(inputs.counts.inUse, 'volume')} in use on nodes` },
       ...unjudged.map(({ message }) => ({ label: 'Not judged', text: message, colour: paint.warn })),
     ],
     screen,

@@ -44,6 +44,3 @@ export function numberRanges(numbers: readonly number[]): string {
   }
   return ranges.map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`)).join(', ')
 }
-
-/** How the attach/detach controller is. */
-export const CONTROLLER = { lives: 'lives', mayLive: 'may live', dead: 'does not run' } as const

@@ -5,6 +5,7 @@ import { omitUndefined } from '../../base/omit-undefined.ts'
 import { OperationRefused, StepDetached, StepFailed, StepInterrupted } from '../../base/operation-error.ts'
 import { diskTrouble } from '../../linux/disk-trouble.ts'
 import type { FailureCode } from '../../messages/codes.ts'
+import type { ClusterOperation } from '../../plan/cluster-plan.ts'
 import type { Journal } from '../../plan/documents/write-journal.ts'
 import {
   type ApplyEvent,
@@ -15,14 +16,7 @@ import {
 } from '../../plan/events.ts'
 import type { Operation, Refusal } from '../../plan/plan.ts'
 
-/** What an operation of a node and one of a cluster have in common. */
-export type AnyOperation = Pick<Operation, 'id' | 'kind' | 'reason' | 'message' | 'after' | 'blocked'> & {
-  readonly volume?: object
-  readonly steps?: object
-  readonly expects?: object
-  readonly basis?: object
-  readonly attachment?: object
-}
+export type AnyOperation = Operation | ClusterOperation
 
 export interface AnyPlan<Op extends AnyOperation> {
   readonly operations: readonly Op[]
@@ -167,7 +161,8 @@ export abstract class Run<Op extends AnyOperation> {
 }
 
 function intentOf(operation: AnyOperation, { pod, node }: EventSubject): object {
-  const { id, kind, reason, message, volume, steps, expects, basis, attachment } = operation
+  const { id, kind, reason, message, volume, steps, basis, attachment } = operation
+  const { expects } = operation as Partial<Operation>
   return { id, kind, reason, message, pod, node, volume, steps, expects, basis, attachment }
 }
 

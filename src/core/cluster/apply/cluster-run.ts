@@ -8,7 +8,6 @@ import { CameBack, OperationRefused } from '../../base/operation-error.ts'
 import type { KubeClient } from '../../kube/kube-client.ts'
 import { causeOf } from '../../messages/codes.ts'
 import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
-import { clusterDifferencesOf } from '../../plan/differences.ts'
 import type { Journal } from '../../plan/documents/write-journal.ts'
 import type { ApplyEvent, EventSubject } from '../../plan/events.ts'
 import { areOfOneRow, rowOf, rowsOf } from '../../plan/subject.ts'
@@ -132,7 +131,6 @@ export function comparisonWith(fresh: ClusterPlan, state: ClusterState): Compari
     byId: new Map(fresh.operations.map((operation) => [operation.id, operation])),
     isDone: (planned) => isDone(planned, state),
     whyGone: (planned) => whyGone(planned, fresh),
-    differencesOf: clusterDifferencesOf,
     // The attach of a plan waits for its detach; by then, the order of the reviewed plan holds.
     refuses: ({ code }) => causeOf(code) !== 'follows',
   }

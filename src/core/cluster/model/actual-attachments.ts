@@ -146,9 +146,8 @@ export function actualAttachments(
   known: ReadonlyMap<string, KnownVolume>,
   desired: DesiredAttachments,
 ): ActualAttachments {
-  const identities = new Identities(objects, known, desired)
-  const attached = state.attachments.map((object) => identities.of(object))
-  return new ActualAttachments(state.nodes, attached, (node, uniqueName) => {
+  const identify = identities(objects, known, desired)
+  return new ActualAttachments(state.nodes, state.attachments.map(identify), (node, uniqueName) => {
     const want = desired.on(node, uniqueName)
     if (want === undefined || desired.endedOn(node, uniqueName).length > 0) return false
     return [...want.pods, ...want.others.map(({ pod }) => pod)].every(({ started }) => !started)
@@ -156,93 +155,82 @@ export function actualAttachments(
 }
 
 /** Which volume an attachment is of: by its PersistentVolume, its source, or the hash in its name. */
-class Identities {
-  readonly #objects: ClusterObjects
-  readonly #known: ReadonlyMap<string, KnownVolume>
-  readonly #desired: DesiredAttachments
+function identities(
+  objects: ClusterObjects,
+  known: ReadonlyMap<string, KnownVolume>,
+  desired: DesiredAttachments,
+): (object: ClusterAttachment) => Attached {
   /** Of each node the CSI volumes that its status or its pods name, by the name of their attachment; made when first asked. */
-  readonly #names = new Map<string, ReadonlyMap<string, string>>()
+  const names = new Map<string, ReadonlyMap<string, string>>()
 
-  constructor(objects: ClusterObjects, known: ReadonlyMap<string, KnownVolume>, desired: DesiredAttachments) {
-    this.#objects = objects
-    this.#known = known
-    this.#desired = desired
+  function nameOf({ name, node }: ClusterAttachment): string | undefined {
+    const here = names.get(node) ?? namesOn(node)
+    names.set(node, here)
+    return here.get(name)
   }
 
-  of(object: ClusterAttachment): Attached {
-    const { name, persistentVolume, inline } = object
-    const found = persistentVolume === undefined ? this.#ofInline(object) : this.#ofVolume(object, persistentVolume)
-    if (this.#objects.attachment(name).state === 'Unknown')
-      return { ...found, unclear: 'the list has two objects of this name' }
-    const hasBoth = persistentVolume !== undefined && inline !== undefined
-    return hasBoth ? { ...found, unclear: 'it names a PersistentVolume and has an inline source, too' } : found
-  }
-
-  #ofVolume(object: ClusterAttachment, name: string): Attached {
-    const found = this.#objects.volume(name)
-    if (found.state !== 'Found') return this.#byName(object, found.state === 'Absent' ? 'absent' : 'unknown')
-    const { uniqueName = '', driver, handle, problem = 'it is no volume of a CSI driver' } = found.object
-    const volume = this.#known.get(uniqueName)
-    const base = { object, persistentVolume: 'found' } as const
-    if (volume === undefined || handle === undefined)
-      return { ...base, unclear: `PersistentVolume ${name}: ${problem}` }
-    const isNamedRight = object.name === attachmentName(handle, object.attacher, object.node)
-    const identity = { ...base, uniqueName, volume, isNamedRight }
-    if (object.attacher !== driver) {
-      const unclear = `its attacher is ${object.attacher}, and the driver of its PersistentVolume is ${driver}`
-      return { ...identity, unclear }
-    }
-    // The PersistentVolume may have been created again, with another handle (S17).
-    const other = isNamedRight ? undefined : this.#nameOf(object)
-    return other === undefined
-      ? identity
-      : { ...identity, unclear: `its name is that of volume ${other}, and its PersistentVolume is another` }
-  }
-
-  #ofInline(object: ClusterAttachment): Attached {
-    const { attacher, node, inline } = object
-    const { handle, driver = attacher } = inline ?? {}
-    if (handle === undefined || handle === '') return this.#byName(object, 'none')
-    const isNamedRight = object.name === attachmentName(handle, attacher, node)
-    return {
-      ...this.#identified(object, 'none', csiUniqueName(driver, handle), isNamedRight),
-      ...(driver !== attacher && { unclear: `its attacher is ${attacher}, and the driver of its source is ${driver}` }),
-    }
-  }
-
-  /** Only the hash in its name identifies the volume: compared with everything that the node or its pods name (R007). */
-  #byName(object: ClusterAttachment, persistentVolume: Attached['persistentVolume']): Attached {
-    const uniqueName = this.#nameOf(object)
-    return uniqueName === undefined
-      ? { object, persistentVolume }
-      : this.#identified(object, persistentVolume, uniqueName, true)
-  }
-
-  #identified(
-    object: ClusterAttachment,
-    persistentVolume: Attached['persistentVolume'],
-    uniqueName: string,
-    isNamedRight: boolean,
-  ): Attached {
-    const volume = this.#known.get(uniqueName) ?? this.#desired.on(object.node, uniqueName)?.volume
-    return { object, persistentVolume, uniqueName, isNamedRight, ...(volume && { volume }) }
-  }
-
-  #nameOf({ name, node }: ClusterAttachment): string | undefined {
-    const known = this.#names.get(node) ?? this.#namesOn(node)
-    this.#names.set(node, known)
-    return known.get(name)
-  }
-
-  #namesOn(node: string): ReadonlyMap<string, string> {
-    const found = this.#objects.node(node)
+  function namesOn(node: string): ReadonlyMap<string, string> {
+    const found = objects.node(node)
     const { volumesAttached = [], volumesInUse = [] } = found.state === 'Found' ? found.object : {}
-    const wanted = this.#desired.onNode(node).map(({ volume }) => volume.uniqueName)
+    const wanted = desired.onNode(node).map(({ volume }) => volume.uniqueName)
     return new Map(
       [...volumesAttached, ...volumesInUse, ...wanted].flatMap((uniqueName) => {
         const csi = parseCsiUniqueName(uniqueName)
         return csi === undefined ? [] : [[attachmentName(csi.handle, csi.driver, node), uniqueName] as const]
       }),
     )
+  }
+
+  function identified(object: ClusterAttachment, uniqueName: string, isNamedRight: boolean) {
+    const volume = known.get(uniqueName) ?? desired.on(object.node, uniqueName)?.volume
+    return { object, uniqueName, isNamedRight, ...(volume && { volume }) }
+  }
+
+  /** Only the hash in its name identifies the volume: compared with everything that the node or its pods name (R007). */
+  function byName(object: ClusterAttachment) {
+    const uniqueName = nameOf(object)
+    return uniqueName === undefined ? { object } : identified(object, uniqueName, true)
+  }
+
+  function ofVolume(object: ClusterAttachment, name: string): Attached {
+    const found = objects.volume(name)
+    if (found.state !== 'Found')
+      return { ...byName(object), persistentVolume: found.state === 'Absent' ? 'absent' : 'unknown' }
+    const { uniqueName = '', driver, handle, problem = 'it is no volume of a CSI driver' } = found.object
+    const base = { object, persistentVolume: 'found' } as const
+    if (!known.has(uniqueName) || handle === undefined)
+      return { ...base, unclear: `PersistentVolume ${name}: ${problem}` }
+    const isNamedRight = object.name === attachmentName(handle, object.attacher, object.node)
+    const identity = { ...base, ...identified(object, uniqueName, isNamedRight) }
+    if (object.attacher !== driver) {
+      const unclear = `its attacher is ${object.attacher}, and the driver of its PersistentVolume is ${driver}`
+      return { ...identity, unclear }
+    }
+    // The PersistentVolume may have been created again, with another handle (S17).
+    const other = isNamedRight ? undefined : nameOf(object)
+    return other === undefined
+      ? identity
+      : { ...identity, unclear: `its name is that of volume ${other}, and its PersistentVolume is another` }
+  }
+
+  function ofInline(object: ClusterAttachment): Attached {
+    const { attacher, node, inline } = object
+    const { handle, driver = attacher } = inline ?? {}
+    if (handle === undefined || handle === '') return { ...byName(object), persistentVolume: 'none' }
+    const isNamedRight = object.name === attachmentName(handle, attacher, node)
+    return {
+      ...identified(object, csiUniqueName(driver, handle), isNamedRight),
+      persistentVolume: 'none',
+      ...(driver !== attacher && { unclear: `its attacher is ${attacher}, and the driver of its source is ${driver}` }),
+    }
+  }
+
+  return (object) => {
+    const { name, persistentVolume, inline } = object
+    const found = persistentVolume === undefined ? ofInline(object) : ofVolume(object, persistentVolume)
+    if (objects.attachment(name).state === 'Unknown')
+      return { ...found, unclear: 'the list has two objects of this name' }
+    const hasBoth = persistentVolume !== undefined && inline !== undefined
+    return hasBoth ? { ...found, unclear: 'it names a PersistentVolume and has an inline source, too' } : found
   }
 }

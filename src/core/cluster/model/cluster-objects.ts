@@ -76,25 +76,12 @@ export class ClusterObjects {
     return this.isWhole(resource) ? ABSENT : NOT_READ
   }
 
-  node(name: string): Lookup<ClusterNode> {
-    return this.#find('nodes', { name })
-  }
-
-  claim(namespace: string, name: string): Lookup<ClusterClaim> {
-    return this.#find('persistentvolumeclaims', { namespace, name })
-  }
-
-  volume(name: string): Lookup<ClusterVolume> {
-    return this.#find('persistentvolumes', { name })
-  }
-
-  attachment(name: string): Lookup<ClusterAttachment> {
-    return this.#find('volumeattachments', { name })
-  }
-
-  driver(name: string): Lookup<ClusterDriver> {
-    return this.#find('csidrivers', { name })
-  }
+  readonly node = (name: string) => this.#find<ClusterNode>('nodes', { name })
+  readonly claim = (namespace: string, name: string) =>
+    this.#find<ClusterClaim>('persistentvolumeclaims', { namespace, name })
+  readonly volume = (name: string) => this.#find<ClusterVolume>('persistentvolumes', { name })
+  readonly attachment = (name: string) => this.#find<ClusterAttachment>('volumeattachments', { name })
+  readonly driver = (name: string) => this.#find<ClusterDriver>('csidrivers', { name })
 
   isDuplicatePod(pod: ClusterPod): boolean {
     const twice = this.#byName.get('pods')

@@ -9,9 +9,7 @@ import type { BlockCode, Code, ProblemCode } from '../../messages/codes.ts'
 import type { Because } from '../../plan/cause.ts'
 import type {
   ClusterAbout,
-  ClusterBlocked,
   ClusterOperation,
-  ClusterOperationKind,
   ClusterProblem,
   ClusterStep,
   ClusterVolumeRef,
@@ -26,7 +24,7 @@ import {
   operationsOf,
   type Wait,
 } from '../../plan/draft.ts'
-import type { PodRef, Refusal, Severity } from '../../plan/plan.ts'
+import type { Blocked, OperationKind, PodRef, Refusal, Severity } from '../../plan/plan.ts'
 import { type PodUid, podOf, type RowKey, rowsOf, type Subject } from '../../plan/subject.ts'
 import type { ActualAttachments, Attached } from './actual-attachments.ts'
 import type { ClusterPod, ClusterState } from './cluster-state.ts'
@@ -77,7 +75,7 @@ export class ClusterFindings extends AnyFindings<ClusterDraft, ClusterWaiting, C
   }
 
   wait(
-    kind: ClusterOperationKind,
+    kind: OperationKind,
     wait: Wait,
     rule: string,
     { attachment, ...about }: Pick<ClusterWaiting, 'node' | 'pods' | 'volume' | 'attachment'>,
@@ -105,7 +103,7 @@ export class ClusterFindings extends AnyFindings<ClusterDraft, ClusterWaiting, C
   }
 }
 
-export function blockedBy(code: BlockCode, message: string, hint?: Hint): ClusterBlocked & Pick<Obstacle, 'because'> {
+export function blockedBy(code: BlockCode, message: string, hint?: Hint): Obstacle {
   return { code, message, ...advised(hint) }
 }
 
@@ -119,7 +117,7 @@ const VERBS: Readonly<Record<ClusterStep['op'], 'create' | 'delete' | 'patch'>> 
 export function forbidden(
   { state: { rights } }: { readonly state: Pick<ClusterState, 'rights'> },
   steps: readonly ClusterStep[],
-): ClusterBlocked | undefined {
+): Blocked | undefined {
   const verb = steps.map(({ op }) => VERBS[op]).find((each) => rights[`${each}Attachments`] === false)
   if (verb === undefined) return undefined
   return blockedBy('Forbidden', `this credential may not ${verb} VolumeAttachments`, credentialFor(verb))
@@ -136,7 +134,7 @@ export function finishOperations(drafts: readonly ClusterDraft[]): ClusterOperat
 }
 
 /** An operation after one that is blocked is blocked, too (S26). */
-export function blockOf({ blocked, after }: ClusterDraft): ClusterBlocked | undefined {
+export function blockOf({ blocked, after }: ClusterDraft): Blocked | undefined {
   const isBehind = after.some((before) => before.blocked !== undefined)
   return blocked ?? (isBehind ? blockedBy('Predecessor', 'the detach that has to come first is blocked') : undefined)
 }
@@ -149,7 +147,7 @@ export interface Said {
   readonly message: string
   readonly hint?: string | undefined
   /** Of what is to be done. */
-  readonly kind?: ClusterOperationKind
+  readonly kind?: OperationKind
 }
 
 /**

@@ -12,8 +12,9 @@ import { compareText } from '../../base/compare-text.ts'
 import { count } from '../../base/count.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { attachmentName, CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
-import type { ClusterBlocked, ClusterStep, NewAttachment } from '../../plan/cluster-plan.ts'
+import type { ClusterStep, NewAttachment } from '../../plan/cluster-plan.ts'
 import { advised, type Wait } from '../../plan/draft.ts'
+import type { Blocked } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import {
   type ClusterContext,
@@ -200,7 +201,7 @@ class RoomOnNodes {
     this.#context = context
   }
 
-  take(node: ClusterNode, driver: string): ClusterBlocked | undefined {
+  take(node: ClusterNode, driver: string): Blocked | undefined {
     const limit = node.csi.state === 'known' ? node.csi.drivers.find(({ name }) => name === driver)?.limit : undefined
     if (limit === undefined) return undefined
     const key = `${node.name} ${driver}`

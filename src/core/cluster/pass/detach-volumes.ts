@@ -8,7 +8,8 @@
 import { describeAttachment, kubectl, planCluster, planNodeGone, whoCreated } from '../../base/command.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { Reason } from '../../messages/codes.ts'
-import type { ClusterBlocked, ClusterStep } from '../../plan/cluster-plan.ts'
+import type { ClusterStep } from '../../plan/cluster-plan.ts'
+import type { Blocked } from '../../plan/plan.ts'
 import type { Attached } from '../model/actual-attachments.ts'
 import {
   type ClusterContext,
@@ -120,7 +121,7 @@ function controllerHint(attachment: string): string {
 }
 
 /** What holds back an operation that the table allows. */
-function obstacleTo(context: ClusterContext, attached: Attached): ClusterBlocked | undefined {
+function obstacleTo(context: ClusterContext, attached: Attached): Blocked | undefined {
   const { object, uniqueName } = attached
   const held = mayBeInUse(context, attached)
   if (held !== undefined) return held
@@ -140,7 +141,7 @@ function isGivenUp(context: ClusterContext, { node, deletedAt }: ClusterAttachme
  * Somebody has created it by another name, for another use: neither pods nor kubelets, the only witnesses of a volume's use,
  * know of that.
  */
-function unclear(name: string, isVolumeKnown: boolean): ClusterBlocked {
+function unclear(name: string, isVolumeKnown: boolean): Blocked {
   return isVolumeKnown
     ? blockedBy(
         'AttachmentUnclear',
@@ -187,7 +188,7 @@ function fromMissingNode(context: ClusterContext, attached: Attached, never: Rea
 }
 
 /** A person's word does not stand against what is heard just now, of a node that was deleted as of one that exists. */
-function machineObstacle(context: ClusterContext, node: string): ClusterBlocked | undefined {
+function machineObstacle(context: ClusterContext, node: string): Blocked | undefined {
   if (
     isHeard(context, { name: node, ready: 'Unknown', ...omitUndefined({ leaseRenewTime: lastHeard(context, node) }) })
   )
@@ -229,7 +230,7 @@ function mayBeMounted(
   return node !== undefined && !['NotInUse', 'OutOfService'].includes(rowOnNode(context, node, uniqueName).row)
 }
 
-function stripObstacle({ options }: ClusterContext): ClusterBlocked | undefined {
+function stripObstacle({ options }: ClusterContext): Blocked | undefined {
   if (options.stripFinalizers === true) return undefined
   return blockedBy(
     'NotAsked',

@@ -13,8 +13,9 @@ import { omitUndefined } from '../../base/omit-undefined.ts'
 import { rfc3339 } from '../../base/rfc3339.ts'
 import { parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
 import type { Reason } from '../../messages/codes.ts'
-import type { ClusterBlocked, DetachException, Evidence } from '../../plan/cluster-plan.ts'
+import type { DetachException, Evidence } from '../../plan/cluster-plan.ts'
 import { advised, type Hint, type Wait } from '../../plan/draft.ts'
+import type { Blocked } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { Attached } from '../model/actual-attachments.ts'
 import { type ClusterContext, isDriverGone, isGivenAsGone, isSettled, readinessOf } from '../model/cluster-context.ts'
@@ -31,7 +32,7 @@ interface Decision {
   readonly message: string
   readonly rule: string
   readonly evidence: readonly Evidence[]
-  readonly blocked?: ClusterBlocked | undefined
+  readonly blocked?: Blocked | undefined
   readonly exception?: DetachException | undefined
   readonly makeSure?: string | undefined
   readonly controllerWould?: string | undefined
@@ -62,7 +63,7 @@ export function machineIsOff(node: string): string {
 }
 
 /** @param taint another command that does, for a node that exists */
-export function mayWrite(node: string, taint?: string): ClusterBlocked {
+export function mayWrite(node: string, taint?: string): Blocked {
   return blockedBy('MachineMayWrite', `the machine of node ${node} may still run and write to the volume`, [
     `Make sure that the machine is off; then${taint === undefined ? ':' : ` run ${taint} or`}`,
     planNodeGone(node),
@@ -71,7 +72,7 @@ export function mayWrite(node: string, taint?: string): ClusterBlocked {
 }
 
 /** Against what the API server has heard just now stands nobody's word. */
-export function stillHeard(node: string): ClusterBlocked {
+export function stillHeard(node: string): Blocked {
   return blockedBy(
     'MachineMayWrite',
     `the machine of node ${node}, which does not exist in the API, runs: its kubelet is still heard`,
@@ -84,7 +85,7 @@ export function stillHeard(node: string): ClusterBlocked {
 }
 
 /** By a pod of the node with a volume that could not be resolved (S4). */
-export function mayBeInUse(context: ClusterContext, { object, uniqueName }: Attached): ClusterBlocked | undefined {
+export function mayBeInUse(context: ClusterContext, { object, uniqueName }: Attached): Blocked | undefined {
   const { node, attacher: driver, persistentVolume } = object
   const held = context.desired.mayBeOn(node, { uniqueName, driver, persistentVolume })
   if (held === undefined) return undefined
@@ -211,7 +212,7 @@ export function inUseHint(context: ClusterContext, node: ClusterNode): string {
 }
 
 /** A kubelet reports only volumes in use that it takes for attachable (N62): its silence about another driver's shows nothing. */
-function useNotReported({ objects }: ClusterContext, object: ClusterAttachment): ClusterBlocked | undefined {
+function useNotReported({ objects }: ClusterContext, object: ClusterAttachment): Blocked | undefined {
   const { attacher: driver, node, name } = object
   const found = objects.driver(driver)
   if (found.state === 'Absent' || (found.state === 'Found' && found.object.attachRequired !== false)) return undefined

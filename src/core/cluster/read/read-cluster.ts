@@ -20,7 +20,6 @@ import type {
   ClusterState,
   ClusterVolume,
   ControllerEvidence,
-  LeaseEvidence,
   ListSight,
 } from '../model/cluster-state.ts'
 import { pluralOf, type RecordKind, type RecordOf, RecordReader } from './record-reader.ts'
@@ -110,13 +109,8 @@ async function together<T extends readonly Promise<unknown>[]>(
   return (await Promise.all(asked)) as { -readonly [Key in keyof T]: Awaited<T[Key]> }
 }
 
-type NodeLease = ReturnType<typeof nodeLease>
-
-interface Leases {
-  readonly nodes: ReadonlyMap<string, NodeLease> | undefined
-  readonly attachers: readonly LeaseEvidence[]
-  readonly controllers: readonly LeaseEvidence[]
-}
+/** By node. Undefined: not readable. */
+type NodeLeases = ReadonlyMap<string, ReturnType<typeof nodeLease>> | undefined
 
 /** Reads lists, and remembers what could not be read, so that a gap is not taken for an absence (S3). */
 class ClusterLook {
@@ -159,18 +153,13 @@ class ClusterLook {
   }
 
   /** Leases of nodes, of external attachers and of other controller managers: evidence beside other evidence, so that a refusal is no error. */
-  async leases(): Promise<Leases> {
-    try {
-      const { records } = await this.#read('leases')
-      const ofNodes = records.filter(isOfNode)
-      return {
-        nodes: new Map(ofNodes.map((lease) => [lease.name.slice(NODE_LEASES.length), nodeLease(lease)])),
-        attachers: records.filter(({ name }) => ATTACHER_LEASE.test(name)),
-        controllers: records.filter(({ name }) => OTHER_CONTROLLER_LEASE.test(name)),
-      }
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error
-      return { nodes: undefined, attachers: [], controllers: [] }
+  async leases() {
+    const records = (await unlessRefused(this.#read('leases')))?.records
+    const ofNodes = records?.filter(({ name, renewTime }) => name.startsWith(NODE_LEASES) && renewTime !== undefined)
+    return {
+      nodes: ofNodes && new Map(ofNodes.map((lease) => [lease.name.slice(NODE_LEASES.length), nodeLease(lease)])),
+      attachers: records?.filter(({ name }) => ATTACHER_LEASE.test(name)) ?? [],
+      controllers: records?.filter(({ name }) => OTHER_CONTROLLER_LEASE.test(name)) ?? [],
     }
   }
 
@@ -208,10 +197,6 @@ class ClusterLook {
   }
 }
 
-function isOfNode({ name, renewTime }: LeaseEvidence): boolean {
-  return name.startsWith(NODE_LEASES) && renewTime !== undefined
-}
-
 function listed<T>(list: readonly T[]): readonly T[] | undefined {
   return list.length === 0 ? undefined : list
 }
@@ -229,7 +214,7 @@ async function userOf(client: KubeClient, signal: AbortSignal | undefined): Prom
 function joined(
   nodes: readonly ClusterNode[],
   csiNodes: readonly Pick<ClusterNode, 'name' | 'csi'>[],
-  leases: Leases['nodes'],
+  leases: NodeLeases,
   { csinodes }: ClusterState['lists'],
 ): ClusterNode[] {
   const known = new Map(csiNodes.map(({ name, csi }) => [name, csi]))
@@ -240,7 +225,7 @@ function joined(
 /** Leases of kubelets whose Node is gone: a kubelet may still renew one. */
 function lostNodes(
   nodes: readonly ClusterNode[],
-  leases: Leases['nodes'],
+  leases: NodeLeases,
   lists: ClusterState['lists'],
 ): Pick<ClusterState, 'lostNodes'> {
   if (lists.nodes?.state !== 'whole' || leases === undefined) return {}

@@ -170,11 +170,11 @@ function tooMany({ server }: KubeClient, path: string): ApiError {
 /** Beyond what an answer that was long on its way explains. */
 const MARGIN_MS = 60_000
 
-export class ServerClock {
+class ServerClock {
   readonly #client: Pick<KubeClient, 'clockSkewMs'>
+  /** How far ahead the clocks are of this machine's. */
+  readonly #skews = new Set<number>()
   #began: number | undefined
-  #least: number | undefined
-  #most: number | undefined
 
   constructor(client: Pick<KubeClient, 'clockSkewMs'>) {
     this.#client = client
@@ -182,29 +182,26 @@ export class ServerClock {
 
   /** To be called after answers. */
   note(): void {
-    const { clockSkewMs } = this.#client
     this.#began ??= Date.now()
-    if (clockSkewMs === undefined) return
-    this.#least = Math.min(this.#least ?? clockSkewMs, clockSkewMs)
-    this.#most = Math.max(this.#most ?? clockSkewMs, clockSkewMs)
+    if (this.#client.clockSkewMs !== undefined) this.#skews.add(this.#client.clockSkewMs)
   }
 
   /** When the look began: with its first answer. */
   began(): Pick<ClusterState, 'capturedAt' | 'clockUnknown' | 'clockSpreadMs'> {
-    const spread = (this.#most ?? 0) - (this.#least ?? 0)
+    const spread = Math.max(...this.#skews) - this.#least
     return {
-      capturedAt: timeText((this.#began ?? Date.now()) + (this.#least ?? 0)),
-      ...(this.#least === undefined && { clockUnknown: true as const }),
+      capturedAt: new Date((this.#began ?? Date.now()) + this.#least).toISOString(),
+      ...(this.#skews.size === 0 && { clockUnknown: true as const }),
       ...(spread > MARGIN_MS && { clockSpreadMs: spread }),
     }
   }
 
   /** At this moment. */
   now(): string {
-    return timeText(Date.now() + (this.#least ?? 0))
+    return new Date(Date.now() + this.#least).toISOString()
   }
-}
 
-function timeText(time: number): string {
-  return new Date(time).toISOString()
+  get #least(): number {
+    return this.#skews.size === 0 ? 0 : Math.min(...this.#skews)
+  }
 }

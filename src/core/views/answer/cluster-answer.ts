@@ -31,17 +31,20 @@ export function clusterAnswerOf(plan: ClusterPlan, context?: CommandContext): An
   }
 }
 
-const CONTROLLER = { lives: 'controller runs', mayLive: 'controller may run', dead: 'controller does not run' } as const
+/** How the attach/detach controller is. */
+export const CONTROLLER = { lives: 'runs', mayLive: 'may run', dead: 'does not run' } as const
 
 /** `https://…: controller does not run; 2 nodes, 12 pods, 3 VolumeAttachments`. */
-function headlineOf({ cluster, inputs: { controller, counts, lists } }: ClusterPlan): string {
-  const seen = [
-    count(counts.nodes, 'node'),
-    count(counts.pods, 'pod'),
-    count(lists.volumeattachments?.count ?? counts.attachments, 'VolumeAttachment'),
-  ].join(', ')
-  const why = controller.state === 'lives' ? '' : ` (${controller.note})`
-  return `${cluster.server}: ${CONTROLLER[controller.state]}${why}; ${seen}`
+function headlineOf({ cluster, inputs }: ClusterPlan): string {
+  const { state, note } = inputs.controller
+  const why = state === 'lives' ? '' : ` (${note})`
+  return `${cluster.server}: controller ${CONTROLLER[state]}${why}; ${seenText(inputs)}`
+}
+
+/** How much of the cluster the plan is about. */
+export function seenText({ counts, lists }: ClusterPlan['inputs']): string {
+  const attachments = lists.volumeattachments?.count ?? counts.attachments
+  return `${count(counts.nodes, 'node')}, ${count(counts.pods, 'pod')}, ${count(attachments, 'VolumeAttachment')}`
 }
 
 function doubtsOf({ inputs: { api, unjudged } }: ClusterPlan): string[] {
