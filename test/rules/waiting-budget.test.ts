@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { WaitingBudget } from '../../src/core/rules/waiting-budget.ts'
+import { WaitingBudget } from '../../src/core/rules/machine-facts.ts'
 
 describe('what one operation may wait (--timeout)', () => {
   function budget(limitMs: number) {

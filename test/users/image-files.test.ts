@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
-import { isErofsImage, mountedImages } from '../../src/core/users/image-files.ts'
+import { isErofsImage, mountedImages } from '../../src/core/users/mount-uses.ts'
 
 it('each is told once, in whatever namespaces it is mounted; a block device and fscache have no such file', () => {
   const mount = (at: number, dev: string, more: string): string => `${at} 1 ${dev} / /m${at} ro - erofs ${more}\n`

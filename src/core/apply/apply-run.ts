@@ -10,14 +10,13 @@ import type { Journal } from '../plan/documents/write-journal.ts'
 import type { ApplyEvent, EventSubject, Outcome } from '../plan/events.ts'
 import { TAKING_AWAY } from '../plan/kinds.ts'
 import type { Operation, Plan, Step, StepOp } from '../plan/plan.ts'
-import type { Witness } from '../rules/machine-facts.ts'
+import { WaitingBudget, type Witness } from '../rules/machine-facts.ts'
 import { unfinished } from '../rules/pods-now.ts'
 import { processReaderOf, Surroundings } from '../rules/surroundings.ts'
 import { VolumeRecords } from '../rules/volume-records.ts'
-import { WaitingBudget } from '../rules/waiting-budget.ts'
 import type { ContentLook } from '../users/content-look.ts'
 import { fileSystemsAt } from '../users/find-holders.ts'
-import { hostPathsOf } from '../users/host-paths.ts'
+import { hostPathsOf } from '../users/mount-uses.ts'
 import {
   askKubelet,
   askLease,

@@ -11,7 +11,7 @@ import { isWithin, plainPath } from '../linux/paths.ts'
 import type { NextStep, Plan } from '../plan/plan.ts'
 import { podName } from '../plan/pod-name.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
-import { isOf, isSilent, whyNoDriver } from '../reconcile/drivers/why-no-driver.ts'
+import { isOf, isSilent, whyNoDriver } from '../reconcile/drivers/driver-call.ts'
 import { isListedWhole } from '../volumes/api-lookup.ts'
 import type { DriverDependents, DriverPod, DriverSocket, DriverView, Link, Verdict } from './explanation.ts'
 

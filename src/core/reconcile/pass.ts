@@ -6,7 +6,7 @@
  * when nothing is mounted in them any more.
  */
 import type { Findings } from '../plan/draft.ts'
-import { reportLazyMemory } from '../rules/lazy-detachments.ts'
+import { reportLazyMemory } from '../rules/dead-volumes.ts'
 import type { PlanContext } from './context/context.ts'
 import { mountOrAttachVolumes } from './mount-volumes/mount-volumes.ts'
 import { removeOrphanPodDirs } from './remove-orphan-pod-dirs.ts'

@@ -13,13 +13,12 @@ import { type Draft, type Findings, messageOnPod, ON_NODE } from '../plan/draft.
 import { followsFrom } from '../plan/name-causes.ts'
 import type { Step } from '../plan/plan.ts'
 import { judged } from '../rules/rules.ts'
-import { type PlanContext, waitToSettle } from './context/context.ts'
+import { lostAtStart, type PlanContext, waitToSettle } from './context/context.ts'
 import { isNamed } from './context/filter-operations.ts'
-import { lostAtStart } from './context/hints.ts'
 import { gone, podTimes, stateOf } from './context/pod-facts.ts'
 import { unreadObstacle } from './context/unread.ts'
 import type { PodClass } from './pods/pod-classes.ts'
-import { isEmptied } from './unmount-volumes/kept-files.ts'
+import { isEmptied } from './tear-down/tear-down.ts'
 
 export function removeOrphanPodDirs(context: PlanContext, findings: Findings): void {
   const { inputs, options, classes, ledger } = context

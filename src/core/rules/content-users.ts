@@ -8,10 +8,10 @@ import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import type { Draft } from '../plan/draft.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { isLiving } from '../reconcile/pods/volume-users.ts'
-import { hostPathsOf } from '../users/host-paths.ts'
 import {
   type ContentPlace,
   describeUse,
+  hostPathsOf,
   layersByText,
   layersIn,
   mountsOf,

@@ -2,8 +2,7 @@
 import { volctl } from '../base/command.ts'
 import { bringBack, deadWords } from '../linux/mount-words.ts'
 import type { Obstacle } from '../plan/draft.ts'
-import type { PlanContext } from '../reconcile/context/context.ts'
-import { lostAtStart } from '../reconcile/context/hints.ts'
+import { lostAtStart, type PlanContext } from '../reconcile/context/context.ts'
 import type { Facts, Judge } from './rule.ts'
 
 /** No path leads past a dead mount on an emptyDir, so it goes only when a person says so (O41). */

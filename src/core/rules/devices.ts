@@ -2,11 +2,12 @@
 
 import type { Obstacle } from '../plan/draft.ts'
 import { namespacedName } from '../plan/pod-name.ts'
-import type { PlanContext } from '../reconcile/context/context.ts'
+import { type PlanContext, useCredential } from '../reconcile/context/context.ts'
 import { nodesWith } from '../reconcile/context/other-nodes.ts'
 import { unknownLinks } from '../reconcile/context/unread.ts'
-import { strangerHint } from '../reconcile/pods/known-pods.ts'
-import { missingPodsDirectory } from '../reconcile/pods/pods-directory.ts'
+import { missingPodsDirectory, strangerHint } from '../reconcile/pods/known-pods.ts'
+import { whyNotManaged } from '../reconcile/pods/kubelet-mode.ts'
+import { isListedWhole } from '../volumes/api-lookup.ts'
 import type { Handle } from '../volumes/api-objects.ts'
 import { causeOfUnresolved, type DeviceKind, mayBeOne, type UnresolvedVolume } from '../volumes/desired-state.ts'
 import { allowsSeveralNodes } from '../volumes/node-affinity.ts'
@@ -104,5 +105,46 @@ function unresolvedObstacle(unresolved: readonly UnresolvedVolume[], device: Dev
     message: `volume ${podVolumeName} of pod ${namespacedName(pod.metadata)} could not be resolved (${message}); this may be that volume`,
 
     because: { ...causeOfUnresolved(unknown), follows: true },
+  }
+}
+
+// S21: whether an attachment may be deleted, by what the API says. What only the machine knows is asked at apply.
+
+export const notManaged: Judge = (_, { attachment }, { inputs }) => {
+  const unmanaged = attachment && whyNotManaged(inputs.snapshot)
+  return unmanaged === undefined
+    ? undefined
+    : {
+        code: 'NotManaged',
+        message: `the attach/detach controller does not manage this node: ${unmanaged}`,
+        hint: 'Detach the volume with the tools of its storage system.',
+      }
+}
+
+export const sharedAttachment: Judge = (_, { attachment, device }, { objects, inputs }) => {
+  if (attachment === undefined || device?.identity === undefined) return undefined
+  const { api } = inputs.snapshot
+  const others = objects
+    .persistentVolumesOf(device.identity)
+    .filter((each) => each.metadata.name !== attachment.object.spec.source.persistentVolumeName)
+  if (others.length > 0) {
+    return {
+      code: 'AttachmentUnclear',
+      message: `PersistentVolume ${others.map((each) => each.metadata.name).join(', ')} shares this attachment`,
+      hint: 'Remove the other PersistentVolume, or leave the detach to the attach/detach controller.',
+    }
+  }
+  if (api?.credential === 'kubelet' || api?.mayDeleteVolumeAttachments === false) {
+    return {
+      code: 'Forbidden',
+      message: 'this credential may not delete VolumeAttachments',
+      hint: useCredential('delete volumeattachments'),
+    }
+  }
+  if (isListedWhole(api, 'persistentvolumes')) return undefined
+  return {
+    code: 'AttachmentUnclear',
+    message: 'not all PersistentVolumes could be read: another one may share this attachment',
+    hint: useCredential('list persistentvolumes'),
   }
 }

@@ -3,17 +3,17 @@
  * come first have run (in-use.ts, for a plan). What costs is read when a rule asks for it.
  */
 
+import { StepTimedOut } from '../base/operation-error.ts'
 import type { Pod, VolumeAttachment } from '../kube/api/objects.ts'
 import { withDeadline } from '../linux/deadline.ts'
 import type { FailureCode } from '../messages/codes.ts'
 import type { Host } from '../node/host.ts'
 import type { Blocked, ExpectedMount, Operation, Plan } from '../plan/plan.ts'
-import type { NameOf } from '../users/container-names.ts'
 import type { ContentLook } from '../users/content-look.ts'
+import type { NameOf } from '../users/describe-holders.ts'
 import type { VolumeToMount } from '../volumes/desired-state.ts'
 import type { DeviceSource } from '../volumes/plugin.ts'
 import type { MachineReading, Surroundings } from './surroundings.ts'
-import type { WaitingBudget } from './waiting-budget.ts'
 
 /** Why an operation is not carried out. */
 export interface Verdict extends Omit<Blocked, 'code'> {
@@ -155,5 +155,52 @@ export class VolumeRecord {
 
   noteMounted(dev: string): void {
     if (!this.mounted.has(dev)) this.mounted.set(dev, this.#seen.sequenceOf(dev))
+  }
+}
+
+// How long one operation may wait for others (--timeout): the kernel, drivers, the API.
+
+/** All waiting of an operation together counts; volctl's own work on many files does not. */
+export class WaitingBudget {
+  readonly limitMs: number
+  readonly #now: () => number
+  #spentMs = 0
+
+  /** @param now for tests */
+  constructor(limitMs: number, now: () => number = () => performance.now()) {
+    this.limitMs = limitMs
+    this.#now = now
+  }
+
+  get isSpent(): boolean {
+    return this.#leftMs <= 0
+  }
+
+  /**
+   * Calls with the milliseconds that are left.
+   *
+   * @throws StepFailed TimedOut, without calling, if no time is left
+   */
+  async spend<T>(call: (ms: number) => Promise<T>): Promise<T> {
+    if (this.isSpent) {
+      throw new StepTimedOut(
+        `the operation has waited for ${this.limitMs / 1000} s (--timeout), and not all of its calls are made`,
+      )
+    }
+    const began = this.#now()
+    try {
+      return await call(this.#leftMs)
+    } finally {
+      this.#spentMs += this.#now() - began
+    }
+  }
+
+  /** Grants this much more time: for undoing half-made work, regardless of the time spent. */
+  leaveAtLeast(ms: number): void {
+    this.#spentMs = Math.min(this.#spentMs, this.limitMs - Math.min(ms, this.limitMs))
+  }
+
+  get #leftMs(): number {
+    return Math.round(this.limitMs - this.#spentMs)
   }
 }

@@ -1,9 +1,15 @@
 /** Whether volctl gets where an operation is, and who else is there by the last look at the machine. */
 
+import { posix } from 'node:path'
+import { commandLine } from '../base/command.ts'
 import { memoize } from '../base/memoize.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
+import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { InUse } from '../facts/actual/snapshot.ts'
-import { isPlainPath } from '../linux/paths.ts'
+import { containingMount } from '../linux/location.ts'
+import type { MountInfo } from '../linux/mount-table.ts'
+import { isPlainPath, isWithin } from '../linux/paths.ts'
+import type { Obstacle } from '../plan/draft.ts'
 import { takenBy } from '../plan/operation-key.ts'
 import type { Judge } from './rule.ts'
 
@@ -40,3 +46,40 @@ const byOperation = memoize(
   (inUse: readonly InUse[]): ReadonlyMap<string, InUse> =>
     new Map(inUse.map((each) => [`${each.kind} ${each.target}`, each])),
 )
+
+// Read-only file systems: what the kernel made so after an error, or a person by its mount.
+
+/** File systems that are always read-only. */
+const READ_ONLY_TYPES: ReadonlySet<string> = new Set(['iso9660', 'squashfs', 'erofs', 'cramfs', 'romfs'])
+
+/** The superblock's option that shows a read-only file system; undefined: there is no such option. */
+export function whyReadOnly({ fsType, superOptions }: MountInfo): string | undefined {
+  if (READ_ONLY_TYPES.has(fsType)) return undefined
+  // ext4 of newer kernels keeps "rw", and adds another option.
+  return ['ro', 'emergency_ro', 'shutdown'].find((option) => superOptions.includes(option))
+}
+
+/** Nothing can be made or removed there: known before anything is half done. */
+export const readOnly: Judge = ({ kind, steps }, _, { inputs }) => {
+  const target = steps.find((step) => isWithin(step.target, inputs.rootDir))?.target
+  return target === undefined
+    ? undefined
+    : readOnlyPlace(inputs, kind === 'RemountVolume' ? target : posix.dirname(target))
+}
+
+/** Why: its file system, or only its mount, is read-only. */
+export function readOnlyPlace(inputs: ActualInputs, path: string) {
+  const mount = containingMount(inputs.mounts, path)
+  const ofSuper = mount && whyReadOnly(mount)
+  const option = ofSuper ?? (mount?.options.includes('ro') ? 'ro' : undefined)
+  if (mount === undefined || option === undefined) return undefined
+  const { source, mountPoint } = mount
+  const isRoots = mount === containingMount(inputs.mounts, inputs.rootDir)
+  const where = isRoots ? `the kubelet's root directory ${inputs.rootDir}` : mountPoint
+  return {
+    code: 'ReadOnlyFileSystem',
+    message: `${where} is on a read-only file system (${source} on ${mountPoint}, ${option} in its ${ofSuper === undefined ? 'mount' : 'superblock'} options): no volume can be set up or cleaned up`,
+    hint: `Look for the error (dmesg), repair the disk, and remount it to write (${commandLine('mount', '-o', 'remount,rw', mountPoint)}).`,
+    because: { subject: { path: isRoots ? inputs.rootDir : mountPoint }, ...(isRoots && { follows: true as const }) },
+  } as const satisfies Obstacle
+}

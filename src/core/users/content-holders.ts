@@ -23,9 +23,7 @@ import { boundAt } from './bound-sockets.ts'
 import type { ContentLook } from './content-look.ts'
 import { describeProcess } from './describe-holders.ts'
 import { type Holders, namespaceHolders, staying, together } from './find-holders.ts'
-import { isErofsImage } from './image-files.ts'
-import type { Layer } from './mount-uses.ts'
-import { describeUse, layersIn, type MountUse, mountsOf, withTop } from './mount-uses.ts'
+import { describeUse, isErofsImage, type Layer, layersIn, type MountUse, mountsOf, withTop } from './mount-uses.ts'
 import type { ByProcess } from './uses.ts'
 
 export interface Content {

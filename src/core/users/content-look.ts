@@ -12,10 +12,8 @@ import { isInUserNamespace } from '../linux/standing.ts'
 import { askProcesses, type ProcessReader } from './ask-processes.ts'
 import { type BoundSockets, boundSockets } from './bound-sockets.ts'
 import { follow, isLocal, placesAt, systemMounts, type View, viewsOf } from './follow-links.ts'
-import type { NamedPath } from './host-paths.ts'
-import { mountedImages } from './image-files.ts'
 import { type Export, type LoopFile, loopFiles, nfsExports, swapFiles } from './kernel-files.ts'
-import { type Layer, overlayLayers, PlaceIndex } from './mount-uses.ts'
+import { type Layer, mountedImages, type NamedPath, overlayLayers, PlaceIndex } from './mount-uses.ts'
 import type { Uses } from './uses.ts'
 
 export interface ContentLook {

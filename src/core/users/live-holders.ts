@@ -6,7 +6,7 @@ import { type Content, contentHolders } from './content-holders.ts'
 import { lookForUsers } from './content-look.ts'
 import { fileSystemsAt, findHolders, type HolderSearch, type Holders, together } from './find-holders.ts'
 import { numberOf } from './follow-links.ts'
-import type { NamedPath } from './host-paths.ts'
+import type { NamedPath } from './mount-uses.ts'
 import { holder } from './uses.ts'
 
 export interface Held {

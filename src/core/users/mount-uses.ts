@@ -3,14 +3,19 @@
  * it, a mount on something in it that is reached by another path, an overlay with a layer in it. Pure: a plan uses its own
  * table, an apply and an explanation those of every namespace.
  */
+
+import { closeSync, readSync } from 'node:fs'
 import { posix } from 'node:path'
 import { memoize, once } from '../base/memoize.ts'
 import { PathIndex } from '../base/path-index.ts'
+import type { PersistentVolume, Pod } from '../kube/api/objects.ts'
 import { undeletedPath, undeletedRoot } from '../linux/deleted.ts'
 import { placeOf } from '../linux/linked-mounts.ts'
 import { type Location, locate, pathThrough } from '../linux/location.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
-import { isWithin } from '../linux/paths.ts'
+import { isWithin, plainPath } from '../linux/paths.ts'
+import { openPlain } from '../trust/plain-files.ts'
+import { podLabel } from '../volumes/pods.ts'
 
 /** The place of a directory whose content would be deleted. */
 export interface ContentPlace extends Location {
@@ -173,4 +178,69 @@ export class PlaceIndex<T> {
     const found = index.within(path).concat(index.above(path, top))
     return found.length < 2 ? found : [...new Set(found)]
   }
+}
+
+// Files that are mounted as images without a loop device (EROFS, since Linux 6.12).
+
+/**
+ * For messages, each once: the same one may be mounted in every namespace. Only the name that was given to mount(2) is known, which says
+ * nothing (S36): so each image file may be that of any of these.
+ */
+export function mountedImages(tables: readonly MountTable[]): string[] {
+  const mounts = tables.flatMap((table) => table.ofTypes((fsType) => fsType === 'erofs'))
+  const ofFiles = mounts.filter(({ dev, superOptions }) => dev.startsWith('0:') && !superOptions.some(isOfCache))
+  return [...new Map(ofFiles.map((mount) => [mount.dev, mount])).values()].map(
+    ({ source, mountPoint }) => `the EROFS mount on ${undeletedPath(mountPoint)} of ${source}`,
+  )
+}
+
+/** It is served by fscache, and is no file. */
+const isOfCache = (option: string): boolean => option.startsWith('fsid=')
+
+const SUPERBLOCK_AT = 1024
+const MAGIC = 0xe0f5e1e2
+
+/** @throws what openPlain throws */
+export function isErofsImage(path: Buffer): boolean {
+  const { fd } = openPlain(path)
+  try {
+    const bytes = Buffer.alloc(4)
+    return readSync(fd, bytes, 0, 4, SUPERBLOCK_AT) === 4 && bytes.readUInt32LE() === MAGIC
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** A path by which somebody else may use what is there. */
+export interface NamedPath {
+  /** Absolute. */
+  readonly path: string
+  /** What it is, for messages. */
+  readonly text: string
+}
+
+/**
+ * Directories and files of the node that pods have as volumes, also pods that do not run yet.
+ *
+ * @param volumes PersistentVolumes that name such a directory count, whoever claims them
+ */
+export function hostPathsOf(pods: readonly Pod[], volumes: readonly PersistentVolume[] = []): NamedPath[] {
+  return [
+    ...pods.flatMap((pod) =>
+      (pod.spec.volumes ?? []).flatMap(({ hostPath }) =>
+        namedPath(hostPath?.path, (path) => `the hostPath ${path} of pod ${podLabel(pod)}`),
+      ),
+    ),
+    ...volumes.flatMap(({ metadata, spec: { hostPath, local } }) =>
+      namedPath(
+        hostPath?.path ?? local?.path,
+        (path) =>
+          `${hostPath == null ? 'the local volume' : 'the hostPath'} ${path} of PersistentVolume ${metadata.name}`,
+      ),
+    ),
+  ]
+}
+
+function namedPath(path: string | undefined, textOf: (path: string) => string): NamedPath[] {
+  return path?.startsWith('/') === true ? [{ path: plainPath(path), text: textOf(path) }] : []
 }

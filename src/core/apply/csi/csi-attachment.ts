@@ -10,7 +10,7 @@ import { AttachedElsewhere } from '../../volumes/api-objects.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import { allowsSeveralNodes, isOutOfService } from '../../volumes/node-affinity.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { type WantedCsi, wantedCsi } from './csi-wanted.ts'
+import { type WantedCsi, wantedCsi } from './csi-call.ts'
 
 /**
  * The volume must be attached here, the node must report it in use, and it must not be attached to another node against its

@@ -1,14 +1,15 @@
 /** Calls that set up a CSI volume: finds the driver and its capabilities, and judges failures (C2, C3, C7, C119, C120). */
+
 import { errorMessage, VolctlError } from '../../base/errors.ts'
 import { StepFailed } from '../../base/operation-error.ts'
+import { pause, withDeadline } from '../../linux/deadline.ts'
+import type { OutcomeCode } from '../../messages/codes.ts'
 import type { Step } from '../../plan/plan.ts'
-import { GrpcError } from '../../rpc/grpc-status.ts'
+import { type GrpcCode, GrpcError } from '../../rpc/grpc-status.ts'
+import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import type { CsiNode } from '../operation/ports.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { CsiFacts } from './csi-requests.ts'
-import { untilNotPending } from './csi-step.ts'
-import { wantedCsi } from './csi-wanted.ts'
-import { grpcStatusOf, hintOf, outcomeCodeOf } from './driver-errors.ts'
 
 /**
  * The driver and its capabilities, which are read once per operation (C7).
@@ -85,4 +86,89 @@ function callFailure(what: string, error: unknown): VolctlError {
     hint: hintOf(status, 'settingUp'),
     stuck: !isFinal,
   })
+}
+
+const RETRY_MS = [500, 1000, 2000]
+
+/**
+ * ABORTED: another call for the volume is running, maybe an earlier one of volctl. volctl waits for that call, and cleans up
+ * nothing after it.
+ */
+export async function untilNotPending<T>(
+  run: StepContext,
+  what: string,
+  call: (deadlineMs: number) => Promise<T>,
+): Promise<T> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await run.waiting.spend((ms) => withDeadline(call(ms), ms, what))
+    } catch (error) {
+      const wait = RETRY_MS[attempt]
+      if (grpcStatusOf(error) !== 'ABORTED' || wait === undefined || run.signal?.aborted) throw error
+      await run.waiting.spend(() => pause(wait, run.signal))
+    }
+  }
+}
+
+// The CSI volume of an operation, as its pod wants it now.
+
+export interface WantedCsi {
+  readonly volume: VolumeToMount
+  readonly driver: string
+  readonly handle: string
+}
+
+/** @throws StepFailed NoLongerWanted if the pod's volume is not a CSI volume, or of another driver than planned */
+export function wantedCsi({ bringUp: { wanted }, operation }: StepContext): WantedCsi {
+  const { driver, handle } = wanted ?? {}
+  if (wanted === undefined || !driver || !handle || driver !== operation.volume?.driver) {
+    throw new StepFailed(
+      'NoLongerWanted',
+      `${operation.volume?.name ?? 'the volume'} is no longer the volume that was planned`,
+    )
+  }
+  return { volume: wanted, driver, handle }
+}
+
+// What a driver's gRPC status means, and what to do about it (C3, C119, C125).
+
+export function grpcStatusOf(error: unknown): GrpcCode | undefined {
+  return error instanceof GrpcError ? error.code : undefined
+}
+
+/** Outcome codes by status, the same for set-up and tear-down. */
+const CODES: Partial<Record<GrpcCode, OutcomeCode>> = {
+  NOT_FOUND: 'VolumeNotFound',
+  ABORTED: 'OperationPending',
+  UNAVAILABLE: 'DriverUnavailable',
+  DEADLINE_EXCEEDED: 'TimedOut',
+  INVALID_ARGUMENT: 'DriverRefused',
+  ALREADY_EXISTS: 'DriverRefused',
+  PERMISSION_DENIED: 'DriverRefused',
+  FAILED_PRECONDITION: 'DriverRefused',
+  UNIMPLEMENTED: 'DriverRefused',
+  UNAUTHENTICATED: 'DriverRefused',
+}
+
+/** The outcome's code; DriverFailed for a failure without a status. */
+export function outcomeCodeOf(status: GrpcCode | undefined): OutcomeCode {
+  return (status === undefined ? undefined : CODES[status]) ?? 'DriverFailed'
+}
+
+/** What to do where it is more than the code says. */
+const HINTS: Readonly<Record<'settingUp' | 'takingDown', Partial<Record<GrpcCode, string>>>> = {
+  settingUp: {
+    ALREADY_EXISTS:
+      'The driver already has the volume here with other parameters: unmount it everywhere on this node first.',
+  },
+  takingDown: {
+    NOT_FOUND:
+      'The storage system says that the volume is gone, so only local state is left. Verify that, then remove the rest by hand.',
+    FAILED_PRECONDITION:
+      "The driver's own records say that the volume is still in use; see its log, and look for other targets.",
+  },
+}
+
+export function hintOf(status: GrpcCode | undefined, call: keyof typeof HINTS): string | undefined {
+  return status && HINTS[call][status]
 }

@@ -14,11 +14,9 @@ import { otherThanStaged } from '../../volumes/same-volume.ts'
 import { removeDirectory, removeStep } from '../mounts/remove.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { requireAttached } from './csi-attachment.ts'
-import { callNode, factsOf, openDriver } from './csi-call.ts'
+import { callNode, factsOf, openDriver, untilNotPending, wantedCsi } from './csi-call.ts'
 import { publishRequest, stageRequest } from './csi-requests.ts'
 import { readSecret, requestTokens } from './csi-secrets.ts'
-import { untilNotPending } from './csi-step.ts'
-import { wantedCsi } from './csi-wanted.ts'
 
 export async function nodePublishVolume(step: Step, run: StepContext): Promise<readonly Undo[]> {
   const { volume } = wantedCsi(run)

@@ -9,8 +9,8 @@ import { type SecretUse, secretOf } from '../../volumes/csi-volume.ts'
 import { podNamespace } from '../../volumes/pods.ts'
 import type { Cluster } from '../operation/ports.ts'
 import type { StepContext } from '../operation/step-context.ts'
+import { wantedCsi } from './csi-call.ts'
 import type { CsiFacts } from './csi-requests.ts'
-import { wantedCsi } from './csi-wanted.ts'
 
 /** @throws StepFailed ContentMissing, ContentUnknown; then nothing was changed */
 export async function readSecret(run: StepContext, use: SecretUse): Promise<Readonly<Record<string, string>>> {

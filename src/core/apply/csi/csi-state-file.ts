@@ -16,7 +16,7 @@ import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import { makeDirectory } from '../operation/make-directory.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { takeBack } from '../operation/take-back.ts'
-import { wantedCsi } from './csi-wanted.ts'
+import { wantedCsi } from './csi-call.ts'
 
 /** The file of a published volume, or of a raw block volume (C13). */
 export function publishState(volume: VolumeToMount, nodeName: string, label = ''): Readonly<Record<string, string>> {

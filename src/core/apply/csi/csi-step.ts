@@ -2,19 +2,15 @@
 
 import { errorMessage, VolctlError } from '../../base/errors.ts'
 import { StepFailed } from '../../base/operation-error.ts'
-import { pause, withDeadline } from '../../linux/deadline.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { CODES } from '../../messages/codes.ts'
 import type { Operation, Step } from '../../plan/plan.ts'
 import { describeMount, expectedIds, isExpected } from '../../rules/expected-mounts.ts'
-import { holdersOfMounts } from '../mounts/holders-on.ts'
 import { removeDirectory } from '../mounts/remove.ts'
-import { umountLayer } from '../mounts/umount-step.ts'
+import { holdersOfMounts, umountLayer } from '../mounts/umount-step.ts'
 import type { CsiNode } from '../operation/ports.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { grpcStatusOf, hintOf, outcomeCodeOf } from './driver-errors.ts'
-
-const RETRY_MS = [500, 1000, 2000]
+import { grpcStatusOf, hintOf, outcomeCodeOf, untilNotPending } from './csi-call.ts'
 
 /** @throws StepFailed with the driver's message, or DriverFailed */
 export async function callDriver(step: Step, run: StepContext): Promise<void> {
@@ -28,26 +24,6 @@ export async function callDriver(step: Step, run: StepContext): Promise<void> {
   await undoWhatTheDriverLeft(step, run, before)
   // The driver should have removed its target (C123); if it did not, a plain rmdir removes an empty directory.
   removeDirectory(step.target, run)
-}
-
-/**
- * ABORTED: another call for the volume is running, maybe an earlier one of volctl. volctl waits for that call, and cleans up
- * nothing after it.
- */
-export async function untilNotPending<T>(
-  run: StepContext,
-  what: string,
-  call: (deadlineMs: number) => Promise<T>,
-): Promise<T> {
-  for (let attempt = 0; ; attempt++) {
-    try {
-      return await run.waiting.spend((ms) => withDeadline(call(ms), ms, what))
-    } catch (error) {
-      const wait = RETRY_MS[attempt]
-      if (grpcStatusOf(error) !== 'ABORTED' || wait === undefined || run.signal?.aborted) throw error
-      await run.waiting.spend(() => pause(wait, run.signal))
-    }
-  }
 }
 
 async function callOnce(step: Step, run: StepContext, deadlineMs: number): Promise<unknown> {

@@ -7,9 +7,9 @@ import { whoMounted } from '../../linux/mount-words.ts'
 import type { Host } from '../../node/host.ts'
 import type { StepOf } from '../../plan/plan.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
+import { perRun } from '../../trust/run.ts'
 import { MountFailed, mountAlone, mountOnFree } from '../mounts/mount-step.ts'
 import { makeDirectory } from '../operation/make-directory.ts'
-import { oneAtATime } from '../operation/one-at-a-time.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { checkFileSystem, fileSystemOn } from './probe-device.ts'
 import { type FoundDevice, lookAtSource, requireIdle, sourceOf } from './source-device.ts'
@@ -77,4 +77,37 @@ async function mountChecked(step: StepOf<'mountDevice'>, device: FoundDevice, ru
       },
     )
   }
+}
+
+// One operation at a time on a device: volumes of several names may share it (S30).
+
+/** The last work on each device, by its number; resolves to whether a call of it may still be running. */
+const lastCalls = perRun(() => new Map<string, Promise<boolean>>())
+
+/**
+ * Does the work once no other work of this run is on the device, so that checked facts do not change meanwhile.
+ *
+ * @param number "major:minor"
+ * @throws StepFailed StillAtWork if an earlier call was abandoned; errors of the work
+ */
+export async function oneAtATime<T>(number: string, run: StepContext, work: () => Promise<T>): Promise<T> {
+  const last = lastCalls()
+  const before = last.get(number)
+  const mine = (async () => {
+    if (await before) {
+      throw new StepFailed('StillAtWork', `a call on device ${number} was abandoned and may still be running`, {
+        stuck: true,
+      })
+    }
+    if (before !== undefined) run.around.changed()
+    return await work()
+  })()
+  const ended = mine.then(
+    () => false,
+    (error) => error instanceof StepFailed && error.stuck,
+  )
+  last.set(number, ended)
+  // A call that may still be running is remembered until the apply ends.
+  if (!(await ended) && last.get(number) === ended) last.delete(number)
+  return mine
 }

@@ -2,14 +2,13 @@
 
 import { commandLine } from '../../base/command.ts'
 import { StepFailed } from '../../base/operation-error.ts'
-import type { BlockTree } from '../../linux/block/block-tree.ts'
+import type { BlockTree, IscsiSession } from '../../linux/block/block-tree.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import type { Host } from '../../node/host.ts'
 import { deviceBehind, usersOfDisks } from '../../rules/disk-users.ts'
 import { expectedIds, isExpected } from '../../rules/expected-mounts.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import { pluginNamed } from '../../volumes/registry.ts'
-import { isStillThere, type SeenDisk } from '../operation/seen-disks.ts'
 import { command, firstLineOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
@@ -148,4 +147,46 @@ export function disksBehind(name: string, blockTree: BlockTree): string[] {
 
 function notScsi(name: string): StepFailed {
   return new StepFailed('ForeignDevice', `${name} is neither a SCSI disk nor a multipath map of SCSI disks`)
+}
+
+// A volume's disks, as they were when found: names, numbers and addresses may be reused for other disks (S26).
+
+export interface SeenDisk {
+  readonly name: string
+  /** Number, address, disk sequence and session: another device of the same name differs in one of these. */
+  readonly identity: string
+}
+
+/** The disks that exist. @throws StepFailed ForeignDevice */
+export function seeDisks(
+  names: readonly string[],
+  run: StepContext,
+  sessions: readonly IscsiSession[] = run.host.blockTree.iscsiSessions(),
+): SeenDisk[] {
+  return [...new Set(names)].flatMap((name) => {
+    const identity = identityOf(name, sessions, run)
+    return identity === undefined ? [] : [{ name, identity }]
+  })
+}
+
+/** @returns whether the disk is still there @throws StepFailed ForeignDevice */
+export function isStillThere({ name, identity }: SeenDisk, run: StepContext): boolean {
+  const now = identityOf(name, run.host.blockTree.iscsiSessions(), run)
+  if (now === undefined || now === identity) return now !== undefined
+  throw new StepFailed('ForeignDevice', `${name} is another device than a moment ago`)
+}
+
+function identityOf(name: string, sessions: readonly IscsiSession[], { host }: StepContext): string | undefined {
+  const node = host.blockTree.node(name)
+  if (node === undefined) return undefined
+  const { dev, scsiAddress } = node
+  const session = sessions.find(({ luns }) => luns.some(({ disks }) => disks.includes(name)))
+  const address = session?.luns.find(({ disks }) => disks.includes(name))?.address
+  if (address !== undefined && address !== scsiAddress) {
+    throw new StepFailed(
+      'ForeignDevice',
+      `${name} is at ${scsiAddress ?? 'no SCSI address'}, and ${session?.name} has it at ${address}`,
+    )
+  }
+  return [dev, scsiAddress, host.diskSequence(dev), session?.name, session?.iqn].join(' ')
 }

@@ -7,7 +7,7 @@ import { goesWith } from '../../linux/propagation.ts'
 import type { Operation, Step } from '../../plan/plan.ts'
 import { loopsOn } from '../../rules/disk-users.ts'
 import { describeMount, describeMountIn } from '../../rules/expected-mounts.ts'
-import { lookAtPath, resolvePath } from '../operation/look-at-path.ts'
+import { lookAtPath, resolvePath } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 export interface FoundDevice {

@@ -6,11 +6,10 @@ import type { Step } from '../../plan/plan.ts'
 import { GrpcError } from '../../rpc/grpc-status.ts'
 import { parseQuantity } from '../../volumes/quantity.ts'
 import { requireAttached } from '../csi/csi-attachment.ts'
-import { callNode, factsOf, openDriver } from '../csi/csi-call.ts'
+import { callNode, factsOf, openDriver, wantedCsi } from '../csi/csi-call.ts'
 import { expandRequest } from '../csi/csi-requests.ts'
 import { readSecret } from '../csi/csi-secrets.ts'
-import { wantedCsi } from '../csi/csi-wanted.ts'
-import { resolvePath } from '../operation/look-at-path.ts'
+import { resolvePath } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import {
   type ClaimGrowth,

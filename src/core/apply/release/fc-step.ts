@@ -4,8 +4,7 @@ import { StepFailed } from '../../base/operation-error.ts'
 import type { Step } from '../../plan/plan.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
 import { type FcDisk, isFcDisk, isFcLink, parseFcDirectory } from '../../volumes/fc-disk.ts'
-import { disksBehind, mountedDisks, removeDisks } from '../disks/remove-disks.ts'
-import { seeDisks } from '../operation/seen-disks.ts'
+import { disksBehind, mountedDisks, removeDisks, seeDisks } from '../disks/remove-disks.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 /**

@@ -11,8 +11,7 @@ import {
   parseIscsiDirectory,
   parseIscsiJson,
 } from '../../volumes/iscsi-disk.ts'
-import { mountedDisks } from '../disks/remove-disks.ts'
-import { type SeenDisk, seeDisks } from '../operation/seen-disks.ts'
+import { mountedDisks, type SeenDisk, seeDisks } from '../disks/remove-disks.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 /** A LUN, and the interface in its directory's name. */

@@ -15,9 +15,9 @@ import { INSECURE_API } from '../../plan/insecure-api.ts'
 import type { Plan, PlanOptions } from '../../plan/plan.ts'
 import type { PlanContext } from '../../reconcile/context/context.ts'
 import { howToStop } from '../../reconcile/context/kubelet-unit.ts'
-import { bringDriverBack, isOf, isSilent } from '../../reconcile/drivers/why-no-driver.ts'
+import { bringDriverBack, isOf, isSilent } from '../../reconcile/drivers/driver-call.ts'
 import { decideNode } from '../../reconcile/plan-node.ts'
-import { readOnlyPlace } from '../../rules/read-only.ts'
+import { readOnlyPlace } from '../../rules/paths.ts'
 import type { DoctorLook, Failure } from './doctor-look.ts'
 
 /** The answer of `volctl doctor`, as data: checks, and whether volctl can work. */

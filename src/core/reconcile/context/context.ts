@@ -6,6 +6,7 @@ import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
 import type { BlockVolume } from '../../facts/actual/block-volume.ts'
 import type { StagedVolume } from '../../facts/actual/staged-volumes.ts'
 import type { Ledger } from '../../facts/ledger.ts'
+import { type Code, remedyOf } from '../../messages/codes.ts'
 import type { Wait } from '../../plan/draft.ts'
 import type { PlanInputs, PlanOptions, PodRef } from '../../plan/plan.ts'
 import type { ApiObjects } from '../../volumes/api-objects.ts'
@@ -14,7 +15,7 @@ import type { PodClass, PodClasses } from '../pods/pod-classes.ts'
 import type { StaticSources } from '../pods/static-sources.ts'
 import type { VolumeUsers } from '../pods/volume-users.ts'
 import type { Witnesses } from '../pods/witnesses.ts'
-import { howToStop } from './kubelet-unit.ts'
+import { howToStart, howToStop } from './kubelet-unit.ts'
 
 /** A state file's directory, relative to the root directory, and the volume that the file names. */
 export interface DiskRecord {
@@ -126,4 +127,35 @@ function whenSettled({ now, options }: PlanContext, mtimes: readonly (number | u
   const newest = Math.max(...known)
   if (known.length === 0 || known.length < mtimes.length || newest > now) return undefined
   return rfc3339(newest + options.settleMs)
+}
+
+// Next steps that several phases give.
+
+/**
+ * S13: what volctl leaves, a kubelet that starts does not (O40, O47): that is said before anyone starts it.
+ *
+ * @param what the kubelet deletes
+ */
+export function lostAtStart<T extends { readonly code?: Code; readonly message: string; readonly hint?: string }>(
+  { inputs }: PlanContext,
+  said: T,
+  what = 'it',
+): T {
+  if (inputs.snapshot.kubelet?.running === true) return said
+  const { code, message, hint = code && remedyOf(code) } = said
+  return {
+    ...said,
+    message: `${message}; a kubelet that starts deletes ${what}`,
+    hint: `Do not start the kubelet yet. ${hint ?? ''}`.trim(),
+  }
+}
+
+/** For work that volctl cannot do, and a kubelet can. @param why follows the command */
+export function startKubelet({ inputs }: PlanContext, why = 'it mounts the volume'): string {
+  return `S${howToStart(inputs.snapshot.kubelet).slice(1)}: ${why}.`
+}
+
+/** @param what "list persistentvolumes" */
+export function useCredential(what: string): string {
+  return `Use a credential that may ${what} (--kubeconfig).`
 }

@@ -1,14 +1,16 @@
 /** Whether a CSI driver can be called, and what may be done otherwise (S14, S16, O10). */
 
-import { volctl } from '../../base/command.ts'
+import { kubectl, podsOn, volctl } from '../../base/command.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
+import type { CsiSocket, NodeSnapshot } from '../../facts/actual/snapshot.ts'
 import { registeredDriver } from '../../facts/actual/staged-volumes.ts'
 import type { StateFile } from '../../facts/actual/state-file.ts'
 import { attachmentName } from '../../facts/actual/volume-names.ts'
 import type { Obstacle } from '../../plan/draft.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
+import { isInTree } from '../../volumes/registry.ts'
 import type { PlanContext } from '../context/context.ts'
-import { bringDriverBack, whyNoDriver } from './why-no-driver.ts'
+import { startCommand } from '../context/kubelet-unit.ts'
 
 export type DriverCall =
   /** The driver answers: and is called first. */
@@ -65,4 +67,112 @@ function nothingLeftOf({ inputs }: PlanContext, { driver, handle }: { driver: st
   if (api.csiNode.spec.drivers?.some((each) => each.name === driver)) return false
   const name = attachmentName(handle, driver, nodeName)
   return !api.volumeAttachments.some((each) => each.metadata.name === name)
+}
+
+// Why a CSI driver cannot be called.
+
+/**
+ * Why the driver of this name cannot be called: the error of each of its sockets, and the sockets that do not answer at all, since
+ * one of these may be the driver's.
+ */
+export function whyNoDriver({ inputs }: PlanContext, driver: string): string {
+  const sockets = inputs.snapshot.csiSockets
+  if (sockets === undefined) return `CSI driver ${driver} cannot be called: the sockets of CSI drivers were not read`
+  const said = sockets.filter((socket) => socket.driver === driver)
+  if (said.length > 0) {
+    const each = said.map(({ endpoint, path, error }) => `${endpoint ?? path}${error ? `: ${error}` : ''}`)
+    return `CSI driver ${driver} does not answer on ${each.join('; ')}`
+  }
+  const silent = sockets.filter(isSilent).map(({ path }) => path)
+  const maybe = silent.length === 0 ? '' : `; no answer on ${silent.join(', ')}`
+  return `CSI driver ${driver} is not registered on this node${maybe}`
+}
+
+/**
+ * What brings it back, by who can act now. A kubelet that starts starts the driver's pod only where something of the driver shows
+ * that it was here: a socket, an entry in CSINode, its directory.
+ */
+export function bringDriverBack({ inputs, kubelet }: PlanContext, driver: string): Pick<Obstacle, 'hint' | 'because'> {
+  const { csiSockets = [], api, kubelet: own, nodeName } = inputs.snapshot
+  const wasHere =
+    csiSockets.some((socket) => isOf(socket, driver)) ||
+    api?.csiNode?.spec.drivers?.some(({ name }) => name === driver) === true ||
+    inputs.tree.get(`plugins/${driver}`) !== undefined
+  if (!wasHere)
+    return {
+      hint: `Nothing of the driver is on this node; where it is to run: ${kubectl('get', 'daemonset', '-A')}`,
+    }
+  return kubelet.state === 'stopped'
+    ? { hint: `Its pod comes with the kubelet: ${startCommand(own)}`, because: { byStart: true } }
+    : {
+        hint: `Bring the driver's node pod back: ${podsOn(nodeName, '-o', 'wide')}`,
+      }
+}
+
+/** True if the socket is this driver's; by its path if nobody answers: plugins/NAME/csi.sock, plugins_registry/NAME-reg.sock. */
+export function isOf(socket: CsiSocket, driver: string): boolean {
+  if (socket.driver !== undefined) return socket.driver === driver
+  if (!isSilent(socket)) return false
+  return socket.path
+    .split('/')
+    .some((part) => part === driver || part.startsWith(`${driver}-reg`) || part === `${driver}.sock`)
+}
+
+/** True if the driver may be busy, or hang: it was reached, and has not answered in time. */
+export function isLate({ error = '' }: Pick<CsiSocket, 'error'>): boolean {
+  return error.includes('DEADLINE_EXCEEDED')
+}
+
+/** True if a CSI driver may be behind this socket. A plugin that answers UNIMPLEMENTED is of another kind, such as DRA. */
+export function isSilent({ driver, error = '' }: CsiSocket): boolean {
+  return driver === undefined && !error.includes('UNIMPLEMENTED')
+}
+
+// Whether the driver of a flexVolume can be called, and what may be done if not (P13, P85-P88, S16).
+
+export type FlexCall =
+  | { readonly kind: 'call'; readonly executable: string }
+  /** --driver-gone: the kernel unmounts, and the driver is not called. */
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'blocked'; readonly blocked: Obstacle }
+
+/**
+ * Is this plugin a flexVolume driver? Every plugin that is not in-tree is one, installed or not. A name that begins with
+ * kubernetes.io/ but is no in-tree plugin of this version is a flexVolume driver only if a driver of that name is installed.
+ */
+export function isFlexPlugin({ inputs }: PlanContext, plugin: string): boolean {
+  if (isInTree(plugin)) return false
+  return (
+    !plugin.startsWith('kubernetes.io/') || inputs.snapshot.flexDrivers?.some(({ name }) => name === plugin) === true
+  )
+}
+
+/** @returns the absolute path of a driver's program, or why it cannot be called (P85) */
+export function flexProgram(
+  { flexDrivers }: Pick<NodeSnapshot, 'flexDrivers'>,
+  plugin: string,
+): { readonly executable: string } | { readonly why: string } {
+  const driver = flexDrivers?.find(({ name }) => name === plugin)
+  if (driver !== undefined && driver.error === undefined) return { executable: driver.executable }
+  if (flexDrivers === undefined) return { why: 'was not searched for' }
+  if (driver === undefined) return { why: 'is not installed on this node' }
+  return { why: `cannot be run: ${driver.executable}: ${driver.error}` }
+}
+
+/**
+ * Without the driver the kubelet does not find the plugin, and does nothing. So volctl does nothing, either, without
+ * --driver-gone.
+ */
+export function flexCall({ inputs, options }: PlanContext, plugin: string): FlexCall {
+  const program = flexProgram(inputs.snapshot, plugin)
+  if ('executable' in program) return { kind: 'call', executable: program.executable }
+  if (options.driverGone.includes(plugin)) return { kind: 'gone' }
+  return {
+    kind: 'blocked',
+    blocked: {
+      code: 'DriverUnavailable',
+      message: `flexVolume driver ${plugin} ${program.why}, and only the driver knows how to unmount its volumes`,
+      hint: `Install the driver again where the kubelet looks for drivers (volumePluginDir). If the driver is gone for good, the kernel can unmount, and nothing else that the driver would do is done: ${volctl('plan', '--driver-gone', plugin)}`,
+    },
+  }
 }

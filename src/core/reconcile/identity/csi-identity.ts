@@ -10,10 +10,19 @@ import type { BlockVolume } from '../../facts/actual/block-volume.ts'
 import type { PodVolume } from '../../facts/actual/pod-volumes.ts'
 import { type StagedVolume, stagedShownBy } from '../../facts/actual/staged-volumes.ts'
 import { readStateFile } from '../../facts/actual/state-file.ts'
-import { csiGlobalDir, csiUniqueName, inlineCsiHandle, unescapeQualifiedName } from '../../facts/actual/volume-names.ts'
+import {
+  attachmentName,
+  csiGlobalDir,
+  csiUniqueName,
+  inlineCsiHandle,
+  unescapeQualifiedName,
+} from '../../facts/actual/volume-names.ts'
 import type { CsiIdentity, Identified } from '../../facts/sources.ts'
+import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { isWithin } from '../../linux/paths.ts'
+import { csiSourceOf } from '../../volumes/in-tree-volumes.ts'
+import { volumesInStatus } from '../../volumes/node-affinity.ts'
 import type { PlanContext } from '../context/context.ts'
 import { contradicted, givenForBlock, givenForFileSystem, givenWithHash, inlineDrivers } from './given-handle.ts'
 
@@ -154,4 +163,25 @@ function unconfirmedOfPod(context: PlanContext, { podUid, name }: PodVolume, mes
 
 function sameVolume(a: Pick<CsiIdentity, 'driver' | 'handle'>, b: Pick<CsiIdentity, 'driver' | 'handle'>): boolean {
   return a.driver === b.driver && a.handle === b.handle
+}
+
+// Driver and handle of a VolumeAttachment: its name is a hash of driver, handle and node, and so confirms other sources
+// (R007).
+
+/** From the PersistentVolume, an inline spec, a vol_data.json, or a name in the node's status, each only if the hash agrees. */
+export function identifyAttachment(context: PlanContext, attachment: VolumeAttachment): CsiIdentity | undefined {
+  const { api, nodeName } = context.inputs.snapshot
+  const { attacher: driver, source } = attachment.spec
+  const fits = (handle: string): boolean => attachmentName(handle, driver, nodeName) === attachment.metadata.name
+  const volume = context.objects.persistentVolume(source.persistentVolumeName ?? '')
+  const handle = volume === undefined ? source.inlineVolumeSpec?.csi?.volumeHandle : csiSourceOf(volume)?.volumeHandle
+  if (handle !== undefined && fits(handle)) {
+    return { driver, handle, from: `PersistentVolume ${source.persistentVolumeName ?? '(inline)'}` }
+  }
+  for (const { volume: known } of context.onDisk.all) {
+    if (known.driver === driver && fits(known.handle)) return { driver, handle: known.handle, from: known.from }
+  }
+  const prefix = csiUniqueName(driver, '')
+  const name = volumesInStatus(api?.node).find((each) => each.startsWith(prefix) && fits(each.slice(prefix.length)))
+  return name === undefined ? undefined : { driver, handle: name.slice(prefix.length), from: "the node's status" }
 }

@@ -19,14 +19,11 @@ import {
   matchesNode,
 } from '../../volumes/node-affinity.ts'
 import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
-import { type PlanContext, podRefOf, waitForKubelet } from '../context/context.ts'
-import { startKubelet, useCredential } from '../context/hints.ts'
-import { notMigrated } from '../context/migration.ts'
+import { type PlanContext, podRefOf, startKubelet, useCredential, waitForKubelet } from '../context/context.ts'
 import { describeNodes, type ElsewhereNode, freeHint, nodesWith, type SharedVolume } from '../context/other-nodes.ts'
-import { flexProgram } from '../drivers/flex-driver.ts'
-import { bringDriverBack, whyNoDriver } from '../drivers/why-no-driver.ts'
+import { bringDriverBack, flexProgram, whyNoDriver } from '../drivers/driver-call.ts'
 import { knowsOtherNodes } from '../identity/volume-facts.ts'
-import { whyNotManaged } from '../pods/kubelet-mode.ts'
+import { notMigrated, whyNotManaged } from '../pods/kubelet-mode.ts'
 
 export function mountWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
   // First whether another node, machine or pod has the volume: then neither this kubelet nor this pass can mount it.

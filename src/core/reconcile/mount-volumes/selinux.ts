@@ -10,8 +10,7 @@ import { mountOptions } from '../../volumes/mount-options.ts'
 import type { SetUpContext } from '../../volumes/plugin.ts'
 import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
 import { type WantedLabel, wantedLabel } from '../../volumes/selinux-label.ts'
-import type { PlanContext } from '../context/context.ts'
-import { startKubelet } from '../context/hints.ts'
+import { type PlanContext, startKubelet } from '../context/context.ts'
 
 /** Empty: the volume is mounted without a label, or the label is unclear, and `labelObstacle` says so. */
 function labelOf(context: PlanContext, volume: VolumeToMount): string {

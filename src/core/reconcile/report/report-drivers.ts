@@ -5,7 +5,7 @@ import type { Ledger } from '../../facts/ledger.ts'
 import { causeOf } from '../../messages/codes.ts'
 import type { Findings } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
-import { isLate, isOf, isSilent } from '../drivers/why-no-driver.ts'
+import { isLate, isOf, isSilent } from '../drivers/driver-call.ts'
 
 export function reportDrivers({ inputs, ledger }: PlanContext, findings: Findings): void {
   const sockets = inputs.snapshot.csiSockets ?? []

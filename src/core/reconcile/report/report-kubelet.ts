@@ -5,8 +5,7 @@ import { type Findings, ON_NODE } from '../../plan/draft.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { volumesInStatus } from '../../volumes/node-affinity.ts'
 import type { PlanContext } from '../context/context.ts'
-import { notMigrated } from '../context/migration.ts'
-import { whyNotManaged, whyTerminatedKept } from '../pods/kubelet-mode.ts'
+import { notMigrated, whyNotManaged, whyTerminatedKept } from '../pods/kubelet-mode.ts'
 
 export function reportKubelet(context: PlanContext, findings: Findings): void {
   reportVersion(context, findings)

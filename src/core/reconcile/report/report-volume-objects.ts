@@ -8,7 +8,7 @@ import { namespacedName, podName } from '../../plan/pod-name.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import { evidenceOf } from '../../volumes/registry.ts'
 import { type PlanContext, podRefOf } from '../context/context.ts'
-import { bringDriverBack, whyNoDriver } from '../drivers/why-no-driver.ts'
+import { bringDriverBack, whyNoDriver } from '../drivers/driver-call.ts'
 
 export function reportVolumeObjects(context: PlanContext, findings: Findings): void {
   const { desired, classes, inputs } = context

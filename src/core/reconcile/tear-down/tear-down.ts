@@ -1,6 +1,8 @@
 /** The one way in which volumes of pods, maps and devices are torn down; each kind gives its parts. */
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
+import type { PodVolume } from '../../facts/actual/pod-volumes.ts'
+import type { TreeEntry } from '../../facts/actual/snapshot.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import { deadWords } from '../../linux/mount-words.ts'
 import { isByKubelet } from '../../messages/codes.ts'
@@ -9,7 +11,8 @@ import type { Operation, OperationKind, Step, VolumeRef } from '../../plan/plan.
 import type { Subject } from '../../plan/subject.ts'
 import type { Facts } from '../../rules/rule.ts'
 import { judged } from '../../rules/rules.ts'
-import { type PlanContext, waitForKubelet, waitToSettle } from '../context/context.ts'
+import { pluginNamed } from '../../volumes/registry.ts'
+import { lostAtStart, type PlanContext, waitForKubelet, waitToSettle } from '../context/context.ts'
 import type { Stack } from '../context/layers.ts'
 import { gone, podTimes, stateOf } from '../context/pod-facts.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
@@ -107,4 +110,30 @@ function deadAmong({ inputs }: PlanContext, stacks: readonly Stack[]): Operation
 /** A loop device is not a path of the volume. */
 export function targetsOf(steps: readonly Step[]): string[] {
   return steps.filter(({ op }) => op !== 'losetup -d').map(({ target }) => target)
+}
+
+// Files in the directory of a volume that volctl never deletes: each is reported (S12, O12).
+
+/** @param the text after the path: where the file is, or whose it is not */
+export function reportKept(
+  context: PlanContext,
+  findings: Findings,
+  volume: PodVolume,
+  entry: TreeEntry,
+  code: 'DataUnderMountPoint' | 'UnexpectedFile',
+  what: string,
+): void {
+  const path = context.inputs.absolute(entry.path)
+  const kept = {
+    code,
+    message: `${path} (${entry.size ?? 'unknown'} bytes) ${what}; volctl does not delete it`,
+  }
+  const about = { pod: volume.podUid, volume: volume.name, path, subject: context.ledger.podVolume(volume) }
+  const { message, hint }: { message: string; hint?: string } = isEmptied(volume) ? lostAtStart(context, kept) : kept
+  findings.problem('warning', code, message, about, hint)
+}
+
+/** The kubelet deletes what is in such a volume; of all others it keeps what it finds where nothing is mounted (O12, O13). */
+export function isEmptied({ plugin }: PodVolume): boolean {
+  return ['emptyDir', 'projected'].includes(pluginNamed(plugin).tearDown)
 }

@@ -25,11 +25,11 @@ import { type ControllerWanted, controllerWantedVolumes } from '../../volumes/po
 import { type PlanContext, waitForKubelet } from '../context/context.ts'
 import { unreadTraces } from '../context/unread.ts'
 import { type VolumeTrace, VolumeTraces } from '../context/volume-traces.ts'
-import { identifyAttachment } from '../identity/attachment-identity.ts'
+import { identifyAttachment } from '../identity/csi-identity.ts'
 import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 import type { VolumeUser } from '../pods/volume-users.ts'
-import { isUnidentified } from './unidentified-operations.ts'
+import { isUnidentified } from './mount-references.ts'
 
 /** What every attachment is compared with. */
 interface NodeFacts {

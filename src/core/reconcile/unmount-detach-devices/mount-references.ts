@@ -1,7 +1,9 @@
 /** Which other mounts show the file system of a staged mount: the references of R031, R032 and S24. */
 
+import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import { isOfServer } from '../../linux/file-systems.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
+import { isWithin } from '../../linux/paths.ts'
 import type { Draft, Findings } from '../../plan/draft.ts'
 import type { Facts } from '../../rules/rule.ts'
 import type { PlanContext } from '../context/context.ts'
@@ -65,4 +67,28 @@ function showing({ inputs }: PlanContext, staged: readonly MountInfo[]): Set<Mou
 function podUidOf(relative: string): string | undefined {
   const parts = relative.split('/')
   return parts[0] === 'pods' ? parts[1] : undefined
+}
+
+// Operations on mounts and maps of pods that have ended whose volume could not be identified (S17): it may be any volume whose
+// device is not known, so that device is neither unstaged nor detached before.
+
+/** Without leaked sub-paths of a PersistentVolume that is known: its name is searched for separately. */
+export function isUnidentified({ volume, reason, kind, removes, blocked }: Draft): boolean {
+  if (volume?.plugin !== CSI_PLUGIN || volume.uniqueName !== undefined) return false
+  if (reason === 'LeakedSubPath' && volume.persistentVolume !== undefined) return false
+  // A staging directory's name is the hash of its handle, so it cannot be another volume's. An UnmapDevice that nothing
+  // blocks removes only empty directories.
+  return (kind === 'UnmapDevice' && blocked !== undefined) || (kind !== 'UnmountDevice' && removes.size > 0)
+}
+
+/** True if both remove mounts of one device, of the same directory or of one inside the other's (O36). */
+export function showSameDevice(a: Draft, b: Draft): boolean {
+  const layers = layersOf(b)
+  return layersOf(a).some(({ dev, root }) =>
+    layers.some((other) => other.dev === dev && (isWithin(root, other.root) || isWithin(other.root, root))),
+  )
+}
+
+function layersOf({ expects = [] }: Draft) {
+  return expects.flatMap(({ layers }) => layers)
 }

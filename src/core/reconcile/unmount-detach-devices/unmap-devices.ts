@@ -13,8 +13,8 @@ import { unreadWithin } from '../context/unread.ts'
 import { type DriverCall, driverCall, isWithoutDriver } from '../drivers/driver-call.ts'
 import { driverStaging } from '../drivers/driver-staging.ts'
 import { type Parts, targetsOf, tearDown } from '../tear-down/tear-down.ts'
-import { describeBlock, type KnownBlock, knownBlock } from './block-volumes.ts'
 import { referencesTo } from './mount-references.ts'
+import { describeBlock, type KnownBlock, knownBlock } from './unmap-volumes.ts'
 import { releaseSteps } from './unmount-other-devices.ts'
 
 export function unmapDevices(context: PlanContext, findings: Findings): void {

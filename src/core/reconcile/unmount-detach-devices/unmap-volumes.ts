@@ -1,18 +1,21 @@
 /** Phase 1 for block volumes: maps of orphaned and finished pods (R451, C84-C86; O8, O22). */
 
 import type { BlockMapping, BlockVolume } from '../../facts/actual/block-volume.ts'
+import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
+import { globalUniqueName } from '../../facts/global-mounts.ts'
+import { type CsiIdentity, type Identified, identityOf, uniqueNameOf } from '../../facts/sources.ts'
 import type { Reason } from '../../messages/codes.ts'
 import type { Findings } from '../../plan/draft.ts'
-import type { Step } from '../../plan/plan.ts'
+import type { Step, VolumeRef } from '../../plan/plan.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
 import type { PlanContext } from '../context/context.ts'
 import { type Stack, umountSteps } from '../context/layers.ts'
 import { reasonOf } from '../context/pod-facts.ts'
 import { unreadWithin } from '../context/unread.ts'
 import { type DriverCall, driverCall, isWithoutDriver } from '../drivers/driver-call.ts'
+import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 import { type Parts, targetsOf, tearDown } from '../tear-down/tear-down.ts'
-import { describeBlock, type KnownBlock, knownBlock } from './block-volumes.ts'
 
 export function unmapVolumes(context: PlanContext, findings: Findings): void {
   for (const block of context.blocks) {
@@ -116,4 +119,34 @@ function stepsOf(
   steps.push(...umountSteps(context, target, publishLayers))
   if (publishPath !== undefined) steps.push({ op: 'unlink', target })
   return steps
+}
+
+// Raw block volumes: names and identity, for both the pod's part and the device's.
+
+export interface KnownBlock {
+  readonly block: BlockVolume
+  readonly isCsi: boolean
+  /** Of CSI volumes alone. */
+  readonly identified: Identified | undefined
+  readonly identity: CsiIdentity | undefined
+  readonly uniqueName: string | undefined
+}
+
+export function knownBlock(context: PlanContext, block: BlockVolume): KnownBlock {
+  const isCsi = block.plugin === CSI_PLUGIN
+  const identified = isCsi ? context.ledger.identifiedBlock(block) : undefined
+  const identity = identityOf(identified)
+  return { block, isCsi, identified, identity, uniqueName: uniqueNameOf(identity) }
+}
+
+/** @param mapping the part of one pod */
+export function describeBlock(
+  context: PlanContext,
+  { block, isCsi, identity, uniqueName }: KnownBlock,
+  mapping?: BlockMapping,
+): VolumeRef {
+  const { name, plugin, dir } = block
+  if (!isCsi) return { name, uniqueName: globalUniqueName(plugin, dir), plugin, mode: 'Block' }
+  const device = mapping?.publishLayers.at(-1) ?? mapping?.mapLayers.at(-1)
+  return withGivenDevice(context, describeCsiVolume(context, { name, mode: 'Block', identity, uniqueName, device }))
 }

@@ -20,8 +20,7 @@ import { type DriverCall, driverCall, isWithoutDriver } from '../drivers/driver-
 import { driverStaging } from '../drivers/driver-staging.ts'
 import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
 import { type Parts, targetsOf, tearDown } from '../tear-down/tear-down.ts'
-import { referencesTo } from './mount-references.ts'
-import { isUnidentified, showSameDevice } from './unidentified-operations.ts'
+import { isUnidentified, referencesTo, showSameDevice } from './mount-references.ts'
 
 export function unmountDevices(context: PlanContext, findings: Findings): void {
   // A staged file system is never one of a raw block volume.

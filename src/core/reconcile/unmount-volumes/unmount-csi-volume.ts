@@ -18,8 +18,7 @@ import { type DriverCall, driverCall, isWithoutDriver } from '../drivers/driver-
 import { describeCsiVolume } from '../identity/volume-facts.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 import { type SubPathWork, subPathWork } from '../tear-down/sub-path-steps.ts'
-import { type Parts, targetsOf, tearDown } from '../tear-down/tear-down.ts'
-import { reportKept } from './kept-files.ts'
+import { type Parts, reportKept, targetsOf, tearDown } from '../tear-down/tear-down.ts'
 import { unmountLeakedSubPaths } from './unmount-leaked-sub-paths.ts'
 
 export function unmountCsiVolume(context: PlanContext, findings: Findings, pod: PodClass, volume: PodVolume): void {

@@ -17,15 +17,13 @@ import { pluginNamed } from '../../volumes/registry.ts'
 import type { PlanContext } from '../context/context.ts'
 import { layersBelowDead, umountSteps } from '../context/layers.ts'
 import { leaveEmpty, reasonOf } from '../context/pod-facts.ts'
-import { type FlexCall, flexCall, isFlexPlugin } from '../drivers/flex-driver.ts'
+import { type FlexCall, flexCall, isFlexPlugin } from '../drivers/driver-call.ts'
 import { describeDevice } from '../identity/volume-facts.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 import { type SubPathWork, subPathWork } from '../tear-down/sub-path-steps.ts'
-import { type Parts, targetsOf, tearDown } from '../tear-down/tear-down.ts'
-import { reportKept } from './kept-files.ts'
-import { memoryBehind, UNCOUNTED } from './memory-data.ts'
+import { type Parts, reportKept, targetsOf, tearDown } from '../tear-down/tear-down.ts'
 import { unmountCsiVolume } from './unmount-csi-volume.ts'
-import { unmountLeakedSubPaths } from './unmount-leaked-sub-paths.ts'
+import { memoryBehind, UNCOUNTED, unmountLeakedSubPaths } from './unmount-leaked-sub-paths.ts'
 
 /** Adds the unmount operations of every Gone and Finished pod. */
 export function unmountVolumes(context: PlanContext, findings: Findings): void {
