@@ -1,0 +1,170 @@
+/** Each rule of the machine that a plan asks and apply asks again: both say the same, where it holds, does not, and is not known (S3, S26). */
+import { beforeEach, describe, expect, it } from 'vitest'
+import { sha256Hex } from '../../src/core/facts/actual/volume-names.ts'
+import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
+import type { Operation } from '../../src/core/plan/plan.ts'
+import { checkInUse } from '../../src/core/rules/in-use.ts'
+import { Fixture, operation, planOf, ROOT, step, withoutPauses } from '../apply/apply-fixture.ts'
+import type { FakeHost } from '../apply/fake-host.ts'
+import { recordDisks } from '../block/recorded-disks.ts'
+
+const volume = {
+  ...{ name: 'pv', plugin: 'kubernetes.io/csi', driver: 'disk.test', handle: 'vol-1' },
+  ...{ uniqueName: 'kubernetes.io/csi/disk.test^vol-1', mode: 'Filesystem' as const },
+}
+const KEY = sha256Hex('vol-1')
+const GLOBAL = `${ROOT}/plugins/kubernetes.io/csi/disk.test/${KEY}/globalmount`
+const EMPTY = `${ROOT}/pods/11111111-1111-4111-8111-111111111111/volumes/kubernetes.io~empty-dir/data`
+
+let fixture: Fixture
+withoutPauses()
+beforeEach(() => {
+  fixture = new Fixture()
+  fixture.host.blockTree = recordDisks(fixture.directory, [
+    { name: 'vda', dev: '254:0' },
+    { name: 'sdb', dev: '8:16' },
+  ])
+  fixture.attachment = {
+    metadata: { name: 'csi-abc', uid: 'va-1', resourceVersion: '5' },
+    spec: { attacher: 'disk.test', nodeName: 'node-1', source: { persistentVolumeName: 'pv' } },
+    status: { attached: true },
+  }
+})
+
+const ofNoPod = (id: string, given: Partial<Operation>): Operation => {
+  const { pod: _, ...planned } = operation(id, { volume, ...given })
+  return planned
+}
+
+function detach(givenDevice?: string): Operation {
+  return ofNoPod('detach', {
+    kind: 'DetachVolume',
+    volume: { ...volume, ...(givenDevice && { givenDevice }) },
+    paths: [],
+    steps: [step('deleteVolumeAttachment', 'volumeattachments/csi-abc')],
+    attachment: { name: 'csi-abc', uid: 'va-1', resourceVersion: '5' },
+  })
+}
+
+/** @param dev absent: nothing is mounted any more, and the device is not known */
+function unstage(dev?: string): Operation {
+  const expects = dev === undefined ? [] : [fixture.host.mount(GLOBAL, { dev, fsType: 'ext4' })]
+  fixture.driver = () => {
+    fixture.host.mounts = fixture.host.mounts.filter(({ path }) => path !== GLOBAL)
+  }
+  return ofNoPod('unstage', { kind: 'UnmountDevice', steps: [step('NodeUnstageVolume', GLOBAL)], expects })
+}
+
+function empty(): Operation {
+  fixture.host.file(`${EMPTY}/file`, 'data')
+  return operation('empty', {
+    volume: { name: 'data', plugin: 'kubernetes.io/empty-dir', mode: 'Filesystem' },
+    steps: [step('deleteContent', EMPTY), step('rmdir', EMPTY)],
+  })
+}
+
+const opener = { pid: 42, process: 'postgres', dev: '8:16' }
+const mountElsewhere = `7 1 0:900 / /other/plugins/kubernetes.io/csi/disk.test/${KEY}/globalmount rw - ext4 src rw\n`
+
+const RULES: readonly {
+  readonly rule: string
+  readonly planned: () => Operation
+  /** By what it does not hold, and how that is said. */
+  readonly broken: (host: FakeHost) => void
+  readonly code?: string
+  readonly unknown?: (host: FakeHost) => void
+}[] = [
+  {
+    rule: 'S24: no other mount of what is unstaged',
+    planned: () => unstage('8:16'),
+    broken: (host) => void host.mount('/backup', { dev: '8:16', fsType: 'ext4' }),
+    unknown: unseenNamespace,
+  },
+  {
+    rule: 'S8: not set up below another root directory',
+    planned: () => unstage('8:16'),
+    broken: (host) => void host.namespaces.push(namespaceOf(mountElsewhere)),
+    unknown: unseenNamespace,
+  },
+  {
+    rule: 'S8: the same of a detach',
+    planned: () => detach('none'),
+    broken: (host) => void host.namespaces.push(namespaceOf(mountElsewhere)),
+    unknown: unseenNamespace,
+  },
+  {
+    rule: 'S21: no file system that no table shows, where the device is not known',
+    planned: () => unstage(),
+    broken: (host) => void host.hidden.push({ dev: '8:16', device: 'sdb', fsType: 'ext4' }),
+    unknown: unseenNamespace,
+  },
+  {
+    rule: 'S21: nobody has the device of what is unstaged open',
+    planned: () => unstage('8:16'),
+    broken: (host) => void host.openers.push(opener),
+    unknown: (host) => void host.unseenOpeners.push('what postgres (pid 42) uses could not be read in time'),
+  },
+  {
+    rule: 'S21: nobody has the disk of what is detached open',
+    planned: () => detach('/dev/sdb'),
+    broken: (host) => void host.openers.push(opener),
+    unknown: (host) => void host.unseenOpeners.push('what postgres (pid 42) uses could not be read in time'),
+  },
+  {
+    rule: 'S21: a device that is named is there',
+    planned: () => detach('/dev/sdz'),
+    broken: () => undefined,
+    code: 'DeviceUnknown',
+  },
+  {
+    rule: 'S21: no device that belongs to nothing known is in use, where that of the volume is not known',
+    planned: () => detach(),
+    broken: (host) => void host.mount('/backup', { dev: '8:16', fsType: 'ext4', source: '/dev/sdb' }),
+    code: 'DeviceUnknown',
+    unknown: (host) => void host.unseenOpeners.push('what postgres (pid 42) uses could not be read in time'),
+  },
+  {
+    rule: 'S12: nobody uses content that is deleted',
+    planned: empty,
+    broken: (host) => void host.holders.push({ pid: 42, process: 'backup', what: 'file', path: `${EMPTY}/file` }),
+    unknown: (host) => void host.unseen.push('what backup (pid 42) uses could not be read in time'),
+  },
+]
+
+function namespaceOf(table: string) {
+  return { pid: 4711, process: 'runc', table: parseMountinfo(table) }
+}
+
+function unseenNamespace(host: FakeHost): void {
+  host.namespaces.push({ ...namespaceOf(''), unseen: 'EACCES' })
+}
+
+/** What the plan says, and how the apply ends. */
+async function both(planned: Operation): Promise<{ readonly plan: string; readonly apply: string }> {
+  const plan = planOf([planned])
+  const context = fixture.context(plan)
+  const { witness } = fixture
+  const attachments = fixture.attachment === undefined ? [] : [fixture.attachment]
+  const [found] = await checkInUse(plan, context, { witness, attachments, mounts: context.readMounts() })
+  const { outcomes } = await fixture.apply(plan)
+  const [{ state = '', code = '' } = {}] = outcomes
+  return { plan: found?.code ?? 'ready', apply: `${state}${code && ` ${code}`}` }
+}
+
+describe.each(RULES)('$rule', ({ planned, broken, code = 'HeldBy', unknown }) => {
+  it.skipIf(code === 'DeviceUnknown' && unknown === undefined)('holds: ready, and done', async () => {
+    expect(await both(planned())).toEqual({ plan: 'ready', apply: 'done' })
+  })
+
+  it('does not hold: both refuse', async () => {
+    const operation = planned()
+    broken(fixture.host)
+    expect(await both(operation)).toEqual({ plan: code, apply: `refused ${code}` })
+  })
+
+  it.skipIf(unknown === undefined)('is not known: counts as in use', async () => {
+    const operation = planned()
+    unknown?.(fixture.host)
+    expect(await both(operation)).toEqual({ plan: 'UsersUnknown', apply: 'refused UsersUnknown' })
+  })
+})
