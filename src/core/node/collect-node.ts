@@ -52,11 +52,7 @@ import type { LivingPod } from './tree/pod-directory.ts'
 import { scanTree } from './tree/read-tree.ts'
 import { type StructureLinks, structureLinks } from './tree/structure-links.ts'
 
-export interface CollectOptions {
-  readonly rootDir?: string | undefined
-  readonly nodeName?: string | undefined
-  readonly runtimeEndpoint?: string | undefined
-  readonly stopped?: KubeletChoice['stopped']
+export interface CollectOptions extends KubeletChoice {
   readonly kubeconfig?: string | undefined
   readonly context?: string | undefined
   /** `all` for a snapshot, `plan` for a plan. */

@@ -9,7 +9,7 @@ import { runsApiServer } from '../../plan/kubelet-units.ts'
 import { kernelTextIfAny, linkIfAny, listIfAny } from '../../trust/kernel.ts'
 import { holdersOf, listeners } from '../../trust/listeners.ts'
 import { RUNTIME_COMM, unitsOf } from '../kubelet/scan-processes.ts'
-import { activeAmong, hasSystemd, STARTERS, startersIn, unitProperties } from '../kubelet/systemctl.ts'
+import { activeAmong, hasSystemd, STARTERS, startersIn, type UnitState, unitProperties } from '../kubelet/systemctl.ts'
 
 /** A process, for messages. */
 interface UnitProcess {
@@ -17,12 +17,8 @@ interface UnitProcess {
   readonly comm: string
 }
 
-export interface UnitFacts {
+export interface UnitFacts extends Pick<UnitState, 'activeState' | 'subState' | 'unitFileState'> {
   readonly unit: string
-  readonly activeState: string
-  readonly subState: string
-  /** `enabled`: it starts at the next boot. */
-  readonly unitFileState: string
   /** Whom systemd ends when the unit stops: `control-group` and `mixed` mean everybody in its cgroup. */
   readonly killMode: string
   /** Only dependencies may start or stop it. */

@@ -35,19 +35,14 @@ export interface KubeletCandidate {
   readonly standalone: boolean
 }
 
-export interface CandidateSource {
-  readonly source: string
+type FromSource = 'source' | 'workingDirectory' | 'pid' | 'process' | 'unit' | 'runtimeEndpoint' | 'staticPodPath'
+
+/** What is known of one before its flags are read. */
+export interface CandidateSource
+  extends Pick<KubeletCandidate, FromSource>,
+    Partial<Pick<KubeletCandidate, 'rootDir' | 'nodeName' | 'kubeconfig'>> {
   /** Without the program's name. */
   readonly args: readonly string[]
-  readonly workingDirectory: string
-  readonly pid?: number
-  readonly process?: PinnedProcess
-  readonly unit?: string
-  readonly rootDir?: string
-  readonly nodeName?: string
-  readonly kubeconfig?: string
-  readonly runtimeEndpoint?: string
-  readonly staticPodPath?: string
 }
 
 /** Flags win over the defaults of the distribution (N12, N13, N16). */

@@ -6,6 +6,7 @@ import { askProgram } from '../../trust/programs.ts'
 export interface UnitState {
   readonly activeState: string
   readonly subState: string
+  /** `enabled`: it starts at the next boot. */
   readonly unitFileState: string
   /** RFC 3339: when the unit last became inactive; absent: it never was active, or systemd has forgotten it (O38). */
   readonly inactiveSince?: string
