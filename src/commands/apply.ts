@@ -358,7 +358,7 @@ export default class Apply extends VolctlCommand {
     const saved = planfile === undefined ? undefined : await this.#readOfCluster(planfile)
     const choice: ClusterApplyChoice = {
       ...{ timeoutMs, journalDir, asks, ways, format: flags.output },
-      options: clusterOptions(flags, planOptions(flags, this.config.version)),
+      options: saved?.plan.options ?? clusterOptions(flags, planOptions(flags, this.config.version)),
       saved,
       context: givenBy(flags, DEFAULT_SETTLE_MS, [
         ...(planfile === undefined ? [] : [planfile]),

@@ -8,12 +8,13 @@
 import { errorMessage } from '../base/errors.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { invoker } from '../linux/invoker.ts'
+import type { AnyOperation } from '../plan/cluster-plan.ts'
 import type { Journal, JournalEntry } from '../plan/documents/write-journal.ts'
 import { type ApplyEvent, type ApplyResult, note } from '../plan/events.ts'
 import type { Refusal } from '../plan/plan.ts'
 import type { FoundAgain } from './find-again.ts'
 import { conclude, refuseAll } from './operation/conclude.ts'
-import type { AnyOperation, AnyPlan, Run } from './operation/run.ts'
+import type { AnyPlan, Run } from './operation/run.ts'
 
 /** A plan that was reviewed: made just now, or read from a file. */
 interface Reviewed<Op extends AnyOperation> extends AnyPlan<Op> {

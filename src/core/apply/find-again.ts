@@ -3,11 +3,11 @@ import { VolctlError } from '../base/errors.ts'
 import { memoize } from '../base/memoize.ts'
 import type { NodeSnapshot, NodeState } from '../facts/actual/snapshot.ts'
 import type { Difference } from '../plan/apply-shape.ts'
+import type { AnyOperation } from '../plan/cluster-plan.ts'
 import { differencesOf, differencesText } from '../plan/differences.ts'
 import type { Blocked, Operation, Plan, ReviewedPlan, Step } from '../plan/plan.ts'
 import { summaryOf } from '../plan/plan-summary.ts'
 import { areOfOneRow, podOf } from '../plan/subject.ts'
-import type { AnyOperation } from './operation/run.ts'
 
 export interface FoundAgain<Op extends AnyOperation = Operation> {
   /** The fresh plan's operation: this one is carried out. */

@@ -26,6 +26,7 @@ import { messages } from './output.ts'
 import type { OutputFormat, VolctlCommand } from './volctl-command.ts'
 
 export interface ClusterApplyChoice {
+  /** Those of the plan that was saved, if there is one. */
   readonly options: ClusterOptions
   readonly api: Pick<NodeChoice, 'kubeconfig' | 'context'>
   readonly timeoutMs: number
@@ -51,38 +52,29 @@ export async function applyToCluster(choice: ClusterApplyChoice, command: Volctl
   using interrupts = new Interrupts((line) => command.say(line))
   const client = apiClient(api, command.detail)
   try {
-    const { fresh, options, looked } = await planned(client, choice, command, interrupts)
+    const { fresh, looked } = await planned(client, choice, command, interrupts)
     if (saved === undefined) requireNamed(fresh.problems, choice.ignoreNotFound, choice.ways)
     // Exactly what was reviewed; what no longer holds is refused, operation by operation (S26).
     const plan = withDigest(saved === undefined ? fresh : { ...fresh, ...saved.plan })
     const digest = await reviewed(plan, choice, command, interrupts.stop)
-    await carryOutPlan(client, plan, { ...choice, options, digest, looked }, command, interrupts.stop)
+    await carryOutPlan(client, plan, { ...choice, digest, looked }, command, interrupts.stop)
   } finally {
     client.close()
   }
 }
 
-interface Planned {
-  readonly fresh: ClusterPlan
-  /** With what earlier applies were given. */
-  readonly options: ClusterOptions
-  readonly looked: Looked
-}
-
 /** Without the cluster that was read, which the apply reads again: there is no room for both. */
 async function planned(
   client: KubeClient,
-  choice: ClusterApplyChoice,
+  { options }: ClusterApplyChoice,
   command: VolctlCommand,
   interrupts: Interrupts,
-): Promise<Planned> {
-  const { saved } = choice
+): Promise<{ readonly fresh: ClusterPlan; readonly looked: Looked }> {
   const state = await interrupts.orInterrupted(readCluster({ client, signal: interrupts.stop }))
   command.detail(
     `read ${count(state.nodes.length, 'node')}, ${count(state.podCount, 'pod')}, ${count(state.attachments.length, 'VolumeAttachment')}`,
   )
-  const options = saved?.plan.options ?? choice.options
-  return { fresh: planCluster(state, options), options, looked: lookedAt(state) }
+  return { fresh: planCluster(state, options), looked: lookedAt(state) }
 }
 
 /**

@@ -19,7 +19,7 @@ import {
   type ShapeOf,
   text,
 } from '../trust/shape.ts'
-import { commonFields, count, kind, type PodRef, pod, volumeInApi } from './operation-shape.ts'
+import { commonFields, count, kind, type Operation, type PodRef, pod, volumeInApi } from './operation-shape.ts'
 import { CHOICE, refused } from './plan-shape.ts'
 import type { Subject } from './subject.ts'
 import type { PlanSummary, Problem, Waiting } from './whole-plan.ts'
@@ -93,6 +93,9 @@ const operation = object({
 
 /** An operation of a cluster: nothing happens on a node, so that it has no paths. */
 export interface ClusterOperation extends ShapeOf<typeof operation> {}
+
+/** Of a plan of either scope. */
+export type AnyOperation = Operation | ClusterOperation
 
 /** Something desired that somebody else must act on first. */
 export interface ClusterWaiting extends Omit<Waiting, 'pod' | 'volume'> {

@@ -3,13 +3,13 @@
 import { take } from '../base/take.ts'
 import { canonicalJson } from '../trust/digest.ts'
 import type { Difference } from './apply-shape.ts'
-import type { ClusterOperation, ClusterStep } from './cluster-plan.ts'
+import type { AnyOperation, ClusterOperation, ClusterStep } from './cluster-plan.ts'
 import type { Basis, ExpectedMount, FileIdentity, Operation, Step } from './plan.ts'
 
 const NONE = 'nothing'
 
 /** @param isPlanned true if the fresh plan has an operation of this id */
-export function differencesOf<Op extends Operation | ClusterOperation>(
+export function differencesOf<Op extends AnyOperation>(
   planned: Op,
   found: Op,
   isPlanned: (id: string) => boolean,

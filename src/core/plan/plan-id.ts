@@ -1,7 +1,7 @@
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { sha256Hex } from '../facts/actual/volume-names.ts'
-import type { ClusterOperation, ClusterPlan } from './cluster-plan.ts'
-import type { Operation, ReviewedPlan } from './plan.ts'
+import type { AnyOperation, ClusterPlan } from './cluster-plan.ts'
+import type { ReviewedPlan } from './plan.ts'
 
 /**
  * The id of a plan in the journal: the same for its saved file, and for another plan of the same state. Of a cluster's plan it is also
@@ -19,7 +19,7 @@ export function planId(plan: ReviewedPlan | Pick<ClusterPlan, 'cluster' | 'opera
  * Only lists, in a fixed order: a plan may have 100,000 operations, and sorting their fields takes seconds. Of an attachment only what it
  * is, since its version changes with each word of its attacher.
  */
-function aboutOf(operation: Operation | ClusterOperation): unknown {
+function aboutOf(operation: AnyOperation): unknown {
   const { id, kind, volume, paths, steps, after, blocked, attachment } = operation
   const own =
     'node' in operation

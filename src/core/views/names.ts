@@ -4,11 +4,9 @@ import { terminalSafe } from '../base/terminal-safe.ts'
 import type { Subject } from '../explain/explanation.ts'
 import type { LineAnswer } from '../explain/log-lines/line-explanation.ts'
 import type { StatusRow } from '../explain/status/status.ts'
-import type { ClusterOperation } from '../plan/cluster-plan.ts'
+import type { AnyOperation } from '../plan/cluster-plan.ts'
 import type { Operation, PodRef, VolumeRef } from '../plan/plan.ts'
 import { podName } from '../plan/pod-name.ts'
-
-type AnyOperation = Operation | ClusterOperation
 
 /** Pods, volumes and attachments of the operations, blocked ones included, in the order of the plan. */
 export function namesOfPlan({ operations }: { readonly operations: readonly AnyOperation[] }): string[] {

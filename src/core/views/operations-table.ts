@@ -1,7 +1,7 @@
 /** Every operation, wait and problem of a plan of either scope with its number, path, reason and rule: -v, -o wide. */
 
 import { take } from '../base/take.ts'
-import type { ClusterOperation, ClusterPlan } from '../plan/cluster-plan.ts'
+import type { AnyOperation, ClusterOperation, ClusterPlan } from '../plan/cluster-plan.ts'
 import type { Operation, Plan, Severity } from '../plan/plan.ts'
 import { type PlanNames, shownVolume } from '../plan/plan-names.ts'
 import { readyAmong } from '../plan/plan-summary.ts'
@@ -14,7 +14,6 @@ import { wrapped } from './wrap.ts'
 
 export function operationsTable(plan: Plan, names: PlanNames, screen: Screen): string {
   const { operations, waiting } = plan
-  const ready = readyAmong(operations)
   const volume: Column<Operation> = {
     head: 'VOLUME',
     cell: (each) => (each.volume === undefined ? '' : shownVolume(each)),
@@ -26,7 +25,7 @@ export function operationsTable(plan: Plan, names: PlanNames, screen: Screen): s
     stays: 4,
   }
   return whole(
-    operationsText(operations, [volume, deletes], { ready, below: nodeBelow(plan) }, screen),
+    operationsText(operations, [volume, deletes], nodeBelow(plan), screen),
     waiting.map((wait) => {
       const pod = wait.pod === undefined ? '' : ` of ${names.podText(wait.pod)}`
       return { ...wait, about: `${wait.kind} ${shownVolume(wait)}${pod}: ` }
@@ -38,13 +37,12 @@ export function operationsTable(plan: Plan, names: PlanNames, screen: Screen): s
 
 export function clusterOperationsTable(plan: ClusterPlan, screen: Screen): string {
   const { operations, waiting } = plan
-  const ready = new Set(operations.flatMap(({ id, blocked }) => (blocked === undefined ? id : [])))
   const columns: Column<ClusterOperation>[] = [
     { head: 'VOLUME', cell: (each) => each.volume.name },
     { head: 'NODE', cell: ({ node }) => node, stays: 6 },
   ]
   return whole(
-    operationsText(operations, columns, { ready, below: clusterBelow }, screen),
+    operationsText(operations, columns, clusterBelow, screen),
     waiting.map((wait) => ({
       ...wait,
       about: `${wait.kind} ${wait.volume?.name ?? wait.attachment ?? '?'} on node ${wait.node}: `,
@@ -78,20 +76,18 @@ function whole(
     .join('\n')
 }
 
-interface Drawn<O> {
-  readonly ready: ReadonlySet<string>
-  /** What is said below an operation, before its obstacle. */
-  readonly below: (operation: O, before: O | undefined) => readonly string[]
-}
+/** What is said below an operation, before its obstacle. */
+type Below<O> = (operation: O, before: O | undefined) => readonly string[]
 
-function operationsText<O extends Operation | ClusterOperation>(
+function operationsText<O extends AnyOperation>(
   operations: readonly O[],
   own: readonly Column<O>[],
-  { ready, below }: Drawn<O>,
+  below: Below<O>,
   screen: Screen,
 ): string {
   if (operations.length === 0) return ''
   const { symbols, wide } = screen
+  const ready = readyAmong<AnyOperation>(operations)
   const numbers = new Map(operations.map(({ id }, index) => [id, index + 1]))
   const stateOf = ({ id, blocked, after }: O): string => {
     const before = numberRanges(after.flatMap((each) => numbers.get(each) ?? []).toSorted((a, b) => a - b))
@@ -120,7 +116,7 @@ function operationsText<O extends Operation | ClusterOperation>(
   return columnsTable({ columns, inWords: true, below: told }, operations, screen)
 }
 
-function nodeBelow({ rootDir }: Plan): Drawn<Operation>['below'] {
+function nodeBelow({ rootDir }: Plan): Below<Operation> {
   return ({ message, podMessage, ownMessage, paths, dead = [], kubeletWould }, before) => [
     // What is said of a pod is said with the first of its operations.
     podMessage !== undefined && podMessage === before?.podMessage ? (ownMessage ?? message) : message,

@@ -5,6 +5,7 @@ import { ExitStatus } from '../../base/exit-status.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { CameBack } from '../../base/operation-error.ts'
 import { isOnRequest } from '../../messages/codes.ts'
+import type { AnyOperation } from '../../plan/cluster-plan.ts'
 import {
   type ApplyEvent,
   type ApplyResult,
@@ -15,7 +16,7 @@ import {
   operationEvent,
 } from '../../plan/events.ts'
 import type { Refusal } from '../../plan/plan.ts'
-import type { AnyOperation, AnyPlan, Run } from './run.ts'
+import type { AnyPlan, Run } from './run.ts'
 
 /**
  * @param planned the plan that was reviewed

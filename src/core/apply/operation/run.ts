@@ -5,7 +5,7 @@ import { omitUndefined } from '../../base/omit-undefined.ts'
 import { OperationRefused, StepDetached, StepFailed, StepInterrupted } from '../../base/operation-error.ts'
 import { diskTrouble } from '../../linux/disk-trouble.ts'
 import type { FailureCode } from '../../messages/codes.ts'
-import type { ClusterOperation } from '../../plan/cluster-plan.ts'
+import type { AnyOperation } from '../../plan/cluster-plan.ts'
 import type { Journal } from '../../plan/documents/write-journal.ts'
 import {
   type ApplyEvent,
@@ -15,8 +15,6 @@ import {
   operationEvent,
 } from '../../plan/events.ts'
 import type { Operation, Refusal } from '../../plan/plan.ts'
-
-export type AnyOperation = Operation | ClusterOperation
 
 export interface AnyPlan<Op extends AnyOperation> {
   readonly operations: readonly Op[]

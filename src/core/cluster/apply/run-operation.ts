@@ -14,7 +14,6 @@ import {
   removeFinalizers,
 } from '../../kube/writes.ts'
 import { pause } from '../../linux/deadline.ts'
-import type { OutcomeCode } from '../../messages/codes.ts'
 import type { ClusterOperation, ClusterStep, NewAttachment } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { canonicalJson } from '../../trust/digest.ts'
@@ -120,7 +119,7 @@ async function sayWhoCame(run: ClusterRun, operation: ClusterOperation): Promise
 
 async function waitUntilGone(run: ClusterRun, operation: ClusterOperation): Promise<void> {
   const { name, uid } = operation.attachment
-  await waitFor(run, operation, 'TimedOut', async () => {
+  await waitFor(run, operation, async () => {
     const found = await findObject(run.parts.client, ATTACHMENTS, { name })
     return found === undefined || found.metadata.uid !== uid ? undefined : waitsToDetach(found)
   })
@@ -145,9 +144,17 @@ async function create(run: ClusterRun, operation: ClusterOperation): Promise<voi
 async function waitUntilAttached(run: ClusterRun, operation: ClusterOperation): Promise<void> {
   const { creates } = operation
   if (creates === undefined) return
-  await waitFor(run, operation, 'TimedOut', async () => {
+  await waitFor(run, operation, async () => {
     const found = await findObject(run.parts.client, ATTACHMENTS, { name: creates.name })
-    if (found === undefined) throw deletedByOthers(creates.name)
+    if (found === undefined) {
+      throw new StepFailed(
+        'TimedOut',
+        `VolumeAttachment ${creates.name} was created, and somebody else has deleted it`,
+        {
+          hint: 'Run volctl plan --cluster to see what is left to do.',
+        },
+      )
+    }
     requireSameSpec(found, specOf(creates))
     run.cluster.putAttachment(creates.name, attachmentRecord(found))
     return waitsToAttach(found)
@@ -168,21 +175,14 @@ function requireSameSpec({ metadata, spec }: VolumeAttachment, wanted: VolumeAtt
   )
 }
 
-function deletedByOthers(name: string): StepFailed {
-  return new StepFailed('TimedOut', `VolumeAttachment ${name} was created, and somebody else has deleted it`, {
-    hint: 'Run volctl plan --cluster to see what is left to do.',
-  })
-}
-
 /**
  * Asks until there is nothing left to wait for. What the attacher says is repeated once each time it changes.
  *
- * @throws StepFailed with this code after --timeout; StillAtWork after an interruption
+ * @throws StepFailed TimedOut after --timeout; StillAtWork after an interruption
  */
 async function waitFor(
   run: ClusterRun,
   operation: ClusterOperation,
-  code: OutcomeCode,
   ask: () => Promise<string | undefined>,
 ): Promise<void> {
   const { timeoutMs, pollMs, signal } = run.parts
@@ -196,7 +196,7 @@ async function waitFor(
     told = waits
     if (signal?.aborted) throw new StepInterrupted(`interrupted; ${waits}`, { code: 'StillAtWork' })
     if (performance.now() >= until) {
-      throw new StepFailed(code, `not finished after ${formatDuration(timeoutMs)}: ${waits}`, {
+      throw new StepFailed('TimedOut', `not finished after ${formatDuration(timeoutMs)}: ${waits}`, {
         hint: lookAtAttacher(operation.attachment.name, driverOf(operation)),
       })
     }

@@ -77,9 +77,7 @@ function planOf(
   )
   const { complete } = findings
   const { operations, waiting, problems, causes } = nameClusterCauses({
-    operations: finishOperations(kept).map((operation) =>
-      refused === undefined ? operation : refusedBy(operation, refused),
-    ),
+    operations: finishOperations(kept).map((operation) => (refused ? refusedBy(operation, refused) : operation)),
     ...named,
   })
   return {
@@ -120,17 +118,20 @@ function inputsOf(context: ClusterContext, counts: OutageCounts): ClusterPlan['i
 
 /** S31: rules that need a list which is not whole. Then they hold everything back. */
 function unjudged({ objects }: ClusterContext): ClusterPlan['inputs']['unjudged'] {
-  const lacks = (lists: readonly ClusterResource[]): string => lists.filter((list) => !objects.isWhole(list)).join(', ')
-  const [forOutage, forWriters] = [lacks(DETACH_LISTS), lacks(ATTACH_LISTS)]
-  return [
-    ...(forOutage === ''
-      ? []
-      : [{ rule: 'S29', message: `whether the API has lost pods (not all ${forOutage} were read)` }]),
-    ...(forWriters === ''
-      ? []
-      : [{ rule: 'S30', message: `whether another node has a volume (not all ${forWriters} were read)` }]),
-  ]
+  return NEEDS_LISTS.flatMap(({ rule, asks, lists }) => {
+    const lacks = lists.filter((list) => !objects.isWhole(list)).join(', ')
+    return lacks === '' ? [] : [{ rule, message: `${asks} (not all ${lacks} were read)` }]
+  })
 }
+
+const NEEDS_LISTS: readonly {
+  readonly rule: string
+  readonly asks: string
+  readonly lists: readonly ClusterResource[]
+}[] = [
+  { rule: 'S29', asks: 'whether the API has lost pods', lists: DETACH_LISTS },
+  { rule: 'S30', asks: 'whether another node has a volume', lists: ATTACH_LISTS },
+]
 
 // S29 for a cluster: has the API server lost pods, as after a restore from a backup? Then everything looks unwanted.
 //
@@ -145,15 +146,7 @@ const FEW = 10
 const MOST_WITHOUT_POD = 1 / 2
 const MOST_DETACHES = 1 / 5
 
-export interface OutageCounts {
-  /** All pods that the API lists. */
-  readonly pods: number
-  readonly attachments: number
-  /** Pairs of node and volume. */
-  readonly inUse: number
-  readonly inUseWithoutPod: number
-  readonly detaches: number
-}
+export type OutageCounts = Omit<ClusterPlan['inputs']['counts'], 'nodes'>
 
 function outageCounts(context: ClusterContext, detaches: number): OutageCounts {
   const { state, actual, desired } = context

@@ -36,8 +36,7 @@ function reportKept({ desired }: ClusterContext, findings: ClusterFindings): voi
     const plugins = new Set(unmigrated.flatMap(({ volume }) => volume.migratedFrom ?? []))
     return { node, kept: [...new Set(kept)], plugins: [...plugins] }
   })
-  for (const { node, kept } of ofNodes) {
-    if (kept.length === 0) continue
+  for (const { node, kept } of ofNodes.filter(({ kept }) => kept.length > 0)) {
     findings.problem(
       'info',
       'TerminatedKept',
@@ -46,8 +45,7 @@ function reportKept({ desired }: ClusterContext, findings: ClusterFindings): voi
       `Delete the pods; or: ${kubectl('annotate', 'node', node, `${KEEPS_TERMINATED}-`)}`,
     )
   }
-  for (const { node, plugins } of ofNodes) {
-    if (plugins.length === 0) continue
+  for (const { node, plugins } of ofNodes.filter(({ plugins }) => plugins.length > 0)) {
     findings.problem(
       'info',
       'LeftToKubelet',
