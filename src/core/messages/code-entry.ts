@@ -16,7 +16,7 @@ export type Place = keyof typeof PLACES
 interface Entry {
   /** In one plain sentence. */
   readonly means: string
-  /** What an operator does next; absent: the remedy. */
+  /** What an operator does next; absent: the remedy, and of a reason on a node an apply. */
   readonly next?: string
   /** Said with each finding and each error of it that has no hint of its own. */
   readonly remedy?: string
@@ -36,10 +36,13 @@ interface Entry {
 
 /** A code that a finding of a plan or an end of an operation can have says what kind of cause it is. */
 export type CodeEntry = Entry &
-  ({ readonly next: string } | { readonly remedy: string }) &
   (
-    | { readonly in: readonly ('reason' | 'error')[]; readonly cause?: never }
-    | { readonly in: readonly Place[]; readonly cause: CauseKind }
+    | { readonly in: readonly ['reason']; readonly cause?: never }
+    | (({ readonly next: string } | { readonly remedy: string }) &
+        (
+          | { readonly in: readonly ('reason' | 'error')[]; readonly cause?: never }
+          | { readonly in: readonly Place[]; readonly cause: CauseKind }
+        ))
   )
 
 /**
@@ -52,29 +55,44 @@ export function isOutsideCode(code: string): code is OutsideCode {
   return /^[A-Z][A-Z\d_]*$/.test(code)
 }
 
+interface Kind {
+  /** Of a volume that has such a cause, in a few words. */
+  readonly says: string
+  /** A fact about a pod; about the node as a whole, unless a problem names a part of it. Absent: about what the finding is about. */
+  readonly of?: 'pod' | 'node'
+  /** Each subject has one such cause, whatever the code. */
+  readonly oneEach?: true
+  /** Nobody is needed: a component acts, or a flag asks for it. */
+  readonly passes?: true
+  /** No kubelet mends it: what is mounted, which volume it is, what a pod asks for. */
+  readonly lasts?: true
+}
+
+const KINDS = {
+  machine: { says: 'not shown to be the right machine', of: 'node' },
+  unread: { says: 'could not be read', of: 'node' },
+  alive: { says: 'its pod may still run', of: 'pod', oneEach: true },
+  kubelet: { says: 'the kubelet is next', of: 'node', passes: true },
+  controller: { says: 'the controller is next', passes: true },
+  driver: { says: 'waits for its driver', oneEach: true },
+  'dead-mount': { says: 'does not answer' },
+  'in-use': { says: 'in use' },
+  identity: { says: 'not proven which volume it is', lasts: true },
+  elsewhere: { says: 'another node may have it' },
+  foreign: { says: 'not made by the kubelet', lasts: true },
+  data: { says: 'data that stays', of: 'pod', passes: true },
+  missing: { says: 'needs what does not exist', oneEach: true, lasts: true },
+  device: { says: 'its device is in doubt', lasts: true },
+  volume: { says: 'asks for what is not possible', lasts: true },
+  asked: { says: 'needs a flag', of: 'node', passes: true },
+  follows: { says: 'comes after another', passes: true },
+  failed: { says: 'failed' },
+} as const satisfies Readonly<Record<string, Kind>>
+
+export type CauseKind = keyof typeof KINDS
+
 /**
  * The closed set of causes: what keeps volumes of a node from being as they should be. Each code that a finding can have is of
  * one kind, so that screens show causes, and codes stay for scripts.
  */
-export const CAUSE_KINDS = {
-  machine: 'this is not shown to be the right machine or cluster',
-  unread: 'something could not be read, and counts as in use',
-  alive: 'a pod still runs, or may',
-  kubelet: 'the kubelet runs, stopped a moment ago, or does it itself',
-  controller: 'the attach/detach controller or an attacher acts next',
-  driver: 'a driver is not there, does not answer, or failed',
-  'dead-mount': 'the server or daemon behind a mount is gone',
-  'in-use': 'something uses the mount, the device or the data',
-  identity: 'nothing proves which volume this is',
-  elsewhere: 'another node or pod has the volume, or may write to it',
-  foreign: 'something that the kubelet did not make is in the way',
-  data: 'data or directories of a deleted pod',
-  missing: 'an object that is needed does not exist, or is going away',
-  device: 'a device is missing, unknown or damaged',
-  volume: 'the volume asks for something that is not possible',
-  asked: 'done only where a flag asks for it, or a flag that changes nothing',
-  follows: 'it comes after something that did not happen',
-  failed: 'a step failed, or was not waited for',
-} as const
-
-export type CauseKind = keyof typeof CAUSE_KINDS
+export const CAUSE_KINDS: Readonly<Record<CauseKind, Kind>> = KINDS

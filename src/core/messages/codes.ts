@@ -5,7 +5,7 @@
  */
 
 import { CLUSTER_CODES } from './cluster-codes.ts'
-import type { CauseKind, CodeEntry, OutsideCode, Place } from './code-entry.ts'
+import { CAUSE_KINDS, type CauseKind, type CodeEntry, type OutsideCode, type Place } from './code-entry.ts'
 import { PATH_CODES } from './path-codes.ts'
 import { REASON_CODES } from './reasons.ts'
 import { RUN_CODES } from './run-codes.ts'
@@ -66,7 +66,7 @@ export function remedyOf(code: string): string | undefined {
 
 /** What an operator does next, as `explain CODE` and the manual say it. */
 export function nextOf(code: Code): string {
-  const { remedy = '', next = remedy }: Partial<CodeEntry> = entryOf(code) ?? {}
+  const { remedy = 'Look at the plan; then: volctl apply', next = remedy }: Partial<CodeEntry> = entryOf(code) ?? {}
   return next
 }
 
@@ -85,20 +85,11 @@ export function isPassing(code: WaitingCode): boolean {
   return entryOf(code)?.lasts === 'never'
 }
 
-/** What no kubelet mends: what is mounted, which volume it is, what a pod asks for. */
-const LASTING: ReadonlySet<CauseKind | undefined> = new Set<CauseKind>([
-  'foreign',
-  'identity',
-  'volume',
-  'missing',
-  'device',
-])
-
 /** Does a block stay the cause although the operation waits (S38)? A kubelet that runs mends some; who else acts first, most. */
 export function outlasts(code: BlockCode, wait: WaitingCode, isSetUp: boolean): boolean {
   const { lasts, cause }: Partial<CodeEntry> = entryOf(code) ?? {}
   if (!isByKubelet(wait)) return lasts === 'always'
-  return lasts === 'in-set-up' ? isSetUp : lasts !== 'never' && LASTING.has(cause)
+  return lasts === 'in-set-up' ? isSetUp : lasts !== 'never' && cause !== undefined && CAUSE_KINDS[cause].lasts === true
 }
 
 /** Is it in a cluster a fact about the node of the volume that it is said of? */

@@ -5,7 +5,6 @@ export const REASON_CODES = {
   PodGone: {
     in: ['reason'],
     means: 'the pod was deleted from the API, and no sandbox, container or process of it is left',
-    next: 'Look at the plan; then: volctl apply',
     rules: ['S3', 'S9'],
   },
   PodFinished: {
@@ -19,13 +18,11 @@ export const REASON_CODES = {
     in: ['reason'],
     means:
       'sub-path mounts of a pod that is gone are left, and of their volume no directory, or one without mount and state file',
-    next: 'Look at the plan; then: volctl apply',
     rules: ['S18'],
   },
   NotReconstructable: {
     in: ['reason'],
     means: 'a pod that is gone left a volume that the kubelet could not reconstruct from its directory',
-    next: 'Look at the plan; then: volctl apply',
   },
   DriverAbsentSinceBoot: {
     in: ['reason'],
@@ -36,17 +33,14 @@ export const REASON_CODES = {
   LastPodGone: {
     in: ['reason'],
     means: 'no pod of this node wants the volume any more, so that its global mount or map can go',
-    next: 'Look at the plan; then: volctl apply',
   },
   StagedWithoutPod: {
     in: ['reason'],
     means: 'the volume is still staged, and no pod directory refers to it: the kubelet has forgotten it',
-    next: 'Look at the plan; then: volctl apply',
   },
   MappedWithoutPod: {
     in: ['reason'],
     means: 'the block volume is still mapped, and no pod directory refers to it: the kubelet has forgotten it',
-    next: 'Look at the plan; then: volctl apply',
   },
   NotWanted: {
     in: ['reason'],
@@ -64,7 +58,6 @@ export const REASON_CODES = {
   NotMounted: {
     in: ['reason'],
     means: 'the pod wants the volume, and the volume is not mounted for it',
-    next: 'Look at the plan; then: volctl apply',
     rules: ['S22'],
   },
   StateFileMissing: {
@@ -82,7 +75,6 @@ export const REASON_CODES = {
     in: ['reason'],
     means:
       'the CSI driver asks to publish its volumes again from time to time, and --remount names this one or its pod',
-    next: 'Look at the plan; then: volctl apply',
     rules: ['C70', 'S23'],
   },
   CapacityGrew: {

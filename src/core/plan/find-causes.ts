@@ -6,7 +6,7 @@
 
 import { append } from '../base/append.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
-import type { CauseKind } from '../messages/code-entry.ts'
+import { CAUSE_KINDS, type CauseKind } from '../messages/code-entry.ts'
 import { type Code, causeOf, isOfNode, remedyOf } from '../messages/codes.ts'
 import type { Because, Cause, CauseSubject } from './cause.ts'
 import type { PodRef, Severity } from './plan.ts'
@@ -45,21 +45,20 @@ interface Finding extends Said, Names {
   readonly operation?: string
 }
 
-/** Kinds that need nobody: a component acts, or a flag asks for it. */
-const PASSES: ReadonlySet<CauseKind> = new Set<CauseKind>(['kubelet', 'controller', 'data', 'asked', 'follows'])
+/** What comes after something with a cause, or has it. */
+type Affected = Pick<Finding, 'operation' | 'pods' | 'volume' | 'whose'>
 
-/** Kinds that give each subject one cause, whatever the code. */
-const ONE_EACH: ReadonlySet<CauseKind> = new Set<CauseKind>(['driver', 'missing', 'alive'])
-
-/** Kinds that are a fact about a pod. */
-const OF_PODS: ReadonlySet<CauseKind> = new Set<CauseKind>(['alive', 'data'])
-
-/** Kinds that are a fact about the node as a whole, unless a problem names a part of it. */
-const OF_NODE: ReadonlySet<CauseKind> = new Set<CauseKind>(['machine', 'unread', 'kubelet', 'asked'])
+/** What has one cause, in the order in which it was found. */
+interface Group {
+  readonly is: Pick<Cause, 'key' | 'kind' | 'subject'>
+  severity: Severity
+  readonly own: Finding[]
+  readonly affected: Affected[]
+}
 
 /** Collects causes; findings are added in the plan's order. */
 class Causes {
-  readonly #byKey = new Map<string, Growing>()
+  readonly #byKey = new Map<string, Group>()
   readonly #ofRow = new Map<RowKey, string[]>()
 
   /** @returns the key of the finding's cause */
@@ -69,16 +68,18 @@ class Causes {
     const kind = causeOf(code) ?? 'failed'
     const subject = because.subject ?? subjectOf(kind, finding)
     const row = because.subject === undefined ? rowOf(whose) : rowOf(because.whose)
-    const key = `${kind}:${ONE_EACH.has(kind) ? '' : `${code}:`}${subjectKey(subject, row)}`
-    const known = this.#byKey.get(key)
-    if (known === undefined) this.#byKey.set(key, new Growing({ key, kind, subject }, finding))
-    else known.add(finding)
-    this.#note(key, finding)
-    return key
+    const key = `${kind}:${CAUSE_KINDS[kind].oneEach ? '' : `${code}:`}${subjectKey(subject, row)}`
+    const group = this.#byKey.get(key) ?? { is: { key, kind, subject }, severity: 'info', own: [], affected: [] }
+    this.#byKey.set(key, group)
+    const severity = severityOf(kind, finding)
+    if (RANK[severity] < RANK[group.severity]) group.severity = severity
+    group.own.push(finding)
+    return finding.from === 'problem' ? this.#note(key, finding) : this.follow(key, finding)
   }
 
-  #note(key: string, { whose }: Pick<Finding, 'whose'>): void {
+  #note(key: string, { whose }: Pick<Finding, 'whose'>): string {
     for (const row of rowsOf(whose)) append(this.#ofRow, row, key)
+    return key
   }
 
   /** Of what is said of the row the worst that needs a person; undefined: it all passes. */
@@ -89,15 +90,14 @@ class Causes {
   }
 
   /** For what has this cause, and comes after something else that has it. */
-  follow(key: string, finding: Pick<Finding, 'operation' | 'pods' | 'volume' | 'whose'>): string {
-    this.#note(key, finding)
-    this.#byKey.get(key)?.affect(finding)
-    return key
+  follow(key: string, affected: Affected): string {
+    this.#byKey.get(key)?.affected.push(affected)
+    return this.#note(key, affected)
   }
 
   /** Those that stop most come first. */
   all(): Cause[] {
-    return [...this.#byKey.values()].map((each) => each.cause()).toSorted(compare)
+    return [...this.#byKey.values()].map(causeFrom).toSorted(compare)
   }
 }
 
@@ -113,8 +113,8 @@ function weightOf({ affects: { operations, waiting } }: Cause): number {
 
 function subjectOf(kind: CauseKind, { from, code, driver, pod, subject, node }: Finding): CauseSubject {
   if (kind === 'driver' && driver !== undefined) return { driver }
-  if (OF_PODS.has(kind) && pod !== undefined) return { pod }
-  if (!OF_NODE.has(kind) || from === 'problem') return subject
+  if (CAUSE_KINDS[kind].of === 'pod' && pod !== undefined) return { pod }
+  if (CAUSE_KINDS[kind].of !== 'node' || from === 'problem') return subject
   return node !== undefined && isOfNode(code) ? { nodes: [node] } : {}
 }
 
@@ -124,66 +124,29 @@ function subjectKey({ pod, volume, nodes, ...rest }: CauseSubject, row: RowKey |
   return [pod?.uid, name, ...Object.values(rest), nodes?.join()].filter((part) => part !== undefined).join('/')
 }
 
-class Growing {
-  readonly #is: Pick<Cause, 'key' | 'kind' | 'subject'>
-  #says: Finding
-  severity: Severity = 'info'
-  #remedy: readonly string[] = []
-  readonly #operations: string[] = []
-  #waiting = 0
-  readonly #pods = new Map<string, PodRef>()
-  readonly #volumes = new Set<string>()
-  readonly #users = new Map<number, NonNullable<Cause['users']>[number]>()
-  #until: string | undefined
-  #byStart: true | undefined
-  #command: Because['command']
-
-  constructor(is: Pick<Cause, 'key' | 'kind' | 'subject'>, first: Finding) {
-    this.#is = is
-    this.#says = first
-    this.add(first)
-  }
-
-  add(finding: Finding): void {
-    if (weightOfWords(finding) > weightOfWords(this.#says)) this.#says = finding
-    const severity = severityOf(this.#is.kind, finding)
-    if (RANK[severity] < RANK[this.severity]) this.severity = severity
-    for (const user of finding.users ?? []) this.#users.set(user.pid, user)
-    this.#byStart ??= finding.because?.byStart
-    // The finding that says most knows best what to do.
-    const remedy = finding === this.#says || this.#remedy.length === 0 ? adviceOf(finding) : undefined
-    if (remedy !== undefined) {
-      this.#remedy = remedy
-      this.#command = finding.because?.command
-    }
-    if (finding.until !== undefined && (this.#until === undefined || finding.until > this.#until))
-      this.#until = finding.until
-    if (finding.from !== 'problem') this.affect(finding)
-    if (finding.from === 'wait') this.#waiting += 1
-  }
-
-  affect({ operation, pods, volume }: Pick<Finding, 'operation' | 'pods' | 'volume'>): void {
-    if (operation !== undefined) this.#operations.push(operation)
-    for (const pod of pods) this.#pods.set(pod.uid, pod)
-    if (pods.length === 0 && volume !== undefined) this.#volumes.add(volume)
-  }
-
-  cause(): Cause {
-    const { code, message } = this.#says
-    return {
-      ...this.#is,
-      severity: this.severity,
-      ...{ code, message },
-      ...(this.#users.size > 0 && { users: [...this.#users.values()] }),
-      remedy: this.#remedy,
-      affects: {
-        operations: this.#operations,
-        waiting: this.#waiting,
-        pods: [...this.#pods.values()],
-        volumes: [...this.#volumes],
-      },
-      ...omitUndefined({ until: this.#until, command: this.#command, byStart: this.#byStart }),
-    }
+function causeFrom({ is, severity, own, affected }: Group): Cause {
+  const says = own.reduce((most, each) => (weightOfWords(each) > weightOfWords(most) ? each : most))
+  // The finding that says most knows best what to do.
+  const advises = [says, ...own].find((each) => adviceOf(each) !== undefined)
+  const users = new Map(own.flatMap((each) => each.users ?? []).map((user) => [user.pid, user]))
+  const pods = new Map(affected.flatMap((each) => each.pods).map((pod) => [pod.uid, pod]))
+  return {
+    ...is,
+    severity,
+    ...{ code: says.code, message: says.message },
+    ...(users.size > 0 && { users: [...users.values()] }),
+    remedy: (advises && adviceOf(advises)) ?? [],
+    affects: {
+      operations: affected.flatMap(({ operation }) => operation ?? []),
+      waiting: own.filter(({ from }) => from === 'wait').length,
+      pods: [...pods.values()],
+      volumes: [...new Set(affected.flatMap((each) => (each.pods.length === 0 ? (each.volume ?? []) : [])))],
+    },
+    ...omitUndefined({
+      until: own.flatMap(({ until }) => until ?? []).reduce((a, b) => (a > b ? a : b), '') || undefined,
+      command: advises?.because?.command,
+      byStart: own.some(({ because }) => because?.byStart) ? true : undefined,
+    }),
   }
 }
 
@@ -202,7 +165,7 @@ function weightOfWords({ from, severity, because }: Finding): number {
 
 function severityOf(kind: CauseKind, { from, severity }: Finding): Severity {
   if (from === 'problem') return severity ?? 'warning'
-  return PASSES.has(kind) ? 'info' : 'error'
+  return CAUSE_KINDS[kind].passes ? 'info' : 'error'
 }
 
 interface Parts<Op, Wait, Problem> {

@@ -55,14 +55,14 @@ export function renderExplanation(
   screen: Screen,
   { place }: { readonly place?: string | undefined } = {},
 ): string {
-  const { subject, node, createdAt, identity, volumes, places, driver, holders, chain } = told
+  const { subject, node, createdAt, identity, volumes, places, driver, holders, chain, verdict, notes } = told
   const [first, ...others] = byWorst(volumes)
   const plan = planOnNode(told)
   const names = new PlanNames(plan)
   const answer = answerOf(plan, names)
-  const { wide } = screen
+  const { wide, width, paint } = screen
   const isNode = subject.kind === 'Node'
-  const title = isNode ? `Node ${node}` : `${subject.kind} ${subject.name} on node ${node}`
+  const title = `${subject.kind} ${subject.name} on node ${node}`
   const short = [
     others.length > 0 ? volumesSummary(volumes, screen, !isNode) : '',
     first !== undefined && others.length === 0 ? volumeRows(first, screen) : '',
@@ -82,41 +82,16 @@ export function renderExplanation(
   ]
   const links = isNode || wide ? '' : chainLines(chain, screen, subject.kind === 'Pod' ? 'ofPod' : 'folded')
   const isOfOne = links !== '' && others.length > 0 && first !== undefined && driver === undefined
-  return drawn(told, screen, {
-    place,
-    title: wide ? `${title}, as of ${seconds(createdAt)}` : title,
-    says: withoutRoot(told.verdict.message, told.rootDir),
-    ...(isNode && { headline: answer.headline }),
-    answer,
-    chain: isOfOne ? `${wrapped('  ', `Volume ${volumeText(first.volume)}:`, screen.width)}${links}` : links,
-    parts: wide ? all() : short,
-  })
-}
-
-interface Drawn {
-  readonly place: string | undefined
-  readonly title: string
-  /** The verdict, in the words of the answer. */
-  readonly says: string
-  /** In place of title and verdict. */
-  readonly headline?: string
-  readonly answer: Answer
-  readonly chain: string
-  readonly parts: readonly string[]
-}
-
-/** What the first line says is not said again below. */
-function drawn(
-  told: Explanation,
-  screen: Screen,
-  { place, title, says, headline, answer, chain, parts }: Drawn,
-): string {
-  const { width, paint, wide } = screen
-  const { verdict, notes } = told
-  const said = headline === undefined ? answer.needs.find(({ text }) => text === says) : undefined
+  const says = withoutRoot(verdict.message, told.rootDir)
+  // What the first line says is not said again below.
+  const said = isNode ? undefined : answer.needs.find(({ text }) => text === says)
+  const headline = isNode
+    ? answer.headline
+    : `${title}${wide ? `, as of ${seconds(createdAt)}` : ''}${HOW[verdict.state]}: ${says}`
   const header = [
-    wrapped('', headline ?? `${title}${HOW[verdict.state]}: ${says}`, width, colourOf(verdict, paint)),
-    chain,
+    wrapped('', headline, width, colourOf(verdict, paint)),
+    isOfOne ? wrapped('  ', `Volume ${volumeText(first.volume)}:`, width) : '',
+    links,
     needRows({ wake: [], ...said, remedy: typedAt(place, said?.remedy ?? passing(told)) }, screen),
   ].join('')
   const shown: Answer = {
@@ -124,9 +99,9 @@ function drawn(
     needs: answer.needs.filter((need) => need !== said),
     notes: [...notes, ...answer.notes].filter((note) => note !== says),
   }
-  const code = headline === undefined && HAS_CODE.has(verdict.state) ? verdict.code : undefined
+  const code = !isNode && HAS_CODE.has(verdict.state) ? verdict.code : undefined
   const more = [
-    ...parts,
+    ...(wide ? all() : short),
     code === undefined ? '' : wrapped('', `Code: ${code} (${volctl('explain', code)})`, width, paint.dim),
   ]
   return renderAnswer(shown, screen, {

@@ -5,7 +5,7 @@
 
 import { count } from '../base/count.ts'
 import type { Status, StatusRow, VerdictState } from '../explain/status/status.ts'
-import type { CauseKind } from '../messages/code-entry.ts'
+import { CAUSE_KINDS } from '../messages/code-entry.ts'
 import type { Cause } from '../plan/cause.ts'
 import type { Plan } from '../plan/plan.ts'
 import { podTexts } from '../plan/plan-names.ts'
@@ -267,28 +267,6 @@ interface Judged {
 
 const STATES: Readonly<Record<string, string>> = { unknown: 'could not be judged', kept: 'stays', good: 'good' }
 
-/** Of a cause of each kind. */
-const KINDS: Readonly<Record<CauseKind, string>> = {
-  machine: 'not shown to be the right machine',
-  unread: 'could not be read',
-  alive: 'its pod may still run',
-  kubelet: 'the kubelet is next',
-  controller: 'the controller is next',
-  driver: 'waits for its driver',
-  'dead-mount': 'does not answer',
-  'in-use': 'in use',
-  identity: 'not proven which volume it is',
-  elsewhere: 'another node may have it',
-  foreign: 'not made by the kubelet',
-  data: 'data that stays',
-  missing: 'needs what does not exist',
-  device: 'its device is in doubt',
-  volume: 'asks for what is not possible',
-  asked: 'needs a flag',
-  follows: 'comes after another',
-  failed: 'failed',
-}
-
 /** @param plan that the rows were made with */
 function rowSays({ operations, summary: { causes = [] } }: Plan): (row: Judged) => string {
   const byId = new Map(operations.map((each) => [each.id, each]))
@@ -310,5 +288,5 @@ const CODES: Readonly<Partial<Record<Cause['code'], string>>> = { ReportedUnused
 function wordsOf({ kind, code, subject: { driver } }: Cause): string {
   const own = CODES[code]
   if (own !== undefined) return own
-  return kind === 'driver' && driver !== undefined ? `waits for ${driver}` : KINDS[kind]
+  return kind === 'driver' && driver !== undefined ? `waits for ${driver}` : CAUSE_KINDS[kind].says
 }
