@@ -8,7 +8,7 @@ import type { CommandContext } from '../plan/commands.ts'
 import { CONTROLLER, clusterAnswerOf, seenText } from './answer/cluster-answer.ts'
 import { renderAnswer } from './answer-view.ts'
 import { clusterOperationsTable } from './operations-table.ts'
-import { headerText } from './plan-header.ts'
+import { apiText, headerText } from './plan-header.ts'
 import type { Screen } from './screen.ts'
 
 export interface ClusterPlanLook {
@@ -34,15 +34,9 @@ export function renderClusterPlan(plan: ClusterPlan, screen: Screen, look: Clust
 function header({ cluster, inputs }: ClusterPlan, screen: Screen): string {
   const { api, controller, unjudged } = inputs
   const { paint } = screen
-  const user = api.user === undefined ? '' : ` as ${api.user}`
-  const insecure = api.insecure === undefined ? '' : ' (not verified: anyone on the network path could answer)'
   return headerText(
     [
-      {
-        label: 'Cluster',
-        text: `${cluster.server}${user}${insecure}`,
-        colour: insecure === '' ? undefined : paint.bad,
-      },
+      { label: 'Cluster', ...apiText({ ...api, server: cluster.server }, paint) },
       {
         label: 'Controller',
         text: `the attach/detach controller ${CONTROLLER[controller.state]}: ${controller.note}`,

@@ -2,8 +2,6 @@
 import type { Link } from '../explain/explanation.ts'
 import type { PodRef } from '../plan/plan.ts'
 import { podTexts } from '../plan/plan-names.ts'
-import { podNameAndUid } from '../plan/pod-name.ts'
-import { podText } from './format.ts'
 import type { Palette, Screen, Symbols } from './screen.ts'
 import { wrapped } from './wrap.ts'
 
@@ -30,7 +28,7 @@ export type ChainForm = 'folded' | 'ofPod'
 /** Every link with its path, as a tree. */
 export function chainText(chain: readonly Link[], { paint, symbols, width }: Screen): string {
   const marks = marksOf(paint, symbols)
-  const podName = pathNames(chain)
+  const podName = podNames(chain)
   const depths = depthsOf(chain)
   const lines = chain.map((link, index) => {
     const depth = depths[index] ?? 0
@@ -74,15 +72,9 @@ function titleOf({ kind, pod }: Link, name: string, podName: ((pod: PodRef) => s
 }
 
 /** What distinguishes pods: nothing where the answer is about the one. */
-function podNames(chain: readonly Link[], form: ChainForm): (pod: PodRef) => string {
+function podNames(chain: readonly Link[], form?: ChainForm): (pod: PodRef) => string {
   const pods = chain.flatMap(({ pod }) => pod ?? [])
   return form === 'ofPod' && new Set(pods.map(({ uid }) => uid)).size < 2 ? () => '' : podTexts(pods)
-}
-
-/** Where two have one name the UID too. */
-function pathNames(chain: readonly Link[]): (pod: PodRef) => string {
-  const pods = chain.flatMap(({ pod }) => pod ?? [])
-  return new Set(pods.map(podText)).size < new Set(pods.map(({ uid }) => uid)).size ? podNameAndUid : podText
 }
 
 /** Sign and word of each state. */

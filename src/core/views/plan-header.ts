@@ -1,5 +1,5 @@
 import { count } from '../base/count.ts'
-import { INSECURE_API } from '../plan/insecure-api.ts'
+import { apiDoubts } from '../plan/insecure-api.ts'
 import { KUBELET_STATES } from '../plan/kubelet-units.ts'
 import type { Plan, PlanInputs } from '../plan/plan.ts'
 import type { Palette, Screen } from './screen.ts'
@@ -51,15 +51,12 @@ function nodeText({ node, bootID, inputs: { machine } }: Plan, paint: Palette): 
   }
 }
 
-function apiText(api: PlanInputs['api'], paint: Palette): Text {
+/** Which server, as whom, and why another could have answered. */
+export function apiText(api: PlanInputs['api'], paint: Palette): Text {
   const user = api.user === undefined ? '' : ` as ${api.user}`
   const version = api.resourceVersion === undefined ? '' : `, pods at resource version ${api.resourceVersion}`
   const server = `${api.server === '' ? 'not read' : api.server}${user}${version}`
-  const { insecure, secondLookInsecure } = api
-  const doubts = [
-    insecure === undefined ? [] : INSECURE_API[insecure],
-    secondLookInsecure === undefined ? [] : `with the kubelet's credential: ${INSECURE_API[secondLookInsecure]}`,
-  ].flat()
+  const doubts = apiDoubts(api)
   return doubts.length === 0 ? { text: server } : { text: `${server} (${doubts.join('; ')})`, colour: paint.bad }
 }
 

@@ -5,7 +5,7 @@ import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { Cause } from '../../plan/cause.ts'
 import type { ClusterOperation, ClusterPlan, ClusterWaiting } from '../../plan/cluster-plan.ts'
 import { type CommandContext, type Step, typed } from '../../plan/commands.ts'
-import { INSECURE_API } from '../../plan/insecure-api.ts'
+import { apiDoubts } from '../../plan/insecure-api.ts'
 import { namespacedName, podName } from '../../plan/pod-name.ts'
 import type { Answer, Part, Row } from './answer.ts'
 import { few, withAges, withoutRoot } from './names.ts'
@@ -49,7 +49,7 @@ export function seenText({ counts, lists }: ClusterPlan['inputs']): string {
 
 function doubtsOf({ inputs: { api, unjudged } }: ClusterPlan): string[] {
   return [
-    ...(api.insecure === undefined ? [] : [`API server: ${INSECURE_API[api.insecure]}`]),
+    ...apiDoubts(api).map((each) => `API server: ${each}`),
     ...unjudged.map(({ message }) => `Not judged: ${message}`),
   ]
 }

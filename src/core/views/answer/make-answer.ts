@@ -3,7 +3,7 @@
 import { count } from '../../base/count.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { Cause } from '../../plan/cause.ts'
-import { INSECURE_API } from '../../plan/insecure-api.ts'
+import { apiDoubts } from '../../plan/insecure-api.ts'
 import { KUBELET_STATES } from '../../plan/kubelet-units.ts'
 import type { Operation, Plan } from '../../plan/plan.ts'
 import { PlanNames, shownVolume } from '../../plan/plan-names.ts'
@@ -54,10 +54,7 @@ function doubtsOf({ inputs: { machine, api }, refused }: Plan): string[] {
   return [
     ...(refused !== undefined || machine.matches ? [] : ['Nothing proves that this machine is the node']),
     ...(refused !== undefined || differs.length === 0 ? [] : [`The Node object has another ${differs.join(', ')}`]),
-    ...(api.insecure === undefined ? [] : [`API server ${api.server}: ${INSECURE_API[api.insecure]}`]),
-    ...(api.secondLookInsecure === undefined
-      ? []
-      : [`API server, with the kubelet's credential: ${INSECURE_API[api.secondLookInsecure]}`]),
+    ...apiDoubts(api).map((each) => `API server ${api.server}: ${each}`),
   ]
 }
 
