@@ -1,5 +1,6 @@
 /** One row of the answer: the facts of one volume, beside what the plan says. */
 
+import { once } from '../../base/memoize.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
 import type { BlockMapping } from '../../facts/actual/block-volume.ts'
@@ -41,8 +42,7 @@ export function rowMaker(
   const known = new Map<VolumeRow, SharedFacts>()
   const unresolvedBy = Map.groupBy(context.desired.unresolved, ({ podUid }) => podUid)
   return (source) => {
-    const shared = known.get(source.volume) ?? sharedBy(context, source.volume)
-    known.set(source.volume, shared)
+    const shared = once(known, source.volume, () => sharedBy(context, source.volume))
     const findings = found.of(source)
     const row = statusRow(context, source, findings, { ...shared, unjudged, unresolvedBy })
     return { ...row, causes: found.causesOf(findings) }
