@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { planExitStatus } from '../../src/core/cli/carry-out.ts'
 import { csiUniqueName, inlineCsiHandle } from '../../src/core/facts/actual/volume-names.ts'
+import { refuseInsecureApi } from '../../src/core/plan/insecure-api.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
-import { refuseInsecureApi } from '../../src/core/rules/refusals.ts'
 import {
   BEFORE_BOOT,
   DRIVER,

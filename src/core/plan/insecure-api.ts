@@ -1,4 +1,6 @@
 import type { Insecure } from '../facts/actual/snapshot.ts'
+import type { ClusterOptions } from './cluster-plan.ts'
+import type { PlanOptions, Refusal } from './plan.ts'
 
 /** Why anyone on the network path could answer (S34). */
 export const INSECURE_API: Readonly<Record<Insecure, string>> = {
@@ -6,12 +8,35 @@ export const INSECURE_API: Readonly<Record<Insecure, string>> = {
   PlainHttp: 'plain http: anyone on the network path could read the credential, and answer',
 }
 
-/** Of a look, and of a second one with the kubelet's own credential. */
-export function apiDoubts(api: { readonly insecure?: Insecure; readonly secondLookInsecure?: Insecure }): string[] {
+/** Of a look at a node or a cluster, and of a second one with the kubelet's own credential. */
+interface Api {
+  readonly insecure?: Insecure | undefined
+  readonly secondLookInsecure?: Insecure
+}
+
+export function apiDoubts(api: Api): string[] {
   return [
     ...(api.insecure === undefined ? [] : [INSECURE_API[api.insecure]]),
     ...(api.secondLookInsecure === undefined
       ? []
       : [`with the kubelet's credential: ${INSECURE_API[api.secondLookInsecure]}`]),
   ]
+}
+
+/**
+ * S34: an attacker on the network path could answer that pods were deleted. A plan says so in its header and goes on, since it
+ * changes nothing; an apply is refused.
+ */
+export function refuseInsecureApi(
+  { server, insecure, secondLookInsecure }: Api & { readonly server: string },
+  { acceptInsecureApi }: PlanOptions | ClusterOptions,
+): Refusal | undefined {
+  const why = insecure ?? secondLookInsecure
+  if (why === undefined || acceptInsecureApi === true) return undefined
+  const connection = insecure === undefined ? `${server} (with the kubelet's own credential)` : server
+  return {
+    rule: 'S34',
+    code: 'InsecureApi',
+    message: `API server ${connection}: ${INSECURE_API[why]}`,
+  }
 }

@@ -10,6 +10,7 @@ import type { CauseKind } from '../messages/code-entry.ts'
 import { causeOf, isCodeOf, type ProblemCode, remedyOf, type WaitingCode } from '../messages/codes.ts'
 import type { Because } from '../plan/cause.ts'
 import { Findings, finishOperations, type Left, ON_NODE } from '../plan/draft.ts'
+import { refuseInsecureApi } from '../plan/insecure-api.ts'
 import { nameCauses } from '../plan/name-causes.ts'
 import { namedPart } from '../plan/part-of-plan.ts'
 import type {
@@ -24,7 +25,7 @@ import type {
   StepOp,
 } from '../plan/plan.ts'
 import { summaryOf } from '../plan/plan-summary.ts'
-import { refusalOf, refuseInsecureApi } from '../rules/refusals.ts'
+import { refusalOf } from '../rules/refusals.ts'
 import { readFailures, spoilsList, subjectOf } from '../volumes/read-failures.ts'
 import { STATE_FILES } from '../volumes/state-files.ts'
 import { type PlanContext, useCredential } from './context/context.ts'

@@ -1,12 +1,11 @@
-/** The safety rules that refuse a plan as a whole (S1, S29), or its apply (S34). */
+/** The safety rules that refuse a plan as a whole (S1, S29). */
 
 import { volctl } from '../base/command.ts'
 import { rfc3339 } from '../base/rfc3339.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import { otherName } from '../node/host-identity.ts'
 import { canonicalNodeName, parseKubeletFlags } from '../node/kubelet/kubelet-flags.ts'
-import { INSECURE_API } from '../plan/insecure-api.ts'
-import type { PlanInputs, PlanOptions, Refusal } from '../plan/plan.ts'
+import type { PlanInputs, Refusal } from '../plan/plan.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { idsAgree } from '../reconcile/identity/machine.ts'
 import { type PodClass, type PodClasses, podListIsComplete } from '../reconcile/pods/pod-classes.ts'
@@ -37,22 +36,6 @@ function outage({ inputs, classes, witnesses, options }: PlanContext): Refusal |
 function reallyDeleted(orphaned: number): string {
   if (orphaned === 0) return 'the API server has lost no pod'
   return orphaned === 1 ? 'the orphaned pod was really deleted' : `the ${orphaned} orphaned pods were really deleted`
-}
-
-/**
- * S34: an attacker on the network path could answer that pods were deleted. A plan says so in its header and goes on, since it
- * changes nothing; an apply is refused.
- */
-export function refuseInsecureApi(api: PlanInputs['api'], options: PlanOptions): Refusal | undefined {
-  const { server, insecure, secondLookInsecure } = api
-  const why = insecure ?? secondLookInsecure
-  if (why === undefined || options.acceptInsecureApi === true) return undefined
-  const connection = insecure === undefined ? `${server} (with the kubelet's own credential)` : server
-  return {
-    rule: 'S34',
-    code: 'InsecureApi',
-    message: `API server ${connection}: ${INSECURE_API[why]}`,
-  }
 }
 
 function listsNobody({ snapshot }: ActualInputs, classes: PodClasses, witnesses: Witnesses): string | undefined {

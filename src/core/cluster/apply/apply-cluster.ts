@@ -15,7 +15,7 @@ import type { KubeClient } from '../../kube/kube-client.ts'
 import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
 import type { Journal } from '../../plan/documents/write-journal.ts'
 import { type ApplyEvent, type ClusterApplyResult, isFulfilled } from '../../plan/events.ts'
-import { INSECURE_API } from '../../plan/insecure-api.ts'
+import { refuseInsecureApi } from '../../plan/insecure-api.ts'
 import { planId, stripsFinalizers } from '../../plan/plan-id.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
 import { type Looked as Before, withChangesSince } from '../model/controller-state.ts'
@@ -66,7 +66,8 @@ export async function applyCluster(
   const id = planId(plan)
   if (plan.refused !== undefined) return refuseAll(id, plan, plan.refused, onEvent)
   requireConfirmed(id, plan, settings)
-  refuseInsecure(client, settings.options)
+  const insecure = refuseInsecureApi(client, settings.options)
+  if (insecure !== undefined) throw new SafetyRefusal('S34', 'InsecureApi', insecure.message)
   return await execute(id, plan, clusterScope(client, plan, settings, onEvent), onEvent)
 }
 
@@ -143,12 +144,6 @@ function requireConfirmed(
       : `"${confirmed}" is not the digest of this plan: nothing was changed`,
     { hint: `Read the plan; then: ${command} --confirm ${id}` },
   )
-}
-
-/** S34. */
-function refuseInsecure({ insecure, server }: KubeClient, { acceptInsecureApi }: ClusterOptions): void {
-  if (insecure === undefined || acceptInsecureApi === true) return
-  throw new SafetyRefusal('S34', 'InsecureApi', `API server ${server}: ${INSECURE_API[insecure]}`)
 }
 
 /** By the UID of kube-system; by the address where one of both does not have it. */

@@ -1,8 +1,8 @@
 /** What could not be read, or contradicts itself, and what the plan therefore does not show (S2, S3, S28). */
-import { credentialFor, kubectl } from '../../base/command.ts'
+import { kubectl } from '../../base/command.ts'
 import { formatDuration } from '../../base/duration.ts'
 import { take } from '../../base/take.ts'
-import { INSECURE_API } from '../../plan/insecure-api.ts'
+import { refuseInsecureApi } from '../../plan/insecure-api.ts'
 import type { ClusterContext } from '../model/cluster-context.ts'
 import type { ClusterNode, ClusterResource, ClusterState, LeaseEvidence } from '../model/cluster-state.ts'
 import { type ClusterFindings, ON_API } from '../model/findings.ts'
@@ -33,7 +33,6 @@ export function reportReading(context: ClusterContext, findings: ClusterFindings
       DUPLICATE_HINT,
     )
   }
-  reportRights(context, findings)
   reportClocks(context, findings)
   reportApi(context, findings)
 }
@@ -71,19 +70,6 @@ function reportErrors({ state }: ClusterContext, findings: ClusterFindings): voi
   }
 }
 
-/** Looking works without them; only what the plan would carry out is concerned. */
-function reportRights({ state }: ClusterContext, findings: ClusterFindings): void {
-  const { createAttachments, deleteAttachments } = state.rights
-  const ops = new Set(findings.operations.flatMap(({ steps }) => steps.map(({ op }) => op)))
-  const missing = [
-    ...(createAttachments === false && ops.has('createVolumeAttachment') ? ['create'] : []),
-    ...(deleteAttachments === false && ops.has('deleteVolumeAttachment') ? ['delete'] : []),
-  ]
-  if (missing.length === 0) return
-  const text = `this credential may not ${missing.join(' or ')} VolumeAttachments: those operations are blocked`
-  findings.problem('warning', 'Forbidden', text, ON_API, credentialFor(missing.join(' and ')))
-}
-
 function reportApi({ state, objects, options }: ClusterContext, findings: ClusterFindings): void {
   if (objects.isWhole('nodes') && state.nodes.length === 0) {
     findings.incomplete(
@@ -93,8 +79,8 @@ function reportApi({ state, objects, options }: ClusterContext, findings: Cluste
       'Check --context and --kubeconfig: this may be another cluster.',
     )
   }
-  if (state.insecure === undefined || options.acceptInsecureApi === true) return
-  findings.problem('warning', 'InsecureApi', `API server ${state.server}: ${INSECURE_API[state.insecure]}`, ON_API)
+  const refusal = refuseInsecureApi(state, options)
+  if (refusal !== undefined) findings.problem('warning', 'InsecureApi', refusal.message, ON_API)
 }
 
 // Times of two clocks that are compared (S28). Everything is judged by the clock of the API server; times in objects are by the clocks of
