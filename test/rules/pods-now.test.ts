@@ -1,6 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Pod } from '../../src/core/kube/api/objects.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
+import type { MachineFacts } from '../../src/core/rules/machine-facts.ts'
+import { noLongerWanted, wantedAgain } from '../../src/core/rules/pods-now.ts'
+import type { VolumeToMount } from '../../src/core/volumes/desired-state.ts'
 import { Fixture, operation, POD, planOf, ROOT, step } from '../apply/apply-fixture.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
 
@@ -62,6 +65,40 @@ describe('pods (S3, S5, S9)', () => {
     fixture.witness = { listed, alive: nobody, apiPods: [pod({ deleted: true })] }
     expect(await outcome('RemoveOrphanPodDir')).toBe('refused WantedAgain')
   })
+})
+
+describe('a pod that a volume is to be set up for (S22)', () => {
+  const wanting = operation('a', {
+    kind: 'MountVolume',
+    volume: { name: 'v', uniqueName: 'u', plugin: 'p', mode: 'Filesystem' },
+  })
+  const wanted = (): VolumeToMount => ({}) as VolumeToMount
+
+  it.each([
+    { name: 'as it was', pods: [pod()], code: undefined },
+    { name: 'gone', pods: [], code: 'NoLongerWanted' },
+    { name: 'ended', pods: [pod({ phase: 'Succeeded' })], code: 'NoLongerWanted' },
+    { name: 'being deleted, and not alive', pods: [pod({ deleted: true })], code: 'NoLongerWanted' },
+    { name: 'without that volume', pods: [pod()], code: 'NoLongerWanted', no: true },
+  ])('$name', ({ pods, code, no }) => {
+    const context = { wanted: no ? () => undefined : wanted }
+    const facts = { operation: wanting, context } as unknown as MachineFacts
+    expect(noLongerWanted(facts, { listed: new Set(), alive: new Set(), apiPods: pods })?.code).toBe(code)
+  })
+})
+
+it.each([
+  { name: 'no pod wants', sources: [], code: undefined },
+  { name: 'a pod may want, since not all could be resolved (S4)', sources: undefined, code: 'WantedAgain' },
+])('a device that $name', async ({ sources, code }) => {
+  const { pod: _, ...device } = operation('a', {
+    kind: 'UnmountDevice',
+    volume: { name: 'disk', uniqueName: 'kubernetes.io/iscsi/disk', plugin: 'kubernetes.io/iscsi', mode: 'Filesystem' },
+  })
+  const context = { wantedByController: () => false, wantedSources: () => sources }
+  const facts = { operation: device, context } as unknown as MachineFacts
+  const verdict = await wantedAgain(facts, { listed: new Set(), alive: new Set(), apiPods: [] })
+  expect(verdict?.code).toBe(code)
 })
 
 describe('the mounts that the plan was made on (S18, S26)', () => {

@@ -28,10 +28,10 @@ export interface TearDown {
 
 /** What one kind of volume gives. */
 export interface Parts extends Pick<Draft, 'reason' | 'message' | 'rule'>, Facts {
-  /** Torn down before the volume's own mounts. */
+  /** Torn down before the volume's own mounts, by steps of its own. */
   readonly subPaths?: SubPathWork
   readonly steps: readonly Step[]
-  /** Absolute; default: the paths of the steps. The first path names the operation. */
+  /** Absolute, beside those of the steps. The first path names the operation. */
   readonly paths?: readonly string[]
   /** Operations that come first. */
   readonly after?: readonly Draft[]
@@ -52,7 +52,8 @@ export function tearDown(context: PlanContext, findings: Findings, what: TearDow
   }
   const parts = partsOf()
   if (parts.call?.kind === 'gone') reportDriverGone(findings, what, parts.mounts?.[0]?.path ?? '')
-  const { reason, message, rule, subPaths, steps, paths, mounts, after = [], deletes, kubeletWould } = parts
+  const { reason, message, rule, subPaths, paths = [], mounts, after = [], deletes, kubeletWould } = parts
+  const steps = [...(subPaths?.steps ?? []), ...parts.steps]
   const all = [...(subPaths?.mounts ?? []), ...(mounts ?? [])].filter(({ layers }) => layers.length > 0)
   const removes = new Set<number>()
   for (const { layers } of all) for (const { id } of layers) removes.add(id)
@@ -62,7 +63,7 @@ export function tearDown(context: PlanContext, findings: Findings, what: TearDow
     ...(pod === undefined ? { message } : messageOnPod(gone(pod), message, stateOf(pod))),
     ...about,
     steps,
-    paths: [...new Set(paths ?? targetsOf(steps))],
+    paths: [...new Set([...(subPaths?.paths ?? []), ...paths, ...targetsOf(steps)])],
     after: [...after],
     rule,
     removes,

@@ -19,7 +19,7 @@ import { unreadWithin } from '../context/unread.ts'
 import { type DriverCall, driverCall, isWithoutDriver } from '../drivers/driver-call.ts'
 import { driverStaging } from '../drivers/driver-staging.ts'
 import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
-import { type Parts, targetsOf, tearDown } from '../tear-down/tear-down.ts'
+import { type Parts, tearDown } from '../tear-down/tear-down.ts'
 import { isUnidentified, referencesTo, showSameDevice } from './mount-references.ts'
 
 export function unmountDevices(context: PlanContext, findings: Findings): void {
@@ -145,7 +145,7 @@ function partsOf(context: PlanContext, findings: Findings, known: KnownStaged): 
       ? `still staged at ${target}, but no pod directory refers to it`
       : 'its last pod on this node is gone',
     steps,
-    paths: [target, ...own.stacks.map(({ path }) => path), ...targetsOf(steps)],
+    paths: [target, ...own.stacks.map(({ path }) => path)],
     mounts: [
       ...[staged, ...others].map((each) => ({ path: context.inputs.absolute(each.target), layers: each.layers })),
       ...own.stacks,

@@ -18,7 +18,7 @@ import { type DriverCall, driverCall, isWithoutDriver } from '../drivers/driver-
 import { describeCsiVolume } from '../identity/volume-facts.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 import { type SubPathWork, subPathWork } from '../tear-down/sub-path-steps.ts'
-import { type Parts, reportKept, targetsOf, tearDown } from '../tear-down/tear-down.ts'
+import { type Parts, reportKept, tearDown } from '../tear-down/tear-down.ts'
 import { unmountLeakedSubPaths } from './unmount-leaked-sub-paths.ts'
 
 export function unmountCsiVolume(context: PlanContext, findings: Findings, pod: PodClass, volume: PodVolume): void {
@@ -43,13 +43,11 @@ export function unmountCsiVolume(context: PlanContext, findings: Findings, pod: 
   tearDown(context, findings, { kind, pod, volume: ref, subject }, () => {
     const call = identity && driverCall(context, identity, volume.stateFile, mounted)
     const parts = partsOf(context, findings, pod, volume, identity, call)
-    const steps = [...work.steps, ...parts.steps]
     return {
       ...parts,
       ...(kind === 'CleanOrphanVolume' ? notReconstructable(parts) : {}),
       subPaths: work,
-      steps,
-      paths: [...work.paths, context.inputs.absolute(volume.target), ...targetsOf(steps)],
+      paths: [context.inputs.absolute(volume.target)],
       uncovered: uncoveredBy(volume),
       identified,
       call,

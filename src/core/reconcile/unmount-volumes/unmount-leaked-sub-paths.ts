@@ -45,7 +45,7 @@ export function unmountLeakedSubPaths(
       rule: 'O17',
       message: `${why}, but ${left} sub-path mount${left === 1 ? ' is' : 's are'} left`,
       subPaths: work,
-      steps: work.steps,
+      steps: [],
       mounts: [],
       data: { name: volumeName, memory },
       deletes: memory.length === 0 ? undefined : UNCOUNTED,

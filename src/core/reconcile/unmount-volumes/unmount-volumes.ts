@@ -21,7 +21,7 @@ import { type FlexCall, flexCall, isFlexPlugin } from '../drivers/driver-call.ts
 import { describeDevice } from '../identity/volume-facts.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 import { type SubPathWork, subPathWork } from '../tear-down/sub-path-steps.ts'
-import { type Parts, reportKept, targetsOf, tearDown } from '../tear-down/tear-down.ts'
+import { type Parts, reportKept, tearDown } from '../tear-down/tear-down.ts'
 import { unmountCsiVolume } from './unmount-csi-volume.ts'
 import { memoryBehind, UNCOUNTED, unmountLeakedSubPaths } from './unmount-leaked-sub-paths.ts'
 
@@ -185,15 +185,14 @@ function partsOf(
   // A tmpfs that shows a secret is not data of the pod (S13), and a dead mount shows nothing.
   const inMemory = family === 'emptyDir' ? (allowed ?? []) : []
   const layers = volume.layers.filter(({ fsType }) => inMemory.includes(fsType))
-  const steps = [...work.steps, ...stepsOf(context, volume, dir, content)]
   return {
     ...facts,
     reason: reasonOf(pod),
     rule: 'R437',
     message: `${volume.plugin.replace('kubernetes.io/', '')} volume ${volume.name} is ${volume.layers.length > 0 ? 'mounted' : 'set up'}`,
     subPaths: work,
-    steps,
-    paths: [...work.paths, dir, ...targetsOf(steps)],
+    steps: stepsOf(context, volume, dir, content),
+    paths: [dir],
     mounts: [{ path: dir, layers: volume.layers }],
     allowed,
     foreign: volume.foreign,
@@ -248,7 +247,6 @@ function unmountPlain(context: PlanContext, findings: Findings, pod: PodClass, v
     const keepsFiles = !mounted && volume.content.some((entry) => entry.type !== 'dir')
     if (keepsFiles) reportData(context, findings, volume)
     const steps: Step[] = [
-      ...work.steps,
       ...ownSteps(context, dir, volume, driver?.executable),
       ...(keepsFiles ? [] : [{ op: 'rmdir' as const, target: dir }]),
     ]
@@ -258,7 +256,7 @@ function unmountPlain(context: PlanContext, findings: Findings, pod: PodClass, v
       message: `${volume.plugin.replace('kubernetes.io/', '')} volume ${volume.name} is ${mounted ? 'mounted' : 'not mounted, but not fully torn down'}`,
       subPaths: work,
       steps,
-      paths: [...work.paths, dir, ...targetsOf(steps)],
+      paths: [dir],
       mounts: [{ path: dir, layers: volume.layers }],
       foreign: volume.foreign,
       call: mounted ? call : undefined,
