@@ -1,4 +1,4 @@
-import { Args, Flags, type Interfaces } from '@oclif/core'
+import { Flags, type Interfaces } from '@oclif/core'
 import { count } from '../core/base/count.ts'
 import { ExitStatus } from '../core/base/exit-status.ts'
 import { planExitStatus, refusalOf } from '../core/cli/carry-out.ts'
@@ -7,7 +7,7 @@ import { givenBy } from '../core/cli/command-context.ts'
 import { judged, planAlone } from '../core/cli/judged-node.ts'
 import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
-import { narrowing, otherWays, PLAN_NAMES } from '../core/cli/plan-arguments.ts'
+import { namesArgument, narrowing, otherWays } from '../core/cli/plan-arguments.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { NAMED_FORMATS, outputFlag, pagerFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
 import { watchFlag, watchNode } from '../core/cli/watch-node.ts'
@@ -33,15 +33,7 @@ export default class Plan extends VolctlCommand {
     'container runtime and the CSI sockets. Compares the desired state with the actual state and prints the operations ' +
     'that lead from the actual to the desired state, each with its reason. Changes nothing, on the node or in the cluster.'
   static override usage = 'plan [NAME...] [FLAGS]'
-  static override args = {
-    names: Args.string({
-      name: 'NAME',
-      multiple: true,
-      // Else oclif would take a line of standard input for it.
-      ignoreStdin: true,
-      description: PLAN_NAMES,
-    }),
-  }
+  static override args = namesArgument
   static override examples = [
     { description: 'What is wrong on this node:', command: '<%= config.bin %> plan' },
     { description: 'Only what one pod has here:', command: '<%= config.bin %> plan shop/web-0' },

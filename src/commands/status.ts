@@ -1,11 +1,11 @@
-import { Args, type Interfaces } from '@oclif/core'
+import type { Interfaces } from '@oclif/core'
 import { ExitStatus } from '../core/base/exit-status.ts'
 import { planExitStatus, refusalOf } from '../core/cli/carry-out.ts'
 import { givenBy } from '../core/cli/command-context.ts'
 import { judged } from '../core/cli/judged-node.ts'
 import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
-import { narrowing, otherWays, PLAN_NAMES } from '../core/cli/plan-arguments.ts'
+import { namesArgument, narrowing, otherWays } from '../core/cli/plan-arguments.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { NAMED_FORMATS, outputFlag, pagerFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
 import { watchFlag, watchNode } from '../core/cli/watch-node.ts'
@@ -31,15 +31,7 @@ export default class Status extends VolctlCommand {
     'The worst comes first; what is good is only counted, unless -v, -o wide or the name of a pod or volume asks for it. ' +
     'Changes nothing, on the node or in the cluster.'
   static override usage = 'status [NAME...] [FLAGS]'
-  static override strict = false
-  static override args = {
-    names: Args.string({
-      name: 'NAME',
-      // Else oclif would take a line of standard input for it.
-      ignoreStdin: true,
-      description: PLAN_NAMES,
-    }),
-  }
+  static override args = namesArgument
   static override examples = [
     { description: 'What is wrong with the volumes of this node:', command: '<%= config.bin %> status' },
     { description: 'All volumes of one pod:', command: '<%= config.bin %> status shop/web-0' },
@@ -72,8 +64,8 @@ export default class Status extends VolctlCommand {
   #ways: string | undefined
 
   async run(): Promise<void> {
-    const { argv, flags: typed } = await this.parse(Status)
-    const names = argv as string[]
+    const { args, flags: typed } = await this.parse(Status)
+    const { names = [] } = args
     const flags = { ...typed, pod: undefined, ...narrowing(names, typed) }
     this.#ways = otherWays(names)
     const options = planOptions(flags, this.config.version)

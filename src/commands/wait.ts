@@ -1,4 +1,4 @@
-import { Args, Flags } from '@oclif/core'
+import { Flags } from '@oclif/core'
 import { formatDuration, parseDuration } from '../core/base/duration.ts'
 import { Interrupted, VolctlError } from '../core/base/errors.ts'
 import { ExitStatus } from '../core/base/exit-status.ts'
@@ -8,7 +8,7 @@ import { StopSignal } from '../core/cli/interrupts.ts'
 import { judged } from '../core/cli/judged-node.ts'
 import { leaveNode, lookAtNode } from '../core/cli/live-node.ts'
 import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
-import { narrowing, otherWays, PLAN_NAMES } from '../core/cli/plan-arguments.ts'
+import { namesArgument, narrowing, otherWays } from '../core/cli/plan-arguments.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { type OutputFormat, outputFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { DEFAULT_TIMEOUT_MS, type WaitPorts, waitFor } from '../core/cli/wait-for.ts'
@@ -42,9 +42,7 @@ export default class Wait extends VolctlCommand {
     'and reads the rows of volctl status. ' +
     'Several pods or volumes are waited for together; without a name, all of this node.'
   static override usage = 'wait --for=CONDITION [NAME...] [FLAGS]'
-  static override args = {
-    names: Args.string({ name: 'NAME', multiple: true, ignoreStdin: true, description: PLAN_NAMES }),
-  }
+  static override args = namesArgument
   static override examples = [
     {
       description: 'After a drain: until nothing of these pods is mounted any more:',

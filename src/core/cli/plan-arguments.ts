@@ -1,5 +1,6 @@
 /** What stands behind `plan` and `apply`: names, which narrow as --pod and --volume do; behind `apply` also a plan file. */
 import { statSync } from 'node:fs'
+import { Args } from '@oclif/core'
 import { isMissing, VolctlError } from '../base/errors.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { splitPrefix } from '../explain/kinds.ts'
@@ -22,6 +23,17 @@ export type ApplyArguments = Narrowing & { readonly planfile?: string }
 export const PLAN_NAMES =
   'Only these pods or volumes: NAMESPACE/NAME, pod/NAME or a UID; or pv/NAME, ' +
   'pvc/NAMESPACE/NAME, volume/NAME, va/NAME or path/PATH. Separated by spaces or commas.'
+
+/** Of the commands that answer for all of the node, or for what is named. */
+export const namesArgument = {
+  names: Args.string({
+    name: 'NAME',
+    multiple: true,
+    // Else oclif would take a line of standard input for it.
+    ignoreStdin: true,
+    description: PLAN_NAMES,
+  }),
+}
 
 const VOLUME_WAYS = 'pv/NAME, pvc/NAMESPACE/NAME, volume/NAME, va/NAME or path/PATH'
 const WAYS = `Pods are NAMESPACE/NAME, pod/NAME or a UID; volumes are ${VOLUME_WAYS}.`
