@@ -9,17 +9,7 @@ import type { ApplyDocument } from '../src/core/plan/events.ts'
 import { operation, path } from '../src/core/plan/operation-shape.ts'
 import { problems, waiting, wholePlan } from '../src/core/plan/whole-plan.ts'
 import { about } from '../src/core/trust/json-schema.ts'
-import {
-  flag,
-  type JsonSchema,
-  list,
-  object,
-  oneOf,
-  optional,
-  type Shape,
-  schemaOf,
-  text,
-} from '../src/core/trust/shape.ts'
+import { flag, list, object, oneOf, optional, type Shape, schemaOf, text } from '../src/core/trust/shape.ts'
 import { keepCurrent } from './made-files.ts'
 
 /** What holds of every document, to end its description with. */
@@ -77,27 +67,18 @@ const DOCUMENTS: Readonly<Record<string, Shape<unknown>>> = {
   Check: stable('A node as a monitor sees it: `volctl check -o json`.', checkShape),
 }
 
+const DRAFT = 'https://json-schema.org/draft/2020-12/schema'
+
 /** Made from the shapes that documents are read or typed with, by file name, so that schemas and code agree. */
 export function schemas(): Map<string, string> {
   return new Map(
     Object.entries(DOCUMENTS).map(([title, shape]) => {
       const name = `${title.replaceAll(/(?<=[a-z])[A-Z]/g, '-$&').toLowerCase()}.schema.json`
-      return [name, schemaText({ $id: `https://volctl.io/v1/${name}`, title }, shape)]
+      const defs = new Map()
+      const described = { $schema: DRAFT, $id: `https://volctl.io/v1/${name}`, title, ...schemaOf(shape, defs) }
+      return [name, `${JSON.stringify({ ...described, $defs: Object.fromEntries(defs) }, undefined, 2)}\n`]
     }),
   )
 }
 
 if (import.meta.main) keepCurrent(new Map([...schemas()].map(([name, text]) => [`schema/${name}`, text])), 'schema')
-
-/** The text of a JSON Schema. */
-function schemaText(head: { readonly $id: string; readonly title: string }, shape: Shape<unknown>): string {
-  const defs = new Map<string, JsonSchema>()
-  const schema = schemaOf(shape, defs)
-  const document = {
-    $schema: 'https://json-schema.org/draft/2020-12/schema',
-    ...head,
-    ...schema,
-    $defs: Object.fromEntries(defs),
-  }
-  return `${JSON.stringify(document, undefined, 2)}\n`
-}
