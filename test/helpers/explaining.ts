@@ -1,5 +1,7 @@
-/** What explain says of a node, as the command asks it: with the pass over a look. */
+/** What explain and status say of a node, as the commands ask it: with the pass over a look. */
 import { type Explained, explainer as ofDecided } from '../../src/core/explain/explain.ts'
+import { statusAndPlan, wholeOf } from '../../src/core/explain/status/node-status.ts'
+import type { Status } from '../../src/core/explain/status/status.ts'
 import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import type { Given } from '../../src/core/plan/next-steps.ts'
 import type { PlanOptions } from '../../src/core/plan/plan.ts'
@@ -11,4 +13,9 @@ export function explainer(state: NodeState, options: PlanOptions, given?: Given)
 
 export function explain(state: NodeState, options: PlanOptions, what: string, given?: Given): Explained {
   return explainer(state, options, given)(what)
+}
+
+/** @param options what they narrow is left out of the answer, and changes no verdict */
+export function nodeStatus(state: NodeState, options: PlanOptions, ignoreNotFound = false): Status {
+  return statusAndPlan(planWithDecisions(state, wholeOf(options)), options, ignoreNotFound).status
 }

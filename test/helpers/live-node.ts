@@ -2,6 +2,7 @@
  * A node whose disk and mounts are real and whose API, runtime and kubelet are given: plans and applies as volctl does,
  * for tests with real mounts. To be used inside a namespace (see scenario.ts).
  */
+
 import { mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { applyPlan } from '../../src/core/apply/apply-plan.ts'
@@ -27,6 +28,7 @@ import { isInUserNamespace } from '../../src/core/linux/standing.ts'
 import { hostPaths } from '../../src/core/node/host-paths.ts'
 import { linuxHost } from '../../src/core/node/linux-host.ts'
 import { mountTableReader } from '../../src/core/node/read-mountinfo.ts'
+import { scanTree } from '../../src/core/node/tree/read-tree.ts'
 import { structureLinks } from '../../src/core/node/tree/structure-links.ts'
 import type { ApplyEvent, ApplyResult } from '../../src/core/plan/events.ts'
 import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
@@ -45,7 +47,6 @@ import { planOptions } from './plan-options.ts'
 import { type Mounted, makeEntry, mountAt } from './pod-files.ts'
 import { PROCESS_READER } from './process-reader/command.ts'
 import { nodeProgram } from './programs.ts'
-import { readTree } from './read-tree.ts'
 import { strategicMerge } from './strategic-merge.ts'
 import { UNASKED_CLUSTER } from './unasked.ts'
 
@@ -165,7 +166,7 @@ export class LiveNode extends DescribedNode {
       kernelVersion: '6.12.0',
       ...(isInUserNamespace() && { userNamespace: true }),
       mountinfo: mounts.text,
-      tree: await readTree({ rootDir: this.root, mounts, attributes: 'all' }),
+      tree: (await scanTree({ rootDir: this.root, mounts, attributes: 'all' })).complete(new Map()),
       blockDevices: ownLoops(loopDevices(), dirname(this.root)),
       csiSockets: await discoverCsiSockets({ rootDir: this.root }),
       hostPaths: await hostPaths(this.api(), (uid) => this.processes.includes(uid)),

@@ -98,3 +98,28 @@ describe('a code without an entry', () => {
     new SafetyRefusal('S1', 'Usage', '')
   })
 })
+
+const TEXT = String.raw`(?:\w+\??\.)?(?:message|hint|remedy|command|says)`
+const READS = new RegExp(
+  String.raw`\.(?:exec|test)\(${TEXT}\)|\b${TEXT}\??\.(?:match|replace|replaceAll|search|split|startsWith|endsWith|includes)\(`,
+)
+
+/** Files that read texts of others, or one of volctl's own for a reason. */
+const MAY_READ = new Set([
+  // oclif's words for a usage error.
+  'src/core/cli/usage-error.ts',
+  // Whether a hint is a question already.
+  'src/core/cli/sentence.ts',
+  // Whether a sentence has the name of what it is about already.
+  'src/core/views/answer/needs.ts',
+])
+
+/** Findings carry data, and words are made last. */
+it('no text of a finding, an error or a command is taken apart', () => {
+  const found = files.flatMap((file, at) => {
+    const isMeant = /^src\/(?:commands|core\/(?:cli|messages|plan|rules|views))\//.test(file) && !MAY_READ.has(file)
+    const lines = isMeant ? (sources[at] ?? '').split('\n').filter((line) => READS.test(line)) : []
+    return lines.map((line) => `${file}: ${line.trim()}`)
+  })
+  expect(found).toEqual([])
+})

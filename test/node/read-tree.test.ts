@@ -7,9 +7,10 @@ import { afterAll, describe, expect, it } from 'vitest'
 import type { TreeEntry } from '../../src/core/facts/actual/snapshot.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import { livingPods, livingVolumes } from '../../src/core/node/collect-node.ts'
+import type { LivingPod } from '../../src/core/node/tree/pod-directory.ts'
+import { scanTree } from '../../src/core/node/tree/read-tree.ts'
 import { readSnapshot } from '../../src/core/plan/documents/snapshot-file.ts'
 import { noMounts, unshareArguments } from '../helpers/namespace.ts'
-import { readTree } from '../helpers/read-tree.ts'
 import { fixture } from './helpers/fixture.ts'
 
 const NONE = parseMountinfo('1 0 8:1 / / rw - ext4 /dev/vda1 rw\n')
@@ -89,6 +90,11 @@ async function listen(path: string): Promise<void> {
   const server: Server = createServer()
   await new Promise<void>((resolve) => server.listen(path, resolve))
   cleanUp.push(() => server.close())
+}
+
+/** Both parts at once. */
+async function readTree(options: Parameters<typeof scanTree>[0], living: ReadonlyMap<string, LivingPod> = new Map()) {
+  return (await scanTree(options)).complete(living)
 }
 
 describe('readTree', () => {

@@ -2,7 +2,6 @@
  * S3: one judge of whether a list may be taken as whole. Where an entry of `api.errors` says that a list failed, a plan undoes no more
  * than without that list; and an entry that volctl would not write covers everything.
  */
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ApiSnapshot } from '../../src/core/facts/actual/snapshot.ts'
 import { attachmentName } from '../../src/core/facts/actual/volume-names.ts'
@@ -310,44 +309,4 @@ describe('what was not read is said once, with what hangs on it', () => {
       expect(codes(plan(built))).toContain('StaticPodsUnmatched')
     }
   })
-})
-
-const { VOLCTL_RUNS: runs } = process.env
-const parameters = runs === undefined ? { numRuns: 100, seed: 1303 } : { numRuns: Number(runs) }
-
-describe('S3: entries made at random', () => {
-  const other = fc.constantFrom('leases', 'widgets', '*', '', 'Pod', 'secrets,pods', 'x')
-  const said = fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...RESOURCES) }, other, fc.jsonValue({ maxDepth: 1 }))
-  const name = fc.constantFrom(undefined, 'lost', 'pv-3', 'a', '*', '', 7, null, 'default/lost')
-  const number = fc.constantFrom(undefined, 403, 404, '404', 0, 500)
-  const entry = fc.oneof(
-    fc.record(
-      {
-        resource: said,
-        name,
-        namespace: fc.constantFrom(undefined, 'default', 'other', '*'),
-        status: number,
-        reason: fc.constantFrom(undefined, 'NotFound', 'Forbidden', 'Timeout'),
-        details: fc.constant({}),
-      },
-      { requiredKeys: ['resource'] },
-    ),
-    fc.jsonValue(),
-    fc.string(),
-  )
-
-  it('no more is done than with none, and no more than where all that it names had failed', () => {
-    fc.assert(
-      fc.property(entry, (odd) => {
-        const left = done({ errors: [odd] })
-        expect(EVERYTHING).toEqual(expect.arrayContaining(left))
-        const { resource, name: its, details } = (odd ?? {}) as Record<string, unknown>
-        const one = RESOURCES.find((each) => each === resource)
-        if ((one === undefined && resource !== 'leases') || details !== undefined) expect(left).toEqual([])
-        else if (one !== undefined && (its === undefined || its === ''))
-          expect(left.filter((each) => !LEFT[one].includes(each))).toEqual([])
-      }),
-      parameters,
-    )
-  }, 120_000)
 })

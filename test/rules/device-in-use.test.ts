@@ -70,12 +70,6 @@ it('a process of nobody’s holds the map of a raw block volume', async () => {
   expect(await unmap()).toBe('HeldBy')
 })
 
-it('where not every process could be seen it may be in use: S3', async () => {
-  fixture.host.openers = []
-  fixture.host.unseenOpeners = ['what postgres (pid 42) uses could not be read in time']
-  expect([await unmap(), await unstage('43:0')]).toEqual(['UsersUnknown', 'UsersUnknown'])
-})
-
 it('a process of another pod of this node that wants the volume does not', async () => {
   otherPod(true)
   expect(await unmap()).toBe('done')

@@ -48,7 +48,7 @@ function detach(givenDevice?: string): Operation {
 
 /** @param dev absent: nothing is mounted any more, and the device is not known */
 function unstage(dev?: string): Operation {
-  const expects = dev === undefined ? [] : [fixture.host.mount(GLOBAL, { dev, fsType: 'ext4' })]
+  const expects = dev === undefined ? [] : [fixture.host.mount(GLOBAL, { dev, fsType: 'ext4', fields: 'shared:7' })]
   fixture.driver = () => {
     fixture.host.mounts = fixture.host.mounts.filter(({ path }) => path !== GLOBAL)
   }
@@ -79,7 +79,8 @@ const RULES: readonly {
   {
     rule: 'S24: no other mount of what is unstaged',
     planned: () => unstage('8:16'),
-    broken: (host) => void host.mount('/backup', { dev: '8:16', fsType: 'ext4' }),
+    // Of the same peer group, too.
+    broken: (host) => void host.mount('/backup', { dev: '8:16', fsType: 'ext4', fields: 'shared:7' }),
     unknown: unseenNamespace,
   },
   {
@@ -180,4 +181,27 @@ describe('both say the same', () => {
       expect(await both(operation)).toEqual({ plan: 'UsersUnknown', apply: 'refused UsersUnknown' })
     },
   )
+})
+
+it.each([
+  { name: 'a peer of what it is mounted on', of: 'shared:1', want: 'done' },
+  { name: 'another mount of the same disk', of: 'shared:2', want: 'refused HeldBy' },
+])('S24: copies of a staged volume go with it, in $name: $want', async ({ of, want }) => {
+  const { host } = fixture
+  host.mounts = host.mounts.map((mount) => ({ ...mount, fields: 'shared:1' }))
+  const planned = unstage('8:16')
+  const copy = parseMountinfo(`5 4 254:0 / /host rw ${of} - ext4 src rw
+6 5 8:16 / /host${GLOBAL} rw master:7 - ext4 /dev/sdb rw
+`)
+  const without = parseMountinfo('')
+  const isMounted = (): boolean => host.mounts.some(({ path }) => path === GLOBAL)
+  host.otherNamespaces = () => [{ pid: 42, process: 'agent', table: isMounted() ? copy : without }]
+  expect((await both(planned)).apply).toBe(want)
+})
+
+it('S5: a pod wants what is to be unstaged again', async () => {
+  const planned = unstage('8:16')
+  fixture.wanted.add(volume.uniqueName)
+  expect((await both(planned)).apply).toBe('refused WantedAgain')
+  expect(fixture.calls).toEqual([])
 })

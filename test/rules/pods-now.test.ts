@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Pod } from '../../src/core/kube/api/objects.ts'
-import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import type { MachineFacts } from '../../src/core/rules/machine-facts.ts'
 import { noLongerWanted, wantedAgain } from '../../src/core/rules/pods-now.ts'
 import type { VolumeToMount } from '../../src/core/volumes/desired-state.ts'
@@ -140,77 +139,5 @@ describe('the kubelet (S11)', () => {
     const plan = planOf([operation('a', { steps: [step('umount', DIR)], expects })])
     const inputs = { ...plan.inputs, kubelet: { state: 'running' as const } }
     expect(statesOf(await fixture.apply({ ...plan, inputs }))).toEqual({ a: 'done' })
-  })
-})
-
-describe('readers of a staged volume (S24)', () => {
-  const GLOBAL = `${ROOT}/plugins/kubernetes.io/csi/d/abc/globalmount`
-  const volume = {
-    name: 'v',
-    plugin: 'kubernetes.io/csi',
-    driver: 'd',
-    handle: 'h',
-    uniqueName: 'kubernetes.io/csi/d^h',
-    mode: 'Filesystem' as const,
-  }
-  const staged = { dev: '8:16', fsType: 'ext4' }
-
-  async function unstage(): Promise<string | undefined> {
-    const expects = fixture.host.mounts
-      .filter(({ path }) => path === GLOBAL)
-      .map(({ path, id, dev, root, fsType }) => ({
-        path,
-        layers: [{ id, dev, root, fsType }],
-      }))
-    fixture.driver = () => {
-      fixture.host.mounts = fixture.host.mounts.filter(({ path }) => path !== GLOBAL)
-    }
-    const { pod: _, ...unmount } = operation('a', {
-      kind: 'UnmountDevice',
-      volume,
-      steps: [step('NodeUnstageVolume', GLOBAL)],
-      expects,
-    })
-    return statesOf(await fixture.apply(planOf([unmount]))).a
-  }
-
-  it.each([
-    { name: 'nobody', reader: undefined, want: 'done' },
-    { name: 'a bind mount elsewhere', reader: { root: '/', fields: '' }, want: 'refused HeldBy' },
-
-    { name: 'a bind mount in its peer group', reader: { root: '/', fields: 'shared:7' }, want: 'refused HeldBy' },
-  ])('$name: $want', async ({ reader, want }) => {
-    fixture.host.mount(GLOBAL, { ...staged, fields: 'shared:7' })
-    if (reader !== undefined) fixture.host.mount('/mnt/elsewhere', { ...staged, ...reader })
-    expect(await unstage()).toBe(want)
-  })
-
-  it.each([
-    { name: 'a peer of what it is mounted on', of: 'shared:1', want: 'done' },
-
-    { name: 'another mount of the same disk', of: 'shared:2', want: 'refused HeldBy' },
-  ])('are no copies that go with it, in $name: $want', async ({ of, want }) => {
-    fixture.host.mounts = fixture.host.mounts.map((mount) => ({ ...mount, fields: 'shared:1' }))
-    fixture.host.mount(GLOBAL, { ...staged, fields: 'shared:7' })
-    const table = parseMountinfo(`5 4 254:0 / /host rw ${of} - ext4 src rw
-6 5 8:16 / /host${GLOBAL} rw master:7 - ext4 /dev/sdb rw
-`)
-    const without = parseMountinfo('')
-    const agent = {
-      pid: 42,
-      process: 'agent',
-      get table() {
-        return fixture.host.mounts.some(({ path }) => path === GLOBAL) ? table : without
-      },
-    }
-    fixture.host.namespaces = [agent]
-    expect(await unstage()).toBe(want)
-  })
-
-  it('may be pods that want the volume again', async () => {
-    fixture.host.mount(GLOBAL, { ...staged })
-    fixture.wanted.add(volume.uniqueName)
-    expect(await unstage()).toBe('refused WantedAgain')
-    expect(fixture.calls).toEqual([])
   })
 })

@@ -4,9 +4,8 @@ import { examine } from '../../src/core/explain/check/check-node.ts'
 import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
-import { explain } from '../helpers/explaining.ts'
+import { explain, nodeStatus } from '../helpers/explaining.ts'
 import { NodeBuilder, uid } from '../helpers/node-builder.ts'
-import { nodeStatus } from '../helpers/node-status.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
 /** Pods that are gone, each with a volume of each kind: of a device, of its own and staged, in memory, and on disk. */

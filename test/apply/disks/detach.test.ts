@@ -153,13 +153,6 @@ describe('detaching (S21)', () => {
   describe('beside a file system that no mount table shows (S20)', () => {
     const hidden = { device: 'sdb', dev: '8:16', fsType: 'ext4' }
 
-    it('is refused where the volume has no device that is known: it may be its own', async () => {
-      fixture.host.hidden = [hidden]
-      const { outcomes } = await fixture.apply(planOf([detach()]))
-      expect(outcomes).toMatchObject([{ state: 'refused', code: 'HeldBy', message: expect.stringContaining('ext4') }])
-      expect(deletions()).toEqual([])
-    })
-
     it('is done where it is being unmounted just now', async () => {
       fixture.host.hidden = [hidden]
       let looks = 0

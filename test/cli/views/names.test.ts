@@ -12,8 +12,7 @@ import {
   renderNames,
 } from '../../../src/core/views/names.ts'
 import { CAPTURES } from '../../helpers/captures.ts'
-import { explain } from '../../helpers/explaining.ts'
-import { nodeStatus } from '../../helpers/node-status.ts'
+import { explain, nodeStatus } from '../../helpers/explaining.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
 import { anOperation } from '../plan-builder.ts'
 

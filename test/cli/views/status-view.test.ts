@@ -10,8 +10,8 @@ import { PLAIN_SCREEN, palette, type Screen, screenLines } from '../../../src/co
 import { renderStatus, shownRows } from '../../../src/core/views/status-view.ts'
 import { textWidth } from '../../../src/core/views/text-width.ts'
 import { captureFiles, recorded } from '../../helpers/captures.ts'
+import { nodeStatus } from '../../helpers/explaining.ts'
 import { node, uid } from '../../helpers/node-builder.ts'
-import { nodeStatus } from '../../helpers/node-status.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
 import { SCREENS, saidTwice } from '../../helpers/screens.ts'
 

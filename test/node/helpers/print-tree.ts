@@ -1,7 +1,7 @@
 /** Reads the tree below a directory in this mount namespace, and prints it: for tests that need real mounts. */
 import { deadMounts } from '../../../src/core/node/dead-mounts.ts'
 import { readMountTable } from '../../../src/core/node/read-mountinfo.ts'
-import { readTree } from '../../helpers/read-tree.ts'
+import { scanTree } from '../../../src/core/node/tree/read-tree.ts'
 
 const [rootDir = '', living = ''] = process.argv.slice(2)
 const mounts = readMountTable()
@@ -11,7 +11,8 @@ const pods = new Map(
     .split(',')
     .map((uid) => [uid, { expectedFiles: () => undefined, wants: () => true, isMountedOver: () => false }]),
 )
-const entries = await readTree({ rootDir, mounts, attributes: living === '' ? 'all' : 'plan' }, pods)
+const scan = await scanTree({ rootDir, mounts, attributes: living === '' ? 'all' : 'plan' })
+const entries = scan.complete(pods)
 const milliseconds = performance.now() - began
 const dead = await deadMounts(mounts, rootDir, 1000)
 process.stdout.write(JSON.stringify({ entries, dead, milliseconds, mounts: mounts.under(rootDir).length }), () =>
