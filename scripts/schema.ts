@@ -49,9 +49,7 @@ const errorDocument = about(
 )
 
 /** @param words what it is, and what prints it */
-function stable(words: string, shape: Shape<unknown>): Shape<unknown> {
-  return about(`${words} ${STABLE}`, shape)
-}
+const stable = (words: string, shape: Shape<unknown>): Shape<unknown> => about(`${words} ${STABLE}`, shape)
 
 /** The documents that scripts read, by kind. */
 const DOCUMENTS: Readonly<Record<string, Shape<unknown>>> = {
