@@ -29,11 +29,11 @@ export const LOOPS_OF_MACHINES = 'loop????'
 
 /**
  * Takes the first set of loop devices that nobody has: by a lock on the directory of its first one in sysfs, which every
- * namespace and container shows, until this process ends.
+ * namespace and container shows, until this process ends. A partition that a killed run has left outlives its disk.
  */
 const TAKE = `block=/sys/devices/virtual/block first=${FIRST_LOOP}
 set_of() { seq $1 $(($1 + ${LOOPS - 1})); }
-is_free() { for each in $(set_of $first); do [ ! -e $block/loop$each/loop ] || return 1; done; }
+is_free() { for each in $(set_of $first); do [ ! -e $block/loop$each/loop ] && [ ! -e $block/loop$each/loop\${each}p1 ] || return 1; done; }
 make_set() { at=$(mktemp -d); for each in $(set_of $first); do mknod $at/loop b 7 $each; : <$at/loop; rm $at/loop; done; rmdir $at; }
 while :; do
   [ -e $block/loop$((first + ${LOOPS - 1})) ] || make_set
