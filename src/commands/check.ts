@@ -8,7 +8,6 @@ import { planOptions } from '../core/cli/plan-flags.ts'
 import { explainError } from '../core/cli/usage-error.ts'
 import { type OutputFormat, outputFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
 import * as judged from '../core/explain/check/check-node.ts'
-import { gaugesOf } from '../core/explain/check/check-node.ts'
 import { inTime, pause } from '../core/linux/deadline.ts'
 import { planWithDecisions } from '../core/reconcile/decisions.ts'
 
@@ -68,7 +67,7 @@ export default class Check extends VolctlCommand {
   async #print(check: judged.Check, look: judged.Look | undefined, format: OutputFormat = 'table'): Promise<void> {
     this.finish(judged.CHECK_STATUS[check.status])
     if (format === 'prometheus') {
-      this.output.write(gaugesOf(check, look))
+      this.output.write(judged.gaugesOf(check, look))
       await this.output.flush()
     } else await this.answer(check, format, () => `${check.line}\n`)
   }

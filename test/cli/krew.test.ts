@@ -9,6 +9,7 @@ const SUMS = { x64: 'a'.repeat(64), arm64: 'b'.repeat(64) }
 interface Manifest {
   readonly spec: {
     readonly version: string
+    readonly shortDescription: string
     readonly platforms: readonly {
       readonly uri: string
       readonly sha256: string
@@ -20,7 +21,13 @@ interface Manifest {
 
 const manifest = load(krewManifest(pjson.version, SUMS)) as Manifest
 
-it('is of this version', () => expect(manifest.spec.version).toBe(`v${pjson.version}`))
+it('is of this version, and has the fields that krew knows, the short one within its limit', () => {
+  const { version, shortDescription, ...others } = manifest.spec
+  expect([version, shortDescription.length <= 50]).toEqual([`v${pjson.version}`, true])
+  expect(Object.keys(others).toSorted()).toEqual(['description', 'homepage', 'platforms'])
+  for (const each of manifest.spec.platforms)
+    expect(Object.keys(each).toSorted()).toEqual(['bin', 'files', 'selector', 'sha256', 'uri'])
+})
 
 it('names the tarball of each machine, with its sum and the executable in it', () => {
   const folders = ['x64', 'arm64'].map((arch) => `volctl-${pjson.version}-linux-${arch}`)

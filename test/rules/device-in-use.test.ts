@@ -66,8 +66,11 @@ function otherPod(wants: boolean): void {
   fixture.given = { wanted: () => (wants ? ({} as VolumeToMount) : undefined) }
 }
 
-it('a process of nobody’s holds the map of a raw block volume', async () => {
+it('a process of nobody’s holds the map of a raw block volume; where not every process could be seen it may be in use (S3)', async () => {
   expect(await unmap()).toBe('HeldBy')
+  fixture.host.openers = []
+  fixture.host.unseenOpeners = ['what postgres (pid 42) uses could not be read in time']
+  expect(await unmap()).toBe('UsersUnknown')
 })
 
 it('a process of another pod of this node that wants the volume does not', async () => {

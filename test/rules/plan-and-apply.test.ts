@@ -109,6 +109,11 @@ const RULES: readonly {
     unknown: unseenNamespace,
   },
   {
+    rule: 'S21: the same of a detach',
+    planned: () => detach(),
+    broken: (host) => void host.hidden.push({ dev: '8:16', device: 'sdb', fsType: 'ext4' }),
+  },
+  {
     rule: 'S21: nobody has the device of what is unstaged open',
     planned: () => unstage('8:16'),
     broken: (host) => void host.openers.push(opener),

@@ -125,7 +125,7 @@ function attachabilityOf(
   return object.spec.attachRequired === false ? 'notAttachable' : 'attachable'
 }
 
-type Judged = Pick<Link, 'state' | 'says'>
+export type Judged = Pick<Link, 'state' | 'says'>
 
 export const MISSING = 'does not exist'
 

@@ -16,10 +16,8 @@ import { placesUnseen } from '../reconcile/pods/pod-classes.ts'
 import type { VolumeToMount } from '../volumes/desired-state.ts'
 import { evidenceOf, pluginNamed } from '../volumes/registry.ts'
 import { otherStaged } from '../volumes/same-volume.ts'
-import { apiLinks } from './chain-objects.ts'
+import { apiLinks, type Judged } from './chain-objects.ts'
 import type { Link } from './explanation.ts'
-
-type Judged = Pick<Link, 'state' | 'says'>
 
 const good = (says: string): Judged => ({ state: 'good', says })
 const bad = (says: string): Judged => ({ state: 'bad', says })
@@ -63,13 +61,13 @@ function seenAt(inputs: ActualInputs, path: string): { readonly isDead: boolean;
 function deviceLinks({ inputs }: PlanContext, volume: VolumeRow, isNeeded: boolean): Link[] {
   const { wanted, staged, globals, maps } = volume
   const isHad = wanted.length > 0 && wanted.every((each) => evidenceOf(inputs, each).state === 'mounted')
-  const left = isNeeded ? '' : 'left over; '
+  const had = (what: string): Judged => (isNeeded ? good(what) : bad(`left over; ${what}`))
   const judgeMount = (path: string): Judged => {
     const seen = seenAt(inputs, path)
     if (seen?.isDead) return bad(seen.says)
     const other = otherStaged(inputs, { dir: parentOf(path), target: path })
     if (other !== undefined) return bad(`${other.name} is mounted there instead`)
-    if (seen !== undefined) return { state: isNeeded ? 'good' : 'bad', says: `${left}${seen.says}` }
+    if (seen !== undefined) return had(seen.says)
     // A driver need not mount anything where a volume is staged.
     if (isHad) return absent('nothing is mounted there; its pods have the volume')
     return wanted.length > 0 ? bad('its directory is there, nothing is mounted') : absent('an unmounted directory')
@@ -80,7 +78,7 @@ function deviceLinks({ inputs }: PlanContext, volume: VolumeRow, isNeeded: boole
     ...maps.map(({ block }) => ({
       kind: 'BlockMap' as const,
       name: inputs.absolute(block.mapDir),
-      ...{ state: isNeeded ? ('good' as const) : ('bad' as const), says: `${left}the device is mapped` },
+      ...had('the device is mapped'),
     })),
   ]
   return found.length > 0 ? found : missingLink(inputs, wanted, isHad)

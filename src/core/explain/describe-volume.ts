@@ -85,7 +85,7 @@ function refOf(context: PlanContext, volume: VolumeRow, { operations, waiting }:
   return describeRow(context, volume, omitUndefined({ uniqueName, podVolumeName: unresolved?.podVolumeName }))
 }
 
-/** What is known of a volume that no pod wants, and nothing is planned for. @param known better than the row shows it */
+/** What is known of a volume by its row. @param known better than the row shows it */
 export function describeRow(
   context: PlanContext,
   volume: VolumeRow,

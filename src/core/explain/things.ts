@@ -134,7 +134,7 @@ function attachments({ inputs, ledger }: PlanContext): Thing[] {
   }))
 }
 
-/** One for each name of a volume in a pod, one for the volume as such. */
+/** One for each volume, with its names in all pods. */
 function nodeVolumes(context: PlanContext): Thing[] {
   const bearers = Map.groupBy(context.classes.all, ({ ref }) => podName(ref))
   return context.ledger.all.flatMap((volume): Thing[] => {
@@ -286,11 +286,8 @@ function nearest(all: readonly Thing[], what: string): string[] {
       : []
   })
   const sorted = scored.toSorted((a, b) => a.score - b.score || compareText(a.thing.ask, b.thing.ask))
-  const byThing = new Map(sorted.toReversed().map(({ thing }) => [thing.volume ?? thing, thing]))
-  return sorted
-    .filter(({ thing }) => byThing.get(thing.volume ?? thing) === thing)
-    .slice(0, MOST_NEAR)
-    .map(({ thing }) => thing.ask)
+  const ofEach = Map.groupBy(sorted, ({ thing }) => thing.volume ?? thing)
+  return [...ofEach.values()].slice(0, MOST_NEAR).flatMap(([first]) => first?.thing.ask ?? [])
 }
 
 /** By all of the name, and by its last part: the namespace may be another. */

@@ -139,10 +139,8 @@ class Blocks {
       const name = isShared ? below : top
       if (name !== undefined && !(isShared && isPartOf(top, name))) names.add(name)
     }
-    for (const top of tree.childDirs(CSI_BLOCK)) {
-      if (SHARED_DIRECTORIES.includes(top)) for (const below of tree.childDirs(`${CSI_BLOCK}/${top}`)) note(top, below)
-      else note(top, undefined)
-    }
+    for (const top of tree.childDirs(CSI_BLOCK)) note(top, undefined)
+    for (const top of SHARED_DIRECTORIES) for (const below of tree.childDirs(`${CSI_BLOCK}/${top}`)) note(top, below)
     for (const mount of this.#inputs.pluginMounts()) {
       const path = this.#inputs.relative(this.#inputs.plain(mount.mountPoint))
       if (!path.startsWith(`${CSI_BLOCK}/`)) continue
@@ -216,7 +214,7 @@ class Blocks {
     }
   }
 
-  /** A pod's part of a volume whose plugin publishes nothing: its link and its map file. */
+  /** A pod's link and its map file; nothing is published. */
   #mapping(mapDir: string, podUid: string, symlink: string | undefined): BlockMapping {
     const mapFile = mapFileOf(this.#inputs, mapDir, podUid)
     return { podUid, symlink, ...mapFile, publishPath: undefined, publishLayers: [] }

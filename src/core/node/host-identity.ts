@@ -2,7 +2,6 @@ import { existsSync, lstatSync } from 'node:fs'
 import { release } from 'node:os'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { rfc3339 } from '../base/rfc3339.ts'
-import type { Refusal } from '../plan/plan.ts'
 import { obeyedTextIfAny } from '../trust/doubts.ts'
 import { kernelTextIfAny } from '../trust/kernel.ts'
 import type { KubeletCandidate } from './kubelet/kubelet-candidate.ts'
@@ -106,15 +105,5 @@ export function identityOf({
   return {
     ...hostIdentity('', kubelet?.flags),
     ...omitUndefined({ machineID, systemUUID, bootID, bootTime, kernelVersion }),
-  }
-}
-
-/** The refusal if --node names another node than this host (S1). @param own the node name that this host's kubelet uses */
-export function otherName(nodeName: string, own: string): Refusal & { readonly hint: string } {
-  return {
-    rule: 'S1',
-    code: 'OtherNode',
-    message: `the kubelet of this host is node ${own}, not ${nodeName}`,
-    hint: `Omit --node, or give --node ${own}.`,
   }
 }

@@ -29,7 +29,7 @@ export const WELL_KNOWN_RUNTIME_ENDPOINTS: readonly string[] = [
 /** Memory for the lists of all runtimes of a node; a thousand pods take some megabytes. */
 const ANSWERS_BYTES = 128 * 1024 * 1024
 
-export interface ReadRuntimeOptions {
+interface ReadRuntimeOptions {
   /** `unix:///…` or plain paths, the likeliest first. */
   readonly endpoints: readonly string[]
   /** Endpoints that the node is configured to use: if one does not answer, that is an error (S9). */

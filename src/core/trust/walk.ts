@@ -290,7 +290,7 @@ const STICKY = 0o1000
  * Root, the user that this process runs as, and under sudo(8) the user who called. In a user namespace root's files belong to
  * the overflow user, which stands for all users who are not mapped; there nothing can be changed anyway (S7).
  */
-export const trustedOwners = perRun(
+const trustedOwners = perRun(
   (): ReadonlySet<number> => new Set([0, process.geteuid?.() ?? 0, ...sudoCaller(), ...overflowUser()]),
 )
 

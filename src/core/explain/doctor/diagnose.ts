@@ -20,11 +20,9 @@ import { decideNode } from '../../reconcile/plan-node.ts'
 import { readOnlyPlace } from '../../rules/paths.ts'
 import type { DoctorLook, Failure } from './doctor-look.ts'
 
-/** The answer of `volctl doctor`, as data: checks, and whether volctl can work. */
-
 /** The worst first. */
 export const CHECK_STATES = ['failed', 'unknown', 'warning', 'ok'] as const
-export type CheckState = (typeof CHECK_STATES)[number]
+type CheckState = (typeof CHECK_STATES)[number]
 
 /** Every check, and what it is called. A check of a driver or a file comes once for each. */
 export const CHECKS = {

@@ -31,7 +31,7 @@ export function wholeOf({ pods: _, namespaces: __, volumes: ___, ...whole }: Pla
 }
 
 /** The status of some rows, and the plan as far as it is about them. */
-export interface StatusAndPlan {
+interface StatusAndPlan {
   readonly status: Status
   readonly plan: Plan
 }
@@ -98,11 +98,12 @@ export function wholeStatus(decided: Decided): WholeStatus {
       complete,
       ...omitUndefined({ refused }),
     }
+    if (rows.length === all.length) return { status, plan }
     const own = rows.flatMap((row) => {
       const { operations, waiting, problems } = found.of(sourceOf.get(row) as StatusSource)
       return [...operations, ...waiting, ...problems]
     })
-    return { status, plan: rows.length === all.length ? plan : partOf(plan, new Set<object>(own)) }
+    return { status, plan: partOf(plan, new Set<object>(own)) }
   }
   return { decided, all, sourceOf, of }
 }

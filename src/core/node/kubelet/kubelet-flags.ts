@@ -1,4 +1,5 @@
 import { basename, resolve } from 'node:path'
+import type { Refusal } from '../../plan/plan.ts'
 import { trustedTextIfAny } from '../../trust/files.ts'
 
 /**
@@ -125,4 +126,14 @@ function namesItsConfig(flags: KubeletFlags, workingDirectory: string, root: str
   if (!path) return false
   const file = trustedTextIfAny(root + resolve(workingDirectory, path))
   return file.state === 'read' ? /^\s*"?kind"?:\s*"?KubeletConfiguration\b/m.test(file.text) : /kubelet/.test(path)
+}
+
+/** The refusal if --node names another node than this host (S1). @param own the node name that this host's kubelet uses */
+export function otherName(nodeName: string, own: string): Refusal & { readonly hint: string } {
+  return {
+    rule: 'S1',
+    code: 'OtherNode',
+    message: `the kubelet of this host is node ${own}, not ${nodeName}`,
+    hint: `Omit --node, or give --node ${own}.`,
+  }
 }

@@ -21,7 +21,7 @@ export function typeOf(found: Dirent | Stats): FileType {
 }
 
 /** Adds an entry's attributes from lstat, in the snapshot's form. */
-export function addAttributes(entry: ListedEntry, stat: Stats): void {
+function addAttributes(entry: ListedEntry, stat: Stats): void {
   entry.type = typeOf(stat)
   entry.mode = (stat.mode & 0o7777).toString(8)
   entry.uid = stat.uid
