@@ -40,7 +40,7 @@ async function waited(
   const ending = afterSettling(first, {
     signal: new AbortController().signal,
     begins: (left) => said.push(left),
-    terminal: { columns: 80, write: (text) => drawn.push(text.replaceAll('\u001b[1A\r\u001b[0J', '').trimEnd()) },
+    terminal: { columns: 80, write: (text) => drawn.push(text.replaceAll('\r\u001b[0J', '')) },
     ...more,
   })
   let over = false

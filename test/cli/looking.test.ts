@@ -4,8 +4,8 @@ import { Looking } from '../../src/core/cli/live-node.ts'
 beforeEach(() => vi.useFakeTimers())
 afterEach(() => vi.useRealTimers())
 
-/** To the line before, and nothing stays below. */
-const UP = '\u001b[1A\r\u001b[0J'
+/** To the beginning of the line, and nothing stays below. */
+const UP = '\r\u001b[0J'
 let written = ''
 const terminal = { columns: 80, write: (text: string) => (written += text) }
 
@@ -19,9 +19,9 @@ it('a look of more than a second is told in one line, which is erased', () => {
     expect(written).toBe('')
     now = 3000
     vi.advanceTimersByTime(500)
-    expect(written).toBe('Reading the API server and this node: 3s\n')
+    expect(written).toBe('Reading the API server and this node: 3s')
     looking.instead(() => terminal.write('said'))
-    expect(written.endsWith(`3s\n${UP}said`)).toBe(true)
+    expect(written.endsWith(`3s${UP}said`)).toBe(true)
     vi.advanceTimersByTime(500)
   }
   expect(written.endsWith(UP)).toBe(true)
@@ -40,7 +40,7 @@ it('the line says what is read just now', () => {
   looking.reads('the cluster, 1000 pods')
   now = 3000
   vi.advanceTimersByTime(500)
-  expect(written).toBe(`Reading the cluster, 500 pods: 2s\n${UP}Reading the cluster, 1000 pods: 3s\n`)
+  expect(written).toBe(`Reading the cluster, 500 pods: 2s${UP}Reading the cluster, 1000 pods: 3s`)
 })
 
 it('nothing is written where standard error is no terminal, or the look is quick', () => {

@@ -92,13 +92,13 @@ function checkNext(state: ClusterState, whole: ClusterPlan): void {
       operations: [],
       summary: { ...whole.summary, causes: [omitUndefined({ ...cause, command: undefined })] },
     }
-    const [, , , ...words] = clusterAnswerOf(plan).next[0]?.command.split(' ') ?? []
+    const [, , , ...words] = clusterAnswerOf(plan, { applyFlags: [] }, true).next[0]?.command.split(' ') ?? []
     if (words.length === 0) continue
     const [first = '', node] = words
     const options = clusterOptions(first === '--node' ? { nodes: [node ?? ''] } : scopeOf(first))
     const part = planCluster(state, options)
     expect(part.problems.filter(({ code }) => code === 'NothingNamed')).toEqual([])
-    const { next } = clusterAnswerOf(part)
+    const { next } = clusterAnswerOf(part, { applyFlags: [] }, true)
     expect(next.map(({ command }) => command)).not.toContain(`volctl plan --cluster ${words.join(' ')}`)
   }
 }

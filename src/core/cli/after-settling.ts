@@ -52,7 +52,7 @@ async function countDown(looked: Looked, end: number, { signal, begins, terminal
   const left = (): number => over - performance.now()
   if (left() <= 0) return
   begins(formatDuration(wholeSeconds(left())))
-  using line = new Redrawn(terminal)
+  using line = new Redrawn(terminal, '')
   let asked = performance.now()
   while (left() > 0 && !signal.aborted) {
     line.draw(`Waiting for the kubelet's last calls: ${formatDuration(wholeSeconds(left()))} left`)

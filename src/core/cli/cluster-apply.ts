@@ -92,7 +92,8 @@ async function reviewed(
   const asking = asks && ready.length > 0
   if (asking || isDrawn(format)) {
     // All that a person must have seen before saying yes (S31).
-    messages.write(renderClusterPlan(plan, await command.screenOf(command.io.stderr, format), { unfolded: true }))
+    const look = { unfolded: true, context, asks: true } as const
+    messages.write(renderClusterPlan(plan, await command.screenOf(command.io.stderr, format), look))
     if (!asking) messages.write('\n')
   }
   const refusal = refusalOf(plan)

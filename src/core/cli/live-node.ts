@@ -143,7 +143,7 @@ export class Looking implements Disposable {
 
   /** @param terminal undefined: standard error is no terminal, and nobody watches */
   constructor(terminal: Terminal | undefined, now: () => number = () => performance.now()) {
-    this.#line = new Redrawn(terminal)
+    this.#line = new Redrawn(terminal, '')
     this.#now = now
     this.#began = now()
     if (terminal === undefined) return

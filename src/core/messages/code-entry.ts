@@ -68,6 +68,10 @@ interface Kind {
   readonly lasts?: true
 }
 
+/**
+ * The closed set of causes: what keeps volumes of a node from being as they should be. Each code that a finding can have is of
+ * one kind, so that screens show causes, and codes stay for scripts.
+ */
 const KINDS = {
   machine: { says: 'not shown to be the right machine', of: 'node' },
   unread: { says: 'could not be read', of: 'node' },
@@ -91,8 +95,4 @@ const KINDS = {
 
 export type CauseKind = keyof typeof KINDS
 
-/**
- * The closed set of causes: what keeps volumes of a node from being as they should be. Each code that a finding can have is of
- * one kind, so that screens show causes, and codes stay for scripts.
- */
 export const CAUSE_KINDS: Readonly<Record<CauseKind, Kind>> = KINDS

@@ -2,7 +2,7 @@
  * The plan of a cluster: the attach/detach controller's pass, run once over every node. The same manners as a node's plan:
  * data, drawn by views and carried out by apply. Fields are stable once released; new ones may come.
  *
- * Its shape is that of its schema, and of the file that `plan --cluster --out` saves.
+ * Its shape is that of the file that `plan --cluster --out` saves.
  */
 
 import type { Insecure } from '../facts/actual/snapshot.ts'
@@ -75,6 +75,7 @@ const basis = object({
 
 const operation = object({
   ...commonFields,
+  kind: oneOf('DetachVolume', 'AttachVolume'),
   node: text,
   /** AttachVolume: the pods that want the volume. DetachVolume: pods that have ended, and the API still lists. */
   pods: list(pod),
@@ -91,7 +92,7 @@ const operation = object({
   basis,
 })
 
-/** An operation of a cluster: nothing happens on a node, so that it has no paths. */
+/** An operation of a cluster: nothing happens on a node, so that `paths` is empty. */
 export interface ClusterOperation extends ShapeOf<typeof operation> {}
 
 /** Of a plan of either scope. */

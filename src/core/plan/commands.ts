@@ -29,7 +29,7 @@ export interface Step extends Pick<NextStep, 'first' | 'why'> {
  * Where volctl runs in a container, what stops or starts the kubelet, and volctl meanwhile, is typed on the node. Of a snapshot, what
  * reads, reads the snapshot; what acts, acts on the node.
  *
- * @param node undefined: a cluster's commands are typed anywhere
+ * @param node undefined: it is typed here
  */
 export function typed({ argv, onNode, flags, ...step }: Step, context: CommandContext, node?: string): NextStep {
   const { program = 'volctl', applyFlags, nodeFlags, readFlags = [], snapshot } = context

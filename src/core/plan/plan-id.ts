@@ -1,7 +1,7 @@
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { sha256Hex } from '../facts/actual/volume-names.ts'
 import type { AnyOperation, ClusterPlan } from './cluster-plan.ts'
-import type { ReviewedPlan } from './plan.ts'
+import type { ReviewedPlan, Step } from './plan.ts'
 
 /**
  * The id of a plan in the journal: the same for its saved file, and for another plan of the same state. Of a cluster's plan it is also
@@ -25,15 +25,17 @@ function aboutOf(operation: AnyOperation): unknown {
     'node' in operation
       ? [operation.node, operation.pods.map(({ uid }) => uid), volume?.uniqueName, attachment?.name]
       : [operation.pod?.uid, volume?.uniqueName, volume?.driver, volume?.handle, operation.volume?.device]
-  const does = steps.map((step) => {
-    const { op, target, detail, source, options, finalizers } = { ...NO_FIELDS, ...step }
+  const does = (steps as readonly AnyStep[]).map(({ op, target, detail, finalizers, source, options }) => {
     return [op, target, detail ?? finalizers, source, options]
   })
   return [id, kind, ...own, blocked?.code, attachment?.uid, paths, after, does]
 }
 
-/** Fields of a step that only some ops have. */
-const NO_FIELDS = { detail: undefined, source: undefined, options: undefined, finalizers: undefined }
+/** With the fields that only some ops have. */
+type AnyStep = Pick<Step, 'target' | 'detail' | 'source' | 'options'> & {
+  readonly op: string
+  readonly finalizers?: readonly string[]
+}
 
 /** Does it take off finalizers, so that its digest has to be repeated? */
 export function stripsFinalizers({ operations }: Pick<ClusterPlan, 'operations'>): boolean {

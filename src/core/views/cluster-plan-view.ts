@@ -12,8 +12,9 @@ import { apiText, headerText } from './plan-header.ts'
 import type { Screen } from './screen.ts'
 
 export interface ClusterPlanLook {
-  /** Absent: apply is about to ask. */
-  readonly context?: CommandContext
+  readonly context: CommandContext
+  /** Apply is about to ask. */
+  readonly asks?: true
   /** Nothing is folded. */
   readonly unfolded: boolean
 }
@@ -21,11 +22,10 @@ export interface ClusterPlanLook {
 /** The whole answer of `volctl plan --cluster`. */
 export function renderClusterPlan(plan: ClusterPlan, screen: Screen, look: ClusterPlanLook): string {
   const full = look.unfolded || screen.wide
-  const asks = look.context === undefined
-  const answer = clusterAnswerOf(plan, look.context)
+  const answer = clusterAnswerOf(plan, look.context, look.asks)
   return renderAnswer(answer, screen, {
     unfolded: full,
-    header: full || asks ? header(plan, screen) : undefined,
+    header: full || look.asks ? header(plan, screen) : undefined,
     more: full ? [clusterOperationsTable(plan, screen)].filter((part) => part !== '') : [],
   })
 }

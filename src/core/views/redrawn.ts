@@ -12,18 +12,20 @@ const CLEAR_BELOW = '\u001b[0J'
 /** A text on a terminal that the next one takes the place of: as much of it as the terminal has rows for. */
 export class Redrawn implements Disposable {
   readonly #terminal: Terminal | undefined
+  readonly #end: '\n' | ''
   #drawn = 0
 
-  /** @param terminal undefined: nothing is drawn */
-  constructor(terminal: Terminal | undefined) {
+  /** @param terminal undefined: nothing is drawn @param end '': of one line, so that what others print meanwhile stays */
+  constructor(terminal: Terminal | undefined, end: '\n' | '' = '\n') {
     this.#terminal = terminal
+    this.#end = end
   }
 
   /** @param text whole lines without control characters but colours */
   draw(text: string): void {
     if (this.#terminal === undefined) return
     const lines = fitting(text, this.#terminal)
-    this.#terminal.write(`${this.#up()}${lines.map((line) => `${line}\n`).join('')}`)
+    this.#terminal.write(`${this.#up()}${lines.join('\n')}${this.#end}`)
     this.#drawn = lines.length
   }
 
@@ -39,7 +41,8 @@ export class Redrawn implements Disposable {
   }
 
   #up(): string {
-    return this.#drawn > 0 ? `\u001b[${this.#drawn}A\r${CLEAR_BELOW}` : ''
+    if (this.#drawn === 0) return ''
+    return `${this.#end === '' ? '' : `\u001b[${this.#drawn}A`}\r${CLEAR_BELOW}`
   }
 }
 

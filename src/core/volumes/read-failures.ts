@@ -39,7 +39,7 @@ const CLUSTER_WIDE = new Set([VOLUMES, ATTACHMENTS, CSI_DRIVERS, CSI_NODES, NODE
 
 /** Never throws, whatever the snapshot contains. */
 export function readFailures(errors: unknown): ReadFailure[] {
-  return Array.isArray(errors) ? errors.map((entry: unknown) => readFailure(entry)) : [readFailure(errors)]
+  return Array.isArray(errors) ? errors.map((entry: unknown) => readFailure(entry)) : [notUnderstood(errors)]
 }
 
 /** True when the failure may be why the object is not in the snapshot. */
@@ -74,7 +74,7 @@ export function subjectOf({ resource, namespace, name }: ReadFailure): string {
 }
 
 function readFailure(entry: unknown): ReadFailure {
-  if (!isWritten(entry)) return { notFound: false, forbidden: false, text: JSON.stringify(entry) ?? String(entry) }
+  if (!isWritten(entry)) return notUnderstood(entry)
   const { resource, namespace, name, status, reason, message } = entry
   return {
     resource,
@@ -86,6 +86,10 @@ function readFailure(entry: unknown): ReadFailure {
     forbidden: status === 403,
     text: [status, reason, message].filter(Boolean).join(' ') || 'no answer',
   }
+}
+
+function notUnderstood(entry: unknown): ReadFailure {
+  return { notFound: false, forbidden: false, text: JSON.stringify(entry) ?? String(entry) }
 }
 
 interface Written {

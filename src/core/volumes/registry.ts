@@ -78,9 +78,8 @@ function judge(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
         staged: global === undefined ? [] : [global],
         isDirectory: !plugin.mountsOver(volume),
       })
-    return plugin === csi
-      ? otherMapped(inputs, volume, csiMapFile(volume), csiTarget(volume))
-      : otherMapped(inputs, volume, `${global}/${volume.podUid}`)
+    if (plugin === csi) return otherMapped(inputs, volume, csiMapFile(volume), csiTarget(volume))
+    return global === undefined ? undefined : otherMapped(inputs, volume, `${global}/${volume.podUid}`)
   }
   // Without a state file it is asked first which volume it should be (S17).
   const other = otherOnRecord(inputs, volume) ?? (evidence.stateFileLost === undefined ? mounted() : undefined)

@@ -90,6 +90,7 @@ it('what waits for something else has a row of its own', () => {
       nodes: [node('a', { volumesInUse: [uniqueName('x')] })],
       attachments: ['x', 'y', 'z'].map((name) => attachment(name, 'a')),
     }),
+    CONTEXT,
   )
   expect(others?.rows.map(({ label, text }) => `${label}: ${text}`).toSorted()).toEqual([
     'pv-x on a: the attach/detach controller detaches the volume from node a once the node no longer reports the volume in use',

@@ -3,10 +3,11 @@
  * detach, then attach. Pure and deterministic: no clock, no network.
  */
 
-import { kubectl, volctl } from '../../base/command.ts'
+import { kubectl } from '../../base/command.ts'
 import { count } from '../../base/count.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
+import { advised, type Hint } from '../../plan/draft.ts'
 import { nameClusterCauses } from '../../plan/name-causes.ts'
 import { namedPart } from '../../plan/part-of-plan.ts'
 import type { Refusal } from '../../plan/plan.ts'
@@ -77,7 +78,9 @@ function planOf(
   )
   const { complete } = findings
   const { operations, waiting, problems, causes } = nameClusterCauses({
-    operations: finishOperations(kept).map((operation) => (refused ? refusedBy(operation, refused) : operation)),
+    operations: finishOperations(kept).map((operation) =>
+      refused ? refusedBy(operation, refused, counts) : operation,
+    ),
     ...named,
   })
   return {
@@ -100,8 +103,13 @@ function planOf(
   }
 }
 
-function refusedBy(operation: ClusterOperation, { message, hint }: Refusal): ClusterOperation {
-  return { ...operation, blocked: blockedBy('OutageSuspected', message, hint) }
+function refusedBy(operation: ClusterOperation, { message }: Refusal, counts: OutageCounts): ClusterOperation {
+  return { ...operation, blocked: blockedBy('OutageSuspected', message, liftOutage(counts)) }
+}
+
+function liftOutage({ detaches }: OutageCounts): Hint {
+  const says = `If nothing of the API was lost (compare ${kubectl('get', 'pods', '-A')} with what should run):`
+  return [says, ['volctl', 'plan', '--cluster', '--accept-outage', `${detaches}`]]
 }
 
 function inputsOf(context: ClusterContext, counts: OutageCounts): ClusterPlan['inputs'] {
@@ -183,6 +191,6 @@ export function refuseOutage(counts: OutageCounts, accepted: number | undefined)
     rule: 'S29',
     code: 'OutageSuspected',
     message,
-    hint: `If nothing of the API was lost (compare ${kubectl('get', 'pods', '-A')} with what should run): ${volctl('plan', '--cluster', '--accept-outage', `${counts.detaches}`)}`,
+    ...omitUndefined({ hint: advised(liftOutage(counts)).hint }),
   }
 }

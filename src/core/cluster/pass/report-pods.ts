@@ -2,6 +2,7 @@
 
 import { describePod, kubectl } from '../../base/command.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
+import { remedyOf } from '../../messages/codes.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { RowKey } from '../../plan/subject.ts'
 import { type ClusterContext, isSettled, nodeOf } from '../model/cluster-context.ts'
@@ -98,7 +99,7 @@ function causeOfWant(context: ClusterContext, { node: name, volume, pods, others
   if (why === undefined || pod === undefined) return undefined
   // A problem names its volume itself.
   const label = why === said && said.is === 'wrong' ? '' : `volume ${volumeLabel(volumeRef(volume))}: `
-  return { text: `${label}${why.message}`, hint: why.hint ?? seePod(pod) }
+  return { text: `${label}${why.message}`, hint: why.hint ?? (why.code && remedyOf(why.code)) ?? seePod(pod) }
 }
 
 /** The scheduler's own words, where they are about volumes. */

@@ -9,7 +9,6 @@ import { type Stack, umountSteps } from '../context/layers.ts'
 
 export interface SubPathWork {
   readonly steps: readonly Step[]
-  readonly paths: readonly string[]
   readonly mounts: readonly Stack[]
   /** Mounts that are not the volume's. */
   readonly foreign: readonly MountInfo[]
@@ -19,7 +18,6 @@ export interface SubPathWork {
 
 const NO_SUB_PATHS: SubPathWork = {
   steps: [],
-  paths: [],
   mounts: [],
   foreign: [],
   kept: [],
@@ -48,7 +46,6 @@ export function subPathWork(context: PlanContext, subPaths: SubPaths | undefined
   if (all && inputs.tree.isDir(subPaths.dir)) removals.push({ op: 'rmdir', target: inputs.absolute(subPaths.dir) })
   return {
     steps: [...steps, ...removals],
-    paths: [...new Set([...steps, ...removals].map((step) => step.target))],
     mounts: mounted.map(({ path, layers }) => ({ path: inputs.absolute(path), layers })),
     foreign: subPaths.foreign,
     kept,

@@ -63,7 +63,7 @@ export function tearDown(context: PlanContext, findings: Findings, what: TearDow
     ...(pod === undefined ? { message } : messageOnPod(gone(pod), message, stateOf(pod))),
     ...about,
     steps,
-    paths: [...new Set([...(subPaths?.paths ?? []), ...paths, ...targetsOf(steps)])],
+    paths: [...new Set([...targetsOf(subPaths?.steps ?? []), ...paths, ...targetsOf(steps)])],
     after: [...after],
     rule,
     removes,

@@ -13,8 +13,8 @@ import { inBothScopes } from './needs.ts'
 import { waitRows } from './others.ts'
 import { verbsOf } from './ready.ts'
 
-/** @param context of the commands that are proposed; absent: the apply that would carry the plan out is at work */
-export function clusterAnswerOf(plan: ClusterPlan, context?: CommandContext): Answer {
+/** @param context of the commands that are proposed @param isAtWork the apply that would carry the plan out */
+export function clusterAnswerOf(plan: ClusterPlan, context: CommandContext, isAtWork = false): Answer {
   const said = (text: string): string => withAges(withoutRoot(text, ''), plan.createdAt)
   const { operations, waiting } = plan
   const { answer, passes } = inBothScopes(plan, { ...plan, podText: podName, said, context })
@@ -27,7 +27,7 @@ export function clusterAnswerOf(plan: ClusterPlan, context?: CommandContext): An
       ready: readyPart(operations.filter(({ blocked }) => blocked === undefined)),
       others: othersPart(waiting.filter(passes), said),
     }),
-    next: stepsOf(plan, context !== undefined).map((step) => typed(step, context ?? { applyFlags: [] })),
+    next: stepsOf(plan, !isAtWork).map((step) => typed(step, context)),
   }
 }
 

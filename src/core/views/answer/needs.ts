@@ -69,11 +69,16 @@ function isKept(code: Code): boolean {
 }
 
 /** What refuses a plan as a whole needs a person first; a cause that says the same says what hangs on it. */
-function withRefusal({ refused }: Pick<Plan, 'refused'>, needs: readonly Need[], { said }: Ground): readonly Need[] {
+function withRefusal(
+  { refused }: Pick<Plan, 'refused'>,
+  needs: readonly Need[],
+  { said, context }: Ground,
+): readonly Need[] {
   if (refused === undefined) return needs
   const text = said(refused.message)
   const same = needs.find((each) => each.text === text)
-  const remedy = refused.hint === undefined ? [] : [refused.hint]
+  // That of a cause has the flags in force.
+  const remedy = (context && same?.remedy) ?? [refused.hint ?? []].flat()
   return [{ severity: 'error', text, wake: same?.wake ?? [], remedy }, ...needs.filter((each) => each !== same)]
 }
 
