@@ -19,7 +19,7 @@ export const ROOT = '/var/lib/kubelet'
 export const POD = '11111111-1111-4111-8111-111111111111'
 
 export function step(op: StepOp, target: string, detail?: string): Step {
-  return { op, target, ...(detail === undefined ? {} : { detail }) } as Step
+  return { op, target, ...(detail !== undefined && { detail }) } as Step
 }
 
 export function operation(id: string, given: Partial<Operation> = {}): Operation {

@@ -104,7 +104,6 @@ describe('a plan file', () => {
 describe('finding operations again', () => {
   it.each([
     { name: 'no longer planned', change: () => [], want: 'refused Changed' },
-
     { name: 'other steps', change: (op: object) => [{ ...op, steps: [] }], want: 'refused Changed' },
 
     {

@@ -98,7 +98,6 @@ describe('a batch of unmounts', () => {
 
   it.each([
     { name: 'a CSI call', steps: [step('NodeUnpublishVolume', '/x')], fsType: 'tmpfs', want: false },
-
     { name: 'a network file system', steps: [step('umount', '/x')], fsType: 'nfs', want: false },
     { name: 'a local file system', steps: [step('umount', '/x'), step('rmdir', '/x')], fsType: 'ext4', want: true },
   ])('$name: $want', ({ steps, fsType, want }) => {

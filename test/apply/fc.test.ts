@@ -103,7 +103,6 @@ describe('udev’s links are not believed alone', () => {
   const WWID = '3600508b400105e21'
   it.each([
     { name: 'stale, of another LUN', make: () => storage.fc('sdb', { address: '5:0:0:7' }) },
-
     { name: 'of what is behind no port', make: () => storage.disk('sdb') },
   ])('a link by path that is $name', async ({ make }) => {
     make()

@@ -328,7 +328,6 @@ describe('a session that is reconnecting, whose address and port cannot be read'
 
   it.each([
     { name: 'of another target', id: 2, code: 'ENOTCONN' },
-
     { name: 'of this one', id: 1, code: 'ENOTCONN' },
   ])('$name stops nothing ($code)', async ({ id, code }) => {
     session()

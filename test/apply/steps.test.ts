@@ -25,7 +25,7 @@ beforeEach(() => {
 })
 
 async function run(steps: readonly Step[], expects: readonly ExpectedMount[] = [], paths?: string[]) {
-  const given = { volume, steps, expects, ...(paths === undefined ? {} : { paths }) }
+  const given = { volume, steps, expects, ...(paths !== undefined && { paths }) }
   const result = await fixture.apply(planOf([operation('a', given)]))
   return { state: statesOf(result).a, outcome: result.outcomes[0] }
 }
@@ -251,7 +251,6 @@ describe('content and loop devices', () => {
   it.each([
     { name: 'released', file: `${DIR}/dev/x`, busy: false, want: 'done' },
     { name: 'on a file that was removed', file: `${DIR}/dev/x (deleted)`, busy: false, want: 'done' },
-
     { name: 'given to somebody else', file: '/other', busy: false, want: 'failed ForeignDevice' },
     { name: 'still open', file: `${DIR}/dev/x`, busy: true, want: 'failed HeldBy' },
   ])('a loop device that is $name: $want', async ({ file, busy, want }) => {

@@ -77,7 +77,7 @@ function withSecret(object: object): object {
   const csi = { ...spec.csi, nodeStageSecretRef: { name: 'key', namespace: NAMESPACE } }
   return {
     ...object,
-    spec: { ...spec, accessModes: ['ReadWriteMany'], ...(kind === 'PersistentVolume' ? { csi } : {}) },
+    spec: { ...spec, accessModes: ['ReadWriteMany'], ...(kind === 'PersistentVolume' && { csi }) },
   }
 }
 

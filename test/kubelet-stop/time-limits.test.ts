@@ -11,7 +11,6 @@ const asked = (max: number, settle: number, timeout?: number) => ({
 
 it.each([
   { name: 'by default a quarter of the time after the wait', given: asked(240, 120), limits: [30, 5] },
-
   { name: 'of little time, little for the start', given: asked(9, 1), limits: [2, 1] },
   { name: '--timeout as it is given', given: asked(240, 120, 20), limits: [20, 5] },
 ])('S35: $name', ({ given, limits: [operation = 0, start = 0] }) => {

@@ -56,13 +56,12 @@ const LAYOUTS: readonly Layout[] = [
       'etc/systemd/system/kubelet.service.d/10-mco-default-env.conf': '[Service]\nEnvironment="KUBELET_LOG_LEVEL=2"\n',
       'etc/systemd/system/kubelet.service.d/20-nodenet.conf': '[Service]\nEnvironment="KUBELET_NODE_IP=10.0.0.9"\n',
       'etc/os-release': 'NAME="Red Hat Enterprise Linux CoreOS"\nID="rhel"\n',
-      'etc/kubernetes/kubelet.conf':
-        'kind: KubeletConfiguration\nstaticPodPath: /etc/kubernetes/manifests\ncgroupDriver: systemd\n',
+      'etc/kubernetes/kubelet.conf': 'kind: KubeletConfiguration\nstaticPodPath: /etc/kubernetes/manifests\n',
     },
     want: { rootDir: '/var/lib/kubelet', kubeconfig: '/var/lib/kubelet/kubeconfig' },
     config: {
       path: '/etc/kubernetes/kubelet.conf',
-      want: { staticPodPath: '/etc/kubernetes/manifests', cgroupDriver: 'systemd' },
+      want: { staticPodPath: '/etc/kubernetes/manifests' },
     },
   },
 ]

@@ -60,7 +60,6 @@ function expectTidy(path: string, payload: Payload): void {
 describe('one write', () => {
   it.each<{ name: string; payload: Payload }>([
     { name: 'files with modes of their own', payload: { foo: ['foo', 0o444], bar: ['bar', 0o4755] } },
-
     { name: 'directories', payload: { 'foo/bar.txt': 'a', 'foo/deep/er.txt': 'b', 'bar/zab.txt': 'c' } },
     { name: 'files of a directory, whose link is made once', payload: { 'foo/a': '1', 'foo/b': '2', 'foo/c/d': '3' } },
     { name: 'bytes, and nothing at all', payload: { none: '', bytes: '\0\u0001\n' } },
@@ -77,7 +76,6 @@ describe('one write', () => {
 describe('a second write', () => {
   it.each<{ name: string; first: Payload; next: Payload; anew: boolean }>([
     { name: 'the same', first: { foo: 'a', 'b/c': 'd' }, next: { foo: 'a', 'b/c': 'd' }, anew: false },
-
     { name: 'another text of the same length in a directory', first: { 'a/b': '1' }, next: { 'a/b': '2' }, anew: true },
 
     { name: 'one more, in a new directory', first: { foo: 'a' }, next: { foo: 'a', 'd/e/f': 'b' }, anew: true },
@@ -90,7 +88,6 @@ describe('a second write', () => {
     },
     { name: 'a directory less', first: { foo: 'a', 'd/e/f': 'b', 'd/g': 'c' }, next: { foo: 'a' }, anew: true },
     { name: 'a directory where a file was', first: { foo: 'a' }, next: { 'foo/bar': 'b' }, anew: true },
-
     { name: 'all others', first: { a: '1', 'b/c': '2' }, next: { x: '1', 'y/z': '2' }, anew: true },
     { name: 'none any more', first: { a: '1', 'b/c': '2' }, next: {}, anew: true },
   ])('$name', async ({ first, next, anew }) => {

@@ -192,11 +192,11 @@ function reversed({ snapshot, mounts }: NodeState): NodeState {
               volumeAttachments: back(api.volumeAttachments),
             },
           }),
-      ...(tree === undefined ? {} : { tree: back(tree) }),
+      ...(tree !== undefined && { tree: back(tree) }),
       ...(runtime === undefined ? {} : { runtime: { ...runtime, pods: back(runtime.pods) } }),
-      ...(processes === undefined ? {} : { processes: back(processes) }),
-      ...(csiSockets === undefined ? {} : { csiSockets: back(csiSockets) }),
-      ...(blockDevices === undefined ? {} : { blockDevices: back(blockDevices) }),
+      ...(processes !== undefined && { processes: back(processes) }),
+      ...(csiSockets !== undefined && { csiSockets: back(csiSockets) }),
+      ...(blockDevices !== undefined && { blockDevices: back(blockDevices) }),
     },
   }
 }

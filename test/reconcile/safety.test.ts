@@ -104,7 +104,6 @@ describe('S1 right machine', () => {
   const named = (nodeName: string, nodeNameFrom: string) => ({ nodeName, nodeNameFrom })
   it.each([
     { name: 'by a flag', kubelet: named('node-2', 'flag'), refused: true },
-
     { name: 'by its command line', kubelet: { args: ['--hostname-override=node-2'] }, refused: true },
     { name: 'by the hostname', kubelet: named('node-2', 'hostname'), refused: true },
     { name: 'by the same flag', kubelet: named('node-1', 'flag'), refused: false },

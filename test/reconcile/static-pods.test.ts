@@ -31,7 +31,6 @@ describe('S10 a manifest whose hash nobody can tell', () => {
   })
   it.each([
     { name: 'a UUID is nobody’s hash', built: beside(uid(9)) },
-
     { name: 'a manifest that names its UID has no hash', built: beside(NEW, { uid: uid(4) }) },
   ])('$name', ({ built }) => {
     expect(kinds(plan(built, { orphans: true }))).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])

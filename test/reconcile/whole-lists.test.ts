@@ -45,11 +45,6 @@ function done(api: object = {}): string[] {
     .toSorted()
 }
 
-const RESOURCES: readonly ListedResource[] = [
-  ...(['pods', 'persistentvolumeclaims', 'persistentvolumes', 'volumeattachments', 'csinodes', 'csidrivers'] as const),
-  ...(['nodes', 'configmaps', 'secrets'] as const),
-]
-
 const { api: whole } = wholeNode().build().snapshot
 /** Lists that may not be taken as whole. */
 const notWhole = (parts: object): ListedResource[] =>
@@ -68,6 +63,7 @@ const LEFT: Readonly<Record<ListedResource, readonly string[]>> = {
   configmaps: EVERYTHING,
   secrets: EVERYTHING,
 }
+const RESOURCES = Object.keys(LEFT) as ListedResource[]
 
 /** In which ways an entry says that a list failed. */
 const FORMS: Readonly<Record<string, object>> = {

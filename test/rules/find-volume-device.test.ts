@@ -38,7 +38,7 @@ function attach(attachmentMetadata: Record<string, string> = {}): void {
 async function detach(givenDevice?: string) {
   const { pod: _, ...planned } = operation('detach', {
     kind: 'DetachVolume',
-    volume: { ...volume, ...(givenDevice === undefined ? {} : { givenDevice }) },
+    volume: { ...volume, ...(givenDevice !== undefined && { givenDevice }) },
     paths: [],
     steps: [step('deleteVolumeAttachment', 'volumeattachments/csi-abc')],
     attachment: { name: 'csi-abc', uid: 'va-1', resourceVersion: '5' },
@@ -183,7 +183,7 @@ describe('a volume that a driver is to unstage, and of which nothing is mounted 
     op: StepOp = 'NodeUnstageVolume',
   ) {
     const at = `${ROOT}/plugins/kubernetes.io/csi/disk.test/abc/globalmount`
-    const told = { ...volume, ...(givenDevice === undefined ? {} : { givenDevice }) }
+    const told = { ...volume, ...(givenDevice !== undefined && { givenDevice }) }
     const { pod: _, ...planned } = operation('unstage', { kind, volume: told, steps: [step(op, at)] })
     const { pod: __, ...after } = operation('detach', {
       kind: 'DetachVolume',

@@ -1,54 +1,43 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Pod } from '../../src/core/kube/api/objects.ts'
-import type { MachineFacts } from '../../src/core/rules/machine-facts.ts'
+import type { MachineFacts, Witness } from '../../src/core/rules/machine-facts.ts'
 import { noLongerWanted, wantedAgain } from '../../src/core/rules/pods-now.ts'
 import type { VolumeToMount } from '../../src/core/volumes/desired-state.ts'
 import { Fixture, operation, POD, planOf, ROOT, step } from '../apply/apply-fixture.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
+import { podObject } from '../helpers/objects.ts'
 
 const DIR = `${ROOT}/pods/${POD}/volumes/kubernetes.io~nfs/share`
+
+const gone: Witness = { listed: new Set(), alive: new Set(), apiPods: [] }
 
 let fixture: Fixture
 beforeEach(() => {
   fixture = new Fixture()
 })
 
-function pod(given: { deleted?: boolean; phase?: string } = {}): Pod {
-  return {
-    metadata: {
-      name: 'p',
-      namespace: 'n',
-      uid: POD,
-      ...(given.deleted ? { deletionTimestamp: '2026-11-21T00:00:00Z' } : {}),
-    },
-    spec: {},
-    status: { phase: given.phase ?? 'Running' },
-  }
+function pod({ deleted, ...status }: { deleted?: boolean; phase?: string } = {}): Pod {
+  return podObject({ name: 'p', uid: POD, ...(deleted && { deletionTimestamp: '2026-11-21T00:00:00Z' }) }, [], {
+    status,
+  })
 }
 
 /** Runs one unmount; the fakes say what has become of the world since the plan. */
 async function outcome(kind: 'UnmountVolume' | 'RemoveOrphanPodDir' = 'UnmountVolume'): Promise<string | undefined> {
-  const expects = [fixture.host.mount(DIR)]
-  const own =
-    kind === 'UnmountVolume' ? { steps: [step('umount', DIR)], expects } : { steps: [step('rmdir', DIR)], expects }
-  return statesOf(await fixture.apply(planOf([operation('a', { kind, ...own })]))).a
+  const steps = [step(kind === 'UnmountVolume' ? 'umount' : 'rmdir', DIR)]
+  return statesOf(await fixture.apply(planOf([operation('a', { kind, steps, expects: [fixture.host.mount(DIR)] })]))).a
 }
 
 describe('pods (S3, S5, S9)', () => {
   const alive = new Set([POD])
   const listed = new Set([POD])
-  const nobody = new Set<string>()
   it.each([
-    { name: 'gone', witness: { listed: nobody, alive: nobody, apiPods: [] }, want: 'done' },
-    {
-      name: 'a container appeared (T142)',
-      witness: { listed: nobody, alive, apiPods: [] },
-      want: 'refused PodStillRunning',
-    },
-    { name: 'listed again', witness: { listed, alive: nobody, apiPods: [pod()] }, want: 'refused WantedAgain' },
-    { name: 'listed under another UID', witness: { listed, alive: nobody, apiPods: [] }, want: 'refused WantedAgain' },
-    { name: 'being deleted', witness: { listed, alive: nobody, apiPods: [pod({ deleted: true })] }, want: 'done' },
-    { name: 'terminal', witness: { listed, alive: nobody, apiPods: [pod({ phase: 'Failed' })] }, want: 'done' },
+    { name: 'gone', witness: gone, want: 'done' },
+    { name: 'a container appeared (T142)', witness: { ...gone, alive }, want: 'refused PodStillRunning' },
+    { name: 'listed again', witness: { ...gone, listed, apiPods: [pod()] }, want: 'refused WantedAgain' },
+    { name: 'listed under another UID', witness: { ...gone, listed }, want: 'refused WantedAgain' },
+    { name: 'being deleted', witness: { ...gone, listed, apiPods: [pod({ deleted: true })] }, want: 'done' },
+    { name: 'terminal', witness: { ...gone, listed, apiPods: [pod({ phase: 'Failed' })] }, want: 'done' },
     {
       name: 'being deleted and alive',
       witness: { listed, alive, apiPods: [pod({ deleted: true })] },
@@ -61,7 +50,7 @@ describe('pods (S3, S5, S9)', () => {
   })
 
   it('keeps the directory of a pod that the API still knows, finished or not', async () => {
-    fixture.witness = { listed, alive: nobody, apiPods: [pod({ deleted: true })] }
+    fixture.witness = { ...gone, listed, apiPods: [pod({ deleted: true })] }
     expect(await outcome('RemoveOrphanPodDir')).toBe('refused WantedAgain')
   })
 })
@@ -82,7 +71,7 @@ describe('a pod that a volume is to be set up for (S22)', () => {
   ])('$name', ({ pods, code, no }) => {
     const context = { wanted: no ? () => undefined : wanted }
     const facts = { operation: wanting, context } as unknown as MachineFacts
-    expect(noLongerWanted(facts, { listed: new Set(), alive: new Set(), apiPods: pods })?.code).toBe(code)
+    expect(noLongerWanted(facts, { ...gone, apiPods: pods })?.code).toBe(code)
   })
 })
 
@@ -96,7 +85,7 @@ it.each([
   })
   const context = { wantedByController: () => false, wantedSources: () => sources }
   const facts = { operation: device, context } as unknown as MachineFacts
-  const verdict = await wantedAgain(facts, { listed: new Set(), alive: new Set(), apiPods: [] })
+  const verdict = await wantedAgain(facts, gone)
   expect(verdict?.code).toBe(code)
 })
 

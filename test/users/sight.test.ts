@@ -11,7 +11,6 @@ const NONE = '0000000000000000'
 it.each([
   { name: 'all that there are', first: true, options: 'rw', capabilities: NONE, hides: false },
   { name: 'not the first', first: false, options: 'rw', capabilities: NONE, hides: true },
-
   { name: 'those that may be seen', first: true, options: 'rw,hidepid=invisible', capabilities: NONE, hides: true },
 
   { name: 'those that may be traced', first: true, options: 'rw,hidepid=4', capabilities: NONE, hides: true },

@@ -34,7 +34,6 @@ it.each([
 
 it.each([
   { name: 'by a mount that no table shows', given: { mount: 99 } },
-
   { name: 'with a path that is not in its mount', given: { mount: 2, path: '/elsewhere' } },
   { name: 'with a path too long to be told', given: { mount: 1, path: '/…' } },
 ])('is a stray $name', ({ given }) => {

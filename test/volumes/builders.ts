@@ -2,25 +2,13 @@
 
 import type { ApiSnapshot } from '../../src/core/facts/actual/snapshot.ts'
 import type { PersistentVolume, PersistentVolumeClaim, Pod, PodVolumeSource } from '../../src/core/kube/api/objects.ts'
+import { apiSnapshot } from '../helpers/objects.ts'
 
 export const NODE = 'node-1'
 
 export function api(parts: Partial<Record<keyof ApiSnapshot, unknown>> = {}): ApiSnapshot {
-  return {
-    server: 'https://api.test:6443',
-    credential: 'admin',
-    node: { metadata: { name: NODE, uid: 'node-uid' } },
-    pods: [],
-    persistentVolumeClaims: [],
-    persistentVolumes: [],
-    volumeAttachments: [],
-    csiDrivers: [],
-    csiNode: null,
-    configMaps: [],
-    secrets: [],
-    errors: [],
-    ...parts,
-  } as ApiSnapshot
+  const node = { metadata: { name: NODE, uid: 'node-uid' } }
+  return apiSnapshot({ node, ...parts } as Partial<ApiSnapshot>)
 }
 
 interface PodParts {
@@ -51,12 +39,12 @@ export function pod(volumes: readonly PodVolumeSource[], parts: PodParts = {}): 
       ],
       ...spec,
     },
-    ...(status === undefined ? {} : { status }),
+    ...(status !== undefined && { status }),
   }
 }
 
 export function claimVolume(name = 'data', claimName = 'claim', readOnly?: boolean): PodVolumeSource {
-  return { name, persistentVolumeClaim: { claimName, ...(readOnly === undefined ? {} : { readOnly }) } }
+  return { name, persistentVolumeClaim: { claimName, ...(readOnly !== undefined && { readOnly }) } }
 }
 
 interface ClaimParts {

@@ -19,12 +19,10 @@ describe('mountOptions', () => {
   it.each<{ name: string; annotation?: string; spec?: string[]; own: string[]; want: string[] }>([
     { name: 'the annotation', annotation: 'ro,nfsvers=3', own: [], want: ['nfsvers=3', 'ro'] },
     { name: 'an empty annotation', annotation: '', own: [], want: [] },
-
     { name: 'the annotation before the spec', annotation: 'a', spec: ['b'], own: [], want: ['a'] },
     { name: 'an empty annotation before the spec', annotation: '', spec: ['b'], own: ['ro'], want: ['ro'] },
     { name: 'duplicates', annotation: 'ro,nfsvers=3', own: ['ro', 'noatime'], want: ['nfsvers=3', 'noatime', 'ro'] },
     { name: 'the spec', spec: ['vers=4', 'ro'], own: ['bind'], want: ['bind', 'ro', 'vers=4'] },
-
     { name: 'neither: in their own order', own: ['ro', 'bind'], want: ['ro', 'bind'] },
   ])('$name', ({ annotation, spec, own, want }) => expect(mountOptions(volume(annotation, spec), own)).toEqual(want))
 })

@@ -52,7 +52,7 @@ describe('R221: terminated as the attach/detach controller sees it', () => {
       { containerStatuses: [{ name: 'c', state: {} }, { name: 'd' }] },
     ],
   ])('%s: %s', (_name, want, metadata, status) => {
-    const it = pod([], { metadata, ...(status === undefined ? {} : { status }) })
+    const it = pod([], { metadata, ...(status !== undefined && { status }) })
     expect(isControllerTerminated(it)).toBe(want)
     expect(isTerminating(it)).toBe('deletionTimestamp' in metadata)
     expect(isTerminalPhase(it)).toBe(['Failed', 'Succeeded'].includes(status?.phase ?? ''))

@@ -124,7 +124,7 @@ describe('R111-R113, S4: volumes that cannot be resolved', () => {
     {
       resource,
       name,
-      ...(resource === 'persistentvolumeclaims' ? { namespace: 'ns' } : {}),
+      ...(resource === 'persistentvolumeclaims' && { namespace: 'ns' }),
       status: 403,
       reason: 'Forbidden',
       message: 'no',

@@ -81,14 +81,14 @@ function podThing(uid: string): Thing {
 }
 
 function ofThings(context: PlanContext, things: readonly Thing[]): Asked {
-  const [{ kind, name } = podThing('')] = things
+  const [first = podThing('')] = things
+  const { kind, name } = first
   const subject = { kind, name: kind === 'Pod' ? podName(podRefOf(context, name)) : name }
-  return { subject, identity: identityOf(context, things), places: [], scope: scopeOf(context, things) }
+  return { subject, identity: identityOf(context, things), places: [], scope: scopeOf(context, first, things) }
 }
 
-function scopeOf(context: PlanContext, things: readonly Thing[]): Scope {
+function scopeOf(context: PlanContext, { kind, name, volume }: Thing, things: readonly Thing[]): Scope {
   const { ledger } = context
-  const [{ kind, name, volume } = podThing('')] = things
   if (kind === 'Driver')
     return { ...NO_SCOPE, driver: { name, sockets: driverSockets(context, name), rows: ledger.keysOfDriver(name) } }
   if (kind !== 'Pod') return { ...NO_SCOPE, volumes: volume === undefined ? [] : [volume] }

@@ -61,7 +61,7 @@ export async function readElsewhere(
       return { name, ...omitUndefined({ attached: own }), ...users }
     }),
   )
-  return { nodes: found, ...('problem' in status ? { problem: status.problem } : {}) }
+  return { nodes: found, ...('problem' in status && { problem: status.problem }) }
 }
 
 function questions(api: ApiSnapshot, nodeName: string): Questions {

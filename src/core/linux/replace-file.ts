@@ -22,11 +22,11 @@ export function replaceFile(path: string, content: string | Uint8Array, mode = O
     const odd = whatElseIsAt(file)
     if (odd !== undefined) throw new NotAFile(odd)
     const draft = `${file}.${randomUUID()}`
-    writeDraft(draft, content, mode)
+    createWhole(draft, content, mode)
     try {
       renameSync(draft, file)
     } catch (error) {
-      removeDraft(draft)
+      removeAfterFailure(draft)
       throw error
     }
     syncDirectory(nameIn(directory, '.'))
@@ -35,13 +35,14 @@ export function replaceFile(path: string, content: string | Uint8Array, mode = O
   }
 }
 
-function writeDraft(draft: string, content: string | Uint8Array, mode: number): void {
-  const fd = createNew(draft, OWNER_ONLY)
+/** A new file that is on the disk with all of its content, or not there. @throws the system's error */
+export function createWhole(path: string, content: string | Uint8Array, mode: number): void {
+  const fd = createNew(path, OWNER_ONLY)
   try {
     writeThrough(fd, content)
     fchmodSync(fd, mode)
   } catch (error) {
-    removeDraft(draft)
+    removeAfterFailure(path)
     throw error
   } finally {
     closeSync(fd)
@@ -49,11 +50,11 @@ function writeDraft(draft: string, content: string | Uint8Array, mode: number): 
 }
 
 /** If the disk fails, this may fail as well; the first failure is the one to report. */
-function removeDraft(path: string): void {
+export function removeAfterFailure(path: string): void {
   try {
     unlinkSync(path)
   } catch {
-    // The draft has a unique name, and does no harm.
+    // A draft has a name of its own, and does no harm; of a state file the caller checks whether it is there.
   }
 }
 

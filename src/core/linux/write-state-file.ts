@@ -2,19 +2,20 @@
 import { closeSync, fsyncSync, renameSync, unlinkSync } from 'node:fs'
 import { posix } from 'node:path'
 import { errnoOf } from '../base/errors.ts'
-import { createNew, openOwnDirectory, writeThrough } from '../trust/plain-files.ts'
+import { openOwnDirectory } from '../trust/plain-files.ts'
+import { createWhole, removeAfterFailure } from './replace-file.ts'
 
 const MODE = 0o644
 
 /**
- * A new file is created under its final name: no driver is called before the file is on the disk, and an incomplete one is
- * replaced the next time. An existing file is replaced as a whole.
+ * A new file is created under its final name: no driver is called before the file is on the disk. An incomplete one (on a full disk)
+ * would keep the kubelet from handling the volume, and is replaced the next time. An existing file is replaced as a whole.
  *
  * @throws the system's error
  */
 export function writeStateFile(path: string, text: string): void {
   try {
-    create(path, text)
+    createWhole(path, text, MODE)
   } catch (error) {
     if (errnoOf(error) !== 'EEXIST') throw error
     replace(path, text)
@@ -29,34 +30,12 @@ function replace(path: string, text: string): void {
   } catch (error) {
     if (errnoOf(error) !== 'ENOENT') throw error
   }
-  create(temporary, text)
+  createWhole(temporary, text, MODE)
   try {
     renameSync(temporary, path)
   } catch (error) {
     removeAfterFailure(temporary)
     throw error
-  }
-}
-
-/** The file is whole or absent: an incomplete one (on a full disk) would keep the kubelet from handling the volume. */
-function create(path: string, text: string): void {
-  const fd = createNew(path, MODE)
-  try {
-    writeThrough(fd, text)
-  } catch (error) {
-    removeAfterFailure(path)
-    throw error
-  } finally {
-    closeSync(fd)
-  }
-}
-
-/** If the disk fails, this may fail as well; the first failure is the one to report. */
-function removeAfterFailure(path: string): void {
-  try {
-    unlinkSync(path)
-  } catch {
-    // The file stays; the caller checks for it.
   }
 }
 

@@ -204,7 +204,7 @@ export interface ClusterPlan extends ObjectOf<typeof REVIEWED> {
   readonly complete: boolean
 }
 
-export const clusterOptionsShape = object({
+const clusterOptionsShape = object({
   /** Milliseconds: how long something must have been unchanged before volctl acts on it. */
   settleMs: count,
   /** --node-gone: the person has made sure that these machines do not run. */

@@ -126,9 +126,10 @@ function subjectKey({ pod, volume, nodes, ...rest }: CauseSubject, row: RowKey |
 
 function causeFrom({ is, severity, own, affected }: Group): Cause {
   const says = own.reduce((most, each) => (weightOfWords(each) > weightOfWords(most) ? each : most))
-  // The finding that says most knows best what to do.
+  // The finding that says most knows best what to do, by its code where it has no hint.
   const advises = [says, ...own].find((each) => adviceOf(each) !== undefined)
   const users = new Map(own.flatMap((each) => each.users ?? []).map((user) => [user.pid, user]))
+  const times = own.flatMap(({ until }) => until ?? []).toSorted()
   const pods = new Map(affected.flatMap((each) => each.pods).map((pod) => [pod.uid, pod]))
   return {
     ...is,
@@ -143,7 +144,7 @@ function causeFrom({ is, severity, own, affected }: Group): Cause {
       volumes: [...new Set(affected.flatMap((each) => (each.pods.length === 0 ? (each.volume ?? []) : [])))],
     },
     ...omitUndefined({
-      until: own.flatMap(({ until }) => until ?? []).reduce((a, b) => (a > b ? a : b), '') || undefined,
+      until: times.at(-1),
       command: advises?.because?.command,
       byStart: own.some(({ because }) => because?.byStart) ? true : undefined,
     }),

@@ -1,4 +1,7 @@
-/** S20: nothing is done to a volume whose file system was detached lazily, until its superblock is gone. */
+/**
+ * S20: nothing is done to a volume whose file system was detached lazily, until its superblock is gone. S29: nor to one whose driver
+ * does not answer.
+ */
 
 import { append } from '../base/append.ts'
 import { volctl } from '../base/command.ts'

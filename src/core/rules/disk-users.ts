@@ -17,11 +17,12 @@ import { isReleased, mountIn, tablesAround } from './expected-mounts.ts'
 import type { MachineFacts } from './machine-facts.ts'
 import type { Asking } from './surroundings.ts'
 
-const TRIES = 3
+/** So many looks find the same opener; programs that list devices change, and get more. */
+const SAME_TRIES = 3
 const MOST_TRIES = 10
-export const BETWEEN_MS = 250
+const BETWEEN_MS = 250
 
-export interface DiskUsers {
+interface DiskUsers {
   readonly lasting: readonly DiskUser[]
   /** Openers only, which may be gone in a moment: udev and blkid open a device after every unmount. */
   readonly passing: readonly DiskUser[]
@@ -62,31 +63,17 @@ export async function usersOfDisks(
 
 /** As usersOfDisks, for any devices. @param question called for each look @throws StepFailed UsersUnknown */
 export async function usersOf(question: () => DiskQuestion, facts: MachineFacts): Promise<readonly DiskUser[]> {
-  const patience = new Patience()
-  for (;;) {
+  let same = 0
+  let last: string | undefined
+  for (let looks = 1; ; looks++) {
     facts.around.changed()
     const { lasting, passing } = await lookAtDisks(question(), facts)
-    if (lasting.length > 0 || passing.length === 0) return lasting
-    if (patience.isOver(passing) || facts.signal?.aborted) return passing
-    await pause(BETWEEN_MS, facts.signal)
-  }
-}
-
-/**
- * How long to wait for openers: a short time if it is always the same one, longer if they change (programs that list
- * devices).
- */
-export class Patience {
-  #looks = 0
-  #same = 0
-  #last: string | undefined
-
-  /** @param passing of this look, not empty */
-  isOver([user]: readonly DiskUser[]): boolean {
-    this.#looks += 1
-    this.#same = user?.who === this.#last ? this.#same + 1 : 1
-    this.#last = user?.who
-    return this.#same >= TRIES || this.#looks >= MOST_TRIES
+    const [first] = passing
+    if (lasting.length > 0 || first === undefined) return lasting
+    same = first.who === last ? same + 1 : 1
+    last = first.who
+    if (same === SAME_TRIES || looks === MOST_TRIES || facts.signal?.aborted) return passing
+    await facts.waiting.spend(() => pause(BETWEEN_MS, facts.signal))
   }
 }
 

@@ -21,30 +21,29 @@ import { fstabOf, ownOf } from './node-stack.ts'
 export const NO_DEVICE = 'none'
 
 /** Neither --device nor anything on this node shows the device. */
-export function isDeviceUnknown({ record, operation }: MachineFacts): boolean {
+function isDeviceUnknown({ record, operation }: MachineFacts): boolean {
   return record.devices.size === 0 && operation.volume?.givenDevice !== NO_DEVICE
 }
 
 /** What the device is, and what is made of it, before anybody is asked who has it: noted in the record. A --device that is none of this node refuses. */
 export async function findDevice(facts: MachineFacts): Promise<Verdict | undefined> {
   const { operation, host } = facts
-  if (operation.kind !== 'DetachVolume') noteOverlays(facts)
-  const isKnown = operation.kind !== 'DetachVolume' && !(takesDevice(operation) && isDeviceUnknown(facts))
-  if (isKnown) return undefined
+  const isDetach = operation.kind === 'DetachVolume'
+  if (!isDetach) noteOverlays(facts)
+  if (!isDetach && !(takesDevice(operation) && isDeviceUnknown(facts))) return undefined
   const given = operation.volume?.givenDevice
-  if (given === undefined || given === NO_DEVICE) return noteDevices(facts, undefined)
-  const dev = deviceAt(given, host)
-  if (dev !== undefined) return noteDevices(facts, dev)
+  const isNamed = given !== undefined && given !== NO_DEVICE
+  const dev = isNamed ? deviceAt(given, host) : undefined
+  if (!isNamed || dev !== undefined) {
+    if (isDetach) noteAttached(facts, dev)
+    else await noteStaged(facts, dev)
+    return undefined
+  }
   return {
     code: 'DeviceUnknown',
     message: `--device names ${given}, which is not a block device of this node`,
     hint: `Name a device that lsblk shows. If the volume has none on this node: ${applyWith(operation, NO_DEVICE)}`,
   }
-}
-
-async function noteDevices(facts: MachineFacts, given: string | undefined): Promise<undefined> {
-  if (facts.operation.kind === 'DetachVolume') noteAttached(facts, given)
-  else await noteStaged(facts, given)
 }
 
 /**

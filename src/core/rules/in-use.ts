@@ -1,6 +1,6 @@
 /**
- * Who uses what a plan would take away, asked before the plan calls it ready: by the rules that apply asks again right before each
- * operation (S26). What operations that come first take away is no use. One look at all processes serves all.
+ * Who uses what a plan would take away, asked before the plan calls it ready: by the rules of the machine, of which apply asks most
+ * again right before each operation (S26). What operations that come first take away is no use. One look at all processes serves all.
  */
 
 import { errorMessage } from '../base/errors.ts'
@@ -72,7 +72,7 @@ export async function checkInUse(
 
 /** One look, as every operation sees it: nothing changes meanwhile, and processes are asked once for all. */
 class OneLook extends Surroundings {
-  #asked: Asked = { fileSystems: new Set(), devices: new Set() }
+  #asked: Expected = { fileSystems: new Set(), devices: new Set() }
 
   override changed(): void {}
 
@@ -94,7 +94,7 @@ class OneLook extends Surroundings {
   }
 }
 
-interface Asked {
+interface Expected {
   readonly fileSystems: ReadonlySet<string>
   readonly devices: ReadonlySet<string>
   uses?: Promise<Uses>

@@ -2,7 +2,7 @@
  * What keeps an operation from being carried out: the one list of it. The first reason is shown, so what has to be mended first comes
  * first. By the look: what makes all else pointless, then what is there at all, what would be lost, which volume it is, who else has it,
  * what has to come before, and last what is looked for only where nothing else stands in the way. Then what only the machine
- * shows, in a live plan (in-use.ts) and once more right before the operation (S26).
+ * shows: in a live plan (in-use.ts), right before the operation, or both (S26).
  */
 
 import { omitUndefined } from '../base/omit-undefined.ts'
@@ -45,6 +45,7 @@ const SETTING_UP: Kinds = new Set<OperationKind>(['MountVolume', 'MapVolume'])
 const OF_PODS: Kinds = new Set<OperationKind>(['UnmountVolume', 'UnmapVolume', 'CleanOrphanVolume'])
 const OF_DEVICES: Kinds = new Set<OperationKind>(['UnmountDevice', 'UnmapDevice', 'DetachVolume'])
 const DETACHING: Kinds = new Set<OperationKind>(['DetachVolume'])
+const RELEASING: Kinds = new Set<OperationKind>(['UnmapVolume', 'UnmapDevice', 'UnmountDevice'])
 const but = (...kinds: OperationKind[]): Kinds => ALL.difference(new Set(kinds))
 
 function rule(id: string, about: Kinds, judge: Judge): Rule {
@@ -115,7 +116,9 @@ export const RULES: readonly Rule[] = [
   machine('S21', DETACHING, 'both', unexplainedDevice),
   machine('S21', DETACHING, 'plan', keptAlive),
   machine('S21', DETACHING, 'both', usedDisk),
-  machine('S21', TAKING_AWAY, 'both', usedDevice),
+  // Once more: it may have waited for who only passes by.
+  machine('S8', DETACHING, 'both', setUpElsewhere),
+  machine('S21', RELEASING, 'both', usedDevice),
   // The users of content last: that look takes longest, and is to be the freshest when the first step begins.
   machine('S12', TAKING_AWAY.difference(DETACHING), 'both', usedContent),
 ]

@@ -16,7 +16,7 @@ export interface Shape<T> {
   readonly schema?: SchemaOf
 }
 
-export type JsonSchema = Readonly<Record<string, unknown>>
+type JsonSchema = Readonly<Record<string, unknown>>
 
 /** @param defs collects the parts that have a name */
 export type SchemaOf = (defs: Map<string, JsonSchema>) => JsonSchema

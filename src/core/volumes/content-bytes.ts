@@ -97,7 +97,7 @@ const NOT_READ: Lookup<never> = { state: 'Unknown', reason: 'was not read' }
  * The user for whom a pod's tokens and certificates are written (P33).
  * The runAsUser of all containers, ephemeral ones included; undefined if one has none or two differ.
  */
-export function fsUserOf(pod: Pod): number | undefined {
+function fsUserOf(pod: Pod): number | undefined {
   const ofPod = pod.spec.securityContext?.runAsUser
   const users = new Set(allContainers(pod).map(({ securityContext }) => securityContext?.runAsUser ?? ofPod))
   const [user] = users

@@ -107,7 +107,7 @@ export function failedPatch(
   const condition = { type: 'NodeResizeError', status: 'True', lastTransitionTime: now, message }
   return {
     status: {
-      ...(infeasible ? { allocatedResourceStatuses: { storage: 'NodeResizeInfeasible' } } : {}),
+      ...(infeasible && { allocatedResourceStatuses: { storage: 'NodeResizeInfeasible' } }),
       ...(isThere ? {} : { conditions: [condition] }),
     },
   }

@@ -183,7 +183,6 @@ describe('S15: a file system is checked and mounted, never made', () => {
 describe('what is at the path', () => {
   it.each([
     { name: 'a directory is used as it is', stat: '41ed 0 0', want: 'done' },
-
     { name: 'a character device', stat: '2190 1 3', want: 'failed InvalidPath' },
   ])('$name: $want', async ({ stat, want }) => {
     scripted({}, stat)
@@ -214,7 +213,6 @@ describe('who has the device', () => {
 
   it.each<{ name: string; arrange: () => void; who: string }>([
     { name: 'a mount elsewhere', arrange: () => fixture.host.mount('/srv', { dev: '8:16' }), who: '/srv' },
-
     { name: 'a loop device', arrange: () => fixture.host.backingFiles.set('/dev/loop7', DEVICE), who: '/dev/loop7' },
   ])('$name is named', async ({ arrange, who }) => {
     scripted({ blkid: EXT4 })

@@ -58,7 +58,7 @@ const outcome = (state: Outcome['state'], deleted?: Outcome['deleted']): Outcome
   state,
   message: '',
   elapsedMs: 1,
-  ...(deleted === undefined ? {} : { deleted }),
+  ...(deleted !== undefined && { deleted }),
 })
 const result = (given: Partial<ApplyResult>): ApplyResult => ({
   outcomes: [],

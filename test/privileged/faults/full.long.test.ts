@@ -113,7 +113,7 @@ async function through(node: LiveNode, spoil: Spoil) {
   const again = await node.apply({ orphans: true })
   return {
     ends: ends(events),
-    ...(thrown === undefined ? {} : { thrown: [thrown.code, thrown.hint !== undefined] }),
+    ...(thrown !== undefined && { thrown: [thrown.code, thrown.hint !== undefined] }),
     left,
     again: [...new Set(Object.values(statesOf(again)))],
     after: again.left?.length,

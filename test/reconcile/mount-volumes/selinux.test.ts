@@ -41,7 +41,7 @@ function scene(given: Given = {}) {
   const built = node()
     .persistentVolume('pv-1', { accessModes: modes, ...(source && { source, inUse: false }) })
     .pod(uid(2), 'app', WANTS_PV_1, { spec })
-    .with({ ...(selinux === null ? {} : { selinux }), ...(gate === undefined ? {} : { kubelet }) } as never)
+    .with({ ...(selinux === null ? {} : { selinux }), ...(gate !== undefined && { kubelet }) } as never)
   return { built, driver: driver ?? { seLinuxMount: true } }
 }
 
@@ -174,7 +174,7 @@ function shared(first: object, second: object, given: Given = {}) {
 describe('two pods of one volume: the first one’s label counts (R312, TestCheckVolumeSELinux, SELinux_MultiplePods)', () => {
   const own = (level: string, seLinuxChangePolicy?: string) => ({
     seLinuxOptions: { level },
-    ...(seLinuxChangePolicy === undefined ? {} : { seLinuxChangePolicy }),
+    ...(seLinuxChangePolicy !== undefined && { seLinuxChangePolicy }),
   })
   const gate = { modes: ['ReadWriteMany'], gate: true }
   const recursive = own(LEVEL, 'Recursive')

@@ -201,7 +201,7 @@ function rememberLazy(layer: MountInfo, { journal, operation, plan }: StepContex
 const MOST_MOUNTS = 4
 
 /** Whatever time the operation has left. @param path a mount point, or a directory */
-export async function holdersOn(path: string, run: StepContext): Promise<Holders> {
+async function holdersOn(path: string, run: StepContext): Promise<Holders> {
   const { host, around, context } = run
   const { table, others } = around
   const fileSystems = fileSystemsAt(table, [path])
@@ -223,7 +223,7 @@ export async function holdersOfMounts(path: string, run: StepContext): Promise<s
 }
 
 /** The holders as one text; an empty list if there are none. */
-export function holdersText(holders: Holders, { context }: StepContext): string[] {
+function holdersText(holders: Holders, { context }: StepContext): string[] {
   const text = describeHolders(holders, context.nameOf)
   return text === '' ? [] : [text]
 }

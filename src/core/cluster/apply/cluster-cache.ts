@@ -99,7 +99,7 @@ type Again = {
   }
 }[RecordList | 'lostNodes']
 
-export interface RowReading {
+interface RowReading {
   readonly lists: readonly Again[]
   /** The server's clock after it. */
   readonly capturedAt: string

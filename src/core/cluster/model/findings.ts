@@ -134,7 +134,7 @@ export function finishOperations(drafts: readonly ClusterDraft[]): ClusterOperat
 }
 
 /** An operation after one that is blocked is blocked, too (S26). */
-export function blockOf({ blocked, after }: ClusterDraft): Blocked | undefined {
+function blockOf({ blocked, after }: ClusterDraft): Blocked | undefined {
   const isBehind = after.some((before) => before.blocked !== undefined)
   return blocked ?? (isBehind ? blockedBy('Predecessor', 'the detach that has to come first is blocked') : undefined)
 }

@@ -70,7 +70,7 @@ export type RecordKind = keyof typeof KINDS
 export const pluralOf = (kind: RecordKind): string => KINDS[kind].resource.plural
 export type RecordOf<K extends RecordKind> = NonNullable<ReturnType<(typeof KINDS)[K]['record']>>
 
-export interface ListSettings {
+interface ListSettings {
   /** Of this namespace alone. */
   readonly namespace?: string
   readonly fieldSelector?: string

@@ -48,7 +48,7 @@ export class SysfsBlockTree implements BlockTree {
       isMultipath: dmUuid?.startsWith('mpath-') === true,
       ...omitUndefined({ dmUuid }),
       isScsi: isThere(this.deletePath(name)),
-      ...(Number.isInteger(server) && server > 0 ? { servedBy: server } : {}),
+      ...(Number.isInteger(server) && server > 0 && { servedBy: server }),
       ...omitUndefined({ scsiAddress: address }),
       characters: charactersOf(`${at}/device`),
       isRecovering: this.#isRecovering(disk ?? name),

@@ -14,7 +14,6 @@ export interface KubeletConfig {
   /** Removed from Kubernetes; old kubelets still use it (R710). */
   readonly keepTerminatedPodVolumes?: boolean
   readonly containerRuntimeEndpoint?: string
-  readonly cgroupDriver?: string
   /** Port of the kubelet's API. */
   readonly port?: number
   readonly healthzPort?: number
@@ -117,7 +116,6 @@ const FIELDS: Readonly<Record<Exclude<keyof KubeletConfig, 'featureGates'>, 'str
   enableControllerAttachDetach: 'boolean',
   keepTerminatedPodVolumes: 'boolean',
   containerRuntimeEndpoint: 'string',
-  cgroupDriver: 'string',
   port: 'number',
   healthzPort: 'number',
   healthzBindAddress: 'string',
