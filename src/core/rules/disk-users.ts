@@ -299,7 +299,9 @@ async function behindLoop({ device, backingFile }: LoopDevice, facts: MachineFac
   if (!isLocal(views[0], path)) return undefined
   const [inode, fileSystem] = (await askLoop(device, facts)) ?? []
   const names = namesOfNodes(facts).map((name) => [`/dev/${name}`, views[0]] as const)
+  // One after the other: it nearly always has its name still, and /dev may have thousands.
   const found = [...views.map((view) => [path, view] as const), ...names]
+    .values()
     .map(([at, view]) => host.lstat(at, view))
     .find(
       (file) => file?.id !== undefined && String(file.id.ino) === inode && deviceNumberFrom(file.id.dev) === fileSystem,
