@@ -14,7 +14,6 @@ import { csiSourceOf } from '../volumes/in-tree-volumes.ts'
 import { volumesInStatus } from '../volumes/node-affinity.ts'
 import type { BlockMapping, BlockVolume } from './actual/block-volume.ts'
 import type { PodVolume, SubPaths } from './actual/pod-volumes.ts'
-import type { NodeSnapshot } from './actual/snapshot.ts'
 import type { StagedVolume } from './actual/staged-volumes.ts'
 import { csiGlobalDir, parseCsiUniqueName } from './actual/volume-names.ts'
 import type { GlobalMount } from './global-mounts.ts'
@@ -39,7 +38,7 @@ export class Ledger extends NodeThings {
   readonly #places: Places
   readonly #rows = lazy(() => makeRows(this))
   readonly #byPod = lazy(() => byPod(this.all))
-  readonly #staged = lazy(() => byStagingDirectory(this.sources.inputs.snapshot, this.sources.recorded))
+  readonly #staged = lazy(() => byStagingDirectory(this.sources))
 
   constructor(sources: LedgerSources) {
     super(sources)
@@ -189,12 +188,9 @@ function byPod(rows: readonly VolumeRow[]): ReadonlyMap<PodUid, readonly VolumeR
   return found
 }
 
-/**
- * Handles from state files, PersistentVolumes and the node's status, by the staging directory of each (C10, C95): every handle is hashed once.
- *
- * @param recorded volumes that a state file on this node names
- */
-function byStagingDirectory({ api }: NodeSnapshot, recorded: readonly CsiIdentity[]): ReadonlyMap<string, CsiIdentity> {
+/** Handles from state files, PersistentVolumes and the node's status, by the staging directory of each (C10, C95): every handle is hashed once. */
+function byStagingDirectory({ inputs, onDisk }: LedgerSources): ReadonlyMap<string, CsiIdentity> {
+  const { api } = inputs.snapshot
   const ofObjects = (api?.persistentVolumes ?? []).flatMap((volume): CsiIdentity[] => {
     const csi = csiSourceOf(volume)
     const from = `PersistentVolume ${volume.metadata.name}`
@@ -206,7 +202,7 @@ function byStagingDirectory({ api }: NodeSnapshot, recorded: readonly CsiIdentit
     return volume === undefined ? [] : [{ ...volume, from: "the node's status" }]
   })
   const known = new Map<string, CsiIdentity>()
-  for (const identity of [...recorded, ...ofObjects, ...ofStatus]) {
+  for (const identity of [...onDisk.all.map(({ volume }) => volume), ...ofObjects, ...ofStatus]) {
     const dir = csiGlobalDir(identity.driver, identity.handle)
     if (!known.has(dir)) known.set(dir, identity)
   }
@@ -225,7 +221,6 @@ class Wanted {
   ])
   readonly #byUniqueName = lazy(() => Map.groupBy(this.#desired.volumes, (volume) => volume.uniqueName))
   readonly #byPlugin = lazy(() => Map.groupBy(this.#all(), (volume) => volume.plugin))
-  readonly #specs = lazy(() => new Set(this.#all().map(specKeyOf)))
   readonly #staged = lazy(
     () =>
       new Set(
@@ -249,19 +244,10 @@ class Wanted {
     return this.#byPlugin().get(plugin) ?? []
   }
 
-  /** Has a pod a volume of this plugin and spec name among those. */
-  has(podUid: PodUid, plugin: string, specName: string): boolean {
-    return this.#specs().has(specKeyOf({ podUid, plugin, specName }))
-  }
-
   /** Is this the staging directory of a wanted CSI volume; relative to the root directory. */
   stagesIn(directory: string): boolean {
     return this.#staged().has(directory)
   }
-}
-
-function specKeyOf({ podUid, plugin, specName }: Pick<WantedSpec, 'podUid' | 'plugin' | 'specName'>): string {
-  return `${podUid} ${plugin} ${specName}`
 }
 
 /** A volume that a pod wants, whether or not it can be used as the pod asks. */

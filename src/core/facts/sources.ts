@@ -15,13 +15,24 @@ export interface LedgerSources {
   readonly desired: DesiredState
   readonly staged: readonly StagedVolume[]
   readonly blocks: readonly BlockVolume[]
-  /** CSI volumes that a state file on this node names. */
-  readonly recorded: readonly CsiIdentity[]
+  readonly onDisk: OnDisk
   /** UIDs of all pods that the API, the disk or the runtime has. */
   readonly podUids: readonly string[]
   /** Pods in the API that have ended. */
   readonly endedPods: readonly Pod[]
   readonly identify: Identify
+}
+
+/** Every CSI volume that a state file on this node names, pods and staging directories alike. */
+export interface OnDisk {
+  readonly all: readonly DiskRecord[]
+  of(uniqueName: string): readonly DiskRecord[]
+}
+
+/** A state file's directory, relative to the root directory, and the volume that the file names. */
+export interface DiskRecord {
+  readonly path: string
+  readonly volume: CsiIdentity
 }
 
 /** Each is asked once for a thing. */

@@ -83,7 +83,7 @@ export class ListedBelow implements MountsBelow {
 }
 
 /** The component of a path that begins at `start`. */
-export function firstName(path: string, start: number): string {
+function firstName(path: string, start: number): string {
   const end = path.indexOf('/', start)
   return path.slice(start, end === -1 ? undefined : end)
 }

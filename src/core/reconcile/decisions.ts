@@ -15,8 +15,7 @@ import { pluginNamed } from '../volumes/registry.ts'
 import type { PlanContext } from './context/context.ts'
 import { leftUnread, unreadParts } from './context/unread.ts'
 import { decideNode } from './plan-node.ts'
-import type { PodClass } from './pods/pod-classes.ts'
-import { isLiving } from './pods/volume-users.ts'
+import { isLiving, type PodClass } from './pods/pod-classes.ts'
 
 /** The form in which phases report what they leave, used for pods and operations as well. */
 export type Decision = Left

@@ -10,16 +10,17 @@ import { nameOf, parentOf } from '../facts/actual/tree.ts'
 import { csiUniqueName } from '../facts/actual/volume-names.ts'
 import { blockVolumes } from '../facts/block-volumes.ts'
 import { Ledger } from '../facts/ledger.ts'
+import type { DiskRecord, OnDisk } from '../facts/sources.ts'
 import type { PlanInputs, PlanOptions } from '../plan/plan.ts'
 import { ApiObjects } from '../volumes/api-objects.ts'
 import { desiredStateOfPods } from '../volumes/populate.ts'
-import type { DiskRecord, OnDisk, PlanContext } from './context/context.ts'
+import type { PlanContext } from './context/context.ts'
 import { namedVolumes } from './context/filter-operations.ts'
 import { identifyAttachment, identifyBlock, identifyPodVolume, identifyStaged } from './identity/csi-identity.ts'
 import { namedPods } from './pods/named-pods.ts'
 import { classifyPods } from './pods/pod-classes.ts'
 import { judgeStaticSources } from './pods/static-sources.ts'
-import { findVolumeUsers } from './pods/volume-users.ts'
+import { VolumeUses } from './pods/volume-uses.ts'
 import { judgeWitnesses } from './pods/witnesses.ts'
 
 /** Derives everything that a pass decides on from a node's state. */
@@ -43,7 +44,7 @@ export function makeContext(state: NodeState, options: PlanOptions): PlanContext
   const objects = new ApiObjects(snapshot)
   const staged = stagedVolumes(inputs)
   const onDisk = stateFilesOnDisk(inputs)
-  const parts: Omit<PlanContext, 'ledger'> = {
+  const parts: Omit<PlanContext, 'ledger' | 'uses'> = {
     inputs,
     objects,
     options: options.pods === undefined ? options : { ...options, pods: namedPods(options, classes).pods },
@@ -53,26 +54,25 @@ export function makeContext(state: NodeState, options: PlanOptions): PlanContext
     desired,
     staged,
     blocks,
-    users: findVolumeUsers(inputs, objects, classes, desired, blocks),
     onDisk,
     kubelet: kubeletState(snapshot.kubelet),
     now: Date.parse(snapshot.capturedAt),
     cautiousNow: Date.parse(snapshot.capturedAt) + Math.min(0, snapshot.api?.clockSkewMs ?? 0),
     bootTime: Number.isNaN(boot) ? undefined : boot,
   }
-  const context: PlanContext = { ...parts, ledger: ledgerOf(parts, () => context) }
+  const ledger = ledgerOf(parts, () => context)
+  const context: PlanContext = { ...parts, ledger, uses: new VolumeUses(ledger, classes) }
   if (options.volumes === undefined) return context
   return { ...context, options: { ...context.options, volumes: namedVolumes(inputs, context.ledger, options.volumes) } }
 }
 
 /** @param context asked for once a thing is to be identified */
 function ledgerOf(
-  { inputs, objects, desired, staged, blocks, onDisk, classes }: Omit<PlanContext, 'ledger'>,
+  { inputs, objects, desired, staged, blocks, onDisk, classes }: Omit<PlanContext, 'ledger' | 'uses'>,
   context: () => PlanContext,
 ): Ledger {
   return new Ledger({
-    ...{ inputs, objects, desired, staged, blocks },
-    recorded: onDisk.all.map(({ volume }) => volume),
+    ...{ inputs, objects, desired, staged, blocks, onDisk },
     podUids: classes.all.map(({ uid }) => uid),
     endedPods: classes.all.flatMap((pod) => (pod.class === 'Finished' ? (pod.pod ?? []) : [])),
     identify: {

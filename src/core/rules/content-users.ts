@@ -3,11 +3,10 @@ import { posix } from 'node:path'
 import { memoize } from '../base/memoize.ts'
 import { take } from '../base/take.ts'
 import { undeletedPath } from '../linux/deleted.ts'
-import { type Location, locate } from '../linux/location.ts'
-import type { MountInfo, MountTable } from '../linux/mount-table.ts'
-import type { Draft } from '../plan/draft.ts'
+import { locate } from '../linux/location.ts'
+import type { MountInfo } from '../linux/mount-table.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
-import { isLiving } from '../reconcile/pods/volume-users.ts'
+import { isLiving } from '../reconcile/pods/pod-classes.ts'
 import {
   type ContentPlace,
   describeUse,
@@ -18,70 +17,49 @@ import {
   PlaceIndex,
   withTop,
 } from '../users/mount-uses.ts'
-import type { Facts, Judge } from './rule.ts'
+import type { Judge } from './rule.ts'
 
 /** How many uses are named; the others are counted. */
 const MOST = 4
 
 /** Apply checks other mount namespaces, processes, swap files and exports right before it deletes (S26). */
-export const contentUsed: Judge = ({ removes }, { content }, context) => {
+export const contentUsed: Judge = (draft, { content }, context) => {
   if (content === undefined) return undefined
-  const all = { ...content, removes: content.removed ?? removes }
-  const users = usersOnDisk(context, all).concat(usersOfMemory(context, all))
+  const { dir, layers, podUid, removed = draft.removes } = content
+  const isGoing = ({ id }: MountInfo): boolean => removed.has(id)
+  // Located by the parent directory: the content below any mount on the directory is meant.
+  const parent = locate(context.inputs.mounts, posix.dirname(dir))
+  const onDisk = parent && withTop({ dev: parent.dev, path: posix.join(parent.path, posix.basename(dir)) }, dir, podUid)
+  // In memory: a mount in the pod's own directories, under any prefix, belongs to this pod.
+  const isOwn = (mount: MountInfo): boolean => isGoing(mount) || mount.mountPoint.includes(`/pods/${podUid}/`)
+  const inMemory = new Map(layers.map(({ dev, root: path }) => [`${dev} ${path}`, { dev, path }]))
+  const users = [
+    ...(onDisk === undefined ? [] : usersOf(context, onDisk, dir, isGoing)),
+    ...[...inMemory.values()].flatMap((place) => usersOf(context, place, dir, isOwn)),
+  ]
   if (users.length === 0) return undefined
   return {
     code: 'HeldBy',
-    message: `the content of ${content.dir} is in use under another path: ${take(users, MOST).join(', ')}`,
+    message: `the content of ${dir} is in use under another path: ${take(users, MOST).join(', ')}`,
   }
-}
-
-/** With the mounts that go first. */
-type Content = NonNullable<Facts['content']> & Pick<Draft, 'removes'>
-
-function usersOnDisk(context: PlanContext, { dir, removes, podUid }: Content): string[] {
-  // Located by the parent directory: the content below any mount on the directory is meant.
-  const parent = placesOf(context.inputs.mounts)(posix.dirname(dir))
-  if (parent === undefined) return []
-  const place = { dev: parent.dev, path: posix.join(parent.path, posix.basename(dir)) }
-  return usersOf(context, withTop(place, dir, podUid), dir, ({ id }) => removes.has(id))
-}
-
-/** Where directories are. A pod may have thousands of volumes, and they share a few. */
-const placesOf = memoize((mounts: MountTable) => {
-  const known = new Map<string, Location | undefined>()
-  return (directory: string): Location | undefined => {
-    if (!known.has(directory)) known.set(directory, locate(mounts, directory))
-    return known.get(directory)
-  }
-})
-
-/** A mount in the pod's own directories, under any prefix, belongs to this pod. */
-function usersOfMemory(context: PlanContext, { dir, layers, removes, podUid }: Content): string[] {
-  if (layers.length === 0) return []
-  const isOwn = ({ id, mountPoint }: MountInfo): boolean => removes.has(id) || mountPoint.includes(`/pods/${podUid}/`)
-  const places = new Map(layers.map(({ dev, root: path }) => [`${dev} ${path}`, { dev, path }]))
-  return [...places.values()].flatMap((place) => usersOf(context, place, dir, isOwn))
 }
 
 function usersOf(
   context: PlanContext,
   place: ContentPlace,
   dir: string,
-  isOwn: (mount: MountInfo) => boolean,
-): string[] {
+  goes: (mount: MountInfo) => boolean,
+): readonly string[] {
   const { inputs } = context
-  const all = mountsOf(place, inputs.mounts, dir).concat(layersIn(layersByText(inputs.mounts), place))
-  const loops = loopFiles(inputs).within(place)
-  const named = namedPlaces(context).within(place, place.top)
-  // Nearly always.
-  if (all.length + loops.length + named.length === 0) return []
-  const uses = all.filter(
-    ({ mount, how }) => how === 'layer' || !(isOwn(mount) || inputs.devices.leadersOf(mount).some(isOwn)),
+  const mounts = mountsOf(place, inputs.mounts, dir).filter(
+    ({ mount }) => !(goes(mount) || inputs.devices.leadersOf(mount).some(goes)),
   )
   return [
-    ...uses.map(describeUse),
-    ...loops.map(({ name, backingFile }) => `${name}, backed by ${backingFile}`),
-    ...named,
+    ...[...mounts, ...layersIn(layersByText(inputs.mounts), place)].map(describeUse),
+    ...loopFiles(inputs)
+      .within(place)
+      .map(({ name, backingFile }) => `${name}, backed by ${backingFile}`),
+    ...namedPlaces(context).within(place, place.top),
   ]
 }
 

@@ -20,10 +20,10 @@ import type { Judge } from './rule.ts'
  */
 export const mayBeUsed: Judge = (_, { device, attachment }, context) => {
   if (device === undefined) return undefined
-  const { plugin, identity: { driver } = {} } = device
+  const kind = { plugin: device.plugin, driver: device.identity?.driver }
   return (
-    unresolvedObstacle([...context.desired.unresolved, ...(attachment?.unresolved ?? [])], { plugin, driver }) ??
-    unidentifiedObstacle(context, driver) ??
+    unresolvedObstacle([...context.desired.unresolved, ...(attachment?.unresolved ?? [])], kind) ??
+    unidentifiedObstacle(context, kind) ??
     unseenPods(context) ??
     unknownLinks(context.inputs)[0]?.obstacle
   )
@@ -57,11 +57,8 @@ function namesElsewhere(context: PlanContext, plugin: string, directory: string 
   return [...new Set(volumes.flatMap((volume) => nodesWith(context, volume)).map(({ name }) => name))]
 }
 
-/**
- * S9, S21: a pod that must not be disturbed has a volume that could not be identified, or may run unseen.
- * @param driver of a CSI volume; undefined for other plugins
- */
-function unidentifiedObstacle({ users, inputs }: PlanContext, driver: string | undefined): Obstacle | undefined {
+/** S9, S21: a pod that must not be disturbed has a volume that could not be identified, or may run unseen. */
+function unidentifiedObstacle({ uses, inputs }: PlanContext, device: DeviceKind): Obstacle | undefined {
   if (inputs.snapshot.processes === undefined) {
     return {
       code: 'MayBeInUse',
@@ -69,10 +66,7 @@ function unidentifiedObstacle({ users, inputs }: PlanContext, driver: string | u
       hint: 'Run volctl, or take the snapshot, as root; then plan again.',
     }
   }
-  const unidentified = users.unidentified.find(({ of }) => {
-    if (of === 'any') return true
-    return driver !== undefined && (of === 'csi' || of.driver === driver)
-  })
+  const unidentified = uses.unidentified.find(({ mayBe }) => mayBeOne(mayBe, device))
   if (unidentified === undefined) return undefined
   const { pod, what } = unidentified
   if (pod.why?.is === 'stranger') {

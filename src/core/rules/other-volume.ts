@@ -7,7 +7,7 @@ import { uniqueNameOfRow, type VolumeRow } from '../facts/row.ts'
 import type { Findings, Obstacle } from '../plan/draft.ts'
 import { rowOf } from '../plan/subject.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
-import { isLiving } from '../reconcile/pods/volume-users.ts'
+import { isLiving } from '../reconcile/pods/pod-classes.ts'
 import { type Claimed, type OtherVolume, otherMapped, otherMounted, otherStaged } from '../volumes/same-volume.ts'
 import type { Judge } from './rule.ts'
 

@@ -3,41 +3,22 @@
  * below a link. No phase decides on them, so they count as in use.
  */
 
-import { append } from '../base/append.ts'
 import { memoize } from '../base/memoize.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
-import { escapeQualifiedName, sha256Hex } from '../facts/actual/volume-names.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import { whoMounted } from '../linux/mount-words.ts'
 import { isWithin } from '../linux/paths.ts'
 import type { Obstacle } from '../plan/draft.ts'
-import { podUidOf, type SoughtVolume, shapeMatcher, shapeOf, type VolumeShape } from '../volumes/volume-shapes.ts'
+import { type SoughtVolume, shapedMounts, shapeMatcher } from '../volumes/volume-shapes.ts'
 import type { Judge } from './rule.ts'
-
-interface MountOutside {
-  readonly mount: MountInfo
-  readonly path: string
-  readonly shape: VolumeShape
-}
-
-/** By the hash of the handle, every name, and the pod's UID. Few mounts outside the root directory have such a path. */
-interface Index {
-  readonly byKey: ReadonlyMap<string, readonly MountOutside[]>
-  readonly byName: ReadonlyMap<string, readonly MountOutside[]>
-  readonly byPod: ReadonlyMap<string, readonly Pick<MountOutside, 'mount' | 'path'>[]>
-}
 
 /** Anything that is mounted outside the root directory under a path of this volume. */
 export const mountedOutside: Judge = (_, { sought }, { inputs }) => sought && mountOutside(inputs, sought)
 
 function mountOutside(inputs: ActualInputs, sought: SoughtVolume): Obstacle | undefined {
-  const { byKey, byName } = indexOf(inputs)
-  if (byKey.size === 0 && byName.size === 0) return undefined
   const matches = shapeMatcher(sought)
-  const found = [
-    ...(sought.handle === undefined ? [] : (byKey.get(sha256Hex(sought.handle)) ?? [])),
-    ...sought.names.flatMap((name) => byName.get(escapeQualifiedName(name)) ?? []),
-  ].find(({ mount, shape }) => matches(shape) !== undefined && !goesWithRoot(inputs, mount))
+  const all = outside(inputs).filter(({ mount, shape }) => shape && matches(shape) && !goesWithRoot(inputs, mount))
+  const found = all.find(({ shape }) => shape && matches(shape) === 'handle') ?? all[0]
   return (
     found && {
       code: 'HeldBy',
@@ -54,9 +35,7 @@ function mountOutside(inputs: ActualInputs, sought: SoughtVolume): Obstacle | un
 export const setUpOutside: Judge = (_, { wanted }, { inputs }) => {
   if (wanted === undefined) return undefined
   const { podUid, driver, handle, specName, deviceMountable } = wanted
-  const found = indexOf(inputs)
-    .byPod.get(podUid)
-    ?.find(({ mount }) => !goesWithRoot(inputs, mount))
+  const found = outside(inputs).find((each) => each.podUid === podUid && !goesWithRoot(inputs, each.mount))
   if (found === undefined)
     return deviceMountable ? mountOutside(inputs, { driver, handle, names: [specName] }) : undefined
   return {
@@ -71,20 +50,5 @@ function goesWithRoot(inputs: ActualInputs, mount: MountInfo): boolean {
   return inputs.devices.leadersOf(mount).some(({ mountPoint }) => isWithin(inputs.plain(mountPoint), inputs.rootDir))
 }
 
-const indexOf = memoize((inputs: ActualInputs): Index => {
-  const byKey = new Map<string, MountOutside[]>()
-  const byName = new Map<string, MountOutside[]>()
-  const byPod = new Map<string, Pick<MountOutside, 'mount' | 'path'>[]>()
-  // Nearly all of a hundred thousand mounts are below the root directory.
-  for (const mount of inputs.mounts.notBelow(inputs.rootDir)) {
-    const path = inputs.plain(mount.mountPoint)
-    const uid = podUidOf(path)
-    if (uid !== undefined) append(byPod, uid, { mount, path })
-    const shape = shapeOf(path)
-    if (shape === undefined) continue
-    const found = { mount, path, shape }
-    if (shape.staged !== undefined) append(byKey, shape.staged.key, found)
-    for (const name of shape.names) append(byName, name, found)
-  }
-  return { byKey, byName, byPod }
-})
+/** Nearly all of a hundred thousand mounts are below the root directory, and few of the others have such a path. */
+const outside = memoize((inputs: ActualInputs) => shapedMounts(inputs.mounts.notBelow(inputs.rootDir)))

@@ -8,18 +8,16 @@ import type { HiddenFileSystem } from '../linux/block/sysfs-block-tree.ts'
 import { EVERYTHING, wholeDisk, withWhatItIsMadeOf } from '../linux/block/whole-disk.ts'
 import { pause } from '../linux/deadline.ts'
 import { undeletedPath } from '../linux/deleted.ts'
-import type { MountInfo, MountTable } from '../linux/mount-table.ts'
+import type { MountInfo } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/paths.ts'
 import type { Host } from '../node/host.ts'
 import type { VolumeRef } from '../plan/plan.ts'
-import { type ShapeMatch, shapeMatcher, shapeOf, type VolumeShape } from '../volumes/volume-shapes.ts'
+import { shapedMounts, shapeMatcher } from '../volumes/volume-shapes.ts'
 import { deviceBehind } from './disk-users.ts'
 import { mountIn, stayingOf, tablesAround } from './expected-mounts.ts'
 import { deviceAt, NO_DEVICE, nameTheDevice } from './find-volume-device.ts'
 import type { MachineFacts, Verdict } from './machine-facts.ts'
 import { fstabOf, isSame, ownOf } from './node-stack.ts'
-
-type Matches = (shape: VolumeShape) => ShapeMatch
 
 /** Names the path and, in another namespace, one of its processes. */
 export function setUpElsewhere(facts: MachineFacts): Verdict | undefined {
@@ -33,9 +31,11 @@ export function setUpElsewhere(facts: MachineFacts): Verdict | undefined {
   const stays = stayingOf(facts)
   for (const { table, other } of tablesAround(around)) {
     if (other?.anybodys !== undefined) continue
-    const there = found(table, matches, facts).find(
-      ({ mount, by }) => stays(mount, table) && !(by === 'name' && isJudged(mount, facts)),
-    )
+    const there = shapedMounts(table.under('/')).find(({ mount, shape }) => {
+      const by = shape && matches(shape)
+      if (by === undefined || isOfAnother(mount, facts) || !stays(mount, table)) return false
+      return by === 'handle' || !isJudged(mount, facts)
+    })
     if (there === undefined) continue
     const { who, users = [] } = mountIn(there.mount, other, context.nameOf)
     return { code: 'HeldBy', message: `volume ${volume.name} is also set up elsewhere on this node: ${who}`, users }
@@ -47,18 +47,6 @@ export function setUpElsewhere(facts: MachineFacts): Verdict | undefined {
 function namesOf({ name, handle, persistentVolume }: VolumeRef, given: string | undefined): string[] {
   const own = name === handle ? [] : [unescapeQualifiedName(name)]
   return [...own, ...[persistentVolume, given].filter((each) => each !== undefined)]
-}
-
-function found(
-  table: MountTable,
-  matches: Matches,
-  facts: MachineFacts,
-): { mount: MountInfo; by: 'handle' | 'name' }[] {
-  return table.under('/').flatMap((mount) => {
-    const shape = shapeOf(undeletedPath(mount.mountPoint))
-    const by = shape && matches(shape)
-    return by === undefined || isOfAnother(mount, facts) ? [] : [{ mount, by }]
-  })
 }
 
 /** True if it is in our own table, below the root directory: another volume of a running pod may have this name (S17). */

@@ -5,6 +5,8 @@
  * @see C10 and C11 for the names
  */
 import { escapeQualifiedName, sha256Hex } from '../facts/actual/volume-names.ts'
+import { undeletedPath } from '../linux/deleted.ts'
+import type { MountInfo } from '../linux/mount-table.ts'
 
 /** What the path of one mount point shows. */
 export interface VolumeShape {
@@ -38,16 +40,28 @@ const ATTACHING =
 
 const OF_POD = /\/pods\/([^/]+)\/(?:volumes|volumeDevices|volume-subpaths)\//
 
-/** The UID of the pod whose volume, block volume or sub-path the mount point is. @param mountPoint as for shapeOf */
-export function podUidOf(mountPoint: string): string | undefined {
-  return OF_POD.exec(mountPoint)?.[1]
-}
-
 /** Quickly rules out nearly every path of a node. */
 const ANY = /kubernetes\.io|\/volumeDevices\/|\/volume-subpaths\/|\/globalmount/
 
-/** @param mountPoint absolute, without the kernel's " (deleted)" */
-export function shapeOf(mountPoint: string): VolumeShape | undefined {
+/** A mount whose path is one of a volume's. */
+interface ShapedMount {
+  readonly mount: MountInfo
+  readonly path: string
+  /** Absent: of a volume that no driver attaches. */
+  readonly shape: VolumeShape | undefined
+  /** The pod whose volume, block volume or sub-path it is. */
+  readonly podUid: string | undefined
+}
+
+export function shapedMounts(mounts: readonly MountInfo[]): ShapedMount[] {
+  return mounts.flatMap((mount) => {
+    const path = undeletedPath(mount.mountPoint)
+    const [shape, podUid] = [shapeOf(path), OF_POD.exec(path)?.[1]]
+    return (shape ?? podUid) === undefined ? [] : { mount, path, shape, podUid }
+  })
+}
+
+function shapeOf(mountPoint: string): VolumeShape | undefined {
   if (!ANY.test(mountPoint)) return undefined
   const [, driver, hash] = STAGED.exec(mountPoint) ?? []
   const key = hash ?? STAGED_BEHIND_LINK.exec(mountPoint)?.[1]

@@ -13,7 +13,6 @@ import type { PlanContext } from '../../reconcile/context/context.ts'
 import { nodesWith } from '../../reconcile/context/other-nodes.ts'
 import { describeWanted } from '../../reconcile/mount-volumes/wanted.ts'
 import { placesUnseen } from '../../reconcile/pods/pod-classes.ts'
-import { isLiving } from '../../reconcile/pods/volume-users.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
 import { type Attachability, mayBeOne, type UnresolvedVolume } from '../../volumes/desired-state.ts'
 import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
@@ -192,14 +191,14 @@ function neededOf(
  * Node's status shows it attached (R512).
  */
 function inUseOf(
-  { objects, users }: PlanContext,
+  { objects, uses }: PlanContext,
   volume: VolumeRow,
   attach: AttachState | undefined,
   found: { readonly mounted: boolean; readonly staged: DeviceMountState | undefined },
 ): NonNullable<StatusRow['inUse']> | undefined {
   const uniqueName = uniqueNameOfRow(volume)
   if (attach === undefined || uniqueName === undefined) return undefined
-  const isDesired = users.of(uniqueName).some(({ pod, how }) => isLiving(pod) && how === 'wants it')
+  const isDesired = uses.of(uniqueName).some(({ how }) => how === 'wants it')
   const isThere = found.mounted || (found.staged !== undefined && found.staged !== 'DeviceNotMounted')
   const computed = attach.needed === 'attachable' && (isDesired || (attach.nodeStatus && isThere))
   return { computed, reported: objects.isInUse(uniqueName) }

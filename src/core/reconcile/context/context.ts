@@ -2,47 +2,26 @@
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { rfc3339 } from '../../base/rfc3339.ts'
-import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
-import type { BlockVolume } from '../../facts/actual/block-volume.ts'
-import type { StagedVolume } from '../../facts/actual/staged-volumes.ts'
 import type { Ledger } from '../../facts/ledger.ts'
+import type { LedgerSources } from '../../facts/sources.ts'
 import { type Code, remedyOf } from '../../messages/codes.ts'
 import type { Wait } from '../../plan/draft.ts'
 import type { PlanInputs, PlanOptions, PodRef } from '../../plan/plan.ts'
-import type { ApiObjects } from '../../volumes/api-objects.ts'
-import type { DesiredState } from '../../volumes/desired-state.ts'
 import type { PodClass, PodClasses } from '../pods/pod-classes.ts'
 import type { StaticSources } from '../pods/static-sources.ts'
-import type { VolumeUsers } from '../pods/volume-users.ts'
+import type { VolumeUses } from '../pods/volume-uses.ts'
 import type { Witnesses } from '../pods/witnesses.ts'
 import { howToStart, howToStop } from './kubelet-unit.ts'
 
-/** A state file's directory, relative to the root directory, and the volume that the file names. */
-export interface DiskRecord {
-  readonly path: string
-  readonly volume: { readonly driver: string; readonly handle: string; readonly from: string }
-}
-
-export interface OnDisk {
-  readonly all: readonly DiskRecord[]
-  of(uniqueName: string): readonly DiskRecord[]
-}
-
-export interface PlanContext {
-  readonly inputs: ActualInputs
-  readonly objects: ApiObjects
+export interface PlanContext extends Omit<LedgerSources, 'podUids' | 'endedPods' | 'identify'> {
   readonly options: PlanOptions
   readonly classes: PodClasses
   readonly witnesses: Witnesses
   readonly statics: StaticSources
-  readonly desired: DesiredState
-  readonly staged: readonly StagedVolume[]
-  readonly blocks: readonly BlockVolume[]
-  readonly users: VolumeUsers
   /** Every volume of the node: what findings are made about. */
   readonly ledger: Ledger
-  /** Every CSI volume that a state file on this node names, pods and staging directories alike. */
-  readonly onDisk: OnDisk
+  /** What refers to each of them. */
+  readonly uses: VolumeUses
   readonly kubelet: PlanInputs['kubelet']
   /** Milliseconds since the epoch: when the snapshot was taken. */
   readonly now: number

@@ -11,7 +11,7 @@ import { diskTrouble } from '../../linux/disk-trouble.ts'
 import { isWithin } from '../../linux/paths.ts'
 import type { Draft, Left, Obstacle } from '../../plan/draft.ts'
 import { STATE_FILES } from '../../volumes/state-files.ts'
-import { isLiving } from '../pods/volume-users.ts'
+import { isLiving } from '../pods/pod-classes.ts'
 import type { PlanContext } from './context.ts'
 
 const ERRNO = /^E[A-Z0-9]+$/

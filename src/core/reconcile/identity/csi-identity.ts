@@ -84,9 +84,9 @@ function byConfirmedName(context: PlanContext, volume: PodVolume, lost: string):
 }
 
 function isUsedByAnotherPod(context: PlanContext, { driver, handle }: CsiIdentity, stagingDir: string): boolean {
-  const { inputs, onDisk, users, staged } = context
+  const { inputs, onDisk, uses, staged } = context
   const uniqueName = csiUniqueName(driver, handle)
-  if (users.of(uniqueName).length > 0 || onDisk.of(uniqueName).some(({ path }) => path !== stagingDir)) return true
+  if (uses.of(uniqueName).length > 0 || onDisk.of(uniqueName).some(({ path }) => path !== stagingDir)) return true
   const layers = staged.find(({ dir }) => dir === stagingDir)?.layers ?? []
   const shown = layers.flatMap(({ dev }) => inputs.mounts.ofDevice(dev))
   return shown.some((mount) => isWithin(mount.mountPoint, inputs.absolute('pods')))

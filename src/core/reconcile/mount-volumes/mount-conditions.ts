@@ -252,7 +252,7 @@ export function reportMultiAttach(context: PlanContext, findings: Findings, volu
 
 /** UID of another pod, Desired or Frozen, that has the volume: on disk, or because its wanted volume is mounted. */
 function otherPodWith(context: PlanContext, { uniqueName, podUid }: VolumeToMount): string | undefined {
-  const onDisk = context.users.of(uniqueName).find((user) => user.pod.uid !== podUid && user.how === 'has it on disk')
+  const onDisk = context.uses.of(uniqueName).find((user) => user.pod.uid !== podUid && user.how === 'has it on disk')
   if (onDisk !== undefined) return onDisk.pod.uid
   return context.desired.volumes.find(
     (other) =>

@@ -53,6 +53,11 @@ const FROZEN = {
   kept: 'TerminatedKept',
 } as const satisfies Readonly<Record<string, ProblemCode>>
 
+/** Desired and Frozen pods keep the volumes that they have (S5). */
+export function isLiving(pod: PodClass): boolean {
+  return pod.class === 'Desired' || pod.class === 'Frozen'
+}
+
 export interface PodClasses {
   readonly all: readonly PodClass[]
   of(uid: string): PodClass | undefined

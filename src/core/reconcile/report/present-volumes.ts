@@ -1,6 +1,7 @@
 /** Attachable volumes that are mounted or mapped on this node, for any pod or none: they must be attached here (O7, S30). */
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
+import type { VolumeData } from '../../facts/actual/state-file.ts'
 import {
   CSI_PLUGIN,
   csiUniqueName,
@@ -13,7 +14,7 @@ import type { Subject } from '../../plan/subject.ts'
 import type { Handle } from '../../volumes/api-objects.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import { flexVolume } from '../../volumes/flex-volume.ts'
-import { statusVolumes, statusVolumesAt } from '../../volumes/populate.ts'
+import { statusVolumesAt } from '../../volumes/populate.ts'
 import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
 import type { PlanContext } from '../context/context.ts'
 
@@ -34,30 +35,69 @@ export interface PresentVolume {
 
 /** One entry for each unique name, with a pod's own path if there is one. */
 export function presentVolumes(context: PlanContext): readonly PresentVolume[] {
+  const { desired, onDisk, staged, blocks, inputs, ledger, objects } = context
+  const { api } = inputs.snapshot
   const found = new Map<string, PresentVolume>()
-  const note = (volume: PresentVolume): void => {
+  const note = ({ path, ...volume }: PresentVolume): void => {
     const known = found.get(volume.uniqueName)
     const pods = [...new Set([...(known?.pods ?? []), ...volume.pods])]
-    found.set(volume.uniqueName, { ...(known ?? volume), pods })
+    found.set(volume.uniqueName, { ...(known ?? { ...volume, path: inputs.absolute(path) }), pods })
   }
-  for (const volume of context.desired.volumes) {
+  const noteCsi = (identity: Handle, at: Pick<PresentVolume, 'path' | 'pods' | 'subject'>, name?: string): void => {
+    // Without the CSIDriver object it is not known whether the driver attaches volumes (S3).
+    const driver = api?.csiDrivers.find(({ metadata }) => metadata.name === identity.driver)
+    if (driver === undefined || driver.spec.attachRequired === false) return
+    const [persistentVolume] = objects.persistentVolumesOf(identity)
+    const uniqueName = csiUniqueName(identity.driver, identity.handle)
+    const shown = name ?? persistentVolume?.metadata.name ?? identity.handle
+    note({ uniqueName, name: shown, identity, ...at, ...omitUndefined({ persistentVolume }) })
+  }
+  for (const volume of desired.volumes) {
     const uniqueName = attachableName(context, volume)
-    if (uniqueName === undefined || !isThere(context, volume)) continue
-    const { driver, handle, persistentVolume } = volume
-    note({
-      uniqueName,
-      name: volume.specName,
-      path: context.inputs.absolute(pluginNamed(volume.plugin).podPath(volume)),
-      pods: [volume.podUid],
-      subject: () => context.ledger.wanted(volume),
-      ...omitUndefined({
-        identity: driver === undefined || handle === undefined ? undefined : { driver, handle },
-        persistentVolume,
-      }),
-    })
+    const evidence = uniqueName === undefined ? undefined : evidenceOf(inputs, volume)
+    // Another volume that is mounted in its place is the one that the state file there names.
+    if (uniqueName === undefined || evidence?.state !== 'mounted' || evidence.other !== undefined) continue
+    const { driver, handle, persistentVolume, podUid, plugin, specName: name } = volume
+    const identity = driver === undefined || handle === undefined ? undefined : { driver, handle }
+    const at = { path: pluginNamed(plugin).podPath(volume), pods: [podUid], subject: () => ledger.wanted(volume) }
+    note({ uniqueName, name, ...at, ...omitUndefined({ identity, persistentVolume }) })
   }
-  for (const each of [...recorded(context), ...staged(context), ...mapped(context), ...global(context)]) note(each)
+  // Also of pods that are gone.
+  for (const { path: dir, volume } of onDisk.all) {
+    const [top, uid, volumes, , name] = dir.split('/')
+    const path = `${dir}/mount`
+    if (top !== 'pods' || uid === undefined || volumes !== 'volumes' || name === undefined) continue
+    // An inline volume is never attached, whatever its driver does with other volumes (C35).
+    if (inputs.at(path).length === 0 || volume.handle === inlineCsiHandle(uid, name)) continue
+    const identity = { driver: volume.driver, handle: volume.handle }
+    noteCsi(identity, { path, pods: [uid], subject: () => ledger.path(dir) }, unescapeQualifiedName(name))
+  }
+  for (const each of staged) {
+    const { stateFile, layers, target: path } = each
+    if (stateFile?.data === undefined || layers.length === 0) continue
+    noteCsi(handleIn(stateFile.data), { path, pods: [], subject: () => ledger.staged(each) })
+  }
+  for (const block of blocks) {
+    const { plugin, stateFile, mappings, staging, name, dir: path } = block
+    const held = mappings.filter(({ mapLayers, publishLayers }) => mapLayers.length + publishLayers.length > 0)
+    if (plugin !== CSI_PLUGIN || stateFile?.data === undefined) continue
+    if (held.length === 0 && (staging?.mounts.length ?? 0) === 0) continue
+    const pods = held.map(({ podUid }) => podUid)
+    noteCsi(handleIn(stateFile.data), { path, pods, subject: () => ledger.block(block, held[0]) }, name)
+  }
+  // Of other plugins a PersistentVolume gives the name by which the Node lists the volume.
+  for (const each of ledger.globals) {
+    const { plugin, name, path, layers } = each
+    const [volume, other] = layers.length === 0 || api === undefined ? [] : statusVolumesAt(api, plugin, name)
+    if (volume === undefined || other !== undefined) continue
+    const { uniqueName, persistentVolume } = volume
+    note({ uniqueName, name, path, pods: [], persistentVolume, subject: () => ledger.global(each) })
+  }
   return [...found.values()]
+}
+
+function handleIn({ driverName: driver, volumeHandle: handle }: VolumeData): Handle {
+  return { driver, handle }
 }
 
 /** The name by which the node's status lists a wanted volume; undefined: the volume is never attached, or that is unknown. */
@@ -67,87 +107,4 @@ export function attachableName({ inputs }: PlanContext, volume: VolumeToMount): 
   // Only a flexVolume driver that attaches is called to mount a device (P87).
   const global = pluginNamed(plugin) === flexVolume ? flexVolume.globalPath(volume) : undefined
   return global !== undefined && inputs.at(global).length > 0 ? uniqueVolumeName(plugin, specName) : undefined
-}
-
-/** Not if another volume is mounted in its place: the state file there names that one. */
-function isThere({ inputs }: PlanContext, volume: VolumeToMount): boolean {
-  const evidence = evidenceOf(inputs, volume)
-  return evidence.state === 'mounted' && evidence.other === undefined
-}
-
-/** Mounted volumes that a state file in a pod's directory names, also of pods that are gone. */
-function recorded(context: PlanContext): PresentVolume[] {
-  return context.onDisk.all.flatMap(({ path, volume }) => {
-    const [top, uid, volumes, , name] = path.split('/')
-    if (top !== 'pods' || uid === undefined || volumes !== 'volumes' || name === undefined) return []
-    // An inline volume is never attached, whatever its driver does with other volumes (C35).
-    if (context.inputs.at(`${path}/mount`).length === 0 || volume.handle === inlineCsiHandle(uid, name)) return []
-    const place = { path: `${path}/mount`, pods: [uid], subject: () => context.ledger.path(path) }
-    return csiVolume(context, volume, unescapeQualifiedName(name), place)
-  })
-}
-
-function staged(context: PlanContext): PresentVolume[] {
-  return context.staged.flatMap((each) => {
-    const { stateFile, layers, target } = each
-    if (stateFile?.data === undefined || layers.length === 0) return []
-    const identity = { driver: stateFile.data.driverName, handle: stateFile.data.volumeHandle }
-    const [persistentVolume] = context.objects.persistentVolumesOf(identity)
-    const place = { path: target, pods: [], subject: () => context.ledger.staged(each) }
-    return csiVolume(context, identity, persistentVolume?.metadata.name ?? identity.handle, place)
-  })
-}
-
-function mapped(context: PlanContext): PresentVolume[] {
-  return context.blocks.flatMap((block) => {
-    const { plugin, stateFile, mappings, staging, name, dir } = block
-    if (plugin !== CSI_PLUGIN || stateFile?.data === undefined) return []
-    const held = mappings.filter(({ mapLayers, publishLayers }) => mapLayers.length + publishLayers.length > 0)
-    if (held.length === 0 && (staging?.mounts.length ?? 0) === 0) return []
-    const { driverName: driver, volumeHandle: handle } = stateFile.data
-    const pods = held.map(({ podUid }) => podUid)
-    const place = { path: dir, pods, subject: () => context.ledger.block(block, held[0]) }
-    return csiVolume(context, { driver, handle }, name, place)
-  })
-}
-
-/** Global mounts of other plugins, if a PersistentVolume gives the name by which the Node lists the volume. */
-function global({ inputs, ledger }: PlanContext): PresentVolume[] {
-  const { api } = inputs.snapshot
-  if (api === undefined || statusVolumes(api).length === 0) return []
-  return ledger.globals.flatMap((each): PresentVolume[] => {
-    const { plugin, name, path, layers } = each
-    const [volume, other] = layers.length === 0 ? [] : statusVolumesAt(api, plugin, name)
-    if (volume === undefined || other !== undefined) return []
-    const { uniqueName, persistentVolume } = volume
-    const subject = (): Subject => ledger.global(each)
-    return [{ uniqueName, name, path: inputs.absolute(path), pods: [], persistentVolume, subject }]
-  })
-}
-
-function csiVolume(
-  context: PlanContext,
-  { driver, handle }: Handle,
-  name: string,
-  { path, pods, subject }: Pick<PresentVolume, 'path' | 'pods' | 'subject'>,
-): PresentVolume[] {
-  if (!isAttached(context, driver)) return []
-  const persistentVolume = context.objects.persistentVolumesOf({ driver, handle })[0]
-  return [
-    {
-      uniqueName: csiUniqueName(driver, handle),
-      name,
-      path: context.inputs.absolute(path),
-      pods,
-      identity: { driver, handle },
-      subject,
-      ...omitUndefined({ persistentVolume }),
-    },
-  ]
-}
-
-/** Without the CSIDriver object it is not known whether the driver attaches volumes (S3). */
-function isAttached({ inputs }: PlanContext, driver: string): boolean {
-  const object = inputs.snapshot.api?.csiDrivers.find((each) => each.metadata.name === driver)
-  return object !== undefined && object.spec.attachRequired !== false
 }

@@ -91,9 +91,9 @@ function reportOwnAttachment(context: PlanContext, findings: Findings, volume: P
 }
 
 /** By a pod that is meant to run, or that runs or may. */
-function isUsed({ users }: PlanContext, { uniqueName, persistentVolume }: PresentVolume): boolean {
-  const named = persistentVolume === undefined ? [] : users.ofPersistentVolume(persistentVolume.metadata.name)
-  return users.of(uniqueName).length + named.length > 0
+function isUsed({ uses }: PlanContext, { uniqueName, persistentVolume }: PresentVolume): boolean {
+  const named = persistentVolume === undefined ? [] : uses.ofPersistentVolume(persistentVolume.metadata.name)
+  return uses.of(uniqueName).length + named.length > 0
 }
 
 /** A running kubelet reports what it knows; what it has forgotten it never reports. */

@@ -242,7 +242,7 @@ function mayBeAttached(context: PlanContext): string[] {
   return [...names].toSorted().flatMap((name) => {
     const csi = parseCsiUniqueName(name)
     if (csi === undefined || mayWant(wanted, name)) return []
-    if (context.users.of(name).some(({ pod }) => pod.class === 'Desired')) return []
+    if (context.uses.of(name).some(({ pod }) => pod.class === 'Desired')) return []
     const attachment = apiLookup(api).volumeAttachment(attachmentName(csi.handle, csi.driver, nodeName))
     if (attachment.state !== 'Unknown') return []
     return [context.objects.persistentVolumesOf(csi)[0]?.metadata.name ?? csi.handle]

@@ -12,7 +12,6 @@ import { controllerWantedVolumes } from '../../volumes/populate.ts'
 import { pluginNamed } from '../../volumes/registry.ts'
 import type { PlanContext } from '../context/context.ts'
 import { howToStart } from '../context/kubelet-unit.ts'
-import { VolumeTraces } from '../context/volume-traces.ts'
 import { migratesAll } from '../pods/kubelet-mode.ts'
 import { podListIsComplete } from '../pods/pod-classes.ts'
 import { attachableName } from './present-volumes.ts'
@@ -29,12 +28,11 @@ export function reportStatusNames(context: PlanContext, findings: Findings): voi
     ...unresolved.flatMap(({ mayBe }) => (mayBe.of === 'itself' ? [mayBe.volume.uniqueName] : [])),
     ...context.desired.volumes.flatMap((volume) => [volume.uniqueName, attachableName(context, volume) ?? '']),
   ])
-  const traces = new VolumeTraces(context)
   const unidentified = unidentifiedPlugins(context)
   for (const name of names) {
     if (explained.has(name) || unresolved.some(({ mayBe }) => mayBeNamed(mayBe, name))) continue
     const csi = parseCsiUniqueName(name)
-    if (csi === undefined ? isOfPlugin(name, unidentified) : isExplained(context, name, csi, traces)) continue
+    if (csi === undefined ? isOfPlugin(name, unidentified) : isExplained(context, name, csi)) continue
     reportName(context, findings, name)
   }
 }
@@ -44,14 +42,13 @@ function isExplained(
   context: PlanContext,
   name: string,
   { driver, handle }: { readonly driver: string; readonly handle: string },
-  traces: VolumeTraces,
 ): boolean {
   const { api, nodeName } = context.inputs.snapshot
   const attachment = api && apiLookup(api).volumeAttachment(attachmentName(handle, driver, nodeName))
-  if (attachment?.state !== 'Absent' || context.users.of(name).length > 0) return true
+  if (attachment?.state !== 'Absent' || context.uses.of(name).length > 0) return true
   const volumes = context.objects.persistentVolumesOf({ driver, handle }).map(({ metadata }) => metadata.name)
   const names = volumes.length === 0 ? [undefined] : volumes
-  return names.some((volume) => traces.of({ driver, handle, from: "the node's status" }, volume).length > 0)
+  return names.some((volume) => context.uses.traces({ driver, handle }, volume).length > 0)
 }
 
 /** Plugins with something on this node that no wanted volume explains: that may be the listed volume. */

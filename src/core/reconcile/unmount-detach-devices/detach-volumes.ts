@@ -24,17 +24,15 @@ import { podLabel } from '../../volumes/pods.ts'
 import { type ControllerWanted, controllerWantedVolumes } from '../../volumes/populate.ts'
 import { type PlanContext, waitForKubelet } from '../context/context.ts'
 import { unreadTraces } from '../context/unread.ts'
-import { type VolumeTrace, VolumeTraces } from '../context/volume-traces.ts'
 import { identifyAttachment } from '../identity/csi-identity.ts'
 import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
-import type { VolumeUser } from '../pods/volume-users.ts'
+import type { VolumeTrace, VolumeUser } from '../pods/volume-uses.ts'
 import { isUnidentified } from './mount-references.ts'
 
 /** What every attachment is compared with. */
 interface NodeFacts {
   readonly wanted: ControllerWanted
-  readonly traces: VolumeTraces
   readonly unidentified: readonly Draft[]
   readonly unread: Obstacle | undefined
 }
@@ -45,7 +43,6 @@ export function detachVolumes(context: PlanContext, findings: Findings): void {
   const mine = api.volumeAttachments.filter((attachment) => attachment.spec.nodeName === nodeName)
   const node: NodeFacts = {
     wanted: controllerWantedVolumes(api.pods, api, nodeName),
-    traces: new VolumeTraces(context),
     unidentified: findings.operations.filter(isUnidentified),
     unread: mine.length === 0 ? undefined : unreadTraces(context),
   }
@@ -67,8 +64,8 @@ function detachVolume(context: PlanContext, findings: Findings, attachment: Volu
   const uniqueName = uniqueNameOf(identity)
   const { persistentVolumeName: persistentVolume } = attachment.spec.source
   const users = [
-    ...(uniqueName === undefined ? [] : context.users.of(uniqueName)),
-    ...(persistentVolume === undefined ? [] : context.users.ofPersistentVolume(persistentVolume)),
+    ...(uniqueName === undefined ? [] : context.uses.of(uniqueName)),
+    ...(persistentVolume === undefined ? [] : context.uses.ofPersistentVolume(persistentVolume)),
   ]
   const wanted = whoWants(node, uniqueName, users)
   if (wanted !== undefined) {
@@ -79,7 +76,7 @@ function detachVolume(context: PlanContext, findings: Findings, attachment: Volu
     return
   }
   const known: KnownAttachment = { attachment, identity, uniqueName, persistentVolume }
-  const traces = node.traces.of(identity, persistentVolume)
+  const traces = context.uses.traces(identity, persistentVolume)
   const after = predecessorsOf(context, findings, known, traces)
   const volume = describeAttached(context, known, after)
   const subject = context.ledger.attachment(attachment)
@@ -175,7 +172,7 @@ function predecessorsOf(
 ): readonly Draft[] {
   const named = uniqueName === undefined ? [] : findings.ofVolume(uniqueName)
   const leaked = persistentVolume === undefined ? [] : findings.leakedOf(escapeQualifiedName(persistentVolume))
-  const found = traces.flatMap(({ within }) => within.flatMap((path) => findings.on(inputs.absolute(path))))
+  const found = traces.flatMap((trace) => trace.flatMap((path) => findings.on(inputs.absolute(path))))
   return [...new Set([...named, ...leaked, ...found])]
 }
 
@@ -225,9 +222,9 @@ function waitFor(
 
 /** A mount, map or record of the volume that this plan does not remove. */
 function stillOnNode({ inputs }: PlanContext, findings: Findings, traces: readonly VolumeTrace[]): Wait | undefined {
-  const left = traces.find(({ within }) => !within.some((path) => findings.touches(inputs.absolute(path))))
+  const left = traces.find((trace) => !trace.some((path) => findings.touches(inputs.absolute(path))))
   if (left === undefined) return undefined
-  const path = inputs.absolute(left.path)
+  const path = inputs.absolute(left[0])
   return {
     code: 'StillInUse',
     message: `${path} is still there, and no operation of this plan removes it`,

@@ -7,8 +7,7 @@ import { isWithin } from '../../linux/paths.ts'
 import type { Draft, Findings } from '../../plan/draft.ts'
 import type { Facts } from '../../rules/rule.ts'
 import type { PlanContext } from '../context/context.ts'
-import type { PodClass } from '../pods/pod-classes.ts'
-import { isLiving } from '../pods/volume-users.ts'
+import { isLiving, type PodClass } from '../pods/pod-classes.ts'
 
 export interface References {
   /** A pod that must not be disturbed has one of the mounts: the volume is in use. */
@@ -29,11 +28,12 @@ export function referencesTo(
   staged: readonly MountInfo[],
   target: string,
 ): References {
-  const { inputs, classes } = context
+  const { inputs, classes, ledger } = context
   const after = new Set<Draft>()
   const own = new Set(staged.map((mount) => mount.id))
   let held: MountInfo | undefined
-  for (const reference of showing(context, staged)) {
+  // Every mount that shows one of these trees or a part of them: bind mounts, sub-paths included (R031).
+  for (const reference of new Set(staged.flatMap((mount) => inputs.devices.showing(mount)))) {
     if (own.has(reference.id) || isOfAnotherVolume(context, reference, target)) continue
     const leaders = inputs.devices.leadersOf(reference)
     const remover = [reference, ...leaders].map(({ id }) => findings.removerOf(id)).find((each) => each !== undefined)
@@ -41,8 +41,7 @@ export function referencesTo(
       after.add(remover)
       continue
     }
-    const uid = podUidOf(inputs.relative(inputs.plain(reference.mountPoint)))
-    const pod = uid === undefined ? undefined : classes.of(uid)
+    const pod = classes.of(ledger.podAt(inputs.plain(reference.mountPoint)) ?? '')
     if (pod !== undefined && isLiving(pod)) return { inUse: pod, after: [] }
     // The staged mount itself, seen through another prefix, goes with it; a private copy stays (R032, P18, S24).
     if (leaders.some(({ id }) => own.has(id))) continue
@@ -57,16 +56,6 @@ function isOfAnotherVolume({ inputs, ledger }: PlanContext, reference: MountInfo
   const [its, own] = [inputs.plain(reference.mountPoint), target].map((path) => ledger.partsAt(path)[0]?.row)
   if (its === undefined || own === undefined || its === own) return false
   return ledger.row(its)?.staged.some(({ layers }) => layers.some(({ dev }) => dev === reference.dev)) ?? false
-}
-
-/** Every mount that shows one of these trees or a part of them: bind mounts, sub-paths included (R031). */
-function showing({ inputs }: PlanContext, staged: readonly MountInfo[]): Set<MountInfo> {
-  return new Set(staged.flatMap((mount) => inputs.devices.showing(mount)))
-}
-
-function podUidOf(relative: string): string | undefined {
-  const parts = relative.split('/')
-  return parts[0] === 'pods' ? parts[1] : undefined
 }
 
 // Operations on mounts and maps of pods that have ended whose volume could not be identified (S17): it may be any volume whose

@@ -149,8 +149,8 @@ function csiSteps(
  */
 function userOf(context: PlanContext, block: BlockVolume, uniqueName: string | undefined): string | undefined {
   const [user] = [
-    ...(uniqueName === undefined ? [] : context.users.of(uniqueName)),
-    ...context.users.of(`${block.plugin}/${block.name}`),
+    ...(uniqueName === undefined ? [] : context.uses.of(uniqueName)),
+    ...context.uses.of(`${block.plugin}/${block.name}`),
   ]
   if (user !== undefined) return `pod ${user.pod.uid} ${user.how}`
   const wanted = context.ledger.wants

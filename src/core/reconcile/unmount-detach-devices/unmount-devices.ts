@@ -90,7 +90,7 @@ function whyKept(
   identified: Identified,
   uniqueName: string | undefined,
 ): { readonly rule: string; readonly why: string } | undefined {
-  const [user] = uniqueName === undefined ? [] : context.users.of(uniqueName)
+  const [user] = uniqueName === undefined ? [] : context.uses.of(uniqueName)
   if (user !== undefined) return { rule: 'R817', why: `pod ${user.pod.uid} ${user.how}` }
   if (context.kubelet.state === 'running' && isGateOn(context.inputs.snapshot, 'CSIGlobalMountReconstruction'))
     return { rule: 'N73', why: 'the kubelet finds and unstages what is staged without a pod' }

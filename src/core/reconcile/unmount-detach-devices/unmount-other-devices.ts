@@ -12,17 +12,12 @@ import type { PlanContext } from '../context/context.ts'
 import { umountSteps } from '../context/layers.ts'
 import { type FlexCall, flexCall } from '../drivers/driver-call.ts'
 import { describeDevice } from '../identity/volume-facts.ts'
-import { isLiving } from '../pods/volume-users.ts'
+import { isLiving } from '../pods/pod-classes.ts'
 import { type Parts, tearDown } from '../tear-down/tear-down.ts'
 import { referencesTo } from './mount-references.ts'
 
 export function unmountOtherDevices(context: PlanContext, findings: Findings): void {
   for (const global of context.ledger.globals) unmountGlobal(context, findings, global)
-}
-
-function isWanted(context: PlanContext, { plugin, name, layers }: GlobalMount): boolean {
-  if (plugin === localVolume.name) return context.users.of(uniqueVolumeName(plugin, name)).length > 0
-  return isDeviceWanted(context, plugin, name, layers.length > 0)
 }
 
 function unmountGlobal(context: PlanContext, findings: Findings, global: GlobalMount): void {
@@ -122,34 +117,19 @@ function strayIn({ plugin, path, content }: GlobalMount): Stray | undefined {
 /**
  * By name: a pod wants exactly this target and LUN, WWN and LUN, WWID or flexVolume; or in doubt: a pod that must not be
  * disturbed has a volume of the plugin that could not be identified. Mounts are judged by device, in `referencesTo`.
- *
- * @param name of the global directory
- * @param mounted whether anything is mounted on it, so that its pods' mounts can be recognised
  */
-function isDeviceWanted(context: PlanContext, plugin: string, name: string, mounted: boolean): boolean {
-  const wanted = context.ledger.wants.ofPlugin(plugin)
+function isWanted({ inputs, ledger, classes, uses }: PlanContext, { plugin, name, layers }: GlobalMount): boolean {
+  if (plugin === localVolume.name) return uses.of(uniqueVolumeName(plugin, name)).length > 0
+  const wanted = ledger.wants.ofPlugin(plugin)
   if (wanted.some((volume) => isDeviceOf(volume, plugin, name))) return true
-  return context.classes.all.some(
-    (pod) => isLiving(pod) && hasUnidentifiedVolume(context, pod.uid, { plugin, name, mounted }),
+  return classes.all.filter(isLiving).some(({ uid }) =>
+    inputs.tree.children(`pods/${uid}/volumes/${escapeQualifiedName(plugin)}`).some(({ path }) => {
+      const specName = baseName(path)
+      // A flexVolume's global directory has the same name as the pod's.
+      if (specName === name) return true
+      if (wanted.some((volume) => volume.podUid === uid && volume.specName === specName)) return false
+      // What is mounted shows which device it is, if the global directory does.
+      return layers.length === 0 || inputs.at(path).length === 0
+    }),
   )
-}
-
-interface GlobalDirectory {
-  readonly plugin: string
-  readonly name: string
-  readonly mounted: boolean
-}
-
-function hasUnidentifiedVolume(
-  { inputs, ledger }: PlanContext,
-  podUid: string,
-  { plugin, name, mounted }: GlobalDirectory,
-): boolean {
-  return inputs.tree.children(`pods/${podUid}/volumes/${escapeQualifiedName(plugin)}`).some((directory) => {
-    const specName = baseName(directory.path)
-    // A flexVolume's global directory has the same name as the pod's.
-    if (specName === name) return true
-    if (ledger.wants.has(podUid, plugin, specName)) return false
-    return !mounted || inputs.at(directory.path).length === 0
-  })
 }
