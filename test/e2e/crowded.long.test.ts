@@ -55,7 +55,7 @@ const INSIDE = `here=$PWD; ${OVERLAY}; cd merged; without=$2; shift 2
   pivot_root . tmp/host
   mkdir /checkout; mount --bind "/tmp/host$here" /checkout; cd /checkout
   umount -l /tmp/host; rmdir /tmp/host
-  cp "$(command -v sleep)" /tmp/kubelet; /tmp/kubelet infinity &
+  cp "$(command -v sleep)" /tmp/kubelet; /tmp/kubelet infinity & unshare -m /tmp/kubelet infinity & unshare -mpf /tmp/kubelet infinity &
   exec env TMPDIR=/tmp HOME=/tmp "$@"`
 
 /** Arguments of setpriv(1) for a user that no file of the machine belongs to. */
