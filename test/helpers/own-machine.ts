@@ -108,6 +108,12 @@ while :; do
 done`
 
 /**
+ * The program's own lock, until its last process has ended. The other one is unshare(1)'s: of what has it open volctl would ask stat(1),
+ * since it is on a mount that no table here shows.
+ */
+const ALONE = ['sh', '-euc', 'exec 9>"$(readlink /proc/self/fd/9).program"; flock -w 30 9 || :; exec "$@"', 'sh']
+
+/**
  * The command that runs a program on its own machine, as its first process.
  *
  * @param own the words of a command that becomes the program
@@ -116,7 +122,7 @@ export function onOwnMachine(program: readonly string[], own: readonly string[] 
   const rest = [...namespaces, ...own]
   if (process.env[ON_MACHINE] !== undefined) return ['unshare', [...rest, ...program]]
   if (process.env[MACHINES] !== undefined && noBlockDevices === undefined)
-    return ['sh', ['-euc', ENTER, 'sh', ...rest, ...program]]
+    return ['sh', ['-euc', ENTER, 'sh', ...rest, ...ALONE, ...program]]
   return ['unshare', [...rest, ...withoutStrangers(program)]]
 }
 

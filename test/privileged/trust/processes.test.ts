@@ -16,9 +16,6 @@ import { age, essence, makeVolume, NODE, startNode, type TrustNode } from './nod
 import { end, foreignDirectory, foreignFile, givenAway, type ProcessOptions, STRANGER } from './strangers.ts'
 import { codeOf, type WatchedRun } from './watched-run.ts'
 
-/** By this a hang is told from slowness. */
-const DEADLINE_MS = 20_000
-
 const OWN_MOUNTS = ['unshare', '-m', '--propagation', 'slave']
 const OWN_PIDS = ['-p', '-f', '--kill-child']
 const AS_STRANGER = ['setpriv', `--reuid=${STRANGER}`, `--regid=${STRANGER}`, '--clear-groups']
@@ -106,7 +103,7 @@ function applied({ stdout, stderr }: WatchedRun): unknown {
 /** With root's own --kubeconfig, with the one that is found, and of an apply. */
 async function ask(node: TrustNode): Promise<object> {
   const volumes = [makeVolume(node.root, 1), makeVolume(node.root, 2, 'v~d')]
-  const run = (...args: readonly string[]) => node.volctl(args, { deadlineMs: DEADLINE_MS })
+  const run = (...args: readonly string[]) => node.volctl(args)
   const answers = {
     given: outcome(await run('plan', ...given(node)), essence),
     found: outcome(await run('plan', '-o', 'json'), essence),
@@ -204,8 +201,8 @@ describeUnless(noRoot, 'processes of others', () => {
       const cgroup = `${directory}/cgroup`
       writeFileSync(cgroup, `0::/kubepods.slice/kubepods-pod${podUid(1).replaceAll('-', '_')}.slice/cri-a.scope\n`)
       sh('mount', '--bind', cgroup, `/proc/${child.pid}/cgroup`)
-      const plan = await node.volctl(['plan', ...given(node)], { deadlineMs: DEADLINE_MS })
-      const apply = await node.volctl(['apply', '--yes', ...given(node)], { deadlineMs: DEADLINE_MS })
+      const plan = await node.volctl(['plan', ...given(node)])
+      const apply = await node.volctl(['apply', '--yes', ...given(node)])
       sh('umount', `/proc/${child.pid}/cgroup`)
       expect(essence(plan)).toMatchObject({ node: NODE, kubelet: 'stopped' })
       // That the pod lives is another matter: the API does not know it (S29).
