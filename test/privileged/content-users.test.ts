@@ -302,11 +302,6 @@ const USES: readonly Row[] = [
     begin: tooDeep('echo x > f; exec 9<f; cd /', 'stat -L -c %h /proc/$$/fd/9'),
   },
   {
-    use: 'a working directory in a namespace',
-    by: ', cwd)',
-    begin: inShell(elsewhere, (dir) => `cd ${dir}/sub`, 'ls -d ../sub'),
-  },
-  {
     use: "a user's working directory in a namespace of his own",
     by: ', cwd)',
     begin: inShell(
@@ -337,18 +332,6 @@ threading.Thread(target=enter).start()`
     },
   },
   {
-    use: 'a root directory',
-    by: 'root',
-    cannot: noSystemCalls,
-    begin: async (dir) => {
-      const program = nodeProgram(new URL('./workers/chrooted.ts', import.meta.url), [dir], ['--experimental-ffi'])
-      const [command, args] = program
-      const child = spawn(command, args)
-      await new Promise((resolve) => child.stdout.once('data', resolve))
-      return { view: () => readdirSync(dir), end: () => endOf(child) }
-    },
-  },
-  {
     use: 'a file open in a mount that is detached',
     by: ', file)',
     begin: detached('exec 9<$OUT/file', 'stat -L -c %h /proc/$$/fd/9'),
@@ -373,22 +356,6 @@ threading.Thread(target=enter).start()`
     use: 'an NFS export',
     by: 'the NFS export of /link/sub',
     begin: (dir, directory) => exported(dir, `${directory}/link/sub`),
-  },
-  {
-    use: 'a socket bound by a link',
-    by: 'the unix socket that is bound to /link/volctl.sock',
-    begin: (dir, directory) => boundTo(`${directory}/link/volctl.sock`, dir),
-  },
-  {
-    use: 'a socket bound to a relative path',
-    by: 'the unix socket that is bound to volctl.sock',
-    begin: async (dir) => {
-      const before = process.cwd()
-      process.chdir(dir)
-      const use = await boundTo('volctl.sock', dir)
-      process.chdir(before)
-      return use
-    },
   },
   {
     use: 'a socket bound in a mount that is detached',

@@ -1,6 +1,5 @@
 /** FUSE mounts whose daemon never answers, or is gone: every look at them would hang or fail. */
 import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { describe, expect } from 'vitest'
@@ -74,12 +73,10 @@ describe.skipIf(noFuse !== undefined)(`dead mounts${noFuse === undefined ? '' : 
   it('S36: are asked by one process each, however often: it is left behind where they hang', async ({ directory }) => {
     const path = `${directory}/k/pods`
     const askers = (): string => sh('sh', '-c', 'grep -lz "^volctl asks mount" /proc/[0-9]*/cmdline | wc -l')
+    const fuse = await startFuse(`${directory}/fuse`, 'silent')
     // Where nothing else can go on meanwhile, too, and the mount table that was read before does not have the mount.
     const worker = new URL('./workers/late-mount.ts', import.meta.url)
-    const child = spawn(...nodeProgram(worker, [makeDir(`${directory}/k`), `${path}/journal`]))
-    await once(child.stdout, 'data')
-    const fuse = await startFuse(path, 'silent')
-    child.stdin.end('.')
+    const child = spawn(...nodeProgram(worker, [`${directory}/fuse`, `${directory}/k`, makeDir(path)]))
     // Nothing else ends a walk that hangs there.
     const giveUp = setTimeout(fuse.kill, 15_000)
     expect(await text(child.stdout)).toMatch(/^the journal .* cannot be written: its file system does not answer/)

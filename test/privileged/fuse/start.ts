@@ -8,34 +8,14 @@ import { sh } from '../../helpers/scenario.ts'
 import { LOG, type MirrorFault, type MirrorOrders, ORDERS, ORDERS_SIZE } from './faults.ts'
 
 /** Waits until it is mounted; it does not keep its starter alive. */
-async function startDaemon(program: URL, args: readonly string[]) {
+async function startDaemon(program: URL, args: readonly string[]): Promise<Daemon> {
   const child = spawn(...nodeProgram(program, args), { stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = once(child, 'exit')
   await Promise.race([once(child.stdout, 'data'), ended.then(() => Promise.reject(new Error('no FUSE here')))])
   child.unref()
   child.stdout.destroy()
-  return { child, ended }
-}
-
-export interface Fuse {
-  readonly pid: number
-  /** Of its connection: the minor device number. */
-  readonly connection: string
-  /** The daemon answers nothing any more, and every call on its mount hangs. */
-  stop(): void
-  /** The daemon answers again. */
-  resume(): void
-  /** Its process is killed, and its mounts are dead (ENOTCONN). */
-  kill(): Promise<void>
-}
-
-/** @param mode see daemon.ts; @param path where it is mounted, made if it is missing */
-export async function startFuse(path: string, mode: 'well' | 'eio' | 'unowned' | 'silent' = 'well'): Promise<Fuse> {
-  mkdirSync(path, { recursive: true })
-  const { child, ended } = await startDaemon(new URL('./daemon.ts', import.meta.url), [mode, path])
   return {
     pid: child.pid ?? 0,
-    connection: parseMountinfo(readFileSync('/proc/self/mountinfo')).top(path)?.dev.split(':')[1] ?? '',
     stop: () => void child.kill('SIGSTOP'),
     resume: () => void child.kill('SIGCONT'),
     kill: async () => {
@@ -46,7 +26,30 @@ export async function startFuse(path: string, mode: 'well' | 'eio' | 'unowned' |
   }
 }
 
-export interface Mirror {
+interface Daemon {
+  readonly pid: number
+  /** The daemon answers nothing any more, and every call on its mount hangs. */
+  stop(): void
+  /** The daemon answers again. */
+  resume(): void
+  /** Its process is killed, and its mounts are dead (ENOTCONN). */
+  kill(): Promise<void>
+}
+
+export interface Fuse extends Daemon {
+  /** Of its connection: the minor device number. */
+  readonly connection: string
+}
+
+/** @param mode see daemon.ts; @param path where it is mounted, made if it is missing */
+export async function startFuse(path: string, mode: 'well' | 'eio' | 'unowned' | 'silent' = 'well'): Promise<Fuse> {
+  mkdirSync(path, { recursive: true })
+  const daemon = await startDaemon(new URL('./daemon.ts', import.meta.url), [mode, path])
+  const mount = parseMountinfo(readFileSync('/proc/self/mountinfo')).top(path)
+  return { ...daemon, connection: mount?.dev.split(':')[1] ?? '' }
+}
+
+export interface Mirror extends Daemon {
   /** The directory that it shows, reached directly. */
   readonly behind: string
   /** Replaces all faults: they apply from the next request on, and count from there. */
@@ -71,8 +74,9 @@ export async function startMirror(path: string, behind: string): Promise<Mirror>
     writeFileSync(`${orders}/${ORDERS}`, text, { flag: id === 1 ? 'w' : 'r+' })
   }
   give([])
-  await startDaemon(new URL('./mirror.ts', import.meta.url), [path, shown, orders])
+  const daemon = await startDaemon(new URL('./mirror.ts', import.meta.url), [path, shown, orders])
   return {
+    ...daemon,
     behind: shown,
     fail: (...faults) => give(faults),
     failed: () => {

@@ -1,5 +1,5 @@
 /** Mounts that hang, fail, or are too many, on a node that is otherwise repaired; the built volctl, timed. */
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { expect } from 'vitest'
 import type { Explanation } from '../../../src/core/explain/explanation.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
@@ -13,6 +13,7 @@ import { describeUnless } from '../describe-unless.ts'
 import { noFuse } from '../faults/no-fuse.ts'
 import { abortConnections, type Fuse, startFuse } from '../fuse/start.ts'
 import { holdElsewhere } from '../holder.ts'
+import { stuck } from '../trust/watched-run.ts'
 import { podUid, readMounts } from '../workers/real-node.ts'
 import { applyTo, onBroken, planOf } from './broken-scene.ts'
 
@@ -65,16 +66,6 @@ function verdictOf({ stdout, stderr }: Run): object {
   }
 }
 
-/** Names of the processes of this PID namespace that nothing ends. */
-function uninterruptible(): readonly string[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((pid) => {
-      const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-      return / D /.test(stat.slice(stat.lastIndexOf(')'))) ? [/\((.*)\)/.exec(stat)?.[1] ?? ''] : []
-    })
-}
-
 describeUnless(noFuse, 'FUSE file systems', () => {
   /** Ends daemons whose connections may hold processes for ever. */
   const ended = async (directory: string, ...daemons: readonly Fuse[]): Promise<void> => {
@@ -115,12 +106,12 @@ describeUnless(noFuse, 'FUSE file systems', () => {
           done: REST - 2,
           left: 1,
         })
-        expect(uninterruptible()).toContain('stat')
+        expect(stuck()).toEqual([expect.stringContaining('volctl asks mount')])
         // Ends the connection, and with it the calls that wait.
         const { ends } = await applyTo(scene, '--timeout', '5s', '--force-unmount', path)
         expect(ends.filter((end) => end.includes(' silent: '))).toEqual(['UnmountVolume silent: done'])
         expect(readMounts().at(path)).toEqual([])
-        expect(uninterruptible()).toEqual([])
+        expect(stuck()).toEqual([])
       } finally {
         await ended(directory, daemon)
       }

@@ -102,6 +102,14 @@ describeUnless(noRoot, 'beside a kubelet', () => {
     await end(running)
   })
 
+  it('S3: nothing is done without /sys, in which nobody sees who uses a disk', async () => {
+    const running = await kubelet()
+    sh('mount', '-t', 'tmpfs', 'none', '/sys')
+    expect(await apply()).toEqual(refused('S3', 'WrongNamespace', '/sys is not mounted'))
+    sh('umount', '/sys')
+    await end(running)
+  })
+
   it('S1: one id that agrees is not enough where another contradicts, until that one is accepted', async () => {
     const { machineID, systemUUID, bootID } = hostIdentity()
     const other = '7d0b1a52-9c3e-4f61-8a77-2b5e6c1d9f04'

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { CHILDRENS_PEAK } from '../../../scripts/bench/measure.ts'
-import { kernelTextIfAny } from '../../../src/core/trust/kernel.ts'
+import { kernelTextIfAny, processIds } from '../../../src/core/trust/kernel.ts'
 import { VOLCTL } from '../../helpers/volctl-program.ts'
 import { DEADLINE_MS } from './limits.ts'
 
@@ -148,3 +148,10 @@ export function oneLine({ stderr }: Pick<WatchedRun, 'stderr'>): string {
 export function codeOf({ stderr }: Pick<WatchedRun, 'stderr'>): string | undefined {
   return /^\{"apiVersion":"volctl.io\/v1","kind":"Error","code":"(\w+)"/m.exec(stderr)?.[1]
 }
+
+/** Processes that nothing ends; without those of the test. */
+export const stuck = (): string[] =>
+  processIds().flatMap((pid) => {
+    const command = kernelTextIfAny(`/proc/${pid}/cmdline`)?.replaceAll('\0', ' ') ?? ''
+    return /\) D /.test(kernelTextIfAny(`/proc/${pid}/stat`) ?? '') && !command.includes('control') ? [command] : []
+  })

@@ -4,16 +4,15 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { describe, expect } from 'vitest'
-import { kernelTextIfAny, processIds } from '../../../src/core/trust/kernel.ts'
 import { it } from '../../helpers/machine.ts'
 import { nodeProgram } from '../../helpers/programs.ts'
 import { sh } from '../../helpers/scenario.ts'
 import type { Scene } from '../../helpers/scene/scene.ts'
-import { startFuse } from '../fuse/start.ts'
+import { startFuse, startMirror } from '../fuse/start.ts'
 import { applyTo, onBroken, planOf } from '../safety/broken-scene.ts'
-import { codeOf, oneLine, type RunOptions, runWatched, type WatchedRun } from '../trust/watched-run.ts'
+import { codeOf, oneLine, type RunOptions, runWatched, stuck, type WatchedRun } from '../trust/watched-run.ts'
 
 /** A machine on which all else is busy takes ten times as long as one that is idle; what hangs never ends. */
 const SECONDS = 120
@@ -24,13 +23,6 @@ async function ends(scene: Scene, args: readonly string[], options: RunOptions =
   if (options.deadlineMs === undefined) expect(run.ended, args.join(' ')).toBe('itself')
   return run
 }
-
-/** Processes that nothing ends; without those of the test. */
-const stuck = (): string[] =>
-  processIds().flatMap((pid) => {
-    const command = kernelTextIfAny(`/proc/${pid}/cmdline`)?.replaceAll('\0', ' ') ?? ''
-    return /\) D /.test(kernelTextIfAny(`/proc/${pid}/stat`) ?? '') && !command.includes('control') ? [command] : []
-  })
 
 /** Calls that wait for a FUSE file system return. */
 function abortAll(directory: string): void {
@@ -128,6 +120,24 @@ mount -t overlay -o ${layers} o out; mount -t overlay -o lowerdir=/mnt/fuse:/mnt
       }
     }))
 
+  it('S36: the program of a kubelet that root runs in a container lies on a mount that hangs: no command asks for it', ({
+    directory,
+  }) =>
+    onBroken(directory, async (scene) => {
+      const mirror = await startMirror(`${directory}/bin`, `${directory}/behind`)
+      copyFileSync('/usr/bin/perl', `${mirror.behind}/kubelet`)
+      await using user = await started('unshare', '-m', `${directory}/bin/kubelet`, '-e', '$| = 1; print 1; <STDIN>')
+      mirror.stop()
+      const control = spawn('stat', ['-L', `/proc/${user.child.pid}/exe`], { stdio: 'ignore' })
+      try {
+        for (const args of [['plan'], ['status'], ['check', '--confirm', '0']]) await ends(scene, args)
+        expect(control.exitCode).toBe(null)
+      } finally {
+        mirror.resume()
+        await once(control, 'exit')
+      }
+    }))
+
   it.for(['plugins', 'plugins_registry', 'pods'])(
     'S36: %s, and a path that a pod names, are links that lead to a dead mount every other moment: no plan hangs',
     (name, { directory }) =>
@@ -176,6 +186,7 @@ mount -t overlay -o ${layers} o out; mount -t overlay -o lowerdir=/mnt/fuse:/mnt
 describe('S39', () => {
   const mine = (script: string): string => `mount -t tmpfs t /mnt; cd /mnt; ${script}; echo ready; read end`
   const sockets = `my @s; for (1..17000) { socket(my $s, PF_UNIX, SOCK_DGRAM, 0) or die $!; bind($s, pack_sockaddr_un("s$ARGV[0].$_")) or die $!; push @s, $s }`
+  const unused = `socket(my $s, PF_UNIX, SOCK_DGRAM, 0); bind($s, pack_sockaddr_un("unused")) or die $!`
   const overlay = 'mkdir l u w m; mount -t overlay -o lowerdir=/mnt/l,upperdir=/mnt/u,workdir=/mnt/w o m; mv l gone'
 
   it.for([
@@ -205,22 +216,29 @@ describe('S39', () => {
     'S39: a mount namespace $whose with $what: all that is unmounted and removed here is done',
     ({ does, kinds = '-Urm', isRoots = false }, { directory }) =>
       onBroken(directory, async (scene) => {
-        await using user = await started('prlimit', '--nofile=20000', 'unshare', kinds, 'sh', '-c', mine(does))
-        const { operations } = await planOf(scene)
-        const blocked = operations.filter(({ blocked }) => blocked !== undefined)
-        // What waits for it: the volumes whose mounts it has copies of, by a process that can be ended.
-        for (const { kind, blocked: why } of blocked)
-          if (!isRoots && why?.code !== 'Predecessor')
-            expect([kind, why?.code, why?.users]).toEqual([
-              'UnmountDevice',
-              'HeldBy',
-              [{ pid: user.child.pid, process: 'sh' }],
-            ])
-        const { ends } = await applyTo(scene)
-        const undone = ends.filter((end) => !end.endsWith(': done'))
-        expect(undone.filter((end) => !/^(?:UnmountDevice|DetachVolume) /.test(end)).length > 0).toBe(isRoots)
-        expect(undone).toHaveLength(blocked.length)
-        expect(existsSync(`${scene.rootDir}/pods/${scene.pods.db.uid}`)).toBe(isRoots)
+        const pod = `${scene.rootDir}/pods/${scene.pods.db.uid}`
+        // So that bound sockets are asked for.
+        sh('sh', '-c', `cd "$0"; perl -MSocket -e '${unused}'`, `${pod}/volumes/kubernetes.io~empty-dir/scratch`)
+        {
+          await using user = await started('prlimit', '--nofile=20000', 'unshare', kinds, 'sh', '-c', mine(does))
+          const { operations } = await planOf(scene)
+          const blocked = operations.filter(({ blocked }) => blocked !== undefined)
+          // What waits for it: the volumes whose mounts it has copies of, by a process that can be ended.
+          for (const { kind, blocked: why } of blocked)
+            if (!isRoots && why?.code !== 'Predecessor')
+              expect([kind, why?.code, why?.users]).toEqual([
+                'UnmountDevice',
+                'HeldBy',
+                [{ pid: user.child.pid, process: 'sh' }],
+              ])
+          const { ends } = await applyTo(scene)
+          const undone = ends.filter((end) => !end.endsWith(': done'))
+          expect(undone.filter((end) => !/^(?:UnmountDevice|DetachVolume) /.test(end)).length > 0).toBe(isRoots)
+          expect(undone).toHaveLength(blocked.length)
+          expect(existsSync(pod)).toBe(isRoots)
+        }
+        // Whoever waits waits for nobody else.
+        expect(await applyTo(scene)).toMatchObject({ status: 0 })
       }),
   )
 

@@ -1,13 +1,13 @@
-/** Opens a journal, then another, below what is mounted meanwhile: a process, since a walk that goes in there never ends. */
-import { readSync } from 'node:fs'
+/** Opens a journal, then another, below what is mounted in between: a process, since a walk that goes in there never ends. */
+import { execFileSync } from 'node:child_process'
 import { openJournal } from '../../../src/core/plan/documents/write-journal.ts'
 
-const [directory = '', late = ''] = process.argv.slice(2)
+const [fuse = '', directory = '', late = ''] = process.argv.slice(2)
 openJournal(directory)[Symbol.dispose]()
-process.stdout.write('ready\n')
-readSync(0, Buffer.alloc(1))
+// Within the second for which a table counts; without a look at either.
+execFileSync('mount', ['-c', '--bind', fuse, late])
 try {
-  openJournal(late)[Symbol.dispose]()
+  openJournal(`${late}/journal`)[Symbol.dispose]()
 } catch (error) {
   process.stdout.write((error as Error).message)
 }
