@@ -55,8 +55,7 @@ describe('the rules', () => {
     )
     expect(refusing.map((file) => file.replace('src/core/apply/', '')).toSorted()).toEqual([
       'apply-run.ts', // The limit of --stop-kubelet (S35).
-      'csi/csi-attachment.ts', // What the API says while a driver is called (S22).
-      'disks/detach.ts', // What the API says in the second of the deletion (S21).
+      'disks/detach.ts', // The API server's refusal of the deletion (S21).
       'operation/ask-kubelet.ts', // The kubelet, and who lives (S9, S11).
     ])
   })

@@ -13,6 +13,7 @@ import type { ContentLook } from '../users/content-look.ts'
 import type { NameOf } from '../users/describe-holders.ts'
 import type { VolumeToMount } from '../volumes/desired-state.ts'
 import type { DeviceSource } from '../volumes/plugin.ts'
+import type { ApiNow } from './api-now.ts'
 import type { MachineReading, Surroundings } from './surroundings.ts'
 
 /** Why an operation is not carried out. */
@@ -35,8 +36,10 @@ export interface MachineFacts {
   readonly record: VolumeRecord
   /** Operations that come first and have yet to run: the volume is still mounted or mapped. Absent: none. */
   readonly before?: readonly Operation[]
-  /** S21: of a detach, as the API has just said. */
-  readonly attachment?: VolumeAttachment
+  /** As the API has just said: of a detach (S21), or of what a driver is about to set up (S22). */
+  readonly attachment?: VolumeAttachment | undefined
+  /** Absent: the API was not asked. */
+  readonly api?: ApiNow
 }
 
 /** What is asked of the API server, and of the last look. */
@@ -73,6 +76,9 @@ export interface Witness {
   readonly alive: ReadonlySet<string>
   readonly apiPods: readonly Pod[]
 }
+
+/** Where the API's word is asked for by itself: in the second of a deletion, or of a driver's call. */
+export const NOT_ASKED: Witness = { listed: new Set(), alive: new Set(), apiPods: [] }
 
 /** Within the time that the operation may still wait. */
 export function askCluster<C extends Attachments, T>(

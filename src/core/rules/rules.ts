@@ -11,6 +11,7 @@ import type { Draft, Judged } from '../plan/draft.ts'
 import { OPERATION_KINDS, type OperationKind, TAKING_AWAY } from '../plan/kinds.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { outOfReachObstacle, stateFileObstacle } from '../reconcile/context/unread.ts'
+import { attachedElsewhere, notAttached, notToDetach } from './api-now.ts'
 import { deadMount, losesData, strayFile, uncoveredFiles, unread } from './content.ts'
 import { usedContent } from './content-in-use.ts'
 import { contentUsed } from './content-users.ts'
@@ -102,6 +103,7 @@ export const RULES: readonly Rule[] = [
   machine('S6', BRINGING_UP, 'apply', otherNetwork),
   machine('S22', BRINGING_UP, 'again', noLongerWanted),
   machine('S5', TAKING_AWAY.difference(DETACHING), 'again', wantedAgain),
+  machine('S21', DETACHING, 'again', notToDetach),
   // Then the mounts: once they are the expected ones, no path leads below a foreign mount, and files may be looked at.
   machine('S18', but('DetachVolume'), 'again', unexpectedMount),
   machine('S26', but('DetachVolume'), 'apply', changedFile),
@@ -121,6 +123,8 @@ export const RULES: readonly Rule[] = [
   machine('S21', RELEASING, 'both', usedDevice),
   // The users of content last: that look takes longest, and is to be the freshest when the first step begins.
   machine('S12', TAKING_AWAY.difference(DETACHING), 'both', usedContent),
+  machine('S30', BRINGING_UP, 'call', attachedElsewhere),
+  machine('S22', BRINGING_UP, 'call', notAttached),
 ]
 
 /** The operation as it may be added, so that operations that depend on it know. */
@@ -137,6 +141,7 @@ const ASKED = {
   plan: new Set<Asked>(['both', 'plan']),
   apply: new Set<Asked>(['both', 'apply', 'again']),
   again: new Set<Asked>(['again']),
+  call: new Set<Asked>(['call']),
 } as const
 
 /** The first reason that the machine shows; what could not be seen is one (S3). */
@@ -163,7 +168,11 @@ export async function verdictOf(
 }
 
 /** @throws OperationRefused */
-export async function requireRules(facts: MachineFacts, pods: Witness, when: 'apply' | 'again'): Promise<void> {
+export async function requireRules(
+  facts: MachineFacts,
+  pods: Witness,
+  when: Exclude<keyof typeof ASKED, 'plan'>,
+): Promise<void> {
   const verdict = await verdictOf(facts, pods, when)
   if (verdict !== undefined) throw new OperationRefused(verdict.code, verdict.message, verdict)
 }

@@ -8,10 +8,8 @@ import { firstCharacters } from '../../base/first-characters.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { OperationRefused } from '../../base/operation-error.ts'
 import type { KubeletSnapshot } from '../../facts/actual/snapshot.ts'
-import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import { pause, withDeadline } from '../../linux/deadline.ts'
-import type { Operation } from '../../plan/plan.ts'
-import { askCluster, type Witness } from '../../rules/machine-facts.ts'
+import { askCluster, NOT_ASKED } from '../../rules/machine-facts.ts'
 import { requireRules } from '../../rules/rules.ts'
 import { askKubelet, askLease, kubeletCameBack, ownsNode } from '../operation/ask-kubelet.ts'
 import type { StepContext } from '../operation/step-context.ts'
@@ -25,35 +23,28 @@ const SAME_SECOND_MS = 1000
 export async function detachVolume(run: StepContext, waitMs: number): Promise<string | undefined> {
   const bound = run.operation.attachment
   if (bound === undefined) throw new OperationRefused('Changed', 'the plan does not name the VolumeAttachment')
-  const attachment = await requireUnwanted(run, bound)
-  if (attachment === undefined) return undefined
+  const facts = await askApi(run, bound.name)
+  if (facts === undefined) return undefined
   const asked = performance.now()
   run.around.changed()
-  await requireRules({ ...run, attachment }, NOT_ASKED, 'apply')
+  await requireRules(facts, NOT_ASKED, 'apply')
   // The look at the devices may have taken long, or this process was suspended: a kubelet may have started, or a pod come.
-  const isOld = performance.now() - asked > SAME_SECOND_MS
-  if (isOld && (await requireUnwanted(run, bound)) === undefined) return undefined
+  if (performance.now() - asked > SAME_SECOND_MS) {
+    const again = await askApi(run, bound.name)
+    if (again === undefined) return undefined
+    await requireRules(again, NOT_ASKED, 'again')
+  }
   await deleteAttachment(run, bound)
   return waitUntilGone(run, bound, waitMs)
 }
 
-/** What pods want is asked by the controller's own rule. */
-const NOT_ASKED: Witness = { listed: new Set(), alive: new Set(), apiPods: [] }
-
-/**
- * Asks the API whether the volume is still unwanted, and this machine whether its kubelet is still stopped.
- *
- * @returns the attachment, if there still is one
- * @throws OperationRefused
- */
-async function requireUnwanted(
-  { operation, context, waiting, plan }: StepContext,
-  bound: NonNullable<Operation['attachment']>,
-): Promise<VolumeAttachment | undefined> {
+/** Asks the API who wants the volume, by the controller's own rule. @returns undefined: the attachment is gone @throws CameBack */
+async function askApi(run: StepContext, name: string): Promise<StepContext | undefined> {
+  const { operation, context, waiting } = run
   const [attachment, node, pods, kubelet, renewed] = await waiting.spend((ms) => {
     const ask = <T>(promise: Promise<T>): Promise<T> => withDeadline(promise, ms, 'the API server')
     return Promise.all([
-      ask(context.cluster.getVolumeAttachment(bound.name)),
+      ask(context.cluster.getVolumeAttachment(name)),
       ask(context.cluster.getNode()),
       ask(context.cluster.listNodePods()),
       askKubelet(context),
@@ -63,25 +54,15 @@ async function requireUnwanted(
   if (renewed !== undefined) throw kubeletCameBack(renewed)
   requireStopped(kubelet)
   if (attachment === undefined) return undefined
-  requireSame(attachment, bound, plan.node)
-  if (node === undefined) throw new OperationRefused('NodeMissing', `node ${plan.node} is not in the API`)
-  const name = operation.volume?.uniqueName
-  if (name === undefined || (await context.wantedByController(name, pods))) {
-    throw new OperationRefused('WantedAgain', `a pod of this node wants ${name ?? 'an unidentified volume'}`)
-  }
+  const volume = operation.volume?.uniqueName
+  const isWanted = volume !== undefined && (await context.wantedByController(volume, pods))
   // Once more, since the API server may have been slow.
   requireStopped(await askKubelet(context))
-  return attachment
+  return { ...run, attachment, api: { node, isWanted } }
 }
 
 function requireStopped(kubelet: KubeletSnapshot): void {
   if (ownsNode(kubelet)) throw kubeletCameBack()
-}
-
-function requireSame(attachment: VolumeAttachment, bound: { uid: string }, node: string): void {
-  const { metadata, spec } = attachment
-  if (metadata.uid === bound.uid && spec.nodeName === node) return
-  throw new OperationRefused('Changed', `VolumeAttachment ${metadata.name} is not the one that the plan was made for`)
 }
 
 async function deleteAttachment(
