@@ -2,8 +2,13 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { savedClusterPlan } from '../../src/core/plan/cluster-plan.ts'
-import { NODE_PLAN, parsePlanFile, readPlanFile } from '../../src/core/plan/documents/read-plan-file.ts'
-import { planFileText, writePlanFile } from '../../src/core/plan/documents/write-plan-file.ts'
+import {
+  NODE_PLAN,
+  parsePlanFile,
+  planFileText,
+  readPlanFile,
+  writePlanFile,
+} from '../../src/core/plan/documents/plan-file.ts'
 import { planId } from '../../src/core/plan/plan-id.ts'
 import { aPlan } from '../cli/plan-builder.ts'
 import { clusterOptions, DRIVER } from '../helpers/cluster-builder.ts'

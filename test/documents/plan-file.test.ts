@@ -17,8 +17,13 @@ import {
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import schema from '../../schema/plan.schema.json' with { type: 'json' }
-import { NODE_PLAN, parsePlanFile, readPlanFile } from '../../src/core/plan/documents/read-plan-file.ts'
-import { planFileText, writePlanFile } from '../../src/core/plan/documents/write-plan-file.ts'
+import {
+  NODE_PLAN,
+  parsePlanFile,
+  planFileText,
+  readPlanFile,
+  writePlanFile,
+} from '../../src/core/plan/documents/plan-file.ts'
 import type { Operation, Plan } from '../../src/core/plan/plan.ts'
 import { planId } from '../../src/core/plan/plan-id.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'

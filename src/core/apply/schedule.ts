@@ -14,7 +14,7 @@ export interface Verdict {
 }
 
 /** Why an operation will never run. */
-export interface Dropped {
+interface Dropped {
   readonly operation: Operation
   readonly because: string
   readonly code: FailureCode

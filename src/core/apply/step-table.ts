@@ -29,7 +29,7 @@ import { callFlexDriver } from './release/flex-step.ts'
 import { logOutOfIscsi, removeIscsiDisks } from './release/iscsi-step.ts'
 
 /** The result of a step that was carried out. */
-export interface StepResult {
+interface StepResult {
   /** How to undo the step, oldest first. */
   readonly undos?: readonly Undo[]
   /** What earlier steps made belongs to this step now, and is undone only with it. */

@@ -2,7 +2,7 @@
 type Optional<T> = { [K in keyof T]-?: undefined extends T[K] ? K : never }[keyof T]
 
 /** The same with those keys left out where there is no value: absent, never undefined. */
-export type Defined<T> = { [K in Exclude<keyof T, Optional<T>>]: T[K] } & {
+type Defined<T> = { [K in Exclude<keyof T, Optional<T>>]: T[K] } & {
   [K in Optional<T>]?: Exclude<T[K], undefined>
 }
 

@@ -39,7 +39,7 @@ import {
   wantedDevices,
 } from '../volumes/populate.ts'
 
-export interface ApplySettings {
+interface ApplySettings {
   readonly options: PlanOptions
   readonly planIsFresh: boolean
   /** Of the moment, where what is carried out is a plan file. */

@@ -18,7 +18,7 @@ export function isDrawn(format: OutputFormat): boolean {
 
 type Applied = Parameters<typeof applyDocument>[0] & { readonly operations: readonly unknown[] }
 
-export interface CarryingOut<Result> {
+interface CarryingOut<Result> {
   /** The operation of an event by its number and names. */
   readonly nameOf: (event: ApplyEvent) => string
   /** A step, for --verbose. */

@@ -15,7 +15,7 @@ export interface LoadedNode<T> extends NodeState {
   readonly standing: readonly StandingObstacle[]
 }
 
-export interface LoadOptions<T extends { readonly plan: Plan }>
+interface LoadOptions<T extends { readonly plan: Plan }>
   extends Partial<Pick<LookOptions, 'attributes' | 'wholePods'>> {
   readonly options: PlanOptions
   readonly decide: Decide<T>

@@ -18,7 +18,7 @@ interface Narrowing {
   readonly volume?: string[]
 }
 
-export type ApplyArguments = Narrowing & { readonly planfile?: string }
+type ApplyArguments = Narrowing & { readonly planfile?: string }
 
 export const PLAN_NAMES =
   'Only these pods or volumes: NAMESPACE/NAME, pod/NAME or a UID; or pv/NAME, ' +

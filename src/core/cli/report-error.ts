@@ -58,6 +58,6 @@ export function typedFormats(argv: readonly string[]): readonly string[] {
 }
 
 /** Is an error printed as JSON, too? */
-export function isStructured(argv: readonly string[]): boolean {
+function isStructured(argv: readonly string[]): boolean {
   return typedFormats(argv).some((format) => ['json', 'yaml', 'ndjson'].includes(format))
 }

@@ -16,7 +16,7 @@ import { sentence } from '../views/format.ts'
 import type { Screen } from '../views/screen.ts'
 import { wrapped } from '../views/wrap.ts'
 
-export interface OwnAnswer {
+interface OwnAnswer {
   readonly value: object
   readonly draw: (screen: Screen) => string
 }

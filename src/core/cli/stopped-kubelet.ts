@@ -32,7 +32,7 @@ const HEALTHY_WITHIN_MS = 60_000
 const READY_WITHIN_MS = 30_000
 const BETWEEN_MS = 500
 
-export interface StopPorts {
+interface StopPorts {
   readonly unit: string
   /** --max-downtime */
   readonly maxMs: number

@@ -28,7 +28,7 @@ export interface WaitPorts<State> {
   look(limitMs: number): Promise<State>
 }
 
-export interface WaitPlan<State> {
+interface WaitPlan<State> {
   readonly timeoutMs: number
   readonly first: State
   /** How long the first look took. */

@@ -24,7 +24,7 @@ export function credentialWord(client: KubeClient, user: string | undefined): st
   return user !== undefined && client.credentialKind === 'kubelet' ? 'kubeconfig' : client.credentialKind
 }
 
-export interface ResourceAttributes {
+interface ResourceAttributes {
   readonly verb: string
   readonly group?: string
   readonly resource: string

@@ -96,7 +96,7 @@ export interface KubeClientOptions {
 }
 
 /** Limits of answers (S34): above what the largest clusters need, and below a node's memory. */
-export interface ClientLimits extends WalkLimits {
+interface ClientLimits extends WalkLimits {
   /** Of one answer that is no list, raw and unpacked. */
   readonly answerBytes: number
 }

@@ -50,7 +50,7 @@ export interface BodyReader {
 }
 
 /** Asks for one page, and again after a failure that may pass, each time with a new reader. */
-export type AskPage = (token: string, signal: AbortSignal, newReader: () => BodyReader) => Promise<unknown>
+type AskPage = (token: string, signal: AbortSignal, newReader: () => BodyReader) => Promise<unknown>
 
 export interface Walk<T, Kept> {
   readonly server: string

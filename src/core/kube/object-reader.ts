@@ -13,7 +13,7 @@ const CONCURRENCY = 10
 /** Objects of one kind: a node has some hundred pods, each with some volumes. */
 const MOST_NAMED = 50_000
 
-export interface ReaderOptions {
+interface ReaderOptions {
   readonly signal?: AbortSignal | undefined
   /** Limits the memory of everything that is read. */
   readonly kept?: Budget | undefined

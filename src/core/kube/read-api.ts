@@ -13,7 +13,7 @@ import { ObjectReader } from './object-reader.ts'
 import { readElsewhere } from './read-elsewhere.ts'
 import { readVolumes, referencedObjects } from './read-volumes.ts'
 
-export interface ReadApiOptions {
+interface ReadApiOptions {
   readonly client: KubeClient
   readonly nodeName: string
   /** Has the kubelet's own credential, if that is readable and not the one in use: for a second look (S2). */

@@ -26,14 +26,14 @@ import { ApiError } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
 import { ObjectReader } from './object-reader.ts'
 
-export interface VolumeObjects {
+interface VolumeObjects {
   readonly claims: readonly PersistentVolumeClaim[]
   readonly volumes: readonly PersistentVolume[]
   readonly attachments: readonly VolumeAttachment[]
   readonly drivers: readonly CsiDriver[]
 }
 
-export interface VolumeQuery {
+interface VolumeQuery {
   readonly nodeName: string
   readonly node: Node | undefined
   readonly claims: readonly ObjectKey[]

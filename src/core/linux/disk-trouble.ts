@@ -4,7 +4,7 @@ import { codeOf, errnoOf, errorMessage, isMissing } from '../base/errors.ts'
 import { StepFailed } from '../base/operation-error.ts'
 import type { OutcomeCode } from '../messages/codes.ts'
 
-export interface DiskTrouble {
+interface DiskTrouble {
   readonly meaning: string
   readonly hint: string
 }

@@ -3,7 +3,7 @@
 const PERMISSIONS = 0o7777
 const SETGID = 0o2000
 
-export interface OwnedEntry {
+interface OwnedEntry {
   /** As stat(2) gives it: type and permissions. */
   readonly mode: number
   readonly gid: number

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { closeSync, fchmodSync, fsyncSync, renameSync, unlinkSync } from 'node:fs'
+import { closeSync, fchmodSync, fsyncSync, renameSync, rmSync, unlinkSync } from 'node:fs'
+import { posix } from 'node:path'
+import { errnoOf } from '../base/errors.ts'
 import { NotAFile, nameIn, openDirectoryOf, whatElseIsAt } from '../trust/files.ts'
 import { createNew, openOwnDirectory, writeThrough } from '../trust/plain-files.ts'
 
@@ -36,7 +38,7 @@ export function replaceFile(path: string, content: string | Uint8Array, mode = O
 }
 
 /** A new file that is on the disk with all of its content, or not there. @throws the system's error */
-export function createWhole(path: string, content: string | Uint8Array, mode: number): void {
+function createWhole(path: string, content: string | Uint8Array, mode: number): void {
   const fd = createNew(path, OWNER_ONLY)
   try {
     writeThrough(fd, content)
@@ -50,7 +52,7 @@ export function createWhole(path: string, content: string | Uint8Array, mode: nu
 }
 
 /** If the disk fails, this may fail as well; the first failure is the one to report. */
-export function removeAfterFailure(path: string): void {
+function removeAfterFailure(path: string): void {
   try {
     unlinkSync(path)
   } catch {
@@ -58,17 +60,47 @@ export function removeAfterFailure(path: string): void {
   }
 }
 
-/**
- * A new name is on the disk only once its directory is synced; some file systems do not support syncing a directory, and need
- * not.
- */
+/** A new name is on the disk only once its directory is synced. @throws the system's error */
 export function syncDirectory(path: string): void {
   const fd = openOwnDirectory(path)
   try {
     fsyncSync(fd)
-  } catch {
-    // EINVAL: nothing to wait for.
+  } catch (error) {
+    // Some file systems do not support it, and need not.
+    if (errnoOf(error) !== 'EINVAL') throw error
   } finally {
     closeSync(fd)
+  }
+}
+
+// A state file is on the disk before the driver is called (C14): after a power cut it is whole, or absent.
+
+const STATE_MODE = 0o644
+
+/**
+ * A new file is created under its final name: no driver is called before the file is on the disk. An incomplete one (on a full disk)
+ * would keep the kubelet from handling the volume, and is replaced the next time. An existing file is replaced as a whole.
+ *
+ * @throws the system's error
+ */
+export function writeStateFile(path: string, text: string): void {
+  try {
+    createWhole(path, text, STATE_MODE)
+  } catch (error) {
+    if (errnoOf(error) !== 'EEXIST') throw error
+    replace(path, text)
+  }
+  syncDirectory(posix.dirname(path))
+}
+
+function replace(path: string, text: string): void {
+  const temporary = `${path}.new`
+  rmSync(temporary, { force: true })
+  createWhole(temporary, text, STATE_MODE)
+  try {
+    renameSync(temporary, path)
+  } catch (error) {
+    removeAfterFailure(temporary)
+    throw error
   }
 }

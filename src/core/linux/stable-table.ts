@@ -12,7 +12,7 @@ const TRIES = 10
 /** Of any namespace, however many mounts somebody made there: the kernel's limit of 100,000, with rather long paths. */
 const MOST = 64 << 20
 
-export interface TableReading {
+interface TableReading {
   readonly kernel?: string
   /** In pieces of whole lines. */
   readonly read?: (path: string) => Iterable<Buffer>

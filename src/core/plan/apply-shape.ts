@@ -7,7 +7,7 @@ import { count, flag, list, number, object, oneOf, optional, type Shape, type Sh
 import { kind, type PodRef, said } from './operation-shape.ts'
 import type { OperationKind, Refusal, Step } from './plan.ts'
 
-export const OUTCOME_STATES = ['done', 'failed', 'blocked', 'refused', 'skipped', 'interrupted'] as const
+const OUTCOME_STATES = ['done', 'failed', 'blocked', 'refused', 'skipped', 'interrupted'] as const
 
 export type OutcomeState = (typeof OUTCOME_STATES)[number]
 

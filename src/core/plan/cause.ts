@@ -51,7 +51,7 @@ const affects = object({
 })
 
 /** What hangs on a cause, consequences included. */
-export interface CauseAffects extends ShapeOf<typeof affects> {}
+interface CauseAffects extends ShapeOf<typeof affects> {}
 
 const cause = about(
   'Why something is blocked, waits or is wrong: once for all that hangs on it.',

@@ -48,7 +48,7 @@ export interface StepFields {
   readonly label: string
 }
 
-export type StepField = keyof StepFields
+type StepField = keyof StepFields
 
 /**
  * What each op does to the step's `target`, the one absolute path or object acted on, and which other fields it can have. An

@@ -41,7 +41,7 @@ export function said<Where extends Place>(where: Where) {
   return { code: codeOf<CodesIn<Where>>(codesIn(where)), message: text, hint: optional(text) }
 }
 
-export const podFields = object({ namespace: optional(text), name: optional(text), uid: text })
+const podFields = object({ namespace: optional(text), name: optional(text), uid: text })
 
 export interface PodRef extends ShapeOf<typeof podFields> {}
 

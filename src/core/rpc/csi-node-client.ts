@@ -17,7 +17,7 @@ import { unaryCall } from './unary-call.ts'
 /** One deadline for all calls of one operation, capability calls included (C6). */
 const CSI_OPERATION_TIMEOUT_MS = 120_000
 
-export interface CsiCallOptions {
+interface CsiCallOptions {
   /** Shared by the calls of one operation; default: two minutes for this call. */
   readonly deadline?: Deadline
   readonly signal?: AbortSignal

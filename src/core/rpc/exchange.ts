@@ -16,7 +16,7 @@ export interface Exchange {
 }
 
 /** The result: a gRPC status with the body before it, or an end of the stream without a status. */
-export type Reply =
+type Reply =
   | { readonly kind: 'status'; readonly status: number; readonly message: string; readonly body: Buffer }
   | { readonly kind: 'broken'; readonly code: GrpcCode; readonly details: string; readonly cause?: unknown }
 

@@ -21,7 +21,7 @@ export interface SocketFiles {
   readonly unread: readonly Unread[]
 }
 
-export interface SocketWalk {
+interface SocketWalk {
   /** Where a path relative to the root directory is. */
   readonly placeOf: (path: string) => string
   /** Directories, relative to the root directory, that must not be entered: mount points may hang. */

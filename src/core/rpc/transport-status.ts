@@ -3,7 +3,7 @@ import { errnoOf, errorMessage, isMissing } from '../base/errors.ts'
 import type { GrpcCode } from './grpc-status.ts'
 
 /** The gRPC status for an end of the stream without one. */
-export interface TransportStatus {
+interface TransportStatus {
   readonly code: GrpcCode
   readonly details: string
 }

@@ -16,7 +16,7 @@ import { TooLarge } from '../trust/plain-files.ts'
 import { decodeFrame, decodeGrpcMessage, encodeFrame, exchange } from './exchange.ts'
 import { type Deadline, type GrpcCode, GrpcError, grpcCodeName } from './grpc-status.ts'
 
-export interface CallOptions {
+interface CallOptions {
   readonly deadline: Deadline
   readonly signal?: AbortSignal
   /** Accepted bytes of answer; default: gRPC's own 4 MiB (C5). */

@@ -168,11 +168,7 @@ export async function verdictOf(
 }
 
 /** @throws OperationRefused */
-export async function requireRules(
-  facts: MachineFacts,
-  pods: Witness,
-  when: Exclude<keyof typeof ASKED, 'plan'>,
-): Promise<void> {
+export async function requireRules(facts: MachineFacts, pods: Witness, when: keyof typeof ASKED): Promise<void> {
   const verdict = await verdictOf(facts, pods, when)
   if (verdict !== undefined) throw new OperationRefused(verdict.code, verdict.message, verdict)
 }

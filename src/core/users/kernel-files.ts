@@ -20,7 +20,7 @@ export interface LoopFile {
 
 const LOSETUP = ['--list', '--noheadings', '--raw', '--output', 'NAME,BACK-INO,BACK-MAJ:MIN']
 
-export interface LoopFiles {
+interface LoopFiles {
   readonly loops: readonly LoopFile[]
   /** Where losetup(8) did not say which files they are: any file may be one then. */
   readonly unseen: readonly Unseen[]

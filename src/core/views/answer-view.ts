@@ -14,7 +14,7 @@ const NEEDS_AT_MOST = 5
 /** A longer label, or one that takes half of the screen, stands out to the right of its column; a UID does not. */
 const LONGEST_LABEL = 38
 
-export interface AnswerDetail {
+interface AnswerDetail {
   /** Every row and every need whole. */
   readonly unfolded?: boolean
   /** Of one thing: more rows than this are counted; more needs are a line each, and counted past twice as many. */

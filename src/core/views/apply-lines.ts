@@ -87,7 +87,7 @@ function partsText(kind: ApplyEvent['kind'], pod: string, volume: string | undef
   return terminalSafe([(kind ?? '').padEnd(KIND_WIDTH), pod, ...(volume === undefined ? [] : [volume])].join('  '))
 }
 
-export function stateText(state: OutcomeState, paint: Palette): string {
+function stateText(state: OutcomeState, paint: Palette): string {
   const text = state.padEnd(7)
   if (state === 'done') return paint.good(text)
   return state === 'failed' ? paint.bad(text) : paint.warn(text)

@@ -11,7 +11,7 @@ import { clusterOperationsTable } from './operations-table.ts'
 import { apiText, headerText } from './plan-header.ts'
 import type { Screen } from './screen.ts'
 
-export interface ClusterPlanLook {
+interface ClusterPlanLook {
   readonly context: CommandContext
   /** Apply is about to ask. */
   readonly asks?: true

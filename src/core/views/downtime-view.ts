@@ -9,7 +9,7 @@ import { type Width, wrapped } from './wrap.ts'
 const NOT_READY_MS = 40_000
 const TOLERATED_MS = 300_000
 
-export interface Announced {
+interface Announced {
   readonly unit: string
   /** The node's name. */
   readonly node: string

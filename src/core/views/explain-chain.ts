@@ -23,7 +23,7 @@ const KINDS: Readonly<Record<Link['kind'], string>> = {
 const WIDEST = Math.max('unknown'.length, 'absent'.length)
 
 /** folded: alike links counted, paths left out, long names cut. ofPod: the same in an answer about one pod, whose mounts these are. */
-export type ChainForm = 'folded' | 'ofPod'
+type ChainForm = 'folded' | 'ofPod'
 
 /** Every link with its path, as a tree. */
 export function chainText(chain: readonly Link[], { paint, symbols, width }: Screen): string {

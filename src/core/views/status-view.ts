@@ -18,7 +18,7 @@ import { volumeText } from './format.ts'
 import { type Screen, screenLines } from './screen.ts'
 import { wrapped } from './wrap.ts'
 
-export interface StatusOptions {
+interface StatusOptions {
   /** Show what is good, and every row. */
   readonly all: boolean
   /** That the status was made with. */

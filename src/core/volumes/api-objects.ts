@@ -1,6 +1,7 @@
 /** The API's storage objects, by name, and by driver and handle. Indexed at the first look-up. */
 
 import { append } from '../base/append.ts'
+import { firstCharacters } from '../base/first-characters.ts'
 import { lazy, once } from '../base/memoize.ts'
 import type { NodeSnapshot } from '../facts/actual/snapshot.ts'
 import { attachmentName, csiUniqueName } from '../facts/actual/volume-names.ts'
@@ -123,4 +124,11 @@ function isOf({ metadata, spec }: VolumeAttachment, handle: string): boolean {
 export interface Handle {
   readonly driver: string
   readonly handle: string
+}
+
+/** What a deleted attachment waits for: its external attacher takes the finalizers off once the volume is detached (N59). */
+export function waitsToDetach({ status, metadata: { finalizers = [] } }: VolumeAttachment): string {
+  const held = finalizers.length > 0 ? ` (${finalizers.join(', ')})` : ''
+  const error = firstCharacters(status?.detachError?.message ?? '')
+  return `deleted; waiting for the external attacher${held}${error === '' ? '' : `; the last attempt to detach failed: ${error}`}`
 }

@@ -16,7 +16,7 @@ import { inlineFacts, PER_POD } from './facts.ts'
 import { podVolumeDir, wrappedName } from './paths.ts'
 import type { SetUp, SetUpContext, VolumePlugin } from './plugin.ts'
 
-export interface AtomicKind {
+interface AtomicKind {
   readonly name: string
   readonly source: 'configMap' | 'secret' | 'downwardAPI' | 'projected'
   /** On disk, or in a tmpfs (P22). */

@@ -48,7 +48,7 @@ export function isFcLink(disk: FcDisk, directory: 'by-path' | 'by-id', link: str
 }
 
 /** A disk's identity in sysfs; undefined: sysfs does not show it. */
-export interface FcIdentity {
+interface FcIdentity {
   readonly lun: string | undefined
   /** Of the target's port: 0x50060e801049cfd1 */
   readonly port: string | undefined

@@ -20,7 +20,7 @@ export interface IscsiDisk {
   readonly ownIface: boolean
 }
 
-export type IscsiRecord = { readonly disk: IscsiDisk } | { readonly corrupt: string }
+type IscsiRecord = { readonly disk: IscsiDisk } | { readonly corrupt: string }
 
 /** Allowed names: they are passed to a program and looked up in sysfs, so nothing may look like an option or a path. */
 const PORTAL = /^[A-Za-z0-9[][A-Za-z0-9._:%[\]-]*$/

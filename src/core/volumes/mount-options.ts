@@ -26,7 +26,7 @@ export function bindOptions(volume: OfPersistentVolume, own: readonly string[]):
 }
 
 /** A sorted set of both; empty ones of the first are dropped (P19). */
-export function joinMountOptions(given: readonly string[], own: readonly string[]): string[] {
+function joinMountOptions(given: readonly string[], own: readonly string[]): string[] {
   return [...new Set([...given.filter((option) => option !== ''), ...own])].toSorted()
 }
 

@@ -27,7 +27,7 @@ export interface PayloadFile<T> {
 }
 
 /** Where values come from. `undefined` for an object that was read without its content. */
-export interface PayloadValues<T> {
+interface PayloadValues<T> {
   /** The pod's namespace. */
   readonly namespace: string
   configMap(name: string): Lookup<ReadonlyMap<string, T> | undefined>
@@ -39,7 +39,7 @@ export interface PayloadValues<T> {
 }
 
 /** Who besides root may read the pod's files (P33, P53). */
-export interface PayloadOwners {
+interface PayloadOwners {
   readonly fsUser?: number | undefined
   readonly fsGroup?: number | undefined
 }

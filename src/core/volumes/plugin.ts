@@ -23,7 +23,7 @@ export interface SpecContext {
   readonly node: Node | null
 }
 
-export type VolumeSourceField = Exclude<keyof PodVolumeSource | keyof PersistentVolume['spec'], 'name'>
+type VolumeSourceField = Exclude<keyof PodVolumeSource | keyof PersistentVolume['spec'], 'name'>
 
 export type SpecFacts = Pick<
   VolumeSpec,

@@ -27,7 +27,7 @@ export interface ReadFailure {
   readonly text: string
 }
 
-export interface ObjectReference {
+interface ObjectReference {
   readonly resource: string
   readonly namespace?: string | undefined
   readonly name: string

@@ -14,7 +14,7 @@ import { type BoundClaim, claimReferenceOf, type ResolveRules, resolveClaim, typ
 export const KUBELET_RULES: ResolveRules = { ephemeralFirst: false, checkDeletion: true, checkMode: true }
 export const CONTROLLER_RULES: ResolveRules = { ephemeralFirst: true, checkDeletion: false, checkMode: false }
 
-export type Resolution = { readonly spec: VolumeSpec } | { readonly unresolved: Unresolved }
+type Resolution = { readonly spec: VolumeSpec } | { readonly unresolved: Unresolved }
 
 /** The volume, usable or not, if it is known which one it is (S4). */
 export function knownSpec(resolution: Resolution): VolumeSpec | undefined {

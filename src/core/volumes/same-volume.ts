@@ -44,7 +44,7 @@ export type Claimed = Pick<VolumeSpec, 'plugin' | 'specName' | 'persistentVolume
   Partial<Pick<VolumeSpec, 'driver' | 'handle'>>
 
 /** A mount point of a volume; all paths are relative to the root directory. */
-export interface MountPlace {
+interface MountPlace {
   readonly path: string
   /** Where the volume is mounted for the whole node. */
   readonly staged: readonly string[]

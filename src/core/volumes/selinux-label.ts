@@ -10,7 +10,7 @@ export type WantedLabel = { readonly label: string } | { readonly unclear: strin
 
 const NONE: WantedLabel = { label: '' }
 
-export interface LabelFacts {
+interface LabelFacts {
   /** Undefined: the host's policy was not read. */
   readonly selinux: Selinux | undefined
   /** Does the volume's plugin, or its driver, mount with a label (R010)? Undefined: that is not known. */

@@ -34,7 +34,7 @@ export function publishState(volume: VolumeToMount, nodeName: string, label = ''
 }
 
 /** The file of a staged volume (C13). */
-export function stageState({ driver = '', handle = '' }: VolumeToMount, label = ''): Readonly<Record<string, string>> {
+function stageState({ driver = '', handle = '' }: VolumeToMount, label = ''): Readonly<Record<string, string>> {
   return { driverName: driver, ...labelKey(label), volumeHandle: handle }
 }
 

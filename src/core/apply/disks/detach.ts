@@ -3,16 +3,19 @@
  * proof that nothing uses the volume.
  */
 
-import { VolctlError } from '../../base/errors.ts'
-import { firstCharacters } from '../../base/first-characters.ts'
+import { errorMessage } from '../../base/errors.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { OperationRefused } from '../../base/operation-error.ts'
 import type { KubeletSnapshot } from '../../facts/actual/snapshot.ts'
 import { pause, withDeadline } from '../../linux/deadline.ts'
+import type { Operation } from '../../plan/plan.ts'
 import { askCluster, NOT_ASKED } from '../../rules/machine-facts.ts'
 import { requireRules } from '../../rules/rules.ts'
+import { waitsToDetach } from '../../volumes/api-objects.ts'
 import { askKubelet, askLease, kubeletCameBack, ownsNode } from '../operation/ask-kubelet.ts'
 import type { StepContext } from '../operation/step-context.ts'
+
+type Bound = NonNullable<Operation['attachment']>
 
 const POLL_MS = 500
 
@@ -65,10 +68,7 @@ function requireStopped(kubelet: KubeletSnapshot): void {
   if (ownsNode(kubelet)) throw kubeletCameBack()
 }
 
-async function deleteAttachment(
-  run: StepContext,
-  { name, uid, resourceVersion }: { name: string; uid: string; resourceVersion?: string },
-): Promise<void> {
+async function deleteAttachment(run: StepContext, { name, uid, resourceVersion }: Bound): Promise<void> {
   const preconditions = { uid, ...omitUndefined({ resourceVersion }) }
   try {
     await askCluster(run, (cluster) => cluster.deleteVolumeAttachment(name, preconditions))
@@ -83,15 +83,11 @@ async function deleteAttachment(
 }
 
 /** An attachment that still exists is not a failure: the controller or the attacher acts next (N59). */
-async function waitUntilGone(
-  run: StepContext,
-  { name, uid }: { name: string; uid: string },
-  waitMs: number,
-): Promise<string | undefined> {
+async function waitUntilGone(run: StepContext, bound: Bound, waitMs: number): Promise<string | undefined> {
   const until = performance.now() + waitMs
   let reported: string | undefined
   for (;;) {
-    const waiting = await stillThere(run, name, uid)
+    const waiting = await stillThere(run, bound)
     if (waiting === undefined) return undefined
     if (waiting !== reported) run.say(waiting)
     reported = waiting
@@ -100,15 +96,12 @@ async function waitUntilGone(
   }
 }
 
-async function stillThere(run: StepContext, name: string, uid: string): Promise<string | undefined> {
+async function stillThere(run: StepContext, { name, uid }: Bound): Promise<string | undefined> {
   try {
     const attachment = await askCluster(run, (cluster) => cluster.getVolumeAttachment(name))
     if (attachment === undefined || attachment.metadata.uid !== uid) return undefined
-    const { finalizers = [] } = attachment.metadata
-    const error = firstCharacters(attachment.status?.detachError?.message ?? '')
-    const held = finalizers.length > 0 ? ` (${finalizers.join(', ')})` : ''
-    return `deleted; waiting for the controller or the attacher to finish${held}${error !== '' ? `; the last attempt to detach failed: ${error}` : ''}`
+    return waitsToDetach(attachment)
   } catch (error) {
-    return `deleted; could not check whether it is gone: ${error instanceof VolctlError ? error.message : String(error)}`
+    return `deleted; could not check whether it is gone: ${errorMessage(error)}`
   }
 }

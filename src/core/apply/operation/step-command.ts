@@ -32,7 +32,7 @@ export function firstLineOf({ stdout, stderr, status }: CommandResult): string {
 // What is at a path that the kubelet did not make: that of a local volume or a hostPath. Links are followed, as the kubelet
 // does. A child with a deadline looks, since the file system there may hang (P154).
 
-export interface LookedAt {
+interface LookedAt {
   readonly type: PathType
   /** "major:minor" of a device. */
   readonly device: string

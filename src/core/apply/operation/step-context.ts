@@ -3,7 +3,7 @@ import type { MachineFacts } from '../../rules/machine-facts.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import type { ApplyContext, CsiNode } from './ports.ts'
 
-export interface BringUp {
+interface BringUp {
   /** The volume, as the pod wants it now. */
   wanted?: VolumeToMount | undefined
   /** Absolute path of the device node that an earlier step has mounted or mapped. */

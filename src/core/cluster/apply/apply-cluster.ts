@@ -29,10 +29,7 @@ const DEFAULT_TIMEOUT_MS = 120_000
 const POLL_MS = 500
 
 /** A plan of a cluster: made just now, or read from a file. */
-export type ReviewedClusterPlan = Pick<
-  ClusterPlan,
-  'cluster' | 'createdAt' | 'volctlVersion' | 'operations' | 'refused'
->
+type ReviewedClusterPlan = Pick<ClusterPlan, 'cluster' | 'createdAt' | 'volctlVersion' | 'operations' | 'refused'>
 
 export interface ClusterApplyOptions {
   /** Those that the plan was made with. */

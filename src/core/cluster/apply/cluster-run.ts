@@ -20,7 +20,7 @@ import { RecordReader } from '../read/record-reader.ts'
 import { ClusterCache, readRow } from './cluster-cache.ts'
 import type { LeaseLock } from './lease-lock.ts'
 
-export interface ClusterRunParts {
+interface ClusterRunParts {
   readonly client: KubeClient
   readonly options: ClusterOptions
   readonly timeoutMs: number

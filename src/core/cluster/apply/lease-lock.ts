@@ -28,7 +28,7 @@ const RENEW_AFTER = 1 / 4
 /** How often somebody else may be first before volctl gives up. */
 const TRIES = 3
 
-export interface LeaseSettings {
+interface LeaseSettings {
   readonly durationSeconds?: number | undefined
   readonly signal?: AbortSignal | undefined
 }

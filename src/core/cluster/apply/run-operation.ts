@@ -17,6 +17,7 @@ import { pause } from '../../linux/deadline.ts'
 import type { ClusterOperation, ClusterStep, NewAttachment } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { canonicalJson } from '../../trust/digest.ts'
+import { waitsToDetach } from '../../volumes/api-objects.ts'
 import { attacherLease, type ClusterContext, isDriverGone, isStale } from '../model/cluster-context.ts'
 import { attachmentRecord, CREATED_BY } from '../read/records.ts'
 import type { ClusterRun } from './cluster-run.ts'
@@ -227,12 +228,6 @@ function waitsToAttach({ status, metadata }: VolumeAttachment): string | undefin
   if (status?.attached === true) return undefined
   const error = status?.attachError?.message
   return `waiting for the external attacher${error === undefined ? '' : `; the last attempt to attach failed: ${error}`}`
-}
-
-function waitsToDetach({ status, metadata: { finalizers = [] } }: VolumeAttachment): string {
-  const held = finalizers.length > 0 ? ` (${finalizers.join(', ')})` : ''
-  const error = status?.detachError?.message
-  return `deleted; waiting for the external attacher${held}${error === undefined ? '' : `; the last attempt to detach failed: ${error}`}`
 }
 
 /** Why nobody may be there to attach or detach; undefined: nothing shows that. */

@@ -19,7 +19,7 @@ import type {
 } from './cluster-state.ts'
 
 /** An object that a list has twice is as little known as one that was not read. */
-export interface Duplicate {
+interface Duplicate {
   readonly resource: ClusterResource
   readonly name: string
 }

@@ -99,7 +99,7 @@ export interface ResolvedPodVolume {
   readonly fault?: string
 }
 
-export type PodVolumeResolution = ResolvedPodVolume | { readonly unresolved: UnresolvedPodVolume }
+type PodVolumeResolution = ResolvedPodVolume | { readonly unresolved: UnresolvedPodVolume }
 
 /**
  * @param known every PersistentVolume's volume, by unique name

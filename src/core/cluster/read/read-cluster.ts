@@ -25,7 +25,7 @@ import type {
 import { pluralOf, type RecordKind, type RecordOf, RecordReader } from './record-reader.ts'
 import { nodeLease } from './records.ts'
 
-export interface ReadClusterOptions {
+interface ReadClusterOptions {
   readonly client: KubeClient
   readonly signal?: AbortSignal | undefined
   /** Called after each page: this many objects of that resource have been read. */

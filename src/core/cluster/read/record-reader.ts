@@ -79,7 +79,7 @@ interface ListSettings {
   readonly onPage?: (objects: number) => void
 }
 
-export interface ReadRecords<Record> {
+interface ReadRecords<Record> {
   readonly records: readonly Record[]
   /** All objects of the list. */
   readonly count: number

@@ -26,13 +26,13 @@ export interface ExecPlugin {
 }
 
 /** What a plugin gives: a token, a client certificate, or both. */
-export interface PluginCredential {
+interface PluginCredential {
   readonly token?: string
   readonly cert?: string
   readonly key?: string
 }
 
-export interface PluginRun {
+interface PluginRun {
   /** For `provideClusterInfo`, in the form of ExecCredential's `spec.cluster`. */
   readonly cluster: Fields
   readonly deadlineMs: number

@@ -34,7 +34,7 @@ export const ADMIN_FILES = [
   '/var/snap/microk8s/current/credentials/client.config',
 ] as const
 
-export const KUBELET_FILES = [
+const KUBELET_FILES = [
   '/etc/kubernetes/kubelet.conf',
   '/var/lib/kubelet/kubeconfig',
   '/etc/kubernetes/kubelet/kubeconfig',

@@ -15,7 +15,7 @@ import { runExecPlugin } from './exec-credential.ts'
 import { PassedOver, type RawKubeConfig } from './kube-config-file.ts'
 import { type Fields, impersonation, providerOf, type SelectedConfig, selectContext } from './normalize-kube-config.ts'
 
-export interface CredentialOptions {
+interface CredentialOptions {
   /** Reads the kubeconfig again, so that `load` sees a file replaced meanwhile. */
   readonly read: () => RawKubeConfig
   readonly source: string

@@ -29,7 +29,7 @@ export interface Answer {
   readonly body: Buffer
 }
 
-export interface HttpRequest {
+interface HttpRequest {
   readonly method: string
   readonly url: URL
   readonly body?: string
@@ -46,7 +46,7 @@ export interface Transport {
   close(): void
 }
 
-export interface AnswerLimits {
+interface AnswerLimits {
   /** Of one answer, as received and as decompressed. */
   readonly maxBytes: number
   /** Of all answers that are being received. */

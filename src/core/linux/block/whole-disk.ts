@@ -13,7 +13,7 @@ export type OnDisk = BlockNode & {
 }
 
 /** How far down the search for the disk goes. */
-export interface Reach {
+interface Reach {
   /**
    * Names of the node's own devices (node-stack.ts), at which the search stops: other things on them do not belong to the
    * volume.

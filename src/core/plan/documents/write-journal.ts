@@ -59,7 +59,7 @@ export interface Journal extends Disposable {
   write(entry: JournalEntry): void
 }
 
-export interface JournalOptions {
+interface JournalOptions {
   /** Where later plans look for what was detached lazily (S20); default: the same directory. */
   readonly lazyDirectory?: string
   /** Bytes at which the journal is rotated. */

@@ -13,7 +13,7 @@ import type { PlanContext } from '../context/context.ts'
 import type { Stack } from '../context/layers.ts'
 import type { DriverCall } from './driver-call.ts'
 
-export interface DriverStaging {
+interface DriverStaging {
   readonly mounts: readonly MountInfo[]
   /** The same mounts, by path. */
   readonly stacks: readonly Stack[]

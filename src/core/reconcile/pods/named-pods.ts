@@ -6,7 +6,7 @@ import { namespacedName, podsCalled } from '../../plan/pod-name.ts'
 import { namedUids } from '../../volumes/pods.ts'
 import type { PodClass, PodClasses } from './pod-classes.ts'
 
-export interface NamedPods {
+interface NamedPods {
   /** UIDs; a name that no pod has, or that is ambiguous, as it was given. */
   readonly pods: readonly string[]
   readonly ambiguous: readonly { readonly given: string; readonly pods: readonly PodClass[] }[]

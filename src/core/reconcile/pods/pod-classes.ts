@@ -21,7 +21,7 @@ import type { Witnesses } from './witnesses.ts'
  * Desired: in the list and meant to run. Frozen: must not be touched, for the reason in `why`.
  * Finished: in the list, deleted or terminal, and not alive. Gone: not in a complete list, not alive, not static.
  */
-export type PodClassName = 'Desired' | 'Frozen' | 'Finished' | 'Gone'
+type PodClassName = 'Desired' | 'Frozen' | 'Finished' | 'Gone'
 
 export interface PodClass {
   readonly uid: string
@@ -34,7 +34,7 @@ export interface PodClass {
 }
 
 /** Why a pod is Frozen; the message continues the pod's name. */
-export interface WhyFrozen {
+interface WhyFrozen {
   readonly is: keyof typeof FROZEN
   readonly code: ProblemCode
   readonly message: string

@@ -9,7 +9,7 @@ import type { Facts } from '../../rules/rule.ts'
 import type { PlanContext } from '../context/context.ts'
 import { isLiving, type PodClass } from '../pods/pod-classes.ts'
 
-export interface References {
+interface References {
   /** A pod that must not be disturbed has one of the mounts: the volume is in use. */
   readonly inUse?: PodClass
   /** One that stays. */

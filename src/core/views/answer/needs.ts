@@ -25,7 +25,7 @@ interface Work {
 }
 
 /** What hangs on a cause, and how a scope says it. */
-export interface Ground {
+interface Ground {
   readonly operations: readonly (Work & Pick<Operation, 'id' | 'reason'>)[]
   readonly waiting: readonly (Work & { readonly cause?: string })[]
   podText(pod: PodRef): string
