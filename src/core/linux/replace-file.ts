@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { closeSync, fchmodSync, fsyncSync, renameSync, rmSync, unlinkSync } from 'node:fs'
+import { closeSync, fchmodSync, fsyncSync, renameSync, unlinkSync } from 'node:fs'
 import { posix } from 'node:path'
 import { errnoOf } from '../base/errors.ts'
 import { NotAFile, nameIn, openDirectoryOf, whatElseIsAt } from '../trust/files.ts'
@@ -28,7 +28,7 @@ export function replaceFile(path: string, content: string | Uint8Array, mode = O
     try {
       renameSync(draft, file)
     } catch (error) {
-      removeAfterFailure(draft)
+      removeLeftover(draft)
       throw error
     }
     syncDirectory(nameIn(directory, '.'))
@@ -44,15 +44,15 @@ function createWhole(path: string, content: string | Uint8Array, mode: number): 
     writeThrough(fd, content)
     fchmodSync(fd, mode)
   } catch (error) {
-    removeAfterFailure(path)
+    removeLeftover(path)
     throw error
   } finally {
     closeSync(fd)
   }
 }
 
-/** If the disk fails, this may fail as well; the first failure is the one to report. */
-function removeAfterFailure(path: string): void {
+/** What an attempt has left. If the disk fails, this may fail as well; the first failure is the one to report. */
+function removeLeftover(path: string): void {
   try {
     unlinkSync(path)
   } catch {
@@ -95,12 +95,12 @@ export function writeStateFile(path: string, text: string): void {
 
 function replace(path: string, text: string): void {
   const temporary = `${path}.new`
-  rmSync(temporary, { force: true })
+  removeLeftover(temporary)
   createWhole(temporary, text, STATE_MODE)
   try {
     renameSync(temporary, path)
   } catch (error) {
-    removeAfterFailure(temporary)
+    removeLeftover(temporary)
     throw error
   }
 }

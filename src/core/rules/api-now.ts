@@ -3,24 +3,8 @@
  * by the step, judged here.
  */
 
-import type { Node } from '../kube/api/objects.ts'
-import type { VolumeToMount } from '../volumes/desired-state.ts'
 import { isOutOfService } from '../volumes/node-affinity.ts'
 import type { MachineFacts, Verdict } from './machine-facts.ts'
-
-export interface ApiNow {
-  readonly node: Node | undefined
-  /** Of a detach: whether a pod of this node wants the volume, by the controller's rule. */
-  readonly isWanted?: boolean
-  /** Of what a driver sets up. */
-  readonly toSetUp?: {
-    readonly volume: VolumeToMount
-    /** Of its VolumeAttachment. */
-    readonly attachmentName: string
-    /** Other nodes that have it attached, which its access mode does not allow; a text: why they are not known. */
-    readonly elsewhere: readonly string[] | string
-  }
-}
 
 /** The plan's own attachment, of a node that is there, which no pod wants. */
 export function notToDetach({ operation, attachment, api, plan }: MachineFacts): Verdict | undefined {

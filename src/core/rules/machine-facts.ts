@@ -4,7 +4,7 @@
  */
 
 import { StepTimedOut } from '../base/operation-error.ts'
-import type { Pod, VolumeAttachment } from '../kube/api/objects.ts'
+import type { Node, Pod, VolumeAttachment } from '../kube/api/objects.ts'
 import { withDeadline } from '../linux/deadline.ts'
 import type { FailureCode } from '../messages/codes.ts'
 import type { Host } from '../node/host.ts'
@@ -13,7 +13,6 @@ import type { ContentLook } from '../users/content-look.ts'
 import type { NameOf } from '../users/describe-holders.ts'
 import type { VolumeToMount } from '../volumes/desired-state.ts'
 import type { DeviceSource } from '../volumes/plugin.ts'
-import type { ApiNow } from './api-now.ts'
 import type { MachineReading, Surroundings } from './surroundings.ts'
 
 /** Why an operation is not carried out. */
@@ -40,6 +39,21 @@ export interface MachineFacts {
   readonly attachment?: VolumeAttachment | undefined
   /** Absent: the API was not asked. */
   readonly api?: ApiNow
+}
+
+/** What the API has said of an attachment that is to be deleted, or of a volume that a driver is to set up. */
+export interface ApiNow {
+  readonly node: Node | undefined
+  /** Of a detach: whether a pod of this node wants the volume, by the controller's rule. */
+  readonly isWanted?: boolean
+  /** Of what a driver sets up. */
+  readonly toSetUp?: {
+    readonly volume: VolumeToMount
+    /** Of its VolumeAttachment. */
+    readonly attachmentName: string
+    /** Other nodes that have it attached, which its access mode does not allow; a text: why they are not known. */
+    readonly elsewhere: readonly string[] | string
+  }
 }
 
 /** What is asked of the API server, and of the last look. */
