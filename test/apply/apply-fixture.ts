@@ -33,7 +33,7 @@ export function planOf(operations: readonly Operation[], given: Partial<Plan> = 
 /** In this file the pauses between two looks are over at once; deadlines are not. */
 export function withoutPauses(): void {
   const real = globalThis.setTimeout
-  const isPause = (ms = 0): boolean => ms > 50 && ms <= 500
+  const isPause = (ms = 0): boolean => ms > 50 && ms <= 1000
   beforeEach(() => {
     vi.spyOn(globalThis, 'setTimeout').mockImplementation(((call: () => void, ms?: number) =>
       real(call, isPause(ms) ? 0 : ms)) as typeof setTimeout)
