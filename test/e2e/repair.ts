@@ -6,7 +6,7 @@ import { type Layout, timesInTable } from '../helpers/scene/layouts.ts'
 import { makeScene, type Scene } from '../helpers/scene/scene.ts'
 import { type Run, runVolctl } from '../helpers/scene/volctl.ts'
 import { type Fingerprint, fingerprint } from './scenarios/fingerprint.ts'
-import { eventsOf } from './scenarios/outcomes.ts'
+import { endsOf, eventsOf } from './scenarios/outcomes.ts'
 import { APPLY, type PlanRun, planOf } from './story.ts'
 
 export function repairs(layout: Layout): void {
@@ -73,6 +73,7 @@ export function repairs(layout: Layout): void {
 
   it('apply does it all, says so operation by operation, and keeps their order', async () => {
     apply = await runVolctl(scene, APPLY)
+    expect(endsOf(apply).filter((end) => !end.endsWith(': done'))).toEqual([])
     expect(apply).toMatchObject({ status: 0, stderr: '' })
     const { operations } = broken.plan
     const events = eventsOf(apply)
@@ -101,7 +102,7 @@ export function repairs(layout: Layout): void {
 
   it('the next plan is empty, and there is nothing to apply', async () => {
     const { status, plan } = await planOf(scene, '--orphans')
-    expect([status, plan.operations]).toEqual([0, []])
+    expect([status, ...plan.operations.map(({ kind, paths }) => `${kind} ${paths.join(' ')}`)]).toEqual([0])
     const again = await runVolctl(scene, ['apply', '--orphans', '--yes'])
     expect(again).toMatchObject({ status: 0, stdout: expect.stringContaining('Nothing is left to do.') })
   })
