@@ -30,6 +30,10 @@ describe('what bears the name of its PersistentVolume comes first', () => {
       attached().file(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/vol_data.json`, ''),
     ],
     ['a block volume', mappedBlock(attached(), GONE)],
+    [
+      'a staging of before 1.24, its state file lost (C11)',
+      attached().mount('plugins/kubernetes.io/csi/pv/pv-1/globalmount', { dev: '7:1', fsType: 'ext4' }),
+    ],
     ['the block volume of a pod whose PersistentVolume is gone', withoutVolume(mappedBlock(attached(), GONE))],
   ])('%s', (_name, built) => {
     const made = plan(built)

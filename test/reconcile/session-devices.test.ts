@@ -215,3 +215,16 @@ describe('raw block volumes (P83, P84, P104, R451)', () => {
     expect(made.operations.filter(({ kind }) => kind === 'UnmapDevice')).toEqual([])
   })
 })
+
+it.each([
+  { name: 'one', planned: [] },
+  { name: 'other', planned: ['UnmountDevice'] },
+])('a pod that still runs keeps the flexVolume of the name that it has: $name', ({ name, planned }) => {
+  const built = node()
+    .running(uid(8))
+    .with({ flexDrivers: [{ name: 'v/d', executable: PROGRAM }] })
+  built.mount(`${FLEX}/v/d/mounts/one`, { dev: '7:1', fsType: 'ext4' })
+  built.mount(`pods/${uid(8)}/volumes/v~d/${name}`, { dev: '7:2', fsType: 'ext4' })
+  const { operations } = planNode(built.build(), planOptions())
+  expect(operations.map(({ kind }) => kind)).toEqual(planned)
+})

@@ -42,6 +42,15 @@ describe('a pod that still runs uses the PersistentVolume of the name that is le
   })
 })
 
+it.each([
+  { where: 'in its directory', dir: `pods/${OLD}/volumes/kubernetes.io~local-volume/pv-l`, planned: [] },
+  { where: 'in none', dir: `pods/${OLD}/volumes`, planned: ['UnmountDevice'] },
+])('a pod that still runs uses the local volume that it has $where', ({ dir, planned }) => {
+  const built = node().running(OLD).dir(dir)
+  built.mount('plugins/kubernetes.io/local-volume/mounts/pv-l', { dev: '7:9', fsType: 'ext4' })
+  expect(kinds(plan(built))).toEqual(planned)
+})
+
 describe('a volume that could not be identified may be any', () => {
   /** Another volume that nobody wants, and one of another driver. */
   const others = (built: NodeBuilder): NodeBuilder => {

@@ -1,5 +1,6 @@
 /** Whose a finding is: the one place that answers it, by the subject that the finding was made with. */
 
+import { lazy } from '../base/memoize.ts'
 import { type PodUid, type RowKey, rowOf, type Subject } from '../plan/subject.ts'
 import type { Ledger } from './ledger.ts'
 import { meets, type Part } from './places.ts'
@@ -30,14 +31,14 @@ export class ScopeTest {
   readonly #scope: Scope
   readonly #keys: ReadonlySet<RowKey>
   readonly #pods: ReadonlySet<PodUid>
-  readonly #paths: readonly PathTest[]
+  readonly #paths: readonly ((subject: Subject) => boolean)[]
 
   constructor(scope: Scope, ledger: Ledger) {
     this.#ledger = ledger
     this.#scope = scope
     this.#keys = new Set(scope.volumes.map(({ key }) => key))
     this.#pods = new Set(scope.pods)
-    this.#paths = scope.paths.map((path) => new PathTest(ledger, path))
+    this.#paths = scope.paths.map((path) => meetsPath(ledger, path))
   }
 
   /** Of operations, waits and decisions: what is its own. @param subject absent: of a plan that says of nothing whose it is */
@@ -49,7 +50,7 @@ export class ScopeTest {
     const { node, driver } = this.#scope
     if (node) return true
     if (subject === undefined) return false
-    if (this.#paths.some((path) => path.meets(subject))) return true
+    if (this.#paths.some((isMet) => isMet(subject))) return true
     if ('row' in subject) {
       if (subject.pod !== undefined && this.#pods.has(subject.pod)) return true
       return this.#keys.has(subject.row) && this.#mayBe(subject.pod)
@@ -80,29 +81,15 @@ export class ScopeTest {
   }
 }
 
-/** A path that is asked about, and the volumes that lie there, above or below. */
-class PathTest {
-  readonly #ledger: Ledger
-  readonly #path: string
-  #parts: ReadonlySet<string> | undefined
-
-  constructor(ledger: Ledger, path: string) {
-    this.#ledger = ledger
-    this.#path = path
-  }
-
-  meets(subject: Subject): boolean {
-    if ('path' in subject) return meets(subject.path, this.#path)
-    if ('row' in subject) return this.#all.has(keyOf(subject))
-    return 'pod' in subject && meets(this.#ledger.podDirectory(subject.pod), this.#path)
-  }
-
-  get #all(): ReadonlySet<string> {
-    const ledger = this.#ledger
-    this.#parts ??= new Set(
-      [...ledger.partsAt(this.#path), ...ledger.partsBelow(this.#path), ...ledger.wantedBelow(this.#path)].map(keyOf),
-    )
-    return this.#parts
+/** Whether what a finding is about lies at a path, above or below, by the volumes there. */
+function meetsPath(ledger: Ledger, path: string): (subject: Subject) => boolean {
+  const parts = lazy(
+    () => new Set([...ledger.partsAt(path), ...ledger.partsBelow(path), ...ledger.wantedBelow(path)].map(keyOf)),
+  )
+  return (subject) => {
+    if ('path' in subject) return meets(subject.path, path)
+    if ('row' in subject) return parts().has(keyOf(subject))
+    return 'pod' in subject && meets(ledger.podDirectory(subject.pod), path)
   }
 }
 

@@ -1,18 +1,35 @@
 /** Whether content or directories that go are in use under another name (S12, S13). */
 import { posix } from 'node:path'
+import { memoize } from '../base/memoize.ts'
+import { take } from '../base/take.ts'
+import { undeletedPath } from '../linux/deleted.ts'
 import { placeOf } from '../linux/linked-mounts.ts'
 import { type Location, locate } from '../linux/location.ts'
 import { ofTheNode, type Unseen } from '../linux/mount-namespaces.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import type { Operation } from '../plan/plan.ts'
+import type { PlanContext } from '../reconcile/context/context.ts'
+import { isLiving } from '../reconcile/pods/pod-classes.ts'
 import type { ContentLook } from '../users/content-look.ts'
 import { type UsedBy, userAmong } from '../users/describe-holders.ts'
 import { type Holders, namespaceHolders, together } from '../users/find-holders.ts'
-import { describeUse, layersByText, layersIn, type MountUse, mountsOf, mountsShowing } from '../users/mount-uses.ts'
+import {
+  type ContentPlace,
+  describeUse,
+  hostPathsOf,
+  layersByText,
+  layersIn,
+  type MountUse,
+  mountsOf,
+  mountsShowing,
+  PlaceIndex,
+  withTop,
+} from '../users/mount-uses.ts'
 import { allowedFsTypes } from '../volumes/plugin.ts'
 import { pluginNamed } from '../volumes/registry.ts'
 import { expectedIds, stayingOf } from './expected-mounts.ts'
 import type { MachineFacts, Verdict } from './machine-facts.ts'
+import type { Judge } from './rule.ts'
 
 /**
  * Before the first step, not to leave anything half done: nobody may use the content that the operation deletes, the tmpfs
@@ -141,3 +158,66 @@ function mountUsers(place: Location, path: string, deep: boolean, facts: Machine
 export function isEmptyDir({ volume }: Operation): boolean {
   return volume !== undefined && pluginNamed(volume.plugin).tearDown === 'emptyDir'
 }
+
+// The same by the look: by the mount table and the loop devices of this mount namespace (S12).
+
+/** How many uses are named; the others are counted. */
+const MOST = 4
+
+/** Apply checks other mount namespaces, processes, swap files and exports right before it deletes (S26). */
+export const contentUsed: Judge = (draft, { content }, context) => {
+  if (content === undefined) return undefined
+  const { dir, layers, podUid, removed = draft.removes } = content
+  const isGoing = ({ id }: MountInfo): boolean => removed.has(id)
+  // Located by the parent directory: the content below any mount on the directory is meant.
+  const parent = locate(context.inputs.mounts, posix.dirname(dir))
+  const onDisk = parent && withTop({ dev: parent.dev, path: posix.join(parent.path, posix.basename(dir)) }, dir, podUid)
+  // In memory: a mount in the pod's own directories, under any prefix, belongs to this pod.
+  const isOwn = (mount: MountInfo): boolean => isGoing(mount) || mount.mountPoint.includes(`/pods/${podUid}/`)
+  const inMemory = new Map(layers.map(({ dev, root: path }) => [`${dev} ${path}`, { dev, path }]))
+  const users = [
+    ...(onDisk === undefined ? [] : usersByLook(context, onDisk, dir, isGoing)),
+    ...[...inMemory.values()].flatMap((place) => usersByLook(context, place, dir, isOwn)),
+  ]
+  if (users.length === 0) return undefined
+  return {
+    code: 'HeldBy',
+    message: `the content of ${dir} is in use under another path: ${take(users, MOST).join(', ')}`,
+  }
+}
+
+function usersByLook(
+  context: PlanContext,
+  place: ContentPlace,
+  dir: string,
+  goes: (mount: MountInfo) => boolean,
+): readonly string[] {
+  const { inputs } = context
+  const mounts = mountsOf(place, inputs.mounts, dir).filter(
+    ({ mount }) => !(goes(mount) || inputs.devices.leadersOf(mount).some(goes)),
+  )
+  return [
+    ...[...mounts, ...layersIn(layersByText(inputs.mounts), place)].map(describeUse),
+    ...loopFiles(inputs)
+      .within(place)
+      .map(({ name, backingFile }) => `${name}, backed by ${backingFile}`),
+    ...namedPlaces(context).within(place, place.top),
+  ]
+}
+
+/** Backing files that have a path in this mount namespace; "/" does not say which file it is. */
+const loopFiles = memoize(({ mounts, snapshot }: PlanContext['inputs']) => {
+  const loops = (snapshot.blockDevices ?? []).filter(({ backingFile = '/' }) => backingFile !== '/')
+  return new PlaceIndex(loops.map((loop) => [locate(mounts, undeletedPath(loop.backingFile ?? '')), loop]))
+})
+
+/**
+ * HostPaths of pods that are meant to run, or must not be touched; an apply follows their links as well. And those of
+ * PersistentVolumes.
+ */
+const namedPlaces = memoize(({ inputs: { mounts, snapshot }, classes }: PlanContext) => {
+  const pods = classes.all.filter(isLiving).flatMap(({ pod }) => pod ?? [])
+  return new PlaceIndex(
+    hostPathsOf(pods, snapshot.api?.persistentVolumes).map(({ path, text }) => [locate(mounts, path), text]),
+  )
+})

@@ -13,31 +13,32 @@ import type { PlanContext } from '../reconcile/context/context.ts'
 import { outOfReachObstacle, stateFileObstacle } from '../reconcile/context/unread.ts'
 import { attachedElsewhere, notAttached, notToDetach } from './api-now.ts'
 import { deadMount, losesData, strayFile, uncoveredFiles, unread } from './content.ts'
-import { usedContent } from './content-in-use.ts'
-import { contentUsed } from './content-users.ts'
+import { contentUsed, usedContent } from './content-in-use.ts'
 import { deadDriver, lazilyDetached, lazyMemoryUnusable } from './dead-volumes.ts'
 import { keptAlive, usedDevice, usedDisk } from './device-in-use.ts'
-import { mayBeUsed, notManaged, sharedAttachment, twoWriters } from './devices.ts'
+import {
+  driverUnavailable,
+  identityUnconfirmed,
+  mayBeMounted,
+  mayBeUsed,
+  notManaged,
+  predecessor,
+  sharedAttachment,
+  shownElsewhere,
+  stagedByNobody,
+  twoWriters,
+} from './devices.ts'
 import { unexpectedMount } from './expected-mounts.ts'
 import { findDevice, unexplainedDevice } from './find-volume-device.ts'
 import { foreignMount, hiddenMount } from './foreign-mounts.ts'
 import type { MachineFacts, Verdict, Witness } from './machine-facts.ts'
 import { otherVolume } from './other-volume.ts'
-import { mountedOutside, setUpOutside } from './outside-root.ts'
 import { inUse, oddName, readOnly } from './paths.ts'
 import { noLongerWanted, wantedAgain } from './pods-now.ts'
 import { busyMount, mountPointElsewhere, otherReader } from './readers.ts'
 import type { Asked, Facts, Judge, MachineJudge, Rule } from './rule.ts'
-import { hiddenFileSystem, setUpElsewhere } from './seen-elsewhere.ts'
+import { hiddenFileSystem, mountedOutside, setUpElsewhere, setUpOutside } from './seen-elsewhere.ts'
 import { changedFile, otherNetwork, strangerInside } from './unchanged.ts'
-import {
-  driverUnavailable,
-  identityUnconfirmed,
-  mayBeMounted,
-  predecessor,
-  shownElsewhere,
-  stagedByNobody,
-} from './volumes.ts'
 
 type Kinds = ReadonlySet<OperationKind>
 const ALL: Kinds = new Set(OPERATION_KINDS)

@@ -75,3 +75,12 @@ describe('S8, S24: it holds the unstage as well', () => {
     expect(kinds(made)).toEqual(['UnmountDevice', 'DetachVolume'])
   })
 })
+
+it.each([
+  { whose: 'the pod', at: uid(2), code: 'HeldBy' },
+  { whose: 'another pod', at: POD, code: undefined },
+])('a volume outside of it of $whose, before one is set up', ({ at, code }) => {
+  const built = node().livingPod(uid(2), 'app', [{ name: 'e', emptyDir: {} }])
+  const made = plan(mounted(built, `${OLD}/pods/${at}/volumes/kubernetes.io~empty-dir/e`))
+  expect(only(made, 'MountVolume').blocked?.code).toBe(code)
+})

@@ -4,7 +4,6 @@
  */
 
 import { type ActualInputs, rootPathOf } from '../../facts/actual/actual-inputs.ts'
-import { baseName } from '../../facts/actual/tree.ts'
 import type { Ledger } from '../../facts/ledger.ts'
 import { uniqueNameOfRow, type VolumeRow } from '../../facts/row.ts'
 import { isWithin, plainPath } from '../../linux/paths.ts'
@@ -173,20 +172,11 @@ const POD_HINT = 'Give the name, NAMESPACE/NAME or the UID, as volctl status sho
 const VOLUME_HINT =
   'Give the name of the volume, its PersistentVolume or NAMESPACE/CLAIM; volctl explain NAME shows all three.'
 
-function namesOfVolumes({ desired, inputs, classes }: PlanContext, findings: Findings): readonly string[] {
-  const { tree, snapshot } = inputs
-  const claims = snapshot.api?.persistentVolumeClaims ?? []
-  const persistent = snapshot.api?.persistentVolumes ?? []
-  const names = [
+function namesOfVolumes({ inputs, ledger }: PlanContext, findings: Findings): readonly string[] {
+  const claims = inputs.snapshot.api?.persistentVolumeClaims ?? []
+  return [
     ...[...findings.operations, ...findings.waiting].flatMap(({ volume }) => (volume ? namesOf(volume) : [])),
-    ...desired.volumes.flatMap(({ uniqueName, podVolumeNames }) => [uniqueName, ...podVolumeNames]),
-    ...desired.unresolved.flatMap(({ podVolumeName, persistentVolumeName }) => [podVolumeName, persistentVolumeName]),
+    ...ledger.all.flatMap(({ names }) => [...names]),
     ...claims.map(({ metadata }) => namespacedName(metadata)),
-    ...persistent.flatMap(({ metadata, spec }) => [metadata.name, spec.csi?.volumeHandle]),
-    ...classes.all
-      .flatMap(({ uid }) => [`pods/${uid}/volumes`, `pods/${uid}/volumeDevices`])
-      .flatMap((directory) => tree.children(directory))
-      .flatMap((plugin) => tree.children(plugin.path).map(({ path }) => baseName(path))),
-  ]
-  return names.filter((name) => name !== undefined)
+  ].filter((name) => name !== undefined)
 }

@@ -31,22 +31,21 @@ function isUnknownLink({ path, type, realPath }: TreeEntry): boolean {
   )
 }
 
-/** Such a link may hide any volume, whatever else is known of its pod or driver. */
-export const unknownLinks = memoize(
-  (inputs: ActualInputs): readonly { readonly path: string; readonly obstacle: Obstacle }[] =>
-    unreadEntries(inputs)
-      .filter(isUnknownLink)
-      .map((entry) => ({ path: entry.path, obstacle: obstacleOf(inputs, entry) })),
+/** Every part of the root directory that could not be read, each with what cannot be decided because of it. Nearly always empty. */
+export const unreadParts = memoize((inputs: ActualInputs) =>
+  (inputs.snapshot.tree ?? [])
+    .filter(isUnread)
+    .map((entry) => ({ path: entry.path, entry, obstacle: obstacleOf(inputs, entry) })),
 )
 
-/** Nearly always empty: then no volume has to be searched for them. */
-const unreadEntries = memoize(
-  ({ snapshot }: ActualInputs): readonly TreeEntry[] => snapshot.tree?.filter(isUnread) ?? [],
-)
+/** Such a link may hide any volume, whatever else is known of its pod or driver. */
+export function unknownLinks(inputs: ActualInputs): ReturnType<typeof unreadParts> {
+  return unreadParts(inputs).filter(({ entry }) => isUnknownLink(entry))
+}
 
 /** What could not be read at these paths and above them. */
 export function unreadObstacle(inputs: ActualInputs, paths: readonly string[]): Obstacle | undefined {
-  if (unreadEntries(inputs).length === 0) return undefined
+  if (unreadParts(inputs).length === 0) return undefined
   const unread = paths.map((path) => unreadOnTheWay(inputs.tree, path)).find((entry) => entry !== undefined)
   return unread && obstacleOf(inputs, unread)
 }
@@ -57,14 +56,9 @@ function unreadOnTheWay(tree: Tree, path: string): TreeEntry | undefined {
   return path === '.' ? undefined : unreadOnTheWay(tree, parentOf(path))
 }
 
-/** Every part of the root directory that could not be read, each with what cannot be decided because of it. */
-export function unreadParts(inputs: ActualInputs): { readonly path: string; readonly obstacle: Obstacle }[] {
-  return unreadEntries(inputs).map((entry) => ({ path: entry.path, obstacle: obstacleOf(inputs, entry) }))
-}
-
 /** What could not be read of a directory: the directory, or anything above it or in it. */
 export function unreadWithin(inputs: ActualInputs, path: string): Obstacle | undefined {
-  if (unreadEntries(inputs).length === 0) return undefined
+  if (unreadParts(inputs).length === 0) return undefined
   const inside = inputs.tree.descendants(path).find(isUnread)
   return inside === undefined ? unreadObstacle(inputs, [path]) : obstacleOf(inputs, inside)
 }
@@ -74,7 +68,7 @@ export function unreadWithin(inputs: ActualInputs, path: string): Obstacle | und
  * `unidentifiedVolumes`.
  */
 export function unreadTraces({ inputs, classes }: PlanContext): Obstacle | undefined {
-  if (unreadEntries(inputs).length === 0) return undefined
+  if (unreadParts(inputs).length === 0) return undefined
   const { tree } = inputs
   const ended = classes.all.filter((pod) => !isLiving(pod)).map(({ uid }) => `pods/${uid}`)
   const unread = [
@@ -92,16 +86,13 @@ export function leftUnread(obstacle: Obstacle): Pick<Left, 'rule' | 'why' | 'obs
   return { rule: 'S3', why: obstacle.message, obstacle }
 }
 
-/** Names that no path of an operation leads to, as a path is text. */
-const unreachable = memoize((inputs: ActualInputs): readonly { readonly path: string; readonly obstacle: Obstacle }[] =>
-  unreadEntries(inputs)
-    .filter(({ error }) => error === NOT_UTF8)
-    .map((entry) => ({ path: entry.path, obstacle: obstacleOf(inputs, entry) })),
-)
-
-/** No operation may have a path behind such a link, or of such a name, whatever it was decided on. */
+/**
+ * No operation may have a path behind such a link, whatever it was decided on, or of a name that no path leads to, as a path is
+ * text.
+ */
 export function outOfReachObstacle(inputs: ActualInputs, draft: Draft): Obstacle | undefined {
-  const places = [...unknownLinks(inputs), ...unreachable(inputs)]
+  const unreachable = unreadParts(inputs).filter(({ entry }) => entry.error === NOT_UTF8)
+  const places = [...unknownLinks(inputs), ...unreachable]
   if (places.length === 0) return undefined
   const paths = [...draft.paths, ...draft.steps.map(({ target }) => target)]
   return places.find(({ path }) => paths.some((each) => isWithin(each, inputs.absolute(path))))?.obstacle
