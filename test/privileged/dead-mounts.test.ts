@@ -1,6 +1,6 @@
 /** FUSE mounts whose daemon never answers, or is gone: every look at them would hang or fail. */
-import { spawn, spawnSync } from 'node:child_process'
-import { closeSync, existsSync, openSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { closeSync, existsSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { describe, expect } from 'vitest'
 import { containingMount } from '../../src/core/linux/location.ts'
@@ -12,20 +12,8 @@ import { it } from '../helpers/machine.ts'
 import { nodeProgram } from '../helpers/programs.ts'
 import { sh } from '../helpers/scenario.ts'
 import { noFuse } from './faults/no-fuse.ts'
-import { startFuse } from './fuse/start.ts'
+import { mountFuse, startFuse } from './fuse/start.ts'
 import { apply, expectNow, makeDir, operation, readMounts, unmount, volumeDir } from './workers/real-node.ts'
-
-/** @returns the daemon's side: as long as it is open and unread, every request hangs; once closed, it is dead */
-function fuse(path: string): number {
-  const fd = openSync('/dev/fuse', 'r+')
-  const options = 'fd=3,rootmode=40000,user_id=0,group_id=0'
-  const { status, stderr } = spawnSync('mount', ['-i', '-t', 'fuse', '-o', options, 'test', makeDir(path)], {
-    stdio: ['ignore', 'pipe', 'pipe', fd],
-    encoding: 'utf8',
-  })
-  if (status !== 0) throw new Error(`mount -t fuse: ${stderr}`)
-  return fd
-}
 
 const isDead = (mountPoint: string, deadlineMs: number): Promise<boolean> =>
   linuxHost.isDead({ id: containingMount(readMounts(), mountPoint)?.id ?? 0, mountPoint }, deadlineMs)
@@ -35,7 +23,7 @@ describe.skipIf(noFuse !== undefined)(`dead mounts${noFuse === undefined ? '' : 
   it('S18: are unmounted without being looked at, though their daemon never answers', async ({ directory }) => {
     const root = makeDir(`${directory}/kubelet`)
     const dir = nfs(root, 1, 'v')
-    const fd = fuse(dir)
+    const fd = mountFuse(dir)
     expect(await isDead(dir, 300)).toBe(true)
     expect(statesOf(await apply(root, [unmount('a', 1, dir)]))).toEqual({ a: 'done' })
     closeSync(fd)
@@ -45,7 +33,7 @@ describe.skipIf(noFuse !== undefined)(`dead mounts${noFuse === undefined ? '' : 
   it('are told from living ones, and unmounted, when their daemon is gone', async ({ directory }) => {
     const root = makeDir(`${directory}/kubelet`)
     const dir = nfs(root, 1, 'v')
-    closeSync(fuse(dir))
+    closeSync(mountFuse(dir))
     expect([await isDead(dir, 5000), await isDead(root, 5000)]).toEqual([true, false])
     const steps = [
       { op: 'umount', target: dir, detail: 'dead' },
@@ -60,7 +48,7 @@ describe.skipIf(noFuse !== undefined)(`dead mounts${noFuse === undefined ? '' : 
   }) => {
     const root = makeDir(`${directory}/kubelet`)
     const [lazy, force] = [nfs(root, 1, 'lazy'), nfs(root, 2, 'force')]
-    const fds = [fuse(lazy), fuse(force)]
+    const fds = [mountFuse(lazy), mountFuse(force)]
     const operations = Object.entries({ lazy, force }).map(([detail, target], pod) =>
       operation(detail, pod + 1, [{ op: 'umount', target, detail }], { expects: expectNow(target) }),
     )

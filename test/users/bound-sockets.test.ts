@@ -1,4 +1,6 @@
 /** Which files are bound unix sockets, as the kernel says it, wherever their paths lead. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, mkdtempDisposableSync, readFileSync, renameSync, statSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -39,12 +41,17 @@ it.skipIf(noRoot !== undefined).each(['a.sock', 'b c.sock', 'd\ne', 'f 1 * 0 <->
 it.each([
   { what: 'does not end', ends: { status: undefined, timedOut: true }, says: 'ss did not end' },
   { what: 'has no inodes', ends: { status: 0, timedOut: false }, says: 'ss does not show the inodes' },
-])('a network of which ss(8) $what is unknown, with a process', async ({ ends, says }) => {
+])('a network of which ss(8) $what is unknown, with a process; none of anybody’s (S39)', async ({ ends, says }) => {
+  const anybody = spawn('unshare', ['-Urn', 'sh', '-c', 'echo; read end'])
+  // Also where there are no user namespaces.
+  await once(anybody.stdout, 'readable')
   const { unseen } = await boundSockets(async (_program, _args, _deadlineMs, _input, { onLine } = {}) => {
     onLine?.('u_str LISTEN 0      1      /run/a 8740349 * 0')
     return { stdout: '', stderr: '', ...ends }
   })
+  anybody.kill()
   expect(unseen[0]?.text).toMatch(
     new RegExp(`^the unix sockets in the network of .+ \\(pid \\d+\\) could not be read: ${says}$`),
   )
+  expect(unseen.filter(({ text }) => text.includes(`(pid ${anybody.pid})`))).toEqual([])
 })

@@ -1,7 +1,7 @@
 /** FUSE file systems of the tests' own: their daemons are processes that can be made to fail, to stop and to end. For workers. */
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { parseMountinfo } from '../../../src/core/linux/parse-mountinfo.ts'
 import { nodeProgram } from '../../helpers/programs.ts'
 import { sh } from '../../helpers/scenario.ts'
@@ -47,6 +47,19 @@ export async function startFuse(path: string, mode: 'well' | 'eio' | 'unowned' |
   const daemon = await startDaemon(new URL('./daemon.ts', import.meta.url), [mode, path])
   const mount = parseMountinfo(readFileSync('/proc/self/mountinfo')).top(path)
   return { ...daemon, connection: mount?.dev.split(':')[1] ?? '' }
+}
+
+/** Without a daemon. @returns its side: as long as it is open and unread, every request hangs; once closed, the mount is dead */
+export function mountFuse(path: string, { type = 'fuse', source = 'test', uid = 0 } = {}): number {
+  mkdirSync(path, { recursive: true })
+  const fd = openSync('/dev/fuse', 'r+')
+  const options = `fd=3,rootmode=40000,user_id=${uid},group_id=${uid},allow_other`
+  const { status, stderr } = spawnSync('mount', ['-i', '-t', type, '-o', options, source, path], {
+    stdio: ['ignore', 'pipe', 'pipe', fd],
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new Error(`mount -t ${type}: ${stderr}`)
+  return fd
 }
 
 export interface Mirror extends Daemon {

@@ -4,13 +4,14 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { describe, expect } from 'vitest'
+import { parseMountinfo } from '../../../src/core/linux/parse-mountinfo.ts'
 import { it } from '../../helpers/machine.ts'
 import { nodeProgram } from '../../helpers/programs.ts'
 import { sh } from '../../helpers/scenario.ts'
 import type { Scene } from '../../helpers/scene/scene.ts'
-import { startFuse, startMirror } from '../fuse/start.ts'
+import { abortConnections, startFuse, startMirror } from '../fuse/start.ts'
 import { applyTo, onBroken, planOf } from '../safety/broken-scene.ts'
 import { codeOf, oneLine, type RunOptions, runWatched, stuck, type WatchedRun } from '../trust/watched-run.ts'
 
@@ -24,11 +25,11 @@ async function ends(scene: Scene, args: readonly string[], options: RunOptions =
   return run
 }
 
-/** Calls that wait for a FUSE file system return. */
-function abortAll(directory: string): void {
-  const script = 'mkdir "$0" && mount -t fusectl f "$0"; for a in "$0"/*/abort; do echo 1 >"$a"; done; umount "$0"'
-  sh('sh', '-c', script, `${directory}/fusectl`)
-}
+/** Numbers of the FUSE connections that a process has mounts of. */
+const connectionsOf = (pid = 0): string[] =>
+  parseMountinfo(readFileSync(`/proc/${pid}/mountinfo`))
+    .ofTypes((type) => type === 'fuse')
+    .map(({ dev }) => dev.replace(/^.*:/, ''))
 
 /** Says "ready" once it has done this, and waits. */
 async function started(...[program = '', ...args]: readonly string[]) {
@@ -68,7 +69,7 @@ describe('S36', () => {
       }
       expect((await planOf(scene)).operations.map(({ blocked }) => blocked?.code)).toContain('LazyMemoryUnusable')
       expect(stuck()).toEqual([expect.stringContaining('volctl asks mount')])
-      abortAll(directory)
+      abortConnections(`${directory}/fusectl`, fuse.connection)
       await fuse.kill()
       sh('umount', path)
       expect(await applyTo(scene)).toMatchObject({ status: 0 })
@@ -114,7 +115,7 @@ mount -t overlay -o ${layers} o out; mount -t overlay -o lowerdir=/mnt/fuse:/mnt
         })
         expect(stuck()).toEqual(asked)
       } finally {
-        abortAll(directory)
+        abortConnections(`${directory}/fusectl`, fuse.connection, ...connectionsOf(user.child.pid))
         await fuse.kill()
         if (control.exitCode === null) await once(control, 'exit')
       }
@@ -217,7 +218,8 @@ describe('S39', () => {
     ({ does, kinds = '-Urm', isRoots = false }, { directory }) =>
       onBroken(directory, async (scene) => {
         const pod = `${scene.rootDir}/pods/${scene.pods.db.uid}`
-        // So that bound sockets are asked for.
+        // So that files on servers, and bound sockets, are asked for.
+        await startFuse(`${pod}/volumes/kubernetes.io~nfs/v`)
         sh('sh', '-c', `cd "$0"; perl -MSocket -e '${unused}'`, `${pod}/volumes/kubernetes.io~empty-dir/scratch`)
         {
           await using user = await started('prlimit', '--nofile=20000', 'unshare', kinds, 'sh', '-c', mine(does))
