@@ -99,6 +99,29 @@ describe('S12: an emptyDir that is in use under another name is blocked with --o
       disk(`${ROOT}/pods/${GONE}/volume-subpaths/v/c/0`, `${PLACE}/sub`).dir(`pods/${GONE}/volume-subpaths/v/c/0`),
     ],
     [
+      'a copy of its own sub-path, which goes with it (O35)',
+      onDisk()
+        .mountLine(ROOT, ROOT, '254:0', 'ext4', '/dev/vda', 'shared:70')
+        .mountLine('/mnt/peer', ROOT, '254:0', 'ext4', '/dev/vda', 'shared:70')
+        .dir(`pods/${GONE}/volume-subpaths/v/c/0`)
+        .mountLine(
+          `${ROOT}/pods/${GONE}/volume-subpaths/v/c/0`,
+          `${PLACE}/sub`,
+          '254:0',
+          'ext4',
+          '/dev/vda',
+          'shared:71',
+        )
+        .mountLine(
+          `/mnt/peer/pods/${GONE}/volume-subpaths/v/c/0`,
+          `${PLACE}/sub`,
+          '254:0',
+          'ext4',
+          '/dev/vda',
+          'shared:71',
+        ),
+    ],
+    [
       'its own sub-paths in memory',
       inMemory().mount(`pods/${GONE}/volume-subpaths/v/c/0`, { dev: '0:70', root: '/sub' }),
     ],
