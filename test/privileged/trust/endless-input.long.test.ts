@@ -9,9 +9,8 @@ import { it } from '../../helpers/machine.ts'
 import { noRoot } from '../../helpers/namespace.ts'
 import { sh } from '../../helpers/scenario.ts'
 import { describeUnless } from '../describe-unless.ts'
-import { DEADLINE_MS, LIMIT_MIB } from './limits.ts'
 import { end } from './strangers.ts'
-import { codeOf, oneLine, type RunOptions, runWatched, type WatchedRun } from './watched-run.ts'
+import { codeOf, DEADLINE_MS, LIMIT_MIB, oneLine, type RunOptions, runWatched, type WatchedRun } from './watched-run.ts'
 
 function expectBounded(run: WatchedRun): void {
   const { status, ended, seconds, peakMiB } = run

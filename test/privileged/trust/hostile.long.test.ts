@@ -12,10 +12,9 @@ import { it } from '../../helpers/machine.ts'
 import { noRoot } from '../../helpers/namespace.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { podUid } from '../workers/real-node.ts'
-import { LIMIT_MIB } from './limits.ts'
 import { age, makeVolume, startNode, type TrustNode } from './node.ts'
 import { end, STRANGER } from './strangers.ts'
-import type { WatchedRun } from './watched-run.ts'
+import { LIMIT_MIB, type WatchedRun } from './watched-run.ts'
 
 const ANSWER_MS = 1000
 

@@ -32,11 +32,10 @@ import { randomFrom } from '../../helpers/random-from.ts'
 import { sh } from '../../helpers/scenario.ts'
 import { readMounts } from '../workers/real-node.ts'
 import { execKubeconfig } from './kubeconfigs.ts'
-import { LIMIT_MIB } from './limits.ts'
 import { makeVolume, NODE, type TrustNode } from './node.ts'
 import { end, foreignDirectory, givenAway, STRANGER } from './strangers.ts'
 import { changes, picture } from './untouched.ts'
-import type { RunOptions, WatchedRun } from './watched-run.ts'
+import { LIMIT_MIB, type RunOptions, type WatchedRun } from './watched-run.ts'
 
 type Command = 'plan' | 'apply' | 'snapshot' | 'explain' | 'journal'
 
