@@ -332,6 +332,18 @@ threading.Thread(target=enter).start()`
     },
   },
   {
+    use: 'a root directory',
+    by: 'root',
+    cannot: noSystemCalls,
+    begin: async (dir) => {
+      const program = nodeProgram(new URL('./workers/chrooted.ts', import.meta.url), [dir], ['--experimental-ffi'])
+      const [command, args] = program
+      const child = spawn(command, args)
+      await new Promise((resolve) => child.stdout.once('data', resolve))
+      return { view: () => readdirSync(dir), end: () => endOf(child) }
+    },
+  },
+  {
     use: 'a file open in a mount that is detached',
     by: ', file)',
     begin: detached('exec 9<$OUT/file', 'stat -L -c %h /proc/$$/fd/9'),
