@@ -70,8 +70,9 @@ function unmountDevice(id: string, given: Given = {}): Operation {
   }
 }
 
-async function run(...operations: Operation[]) {
-  const result = await fixture.apply(planOf(operations))
+/** By default that of the volume on sdb. */
+async function run(...given: Operation[]) {
+  const result = await fixture.apply(planOf(given.length > 0 ? given : [unmountDevice('a', { disk: 'sdb' })]))
   return {
     states: statesOf(result),
     messages: result.outcomes.map(({ message }) => message),
@@ -196,7 +197,7 @@ describe('S25: a session of which another LUN is used stays whole, and that is n
     session({ 0: 'sdb', 10: 'sdc' })
     fixture.host.dir(`${BASE}/iface-default/${PORTAL}-${IQN}-lun-10`)
     use()
-    const { states, commands, messages, log } = await run(unmountDevice('a', { disk: 'sdb' }))
+    const { states, commands, messages, log } = await run()
     expect(states).toEqual({ a: 'done' })
     expect(commands).toEqual([])
     expect(messages[0]).toContain('its iSCSI session (session1, sdb) is kept: LUN 10 of the same session is in use')
@@ -232,7 +233,7 @@ describe('S25: a session of which another LUN is used stays whole, and that is n
     session({ 0: 'sdb', 10: 'sdc' })
     fixture.host.openers = [{ pid: 7, process: 'udevd', dev: storage.devOf('sdc') }]
     make()
-    const { states, commands, log } = await run(unmountDevice('a', { disk: 'sdb' }))
+    const { states, commands, log } = await run()
     expect(states).toEqual({ a: want })
     expect(commands).toEqual([])
     expect(log.includes(`rmdir ${target}`)).toBe(want === 'done')
@@ -243,7 +244,7 @@ describe('S25: a session of which another LUN is used stays whole, and that is n
     fixture.sources = [
       { plugin: PLUGIN, specName: 'pv-9', source: { name: 'v', iscsi: { targetPortal: '', iqn: IQN, lun: 9 } } },
     ]
-    const { states, commands, messages } = await run(unmountDevice('a', { disk: 'sdb' }))
+    const { states, commands, messages } = await run()
     expect(states).toEqual({ a: 'done' })
     expect(commands).toEqual(remove('sdb'))
     expect(messages[0]).toContain('a pod of this node wants LUN 9 of the same target')
@@ -254,7 +255,7 @@ describe('S25: a session of which another LUN is used stays whole, and that is n
     fixture.sources = [
       { plugin: PLUGIN, specName: 'pv-9', source: { name: 'v', iscsi: { targetPortal: '', iqn: IQN, lun: 0 } } },
     ]
-    const { states, log } = await run(unmountDevice('a', { disk: 'sdb' }))
+    const { states, log } = await run()
     expect(states).toEqual({ a: 'refused WantedAgain' })
     expect(log).toEqual([])
   })
@@ -266,7 +267,7 @@ describe('S25: a session of which another LUN is used stays whole, and that is n
       fixture.sources = undefined
       return programs(program, args, input)
     }
-    const { states, commands, log } = await run(unmountDevice('a', { disk: 'sdb' }))
+    const { states, commands, log } = await run()
     expect(states).toEqual({ a: 'failed MayBeInUse' })
     expect(commands).toEqual([`blockdev --flushbufs /dev/sdb`, `tee -- ${storage.sys}/block/sdb/device/delete <<< 1`])
     expect(log).toHaveLength(3)
@@ -298,7 +299,7 @@ describe('a LUN that comes to the session after the look is not logged out of', 
       storage.lun(1, 3, 'sde')
       use()
     })
-    const { states, commands, messages, log } = await run(unmountDevice('a', { disk: 'sdb' }))
+    const { states, commands, messages, log } = await run()
     expect(states).toEqual({ a: 'failed HeldBy' })
     expect(messages[0]).toContain(says)
     expect(commands).toEqual(remove('sdb'))
@@ -337,7 +338,7 @@ describe('a session that is reconnecting, whose address and port cannot be read'
       return readFileSync(path, options)
     }) as typeof readFileSync
     syncBuiltinESMExports()
-    const { states, commands } = await run(unmountDevice('a', { disk: 'sdb' }))
+    const { states, commands } = await run()
     expect(states).toEqual({ a: 'done' })
     expect(commands).toEqual(goneWith('sdb'))
   })
@@ -352,7 +353,7 @@ describe('a LUN that is no disk', () => {
   ])('$name: $want', async ({ driver, opener, want }) => {
     session().tape(1, 6, '9:0', driver)
     fixture.host.openers = [{ pid: 7, process: 'mt', dev: opener }]
-    const { messages, commands } = await run(unmountDevice('a', { disk: 'sdb' }))
+    const { messages, commands } = await run()
     expect(commands).toHaveLength(want === 'done' ? 4 : 0)
     if (want === 'stays') expect(messages[0]).toContain('LUN 6 of the same session is in use')
   })
@@ -623,7 +624,7 @@ describe('what keeps a LUN, and what is done until that is seen', () => {
       storage.removeDisk('sdc')
       storage.session(7, { iqn: `${IQN}7`, portal: '10.9.9.9:3260' }, { 5: 'sdc' })
     })
-    const { states, commands } = await run(unmountDevice('a', { disk: 'sdb' }))
+    const { states, commands } = await run()
     expect(states).toEqual({ a: 'failed ForeignDevice' })
     expect(commands).toEqual(remove('sdb'))
     expect(storage.disks()).toEqual(['sdc'])

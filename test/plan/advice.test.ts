@@ -8,6 +8,7 @@ import { partOf } from '../../src/core/plan/part-of-plan.ts'
 import type { Operation, Plan, Problem, Severity, Waiting } from '../../src/core/plan/plan.ts'
 import { PlanNames } from '../../src/core/plan/plan-names.ts'
 import type { RowKey } from '../../src/core/plan/subject.ts'
+import type { Answer } from '../../src/core/views/answer/answer.ts'
 import { countsText } from '../../src/core/views/answer/counts.ts'
 import { answerOf } from '../../src/core/views/answer/make-answer.ts'
 import { anOperation, aPlan } from '../cli/plan-builder.ts'
@@ -18,6 +19,13 @@ const held = { code: 'HeldBy', message: 'm' } as const
 const noDriver = { code: 'DriverUnavailable', message: 'm', because: { byStart: true } } as const
 const behind = { code: 'Predecessor', message: 'm' } as const
 const op = (id: string, given: Partial<Operation> = {}): Operation => anOperation({ id, ...given })
+
+/** What is answered, with its causes. */
+function answered(given: Partial<Plan>): Answer {
+  const plan = aPlan(given)
+  const { causes, ...parts } = nameCauses(plan)
+  return answerOf({ ...plan, ...parts, summary: { ...plan.summary, causes } })
+}
 
 describe('the counts add up', () => {
   it.each([
@@ -79,10 +87,11 @@ describe('the verdict of a plan without operations', () => {
 })
 
 const { inputs } = aPlan()
-const running: Partial<Plan> = { inputs: { ...inputs, kubelet: { state: 'running', unit: 'k3s-agent.service' } } }
 const withKubelet = (kubelet: Partial<Plan['inputs']['kubelet']>): Partial<Plan> => ({
   inputs: { ...inputs, kubelet: { state: 'running', ...kubelet } },
 })
+const running = withKubelet({ unit: 'k3s-agent.service' })
+const stopped = withKubelet({ state: 'stopped', unit: 'k3s-agent.service' })
 const wait = (given: Partial<Waiting> = {}): Waiting => ({
   kind: 'MountVolume',
   code: 'KubeletRunning',
@@ -107,6 +116,7 @@ describe('what to type next on this node', () => {
   const stillRuns = (code: 'PodGoneButRunning' | 'PodStillRunning'): Problem => ({
     ...{ severity: 'error', code, message: 'm', about: { pod: 'uid-7' } },
   })
+  const twoWriters: Problem = { severity: 'error', code: 'TwoWriters', message: 'm', about: { pod: 'uid-9' } }
   const orphanDirs = { severity: 'info', code: 'OrphanPodDir', message: 'm', about: {} } as const
   it.each<{ name: string; plan: Partial<Plan>; applyFlags?: string[]; next: string[] }>([
     {
@@ -175,21 +185,21 @@ describe('what to type next on this node', () => {
       name: 'an error before a wait',
       plan: {
         waiting: [wait({ code: 'NotAttached' })],
-        problems: [{ severity: 'error', code: 'TwoWriters', message: 'm', about: { pod: 'uid-9' } }],
+        problems: [twoWriters],
       },
       next: ['volctl explain uid-9'],
     },
     {
       name: 'the kubelet, with which its drivers come, where nothing else is wrong',
-      plan: { ...withKubelet({ state: 'stopped', unit: 'u' }), operations: [op('a', { blocked: noDriver })] },
-      next: ['systemctl start u', 'volctl plan'],
+      plan: { ...stopped, operations: [op('a', { blocked: noDriver })] },
+      next: ['systemctl start k3s-agent.service', 'volctl plan'],
     },
     {
       name: 'not that, where something else is',
       plan: {
-        ...withKubelet({ state: 'stopped', unit: 'u' }),
+        ...stopped,
         operations: [op('a', { blocked: noDriver })],
-        problems: [{ severity: 'error', code: 'TwoWriters', message: 'm', about: { pod: 'uid-9' } }],
+        problems: [twoWriters],
       },
       next: ['volctl explain driver/disk.example.com'],
     },
@@ -201,27 +211,27 @@ describe('what to type next on this node', () => {
     },
     {
       name: 'the kubelet, where nothing is left to do',
-      plan: { inputs: { ...inputs, kubelet: { state: 'stopped', unit: 'k3s-agent.service' } } },
+      plan: stopped,
       next: ['systemctl start k3s-agent.service'],
     },
     {
       name: 'the kubelet, where the controller goes on by what it reports',
-      plan: { ...withKubelet({ state: 'stopped', unit: 'kubelet.service' }), problems: [stillListed] },
-      next: ['systemctl start kubelet.service'],
+      plan: { ...stopped, problems: [stillListed] },
+      next: ['systemctl start k3s-agent.service'],
     },
     {
       name: 'the kubelet, where it alone sets up what is left',
       plan: {
-        ...withKubelet({ state: 'stopped', unit: 'kubelet.service' }),
+        ...stopped,
         waiting: [wait({ code: 'LeftToKubelet' })],
       },
-      next: ['systemctl start kubelet.service'],
+      next: ['systemctl start k3s-agent.service'],
     },
     {
       name: 'not the kubelet, where a person has to see to something first',
       plan: {
-        ...withKubelet({ state: 'stopped', unit: 'kubelet.service' }),
-        problems: [stillListed, { severity: 'warning', code: 'TwoWriters', message: 'm', about: { pod: 'uid-9' } }],
+        ...stopped,
+        problems: [stillListed, { ...twoWriters, severity: 'warning' }],
       },
       next: ['volctl explain uid-9'],
     },
@@ -232,13 +242,13 @@ describe('what to type next on this node', () => {
     },
     {
       name: 'not the kubelet, where not all was seen',
-      plan: { ...withKubelet({ state: 'stopped', unit: 'k3s-agent.service' }), complete: false },
+      plan: { ...stopped, complete: false },
       next: [],
     },
     {
       name: 'not the kubelet, where flags left something out',
       plan: {
-        inputs: { ...inputs, kubelet: { state: 'stopped', unit: 'k3s-agent.service' } },
+        ...stopped,
         summary: { ...aPlan().summary, filtered: 1 },
       },
       next: [],
@@ -246,7 +256,7 @@ describe('what to type next on this node', () => {
     {
       name: 'what was left out, where a kubelet that starts ends all that is left of what was named',
       plan: {
-        inputs: { ...inputs, kubelet: { state: 'stopped', unit: 'k3s-agent.service' } },
+        ...stopped,
         problems: [stillListed],
         summary: { ...aPlan().summary, filtered: 1 },
       },
@@ -322,13 +332,11 @@ describe('plan and apply go in no circle', () => {
     const of = (given: object) => [op('a', { blocked: { ...blocked, ...given } as never, ...(volume && { volume }) })]
     expect(
       next({
-        ...withKubelet({ state: 'stopped', unit: 'kubelet.service' }),
+        ...stopped,
         operations: of({ because: { byStart: true } }),
       })?.[0]?.command,
     ).toMatch(/^systemctl start /)
-    expect(
-      next({ ...withKubelet({ state: 'stopped', unit: 'kubelet.service' }), operations: of({}) })?.[0]?.command,
-    ).not.toMatch(/^systemctl/)
+    expect(next({ ...stopped, operations: of({}) })?.[0]?.command).not.toMatch(/^systemctl/)
   })
 })
 
@@ -382,9 +390,7 @@ describe('what to type about a snapshot', () => {
 
 describe('a kubelet that runs', () => {
   const told = (given: Partial<Plan>) => {
-    const plan = aPlan({ ...running, ...given })
-    const { causes, ...parts } = nameCauses(plan)
-    const { others, needs } = answerOf({ ...plan, ...parts, summary: { ...plan.summary, causes } })
+    const { others, needs } = answered({ ...running, ...given })
     return {
       does: others?.rows.map(({ text }) => text),
       never: needs.map(({ text, names, wake }) => [text, ...(names === undefined ? [] : [names]), ...wake]),
@@ -436,15 +442,11 @@ describe('causes', () => {
     const operations = [heldBy('pv-a', tmux), heldBy('pv-b', tmux, { pid: 8, process: 'less (2)' })]
     const { causes } = nameCauses(aPlan({ operations }))
     expect(causes.map(({ users }) => users)).toEqual([[tmux], [tmux, { pid: 8, process: 'less (2)' }]])
-    const needsOf = (more: readonly Operation[]) => {
-      const given = aPlan({ operations: [...operations, ...more] })
-      const { causes, ...parts } = nameCauses(given)
-      return answerOf({ ...given, ...parts, summary: { ...given.summary, causes } }).needs
-    }
+    const needsOf = (...more: Operation[]) => answered({ operations: [...operations, ...more] }).needs
     const own = (name: string): string => `${name} is in use by somebody (pid 99, cwd)`
-    expect(needsOf([]).map(({ text }) => text)).toEqual(['pv-a', 'pv-b'].map(own))
+    expect(needsOf().map(({ text }) => text)).toEqual(['pv-a', 'pv-b'].map(own))
     // What one process has of several volumes is one thing to end.
-    const [both] = needsOf([heldBy('pv-c', tmux)])
+    const [both] = needsOf(heldBy('pv-c', tmux))
     expect(both).toMatchObject({
       text: '2 volumes are in use by tmux: server (pid 7)',
       names: 'shop/web-0 pv-a, shop/web-0 pv-c',
@@ -457,9 +459,7 @@ describe('causes', () => {
         blocked: { code: 'HeldBy', message: `${name} is in use: /dev/${name} is a loop device`, hint: `Free ${name}.` },
         volume: { name, plugin: 'kubernetes.io/csi', mode: 'Filesystem' },
       })
-    const plan = aPlan({ operations: [held('pv-a'), held('pv-b')] })
-    const { causes, ...parts } = nameCauses(plan)
-    const { needs } = answerOf({ ...plan, ...parts, summary: { ...plan.summary, causes } })
+    const { needs } = answered({ operations: [held('pv-a'), held('pv-b')] })
     expect(needs.map(({ text, remedy }) => [text, ...remedy])).toEqual([
       ['pv-a is in use: /dev/pv-a is a loop device', 'Free pv-a.'],
       ['pv-b is in use: /dev/pv-b is a loop device', 'Free pv-b.'],

@@ -50,6 +50,7 @@ function withContentDriver(directory: string, given: Given, work: Work): Promise
   })
 }
 
+const isDone = async (node: LiveNode, options = {}) => expect(states(await node.apply(options))).toEqual(DONE)
 const planned = async (node: LiveNode, options = {}) => (await node.plan(options)).operations
 
 function published(driver: CsiDriver): Readonly<Record<string, unknown>> {
@@ -64,7 +65,7 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
       node.pod(POD, 'a', [claim('pv-1')])
       const { global, pod } = directories(node, 'pv-1')
       const other = directories(node, 'pv-1', OTHER).pod
-      expect(states(await node.apply())).toEqual(DONE)
+      await isDone(node)
       writeFileSync(`${pod}/mount/file`, 'kept')
       expect(await planned(node)).toEqual([])
 
@@ -72,7 +73,7 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
       expect((await planned(node)).flatMap(({ steps }) => steps.map(({ op }) => op))).toEqual([
         ...['mkdir', 'writeVolumeData', 'NodePublishVolume'],
       ])
-      expect(states(await node.apply())).toEqual(DONE)
+      await isDone(node)
       expect(readFileSync(`${other}/mount/file`, 'utf8')).toBe('kept')
       expect(() => writeFileSync(`${other}/mount/file`, 'no')).toThrow('EROFS')
       expect(await planned(node)).toEqual([])
@@ -86,7 +87,7 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
 
       node.attach('pv-1', handleOf('pv-1'))
       node.pod(OTHER, 'b', [claim('pv-1')])
-      expect(states(await node.apply())).toEqual(DONE)
+      await isDone(node)
       expect(readFileSync(`${other}/mount/file`, 'utf8')).toBe('kept')
       expect(driver.succeeded().filter((rpc) => /Stage|Publish/i.test(rpc))).toEqual([
         'NodeStageVolume',
@@ -113,7 +114,7 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
       if (given.spec?.attachRequired === false) node.attachments = []
       node.pod(POD, 'a', [claim('pv-1')])
       const { pod, global } = directories(node, 'pv-1')
-      expect(states(await node.apply())).toEqual(DONE)
+      await isDone(node)
       writeFileSync(`${pod}/mount/file`, 'kept')
       expect(present(node, 'pv-1')).toEqual(there)
       expect(await planned(node)).toEqual([])
@@ -136,13 +137,13 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
         ...['MapVolume', 'writeVolumeData', 'mkdir', 'NodeStageVolume', 'mkdir', 'NodePublishVolume'],
         ...['mkdir', 'mapDevice', 'symlink', 'losetup -f'],
       ])
-      expect(states(await node.apply())).toEqual(DONE)
+      await isDone(node)
       expect(presentBlock(node, 'pv-1')).toEqual(['data file', 'staging', 'published', 'mapped', 'link', 'loop'])
       writeFileSync(blockLink(node, 'pv-1'), 'kept')
       sh('sync')
       expect(await planned(node)).toEqual([])
       node.pod(OTHER, 'b', [claim('pv-1', true)], { devices: true })
-      expect(states(await node.apply())).toEqual(DONE)
+      await isDone(node)
       expect(kept(OTHER)).toBe('kept')
       const file = `${node.root}/plugins/kubernetes.io/csi/volumeDevices/pv-1/data/vol_data.json`
       const text = readFileSync(file, 'utf8')
@@ -159,7 +160,7 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
       expect([...presentBlock(node, 'pv-1'), ...(await planned(node, ORPHANS))]).toEqual([])
       node.attach('pv-1', handleOf('pv-1'))
       node.pod(POD, 'a', [claim('pv-1')], { devices: true })
-      expect(states(await node.apply())).toEqual(DONE)
+      await isDone(node)
       expect(kept()).toBe('kept')
       node.forget(POD)
       await node.apply(ORPHANS)
@@ -172,7 +173,7 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
     withContentDriver(directory, { mountGroup }, async (node, driver) => {
       addVolume(node, 'pv-1')
       node.pod(POD, 'a', [claim('pv-1')], { spec: { securityContext: { fsGroup: 3000 } } })
-      expect(states(await node.apply())).toEqual(DONE)
+      await isDone(node)
       const found = lstatSync(`${directories(node, 'pv-1').pod}/mount`)
       expect([found.gid, (found.mode & 0o7777).toString(8)]).toEqual([gid, mode])
       const { volumeCapability } = published(driver) as { volumeCapability?: { mount?: object } }
@@ -192,7 +193,7 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
       // Who finds it mounted would take it for done.
       expect(present(node, 'pv-1')).toEqual(['staged', 'stage file'])
       node.context = {}
-      expect(states(await node.apply())).toEqual(DONE)
+      await isDone(node)
       expect(present(node, 'pv-1')).toEqual(ALL)
     }))
 
@@ -204,7 +205,7 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
       node.pod(POD, 'a', [{ name: 'scratch', csi: { ...source, volumeAttributes: { size: '1Mi' } } }])
       expect(states(await node.apply())).toEqual(['failed ContentMissing'])
       node.addSecret('login', { password: 'hunter2' })
-      expect(states(await node.apply())).toEqual(DONE)
+      await isDone(node)
       const handle = 'csi-8d2e040ae86e7f845928ffdc917e80c320d44cf5c2e00848f5201aceb7a42250'
       expect(published(driver)).toEqual({
         volumeId: handle,
@@ -286,7 +287,7 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
       await driver.stop()
       unmountBelow(node.root)
       await driver.restart()
-      expect(states(await node.apply())).toEqual(DONE)
+      await isDone(node)
       expect(readFileSync(file, 'utf8')).toBe('kept')
       expect(await planned(node)).toEqual([])
     }))
@@ -308,7 +309,7 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
         if (damage === undefined) unlinkSync(file)
         else writeFileSync(file, damage)
         expect(await planned(node)).toMatchObject([{ reason: 'StateFileMissing' }])
-        expect(states(await node.apply())).toEqual(DONE)
+        await isDone(node)
         expect(readFileSync(file, 'utf8')).toBe(before)
         expect(await planned(node)).toEqual([])
       }
@@ -350,7 +351,7 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
       ] as const) {
         addVolume(node, volume)
         node.pod(uid, volume, [claim(volume)])
-        if (uid === OTHER) expect(states(await node.apply())).toEqual(DONE)
+        if (uid === OTHER) await isDone(node)
       }
       const staged = `${directories(node, 'pv-a').global}/globalmount`
       const bind = (target = ''): void => void sh('sh', '-c', `mkdir -p ${target} && mount --bind ${staged} ${target}`)
@@ -367,7 +368,7 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
       expect(outcomes).toMatchObject([{ state: 'failed', code: 'OtherVolume', message }])
       expect(present(node, 'pv-b')).toEqual(['staged', 'stage file'])
       node.context = {}
-      expect(states(await node.apply())).toEqual(DONE)
+      await isDone(node)
       expect(present(node, 'pv-a', OTHER)).toEqual(ALL)
 
       // Nor where it is found so.
@@ -456,7 +457,7 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
         expect(await planned(node, unasked)).toEqual([])
       const options = { remount: true, pods: ['default/a'] }
       expect(await planned(node, options)).toMatchObject([{ kind: 'RemountVolume', reason: 'RepublishAsked' }])
-      expect(states(await node.apply(options))).toEqual(DONE)
+      await isDone(node, options)
       driver.setFaults('fail NodePublishVolume=INTERNAL:once')
       expect(states(await node.apply({ remount: true, volumes: ['pv-1'] }))).toEqual(['failed DriverFailed'])
       expect([tokens, ...present(node, 'pv-1')]).toEqual([3, ...ALL])
@@ -524,7 +525,7 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
       driver.setFaults()
       if (kind === 'die-after') await driver.restart()
       node.context = {}
-      expect(states(await node.apply({ expand: true }))).toEqual(DONE)
+      await isDone(node, { expand: true })
       expect(claimStatus(node)).toMatchObject({ capacity: { storage: '32Mi' } })
     }),
   )

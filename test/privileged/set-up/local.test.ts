@@ -36,6 +36,8 @@ const exists = (path: string) => lstatSync(path, { throwIfNoEntry: false }) !== 
 const states = ({ outcomes }: ApplyResult): string[] =>
   outcomes.map(({ kind, state, code }) => `${kind} ${state}${code === undefined ? '' : ` ${code}`}`)
 
+const isMounted = async (node: LiveNode) => expect(states(await node.apply())).toEqual(MOUNTED)
+
 /** Loop devices on files below the root directory. */
 const loopsOn = ({ root }: LiveNode) =>
   linuxHost.loops().filter(({ backingFile }) => backingFile.startsWith(`${root}/`))
@@ -59,7 +61,7 @@ describe('a local directory for real', () => {
   it('is bound, is there, and goes with its pod; its data stays', async ({ directory }) => {
     const source = directoryIn(directory)
     const node = nodeWith(directory, source)
-    expect(states(await node.apply())).toEqual(MOUNTED)
+    await isMounted(node)
     expect([readFileSync(`${podDir(node)}/file`, 'utf8'), exists(globalDir(node))]).toEqual(['data', false])
     expect(await goes(node)).toEqual(['CleanOrphanVolume done', 'RemoveOrphanPodDir done'])
     expect(readFileSync(`${source}/file`, 'utf8')).toBe('data')
@@ -86,7 +88,7 @@ describe('a local directory for real', () => {
     node.forget(OTHER)
     await node.apply()
     node.pod(OTHER, 'b', CLAIM, { spec: { securityContext: { fsGroup: 4712 } } })
-    expect(states(await node.apply())).toEqual(MOUNTED)
+    await isMounted(node)
     const { gid, mode } = lstatSync(`${source}/file`)
     expect([gid, (mode & 0o777).toString(8), lstatSync(source).gid]).toEqual([4711, '664', 4711])
   })
@@ -130,7 +132,7 @@ describeUnless(noBlockDevices, 'a local device for real', () => {
       const node = new LiveNode(directory)
       node.persistentVolume('pv', { source: { local: { path: `${directory}/by-name` } } })
       node.pod(POD, 'a', READ_ONLY)
-      expect(states(await node.apply())).toEqual(MOUNTED)
+      await isMounted(node)
       expect(node.mounts().top(globalDir(node))?.superOptions).toContain('ro')
       await goes(node)
     }))
@@ -157,7 +159,7 @@ describeUnless(noBlockDevices, 'a local device for real', () => {
       expect(states(await mapping.apply())).toEqual(['MapVolume failed HeldBy'])
       expect([exists(`${mapDir(mapping)}/${POD}`), loopsOn(mapping)]).toEqual([false, []])
       sh('umount', elsewhere)
-      expect(states(await node.apply())).toEqual(MOUNTED)
+      await isMounted(node)
       await goes(node)
     }))
 })
@@ -181,7 +183,7 @@ async function grows(node: LiveNode, grow: () => unknown, want: Growth): Promise
     return Math.round((bsize * blocks) / (1 << 20))
   }
   node.setClaimStatus('claim-pv', { phase: 'Bound', capacity: { storage: '300Mi' } })
-  expect(states(await node.apply())).toEqual(MOUNTED)
+  await isMounted(node)
   const size = mebibytes()
   grow()
   node.growVolume('pv', { storage: '400Mi' })
