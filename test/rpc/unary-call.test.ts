@@ -61,6 +61,13 @@ async function serveRaw(onConnection: (socket: Socket) => void): Promise<NetServ
   return server
 }
 
+/** An answer that ends well, whatever is in it. */
+function endOk(stream: ServerHttp2Stream, bytes: Uint8Array): void {
+  stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
+  stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
+  stream.end(bytes)
+}
+
 /** HTTP/2 without gRPC's own rules. */
 async function serveHttp2(
   onStream: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => unknown,
@@ -173,9 +180,7 @@ describe('on the wire', () => {
       const chunks: Buffer[] = []
       for await (const chunk of stream) chunks.push(chunk)
       seen.push({ headers, body: Buffer.concat(chunks).toString('hex') })
-      stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
-      stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
-      stream.end(Buffer.alloc(5))
+      endOk(stream, Buffer.alloc(5))
     })
     await unaryCall(socketPath, UNPUBLISH, REQUEST, { deadline: deadlineIn(120_000) })
     expect(seen).toHaveLength(1)
@@ -213,9 +218,7 @@ describe('on the wire', () => {
 
   test('OK with half a message is INTERNAL', async () => {
     await serveHttp2((stream) => {
-      stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
-      stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
-      stream.end(Buffer.from('0000000005', 'hex'))
+      endOk(stream, Buffer.from('0000000005', 'hex'))
     })
     expect(await failure(call())).toMatchObject({ code: 'INTERNAL', details: expect.stringContaining('announces 5') })
   })
@@ -301,9 +304,7 @@ describe('an answer that is larger than it looks (S34)', () => {
   ])('$name', async ({ ask, bytes }) => {
     const message = repeated(bytes, 4 * 1024 * 1024 - 8)
     await serveHttp2((stream) => {
-      stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
-      stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
-      stream.end(encodeFrame(message))
+      endOk(stream, encodeFrame(message))
     })
     const begun = performance.now()
     const error = await failure(ask())

@@ -70,6 +70,7 @@ async function given(...objects: object[]): Promise<void> {
 }
 
 const admin = () => clientOf(api)
+const gonePlan = () => planOf(admin(), GONE)
 
 function ends({ result }: Applied): [string, string | undefined][] {
   return result.outcomes.map(({ state, code }: Outcome) => [state, code])
@@ -125,7 +126,7 @@ describe('detach elsewhere, then attach', () => {
     await given(...moved())
     let isSaid = false
     await using _ = await startAttacher(api, { driver: DRIVER, when: () => isSaid })
-    const plan = await planOf(admin(), GONE)
+    const plan = await gonePlan()
     expect(plan.operations.map(({ kind, blocked }) => [kind, blocked])).toEqual([
       ['DetachVolume', undefined],
       ['AttachVolume', undefined],
@@ -159,7 +160,7 @@ describe('detach elsewhere, then attach', () => {
   ])('an attach whose plan was edited, $name, is refused: the volume is never on two nodes', async ({ edit, code }) => {
     await given(...moved())
     await using _ = await startAttacher(api, { driver: DRIVER, detachError: 'the disk is busy' })
-    const plan = await planOf(admin(), GONE)
+    const plan = await gonePlan()
     const operations = plan.operations.map((each) => (each.kind === 'AttachVolume' ? { ...each, ...edit(each) } : each))
     const applied = await apply(admin(), { ...plan, operations }, { options: GONE, timeoutMs: 500 })
     expect(ends(applied)).toEqual([
@@ -201,7 +202,7 @@ describe('what came in between', () => {
     const late = beforeChange(admin(), async (method) => {
       if (method === 'delete') await api.put(attached('data', 'gone'))
     })
-    const applied = await apply(late, await planOf(admin(), GONE), { options: GONE })
+    const applied = await apply(late, await gonePlan(), { options: GONE })
     expect(ends(applied)).toEqual([
       ['refused', 'Changed'],
       ['skipped', 'Predecessor'],
@@ -224,7 +225,7 @@ describe('what came in between', () => {
     const late = beforeChange(admin(), async (method) => {
       if (method === 'delete') await api.put(controllerLease(0))
     })
-    const applied = await apply(late, await planOf(admin(), GONE), { options: GONE })
+    const applied = await apply(late, await gonePlan(), { options: GONE })
     // The first operation had begun; it ends.
     expect(ends(applied)).toEqual([
       ['done', undefined],
@@ -236,7 +237,7 @@ describe('what came in between', () => {
 
   it('the controller, before the first operation: everything is refused', async () => {
     await given(...moved())
-    const plan = await planOf(admin(), GONE)
+    const plan = await gonePlan()
     const late = afterFirstLook(admin(), () => api.put(controllerLease(0)))
     const { result } = await apply(late, plan, { options: GONE })
     expect(result).toMatchObject({ exit: 4, refused: { rule: 'S11', code: 'ControllerRunning' } })
@@ -251,7 +252,7 @@ describe('failures of the API', () => {
   ] as const)('%s', async (_, action) => {
     await given(...moved())
     await using _attacher = await startAttacher(api, { driver: DRIVER })
-    const plan = await planOf(admin(), GONE)
+    const plan = await gonePlan()
     await api.setFaults({ method: 'DELETE', times: 1, action })
     expect(ends(await apply(admin(), plan, { options: GONE }))).toEqual([
       ['done', undefined],
@@ -263,7 +264,7 @@ describe('failures of the API', () => {
     await given(...moved())
     let isSaid = false
     await using _ = await startAttacher(api, { driver: DRIVER, when: () => isSaid })
-    const plan = await planOf(admin(), GONE)
+    const plan = await gonePlan()
     let isFirst = true
     const late = changing(admin(), async (method, _path, send) => {
       const answer = await send()
@@ -283,7 +284,7 @@ describe('failures of the API', () => {
 
   it('a look that fails: nothing is done', async () => {
     await given(...moved())
-    const plan = await planOf(admin(), GONE)
+    const plan = await gonePlan()
     const broken = { path: 'fieldSelector=spec.nodeName', action: { type: 'status', status: 403 } } as const
     await api.setFaults(broken)
     const applied = await apply(admin(), plan, { options: GONE })
@@ -296,7 +297,7 @@ describe('one apply at a time', () => {
   it('the second is refused in one line while the first is at work', async () => {
     await given(...moved())
     await using _ = await startAttacher(api, { driver: DRIVER })
-    const plan = await planOf(admin(), GONE)
+    const plan = await gonePlan()
     let second: Promise<{ code: string; message: string }> | undefined
     const first = beforeChange(admin(), async (method) => {
       if (method !== 'delete') return
@@ -328,7 +329,7 @@ describe('one apply at a time', () => {
       },
     })
     await given(...moved())
-    const plan = await planOf(admin(), GONE)
+    const plan = await gonePlan()
     await api.put(dead(30))
     expect(await failureOf(apply(admin(), plan, { options: GONE }))).toMatchObject({ code: 'Locked' })
     expect(await changes()).toEqual([])
@@ -374,7 +375,7 @@ describe('one apply at a time', () => {
       })
     })
     try {
-      const plan = await planOf(admin(), GONE)
+      const plan = await gonePlan()
       expect(await failureOf(apply(slow, plan, { options: GONE }))).toMatchObject({ code: 'Locked' })
     } finally {
       vi.restoreAllMocks()
@@ -432,7 +433,7 @@ describe('interrupts', () => {
     const late = beforeChange(admin(), async (method) => {
       if (method === 'delete') stop.abort()
     })
-    const applied = await apply(late, await planOf(admin(), GONE), { options: GONE, signal: stop.signal })
+    const applied = await apply(late, await gonePlan(), { options: GONE, signal: stop.signal })
     expect(ends(applied)).toEqual([
       ['interrupted', 'StillAtWork'],
       ['interrupted', 'Interrupted'],
