@@ -66,7 +66,6 @@ describe.each([
       says: 'no such export',
     },
     { name: 'no JSON', answer: { stdout: 'usage: d COMMAND' }, says: 'usage: d COMMAND' },
-
     {
       name: 'Success, and ends with another status',
       answer: { status: 3, stdout: '{"status":"Success"}' },

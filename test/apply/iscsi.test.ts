@@ -168,7 +168,6 @@ describe('S25: a session of which another LUN is used stays whole, and that is n
       use: () => void storage.map('dm-1', ['sdc'], 'LVM-x'),
       says: 'device dm-1',
     },
-
     {
       name: 'backs a loop device under another name',
       use: () => {

@@ -139,7 +139,6 @@ describe('umount', () => {
   it.each([
     { fsType: 'tmpfs', detail: undefined, how: 'plain' },
     { fsType: 'nfs4', detail: undefined, how: 'careful' },
-
     { fsType: 'ext4', detail: 'dead', how: 'careful' },
     { fsType: 'nfs4', detail: 'force', how: 'force' },
   ])('$fsType, detail $detail: $how', async ({ fsType, detail, how }) => {

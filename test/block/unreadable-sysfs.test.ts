@@ -9,7 +9,6 @@ import { fixture } from '../node/helpers/fixture.ts'
 const QUESTIONS: readonly (readonly [what: string, unreadable: string, ask: (sys: string) => unknown])[] = [
   ['what is built on a device', 'sdb/holders', (sys) => readDeviceUse('8:16', sys)],
   ['whether there is a device', 'dev/block/8:17', (sys) => readDeviceUse('8:17', sys)],
-
   ['whether a FUSE connection has gone', 'fs/fuse/connections/41', (sys) => isSuperblockGone('0:41', 'fuse', sys)],
 
   ['which loop devices there are', 'block', (sys) => readLoops(sys)],

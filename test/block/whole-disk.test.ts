@@ -58,7 +58,6 @@ describe('the disk and everything on it (S21)', () => {
       want: ['dm-0', 'sdb1', 'sdb', 'sdb2'],
       below: ['dm-0', 'sdb1', 'sdb'],
     },
-
     { tree: 'LUKS on a partition', from: '8:16', want: ['sdb', 'sdb1', 'dm-0', 'sdb2'], below: ['sdb'] },
     {
       tree: 'two logical volumes on one disk',

@@ -65,12 +65,10 @@ describe('a row', () => {
 describe('whose a path is', () => {
   it.each<[string, string, Subject]>([
     ['in a volume', `pods/${WEB}/volumes/kubernetes.io~csi/pv-1/mount/f`, { row: VOLUME, pod: WEB }],
-
     ['staged', `${STAGED}/globalmount`, { row: VOLUME }],
     ["a pod's directory", `pods/${GONE}`, { pod: GONE }],
     ["in a pod's directory, and in no volume", `pods/${GONE}/core.1`, { path: `${ROOT}/pods/${GONE}/core.1` }],
     ['of nobody', 'plugins/other/file', { path: `${ROOT}/plugins/other/file` }],
-
     ['elsewhere', '/srv/x', { path: '/srv/x' }],
   ])('%s', (_, path, subject) => expect(ledgerOf().path(path)).toEqual(subject))
 })
@@ -86,17 +84,14 @@ describe('a question shows', () => {
     ['the pod: the node’s part of its volume', ofPod, { row: VOLUME }, 'own'],
     ['the pod: what another does with its volume', ofPod, { row: VOLUME, pod: GONE }, 'nothing'],
     ['the pod: itself', ofPod, { pod: WEB }, 'own'],
-
     ['the pod: a stray file', ofPod, { path: `${ROOT}/pods/${WEB}/core` }, 'problem'],
     ['the volume: another pod’s part', scope({ volumes }), { row: VOLUME, pod: GONE }, 'own'],
     ['the volume: its pod', scope({ volumes }), { pod: WEB }, 'problem'],
     ['the volume: its driver', scope({ volumes }), { driver: DRIVER }, 'problem'],
-
     ['the driver: its volume', scope({ driver }), { row: VOLUME }, 'own'],
 
     ['the driver: staged in its directory', scope({ driver }), ledger.path(UNKNOWN), 'own'],
     ['a path: what lies below', scope({ paths: [`${ROOT}/plugins`] }), { row: VOLUME }, 'own'],
-
     ['a path: what it lies in', scope({ paths: [`${ROOT}/pods/${WEB}/x`] }), { pod: WEB }, 'own'],
     ['the node: all', scope({ node: true }), { pod: GONE }, 'own'],
     ['anything but the node: the node', ofPod, { node: true }, 'nothing'],

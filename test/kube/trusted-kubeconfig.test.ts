@@ -18,6 +18,9 @@ const NOBODY = 65534
 const NOWHERE = { HOME: '/nonexistent' }
 const isRoot = process.geteuid?.() === 0
 
+/** Where what is looked for is. */
+const hostAt = ({ path }: Directory) => ({ env: { HOME: join(path, 'home') }, hostRoot: path })
+
 /** A kubeconfig whose server has this name. */
 function config(name: string, user: object = { token: 'secret' }, cluster: object = {}): object {
   return {
@@ -95,10 +98,7 @@ describe('S33: a kubeconfig that somebody else could have written', () => {
       const path = directory.write('home/.kube/config', config('theirs'))
       directory.write('etc/kubernetes/admin.conf', config('admin'))
       play(path)
-      const { attempts, options } = attemptsOf({
-        env: { HOME: join(directory.path, 'home') },
-        hostRoot: directory.path,
-      })
+      const { attempts, options } = attemptsOf(hostAt(directory))
       expect(discoverKubeConfig(options)).toMatchObject({ server: 'https://admin.example:6443' })
       expect(attempts[0]).toMatchObject({ source: path, problem: expect.stringMatching(says) })
       expect(doubtOn(path)).toMatchObject({
@@ -174,14 +174,14 @@ describe('S33: a credential that was only found starts no program for root', () 
     try {
       using directory = temporaryDirectory()
       const { ran } = programAt(directory, 'home/.kube/config')
-      const found = discoverKubeConfig({ env: { HOME: join(directory.path, 'home') }, hostRoot: directory.path })
+      const found = discoverKubeConfig(hostAt(directory))
       expect(await failureOf(found.load())).toMatchObject({
         code: 'CredentialFailed',
         message: expect.stringMatching(/[Cc]redential plugin/),
       })
       expect(ran()).toBe(true)
       // Nobody waits for an answer to TAB.
-      const unattended = { env: { HOME: join(directory.path, 'home') }, hostRoot: directory.path, unattended: true }
+      const unattended = { ...hostAt(directory), unattended: true }
       expect(thrownBy(() => discoverKubeConfig(unattended)).code).toBe('NoKubeconfig')
     } finally {
       plain.mockRestore()
@@ -196,7 +196,7 @@ describe('S33: a credential that was only found starts no program for root', () 
     skip(!isRoot && place.startsWith('home/'), 'needs root')
     using directory = temporaryDirectory()
     const { path, ran } = programAt(directory, place)
-    const { attempts, options } = attemptsOf({ env: { HOME: join(directory.path, 'home') }, hostRoot: directory.path })
+    const { attempts, options } = attemptsOf(hostAt(directory))
     const error = thrownBy(() => discoverKubeConfig(options))
     const problem = `it is not used: it would start a program (${join(directory.path, 'plugin')}), and was not given explicitly: give it with --kubeconfig ${path}`
     expect(attempts).toContainEqual({ source: path, problem })
@@ -226,8 +226,7 @@ describe('S33: a credential that was only found starts no program for root', () 
     const error = thrownBy(() => discoverKubeConfig({ kubeconfig }))
     expect(error).toMatchObject({ code: 'KubeconfigInvalid', hint: expect.stringContaining('exec') })
     expect(error.message).toContain(`"${name}", which kubectl dropped in 1.26`)
-    const env = { HOME: join(directory.path, 'home') }
-    expect(thrownBy(() => discoverKubeConfig({ env, hostRoot: directory.path })).message).toContain(`"${name}"`)
+    expect(thrownBy(() => discoverKubeConfig(hostAt(directory))).message).toContain(`"${name}"`)
   })
 })
 

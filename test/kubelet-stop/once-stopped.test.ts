@@ -35,7 +35,6 @@ it.each([
     given: { pods: [pod('u', { creationTimestamp: YOUNG })] },
     ids: [],
   },
-
   { name: 'an unknown time is just now', given: { pods: [pod('u', {})] }, ids: [] },
   { name: 'a pod that waits for long', given: { pods: [pod('u', { creationTimestamp: OLD })] }, ids: ['a'] },
   { name: 'what is of no pod', given: { stopped: barePlan('/r', [ofNoPod]) }, ids: ['d'] },

@@ -41,13 +41,11 @@ it.each([
   },
   { name: 'a unit without a file', given: asked({ unitFileState: 'transient' }), outcome: 'forgets it' },
   { name: 'a k3s server', given: asked({ unit: 'k3s.service' }), outcome: 'API server' },
-
   {
     name: 'a k3s server, and another API server',
     given: asked({ unit: 'k3s.service' }, { otherApi: true }),
     outcome: 'k3s.service',
   },
-
   {
     name: 'containers that outlive it (k3s, RKE2, k0s)',
     given: asked({ containers: [SHIM], killMode: 'process' }),

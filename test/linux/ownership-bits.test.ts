@@ -7,7 +7,6 @@ const FILE = 0o100000
 describe('the bits of fsGroup (P31)', () => {
   it.each([
     { of: 'a file', mode: FILE | 0o600, isDirectory: false, readOnly: false, becomes: 0o660 },
-
     { of: 'a file to be read', mode: FILE | 0o400, isDirectory: false, readOnly: true, becomes: 0o440 },
 
     { of: 'a directory', mode: DIRECTORY | 0o755, isDirectory: true, readOnly: false, becomes: 0o2775 },
@@ -22,11 +21,9 @@ describe('the bits of fsGroup (P31)', () => {
 describe('is the walk left out (P32)', () => {
   const cases = [
     { why: 'all is right', gid: 3000, mode: 0o2770, readOnly: false, skipped: true },
-
     { why: 'another group', gid: 1000, mode: 0o2770, readOnly: false, skipped: false },
     { why: 'no setgid', gid: 3000, mode: 0o0770, readOnly: false, skipped: false },
     { why: 'the group may not write', gid: 3000, mode: 0o2750, readOnly: false, skipped: false },
-
     { why: 'enough bits to be read', gid: 3000, mode: 0o2550, readOnly: true, skipped: true },
   ]
   it.each(cases)('$why: $skipped', ({ gid, mode, readOnly, skipped }) => {

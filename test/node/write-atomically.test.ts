@@ -77,7 +77,6 @@ describe('a second write', () => {
   it.each<{ name: string; first: Payload; next: Payload; anew: boolean }>([
     { name: 'the same', first: { foo: 'a', 'b/c': 'd' }, next: { foo: 'a', 'b/c': 'd' }, anew: false },
     { name: 'another text of the same length in a directory', first: { 'a/b': '1' }, next: { 'a/b': '2' }, anew: true },
-
     { name: 'one more, in a new directory', first: { foo: 'a' }, next: { foo: 'a', 'd/e/f': 'b' }, anew: true },
     { name: 'one less', first: { foo: 'a', bar: 'b' }, next: { foo: 'a' }, anew: true },
     {

@@ -96,7 +96,6 @@ const ROWS: readonly Row[] = [
     said: ['error MountedButNotAttached'],
     words: '(VolumeAttachment csi-',
   },
-
   {
     name: 'the Node does not list it as attached',
     change: (draft) => {
@@ -115,7 +114,6 @@ const ROWS: readonly Row[] = [
     said: ['error NotReportedInUse'],
     words: 'node.status.volumesInUse does not list it',
   },
-
   {
     name: 'the Node lists as in use a CSI volume that nothing here explains',
     change: (draft) => nodeOf(draft).status.volumesInUse?.push('kubernetes.io/csi/loop.pg.test^vol-lost'),
@@ -150,7 +148,6 @@ const ROWS: readonly Row[] = [
     verdict: '',
     words: 'enableControllerAttachDetach: false',
   },
-
   {
     name: 'its claim is being deleted',
     change: ({ api }) => {
@@ -221,7 +218,6 @@ describe('nothing is said', () => {
         ]
       },
     },
-
     {
       name: 'of a file system that is read-only, where the pod only reads it',
       change: (draft) => superOptions(draft, '/dev/loop7', 'ro'),

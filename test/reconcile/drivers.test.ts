@@ -38,7 +38,6 @@ describe('a socket of which something is wrong', () => {
       [{ ...ALIVE, registered: false, error: dead }],
       [`warning DriverUnavailable: CSI driver ${DRIVER} cannot be called on ${ENDPOINT}: ${dead}`],
     ],
-
     [
       'nobody behind it',
       [silent],
@@ -81,7 +80,6 @@ describe('a socket of which something is wrong', () => {
 describe('a volume whose driver cannot be called says why, to be mounted and to be unmounted', () => {
   it.each<[string, CsiSocket[], string]>([
     ['no socket', [], `CSI driver ${DRIVER} is not registered on this node`],
-
     [
       'registered but dead',
       [{ ...ALIVE, registered: false, error: dead }],

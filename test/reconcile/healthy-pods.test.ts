@@ -59,7 +59,6 @@ describe('nothing to do for a pod with', () => {
       'an optional configMap that is absent',
       () => filled(living({ configMap: { name: 'x', optional: true } }), 'configmap', {}),
     ],
-
     ['a secret whose digests nobody took', () => filled(living({ secret: { secretName: 's' } }), 'secret', { any: 3 })],
     [
       'all kinds of projected sources',
@@ -82,7 +81,6 @@ describe('nothing to do for a pod with', () => {
           { token: 9, 'deep/er/bin': 3, name: 3, 'bundle.pem': 5, 'cert.pem': 7 },
         ),
     ],
-
     [
       'a volume that no container uses',
       () => living({ emptyDir: { medium: 'Memory' } }, { containers: [{ name: 'c' }] }),
@@ -97,7 +95,6 @@ describe('nothing to do for a pod with', () => {
           .dir(`pods/${POD}/volumes/kubernetes.io~empty-dir/v`)
           .file(ready('v')),
     ],
-
     ['a PersistentVolume that is a hostPath', () => withVolume(living(CLAIM), { hostPath: { path: '/x' } })],
     [
       'a PersistentVolume that is nfs',
@@ -119,7 +116,6 @@ describe('nothing to do for a pod with', () => {
           .published(POD, 'pv-1', '7:1')
       },
     ],
-
     [
       'an inline CSI volume of a driver that attaches others',
       () => {

@@ -53,7 +53,6 @@ describe('a wanted volume', () => {
       name: 'an attachment with an error of before, and attached by now (C37)',
       built: attachment({ status: { attached: true, attachError: { message: 'time-out' } } }),
     },
-
     { name: 'another node has it, and many may', built: wanting(['ReadWriteMany']).attach('pv-1', 'pv-1', 'node-2') },
     {
       name: 'an attachment of before its driver stopped attaching (C35, C36, T7)',

@@ -32,7 +32,6 @@ const verdict = (built: NodeBuilder, what = 'pod/default/app') =>
 
 const SOURCES: readonly [string, Partial<PersistentVolume['spec']>, string][] = [
   ['iSCSI', { iscsi: { targetPortal: '10.0.0.1', iqn: 'iqn.x:y', lun: 1 } }, 'kubernetes.io/iscsi/10.0.0.1:iqn.x:y:1'],
-
   ['flexVolume', { flexVolume: { driver: 'acme/disk' } }, 'acme/disk/pv-1'],
 ]
 
@@ -48,7 +47,6 @@ describe('of CSI', () => {
       `node-2 since ${SINCE}, where pod default/old uses it`,
       'kubectl delete pod -n default old',
     ],
-
     [
       'its pods may not be read (S3)',
       { problem: 'its pods could not be listed: no' },

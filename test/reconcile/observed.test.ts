@@ -102,7 +102,6 @@ describe('O11 and the upstream table of orphan clean-up (R612, T80)', () => {
     ['an empty volume directory', (b: NodeBuilder) => b.dir(`pods/${GONE}/volumes/plugin/name`), true],
     ['a volume with an empty subdirectory', (b: NodeBuilder) => b.dir(`pods/${GONE}/volumes/plugin/name/subdir`), true],
     ['an empty sub-path', (b: NodeBuilder) => b.dir(`pods/${GONE}/volume-subpaths/volume/container/0`), true],
-
     ['sub-paths at the top only', (b: NodeBuilder) => b.dir(`pods/${GONE}/volume-subpaths`), true],
     [
       "the kubelet's own files",
@@ -127,7 +126,6 @@ describe('O11 and the upstream table of orphan clean-up (R612, T80)', () => {
       (b: NodeBuilder) => b.file(`pods/${GONE}/volume-subpaths/volume/container/0`, 'x'),
       false,
     ],
-
     ['a link where none belongs', (b: NodeBuilder) => b.link(`pods/${GONE}/stray`, '/etc'), false],
     [
       'a device link of a plugin that nobody knows',
@@ -548,13 +546,11 @@ describe('what a write leaves that was interrupted is told (P28, P29)', () => {
   it.each<[string, () => NodeBuilder, string | undefined]>([
     ['nothing', linked, undefined],
     ['a link is missing', written, `${ROOT}/${dir}/k is missing`],
-
     [
       'a generation',
       () => linked().dir(`${dir}/..2026_11_21_02_15_53.1`),
       `${ROOT}/${dir}/..2026_11_21_02_15_53.1 was left`,
     ],
-
     ['somebody else’s link', () => linked().link(`${dir}/old`, '/etc'), undefined],
     ['a directory for a nested mount', () => linked().dir(`${dir}/nested`), undefined],
   ])('%s', (_name, built, want) => {

@@ -782,7 +782,6 @@ describe('S34 a server that is not shown to be the right one', () => {
 
   it.each([
     { name: 'TlsNotVerified', api: { insecure: 'TlsNotVerified' }, says: /certificate is not verified/ },
-
     {
       name: "TlsNotVerified of the kubelet's credential",
       api: { podListCheck: { source: 'kubelet.conf', insecure: 'TlsNotVerified' } },

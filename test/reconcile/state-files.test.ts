@@ -42,7 +42,6 @@ describe('a file system', () => {
     ['without a driver', { specVolID: 'pv-1', volumeHandle: HANDLE }],
     ['without a handle', { specVolID: 'pv-1', driverName: DRIVER }],
     ['empty', ''],
-
     ['with another value than texts', { ...THREE, attachmentID: 7 }],
     ['cut off', JSON.stringify(THREE).slice(0, 30)],
   ])('a file %s tells nothing: nothing is undone with it', (_name, content) => {
@@ -64,7 +63,6 @@ describe('something in the place of a state file that cannot be read whole', () 
   const at = `${DIR}/vol_data.json`
   it.each<[string, Partial<TreeEntry> & Pick<TreeEntry, 'type'>, string]>([
     ['a link', { type: 'link', target: '/etc/passwd' }, 'a link, not a file'],
-
     ['on a broken disk', { type: 'file', error: 'EIO' }, 'EIO'],
   ])('%s: not ready, since it could not be kept before it is removed', (_name, entry, why) => {
     // What is staged on the same device says which volume it is.

@@ -30,7 +30,6 @@ describe('a pod that still runs uses the PersistentVolume of the name that is le
       'a sub-path alone (O2)',
       (built) => built.mount(`pods/${OLD}/volume-subpaths/pv-1/c/0`, { dev: '7:1', root: '/sub', fsType: 'ext4' }),
     ],
-
     [
       'mounted from another device than what is staged',
       (built) => emptied(built.mount(`${CSI}/pv-1/mount`, { dev: '0:77', fsType: 'fuse.x' })).staged('vol-1', '7:1'),
@@ -110,7 +109,6 @@ describe('S9: what runs counts, with or without a directory', () => {
   const idle = (): NodeBuilder => node().staged('vol-2', '7:2').persistentVolume('pv-2', { handle: 'vol-2' })
   it.each<[string, (built: NodeBuilder) => unknown]>([
     ['a sandbox and processes', (built) => built.running(OLD)],
-
     ['with a directory that lacks its volumes', (built) => built.running(OLD).dir(`pods/${OLD}`)],
 
     ['a CSI volume of which the kubelet removed the directory (O2)', (built) => built.running(OLD).dir(CSI)],

@@ -59,7 +59,6 @@ describe('S24 second users of what is staged, and copies that go with it', () =>
     { name: 'a copy of the global mount', built: copy(volume(through('shared:100')), GLOBAL, 'shared:7'), held: false },
     { name: 'a copy of the pod’s mount', built: copy(volume(through('shared:100')), TARGET, 'shared:7'), held: false },
     { name: 'a private copy of the global mount', built: copy(volume(through('')), GLOBAL, ''), held: true },
-
     { name: 'a copy in another group', built: copy(volume(through('shared:5')), GLOBAL, 'shared:7'), held: true },
     {
       name: 'a copy at another place',

@@ -107,7 +107,6 @@ describe('a device that is in use, while that of the volume is not known (S21)',
         mount('/data', '8:16')
       },
     },
-
     {
       name: "it is another volume's of this node",
       use: () => staged('vol-2'),
@@ -209,7 +208,6 @@ describe('a volume that a driver is to unstage, and of which nothing is mounted 
         use: () => void fixture.host.openers.push(sleeper),
         who: 'dd (pid 4711), which has /dev/sdb open',
       },
-
       {
         name: 'held by the kernel',
         use: () => void fixture.host.uses.set('8:16', { exists: true, users: ['the kernel, which swaps to /dev/sdb'] }),

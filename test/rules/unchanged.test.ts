@@ -44,7 +44,6 @@ it.each([
       renameSync(`${path}.new`, path)
     },
   },
-
   { name: 'written again', change: () => utimesSync(path, 1, 1) },
 ])('$name: refused, with was and now (S26)', ({ change }) => {
   change()

@@ -57,11 +57,14 @@ const wanting = (given: Parameters<NodeBuilder['persistentVolume']>[1] = {}): No
     .persistentVolume('pv-1', given)
     .livingPod(POD, 'web', [claim('pv-1')])
 
+/** As it should be. */
+const mounted = (): NodeBuilder => wanting().staged('pv-1', '7:1').published(POD, 'pv-1', '7:1')
+
 describe('a volume that a pod wants', () => {
   it.each<{ name: string; built: NodeBuilder; want: string }>([
     {
       name: 'as it should be',
-      built: wanting().staged('pv-1', '7:1').published(POD, 'pv-1', '7:1'),
+      built: mounted(),
       want: 'wanted, attached, inUse true/true, GloballyMounted, Mounted, good',
     },
     {
@@ -112,7 +115,7 @@ describe('a volume that a pod wants', () => {
   ])('$name', ({ built, want }) => expect(brief(rowsOf(built), POD)).toBe(want))
 
   it('a mount that does not answer', () => {
-    const built = wanting().staged('pv-1', '7:1').published(POD, 'pv-1', '7:1')
+    const built = mounted()
     built.with({ deadMounts: [{ path: `/var/lib/kubelet/${csiDir(POD, 'pv-1')}/mount`, error: 'ENOTCONN' }] })
     expect(brief(rowsOf(built), POD)).toBe(
       'wanted, attached, inUse true/true, GloballyMounted, Mounted, dead ENOTCONN, error DeadMount',
@@ -120,7 +123,7 @@ describe('a volume that a pod wants', () => {
   })
 
   it('that has grown', () => {
-    const built = wanting().staged('pv-1', '7:1').published(POD, 'pv-1', '7:1')
+    const built = mounted()
     built.volumes[0] = {
       ...built.volumes[0],
       spec: { ...built.volumes[0]?.spec, capacity: { storage: '2Gi' } },
@@ -188,13 +191,13 @@ describe('a node that was not seen whole', () => {
     { name: 'no directories', override: { tree: undefined }, staged: true },
     { name: 'neither', override: { tree: undefined, mountinfo: '' }, staged: false },
   ])('$name: what nobody looked at is not said to be unmounted', ({ override, staged }) => {
-    const built = staged ? wanting().staged('pv-1', '7:1').published(POD, 'pv-1', '7:1') : wanting()
+    const built = staged ? mounted() : wanting()
     built.with(override as never)
     expect(brief(rowsOf(built), POD)).toMatch(/, MountUncertain, MountUncertain, unknown/)
   })
 
   it('what a pod asks for could not be read: what it has on disk may be that (S3, S4)', () => {
-    const built = wanting().staged('pv-1', '7:1').published(POD, 'pv-1', '7:1').published(GONE, 'pv-1', '7:1')
+    const built = mounted().published(GONE, 'pv-1', '7:1')
     const errors = [{ resource: 'persistentvolumeclaims', status: 403, reason: 'Forbidden', message: 'no' }]
     built.withApi({ persistentVolumeClaims: [], errors })
     const rows = rowsOf(built)

@@ -9,7 +9,6 @@ const ID = 'ab'.repeat(32)
 it.each([
   ['systemd', `0::/kubepods.slice/kubepods-pod${uid(2).replaceAll('-', '_')}.slice/cri-containerd-${ID}.scope`],
   ['cgroupfs', `0::/kubepods/burstable/pod${uid(2)}/${ID}`],
-
   [
     'CRI-O, in a cgroup of its own',
     `0::/kubepods.slice/kubepods-pod${uid(2).replaceAll('-', '_')}.slice/crio-${ID}.scope/container`,

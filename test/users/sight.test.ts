@@ -12,7 +12,6 @@ it.each([
   { name: 'all that there are', first: true, options: 'rw', capabilities: NONE, hides: false },
   { name: 'not the first', first: false, options: 'rw', capabilities: NONE, hides: true },
   { name: 'those that may be seen', first: true, options: 'rw,hidepid=invisible', capabilities: NONE, hides: true },
-
   { name: 'those that may be traced', first: true, options: 'rw,hidepid=4', capabilities: NONE, hides: true },
   { name: 'the same, to whom may trace all', first: true, options: 'rw,hidepid=2', capabilities: PTRACE, hides: false },
   { name: 'all, and nothing of them', first: true, options: 'rw,hidepid=noaccess', capabilities: NONE, hides: false },

@@ -41,7 +41,6 @@ describe('a PersistentVolume called like a directory of the kubelet', () => {
   it.each([
     ['publish', 'pv-1'],
     ['staging', 'pv-1'],
-
     ['publish', 'staging'],
   ])('%s and %s side by side', (one, other) => {
     const built = mapped(mapped(wanting(wanting(node(), uid(2), one), uid(3), other), one, uid(2)), other, uid(3))

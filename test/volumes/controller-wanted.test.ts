@@ -32,7 +32,6 @@ describe('S21, R706-R709: what the attach/detach controller wants', () => {
       parts: { ...one, persistentVolumeClaims: [claim('claim', { metadata: { deletionTimestamp } })] },
       want: [NAME],
     },
-
     {
       rule: 'R012 attachRequired: false',
       pod: pod([claimVolume()]),
@@ -50,7 +49,6 @@ describe('S21, R706-R709: what the attach/detach controller wants', () => {
       pod: pod([{ name: 'v', flexVolume: { driver: 'vendor/driver' } }]),
       want: ['vendor/driver/v'],
     },
-
     {
       rule: 'R164 inline migrated',
       pod: pod([{ name: 'v', portworxVolume: { volumeID: '7' } }]),

@@ -101,7 +101,6 @@ describe('what stands in the way', () => {
       'InvalidVolume',
     ],
     ['persistent, and it lists Ephemeral alone', withDriver({ volumeLifecycleModes: ['Ephemeral'] }), 'InvalidVolume'],
-
     ['a file below the staging path', wanting().file(`${GLOBAL}/globalmount/data`, 'x'), 'DataUnderMountPoint'],
     ['a driver’s own notes below it', wanting().file(`${GLOBAL}/globalmount/image-meta.json`, '{}'), undefined],
     ['a file below the target', wanting().file(`${TARGET}/mount/data`, 'x'), 'DataUnderMountPoint'],
@@ -137,7 +136,6 @@ it.each<[string, string | undefined, boolean]>([
   ['as it should be', volumeData('pv-1', 'pv-1'), false],
   ['lost', undefined, true],
   ['empty', '', true],
-
   ['cut off', '{"driverName":"disk.te', true],
 
   ['two values, the first of them whole (C12)', `${volumeData('pv-1', 'pv-1')}{"x"`, false],

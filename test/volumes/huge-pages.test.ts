@@ -32,7 +32,6 @@ describe('the page size to mount with (P40)', () => {
     ['two sizes, one of them asked for', one(requests('2Mi', '1Gi')), 'HugePages-1Gi', '1Gi'],
     ['two sizes and plain HugePages', one(requests('2Mi', '1Gi')), 'HugePages', /several sizes/],
     ['the same size in another word', one(requests('1024Mi')), 'HugePages-1Gi', '1024Mi'],
-
     ['none', one({ requests: { cpu: '1' } }), 'HugePages', /no container requests/],
 
     [
@@ -41,7 +40,6 @@ describe('the page size to mount with (P40)', () => {
       'HugePages',
       '1Gi',
     ],
-
     ['the pod itself', { containers: [{ name: 'c' }], resources: requests('2Mi') }, 'HugePages-2Mi', '2Mi'],
 
     ['a medium that is no size', one(requests('2Mi')), 'HugePages-big', /"big" is not a page size/],
@@ -59,7 +57,6 @@ describe('the page size of what is mounted (P41)', () => {
     { options: ['pagesize=2Mi', 'rw'], bytes: 2n << 20n },
     { options: ['pagesize=1024M'], bytes: 1n << 30n },
     { options: ['rw', 'size=2M'], bytes: undefined },
-
     { options: ['pagesize=big'], bytes: undefined },
   ])('$options: $bytes', ({ options, bytes }) => {
     expect(mountedPageSize(options)).toBe(bytes)

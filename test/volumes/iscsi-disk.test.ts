@@ -7,7 +7,6 @@ describe('the name of an iSCSI directory (P72, P77)', () => {
     ['10.0.0.1:3260-iqn.2003-01.test:a-lun-0', '10.0.0.1:3260', 'iqn.2003-01.test:a', '0'],
     ['san-1.rack:3260-iqn.2003-01.test:a-lun-10', 'san-1.rack:3260', 'iqn.2003-01.test:a', '10'],
     ['[fd00::1]:3260-eui.02004567A425678D-lun-1', '[fd00::1]:3260', 'eui.02004567A425678D', '1'],
-
     ['10.0.0.1:3260-iqn.2003-01.test:a-lun-7-lun-2', '10.0.0.1:3260', 'iqn.2003-01.test:a-lun-7', '2'],
   ])('%s', (name, portal, iqn, lun) => {
     const disk = parseIscsiDirectory(`/x/iface-eth0/${name}`)
@@ -42,7 +41,6 @@ describe('iscsi.json (P73)', () => {
   it.each([
     ['nothing', ''],
     ['a part', JSON.stringify(good).slice(0, 30)],
-
     ['no portal', JSON.stringify({ ...good, Portals: [] })],
 
     ['a target with a blank', JSON.stringify({ ...good, Iqn: 'iqn.a b' })],
@@ -56,7 +54,6 @@ describe('the name of an FC directory, and udev’s links (P79, P80, P82)', () =
     ['a1-lun-0', { wwns: ['a1'], lun: '0' }],
     ['a1-a2-lun-12', { wwns: ['a1', 'a2'], lun: '12' }],
     ['3600', { wwids: ['3600'] }],
-
     ['lun-0', undefined],
     ['a1-lun-x', undefined],
   ])('%s', (name, want) => expect(parseFcDirectory(name)).toEqual(want))
@@ -66,7 +63,6 @@ describe('the name of an FC directory, and udev’s links (P79, P80, P82)', () =
     ['a1-lun-1', 'by-path', 'fc-0xa1-lun-10', false],
     ['a1-lun-1', 'by-path', 'fc-0xa1-lun-1-part1', false],
     ['a1-lun-1', 'by-path', 'fc-0xa11-lun-1', false],
-
     ['3600', 'by-id', 'scsi-3600', true],
     ['3600', 'by-id', 'scsi-36001', false],
     ['3600-1', 'by-id', 'scsi-3600-1', true],

@@ -161,7 +161,6 @@ describe('R111-R113, S4: volumes that cannot be resolved', () => {
       cause: 'Unbound',
       message: /not bound \(phase Pending\)/,
     },
-
     {
       rule: 'R111#6 no PV',
       parts: { ...one, persistentVolumes: [] },
@@ -174,7 +173,6 @@ describe('R111-R113, S4: volumes that cannot be resolved', () => {
       cause: 'Unknown',
       message: /pv-claim, which could not be read/,
     },
-
     {
       rule: 'R111#8 other UID',
       parts: {

@@ -175,7 +175,6 @@ describe('TestAccessModeMapping (C56)', () => {
     [['ReadWriteOncePod'], 1, 6],
     [undefined, 1, 7],
     [[], 1, 7],
-
     [['Other'], 0, 0],
   ])('%j is %i, and %i for a driver with SINGLE_NODE_MULTI_WRITER', (accessModes, plain, multiWriter) => {
     const volume = persistent({ pv: accessModes === undefined ? {} : { accessModes } })
@@ -248,7 +247,6 @@ describe('Test_csiMountMgr_supportsFSGroup (C63, C64)', () => {
     ['no CSIDriver, no access modes', persistent({ csi: { fsType: 'ext4' } }), undefined, false],
     ['empty access modes', persistent({ pv: { accessModes: [] }, csi: { fsType: 'ext4' } }), undefined, false],
     ['RWO', persistent({ pv: rwo, csi: { fsType: 'ext4' } }), undefined, true],
-
     ['RWX', persistent({ pv: { accessModes: ['ReadWriteMany'] }, csi: { fsType: 'ext4' } }), undefined, false],
     ['inline', inline({ fsType: 'ext4' }), driverOf({ fsGroupPolicy: 'ReadWriteOnceWithFSType' }), true],
   ])('%s', (_name, volume, driver, want) => {
@@ -274,7 +272,6 @@ describe('vol_data.json, byte for byte (C12, C13, C132)', () => {
       publishState(persistent(), 'node-a'),
       '{"attachmentID":"csi-c97d341c3f1da4f80af7e5d3de622e065f86af9258dee1bdb039d0b0a4ae514d","driverName":"hostpath.csi.k8s.io","nodeName":"node-a","specVolID":"pv-1","volumeHandle":"vol-001","volumeLifecycleMode":"Persistent"}\n',
     ],
-
     [
       'block',
       publishState(persistent({ volume: { mode: 'Block' } }), 'node-a'),

@@ -194,7 +194,6 @@ describe('the device of a volume that was staged', () => {
 
   it.each([
     { name: 'gone from the host', change: () => {}, want: 'done' },
-
     {
       name: 'with a superblock left by a lazy unmount',
       change: use(['the ext4 file system on /dev/sdc']),

@@ -70,7 +70,6 @@ describe('S15: a file system is checked and mounted, never made', () => {
       state: 'done',
       commands: [PROBE, 'fsck -a /dev/sdb', mountLine('defaults')],
     },
-
     {
       name: 'unformatted, read-only',
       script: { blkid: NOTHING },
@@ -86,7 +85,6 @@ describe('S15: a file system is checked and mounted, never made', () => {
       says: 'finds no file system',
       commands: [PROBE, READ],
     },
-
     {
       name: 'unformatted by blkid, and not to be read: nobody is told to format',
       script: { blkid: NOTHING, dd: { status: 1, stderr: "dd: error reading '/dev/sdb': Input/output error" } },

@@ -126,7 +126,6 @@ describe('is the driver called, and what does the claim say then', () => {
       given: { status: allocated('NodeResizePending') },
       want: { state: 'done', calls: 1, size: '2Gi', says: undefined },
     },
-
     {
       name: 'infeasible on record: not called',
       given: { status: allocated('NodeResizeInfeasible') },

@@ -11,7 +11,6 @@ describe('a hint on the kubelet names the unit that runs it here', () => {
       { ...running, unit: 'kubelet.service' },
       'Stop the kubelet (systemctl stop kubelet.service) and plan again.',
     ],
-
     [
       'k3s server, which is the API server as well',
       { ...running, unit: 'k3s.service' },
@@ -22,7 +21,6 @@ describe('a hint on the kubelet names the unit that runs it here', () => {
       { running: false, mayReturn: true, unit: 'kubelet.service' },
       'Stop the kubelet (systemctl stop kubelet.service), and stop whatever may start it, and plan again.',
     ],
-
     [
       'no unit, its process',
       { ...running, pid: 4711 },

@@ -88,13 +88,11 @@ describe('why it is left alone can be asked', () => {
       built: () => unread(living(), `${POD}/volumes/kubernetes.io~csi/pv-1`),
       at: `${POD}/volumes/kubernetes.io~csi/pv-1`,
     },
-
     {
       name: 'of a pod that is gone, a volume of which nothing is seen',
       built: () => unread(node(), `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`),
       at: `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`,
     },
-
     { name: 'a staging directory', built: () => unread(node(), STAGED), at: STAGED },
     {
       name: 'a raw block volume’s map',

@@ -42,7 +42,6 @@ describe('a file system staged below globalmount', () => {
     { name: 'no pod directory leads to it', built: staged(), want: [] },
     { name: 'under another name, shown by the pod’s mount', built: published(staged(node(), 'fs')), want: [] },
     { name: 'under another name', built: staged(node(), 'fs'), want: ['UnmountDevice ForeignMount'] },
-
     {
       name: 'stacked with another one',
       built: staged().mount(`${DIR}/globalmount/${HANDLE}`, { dev: '8:1', fsType: 'ext4' }),
@@ -53,7 +52,6 @@ describe('a file system staged below globalmount', () => {
       built: staged().mount(`${DIR}/globalmount/mine`, { fsType: 'ext4' }),
       want: ['UnmountDevice ForeignMount'],
     },
-
     {
       name: 'and read by somebody (S24)',
       built: staged().mountLine('/mnt/mine', '/', '251:0', 'ext4', '/dev/rbd0'),
@@ -116,7 +114,6 @@ describe('a block volume staged below staging/NAME', () => {
       built: block().mount(`${BASE}/staging/pv-b/mine`, { fsType: 'ext4' }),
       want: ['UnmapDevice ForeignMount'],
     },
-
     {
       name: 'and a second user of the device (S24)',
       built: block().mountLine('/mnt/disk', '/rbd0', '0:6', 'devtmpfs', 'udev'),

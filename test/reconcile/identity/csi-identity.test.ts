@@ -37,7 +37,6 @@ describe('S17: a state file is compared with what is mounted', () => {
 
   it.each<[string, NodeBuilder]>([
     ['of another device', beside('7:2')],
-
     ['staged for another volume', beside('7:2').staged('vol-2', '7:2')],
     ['staged for another volume, by FUSE', beside('0:52', 'fuse.s3').staged('vol-2', '0:52')],
   ])('it is %s: the volume that lives is not undone by its name', (_name, built) => {
@@ -63,7 +62,6 @@ describe('S17: --handle does not lift the device check', () => {
     ['the handle is staged from another device', (built) => built.staged('vol-1', '7:1')],
     ['so it is, its state file lost', (built) => built.staged('vol-1', '7:1', { stateFile: false })],
     ['the device is that of another staged volume', (built) => built.staged('other', '7:2')],
-
     [
       'the handle is staged from another part of the device',
       (built) => {
@@ -141,7 +139,6 @@ describe('S17: nothing is mounted, so that there is no device to compare', () =>
     ],
     ['another pod wants it', (built) => built.livingPod(uid(2), 'app', WANTS_PV_1)],
     ['another pod that is gone had it', (built) => built.published(uid(8), 'pv-1', '7:1', { handle: 'new' })],
-
     [
       'another pod that is gone shows it, its state file lost',
       (built) => built.published(uid(8), 'pv-1', '7:1', { stateFile: false }),

@@ -240,7 +240,6 @@ describe('LUNs', () => {
   it.each([
     { there: 'its own label', option: `context="${LABEL}"`, want: [] },
     { there: 'another label', option: 'context="system_u:object_r:old_t:s0:c1,c2"', want: ['old_t:s0:c1,c2, but'] },
-
     { there: 'no label', option: '', want: ['without an SELinux label, but'] },
   ])('a pod keeps what it has, a mount with $there, and what differs is said (R808, R824)', ({ option, want }) => {
     const made = mountedWith(option, [GLOBAL, TARGET])

@@ -47,7 +47,6 @@ describe('S8: a mount outside of the root directory holds the detach of the volu
   it.each([
     ['another volume', `${OLD}/${csiGlobalDir(DRIVER, 'vol-2')}/globalmount`],
     ["another driver's volume of the same handle", `${OLD}/${csiGlobalDir('other.example', 'vol-1')}/globalmount`],
-
     ['a secret of the same name', `${OLD}/pods/${POD}/volumes/kubernetes.io~secret/pv-1`],
     ["a container's root", `/run/containerd/io.containerd.runtime.v2.task/k8s.io/${'b'.repeat(64)}/rootfs`],
   ])('is none: %s', (_what, path) => {
