@@ -1,10 +1,11 @@
 /** What volctl does where a real kubelet was seen to be careless (O…), row by row. */
 import { describe, expect, it } from 'vitest'
 import { csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
-import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
+import type { Operation, Plan, PlanOptions } from '../../src/core/plan/plan.ts'
 import { DRIVER, HOUR_AGO, NOW, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
 import { blocks, GONE, kinds, plan } from './planned.ts'
 
+const reasonOf = ({ kind, reason }: Operation) => [kind, reason]
 const claim = (name: string) => ({ name: 'v', persistentVolumeClaim: { claimName: `claim-${name}` } })
 
 /** A living pod with one CSI volume as it should be. */
@@ -32,7 +33,7 @@ it('O4: a pod being deleted is wanted while it lives, Finished after', () => {
   built.sandboxes = built.sandboxes.filter((each) => each.uid !== GONE)
   built.processes = built.processes.filter((each) => each !== GONE)
   const made = plan(built, { orphans: true })
-  expect(made.operations.map((each) => [each.kind, each.reason])).toEqual([
+  expect(made.operations.map(reasonOf)).toEqual([
     ['UnmountVolume', 'PodFinished'],
     ['UnmountDevice', 'LastPodGone'],
     ['DetachVolume', 'NotWanted'],
@@ -60,11 +61,11 @@ it('O7: mounted and not attached, or not reported in use, is an error', () => {
 describe('O8: staged or mapped, with no pod directory', () => {
   it('a global mount is unstaged', () => {
     const made = plan(node().staged('vol-1', '7:1'))
-    expect(made.operations.map((each) => [each.kind, each.reason])).toEqual([['UnmountDevice', 'StagedWithoutPod']])
+    expect(made.operations.map(reasonOf)).toEqual([['UnmountDevice', 'StagedWithoutPod']])
   })
   it('a block map is unmapped, then its device', () => {
     const made = plan(block(node(), GONE, { symlink: false }))
-    expect(made.operations.map((each) => [each.kind, each.reason])).toEqual([
+    expect(made.operations.map(reasonOf)).toEqual([
       ['UnmapVolume', 'MappedWithoutPod'],
       ['UnmapDevice', 'LastPodGone'],
     ])
@@ -472,12 +473,12 @@ it('O30: one of two pods of a shared volume gone', () => {
 
 it('O31: a wanted volume that was damaged on the host is to be mounted', () => {
   const built = node().livingPod(uid(2), 'app', [{ name: 'e', emptyDir: {} }])
-  expect(plan(built).operations.map((each) => [each.kind, each.reason])).toEqual([['MountVolume', 'NotMounted']])
+  expect(plan(built).operations.map(reasonOf)).toEqual([['MountVolume', 'NotMounted']])
   const lost = node()
     .persistentVolume('pv-1')
     .livingPod(uid(2), 'app', [claim('pv-1')])
   lost.published(uid(2), 'pv-1', '7:1', { stateFile: false }).staged('pv-1', '7:1')
-  expect(plan(lost).operations.map((each) => [each.kind, each.reason])).toEqual([['MountVolume', 'StateFileMissing']])
+  expect(plan(lost).operations.map(reasonOf)).toEqual([['MountVolume', 'StateFileMissing']])
 })
 
 it('O32: a local volume of a pod that is gone goes the way of failed reconstruction', () => {
@@ -486,9 +487,7 @@ it('O32: a local volume of a pod that is gone goes the way of failed reconstruct
     root: '/srv/l',
     fsType: 'ext4',
   })
-  expect(plan(built).operations.map((each) => [each.kind, each.reason])).toEqual([
-    ['CleanOrphanVolume', 'NotReconstructable'],
-  ])
+  expect(plan(built).operations.map(reasonOf)).toEqual([['CleanOrphanVolume', 'NotReconstructable']])
 })
 
 it('O28: changed content is shown, and written only when asked for (S23)', () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ruleEntries } from '../../scripts/rule-books.ts'
 import { explainRule } from '../../src/core/explain/rule-book.ts'
+import { OPERATION_KINDS } from '../../src/core/plan/kinds.ts'
 import { THE_NODE } from '../../src/core/plan/subject.ts'
 import { decideNode } from '../../src/core/reconcile/plan-node.ts'
 import { RULES } from '../../src/core/rules/rules.ts'
@@ -25,6 +26,8 @@ const EXCEPTIONS = [
   'reconcile/plan-node.ts', // A plan that is refused is refused as a whole (S1, S29).
 ]
 
+const HEAD = ['Rule', 'Check', 'Reads', 'Holds back', 'Judged on', 'Test files that name the rule']
+
 describe('the rules', () => {
   it('are in the rule book', () => {
     const books = ruleEntries()
@@ -41,6 +44,29 @@ describe('the rules', () => {
         expect([id, kind, rule.of === 'look' && rule.judge(whole, {}, context)]).toEqual([id, kind, undefined])
       }
     }
+  })
+
+  it('are each on the page for auditors (checks.md)', async () => {
+    const tests = globSync('test/{rules,reconcile,apply,privileged}/**/*.test.ts', { cwd: ROOT }).toSorted()
+    const texts = tests.map((file) => ({ file, text: readFileSync(join(ROOT, file), 'utf8') }))
+    const rows = RULES.map((rule) => {
+      const { id, about, judge } = rule
+      const [, reads = ''] = /^[^(]*\(([^)]*)\)/.exec(`${judge}`) ?? []
+      const [first = 'none', ...more] = texts
+        .filter(({ text }) => new RegExp(`\\b${id}\\b`).test(text))
+        .map(({ file }) => file)
+      const asked = rule.of === 'look' ? 'the look' : `the machine: ${rule.asked}`
+      return [
+        id,
+        judge.name,
+        reads.replaceAll(/\s+/g, ' '),
+        about.size === OPERATION_KINDS.length ? 'all' : [...about].join(' '),
+        asked,
+        `${first} and ${more.length} more`,
+      ]
+    })
+    const table = [HEAD, HEAD.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |\n`).join('')
+    await expect(table).toMatchFileSnapshot('checks.md')
   })
 
   it('are the only ones that block', () => {

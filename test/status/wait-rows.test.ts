@@ -14,18 +14,16 @@ const WEB = uid(7)
 const dataVolume = { name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-a' } }
 const claimOf = (name: string, volume: string) => ({ name, persistentVolumeClaim: { claimName: `claim-${volume}` } })
 
+const wanting = (): NodeBuilder => node().livingPod(WEB, 'web-0', [dataVolume])
+
 /** A pod that runs, its volume attached, staged and mounted. */
 function mounted(): NodeBuilder {
-  return node()
-    .livingPod(WEB, 'web-0', [dataVolume])
-    .persistentVolume('pv-a')
-    .staged('pv-a', '7:1')
-    .published(WEB, 'pv-a', '7:1')
+  return wanting().persistentVolume('pv-a').staged('pv-a', '7:1').published(WEB, 'pv-a', '7:1')
 }
 
 /** The same before anything is mounted. */
 function attached(): NodeBuilder {
-  return node().livingPod(WEB, 'web-0', [dataVolume]).persistentVolume('pv-a')
+  return wanting().persistentVolume('pv-a')
 }
 
 const REACHED = undefined
@@ -69,7 +67,7 @@ describe('mounted', () => {
   })
 
   it('another volume on record is not this one', () => {
-    const built = node().livingPod(WEB, 'web-0', [dataVolume]).persistentVolume('pv-a', { handle: 'new' })
+    const built = wanting().persistentVolume('pv-a', { handle: 'new' })
     built.published(WEB, 'pv-a', '7:1', { handle: 'old' })
     expect(waited(built.build(), 'mounted', web)).toEqual(['not mounted: data'])
     expect(waited(built.build(), 'mounted', { volumes: ['pv-a'] })).not.toEqual([REACHED])
@@ -85,7 +83,7 @@ describe('mounted', () => {
   )
 
   it('a claim that is bound meanwhile is found by its name', () => {
-    const unbound = node().livingPod(WEB, 'web-0', [dataVolume]).build()
+    const unbound = wanting().build()
     for (const narrowing of [web, { volumes: ['data'] }])
       expect(waited(unbound, 'mounted', narrowing, mounted().build())).toEqual([REACHED])
   })
@@ -218,7 +216,7 @@ describe('in-sync', () => {
   it('a node with nothing to do', () => expect(waited(mounted().build(), 'in-sync', {})).toEqual([REACHED]))
 
   it('operations and what waits count, of what is named alone', () => {
-    const waits = node().livingPod(WEB, 'web-0', [dataVolume]).persistentVolume('pv-a', { attached: false }).build()
+    const waits = wanting().persistentVolume('pv-a', { attached: false }).build()
     for (const narrowing of [{}, web]) expect(waited(waits, 'in-sync', narrowing)).toEqual(['operations=0, waiting=1'])
     expect(waited(waits, 'in-sync', { pods: ['witness'] })).toEqual([REACHED])
     const orphan = node().staged('pv-a', '7:1').published(WEB, 'pv-a', '7:1')

@@ -81,18 +81,14 @@ describe('C52, C55: where every field comes from', () => {
     csi: { fsType: 'zfs', volumeAttributes: { pool: 'fast' }, readOnly: true },
   })
   const publishContext = { devicePath: '/dev/x' }
+  const value = { fsType: 'zfs', mountFlags: ['noatime', 'discard'], volumeMountGroup: '' }
+  const volumeCapability = { accessMode: { mode: 1 }, accessType: { case: 'mount', value } }
   it('NodeStageVolume', () => {
     expect(stageRequest(facts(volume, { publishContext }), { user: 'x' })).toEqual({
       volumeId: HANDLE,
       publishContext,
       stagingTargetPath: STAGING,
-      volumeCapability: {
-        accessMode: { mode: 1 },
-        accessType: {
-          case: 'mount',
-          value: { fsType: 'zfs', mountFlags: ['noatime', 'discard'], volumeMountGroup: '' },
-        },
-      },
+      volumeCapability,
       secrets: { user: 'x' },
       volumeContext: { pool: 'fast' },
     })
@@ -111,13 +107,7 @@ describe('C52, C55: where every field comes from', () => {
       publishContext,
       stagingTargetPath: STAGING,
       targetPath: `/k/pods/${UID}/volumes/kubernetes.io~csi/pv-1/mount`,
-      volumeCapability: {
-        accessMode: { mode: 1 },
-        accessType: {
-          case: 'mount',
-          value: { fsType: 'zfs', mountFlags: ['noatime', 'discard'], volumeMountGroup: '' },
-        },
-      },
+      volumeCapability,
       readonly: false,
       secrets: { user: 'x' },
       volumeContext: { pool: 'fast' },
