@@ -172,21 +172,15 @@ describe('reading a saved plan', () => {
     expect(() => parse(document(given))).toThrow(wanted)
   })
 
+  const later = (value: string): string => JSON.stringify(document()).replace(/}$/, `,"later":${value}}`)
+  const many = Array.from({ length: 300_000 }, (_, index) => `"n${index}":0`)
+
   it.each([
     { name: 'nothing', text: '', message: 'the file is empty' },
     { name: 'half of it', text: '{"kind":"Plan","oper', message: 'the file is cut off' },
     { name: 'no JSON', text: 'hello', message: 'the file is not JSON' },
     { name: 'a list', text: '[]', message: 'the file is not a JSON object' },
     { name: 'null', text: 'null', message: 'the file is not a JSON object' },
-  ])('$name is one clear line', ({ text, message }) => {
-    const wanted = expect.objectContaining({ code: 'FileDamaged', message: expect.stringContaining(message) })
-    expect(() => parsePlanFile(NODE_PLAN, Buffer.from(text), VERSION, 'x')).toThrow(wanted)
-  })
-
-  const later = (value: string): string => JSON.stringify(document()).replace(/}$/, `,"later":${value}}`)
-  const many = Array.from({ length: 300_000 }, (_, index) => `"n${index}":0`)
-
-  it.each([
     { name: 'nesting without an end', text: '['.repeat(200_000), message: 'the file is nested more than 100 deep' },
     {
       name: 'deep nesting in unknown places',
@@ -194,7 +188,7 @@ describe('reading a saved plan', () => {
       message: 'the file is nested more than 100 deep',
     },
     { name: 'too much of it', text: later(`{${many}}`), message: 'the file has more than 3000000 values' },
-  ])('$name is more than is read (S34)', ({ text, message }) => {
+  ])('$name is one clear line (S34)', ({ text, message }) => {
     const wanted = expect.objectContaining({ code: 'FileDamaged', message: expect.stringContaining(message) })
     expect(() => parsePlanFile(NODE_PLAN, Buffer.from(text), VERSION, 'x')).toThrow(wanted)
   })

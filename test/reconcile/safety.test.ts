@@ -34,6 +34,10 @@ it('an orphan is unmounted', () => {
   })
 })
 
+/** What a pod that is gone has left of a volume. */
+const left = (built = node()): NodeBuilder =>
+  built.published(GONE, 'pv-1', '7:1', { handle: 'vol-1' }).staged('vol-1', '7:1')
+
 describe('S1 right machine', () => {
   it.each([
     ['another machineID and systemUUID', { machineID: 'x', systemUUID: 'y' }, 'WrongMachine'],
@@ -588,11 +592,7 @@ it('S20: --lazy is for dead mounts only', () => {
 describe('S20: of a volume that was detached lazily', () => {
   const uniqueName = csiUniqueName(DRIVER, 'vol-1')
   const volumeDir = `${ROOT}/pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`
-  const built = (): NodeBuilder =>
-    node()
-      .published(GONE, 'pv-1', '7:1', { handle: 'vol-1' })
-      .staged('vol-1', '7:1')
-      .persistentVolume('pv-1', { handle: 'vol-1' })
+  const built = (): NodeBuilder => left().persistentVolume('pv-1', { handle: 'vol-1' })
 
   it.each([
     { name: 'nothing is undone while it may live, by its name', detached: { path: '/elsewhere', volume: uniqueName } },
@@ -626,8 +626,7 @@ describe('S20: where nobody can say what was detached lazily', () => {
   }
 
   it('what is mounted is unmounted, and no device is unstaged or detached', () => {
-    const state = node().published(GONE, 'pv-1', '7:1', { handle: 'vol-1' }).staged('vol-1', '7:1')
-    state.persistentVolume('pv-1', { handle: 'vol-1' })
+    const state = left().persistentVolume('pv-1', { handle: 'vol-1' })
     expect(kinds(plan(state))).toEqual(['UnmountVolume', 'UnmountDevice', 'DetachVolume'])
     const blind = made(state)
     expect(kinds(blind)).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
@@ -658,7 +657,7 @@ describe('S21 detach', () => {
     expect(made.operations[0]?.message).toContain('volumesInUse')
   })
   it('after the unmount and the unstage', () => {
-    const made = plan(attached().published(GONE, 'pv-1', '7:1', { handle: 'vol-1' }).staged('vol-1', '7:1'))
+    const made = plan(left(attached()))
     expect(kinds(made)).toEqual(['UnmountVolume', 'UnmountDevice', 'DetachVolume'])
     expect(made.operations[2]?.after).toEqual([made.operations[0]?.id, made.operations[1]?.id])
   })
@@ -666,7 +665,7 @@ describe('S21 detach', () => {
     expect(plan(attached().pod(uid(2), 'app', [], { spec: { volumes: WANTS_PV_1 } })).operations).toEqual([])
   })
   it('not while a pod that is gone still runs on it', () => {
-    const built = attached().published(GONE, 'pv-1', '7:1', { handle: 'vol-1' }).staged('vol-1', '7:1').running(GONE)
+    const built = left(attached()).running(GONE)
     const made = plan(built)
     expect(made.operations).toEqual([])
     expect(made.waiting.map((each) => each.code)).toEqual(['PodStillRunning'])

@@ -241,15 +241,17 @@ describe('what was not read is said once, with what hangs on it', () => {
     })
   })
 
-  it('nothing of a refused list whose objects were read singly, or of a volume that a pod wants', () => {
+  it('nothing of a refused list whose objects were read singly, or of a volume that a pod wants or an ended one had', () => {
     const quiet = { complete: true, added: [] }
     expect(said(LEFT_HERE(), [refused('volumeattachments')])).toEqual(quiet)
     const absent = { resource: 'volumeattachments', name: NAME, status: 404, reason: 'NotFound', message: '' }
     expect(said(LEFT_HERE(), [refused('volumeattachments'), absent], { volumeAttachments: [] })).toEqual(quiet)
-    const wanted = LEFT_HERE().livingPod(uid(2), 'app', [
-      { name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-9' } },
-    ])
+    const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-9' } }]
+    const wanted = LEFT_HERE().livingPod(uid(2), 'app', volumes)
     expect(said(wanted, [refused('volumeattachments')], { volumeAttachments: [] })).toEqual(quiet)
+    const bound = node().persistentVolume('pv-9', { handle: 'vol-9', attached: false })
+    const ended = bound.pod(uid(2), 'job', volumes, { phase: 'Succeeded' })
+    expect(said(ended, [refused('volumeattachments', { name: NAME })], { volumeAttachments: [] })).toEqual(quiet)
   })
 
   const cm = (name: string) => ({

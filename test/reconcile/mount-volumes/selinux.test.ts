@@ -71,6 +71,9 @@ function labels(given: Given): string[] {
   return [...new Set(steps.filter(({ op }) => op !== 'mkdir').map(({ label }) => label ?? ''))]
 }
 
+const mismatches = ({ problems }: ReturnType<typeof planNode>) =>
+  problems.filter(({ code }) => code === 'SELinuxMismatch')
+
 describe('the label of a CSI volume (C68, R310)', () => {
   const itself = { seLinuxOptions: { level: LEVEL } }
   it.each<[name: string, given: Given, want: string]>([
@@ -134,13 +137,13 @@ describe('another label than the one that is there', () => {
   it('a volume that runs keeps it, and it is said (R824)', () => {
     const made = planned(mounted('system_u:object_r:old_t:s0', true))
     expect(made.operations).toEqual([])
-    expect(made.problems.filter(({ code }) => code === 'SELinuxMismatch')).toHaveLength(1)
+    expect(mismatches(made)).toHaveLength(1)
   })
 
   it('so does one of which no label is on record (T144)', () => {
     const made = planned(mounted('', true))
     expect(made.operations).toEqual([])
-    expect(made.problems.filter(({ code }) => code === 'SELinuxMismatch')).toMatchObject([
+    expect(mismatches(made)).toMatchObject([
       { message: expect.stringContaining(`mounted without an SELinux label, but the pod wants it with`) },
     ])
   })
@@ -150,7 +153,7 @@ describe('another label than the one that is there', () => {
     const errors = [{ resource: 'csidrivers', status: 403, reason: 'Forbidden', message: 'no' }]
     built.withApi({ csiDrivers: [], errors } as never)
     const made = planNode(built.build(), planOptions())
-    expect(made.problems.filter(({ code }) => code === 'SELinuxMismatch')).toEqual([])
+    expect(mismatches(made)).toEqual([])
   })
 
   it.each([
@@ -244,7 +247,7 @@ describe('LUNs', () => {
   ])('a pod keeps what it has, a mount with $there, and what differs is said (R808, R824)', ({ option, want }) => {
     const made = mountedWith(option, [GLOBAL, TARGET])
     expect(made.operations).toEqual([])
-    expect(made.problems.filter(({ code }) => code === 'SELinuxMismatch')).toMatchObject(
+    expect(mismatches(made)).toMatchObject(
       want.map((part) => ({ about: { path: `${ROOT}/${TARGET}` }, message: expect.stringContaining(part) })),
     )
   })
