@@ -247,7 +247,7 @@ function builtByHand(source: string): readonly { readonly text: string; readonly
 
 /** What advice never says (S37): it enters no namespace of another, destroys no proof, moves no file from under its writer. */
 const NEVER =
-  /\bnsenter (?:-|PID)|(?:^|[^-])\bumount (?:-R|PATH|the path)|\bunmount it (?:if|yourself|there)\b|\b(?:move|delete|remove) (?:it|them|or delete it|or remove it) ?(?:away|yourself)|\bremove iscsi\.json|\bor remove it\b/i
+  /\bnsenter (?:-|PID)|(?:^|[^-])\bumount (?:-R|PATH|the path)|\bunmount it (?:if|yourself|there)\b|\b(?:move|delete|remove) (?:it|them|or delete it|or remove it) ?(?:away|yourself)|\bremove iscsi\.json|\bor remove it\b|\bremove vol_data\.json|\bunmount it\.|\b(?:move|delete) or (?:move|delete)\b/i
 
 /** Nor as words of which a command is built. */
 const NEVER_BUILT = /commandLine\(\s*'(?:chroot|mv|nsenter|rm|umount|unlink)'/g
