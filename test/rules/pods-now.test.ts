@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Pod } from '../../src/core/kube/api/objects.ts'
 import type { MachineFacts, Witness } from '../../src/core/rules/machine-facts.ts'
-import { noLongerWanted, wantedAgain } from '../../src/core/rules/pods-now.ts'
+import { wantedAgain } from '../../src/core/rules/pods-now.ts'
+import { verdictOf } from '../../src/core/rules/rules.ts'
 import type { VolumeToMount } from '../../src/core/volumes/desired-state.ts'
 import { Fixture, operation, POD, planOf, ROOT, step } from '../apply/apply-fixture.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
@@ -68,10 +69,10 @@ describe('a pod that a volume is to be set up for (S22)', () => {
     { name: 'ended', pods: [pod({ phase: 'Succeeded' })], code: 'NoLongerWanted' },
     { name: 'being deleted, and not alive', pods: [pod({ deleted: true })], code: 'NoLongerWanted' },
     { name: 'without that volume', pods: [pod()], code: 'NoLongerWanted', no: true },
-  ])('$name', ({ pods, code, no }) => {
+  ])('$name', async ({ pods, code, no }) => {
     const context = { wanted: no ? () => undefined : wanted }
     const facts = { operation: wanting, context } as unknown as MachineFacts
-    expect(noLongerWanted(facts, { ...gone, apiPods: pods })?.code).toBe(code)
+    expect((await verdictOf(facts, { ...gone, apiPods: pods }, 'again'))?.code).toBe(code)
   })
 })
 
