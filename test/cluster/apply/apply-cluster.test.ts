@@ -71,6 +71,7 @@ async function given(...objects: object[]): Promise<void> {
 
 const admin = () => clientOf(api)
 const gonePlan = () => planOf(admin(), GONE)
+const applyGone = (plan: Parameters<typeof apply>[1]) => apply(admin(), plan, { options: GONE })
 
 function ends({ result }: Applied): [string, string | undefined][] {
   return result.outcomes.map(({ state, code }: Outcome) => [state, code])
@@ -254,7 +255,7 @@ describe('failures of the API', () => {
     await using _attacher = await startAttacher(api, { driver: DRIVER })
     const plan = await gonePlan()
     await api.setFaults({ method: 'DELETE', times: 1, action })
-    expect(ends(await apply(admin(), plan, { options: GONE }))).toEqual([
+    expect(ends(await applyGone(plan))).toEqual([
       ['done', undefined],
       ['done', undefined],
     ])
@@ -287,7 +288,7 @@ describe('failures of the API', () => {
     const plan = await gonePlan()
     const broken = { path: 'fieldSelector=spec.nodeName', action: { type: 'status', status: 403 } } as const
     await api.setFaults(broken)
-    const applied = await apply(admin(), plan, { options: GONE })
+    const applied = await applyGone(plan)
     expect(ends(applied)[0]).toEqual(['failed', 'Forbidden'])
     expect(await changes()).toEqual([])
   })
@@ -301,7 +302,7 @@ describe('one apply at a time', () => {
     let second: Promise<{ code: string; message: string }> | undefined
     const first = beforeChange(admin(), async (method) => {
       if (method !== 'delete') return
-      second ??= failureOf(apply(admin(), plan, { options: GONE }))
+      second ??= failureOf(applyGone(plan))
       await second
     })
     expect(ends(await apply(first, plan, { options: GONE }))[0]).toEqual(['done', undefined])
@@ -312,10 +313,7 @@ describe('one apply at a time', () => {
       ),
     })
     // The lease was released: the next one begins at once.
-    expect((await apply(admin(), plan, { options: GONE })).result.outcomes.map(({ code }) => code)).toEqual([
-      'AlreadyDone',
-      'AlreadyDone',
-    ])
+    expect((await applyGone(plan)).result.outcomes.map(({ code }) => code)).toEqual(['AlreadyDone', 'AlreadyDone'])
   })
 
   it('the lease of a dead apply is taken over once its duration has passed', async () => {
@@ -331,11 +329,11 @@ describe('one apply at a time', () => {
     await given(...moved())
     const plan = await gonePlan()
     await api.put(dead(30))
-    expect(await failureOf(apply(admin(), plan, { options: GONE }))).toMatchObject({ code: 'Locked' })
+    expect(await failureOf(applyGone(plan))).toMatchObject({ code: 'Locked' })
     expect(await changes()).toEqual([])
     await api.put(dead(70))
     await using _ = await startAttacher(api, { driver: DRIVER })
-    const applied = await apply(admin(), plan, { options: GONE })
+    const applied = await applyGone(plan)
     expect(applied.events[0]).toMatchObject({ code: 'Locked', message: expect.stringContaining('root@ws pid 1') })
     expect(ends(applied)[0]).toEqual(['done', undefined])
   })

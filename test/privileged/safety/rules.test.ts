@@ -61,11 +61,16 @@ const readyOf = async (scene: Scene): Promise<string[]> =>
 const problemsOf = async (scene: Scene): Promise<readonly string[]> =>
   (await planOf(scene)).problems.map(({ code }) => code)
 
+/** A test on a node of its own. */
+const broken =
+  (work: (scene: Scene) => Promise<void>) =>
+  async ({ directory }: { directory: string }) =>
+    onBroken(directory, work)
+
 describeUnless(noMounts, 'S-rules on a broken node', () => {
-  it('S10, S12, S18, S22, S23, S24: what is of others, or in the way, stays, and is named; the rest is done', async ({
-    directory,
-  }) => {
-    await onBroken(directory, async (scene) => {
+  it(
+    'S10, S12, S18, S22, S23, S24: what is of others, or in the way, stays, and is named; the rest is done',
+    broken(async (scene) => {
       const { rootDir, pods, sources, api } = scene
       // S10: a static pod whose manifest gives it a UID of its own.
       const manifests = `${scene.directory}/manifests`
@@ -123,13 +128,12 @@ describeUnless(noMounts, 'S-rules on a broken node', () => {
       const password = `${rootDir}/pods/${pods.web.uid}/volumes/kubernetes.io~secret/password/password`
       expect(readFileSync(password, 'utf8')).toBe('open sesame')
       expect(sh('findmnt', '-n', '-o', 'FSTYPE', backup)).not.toBe('')
-    })
-  })
+    }),
+  )
 
-  it('S16, S21: where the driver fails the kernel is not asked instead; what two PersistentVolumes share is not detached', async ({
-    directory,
-  }) => {
-    await onBroken(directory, async (scene) => {
+  it(
+    'S16, S21: where the driver fails the kernel is not asked instead; what two PersistentVolumes share is not detached',
+    broken(async (scene) => {
       scene.driver.setFaults('fail NodeUnpublishVolume=INTERNAL')
       const [, second] = volumeObjects({ name: 'old2', kind: 'filesystem' }, '') as { spec: object }[]
       const csi = { driver: scene.driver.name, volumeHandle: handleOf(FORGOTTEN), fsType: 'ext4' }
@@ -140,13 +144,12 @@ describeUnless(noMounts, 'S-rules on a broken node', () => {
         detached: 2,
       })
       expect(scene.mountPoints()).toContain(`${volumeOf(scene, 'csi', 'pv-common')}/mount`)
-    })
-  })
+    }),
+  )
 
-  it('S4, S30: what a pod that cannot be helped, or another node, may have is held back, and nothing else', async ({
-    directory,
-  }) => {
-    await onBroken(directory, async (scene) => {
+  it(
+    'S4, S30: what a pod that cannot be helped, or another node, may have is held back, and nothing else',
+    broken(async (scene) => {
       // A claim that is not bound, a removed type, and as a file system what is a raw block volume, attached here.
       const uid = '99999999-2222-4333-8444-000000000004'
       const made = pod({ name: 'bad', uid, volumes: [IDLE], others: [] }, '') as { spec: { volumes: object[] } }
@@ -175,13 +178,12 @@ describeUnless(noMounts, 'S-rules on a broken node', () => {
         done: 11,
         detached: 1,
       })
-    })
-  })
+    }),
+  )
 
-  it('S4, S5, S9, S11, S14, S28: one thing that is not known after the other: what it may concern is not done until it is', async ({
-    directory,
-  }) => {
-    await onBroken(directory, async (scene) => {
+  it(
+    'S4, S5, S9, S11, S14, S28: one thing that is not known after the other: what it may concern is not done until it is',
+    broken(async (scene) => {
       const { api, cri, driver, hostFile, pods, rootDir } = scene
       const before = scene.contentHashes()
       const told = readFileSync(hostFile, 'utf8')
@@ -232,8 +234,8 @@ describeUnless(noMounts, 'S-rules on a broken node', () => {
       await driver.restart()
       expect(await repair(scene, before)).toMatchObject({ status: 0, blocked: [], undone: [], detached: 3 })
       expect((await planOf(scene)).operations).toEqual([])
-    })
-  })
+    }),
+  )
 
   it('S9: the pods of a kubelet in a container use no volume of this node', async ({ directory, skip }) => {
     skip(noCgroups !== undefined, noCgroups)
@@ -251,10 +253,9 @@ describeUnless(noMounts, 'S-rules on a broken node', () => {
     group[Symbol.dispose]()
   })
 
-  it('S13: data goes only with --orphans, whatever its name, and what is no data of an emptyDir never', async ({
-    directory,
-  }) => {
-    await onBroken(directory, async (scene) => {
+  it(
+    'S13: data goes only with --orphans, whatever its name, and what is no data of an emptyDir never',
+    broken(async (scene) => {
       const { rootDir, pods } = scene
       // A name that is not UTF-8 is of data as well. Elsewhere it is nobody's of the kubelet, and nothing leads to it.
       const named = (parent: string): Buffer => Buffer.concat([Buffer.from(`${parent}/`), Buffer.from([0xe9, 0x74])])
@@ -277,13 +278,12 @@ describeUnless(noMounts, 'S-rules on a broken node', () => {
         [false, false],
         [true, true],
       ])
-    })
-  })
+    }),
+  )
 
-  it('S17: a PersistentVolume that was made anew does not tell the handle of what is staged under its name', async ({
-    directory,
-  }) => {
-    await onBroken(directory, async (scene) => {
+  it(
+    'S17: a PersistentVolume that was made anew does not tell the handle of what is staged under its name',
+    broken(async (scene) => {
       const { api, driver, pods } = scene
       const staging = stagingOf(scene, handleOf(FORGOTTEN))
       rmSync(`${staging.slice(0, -'globalmount'.length)}vol_data.json`)
@@ -298,13 +298,12 @@ describeUnless(noMounts, 'S-rules on a broken node', () => {
         detached: 2,
       })
       expect(scene.mountPoints()).toContain(staging)
-    })
-  })
+    }),
+  )
 
-  it('S18: of what the root directory hides, bound over itself, nothing is touched; it is done once that is gone', async ({
-    directory,
-  }) => {
-    await onBroken(directory, async (scene) => {
+  it(
+    'S18: of what the root directory hides, bound over itself, nothing is touched; it is done once that is gone',
+    broken(async (scene) => {
       const before = scene.mountPoints()
       sh('mount', '--bind', scene.rootDir, scene.rootDir)
       const blocked = blockedOf(await planOf(scene))
@@ -325,8 +324,8 @@ describeUnless(noMounts, 'S-rules on a broken node', () => {
       expect(scene.mountPoints()).toEqual(before)
       const later = await applyTo(scene)
       expect({ status: later.status, ends: later.ends.length }).toEqual({ status: 0, ends: 11 })
-    })
-  })
+    }),
+  )
 
   it('S18, S24, S31: with nothing wrong, and every mount twice, all of it is done; before the question stands what it is', async ({
     directory,
