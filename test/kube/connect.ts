@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect as connectTo } from 'node:net'
 import { dirname, join } from 'node:path'
+import { afterAll, beforeAll } from 'vitest'
 import { VolctlError } from '../../src/core/base/errors.ts'
 import { createKubeClient, type KubeClient, type KubeClientOptions } from '../../src/core/kube/kube-client.ts'
 import { discoverKubeConfig } from '../../src/core/kube/kubeconfig/kube-config.ts'
@@ -14,10 +15,19 @@ export function connect(server: TestApiServer, user: string, options: KubeClient
   return createKubeClient(discoverKubeConfig({ kubeconfig: server.kubeconfig(user) }), options)
 }
 
-/** A server that knows the bearer of this token as "robot", beside the usual users. */
-export function robotServer(token: string): Promise<TestApiServer> {
-  const robot = { name: 'robot', user: 'robot', login: 'token', token } as const
-  return startApiServer({ nodeName: 'node-1', users: [...defaultUsers('node-1'), robot] })
+/** For the tests of a file: a server that knows the bearer of this token as "robot", beside the usual users, and a directory. */
+export function robotPlace(token: string): { readonly server: TestApiServer; readonly directory: Directory } {
+  const place = {} as { server: TestApiServer; directory: Directory }
+  beforeAll(async () => {
+    const robot = { name: 'robot', user: 'robot', login: 'token', token } as const
+    place.server = await startApiServer({ nodeName: 'node-1', users: [...defaultUsers('node-1'), robot] })
+    place.directory = temporaryDirectory()
+  })
+  afterAll(async () => {
+    await place.server.stop()
+    place.directory[Symbol.dispose]()
+  })
+  return place
 }
 
 /** Writes a kubeconfig for the server with this login; `cluster` adds to how it is reached. */

@@ -1,26 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { whoAmI } from '../../src/core/kube/access-reviews.ts'
 import { createKubeClient, type KubeClient } from '../../src/core/kube/kube-client.ts'
 import { discoverKubeConfig } from '../../src/core/kube/kubeconfig/kube-config.ts'
-import type { TestApiServer } from '../helpers/api-server/start.ts'
-import { type Directory, failureOf, robotServer, startProxy, temporaryDirectory, writeKubeconfig } from './connect.ts'
+import { failureOf, robotPlace, startProxy, writeKubeconfig } from './connect.ts'
 
 const TOKEN = 'token-of-robot'
 
-let server: TestApiServer
-let directory: Directory
-
-beforeAll(async () => {
-  server = await robotServer(TOKEN)
-  directory = temporaryDirectory()
-})
-
-afterAll(async () => {
-  await server.stop()
-  directory[Symbol.dispose]()
-})
+const place = robotPlace(TOKEN)
 
 interface Variant {
   readonly user?: object
@@ -29,7 +17,7 @@ interface Variant {
 
 /** A kubeconfig for the test server with this login. */
 function kubeconfig({ user = { token: TOKEN }, cluster }: Variant): string {
-  return writeKubeconfig(directory, server, user, cluster)
+  return writeKubeconfig(place.directory, place.server, user, cluster)
 }
 
 async function ask(client: KubeClient): Promise<string | undefined> {
@@ -45,17 +33,17 @@ function connectWith(variant: Variant): KubeClient {
 }
 
 function plugin(name: string, script: string): string {
-  return directory.write(name, `#!${process.execPath}\n${script}\n`, 0o700)
+  return place.directory.write(name, `#!${process.execPath}\n${script}\n`, 0o700)
 }
 
 describe('ways to log in', () => {
   it('by a token file relative to the kubeconfig, before the token, and without its newline (N44)', async () => {
-    directory.write('token', `${TOKEN}\n`)
+    place.directory.write('token', `${TOKEN}\n`)
     expect(await ask(connectWith({ user: { tokenFile: 'token', token: 'stale' } }))).toBe('robot')
   })
 
   it('runs a plugin anew when its token is no longer accepted', async () => {
-    const counter = directory.write('count', '')
+    const counter = place.directory.write('count', '')
     plugin(
       'expiring',
       `const fs = require('fs'); fs.appendFileSync(${JSON.stringify(counter)}, 'x')
@@ -67,7 +55,7 @@ console.log(JSON.stringify({ status: { token } }))`,
   })
 
   it('with impersonation of user and groups', async () => {
-    const { user } = JSON.parse(readFileSync(server.kubeconfig('admin'), 'utf8')).users[0] as { user: object }
+    const { user } = JSON.parse(readFileSync(place.server.kubeconfig('admin'), 'utf8')).users[0] as { user: object }
     const client = connectWith({ user: { ...user, as: 'system:node:node-1', 'as-groups': ['system:nodes', 'other'] } })
     const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
     const review = await client.send<{ status: { userInfo: unknown } }>('review', path, {})
@@ -103,12 +91,12 @@ console.log(JSON.stringify({ status: { token } }))`,
   it('through the proxy of proxy-url', async () => {
     await using proxy = await startProxy()
     expect(await ask(connectWith({ cluster: { 'proxy-url': proxy.url } }))).toBe('robot')
-    expect(proxy.tunnels).toEqual([new URL(server.url).host])
+    expect(proxy.tunnels).toEqual([new URL(place.server.url).host])
   })
 })
 
 function caData(): string {
-  return readFileSync(join(server.directory, 'ca.crt')).toString('base64')
+  return readFileSync(join(place.server.directory, 'ca.crt')).toString('base64')
 }
 
 describe('a login that fails is one clear line without a secret', () => {

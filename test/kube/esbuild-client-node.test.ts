@@ -2,25 +2,15 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { TestApiServer } from '../helpers/api-server/start.ts'
+import { expect, it } from 'vitest'
 import { TEST_BUNDLE } from '../helpers/volctl-program.ts'
-import { type Directory, robotServer, startProxy, temporaryDirectory, writeKubeconfig } from './connect.ts'
+import { robotPlace, startProxy, writeKubeconfig } from './connect.ts'
 
 /** A JSON Web Token that is only looked at for its end. */
 const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 const TOKEN = `${part({ alg: 'none' })}.${part({ exp: 4_000_000_000 })}.x`
 
-let server: TestApiServer
-let directory: Directory
-beforeAll(async () => {
-  server = await robotServer(TOKEN)
-  directory = temporaryDirectory()
-})
-afterAll(async () => {
-  await server.stop()
-  directory[Symbol.dispose]()
-})
+const place = robotPlace(TOKEN)
 
 it('has neither the generated API nor undici', () => {
   const bundle = readFileSync(join(TEST_BUNDLE, '..', '..', 'dist', 'volctl.cjs'), 'utf8')
@@ -30,12 +20,12 @@ it('has neither the generated API nor undici', () => {
 const oidc = { 'auth-provider': { name: 'oidc', config: { 'id-token': TOKEN } } }
 
 it.each<{ name: string; user: () => object; throughProxy?: true }>([
-  { name: 'a token file', user: () => ({ tokenFile: directory.write('token', `${TOKEN}\n`) }) },
+  { name: 'a token file', user: () => ({ tokenFile: place.directory.write('token', `${TOKEN}\n`) }) },
   { name: 'an OpenID token that is still valid', user: () => oidc },
   { name: 'a token, through the proxy of proxy-url', user: () => ({ token: TOKEN }), throughProxy: true },
 ])('logs in by $name', async ({ user, throughProxy }) => {
   await using proxy = await startProxy()
-  const kubeconfig = writeKubeconfig(directory, server, user(), throughProxy && { 'proxy-url': proxy.url })
+  const kubeconfig = writeKubeconfig(place.directory, place.server, user(), throughProxy && { 'proxy-url': proxy.url })
   const { stderr } = await execa(TEST_BUNDLE, ['plan', '--cluster', '--kubeconfig', kubeconfig], { reject: false })
   expect(stderr).toContain('User "robot" cannot list')
   expect(proxy.tunnels.length > 0).toBe(throughProxy === true)

@@ -34,6 +34,8 @@ it('an orphan is unmounted', () => {
   })
 })
 
+const codeOf = ({ code }: { code: string }) => code
+
 /** What a pod that is gone has left of a volume. */
 const left = (built = node()): NodeBuilder =>
   built.published(GONE, 'pv-1', '7:1', { handle: 'vol-1' }).staged('vol-1', '7:1')
@@ -157,7 +159,7 @@ describe('S4 unresolved volumes', () => {
   it('a claim that is shown not to exist holds up nobody else', () => {
     const made = plan(withClaim())
     expect(kinds(made)).toEqual(['UnmountDevice', 'DetachVolume'])
-    expect(made.waiting.map((each) => each.code)).toContain('ClaimMissing')
+    expect(made.waiting.map(codeOf)).toContain('ClaimMissing')
   })
   it('of an attachment that only a pod which has ended names, and a node may not read, nothing is said', () => {
     const built = node().livingPod(uid(2), 'app')
@@ -359,7 +361,7 @@ describe('S11 a kubelet that runs or may come back', () => {
     const made = plan(full().with({ kubelet }))
     expect(kinds(made)).toEqual(['UnmountVolume'])
     expect(made.waiting.map((each) => each.kind).toSorted()).toEqual(['DetachVolume', 'MountVolume', 'UnmountDevice'])
-    expect(new Set(made.waiting.map((each) => each.code))).toEqual(new Set(['KubeletRunning']))
+    expect(new Set(made.waiting.map(codeOf))).toEqual(new Set(['KubeletRunning']))
   })
   it.each([
     ['changed a minute ago', Date.parse(NOW) / 1000 - 60],
@@ -368,11 +370,11 @@ describe('S11 a kubelet that runs or may come back', () => {
   ])('running: what %s waits', (_name, mtime) => {
     const made = plan(orphan().dir(`pods/${GONE}/volumes`, mtime).with(RUNNING))
     expect(made.operations).toEqual([])
-    expect(made.waiting.map((each) => each.code)).toEqual(['Settling'])
+    expect(made.waiting.map(codeOf)).toEqual(['Settling'])
   })
   it('one that stopped less than the settle time ago is waited for', () => {
     const built = orphan().with({ kubelet: { running: false, mayReturn: false, stoppedAt: '2026-11-21T11:59:00Z' } })
-    expect(plan(built).waiting.map((each) => each.code)).toEqual(['Settling'])
+    expect(plan(built).waiting.map(codeOf)).toEqual(['Settling'])
     expect(kinds(plan(built, { settleMs: 30_000 }))).toEqual(['UnmountVolume'])
   })
 })
@@ -668,7 +670,7 @@ describe('S21 detach', () => {
     const built = left(attached()).running(GONE)
     const made = plan(built)
     expect(made.operations).toEqual([])
-    expect(made.waiting.map((each) => each.code)).toEqual(['PodStillRunning'])
+    expect(made.waiting.map(codeOf)).toEqual(['PodStillRunning'])
   })
   it('a second PersistentVolume behind the same attachment blocks', () => {
     const built = attached()
@@ -684,7 +686,7 @@ describe('S21 detach', () => {
     const built = node()
       .persistentVolume('pv-1', { attached: false, inUse: true })
       .attach('pv-1', 'pv-1', 'node-1', { metadata: { deletionTimestamp: NOW } })
-    expect(plan(built).waiting.map((each) => each.code)).toEqual(['AttachmentDeleting'])
+    expect(plan(built).waiting.map(codeOf)).toEqual(['AttachmentDeleting'])
   })
 })
 
@@ -706,14 +708,14 @@ describe('S22 mount', () => {
     ['not attached', { attached: false }, 'NotAttached'],
     ['attached, not reported in use', { inUse: false }, 'NotReportedInUse'],
   ])('%s waits', (_name, options, code) => {
-    expect(plan(wanting(node().persistentVolume('pv-1', options))).waiting.map((each) => each.code)).toContain(code)
+    expect(plan(wanting(node().persistentVolume('pv-1', options))).waiting.map(codeOf)).toContain(code)
   })
 
   it('ReadWriteOncePod: a second pod waits (O3)', () => {
     const built = wanting(node().persistentVolume('pv-1', { accessModes: ['ReadWriteOncePod'] }))
       .published(GONE, 'pv-1', '7:1')
       .running(GONE)
-    expect(plan(built).waiting.map((each) => each.code)).toContain('AccessMode')
+    expect(plan(built).waiting.map(codeOf)).toContain('AccessMode')
   })
 })
 

@@ -11,13 +11,14 @@ const inUse = (name: string, ...volumes: string[]) =>
     volumesAttached: volumes.map((each) => uniqueName(each)),
   })
 
+const attached = { attachments: [attachment('db', 'a')], ...bound('db') }
+
 export const SCENES: Readonly<Record<string, ClusterState>> = {
   healthy: cluster({
     controller: LIVING,
     nodes: [inUse('a', 'db'), node('b')],
     pods: [pod('db-0', 'a', ['db'])],
-    attachments: [attachment('db', 'a')],
-    ...bound('db'),
+    ...attached,
   }),
   'left over, and no controller': cluster({
     attachments: MANY.map((name) => attachment(name, 'a')),
@@ -31,24 +32,20 @@ export const SCENES: Readonly<Record<string, ClusterState>> = {
   'a node that is gone': cluster({
     nodes: [node('b')],
     pods: [pod('db-0', 'b', ['db'])],
-    attachments: [attachment('db', 'a')],
-    ...bound('db'),
+    ...attached,
   }),
   'two pods of one volume': cluster({
     nodes: [inUse('a', 'db'), node('b')],
     pods: [pod('db-0', 'a', ['db']), pod('db-1', 'b', ['db'], { started: false })],
-    attachments: [attachment('db', 'a')],
-    ...bound('db'),
+    ...attached,
   }),
   'a node that is silent': cluster({
     nodes: [{ ...silentNode('a', 30), volumesInUse: [uniqueName('db')] }, node('b')],
-    attachments: [attachment('db', 'a')],
-    ...bound('db'),
+    ...attached,
   }),
   'pods that cannot be listed': cluster({
     lists: { ...cluster().lists, pods: { state: 'failed', count: 0 } },
     errors: [{ resource: 'pods', status: 403, reason: 'Forbidden', message: 'pods is forbidden' }],
-    attachments: [attachment('db', 'a')],
-    ...bound('db'),
+    ...attached,
   }),
 }
