@@ -23,17 +23,21 @@ export function replaceFile(path: string, content: string | Uint8Array, mode = O
     const file = nameIn(directory, name)
     const odd = whatElseIsAt(file)
     if (odd !== undefined) throw new NotAFile(odd)
-    const draft = `${file}.${randomUUID()}`
-    createWhole(draft, content, mode)
-    try {
-      renameSync(draft, file)
-    } catch (error) {
-      removeLeftover(draft)
-      throw error
-    }
+    replaceBy(`${file}.${randomUUID()}`, file, content, mode)
     syncDirectory(nameIn(directory, '.'))
   } finally {
     closeSync(directory)
+  }
+}
+
+/** By a draft, which takes its name. @throws the system's error */
+function replaceBy(draft: string, file: string, content: string | Uint8Array, mode: number): void {
+  createWhole(draft, content, mode)
+  try {
+    renameSync(draft, file)
+  } catch (error) {
+    removeLeftover(draft)
+    throw error
   }
 }
 
@@ -88,19 +92,9 @@ export function writeStateFile(path: string, text: string): void {
     createWhole(path, text, STATE_MODE)
   } catch (error) {
     if (errnoOf(error) !== 'EEXIST') throw error
-    replace(path, text)
+    const draft = `${path}.new`
+    removeLeftover(draft)
+    replaceBy(draft, path, text, STATE_MODE)
   }
   syncDirectory(posix.dirname(path))
-}
-
-function replace(path: string, text: string): void {
-  const temporary = `${path}.new`
-  removeLeftover(temporary)
-  createWhole(temporary, text, STATE_MODE)
-  try {
-    renameSync(temporary, path)
-  } catch (error) {
-    removeLeftover(temporary)
-    throw error
-  }
 }

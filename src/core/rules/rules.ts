@@ -124,6 +124,7 @@ export const RULES: readonly Rule[] = [
   machine('S21', RELEASING, 'both', usedDevice),
   // The users of content last: that look takes longest, and is to be the freshest when the first step begins.
   machine('S12', TAKING_AWAY.difference(DETACHING), 'both', usedContent),
+  // Asked apart from all others, with each call of a driver.
   machine('S30', BRINGING_UP, 'call', attachedElsewhere),
   machine('S22', BRINGING_UP, 'call', notAttached),
 ]
