@@ -24,18 +24,18 @@ describeUnless(noSystemCalls, 'deleting what is being swapped', () => {
     { kind: 'mounts', rounds: 2_000, stops: ['ForeignMount', 'Swapped'] },
     { kind: 'moves', rounds: 3_000, stops: ['Swapped'] },
   ])('$kind: $rounds times, and nothing outside has changed', async ({ kind, rounds, stops }, { directory }) => {
-    const { untouched, swaps, changed, outcomes, left } = await race(directory, kind, rounds)
-    expect({ untouched, left }).toEqual({ untouched: true, left: [] })
-    expect(swaps).toBeGreaterThanOrEqual(rounds)
+    const { untouched, ended, changed, outcomes, left } = await race(directory, kind, rounds)
+    expect({ untouched, ended, left }).toEqual({ untouched: true, ended: 0, left: [] })
     // It was a race: the volume's own files were deleted all along, and walks that met a swap stopped and said so.
     expect(changed).toBeGreaterThan(100)
-    expect(outcomes).toEqual(expect.arrayContaining(['done', ...stops.slice(0, 1)]))
+    expect(outcomes).toContain('done')
+    expect(outcomes.length).toBeGreaterThan(1)
     expect(['done', ...stops]).toEqual(expect.arrayContaining([...outcomes]))
   })
 
   it('parents: the way to the volume itself leads elsewhere 10,000 times', async ({ directory }) => {
-    const { untouched, swaps, outcomes } = await race(directory, 'parents', 10_000)
-    expect({ untouched, swaps }).toEqual({ untouched: true, swaps: 10_000 })
+    const { untouched, ended, outcomes } = await race(directory, 'parents', 10_000)
+    expect({ untouched, ended }).toEqual({ untouched: true, ended: 0 })
     expect(outcomes).toContain('Swapped')
   })
 

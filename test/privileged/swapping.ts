@@ -48,7 +48,8 @@ function plantOutside(directory: string): string {
 
 interface Race {
   readonly untouched: boolean
-  readonly swaps: number
+  /** The swapper's exit status: 0 once it has swapped often enough. */
+  readonly ended: number
   readonly changed: number
   readonly outcomes: readonly string[]
   readonly left: readonly string[]
@@ -64,11 +65,7 @@ export async function race(directory: string, kind: string, rounds: number, walk
   const intact = (): boolean => [...inventory(outside), ...inventory(other)].join('\n') === before.join('\n')
 
   const args = [kind, volume, attic, outside, other, `${rounds}`]
-  const swapper = spawn(...nodeProgram(SWAPPER, args, ['--experimental-ffi']), { stdio: ['ignore', 'pipe', 'inherit'] })
-  let said = ''
-  swapper.stdout.on('data', (text) => {
-    said += text
-  })
+  const swapper = spawn(...nodeProgram(SWAPPER, args, ['--experimental-ffi']), { stdio: 'inherit' })
   const ended = once(swapper, 'close')
   const outcomes = new Set<string>()
   let changed = 0
@@ -82,12 +79,14 @@ export async function race(directory: string, kind: string, rounds: number, walk
   }
   while (swapper.exitCode === null && swapper.signalCode === null) {
     await attempt()
+    // Who gets a processor when is left to the machine: it goes on until one walk came through and one met a swap.
+    if (outcomes.size > 1) writeFileSync(`${attic}/met`, '')
     // Once the outside is hurt, a naive deletion has shown what it is.
     if (walk === byPaths && !intact()) swapper.kill()
     await new Promise((resolve) => setImmediate(resolve))
   }
-  await ended
+  const [status] = await ended
   const untouched = intact()
   if (untouched) await attempt()
-  return { untouched, swaps: Number(said), changed, outcomes: [...outcomes], left: readdirSync(volume) }
+  return { untouched, ended: status, changed, outcomes: [...outcomes], left: readdirSync(volume) }
 }
