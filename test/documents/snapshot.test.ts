@@ -278,7 +278,7 @@ describe('readSnapshot', () => {
     const slow = (why: string) => ({
       code: 'FileUnreadable',
       message: `snapshot ${path}: ${why} within 0.3 s`,
-      hint: 'Save the snapshot to a file first, and give that file.',
+      hint: 'Save it to a file first, and give that file.',
     })
     await expect(readSnapshot(path, 300)).rejects.toMatchObject(slow('nothing was written to the pipe'))
     const writer = spawn('sh', ['-c', 'exec >"$0"; printf "{"; exec sleep 1000', path], { stdio: 'ignore' })

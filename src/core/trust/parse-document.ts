@@ -6,21 +6,21 @@ type Parsed =
   | { readonly document: Readonly<Record<string, unknown>> }
   | { readonly defect: string; readonly cause?: unknown }
 
-/** @param bytes UTF-8 */
-export function parseDocument(bytes: Buffer, limits: Partial<JsonLimits> = {}): Parsed {
-  if (bytes.length === 0) return { defect: 'the file is empty' }
+/** @param bytes UTF-8 @param part what messages call them */
+export function parseDocument(bytes: Buffer, limits: Partial<JsonLimits> = {}, part = 'the file'): Parsed {
+  if (bytes.length === 0) return { defect: `${part} is empty` }
   let document: unknown
   try {
     document = parseJson(bytes, limits)
   } catch (cause) {
-    if (cause instanceof JsonLimitError) return { defect: `the file ${cause.message}`, cause }
+    if (cause instanceof JsonLimitError) return { defect: `${part} ${cause.message}`, cause }
     // A document that begins as JSON and lacks its end was cut off on the way.
     const [head, tail] = [bytes.toString('latin1', 0, 100), bytes.toString('latin1', Math.max(0, bytes.length - 100))]
-    if (/^\s*\{/.test(head) && !/\}\s*$/.test(tail)) return { defect: 'the file is cut off', cause }
-    return { defect: `the file is not JSON: ${errorMessage(cause).slice(0, 120)}`, cause }
+    if (/^\s*\{/.test(head) && !/\}\s*$/.test(tail)) return { defect: `${part} is cut off`, cause }
+    return { defect: `${part} is not JSON: ${errorMessage(cause).slice(0, 120)}`, cause }
   }
   if (typeof document !== 'object' || document === null || Array.isArray(document)) {
-    return { defect: 'the file is not a JSON object' }
+    return { defect: `${part} is not a JSON object` }
   }
   return { document: document as Readonly<Record<string, unknown>> }
 }

@@ -4,10 +4,8 @@
  * the memory to read.
  */
 
-import { errorMessage } from '../../base/errors.ts'
+import { DocumentFrame } from '../../plan/documents/document-frame.ts'
 import { writeSnapshotFile } from '../../plan/documents/snapshot-file.ts'
-import { SnapshotFrame } from '../../plan/documents/snapshot-frame.ts'
-import { JsonLimitError, parseJson } from '../../trust/parse-json.ts'
 import type { Shape } from '../../trust/shape.ts'
 import {
   type ClusterState,
@@ -21,10 +19,9 @@ import {
 /** Above what the largest cluster makes. */
 const MAX_BYTES = 400 * 1024 * 1024
 const MAX_LINE = { maxBytes: 4 * 1024 * 1024, maxValues: 200_000 }
-const PIPE_MS = 120_000
 const NEWLINE = 10
 
-const frame = new SnapshotFrame('ClusterSnapshot', { maxBytes: MAX_BYTES, pipeMs: PIPE_MS })
+const frame = new DocumentFrame('ClusterSnapshot', { maxBytes: MAX_BYTES, pipeMs: 120_000 })
 
 /** The lines of a snapshot, each with its newline. */
 export function* clusterSnapshotLines(state: ClusterState): Generator<string> {
@@ -59,7 +56,7 @@ export function parseClusterSnapshot(bytes: Buffer, name: string): ClusterState 
   let records = 0
   let end: unknown
   for (const [number, line] of linesOf(frame.unpacked(bytes, name))) {
-    const value = parsedLine(line, name, number)
+    const value = frame.parsed(line, name, MAX_LINE, `line ${number}`)
     if (head === undefined) {
       frame.requireHead(value, name)
       head = frame.shaped(snapshotHead, value, name, { place: `line ${number}: ` })
@@ -77,9 +74,9 @@ export function parseClusterSnapshot(bytes: Buffer, name: string): ClusterState 
       lists[list as RecordList].push(frame.shaped(shape, record, name, { place: `line ${number}: `, at: list }))
     }
   }
-  if (head === undefined) throw frame.damaged(name, 'FileDamaged', 'the file is empty')
+  if (head === undefined) throw frame.damaged(name, 'the file is empty')
   // A list without its end would show pods and attachments as absent (S3).
-  if (end !== records) throw frame.damaged(name, 'FileDamaged', 'the file is cut off')
+  if (end !== records) throw frame.damaged(name, 'the file is cut off')
   return { ...head, ...lists } as ClusterState
 }
 
@@ -92,18 +89,4 @@ function* linesOf(bytes: Buffer): Generator<readonly [number, Buffer]> {
     if (to > from) yield [number, bytes.subarray(from, to)]
     from = to + 1
   }
-}
-
-function parsedLine(line: Buffer, name: string, number: number): Readonly<Record<string, unknown>> {
-  let value: unknown
-  try {
-    value = parseJson(line, MAX_LINE)
-  } catch (error) {
-    if (error instanceof JsonLimitError) throw frame.damaged(name, 'FileDamaged', `line ${number} ${error.message}`)
-    if (number === 1)
-      throw frame.damaged(name, 'FileDamaged', `line 1 is not JSON: ${errorMessage(error).slice(0, 120)}`)
-    throw frame.damaged(name, 'FileDamaged', `line ${number} is not JSON, or is cut off`)
-  }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
-  throw frame.damaged(name, 'FileDamaged', `line ${number} is not a JSON object`)
 }

@@ -1,27 +1,27 @@
 /** Saves a plan, and reads a saved one with suspicion: it may be damaged, of another version, edited, or somebody else's. */
 
-import { errnoOf, VolctlError } from '../../base/errors.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
+import { errnoOf } from '../../base/errors.ts'
 import { troubleText, unreadText } from '../../linux/disk-trouble.ts'
 import { ownDescriptor } from '../../linux/paths.ts'
 import { replaceFile } from '../../linux/replace-file.ts'
-import type { ErrorCode } from '../../messages/codes.ts'
 import { callerPath } from '../../trust/caller.ts'
 import { NotAFile, NotTrusted, readTrusted, requireTrustedInput, TRUST_HINT } from '../../trust/files.ts'
-import { parseDocument, shownField } from '../../trust/parse-document.ts'
+import { shownField } from '../../trust/parse-document.ts'
 import { JSON_LIMITS, JsonLimitError, type JsonLimits, requireBoundedJson } from '../../trust/parse-json.ts'
 import { TooLarge } from '../../trust/plain-files.ts'
-import { type Shape, ShapeError } from '../../trust/shape.ts'
+import type { Shape } from '../../trust/shape.ts'
 import type { ClusterOptions, ClusterPlan } from '../cluster-plan.ts'
 import type { Plan, PlanOptions } from '../plan.ts'
 import { type SavedPlan, savedPlan } from '../plan-shape.ts'
-import { readSource, TooSlow, Unreadable } from './read-source.ts'
+import { DocumentFrame } from './document-frame.ts'
 
 /**
  * Limits of a plan file, for writing and for reading. An operation takes about 2.1 KB: 20,000 of them take 42 MB, and 300 MB
  * of memory to read; 76 MiB are 38,000 operations, the leftovers of 19,000 pods.
  */
 const PLAN_FILE_LIMITS: JsonLimits = { ...JSON_LIMITS, maxBytes: 76 * 1024 * 1024 }
+
+const frame = new DocumentFrame('Plan', { maxBytes: PLAN_FILE_LIMITS.maxBytes, pipeMs: 50_000 })
 
 /** A plan as `apply FILE` takes it: the plan as `-o json` prints it, and the options that it was made with. */
 export function planFileText(plan: Plan | ClusterPlan, options: PlanOptions | ClusterOptions): string {
@@ -46,16 +46,14 @@ export function writePlanFile(
     requireBoundedJson(bytes, PLAN_FILE_LIMITS)
     replaceFile(path, bytes)
   } catch (error) {
-    if (error instanceof JsonLimitError) {
-      throw new VolctlError('NotWritten', `plan file ${name}: too large for apply to read: the plan ${error.message}`, {
-        cause: error,
-        hint: 'Plan a part with --only, --pod or --volume, apply that, and plan again.',
-      })
-    }
-    throw new VolctlError('NotWritten', `plan file ${name}: ${WORDS[errnoOf(error) ?? ''] ?? troubleText(error)}`, {
-      cause: error,
-      hint: 'Give a plain file, not a link, in an existing, writable directory with free space.',
-    })
+    const isLarge = error instanceof JsonLimitError
+    const why = isLarge
+      ? `too large for apply to read: the plan ${error.message}`
+      : (WORDS[errnoOf(error) ?? ''] ?? troubleText(error))
+    const hint = isLarge
+      ? 'Plan a part with --only, --pod or --volume, apply that, and plan again.'
+      : 'Give a plain file, not a link, in an existing, writable directory with free space.'
+    throw frame.damaged(name, why, { code: 'NotWritten', cause: error, hint })
   }
 }
 
@@ -83,11 +81,6 @@ interface AnySaved {
 
 export const NODE_PLAN: PlanFormat<SavedPlan> = { scope: 'node', shape: savedPlan }
 
-const VERSION = 'volctl.io/v1'
-const KIND = 'Plan'
-
-const PLAN_AGAIN = 'Save the plan again: volctl plan --out FILE'
-
 /**
  * Unknown fields are left out. Nothing in the file is carried out: it says which operations of a fresh plan are wanted, and
  * which options that plan is made with.
@@ -101,7 +94,8 @@ export function readPlanFile<T extends AnySaved>(
   volctlVersion: string,
   name = path,
 ): T {
-  return parsePlanFile(format, readOwn(path, name), volctlVersion, name)
+  const bytes = trusted(name, () => readTrusted(path, PLAN_FILE_LIMITS.maxBytes))
+  return parsePlanFile(format, bytes, volctlVersion, name)
 }
 
 /** Is it standard input, as it was typed: `-`, `/dev/stdin`? */
@@ -119,25 +113,12 @@ export async function readTypedPlan<T extends AnySaved>(
   return parsePlanFile(format, await readInput(), volctlVersion, INPUT)
 }
 
-/** From the first look at a pipe to its end. */
-const PIPE_MS = 50_000
-
 const INPUT = 'from standard input'
 
 /** A pipe, or a file that nobody else could have written (S33). */
 async function readInput(): Promise<Buffer> {
-  try {
-    requireTrustedInput(callerPath)
-    return (await readSource('-', { maxBytes: PLAN_FILE_LIMITS.maxBytes, pipeMs: PIPE_MS })).bytes
-  } catch (error) {
-    if (error instanceof NotTrusted) throw unsafe(INPUT, error)
-    if (error instanceof TooLarge) throw defect(INPUT, 'FileDamaged', error.message, error)
-    const why = error instanceof TooSlow || error instanceof Unreadable ? error.message : troubleText(error)
-    throw new VolctlError('FileUnreadable', `plan file ${INPUT}: ${why}`, {
-      cause: error,
-      hint: 'Give the file: volctl apply FILE or volctl apply - < FILE',
-    })
-  }
+  trusted(INPUT, () => requireTrustedInput(callerPath))
+  return (await frame.read('-', INPUT)).bytes
 }
 
 export function parsePlanFile<T extends AnySaved>(
@@ -146,40 +127,34 @@ export function parsePlanFile<T extends AnySaved>(
   volctlVersion: string,
   name: string,
 ): T {
-  const parsed = parseDocument(bytes, PLAN_FILE_LIMITS)
-  if ('defect' in parsed) throw defect(name, 'FileDamaged', parsed.defect, parsed.cause)
-  requireHead(parsed.document, scope, volctlVersion, name)
-  const plan = shaped(shape, parsed.document, name)
+  const document = frame.parsed(bytes, name, PLAN_FILE_LIMITS)
+  frame.requireHead(document, name)
+  requireSame(document, scope, volctlVersion, name)
+  const plan = frame.shaped(shape, document, name)
   const ids = plan.operations.map(({ id }) => id)
   const twice = ids.length === new Set(ids).size ? undefined : ids.find((id, index) => ids.indexOf(id) !== index)
-  if (twice !== undefined) throw defect(name, 'FileDamaged', `two operations have the id ${twice}`)
+  if (twice !== undefined) throw frame.damaged(name, `two operations have the id ${twice}`)
   return { ...plan, options: { ...plan.options, volctlVersion } }
 }
 
-function requireHead(
-  { apiVersion, kind, scope, options, volctlVersion: version }: Readonly<Record<string, unknown>>,
+/** Of this volctl, of the scope that is asked for, and with its options. */
+function requireSame(
+  { scope, options, volctlVersion: version }: Readonly<Record<string, unknown>>,
   wanted: 'node' | 'cluster',
   volctlVersion: string,
   name: string,
 ): void {
-  if (kind !== KIND) throw defect(name, 'FileDamaged', `kind is ${shownField(kind)}, not ${KIND}`)
-  if (apiVersion !== VERSION) {
-    throw defect(name, 'FileDamaged', `apiVersion is ${shownField(apiVersion)}; this volctl reads ${VERSION}`)
-  }
-  if (version !== volctlVersion) {
-    throw defect(name, 'FileDamaged', `written by volctl ${shownField(version)}; this is volctl "${volctlVersion}"`)
-  }
+  if (version !== volctlVersion)
+    throw frame.damaged(name, `written by volctl ${shownField(version)}; this is volctl "${volctlVersion}"`)
   if (scope !== wanted) {
     const why = `scope is ${shownField(scope)}; this apply has scope ${wanted}`
-    throw new VolctlError('Usage', `plan file ${name}: ${why}`, { hint: OTHER_SCOPE[wanted] })
+    throw frame.damaged(name, why, { code: 'Usage', hint: OTHER_SCOPE[wanted] })
   }
-  if (options === undefined) {
-    throw defect(
+  if (options === undefined)
+    throw frame.damaged(
       name,
-      'FileDamaged',
       'the options of the plan are missing: this is the output of volctl plan -o json, not a file saved with --out',
     )
-  }
 }
 
 /** By what was asked for. */
@@ -188,44 +163,21 @@ const OTHER_SCOPE = {
   cluster: 'A plan of a node is carried out on the node. Save a plan of the cluster: volctl plan --cluster --out FILE',
 }
 
-function shaped<T>(shape: Shape<T>, document: object, name: string): T {
-  try {
-    return shape(document, '')
-  } catch (error) {
-    if (error instanceof ShapeError) throw defect(name, 'FileDamaged', error.message, error)
-    throw error
-  }
-}
-
 /**
  * Only a plain file; nobody else may be able to write the file, a directory above it, or a link on the way. The file may lift
  * safety rules, and root acts on it (S33).
  */
-function readOwn(path: string, name: string): Buffer {
+function trusted<T>(name: string, read: () => T): T {
   try {
-    return readTrusted(path, PLAN_FILE_LIMITS.maxBytes)
-  } catch (error) {
-    if (error instanceof NotTrusted) throw unsafe(name, error)
-    if (error instanceof NotAFile) throw defect(name, 'FileUnreadable', 'not a plain file', error)
-    if (error instanceof TooLarge) throw defect(name, 'FileDamaged', error.message, error)
-    throw new VolctlError('FileUnreadable', `plan file ${name}: ${unreadText(error)}`, { cause: error })
+    return read()
+  } catch (cause) {
+    if (cause instanceof NotTrusted)
+      throw frame.damaged(name, `${cause.why}, and whoever wrote it could override safety checks`, {
+        ...{ code: 'NotBelieved', cause },
+        hint: `${TRUST_HINT} Or save the plan again, in a directory of your own.`,
+      })
+    if (cause instanceof TooLarge) throw frame.damaged(name, cause.message, { cause })
+    const why = cause instanceof NotAFile ? 'not a plain file' : unreadText(cause)
+    throw frame.damaged(name, why, { code: 'FileUnreadable', hint: undefined, cause })
   }
-}
-
-function unsafe(name: string, cause: NotTrusted): VolctlError {
-  return new VolctlError(
-    'NotBelieved',
-    `plan file ${name}: ${cause.why}, and whoever wrote it could override safety checks`,
-    {
-      cause,
-      hint: `${TRUST_HINT} Or save the plan again, in a directory of your own.`,
-    },
-  )
-}
-
-function defect(name: string, code: ErrorCode, why: string, cause?: unknown): VolctlError {
-  return new VolctlError(code, `plan file ${name}: ${why}`, {
-    hint: PLAN_AGAIN,
-    ...omitUndefined({ cause }),
-  })
 }

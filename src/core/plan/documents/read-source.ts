@@ -15,7 +15,7 @@ import { io } from '../../trust/run.ts'
 
 export interface SourceLimits {
   readonly maxBytes: number
-  /** How long a pipe may take from its beginning to its end. */
+  /** How long a pipe may take from the first look at it to its end. */
   readonly pipeMs: number
 }
 

@@ -4,9 +4,8 @@ import { type NodeSnapshot, type NodeState, snapshotShape } from '../../facts/ac
 import { troubleText } from '../../linux/disk-trouble.ts'
 import { parseMountinfo } from '../../linux/parse-mountinfo.ts'
 import { replaceFile } from '../../linux/replace-file.ts'
-import { parseDocument } from '../../trust/parse-document.ts'
 import { JSON_LIMITS } from '../../trust/parse-json.ts'
-import { SnapshotFrame } from './snapshot-frame.ts'
+import { DocumentFrame } from './document-frame.ts'
 
 /** Packed or not. A table of 100,000 mounts and a tree of as many entries make about 60 MB. */
 const MAX_BYTES = JSON_LIMITS.maxBytes
@@ -21,10 +20,7 @@ const MAX_MEMORY = 340_000_000
 /** Bytes that come in pieces are held twice, and some receive buffers are not garbage-collected yet. */
 const OF_PIECES = 1.25
 
-/** From the first look at a pipe to its end. */
-const PIPE_MS = 50_000
-
-const frame = new SnapshotFrame('NodeSnapshot', { maxBytes: MAX_BYTES, pipeMs: PIPE_MS })
+const frame = new DocumentFrame('NodeSnapshot', { maxBytes: MAX_BYTES, pipeMs: 50_000 })
 
 /**
  * A node as a snapshot shows it. Sections that the snapshot lacks stay absent: the plan then says what it cannot know.
@@ -32,7 +28,7 @@ const frame = new SnapshotFrame('NodeSnapshot', { maxBytes: MAX_BYTES, pipeMs: P
  * @throws VolctlError one clear line on what is wrong with the file
  */
 export async function readSnapshot(path: string, pipeMs?: number): Promise<NodeState> {
-  const { bytes, pieces } = await frame.read(path, pipeMs)
+  const { bytes, pieces } = await frame.read(path, path, pipeMs)
   const snapshot = parseSnapshot(bytes, path, pieces ? bytes.length * OF_PIECES : 0)
   return { snapshot, mounts: parseMountinfo(snapshot.mountinfo ?? '') }
 }
@@ -45,22 +41,21 @@ export function parseSnapshot(bytes: Buffer, name: string, held = 0): NodeSnapsh
   const unpacked = frame.unpacked(bytes, name)
   // The compressed bytes stay in memory meanwhile.
   const maxMemory = MAX_MEMORY - held - (unpacked === bytes ? 0 : bytes.length)
-  const parsed = parseDocument(unpacked, { maxBytes: MAX_BYTES, maxMemory })
-  if ('defect' in parsed) throw frame.damaged(name, 'FileDamaged', parsed.defect, undefined, parsed.cause)
-  frame.requireHead(parsed.document, name)
-  const snapshot = frame.shaped(snapshotShape, parsed.document, name)
+  const document = frame.parsed(unpacked, name, { maxBytes: MAX_BYTES, maxMemory })
+  frame.requireHead(document, name)
+  const snapshot = frame.shaped(snapshotShape, document, name)
   requireBoundedTable(snapshot.mountinfo ?? '', name)
   return snapshot
 }
 
 function requireBoundedTable(table: string, name: string): void {
   if (table.length > MAX_MOUNT_TABLE) {
-    throw frame.damaged(name, 'FileDamaged', `the mount table is larger than ${MAX_MOUNT_TABLE} bytes`)
+    throw frame.damaged(name, `the mount table is larger than ${MAX_MOUNT_TABLE} bytes`)
   }
   let lines = 0
   for (let at = table.indexOf('\n'); at !== -1; at = table.indexOf('\n', at + 1)) {
     if (++lines > MAX_MOUNTS) {
-      throw frame.damaged(name, 'FileDamaged', `the mount table has more than ${MAX_MOUNTS} lines`)
+      throw frame.damaged(name, `the mount table has more than ${MAX_MOUNTS} lines`)
     }
   }
 }
