@@ -92,6 +92,11 @@ export function untaintOutOfService(node: string): string {
   return kubectl('taint', 'node', node, 'node.kubernetes.io/out-of-service-')
 }
 
+/** Where nothing proves which volume it is (S17). */
+export function giveHandle(volume: string, handle: string): string {
+  return `Check the volume handle in the storage system; then: ${volctl('plan', '--handle', `${volume}=${handle}`)}`
+}
+
 /** Where a machine is shown to be off, or is gone for good. */
 export function planNodeGone(node: string): readonly string[] {
   return planCluster('--node-gone', node)

@@ -155,9 +155,10 @@ export function lateError(server: string, deadlineMs: number, what?: string): Ap
 
 /** @param why continues "the answer to GET …" */
 export function answerTooLarge(server: string, request: string, why: string): ApiError {
-  const hint = 'Check that this is the address of a Kubernetes API server: no cluster has lists of that size.'
-  return unusable(`${server}: the answer to ${request} ${why}.`, hint, 'AnswerTooLarge')
+  return unusable(`${server}: the answer to ${request} ${why}.`, TOO_MUCH, 'AnswerTooLarge')
 }
+
+export const TOO_MUCH = 'Check that this is the address of a Kubernetes API server: no cluster has lists of that size.'
 
 /** @param what continues "the answer to GET … is" */
 export function badAnswer(server: string, request: string, what: string): ApiError {

@@ -4,7 +4,7 @@ import type { ApiReadError } from '../facts/actual/snapshot.ts'
 import type { Budget } from '../trust/bytes.ts'
 import type { ApiObject } from './api/objects.ts'
 import { keyText, type ObjectKey, type Resource, type ResourcePath } from './api/resources.ts'
-import { ApiError, lateError, unusable } from './api-error.ts'
+import { ApiError, lateError, TOO_MUCH, unusable } from './api-error.ts'
 import type { KubeClient, RequestSettings } from './kube-client.ts'
 import { getObject, listObjects } from './objects.ts'
 
@@ -90,7 +90,7 @@ export class ObjectReader {
   #tooMany({ plural }: ResourcePath): ApiError {
     return unusable(
       `${this.#client.server}: the pods of this node name more than ${MOST_NAMED} ${plural}.`,
-      'Check that this is the address of a Kubernetes API server: no node has so many volumes.',
+      TOO_MUCH,
       'AnswerTooLarge',
     )
   }

@@ -62,7 +62,8 @@ export const CLUSTER_CODES = {
     in: ['blocked', 'waiting', 'problem'],
     cause: 'controller',
     means: "the attach/detach controller does not manage this node's attachments",
-    next: "For CSI volumes set enableControllerAttachDetach: true in the kubelet's configuration, and start the kubelet.",
+    remedy:
+      "For CSI volumes set enableControllerAttachDetach: true in the kubelet's configuration, and start the kubelet.",
     rules: ['N9', 'S21'],
   },
   MountedButNotAttached: {
@@ -118,7 +119,7 @@ export const CLUSTER_CODES = {
     in: ['outcome', 'refusal'],
     cause: 'controller',
     means: 'the attach/detach controller lives again, or may live, so that the apply starts nothing more',
-    next: 'Let the controller do the rest. What it never does: volctl plan --cluster',
+    remedy: 'Let the controller do the rest. What it never does: volctl plan --cluster',
     rules: ['S11'],
   },
   MachineMayWrite: {
@@ -211,7 +212,7 @@ export const CLUSTER_CODES = {
     cause: 'unread',
     means:
       'times that are compared are by different clocks: one in the API is in the future by the clock of the API server, a lease was written long after the time in it, all leases look old, or two API servers have different clocks; what is younger counts',
-    next: 'Compare the clocks of the nodes and of the control plane (chronyc tracking).',
+    remedy: 'Compare the clocks of the nodes and of the control plane (chronyc tracking).',
     rules: ['S28'],
   },
   DetachFirst: {

@@ -68,7 +68,8 @@ export const PATH_CODES = {
     cause: 'foreign',
     means:
       'a path or name of the volume is empty, not absolute, does not exist, leads elsewhere, or is not of a kind that can be mounted',
-    next: 'Bring the disk or directory back, or correct the path in the PersistentVolume or the names in the pod; then plan again.',
+    remedy:
+      'Bring the disk or directory back, or correct the path in the PersistentVolume or the names in the pod; then plan again.',
     rules: ['S10'],
   },
   ReadOnlyFileSystem: {
@@ -263,7 +264,7 @@ export const PATH_CODES = {
     in: ['outcome', 'error'],
     cause: 'unread',
     means: 'another API server answers than when the plan was made, or the command began',
-    next: 'Give the kubeconfig and context of the cluster that the plan was made for.',
+    remedy: 'Give the kubeconfig and context of the cluster that the plan was made for.',
     rules: ['S1'],
   },
   NodeMissing: {

@@ -1,6 +1,6 @@
 /** How a CSI volume is set up: staged, published, mapped (C49, C53, C71-C74, C133, C134). */
 
-import { volctl } from '../base/command.ts'
+import { giveHandle } from '../base/command.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { ownValue } from '../base/own-value.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
@@ -98,7 +98,7 @@ function unconfirmedMount(context: SetUpContext, volume: VolumeToMount): Obstacl
   return {
     code: 'IdentityUnconfirmed',
     message: `${shown.mountPoint} is mounted, but its vol_data.json is missing, and no staged volume on device ${shown.dev} proves that its volume handle is ${handle}`,
-    hint: `Check the volume handle in the storage system; then: ${volctl('plan', '--handle', `${specName}=${handle}`)}`,
+    hint: giveHandle(specName, handle),
   }
 }
 

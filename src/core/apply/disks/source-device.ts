@@ -40,9 +40,7 @@ export async function deviceOfSource(source: string, run: StepContext): Promise<
 }
 
 function unusable(source: string, why: string): StepFailed {
-  return new StepFailed('InvalidPath', `${source === '' ? 'the device' : source} ${why}`, {
-    hint: 'Bring the disk or the directory back, or correct the PersistentVolume; then plan again.',
-  })
+  return new StepFailed('InvalidPath', `${source === '' ? 'the device' : source} ${why}`)
 }
 
 // Whether a device is free to be mounted: nothing but this volume may use it (S22, S30).

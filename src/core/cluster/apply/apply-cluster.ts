@@ -152,7 +152,6 @@ function requireSameCluster({ cluster }: ReviewedClusterPlan, { clusterUID: uid,
   throw new VolctlError(
     'OtherCluster',
     `the plan was made for cluster ${nameOf(cluster)}, and this is ${nameOf({ server, uid })}`,
-    { hint: 'Give the kubeconfig and context of the cluster that the plan was made for.' },
   )
 }
 

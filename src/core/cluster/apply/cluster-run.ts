@@ -82,9 +82,7 @@ export class ClusterRun extends Run<ClusterOperation> {
     const { state, note } = this.cluster.facts.controller
     if (!this.#wasDead || state === 'dead') return
     throw this.stopFor(
-      new CameBack('ControllerRunning', `the attach/detach controller is back, and the rest is its work: ${note}`, {
-        hint: 'Let the controller do the rest. What it never does: volctl plan --cluster',
-      }),
+      new CameBack('ControllerRunning', `the attach/detach controller is back, and the rest is its work: ${note}`),
     )
   }
 

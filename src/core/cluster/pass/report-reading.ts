@@ -91,8 +91,6 @@ const MARGIN_MS = 60_000
 const MOST_NAMES = 5
 const MOST_NODES = 20
 
-const COMPARE = 'Compare the clocks of the nodes and of the control plane (chronyc tracking).'
-
 function reportClocks({ state, now }: ClusterContext, findings: ClusterFindings): void {
   if (serverTime(state) === undefined) {
     const text = 'the clock of the API server is not known: everything counts as just now'
@@ -101,11 +99,10 @@ function reportClocks({ state, now }: ClusterContext, findings: ClusterFindings)
     return
   }
   const { server, clockSpreadMs, nodes, attachers, controller } = state
-  const say = (text: string, about = ON_API, hint = COMPARE): void =>
-    findings.problem('warning', 'ClocksApart', text, about, hint)
+  const say = (text: string, about = ON_API): void => findings.problem('warning', 'ClocksApart', text, about)
   if (clockSpreadMs !== undefined) {
     const text = `the API servers behind ${server} have clocks that are ${formatDuration(clockSpreadMs)} apart: times are judged by the one that is behind`
-    say(text, ON_API, 'Compare the clocks of the control plane (chronyc tracking).')
+    say(text)
   }
   const lease: Pick<LeaseEvidence, 'renewTime' | 'writtenAt'> = controller.lease ?? {}
   const sayOf = (isManager: boolean, odd: readonly ClusterNode[], others: readonly string[], what: string): void => {

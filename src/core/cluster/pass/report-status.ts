@@ -51,7 +51,6 @@ function reportUnmanaged({ actual }: ClusterContext, findings: ClusterFindings, 
     'NotManaged',
     `node ${name} has no annotation ${MANAGED}; nobody detaches what is attached to it: ${count(length, 'VolumeAttachment')}`,
     { nodes: [name] },
-    "Set enableControllerAttachDetach: true in the kubelet's configuration there, and start the kubelet.",
   )
 }
 

@@ -93,9 +93,7 @@ export function mayBeInUse(context: ClusterContext, { object, uniqueName }: Atta
   return blockedBy(
     'MayBeInUse',
     `pod ${namespacedName(pod)} on node ${node} has a volume that may be this one: ${message}`,
-    cause === 'Unknown'
-      ? "Use a credential that may read the pod's claim and PersistentVolume, or repair them; then plan again."
-      : `The volume stays attached until the pod has ended: ${deletePod(pod)}`,
+    cause === 'Unknown' ? undefined : `The volume stays attached until the pod has ended: ${deletePod(pod)}`,
   )
 }
 

@@ -17,7 +17,7 @@ import {
   type Resource,
   VOLUMES,
 } from '../../kube/api/resources.ts'
-import { ApiError } from '../../kube/api-error.ts'
+import { type ApiError, answerTooLarge } from '../../kube/api-error.ts'
 import type { KubeClient } from '../../kube/kube-client.ts'
 import type { WalkLimits } from '../../kube/list-pages.ts'
 import { findObject, received } from '../../kube/objects.ts'
@@ -157,11 +157,7 @@ export class RecordReader {
 }
 
 function tooMany({ server }: KubeClient, path: string): ApiError {
-  return new ApiError('ApiFailed', `${server}: GET ${path} has more than ${MOST_OBJECTS} objects.`, {
-    status: 0,
-    reason: 'AnswerTooLarge',
-    hint: 'Check that this is the address of a Kubernetes API server: no cluster has so many.',
-  })
+  return answerTooLarge(server, `GET ${path}`, `has more than ${MOST_OBJECTS} objects`)
 }
 
 // The clock by which a look judges times (S28): that of the API server, as the Date header of its answers shows. Several servers may answer

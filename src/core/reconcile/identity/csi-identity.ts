@@ -5,7 +5,7 @@
  * again, and an inline volume may have a PersistentVolume's name. The staging directory's name, the hash of the handle, is proof.
  */
 
-import { volctl } from '../../base/command.ts'
+import { giveHandle, volctl } from '../../base/command.ts'
 import type { BlockVolume } from '../../facts/actual/block-volume.ts'
 import type { PodVolume } from '../../facts/actual/pod-volumes.ts'
 import { type StagedVolume, stagedShownBy } from '../../facts/actual/staged-volumes.ts'
@@ -112,7 +112,7 @@ export function identifyStaged(context: PlanContext, staged: StagedVolume): Iden
   if (match !== undefined) return { identity: { ...match, from: `${match.from}, confirmed by the directory's hash` } }
   return {
     unconfirmed: `staging directory ${staged.dir} has no readable vol_data.json, and its name is not the hash of any known volume handle`,
-    hint: 'Find the volume and its handle in the storage system; then: volctl plan --handle NAME=HANDLE',
+    hint: giveHandle('NAME', 'HANDLE'),
   }
 }
 
@@ -145,7 +145,7 @@ function unconfirmed(context: PlanContext, name: string, message: string): Ident
   const guess = named === undefined ? 'HANDLE' : named.handle
   return {
     unconfirmed: message,
-    hint: `Check the volume handle in the storage system; then: ${volctl('plan', '--handle', `${name}=${guess}`)}`,
+    hint: giveHandle(name, guess),
   }
 }
 
@@ -157,7 +157,7 @@ function unconfirmedOfPod(context: PlanContext, { podUid, name }: PodVolume, mes
   const given = `${name}=${inlineCsiHandle(podUid, volume)}`
   return {
     unconfirmed: message,
-    hint: `Check the volume handle in the storage system, and give it: ${volctl('plan', '--handle', `${name}=HANDLE`)}; of an inline volume (csi: in the pod's spec) it is known: ${volctl('plan', '--handle', given)}`,
+    hint: `${giveHandle(name, 'HANDLE')}; of an inline volume (csi: in the pod's spec) it is known: ${volctl('plan', '--handle', given)}`,
   }
 }
 
