@@ -1,6 +1,6 @@
 /** Operations in the making: phases link drafts by reference, and ids come last. */
 
-import { append } from '../base/append.ts'
+import { Grouped } from '../base/append.ts'
 import { commandLine, volctl } from '../base/command.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { sha256Hex } from '../facts/actual/volume-names.ts'
@@ -128,12 +128,8 @@ export type Judged = Draft & { readonly [JUDGED]: true }
 
 /** The results of the phases. */
 export class Findings extends AnyFindings<Draft, Waiting, Problem> {
-  readonly #byPod = new Map<string, Draft[]>()
-  readonly #byVolume = new Map<string, Draft[]>()
-  readonly #leaked = new Map<string, Draft[]>()
-  readonly #unnamed = new Map<string, Draft[]>()
-  readonly #byMount = new Map<number, Draft>()
-  readonly #byPath = new Map<string, Draft[]>()
+  /** By everything that they can be asked by. */
+  readonly #by = new Grouped<string, Draft>()
   readonly #waitingPods = new Set<string>()
   readonly #wrongPaths = new Set<string>()
   readonly #left: Left[] | undefined
@@ -151,13 +147,7 @@ export class Findings extends AnyFindings<Draft, Waiting, Problem> {
 
   add(draft: Judged): Draft {
     this.operations.push(draft)
-    for (const id of draft.removes) this.#byMount.set(id, draft)
-    for (const path of draft.paths) note(this.#byPath, path, draft)
-    note(this.#byPod, draft.pod?.uid, draft)
-    note(this.#byVolume, draft.volume?.uniqueName, draft)
-    if (draft.volume !== undefined && draft.volume.uniqueName === undefined)
-      note(this.#unnamed, `${draft.volume.plugin} ${draft.volume.name}`, draft)
-    if (draft.reason === 'LeakedSubPath') note(this.#leaked, draft.volume?.name, draft)
+    for (const key of keysOf(draft)) this.#by.add(key, draft)
     return draft
   }
 
@@ -177,36 +167,36 @@ export class Findings extends AnyFindings<Draft, Waiting, Problem> {
 
   /** Operations on the volume of this unique name. */
   ofVolume(uniqueName: string): readonly Draft[] {
-    return this.#byVolume.get(uniqueName) ?? []
+    return this.#by.of(`volume ${uniqueName}`)
   }
 
   /** Operations on leaked sub-paths under a PersistentVolume's name; nothing else is known about them (O17). */
   leakedOf(persistentVolume: string): readonly Draft[] {
-    return this.#leaked.get(persistentVolume) ?? []
+    return this.#by.of(`leaked ${persistentVolume}`)
   }
 
   /** Operations on volumes that only have the name of their directory (R418). */
   unnamed(plugin: string, name: string): readonly Draft[] {
-    return this.#unnamed.get(`${plugin} ${name}`) ?? []
+    return this.#by.of(`unnamed ${plugin} ${name}`)
   }
 
   ofPod(uid: string): readonly Draft[] {
-    return this.#byPod.get(uid) ?? []
+    return this.#by.of(`pod ${uid}`)
   }
 
   /** The operation that removes this mount. */
   removerOf(mountId: number): Draft | undefined {
-    return this.#byMount.get(mountId)
+    return this.#by.of(`mount ${mountId}`).at(-1)
   }
 
   /** Operations on this path. */
   on(path: string): readonly Draft[] {
-    return this.#byPath.get(path) ?? []
+    return this.#by.of(`path ${path}`)
   }
 
   /** True if there is an operation on this path. */
   touches(path: string): boolean {
-    return this.#byPath.has(path)
+    return this.on(path).length > 0
   }
 
   /** True if there is an operation on this path, or a problem. */
@@ -235,8 +225,15 @@ export class Findings extends AnyFindings<Draft, Waiting, Problem> {
   }
 }
 
-function note(drafts: Map<string, Draft[]>, key: string | undefined, draft: Draft): void {
-  if (key !== undefined) append(drafts, key, draft)
+function keysOf({ pod, volume, reason, paths, removes }: Draft): string[] {
+  const { uniqueName, plugin, name } = volume ?? {}
+  return [
+    ...(pod === undefined ? [] : [`pod ${pod.uid}`]),
+    ...(volume === undefined ? [] : [uniqueName === undefined ? `unnamed ${plugin} ${name}` : `volume ${uniqueName}`]),
+    ...(reason === 'LeakedSubPath' ? [`leaked ${name}`] : []),
+    ...paths.map((path) => `path ${path}`),
+    ...Array.from(removes, (id) => `mount ${id}`),
+  ]
 }
 
 /** The mounts that an operation was decided on, for comparison by apply (S26, S27). */
