@@ -40,7 +40,6 @@ import { requireNamed } from '../core/plan/name-faults.ts'
 import { withAdvice } from '../core/plan/next-steps.ts'
 import { DEFAULT_SETTLE_MS, type Operation, type Plan, type PlanOptions, type ReviewedPlan } from '../core/plan/plan.ts'
 import { planId } from '../core/plan/plan-id.ts'
-import { PlanNames } from '../core/plan/plan-names.ts'
 import type { SavedPlan } from '../core/plan/plan-shape.ts'
 import { readyText } from '../core/plan/plan-summary.ts'
 import { closing, numbered } from '../core/views/apply-lines.ts'
@@ -408,9 +407,8 @@ export default class Apply extends VolctlCommand {
       lookAgain: async (before) => (await judge(run, await this.#lookAgain(run, before), options)).node,
     })
     const plan: ReviewedPlan = saved ?? fresh
-    const names = new PlanNames(shown)
     const result = await carryOut(this, flags.output, plan, {
-      nameOf: (event) => numbered(event, names),
+      nameOf: numbered(shown),
       stepOf: ({ id, step }) => `${id}: ${step?.op} ${step?.target}`,
       apply: (onEvent) => applyPlan(plan, context, onEvent),
       draw: (applied, screen) => closing(applied, plan, screen, givenBy(flags, options.settleMs)),

@@ -6,7 +6,7 @@ import { nameCauses } from '../../src/core/plan/name-causes.ts'
 import { endOf, withAdvice } from '../../src/core/plan/next-steps.ts'
 import { partOf } from '../../src/core/plan/part-of-plan.ts'
 import type { Operation, Plan, Problem, Severity, Waiting } from '../../src/core/plan/plan.ts'
-import { PlanNames } from '../../src/core/plan/plan-names.ts'
+import { podTextIn } from '../../src/core/plan/plan-names.ts'
 import type { RowKey } from '../../src/core/plan/subject.ts'
 import type { Answer } from '../../src/core/views/answer/answer.ts'
 import { countsText } from '../../src/core/views/answer/counts.ts'
@@ -480,7 +480,7 @@ describe('causes', () => {
 
 describe('names', () => {
   const pods = ['0c4a1111-a', '0c4a1111-b', 'ffffffff-c']
-  const names = new PlanNames({
+  const podText = podTextIn({
     operations: [
       ...pods.map((uid, n) => op(`${n}`, { pod: { uid } })),
       op('3', { pod: { namespace: 'shop', name: 'web-0', uid: '11111111-d' } }),
@@ -489,10 +489,10 @@ describe('names', () => {
   })
 
   it('a UID is as short as it is unique, and has eight letters at least', () =>
-    expect(pods.map((uid) => names.podText({ uid }))).toEqual(['0c4a1111-a', '0c4a1111-b', 'ffffffff']))
+    expect(pods.map((uid) => podText({ uid }))).toEqual(['0c4a1111-a', '0c4a1111-b', 'ffffffff']))
 
   it('two pods of one name are told apart', () =>
-    expect(names.podText({ namespace: 'shop', name: 'web-0', uid: '22222222-e' })).toBe('shop/web-0 (22222222)'))
+    expect(podText({ namespace: 'shop', name: 'web-0', uid: '22222222-e' })).toBe('shop/web-0 (22222222)'))
 })
 
 describe('one sentence for several causes', () => {

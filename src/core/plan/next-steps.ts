@@ -6,7 +6,7 @@ import { take } from '../base/take.ts'
 import type { Cause } from './cause.ts'
 import { type CommandContext, type Step, typed } from './commands.ts'
 import { runsApiServer, stopPod } from './kubelet-units.ts'
-import type { Operation, OperationKind, Plan, Waiting } from './plan.ts'
+import type { Operation, OperationKind, Plan, Refusal, Waiting } from './plan.ts'
 import { isForgotten, readyText, settledAt } from './plan-summary.ts'
 import { podName } from './pod-name.ts'
 
@@ -39,19 +39,21 @@ function isAskedAgain([, verb, what]: readonly Word[], { asked }: Given): boolea
 }
 
 function nextSteps(plan: Plan, given: Given): readonly Step[] {
-  const { refused } = plan
-  if (refused !== undefined)
-    return [{ argv: ['volctl', 'explain', refused.code], why: 'says why nothing is done, and what would lift it' }]
+  if (plan.refused !== undefined) return [refusedStep(plan.refused)]
   const drivers = driverSteps(plan)
   if (drivers.length > 0) return drivers
   const apply = [...applySteps(plan, given), ...podSteps(plan)]
   const kubelet = kubeletSteps(plan, given)
   // Before a process of unknown origin is ended, the person looks at what is known.
   const isUnsure = kubelet.length > 0 && apply.length === 0 && plan.inputs.kubelet.unit === undefined
-  const steps = [...apply, ...(isUnsure ? lookSteps(plan).slice(0, 1) : []), ...kubelet]
+  const steps = [...apply, ...((isUnsure && lookStep(plan)) || []), ...kubelet]
   if (steps.length > 0) return steps
-  const others = [settleSteps, restSteps, lookSteps, startSteps]
-  return others.flatMap((steps) => steps(plan)).slice(0, 1)
+  return settleStep(plan) ?? restStep(plan) ?? lookStep(plan) ?? startStep(plan) ?? []
+}
+
+/** The only step about a plan of either scope that is refused. */
+export function refusedStep({ code }: Pick<Refusal, 'code'>): Step {
+  return { argv: ['volctl', 'explain', code], flags: 'none', why: 'says why nothing is done, and what would lift it' }
 }
 
 /** How the last apply ended with one of these. */
@@ -160,10 +162,10 @@ export function usersText(users: NonNullable<Cause['users']>): string {
 }
 
 /** Of a kubelet that stopped a moment ago: apply waits unasked (S11). An error is looked at first. */
-function settleSteps(plan: Plan): Step[] {
-  if (plan.problems.some(({ severity }) => severity === 'error')) return []
+function settleStep(plan: Plan): Step[] | undefined {
+  if (plan.problems.some(({ severity }) => severity === 'error')) return undefined
   const left = (settledAt(plan) ?? Number.NaN) - Date.parse(plan.createdAt)
-  if (!(left > 0)) return []
+  if (!(left > 0)) return undefined
   const why = `waits the ${formatDuration(left)} that are left of the settle time, and asks`
   return [{ argv: ['volctl', 'apply'], why, onNode: true }]
 }
@@ -215,26 +217,21 @@ function isEnding(plan: Plan, key: string): boolean {
 }
 
 /** What is known about the worst thing that volctl does nothing about, and that ends with no kubelet that starts. */
-function lookSteps(plan: Plan): Step[] {
+function lookStep(plan: Plan): Step[] | undefined {
   const { summary, createdAt } = plan
   const ended = new Set(endedByStart(plan))
   const causes = summary.causes?.filter((cause) => !ended.has(cause)) ?? []
   const pressing = causes.find(({ severity }) => severity !== 'info')
+  if (pressing !== undefined) return [explain(pressing)]
   const passing = causes.find(({ affects: { waiting }, kind }) => waiting > 0 && kind !== 'data')
-  const directories = causes.find(({ code }) => code === 'OrphanPodDir')
-  const looks = [
-    pressing && explain(pressing),
-    passing && laterStep(passing, createdAt),
-    directories && {
-      argv: ['volctl', 'plan', '--orphans'],
-      why: 'shows also the directories and the emptyDir data of deleted pods',
-    },
-  ]
-  return looks.filter((step) => step !== undefined)
+  if (passing !== undefined) return [laterStep(passing, createdAt)]
+  if (causes.every(({ code }) => code !== 'OrphanPodDir')) return undefined
+  const why = 'shows also the directories and the emptyDir data of deleted pods'
+  return [{ argv: ['volctl', 'plan', '--orphans'], why }]
 }
 
 /** What ends at a known time is looked at again then. */
-function laterStep(cause: Cause, createdAt: string): Step | undefined {
+function laterStep(cause: Cause, createdAt: string): Step {
   const { until } = cause
   if (until === undefined || !(Date.parse(until) > Date.parse(createdAt)))
     return explain(cause, 'says what the volume waits for')
@@ -244,30 +241,32 @@ function laterStep(cause: Cause, createdAt: string): Step | undefined {
   }
 }
 
-function explain(cause: Cause, why = 'says what is wrong, and what to do'): Step {
+/** What explaining something is good for. */
+export const SAYS_WHY = 'says what is wrong, and what to do'
+
+function explain(cause: Cause, why = SAYS_WHY): Step {
   return { argv: ['volctl', 'explain', subjectOf(cause)], why }
 }
 
 /** Of what was named a kubelet that starts ends all that is left: whether it may start, the whole plan says. */
-function restSteps(plan: Plan): Step[] {
+function restStep(plan: Plan): Step[] | undefined {
   const { filtered, causes = [] } = plan.summary
-  if (filtered === 0 || causes.length === 0 || !isDown(plan)) return []
-  if (!causes.every((cause) => endsByStart(cause) && cause.affects.waiting === 0)) return []
+  if (filtered === 0 || causes.length === 0 || !isDown(plan)) return undefined
+  if (!causes.every((cause) => endsByStart(cause) && cause.affects.waiting === 0)) return undefined
   return [
     { argv: ['volctl', 'plan'], flags: 'read', why: `shows what was left out (${filtered}), and what comes then` },
   ]
 }
 
 /** Nothing is left for volctl to do, with any flags, and the kubelet is down. */
-function startSteps(plan: Plan): Step[] {
+function startStep(plan: Plan): Step[] | undefined {
   const unit = unitToStart(plan)
-  if (unit === undefined) return []
+  if (unit === undefined) return undefined
   const ended = endedByStart(plan)
-  if (ended.some(({ code }) => code === 'LeftToKubelet'))
-    return [{ argv: ['systemctl', 'start', unit], why: 'the kubelet then sets up what is left' }]
   const volumes = new Set(ended.flatMap(({ subject, affects }) => subject.volume ?? affects.volumes)).size
-  const why =
-    volumes === 0
+  const why = ended.some(({ code }) => code === 'LeftToKubelet')
+    ? 'the kubelet then sets up what is left'
+    : volumes === 0
       ? 'nothing is left to do: start the kubelet'
       : `the attach/detach controller then goes on with ${count(volumes, 'volume')}`
   return [{ argv: ['systemctl', 'start', unit], why }]

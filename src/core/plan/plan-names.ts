@@ -2,41 +2,19 @@ import type { CauseSubject } from './cause.ts'
 import type { Operation, Plan, PodRef, VolumeRef, Waiting } from './plan.ts'
 import { podName } from './pod-name.ts'
 
-/** A screen's names for the operations and pods of one plan: row numbers, and UIDs as short as they are unique. */
-export class PlanNames {
-  readonly #numbers: ReadonlyMap<string, number>
-  readonly #operations: readonly Operation[]
-  readonly #pods = new Map<string, PodRef>()
-  readonly #podText: (pod: PodRef) => string
+/** How a screen calls a pod. */
+export type PodText = (pod: PodRef) => string
 
-  constructor({ operations, waiting = [], problems = [] }: Pick<Plan, 'operations'> & Partial<Plan>) {
-    this.#operations = operations
-    this.#numbers = new Map(operations.map(({ id }, index) => [id, index + 1]))
-    for (const { pod } of [...operations, ...waiting]) if (pod !== undefined) this.#pods.set(pod.uid, pod)
-    for (const { about } of problems)
-      if (about.pod !== undefined && !this.#pods.has(about.pod))
-        this.#pods.set(about.pod, about.podRef ?? { uid: about.pod })
-    this.#podText = podTexts([...this.#pods.values()])
-  }
-
-  /** The row of an operation, from 1. */
-  number(id: string): number | undefined {
-    return this.#numbers.get(id)
-  }
-
-  operation(id: string): Operation | undefined {
-    return this.#operations[(this.#numbers.get(id) ?? 0) - 1]
-  }
-
-  /** Columns that the longest number takes. */
-  get numberWidth(): number {
-    return `${this.#operations.length}`.length
-  }
-
-  /** `shop/web-0`; with the beginning of the UID if another pod has the same name; only that if the name is unknown. */
-  podText(pod: PodRef): string {
-    return this.#podText(pod)
-  }
+/** @param plan all of whose pods are on the screen */
+export function podTextIn({
+  operations,
+  waiting = [],
+  problems = [],
+}: Pick<Plan, 'operations'> & Partial<Plan>): PodText {
+  return podTexts([
+    ...problems.flatMap(({ about: { pod: uid, podRef } }) => podRef ?? (uid === undefined ? [] : { uid })),
+    ...[...operations, ...waiting].flatMap(({ pod }) => pod ?? []),
+  ])
 }
 
 /** A volume's name in its pod; without a pod, its PersistentVolume's name, otherwise its name on disk. */
@@ -53,7 +31,7 @@ interface Of {
 /** What a cause is a fact about, by name; undefined: the node or cluster as a whole. */
 export function shownSubject(
   { driver, pod, volume, nodes, claim, attachment, list, object, path }: CauseSubject,
-  podText: (pod: PodRef) => string,
+  podText: PodText,
 ): string | undefined {
   const on = nodes && `node ${nodes.join(', ')}`
   if (volume !== undefined) return [pod && `${podText(pod)} `, volume, on && ` on ${on}`].join('')
@@ -96,7 +74,7 @@ const LEAST = 8
  *
  * @param pods all on the screen: a beginning is as long as it takes to be no other pod's
  */
-export function podTexts(pods: readonly PodRef[]): (pod: PodRef) => string {
+export function podTexts(pods: readonly PodRef[]): PodText {
   const byUid = new Map(pods.map((pod) => [pod.uid, pod]))
   const short = shortest([...byUid.keys()])
   const called = Map.groupBy(byUid.values(), podName)

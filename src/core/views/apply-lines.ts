@@ -5,12 +5,12 @@ import { count } from '../base/count.ts'
 import { formatDuration } from '../base/duration.ts'
 import { terminalSafe } from '../base/terminal-safe.ts'
 import { causeOf } from '../messages/codes.ts'
-import type { ClusterOperation, ClusterPlan } from '../plan/cluster-plan.ts'
+import type { AnyOperation, ClusterPlan } from '../plan/cluster-plan.ts'
 import { type CommandContext, typed } from '../plan/commands.ts'
 import type { ApplyEvent, ApplyResult, ClusterApplyResult, Outcome, OutcomeState } from '../plan/events.ts'
-import { endOf, type Given, withAdvice } from '../plan/next-steps.ts'
+import { endOf, type Given, SAYS_WHY, withAdvice } from '../plan/next-steps.ts'
 import { DEFAULT_SETTLE_MS, type NextStep, OPERATION_KINDS, type Operation, type Plan } from '../plan/plan.ts'
-import { type PlanNames, shownVolume } from '../plan/plan-names.ts'
+import { podTextIn, shownVolume } from '../plan/plan-names.ts'
 import { isApiContent } from '../plan/plan-summary.ts'
 import { namespacedName } from '../plan/pod-name.ts'
 import type { Answer } from './answer/answer.ts'
@@ -19,7 +19,7 @@ import { isOpen } from './answer/counts.ts'
 import { answerOf } from './answer/make-answer.ts'
 import { nextText, renderAnswer } from './answer-view.ts'
 import { downtimeText } from './downtime-view.ts'
-import { podText } from './format.ts'
+import { numbersOf, podText } from './format.ts'
 import type { Palette, Screen } from './screen.ts'
 import { type Width, wrapped } from './wrap.ts'
 
@@ -64,7 +64,7 @@ export function eventLine(
 
 /** The same in a cluster's plan: `1  DetachVolume  node-7  pv-data`. */
 export function numberedInCluster({ operations }: Pick<ClusterPlan, 'operations'>): (event: ApplyEvent) => string {
-  const numbers = new Map(operations.map(({ id }, index) => [id, index + 1]))
+  const numbers = numbersOf(operations)
   return ({ id = '', kind = '', node = '-', volume = '' }) =>
     terminalSafe([`${numbers.get(id) ?? '-'}`, kind, node, volume].join('  '))
 }
@@ -75,12 +75,17 @@ export function subject({ kind, pod, volume }: Pick<ApplyEvent, 'kind' | 'pod' |
 }
 
 /** The same by the plan's number and names: so the lines and the progress name it. */
-export function numbered(event: ApplyEvent, names: PlanNames): string {
-  const { id = '', kind, pod, volume } = event
-  const operation = names.operation(id)
-  const number = `${names.number(id) ?? '-'}`.padEnd(names.numberWidth)
-  const shown = operation?.volume === undefined ? volume : shownVolume(operation)
-  return `${number}  ${partsText(kind, pod === undefined ? '-' : names.podText(pod), shown)}`
+export function numbered(plan: Pick<Plan, 'operations'> & Partial<Plan>): (event: ApplyEvent) => string {
+  const { operations } = plan
+  const podText = podTextIn(plan)
+  const numbers = numbersOf(operations)
+  return ({ id = '', kind, pod, volume }) => {
+    const number = numbers.get(id) ?? 0
+    const operation = operations[number - 1]
+    const shown = operation?.volume === undefined ? volume : shownVolume(operation)
+    const first = `${number || '-'}`.padEnd(`${operations.length}`.length)
+    return `${first}  ${partsText(kind, pod === undefined ? '-' : podText(pod), shown)}`
+  }
 }
 
 function partsText(kind: ApplyEvent['kind'], pod: string, volume: string | undefined): string {
@@ -112,17 +117,13 @@ export function closing(
   given: Given = { applyFlags: [], settleMs: DEFAULT_SETTLE_MS },
 ): string {
   const { after, downtime, outcomes } = result
-  return endText(result, screen, {
+  return endText(result, plan, screen, {
     deleted: deletedText(outcomes, plan),
-    downtime: downtime === undefined ? '' : downtimeText(downtime, plan.node, screen.paint, screen.width),
+    downtime: downtime && downtimeText(downtime, plan.node, screen.paint, screen.width),
     unread: 'The node was not read again: volctl plan shows what is left to do.',
-    ...(after !== undefined && {
-      answer: answerAfter(answerOf(withAdvice(after, given)), outcomes, plan.operations, (outcome, operation) =>
-        stepAfter(outcome, operation, after, given),
-      ),
-      isOpen: isOpen(after),
-      isPart: after.summary.filtered > 0,
-    }),
+    answer: after && answerOf(withAdvice(after, given)),
+    isOpen: after !== undefined && isOpen(after),
+    stepOf: (outcome, operation) => stepAfter(outcome, operation, after, given),
   })
 }
 
@@ -132,54 +133,57 @@ export function clusterClosing(
   screen: Screen,
   context: CommandContext = { applyFlags: [] },
 ): string {
-  const { after, outcomes } = result
-  const next = (_: Outcome, { attachment }: ClusterOperation): NextStep =>
-    typed({ argv: ['volctl', 'plan', '--cluster', `va/${attachment.name}`], flags: 'read', why: WHY }, context)
-  const answer = after && answerAfter(clusterAnswerOf(after, context), outcomes, plan.operations, next)
-  return endText(result, screen, {
+  const { after } = result
+  const answer = after && clusterAnswerOf(after, context)
+  return endText(result, plan, screen, {
     unread: 'The cluster was not read again: volctl plan --cluster shows what is left to do.',
-    ...(after !== undefined &&
-      answer !== undefined && {
-        answer,
-        isOpen: isOpen(after) || answer.needs.length > 0,
-        isPart: after.summary.filtered > 0,
-      }),
+    answer,
+    isOpen: after !== undefined && (isOpen(after) || (answer?.needs.length ?? 0) > 0),
+    stepOf: (_, { attachment }) => {
+      const argv = ['volctl', 'plan', '--cluster', `va/${attachment.name}`]
+      return typed({ argv, flags: 'read', why: SAYS_WHY }, context)
+    },
   })
 }
 
-interface End {
+interface End<O> {
   readonly deleted?: string
-  readonly downtime?: string
+  readonly downtime?: string | undefined
   /** Where nothing is known of what is left. */
   readonly unread: string
   /** Of the fresh look. */
-  readonly answer?: Answer
+  readonly answer: Answer | undefined
   /** There is an error, a wait or a refusal. */
-  readonly isOpen?: boolean
-  /** Something else was left out by flags or names. */
-  readonly isPart?: boolean
+  readonly isOpen: boolean
+  /** What to type after an operation that failed. */
+  stepOf(outcome: Outcome, operation: O): NextStep
 }
 
-function endText(
-  { outcomes, interrupted, left }: Pick<ApplyResult | ClusterApplyResult, 'outcomes' | 'interrupted' | 'left'>,
+function endText<O extends AnyOperation>(
+  { outcomes, interrupted, left, after }: ApplyResult<O, Plan | ClusterPlan>,
+  { operations }: { readonly operations: readonly O[] },
   screen: Screen,
-  { deleted = '', downtime = '', unread, answer, isOpen = false, isPart = false }: End,
+  { deleted = '', downtime = '', unread, answer, isOpen, stepOf }: End<O>,
 ): string {
   const { paint, width } = screen
+  // What lifts the first thing that failed comes next; of operations that were carried out an outcome has only the ids.
+  const failed = failedOf(outcomes, operations)
+  const next = failed === undefined ? answer?.next : [stepOf(...failed)]
+  const isPart = (after?.summary.filtered ?? 0) > 0
   const nothing = `${isPart ? 'Of what was asked for, nothing' : 'Nothing'} is left to do.\n`
+  const rest =
+    answer === undefined || next === undefined
+      ? nothing
+      : (left?.length ?? 0) > 0 || isOpen
+        ? `\n${renderAnswer({ ...answer, notes: [], next }, screen, { header: '', ready: 'Left' })}`
+        : `${nothing}${nextText(next, screen)}`
   return [
     '\n',
     wrapped('', `Apply: ${tally(outcomes)}.${deleted}`, width, paint.bold),
     isAllDone(outcomes) ? wrapped('', 'This plan is already done: of its operations none is left to do.', width) : '',
     interrupted ? wrapped('', 'Interrupted: operations that were not started changed nothing.', width, paint.warn) : '',
     downtime,
-    left === undefined
-      ? wrapped('', unread, width)
-      : answer === undefined
-        ? nothing
-        : left.length > 0 || isOpen
-          ? `\n${renderAnswer(answer, screen, { header: '', ready: 'Left' })}`
-          : `${nothing}${nextText(answer.next, screen)}`,
+    left === undefined ? wrapped('', unread, width) : rest,
   ].join('')
 }
 
@@ -217,21 +221,6 @@ function deletedText(outcomes: readonly Outcome[], { operations }: Pick<Plan, 'o
   ].join('')
 }
 
-// The answer at the end of an apply: that of the fresh look; next comes what lifts the first thing that failed.
-
-/** @param operations that were carried out: an outcome has only their ids @param stepOf what to type after one that failed */
-function answerAfter<O extends { readonly id: string }>(
-  answer: Answer,
-  outcomes: readonly Outcome[],
-  operations: readonly O[],
-  stepOf: (outcome: Outcome, operation: O) => NextStep,
-): Answer {
-  const failed = failedOf(outcomes, operations)
-  return { ...answer, notes: [], ...(failed !== undefined && { next: [stepOf(...failed)] }) }
-}
-
-const WHY = 'says what is wrong, and what to do'
-
 /** What nobody has looked at again is never called done. */
 function failedOf<O extends { readonly id: string }>(
   outcomes: readonly Outcome[],
@@ -247,13 +236,18 @@ const ENDED_BADLY: ReadonlySet<Outcome['state']> = new Set<Outcome['state']>(['f
 /** Kinds that a fresh plan says all about: something changed, or a kubelet came back. */
 const PASSES: ReadonlySet<string> = new Set(['follows', 'kubelet', 'controller'])
 
-function stepAfter({ code }: Outcome, { id, pod, volume, paths }: Operation, after: Plan, given: Given): NextStep {
+function stepAfter(
+  { code }: Outcome,
+  { id, pod, volume, paths }: Operation,
+  after: Plan | undefined,
+  given: Given,
+): NextStep {
   const name = volume?.persistentVolume ?? volume?.name
   if (causeOf(code) === 'in-use' && name !== undefined) {
-    const users = after.operations.find((each) => each.id === id)?.blocked?.users
+    const users = after?.operations.find((each) => each.id === id)?.blocked?.users
     const named = given.applyFlags.includes('--volume') ? [] : ['--volume', name]
     return typed({ first: endOf(users), argv: ['volctl', 'apply', ...named], why: 'does this volume again' }, given)
   }
   const what = pod === undefined ? (name ?? paths[0] ?? '') : pod.name === undefined ? pod.uid : namespacedName(pod)
-  return typed({ argv: ['volctl', 'explain', what], why: WHY }, given)
+  return typed({ argv: ['volctl', 'explain', what], why: SAYS_WHY }, given)
 }

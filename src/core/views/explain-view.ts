@@ -16,7 +16,7 @@ import type {
 } from '../explain/explanation.ts'
 import { byWorst } from '../explain/verdict.ts'
 import type { Plan } from '../plan/plan.ts'
-import { PlanNames } from '../plan/plan-names.ts'
+import { podTextIn } from '../plan/plan-names.ts'
 import { podAndContainer } from '../plan/pod-name.ts'
 import type { Answer } from './answer/answer.ts'
 import { answerOf } from './answer/make-answer.ts'
@@ -58,8 +58,8 @@ export function renderExplanation(
   const { subject, node, createdAt, identity, volumes, places, driver, holders, chain, verdict, notes } = told
   const [first, ...others] = byWorst(volumes)
   const plan = planOnNode(told)
-  const names = new PlanNames(plan)
-  const answer = answerOf(plan, names)
+  const podText = podTextIn(plan)
+  const answer = answerOf(plan, podText)
   const { wide, width, paint } = screen
   const isNode = subject.kind === 'Node'
   const title = `${subject.kind} ${subject.name} on node ${node}`
@@ -76,7 +76,7 @@ export function renderExplanation(
     driver === undefined ? '' : `${chainText(chain, screen)}${driverDetails(driver, screen)}`,
     driver === undefined ? '' : dependentsText(driver, screen),
     ...volumes.map((volume) => volumeBlock(volume, screen)),
-    operationsTable(plan, names, screen),
+    operationsTable(plan, podText, screen),
     decisionsText(told, screen),
     holdersText(holders, screen),
   ]

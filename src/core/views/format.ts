@@ -34,6 +34,11 @@ export function sentence(text: string): string {
   return `${text.replace(/^./, (first) => first.toUpperCase())}.`
 }
 
+/** The row of each operation by its id, from 1. */
+export function numbersOf(operations: readonly { readonly id: string }[]): ReadonlyMap<string, number> {
+  return new Map(operations.map(({ id }, index) => [id, index + 1]))
+}
+
 /** Row numbers in a short form: `1-3, 7`. */
 export function numberRanges(numbers: readonly number[]): string {
   const ranges: [number, number][] = []

@@ -3,16 +3,16 @@
 import { take } from '../base/take.ts'
 import type { AnyOperation, ClusterOperation, ClusterPlan } from '../plan/cluster-plan.ts'
 import type { Operation, Plan, Severity } from '../plan/plan.ts'
-import { type PlanNames, shownVolume } from '../plan/plan-names.ts'
+import { type PodText, shownVolume } from '../plan/plan-names.ts'
 import { readyAmong } from '../plan/plan-summary.ts'
 import { podName } from '../plan/pod-name.ts'
 import { dataText } from './answer/ready.ts'
 import { type Column, columnsTable } from './columns-table.ts'
-import { evidenceText, numberRanges } from './format.ts'
+import { evidenceText, numberRanges, numbersOf } from './format.ts'
 import type { Screen } from './screen.ts'
 import { wrapped } from './wrap.ts'
 
-export function operationsTable(plan: Plan, names: PlanNames, screen: Screen): string {
+export function operationsTable(plan: Plan, podText: PodText, screen: Screen): string {
   const { operations, waiting } = plan
   const volume: Column<Operation> = {
     head: 'VOLUME',
@@ -27,7 +27,7 @@ export function operationsTable(plan: Plan, names: PlanNames, screen: Screen): s
   return whole(
     operationsText(operations, [volume, deletes], nodeBelow(plan), screen),
     waiting.map((wait) => {
-      const pod = wait.pod === undefined ? '' : ` of ${names.podText(wait.pod)}`
+      const pod = wait.pod === undefined ? '' : ` of ${podText(wait.pod)}`
       return { ...wait, about: `${wait.kind} ${shownVolume(wait)}${pod}: ` }
     }),
     plan,
@@ -88,7 +88,7 @@ function operationsText<O extends AnyOperation>(
   if (operations.length === 0) return ''
   const { symbols, wide } = screen
   const ready = readyAmong<AnyOperation>(operations)
-  const numbers = new Map(operations.map(({ id }, index) => [id, index + 1]))
+  const numbers = numbersOf(operations)
   const stateOf = ({ id, blocked, after }: O): string => {
     const before = numberRanges(after.flatMap((each) => numbers.get(each) ?? []).toSorted((a, b) => a - b))
     const behind = before === '' ? '' : `after ${before}`

@@ -4,7 +4,7 @@
  */
 
 import type { Operation, Plan, VolumeRef } from '../plan/plan.ts'
-import { PlanNames, shownVolume } from '../plan/plan-names.ts'
+import { podTextIn, shownVolume } from '../plan/plan-names.ts'
 import { answerOf } from './answer/make-answer.ts'
 import { few, withoutRoot } from './answer/names.ts'
 import { renderAnswer } from './answer-view.ts'
@@ -30,12 +30,12 @@ export function renderPlan(
 ): string {
   const { wide } = screen
   const full = unfolded || wide
-  const names = new PlanNames(plan)
-  const answer = answerOf(plan, names)
+  const podText = podTextIn(plan)
+  const answer = answerOf(plan, podText)
   // Before a question the question is the next step.
   const asks = confirm && (plan.summary.ready ?? 0) > 0
   const more = [
-    full ? operationsTable(plan, names, screen) : '',
+    full ? operationsTable(plan, podText, screen) : '',
     full || confirm ? volumesText(plan.operations, screen) : '',
     confirm ? insteadText(plan, screen) : '',
   ].filter((part) => part !== '')

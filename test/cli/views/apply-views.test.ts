@@ -2,7 +2,6 @@ import { describe, expect, it, vi } from 'vitest'
 import type { ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
 import type { ApplyEvent, ApplyResult, Outcome } from '../../../src/core/plan/events.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
-import { PlanNames } from '../../../src/core/plan/plan-names.ts'
 import { closing, clusterClosing, eventLine, numbered } from '../../../src/core/views/apply-lines.ts'
 import { Progress } from '../../../src/core/views/progress.ts'
 import type { Terminal } from '../../../src/core/views/redrawn.ts'
@@ -12,7 +11,7 @@ import { planOf } from '../../helpers/cluster-plan.ts'
 import { WORKED_CLUSTERS } from '../../helpers/worked-clusters.ts'
 import { anOperation, aPlan } from '../plan-builder.ts'
 
-const NAMES = new PlanNames(
+const nameOf = numbered(
   aPlan({
     operations: [
       anOperation({ id: 'op-0' }),
@@ -22,7 +21,6 @@ const NAMES = new PlanNames(
     ],
   }),
 )
-const nameOf = (each: ApplyEvent) => numbered(each, NAMES)
 const event = (given: Partial<ApplyEvent>): ApplyEvent => ({
   type: 'done',
   time: '2026-11-01T12:00:00Z',

@@ -14,7 +14,7 @@ import type { Cause } from '../../../src/core/plan/cause.ts'
 import type { ClusterPlan } from '../../../src/core/plan/cluster-plan.ts'
 import { withAdvice } from '../../../src/core/plan/next-steps.ts'
 import type { Plan, PodRef } from '../../../src/core/plan/plan.ts'
-import { PlanNames, shownSubject } from '../../../src/core/plan/plan-names.ts'
+import { podTextIn, shownSubject } from '../../../src/core/plan/plan-names.ts'
 import { podName } from '../../../src/core/plan/pod-name.ts'
 import { planWithDecisions } from '../../../src/core/reconcile/decisions.ts'
 import type { Answer } from '../../../src/core/views/answer/answer.ts'
@@ -53,8 +53,7 @@ function shownOfNode(state: NodeState, orphans: boolean): Shown[] {
     { plan: whole, text: renderPlan(whole, SCREEN) },
     { plan, text: renderStatus(status, SCREEN, { all: false, plan, answer: answerOf(plan) }) },
   ].map((each) => {
-    const names = new PlanNames(each.plan)
-    const podText = (pod: { readonly uid: string }): string => names.podText(pod)
+    const podText = podTextIn(each.plan)
     return { ...each, answer: answerOf(each.plan), nameOf: (cause) => nameOf(cause, podText, each.plan.rootDir) }
   })
 }

@@ -6,6 +6,7 @@ import type { Cause } from '../../plan/cause.ts'
 import type { ClusterOperation, ClusterPlan, ClusterWaiting } from '../../plan/cluster-plan.ts'
 import { type CommandContext, type Step, typed } from '../../plan/commands.ts'
 import { apiDoubts } from '../../plan/insecure-api.ts'
+import { refusedStep, SAYS_WHY } from '../../plan/next-steps.ts'
 import { namespacedName, podName } from '../../plan/pod-name.ts'
 import type { Answer, Part, Row } from './answer.ts'
 import { few, withAges, withoutRoot } from './names.ts'
@@ -93,14 +94,7 @@ function othersPart(waits: readonly ClusterWaiting[], said: (text: string) => st
 /** @param applies the plan can still be carried out */
 function stepsOf(plan: ClusterPlan, applies: boolean): Step[] {
   const { operations, refused, digest, summary, stands } = plan
-  if (refused !== undefined)
-    return [
-      {
-        argv: ['volctl', 'explain', refused.code],
-        flags: 'none',
-        why: 'says why nothing is done, and what would lift it',
-      },
-    ]
+  if (refused !== undefined) return [refusedStep(refused)]
   const isReady = operations.some(({ blocked }) => blocked === undefined)
   const apply = applies && isReady ? applySteps(digest) : []
   const lifts = causeSteps(summary.causes ?? [], stands !== undefined)
@@ -126,11 +120,10 @@ function causeSteps(causes: readonly Cause[], isNamed: boolean): Step[] {
   const [worst = causes.find(({ affects }) => affects.waiting > 0)] = pressing
   if (worst === undefined) return []
   const name = isNamed ? [] : nameOf(worst)
-  const why = 'says what is wrong, and what to do'
   return [
     name.length > 0
-      ? { argv: ['volctl', 'plan', '--cluster', ...name], flags: 'read', why }
-      : { argv: ['volctl', 'explain', worst.code], flags: 'none', why },
+      ? { argv: ['volctl', 'plan', '--cluster', ...name], flags: 'read', why: SAYS_WHY }
+      : { argv: ['volctl', 'explain', worst.code], flags: 'none', why: SAYS_WHY },
   ]
 }
 

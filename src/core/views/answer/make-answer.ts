@@ -6,7 +6,7 @@ import type { Cause } from '../../plan/cause.ts'
 import { apiDoubts } from '../../plan/insecure-api.ts'
 import { KUBELET_STATES } from '../../plan/kubelet-units.ts'
 import type { Operation, Plan } from '../../plan/plan.ts'
-import { PlanNames, shownVolume } from '../../plan/plan-names.ts'
+import { type PodText, podTextIn, shownVolume } from '../../plan/plan-names.ts'
 import { isForgotten } from '../../plan/plan-summary.ts'
 import { rowOf } from '../../plan/subject.ts'
 import type { Answer, Need, Part, Row } from './answer.ts'
@@ -15,10 +15,10 @@ import { inBothScopes } from './needs.ts'
 import { othersPart } from './others.ts'
 import { lossText, readyPart } from './ready.ts'
 
-export function answerOf(plan: Plan, names = new PlanNames(plan)): Answer {
+export function answerOf(plan: Plan, podText = podTextIn(plan)): Answer {
   const { answer, pressing, passes } = inBothScopes(plan, {
     ...plan,
-    podText: (pod) => names.podText(pod),
+    podText,
     said: (text) => withoutRoot(text, plan.rootDir),
     isStopped: plan.inputs.kubelet.state === 'stopped',
   })
@@ -28,9 +28,9 @@ export function answerOf(plan: Plan, names = new PlanNames(plan)): Answer {
     doubts: doubtsOf(plan),
     needs: [...answer.needs, ...neverOf(plan, pressing)],
     ...omitUndefined({
-      ready: readyPart(plan, names),
-      kept: keptPart(plan, names),
-      others: othersPart(plan, plan.waiting.filter(passes), names),
+      ready: readyPart(plan, podText),
+      kept: keptPart(plan, podText),
+      others: othersPart(plan, plan.waiting.filter(passes), podText),
     }),
     next: plan.summary.next ?? [],
   }
@@ -79,7 +79,7 @@ function neverOf({ operations, waiting, problems }: Plan, pressing: readonly Cau
   ]
 }
 
-function keptPart(plan: Plan, names: PlanNames): Part | undefined {
+function keptPart(plan: Plan, podText: PodText): Part | undefined {
   const data = plan.operations.filter(({ blocked }) => blocked?.code === 'DeletesData')
   const directories = plan.problems.filter(({ code }) => code === 'OrphanPodDir')
   const asked = plan.operations.filter(({ blocked }) => blocked?.code === 'NotAsked')
@@ -88,7 +88,7 @@ function keptPart(plan: Plan, names: PlanNames): Part | undefined {
   return {
     title: titleOf(data.length > 0, directories.length > 0),
     rows: [
-      ...[...Map.groupBy(data, ({ pod }) => pod?.uid)].map(([, mine]): Row => dataRow(mine, names)),
+      ...[...Map.groupBy(data, ({ pod }) => pod?.uid)].map(([, mine]): Row => dataRow(mine, podText)),
       ...(data.length === 0 ? directories.map(({ message }) => ({ text: message })) : []),
       ...[...Map.groupBy(asked, ({ kind }) => kind)].map(([kind, mine]): Row => askedRow(kind, mine)),
     ],
@@ -100,9 +100,9 @@ function titleOf(hasData: boolean, hasDirectories: boolean): string {
   return hasDirectories ? 'directories of deleted pods (--orphans removes them)' : 'what the kubelet would change'
 }
 
-function dataRow(mine: readonly Operation[], names: PlanNames): Row {
+function dataRow(mine: readonly Operation[], podText: PodText): Row {
   const pod = mine[0]?.pod
-  return { label: pod === undefined ? '-' : names.podText(pod), text: mine.map((each) => lossText(each)).join('; ') }
+  return { label: pod === undefined ? '-' : podText(pod), text: mine.map((each) => lossText(each)).join('; ') }
 }
 
 /** S23: a kubelet may be held down just to keep these. */

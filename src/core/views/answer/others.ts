@@ -2,20 +2,20 @@
 import { count } from '../../base/count.ts'
 import { OPERATIONS } from '../../plan/kinds.ts'
 import type { OperationKind, Plan, Waiting } from '../../plan/plan.ts'
-import { type PlanNames, shownVolume } from '../../plan/plan-names.ts'
+import { type PodText, shownVolume } from '../../plan/plan-names.ts'
 import { isForgotten } from '../../plan/plan-summary.ts'
 import { rowOf } from '../../plan/subject.ts'
 import type { Part, Row } from './answer.ts'
 import { few, withoutRoot } from './names.ts'
 
 /** @param waits those that end without a person */
-export function othersPart(plan: Plan, waits: readonly Waiting[], names: PlanNames): Part | undefined {
-  const whose = ({ pod, volume }: Waiting): string => (pod === undefined ? shownVolume({ volume }) : names.podText(pod))
+export function othersPart(plan: Plan, waits: readonly Waiting[], podText: PodText): Part | undefined {
+  const whose = ({ pod, volume }: Waiting): string => (pod === undefined ? shownVolume({ volume }) : podText(pod))
   const settling = waits.filter(({ code }) => code === 'Settling')
   const rows = [
     ...kubeletRows(waits),
     ...(plan.inputs.kubelet.state === 'stopped' ? stoppedRows(settling, plan, whose) : settlingRows(settling, whose)),
-    ...controllerRows(waits, plan, names),
+    ...controllerRows(waits, plan, podText),
   ]
   return rows.length === 0 ? undefined : { title: '', rows }
 }
@@ -64,11 +64,11 @@ function stoppedRows(waits: readonly Waiting[], { createdAt }: Plan, whose: (wai
 
 const KUBELETS: ReadonlySet<Waiting['code']> = new Set<Waiting['code']>(['KubeletRunning', 'Settling'])
 
-function controllerRows(waits: readonly Waiting[], { rootDir }: Plan, names: PlanNames): Row[] {
+function controllerRows(waits: readonly Waiting[], { rootDir }: Plan, podText: PodText): Row[] {
   const others = waits.filter(({ code }) => !KUBELETS.has(code))
   return waitRows(
     others,
-    (each) => `${each.pod === undefined ? '' : `${names.podText(each.pod)} `}${shownVolume(each)}`,
+    (each) => `${each.pod === undefined ? '' : `${podText(each.pod)} `}${shownVolume(each)}`,
     ({ message }) => withoutRoot(message, rootDir),
   )
 }

@@ -3,7 +3,7 @@ import { byteText } from '../../base/byte-text.ts'
 import { count } from '../../base/count.ts'
 import { OPERATIONS } from '../../plan/kinds.ts'
 import type { Operation, Plan } from '../../plan/plan.ts'
-import { type PlanNames, shownVolume } from '../../plan/plan-names.ts'
+import { type PodText, shownVolume } from '../../plan/plan-names.ts'
 import { isApiContent, readyAmong } from '../../plan/plan-summary.ts'
 import type { Part, Row } from './answer.ts'
 import { few } from './names.ts'
@@ -11,7 +11,7 @@ import { few } from './names.ts'
 /** In the order in which it is said. */
 const WORKS = ['down', 'up', 'refresh', 'grow', 'directories'] as const
 
-export function readyPart(plan: Plan, names: PlanNames): Part | undefined {
+export function readyPart(plan: Plan, podText: PodText): Part | undefined {
   const ids = readyAmong(plan.operations)
   const ready = plan.operations.filter(({ id }) => ids.has(id))
   if (ready.length === 0) return undefined
@@ -22,8 +22,8 @@ export function readyPart(plan: Plan, names: PlanNames): Part | undefined {
   const total = count(ready.length, 'operation')
   if (byWork.length === 1)
     return {
-      title: `${titleOf(first, names)} (${total})`,
-      rows: [...rowsOf(first, names), ...deadRows(ready), ...lossRows(ready)],
+      title: `${titleOf(first, podText)} (${total})`,
+      rows: [...rowsOf(first, podText), ...deadRows(ready), ...lossRows(ready)],
     }
   return {
     title: total,
@@ -32,18 +32,18 @@ export function readyPart(plan: Plan, names: PlanNames): Part | undefined {
 }
 
 /** `unmount, unstage and detach for 3 deleted pods`. */
-function titleOf(operations: readonly Operation[], names: PlanNames): string {
+function titleOf(operations: readonly Operation[], podText: PodText): string {
   const verbs = verbsOf(operations)
   const pods = whose(operations)
   return pods === undefined
     ? `${verbs} ${few(volumesOf(operations), 3)}`
-    : `${verbs} for ${podsOf(pods, operations, names)}`
+    : `${verbs} for ${podsOf(pods, operations, podText)}`
 }
 
-function podsOf(pods: readonly string[], operations: readonly Operation[], names: PlanNames): string {
+function podsOf(pods: readonly string[], operations: readonly Operation[], podText: PodText): string {
   const [first] = operations
   if (pods.length > 1 || first?.pod === undefined) return count(pods.length, nounOf(operations))
-  return `${nounOf(operations)} ${names.podText(first.pod)}`
+  return `${nounOf(operations)} ${podText(first.pod)}`
 }
 
 /** UIDs of the pods that something is done for; undefined: for none. */
@@ -66,7 +66,7 @@ export function verbsOf(operations: readonly Pick<Operation, 'kind'>[]): string 
 }
 
 /** A row a pod with what it has; what is of no pod by volume. */
-function rowsOf(operations: readonly Operation[], names: PlanNames): Row[] {
+function rowsOf(operations: readonly Operation[], podText: PodText): Row[] {
   const ofPods = Map.groupBy(
     operations.filter(({ pod }) => pod !== undefined),
     ({ pod }) => pod?.uid,
@@ -78,7 +78,7 @@ function rowsOf(operations: readonly Operation[], names: PlanNames): Row[] {
   )
   return [
     ...[...ofPods.values()].map(
-      (mine): Row => ({ label: names.podText(mine[0]?.pod ?? { uid: '' }), text: few(volumesOf(mine), 6) }),
+      (mine): Row => ({ label: podText(mine[0]?.pod ?? { uid: '' }), text: few(volumesOf(mine), 6) }),
     ),
     ...[...alone].map(([label, mine]): Row => ({ label, text: verbsOf(mine) })),
   ]
