@@ -3,7 +3,7 @@ import { applyPlan } from '../core/apply/apply-plan.ts'
 import { isDone, planToReview } from '../core/apply/find-again.ts'
 import { ownsNode } from '../core/apply/operation/ask-kubelet.ts'
 import { parseDuration } from '../core/base/duration.ts'
-import { afterSettling, type Looked } from '../core/cli/after-settling.ts'
+import { afterSettling } from '../core/cli/after-settling.ts'
 import { applyContext } from '../core/cli/apply-context.ts'
 import { carryOut, isDrawn, refusalOf } from '../core/cli/carry-out.ts'
 import type { ClusterApplyChoice } from '../core/cli/cluster-apply.ts'
@@ -88,18 +88,13 @@ interface Basis {
 /** The plan that a look gives, and what of it would be carried out. */
 interface Planned {
   readonly node: CollectedNode
-  readonly fresh: Plan
+  readonly plan: Plan
   readonly shown: Plan
   /** The unit that is stopped for it, and for how long. */
   readonly stop?: { readonly facts: UnitFacts; readonly limits: TimeLimits }
 }
 
 type PlanOf = (node: CollectedNode, state?: NodeState) => Promise<Planned>
-
-interface Seen extends Looked {
-  readonly planned: Planned
-  again(): Promise<Seen>
-}
 
 function judge(
   { interrupts }: Run,
@@ -207,7 +202,8 @@ export default class Apply extends VolctlCommand {
     await requireNodeHere(nodeChoice(asked.flags))
     requireRoot()
     using interrupts = new Interrupts((line) => this.say(line))
-    const run = await this.#look(asked, interrupts)
+    const looked = this.#lookAt(asked.flags, { signal: interrupts.stop })
+    const run: Run = { ...asked, interrupts, node: await interrupts.orInterrupted(looked) }
     try {
       requireStanding(run.node)
       // Not before the look: where volctl starts again in another mount namespace, that run reads it.
@@ -247,11 +243,6 @@ export default class Apply extends VolctlCommand {
     return isPlanInput(planfile) ? undefined : await this.#read(planfile)
   }
 
-  async #look(asked: Asked, interrupts: Interrupts): Promise<Run> {
-    const looked = this.#lookAt(asked.flags, { signal: interrupts.stop })
-    return { ...asked, interrupts, node: await interrupts.orInterrupted(looked) }
-  }
-
   #lookAgain({ flags, interrupts, stop }: Run, before: CollectedNode): Promise<CollectedNode> {
     return this.#lookAt(flags, { signal: interrupts.abandon, stopped: stop && before.node.kubelet, before })
   }
@@ -265,16 +256,16 @@ export default class Apply extends VolctlCommand {
     const { flags, interrupts, ways } = run
     const planOf: PlanOf = async (look, state = look) => {
       const { node, decided } = await judge(run, { ...look, ...state }, options)
-      const { plan: fresh } = decided
+      const { plan } = decided
       const done = (operation: Operation): boolean => isDone(operation, node)
-      return { node, fresh, shown: saved === undefined ? fresh : planToReview(saved, fresh, done) }
+      return { node, plan, shown: saved === undefined ? plan : planToReview(saved, plan, done) }
     }
     const stopped = flags['stop-kubelet']
       ? await interrupts.orInterrupted(this.#stopped(run, options, planOf))
       : undefined
     const planned = stopped ?? (await this.#settled(run, planOf))
     run.node = planned.node
-    if (saved === undefined) requireNamed(planned.fresh.problems, flags['ignore-not-found'], ways)
+    if (saved === undefined) requireNamed(planned.plan.problems, flags['ignore-not-found'], ways)
     return planned
   }
 
@@ -290,30 +281,27 @@ export default class Apply extends VolctlCommand {
       this.say(asked)
       return undefined
     }
-    const { facts, fresh, shown } = asked
+    const { facts, plan, shown } = asked
     const limits = timeLimits({
       maxMs,
       settleMs,
       timeoutMs: flags.timeout === undefined ? undefined : timeoutMs,
       defaultTimeoutMs: timeoutMs,
     })
-    return { node, fresh, shown, stop: { facts, limits } }
+    return { node, plan, shown, stop: { facts, limits } }
   }
 
   /** The last look: once the settle time of a kubelet that has just stopped is over, unless nobody wants to wait. */
   async #settled(run: Run, planOf: PlanOf): Promise<Planned> {
-    const { interrupts, flags, node: first } = run
-    const seen = async (node: CollectedNode): Promise<Seen> => {
-      const planned = await planOf(node)
-      return {
-        planned,
-        plan: planned.fresh,
-        kubeletIsBack: async () => ownsNode(await node.node.kubeletState()),
-        again: async () => await seen(await this.#lookAgain(run, node)),
-      }
-    }
-    if (flags['no-wait']) return planOf(first)
-    const waited = afterSettling(await seen(first), {
+    const { interrupts, flags } = run
+    const first = await planOf(run.node)
+    if (flags['no-wait']) return first
+    const waited = afterSettling(first, {
+      again: async () => {
+        run.node = await this.#lookAgain(run, run.node)
+        return await planOf(run.node)
+      },
+      kubeletIsBack: async () => ownsNode(await run.node.node.kubeletState()),
       signal: interrupts.stop,
       begins: (left) =>
         this.say(
@@ -321,7 +309,7 @@ export default class Apply extends VolctlCommand {
         ),
       terminal: watchedTerminal(),
     })
-    return (await interrupts.orInterrupted(waited)).planned
+    return await interrupts.orInterrupted(waited)
   }
 
   /**
@@ -330,7 +318,7 @@ export default class Apply extends VolctlCommand {
    * @returns whether a person has said yes: the node may have changed meanwhile
    */
   async #review({ flags, asks, maxMs, interrupts }: Run, { options }: Basis, planned: Planned): Promise<boolean> {
-    const { fresh, shown, stop } = planned
+    const { plan, shown, stop } = planned
     const { settleMs } = options
     const asking = asks && shown.operations.some(({ blocked }) => blocked === undefined)
     // Standard output stays for the answer.
@@ -339,13 +327,13 @@ export default class Apply extends VolctlCommand {
       const advised = withAdvice(shown, givenBy(flags, settleMs))
       messages.write(renderPlan(advised, screen, { confirm: true, unfolded: this.verbose }))
     }
-    const insecure = refuseInsecureApi(fresh.inputs.api, options)
-    const refusal = refusalOf(fresh) ?? refusalOf({ ...(insecure && { refused: insecure }) })
+    const insecure = refuseInsecureApi(plan.inputs.api, options)
+    const refusal = refusalOf(plan) ?? refusalOf({ ...(insecure && { refused: insecure }) })
     if (refusal !== undefined) throw refusal
     if (stop !== undefined) {
       const { unit, unitFileState } = stop.facts
       const atBoot = unitFileState.startsWith('enabled')
-      messages.write(announcement({ unit, node: fresh.node, maxMs, settleMs, atBoot }, messages.columns))
+      messages.write(announcement({ unit, node: plan.node, maxMs, settleMs, atBoot }, messages.columns))
     }
     if (asking) await confirm(questionAbout(shown, stop?.facts.unit), interrupts.stop)
     return asking
@@ -386,7 +374,7 @@ export default class Apply extends VolctlCommand {
   /** The saved plan or the fresh one, and its outcome. */
   async #carryOut(run: Run, { saved, options }: Basis, planned: Planned, confirmed: boolean): Promise<void> {
     const { flags, interrupts, maxMs } = run
-    const { fresh, shown, stop } = planned
+    const { plan: fresh, shown, stop } = planned
     if (stop !== undefined) {
       const { facts, limits } = stop
       run.stop = stoppedKubelet(run.node, { unit: facts.unit, maxMs, limits, interrupts, detail: this.detail })

@@ -1,17 +1,15 @@
 import { Flags } from '@oclif/core'
 import { formatDuration, parseDuration } from '../core/base/duration.ts'
-import { Interrupted, VolctlError } from '../core/base/errors.ts'
+import { VolctlError } from '../core/base/errors.ts'
 import { ExitStatus } from '../core/base/exit-status.ts'
 import { omitUndefined } from '../core/base/omit-undefined.ts'
 import { givenBy } from '../core/cli/command-context.ts'
-import { StopSignal } from '../core/cli/interrupts.ts'
 import { judged } from '../core/cli/judged-node.ts'
-import { leaveNode, lookAtNode } from '../core/cli/live-node.ts'
+import { lookAgain, NodeLooks } from '../core/cli/look-again.ts'
 import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
 import { namesArgument, narrowing, otherWays } from '../core/cli/plan-arguments.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { type OutputFormat, outputFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
-import { DEFAULT_TIMEOUT_MS, type WaitPorts, waitFor } from '../core/cli/wait-for.ts'
 import { type WholeStatus, wholeOf, wholeStatus, withNextSteps } from '../core/explain/status/node-status.ts'
 import {
   missing,
@@ -22,8 +20,6 @@ import {
   waitTargets,
 } from '../core/explain/status/wait-rows.ts'
 import type { NodeState } from '../core/facts/actual/snapshot.ts'
-import { lateError } from '../core/kube/api-error.ts'
-import { pause } from '../core/linux/deadline.ts'
 import type { CollectedNode } from '../core/node/collect-node.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
 import { planWithDecisions } from '../core/reconcile/decisions.ts'
@@ -31,6 +27,9 @@ import { answerOf } from '../core/views/answer/make-answer.ts'
 import { renderStatus } from '../core/views/status-view.ts'
 import { wrapped } from '../core/views/wrap.ts'
 import { mayList } from '../core/volumes/api-lookup.ts'
+
+/** As the kubelet waits for a pod's volumes (R472). */
+const DEFAULT_TIMEOUT_MS = 123_000
 
 const { pod, namespace, volume, 'ignore-not-found': ignoreNotFound } = planFlags
 
@@ -87,48 +86,53 @@ export default class Wait extends VolctlCommand {
     const word = condition.replace('-', ' ')
     const options = planOptions(flags, this.config.version)
     const { pods, namespaces, volumes } = options
-    using stop = new StopSignal()
-    const look: Look = (signal, before) =>
-      lookAtNode(nodeChoice(flags), { attributes: 'plan', log: this.detail, signal, ...omitUndefined({ before }) })
-    const began = performance.now()
-    const first = await look(stop.signal).catch((error: unknown) => {
-      throw stop.signal.aborted ? new Interrupted('interrupted before the first look at the node') : error
+    using looks = new NodeLooks(nodeChoice(flags), this.detail)
+    const { clock } = looks
+    const began = clock.now()
+    const first = await looks.look()
+    const firstMs = clock.now() - began
+    const seen = rowsIn(first, options)
+    const targets = waitTargets(seen, omitUndefined({ pods, namespaces, volumes }), condition, {
+      ignoreNotFound: flags['ignore-not-found'],
+      ways: otherWays(names),
     })
-    const firstMs = performance.now() - began
-    try {
-      const seen = rowsIn(first, options)
-      const targets = waitTargets(seen, omitUndefined({ pods, namespaces, volumes }), condition, {
-        ignoreNotFound: flags['ignore-not-found'],
-        ways: otherWays(names),
+    let last = first
+    let left: readonly string[] = []
+    let failed = ''
+    const isReached = (rows: WholeStatus): boolean => {
+      left = targets.flatMap((target) => {
+        const why = missing(rows, target, condition)
+        return why === undefined ? [] : `${target.name} is not ${word} (${why})`
       })
-      let last: NodeState = first
-      let left: readonly string[] = []
-      const judge = (state: NodeState): boolean => {
-        last = state
-        const now = state === first ? seen : rowsIn(state, options)
-        left = targets.flatMap((target) => {
-          const why = missing(now, target, condition)
-          return why === undefined ? [] : `${target.name} is not ${word} (${why})`
-        })
-        const isWaiting = state === first && left.length > 0 && timeoutMs > 0
-        if (isWaiting && condition === 'detached') requireSight(first, targets)
-        if (isWaiting && this.io.stderr.isTTY === true)
-          this.say(`waiting up to ${formatDuration(timeoutMs)}: ${firstOf(left)}`)
-        return left.length === 0
-      }
-      const ports = portsOf(first, look, stop.signal)
-      const { outcome, waitedMs, problem } = await waitFor({ timeoutMs, first, firstMs, judge }, ports)
-      await this.#answer({ ...first, ...last }, targets, word, outcome === 'reached', flags, options)
-      if (outcome === 'interrupted') this.finish(ExitStatus.Interrupted)
-      if (outcome !== 'timedOut') return
-      const failed = problem === undefined ? '' : `; the last look failed: ${problem}`
-      throw new VolctlError('NotReached', `timed out after ${formatDuration(waitedMs)}: ${firstOf(left)}${failed}`, {
-        hint: 'Wait longer with --timeout, or see what would end it: volctl plan',
-        exit: ExitStatus.Waiting,
-      })
-    } finally {
-      leaveNode(first)
+      return left.length === 0
     }
+    const since = clock.now()
+    let outcome: Awaited<ReturnType<typeof lookAgain>> = 'over'
+    if (!isReached(seen)) {
+      if (timeoutMs > 0 && condition === 'detached') requireSight(first, targets)
+      if (timeoutMs > 0 && this.io.stderr.isTTY === true)
+        this.say(`waiting up to ${formatDuration(timeoutMs)}: ${firstOf(left)}`)
+      const again = {
+        ...{ timeoutMs, firstMs },
+        look: async (limitMs: number) => {
+          last = await looks.look(limitMs)
+          failed = ''
+          return isReached(rowsIn(last, options)) ? 'over' : 'same'
+        },
+        failed: (message: string) => {
+          failed = `; the last look failed: ${message}`
+        },
+      } as const
+      outcome = await lookAgain(again, clock)
+    }
+    const waited = formatDuration(Math.round(clock.now() - since))
+    await this.#answer(last, targets, word, outcome === 'over', flags, options)
+    if (outcome === 'interrupted') this.finish(ExitStatus.Interrupted)
+    if (outcome !== 'timedOut') return
+    throw new VolctlError('NotReached', `timed out after ${waited}: ${firstOf(left)}${failed}`, {
+      hint: 'Wait longer with --timeout, or see what would end it: volctl plan',
+      exit: ExitStatus.Waiting,
+    })
   }
 
   /** The rows that were waited for, as `volctl status` prints them; on a screen of what is reached a line for each name. */
@@ -163,8 +167,6 @@ function rowsIn(state: NodeState, options: PlanOptions): WholeStatus {
   return wholeStatus(planWithDecisions(state, wholeOf(options)))
 }
 
-type Look = (signal: AbortSignal, before?: CollectedNode) => Promise<CollectedNode>
-
 function firstOf([first = '', ...others]: readonly string[]): string {
   return others.length === 0 ? first : `${first}, and ${others.length} more`
 }
@@ -177,18 +179,4 @@ function requireSight({ snapshot: { api } }: NodeState, targets: readonly WaitTa
     `this credential may not list VolumeAttachments, so that it never shows ${firstOf(targets.map(({ name }) => name))} as detached`,
     { hint: 'Give one that may with --kubeconfig: deploy/clusterrole-plan.yaml has the rights.' },
   )
-}
-
-function portsOf(first: CollectedNode, look: Look, stop: AbortSignal): WaitPorts<NodeState> {
-  return {
-    now: () => performance.now(),
-    pause: (ms) => pause(ms, stop),
-    interrupted: () => stop.aborted,
-    look: async (limitMs) => {
-      const late = AbortSignal.timeout(limitMs)
-      return await look(AbortSignal.any([stop, late]), first).catch((error: unknown) => {
-        throw late.aborted && !stop.aborted ? lateError(first.client.server, limitMs) : error
-      })
-    },
-  }
 }

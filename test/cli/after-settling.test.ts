@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { afterSettling, type Looked, type Waiter } from '../../src/core/cli/after-settling.ts'
+import { afterSettling, type Waiter } from '../../src/core/cli/after-settling.ts'
 import type { Plan, Waiting } from '../../src/core/plan/plan.ts'
 
 beforeEach(() => vi.useFakeTimers({ now: Date.parse('2026-03-01T10:00:00Z') }))
@@ -14,42 +14,31 @@ const planWith = (state: 'stopped' | 'running', ...waiting: readonly Waiting[]):
 const planOf = (...waiting: readonly Waiting[]): Plan => planWith('stopped', ...waiting)
 const SOON = '2026-03-01T10:00:07Z'
 
-interface Node extends Looked {
-  readonly looks: number
-}
-
 /** Looks one after another; the kubelet is back from some question on. */
-function looks(plans: readonly Plan[], backAfter = Number.POSITIVE_INFINITY): Node {
-  let asked = 0
-  const at = (look: number): Node => ({
-    looks: look + 1,
-    plan: plans[look] ?? planOf(),
-    kubeletIsBack: async () => ++asked > backAfter,
-    again: async () => at(look + 1),
-  })
-  return at(0)
-}
-
 async function waited(
-  first: Node,
-  more: Partial<Waiter> = {},
+  plans: readonly Plan[],
+  { backAfter = Number.POSITIVE_INFINITY, ...more }: Partial<Waiter<{ plan: Plan }>> & { backAfter?: number } = {},
 ): Promise<{ looks: number; ms: number; said: string[]; drawn: string[] }> {
   const said: string[] = []
   const drawn: string[] = []
   const began = Date.now()
-  const ending = afterSettling(first, {
+  let [asked, looked] = [0, 0]
+  const again = async () => ({ plan: plans[looked++] ?? planOf() })
+  const ending = afterSettling(await again(), {
+    again,
+    kubeletIsBack: async () => ++asked > backAfter,
     signal: new AbortController().signal,
     begins: (left) => said.push(left),
     terminal: { columns: 80, write: (text) => drawn.push(text.replaceAll('\r\u001b[0J', '')) },
     ...more,
   })
   let over = false
-  const node = ending.finally(() => {
+  void ending.finally(() => {
     over = true
   })
   await vi.advanceTimersByTimeAsync(0)
   while (!over) await vi.advanceTimersByTimeAsync(100)
-  return { looks: (await node).looks, ms: Date.now() - began, said, drawn }
+  return { looks: looked, ms: Date.now() - began, said, drawn }
 }
 
 it.each([
@@ -57,11 +46,11 @@ it.each([
   { name: 'nothing shows when the kubelet stopped', plan: planOf(wait('Settling')) },
   { name: 'what settles is a pod beside a kubelet that runs', plan: planWith('running', wait('Settling', SOON)) },
 ])('answers at once where $name', async ({ plan }) => {
-  expect(await waited(looks([plan]))).toEqual({ looks: 1, ms: 0, said: [], drawn: [] })
+  expect(await waited([plan])).toEqual({ looks: 1, ms: 0, said: [], drawn: [] })
 })
 
 it('counts down to the end of the settle time, and looks again', async () => {
-  const { drawn, ...waiting } = await waited(looks([planOf(wait('Settling', SOON))]))
+  const { drawn, ...waiting } = await waited([planOf(wait('Settling', SOON))])
   expect(waiting).toEqual({ looks: 2, ms: 7000, said: ['7s'] })
   expect([...new Set(drawn)].filter((line) => line !== '')).toEqual(
     [7, 6, 5, 4, 3, 2, 1].map((s) => `Waiting for the kubelet's last calls: ${s}s left`),
@@ -70,20 +59,20 @@ it('counts down to the end of the settle time, and looks again', async () => {
 
 it('waits once more where the second look still does', async () => {
   const plans = [SOON, '2026-03-01T10:00:09Z'].map((until) => planOf(wait('Settling', until)))
-  expect(await waited(looks(plans))).toMatchObject({ looks: 3, ms: 9000, said: ['7s', '2s'] })
+  expect(await waited(plans)).toMatchObject({ looks: 3, ms: 9000, said: ['7s', '2s'] })
 })
 
 it('a kubelet that comes back ends the wait', async () => {
   const plans = [planOf(wait('Settling', '2026-03-01T10:01:00Z')), planOf(wait('KubeletRunning'))]
-  expect(await waited(looks(plans, 1))).toMatchObject({ looks: 2, ms: 10_000 })
+  expect(await waited(plans, { backAfter: 1 })).toMatchObject({ looks: 2, ms: 10_000 })
 })
 
 it('waits for nothing that ends too late', async () => {
   const plan = planOf(wait('Settling', SOON))
-  expect(await waited(looks([plan]), { until: Date.parse(SOON) - 1 })).toMatchObject({ looks: 1, ms: 0 })
+  expect(await waited([plan], { until: Date.parse(SOON) - 1 })).toMatchObject({ looks: 1, ms: 0 })
 })
 
 it('Ctrl-C ends the wait', async () => {
   const plan = planOf(wait('Settling', SOON))
-  expect(await waited(looks([plan]), { signal: AbortSignal.abort() })).toMatchObject({ looks: 1, ms: 0 })
+  expect(await waited([plan], { signal: AbortSignal.abort() })).toMatchObject({ looks: 1, ms: 0 })
 })

@@ -9,16 +9,11 @@ const REDRAW_MS = 500
 /** How often this machine is asked whether a kubelet has come back meanwhile. */
 const ASK_MS = 5000
 
-/** What is waited on: one look at the node, and the plan that it gives. */
-export interface Looked {
-  readonly plan: Plan
+export interface Waiter<T> {
+  /** Another whole look, and the plan that it gives. */
+  again(): Promise<T>
   /** Asks this machine alone: a kubelet runs again, or may start. */
   kubeletIsBack(): Promise<boolean>
-  /** Another whole look. */
-  again(): Promise<Looked>
-}
-
-export interface Waiter {
   readonly signal: AbortSignal
   /** Says that a wait begins. @param left how long it takes, in words */
   begins(left: string): void
@@ -34,19 +29,19 @@ export interface Waiter {
  *
  * @returns the last look
  */
-export async function afterSettling<T extends Looked>(first: T, waiter: Waiter): Promise<T> {
-  const { signal, until = Number.POSITIVE_INFINITY } = waiter
+export async function afterSettling<T extends { readonly plan: Plan }>(first: T, waiter: Waiter<T>): Promise<T> {
+  const { signal, again, until = Number.POSITIVE_INFINITY } = waiter
   let looked = first
   for (let end = settledAt(looked.plan); end !== undefined; end = settledAt(looked.plan)) {
     if (signal.aborted || end > until) break
-    await countDown(looked, end, waiter)
+    await countDown(end, waiter)
     if (signal.aborted) break
-    looked = (await looked.again()) as T
+    looked = await again()
   }
   return looked
 }
 
-async function countDown(looked: Looked, end: number, { signal, begins, terminal }: Waiter): Promise<void> {
+async function countDown<T>(end: number, { signal, begins, terminal, kubeletIsBack }: Waiter<T>): Promise<void> {
   // By a clock that nobody sets; `end` is by the same one as the look's own time.
   const over = performance.now() + Math.max(0, end - Date.now())
   const left = (): number => over - performance.now()
@@ -58,7 +53,7 @@ async function countDown(looked: Looked, end: number, { signal, begins, terminal
     line.draw(`Waiting for the kubelet's last calls: ${formatDuration(wholeSeconds(left()))} left`)
     await pause(Math.min(REDRAW_MS, left()), signal)
     if (performance.now() - asked < ASK_MS) continue
-    if (await looked.kubeletIsBack()) return
+    if (await kubeletIsBack()) return
     asked = performance.now()
   }
 }

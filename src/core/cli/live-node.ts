@@ -6,7 +6,7 @@ import type { KubeletChoice } from '../node/kubelet/find-kubelet.ts'
 import { places } from '../node/places.ts'
 import { caller } from '../trust/caller.ts'
 import { programName } from '../trust/own-program.ts'
-import { Redrawn, type Terminal } from '../views/redrawn.ts'
+import { Redrawn } from '../views/redrawn.ts'
 import type { NodeChoice } from './node-flags.ts'
 import { watchedTerminal } from './output.ts'
 
@@ -20,17 +20,13 @@ export class Reentered extends Error {
   }
 }
 
-export interface LookOptions {
-  /** `all` for a snapshot, `plan` for a plan. */
-  readonly attributes: CollectOptions['attributes']
-  readonly wholePods?: CollectOptions['wholePods']
-  readonly log: (line: string) => void
-  readonly signal?: AbortSignal
-  /** The kubelet that volctl has stopped (S35). */
-  readonly stopped?: KubeletChoice['stopped']
-  /** Connections of an earlier look. */
-  readonly before?: CollectedNode
+export interface LookOptions extends Pick<CollectOptions, 'attributes' | 'wholePods' | 'signal' | 'stopped'> {
+  readonly log: Log
+  /** Its connections are used again. */
+  readonly before?: CollectedNode | undefined
 }
+
+type Log = (line: string) => void
 
 /**
  * One look at this node. Where volctl is in another mount namespace than the kubelet, or `--host-root` says that it
@@ -39,7 +35,7 @@ export interface LookOptions {
  * @throws Reentered when that run has ended
  */
 export async function lookAtNode(choice: NodeChoice, options: LookOptions): Promise<CollectedNode> {
-  const { attributes, wholePods, log, signal, stopped, before } = options
+  const { log, before, ...how } = options
   const { collectNode } = await import('../node/collect-node.ts')
   const look = async (): Promise<CollectedNode> => {
     const looked = await watched(log, (line) =>
@@ -47,11 +43,8 @@ export async function lookAtNode(choice: NodeChoice, options: LookOptions): Prom
         ...localChoice(choice),
         kubeconfig: choice.kubeconfig,
         context: choice.context,
-        stopped,
-        attributes,
-        wholePods,
+        ...how,
         log: line,
-        signal,
         client: before?.client,
         kubeletClient: before?.kubeletClient,
         kubeletUnused: before?.kubeletUnused,
@@ -70,15 +63,39 @@ async function fromContainer(looked: CollectedNode, hostRoot: string): Promise<C
   return copies === undefined ? looked : { ...looked, node: { ...node, standing: [...node.standing, copies] } }
 }
 
-type Log = (line: string) => void
+/** A look that takes no longer says nothing. */
+const QUIET_MS = 1000
+const REDRAW_MS = 500
 
-/** On a terminal one line shows how long it takes. @param work logs with what it is given, and says what it reads */
-export async function watched<T>(log: Log, work: (log: Log, reads: (what: string) => void) => Promise<T>): Promise<T> {
-  using looking = new Looking(watchedTerminal())
-  return await work(
-    (line) => looking.instead(() => log(line)),
-    (what) => looking.reads(what),
-  )
+/**
+ * On a terminal one line at its bottom shows how long it takes; erased at the end.
+ *
+ * @param work logs with what it is given, and says what it reads: it continues "Reading"
+ * @param terminal undefined: standard error is no terminal, and nobody watches
+ */
+export async function watched<T>(
+  log: Log,
+  work: (log: Log, reads: (what: string) => void) => Promise<T>,
+  terminal = watchedTerminal(),
+): Promise<T> {
+  using line = new Redrawn(terminal, '')
+  const began = performance.now()
+  let reads = 'the API server and this node'
+  const timer = setInterval(() => {
+    const since = performance.now() - began
+    if (since >= QUIET_MS) line.draw(`Reading ${reads}: ${formatDuration(since)}`)
+  }, REDRAW_MS)
+  timer.unref()
+  try {
+    return await work(
+      (text) => line.leave(() => log(text)),
+      (what) => {
+        reads = what
+      },
+    )
+  } finally {
+    clearInterval(timer)
+  }
 }
 
 /** The flags that say which kubelet is meant, as `locateNode` takes them. */
@@ -127,47 +144,4 @@ export async function requireNodeHere({ hostRoot, rootDir }: NodeChoice): Promis
   const { KNOWN_ROOT_DIRS } = await import('../node/kubelet/find-kubelet.ts')
   if (KNOWN_ROOT_DIRS.some((path) => existsSync(path))) return
   throw new VolctlError('NoNodeHere', 'this machine is no node: there is no kubelet here')
-}
-
-/** A look that takes no longer says nothing. */
-const QUIET_MS = 1000
-const REDRAW_MS = 500
-
-/** One line at the bottom of the terminal while node or cluster are read, with the time that it takes; erased at the end. */
-export class Looking implements Disposable {
-  readonly #line: Redrawn
-  readonly #timer: NodeJS.Timeout | undefined
-  readonly #began: number
-  readonly #now: () => number
-  #what = 'the API server and this node'
-
-  /** @param terminal undefined: standard error is no terminal, and nobody watches */
-  constructor(terminal: Terminal | undefined, now: () => number = () => performance.now()) {
-    this.#line = new Redrawn(terminal, '')
-    this.#now = now
-    this.#began = now()
-    if (terminal === undefined) return
-    this.#timer = setInterval(() => this.#draw(), REDRAW_MS)
-    this.#timer.unref()
-  }
-
-  /** From now on the line says this. @param what continues "Reading" */
-  reads(what: string): void {
-    this.#what = what
-  }
-
-  /** Prints something in the place of the line. */
-  instead(print: () => void): void {
-    this.#line.leave(print)
-  }
-
-  [Symbol.dispose](): void {
-    clearInterval(this.#timer)
-    this.#line[Symbol.dispose]()
-  }
-
-  #draw(): void {
-    const since = this.#now() - this.#began
-    if (since >= QUIET_MS) this.#line.draw(`Reading ${this.#what}: ${formatDuration(since)}`)
-  }
 }

@@ -1,5 +1,4 @@
 import { VolctlError } from '../base/errors.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import type { NodeState } from '../facts/actual/snapshot.ts'
 import { plainPath } from '../linux/paths.ts'
 import type { StandingObstacle } from '../linux/standing.ts'
@@ -34,7 +33,7 @@ export async function loadNode<T extends { readonly plan: Plan }>(
     log(`snapshot ${snapshot} of ${state.snapshot.nodeName}, taken at ${state.snapshot.capturedAt}`)
     return { ...state, decided: decide(state, options), standing: [] }
   }
-  const look = await lookAtNode(choice, { attributes, log, ...omitUndefined({ wholePods }) })
+  const look = await lookAtNode(choice, { attributes, log, wholePods })
   try {
     const { node, decided } = await judged(look, options, decide)
     return { ...node, decided, standing: node.node.standing }

@@ -14,14 +14,18 @@ export interface StopChoice {
   /** --kubeconfig was given. */
   readonly ownKubeconfig: boolean
   /** What would be carried out on a node in this state. */
-  planOf(state: NodeState): Promise<{ readonly fresh: Plan; readonly shown: Plan }>
+  planOf(state: NodeState): Promise<Planned>
+}
+
+interface Planned {
+  readonly plan: Plan
+  /** What of it would be carried out. */
+  readonly shown: Plan
 }
 
 /** The unit, and what would be done once it is stopped. */
-export interface StopAsked {
+export interface StopAsked extends Planned {
   readonly facts: UnitFacts
-  readonly fresh: Plan
-  readonly shown: Plan
 }
 
 /**
@@ -42,11 +46,11 @@ export async function stopAsked(node: CollectedNode, choice: StopChoice): Promis
   const then = await choice.planOf(onceStopped(node, facts))
   const needed = needStop({
     stopped: then.shown,
-    running: now.fresh,
+    running: now.plan,
     pods: api?.pods ?? [],
     settleMs: choice.settleMs,
   })
-  if (needed.length === 0 && then.fresh.refused === undefined)
+  if (needed.length === 0 && then.plan.refused === undefined)
     return `Nothing here needs the kubelet to be stopped: ${unit ?? 'it'} keeps running.`
   return { facts: requireStoppable({ unit, facts, otherApi: choice.ownKubeconfig && !here }), ...then }
 }

@@ -23,7 +23,7 @@ import { type ApplyEvent, type KubeletDowntime, note } from '../plan/events.ts'
 import type { Plan } from '../plan/plan.ts'
 import { startText, stopText } from '../views/downtime-view.ts'
 import type { Terminal } from '../views/redrawn.ts'
-import { afterSettling, type Looked } from './after-settling.ts'
+import { afterSettling } from './after-settling.ts'
 import type { Interrupts } from './interrupts.ts'
 import { watchedTerminal } from './output.ts'
 
@@ -127,16 +127,16 @@ export class StoppedKubelet implements KubeletStop {
     this.#isDown = true
     detail(`${unit} is stopped`)
     onEvent(note(stopText(unit, maxMs)))
-    const { plan } = await this.#settled(looks)
-    return plan
+    return await this.#settled(looks)
   }
 
-  async #settled({ look, kubeletIsBack }: StoppedLooks): Promise<Looked> {
+  async #settled({ look, kubeletIsBack }: StoppedLooks): Promise<Plan> {
     const { signal, terminal } = this.#ports
-    const again = async (): Promise<Looked> => ({ plan: await look(), kubeletIsBack, again })
+    const again = async () => ({ plan: await look() })
     const until = Date.now() + this.#leftMs()
+    const waiter = { again, kubeletIsBack, signal, terminal, until, begins: () => undefined }
     try {
-      return await afterSettling(await again(), { signal, terminal, until, begins: () => undefined })
+      return (await afterSettling(await again(), waiter)).plan
     } catch (error) {
       // The second interruption ends a look as well.
       throw signal.aborted ? new Interrupted('interrupted: no operation was begun') : error

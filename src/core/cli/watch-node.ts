@@ -1,17 +1,13 @@
 /** `plan -w` and `status -w`: this node, look after look. */
 import { Flags } from '@oclif/core'
-import { SafetyRefusal, VolctlError } from '../base/errors.ts'
+import { VolctlError } from '../base/errors.ts'
 import { ExitStatus } from '../base/exit-status.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
-import { pause } from '../linux/deadline.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import { changedLines, Redrawn, type Terminal } from '../views/redrawn.ts'
 import type { Screen } from '../views/screen.ts'
-import { StopSignal } from './interrupts.ts'
-import { leaveNode, lookAtNode } from './live-node.ts'
+import { type Clock, lookAgain, NodeLooks } from './look-again.ts'
 import type { NodeChoice } from './node-flags.ts'
 import type { OutputFormat, VolctlCommand } from './volctl-command.ts'
-import { pauseAfter, REST_PER_LOOK } from './wait-for.ts'
 
 export const watchFlag = {
   watch: Flags.boolean({
@@ -38,33 +34,18 @@ export async function watchNode(
       hint: 'For scripts: volctl wait --for=in-sync, then ask again.',
     })
   }
-  const { output, detail: log, io } = command
+  const { output, io } = command
   const screen = await command.screenOf(io.stdout, format)
   const isTerminal = io.stdout.isTTY === true
-  using stop = new StopSignal()
-  let node: CollectedNode | undefined
-  try {
-    const isOver = await watch({
-      look: async () => {
-        node = await lookAtNode(choice, {
-          attributes: 'plan',
-          log,
-          signal: stop.signal,
-          ...omitUndefined({ before: node }),
-        })
-        return await shown(node, screen)
-      },
-      write: (text) => output.write(isTerminal ? text : `${new Date().toISOString()} ${text}`),
-      terminal: isTerminal ? io.stdout : undefined,
-      interrupted: () => stop.signal.aborted,
-      pause: (ms) => pause(ms, stop.signal),
-      now: () => performance.now(),
-    })
-    command.finish(isOver ? ExitStatus.Ok : ExitStatus.Interrupted)
-    await output.flush()
-  } finally {
-    leaveNode(node)
-  }
+  using looks = new NodeLooks(choice, command.detail)
+  const isOver = await watch({
+    ...looks.clock,
+    look: async () => await shown(await looks.look(), screen),
+    write: (text) => output.write(isTerminal ? text : `${new Date().toISOString()} ${text}`),
+    terminal: isTerminal ? io.stdout : undefined,
+  })
+  command.finish(isOver ? ExitStatus.Ok : ExitStatus.Interrupted)
+  await output.flush()
 }
 
 /** What one look shows. */
@@ -77,15 +58,12 @@ export interface Shown {
   readonly isOver: boolean
 }
 
-export interface WatchPorts {
+export interface WatchPorts extends Clock {
   /** A whole look; the one before has ended. */
   look(): Promise<Shown>
   write(text: string): unknown
   /** Undefined: the answer goes to a pipe or a file. */
   readonly terminal: Terminal | undefined
-  readonly interrupted: () => boolean
-  pause(ms: number): Promise<void>
-  now(): number
 }
 
 /**
@@ -94,29 +72,36 @@ export interface WatchPorts {
  * @returns whether nothing is left
  * @throws what the first look throws; SafetyRefusal of a later one: then this is another node, or another cluster
  */
-export async function watch(ports: WatchPorts): Promise<boolean> {
-  using screen = new Redrawn(ports.terminal)
-  let last: Shown | undefined
-  for (let quiet = 0; !ports.interrupted(); quiet++) {
-    const began = ports.now()
-    let trouble: string | undefined
-    try {
-      const shown = await ports.look()
-      const changes = changedLines(last?.lines, shown.lines)
-      if (changes.length > 0) quiet = 0
-      if (ports.terminal === undefined) for (const line of changes) ports.write(`${line}\n`)
-      last = shown
-    } catch (error) {
-      if (ports.interrupted()) break
-      if (last === undefined || !(error instanceof VolctlError) || error instanceof SafetyRefusal) throw error
-      trouble = `The last look failed: ${error.message}`
-      if (ports.terminal === undefined) ports.write(`${trouble}\n`)
-    }
-    screen.draw(trouble === undefined ? last.text : `${last.text}${trouble}\n`)
-    if (trouble === undefined && last.isOver) break
-    const took = ports.now() - began
-    await ports.pause(Math.max(pauseAfter(quiet), took * REST_PER_LOOK))
+export async function watch({ look, write, terminal, ...clock }: WatchPorts): Promise<boolean> {
+  using screen = new Redrawn(terminal)
+  const say = (lines: readonly string[]): void => {
+    if (terminal === undefined) for (const line of lines) write(`${line}\n`)
   }
-  if (ports.terminal !== undefined && last !== undefined) screen.leave(() => ports.write(last.text))
-  return last?.isOver === true
+  const began = clock.now()
+  let last = await look()
+  const firstMs = clock.now() - began
+  say([...last.lines.values()])
+  screen.draw(last.text)
+  if (!last.isOver)
+    await lookAgain(
+      {
+        firstMs,
+        look: async () => {
+          const { lines: before } = last
+          last = await look()
+          const changes = changedLines(before, last.lines)
+          say(changes)
+          screen.draw(last.text)
+          return last.isOver ? 'over' : changes.length > 0 ? 'changed' : 'same'
+        },
+        failed: (message) => {
+          const trouble = `The last look failed: ${message}`
+          say([trouble])
+          screen.draw(`${last.text}${trouble}\n`)
+        },
+      },
+      clock,
+    )
+  if (terminal !== undefined) screen.leave(() => write(last.text))
+  return last.isOver
 }

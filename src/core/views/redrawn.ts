@@ -61,11 +61,8 @@ function fitting(text: string, terminal: Terminal): string[] {
 }
 
 /** One line for each that is new or has changed, and for each that is gone. */
-export function changedLines(
-  before: ReadonlyMap<string, string> | undefined,
-  now: ReadonlyMap<string, string>,
-): string[] {
-  const changed = [...now].filter(([key, line]) => before?.get(key) !== line).map(([, line]) => line)
-  const gone = [...(before ?? [])].filter(([key]) => !now.has(key)).map(([key]) => `${key}: done, or gone`)
+export function changedLines(before: ReadonlyMap<string, string>, now: ReadonlyMap<string, string>): string[] {
+  const changed = [...now].filter(([key, line]) => before.get(key) !== line).map(([, line]) => line)
+  const gone = [...before.keys()].filter((key) => !now.has(key)).map((key) => `${key}: done, or gone`)
   return [...changed, ...gone]
 }

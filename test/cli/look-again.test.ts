@@ -1,7 +1,9 @@
 /** How often is looked, and when it ends; by a clock of the test's own. */
 import { describe, expect, it } from 'vitest'
 import { SafetyRefusal, VolctlError } from '../../src/core/base/errors.ts'
-import { DEFAULT_TIMEOUT_MS, type Waited, waitFor } from '../../src/core/cli/wait-for.ts'
+import { lookAgain } from '../../src/core/cli/look-again.ts'
+
+const DEFAULT_TIMEOUT_MS = 123_000
 
 /** As the real clock's: a look never takes whole milliseconds. */
 const FRACTION_MS = 0.03
@@ -22,19 +24,25 @@ class Clock {
       this.ms = Math.min(this.ms + ms, Math.max(this.ms, this.interruptAt))
     },
     interrupted: () => this.ms >= this.interruptAt,
-    look: async (limitMs: number) => {
+  }
+
+  async wait(isReached: (ms: number) => boolean, { timeoutMs = DEFAULT_TIMEOUT_MS } = {}) {
+    let problem: string | undefined
+    const look = async (limitMs: number) => {
       // Takes whole milliseconds only.
       AbortSignal.timeout(limitMs)
       this.limits.push(limitMs)
       this.looks.push(Math.round(this.ms))
       this.ms += this.lookMs + FRACTION_MS
       this.fails()
-    },
-  }
-
-  async wait(isReached: (ms: number) => boolean, { timeoutMs = DEFAULT_TIMEOUT_MS } = {}): Promise<Waited> {
-    const judge = (): boolean => isReached(this.ms)
-    return await waitFor<void>({ timeoutMs, first: undefined, firstMs: 0, judge }, this.ports)
+      problem = undefined
+      return isReached(this.ms) ? 'over' : 'same'
+    }
+    const failed = (message: string): void => {
+      problem = message
+    }
+    const outcome = await lookAgain({ timeoutMs, firstMs: 0, look, failed }, this.ports)
+    return { outcome, waitedMs: Math.round(this.ms), problem }
   }
 }
 
@@ -52,22 +60,19 @@ describe('how often', () => {
   it('ends with the look that shows it', async () => {
     const clock = new Clock()
     const waited = await clock.wait((ms) => ms >= 4000)
-    expect(waited).toMatchObject({ outcome: 'reached', waitedMs: 6000 })
+    expect(waited).toMatchObject({ outcome: 'over', waitedMs: 6000 })
     expect(clock.looks).toEqual([2000, 6000])
   })
 
   it('looks once more when the time is up', async () => {
     const clock = new Clock()
     const waited = await clock.wait((ms) => ms >= 1000, { timeoutMs: 1000 })
-    expect(waited).toMatchObject({ outcome: 'reached', waitedMs: 1000 })
+    expect(waited).toMatchObject({ outcome: 'over', waitedMs: 1000 })
   })
 
-  it.each([
-    { reached: false, outcome: 'timedOut' },
-    { reached: true, outcome: 'reached' },
-  ])('--timeout 0 looks once: $outcome', async ({ reached, outcome }) => {
+  it('--timeout 0 looks no more', async () => {
     const clock = new Clock()
-    expect(await clock.wait(() => reached, { timeoutMs: 0 })).toMatchObject({ outcome, waitedMs: 0 })
+    expect(await clock.wait(() => true, { timeoutMs: 0 })).toMatchObject({ outcome: 'timedOut', waitedMs: 0 })
     expect(clock.looks).toEqual([])
   })
 })
@@ -94,7 +99,7 @@ describe('a look that fails', () => {
     const clock = new Clock()
     clock.fails = () => (clock.ms < 3000 ? away() : undefined)
     const waited = await clock.wait((ms) => ms > 5000)
-    expect(waited).toMatchObject({ outcome: 'reached' })
+    expect(waited).toMatchObject({ outcome: 'over' })
     expect(waited.problem).toBeUndefined()
   })
 

@@ -1,0 +1,106 @@
+/** One look after another at this node, for what waits or watches until it is over, the time is up, or Ctrl-C. */
+import { Interrupted, SafetyRefusal, VolctlError } from '../base/errors.ts'
+import { lateError } from '../kube/api-error.ts'
+import { pause } from '../linux/deadline.ts'
+import type { CollectedNode } from '../node/collect-node.ts'
+import { StopSignal } from './interrupts.ts'
+import { leaveNode, lookAtNode } from './live-node.ts'
+import type { NodeChoice } from './node-flags.ts'
+
+/** Between two looks: after the first look, or one that shows a change, then after each further one. */
+const PAUSES_MS = [2000, 4000, 8000] as const
+/** After all that follow: a drain waits on many nodes at once (N53). */
+const LONGEST_PAUSE_MS = 10_000
+/** Of a node so large that a look takes long, volctl takes at most a fifth of one core. */
+const REST_PER_LOOK = 4
+/** For a look: while the API server hangs, the node is not looked at. More where the first one took long. */
+const LOOK_LIMIT_MS = 10_000
+const LEAST_LIMIT_MS = 1000
+
+export interface Clock {
+  /** Milliseconds of a clock that nobody sets. */
+  now(): number
+  /** Ends early when `interrupted` becomes true. @param ms whole, as timers take them */
+  pause(ms: number): Promise<void>
+  interrupted(): boolean
+}
+
+interface Again {
+  /** Absent: for ever. */
+  readonly timeoutMs?: number
+  /** How long the first look took. */
+  readonly firstMs: number
+  /** @param limitMs whole, for all of it; then a VolctlError is thrown */
+  look(limitMs: number): Promise<'over' | 'changed' | 'same'>
+  /** A look that fails is not the end. */
+  failed(message: string): void
+}
+
+/** Goes on after the first look. @throws SafetyRefusal: then this is another node, or another cluster */
+export async function lookAgain(
+  { timeoutMs = Number.POSITIVE_INFINITY, firstMs, look, failed }: Again,
+  clock: Clock,
+): Promise<'over' | 'timedOut' | 'interrupted'> {
+  const began = clock.now()
+  const left = (): number => timeoutMs - (clock.now() - began)
+  let tookMs = firstMs
+  for (let quiet = 0; left() > 0; quiet++) {
+    const rest = Math.max(PAUSES_MS[quiet] ?? LONGEST_PAUSE_MS, tookMs * REST_PER_LOOK)
+    await clock.pause(Math.ceil(Math.max(1, Math.min(rest, left()))))
+    if (clock.interrupted()) return 'interrupted'
+    const before = clock.now()
+    try {
+      // Beyond the time of the whole wait no look goes on.
+      const limitMs = Math.max(LEAST_LIMIT_MS, Math.min(Math.max(LOOK_LIMIT_MS, 2 * firstMs), left()))
+      const seen = await look(Math.ceil(limitMs))
+      if (seen === 'over') return 'over'
+      if (seen === 'changed') quiet = -1
+    } catch (error) {
+      if (clock.interrupted()) return 'interrupted'
+      if (!(error instanceof VolctlError) || error instanceof SafetyRefusal) throw error
+      failed(error.message)
+    }
+    tookMs = clock.now() - before
+  }
+  return clock.interrupted() ? 'interrupted' : 'timedOut'
+}
+
+/** Looks with the connections of those before; what they have opened is closed at the end, and Ctrl-C ends them. */
+export class NodeLooks implements Disposable {
+  readonly #stop = new StopSignal()
+  readonly #choice: NodeChoice
+  readonly #log: (line: string) => void
+  #last: CollectedNode | undefined
+
+  constructor(choice: NodeChoice, log: (line: string) => void) {
+    this.#choice = choice
+    this.#log = log
+  }
+
+  readonly clock: Clock = {
+    now: () => performance.now(),
+    pause: (ms) => pause(ms, this.#stop.signal),
+    interrupted: () => this.#stop.signal.aborted,
+  }
+
+  /** @throws Interrupted, or what a look throws; a later one ApiUnreachable where it takes too long */
+  async look(limitMs?: number): Promise<CollectedNode> {
+    const stop = this.#stop.signal
+    const before = this.#last
+    const late = limitMs === undefined ? undefined : AbortSignal.timeout(limitMs)
+    const signal = late === undefined ? stop : AbortSignal.any([stop, late])
+    try {
+      this.#last = await lookAtNode(this.#choice, { attributes: 'plan', log: this.#log, signal, before })
+      return this.#last
+    } catch (error) {
+      if (stop.aborted) throw new Interrupted('interrupted before the first look at the node')
+      if (late?.aborted && before !== undefined && limitMs !== undefined) throw lateError(before.client.server, limitMs)
+      throw error
+    }
+  }
+
+  [Symbol.dispose](): void {
+    leaveNode(this.#last)
+    this.#stop[Symbol.dispose]()
+  }
+}
