@@ -25,7 +25,7 @@ import { type LookOptions, leaveNode, lookAtNode, requireNodeHere } from '../cor
 import { requireRoot, requireStanding } from '../core/cli/may-apply.ts'
 import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
 import { messages, watchedTerminal } from '../core/cli/output.ts'
-import { applyArguments, otherWays, PLAN_NAMES } from '../core/cli/plan-arguments.ts'
+import { applyArguments, PLAN_NAMES } from '../core/cli/plan-arguments.ts'
 import { parseCount, planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { stopAsked } from '../core/cli/stop-asked.ts'
 import { notStarted, type StoppedKubelet, stoppedKubelet } from '../core/cli/stopped-kubelet.ts'
@@ -36,7 +36,7 @@ import { type TimeLimits, timeLimits } from '../core/node/kubelet-stop/plan-stop
 import type { UnitFacts } from '../core/node/kubelet-stop/stoppable.ts'
 import { isPlanInput, NODE_PLAN, readTypedPlan } from '../core/plan/documents/plan-file.ts'
 import { refuseInsecureApi } from '../core/plan/insecure-api.ts'
-import { requireNamed } from '../core/plan/name-faults.ts'
+import { type Naming, requireNamed } from '../core/plan/name-faults.ts'
 import { withAdvice } from '../core/plan/next-steps.ts'
 import { DEFAULT_SETTLE_MS, type Operation, type Plan, type PlanOptions, type ReviewedPlan } from '../core/plan/plan.ts'
 import { planId } from '../core/plan/plan-id.ts'
@@ -54,14 +54,12 @@ function questionAbout({ summary: { ready = 0 } }: Plan, unit: string | undefine
   return `\n${unit === undefined ? 'Perform' : `Stop ${unit} and perform`} ${readyText(ready)}? Type 'yes' to continue: `
 }
 
-type ParsedFlags = Interfaces.InferredFlags<typeof Apply.flags>
+type ParsedFlags = Interfaces.InferredFlags<typeof Apply.flags> & Naming
 
 /** What the command line asks for. */
 interface Asked {
   readonly flags: ParsedFlags
   readonly planfile: string | undefined
-  /** What else a name may be that nothing has. */
-  readonly ways: string | undefined
   readonly parallel: number
   readonly timeoutMs: number
   readonly maxMs: number
@@ -148,10 +146,6 @@ export default class Apply extends VolctlCommand {
   ]
   static override flags = {
     output: outputFlag([...OUTPUT_FORMATS, 'ndjson']),
-    plan: Flags.string({
-      helpValue: 'FILE',
-      summary: 'Carry out the plan in FILE, whatever its name looks like.',
-    }),
     yes: Flags.boolean({
       char: 'y',
       aliases: ['auto-approve'],
@@ -227,7 +221,6 @@ export default class Apply extends VolctlCommand {
     return {
       flags,
       planfile,
-      ways: otherWays(names, { isApply: true }),
       parallel: parseCount(flags.parallel ?? DEFAULT_PARALLEL, '--parallel', 1),
       timeoutMs: parseDuration(flags.timeout ?? DEFAULT_TIMEOUT, '--timeout'),
       maxMs: parseDuration(flags['max-downtime'] ?? DEFAULT_DOWNTIME, '--max-downtime'),
@@ -253,7 +246,7 @@ export default class Apply extends VolctlCommand {
 
   /** Of the node as it is with its kubelet stopped, if that is asked for; else once the last calls of one that has stopped are over. */
   async #plan(run: Run, { saved, options }: Basis): Promise<Planned> {
-    const { flags, interrupts, ways } = run
+    const { flags, interrupts } = run
     const planOf: PlanOf = async (look, state = look) => {
       const { node, decided } = await judge(run, { ...look, ...state }, options)
       const { plan } = decided
@@ -265,7 +258,7 @@ export default class Apply extends VolctlCommand {
       : undefined
     const planned = stopped ?? (await this.#settled(run, planOf))
     run.node = planned.node
-    if (saved === undefined) requireNamed(planned.plan.problems, flags['ignore-not-found'], ways)
+    if (saved === undefined) requireNamed(planned.plan.problems, flags)
     return planned
   }
 
@@ -340,11 +333,11 @@ export default class Apply extends VolctlCommand {
   }
 
   /** The other scope shares only flags and manners: it needs no root, and changes nothing on this machine. */
-  async #toCluster({ flags, planfile, timeoutMs, journalDir, asks, ways }: Asked): Promise<void> {
+  async #toCluster({ flags, planfile, timeoutMs, journalDir, asks }: Asked): Promise<void> {
     const { applyToCluster } = await import('../core/cli/cluster-apply.ts')
     const saved = planfile === undefined ? undefined : await this.#readOfCluster(planfile)
     const choice: ClusterApplyChoice = {
-      ...{ timeoutMs, journalDir, asks, ways, format: flags.output },
+      ...{ timeoutMs, journalDir, asks, format: flags.output },
       options: saved?.plan.options ?? clusterOptions(flags, planOptions(flags, this.config.version)),
       saved,
       context: givenBy(flags, DEFAULT_SETTLE_MS, [
@@ -353,7 +346,7 @@ export default class Apply extends VolctlCommand {
       ]),
       api: nodeChoice(flags),
       noJournal: flags['no-journal'],
-      ignoreNotFound: flags['ignore-not-found'],
+      naming: flags,
       digest: flags.confirm,
     }
     await applyToCluster(choice, this)

@@ -7,13 +7,13 @@ import { givenBy } from '../core/cli/command-context.ts'
 import { judged, planAlone } from '../core/cli/judged-node.ts'
 import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
-import { namesArgument, narrowing, otherWays } from '../core/cli/plan-arguments.ts'
+import { namesArgument, narrowing } from '../core/cli/plan-arguments.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { NAMED_FORMATS, outputFlag, pagerFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
 import { watchFlag, watchNode } from '../core/cli/watch-node.ts'
 import type { ClusterOptions, ClusterPlan } from '../core/plan/cluster-plan.ts'
 import { writePlanFile } from '../core/plan/documents/plan-file.ts'
-import { requireNamed } from '../core/plan/name-faults.ts'
+import { type Naming, requireNamed } from '../core/plan/name-faults.ts'
 import { withAdvice } from '../core/plan/next-steps.ts'
 import type { PlanOptions, Plan as VolumePlan } from '../core/plan/plan.ts'
 import { planId, withDigest } from '../core/plan/plan-id.ts'
@@ -24,7 +24,7 @@ import { namesOfPlan } from '../core/views/names.ts'
 import { renderPlan } from '../core/views/plan-view.ts'
 import type { Screen } from '../core/views/screen.ts'
 
-type ParsedFlags = Interfaces.InferredFlags<typeof Plan.flags>
+type ParsedFlags = Interfaces.InferredFlags<typeof Plan.flags> & Naming
 
 export default class Plan extends VolctlCommand {
   static override summary = 'Print what one reconcile pass would do on this node. Changes nothing.'
@@ -80,13 +80,10 @@ export default class Plan extends VolctlCommand {
     ...clusterFlags,
   }
 
-  #ways: string | undefined
-
   async run(): Promise<void> {
     const { flags: typed, args } = await this.parse(Plan)
     const { names = [] } = args
     const flags = { ...typed, ...narrowing(names, typed) }
-    this.#ways = otherWays(names)
     requireFlagsOfScope(flags)
     const options = planOptions(flags, this.config.version)
     if (flags.cluster) return await this.#planCluster(flags, options)
@@ -107,7 +104,7 @@ export default class Plan extends VolctlCommand {
   async #watch(flags: ParsedFlags, options: PlanOptions): Promise<void> {
     await watchNode(nodeChoice(flags), this, flags.output, async (node, screen) => {
       const plan = withAdvice((await judged(node, options, planAlone)).decided.plan, givenBy(flags, options.settleMs))
-      requireNamed(plan.problems, flags['ignore-not-found'], this.#ways)
+      requireNamed(plan.problems, flags)
       const isOver = planExitStatus(plan, true) === ExitStatus.Ok
       return { text: renderPlan(plan, screen, {}), lines: openLines(plan), isOver }
     })
@@ -136,7 +133,7 @@ export default class Plan extends VolctlCommand {
     details: readonly string[],
     draw: (screen: Screen) => string,
   ): Promise<void> {
-    requireNamed(plan.problems, flags['ignore-not-found'], this.#ways)
+    requireNamed(plan.problems, flags)
     this.detail(`planned ${plan.operations.length} operations`)
     for (const line of details) this.detail(line)
     for (const { rule, message } of plan.inputs.unjudged) this.detail(`${rule}: not judged: ${message}`)

@@ -5,11 +5,12 @@ import { givenBy } from '../core/cli/command-context.ts'
 import { judged } from '../core/cli/judged-node.ts'
 import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
-import { namesArgument, narrowing, otherWays } from '../core/cli/plan-arguments.ts'
+import { namesArgument, narrowing } from '../core/cli/plan-arguments.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { NAMED_FORMATS, outputFlag, pagerFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
 import { watchFlag, watchNode } from '../core/cli/watch-node.ts'
 import { statusAndPlan, wholeOf } from '../core/explain/status/node-status.ts'
+import type { Naming } from '../core/plan/name-faults.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
 import { openLines } from '../core/plan/plan-names.ts'
 import { planWithDecisions } from '../core/reconcile/decisions.ts'
@@ -20,7 +21,7 @@ import { renderStatus, shownRows } from '../core/views/status-view.ts'
 
 const { namespace, volume, 'ignore-not-found': ignoreNotFound, settle } = planFlags
 
-type ParsedFlags = Interfaces.InferredFlags<typeof Status.flags>
+type ParsedFlags = Interfaces.InferredFlags<typeof Status.flags> & Naming
 
 export default class Status extends VolctlCommand {
   static override summary =
@@ -61,13 +62,10 @@ export default class Status extends VolctlCommand {
     settle,
   }
 
-  #ways: string | undefined
-
   async run(): Promise<void> {
     const { args, flags: typed } = await this.parse(Status)
     const { names = [] } = args
     const flags = { ...typed, pod: undefined, ...narrowing(names, typed) }
-    this.#ways = otherWays(names)
     const options = planOptions(flags, this.config.version)
     const all = this.verbose || names.length > 0 || flags.volume !== undefined
     if (flags.watch) return await this.#watch(flags, options, all)
@@ -76,7 +74,7 @@ export default class Status extends VolctlCommand {
       decide: planWithDecisions,
     })
     const given = givenBy(flags, options.settleMs)
-    const { status, plan } = statusAndPlan(decided, options, flags['ignore-not-found'] === true, given, this.#ways)
+    const { status, plan } = statusAndPlan(decided, options, flags, given)
     this.detail(`${status.rows.length} volumes`)
     for (const { volume: of, verdict } of status.rows)
       if (verdict.rule !== undefined) this.detail(`${verdict.rule}: ${of.name}: ${verdict.message}`)
@@ -91,7 +89,7 @@ export default class Status extends VolctlCommand {
     const given = givenBy(flags, options.settleMs)
     await watchNode(nodeChoice(flags), this, flags.output, async (node, screen) => {
       const { decided } = await judged(node, wholeOf(options), planWithDecisions)
-      const { status, plan } = statusAndPlan(decided, options, flags['ignore-not-found'] === true, given, this.#ways)
+      const { status, plan } = statusAndPlan(decided, options, flags, given)
       const text = renderStatus(status, screen, { all, plan, answer: answerOf(plan) })
       return { text, lines: openLines(plan), isOver: planExitStatus(plan, true) === ExitStatus.Ok }
     })

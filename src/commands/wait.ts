@@ -7,7 +7,7 @@ import { givenBy } from '../core/cli/command-context.ts'
 import { judged } from '../core/cli/judged-node.ts'
 import { lookAgain, NodeLooks } from '../core/cli/look-again.ts'
 import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
-import { namesArgument, narrowing, otherWays } from '../core/cli/plan-arguments.ts'
+import { namesArgument, narrowing } from '../core/cli/plan-arguments.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { type OutputFormat, outputFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { type WholeStatus, wholeOf, wholeStatus, withNextSteps } from '../core/explain/status/node-status.ts'
@@ -92,10 +92,7 @@ export default class Wait extends VolctlCommand {
     const first = await looks.look()
     const firstMs = clock.now() - began
     const seen = rowsIn(first, options)
-    const targets = waitTargets(seen, omitUndefined({ pods, namespaces, volumes }), condition, {
-      ignoreNotFound: flags['ignore-not-found'],
-      ways: otherWays(names),
-    })
+    const targets = waitTargets(seen, omitUndefined({ pods, namespaces, volumes }), condition, flags)
     let last = first
     let left: readonly string[] = []
     let failed = ''

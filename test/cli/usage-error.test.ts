@@ -29,11 +29,6 @@ it.each([
     says: '"driver/d" names neither a pod nor a volume',
     meant: expect.stringMatching(/^Pods are NAMESPACE\/NAME, .* volumes are pv\/NAME/),
   },
-  {
-    args: ['apply', 'a/b/c'],
-    says: '"a/b/c" names neither a pod nor a volume',
-    meant: expect.stringMatching(/ A plan file: --plan FILE$/),
-  },
   ...['-y', '--auto-approve', '--yes'].map((flag) => ({
     args: ['apply', flag, '/nonexistent/plan.json'],
     says: 'plan file /nonexistent/plan.json: no such file',

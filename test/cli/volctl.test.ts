@@ -34,7 +34,7 @@ describe('each command starts, from the bundle that ships', () => {
     { args: ['check', '--snapshot', healthy], says: /^ok: \d+ volumes\n$/ },
     { args: ['wait', '--for=in-sync', '--root-dir', '/nonexistent'], status: 1, says: /^volctl: .*\/nonexistent/ },
     { args: ['journal', '--journal', '/nonexistent'], says: /^The journal has no applies\.\n$/ },
-    { args: ['apply', '--plan', '/nonexistent'], status: 1, says: /^volctl: / },
+    { args: ['apply', '/nonexistent'], status: 1, says: /^volctl: / },
     { args: ['snapshot', '--root-dir', '/nonexistent'], status: 1, says: /^volctl: .*\/nonexistent/ },
     { args: ['completion', 'bash'], says: /complete -F/ },
     { args: ['version', '--kubeconfig', '/nonexistent'], says: /^API server: {2}not read /m },

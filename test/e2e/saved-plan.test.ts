@@ -192,7 +192,7 @@ it('apply NAMESPACE/NAME: a file of exactly this name is the plan; without it on
   expect(unknown).toMatchObject({ status: 1, stdout: '' })
   expect(JSON.parse(unknown.stderr)).toMatchObject({
     code: 'NothingNamed',
-    hint: expect.stringMatching(/^Did you mean .*There is no file of this name either: --plan FILE$/),
+    hint: expect.stringMatching(/^Did you mean .*A volume is pv\/NAME, .*\.$/),
   })
   expect(await stateOf(scene)).toBe(before)
 

@@ -17,5 +17,6 @@ export function explain(state: NodeState, options: PlanOptions, what: string, gi
 
 /** @param options what they narrow is left out of the answer, and changes no verdict */
 export function nodeStatus(state: NodeState, options: PlanOptions, ignoreNotFound = false): Status {
-  return statusAndPlan(planWithDecisions(state, wholeOf(options)), options, ignoreNotFound).status
+  return statusAndPlan(planWithDecisions(state, wholeOf(options)), options, { 'ignore-not-found': ignoreNotFound })
+    .status
 }

@@ -45,9 +45,9 @@ function checkNode(state: NodeState): void {
     state,
     decided.context.ledger.all.filter(({ key }) => touched.has(key)),
   )
-  const { rows } = statusAndPlan(decided, options, false).status
+  const { rows } = statusAndPlan(decided, options).status
   for (const name of new Set(namesOfRows(rows)))
-    expect(statusAndPlan(decided, planOptions(scopeOf(name)), false).status.rows.length, name).toBeGreaterThan(0)
+    expect(statusAndPlan(decided, planOptions(scopeOf(name))).status.rows.length, name).toBeGreaterThan(0)
 }
 
 /** By whichever of its own names a volume is given, the same is done with it. @param rows with which something is done at all */

@@ -39,7 +39,7 @@ function waited(
   ignoreNotFound = false,
 ): readonly (string | undefined)[] {
   const look = (state: NodeState) => wholeStatus(planWithDecisions(state, planOptions()))
-  const targets = waitTargets(look(first), narrowing, condition, { ignoreNotFound })
+  const targets = waitTargets(look(first), narrowing, condition, { 'ignore-not-found': ignoreNotFound })
   return targets.map((target) => missing(look(later), target, condition))
 }
 

@@ -11,7 +11,7 @@ import type { KubeClient } from '../kube/kube-client.ts'
 import type { ClusterOptions, ClusterPlan, SavedClusterPlan } from '../plan/cluster-plan.ts'
 import { type CommandContext, typed } from '../plan/commands.ts'
 import { type Journal, openJournal, spokenJournal } from '../plan/documents/write-journal.ts'
-import { requireNamed } from '../plan/name-faults.ts'
+import { type Naming, requireNamed } from '../plan/name-faults.ts'
 import { withDigest } from '../plan/plan-id.ts'
 import { readyText } from '../plan/plan-summary.ts'
 import { type Environment, environment } from '../trust/environment.ts'
@@ -32,10 +32,7 @@ export interface ClusterApplyChoice {
   readonly timeoutMs: number
   readonly journalDir?: string | undefined
   readonly noJournal: boolean
-  /** --ignore-not-found */
-  readonly ignoreNotFound: boolean
-  /** What else a name may be that nothing has. */
-  readonly ways: string | undefined
+  readonly naming: Naming
   /** --confirm */
   readonly digest?: string | undefined
   /** A plan that was reviewed and saved, and its file. */
@@ -53,7 +50,7 @@ export async function applyToCluster(choice: ClusterApplyChoice, command: Volctl
   const client = apiClient(api, command.detail)
   try {
     const { fresh, looked } = await planned(client, choice, command, interrupts)
-    if (saved === undefined) requireNamed(fresh.problems, choice.ignoreNotFound, choice.ways)
+    if (saved === undefined) requireNamed(fresh.problems, choice.naming)
     // Exactly what was reviewed; what no longer holds is refused, operation by operation (S26).
     const plan = withDigest(saved === undefined ? fresh : { ...fresh, ...saved.plan })
     const digest = await reviewed(plan, choice, command, interrupts.stop)

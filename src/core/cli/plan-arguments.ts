@@ -4,6 +4,7 @@ import { Args } from '@oclif/core'
 import { isMissing, VolctlError } from '../base/errors.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { splitPrefix } from '../explain/kinds.ts'
+import type { Naming } from '../plan/name-faults.ts'
 import { callerPath } from '../trust/caller.ts'
 
 /** Of the flags of both. */
@@ -13,12 +14,10 @@ interface Narrowed {
   readonly namespace?: readonly string[] | undefined
 }
 
-interface Narrowing {
+interface Narrowing extends Pick<Naming, 'ways'> {
   readonly pod?: string[]
   readonly volume?: string[]
 }
-
-type ApplyArguments = Narrowing & { readonly planfile?: string }
 
 export const PLAN_NAMES =
   'Only these pods or volumes: NAMESPACE/NAME, pod/NAME or a UID; or pv/NAME, ' +
@@ -36,14 +35,6 @@ export const namesArgument = {
 }
 
 const VOLUME_WAYS = 'pv/NAME, pvc/NAMESPACE/NAME, volume/NAME, va/NAME or path/PATH'
-const WAYS = `Pods are NAMESPACE/NAME, pod/NAME or a UID; volumes are ${VOLUME_WAYS}.`
-
-/** What is said besides where nothing has a name that was given behind the command; undefined where none was. */
-export function otherWays(words: readonly string[], { isApply = false } = {}): string | undefined {
-  if (words.length === 0) return undefined
-  const file = isApply ? ' There is no file of this name either: --plan FILE' : ''
-  return `A volume is ${VOLUME_WAYS}.${file}`
-}
 
 /**
  * The flags --pod and --volume with what was named besides: one word at least for each that was given, so that what was
@@ -51,12 +42,13 @@ export function otherWays(words: readonly string[], { isApply = false } = {}): s
  *
  * @throws VolctlError Usage for what can be neither a pod nor a volume, and for both at once
  */
-export function narrowing(words: readonly string[], flags: Narrowed, ways = WAYS): Narrowing {
+export function narrowing(words: readonly string[], flags: Narrowed): Narrowing {
   if (words.length === 0) return {}
   const things = words.flatMap(partsOf).map((part) => {
     const found = thing(part, flags.namespace ?? [])
     if (found !== undefined) return found
-    throw new VolctlError('Usage', `"${part}" names neither a pod nor a volume`, { hint: ways })
+    const hint = `Pods are NAMESPACE/NAME, pod/NAME or a UID; volumes are ${VOLUME_WAYS}.`
+    throw new VolctlError('Usage', `"${part}" names neither a pod nor a volume`, { hint })
   })
   const pods = things.flatMap(({ pod }) => pod ?? [])
   const volumes = things.flatMap(({ volume }) => volume ?? [])
@@ -66,26 +58,22 @@ export function narrowing(words: readonly string[], flags: Narrowed, ways = WAYS
     })
   }
   return omitUndefined({
+    ways: `A volume is ${VOLUME_WAYS}.`,
     pod: pods.length === 0 ? undefined : [...(flags.pod ?? []), ...pods],
     volume: volumes.length === 0 ? undefined : [...(flags.volume ?? []), ...volumes],
   })
 }
 
 /**
- * The same of `apply`, or the plan file: what `--plan` says, and a word that is `-`, has the look of a path or the ending of a
- * plan file, or is the name of a file here.
+ * The same of `apply`, or the plan file: a word that is `-`, has the look of a path or the ending of a plan file, or is the name of a
+ * file here.
  *
  * @throws VolctlError Usage as above, and for a plan file that does not stand alone
  */
-export function applyArguments(
-  words: readonly string[],
-  { plan, ...flags }: Narrowed & { readonly plan?: string | undefined },
-): ApplyArguments {
-  const files = [...(plan === undefined ? [] : [plan]), ...words.filter(isPlanFile)]
-  const [planfile] = files
-  if (planfile === undefined) return narrowing(words, flags, `${WAYS} A plan file: --plan FILE`)
-  const named = words.length + (plan === undefined ? 0 : 1)
-  if (named === 1) return { planfile }
+export function applyArguments(words: readonly string[], flags: Narrowed): Narrowing & { readonly planfile?: string } {
+  const planfile = words.find(isPlanFile)
+  if (planfile === undefined) return narrowing(words, flags)
+  if (words.length === 1) return { planfile }
   throw new VolctlError('Usage', `plan file ${planfile} stands beside other arguments`, {
     hint: 'A plan file is carried out as a whole, and alone; one for a few pods is made with: volctl plan NAMESPACE/NAME --out FILE',
   })

@@ -8,7 +8,7 @@ export const SHORT = { hideCommandSummaryInDescription: true } as const
 
 /** By command, the flags that are typed most; a command that is not named has few. */
 const TYPED: Readonly<Record<string, readonly string[]>> = {
-  apply: ['output', 'yes', 'orphans', 'plan', 'stop-kubelet', 'cluster'],
+  apply: ['output', 'yes', 'orphans', 'stop-kubelet', 'cluster'],
   check: ['output', 'confirm', 'timeout', 'snapshot'],
   doctor: ['output', 'verbose', 'kubeconfig', 'node', 'root-dir', 'snapshot'],
   explain: ['output', 'namespace', 'snapshot'],

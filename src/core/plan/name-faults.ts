@@ -47,21 +47,25 @@ export function ambiguousPods(name: string, pods: readonly PodRef[]): NameFault 
   }
 }
 
-/**
- * @param also goes on with the hint where nothing has the name
- * @throws VolctlError AmbiguousName; NothingNamed, unless the person does without (--ignore-not-found)
- */
+/** How a command line names things: an alias, as flags are given where any record of flags is. */
+export type Naming = {
+  /** The person does without what has none of the names. */
+  readonly 'ignore-not-found'?: boolean | undefined
+  /** What else a name may be: goes on with the hint where nothing has it. */
+  readonly ways?: string | undefined
+}
+
+/** @throws VolctlError AmbiguousName, NothingNamed */
 export function requireNamed(
   problems: readonly { readonly code: string; readonly message: string; readonly hint?: string | undefined }[],
-  ignoreNotFound: boolean,
-  also?: string,
+  { 'ignore-not-found': isIgnored, ways }: Naming,
 ): void {
   const of = (code: NameFault['code']) => problems.filter((each) => each.code === code)
-  const faults = [...of('AmbiguousName'), ...(ignoreNotFound ? [] : of('NothingNamed'))]
+  const faults = [...of('AmbiguousName'), ...(isIgnored ? [] : of('NothingNamed'))]
   const [first] = faults
   if (first === undefined) return
   const isAmbiguous = first.code === 'AmbiguousName'
-  const hints = [first.hint, isAmbiguous ? undefined : also].filter((text) => text !== undefined)
+  const hints = [first.hint, isAmbiguous ? undefined : ways].filter((text) => text !== undefined)
   throw new VolctlError(
     isAmbiguous ? 'AmbiguousName' : 'NothingNamed',
     faults.map(({ message }) => message).join('; '),

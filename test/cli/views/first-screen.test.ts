@@ -48,7 +48,7 @@ function shownOfNode(state: NodeState, orphans: boolean): Shown[] {
   const options = planOptions({ orphans })
   const decided = planWithDecisions(state, options)
   const whole = withAdvice(decided.plan, GIVEN)
-  const { status, plan } = statusAndPlan(decided, options, false, GIVEN)
+  const { status, plan } = statusAndPlan(decided, options, {}, GIVEN)
   return [
     { plan: whole, text: renderPlan(whole, SCREEN) },
     { plan, text: renderStatus(status, SCREEN, { all: false, plan, answer: answerOf(plan) }) },

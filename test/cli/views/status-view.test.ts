@@ -21,11 +21,7 @@ const KEPT: ReadonlySet<string> = new Set(['healthy/node.json', 'recreate/before
 const load = (path: string): Promise<NodeState> => recorded(path)
 
 function drawnOf(state: NodeState, screen: Screen, options: Partial<PlanOptions> = {}, all = false): string {
-  const { status, plan } = statusAndPlan(
-    planWithDecisions(state, wholeOf(planOptions(options))),
-    planOptions(options),
-    false,
-  )
+  const { status, plan } = statusAndPlan(planWithDecisions(state, wholeOf(planOptions(options))), planOptions(options))
   return renderStatus(status, screen, { all, plan, answer: answerOf(plan) })
 }
 
@@ -41,7 +37,7 @@ describe('every recorded node', () => {
 
   it.each(captureFiles())('%s: the last lines count, and say what to type', async (path) => {
     const state = await load(path)
-    const { plan } = statusAndPlan(planWithDecisions(state, planOptions()), planOptions(), false)
+    const { plan } = statusAndPlan(planWithDecisions(state, planOptions()), planOptions())
     const drawn = Object.entries(SCREENS).map(([name, screen]) => {
       const text = drawnOf(state, screen)
       expect(tooWide(text, screen.width)).toEqual([])
@@ -100,7 +96,7 @@ it('in a pipe a page of 40 lines, and with -v every row', async () => {
   const folded = drawnOf(state, SCREENS['a pipe'])
   expect(screenLines(folded, undefined)).toBeLessThanOrEqual(40)
   expect(folded).toMatch(/^and \d+ more \(-v shows them\)$/m)
-  const { status } = statusAndPlan(planWithDecisions(state, planOptions()), planOptions(), false)
+  const { status } = statusAndPlan(planWithDecisions(state, planOptions()), planOptions())
   const rows = drawnOf(state, SCREENS['a pipe'], {}, true)
     .split('\n')
     .filter((line) => /^(?:pg\/|on the node)/.test(line))
@@ -129,11 +125,7 @@ it('volumes that only the status of the Node still lists: what has to change fir
 
 it('what was asked for by name has the answer of that alone', async () => {
   const state = await load('recreate/before.json')
-  const { status, plan } = statusAndPlan(
-    planWithDecisions(state, planOptions()),
-    planOptions({ pods: ['pg/sc-n4'] }),
-    false,
-  )
+  const { status, plan } = statusAndPlan(planWithDecisions(state, planOptions()), planOptions({ pods: ['pg/sc-n4'] }))
   expect(plan.operations.map(({ id }) => id).toSorted()).toEqual(
     status.rows.flatMap(({ operations }) => operations).toSorted(),
   )
@@ -167,7 +159,6 @@ it.each([
   const { status, plan } = statusAndPlan(
     planWithDecisions(await load('recreate/after.json'), planOptions()),
     planOptions(),
-    false,
   )
   const [fine = [], bad = []] = [true, false].map((is) =>
     status.rows.filter(({ verdict }) => (verdict.state === 'good') === is),

@@ -11,7 +11,7 @@ import { counted } from '../../base/count.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
 import { isWithin } from '../../linux/paths.ts'
-import { type NameFault, nameFaults, requireNamed } from '../../plan/name-faults.ts'
+import { type NameFault, type Naming, nameFaults, requireNamed } from '../../plan/name-faults.ts'
 import { type Given, withAdvice } from '../../plan/next-steps.ts'
 import { partOf } from '../../plan/part-of-plan.ts'
 import type { Plan, PlanOptions } from '../../plan/plan.ts'
@@ -44,14 +44,13 @@ interface StatusAndPlan {
 export function statusAndPlan(
   decided: Decided,
   options: PlanOptions,
-  ignoreNotFound: boolean,
+  naming: Naming = {},
   given: Given = { applyFlags: [], settleMs: options.settleMs },
-  ways?: string,
 ): StatusAndPlan {
   const whole = wholeStatus(decided)
   const { pods, namespaces, volumes } = options
   const narrowing = omitUndefined({ pods, namespaces, volumes })
-  requireNamed(unmatchedNames(whole, narrowing), ignoreNotFound, ways)
+  requireNamed(unmatchedNames(whole, narrowing), naming)
   return withNextSteps(whole.of(narrowed(whole, narrowing)), given)
 }
 

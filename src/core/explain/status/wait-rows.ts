@@ -2,7 +2,7 @@
 
 import { compareText } from '../../base/compare-text.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import { requireNamed } from '../../plan/name-faults.ts'
+import { type Naming, requireNamed } from '../../plan/name-faults.ts'
 import type { PlanContext } from '../../reconcile/context/context.ts'
 import { unreadParts, unreadWithin } from '../../reconcile/context/unread.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
@@ -26,17 +26,16 @@ export interface WaitTarget {
 /**
  * Each pod that is named, else each volume, else the namespaces, or the node.
  *
- * @param ignoreNotFound what nothing has the name of is left out
  * @throws VolctlError NothingNamed, AmbiguousName
  */
 export function waitTargets(
   whole: WholeStatus,
   narrowing: Narrowing,
   condition: WaitCondition,
-  { ignoreNotFound = false, ways }: { readonly ignoreNotFound?: boolean; readonly ways?: string | undefined } = {},
+  naming: Naming,
 ): readonly WaitTarget[] {
   const { context } = whole.decided
-  requireNamed(unmatchedNames(whole, narrowing), ignoreNotFound, ways)
+  requireNamed(unmatchedNames(whole, narrowing), naming)
   return partsOf(narrowing, context.inputs.snapshot.nodeName).flatMap(([name, part]) => {
     if (unmatchedNames(whole, part).length > 0) return []
     const { pods, namespaces, volumes = [] } = part
