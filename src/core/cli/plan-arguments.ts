@@ -19,9 +19,9 @@ interface Narrowing extends Pick<Naming, 'ways'> {
   readonly volume?: string[]
 }
 
-export const PLAN_NAMES =
-  'Only these pods or volumes: NAMESPACE/NAME, pod/NAME or a UID; or pv/NAME, ' +
-  'pvc/NAMESPACE/NAME, volume/NAME, va/NAME or path/PATH. Separated by spaces or commas.'
+const VOLUME_WAYS = 'pv/NAME, pvc/NAMESPACE/NAME, volume/NAME, va/NAME or path/PATH'
+
+export const PLAN_NAMES = `Only these pods or volumes: NAMESPACE/NAME, pod/NAME or a UID; or ${VOLUME_WAYS}. Separated by spaces or commas.`
 
 /** Of the commands that answer for all of the node, or for what is named. */
 export const namesArgument = {
@@ -33,8 +33,6 @@ export const namesArgument = {
     description: PLAN_NAMES,
   }),
 }
-
-const VOLUME_WAYS = 'pv/NAME, pvc/NAMESPACE/NAME, volume/NAME, va/NAME or path/PATH'
 
 /**
  * The flags --pod and --volume with what was named besides: one word at least for each that was given, so that what was
