@@ -60,13 +60,15 @@ describe('captures of kubelet 1.36 as those of another version', () => {
     const state = await recorded(file)
     const options = planOptions({ orphans: true })
     const today = planNode(withKubelet(state, 'v1.36.2'), options)
-    for (const version of ['v1.34.2', 'v1.35.6', 'v1.37.0'])
-      for (const gates of [{}, { AllBeta: true }, { AllBeta: false }, { AllAlpha: true }]) {
-        const plan = planNode(withKubelet(state, version, gates), options)
-        // A kubelet without image volumes starts none of their pods, and there is none of 1.36 (O44).
-        const waiting = plan.waiting.filter(({ code }) => code !== 'PluginMissing')
-        expect({ ...plan, waiting, summary: today.summary }).toEqual(today)
-      }
+    for (const [version, gates] of [
+      ['v1.34.2', { AllBeta: false }],
+      ['v1.37.0', { AllAlpha: true }],
+    ] as const) {
+      const plan = planNode(withKubelet(state, version, gates), options)
+      // A kubelet without image volumes starts none of their pods, and there is none of 1.36 (O44).
+      const waiting = plan.waiting.filter(({ code }) => code !== 'PluginMissing')
+      expect({ ...plan, waiting, summary: today.summary }).toEqual(today)
+    }
   })
 })
 

@@ -67,7 +67,7 @@ describe('a wanted volume', () => {
   })
 })
 
-it('a pod that is being deleted gets nothing that it does not have, and loses nothing while it lives (R102)', () => {
+it('a pod that is being deleted gets nothing that it does not have, and loses nothing while it lives (R102, O4)', () => {
   const deletionTimestamp = '2026-11-21T11:59:00Z'
   const built = node()
     .persistentVolume('pv-1')

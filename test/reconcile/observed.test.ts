@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
 import type { Operation, Plan, PlanOptions } from '../../src/core/plan/plan.ts'
 import { DRIVER, HOUR_AGO, NOW, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
-import { blocks, GONE, kinds, plan } from './planned.ts'
+import { blocks, GONE, kinds, plan, RUNNING } from './planned.ts'
 
 const reasonOf = ({ kind, reason }: Operation) => [kind, reason]
 const claim = (name: string) => ({ name: 'v', persistentVolumeClaim: { claimName: `claim-${name}` } })
@@ -16,45 +16,16 @@ const healthy = (): NodeBuilder =>
     .published(uid(2), 'pv-1', '7:1')
     .staged('pv-1', '7:1')
 
-describe('O1: judged by evidence', () => {
-  it('a volume that is as it should be gets no operation', () => expect(plan(healthy()).operations).toEqual([]))
-})
-
 it('O2: nothing of a pod whose containers run, and it says which', () => {
   const made = plan(node().published(GONE, 'pv-1', '7:1').staged('pv-1', '7:1').running(GONE, 'old'))
   expect(made.operations).toEqual([])
   expect(made.problems.find((each) => each.code === 'PodGoneButRunning')?.message).toContain('container c running')
 })
 
-it('O4: a pod being deleted is wanted while it lives, Finished after', () => {
-  const built = node().persistentVolume('pv-1').published(GONE, 'pv-1', '7:1').staged('pv-1', '7:1')
-  built.pod(GONE, 'app', [claim('pv-1')], { deleted: true }).running(GONE)
-  expect(plan(built).operations).toEqual([])
-  built.sandboxes = built.sandboxes.filter((each) => each.uid !== GONE)
-  built.processes = built.processes.filter((each) => each !== GONE)
-  const made = plan(built, { orphans: true })
-  expect(made.operations.map(reasonOf)).toEqual([
-    ['UnmountVolume', 'PodFinished'],
-    ['UnmountDevice', 'LastPodGone'],
-    ['DetachVolume', 'NotWanted'],
-  ])
-})
-
-it('O7: mounted and not attached, or not reported in use, is an error', () => {
-  const built = node()
-    .persistentVolume('pv-1', { attached: false })
-    .livingPod(uid(2), 'app', [claim('pv-1')])
-  built.published(uid(2), 'pv-1', '7:1').staged('pv-1', '7:1')
-  expect(plan(built).problems.map((each) => each.code)).toContain('MountedButNotAttached')
-  const inUse = node()
-    .persistentVolume('pv-1', { inUse: false })
-    .livingPod(uid(2), 'app', [claim('pv-1')])
-  inUse.published(uid(2), 'pv-1', '7:1').staged('pv-1', '7:1')
-  expect(plan(inUse).problems.map((each) => [each.severity, each.code])).toContainEqual(['error', 'NotReportedInUse'])
-  // What is attached and not listed, the controller has to report: nobody stops a pod or a kubelet for that.
-  const unlisted = node().persistentVolume('pv-1').published(uid(2), 'pv-1', '7:1').staged('pv-1', '7:1')
-  unlisted.attached.splice(0)
-  const found = plan(unlisted).problems.find(({ code }) => code === 'MountedButNotAttached')
+it('O7: what is attached and not listed, the controller has to report: nobody stops a pod or a kubelet for that', () => {
+  const built = healthy()
+  built.attached.splice(0)
+  const found = plan(built).problems.find(({ code }) => code === 'MountedButNotAttached')
   expect(found?.hint).toMatch(/^Its VolumeAttachment is attached: let kube-controller-manager run/)
 })
 
@@ -77,23 +48,6 @@ describe('O8: staged or mapped, with no pod directory', () => {
     const [operation] = plan(node().dir(csiGlobalDir('other.test', 'vol-1'))).operations
     expect(operation?.steps.map((step) => step.op)).toEqual(['rmdir'])
   })
-
-  it('a state file without a mount is unstaged by its driver', () => {
-    const built = node().staged('vol-1', '7:1')
-    built.mounts.splice(
-      built.mounts.findIndex((line) => line.includes('globalmount')),
-      1,
-    )
-    expect(plan(built).operations[0]?.steps[0]?.op).toBe('NodeUnstageVolume')
-  })
-})
-
-it('O9: the global state file lost, the pod gone too', () => {
-  const made = plan(
-    node().published(GONE, 'pv-1', '7:1', { handle: 'vol-1' }).staged('vol-1', '7:1', { stateFile: false }),
-  )
-  expect(kinds(made)).toEqual(['UnmountVolume', 'UnmountDevice'])
-  expect(made.operations[1]?.volume?.handleFrom).toContain('hash')
 })
 
 describe('O11 and the upstream table of orphan clean-up (R612, T80)', () => {
@@ -246,13 +200,11 @@ describe('O16 to O18: sub-paths', () => {
       'rmdir',
     ])
   })
-  it.each([
-    { name: 'staged', built: node().staged('vol-1', '7:1') },
-    { name: 'not staged any more', built: node() },
-  ])('nor is anything needed of a CSI volume that left only empty directories, $name', ({ built }) => {
+  it('nor is anything needed of a CSI volume that left only empty directories', () => {
     const dir = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`
     const leaf = { dev: '7:1', root: '/sub', fsType: 'ext4' }
-    const [first, ...others] = plan(built.dir(`${dir}/mount`).mount(`pods/${GONE}/volume-subpaths/pv-1/c/0`, leaf), {
+    const staged = node().staged('vol-1', '7:1')
+    const [first, ...others] = plan(staged.dir(`${dir}/mount`).mount(`pods/${GONE}/volume-subpaths/pv-1/c/0`, leaf), {
       orphans: true,
     }).operations
     expect(first).toMatchObject({ kind: 'UnmountVolume', reason: 'LeakedSubPath', volume: { name: 'pv-1' } })
@@ -278,17 +230,14 @@ describe('O16 to O18: sub-paths', () => {
       expect(made.operations.find(({ kind }) => kind === 'UnmountDevice')?.blocked).toBeDefined()
     },
   )
-  it.each(['EIO', 'EILSEQ'])(
-    'of a volume whose directory cannot be read (%s) stay: it may be mounted (S3)',
-    (error) => {
-      const built = node()
-        .persistentVolume('pv-1', { handle: 'vol-1', attached: false })
-        .entry({ path: `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`, type: 'dir', error })
-        .mount(`pods/${GONE}/volume-subpaths/pv-1/c/0`, { dev: '7:2', root: '/sub', fsType: 'ext4' })
-      const [operation] = plan(built).operations
-      expect(operation).toMatchObject({ kind: 'CleanOrphanVolume', blocked: { code: 'IdentityUnconfirmed' } })
-    },
-  )
+  it('of a volume whose directory cannot be read stay: it may be mounted (S3)', () => {
+    const built = node()
+      .persistentVolume('pv-1', { handle: 'vol-1', attached: false })
+      .entry({ path: `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`, type: 'dir', error: 'EILSEQ' })
+      .mount(`pods/${GONE}/volume-subpaths/pv-1/c/0`, { dev: '7:2', root: '/sub', fsType: 'ext4' })
+    const [operation] = plan(built).operations
+    expect(operation).toMatchObject({ kind: 'CleanOrphanVolume', blocked: { code: 'IdentityUnconfirmed' } })
+  })
 })
 
 describe('O43: an attachment that the controller does not report', () => {
@@ -317,26 +266,21 @@ describe('O43: an attachment that the controller does not report', () => {
 })
 
 describe('O1: a global mount that is gone under a pod that runs', () => {
-  const built = (running: boolean): NodeBuilder =>
-    node()
-      .persistentVolume('pv-1')
-      .persistentVolume('pv-2')
-      .livingPod(uid(2), 'app', [claim('pv-1')])
-      .livingPod(uid(3), 'other', [claim('pv-2')])
-      .published(uid(2), 'pv-1', '7:1')
-      .published(uid(3), 'pv-2', '7:2')
-      .staged('pv-2', '7:2')
-      .with({ kubelet: { running, mayReturn: running } })
-  it.each([[true, /^The pod runs on\. A kubelet that starts/]])(
-    'is a problem of that pod, with what the kubelet will do; it runs: %s',
-    (running, hint) => {
-      const { problems, operations } = plan(built(running))
-      expect(operations).toEqual([])
-      expect(problems).toMatchObject([
-        { code: 'GlobalMountGone', about: { pod: uid(2), volume: 'pv-1' }, hint: expect.stringMatching(hint) },
-      ])
-    },
-  )
+  const built = node()
+    .persistentVolume('pv-1')
+    .persistentVolume('pv-2')
+    .livingPod(uid(2), 'app', [claim('pv-1')])
+    .livingPod(uid(3), 'other', [claim('pv-2')])
+    .published(uid(2), 'pv-1', '7:1')
+    .published(uid(3), 'pv-2', '7:2')
+    .staged('pv-2', '7:2')
+    .with(RUNNING)
+  it('is a problem of that pod, with what the kubelet will do', () => {
+    const { problems, operations } = plan(built)
+    expect(operations).toEqual([])
+    const hint = expect.stringMatching(/^The pod runs on\. A kubelet that starts/)
+    expect(problems).toMatchObject([{ code: 'GlobalMountGone', about: { pod: uid(2), volume: 'pv-1' }, hint }])
+  })
   it('control: a driver that never mounts where it stages', () => {
     const made = node()
       .persistentVolume('pv-1')
@@ -412,18 +356,10 @@ describe('O47: a file of somebody in a directory that a kubelet empties or remov
   })
 })
 
-describe('O21: a dead mount at a wanted target', () => {
-  const dead = (): NodeBuilder => {
-    const built = healthy().with({
-      deadMounts: [{ path: `${ROOT}/pods/${uid(2)}/volumes/kubernetes.io~csi/pv-1/mount`, error: 'ENOTCONN' }],
-    })
-    return built
-  }
-  it('is reported, and left alone', () => {
-    const made = plan(dead())
-    expect(made.operations).toEqual([])
-    expect(made.problems.map((each) => each.code)).toEqual(['DeadMount'])
-  })
+it('O21: a dead mount at a wanted target is reported, and left alone', () => {
+  const made = plan(healthy().dead(`pods/${uid(2)}/volumes/kubernetes.io~csi/pv-1/mount`))
+  expect(made.operations).toEqual([])
+  expect(made.problems.map((each) => each.code)).toEqual(['DeadMount'])
 })
 
 describe('O22: raw block', () => {
@@ -465,22 +401,6 @@ describe('O22: raw block', () => {
   })
 })
 
-it('O30: one of two pods of a shared volume gone', () => {
-  const made = plan(healthy().published(GONE, 'pv-1', '7:1'))
-  expect(kinds(made)).toEqual(['UnmountVolume'])
-  expect(made.operations[0]?.pod?.uid).toBe(GONE)
-})
-
-it('O31: a wanted volume that was damaged on the host is to be mounted', () => {
-  const built = node().livingPod(uid(2), 'app', [{ name: 'e', emptyDir: {} }])
-  expect(plan(built).operations.map(reasonOf)).toEqual([['MountVolume', 'NotMounted']])
-  const lost = node()
-    .persistentVolume('pv-1')
-    .livingPod(uid(2), 'app', [claim('pv-1')])
-  lost.published(uid(2), 'pv-1', '7:1', { stateFile: false }).staged('pv-1', '7:1')
-  expect(plan(lost).operations.map(reasonOf)).toEqual([['MountVolume', 'StateFileMissing']])
-})
-
 it('O32: a local volume of a pod that is gone goes the way of failed reconstruction', () => {
   const built = node().mount(`pods/${GONE}/volumes/kubernetes.io~local-volume/pv-l`, {
     dev: '254:0',
@@ -490,23 +410,27 @@ it('O32: a local volume of a pod that is gone goes the way of failed reconstruct
   expect(plan(built).operations.map(reasonOf)).toEqual([['CleanOrphanVolume', 'NotReconstructable']])
 })
 
-it('O28: changed content is shown, and written only when asked for (S23)', () => {
-  const dir = `pods/${uid(2)}/volumes/kubernetes.io~configmap/v`
-  const built = node()
+/** The ConfigMap of a living pod, and its key k as it is on disk; no marker says that the volume is ready. */
+const configMap = (onDisk: string, inApi: string): NodeBuilder =>
+  node()
     .livingPod(uid(2), 'app', [{ name: 'v', configMap: { name: 'c' } }])
-    .entry({ path: `${dir}/..2026_11_21_02_15_54.36/k`, type: 'file', size: 1, digest: 'old' })
-    .link(`${dir}/..data`, '..2026_11_21_02_15_54.36')
-    .link(`${dir}/k`, '..data/k')
-    .file(`pods/${uid(2)}/plugins/kubernetes.io~empty-dir/wrapped_v/ready`)
+    .entry({ path: `${CONFIG_MAP}/..2026_11_21_02_15_54.36/k`, type: 'file', size: 1, digest: onDisk })
+    .link(`${CONFIG_MAP}/..data`, '..2026_11_21_02_15_54.36')
     .withApi({
       configMaps: [
-        { metadata: { name: 'c', namespace: 'default', uid: 'c' }, data: { k: 'v' }, digests: { k: 'new' } },
+        { metadata: { name: 'c', namespace: 'default', uid: 'c' }, data: { k: 'v' }, digests: { k: inApi } },
       ],
     })
+const CONFIG_MAP = `pods/${uid(2)}/volumes/kubernetes.io~configmap/v`
+const ready = (built: NodeBuilder): NodeBuilder =>
+  built.file(`pods/${uid(2)}/plugins/kubernetes.io~empty-dir/wrapped_v/ready`)
+
+it('O28: changed content is shown, and written only when asked for (S23)', () => {
+  const built = ready(configMap('old', 'new')).link(`${CONFIG_MAP}/k`, '..data/k')
   expect(blocks(plan(built))).toEqual(['NotAsked'])
   const asked = plan(built, { remount: true })
   expect(asked.operations.map(({ kind, blocked }) => [kind, blocked])).toEqual([['RemountVolume', undefined]])
-  expect(asked.operations[0]?.expects).toEqual([{ path: `${ROOT}/${dir}`, layers: [] }])
+  expect(asked.operations[0]?.expects).toEqual([{ path: `${ROOT}/${CONFIG_MAP}`, layers: [] }])
 })
 
 it.each([
@@ -514,44 +438,23 @@ it.each([
   ['changed', 'old', undefined, 'NotAsked'],
   ['changed, and asked for', 'old', true, undefined],
 ])('S23: a volume without its marker, whose content is %s', (_name, digest, remount = false, want) => {
-  const dir = `pods/${uid(2)}/volumes/kubernetes.io~configmap/v`
-  const built = node()
-    .livingPod(uid(2), 'app', [{ name: 'v', configMap: { name: 'c' } }])
-    .entry({ path: `${dir}/..2026_11_21_02_15_54.36/k`, type: 'file', size: 1, digest })
-    .link(`${dir}/..data`, '..2026_11_21_02_15_54.36')
-    .withApi({
-      configMaps: [
-        { metadata: { name: 'c', namespace: 'default', uid: 'c' }, data: { k: 'v' }, digests: { k: 'new' } },
-      ],
-    })
-  const made = plan(built, { remount })
+  const made = plan(configMap(digest, 'new'), { remount })
   expect(made.operations.map(({ kind, blocked }) => [kind, blocked?.code])).toEqual([['MountVolume', want]])
 })
 
 describe('what a write leaves that was interrupted is told (P28, P29)', () => {
-  const dir = `pods/${uid(2)}/volumes/kubernetes.io~configmap/v`
-  const written = () =>
-    node()
-      .livingPod(uid(2), 'app', [{ name: 'v', configMap: { name: 'c' } }])
-      .entry({ path: `${dir}/..2026_11_21_02_15_54.36/k`, type: 'file', size: 1, digest: 'k' })
-      .link(`${dir}/..data`, '..2026_11_21_02_15_54.36')
-      .file(`pods/${uid(2)}/plugins/kubernetes.io~empty-dir/wrapped_v/ready`)
-      .withApi({
-        configMaps: [
-          { metadata: { name: 'c', namespace: 'default', uid: 'c' }, data: { k: 'v' }, digests: { k: 'k' } },
-        ],
-      })
-  const linked = () => written().link(`${dir}/k`, '..data/k')
+  const written = () => ready(configMap('k', 'k'))
+  const linked = () => written().link(`${CONFIG_MAP}/k`, '..data/k')
   it.each<[string, () => NodeBuilder, string | undefined]>([
     ['nothing', linked, undefined],
-    ['a link is missing', written, `${ROOT}/${dir}/k is missing`],
+    ['a link is missing', written, `${ROOT}/${CONFIG_MAP}/k is missing`],
     [
       'a generation',
-      () => linked().dir(`${dir}/..2026_11_21_02_15_53.1`),
-      `${ROOT}/${dir}/..2026_11_21_02_15_53.1 was left`,
+      () => linked().dir(`${CONFIG_MAP}/..2026_11_21_02_15_53.1`),
+      `${ROOT}/${CONFIG_MAP}/..2026_11_21_02_15_53.1 was left`,
     ],
-    ['somebody else’s link', () => linked().link(`${dir}/old`, '/etc'), undefined],
-    ['a directory for a nested mount', () => linked().dir(`${dir}/nested`), undefined],
+    ['somebody else’s link', () => linked().link(`${CONFIG_MAP}/old`, '/etc'), undefined],
+    ['a directory for a nested mount', () => linked().dir(`${CONFIG_MAP}/nested`), undefined],
   ])('%s', (_name, built, want) => {
     const [operation] = plan(built()).operations
     expect(operation?.message.split(' by an interrupted')[0]?.split(';')[0]).toBe(want)
@@ -601,31 +504,14 @@ describe('names that need care', () => {
   })
 })
 
-describe('filters (contract, flags)', () => {
-  const two = (): NodeBuilder =>
-    node()
-      .published(GONE, 'pv-1', '7:1')
-      .staged('pv-1', '7:1')
-      .persistentVolume('pv-1')
-      .mount(`pods/${uid(8)}/volumes/kubernetes.io~secret/s`)
-  it.each<[string, Partial<PlanOptions>, string[], number]>([
-    [
-      '--only unmount',
-      { only: ['UnmountVolume', 'UnmapVolume', 'CleanOrphanVolume'] },
-      ['UnmountVolume', 'UnmountVolume'],
-      2,
-    ],
-    [
-      '--skip device leaves out the detach that needs it',
-      { skip: ['UnmountDevice', 'UnmapDevice'] },
-      ['UnmountVolume', 'UnmountVolume'],
-      2,
-    ],
-  ])('%s', (_name, options, want, filtered) => {
-    const made = plan(two(), options)
-    expect(made.operations.map((each) => each.kind)).toEqual(want)
-    expect(made.summary.filtered).toBe(filtered)
-  })
+it.each<[string, Partial<PlanOptions>]>([
+  ['--only unmount', { only: ['UnmountVolume', 'UnmapVolume', 'CleanOrphanVolume'] }],
+  ['--skip device, and the detach that needs it', { skip: ['UnmountDevice', 'UnmapDevice'] }],
+])('filters (contract, flags): %s', (_name, options) => {
+  const built = node().published(GONE, 'pv-1', '7:1').staged('pv-1', '7:1').persistentVolume('pv-1')
+  const made = plan(built.mount(`pods/${uid(8)}/volumes/kubernetes.io~secret/s`), options)
+  expect(kinds(made)).toEqual(['UnmountVolume', 'UnmountVolume'])
+  expect(made.summary.filtered).toBe(2)
 })
 
 /** A mapped raw block volume pv-b of a pod, on /dev/loop3, held open by /dev/loop6. */

@@ -10,9 +10,6 @@ const nfs = { fsType: 'nfs4', source: 'server:/share' }
 
 describe('with --orphans', () => {
   it.each<[string, (built: NodeBuilder) => NodeBuilder, string[]]>([
-    ['no directory', (built) => built, []],
-    ['an empty "volumes"', (built) => built.dir(`${POD}/volumes`), ['RemoveOrphanPodDir']],
-    ['a volume that is not mounted', (built) => built.dir(NFS), ['RemoveOrphanPodDir']],
     ['a volume that is mounted', (built) => built.mount(NFS, nfs), ['UnmountVolume', 'RemoveOrphanPodDir']],
     ['a CSI volume without a target', (built) => built.dir(CSI), ['RemoveOrphanPodDir']],
     ['a CSI volume whose target is not mounted', (built) => built.dir(`${CSI}/mount`), ['RemoveOrphanPodDir']],
@@ -38,10 +35,5 @@ describe('with --orphans', () => {
     const made = plan(node().published(GONE, 'name', '7:1', { stateFile: false }), { orphans: true })
     expect(kinds(made)).toEqual([])
     expect(blocked(made)).toContain('CleanOrphanVolume IdentityUnconfirmed')
-  })
-
-  it('a pod that is in the list keeps a volume that it does not want, mounted or not', () => {
-    for (const built of [node().dir(NFS), node().mount(NFS, nfs)])
-      expect(plan(built.pod(GONE, 'app').running(GONE), { orphans: true }).operations).toEqual([])
   })
 })

@@ -1,12 +1,10 @@
 /** Devices of iSCSI, FC and flexVolumes: when they are nobody's, and what taking them down consists of (S25, P72-P88). */
 import { describe, expect, it } from 'vitest'
 import type { PodVolumeSource } from '../../src/core/kube/api/objects.ts'
-import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
-import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import type { Plan } from '../../src/core/plan/plan.ts'
 import { type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
-import { planOptions } from '../helpers/plan-options.ts'
+import { GONE, kinds, plan } from './planned.ts'
 
-const GONE = uid(9)
 const IQN = 'iqn.2003-01.test:disk'
 const PORTAL = '10.0.0.1:3260'
 const ISCSI = 'plugins/kubernetes.io/iscsi'
@@ -15,8 +13,6 @@ const FLEX = 'plugins/kubernetes.io/flexvolume'
 const DISK = { dev: '8:16', fsType: 'ext4', source: '/dev/sdb' }
 const PROGRAM = '/usr/libexec/kubernetes/kubelet-plugins/volume/exec/v~d/d'
 
-const plan = (built: NodeBuilder, options: Partial<PlanOptions> = {}): Plan =>
-  planNode(built.build(), planOptions(options))
 const steps = (made: Plan): string[][] =>
   made.operations.map((each) => [
     each.kind,
@@ -225,6 +221,5 @@ it.each([
     .with({ flexDrivers: [{ name: 'v/d', executable: PROGRAM }] })
   built.mount(`${FLEX}/v/d/mounts/one`, { dev: '7:1', fsType: 'ext4' })
   built.mount(`pods/${uid(8)}/volumes/v~d/${name}`, { dev: '7:2', fsType: 'ext4' })
-  const { operations } = planNode(built.build(), planOptions())
-  expect(operations.map(({ kind }) => kind)).toEqual(planned)
+  expect(kinds(plan(built))).toEqual(planned)
 })

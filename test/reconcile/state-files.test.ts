@@ -49,7 +49,7 @@ describe('a file system', () => {
     expect([kinds(made), blocks(made)]).toEqual([[], ['IdentityUnconfirmed']])
   })
 
-  it('two pods with one volume: each is undone, and it is unstaged once, after both', () => {
+  it('O30: two pods with one volume: each is undone, and it is unstaged once, after both', () => {
     const built = node().staged('pv-1', '7:1')
     for (const each of [GONE, uid(8)]) built.published(each, 'pv-1', '7:1')
     const made = plan(built)

@@ -2,9 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { csiGlobalDir } from '../../../src/core/facts/actual/volume-names.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid, volumeData } from '../../helpers/node-builder.ts'
-import { blocked, kinds, only, plan, WANTS_PV_1 } from '../planned.ts'
-
-const GONE = uid(9)
+import { blocked, GONE, kinds, only, plan, WANTS_PV_1 } from '../planned.ts'
 
 describe('names that every JavaScript object has', () => {
   const NAMES = ['constructor', 'toString', '__proto__', 'hasOwnProperty']
