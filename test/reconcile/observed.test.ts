@@ -395,10 +395,6 @@ describe('O22: raw block', () => {
       'RemoveOrphanPodDir',
     ])
   })
-  it('of two pods, one of which lives: only the other’s part goes', () => {
-    const built = block(block(node(), GONE), uid(1))
-    expect(kinds(plan(built))).toEqual(['UnmapVolume'])
-  })
 })
 
 it('O32: a local volume of a pod that is gone goes the way of failed reconstruction', () => {
@@ -467,11 +463,9 @@ describe('what cannot be filled is blocked, and says why', () => {
       .livingPod(uid(2), 'app', [{ name: 'v', ...volume }])
       .withApi({ configMaps: configMaps as never })
   const map = { metadata: { name: 'c', namespace: 'default', uid: 'c' }, data: { k: 'v' } }
-  const items = [{ key: 'no', path: 'x' }]
   const certificate = { podCertificate: { keyPath: 'k' } }
   it.each<[string, NodeBuilder, string, string]>([
     ['object', wanting({ configMap: { name: 'c' } }), 'ContentMissing', 'ConfigMap default/c does not exist'],
-    ['key', wanting({ configMap: { name: 'c', items } }, [map]), 'ContentMissing', 'ConfigMap default/c has no key no'],
     [
       'path',
       wanting({ configMap: { name: 'c', items: [{ key: 'k', path: '../x' }] } }, [map]),

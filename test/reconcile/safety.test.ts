@@ -502,10 +502,6 @@ describe('S17 recovered identity', () => {
 
 describe('S18 layers', () => {
   const target = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`
-  it('a stack of the same device and root is unmounted by the driver', () => {
-    const built = node().published(GONE, 'pv-1', '7:1').mount(`${target}/mount`, { dev: '7:1', fsType: 'ext4' })
-    expect(kinds(plan(built))).toEqual(['UnmountVolume'])
-  })
   it('a foreign layer blocks', () => {
     const built = node().published(GONE, 'pv-1', '7:1').mount(`${target}/mount`, { dev: '7:5', fsType: 'ext4' })
     expect(blocks(plan(built))).toEqual(['ForeignMount'])

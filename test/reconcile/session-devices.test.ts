@@ -195,11 +195,6 @@ describe('raw block volumes (P83, P84, P104, R451)', () => {
     ])
   })
 
-  it('a pod that is about to map it keeps the session', () => {
-    const built = wanting({ iscsi: { targetPortal: PORTAL, iqn: IQN, lun: 0 } }).file(`${map}/iscsi.json`, record())
-    expect(plan(built).operations.filter(({ kind }) => kind === 'UnmapDevice')).toEqual([])
-  })
-
   it('so does a pod that asks for it in a way in which it cannot be used (S4)', () => {
     const built = wanting({ persistentVolumeClaim: { claimName: 'claim-pv-1' } })
       .persistentVolume('pv-1', { mode: 'Block', attached: false })

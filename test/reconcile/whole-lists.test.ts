@@ -138,25 +138,6 @@ describe('S3: a list is whole, or what it lacks is unknown', () => {
     expect(done({ errors })).toEqual([])
   })
 
-  it.each([
-    { resource: 'leases', status: 403 },
-    { resource: 'secrets', namespace: 'default', name: 'x', status: 403 },
-    { resource: 'pods', namespace: 'default', name: 'x', status: 404, reason: 'NotFound' },
-    { resource: 'persistentvolumes', name: 'pv-3', status: 404, reason: 'NotFound' },
-    { resource: 'persistentvolumeclaims', namespace: 'other', status: 403 },
-    { resource: 'persistentvolumeclaims', namespace: 'default', name: 'another', status: 403 },
-  ])('an entry that is plainly about other things covers these alone: %j', (entry) => {
-    expect(done({ errors: [entry] })).toEqual(EVERYTHING)
-  })
-
-  it.each([
-    ['a claim by name, of whatever namespace', { resource: 'persistentvolumeclaims', name: 'lost', status: 403 }],
-    ['a claim, 404 of a proxy', { resource: 'persistentvolumeclaims', name: 'lost', status: 404, reason: 'Bad' }],
-    ['a volume, with a namespace that it cannot have', { resource: 'persistentvolumes', namespace: 'x', name: 'pv-3' }],
-  ])('an entry about %s holds back every device', (_name, entry) => {
-    expect(done({ errors: [entry] })).toEqual(LEFT.persistentvolumes)
-  })
-
   it.each<[ListedResource, object]>([
     ['pods', { pods: undefined }],
     ['pods', { pods: { items: [], metadata: { continue: 'x' } } }],
