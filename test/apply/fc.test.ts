@@ -70,13 +70,6 @@ it('a single path, and a mount of its partition', async () => {
   expect(storage.disks()).toEqual([])
 })
 
-it('a device that somebody has open stays, and so does the directory', async () => {
-  storage.fc('sdb')
-  storage.link('by-path', LINK, 'sdb')
-  fixture.host.openers.push({ pid: 3, process: 'dd', dev: '8:16' })
-  expect(await run(unmountDevice())).toEqual({ states: { a: 'failed HeldBy' }, log: [] })
-})
-
 describe('nothing is mounted any more, as after a tear-down that was ended half-way (R837)', () => {
   it('the device is the one that udev names whole', async () => {
     for (const disk of ['sdb', 'sdc', 'sdd']) storage.fc(disk)
@@ -144,20 +137,6 @@ describe('the number of what was mounted was given again', () => {
     const disks = storage.disks()
     expect(await run(planned)).toEqual({ states: { a: 'failed IdentityUnconfirmed' }, log: [] })
     expect(storage.disks()).toEqual(disks)
-  })
-
-  it('since the unmount: it is left alone', async () => {
-    storage.fc('sdb')
-    fixture.host.diskSequences.set('8:16', '12')
-    const planned = unmountDevice({ dev: '8:16' })
-    const { umount } = fixture.host
-    fixture.host.umount = (...args) => {
-      fixture.host.diskSequences.set('8:16', '99')
-      return umount.apply(fixture.host, args)
-    }
-    const { states, log } = await run(planned)
-    expect(states).toEqual({ a: 'failed ForeignDevice' })
-    expect(log).toHaveLength(1)
   })
 })
 

@@ -159,37 +159,12 @@ describe('S25: a session of which another LUN is used stays whole, and that is n
       says: 'on /mnt/other',
     },
     {
-      name: 'has a block map',
-      use: () => void fixture.host.mount(`${BASE}/volumeDevices/x/uid`, { root: '/sdc', fsType: 'devtmpfs' }),
-      says: '/volumeDevices/x/uid',
-    },
-    {
-      name: 'has a holder',
-      use: () => void storage.map('dm-1', ['sdc'], 'LVM-x'),
-      says: 'device dm-1',
-    },
-    {
-      name: 'backs a loop device under another name',
-      use: () => {
-        fixture.host.deviceNumber = (path) => (path === '/srv/xvda' ? storage.devOf('sdc') : undefined)
-        fixture.host.files.set('/srv/xvda', { type: 'other', size: 0, id: { dev: 2049, ino: 9, mtime: 0 } })
-        fixture.host.backingFiles.set('/dev/loop3', '/srv/xvda')
-      },
-      says: '/dev/loop3, backed by /srv/xvda',
-    },
-    {
       name: 'is open by its generic device',
       use: () => {
         storage.generic('sdc', '21:3')
         fixture.host.openers = [{ pid: 7, process: 'qemu', dev: 'char 21:3' }]
       },
       says: 'qemu (pid 7), which has char 21:3 (sdc) open',
-    },
-    {
-      name: 'has a superblock that no table shows',
-      use: () =>
-        void fixture.host.uses.set(storage.devOf('sdc'), { exists: true, users: ['the ext4 file system on /dev/sdc'] }),
-      says: 'the ext4 file system on /dev/sdc',
     },
   ]
   it.each(used)('LUN 10 $name', async ({ use, says }) => {
@@ -484,11 +459,6 @@ describe('what keeps a LUN, and what is done until that is seen', () => {
       code: 'failed HeldBy',
     },
     {
-      name: 'it is one of a btrfs, whose mounts have a number of their own',
-      make: () => fixture.host.mount('/mnt/b', { dev: '0:77', fsType: 'btrfs', source: '/dev/sdb' }),
-      code: 'failed HeldBy',
-    },
-    {
       name: 'a multipath map has a path of another volume',
       make: () => [storage.disk('sdx'), storage.map('dm-0', ['sdb', 'sdx'])],
       code: 'failed ForeignDevice',
@@ -560,29 +530,9 @@ describe('what keeps a LUN, and what is done until that is seen', () => {
       code: 'failed UnexpectedFile',
     },
     {
-      name: 'iscsi.json is of another interface',
-      make: () => fixture.host.file(at, recordOf({ iface: 'eth9' })),
-      code: 'failed IdentityUnconfirmed',
-    },
-    {
       name: 'iscsi.json is of another LUN',
       make: () => fixture.host.file(at, recordOf({ lun: 1 })),
       code: 'failed IdentityUnconfirmed',
-    },
-    {
-      name: 'whose file was deleted, and is there again',
-      make: () => fixture.host.file('/tmp/image').backingFiles.set('/dev/loop3', '/tmp/image (deleted)'),
-      code: 'failed HeldBy',
-      says: 'possibly /dev/loop3',
-    },
-    {
-      name: 'a loop device is on a file system that may hang',
-      make: () => {
-        fixture.host.mount('/mnt/nfs', { fsType: 'nfs4' })
-        fixture.host.file('/mnt/nfs/image').backingFiles.set('/dev/loop3', '/mnt/nfs/image')
-      },
-      code: 'failed HeldBy',
-      says: 'possibly /dev/loop3',
     },
   ])('$name: $code', async ({ given = {}, make, code, says = '', commands = [] }) => {
     // Beside a disk of somebody else.

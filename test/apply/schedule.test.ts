@@ -57,23 +57,4 @@ describe('the schedule', () => {
     schedule.settle(b, { state: 'done' })
     expect(ids(schedule.ready())).toEqual(['c'])
   })
-
-  it.each(['failed', 'blocked', 'refused', 'interrupted', 'skipped'] as const)(
-    'drops the whole chain behind one that is %s',
-    (state) => {
-      const a = operation('a')
-      const schedule = new Schedule([
-        operation('c', { after: ['b'] }),
-        operation('b', { after: ['a'] }),
-        a,
-        operation('other'),
-      ])
-      schedule.settle(a, { state, code: 'HeldBy' })
-      expect(schedule.drop().map(({ operation: { id }, because, code }) => [id, because, code])).toEqual([
-        ['b', 'a', 'HeldBy'],
-        ['c', 'b', 'HeldBy'],
-      ])
-      expect(ids(schedule.ready())).toEqual(['other'])
-    },
-  )
 })

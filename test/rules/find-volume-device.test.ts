@@ -209,11 +209,6 @@ describe('a volume that a driver is to unstage, and of which nothing is mounted 
         who: 'dd (pid 4711), which has /dev/sdb open',
       },
       {
-        name: 'held by the kernel',
-        use: () => void fixture.host.uses.set('8:16', { exists: true, users: ['the kernel, which swaps to /dev/sdb'] }),
-        who: 'swaps to /dev/sdb',
-      },
-      {
         name: 'the place of a file system that no mount table shows',
         use: () => void fixture.host.hidden.push({ ...hidden, device: 'sdb', dev: '8:16' }),
         who: 'the ext4 file system on /dev/sdb is in use, and in no mount table that volctl sees; it may be that of pv',
