@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import type { ClusterNode, ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
 import { attachmentName } from '../../src/core/facts/actual/volume-names.ts'
 import {
-  ALIVE,
   ago,
   attachment,
   bound,
@@ -86,11 +85,6 @@ describe('a volume that a pod wants', () => {
       expect(operationsOf(planOf(wanted({ lists })))).toEqual([])
     },
   )
-
-  it('while the controller lives is its work', () => {
-    const made = planOf(wanted({ controller: { lease: ALIVE } }))
-    expect([operationsOf(made), waitsOf(made)]).toEqual([[], ['ControllerActs a']])
-  })
 
   it.each<{ name: string; object: Parameters<typeof attachment>[2]; code: string[] }>([
     { name: 'attached', object: {}, code: [] },

@@ -177,8 +177,6 @@ describe('what a plan is narrowed to', () => {
     { options: {}, is: ['a', 'b'] },
     { options: { pods: ['default/q'] }, is: ['a'] },
     { options: { nodes: ['a'] }, is: ['a'] },
-    { options: { pods: ['default/p'] }, is: ['b'] },
-    { options: { nodes: ['b'] }, is: ['b'] },
   ])('waits and problems of other things are left out, and counted: $options', ({ options, is }) => {
     const pods = [pod('q', 'a', ['x']), pod('p', 'b', ['y'])]
     const attachments = [attachment('x', 'a', { deletedAt: ago(9) }), attachment('y', 'b', { deletedAt: ago(9) })]

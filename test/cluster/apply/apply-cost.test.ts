@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { planCluster, planPart } from '../../../src/core/cluster/pass/plan-cluster.ts'
 import { partOf } from '../../../src/core/cluster/pass/row-part.ts'
-import { planId } from '../../../src/core/plan/plan-id.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
 import {
   attachment,
@@ -14,7 +13,7 @@ import {
   volume,
 } from '../../helpers/cluster-builder.ts'
 import { startAttacher } from '../attacher.ts'
-import { ago, apply, attached, base, claimed, clientOf, DRIVER, node, planOf, pod } from './scene.ts'
+import { apply, attached, base, claimed, clientOf, DRIVER, node, planOf, pod } from './scene.ts'
 
 vi.mock(import('../../../src/core/cluster/pass/plan-cluster.ts'), { spy: true })
 
@@ -52,30 +51,6 @@ it('an apply computes the pass over the whole cluster before its first operation
   expect(paths.filter((path) => path.includes('fieldSelector=spec.nodeName'))).toHaveLength(2 * OPERATIONS)
   // Each list of the cluster at the beginning, and at the end.
   expect(paths.filter((path) => path.startsWith('/api/v1/persistentvolumes?'))).toHaveLength(2)
-})
-
-it('an operation that rests on a driver being gone reads what can show the driver, and not the whole cluster', async () => {
-  const old = { attacher: 'old.csi.example.com', nodeName: 'here', source: { persistentVolumeName: 'pv-old' } }
-  await api.put({ ...attached('old', 'here', { deletionTimestamp: ago(60) }), spec: old })
-  const options = { stripFinalizers: true }
-  const plan = await planOf(clientOf(api), options)
-  expect(plan.operations.map(({ reason }) => reason)).toEqual(['DriverRemoved'])
-  await api.clearRequests()
-  const { result } = await apply(clientOf(api), plan, { options, confirmed: planId(plan) })
-  expect(result.outcomes.map(({ state }) => state)).toEqual(['done'])
-  const lists = (await api.requests()).filter(({ method }) => method === 'GET').map(({ path }) => path)
-  const count = (path: string): number => lists.filter((each) => each.startsWith(`${path}?`)).length
-  // Of everything at the beginning and at the end; of the driver once more.
-  for (const path of [
-    '/api/v1/pods?limit',
-    '/api/v1/persistentvolumes',
-    '/api/v1/persistentvolumeclaims',
-    '/api/v1/nodes',
-  ])
-    expect([path, lists.filter((each) => each.startsWith(path) && each.includes('?limit')).length]).toEqual([path, 2])
-  expect(count('/apis/storage.k8s.io/v1/csinodes')).toBe(3)
-  expect(count('/apis/storage.k8s.io/v1/csidrivers')).toBe(3)
-  expect(lists.filter((path) => path.includes('external-attacher-leader-old-csi-example-com'))).toHaveLength(1)
 })
 
 it('begins the next operations while the external attachers work, ten at once', async () => {
