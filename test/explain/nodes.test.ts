@@ -2,8 +2,6 @@
 import { describe, expect, it } from 'vitest'
 import { VolctlError } from '../../src/core/base/errors.ts'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
-import { renderExplanation } from '../../src/core/views/explain-view.ts'
-import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
 import { explanationDefects } from '../helpers/closed-schema.ts'
 import { explain } from '../helpers/explaining.ts'
 import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
@@ -47,21 +45,6 @@ describe('this node', () => {
       Machine: 'machine-1',
       Ready: 'True, heartbeat of 2026-11-21T11:58:00Z',
     })
-  })
-
-  it('has the volumes that are here, the whole plan, and the worst as its verdict', () => {
-    expect(answer.volumes.map(({ volume, verdict }) => `${volume.name} ${verdict.state}`).toSorted()).toEqual([
-      'pv-1 nothing',
-      'pv-2 operation',
-    ])
-    expect(answer.operations.map(({ kind }) => kind)).toEqual(['UnmountVolume', 'UnmountDevice', 'DetachVolume'])
-    expect(answer.verdict).toMatchObject({ state: 'operation', code: 'PodGone' })
-  })
-
-  it('counts volumes by verdict on a screen', () => {
-    const screen = renderExplanation(answer, { ...PLAIN_SCREEN, width: 80, rows: 24 })
-    expect(screen).toContain('Volumes: 1 operation: PodGone; 1 as they should be\n')
-    expect(screen).not.toContain('Held by')
   })
 
   it("is meant by its name alone, and by kubectl's words", () => {

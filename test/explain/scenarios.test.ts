@@ -35,20 +35,6 @@ function orphan(): NodeBuilder {
 describe('an orphaned pod', () => {
   const answer = ask(orphan(), GONE)
 
-  it('is known by its directory, and why it is taken for gone', () => {
-    expect(answer.subject).toEqual({ kind: 'Pod', name: GONE })
-    expect(answer.identity).toContainEqual({ label: 'Directory', value: `${ROOT}/pods/${GONE}`, from: 'disk' })
-    expect(answer.pods).toMatchObject([{ class: 'Gone', rule: 'R220', listed: false, signsOfLife: [] }])
-  })
-
-  it('has what would be done, in order, and the command for just that', () => {
-    expect(answer.verdict).toMatchObject({ state: 'operation', code: 'PodGone', rule: 'R441' })
-    expect(answer.operations.map(({ kind }) => kind)).toEqual(['UnmountVolume', 'UnmountDevice', 'DetachVolume'])
-    expect(stepsOf(answer)).toEqual([
-      `volctl apply --pod ${GONE}  # asks, and carries out the 3 operations that are ready`,
-    ])
-  })
-
   it('shows the volume with all that there is of it', () => {
     expect(places(answer)).toEqual([
       'target: mounted',
@@ -71,10 +57,6 @@ describe('an orphaned pod', () => {
         attachment: { attached: true, deleting: false },
       },
     ])
-  })
-
-  it('from a snapshot nobody can say who holds it', () => {
-    expect(answer.holders).toMatchObject({ known: false, notes: [expect.stringContaining('not part of a snapshot')] })
   })
 
   it('the same volume answers to every name it has', () => {
@@ -151,17 +133,6 @@ it('an attachment of another node is for that node to explain', () => {
   expect(ask(built, 'pv/pv-1').volumes[0]?.volume.attachedElsewhere).toEqual(['node-2'])
 })
 
-it('a driver that is not registered is waited for where a pod wants the volume', () => {
-  const built = node()
-    .persistentVolume('pv-1')
-    .pod(LIVING, 'web-0', [claim('pv-1')])
-  built.drivers = []
-  const answer = ask(built, 'default/web-0')
-  expect(answer.verdict).toMatchObject({ state: 'waiting', code: 'DriverUnavailable', rule: 'S22' })
-  expect(places(answer)).toEqual(['target: not there'])
-  expect(answer.volumes[0]?.verdict.state).toBe('waiting')
-})
-
 it('data that only a flag lets go: blocked without it, an operation with it', () => {
   const built = node().dir(`pods/${GONE}`)
   const dir = `pods/${GONE}/volumes/kubernetes.io~empty-dir/cache`
@@ -178,13 +149,15 @@ it('data that only a flag lets go: blocked without it, an operation with it', ()
   ).toBe(`volctl apply --orphans --pod ${GONE}`)
 })
 
-it('of two pods of a volume each is told its own', () => {
-  const built = orphan().livingPod(LIVING, 'web-0', [claim('pv-1')])
-  const gone = ask(built, GONE)
-  expect(gone.operations.map(({ kind, pod }) => [kind, pod?.uid])).toEqual([['UnmountVolume', GONE]])
-  const living = ask(built, LIVING)
-  expect(living.operations.map(({ kind, pod }) => [kind, pod?.uid])).toEqual([['MountVolume', LIVING]])
-  expect(ask(built, 'pv-1').operations).toHaveLength(2)
+it('a driver that is not registered is waited for where a pod wants the volume', () => {
+  const built = node()
+    .persistentVolume('pv-1')
+    .pod(LIVING, 'web-0', [claim('pv-1')])
+  built.drivers = []
+  const answer = ask(built, 'default/web-0')
+  expect(answer.verdict).toMatchObject({ state: 'waiting', code: 'DriverUnavailable', rule: 'S22' })
+  expect(places(answer)).toEqual(['target: not there'])
+  expect(answer.volumes[0]?.verdict.state).toBe('waiting')
 })
 
 it('a claim that does not exist', () => {
@@ -218,9 +191,6 @@ it('a plan that is refused says so beside the verdict', () => {
 })
 
 describe('what must be seen to first stands first', () => {
-  /** Deleted from the API with a container that runs, beside another orphan whose volume can come down. */
-  const running = (): NodeBuilder => orphan().running(GONE, 'old')
-
   it('an error before the command, and who is in the way of an operation is one', () => {
     // Sub-paths of a hostPath come down at once; the claim's volume is mounted and not attached.
     const built = node().persistentVolume('pv-1', { attached: false, inUse: false }).published(GONE, 'pv-1', '7:1')
@@ -246,12 +216,5 @@ describe('what must be seen to first stands first', () => {
       users: held.users,
     })
     expect(codes({ ...rest, operations }).slice(0, 2)).toEqual(['HeldBy', 'MountedButNotAttached'])
-  })
-
-  it('how to stop a pod that is gone and runs is shown on a small screen', () => {
-    const answer = ask(running(), GONE)
-    expect(codes(answer)[0]).toBe('PodGoneButRunning')
-    const screen = renderExplanation(answer, { ...PLAIN_SCREEN, width: 80, rows: 12 })
-    expect(screen.replaceAll(/\s+/g, ' ')).toMatch(/Stop the pod .*: crictl pods --label/)
   })
 })

@@ -101,13 +101,6 @@ describe('why does this pod hang in Terminating?', () => {
     built.with({ kubelet: running })
     expect(ask(built.build(), 'default/web-0').next[0]).toMatch(/^The kubelet has to report to the API server/)
   })
-
-  it('a kubelet runs and is at work on it: wait, and what for', () => {
-    const built = terminating().with({ kubelet: running })
-    const { answer, next } = ask(built.build(), 'default/web-0')
-    expect(answer.verdict).toMatchObject({ state: 'waiting', code: 'Settling', rule: 'S11' })
-    expect(next[0]).toMatch(/^Plan again later: a kubelet that can clean up does so within seconds/)
-  })
 })
 
 describe('what is this orphaned pod?', () => {
@@ -182,13 +175,6 @@ describe('why is the device busy?', () => {
     expect(answer.holders.processes).toMatchObject([{ pod: { name: 'web-0' } }])
     expect(next.join()).not.toContain('End what holds it')
   })
-
-  it('nobody could look everywhere: that is said, and not that there is nobody', () => {
-    const text = 'not root: what 12 processes hold, and where else it is mounted, cannot be seen'
-    const unseen = [{ text, hint: 'Become root.' }]
-    const { screen } = ask(terminating().build(), 'pv-1', { ...NOBODY, unseen })
-    expect(screen).toContain('\nHeld by: nobody, as far as visible; not root: ')
-  })
 })
 
 describe('what is carried out next', () => {
@@ -226,22 +212,6 @@ describe('what is carried out next', () => {
 })
 
 describe('“transport endpoint is not connected”', () => {
-  it('on a mount of a pod that is gone: it goes, by the mount table alone', () => {
-    const target = `pods/${GONE}/volumes/kubernetes.io~nfs/share`
-    const built = node().mount(target, { fsType: 'fuse.sshfs', source: 'srv:/x' }).dead(target)
-    const { answer, next, screen } = ask(built.build(), `${ROOT}/${target}/deep/in/it`)
-    expect(answer.verdict).toEqual({
-      state: 'problem',
-      message: `the mount on ${ROOT}/${target} is dead: transport endpoint is not connected (ENOTCONN)`,
-      code: 'DeadMount',
-    })
-    expect(answer.operations[0]?.steps[0]).toMatchObject({ op: 'umount', detail: 'dead' })
-    expect(screen.replaceAll(/\s+/g, ' ')).toContain(
-      'x bad pod mount of pod 00000000 (dead: transport endpoint is not connected (ENOTCONN)',
-    )
-    expect(next).toEqual([expect.stringMatching(/^volctl apply --pod .* {2}# asks/)])
-  })
-
   it('on a mount of a pod that lives: what has to be started anew', () => {
     const built = node().persistentVolume('pv-1').livingPod(POD, 'web-0', [claim]).published(POD, 'pv-1', '7:1')
     built.staged('pv-1', '7:1').with({ deadMounts: [{ path: TARGET, error: 'ENOTCONN' }] })
@@ -323,33 +293,5 @@ describe('why does this VolumeAttachment never go away?', () => {
     })
     const ran = idle().running(GONE, 'old').published(GONE, 'pv-1', '7:1').staged('pv-1', '7:1')
     expect(ask(ran.build(), VA).answer.verdict).toMatchObject({ state: 'problem', code: 'PodGoneButRunning' })
-  })
-})
-
-describe('what about the volume of a pod that lives?', () => {
-  it('a real node at rest: of each volume who wants it, where it is, and that nothing is to be done', async () => {
-    const state = await capture('healthy/node.json')
-    let asked = 0
-    for (const { metadata } of state.snapshot.api?.persistentVolumeClaims ?? []) {
-      const { answer, next } = ask(state, `pvc/${metadata.namespace}/${metadata.name}`)
-      const [volume] = answer.volumes
-      if (volume === undefined || volume.wantedBy.length === 0) continue
-      asked++
-      expect(answer.verdict.state, metadata.name).toBe('nothing')
-      expect(answer.verdict.message, metadata.name).toMatch(/^nothing to do: the volume is wanted by pod pg\//)
-      expect(answer.operations, metadata.name).toEqual([])
-      expect(volume.places.length, metadata.name).toBeGreaterThan(0)
-      expect(next, metadata.name).toEqual([])
-    }
-    expect(asked).toBeGreaterThan(5)
-  })
-
-  it('it is not mounted yet: what it waits for', async () => {
-    const state = await capture('recreate/before.json')
-    const { answer, next } = ask(state, 'pg/sc-n2')
-    const waiting = answer.waiting.map(({ code }) => code)
-    expect(waiting.length).toBeGreaterThan(0)
-    expect(answer.verdict).toMatchObject({ state: 'waiting', code: waiting[0] })
-    expect(next.length).toBeGreaterThan(0)
   })
 })

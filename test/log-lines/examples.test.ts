@@ -113,16 +113,11 @@ describe('frames and causes', () => {
       line: klog('"Orphaned running pod terminating without grace period" podUID="x"', 'I'),
       want: /is about to kill it/,
     },
-    { line: klog('"Pod is orphaned and must be torn down" pod="shop/web-0"', 'I'), want: /is about to kill it/ },
     {
       line: klog(
         `"There were many similar errors. Turn up verbosity to see them." err="orphaned pod \\"${POD}\\" found, but failed to rmdir() subpath at path /x: device or resource busy" numErrs=1`,
       ),
       want: /sub-path mounts are left/,
-    },
-    {
-      line: klog(`orphaned pod "${POD}" found, but failed to rmdir() volume at path /x: directory not empty`),
-      want: /a file is left below volumes/,
     },
     {
       line: klog(`orphaned pod "${POD}" found, but volume paths are still present on disk`),

@@ -176,31 +176,6 @@ const drawn = async (line: string, built: NodeBuilder, screen = TERMINAL): Promi
   (await lineAnswer(line, asking(built))).draw(screen)
 
 describe('on a screen', () => {
-  it('an orphaned pod: what is left, why, what to type; then what the line means', async () => {
-    expect(await drawn(MANY, nodes.stateFileLost())).toMatchInlineSnapshot(`
-      "On node node-1, as of 2026-11-21T12:00:00Z:
-        pod 00000000-0000-4000-8000-000000000009
-          volume pv-1 is mounted; its vol_data.json is missing: the kubelet does not
-          know its driver, and leaves it for ever
-          NotReconstructable: was deleted from the API; no sandbox, container or
-          process is left
-        - volctl apply --pod 00000000-0000-4000-8000-000000000009  # asks, and carries
-          out the 3 operations that are ready
-
-      Said by the kubelet:
-      Means:      The pod was deleted, and volumes of it are left on this node,
-                  mounted or as directories. The kubelet does not know them any more:
-                  it was restarted and could not reconstruct them, or their driver was
-                  away.
-      What to do: volctl plan --orphans shows what would be unmounted and removed. Do
-                  not remove the directory with rm -rf: what is mounted in it would be
-                  deleted.
-
-      More: volctl explain pod/00000000-0000-4000-8000-000000000009
-      "
-    `)
-  })
-
   it('all of a long line fits a terminal, and -o wide has the whole explanation', async () => {
     const screen = await drawn(BUSY, nodes.orphan())
     expect(screenLines(screen, 80), screen).toBeLessThanOrEqual(23)
