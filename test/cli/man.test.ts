@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import pjson from '../../package.json' with { type: 'json' }
-import { escapeRoff, readSections, tidied } from '../../scripts/man/roff.ts'
 import { manualPages } from '../../scripts/man.ts'
 import { commandManifest } from '../../scripts/manifest.ts'
 import { ExitStatus } from '../../src/core/base/exit-status.ts'
@@ -83,26 +82,3 @@ it.skipIf(noMandoc)('a table of exit statuses has whole lines in both formatters
     expect(text.split('\n').filter((line) => line.length > 80)).toEqual([])
   }
 })
-
-it.each([
-  ['-v', '\\-v'],
-  ["'x", '\\(aqx'],
-  ['.BR', '\\&.BR'],
-  ['a\\b', 'a\\eb'],
-  ['…x', '\\&...x'],
-])('%s is safe in roff', (text, roff) => expect(escapeRoff(text)).toBe(roff))
-
-it.each([
-  ['a long line is broken', `${'word '.repeat(20)}end\n`, `${'word '.repeat(15)}word\n${'word '.repeat(4)}end\n`],
-  ['nothing becomes a macro', `${'x'.repeat(78)} .so y\n`, `${'x'.repeat(78)}\n\\&.so y\n`],
-  ['what is shown as typed stays', `.EX\n${'word '.repeat(20)}\n.EE\n`, `.EX\n${'word '.repeat(20)}\n.EE\n`],
-  ['an idle paragraph goes', '.SH A\n.PP\nx\n.PP\n.SH B\n', '.SH A\nx\n.SH B\n'],
-])('a page is tidied: %s', (_name, page, tidy) => expect(tidied(page)).toBe(tidy))
-
-it('the little Markdown', () =>
-  expect(readSections('# ONE\n\n**a** *b* `c`\nd\n\n    code\n\n**t**:: text\n\n# TWO\n\n.BR x (1)\n')).toEqual(
-    new Map([
-      ['ONE', '.PP\n\\fBa\\fR \\fIb\\fR \\fBc\\fR d\n.PP\n.EX\n    code\n.EE\n.TP\n\\fBt\\fR\ntext\n'],
-      ['TWO', '.BR x (1)\n'],
-    ]),
-  ))

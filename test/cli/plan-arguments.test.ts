@@ -106,7 +106,6 @@ describe('plan of a snapshot', () => {
   it.each([
     { word: 'pg/sc-aa', says: /volctl: pg\/sc-aa matches no pod on this node\n +Did you mean pg\/sc-a\?/ },
     { word: 'pv/pv-aa', says: /volctl: pv-aa matches no volume on this node\n +Did you mean pv-a / },
-    { word: 'va/csi-0', says: /volctl: csi-0 matches no volume on this node/ },
     { word: 'pv-a', says: /matches no pod on this node\n.*A volume is pv\/NAME, pvc\/NAMESPACE\/NAME/ },
   ])('$word, which nothing has: an error with the nearest name', async ({ word, says }) => {
     const { status, stdout, stderr } = await plan(word)

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { Explanation } from '../../../src/core/explain/explanation.ts'
 import { renderExplanation } from '../../../src/core/views/explain-view.ts'
-import { PLAIN_SCREEN, palette, type Screen } from '../../../src/core/views/screen.ts'
+import { PLAIN_SCREEN, type Screen } from '../../../src/core/views/screen.ts'
 import { explain } from '../../helpers/explaining.ts'
 import { type NodeBuilder, node, ROOT, uid } from '../../helpers/node-builder.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
 
-const TERMINAL: Screen = { ...PLAIN_SCREEN, width: 80, rows: 24 }
 const WIDE: Screen = { ...PLAIN_SCREEN, wide: true }
 const GONE = uid(9)
 const answerOf = (built: NodeBuilder, what: string): Explanation =>
@@ -16,56 +15,6 @@ const orphan = (): NodeBuilder => {
   built.drivers = []
   return built
 }
-
-it('a volume of a pod that is gone, on 80 columns', () =>
-  expect(renderExplanation(answerOf(orphan(), 'pv-1'), TERMINAL)).toMatchInlineSnapshot(`
-    "PersistentVolume pv-1 on node node-1 is stuck: CSI driver disk.test is not
-    registered on this node
-      + good    claim default/claim-pv-1 -> PV pv-1
-      x bad     attachment csi-9e2fb3c5 (attached; no pod there wants it) -> pod
-                mount of pod 00000000
-          1 deleted pod keeps volumes: 00000000 (2 operations)
-        -> Nothing of the driver is on this node; where it is to run:
-           kubectl get daemonset -A; gone for good:
-           volctl plan --driver-gone disk.test
-
-    Volume pv-1:
-      Plugin       kubernetes.io/csi, driver disk.test
-      Handle       pv-1 (from vol_data.json)
-      Unique name  kubernetes.io/csi/disk.test^pv-1
-      Claim        default/claim-pv-1
-      PV           pv-1, ReadWriteOnce
-      Desired      not wanted: left over from pod
-                   00000000-0000-4000-8000-000000000009, which was deleted from the
-                   API
-      Attached     csi-9e2fb3c5b211bba9090aab2b91792a2c085013adda155002ad137d87b6e4f64a
-                   (attached), in volumesAttached, in volumesInUse
-
-    Code: DriverUnavailable (volctl explain DriverUnavailable)
-
-    2 operations: 2 wait for disk.test
-    Next: volctl explain driver/disk.test  # says what is wrong, and what to do
-    "
-  `))
-
-it('a pod that lives, on 80 columns', () => {
-  const volumes = [
-    { name: 'cache', emptyDir: {} },
-    { name: 'host', hostPath: { path: '/srv' } },
-  ]
-  const built = node().livingPod(uid(2), 'web', volumes)
-  built.dir(`pods/${uid(2)}/volumes/kubernetes.io~empty-dir/cache`)
-  built.file(`pods/${uid(2)}/plugins/kubernetes.io~empty-dir/cache/ready`)
-  expect(renderExplanation(answerOf(built, 'default/web'), TERMINAL)).toMatchInlineSnapshot(`
-    "Pod default/web on node node-1: nothing to do: the pod is in the API and meant
-    to run, and its 2 volumes are as they should be
-      Volume cache:
-      + good    pod mount
-
-    Volumes: 2 as they should be (1 empty-dir, 1 host-path)
-    "
-  `)
-})
 
 describe('holders', () => {
   const held: Explanation['holders'] = {
@@ -123,14 +72,4 @@ it('wide: every path, decision and meaning', () => {
   expect(text).toContain(`NodeUnpublishVolume ${ROOT}/pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount\n`)
   expect(text).toContain('\nDecisions:\n')
   expect(text).toContain('blocked: DriverUnavailable: ')
-})
-
-it('in a pipe no line is broken, and the colours change no letter', async () => {
-  const answer = answerOf(orphan(), 'pv-1')
-  const plain = renderExplanation(answer, PLAIN_SCREEN)
-  expect(plain).toContain(` is stuck: ${answer.verdict.message}\n`)
-  const painted = renderExplanation(answer, { ...PLAIN_SCREEN, paint: await palette(true) })
-  expect(painted).not.toBe(plain)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the colours' own.
-  expect(painted.replaceAll(/\u001b\[\d+m/g, '')).toBe(plain)
 })

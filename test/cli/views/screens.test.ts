@@ -17,15 +17,12 @@ import { chunksOf } from '../../../src/core/views/wrap.ts'
 import { captureFiles, recorded } from '../../helpers/captures.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
 import { buildNode, randomNode } from '../../helpers/random-node.ts'
-import { saidTwice } from '../../helpers/screens.ts'
+import { SCREENS, saidTwice } from '../../helpers/screens.ts'
 import { anOperation, aPlan } from '../plan-builder.ts'
 
-const SCREENS = join(import.meta.dirname, '..', '..', 'screens')
-const SIZES: Readonly<Record<string, Screen>> = {
-  '80x24': { ...PLAIN_SCREEN, symbols: UNICODE_SYMBOLS, width: 80, rows: 24 },
-  '120x40': { ...PLAIN_SCREEN, symbols: UNICODE_SYMBOLS, width: 120, rows: 40 },
-  'a pipe': PLAIN_SCREEN,
-}
+const KEPT_IN = join(import.meta.dirname, '..', '..', 'screens')
+const TERMINAL: Screen = { ...SCREENS['80x24'], symbols: UNICODE_SYMBOLS }
+const SIZES: Readonly<Record<string, Screen>> = { ...SCREENS, '80x24': TERMINAL }
 
 /** Of these the screens are compared with what they were. */
 const KEPT: ReadonlySet<string> = new Set(['healthy/node.json', 'recreate/before.json', 'stuck/before.json'])
@@ -87,7 +84,7 @@ describe('every recorded node', () => {
         sections.push(`##### ${title}\n${same === undefined ? text : `as ${same}\n`}`)
       }
     }
-    const file = join(SCREENS, path.replace('/', '-').replace('.json', '.txt'))
+    const file = join(KEPT_IN, path.replace('/', '-').replace('.json', '.txt'))
     if (KEPT.has(path)) await expect(sections.join('\n')).toMatchFileSnapshot(file)
   })
 
@@ -99,11 +96,10 @@ describe('every recorded node', () => {
 
   it('before apply asks, with every volume (S31)', async () => {
     const plan = planned(await recorded('recreate/before.json'))
-    const screen = { ...SIZES['80x24'] } as Screen
-    const text = renderPlan(plan, screen, { confirm: true })
+    const text = renderPlan(plan, TERMINAL, { confirm: true })
     expect(tooWide(text, 80)).toEqual([])
     expect(lastLines(text, 22)).toContain(countsText(plan))
-    await expect(text).toMatchFileSnapshot(join(SCREENS, 'recreate-before-apply.txt'))
+    await expect(text).toMatchFileSnapshot(join(KEPT_IN, 'recreate-before-apply.txt'))
   })
 })
 
@@ -136,9 +132,8 @@ describe('a kubelet that runs', () => {
         ...(unstoppable && { unstoppable }),
       })
       const plan = planned(state)
-      const screen = { ...SIZES['80x24'] } as Screen
-      const text = renderPlan(plan, screen)
-      expectReadable(plan, text, screen)
+      const text = renderPlan(plan, TERMINAL)
+      expectReadable(plan, text, TERMINAL)
       expect(text).toContain(`kubelet running (${unit})`)
       expect(text).not.toContain('the kubelet is running, and volctl leaves the volume to the kubelet')
       const words = text.replaceAll(/\s+/g, ' ')
@@ -148,7 +143,7 @@ describe('a kubelet that runs', () => {
         expect(words.match(/apply --stop-kubelet|a.timer may start it|systemctl stop a.timer/g)).toEqual([
           ...['a.timer may start it', 'systemctl stop a.timer', 'systemctl stop a.timer', 'a.timer may start it'],
         ])
-      if (kept !== undefined) await expect(text).toMatchFileSnapshot(join(SCREENS, kept))
+      if (kept !== undefined) await expect(text).toMatchFileSnapshot(join(KEPT_IN, kept))
     },
   )
 })
@@ -160,9 +155,8 @@ describe('a kubelet that stopped a moment ago', () => {
     const stoppedAt = new Date(Date.parse(capturedAt) - 19_000).toISOString()
     const stopped = { mayReturn: false, ...kubelet, running: false, unit: 'kubelet.service', stoppedAt }
     const plan = planned(withKubelet(state, stopped), true)
-    const screen = { ...SIZES['80x24'] } as Screen
-    const text = renderPlan(plan, screen)
-    expectReadable(plan, text, screen)
+    const text = renderPlan(plan, TERMINAL)
+    expectReadable(plan, text, TERMINAL)
     expect(text.match(/the kubelet stopped/g)).toHaveLength(1)
   })
 })
