@@ -30,7 +30,6 @@ function answered(given: Partial<Plan>): Answer {
 describe('the counts add up', () => {
   it.each([
     ['all ready', [op('a'), op('b')], '2 operations: 2 ready'],
-    ['one blocked', [op('a'), op('b', { blocked: held })], '2 operations: 1 ready, 1 needs you first'],
     [
       'what comes after a blocked one is not ready',
       [op('a', { blocked: held }), op('b', { after: ['a'] })],
@@ -136,18 +135,8 @@ describe('what to type next on this node', () => {
       next: ['volctl apply'],
     },
     {
-      name: 'the same before a look at what a flag would free',
-      plan: { operations: [op('a', { blocked: held }), op('b', { blocked: deletesData })] },
-      next: ['volctl apply'],
-    },
-    {
       name: 'to stop a deleted pod that still runs',
       plan: { problems: [stillRuns('PodGoneButRunning')] },
-      next: [STOP, 'volctl plan'],
-    },
-    {
-      name: 'the same of a pod that has ended and keeps a volume attached, where no kubelet runs',
-      plan: { problems: [stillRuns('PodStillRunning')] },
       next: [STOP, 'volctl plan'],
     },
     {
@@ -171,11 +160,6 @@ describe('what to type next on this node', () => {
       },
       next: pods === 0 ? ['volctl explain RuntimeUnknown'] : [STOP, 'volctl plan'],
     })),
-    {
-      name: 'what a volume waits for',
-      plan: { waiting: [wait({ code: 'NotAttached' })] },
-      next: ['volctl explain shop/db-0'],
-    },
     ...[{ object: 'section tree' }, { attachment: 'csi-1' }, { claim: 'shop/db' }].map((subject, index) => ({
       name: `what is unread, by its code unless explain finds it: ${Object.keys(subject)}`,
       plan: { problems: [unread(subject)] },
@@ -210,21 +194,8 @@ describe('what to type next on this node', () => {
       next: ['volctl explain WrongMachine'],
     },
     {
-      name: 'the kubelet, where nothing is left to do',
-      plan: stopped,
-      next: ['systemctl start k3s-agent.service'],
-    },
-    {
       name: 'the kubelet, where the controller goes on by what it reports',
       plan: { ...stopped, problems: [stillListed] },
-      next: ['systemctl start k3s-agent.service'],
-    },
-    {
-      name: 'the kubelet, where it alone sets up what is left',
-      plan: {
-        ...stopped,
-        waiting: [wait({ code: 'LeftToKubelet' })],
-      },
       next: ['systemctl start k3s-agent.service'],
     },
     {
@@ -273,11 +244,6 @@ describe('what to type next on this node', () => {
     },
     { name: 'nothing on a healthy node', plan: running, next: [] },
     {
-      name: 'nothing to stop where the kubelet does it all',
-      plan: { ...running, waiting: [wait()] },
-      next: ['volctl explain shop/db-0'],
-    },
-    {
       name: 'the real unit, where the kubelet never does it',
       plan: { ...running, operations: [op('a')], waiting: [staged] },
       next: ['volctl apply', 'volctl apply --stop-kubelet'],
@@ -291,11 +257,6 @@ describe('what to type next on this node', () => {
       name: 'before that what is known, where nothing is ready',
       plan: { ...withKubelet({}), waiting: [staged] },
       next: ['volctl explain shop/db-0', "pgrep -af 'kubelet|k3s|k0s'", 'volctl apply'],
-    },
-    {
-      name: 'no process is ended where none runs',
-      plan: { ...withKubelet({ state: 'mayReturn' }), waiting: [staged] },
-      next: ['volctl explain shop/db-0'],
     },
   ])('$name', ({ plan, applyFlags = [], next }) => {
     const { summary } = withAdvice(aPlan(plan), { applyFlags, settleMs: 30_000 })
@@ -356,12 +317,6 @@ describe('what to type about a snapshot', () => {
       command,
     ])
 
-  it('what acts is typed on the node', () =>
-    expect(steps({ ...running, operations: [op('a')], waiting: [staged] })).toEqual([
-      ['node-1', 'volctl apply'],
-      ['node-1', 'volctl apply --stop-kubelet'],
-    ]))
-
   it('what a person does before it stays with it', () => {
     const users = [{ pid: 191, process: 'sleep' }]
     const plan = aPlan({ operations: [op('a', { blocked: { ...held, users } })] })
@@ -403,9 +358,6 @@ describe('a kubelet that runs', () => {
       never: [['The kubelet has lost track of a staged volume, and never unstages it', 'pv-c']],
     }))
 
-  it('may remember what nobody knows the use of', () =>
-    expect(told({ waiting: [wait({ kind: 'UnmountDevice' })] }).never).toEqual([]))
-
   it('has one volume where two things are left to do about it', () => {
     const subject = { row: 'kubernetes.io/csi/d^v' as RowKey }
     const waiting = (['UnmapVolume', 'UnmapDevice'] as const).map((kind) => wait({ kind, subject }))
@@ -417,8 +369,6 @@ describe('a kubelet that runs', () => {
       does: ['tears down what changed a moment ago: shop/db-0; after 12:02:00Z volctl does it'],
       never: [],
     }))
-
-  it('is not mentioned where it has nothing to do', () => expect(told({})).toEqual({ does: undefined, never: [] }))
 })
 
 describe('causes', () => {

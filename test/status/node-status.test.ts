@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { StatusRow } from '../../src/core/explain/status/status.ts'
 import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
-import { csiGlobalDir, csiUniqueName } from '../../src/core/facts/actual/volume-names.ts'
+import { csiUniqueName } from '../../src/core/facts/actual/volume-names.ts'
 import type { PlanOptions } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { statusDefects } from '../helpers/closed-schema.ts'
@@ -66,11 +66,6 @@ describe('a volume that a pod wants', () => {
       name: 'as it should be',
       built: mounted(),
       want: 'wanted, attached, inUse true/true, GloballyMounted, Mounted, good',
-    },
-    {
-      name: 'not there yet',
-      built: wanting(),
-      want: 'wanted, attached, inUse true/true, NotMounted, NotMounted, operation NotMounted',
     },
     {
       name: 'not attached yet: the kubelet reports it in use before it mounts (T73)',
@@ -164,14 +159,6 @@ describe('what is left of a volume', () => {
     expect(brief(rows)).toBe('notWanted, attached, inUse true/true, GloballyMounted, operation LastPodGone')
   })
 
-  it('without its driver: blocked', () => {
-    const built = orphan()
-    built.drivers = []
-    const rows = rowsOf(built)
-    expect(brief(rows, GONE)).toContain('blocked DriverUnavailable')
-    expect(brief(rows)).toMatch(/blocked (DriverUnavailable|Predecessor)/)
-  })
-
   it('staged without a pod, while the kubelet that has forgotten it runs', () => {
     const built = node().persistentVolume('pv-1').staged('pv-1', '7:1')
     built.with({ kubelet: { running: true, mayReturn: true } })
@@ -260,13 +247,6 @@ describe('names', () => {
     else expect(podsOf(options)).toEqual(want)
   })
 
-  it('narrowing changes no verdict', () => {
-    const verdicts = (options: Partial<PlanOptions>): string[] =>
-      rowsOf(two(), options).map(({ pod, verdict }) => `${pod?.uid} ${verdict.state} ${verdict.code}`)
-    const all = verdicts({})
-    expect(verdicts({ pods: ['web'] }).filter((each) => !all.includes(each))).toEqual([])
-  })
-
   it.each([
     { options: { pods: ['none'] }, message: /none matches no pod/ },
     { options: { namespaces: ['none'] }, message: /none matches no namespace/ },
@@ -283,13 +263,6 @@ it('a volume that the Node lists, and that nothing here has', () => {
   const [row] = rowsOf(built)
   expect(row).toMatchObject({ desired: 'notWanted', inUse: { computed: false, reported: true } })
   expect(row?.pod).toBeUndefined()
-})
-
-it('an empty globalmount is no staged volume (R025)', () => {
-  const built = wanting()
-    .published(POD, 'pv-1', '7:1')
-    .dir(`${csiGlobalDir(DRIVER, 'pv-1')}/globalmount`)
-  expect(rowsOf(built).some(({ staged }) => staged === 'DeviceMountUncertain')).toBe(false)
 })
 
 it('what to type next is about the worst', () => {

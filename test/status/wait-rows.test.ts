@@ -46,7 +46,6 @@ function waited(
 describe('mounted', () => {
   it.each([
     { name: 'by its name', pods: ['web-0'] },
-    { name: 'by namespace and name', pods: ['default/web-0'] },
     { name: 'by its UID', pods: [WEB] },
   ])('a pod with all of its volumes, $name', ({ pods }) =>
     expect(waited(mounted().build(), 'mounted', { pods })).toEqual([REACHED]),
@@ -109,9 +108,6 @@ describe('mounted', () => {
     expect(waited(builder.build(), 'unmounted', web, mounted().build())).toEqual([REACHED])
     expect(waited(builder.build(), 'unmounted', web)).toEqual(['mounted or set up: pv-a'])
   })
-
-  it('a pod without volumes has nothing to wait for', () =>
-    expect(waited(node().build(), 'mounted', { pods: ['witness'] })).toEqual([REACHED]))
 })
 
 describe('unmounted', () => {
@@ -232,7 +228,6 @@ describe('in-sync', () => {
 describe('names', () => {
   it.each([
     { narrowing: { pods: ['web-1'] }, code: 'NothingNamed' },
-    { narrowing: { volumes: ['nope'] }, code: 'NothingNamed' },
     { narrowing: { namespaces: ['default', 'other'] }, code: 'NothingNamed' },
     { narrowing: { pods: ['00000000-0000-4000'] }, code: 'AmbiguousName' },
   ])('$narrowing: $code', ({ narrowing, code }) =>
