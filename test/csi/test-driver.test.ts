@@ -2,7 +2,6 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { discoverCsiSockets } from '../../src/core/rpc/discover-csi-sockets.ts'
 import { Node } from '../../src/core/rpc/gen/csi/v1/csi_pb.js'
 import { deadlineIn } from '../../src/core/rpc/grpc-status.ts'
 import { unaryCall } from '../../src/core/rpc/unary-call.ts'
@@ -96,23 +95,4 @@ test('a second call for a volume while one is pending is a breach (C119), but no
   await expect.poll(() => driver.log().at(-1)?.code).toBe('CANCELLED')
   await publish()
   expect(driver.violations()).toHaveLength(1)
-})
-
-test('killed by a fault after its work, its sockets stay, and what it knows is there after a restart; stopped, it is gone', async () => {
-  await stage()
-  driver.setFaults('die-after NodePublishVolume:once')
-  await expect(publish()).rejects.toMatchObject({ code: 'UNAVAILABLE', isFinal: false })
-  expect([driver.running(), existsSync(join(directory, 'target'))]).toEqual([false, true])
-  await expect(publish()).rejects.toMatchObject({ code: 'UNAVAILABLE', details: 'no process listens on the socket' })
-  const discovered = () => discoverCsiSockets({ rootDir: driver.rootDir })
-  expect(await discovered()).toMatchObject([
-    { path: 'plugins_registry/a.test-reg.sock', registered: false },
-    { path: 'plugins/a.test/csi.sock', registered: false },
-  ])
-  await driver.restart()
-  expect(await discovered()).toMatchObject([{ driver: 'a.test', registered: true }])
-  await publish()
-  await expect(unstage()).rejects.toMatchObject({ code: 'FAILED_PRECONDITION' })
-  await driver.stop()
-  expect(await discovered()).toEqual([])
 })

@@ -117,11 +117,6 @@ describe('P46-P48, P51, P52: TestCollectDataWith*', () => {
     ],
     ['no object', { configMap: { name: 'none' } }, 'missing: ConfigMap ns/none does not exist'],
     [
-      'no key',
-      { secret: { secretName: 's', items: [{ key: 'no', path: 'x' }] } },
-      'missing: Secret ns/s has no key no',
-    ],
-    [
       'unreadable, and optional does not help (S3)',
       { secret: { secretName: 'forbidden', optional: true } },
       'unknown: Secret ns/forbidden could not be read: forbidden',

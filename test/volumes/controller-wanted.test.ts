@@ -69,31 +69,6 @@ describe('S21, R706-R709: what the attach/detach controller wants', () => {
     ])
   })
 
-  const unbound = { phase: 'Pending' }
-  it.each([
-    { name: 'no claim', parts: { persistentVolumes: [volume()] }, cause: 'Absent', names: [] },
-    {
-      name: 'unbound',
-      parts: { persistentVolumeClaims: [claim('claim', { spec: { volumeName: '' }, status: unbound })] },
-      cause: 'Unbound',
-      names: [],
-    },
-    {
-      name: 'not bound yet to the PersistentVolume that it names',
-      parts: { ...one, persistentVolumeClaims: [claim('claim', { status: unbound })] },
-      cause: 'Unusable',
-      names: [NAME],
-    },
-    {
-      name: 'wrong claimRef',
-      parts: { ...one, persistentVolumes: [volume('claim', { claimRef: { uid: 'x' } })] },
-      cause: 'Unusable',
-      names: [NAME],
-    },
-  ])('T109: $name is unresolved ($cause)', ({ parts, cause, names }) => {
-    expect(wanted([pod([claimVolume()])], parts)).toMatchObject({ names, unresolved: [cause] })
-  })
-
   it('T109: an ephemeral claim that the pod does not own is unresolved', () => {
     const parts = { persistentVolumeClaims: [claim('web-v')], persistentVolumes: [volume('web-v')] }
     expect(wanted([pod([{ name: 'v', ephemeral: {} }])], parts)).toMatchObject({

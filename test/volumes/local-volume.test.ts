@@ -100,8 +100,4 @@ describe('a volume that has grown (R455, R462)', () => {
     },
     { name: 'not asked for', made: mounted(grown()), expand: false, want: [['ExpandVolume', 'NotAsked', step]] },
   ])('$name', ({ made, expand, want }) => expect(operations(made, expand)).toEqual(want))
-
-  it('one that is not mounted yet is mounted first', () => {
-    expect(operations(grown(), true).map(([kind]) => kind)).toEqual(['MountVolume'])
-  })
 })

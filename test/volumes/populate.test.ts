@@ -32,11 +32,6 @@ describe('what is desired', () => {
     ])
   })
 
-  it('T1, R102: the caller decides about pods, so a terminating one is desired like any other', () => {
-    const deleted = pod([claimVolume()], { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } })
-    expect(populate([deleted]).volumes).toHaveLength(1)
-  })
-
   it('T132, R225: a static pod is known by the UID of its directory', () => {
     const annotations = { 'kubernetes.io/config.mirror': 'hash', 'kubernetes.io/config.hash': 'hash' }
     const { volumes } = populate([pod([{ name: 'e', emptyDir: {} }], { metadata: { annotations } })])
@@ -89,10 +84,6 @@ describe('volumes and pods', () => {
     const { volumes } = populate([pod([claimVolume('a'), claimVolume('b', 'claim', true)])])
     expect(volumes).toHaveLength(1)
     expect(volumes[0]).toMatchObject({ podVolumeNames: ['a', 'b'], readOnly: true })
-  })
-
-  it('T23: without its last pod a volume is not desired', () => {
-    expect(populate([])).toEqual({ volumes: [], unresolved: [] })
   })
 })
 
