@@ -110,12 +110,4 @@ describe.each(folders)('%s', (folder) => {
       expect(missing.length).toBeLessThanOrEqual(plan.waiting.filter(isDetach).length)
     },
   )
-
-  it('the same input gives the same bytes', async () => {
-    const file = has('before.json') ? 'before.json' : 'node.json'
-    const [one, two] = [await load(folder, file), await load(folder, file)].map((state) =>
-      JSON.stringify(planNode(state, planOptions({}))),
-    )
-    expect(one).toBe(two)
-  })
 })

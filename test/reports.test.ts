@@ -366,11 +366,6 @@ describe('S38: volumes of which only the PersistentVolume says what they are', (
 })
 
 describe('healthy nodes are told of nothing', () => {
-  it('the healthy capture', () => {
-    const { plan, isOk } = answersOf(healthy)
-    expect([plan.problems, plan.operations, isOk]).toEqual([[], [], true])
-  })
-
   /** What may stage and publish a volume, by device and root of both; one is one disk's. */
   const DISKS: readonly (readonly string[])[] = [
     ['8:16', '/', '/', 'ext4', '/dev/sdb'],
