@@ -43,6 +43,12 @@ export function locate(table: MountTable, path: string): Location | undefined {
   return mount === undefined ? undefined : locationIn(mount, ownPathOf(table, path))
 }
 
+/** A name in its directory, whatever is mounted on the path itself. */
+export function locateName(table: MountTable, path: string): Location | undefined {
+  const directory = locate(table, posix.dirname(path))
+  return directory && { dev: directory.dev, path: posix.join(directory.path, posix.basename(path)) }
+}
+
 export function locationIn(mount: MountInfo, path: string): Location {
   const { dev, root, mountPoint } = mount
   return { dev, path: rebased(path, mountPoint, root) }

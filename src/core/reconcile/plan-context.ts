@@ -60,28 +60,21 @@ export function makeContext(state: NodeState, options: PlanOptions): PlanContext
     cautiousNow: Date.parse(snapshot.capturedAt) + Math.min(0, snapshot.api?.clockSkewMs ?? 0),
     bootTime: Number.isNaN(boot) ? undefined : boot,
   }
-  const ledger = ledgerOf(parts, () => context)
-  const context: PlanContext = { ...parts, ledger, uses: new VolumeUses(ledger, classes) }
-  if (options.volumes === undefined) return context
-  return { ...context, options: { ...context.options, volumes: namedVolumes(inputs, context.ledger, options.volumes) } }
-}
-
-/** @param context asked for once a thing is to be identified */
-function ledgerOf(
-  { inputs, objects, desired, staged, blocks, onDisk, classes }: Omit<PlanContext, 'ledger' | 'uses'>,
-  context: () => PlanContext,
-): Ledger {
-  return new Ledger({
-    ...{ inputs, objects, desired, staged, blocks, onDisk },
+  const ledger = new Ledger({
+    ...parts,
     podUids: classes.all.map(({ uid }) => uid),
     endedPods: classes.all.flatMap((pod) => (pod.class === 'Finished' ? (pod.pod ?? []) : [])),
+    // Asked once a thing is to be identified: by then the context is whole.
     identify: {
-      podVolume: (volume) => identifyPodVolume(context(), volume),
-      staged: (each) => identifyStaged(context(), each),
-      block: (block) => identifyBlock(context(), block),
-      attachment: (attachment) => identifyAttachment(context(), attachment),
+      podVolume: (volume) => identifyPodVolume(context, volume),
+      staged: (each) => identifyStaged(context, each),
+      block: (block) => identifyBlock(context, block),
+      attachment: (attachment) => identifyAttachment(context, attachment),
     },
   })
+  const context: PlanContext = { ...parts, ledger, uses: new VolumeUses(ledger, classes) }
+  if (options.volumes === undefined) return context
+  return { ...context, options: { ...context.options, volumes: namedVolumes(inputs, ledger, options.volumes) } }
 }
 
 const NO_API: ApiSnapshot = {

@@ -1,20 +1,19 @@
 /** Whether content or directories that go are in use under another name (S12, S13). */
-import { posix } from 'node:path'
 import { memoize } from '../base/memoize.ts'
 import { take } from '../base/take.ts'
 import { undeletedPath } from '../linux/deleted.ts'
 import { placeOf } from '../linux/linked-mounts.ts'
-import { type Location, locate } from '../linux/location.ts'
+import { type Location, locate, locateName } from '../linux/location.ts'
 import { ofTheNode, type Unseen } from '../linux/mount-namespaces.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import type { Operation } from '../plan/plan.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { isLiving } from '../reconcile/pods/pod-classes.ts'
+import { usesOf } from '../users/content-holders.ts'
 import type { ContentLook } from '../users/content-look.ts'
 import { type UsedBy, userAmong } from '../users/describe-holders.ts'
 import { type Holders, namespaceHolders, together } from '../users/find-holders.ts'
 import {
-  type ContentPlace,
   describeUse,
   hostPathsOf,
   layersByText,
@@ -23,7 +22,6 @@ import {
   mountsOf,
   mountsShowing,
   PlaceIndex,
-  withTop,
 } from '../users/mount-uses.ts'
 import { allowedFsTypes } from '../volumes/plugin.ts'
 import { pluginNamed } from '../volumes/registry.ts'
@@ -121,12 +119,9 @@ function removedBy({ operation, around }: MachineFacts): Removed[] {
   const isPodDirectory = operation.kind === 'RemoveOrphanPodDir'
   const last = operation.steps.at(-1)
   if (last?.op !== 'rmdir' || !(isPodDirectory || isEmptyDir(operation))) return []
-  // Located by the parent directory: mounts on the directory itself are unmounted first.
-  const parent = locate(around.table, posix.dirname(last.target))
-  if (parent === undefined) return []
-  return [
-    { place: { dev: parent.dev, path: posix.join(parent.path, posix.basename(last.target)) }, deep: isPodDirectory },
-  ]
+  // Mounts on the directory itself are unmounted first.
+  const place = locateName(around.table, last.target)
+  return place === undefined ? [] : [{ place, deep: isPodDirectory }]
 }
 
 /** Users of the place by mounts and overlays. */
@@ -168,41 +163,30 @@ const MOST = 4
 export const contentUsed: Judge = (draft, { content }, context) => {
   if (content === undefined) return undefined
   const { dir, layers, podUid, removed = draft.removes } = content
+  const { mounts, devices } = context.inputs
+  const look = { table: mounts, others: [], layers: layersByText(mounts), named: namedPlaces(context) }
   const isGoing = ({ id }: MountInfo): boolean => removed.has(id)
-  // Located by the parent directory: the content below any mount on the directory is meant.
-  const parent = locate(context.inputs.mounts, posix.dirname(dir))
-  const onDisk = parent && withTop({ dev: parent.dev, path: posix.join(parent.path, posix.basename(dir)) }, dir, podUid)
   // In memory: a mount in the pod's own directories, under any prefix, belongs to this pod.
   const isOwn = (mount: MountInfo): boolean => isGoing(mount) || mount.mountPoint.includes(`/pods/${podUid}/`)
+  const usersOf = (place: Location, goes: (mount: MountInfo) => boolean): readonly string[] => [
+    ...usesOf(look, place, { path: dir, podUid }, (mount) => !goes(mount) && !devices.leadersOf(mount).some(goes))
+      .kernel,
+    ...loopFiles(context.inputs)
+      .within(place)
+      .map(({ name, backingFile }) => `${name}, backed by ${backingFile}`),
+  ]
+  // The content below any mount on the directory is meant.
+  const onDisk = locateName(mounts, dir)
   const inMemory = new Map(layers.map(({ dev, root: path }) => [`${dev} ${path}`, { dev, path }]))
   const users = [
-    ...(onDisk === undefined ? [] : usersByLook(context, onDisk, dir, isGoing)),
-    ...[...inMemory.values()].flatMap((place) => usersByLook(context, place, dir, isOwn)),
+    ...(onDisk === undefined ? [] : usersOf(onDisk, isGoing)),
+    ...[...inMemory.values()].flatMap((place) => usersOf(place, isOwn)),
   ]
   if (users.length === 0) return undefined
   return {
     code: 'HeldBy',
     message: `the content of ${dir} is in use under another path: ${take(users, MOST).join(', ')}`,
   }
-}
-
-function usersByLook(
-  context: PlanContext,
-  place: ContentPlace,
-  dir: string,
-  goes: (mount: MountInfo) => boolean,
-): readonly string[] {
-  const { inputs } = context
-  const mounts = mountsOf(place, inputs.mounts, dir).filter(
-    ({ mount }) => !(goes(mount) || inputs.devices.leadersOf(mount).some(goes)),
-  )
-  return [
-    ...[...mounts, ...layersIn(layersByText(inputs.mounts), place)].map(describeUse),
-    ...loopFiles(inputs)
-      .within(place)
-      .map(({ name, backingFile }) => `${name}, backed by ${backingFile}`),
-    ...namedPlaces(context).within(place, place.top),
-  ]
 }
 
 /** Backing files that have a path in this mount namespace; "/" does not say which file it is. */

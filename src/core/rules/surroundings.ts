@@ -1,8 +1,7 @@
 /** The facts around an operation or batch: mount tables, loop devices, who uses what. Read once; after changed(), the next use reads them again. */
-import { posix } from 'node:path'
-import { compareText } from '../base/compare-text.ts'
 import { UsersUnknown } from '../base/operation-error.ts'
-import { type Location, locate } from '../linux/location.ts'
+import { PathIndex } from '../base/path-index.ts'
+import { locateName } from '../linux/location.ts'
 import { mountedOnElsewhere, type OtherNamespace, unseenNamespaces } from '../linux/mount-namespaces.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import { ownCommand } from '../linux/own-child.ts'
@@ -38,13 +37,14 @@ export class Surroundings {
   readonly #context: MachineReading
   readonly #host: Host
   readonly #rootDir: string
-  #table: MountTable | undefined
-  #others: readonly OtherNamespace[] | undefined
-  #loops: ReturnType<Host['loops']> | undefined
-  #kernelFiles: KernelFiles | undefined
-  #below: readonly MountInfo[] | undefined
-  /** Locations of parent directories, cached: a batch asks for thousands of siblings. */
-  readonly #located = new Map<string, Location | undefined>()
+  /** Until something changes. */
+  #known: {
+    table?: MountTable
+    others?: readonly OtherNamespace[]
+    loops?: ReturnType<Host['loops']>
+    kernelFiles?: KernelFiles
+    below?: PathIndex<MountInfo>
+  } = {}
 
   constructor(context: MachineReading, host: Host, rootDir: string) {
     this.#context = context
@@ -53,15 +53,15 @@ export class Surroundings {
   }
 
   get table(): MountTable {
-    this.#table ??= this.#context.readMounts()
-    return this.#table
+    this.#known.table ??= this.#context.readMounts()
+    return this.#known.table
   }
 
   /** @throws StepFailed UsersUnknown if one of them could not be read: whoever asks is about to take something away (S3) */
   get others(): readonly OtherNamespace[] {
-    this.#others ??= this.#host.otherNamespaces()
-    const [unseen] = unseenNamespaces(this.#others)
-    if (unseen === undefined) return this.#others
+    this.#known.others ??= this.#host.otherNamespaces()
+    const [unseen] = unseenNamespaces(this.#known.others)
+    if (unseen === undefined) return this.#known.others
     throw new UsersUnknown(`${unseen.text}, so what is in use there is unknown`, {
       hint: `${unseen.hint} Then plan again.`,
     })
@@ -69,13 +69,13 @@ export class Surroundings {
 
   /** What the kernel itself has open. */
   get kernelFiles(): KernelFiles {
-    this.#kernelFiles ??= kernelFiles(this.loops, this.table)
-    return this.#kernelFiles
+    this.#known.kernelFiles ??= kernelFiles(this.loops, this.table)
+    return this.#known.kernelFiles
   }
 
   get loops(): ReturnType<Host['loops']> {
-    this.#loops ??= this.#host.loops()
-    return this.#loops
+    this.#known.loops ??= this.#host.loops()
+    return this.#known.loops
   }
 
   /** By processes as they are now. @param ms what is left of the operation's time */
@@ -94,26 +94,16 @@ export class Surroundings {
 
   /** To be called after mounts were made or removed: the tables are read again from the kernel (S27). */
   changed(): void {
-    this.#table = undefined
-    this.#others = undefined
-    this.#loops = undefined
-    this.#kernelFiles = undefined
-    this.#below = undefined
-    this.#located.clear()
+    this.#known = {}
   }
 
   /** Mounts strictly below a path in the root directory. Sorted once, since a batch may ask thousands of times. */
   below(path: string): readonly MountInfo[] {
     if (!this.table.isAbove(path)) return []
-    this.#below ??= this.table.under(this.#rootDir).toSorted((a, b) => compareText(a.mountPoint, b.mountPoint))
-    const prefix = `${path}/`
-    const found: MountInfo[] = []
-    for (let index = firstFrom(this.#below, prefix); index < this.#below.length; index++) {
-      const mount = this.#below[index]
-      if (mount === undefined || !mount.mountPoint.startsWith(prefix)) break
-      found.push(mount)
-    }
-    return found
+    this.#known.below ??= new PathIndex(
+      this.table.under(this.#rootDir).map((mount) => [mount.mountPoint, mount] as const),
+    )
+    return this.#known.below.within(path).filter(({ mountPoint }) => mountPoint !== path)
   }
 
   /**
@@ -123,27 +113,7 @@ export class Surroundings {
    */
   mountedElsewhere(path: string, going: ReadonlySet<number> = new Set()): OtherNamespace | undefined {
     if (this.others.length === 0) return undefined
-    const location = this.#locate(path)
+    const location = locateName(this.table, path)
     return location && mountedOnElsewhere(location, this.others, staying(this.table, going))
   }
-
-  /** By the parent directory: what is mounted on the path itself is unmounted before it is removed. */
-  #locate(path: string): Location | undefined {
-    const parent = posix.dirname(path)
-    if (!this.#located.has(parent)) this.#located.set(parent, locate(this.table, parent))
-    const directory = this.#located.get(parent)
-    return directory && { dev: directory.dev, path: posix.join(directory.path, posix.basename(path)) }
-  }
-}
-
-/** Index of the first mount point that is not less than the text. */
-function firstFrom(sorted: readonly MountInfo[], text: string): number {
-  let low = 0
-  let high = sorted.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((sorted[middle]?.mountPoint ?? '') < text) low = middle + 1
-    else high = middle
-  }
-  return low
 }

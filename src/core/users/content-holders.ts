@@ -44,7 +44,7 @@ export async function contentHolders(look: ContentLook, content: Content): Promi
     return together([{ unseen: [unknownPlace(content.path, 'is in no mount that volctl sees')] }])
   return together([
     { processes: look.processes.holdersIn(place), loops: look.loops.within(place) },
-    usesOf(look, place, content),
+    usesOf(look, place, content, staying(table, content.going)),
     {
       kernel: [
         ...look.swaps.within(place).map((path) => `the swap file ${path}`),
@@ -60,10 +60,15 @@ function unknownPlace(path: string, why: string): Unseen {
   return { text: `${path} ${why}`, hint: `Look at what is there (${commandLine('findmnt', '-T', path)}).` }
 }
 
-function usesOf(look: ContentLook, at: Location, { path, going, podUid }: Content): Partial<Holders> {
+/** By mounts, overlays and paths that somebody names. @param stays which mounts are still there then */
+export function usesOf(
+  look: Pick<ContentLook, 'table' | 'others' | 'layers' | 'named'>,
+  at: Location,
+  { path, podUid }: Pick<Content, 'path' | 'podUid'>,
+  stays: ReturnType<typeof staying>,
+): Pick<Holders, 'namespaces' | 'kernel'> {
   const { table, others, layers, named } = look
   const place = withTop(at, path, podUid)
-  const stays = staying(table, going)
   const own = mountsOf(place, table, path).filter(({ mount }) => stays(mount, table))
   const inLayers = layersIn(layers, place)
   return {
@@ -84,11 +89,11 @@ function oneOfEach(uses: readonly MountUse[]): MountUse[] {
 }
 
 /** Undefined: ours. */
-function namespaceOf(mount: MountInfo, { others }: ContentLook): OtherNamespace | undefined {
+function namespaceOf(mount: MountInfo, { others }: Pick<ContentLook, 'others'>): OtherNamespace | undefined {
   return others.find(({ table }) => table.byId(mount.id) === mount)
 }
 
-function describeLayer(use: MountUse, look: ContentLook): string {
+function describeLayer(use: MountUse, look: Pick<ContentLook, 'others'>): string {
   const other = namespaceOf(use.mount, look)
   return other === undefined
     ? describeUse(use)

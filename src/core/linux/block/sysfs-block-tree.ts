@@ -125,7 +125,7 @@ export class SysfsBlockTree implements BlockTree {
   /** True for a map if one of its paths is recovering. */
   #isRecovering(name: string): boolean {
     const host = this.#scsiAddress(name)?.split(':')[0]
-    if (textIn(`${this.#sys}/class/scsi_host/host${host}/state`) === 'recovery') return true
+    if (host !== undefined && textIn(`${this.#sys}/class/scsi_host/host${host}/state`) === 'recovery') return true
     return namesIn(`${this.#sys}/block/${name}/slaves`).some((slave) =>
       this.#isRecovering(this.node(slave)?.disk ?? slave),
     )

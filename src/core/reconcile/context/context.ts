@@ -45,19 +45,8 @@ export function podRefOf({ classes }: PlanContext, uid: string): PodRef {
  */
 export function waitForKubelet(context: PlanContext): Wait | undefined {
   const { kubelet, inputs, options, now } = context
-  const stop = howToStop(inputs.snapshot.kubelet)
-  if (kubelet.state === 'running')
-    return {
-      code: 'KubeletRunning',
-      message: 'the kubelet is running, and volctl leaves the volume to the kubelet',
-      hint: stop,
-    }
-  if (kubelet.state === 'mayReturn') {
-    return { code: 'KubeletRunning', message: 'the kubelet may start at any moment', hint: stop }
-  }
-  if (kubelet.state === 'unknown') {
-    return { code: 'KubeletRunning', message: 'it is not known whether a kubelet runs', hint: stop }
-  }
+  if (kubelet.state !== 'stopped')
+    return { code: 'KubeletRunning', message: OWNS[kubelet.state], hint: howToStop(inputs.snapshot.kubelet) }
   const { stoppedAt, stopShownBy } = { ...inputs.snapshot.kubelet }
   if (stoppedAt === undefined) return undefined
   const since = now - Date.parse(stoppedAt)
@@ -77,6 +66,12 @@ export function waitForKubelet(context: PlanContext): Wait | undefined {
     until: rfc3339(Date.parse(stoppedAt) + options.settleMs),
   }
 }
+
+const OWNS = {
+  running: 'the kubelet is running, and volctl leaves the volume to the kubelet',
+  mayReturn: 'the kubelet may start at any moment',
+  unknown: 'it is not known whether a kubelet runs',
+} as const
 
 /**
  * S11 for leftovers of an orphaned pod: while a kubelet runs, volctl acts only on what has not changed for the settle time.

@@ -2,8 +2,8 @@
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
-import { type Draft, expectedMount, type Findings, notAsked, type Obstacle } from '../../plan/draft.ts'
-import type { ExpectedMount, Step } from '../../plan/plan.ts'
+import { type Draft, expectedMount, type Findings, notAsked } from '../../plan/draft.ts'
+import type { Facts } from '../../rules/rule.ts'
 import { judged } from '../../rules/rules.ts'
 import { contentDifference, halfDone, volumeObstacle } from '../../volumes/content-obstacle.ts'
 import { csiTarget } from '../../volumes/csi-paths.ts'
@@ -44,8 +44,6 @@ function republish(context: PlanContext, findings: Findings, volume: VolumeToMou
     message: `CSI driver ${volume.driver} asks for repeated publishing (requiresRepublish); ${volume.specName} is published again`,
     steps: [...publishSteps(setUp, volume), ...groupSteps(setUp, volume, csiDriverOf(context.inputs, volume))],
     rule: 'C70',
-    asked: true,
-    flag: '--remount',
     expects: [expectedMount(context.inputs.absolute(target), context.inputs.at(target))],
   })
 }
@@ -65,11 +63,10 @@ function remount(context: PlanContext, findings: Findings, volume: VolumeToMount
     message: `${difference}; containers that mount the volume by subPath keep the old content until they restart`,
     steps: [{ op: 'writeContent', target: `${dir}/..data` }],
     rule: 'S23',
-    asked: context.options.remount,
-    flag: '--remount',
     expects: [expectedMount(dir, inputs.at(path))],
     unread: unreadWithin(inputs, path),
-    obstacle: volumeObstacle(volume, inputs.snapshot),
+    // The missing flag comes first: without it, no other obstacle matters to an apply.
+    setUp: () => (context.options.remount ? volumeObstacle(volume, inputs.snapshot) : notAsked('--remount')),
   })
 }
 
@@ -88,27 +85,19 @@ function expand(context: PlanContext, findings: Findings, volume: VolumeToMount)
     steps: [{ op: volume.plugin === CSI_PLUGIN ? 'NodeExpandVolume' : 'growFileSystem', target }],
     expects: [expectedMount(target, context.inputs.at(path))],
     rule: 'R455',
-    asked: context.options.expand,
-    flag: '--expand',
+    setUp: () => (context.options.expand ? undefined : notAsked('--expand')),
   })
 }
 
-interface Refresh {
-  readonly kind: 'RemountVolume' | 'ExpandVolume'
-  readonly reason: 'ContentDiffers' | 'RepublishAsked' | 'CapacityGrew'
-  readonly message: string
-  readonly steps: readonly Step[]
-  readonly rule: string
-  readonly asked: boolean
-  readonly flag: string
-  readonly expects?: readonly ExpectedMount[]
-  /** Why it is unknown whether the volume differs. */
-  readonly unread?: Obstacle | undefined
-  /** An obstacle that no flag lifts; undefined: none. */
-  readonly obstacle?: Obstacle | undefined
-}
+type Refresh = Pick<Draft, 'kind' | 'reason' | 'message' | 'steps' | 'expects' | 'rule'> &
+  Pick<Facts, 'unread' | 'setUp'>
 
-function refresh(context: PlanContext, findings: Findings, volume: VolumeToMount, what: Refresh): void {
+function refresh(
+  context: PlanContext,
+  findings: Findings,
+  volume: VolumeToMount,
+  { unread, setUp, ...what }: Refresh,
+): void {
   const pod = podRefOf(context, volume.podUid)
   const about = { pod, volume: describeWanted(context, volume), subject: context.ledger.wanted(volume) }
   // A driver is called only for a volume that may be mounted here now (S22, S30).
@@ -120,19 +109,12 @@ function refresh(context: PlanContext, findings: Findings, volume: VolumeToMount
     findings.wait(what.kind, wait, what.rule, about)
     return
   }
-  // The missing flag comes first: without it, no other obstacle matters to an apply.
-  const facts = { unread: what.unread, setUp: () => (what.asked ? what.obstacle : notAsked(what.flag)) }
   const draft: Draft = {
-    kind: what.kind,
-    reason: what.reason,
-    message: what.message,
+    ...what,
     ...about,
-    steps: what.steps,
     paths: what.steps.map((step) => step.target),
     after: [],
-    rule: what.rule,
     removes: new Set(),
-    ...omitUndefined({ expects: what.expects }),
   }
-  findings.add(judged(context, draft, facts))
+  findings.add(judged(context, draft, omitUndefined({ unread, setUp })))
 }

@@ -2,7 +2,8 @@
 
 import type { CsiSocket } from '../../facts/actual/snapshot.ts'
 import type { Ledger } from '../../facts/ledger.ts'
-import { causeOf } from '../../messages/codes.ts'
+import { causeOf, type ProblemCode } from '../../messages/codes.ts'
+import type { Because } from '../../plan/cause.ts'
 import type { Findings } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
 import { isLate, isOf, isSilent } from '../drivers/driver-call.ts'
@@ -31,61 +32,44 @@ function reportSilent(ledger: Ledger, socket: CsiSocket, missing: readonly strin
 }
 
 function reportSocket(socket: CsiSocket, driver: string, sockets: readonly CsiSocket[], findings: Findings): void {
-  const { path, endpoint, registered, error = 'no answer' } = socket
-  const twin = sockets.find((other) => other !== socket && other.driver === driver)
-  if (!registered && twin !== undefined) {
-    findings.problem(
-      'warning',
-      'DriverRegistration',
-      `CSI driver ${driver} has two sockets, and ${path} is not the one in use: ${error}`,
-      { path, subject: { driver } },
-      "Remove this socket, which the driver's former installation left behind.",
-    )
-    return
-  }
-  if (!registered && isLate(socket)) {
-    findings.problem(
-      'warning',
-      'DriverUnavailable',
-      `CSI driver ${driver} does not answer on ${endpoint ?? path}: ${error}`,
-      { path, subject: { driver } },
-      'It may be busy: plan again. If that does not help, read the log of its driver container.',
-      { subject: { driver } },
-    )
-    return
-  }
-  if (!registered) {
-    findings.problem(
-      'warning',
-      'DriverUnavailable',
-      `CSI driver ${driver} cannot be called on ${endpoint ?? path}: ${error}`,
-      { path, subject: { driver } },
-      "Bring the driver's node pod back; read the log of its driver container.",
-      { subject: { driver }, follows: true },
-    )
-    return
-  }
-  reportAnswering(socket, driver, findings)
-}
-
-function reportAnswering({ path, endpoint, error }: CsiSocket, driver: string, findings: Findings): void {
-  if (endpoint?.startsWith('/')) {
+  const { path, endpoint, registered, error } = socket
+  const at = endpoint ?? path
+  const why = error ?? 'no answer'
+  const subject = { driver }
+  const warn = (code: ProblemCode, message: string, hint?: string, because?: Because): void =>
+    findings.problem('warning', code, message, { path, subject }, hint, because)
+  if (registered && endpoint?.startsWith('/'))
     findings.problem(
       'info',
       'DriverRegistration',
       `CSI driver ${driver} listens on ${endpoint}, outside the kubelet's root directory`,
-      { path: endpoint, subject: { driver } },
+      { path: endpoint, subject },
     )
+  if (registered && error !== undefined) {
+    const message = `CSI driver ${driver} answers on ${at} but is not registered with the kubelet: ${error}`
+    warn('DriverRegistration', message, undefined, { subject })
   }
-  if (error === undefined) return
-  findings.problem(
-    'warning',
-    'DriverRegistration',
-    `CSI driver ${driver} answers on ${endpoint ?? path} but is not registered with the kubelet: ${error}`,
-    { path, subject: { driver } },
-    undefined,
-    { subject: { driver } },
-  )
+  if (registered) return
+  if (sockets.some((other) => other !== socket && other.driver === driver))
+    warn(
+      'DriverRegistration',
+      `CSI driver ${driver} has two sockets, and ${path} is not the one in use: ${why}`,
+      "Remove this socket, which the driver's former installation left behind.",
+    )
+  else if (isLate(socket))
+    warn(
+      'DriverUnavailable',
+      `CSI driver ${driver} does not answer on ${at}: ${why}`,
+      'It may be busy: plan again. If that does not help, read the log of its driver container.',
+      { subject },
+    )
+  else
+    warn(
+      'DriverUnavailable',
+      `CSI driver ${driver} cannot be called on ${at}: ${why}`,
+      "Bring the driver's node pod back; read the log of its driver container.",
+      { subject, follows: true },
+    )
 }
 
 /** Drivers that something needs and that no socket names: what is said of them names each socket on which nobody answers. */

@@ -4,14 +4,15 @@ import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import { isOfServer } from '../../linux/file-systems.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { isWithin } from '../../linux/paths.ts'
-import type { Draft, Findings } from '../../plan/draft.ts'
+import type { Draft, Findings, Left } from '../../plan/draft.ts'
 import type { Facts } from '../../rules/rule.ts'
 import type { PlanContext } from '../context/context.ts'
-import { isLiving, type PodClass } from '../pods/pod-classes.ts'
+import { isLiving } from '../pods/pod-classes.ts'
 
-interface References {
-  /** A pod that must not be disturbed has one of the mounts: the volume is in use. */
-  readonly inUse?: PodClass
+/** Why a device is left as it is. */
+export type Kept = Pick<Left, 'rule' | 'why'>
+
+export interface References {
   /** One that stays. */
   readonly held?: Facts['held']
   /** Operations that have to come first, where none stays. */
@@ -21,13 +22,14 @@ interface References {
 /**
  * @param staged the mounts that would be removed
  * @param target absolute path of the staged mount
+ * @returns why the volume is kept where a pod that must not be disturbed has one of the mounts
  */
 export function referencesTo(
   context: PlanContext,
   findings: Findings,
   staged: readonly MountInfo[],
   target: string,
-): References {
+): References | Kept {
   const { inputs, classes, ledger } = context
   const after = new Set<Draft>()
   const own = new Set(staged.map((mount) => mount.id))
@@ -42,7 +44,8 @@ export function referencesTo(
       continue
     }
     const pod = classes.of(ledger.podAt(inputs.plain(reference.mountPoint)) ?? '')
-    if (pod !== undefined && isLiving(pod)) return { inUse: pod, after: [] }
+    if (pod !== undefined && isLiving(pod))
+      return { rule: 'S24', why: `pod ${pod.uid} has the same file system mounted` }
     // The staged mount itself, seen through another prefix, goes with it; a private copy stays (R032, P18, S24).
     if (leaders.some(({ id }) => own.has(id))) continue
     held ??= reference

@@ -2,18 +2,19 @@
 
 import type { BlockVolume } from '../../facts/actual/block-volume.ts'
 import { registeredDriver, stages } from '../../facts/actual/staged-volumes.ts'
+import { uniqueVolumeName } from '../../facts/actual/volume-names.ts'
 import { SHARED_DIRECTORIES } from '../../facts/block-volumes.ts'
-import type { Findings } from '../../plan/draft.ts'
+import type { Draft, Findings } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
 import { areOfOneRow } from '../../plan/subject.ts'
 import { strayOf } from '../../rules/rule.ts'
 import { isDeviceOf } from '../../volumes/registry.ts'
 import type { PlanContext } from '../context/context.ts'
 import { unreadWithin } from '../context/unread.ts'
-import { type DriverCall, driverCall, isWithoutDriver } from '../drivers/driver-call.ts'
-import { driverStaging } from '../drivers/driver-staging.ts'
+import { type DriverCall, isWithoutDriver } from '../drivers/driver-call.ts'
 import { type Parts, targetsOf, tearDown } from '../tear-down/tear-down.ts'
-import { referencesTo } from './mount-references.ts'
+import { type StagedParts, stagedParts } from './driver-staging.ts'
+import type { Kept } from './mount-references.ts'
 import { describeBlock, type KnownBlock, knownBlock } from './unmap-volumes.ts'
 import { releaseSteps } from './unmount-other-devices.ts'
 
@@ -23,53 +24,25 @@ export function unmapDevices(context: PlanContext, findings: Findings): void {
 
 function unmapDevice(context: PlanContext, findings: Findings, block: BlockVolume): void {
   const { inputs, ledger } = context
-  const leave = (rule: string, why: string, volume?: string): void =>
-    findings.leave(() => ({ path: inputs.absolute(block.dir), rule, why, subject: ledger.block(block), volume }))
-  const leftover = inputs.tree.has(block.dir) || block.stagingPath !== undefined || block.publishDir !== undefined
-  if (!leftover) {
-    leave('R452', 'the volume has no map directory on this node')
-    return
-  }
   const known = knownBlock(context, block)
   const { isCsi, identity, uniqueName } = known
-  const user = userOf(context, block, uniqueName)
-  if (user !== undefined) {
-    leave('R815', user, uniqueName)
-    return
-  }
-  const what = {
-    kind: 'UnmapDevice',
-    volume: describeBlock(context, known),
-    subject: context.ledger.block(block),
-  } as const
-  if (isCsi && identity === undefined && hasNothing(block)) {
+  const subject = ledger.block(block)
+  const kept = whyKept(context, block, uniqueName)
+  const what = { kind: 'UnmapDevice', volume: describeBlock(context, known), subject } as const
+  if (kept === undefined && isCsi && identity === undefined && hasNothing(block)) {
     tearDown(context, findings, what, () => emptyParts(context, block))
     return
   }
-  const found = stagedParts(context, findings, known)
-  if (found.inUse !== undefined) {
-    leave('S24', `pod ${found.inUse.uid} has the same file system mounted`, uniqueName)
-    return
-  }
-  tearDown(context, findings, what, () => partsOf(context, known, found))
+  const { staging = { path: block.dir, mounts: [], files: [] }, stateFile } = block
+  const isBefore = ({ kind, subject: its }: Draft): boolean => kind === 'UnmapVolume' && areOfOneRow(its, subject)
+  const staged = { ...staging, identity, stateFile, layers: [], predecessors: findings.operations.filter(isBefore) }
+  const found = kept ?? stagedParts(context, findings, staged)
+  if ('why' in found)
+    findings.leave(() => ({ path: inputs.absolute(block.dir), ...found, subject, volume: uniqueName }))
+  else tearDown(context, findings, what, () => partsOf(context, known, found))
 }
 
-type Found = ReturnType<typeof stagedParts>
-
-/** The mounts staged for the map, other mounts that show them, and operations that come first. */
-function stagedParts(context: PlanContext, findings: Findings, { block, identity }: KnownBlock) {
-  const whose = context.ledger.block(block)
-  const predecessors = findings.operations.filter(
-    ({ kind, subject }) => kind === 'UnmapVolume' && areOfOneRow(subject, whose),
-  )
-  const { staging = { path: block.dir, mounts: [], files: [] } } = block
-  const call = identity && driverCall(context, identity, block.stateFile, staging.mounts.length > 0)
-  const own = driverStaging(context, { ...staging, identity, call, predecessors })
-  const references = referencesTo(context, findings, own.mounts, context.inputs.absolute(staging.path))
-  return { call, own, ...references, after: [...new Set([...predecessors, ...references.after])] }
-}
-
-function partsOf(context: PlanContext, known: KnownBlock, { call, own, held, after }: Found): Parts {
+function partsOf(context: PlanContext, known: KnownBlock, { call, own, held, after }: StagedParts): Parts {
   const { block, isCsi, identity } = known
   const leaked = after.length === 0
   const steps = isCsi ? csiSteps(context, known, call) : otherSteps(context, block)
@@ -144,17 +117,18 @@ function csiSteps(
   return steps
 }
 
-/**
- * Why a pod that must not be disturbed needs the map: by the desired state, a mapping, or the same spec name (R815, R817).
- */
-function userOf(context: PlanContext, block: BlockVolume, uniqueName: string | undefined): string | undefined {
-  const [user] = [
-    ...(uniqueName === undefined ? [] : context.uses.of(uniqueName)),
-    ...context.uses.of(`${block.plugin}/${block.name}`),
-  ]
-  if (user !== undefined) return `pod ${user.pod.uid} ${user.how}`
-  const wanted = context.ledger.wants
-    .ofPlugin(block.plugin)
-    .find((volume) => volume.specName === block.name || isDeviceOf(volume, block.plugin, block.name))
-  return wanted === undefined ? undefined : `pod ${wanted.podUid} wants it`
+/** A pod that must not be disturbed needs the map: by the desired state, a mapping, or the same spec name (R815, R817). */
+function whyKept(
+  { inputs, uses, ledger }: PlanContext,
+  { plugin, name, dir, stagingPath, publishDir }: BlockVolume,
+  uniqueName: string | undefined,
+): Kept | undefined {
+  if (!inputs.tree.has(dir) && stagingPath === undefined && publishDir === undefined)
+    return { rule: 'R452', why: 'the volume has no map directory on this node' }
+  const [user] = [...(uniqueName === undefined ? [] : uses.of(uniqueName)), ...uses.of(uniqueVolumeName(plugin, name))]
+  if (user !== undefined) return { rule: 'R815', why: `pod ${user.pod.uid} ${user.how}` }
+  const wanted = ledger.wants
+    .ofPlugin(plugin)
+    .find((volume) => volume.specName === name || isDeviceOf(volume, plugin, name))
+  return wanted && { rule: 'R815', why: `pod ${wanted.podUid} wants it` }
 }

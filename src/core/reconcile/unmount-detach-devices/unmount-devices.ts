@@ -16,11 +16,11 @@ import type { SoughtVolume } from '../../volumes/volume-shapes.ts'
 import { type PlanContext, waitForKubelet } from '../context/context.ts'
 import { umountSteps } from '../context/layers.ts'
 import { unreadWithin } from '../context/unread.ts'
-import { type DriverCall, driverCall, isWithoutDriver } from '../drivers/driver-call.ts'
-import { driverStaging } from '../drivers/driver-staging.ts'
+import { type DriverCall, isWithoutDriver } from '../drivers/driver-call.ts'
 import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
 import { type Parts, tearDown } from '../tear-down/tear-down.ts'
-import { isUnidentified, referencesTo, showSameDevice } from './mount-references.ts'
+import { type StagedParts, stagedParts } from './driver-staging.ts'
+import { isUnidentified, type Kept, showSameDevice } from './mount-references.ts'
 
 export function unmountDevices(context: PlanContext, findings: Findings): void {
   // A staged file system is never one of a raw block volume.
@@ -37,29 +37,23 @@ function unmountDevice(
   const [first, ...others] = stagingsOf(context, staged)
   // One operation undoes both stagings of a volume: to the driver they are one.
   if (first !== staged) return
-  const leave = (rule: string, why: string, volume?: string): void =>
-    findings.leave(() => ({
-      ...{ path: context.inputs.absolute(staged.target), rule, why, volume },
-      subject: context.ledger.staged(staged),
-    }))
+  const subject = context.ledger.staged(staged)
+  const leave = (kept: Kept, volume?: string): void =>
+    findings.leave(() => ({ path: context.inputs.absolute(staged.target), ...kept, subject, volume }))
   // A driver without staging leaves an empty globalmount without a state file (R025, C50).
   if (!isSetUp(staged)) {
     if (isMadeByKubelet(staged) && !staged.hasTarget && staged.content.length === 0)
       removeEmptyDirectory(context, findings, staged, leave)
-    else leave('R025', 'nothing is staged there')
+    else leave({ rule: 'R025', why: 'nothing is staged there' })
     return
   }
   const identified = context.ledger.identifiedStaged(staged)
   const identity = identityOf(identified)
   const uniqueName = uniqueNameOf(identity)
-  const kept = whyKept(context, staged, identified, uniqueName)
-  if (kept !== undefined) {
-    leave(kept.rule, kept.why, uniqueName)
-    return
-  }
-  const found = stagedParts(context, findings, staged, identity, uniqueName, others)
-  if (found.inUse !== undefined) {
-    leave('S24', `pod ${found.inUse.uid} has the same file system mounted`, uniqueName)
+  const found =
+    whyKept(context, staged, identified, uniqueName) ?? partsToUnstage(context, findings, staged, identity, others)
+  if ('why' in found) {
+    leave(found, uniqueName)
     return
   }
   const known: KnownStaged = { staged, others, identified, identity, unidentified, ...found }
@@ -71,7 +65,6 @@ function unmountDevice(
     device: [...staged.layers, ...found.own.mounts].at(-1),
   })
   const volume = withGivenDevice(context, described)
-  const subject = context.ledger.staged(staged)
   tearDown(context, findings, { kind: 'UnmountDevice', volume, subject }, () => partsOf(context, findings, known))
 }
 
@@ -89,7 +82,7 @@ function whyKept(
   staged: StagedVolume,
   identified: Identified,
   uniqueName: string | undefined,
-): { readonly rule: string; readonly why: string } | undefined {
+): Kept | undefined {
   const [user] = uniqueName === undefined ? [] : context.uses.of(uniqueName)
   if (user !== undefined) return { rule: 'R817', why: `pod ${user.pod.uid} ${user.how}` }
   if (context.kubelet.state === 'running' && isGateOn(context.inputs.snapshot, 'CSIGlobalMountReconstruction'))
@@ -101,9 +94,7 @@ function whyKept(
   return undefined
 }
 
-type Found = ReturnType<typeof stagedParts>
-
-interface KnownStaged extends Found {
+interface KnownStaged extends StagedParts {
   readonly staged: StagedVolume
   /** The same volume at the path of before 1.24. */
   readonly others: readonly StagedVolume[]
@@ -113,24 +104,21 @@ interface KnownStaged extends Found {
   readonly unidentified: readonly Draft[]
 }
 
-/** The staged mounts, other mounts that show them, and operations on the volume that come first. */
-function stagedParts(
+function partsToUnstage(
   context: PlanContext,
   findings: Findings,
   { target, layers, foreign, content, stateFile }: StagedVolume,
   identity: CsiIdentity | undefined,
-  uniqueName: string | undefined,
   others: readonly StagedVolume[],
-) {
-  const named = uniqueName === undefined ? [] : findings.ofVolume(uniqueName)
+): StagedParts | Kept {
   // Without a staged mount no device shows which sub-paths are of this volume (R418).
   const leaked = layers.length > 0 ? [] : namesOf(context, identity).flatMap((name) => findings.leakedOf(name))
-  const predecessors = [...named, ...leaked].filter((draft) => !draft.kind.startsWith('Mount'))
-  const call = identity && driverCall(context, identity, stateFile, layers.length + foreign.length > 0)
-  const own = driverStaging(context, { path: target, identity, call, mounts: foreign, files: content, predecessors })
-  const mounts = [...layers, ...own.mounts, ...others.flatMap((each) => each.layers)]
-  const references = referencesTo(context, findings, mounts, context.inputs.absolute(target))
-  return { call, own, ...references, after: [...new Set([...predecessors, ...references.after])] }
+  const named = findings.ofVolume(uniqueNameOf(identity) ?? '')
+  return stagedParts(context, findings, {
+    ...{ path: target, identity, stateFile, mounts: foreign, files: content },
+    layers: [...layers, ...others.flatMap((each) => each.layers)],
+    predecessors: [...named, ...leaked].filter((draft) => !draft.kind.startsWith('Mount')),
+  })
 }
 
 function partsOf(context: PlanContext, findings: Findings, known: KnownStaged): Parts {
@@ -210,13 +198,13 @@ function removeEmptyDirectory(
   context: PlanContext,
   findings: Findings,
   staged: StagedVolume,
-  leave: (rule: string, why: string) => void,
+  leave: (kept: Kept) => void,
 ): void {
   const why = context.ledger.wants.stagesIn(staged.dir)
     ? 'the directory is empty, and a pod wants its volume'
     : waitForKubelet(context)?.message
   if (why !== undefined) {
-    leave('R837', why)
+    leave({ rule: 'R837', why })
     return
   }
   const target = context.inputs.absolute(staged.dir)

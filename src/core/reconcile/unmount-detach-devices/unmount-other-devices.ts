@@ -24,17 +24,15 @@ function unmountGlobal(context: PlanContext, findings: Findings, global: GlobalM
   const { plugin, name, path, layers } = global
   const target = context.inputs.absolute(path)
   const uniqueName = globalUniqueName(plugin, path)
-  const leave = (rule: string, why: string): void =>
-    findings.leave(() => ({ path: target, rule, why, subject: context.ledger.global(global), volume: uniqueName }))
-  if (isWanted(context, global)) {
-    leave('R815', 'a pod on this node wants the volume, or may want it')
+  const subject = context.ledger.global(global)
+  const found = isWanted(context, global)
+    ? { rule: 'R815', why: 'a pod on this node wants the volume, or may want it' }
+    : referencesTo(context, findings, layers, target)
+  if ('why' in found) {
+    findings.leave(() => ({ path: target, ...found, subject, volume: uniqueName }))
     return
   }
-  const { inUse, held, after } = referencesTo(context, findings, layers, target)
-  if (inUse !== undefined) {
-    leave('S24', `pod ${inUse.uid} has the same file system mounted`)
-    return
-  }
+  const { held, after } = found
   const volume = {
     name,
     uniqueName,
@@ -42,7 +40,6 @@ function unmountGlobal(context: PlanContext, findings: Findings, global: GlobalM
     mode: 'Filesystem' as const,
     ...describeDevice(layers.at(-1)),
   }
-  const subject = context.ledger.global(global)
   tearDown(context, findings, { kind: 'UnmountDevice', volume, subject }, () => {
     // If nothing is mounted, any pod's mount may have been of this device: all operations of this plugin come first.
     return { ...partsOf(context, global, layers.length === 0 ? unmountsOf(findings, plugin) : after), held }

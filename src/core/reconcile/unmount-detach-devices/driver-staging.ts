@@ -6,12 +6,15 @@
 
 import type { TreeEntry } from '../../facts/actual/snapshot.ts'
 import { registeredDriver, stages } from '../../facts/actual/staged-volumes.ts'
+import type { StateFile } from '../../facts/actual/state-file.ts'
 import { baseName, parentOf } from '../../facts/actual/tree.ts'
+import type { CsiIdentity } from '../../facts/sources.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
-import type { Draft } from '../../plan/draft.ts'
+import type { Draft, Findings } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
 import type { Stack } from '../context/layers.ts'
-import type { DriverCall } from './driver-call.ts'
+import { type DriverCall, driverCall, isWithoutDriver } from '../drivers/driver-call.ts'
+import { type Kept, type References, referencesTo } from './mount-references.ts'
 
 interface DriverStaging {
   readonly mounts: readonly MountInfo[]
@@ -22,11 +25,20 @@ interface DriverStaging {
   readonly strangers: readonly TreeEntry[]
 }
 
+/** What is staged for a volume, and what a driver can still do about it. */
+export interface StagedParts extends References {
+  readonly call: DriverCall | undefined
+  readonly own: DriverStaging
+}
+
 interface StagingFacts {
   /** Relative: the staging path of the driver's calls. */
   readonly path: string
-  readonly identity: { readonly driver: string; readonly handle: string } | undefined
-  readonly call: DriverCall | undefined
+  readonly identity: CsiIdentity | undefined
+  readonly stateFile: StateFile | undefined
+  /** The volume's, where the kubelet has it staged. */
+  readonly layers: readonly MountInfo[]
+  /** Below the staging path. */
   readonly mounts: readonly MountInfo[]
   readonly files: readonly TreeEntry[]
   /** Operations on this volume that come first. */
@@ -36,10 +48,19 @@ interface StagingFacts {
 /** File in which ceph-csi keeps what it needs to unmap an RBD image. */
 const STASHED = new Set(['image-meta.json'])
 
-export function driverStaging(context: PlanContext, found: StagingFacts): DriverStaging {
+/** With other mounts that show the same, and the operations that come first. */
+export function stagedParts(context: PlanContext, findings: Findings, found: StagingFacts): StagedParts | Kept {
+  const { path, identity, stateFile, layers, mounts, predecessors } = found
+  const call = identity && driverCall(context, identity, stateFile, layers.length + mounts.length > 0)
+  const own = driverStaging(context, found, call)
+  const shown = referencesTo(context, findings, [...layers, ...own.mounts], context.inputs.absolute(path))
+  return 'why' in shown ? shown : { call, own, ...shown, after: [...new Set([...predecessors, ...shown.after])] }
+}
+
+function driverStaging(context: PlanContext, found: StagingFacts, call: DriverCall | undefined): DriverStaging {
   const { inputs } = context
   const { path, files, predecessors } = found
-  const handle = handleToUnstage(context, found)
+  const handle = handleToUnstage(context, found, call)
   const pathOf = (mount: MountInfo): string => inputs.relative(inputs.plain(mount.mountPoint))
   const isOwn = (mount: MountInfo): boolean =>
     handle !== undefined &&
@@ -63,8 +84,12 @@ export function driverStaging(context: PlanContext, found: StagingFacts): Driver
 }
 
 /** Undefined if the driver will not be called to unstage: then nothing counts as made by the driver. */
-function handleToUnstage(context: PlanContext, { identity, call }: StagingFacts): string | undefined {
-  if (identity === undefined || call === undefined || call.kind === 'gone' || call.kind === 'absentSinceBoot') return
+function handleToUnstage(
+  context: PlanContext,
+  { identity }: StagingFacts,
+  call: DriverCall | undefined,
+): string | undefined {
+  if (identity === undefined || isWithoutDriver(call)) return undefined
   return stages(registeredDriver(context.inputs, identity.driver)) ? identity.handle : undefined
 }
 
