@@ -164,16 +164,34 @@ describe('umount', () => {
     expect(fixture.host.log).toContain(`umount force ${DIR}`)
   })
 
+  it('is not forced where the connection has another mount, here or in another namespace (S19)', async () => {
+    const nfs = { fsType: 'nfs', dev: '0:50' }
+    const expects = [fixture.host.mount(DIR, nfs)]
+    const steps = [step('umount', DIR, 'force')]
+    const there = parseMountinfo('90 1 0:50 / /srv rw - nfs server:/share rw\n')
+    fixture.host.namespaces = [{ pid: 7, process: 'app', table: there }]
+    const elsewhere = await run(steps, expects)
+    expect(elsewhere.state).toBe('refused SharedConnection')
+    expect(elsewhere.outcome?.message).toContain('the mount namespace of app (pid 7)')
+    fixture.host.namespaces = []
+    fixture.host.mount('/srv', nfs)
+    expect((await run(steps, expects)).state).toBe('refused SharedConnection')
+    expect(fixture.host.log).toEqual([])
+  })
+
   it('is lazy only for a dead mount that nobody holds, and nothing follows (S20)', async () => {
     const expects = [fixture.host.mount(DIR, { fsType: 'nfs' })]
     const steps = [step('umount', DIR, 'lazy'), step('rmdir', DIR)]
     const alive = await run(steps, expects)
-    expect(alive.state).toBe('failed FlagWithoutEffect')
+    expect(alive.state).toBe('refused FlagWithoutEffect')
     expect(alive.outcome?.message).toContain('answers, so it is not dead')
     fixture.host.dead.add(DIR)
     fixture.host.holders = [{ pid: 42, process: 'tail', what: 'cwd', path: DIR }]
-    expect((await run(steps, expects)).state).toBe('failed HeldBy')
+    expect((await run(steps, expects)).state).toBe('refused HeldBy')
     fixture.host.holders = []
+    fixture.host.unseen = ['who uses it was not read']
+    expect((await run(steps, expects)).state).toBe('refused UsersUnknown')
+    fixture.host.unseen = []
     expect((await run(steps, expects)).state).toBe('done DetachedLazily')
     expect(fixture.host.log).toEqual([`umount lazy ${DIR}`])
     expect(fixture.journal()).toContainEqual(expect.objectContaining({ type: 'lazy', path: DIR }))

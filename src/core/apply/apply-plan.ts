@@ -180,7 +180,7 @@ async function runAll(apply: ApplyRun, context: ApplyContext): Promise<void> {
   }
   const startWhatMayRun = (): void => {
     while (batches < BATCHES && checking === undefined && running.size < parallel) {
-      const batch = [...schedule.readyForBatch().take(BATCH_OPERATIONS)]
+      const batch = [...schedule.ready(true).take(BATCH_OPERATIONS)]
       // A single operation gains nothing from a batch. Outside one, its steps are reported one by one.
       if (batch.length < 2) break
       batches++
@@ -199,7 +199,7 @@ async function runAll(apply: ApplyRun, context: ApplyContext): Promise<void> {
       start(batch, work)
     }
     while (running.size < parallel) {
-      const { value: operation } = (batches > 0 ? schedule.readyAlone() : schedule.ready()).next()
+      const { value: operation } = schedule.ready(batches > 0 ? false : undefined).next()
       if (operation === undefined) return
       schedule.start(operation)
       start([operation], runOperation(operation, apply))

@@ -2,7 +2,6 @@
 
 import type { VolctlError } from '../base/errors.ts'
 import { CameBack, OperationRefused, StepInterrupted } from '../base/operation-error.ts'
-import type { Pod } from '../kube/api/objects.ts'
 import { cannotHang } from '../linux/file-systems.ts'
 import type { Host } from '../node/host.ts'
 import { linuxHost } from '../node/linux-host.ts'
@@ -51,7 +50,7 @@ export class ApplyRun extends Run<Operation> {
   readonly #plan: Plan
   readonly #context: ApplyContext
   readonly #witness: Shared<Answer>
-  readonly #users: SharedLook
+  readonly #users: Shared<ContentLook>
   readonly #records: VolumeRecords
   /** For steps that can end early: interrupted, or out of time. */
   readonly #signal: AbortSignal | undefined
@@ -78,9 +77,7 @@ export class ApplyRun extends Run<Operation> {
       // Last, since it asks this machine alone: the API server may have been slow, and a kubelet started meanwhile.
       return { witness, renewed, owned: !plannedWithKubelet(plan) && ownsNode(await askKubelet(context)) }
     })
-    // Every operation has asked for the pods before it asks for users.
-    const lastHeard = async (): Promise<Witness> => (await this.#witness.get(Number.POSITIVE_INFINITY)).witness
-    this.#users = new SharedLook(plan, context, this.host, async () => unfinished(await lastHeard()))
+    this.#users = new Shared(() => this.#lookAtUsers(), lookLastsMs)
   }
 
   subjectOf(operation: Operation): EventSubject {
@@ -133,7 +130,7 @@ export class ApplyRun extends Run<Operation> {
 
   /** @throws OperationRefused KubeletRunning, if a kubelet is there, or the node's lease shows that one is alive (S11) */
   async witness(maxAgeMs: number): Promise<Witness> {
-    const { witness, renewed, owned } = await this.#witness.get(maxAgeMs)
+    const { witness, renewed, owned } = await this.#witness.get(performance.now() - maxAgeMs)
     if (renewed !== undefined && !plannedWithKubelet(this.#plan)) throw this.#stopForKubelet(renewed)
     if (owned) throw this.#stopForKubelet()
     return witness
@@ -183,6 +180,22 @@ export class ApplyRun extends Run<Operation> {
   /** One for all operations: a batch begins thousands. */
   readonly #lookForUsers = (since?: number): Promise<ContentLook> => this.#users.get(since)
 
+  /** Of what the plan's steps are about. */
+  async #lookAtUsers(): Promise<ContentLook> {
+    const table = this.#context.readMounts()
+    const places = this.#plan.operations.flatMap(({ steps }) => steps.map(({ target }) => target))
+    const fileSystems = [
+      ...fileSystemsAt(
+        table,
+        places.filter((target) => target.startsWith('/')),
+      ),
+    ]
+    // Every operation has asked for the pods before it asks for users.
+    const { witness } = await this.#witness.get()
+    const named = hostPathsOf(unfinished(witness))
+    return this.host.lookForUsers({ table, fileSystems, named, reader: processReaderOf(this.#context) })
+  }
+
   sayStep(operation: Operation, step: Step): void {
     this.say(operation, `${step.op} ${step.target}`, { step })
   }
@@ -196,25 +209,10 @@ export class ApplyRun extends Run<Operation> {
     this.flushOutcomes()
   }
 
-  /**
-   * Runs the work; if it fails, the operation is settled as failed.
-   *
-   * @returns whether it succeeded; a plain value, not a promise, if the work is synchronous
-   */
-  survives(operation: Operation, work: () => void | Promise<void>): boolean | Promise<boolean> {
-    // A batch calls this ten thousands of times, nearly always for work that is done at once.
+  /** Runs the work; if it fails, the operation is settled as failed. @returns whether it succeeded */
+  async survives(operation: Operation, work: () => void | Promise<void>): Promise<boolean> {
     try {
-      const going = work()
-      return going === undefined || this.#survived(operation, going)
-    } catch (error) {
-      this.#fail(operation, error)
-      return false
-    }
-  }
-
-  async #survived(operation: Operation, going: Promise<void>): Promise<boolean> {
-    try {
-      await going
+      await work()
       return true
     } catch (error) {
       this.#fail(operation, error)
@@ -272,82 +270,46 @@ function noTimeLeft(): OperationRefused {
 /** An answer that several operations may share for a short time. */
 class Shared<T> {
   readonly #ask: () => Promise<T>
+  readonly #lastsMs: (answer: T, tookMs: number) => number
   #asked = Number.NEGATIVE_INFINITY
+  #until = Number.POSITIVE_INFINITY
   #answer: Promise<T> | undefined
 
-  constructor(ask: () => Promise<T>) {
+  /** @param lastsMs how long an answer holds once it is there */
+  constructor(ask: () => Promise<T>, lastsMs: (answer: T, tookMs: number) => number = () => Number.POSITIVE_INFINITY) {
     this.#ask = ask
+    this.#lastsMs = lastsMs
   }
 
-  /** The last answer if it is no older than this, otherwise a new one. */
-  get(maxAgeMs: number): Promise<T> {
+  /** @param since an answer that was asked for before is of no use; default: the last one, as long as it holds */
+  get(since = this.#asked): Promise<T> {
     const now = performance.now()
-    if (this.#answer === undefined || now - this.#asked > maxAgeMs) {
-      this.#asked = now
-      this.#answer = this.#ask()
-      this.#answer.catch(() => {
+    if (this.#answer !== undefined && this.#asked >= since && now < this.#until) return this.#answer
+    const answer = this.#ask()
+    this.#answer = answer
+    this.#asked = now
+    // Who asks meanwhile waits for this answer.
+    this.#until = Number.POSITIVE_INFINITY
+    answer.then(
+      (said) => {
+        const ended = performance.now()
+        this.#until = ended + this.#lastsMs(said, ended - now)
+      },
+      () => {
         this.#answer = undefined
-      })
-    }
-    return this.#answer
+      },
+    )
+    return answer
   }
 }
 
-/** A look is valid for this long; if it took longer (a node with thousands of processes), for as long as it took. */
+/** A look for users holds for this long; if it took longer (a node with thousands of processes), for as long as it took. */
 const AGE_MS = 200
 const MOST_AGE_MS = 1000
 /** If something cannot be seen, every deletion is refused. A process that hangs takes the whole limit of a look: it is not repeated soon. */
 const REFUSING_AGE_MS = 30_000
 
-/**
- * The look for users of what the plan's steps are about. Deletions that begin within a short time share a look: an apply may have
- * thousands (S12, S26).
- */
-class SharedLook {
-  readonly #plan: Plan
-  readonly #context: ApplyContext
-  readonly #host: Host
-  readonly #pods: () => Promise<readonly Pod[]>
-  #look: Promise<ContentLook> | undefined
-  #begun = Number.NEGATIVE_INFINITY
-  #until = Number.NEGATIVE_INFINITY
-
-  /** @param pods that may still use their volumes, as last heard */
-  constructor(plan: Plan, context: ApplyContext, host: Host, pods: () => Promise<readonly Pod[]>) {
-    this.#plan = plan
-    this.#context = context
-    this.#host = host
-    this.#pods = pods
-  }
-
-  /** @param since a look that began before is of no use; default: a recent one is */
-  get(since = this.#begun): Promise<ContentLook> {
-    if (this.#look !== undefined && performance.now() < this.#until && this.#begun >= since) return this.#look
-    const begun = performance.now()
-    this.#begun = begun
-    // Callers that ask meanwhile wait for this look.
-    this.#until = Number.POSITIVE_INFINITY
-    const look = this.#take()
-    this.#look = look
-    const ended = ({ unseen }: ContentLook): void => {
-      const now = performance.now()
-      this.#until = now + (unseen.length > 0 ? REFUSING_AGE_MS : Math.min(Math.max(AGE_MS, now - begun), MOST_AGE_MS))
-    }
-    look.then(ended, () => {
-      this.#until = Number.NEGATIVE_INFINITY
-    })
-    return look
-  }
-
-  async #take(): Promise<ContentLook> {
-    const table = this.#context.readMounts()
-    const places = this.#plan.operations.flatMap(({ steps }) => steps.map(({ target }) => target))
-    const fileSystems = fileSystemsAt(
-      table,
-      places.filter((target) => target.startsWith('/')),
-    )
-    const named = hostPathsOf(await this.#pods())
-    const reader = processReaderOf(this.#context)
-    return this.#host.lookForUsers({ table, fileSystems: [...fileSystems], named, reader })
-  }
+/** Deletions that begin within a short time share a look for users: an apply may have thousands (S12, S26). */
+function lookLastsMs({ unseen }: ContentLook, tookMs: number): number {
+  return unseen.length > 0 ? REFUSING_AGE_MS : Math.min(Math.max(AGE_MS, tookMs), MOST_AGE_MS)
 }

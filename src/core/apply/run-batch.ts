@@ -34,9 +34,7 @@ export async function runBatch(operations: readonly Operation[], apply: ApplyRun
     for (const [index, member] of members.entries()) {
       // Gives signals and progress a turn.
       if (index % BREATH === BREATH - 1) await new Promise((resolve) => setImmediate(resolve))
-      // Most work is synchronous, and awaiting thousands of promises takes long.
-      const survives = apply.survives(member.operation, () => work(member))
-      if (survives === true || (await survives)) going.push(member)
+      if (await apply.survives(member.operation, () => work(member))) going.push(member)
     }
     members = going
   }

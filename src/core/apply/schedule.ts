@@ -23,9 +23,9 @@ interface Dropped {
 }
 
 /** Names of things that only one operation at a time may work on. */
-export function keysOf(operation: Operation, podKey: (uid: string) => string = keyOfPod): string[] {
+export function keysOf(operation: Operation): string[] {
   const { kind, pod, volume } = operation
-  const keys = pod === undefined ? [] : [podKey(pod.uid)]
+  const keys = pod === undefined ? [] : [`pod ${pod.uid}`]
   if (volume?.driver !== undefined && volume.handle !== undefined) keys.push(`volume ${volume.driver}^${volume.handle}`)
   else if (volume?.uniqueName !== undefined) keys.push(`volume ${volume.uniqueName}`)
   // LUNs share sessions, and releasing one asks whether the others are in use: so one after the other (P76).
@@ -34,10 +34,6 @@ export function keysOf(operation: Operation, podKey: (uid: string) => string = k
   // If a call on one target hangs, only that target's are held back.
   keys.push(...sessionsOf(operation))
   return keys
-}
-
-function keyOfPod(uid: string): string {
-  return `pod ${uid}`
 }
 
 function deviceOf({ volume }: Operation): PluginDevice | undefined {
@@ -60,9 +56,7 @@ function stuckKeysOf(operation: Operation, keys: readonly string[]): readonly st
 
 export class Schedule {
   readonly #waiting: Map<string, Operation>
-  /** Waiting operations that may share a batch, and those that run alone. */
-  readonly #batchable = new Map<string, Operation>()
-  readonly #single = new Map<string, Operation>()
+  readonly #batchable: ReadonlySet<Operation>
   /** Operations that others depend on. */
   readonly #needed: ReadonlySet<string>
   readonly #known: ReadonlySet<string>
@@ -75,50 +69,31 @@ export class Schedule {
   #failed = true
 
   constructor(operations: readonly Operation[], isBatchable: (operation: Operation) => boolean = () => false) {
-    for (const operation of operations) {
-      const kind = isBatchable(operation) ? this.#batchable : this.#single
-      kind.set(operation.id, operation)
-    }
+    this.#batchable = new Set(operations.filter(isBatchable))
     this.#needed = new Set(operations.flatMap(({ after }) => after))
     this.#waiting = new Map(operations.map((operation) => [operation.id, operation]))
     this.#known = new Set(this.#waiting.keys())
-    // One text for a pod, so that it is hashed once: it is looked up for each of its operations.
-    const podKeys = new Map<string, string>()
-    const podKey = (uid: string): string => {
-      const known = podKeys.get(uid) ?? keyOfPod(uid)
-      podKeys.set(uid, known)
-      return known
-    }
-    this.#keys = new Map(operations.map((operation) => [operation.id, keysOf(operation, podKey)]))
+    this.#keys = new Map(operations.map((operation) => [operation.id, keysOf(operation)]))
   }
 
   get waiting(): readonly Operation[] {
     return [...this.#waiting.values()]
   }
 
-  /** Operations that may start now, in plan order: none that shares a volume or a pod with a running one. */
-  ready(): Generator<Operation> {
-    return this.#readyAmong(this.#waiting)
-  }
-
-  /** As ready(), but only those that may share a batch. */
-  readyForBatch(): Generator<Operation> {
-    return this.#readyAmong(this.#batchable)
-  }
-
-  /** As ready(), but only those that run alone. */
-  readyAlone(): Generator<Operation> {
-    return this.#readyAmong(this.#single)
-  }
-
-  *#readyAmong(operations: ReadonlyMap<string, Operation>): Generator<Operation> {
-    for (const operation of operations.values()) {
+  /**
+   * Operations that may start now, in plan order: none that shares a volume or a pod with a running one.
+   *
+   * @param batchable true: those that may share a batch; false: those that run alone; absent: both
+   */
+  *ready(batchable?: boolean): Generator<Operation> {
+    for (const operation of this.#waiting.values()) {
+      if (batchable !== undefined && this.#batchable.has(operation) !== batchable) continue
       if (this.#isReady(operation) && !this.#isBusy(operation)) yield operation
     }
   }
 
   start(operation: Operation): void {
-    this.#forget(operation)
+    this.#waiting.delete(operation.id)
     this.#running.add(operation.id)
     for (const key of this.#keysOf(operation)) this.#busy.set(key, (this.#busy.get(key) ?? 0) + 1)
   }
@@ -126,7 +101,7 @@ export class Schedule {
   /** @param stuck an abandoned call may still be running: nothing else is done to this volume or pod */
   settle(operation: Operation, verdict: Verdict, stuck = false): void {
     const wasRunning = this.#running.delete(operation.id)
-    if (!wasRunning) this.#forget(operation)
+    if (!wasRunning) this.#waiting.delete(operation.id)
     this.#settled.set(operation.id, verdict)
     this.#failed ||= stuck || (verdict.state !== 'done' && this.#needed.has(operation.id))
     if (!wasRunning) return
@@ -152,11 +127,6 @@ export class Schedule {
       }
     }
     return dropped
-  }
-
-  #forget({ id }: Operation): void {
-    this.#waiting.delete(id)
-    if (!this.#batchable.delete(id)) this.#single.delete(id)
   }
 
   #keysOf({ id }: Operation): readonly string[] {

@@ -34,7 +34,7 @@ interface OfMachine {
 
 /**
  * - `both`: by a live plan, and before the operation.
- * - `apply`: the look that a plan is made of has just shown it.
+ * - `apply`: before the operation alone: the look that a plan is made of has just shown it, or a person has just asked for force.
  * - `again`: the same, and once more where judging the others took long (S26).
  * - `call`: right before each call of a driver that sets the volume up.
  * - `plan`: at apply the step itself shows it, and changes nothing where it does not hold.

@@ -30,6 +30,7 @@ import {
 } from './devices.ts'
 import { unexpectedMount } from './expected-mounts.ts'
 import { findDevice, unexplainedDevice } from './find-volume-device.ts'
+import { aliveOrHeld, sharedConnection } from './forced-unmounts.ts'
 import { foreignMount, hiddenMount } from './foreign-mounts.ts'
 import type { MachineFacts, Verdict, Witness } from './machine-facts.ts'
 import { otherVolume } from './other-volume.ts'
@@ -109,6 +110,8 @@ export const RULES: readonly Rule[] = [
   machine('S18', but('DetachVolume'), 'again', unexpectedMount),
   machine('S26', but('DetachVolume'), 'apply', changedFile),
   machine('S12', new Set(['RemoveOrphanPodDir']), 'apply', strangerInside),
+  machine('S19', TAKING_AWAY, 'apply', sharedConnection),
+  machine('S20', TAKING_AWAY, 'apply', aliveOrHeld),
   machine('S12', TAKING_AWAY, 'plan', busyMount),
   machine('S12', TAKING_AWAY, 'plan', mountPointElsewhere),
   // What each device is, then who has it.

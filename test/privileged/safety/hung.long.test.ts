@@ -129,11 +129,11 @@ describeUnless(noFuse, 'FUSE file systems', () => {
       expect(readMounts().at(path)).toHaveLength(1)
       expect(sh('stat', '-f', '-c', '%T', at)).not.toBe('')
     }
-    expect(await force()).toEqual(['failed SharedConnection'])
+    expect(await force()).toEqual(['refused SharedConnection'])
     stays(other)
     const elsewhere = await holdElsewhere(`umount ${path}`)
     sh('umount', other)
-    expect(await force()).toEqual(['failed SharedConnection'])
+    expect(await force()).toEqual(['refused SharedConnection'])
     stays(path)
     await elsewhere.end()
     expect(await force()).toEqual(['done'])

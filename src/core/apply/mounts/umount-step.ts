@@ -1,23 +1,18 @@
-/** One umount of one path, and the check that the mount is gone (S18, S19, S20, R832). */
+/** One umount of one path, and the check that the mount is gone (S18, S20, R832). */
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import { StepDetached, StepFailed, StepTimedOut, UsersUnknown } from '../../base/operation-error.ts'
+import { StepDetached, StepFailed, StepTimedOut } from '../../base/operation-error.ts'
 import { copiesOf } from '../../linux/copies.ts'
 import { pause } from '../../linux/deadline.ts'
 import { cannotHang } from '../../linux/file-systems.ts'
-import { ofTheNode } from '../../linux/mount-namespaces.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { bringBack, isOnDisk, whoMounted } from '../../linux/mount-words.ts'
-import { goesWith } from '../../linux/propagation.ts'
 import type { UmountHow } from '../../node/host.ts'
 import type { Step } from '../../plan/plan.ts'
 import { describeMount, expectedIds, isExpected } from '../../rules/expected-mounts.ts'
 import { isBusy } from '../../rules/readers.ts'
-import { processReaderOf } from '../../rules/surroundings.ts'
 import type { CommandResult } from '../../trust/programs.ts'
-import { describeHolders, describeProcess } from '../../users/describe-holders.ts'
-import { fileSystemsAt, type Holders } from '../../users/find-holders.ts'
-import type { Uses } from '../../users/uses.ts'
+import { describeHolders } from '../../users/describe-holders.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 const AFTER_FORCE_MS = 500
@@ -34,7 +29,6 @@ export async function umountLayer(step: Step, run: StepContext): Promise<void> {
   }
   const copies = copiesOf(run.around.table, layer)
   const how = howToUmount(step, layer)
-  await requireForceAllowed(how, layer, run)
   if (how === 'lazy') rememberLazy(layer, run)
   let result = await run.waiting.spend((ms) => run.host.umount([step.target], how, ms))
   run.around.changed()
@@ -142,46 +136,6 @@ function hintOfDead(layer: MountInfo): string {
   return `${bringBack(layer)}, or see ${isOnDisk(layer) ? '' : '--force-unmount and '}--lazy.`
 }
 
-async function requireForceAllowed(how: UmountHow, layer: MountInfo, run: StepContext): Promise<void> {
-  if (how === 'force') return requireSoleConnection(layer, run)
-  if (how === 'lazy') return requireDeadAndUnheld(layer, run)
-}
-
-/** S19: a forced umount ends the connection of every mount of this file system, in every namespace. */
-function requireSoleConnection(layer: MountInfo, { around, operation, context }: StepContext): void {
-  const own = expectedIds(operation)
-  const here = around.table
-    .ofDevice(layer.dev)
-    .find((mount) => !own.has(mount.id) && !goesWith(around.table, layer, mount))
-  const elsewhere = ofTheNode(around.others).find(({ table }) => table.ofDevice(layer.dev).length > 0)
-  const who =
-    (here && describeMount(here)) ??
-    (elsewhere && `the mount namespace of ${describeProcess(elsewhere, context.nameOf)}`)
-  if (who === undefined) return
-  throw new StepFailed('SharedConnection', `a forced unmount of ${layer.mountPoint} would also cut off ${who}`)
-}
-
-/** S20: lazily only if the mount is shown to be dead, and nobody holds it. */
-async function requireDeadAndUnheld(layer: MountInfo, run: StepContext): Promise<void> {
-  const { host, waiting } = run
-  // For a dead mount this check takes its whole limit, which does not count as waiting of the operation.
-  if (!(await host.isDead(layer, Math.min(waiting.limitMs, 5000)))) {
-    throw new StepFailed('FlagWithoutEffect', `${layer.mountPoint} answers, so it is not dead`)
-  }
-  const holders = await holdersOn(layer.mountPoint, run)
-  const [unknown] = holders.unseen
-  if (unknown !== undefined) {
-    throw new UsersUnknown(`the holders of ${layer.mountPoint} could not be determined: ${unknown.text}`, {
-      hint: `volctl unmounts nothing lazily that may be in use. ${unknown.hint}`,
-    })
-  }
-  // A copy in another namespace is a separate mount, and is not touched.
-  const [who] = holdersText({ ...holders, namespaces: [] }, run)
-  if (who !== undefined) {
-    throw new StepFailed('HeldBy', `${layer.mountPoint} is held by ${who}`)
-  }
-}
-
 function rememberLazy(layer: MountInfo, { journal, operation, plan }: StepContext): void {
   const volume = operation.volume?.uniqueName ?? operation.volume?.name
   journal.write({
@@ -200,30 +154,11 @@ function rememberLazy(layer: MountInfo, { journal, operation, plan }: StepContex
 /** Mounts below the path that are named; no more, to keep the message short. */
 const MOST_MOUNTS = 4
 
-/** Whatever time the operation has left. @param path a mount point, or a directory */
-async function holdersOn(path: string, run: StepContext): Promise<Holders> {
-  const { host, around, context } = run
-  const { table, others } = around
-  const fileSystems = fileSystemsAt(table, [path])
-  return holdersAt(path, run, await host.askProcesses({ table, others, fileSystems }, processReaderOf(context)))
-}
-
-function holdersAt(path: string, { host, around }: StepContext, uses: Uses): Holders {
-  const { table, others } = around
-  return host.findHolders({ table, paths: [path], others, loops: host.loops(), uses })
-}
-
 /** What keeps a mount point busy, as text: mounts below it, and holders by the shared look, since thousands may be busy. Empty: nothing was found. */
-export async function holdersOfMounts(path: string, run: StepContext): Promise<string> {
-  const mounts = run.around.below(path).map(describeMount)
-  return [
-    ...mounts.slice(0, MOST_MOUNTS),
-    ...holdersText(holdersAt(path, run, (await run.users()).processes), run),
-  ].join(', ')
-}
-
-/** The holders as one text; an empty list if there are none. */
-function holdersText(holders: Holders, { context }: StepContext): string[] {
-  const text = describeHolders(holders, context.nameOf)
-  return text === '' ? [] : [text]
+export async function holdersOfMounts(path: string, { around, host, context, users }: StepContext): Promise<string> {
+  const { table, others, loops } = around
+  const mounts = around.below(path).map(describeMount)
+  const { processes: uses } = await users()
+  const holders = describeHolders(host.findHolders({ table, paths: [path], others, loops, uses }), context.nameOf)
+  return [...mounts.slice(0, MOST_MOUNTS), ...(holders === '' ? [] : [holders])].join(', ')
 }
