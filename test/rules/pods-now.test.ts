@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Pod } from '../../src/core/kube/api/objects.ts'
+import { wantedAgain } from '../../src/core/rules/api-now.ts'
 import type { MachineFacts, Witness } from '../../src/core/rules/machine-facts.ts'
-import { wantedAgain } from '../../src/core/rules/pods-now.ts'
 import { verdictOf } from '../../src/core/rules/rules.ts'
 import type { VolumeToMount } from '../../src/core/volumes/desired-state.ts'
 import { Fixture, operation, POD, planOf, ROOT, step } from '../apply/apply-fixture.ts'

@@ -2,6 +2,7 @@
 
 import type { VolctlError } from '../base/errors.ts'
 import { CameBack, OperationRefused, StepInterrupted } from '../base/operation-error.ts'
+import type { Deleted } from '../linux/delete-content.ts'
 import { cannotHang } from '../linux/file-systems.ts'
 import type { Host } from '../node/host.ts'
 import { linuxHost } from '../node/linux-host.ts'
@@ -9,10 +10,10 @@ import type { Journal } from '../plan/documents/write-journal.ts'
 import type { ApplyEvent, EventSubject, Outcome } from '../plan/events.ts'
 import { TAKING_AWAY } from '../plan/kinds.ts'
 import type { Operation, Plan, Step, StepOp } from '../plan/plan.ts'
+import { unfinished } from '../rules/api-now.ts'
 import { WaitingBudget, type Witness } from '../rules/machine-facts.ts'
-import { unfinished } from '../rules/pods-now.ts'
+import { VolumeRecords } from '../rules/node-stack.ts'
 import { processReaderOf, Surroundings } from '../rules/surroundings.ts'
-import { VolumeRecords } from '../rules/volume-records.ts'
 import type { ContentLook } from '../users/content-look.ts'
 import { fileSystemsAt } from '../users/find-holders.ts'
 import { hostPathsOf } from '../users/mount-uses.ts'
@@ -24,10 +25,8 @@ import {
   ownsNode,
   plannedWithKubelet,
 } from './operation/ask-kubelet.ts'
-import type { ApplyContext } from './operation/ports.ts'
+import type { ApplyContext, StepContext } from './operation/ports.ts'
 import { Run } from './operation/run.ts'
-import type { StepContext } from './operation/step-context.ts'
-import type { StepsDone } from './run-steps.ts'
 import { Schedule } from './schedule.ts'
 
 const DEFAULT_TIMEOUT_MS = 120_000
@@ -201,7 +200,10 @@ export class ApplyRun extends Run<Operation> {
   }
 
   /** Runs the work of one operation and records its outcome. */
-  async attempt(operation: Operation, work: () => Promise<StepsDone & { message: string }>): Promise<void> {
+  async attempt(
+    operation: Operation,
+    work: () => Promise<{ readonly deleted: Deleted; readonly message: string }>,
+  ): Promise<void> {
     await this.survives(operation, async () => {
       const { deleted, message } = await work()
       this.succeed(operation, message, deleted.files > 0 ? { deleted } : {})

@@ -36,7 +36,7 @@ export interface Scope<Op extends AnyOperation, Made extends AnyPlan<Op>> {
 }
 
 /** Keeps other applies out until it is disposed of. */
-export interface Held<Op extends AnyOperation, Made extends AnyPlan<Op>> extends AsyncDisposable {
+interface Held<Op extends AnyOperation, Made extends AnyPlan<Op>> extends AsyncDisposable {
   /** The apply that died with it, in words. */
   readonly takenOver: { readonly message: string; readonly hint: string } | undefined
   lookAgain(): Promise<Looked<Op, Made>>
@@ -56,7 +56,7 @@ export interface Looked<Op extends AnyOperation, Made extends AnyPlan<Op>> {
   start(operations: readonly Op[], journal: Journal): Started<Op, Made>
 }
 
-export interface Started<Op extends AnyOperation, Made extends AnyPlan<Op>> {
+interface Started<Op extends AnyOperation, Made extends AnyPlan<Op>> {
   readonly run: Run<Op>
   /** Carries out, or settles, every operation that has no outcome yet. */
   runAll(): Promise<void>

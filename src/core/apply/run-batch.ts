@@ -15,7 +15,7 @@ import type { CommandResult } from '../trust/programs.ts'
 import type { ApplyRun } from './apply-run.ts'
 import { removeStep } from './mounts/remove.ts'
 import { requireGone, umountLayer } from './mounts/umount-step.ts'
-import type { StepContext } from './operation/step-context.ts'
+import type { StepContext } from './operation/ports.ts'
 import { requireConditions } from './run-operation.ts'
 
 export const BATCH_OPERATIONS = 5000

@@ -1,13 +1,16 @@
 /** One operation alone: the rules, the intent in the journal, the steps, the outcome. */
+
+import type { Undo } from '../base/undo.ts'
 import { TAKING_AWAY } from '../plan/kinds.ts'
 import type { Operation } from '../plan/plan.ts'
+import { wantedNow } from '../rules/api-now.ts'
 import type { Witness } from '../rules/machine-facts.ts'
-import { wantedNow } from '../rules/pods-now.ts'
 import { requireRules } from '../rules/rules.ts'
 import { type ApplyRun, WITNESS_AGE_MS } from './apply-run.ts'
 import { noteMounted } from './disks/remove-disks.ts'
-import type { StepContext } from './operation/step-context.ts'
-import { runSteps } from './run-steps.ts'
+import type { StepContext } from './operation/ports.ts'
+import { takeBack } from './operation/take-back.ts'
+import { carryOut } from './step-table.ts'
 
 export async function runOperation(operation: Operation, apply: ApplyRun): Promise<void> {
   const run = apply.begin(operation)
@@ -24,8 +27,7 @@ export async function runOperation(operation: Operation, apply: ApplyRun): Promi
       }
     }
     apply.intend([operation])
-    const done = await runSteps(operation.steps, run, (step) => apply.sayStep(operation, step))
-    return { ...done, message: done.waiting ?? [operation.message, ...done.stays].join('; ') }
+    return runSteps(operation, run, apply)
   })
 }
 
@@ -35,4 +37,28 @@ export async function requireConditions(run: StepContext, witness: Witness, when
   await requireRules(run, witness, when)
   if (!TAKING_AWAY.has(operation.kind)) run.bringUp.wanted = wantedNow(operation, witness, context)
   else if (when === 'apply') noteMounted(run)
+}
+
+/** Its steps, in their order. If one that sets up a volume fails, what earlier ones made is undone. */
+async function runSteps(operation: Operation, run: StepContext, apply: ApplyRun) {
+  const deleted = { files: 0, bytes: 0 }
+  // What another component (the controller, the attacher) still has to do.
+  let waiting: string | undefined
+  const stays = new Set<string>()
+  const made: Undo[] = []
+  try {
+    for (const step of operation.steps) {
+      apply.sayStep(operation, step)
+      const result = await carryOut(step, run)
+      if (result.takesOver) made.length = 0
+      made.push(...(result.undos ?? []))
+      deleted.files += result.deleted?.files ?? 0
+      deleted.bytes += result.deleted?.bytes ?? 0
+      waiting = result.waiting ?? waiting
+      if (result.stays !== undefined) stays.add(result.stays)
+    }
+  } catch (error) {
+    throw await takeBack(made, error, run)
+  }
+  return { deleted, message: waiting ?? [operation.message, ...stays].join('; ') }
 }

@@ -8,7 +8,7 @@ import type { Operation } from '../plan/plan.ts'
 import type { PluginDevice } from '../volumes/plugin.ts'
 import { pluginNamed } from '../volumes/registry.ts'
 
-export interface Verdict {
+interface Verdict {
   readonly state: OutcomeState
   readonly code?: FailureCode
 }

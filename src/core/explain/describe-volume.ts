@@ -8,8 +8,12 @@ import { podName } from '../plan/pod-name.ts'
 import { areOfOneRow, podOf } from '../plan/subject.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import type { Decision } from '../reconcile/decisions.ts'
-import { describeCsiVolume, describeDevice, describePersistentVolume } from '../reconcile/identity/volume-facts.ts'
-import { describeWanted } from '../reconcile/mount-volumes/wanted.ts'
+import {
+  describeCsiVolume,
+  describeDevice,
+  describePersistentVolume,
+  describeWanted,
+} from '../reconcile/identity/volume-facts.ts'
 import { chainOf } from './chain.ts'
 import { type Concern, concernOf } from './concern.ts'
 import type { AttachmentView, VolumeView } from './explanation.ts'

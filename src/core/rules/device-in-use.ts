@@ -14,12 +14,12 @@ import { describeProcesses, type UsedBy, usingProcess } from '../users/describe-
 import { loopFiles } from '../users/kernel-files.ts'
 import { protectedUids } from '../volumes/pods.ts'
 import { pluginNamed } from '../volumes/registry.ts'
+import { unfinished } from './api-now.ts'
 import { type DiskQuestion, usersOf } from './disk-users.ts'
 import { expectedIds, isReleased, stayingOf } from './expected-mounts.ts'
 import { userOfDirectories, userOfFileSystems } from './file-system-users.ts'
 import type { MachineFacts, Verdict, Witness } from './machine-facts.ts'
 import { devicesOf, ownOf, type VolumeDevices } from './node-stack.ts'
-import { unfinished } from './pods-now.ts'
 import type { Surroundings } from './surroundings.ts'
 
 export async function usedDevice(facts: MachineFacts, witness: Witness): Promise<Verdict | undefined> {

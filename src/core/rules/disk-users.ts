@@ -186,11 +186,7 @@ function kernelUsers(free: readonly OnDisk[], nodes: readonly OnDisk[], { host }
 const isNobodyNamed = ({ who }: DiskUser): boolean => who.startsWith(SOMEBODY)
 
 /** Mounts of file systems on the devices, and bind mounts of their device files (the kubelet's block maps, P98). */
-export function mountsOf<N extends BlockNode>(
-  table: MountTable,
-  nodes: readonly N[],
-  tree: BlockTree,
-): [MountInfo, N][] {
+function mountsOf<N extends BlockNode>(table: MountTable, nodes: readonly N[], tree: BlockTree): [MountInfo, N][] {
   const byName = new Map(nodes.map((node) => [node.name, node]))
   const onDevice = nodes.flatMap((node) => table.ofDevice(node.dev).map((mount): [MountInfo, N] => [mount, node]))
   const named = table.under('/').flatMap((mount): [MountInfo, N][] => {

@@ -21,16 +21,17 @@ import type { ContentLook } from '../users/content-look.ts'
 import { fileSystemsAt } from '../users/find-holders.ts'
 import { hostPathsOf } from '../users/mount-uses.ts'
 import { Uses } from '../users/uses.ts'
+import { unfinished } from './api-now.ts'
 import { isEmptyDir } from './content-in-use.ts'
 import { disksToDetach, questionFor, takesDevice } from './device-in-use.ts'
 import { numbersOf } from './disk-users.ts'
 import { findDevice } from './find-volume-device.ts'
 import { type MachineFacts, type Questions, type Verdict, WaitingBudget, type Witness } from './machine-facts.ts'
-import { unfinished } from './pods-now.ts'
+import { VolumeRecords } from './node-stack.ts'
+import { IN_USE } from './paths.ts'
 import { fileSystemsToUnmount } from './readers.ts'
 import { verdictOf } from './rules.ts'
 import { type Asking, processReaderOf, Surroundings } from './surroundings.ts'
-import { VolumeRecords } from './volume-records.ts'
 
 /** As long as apply waits for who only passes by, and for a file system that has just left the table. */
 const AGAIN_MS = 1000
@@ -38,7 +39,7 @@ const AGAIN_MS = 1000
 /** For one operation: nothing here waits for a driver. */
 const LIMIT_MS = 15_000
 
-export interface Seen {
+interface Seen {
   /** Of the same look as the plan, as all of this is. */
   readonly witness: Witness
   /** Of this node. */
@@ -160,28 +161,22 @@ async function askFor(
   for (const facts of all) {
     for (const dev of fileSystemsToUnmount(facts)) fileSystems.add(dev)
     // What cannot be found out is a finding when the operation is judged.
-    const disks = await disksOf(facts, witness).catch(() => NO_DISKS)
-    for (const dev of disks.fileSystems) fileSystems.add(dev)
-    for (const node of disks.nodes) for (const dev of numbersOf(node)) devices.add(dev)
+    const found = await disksOf(facts, witness).catch(() => undefined)
+    for (const { dev } of found?.fileSystems ?? []) fileSystems.add(dev)
+    for (const node of found?.nodes ?? []) for (const dev of numbersOf(node)) devices.add(dev)
   }
   around.expect(fileSystems, devices)
 }
 
-async function disksOf(facts: MachineFacts, witness: Witness): Promise<Pick<typeof NO_DISKS, 'nodes' | 'fileSystems'>> {
+async function disksOf(facts: MachineFacts, witness: Witness) {
   const attached = await withAttachment(facts)
-  if (attached === undefined) return NO_DISKS
+  if (attached === undefined) return undefined
   await findDevice(attached)
-  if (facts.operation.kind === 'DetachVolume') {
-    const { nodes, fileSystems, directories } = disksToDetach(facts)
-    return { nodes, fileSystems: [...nodes, ...fileSystems, ...directories].map(({ dev }) => dev) }
-  }
-  return takesDevice(facts.operation) ? { ...NO_DISKS, nodes: questionFor(facts, witness).nodes } : NO_DISKS
+  if (facts.operation.kind !== 'DetachVolume')
+    return takesDevice(facts.operation) ? { nodes: questionFor(facts, witness).nodes, fileSystems: [] } : undefined
+  const { nodes, fileSystems, directories } = disksToDetach(facts)
+  return { nodes, fileSystems: [...nodes, ...fileSystems, ...directories] }
 }
-
-const NO_DISKS: {
-  readonly nodes: ReturnType<typeof disksToDetach>['nodes']
-  readonly fileSystems: readonly string[]
-} = { nodes: [], fileSystems: [] }
 
 /** Undefined: of a detach whose attachment is gone. */
 async function withAttachment(facts: MachineFacts): Promise<MachineFacts | undefined> {
@@ -228,8 +223,6 @@ function deletesContent(operation: Operation): boolean {
 
 const targetsOf = ({ steps }: Operation): string[] =>
   steps.flatMap(({ target }) => (target.startsWith('/') ? [target] : []))
-
-const IN_USE = ['HeldBy', 'UsersUnknown', 'DeviceUnknown'] as const satisfies readonly InUse['code'][]
 
 /** What could not be asked counts as in use (S3). */
 function inUseBy(operation: Operation, { code, message, hint = remedyOf(code), users = [] }: Verdict): InUse {

@@ -42,7 +42,7 @@ export interface MachineFacts {
 }
 
 /** What the API has said of an attachment that is to be deleted, or of a volume that a driver is to set up. */
-export interface ApiNow {
+interface ApiNow {
   readonly node: Node | undefined
   /** Of a detach: whether a pod of this node wants the volume, by the controller's rule. */
   readonly isWanted?: boolean

@@ -34,13 +34,11 @@ export const inUse: Judge = (draft, _, { inputs: { snapshot } }) => {
   const found = all.length === 0 ? undefined : byOperation(all).get(takenBy(draft))
   if (found === undefined) return undefined
   const { message, hint, users } = found
-  return { code: KNOWN.get(found.code) ?? 'HeldBy', message, ...omitUndefined({ hint, users }) }
+  // A word of a newer version still says that it is in use.
+  return { code: IN_USE.find((each) => each === found.code) ?? 'HeldBy', message, ...omitUndefined({ hint, users }) }
 }
 
-/** A word of a newer version still says that it is in use. */
-const KNOWN: ReadonlyMap<string, InUse['code']> = new Map(
-  (['HeldBy', 'UsersUnknown', 'DeviceUnknown'] as const).map((code) => [code, code]),
-)
+export const IN_USE = ['HeldBy', 'UsersUnknown', 'DeviceUnknown'] as const satisfies readonly InUse['code'][]
 
 const byOperation = memoize(
   (inUse: readonly InUse[]): ReadonlyMap<string, InUse> =>

@@ -11,7 +11,7 @@ import type { Draft, Judged } from '../plan/draft.ts'
 import { OPERATION_KINDS, type OperationKind, TAKING_AWAY } from '../plan/kinds.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { outOfReachObstacle, stateFileObstacle } from '../reconcile/context/unread.ts'
-import { attachedElsewhere, notAttached, notToDetach } from './api-now.ts'
+import { attachedElsewhere, noLongerWanted, notAttached, notToDetach, wantedAgain } from './api-now.ts'
 import { deadMount, losesData, strayFile, uncoveredFiles, unread } from './content.ts'
 import { contentUsed, usedContent } from './content-in-use.ts'
 import { deadDriver, lazilyDetached, lazyMemoryUnusable } from './dead-volumes.ts'
@@ -28,18 +28,16 @@ import {
   stagedByNobody,
   twoWriters,
 } from './devices.ts'
-import { unexpectedMount } from './expected-mounts.ts'
+import { changedFile, otherNetwork, strangerInside, unexpectedMount } from './expected-mounts.ts'
 import { findDevice, unexplainedDevice } from './find-volume-device.ts'
 import { aliveOrHeld, sharedConnection } from './forced-unmounts.ts'
 import { foreignMount, hiddenMount } from './foreign-mounts.ts'
 import type { MachineFacts, Verdict, Witness } from './machine-facts.ts'
 import { otherVolume } from './other-volume.ts'
 import { inUse, oddName, readOnly } from './paths.ts'
-import { noLongerWanted, wantedAgain } from './pods-now.ts'
 import { busyMount, mountPointElsewhere, otherReader } from './readers.ts'
 import type { Asked, Facts, Judge, MachineJudge, Rule } from './rule.ts'
 import { hiddenFileSystem, mountedOutside, setUpElsewhere, setUpOutside } from './seen-elsewhere.ts'
-import { changedFile, otherNetwork, strangerInside } from './unchanged.ts'
 
 type Kinds = ReadonlySet<OperationKind>
 const ALL: Kinds = new Set(OPERATION_KINDS)

@@ -18,7 +18,7 @@ import { openPlain } from '../trust/plain-files.ts'
 import { podLabel } from '../volumes/pods.ts'
 
 /** The place of a directory whose content would be deleted. */
-export interface ContentPlace extends Location {
+interface ContentPlace extends Location {
   /**
    * A parent directory that is the pod's own as well: a mount of it, or an overlay layer, counts as a use of this pod's data.
    * From the root of the file system; absent: the directory itself.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { KubeletSnapshot } from '../../../src/core/facts/actual/snapshot.ts'
-import { howToStop } from '../../../src/core/reconcile/context/kubelet-unit.ts'
+import { howToStop } from '../../../src/core/reconcile/context/context.ts'
 
 const running: KubeletSnapshot = { running: true, mayReturn: true }
 

@@ -24,8 +24,7 @@ import { isNoContent, nestedMountPoints } from '../../volumes/payload-entries.ts
 import { isMirrorPod, podLabel, podNamespace } from '../../volumes/pods.ts'
 import { pluginNamed } from '../../volumes/registry.ts'
 import { makeDirectory } from '../operation/make-directory.ts'
-import type { Cluster } from '../operation/ports.ts'
-import type { StepContext } from '../operation/step-context.ts'
+import type { Cluster, StepContext } from '../operation/ports.ts'
 import { takeBack } from '../operation/take-back.ts'
 
 export async function writeContent({ target }: Step, run: StepContext): Promise<readonly Undo[]> {

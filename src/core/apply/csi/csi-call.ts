@@ -7,8 +7,7 @@ import type { OutcomeCode } from '../../messages/codes.ts'
 import type { Step } from '../../plan/plan.ts'
 import { type GrpcCode, GrpcError } from '../../rpc/grpc-status.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
-import type { CsiNode } from '../operation/ports.ts'
-import type { StepContext } from '../operation/step-context.ts'
+import type { CsiNode, StepContext } from '../operation/ports.ts'
 import type { CsiFacts } from './csi-requests.ts'
 
 /**

@@ -12,11 +12,10 @@ import { isEphemeral } from '../../volumes/csi-volume.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import { otherThanStaged } from '../../volumes/same-volume.ts'
 import { removeDirectory, removeStep } from '../mounts/remove.ts'
-import type { StepContext } from '../operation/step-context.ts'
-import { requireAttached } from './csi-attachment.ts'
+import type { StepContext } from '../operation/ports.ts'
 import { callNode, factsOf, openDriver, untilNotPending, wantedCsi } from './csi-call.ts'
+import { readSecret, requestTokens, requireAttached } from './csi-objects.ts'
 import { publishRequest, stageRequest } from './csi-requests.ts'
-import { readSecret, requestTokens } from './csi-secrets.ts'
 
 export async function nodePublishVolume(step: Step, run: StepContext): Promise<readonly Undo[]> {
   const { volume } = wantedCsi(run)

@@ -14,7 +14,7 @@ import { csiPublishStateFile, csiStagingPath, csiTarget } from '../../volumes/cs
 import { isEphemeral } from '../../volumes/csi-volume.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import { makeDirectory } from '../operation/make-directory.ts'
-import type { StepContext } from '../operation/step-context.ts'
+import type { StepContext } from '../operation/ports.ts'
 import { takeBack } from '../operation/take-back.ts'
 import { wantedCsi } from './csi-call.ts'
 

@@ -13,7 +13,7 @@ import { askCluster, NOT_ASKED } from '../../rules/machine-facts.ts'
 import { requireRules } from '../../rules/rules.ts'
 import { waitsToDetach } from '../../volumes/api-objects.ts'
 import { askKubelet, askLease, kubeletCameBack, ownsNode } from '../operation/ask-kubelet.ts'
-import type { StepContext } from '../operation/step-context.ts'
+import type { StepContext } from '../operation/ports.ts'
 
 type Bound = NonNullable<Operation['attachment']>
 

@@ -18,11 +18,10 @@ import { describeMount } from '../../rules/expected-mounts.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import { mountAlone, mountOnFree } from '../mounts/mount-step.ts'
 import { makeDirectory } from '../operation/make-directory.ts'
+import type { StepContext } from '../operation/ports.ts'
 import { command, firstLineOf } from '../operation/step-command.ts'
-import type { StepContext } from '../operation/step-context.ts'
 import { takeBack } from '../operation/take-back.ts'
-import { oneAtATime } from './mount-device.ts'
-import { deviceInUse, deviceOfSource, type FoundDevice, sourceOf } from './source-device.ts'
+import { deviceInUse, deviceOfSource, type FoundDevice, oneAtATime, sourceOf } from './mount-device.ts'
 
 /** Mode of the file that the device is mounted on. */
 const MODE = 0o750

@@ -3,8 +3,8 @@
 import { commandLine } from '../../base/command.ts'
 import { StepFailed } from '../../base/operation-error.ts'
 import { CommandMissing } from '../../trust/programs.ts'
+import type { StepContext } from '../operation/ports.ts'
 import { command, firstLineOf } from '../operation/step-command.ts'
-import type { StepContext } from '../operation/step-context.ts'
 
 /** Exit status of blkid(8): it recognised nothing, or the device could not be read. */
 const NOTHING_FOUND = 2

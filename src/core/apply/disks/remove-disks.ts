@@ -9,8 +9,8 @@ import { deviceBehind, usersOfDisks } from '../../rules/disk-users.ts'
 import { expectedIds, isExpected } from '../../rules/expected-mounts.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import { pluginNamed } from '../../volumes/registry.ts'
+import type { StepContext } from '../operation/ports.ts'
 import { command, firstLineOf } from '../operation/step-command.ts'
-import type { StepContext } from '../operation/step-context.ts'
 
 /**
  * Removes disks that sysfs shows to be exactly this volume's. Right before each flush and removal, volctl checks again that
@@ -170,7 +170,7 @@ export function seeDisks(
 }
 
 /** @returns whether the disk is still there @throws StepFailed ForeignDevice */
-export function isStillThere({ name, identity }: SeenDisk, run: StepContext): boolean {
+function isStillThere({ name, identity }: SeenDisk, run: StepContext): boolean {
   const now = identityOf(name, run.host.blockTree.iscsiSessions(), run)
   if (now === undefined || now === identity) return now !== undefined
   throw new StepFailed('ForeignDevice', `${name} is another device than a moment ago`)

@@ -9,7 +9,7 @@ import type { Step } from '../../plan/plan.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
 import { mountedElsewhere } from '../../rules/readers.ts'
 import { STATE_FILES } from '../../volumes/state-files.ts'
-import type { StepContext } from '../operation/step-context.ts'
+import type { StepContext } from '../operation/ports.ts'
 
 export function removeStep(step: Step, run: StepContext): void {
   if (step.op === 'rmdir') removeDirectory(step.target, run)

@@ -11,7 +11,7 @@ import { containingMount } from '../../linux/location.ts'
 import { ownCommand } from '../../linux/own-child.ts'
 import type { Ownership } from '../../linux/ownership-bits.ts'
 import type { Step } from '../../plan/plan.ts'
-import type { StepContext } from '../operation/step-context.ts'
+import type { StepContext } from '../operation/ports.ts'
 
 /** Share of --timeout for the walk; the rest is for undoing the mount. */
 const WALK_SHARE = 0.9

@@ -13,7 +13,7 @@ import { describeMount, expectedIds, isExpected } from '../../rules/expected-mou
 import { isBusy } from '../../rules/readers.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import { describeHolders } from '../../users/describe-holders.ts'
-import type { StepContext } from '../operation/step-context.ts'
+import type { StepContext } from '../operation/ports.ts'
 
 const AFTER_FORCE_MS = 500
 

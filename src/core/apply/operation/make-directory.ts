@@ -5,7 +5,7 @@ import { errnoOf } from '../../base/errors.ts'
 import type { Undo } from '../../base/undo.ts'
 import { diskFailure } from '../../linux/disk-trouble.ts'
 import type { Step } from '../../plan/plan.ts'
-import type { StepContext } from './step-context.ts'
+import type { StepContext } from './ports.ts'
 
 /** Mode of parent directories that are missing. */
 const PARENT_MODE = 0o750

@@ -16,8 +16,9 @@ import type { Journal } from '../../plan/documents/write-journal.ts'
 import type { ApplyEvent, KubeletDowntime } from '../../plan/events.ts'
 import type { Operation, Plan } from '../../plan/plan.ts'
 import type { NodeExpandVolume, NodePublishVolume, NodeStageVolume } from '../../rpc/csi-node-client.ts'
-import type { Attachments, Questions, Witness } from '../../rules/machine-facts.ts'
+import type { Attachments, MachineFacts, Questions, Witness } from '../../rules/machine-facts.ts'
 import type { Lookup } from '../../volumes/api-lookup.ts'
+import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import type { ClaimStatusPatch } from '../../volumes/expansion.ts'
 
 /** A CSI driver's node service; a rejection carries the driver's gRPC status. */
@@ -133,4 +134,27 @@ export interface ApplyContext extends Questions {
   readonly kubeletStop?: KubeletStop
   /** Once aborted, apply returns at once and names what is unfinished. */
   readonly abandon?: AbortSignal
+}
+
+// What a step works with.
+
+interface BringUp {
+  /** The volume, as the pod wants it now. */
+  wanted?: VolumeToMount | undefined
+  /** Absolute path of the device node that an earlier step has mounted or mapped. */
+  device?: string
+  /** The source of a bind mount if its step names none: a device's global mount, or a directory that needs no mount. */
+  source?: string
+  /** A CSI volume's driver, and its capabilities. */
+  csi?: { readonly node: CsiNode; readonly capabilities: readonly string[] }
+}
+
+/** What a step of one operation works with; always passed as `run` (an ApplyRun is `apply`). */
+export interface StepContext extends MachineFacts {
+  readonly context: ApplyContext
+  readonly journal: Journal
+  /** Reports progress. */
+  readonly say: (message: string) => void
+  /** What an operation that sets up a volume has found out so far. */
+  readonly bringUp: BringUp
 }

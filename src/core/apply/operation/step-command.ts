@@ -4,7 +4,7 @@ import { firstCharacters } from '../../base/first-characters.ts'
 import { StepFailed, StepTimedOut } from '../../base/operation-error.ts'
 import { type PathType, parseStatLine, STAT_ARGUMENTS } from '../../linux/paths.ts'
 import type { CommandResult } from '../../trust/programs.ts'
-import type { StepContext } from './step-context.ts'
+import type { StepContext } from './ports.ts'
 
 /** @throws StepFailed TimedOut if the program did not end, CommandFailed if it printed too much */
 export async function command(

@@ -5,7 +5,7 @@ import type { Step } from '../../plan/plan.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
 import { type FcDisk, isFcDisk, isFcLink, parseFcDirectory } from '../../volumes/fc-disk.ts'
 import { disksBehind, mountedDisks, removeDisks, seeDisks } from '../disks/remove-disks.ts'
-import type { StepContext } from '../operation/step-context.ts'
+import type { StepContext } from '../operation/ports.ts'
 
 /**
  * The disks are those of the mount, not those of the directory's name. If nothing was mounted any more (an interrupted

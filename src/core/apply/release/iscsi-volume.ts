@@ -12,7 +12,7 @@ import {
   parseIscsiJson,
 } from '../../volumes/iscsi-disk.ts'
 import { mountedDisks, type SeenDisk, seeDisks } from '../disks/remove-disks.ts'
-import type { StepContext } from '../operation/step-context.ts'
+import type { StepContext } from '../operation/ports.ts'
 
 /** A LUN, and the interface in its directory's name. */
 export interface RecordedDisk extends IscsiDisk {

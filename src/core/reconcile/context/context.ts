@@ -1,17 +1,20 @@
 /** What every phase of the pass reads. Made once per plan; nothing in it changes afterwards. */
 
+import { commandLine } from '../../base/command.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { rfc3339 } from '../../base/rfc3339.ts'
+import type { KubeletSnapshot } from '../../facts/actual/snapshot.ts'
 import type { Ledger } from '../../facts/ledger.ts'
 import type { LedgerSources } from '../../facts/sources.ts'
 import { type Code, remedyOf } from '../../messages/codes.ts'
-import type { Wait } from '../../plan/draft.ts'
+import type { About, Wait } from '../../plan/draft.ts'
+import { runsApiServer } from '../../plan/kubelet-units.ts'
 import type { PlanInputs, PlanOptions, PodRef } from '../../plan/plan.ts'
+import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import type { PodClass, PodClasses } from '../pods/pod-classes.ts'
 import type { StaticSources } from '../pods/static-sources.ts'
 import type { VolumeUses } from '../pods/volume-uses.ts'
 import type { Witnesses } from '../pods/witnesses.ts'
-import { howToStart, howToStop } from './kubelet-unit.ts'
 
 export interface PlanContext extends Omit<LedgerSources, 'podUids' | 'endedPods' | 'identify'> {
   readonly options: PlanOptions
@@ -36,6 +39,12 @@ export interface PlanContext extends Omit<LedgerSources, 'podUids' | 'endedPods'
 /** A pod's name, if the API or the runtime has it; otherwise its UID. */
 export function podRefOf({ classes }: PlanContext, uid: string): PodRef {
   return classes.of(uid)?.ref ?? { uid }
+}
+
+/** What a problem with a volume that a pod wants is about. @param path absolute */
+export function aboutWanted({ ledger }: PlanContext, volume: VolumeToMount, path?: string): About {
+  const { podUid: pod, specName } = volume
+  return { pod, volume: specName, ...omitUndefined({ path }), subject: ledger.wanted(volume) }
 }
 
 /**
@@ -132,4 +141,38 @@ export function startKubelet({ inputs }: PlanContext, why = 'it mounts the volum
 /** @param what "list persistentvolumes" */
 export function useCredential(what: string): string {
   return `Use a credential that may ${what} (--kubeconfig).`
+}
+
+// * How a person stops and starts the kubelet of this node: the unit that really runs the kubelet, which k3s, RKE2, k0s and
+// MicroK8s name after themselves; where no unit is known, its process.
+
+/** "Stop the kubelet (systemctl stop k3s-agent.service) and plan again.", with a warning if one is needed. */
+export function howToStop(kubelet: KubeletSnapshot | undefined): string {
+  const { mayReturn = false, running = false } = { ...kubelet }
+  const starters = mayReturn && !running ? ', and stop whatever may start it,' : ''
+  return `Stop the kubelet${stopCommand(kubelet)}${starters} and plan again.${apiServerToo(kubelet)}`
+}
+
+/** " k3s.service also runs this node's API server: …", a whole sentence; nothing where the unit runs none. */
+export function apiServerToo({ unit }: Partial<KubeletSnapshot> = {}): string {
+  if (unit === undefined || !runsApiServer(unit)) return ''
+  return ` ${unit} also runs this node's API server: plan with the --kubeconfig of another one.`
+}
+
+/** " (systemctl stop kubelet.service)"; without a known unit its process; nothing where neither is known. */
+export function stopCommand({ unit, pid, running }: Partial<KubeletSnapshot> = {}): string {
+  if (unit !== undefined) return ` (${commandLine('systemctl', 'stop', unit)})`
+  return pid === undefined || running !== true
+    ? ''
+    : ` (${commandLine('kill', `${pid}`)}; what supervises it may start it again)`
+}
+
+/** "start the kubelet (systemctl start kubelet.service)", inside a sentence. */
+export function howToStart(kubelet: Partial<KubeletSnapshot> | undefined): string {
+  return kubelet?.unit === undefined ? startCommand() : `start the kubelet (${startCommand(kubelet)})`
+}
+
+/** "systemctl start kubelet.service", behind a colon. */
+export function startCommand({ unit }: Partial<KubeletSnapshot> = {}): string {
+  return unit === undefined ? 'start the kubelet' : commandLine('systemctl', 'start', unit)
 }

@@ -9,8 +9,7 @@ import { attachmentName } from '../../facts/actual/volume-names.ts'
 import type { Obstacle } from '../../plan/draft.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
 import { isInTree } from '../../volumes/registry.ts'
-import type { PlanContext } from '../context/context.ts'
-import { startCommand } from '../context/kubelet-unit.ts'
+import { type PlanContext, startCommand } from '../context/context.ts'
 
 export type DriverCall =
   /** The driver answers: and is called first. */

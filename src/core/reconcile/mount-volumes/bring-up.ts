@@ -15,15 +15,15 @@ import { isForOnePod } from '../../volumes/node-affinity.ts'
 import type { MountEvidence, SetUp } from '../../volumes/plugin.ts'
 import { allContainers } from '../../volumes/pods.ts'
 import { pluginNamed } from '../../volumes/registry.ts'
-import { type PlanContext, podRefOf } from '../context/context.ts'
+import { aboutWanted, type PlanContext, podRefOf } from '../context/context.ts'
 import { isNamed } from '../context/filter-operations.ts'
 import { unreadObstacle } from '../context/unread.ts'
+import { describeWanted } from '../identity/volume-facts.ts'
 import { mountObstacle, mountWait, reportMultiAttach, setUpWait } from './mount-conditions.ts'
 import { labelObstacle, setUpContext } from './selinux.ts'
-import { describeWanted } from './wanted.ts'
 
 /** A volume that is wanted and not set up, or whose record is lost. */
-export interface Missing {
+interface Missing {
   readonly volume: VolumeToMount
   readonly evidence: MountEvidence
   /** Why the volume cannot be a block device. */
@@ -73,7 +73,7 @@ export function bringUp(context: PlanContext, findings: Findings, missing: Missi
  * was looked at is left out, by the time that the kubelet took it up.
  */
 function reportRunning(context: PlanContext, findings: Findings, { volume, evidence }: Missing, pod: PodRef): boolean {
-  const { inputs, ledger, now } = context
+  const { inputs, now } = context
   const { podUid, podVolumeNames, specName, pod: object } = volume
   const { mountsOver, podPath, refreshes } = pluginNamed(volume.plugin)
   const target = podPath(volume)
@@ -91,7 +91,7 @@ function reportRunning(context: PlanContext, findings: Findings, { volume, evide
     'error',
     'RunsWithoutVolume',
     `container ${first.name} of pod ${podName(pod)} runs, and nothing is mounted on ${path}: what it writes to ${specName} goes to the node's own disk`,
-    { pod: podUid, volume: specName, path, subject: ledger.wanted(volume) },
+    aboutWanted(context, volume, path),
   )
   return true
 }

@@ -19,7 +19,14 @@ import {
   matchesNode,
 } from '../../volumes/node-affinity.ts'
 import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
-import { type PlanContext, podRefOf, startKubelet, useCredential, waitForKubelet } from '../context/context.ts'
+import {
+  aboutWanted,
+  type PlanContext,
+  podRefOf,
+  startKubelet,
+  useCredential,
+  waitForKubelet,
+} from '../context/context.ts'
 import { describeNodes, type ElsewhereNode, freeHint, nodesWith, type SharedVolume } from '../context/other-nodes.ts'
 import { bringDriverBack, flexProgram, whyNoDriver } from '../drivers/driver-call.ts'
 import { knowsOtherNodes } from '../identity/volume-facts.ts'
@@ -245,7 +252,7 @@ export function reportMultiAttach(context: PlanContext, findings: Findings, volu
     'warning',
     'MultiAttach',
     `pod ${pod} waits for ${volume.specName}, which only one node at a time may attach (${accessModesText(volume.persistentVolume)}), and another node has it: ${describeNodes(nodes)}`,
-    { pod: volume.podUid, volume: volume.specName, subject: context.ledger.wanted(volume) },
+    aboutWanted(context, volume),
     freeHint(nodes),
   )
 }

@@ -10,11 +10,11 @@ import { image } from '../../volumes/image.ts'
 import { isMirrorPod } from '../../volumes/pods.ts'
 import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
 import type { OtherVolume } from '../../volumes/same-volume.ts'
-import { type PlanContext, podRefOf } from '../context/context.ts'
+import { aboutWanted, type PlanContext, podRefOf } from '../context/context.ts'
+import { describeWanted, leaveWanted } from '../identity/volume-facts.ts'
 import { bringUp, type Turns } from './bring-up.ts'
 import { refreshVolume } from './refresh-volumes.ts'
 import { reportLabel } from './selinux.ts'
-import { describeWanted, leaveWanted } from './wanted.ts'
 
 export function mountOrAttachVolumes(context: PlanContext, findings: Findings): void {
   const turns: Turns = { mounts: new Set(), stages: new Map() }
@@ -117,15 +117,16 @@ function reportOther(
   { name, expected, isRecord }: OtherVolume,
 ): void {
   const { podUid, specName, driver, handle } = volume
+  const at = context.inputs.absolute(target)
   const wants = expected ?? (driver === undefined ? undefined : `${driver}^${handle}`)
   findings.problem(
     isRecord ? 'warning' : 'error',
     'OtherVolume',
     `pod ${podName(podRefOf(context, podUid))} has ${name} mounted as ${specName}${wants === undefined ? ', and not the volume' : `, but wants ${wants}`}; volctl leaves the volume as long as the pod exists`,
-    { pod: podUid, volume: specName, path: context.inputs.absolute(target), subject: context.ledger.wanted(volume) },
+    aboutWanted(context, volume, at),
     isRecord
       ? `PersistentVolume ${specName} was created again, or its source has changed. A kubelet that starts replaces the volume under the running pod: delete the pod before; the new pod gets the right one.`
-      : `Stop the pod: what it writes is not in its volume. Save what it has written, see ${driver === undefined ? `who mounted this (${commandLine('findmnt', context.inputs.absolute(target))})` : `the log of CSI driver ${driver}`}, and delete the pod.`,
+      : `Stop the pod: what it writes is not in its volume. Save what it has written, see ${driver === undefined ? `who mounted this (${commandLine('findmnt', at)})` : `the log of CSI driver ${driver}`}, and delete the pod.`,
   )
 }
 
@@ -139,14 +140,12 @@ function reportDead(
 ): void {
   const pod = podRefOf(context, volume.podUid)
   const running = context.witnesses.isAlive(volume.podUid)
+  const at = context.inputs.absolute(target)
   findings.problem(
     'error',
     'DeadMount',
-    `${context.inputs.absolute(target)} does not answer: ${deadWords(error)}${running ? ', and running containers use it' : ''}`,
-    {
-      ...{ pod: volume.podUid, volume: volume.specName, path: context.inputs.absolute(target) },
-      subject: context.ledger.wanted(volume),
-    },
+    `${at} does not answer: ${deadWords(error)}${running ? ', and running containers use it' : ''}`,
+    aboutWanted(context, volume, at),
     running
       ? `${bringBack(context.inputs.top(target), error, podName(pod))}.`
       : `${bringBack(context.inputs.top(target), error)}; the kubelet then mounts the volume again.`,

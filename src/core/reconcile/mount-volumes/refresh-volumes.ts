@@ -14,9 +14,9 @@ import { pluginNamed } from '../../volumes/registry.ts'
 import { type PlanContext, podRefOf, waitForKubelet } from '../context/context.ts'
 import { isNamed } from '../context/filter-operations.ts'
 import { unreadWithin } from '../context/unread.ts'
+import { describeWanted, leaveSatisfied } from '../identity/volume-facts.ts'
 import { elsewhereWait, mountWait } from './mount-conditions.ts'
 import { setUpContext } from './selinux.ts'
-import { describeWanted, leaveSatisfied } from './wanted.ts'
 
 /** Adds a RemountVolume or ExpandVolume for a mounted volume that is shown to differ. */
 export function refreshVolume(context: PlanContext, findings: Findings, volume: VolumeToMount): void {

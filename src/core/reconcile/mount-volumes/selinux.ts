@@ -10,7 +10,7 @@ import { mountOptions } from '../../volumes/mount-options.ts'
 import type { SetUpContext } from '../../volumes/plugin.ts'
 import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
 import { type WantedLabel, wantedLabel } from '../../volumes/selinux-label.ts'
-import { type PlanContext, startKubelet } from '../context/context.ts'
+import { aboutWanted, type PlanContext, startKubelet } from '../context/context.ts'
 
 /** Empty: the volume is mounted without a label, or the label is unclear, and `labelObstacle` says so. */
 function labelOf(context: PlanContext, volume: VolumeToMount): string {
@@ -81,7 +81,7 @@ export function reportLabel(context: PlanContext, findings: Findings, volume: Vo
     'warning',
     'SELinuxMismatch',
     `${path} shows the volume mounted ${labelText(there.label)}, but the pod wants it ${labelText(wanted.label)}`,
-    { pod: volume.podUid, volume: volume.specName, path, subject: context.ledger.wanted(volume) },
+    aboutWanted(context, volume, path),
     'A kubelet would unmount the volume under the running pod: delete the pod at a convenient time; the new pod gets the right label.',
   )
 }

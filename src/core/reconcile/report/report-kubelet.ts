@@ -4,7 +4,7 @@ import { kubeletVersion, TESTED_MINORS } from '../../facts/actual/kubelet-versio
 import { type Findings, ON_NODE } from '../../plan/draft.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { volumesInStatus } from '../../volumes/node-affinity.ts'
-import type { PlanContext } from '../context/context.ts'
+import { aboutWanted, type PlanContext } from '../context/context.ts'
 import { notMigrated, whyNotManaged, whyTerminatedKept } from '../pods/kubelet-mode.ts'
 
 export function reportKubelet(context: PlanContext, findings: Findings): void {
@@ -39,7 +39,7 @@ function reportNotMigrated(context: PlanContext, findings: Findings): void {
       'warning',
       'LeftToKubelet',
       `volume ${volume.podVolumeNames.join(', ')} of pod ${namespacedName(volume.pod.metadata)} uses in-tree plugin ${plugin}, which is not migrated to CSI driver ${volume.driver ?? ''} on this node (annotation migrated-plugins of its CSINode): the kubelet itself mounts the volume, and volctl leaves it alone`,
-      { pod: volume.podUid, volume: volume.specName, subject: context.ledger.wanted(volume) },
+      aboutWanted(context, volume),
       `Let the kubelet mount the volume; its directory is below pods/${volume.podUid}/volumes/${plugin.replaceAll('/', '~')}.`,
     )
   }

@@ -36,17 +36,16 @@ import { controllerWantedVolumes, mayWant } from '../../volumes/populate.ts'
 import { isRefusedList, type ReadFailure, readFailures, subjectOf } from '../../volumes/read-failures.ts'
 import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
 import { stagedFor } from '../../volumes/same-volume.ts'
-import { type PlanContext, podRefOf, useCredential } from '../context/context.ts'
+import { aboutWanted, type PlanContext, podRefOf, useCredential } from '../context/context.ts'
 import { unknownLinks } from '../context/unread.ts'
 import { isOnlyNested, strangerHint } from '../pods/known-pods.ts'
 import { endingOf, type PodClass, podListIsComplete } from '../pods/pod-classes.ts'
 import { presentVolumes } from './present-volumes.ts'
 import { reportAttachments } from './report-attachments.ts'
-import { reportDrivers } from './report-drivers.ts'
+import { reportDrivers, reportVolumeObjects } from './report-drivers.ts'
 import { reportKubelet } from './report-kubelet.ts'
 import { reportReadOnly } from './report-read-only.ts'
 import { reportStatusNames } from './report-status-names.ts'
-import { reportVolumeObjects } from './report-volume-objects.ts'
 
 export function reportProblems(context: PlanContext, findings: Findings): void {
   for (const pod of context.classes.all) if (pod.class === 'Frozen') reportFrozen(context, findings, pod)
@@ -407,7 +406,7 @@ function reportOldStagings({ inputs, staged, ledger, objects, kubelet }: PlanCon
 
 /** Says what a kubelet does about it: the pod runs on, and nothing has to be done by hand. */
 function reportGlobalMounts(context: PlanContext, findings: Findings): void {
-  const { inputs, classes, desired, ledger } = context
+  const { inputs, classes, desired } = context
   for (const volume of desired.volumes) {
     if (classes.of(volume.podUid)?.class !== 'Desired' || !lacksGlobalMount(context, volume)) continue
     const { podUid, specName } = volume
@@ -416,7 +415,7 @@ function reportGlobalMounts(context: PlanContext, findings: Findings): void {
       'warning',
       'GlobalMountGone',
       `pod ${podName(podRefOf(context, podUid))} has volume ${specName} mounted, but nothing is mounted any more where the volume was staged: ${path}`,
-      { pod: podUid, volume: specName, path, subject: ledger.wanted(volume) },
+      aboutWanted(context, volume, path),
     )
   }
 }

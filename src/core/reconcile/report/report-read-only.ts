@@ -13,7 +13,7 @@ import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import { mountOptions } from '../../volumes/mount-options.ts'
 import { allContainers } from '../../volumes/pods.ts'
 import { pluginNamed } from '../../volumes/registry.ts'
-import { type PlanContext, podRefOf } from '../context/context.ts'
+import { aboutWanted, type PlanContext, podRefOf } from '../context/context.ts'
 
 /** In a PersistentVolume's mount options; some FUSE drivers write it in full. */
 const READ_ONLY_OPTIONS: ReadonlySet<string> = new Set(['ro', 'read-only', 'readonly'])
@@ -66,7 +66,7 @@ function report(
   const pod = podName(podRefOf(context, volume.podUid))
   const onDisk = isOnDisk(mount)
   const seen = `the ${fsType} file system of ${volume.specName} on ${path} (${onDisk ? source : `${dev} ${source}`}) is read-only (${why} in its superblock options: ${superOptions.join(',')}), but pod ${pod} mounts it to write`
-  const about = { pod: volume.podUid, volume: volume.specName, path, subject: context.ledger.wanted(volume) }
+  const about = aboutWanted(context, volume, path)
   if (onDisk) {
     findings.problem(
       'error',

@@ -18,7 +18,7 @@ import { gone, podTimes, stateOf } from '../context/pod-facts.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 import type { SubPathWork } from './sub-path-steps.ts'
 
-export interface TearDown {
+interface TearDown {
   readonly kind: OperationKind
   /** The pod whose volume it is; undefined: a device's. */
   readonly pod?: PodClass

@@ -22,8 +22,7 @@ import { describeDevice } from '../identity/volume-facts.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 import { type SubPathWork, subPathWork } from '../tear-down/sub-path-steps.ts'
 import { type Parts, reportKept, tearDown } from '../tear-down/tear-down.ts'
-import { unmountCsiVolume } from './unmount-csi-volume.ts'
-import { memoryBehind, UNCOUNTED, unmountLeakedSubPaths } from './unmount-leaked-sub-paths.ts'
+import { memoryBehind, UNCOUNTED, unmountCsiVolume, unmountLeakedSubPaths } from './unmount-csi-volume.ts'
 
 /** Adds the unmount operations of every Gone and Finished pod. */
 export function unmountVolumes(context: PlanContext, findings: Findings): void {

@@ -1,16 +1,18 @@
 /** Calls the driver to unpublish or unstage, and checks what the driver left (S16, R441, R832, O23, C119, C125). */
 
 import { errorMessage, VolctlError } from '../../base/errors.ts'
+import { firstCharacters } from '../../base/first-characters.ts'
 import { StepFailed } from '../../base/operation-error.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { CODES } from '../../messages/codes.ts'
 import type { Operation, Step } from '../../plan/plan.ts'
 import { describeMount, expectedIds, isExpected } from '../../rules/expected-mounts.ts'
+import type { CommandResult } from '../../trust/programs.ts'
+import { grpcStatusOf, hintOf, outcomeCodeOf, untilNotPending } from '../csi/csi-call.ts'
 import { removeDirectory } from '../mounts/remove.ts'
 import { holdersOfMounts, umountLayer } from '../mounts/umount-step.ts'
-import type { CsiNode } from '../operation/ports.ts'
-import type { StepContext } from '../operation/step-context.ts'
-import { grpcStatusOf, hintOf, outcomeCodeOf, untilNotPending } from './csi-call.ts'
+import type { CsiNode, StepContext } from '../operation/ports.ts'
+import { command, firstLineOf } from '../operation/step-command.ts'
 
 /** @throws StepFailed with the driver's message, or DriverFailed */
 export async function callDriver(step: Step, run: StepContext): Promise<void> {
@@ -42,7 +44,7 @@ async function callOnce(step: Step, run: StepContext, deadlineMs: number): Promi
  * If the driver has removed some of several stacked mounts, the others are unmounted one by one, as long as each is this
  * volume's. If the driver answered OK and removed none, its answer is not trusted.
  */
-export async function undoWhatTheDriverLeft(step: Step, run: StepContext, before: number): Promise<void> {
+async function undoWhatTheDriverLeft(step: Step, run: StepContext, before: number): Promise<void> {
   const remaining = layersAt(step.target, run)
   if (remaining.length === 0) return
   const expected = expectedIds(run.operation)
@@ -57,7 +59,7 @@ export async function undoWhatTheDriverLeft(step: Step, run: StepContext, before
 }
 
 /** The mounts on a path. A hidden mount counts only if the plan lists it: it may be a copy to be unmounted (O35). */
-export function layersAt(path: string, { around, operation }: StepContext): MountInfo[] {
+function layersAt(path: string, { around, operation }: StepContext): MountInfo[] {
   const expected = expectedIds(operation)
   const reached = around.table.reached(path)
   return around.table.at(path).filter((layer) => reached.includes(layer) || isExpected(layer, expected))
@@ -80,4 +82,59 @@ async function driverFailure(step: Step, run: StepContext, error: unknown): Prom
     hint: who === '' ? hintOf(status, 'takingDown') : CODES.HeldBy.remedy,
     stuck,
   })
+}
+
+// Calls a flexVolume driver to unmount, and checks what the driver left (P87, P88).
+
+/**
+ * `unmount DIR` for a pod's volume, if its directory exists; `unmountdevice DIR` for the global mount, if it is mounted. If
+ * the driver answers "Not supported", a plain unmount follows.
+ */
+export async function callFlexDriver(step: Step, run: StepContext): Promise<void> {
+  const { operation, around, host } = run
+  const before = layersAt(step.target, run).length
+  const call = step.op === 'flexUnmount' ? 'unmount' : 'unmountdevice'
+  // Nothing below a mount may be touched, so lstat is only called if nothing is mounted.
+  if (before === 0 && (call === 'unmountdevice' || host.lstat(step.target) === undefined)) return
+  const driver = operation.volume?.plugin ?? 'the flexVolume driver'
+  if (step.detail === undefined)
+    throw new StepFailed('DriverUnavailable', `the plan does not say where driver ${driver} is`, {
+      hint: 'Plan again.',
+    })
+  const result = await command(run, step.detail, [call, step.target])
+  around.changed()
+  const answer = answerOf(result)
+  if (answer?.status === 'Not supported') {
+    for (let count = before; count > 0; count--) await umountLayer({ op: 'umount', target: step.target }, run)
+    return
+  }
+  const failure = failureOf(answer, result)
+  if (failure !== undefined) {
+    throw new StepFailed('DriverFailed', `${driver}: ${call} of ${step.target} failed: ${failure}`)
+  }
+  await undoWhatTheDriverLeft(step, run, before)
+}
+
+interface FlexAnswer {
+  readonly status?: unknown
+  readonly message?: unknown
+}
+
+/** A driver answers with one JSON object, whatever its exit status; undefined: it did not. */
+function answerOf({ stdout }: CommandResult): FlexAnswer | undefined {
+  try {
+    const value: unknown = JSON.parse(stdout)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Why the call failed; undefined: it succeeded. */
+function failureOf(answer: FlexAnswer | undefined, result: CommandResult): string | undefined {
+  if (answer === undefined) return `the driver printed no JSON status: ${firstLineOf(result)}`
+  const { status, message } = answer
+  if (status !== 'Success')
+    return firstCharacters(`${String(status ?? 'no status')}: ${String(message ?? 'without a message')}`)
+  return result.status === 0 ? undefined : `the driver reported Success, but its exit status is ${result.status}`
 }

@@ -3,13 +3,17 @@
 import { errorMessage } from '../../base/errors.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { StepFailed } from '../../base/operation-error.ts'
-import { askCluster } from '../../rules/machine-facts.ts'
+import { attachmentName } from '../../facts/actual/volume-names.ts'
+import { withDeadline } from '../../linux/deadline.ts'
+import { askCluster, NOT_ASKED } from '../../rules/machine-facts.ts'
+import { requireRules } from '../../rules/rules.ts'
 import { goJson } from '../../trust/digest.ts'
+import { AttachedElsewhere } from '../../volumes/api-objects.ts'
 import { type SecretUse, secretOf } from '../../volumes/csi-volume.ts'
+import { allowsSeveralNodes } from '../../volumes/node-affinity.ts'
 import { podNamespace } from '../../volumes/pods.ts'
-import type { Cluster } from '../operation/ports.ts'
-import type { StepContext } from '../operation/step-context.ts'
-import { wantedCsi } from './csi-call.ts'
+import type { Cluster, StepContext } from '../operation/ports.ts'
+import { type WantedCsi, wantedCsi } from './csi-call.ts'
 import type { CsiFacts } from './csi-requests.ts'
 
 /** @throws StepFailed ContentMissing, ContentUnknown; then nothing was changed */
@@ -87,4 +91,45 @@ async function asked<T>(run: StepContext, what: string, ask: (cluster: Cluster) 
 
 function unreadable(what: string, why: string, cause?: unknown): StepFailed {
   return new StepFailed('ContentUnknown', `${what} could not be read: ${why}`, { cause })
+}
+
+// What the API says right before a CSI volume is staged, published or expanded.
+
+/**
+ * @returns the publish context (C39); empty for a volume that is not attachable
+ * @throws OperationRefused, or a failed read
+ */
+export async function requireAttached(run: StepContext): Promise<Readonly<Record<string, string>>> {
+  const wanted = wantedCsi(run)
+  const { volume } = wanted
+  const attaches = volume.attachability === 'attachable'
+  const name = attachmentName(wanted.handle, wanted.driver, run.plan.node)
+  const { cluster } = run.context
+  const [node, attachment, elsewhere] = await run.waiting.spend((ms) => {
+    const ask = <T>(answer: Promise<T>): Promise<T> => withDeadline(answer, ms, 'the API server')
+    return Promise.all([
+      ask(cluster.getNode()),
+      attaches ? ask(cluster.getVolumeAttachment(name)) : undefined,
+      attaches ? nodesElsewhere(run, wanted, ask) : [],
+    ])
+  })
+  const api = { node, toSetUp: { volume, attachmentName: name, elsewhere } }
+  await requireRules({ ...run, attachment, api }, NOT_ASKED, 'call')
+  return attachment?.status?.attachmentMetadata ?? {}
+}
+
+/** Of other nodes that have the volume attached, where its access mode allows only one; a text: why they are not known. */
+async function nodesElsewhere(
+  { context, plan }: StepContext,
+  { volume, driver, handle }: WantedCsi,
+  ask: <T>(answer: Promise<T>) => Promise<T>,
+): Promise<readonly string[] | string> {
+  if (allowsSeveralNodes(volume.persistentVolume)) return []
+  try {
+    const all = await ask(context.cluster.listVolumeAttachments())
+    const others = all.filter(({ spec, status }) => spec.nodeName !== plan.node && status?.attached === true)
+    return new AttachedElsewhere(others, () => undefined).nodesOf({ driver, handle })
+  } catch (error) {
+    return errorMessage(error)
+  }
 }

@@ -1,0 +1,254 @@
+/** A volume is expanded on this node, and its claim's status says so before and after (C96-C102, R455-R462). */
+
+import { errorMessage } from '../../base/errors.ts'
+import { StepFailed } from '../../base/operation-error.ts'
+import type { PersistentVolumeClaim } from '../../kube/api/objects.ts'
+import type { Step } from '../../plan/plan.ts'
+import { GrpcError } from '../../rpc/grpc-status.ts'
+import { describeMount } from '../../rules/expected-mounts.ts'
+import { askCluster } from '../../rules/machine-facts.ts'
+import {
+  type ClaimStatusPatch,
+  failedPatch,
+  finishedPatch,
+  inProgressPatch,
+  type NodeExpansion,
+  nodeExpansionWanted,
+} from '../../volumes/expansion.ts'
+import { parseQuantity } from '../../volumes/quantity.ts'
+import { callNode, factsOf, openDriver, wantedCsi } from '../csi/csi-call.ts'
+import { readSecret, requireAttached } from '../csi/csi-objects.ts'
+import { expandRequest } from '../csi/csi-requests.ts'
+import { type FoundDevice, isOfDevice, lookAtSource } from '../disks/mount-device.ts'
+import { probe } from '../disks/probe-device.ts'
+import type { StepContext } from '../operation/ports.ts'
+import { command, firstLineOf, resolvePath } from '../operation/step-command.ts'
+
+interface ClaimGrowth {
+  readonly claim: PersistentVolumeClaim
+  readonly growth: NodeExpansion
+}
+
+/** A failure after which nothing is running any more. */
+interface FinalFailure {
+  readonly message: string
+  /** No further attempt makes sense until the claim asks for another size. */
+  readonly infeasible: boolean
+}
+
+const NOTHING_ASKED = 'the claim no longer asks this node to expand the volume'
+
+/** @returns undefined if the claim no longer asks this node for anything @throws StepFailed NoLongerWanted */
+async function claimGrowth(run: StepContext): Promise<ClaimGrowth | undefined> {
+  const { wanted } = run.bringUp
+  const { namespace = '', name = '', uid } = wanted?.persistentVolume?.spec.claimRef ?? {}
+  const claim = await askCluster(run, (cluster) => cluster.getClaim(namespace, name))
+  // A claim of the same name with another UID is another claim (S17).
+  if (wanted === undefined || claim === undefined || (uid !== undefined && uid !== claim.metadata.uid))
+    throw new StepFailed('NoLongerWanted', `claim ${namespace}/${name} no longer exists`)
+  const growth = nodeExpansionWanted({ ...wanted, claim })
+  return growth === undefined ? undefined : { claim, growth }
+}
+
+/**
+ * Expands the volume, and writes to the claim's status before and after.
+ *
+ * @param grow returns what was left unchanged, and why
+ * @param finalFailure undefined for an abandoned call: its result is unknown, so nothing is written (C101)
+ * @returns what was left unchanged, and why
+ */
+async function growAndReport(
+  { claim, growth }: ClaimGrowth,
+  run: StepContext,
+  grow: () => Promise<string | undefined>,
+  finalFailure: (error: unknown) => FinalFailure | undefined,
+): Promise<string | undefined> {
+  const isRecovery = growth.procedure === 'recovery'
+  const begun = isRecovery ? await patch(run, claim, inProgressPatch(claim)) : claim
+  let skipped: string | undefined
+  try {
+    skipped = await grow()
+  } catch (error) {
+    if (isRecovery) await reportFailure(run, begun ?? claim, finalFailure(error))
+    throw error
+  }
+  const unreported =
+    begun === undefined ? notReported({ claim, growth }) : await reportGrown({ claim: begun, growth }, run)
+  return [skipped, unreported].filter((each) => each !== undefined).join('; ') || undefined
+}
+
+/**
+ * Writes the new size into the claim's status. If the credential may not write it, nothing is lost: the file system has its
+ * new size, and the kubelet updates the claim.
+ *
+ * @returns what was left unchanged, and why
+ */
+async function reportGrown({ claim, growth }: ClaimGrowth, run: StepContext): Promise<string | undefined> {
+  if (growth.procedure === 'updated') return undefined
+  const patched = await patch(run, claim, finishedPatch(claim, growth.to))
+  return patched === undefined ? notReported({ claim, growth }) : undefined
+}
+
+function notReported({ claim: { metadata }, growth: { to } }: ClaimGrowth): string {
+  return `claim ${metadata.namespace}/${metadata.name} still shows its old size: this credential may not write ${to} to its status; the kubelet will do so`
+}
+
+/** @returns the patched claim; undefined if the credential may not patch it */
+async function patch(
+  run: StepContext,
+  { metadata: { namespace = '', name } }: PersistentVolumeClaim,
+  change: ClaimStatusPatch,
+): Promise<PersistentVolumeClaim | undefined> {
+  try {
+    return await askCluster(run, (cluster) => cluster.patchClaimStatus(namespace, name, change))
+  } catch (error) {
+    if ((error as { status?: unknown }).status === 403) return undefined
+    throw error
+  }
+}
+
+async function reportFailure(
+  run: StepContext,
+  claim: PersistentVolumeClaim,
+  failure: FinalFailure | undefined,
+): Promise<void> {
+  if (failure === undefined) return
+  const { message, infeasible } = failure
+  const change = failedPatch(claim, message, { infeasible, now: new Date().toISOString() })
+  if (change === undefined) return
+  try {
+    await patch(run, claim, change)
+  } catch (error) {
+    run.say(`the failure could not be written to the claim: ${errorMessage(error)}`)
+  }
+}
+
+// Expands a CSI volume on this node by NodeExpandVolume (C96-C102, R455-R461).
+
+/** After these statuses no further attempt makes sense (C101). */
+const INFEASIBLE = new Set(['INVALID_ARGUMENT', 'OUT_OF_RANGE', 'NOT_FOUND'])
+
+/**
+ * Has the driver expand the volume on this node, if the claim still asks for that.
+ *
+ * @returns what was left unchanged, and why
+ */
+export async function expandCsiVolume(step: Step, run: StepContext): Promise<string | undefined> {
+  const { volume } = wantedCsi(run)
+  const wanted = await claimGrowth(run)
+  if (wanted === undefined) return NOTHING_ASKED
+  const { capabilities } = await openDriver(run)
+  const facts = factsOf(run, capabilities, await requireAttached(run))
+  if (!capabilities.includes('EXPAND_VOLUME')) return withoutDriver(wanted, run)
+  const secrets = await readSecret(run, 'expand')
+  const volumePath = volume.mode === 'Block' ? await resolvePath(step.target, run) : step.target
+  const requiredBytes = parseQuantity(wanted.growth.to) ?? 0n
+  const grow = async (): Promise<undefined> => {
+    await callNode(step, run, (node, ms) =>
+      node.nodeExpandVolume(expandRequest(facts, { volumePath, requiredBytes, secrets }), ms),
+    )
+  }
+  return growAndReport(wanted, run, grow, failureOfDriver)
+}
+
+/**
+ * The driver has no NodeExpandVolume: fine if an old resize controller asks, or if the claim already has its new size (C98,
+ * C99).
+ */
+async function withoutDriver(wanted: ClaimGrowth, run: StepContext): Promise<string | undefined> {
+  const driver = run.operation.volume?.driver
+  const { procedure } = wanted.growth
+  if (procedure === 'updated') return `CSI driver ${driver} expands its volumes without the node`
+  if (procedure === 'legacy') return reportGrown(wanted, run)
+  throw new StepFailed('DriverRefused', `CSI driver ${driver} does not expand volumes on a node`, {
+    hint: "Start the kubelet; if it fails in the same way, ask the driver's vendor.",
+  })
+}
+
+/** A failure is final only if the driver itself answered (C101). */
+function failureOfDriver(failure: unknown): FinalFailure | undefined {
+  const { cause } = failure as { cause?: unknown }
+  if (!(cause instanceof GrpcError)) return undefined
+  return { message: errorMessage(cause), infeasible: INFEASIBLE.has(cause.code) }
+}
+
+// Expands the file system of a local volume to the size of its device (P71, P131, R462).
+
+/** Program and arguments that expand a mounted file system to the size of its device; they do nothing if it has that size. */
+const GROWERS: Readonly<Record<string, (device: string, path: string) => readonly [string, ...string[]]>> = {
+  ext3: (device) => ['resize2fs', device],
+  ext4: (device) => ['resize2fs', device],
+  xfs: (_, path) => ['xfs_growfs', '-d', path],
+  btrfs: (_, path) => ['btrfs', 'filesystem', 'resize', 'max', path],
+}
+
+/**
+ * Everything that can fail is checked before the claim's status says that the expansion is in progress.
+ *
+ * @returns what was left unchanged, and why
+ * @throws StepFailed ForeignMount, ExpandFailed, InvalidPath; VolctlError CommandMissing
+ */
+export async function growFileSystem({ target }: Step, run: StepContext): Promise<string | undefined> {
+  const wanted = await claimGrowth(run)
+  if (wanted === undefined) return NOTHING_ASKED
+  const grow = await grower(target, run.bringUp.wanted?.persistentVolume?.spec.local?.path ?? '', run)
+  return growAndReport(wanted, run, grow, failureOfProgram)
+}
+
+async function grower(target: string, source: string, run: StepContext): Promise<() => Promise<string | undefined>> {
+  const found = await lookAtSource(source, run)
+  if (found === 'directory') return async () => `${source} is a directory, which has no size of its own`
+  const mounted = requireMounted(target, found, run)
+  if (await isReadOnly(found, run)) return async () => `${found.path} is read-only, and was not expanded`
+  const type = await fileSystemIn(found, mounted, run)
+  const [program, ...args] = GROWERS[type]?.(found.path, target) ?? unknownType(found, type)
+  run.host.requireCommand(program)
+  return async () => {
+    const result = await command(run, program, args)
+    if (result.status === 0) return undefined
+    throw new ExpandFailed(`${program} of ${found.path}: ${firstLineOf(result)}`)
+  }
+}
+
+/**
+ * @returns the file system type that the kernel shows @throws StepFailed ForeignMount if the pod's mount is not of the device
+ */
+function requireMounted(target: string, device: FoundDevice, { around, host }: StepContext): string {
+  const top = around.table.top(target)
+  if (top !== undefined && isOfDevice(top, device, host)) return top.fsType
+  const what = top === undefined ? 'nothing is mounted there' : `${describeMount(top)} is there`
+  throw new StepFailed('ForeignMount', `${target}: ${what}, but ${device.path} is to be expanded`, {
+    hint: 'The PersistentVolume names another device than the one that is mounted: find out which is right.',
+  })
+}
+
+async function isReadOnly({ path }: FoundDevice, run: StepContext): Promise<boolean> {
+  const result = await command(run, 'blockdev', ['--getro', path])
+  if (result.status === 0) return result.stdout.trim() === '1'
+  throw new ExpandFailed(`blockdev --getro ${path}: ${firstLineOf(result)}`)
+}
+
+/** The device is mounted, so it has a file system: the hint to create one would be wrong. */
+async function fileSystemIn({ path }: FoundDevice, mounted: string, run: StepContext): Promise<string> {
+  const found = await probe(path, mounted, run)
+  if (found.type !== undefined) return found.type
+  throw new ExpandFailed(`${path} is mounted as ${mounted}, but blkid finds no such file system on it`)
+}
+
+function unknownType({ path }: FoundDevice, type: string): never {
+  throw new ExpandFailed(`${path} has a ${type} file system, which volctl cannot expand`, {
+    hint: 'volctl expands ext3, ext4, xfs and btrfs only: expand it yourself.',
+  })
+}
+
+class ExpandFailed extends StepFailed {
+  constructor(message: string, options: { readonly hint?: string } = {}) {
+    super('ExpandFailed', message, options)
+  }
+}
+
+/** A failure is final only if the program was not ended from outside. */
+function failureOfProgram(error: unknown): FinalFailure | undefined {
+  if (!(error instanceof ExpandFailed)) return undefined
+  return { message: error.message, infeasible: false }
+}
