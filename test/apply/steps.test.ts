@@ -206,6 +206,13 @@ describe('umount', () => {
 })
 
 describe('removing', () => {
+  it.each([`${DIR}/inner`, DIR])('is refused where %s was mounted since the plan (S18)', async (path) => {
+    fixture.host.dir(DIR)
+    fixture.host.mount(path, { fsType: 'tmpfs' })
+    expect((await run([step('rmdir', DIR)])).state).toBe('refused ForeignMount')
+    expect(fixture.host.log).toEqual([])
+  })
+
   it('is idempotent: what is gone is fine (R837)', async () => {
     expect((await run([step('unlink', `${DIR}/ready`), step('rmdir', DIR)])).state).toBe('done')
   })

@@ -1,7 +1,7 @@
 /** The safety rules that a plan decides, each named after its rule. */
 import { describe, expect, it } from 'vitest'
 import { planExitStatus } from '../../src/core/cli/carry-out.ts'
-import { csiUniqueName, inlineCsiHandle } from '../../src/core/facts/actual/volume-names.ts'
+import { csiGlobalDir, csiUniqueName, inlineCsiHandle } from '../../src/core/facts/actual/volume-names.ts'
 import { refuseInsecureApi } from '../../src/core/plan/insecure-api.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import {
@@ -398,6 +398,13 @@ describe('S14 state files', () => {
     const [operation] = plan(made(BEFORE_BOOT)).operations
     expect(operation).toMatchObject({ reason: 'DriverAbsentSinceBoot', steps: [{ op: 'unlink' }, { op: 'rmdir' }] })
     expect(operation?.blocked).toBeUndefined()
+  })
+  it.each([false, true])('of a staged volume, mounted %s: what is mounted is left to the driver', (isMounted) => {
+    const staged = csiGlobalDir('gone.test', 'vol-1')
+    const record = JSON.stringify({ driverName: 'gone.test', volumeHandle: 'vol-1' })
+    const built = node().file(`${staged}/vol_data.json`, record, BEFORE_BOOT).dir(`${staged}/globalmount`)
+    if (isMounted) built.mount(`${staged}/globalmount`, { dev: '7:1', fsType: 'ext4', source: '/dev/loop1' })
+    expect(blocks(plan(built))).toEqual(isMounted ? ['DriverUnavailable'] : [])
   })
   it.each([
     [

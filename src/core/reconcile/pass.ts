@@ -5,7 +5,6 @@
  * that a pod is about to need must not be unstaged. Attachments come after their devices, and directories of pods last,
  * when nothing is mounted in them any more.
  */
-import type { Findings } from '../plan/draft.ts'
 import { reportLazyMemory } from '../rules/dead-volumes.ts'
 import type { PlanContext } from './context/context.ts'
 import { mountOrAttachVolumes } from './mount-volumes/mount-volumes.ts'
@@ -17,22 +16,22 @@ import { unmountDevices } from './unmount-detach-devices/unmount-devices.ts'
 import { unmountOtherDevices } from './unmount-detach-devices/unmount-other-devices.ts'
 import { unmountVolumes } from './unmount-volumes/unmount-volumes.ts'
 
-/** Every phase reads the context and the findings of earlier phases, and adds to them; none changes them. */
-export function runPass(context: PlanContext, findings: Findings): void {
+/** Every phase reads the context with the findings of earlier phases, and adds to them; none changes them. */
+export function runPass(context: PlanContext): void {
   // 1. Volumes of orphaned and finished pods.
-  unmountVolumes(context, findings)
-  unmapVolumes(context, findings)
+  unmountVolumes(context)
+  unmapVolumes(context)
 
   // 2. Volumes that desired pods lack.
-  mountOrAttachVolumes(context, findings)
+  mountOrAttachVolumes(context)
 
   // 3. Devices, and then attachments, that no pod needs any more.
-  unmountDevices(context, findings)
-  unmapDevices(context, findings)
-  unmountOtherDevices(context, findings)
-  detachVolumes(context, findings)
-  reportLazyMemory(context, findings)
+  unmountDevices(context)
+  unmapDevices(context)
+  unmountOtherDevices(context)
+  detachVolumes(context)
+  reportLazyMemory(context)
 
   // 4. Directories of orphaned pods: only those whose volumes are all torn down.
-  removeOrphanPodDirs(context, findings)
+  removeOrphanPodDirs(context)
 }

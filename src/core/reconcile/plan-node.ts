@@ -9,7 +9,7 @@ import { baseName } from '../facts/actual/tree.ts'
 import type { CauseKind } from '../messages/code-entry.ts'
 import { causeOf, isCodeOf, type ProblemCode, remedyOf, type WaitingCode } from '../messages/codes.ts'
 import type { Because } from '../plan/cause.ts'
-import { Findings, finishOperations, type Left, ON_NODE } from '../plan/draft.ts'
+import { finishOperations, type Left, ON_NODE } from '../plan/draft.ts'
 import { refuseInsecureApi } from '../plan/insecure-api.ts'
 import { nameCauses } from '../plan/name-causes.ts'
 import { namedPart } from '../plan/part-of-plan.ts'
@@ -60,15 +60,14 @@ export function decideNode(
   left?: Left[],
   look: Look = 'first',
 ): { readonly plan: Plan; readonly context: PlanContext } {
-  const context = makeContext(state, options)
-  const findings = new Findings(left)
-  const { inputs, witnesses, statics } = context
+  const context = makeContext(state, options, left)
+  const { inputs, witnesses, statics, findings } = context
   findings.problems.push(...witnesses.problems, ...statics.problems)
-  reportMissingSections(context, findings)
+  reportMissingSections(context)
 
   // A node that was seen only in part is not planned: every phase would take what it cannot see for absent.
   const unseen = sectionUnseen(inputs)
-  if (unseen === undefined && podListIsComplete(inputs)) runPass(context, findings)
+  if (unseen === undefined && podListIsComplete(inputs)) runPass(context)
   else {
     const why = unseen ?? 'the pod list may be incomplete'
     findings.leave(() => ({
@@ -78,19 +77,19 @@ export function decideNode(
       subject: { path: inputs.rootDir },
     }))
   }
-  reportProblems(context, findings)
-  reportInsecureApi(context, findings)
-  if (look === 'first') reportUnmatchedNames(context, options, findings)
-  return { plan: planOf(context, findings), context }
+  reportProblems(context)
+  reportInsecureApi(context)
+  if (look === 'first') reportUnmatchedNames(context, options)
+  return { plan: planOf(context), context }
 }
 
-function planOf(context: PlanContext, findings: Findings): Plan {
-  const { inputs, options, classes } = context
+function planOf(context: PlanContext): Plan {
+  const { inputs, options, classes, findings } = context
   const { snapshot } = inputs
   const machine = machineOf(inputs, options)
-  reportAccepted(machine, findings)
+  reportAccepted(context, machine)
   const refused = refusalOf(context, machine)
-  const { kept, filtered } = filterOperations(findings.operations, context)
+  const { kept, filtered } = filterOperations(context)
   const isNamed = namedFindings(context)
   const { others, ...named } = namedPart(findings, isNamed, isNamed)
   const finished = finishOperations(kept)
@@ -118,7 +117,7 @@ function planOf(context: PlanContext, findings: Findings): Plan {
       ...summaryOf({ operations, waiting, problems }, filtered + others),
       ...(causes.length > 0 && { causes }),
     },
-    complete: findings.complete,
+    complete: context.findings.complete,
     ...omitUndefined({ refused }),
   }
 }
@@ -130,7 +129,7 @@ function withPodRef(problem: Problem, classes: PodClasses): Problem {
 }
 
 /** A plan reports this; an apply is refused. */
-function reportInsecureApi({ inputs, options }: PlanContext, findings: Findings): void {
+function reportInsecureApi({ inputs, options, findings }: PlanContext): void {
   const refusal = refuseInsecureApi(describeApi(inputs.snapshot.api), options)
   if (refusal !== undefined) findings.problem('warning', 'InsecureApi', refusal.message, ON_NODE, refusal.hint)
 }
@@ -289,7 +288,7 @@ const SECTIONS = [
  * Sources that failed: each is an error of the plan, which is then incomplete.
  * A missing section is a source that failed: it is reported, and the plan is incomplete (contract, Snapshot).
  */
-function reportMissingSections({ inputs }: PlanContext, findings: Findings): void {
+function reportMissingSections({ inputs, findings }: PlanContext): void {
   const { snapshot } = inputs
   for (const section of SECTIONS) {
     const missing =

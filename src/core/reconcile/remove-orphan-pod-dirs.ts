@@ -9,7 +9,7 @@ import { whoMounted } from '../linux/mount-words.ts'
 import { causeOf } from '../messages/codes.ts'
 import { CLEAR_AWAY } from '../messages/path-codes.ts'
 import type { Because } from '../plan/cause.ts'
-import { type Draft, type Findings, messageOnPod, ON_NODE } from '../plan/draft.ts'
+import { type Draft, messageOnPod, ON_NODE } from '../plan/draft.ts'
 import { followsFrom } from '../plan/name-causes.ts'
 import type { Step } from '../plan/plan.ts'
 import { judged } from '../rules/rules.ts'
@@ -20,17 +20,17 @@ import { unreadObstacle } from './context/unread.ts'
 import type { PodClass } from './pods/pod-classes.ts'
 import { isEmptied } from './tear-down/tear-down.ts'
 
-export function removeOrphanPodDirs(context: PlanContext, findings: Findings): void {
+export function removeOrphanPodDirs(context: PlanContext): void {
   const { inputs, options, classes, ledger } = context
   let removable = 0
   for (const pod of classes.all) {
     const directory = `pods/${pod.uid}`
     if (pod.class !== 'Gone' || !inputs.tree.isDir(directory)) continue
-    const isRemovable = removeOrphanPodDir(context, findings, pod)
+    const isRemovable = removeOrphanPodDir(context, pod)
     if (isRemovable && isNamed({ pod: pod.ref, paths: [inputs.absolute(directory)] }, options, ledger)) removable += 1
   }
   if (removable > 0) {
-    findings.problem(
+    context.findings.problem(
       'info',
       'OrphanPodDir',
       `${removable} orphaned pod director${removable === 1 ? 'y' : 'ies'} can be removed`,
@@ -40,13 +40,13 @@ export function removeOrphanPodDirs(context: PlanContext, findings: Findings): v
 }
 
 /** @returns whether only --orphans is missing for the directory to be removed */
-function removeOrphanPodDir(context: PlanContext, findings: Findings, pod: PodClass): boolean {
+function removeOrphanPodDir(context: PlanContext, pod: PodClass): boolean {
   const { inputs, options, ledger } = context
   const base = `pods/${pod.uid}`
-  const mine = findings.ofPod(pod.uid)
+  const mine = context.findings.ofPod(pod.uid)
   const leave = (rule: string, why: string): void =>
-    findings.leave(() => ({ path: inputs.absolute(base), rule, why, subject: { pod: pod.uid }, pod: pod.uid }))
-  if (findings.isPodWaiting(pod.uid)) {
+    context.findings.leave(() => ({ path: inputs.absolute(base), rule, why, subject: { pod: pod.uid }, pod: pod.uid }))
+  if (context.findings.isPodWaiting(pod.uid)) {
     leave('S11', "the pod's volumes wait to be torn down, and its directory stays until then")
     return false
   }
@@ -54,12 +54,20 @@ function removeOrphanPodDir(context: PlanContext, findings: Findings, pod: PodCl
   const reasons = [reasonToKeep(context, pod, mine), stray].filter((each) => each !== undefined)
   for (const { message, path = base, hint, because } of reasons) {
     const about = { pod: pod.uid, path: inputs.absolute(path), subject: ledger.path(path) }
-    findings.problem('warning', 'OrphanDirKept', `${inputs.absolute(base)} is kept: ${message}`, about, hint, because)
+    context.findings.problem(
+      'warning',
+      'OrphanDirKept',
+      `${inputs.absolute(base)} is kept: ${message}`,
+      about,
+      hint,
+      because,
+    )
   }
   if (reasons.length > 0) return false
   const wait = waitToSettle(context, pod, () => podTimes(context, pod))
   if (wait !== undefined) {
-    if (options.orphans) findings.wait('RemoveOrphanPodDir', wait, 'S11', { subject: { pod: pod.uid }, pod: pod.ref })
+    if (options.orphans)
+      context.findings.wait('RemoveOrphanPodDir', wait, 'S11', { subject: { pod: pod.uid }, pod: pod.ref })
     else leave('S11', wait.message)
     return false
   }
@@ -69,7 +77,9 @@ function removeOrphanPodDir(context: PlanContext, findings: Findings, pod: PodCl
   }
   const dir = inputs.absolute(base)
   const removed = new Set(mine.flatMap((draft) => [...draft.removes]))
-  findings.add(judged(context, removal(context, pod, mine), { content: { dir, layers: [], removed, podUid: pod.uid } }))
+  context.findings.add(
+    judged(context, removal(context, pod, mine), { content: { dir, layers: [], removed, podUid: pod.uid } }),
+  )
   return false
 }
 

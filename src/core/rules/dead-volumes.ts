@@ -11,7 +11,7 @@ import { readStateFile } from '../facts/actual/state-file.ts'
 import { baseName, parentOf } from '../facts/actual/tree.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/paths.ts'
-import type { Draft, Findings } from '../plan/draft.ts'
+import type { Draft } from '../plan/draft.ts'
 import type { OperationKind, Step } from '../plan/plan.ts'
 import { rowOf } from '../plan/subject.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
@@ -34,7 +34,7 @@ export const lazilyDetached: Judge = ({ paths, volume, subject }, _, { inputs: {
 }
 
 /** Reports once that the record of lazy unmounts cannot be used; every operation that depends on it is blocked as well. */
-export function reportLazyMemory({ inputs: { snapshot } }: PlanContext, findings: Findings): void {
+export function reportLazyMemory({ inputs: { snapshot }, findings }: PlanContext): void {
   const { lazyMemory } = snapshot
   if (lazyMemory === undefined) return
   findings.complete = false

@@ -4,7 +4,7 @@ import { commandLine } from '../base/command.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import { uniqueNameOfRow, type VolumeRow } from '../facts/row.ts'
-import type { Findings, Obstacle } from '../plan/draft.ts'
+import type { Obstacle } from '../plan/draft.ts'
 import { rowOf } from '../plan/subject.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { isLiving } from '../reconcile/pods/pod-classes.ts'
@@ -18,7 +18,7 @@ export const otherVolume: Judge = ({ subject }, _, context) => {
 }
 
 /** Of volumes that no pod wants which would say it. Rows are made only where something is wrong, or a pod has ended. */
-export function reportOtherVolumes(context: PlanContext, findings: Findings): void {
+export function reportOtherVolumes(context: PlanContext): void {
   const { inputs, ledger, staged, classes } = context
   const ended = classes.all.filter((pod) => !isLiving(pod)).flatMap(({ uid }) => ledger.podVolumes(uid))
   const keys = [
@@ -32,7 +32,7 @@ export function reportOtherVolumes(context: PlanContext, findings: Findings): vo
     const volume = row.persistentVolume?.metadata.name ?? row.identity?.handle ?? key
     const { message, hint } = wordsFor(context, other)
     const about = { volume, path: inputs.absolute(other.path), subject: { row: key } }
-    findings.problem('error', 'OtherVolume', message, about, hint)
+    context.findings.problem('error', 'OtherVolume', message, about, hint)
   }
 }
 

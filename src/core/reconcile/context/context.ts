@@ -1,4 +1,4 @@
-/** What every phase of the pass reads. Made once per plan; nothing in it changes afterwards. */
+/** What every phase of the pass reads. Made once per plan; nothing in it but the findings changes afterwards. */
 
 import { commandLine } from '../../base/command.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
@@ -7,7 +7,7 @@ import type { KubeletSnapshot } from '../../facts/actual/snapshot.ts'
 import type { Ledger } from '../../facts/ledger.ts'
 import type { LedgerSources } from '../../facts/sources.ts'
 import { type Code, remedyOf } from '../../messages/codes.ts'
-import type { About, Wait } from '../../plan/draft.ts'
+import type { About, Findings, Wait } from '../../plan/draft.ts'
 import { runsApiServer } from '../../plan/kubelet-units.ts'
 import type { PlanInputs, PlanOptions, PodRef } from '../../plan/plan.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
@@ -25,6 +25,8 @@ export interface PlanContext extends Omit<LedgerSources, 'podUids' | 'endedPods'
   readonly ledger: Ledger
   /** What refers to each of them. */
   readonly uses: VolumeUses
+  /** What the phases have found so far: each reads what earlier ones have added, and none changes it. */
+  readonly findings: Findings
   readonly kubelet: PlanInputs['kubelet']
   /** Milliseconds since the epoch: when the snapshot was taken. */
   readonly now: number

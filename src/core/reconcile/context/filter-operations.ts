@@ -7,7 +7,7 @@ import { type ActualInputs, rootPathOf } from '../../facts/actual/actual-inputs.
 import type { Ledger } from '../../facts/ledger.ts'
 import { uniqueNameOfRow, type VolumeRow } from '../../facts/row.ts'
 import { isWithin, plainPath } from '../../linux/paths.ts'
-import { type Draft, type Findings, ON_NODE } from '../../plan/draft.ts'
+import { type Draft, ON_NODE } from '../../plan/draft.ts'
 import { nameFaults } from '../../plan/name-faults.ts'
 import { keptOf } from '../../plan/part-of-plan.ts'
 import type { Operation, PlanOptions, VolumeRef } from '../../plan/plan.ts'
@@ -17,10 +17,10 @@ import { podFaults } from '../pods/named-pods.ts'
 import type { PlanContext } from './context.ts'
 
 /** @returns the drafts that stay, in order, and how many were left out */
-export function filterOperations(
-  drafts: readonly Draft[],
-  { options, ledger }: PlanContext,
-): { kept: Draft[]; filtered: number } {
+export function filterOperations({ options, ledger, findings: { operations: drafts } }: PlanContext): {
+  kept: Draft[]
+  filtered: number
+} {
   const named = namedAmong(drafts, options, ledger, ({ after }) => after)
   return keptOf(drafts, options, (draft) => named.has(draft))
 }
@@ -153,17 +153,17 @@ export function namesOf(volume: VolumeRef): (string | undefined)[] {
 // Names given with --pod, --volume and the like that match nothing: after a typo a broken node would look healthy.
 
 /** @param options as they were given */
-export function reportUnmatchedNames(context: PlanContext, options: PlanOptions, findings: Findings): void {
+export function reportUnmatchedNames(context: PlanContext, options: PlanOptions): void {
   const { classes } = context
   const { volumes = [], devices = {} } = options
-  const volumeNames = (): readonly string[] => namesOfVolumes(context, findings)
+  const volumeNames = (): readonly string[] => namesOfVolumes(context)
   const scopeNames = (): readonly string[] => [...volumeNames(), ...otherNames(context.inputs, context.ledger, volumes)]
   const faults = [
     ...podFaults(options, classes, POD_HINT),
     ...nameFaults(volumes, scopeNames, { ...HERE, hint: VOLUME_HINT }),
     ...nameFaults(Object.keys(devices), volumeNames, { ...HERE, hint: DEVICE_HINT }),
   ]
-  for (const { code, message, hint } of faults) findings.problem('warning', code, message, ON_NODE, hint)
+  for (const { code, message, hint } of faults) context.findings.problem('warning', code, message, ON_NODE, hint)
 }
 
 const HERE = { place: 'on this node', noun: 'volume' }
@@ -172,7 +172,7 @@ const POD_HINT = 'Give the name, NAMESPACE/NAME or the UID, as volctl status sho
 const VOLUME_HINT =
   'Give the name of the volume, its PersistentVolume or NAMESPACE/CLAIM; volctl explain NAME shows all three.'
 
-function namesOfVolumes({ inputs, ledger }: PlanContext, findings: Findings): readonly string[] {
+function namesOfVolumes({ inputs, ledger, findings }: PlanContext): readonly string[] {
   const claims = inputs.snapshot.api?.persistentVolumeClaims ?? []
   return [
     ...[...findings.operations, ...findings.waiting].flatMap(({ volume }) => (volume ? namesOf(volume) : [])),

@@ -4,7 +4,6 @@ import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
 import type { PodVolume } from '../../facts/actual/pod-volumes.ts'
 import type { Pod } from '../../kube/api/objects.ts'
 import type { Reason } from '../../messages/codes.ts'
-import type { Findings } from '../../plan/draft.ts'
 import { podNameAndUid } from '../../plan/pod-name.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 import type { PlanContext } from './context.ts'
@@ -80,7 +79,7 @@ export function stateOf(pod: PodClass): string {
 }
 
 /** R405: a volume of an orphaned or finished pod with nothing left to tear down. */
-export function leaveEmpty({ inputs, ledger }: PlanContext, findings: Findings, volume: PodVolume): void {
+export function leaveEmpty({ inputs, ledger, findings }: PlanContext, volume: PodVolume): void {
   findings.leave(() => {
     const { podUid, dir } = volume
     const about = { path: inputs.absolute(dir), pod: podUid, subject: ledger.podVolume(volume) }

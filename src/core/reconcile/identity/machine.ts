@@ -4,8 +4,9 @@ import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
 import type { NodeSnapshot } from '../../facts/actual/snapshot.ts'
 import { leaseIsAlive } from '../../node/kubelet/signs-of-life.ts'
-import { type Findings, ON_NODE } from '../../plan/draft.ts'
+import { ON_NODE } from '../../plan/draft.ts'
 import type { IdentityContradiction, IdentityField, PlanInputs, PlanOptions } from '../../plan/plan.ts'
+import type { PlanContext } from '../context/context.ts'
 
 /**
  * One pair of ids has to agree, and none may contradict unless accepted. The boot id counts only while a kubelet is alive, which
@@ -63,7 +64,7 @@ function kubeletOfThisBoot({ kubelet, api, bootTime, capturedAt }: NodeSnapshot)
 }
 
 /** The plan reports what was accepted; the journal records the option. */
-export function reportAccepted(machine: PlanInputs['machine'], findings: Findings): void {
+export function reportAccepted({ findings }: PlanContext, machine: PlanInputs['machine']): void {
   for (const { field, node, host } of (machine.contradictions ?? []).filter(({ accepted }) => accepted)) {
     findings.problem(
       'warning',

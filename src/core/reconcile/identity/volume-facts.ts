@@ -6,7 +6,7 @@ import { CSI_PLUGIN, type VolumeMode } from '../../facts/actual/volume-names.ts'
 import type { CsiIdentity } from '../../facts/sources.ts'
 import type { PersistentVolume } from '../../kube/api/objects.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
-import type { Findings, Left } from '../../plan/draft.ts'
+import type { Left } from '../../plan/draft.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
@@ -89,13 +89,17 @@ export function knowsOtherNodes({ inputs }: PlanContext): boolean {
 // A volume that a pod of this node wants: its names, and why it is left unchanged.
 
 /** A volume that a pod wants and that is as it should be. @param state follows "the volume is wanted, and" */
-export function leaveSatisfied(context: PlanContext, findings: Findings, volume: VolumeToMount, state: string): void {
-  findings.leave(() => ({ ...wantedAt(context, volume), why: `the volume is wanted, and ${state}`, satisfied: state }))
+export function leaveSatisfied(context: PlanContext, volume: VolumeToMount, state: string): void {
+  context.findings.leave(() => ({
+    ...wantedAt(context, volume),
+    why: `the volume is wanted, and ${state}`,
+    satisfied: state,
+  }))
 }
 
 /** A volume that a pod wants and that needs no operation. */
-export function leaveWanted(context: PlanContext, findings: Findings, volume: VolumeToMount, why: string): void {
-  findings.leave(() => ({ ...wantedAt(context, volume), why }))
+export function leaveWanted(context: PlanContext, volume: VolumeToMount, why: string): void {
+  context.findings.leave(() => ({ ...wantedAt(context, volume), why }))
 }
 
 function wantedAt({ inputs, ledger }: PlanContext, volume: VolumeToMount): Omit<Left, 'why'> {

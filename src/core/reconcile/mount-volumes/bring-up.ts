@@ -4,7 +4,7 @@ import type { NodeSnapshot } from '../../facts/actual/snapshot.ts'
 import { readStateFile } from '../../facts/actual/state-file.ts'
 import { csiGlobalDir } from '../../facts/actual/volume-names.ts'
 import { isByKubelet } from '../../messages/codes.ts'
-import { type Draft, expectedMount, type Findings, type Obstacle, type Wait } from '../../plan/draft.ts'
+import { type Draft, expectedMount, type Obstacle, type Wait } from '../../plan/draft.ts'
 import type { ExpectedMount, PodRef, Step, StepOp } from '../../plan/plan.ts'
 import { podName } from '../../plan/pod-name.ts'
 import type { Facts } from '../../rules/rule.ts'
@@ -30,24 +30,24 @@ interface Missing {
   readonly device: Obstacle | undefined
 }
 
-export function bringUp(context: PlanContext, findings: Findings, missing: Missing, turns: Turns): void {
+export function bringUp(context: PlanContext, missing: Missing, turns: Turns): void {
   const { volume } = missing
   const pod = podRefOf(context, volume.podUid)
   const kind = volume.mode === 'Block' ? 'MapVolume' : 'MountVolume'
   const about = { pod, volume: describeWanted(context, volume), subject: context.ledger.wanted(volume) }
-  const isSaid = reportRunning(context, findings, missing, pod)
+  const isSaid = reportRunning(context, missing, pod)
   const wait = mountWait(context, volume) ?? setUpWait(context, volume, missing.device)
   const isKubelets = wait !== undefined && isByKubelet(wait.code)
   if (isKubelets && isSaid) return
   if (wait !== undefined && !isKubelets) {
-    findings.wait(kind, wait, 'S22', about)
-    reportMultiAttach(context, findings, volume)
+    context.findings.wait(kind, wait, 'S22', about)
+    reportMultiAttach(context, volume)
     return
   }
-  const earlier = isForOnePod(volume.persistentVolume) ? operationsOn(findings, volume) : []
+  const earlier = isForOnePod(volume.persistentVolume) ? operationsOn(context, volume) : []
   const rival = earlier.find((draft) => turns.mounts.has(draft))
   if (rival !== undefined) {
-    findings.wait(kind, waitForOtherPod(volume, rival), 'R430', about)
+    context.findings.wait(kind, waitForOtherPod(volume, rival), 'R430', about)
     return
   }
   const first = turns.stages.get(volume.uniqueName)
@@ -64,7 +64,7 @@ export function bringUp(context: PlanContext, findings: Findings, missing: Missi
     expects,
     removes: new Set(),
   }
-  const added = findings.addUnlessWaiting(judged(context, draft, facts), wait, 'S22')
+  const added = context.findings.addUnlessWaiting(judged(context, draft, facts), wait, 'S22')
   if (added !== undefined) claimMount(turns, volume, added, willRun(context, added))
 }
 
@@ -72,7 +72,7 @@ export function bringUp(context: PlanContext, findings: Findings, missing: Missi
  * S38: a container that runs without its volume writes to the node's disk, and no kubelet mends that. A pod that began while this node
  * was looked at is left out, by the time that the kubelet took it up.
  */
-function reportRunning(context: PlanContext, findings: Findings, { volume, evidence }: Missing, pod: PodRef): boolean {
+function reportRunning(context: PlanContext, { volume, evidence }: Missing, pod: PodRef): boolean {
   const { inputs, now } = context
   const { podUid, podVolumeNames, specName, pod: object } = volume
   const { mountsOver, podPath, refreshes } = pluginNamed(volume.plugin)
@@ -87,7 +87,7 @@ function reportRunning(context: PlanContext, findings: Findings, { volume, evide
   )
   if (first === undefined) return false
   const path = inputs.absolute(target)
-  findings.problem(
+  context.findings.problem(
     'error',
     'RunsWithoutVolume',
     `container ${first.name} of pod ${podName(pod)} runs, and nothing is mounted on ${path}: what it writes to ${specName} goes to the node's own disk`,
@@ -151,7 +151,7 @@ function whyMounted(
 const MOUNTS: ReadonlySet<Draft['kind']> = new Set(['MountVolume', 'MapVolume'])
 
 /** R418, R829: operations on a volume that two pods may not share; if driver and handle are lost, by its directory's name. */
-function operationsOn(findings: Findings, { plugin, uniqueName, specName }: VolumeToMount): readonly Draft[] {
+function operationsOn({ findings }: PlanContext, { plugin, uniqueName, specName }: VolumeToMount): readonly Draft[] {
   const unnamed = findings.unnamed(plugin, specName)
   return [...new Set([...findings.ofVolume(uniqueName), ...findings.leakedOf(specName), ...unnamed])]
 }

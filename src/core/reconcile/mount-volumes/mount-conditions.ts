@@ -6,7 +6,7 @@ import { registeredDriver } from '../../facts/actual/staged-volumes.ts'
 import { CSI_PLUGIN, uniqueVolumeName } from '../../facts/actual/volume-names.ts'
 import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import { CODES, causeOf, isByKubelet, isPassing } from '../../messages/codes.ts'
-import type { Findings, Obstacle, Wait } from '../../plan/draft.ts'
+import type { Obstacle, Wait } from '../../plan/draft.ts'
 import { podName } from '../../plan/pod-name.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import { flexVolume } from '../../volumes/flex-volume.ts'
@@ -244,11 +244,11 @@ function sharedOf(volume: VolumeToMount): SharedVolume & Pick<VolumeToMount, 'at
 }
 
 /** The controller's "Multi-Attach error" event of the pod (R743), with what a person needs to resolve it. */
-export function reportMultiAttach(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
+export function reportMultiAttach(context: PlanContext, volume: VolumeToMount): void {
   const nodes = nodesInTheWay(context, volume)
   if (nodes.length === 0) return
   const pod = podName(podRefOf(context, volume.podUid))
-  findings.problem(
+  context.findings.problem(
     'warning',
     'MultiAttach',
     `pod ${pod} waits for ${volume.specName}, which only one node at a time may attach (${accessModesText(volume.persistentVolume)}), and another node has it: ${describeNodes(nodes)}`,

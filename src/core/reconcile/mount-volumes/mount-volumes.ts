@@ -3,7 +3,7 @@
 import { commandLine } from '../../base/command.ts'
 import { isGateOn, kubeletVersion } from '../../facts/actual/kubelet-version.ts'
 import { bringBack, deadWords } from '../../linux/mount-words.ts'
-import type { Findings, Obstacle, Wait } from '../../plan/draft.ts'
+import type { Obstacle, Wait } from '../../plan/draft.ts'
 import { podName } from '../../plan/pod-name.ts'
 import { causeOfUnresolved, type VolumeToMount, WAITING_FOR } from '../../volumes/desired-state.ts'
 import { image } from '../../volumes/image.ts'
@@ -16,17 +16,17 @@ import { bringUp, type Turns } from './bring-up.ts'
 import { refreshVolume } from './refresh-volumes.ts'
 import { reportLabel } from './selinux.ts'
 
-export function mountOrAttachVolumes(context: PlanContext, findings: Findings): void {
+export function mountOrAttachVolumes(context: PlanContext): void {
   const turns: Turns = { mounts: new Set(), stages: new Map() }
   const volumes = context.desired.volumes.filter((volume) => context.classes.of(volume.podUid)?.class === 'Desired')
-  for (const volume of volumes) mountOne(context, findings, volume, turns)
+  for (const volume of volumes) mountOne(context, volume, turns)
   for (const unresolved of context.desired.unresolved) {
     if (context.classes.of(unresolved.podUid)?.class !== 'Desired') continue
     const pod = podRefOf(context, unresolved.podUid)
     const { mayBe, cause, message } = unresolved
     const known = mayBe.of === 'itself' ? mayBe.volume : undefined
     const wait = { code: WAITING_FOR[cause], message, because: causeOfUnresolved(unresolved) }
-    findings.wait('MountVolume', wait, 'S4', {
+    context.findings.wait('MountVolume', wait, 'S4', {
       subject: context.ledger.unresolved(unresolved),
       pod,
       volume: {
@@ -39,10 +39,10 @@ export function mountOrAttachVolumes(context: PlanContext, findings: Findings): 
   }
 }
 
-function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMount, turns: Turns): void {
+function mountOne(context: PlanContext, volume: VolumeToMount, turns: Turns): void {
   const { inputs } = context
   if (isMirrorPod(volume.pod) && !context.statics.isRead(volume.pod)) {
-    leaveWanted(context, findings, volume, 'its pod is a mirror pod whose manifest was not read on this node')
+    leaveWanted(context, volume, 'its pod is a mirror pod whose manifest was not read on this node')
     return
   }
   if (
@@ -50,7 +50,7 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
     refersToObjects(volume) &&
     isGateOn(inputs.snapshot, 'PreventStaticPodAPIReferences')
   ) {
-    leaveWanted(context, findings, volume, 'its pod is a static pod, which may not refer to objects of the API')
+    leaveWanted(context, volume, 'its pod is a static pod, which may not refer to objects of the API')
     return
   }
   const plugin = pluginNamed(volume.plugin)
@@ -58,7 +58,7 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
   const evidence = evidenceOf(inputs, volume)
   const missing = missingPlugin(context, volume)
   if (missing !== undefined) {
-    findings.wait('MountVolume', missing, 'O44', {
+    context.findings.wait('MountVolume', missing, 'O44', {
       subject: context.ledger.wanted(volume),
       pod: podRefOf(context, volume.podUid),
       volume: describeWanted(context, volume),
@@ -66,25 +66,25 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
     return
   }
   if (evidence.state === 'satisfied') {
-    leaveWanted(context, findings, volume, 'the kubelet mounts nothing for this volume')
+    leaveWanted(context, volume, 'the kubelet mounts nothing for this volume')
     return
   }
   const target = plugin.podPath(volume)
   const dead = inputs.deadError(target)
   if (evidence.state === 'mounted' && dead !== undefined) {
-    reportDead(context, findings, volume, target, dead)
+    reportDead(context, volume, target, dead)
     return
   }
   if (evidence.state === 'mounted' && evidence.other !== undefined) {
-    reportOther(context, findings, volume, target, evidence.other)
+    reportOther(context, volume, target, evidence.other)
     return
   }
   if (evidence.state === 'mounted' && evidence.stateFileLost === undefined) {
-    reportLabel(context, findings, volume)
-    refreshVolume(context, findings, volume)
+    reportLabel(context, volume)
+    refreshVolume(context, volume)
     return
   }
-  bringUp(context, findings, { volume, evidence, device }, turns)
+  bringUp(context, { volume, evidence, device }, turns)
 }
 
 /** N70. */
@@ -111,7 +111,6 @@ function blockUnsupported({ specName, plugin }: VolumeToMount): Obstacle {
  */
 function reportOther(
   context: PlanContext,
-  findings: Findings,
   volume: VolumeToMount,
   target: string,
   { name, expected, isRecord }: OtherVolume,
@@ -119,7 +118,7 @@ function reportOther(
   const { podUid, specName, driver, handle } = volume
   const at = context.inputs.absolute(target)
   const wants = expected ?? (driver === undefined ? undefined : `${driver}^${handle}`)
-  findings.problem(
+  context.findings.problem(
     isRecord ? 'warning' : 'error',
     'OtherVolume',
     `pod ${podName(podRefOf(context, podUid))} has ${name} mounted as ${specName}${wants === undefined ? ', and not the volume' : `, but wants ${wants}`}; volctl leaves the volume as long as the pod exists`,
@@ -131,17 +130,11 @@ function reportOther(
 }
 
 /** O21: the driver would report the volume as mounted; only a restart of the containers, or a remount, helps. */
-function reportDead(
-  context: PlanContext,
-  findings: Findings,
-  volume: VolumeToMount,
-  target: string,
-  error: string,
-): void {
+function reportDead(context: PlanContext, volume: VolumeToMount, target: string, error: string): void {
   const pod = podRefOf(context, volume.podUid)
   const running = context.witnesses.isAlive(volume.podUid)
   const at = context.inputs.absolute(target)
-  findings.problem(
+  context.findings.problem(
     'error',
     'DeadMount',
     `${at} does not answer: ${deadWords(error)}${running ? ', and running containers use it' : ''}`,

@@ -2,7 +2,7 @@
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
-import { type Draft, expectedMount, type Findings, notAsked } from '../../plan/draft.ts'
+import { type Draft, expectedMount, notAsked } from '../../plan/draft.ts'
 import type { Facts } from '../../rules/rule.ts'
 import { judged } from '../../rules/rules.ts'
 import { contentDifference, halfDone, volumeObstacle } from '../../volumes/content-obstacle.ts'
@@ -19,10 +19,10 @@ import { elsewhereWait, mountWait } from './mount-conditions.ts'
 import { setUpContext } from './selinux.ts'
 
 /** Adds a RemountVolume or ExpandVolume for a mounted volume that is shown to differ. */
-export function refreshVolume(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
-  if (pluginNamed(volume.plugin).refreshes) remount(context, findings, volume)
-  else if (wantsRepublish(context, volume)) republish(context, findings, volume)
-  else expand(context, findings, volume)
+export function refreshVolume(context: PlanContext, volume: VolumeToMount): void {
+  if (pluginNamed(volume.plugin).refreshes) remount(context, volume)
+  else if (wantsRepublish(context, volume)) republish(context, volume)
+  else expand(context, volume)
 }
 
 /** C70: a driver with requiresRepublish is called again only if a person names the volume or the pod (contract). */
@@ -35,10 +35,10 @@ function wantsRepublish(context: PlanContext, volume: VolumeToMount): boolean {
   return csiDriverOf(context.inputs, volume)?.spec.requiresRepublish === true
 }
 
-function republish(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
+function republish(context: PlanContext, volume: VolumeToMount): void {
   const target = csiTarget(volume)
   const setUp = setUpContext(context, volume)
-  refresh(context, findings, volume, {
+  refresh(context, volume, {
     kind: 'RemountVolume',
     reason: 'RepublishAsked',
     message: `CSI driver ${volume.driver} asks for repeated publishing (requiresRepublish); ${volume.specName} is published again`,
@@ -48,16 +48,16 @@ function republish(context: PlanContext, findings: Findings, volume: VolumeToMou
   })
 }
 
-function remount(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
+function remount(context: PlanContext, volume: VolumeToMount): void {
   const { inputs } = context
   const difference = contentDifference(inputs, volume) ?? halfDone(inputs, volume)
   if (difference === undefined) {
-    leaveSatisfied(context, findings, volume, 'its content is the same as in the API')
+    leaveSatisfied(context, volume, 'its content is the same as in the API')
     return
   }
   const path = pluginNamed(volume.plugin).podPath(volume)
   const dir = inputs.absolute(path)
-  refresh(context, findings, volume, {
+  refresh(context, volume, {
     kind: 'RemountVolume',
     reason: 'ContentDiffers',
     message: `${difference}; containers that mount the volume by subPath keep the old content until they restart`,
@@ -70,15 +70,15 @@ function remount(context: PlanContext, findings: Findings, volume: VolumeToMount
   })
 }
 
-function expand(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
+function expand(context: PlanContext, volume: VolumeToMount): void {
   const growth = nodeExpansionWanted(volume)
   if (growth === undefined) {
-    leaveSatisfied(context, findings, volume, 'as it should be')
+    leaveSatisfied(context, volume, 'as it should be')
     return
   }
   const path = volume.plugin === CSI_PLUGIN ? csiTarget(volume) : pluginNamed(volume.plugin).podPath(volume)
   const target = context.inputs.absolute(path)
-  refresh(context, findings, volume, {
+  refresh(context, volume, {
     kind: 'ExpandVolume',
     reason: 'CapacityGrew',
     message: `PersistentVolume ${volume.specName} has grown to ${growth.to}, but its claim shows ${growth.from}`,
@@ -92,12 +92,7 @@ function expand(context: PlanContext, findings: Findings, volume: VolumeToMount)
 type Refresh = Pick<Draft, 'kind' | 'reason' | 'message' | 'steps' | 'expects' | 'rule'> &
   Pick<Facts, 'unread' | 'setUp'>
 
-function refresh(
-  context: PlanContext,
-  findings: Findings,
-  volume: VolumeToMount,
-  { unread, setUp, ...what }: Refresh,
-): void {
+function refresh(context: PlanContext, volume: VolumeToMount, { unread, setUp, ...what }: Refresh): void {
   const pod = podRefOf(context, volume.podUid)
   const about = { pod, volume: describeWanted(context, volume), subject: context.ledger.wanted(volume) }
   // A driver is called only for a volume that may be mounted here now (S22, S30).
@@ -106,7 +101,7 @@ function refresh(
       ? mountWait(context, volume)
       : (elsewhereWait(context, volume) ?? waitForKubelet(context))
   if (wait !== undefined) {
-    findings.wait(what.kind, wait, what.rule, about)
+    context.findings.wait(what.kind, wait, what.rule, about)
     return
   }
   const draft: Draft = {
@@ -116,5 +111,5 @@ function refresh(
     after: [],
     removes: new Set(),
   }
-  findings.add(judged(context, draft, omitUndefined({ unread, setUp })))
+  context.findings.add(judged(context, draft, omitUndefined({ unread, setUp })))
 }

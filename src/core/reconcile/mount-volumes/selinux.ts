@@ -3,7 +3,7 @@
 import { isGateOn } from '../../facts/actual/kubelet-version.ts'
 import { readStateFile, type VolumeData } from '../../facts/actual/state-file.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
-import type { Findings, Obstacle } from '../../plan/draft.ts'
+import type { Obstacle } from '../../plan/draft.ts'
 import { csiPublishStateFile, csiStagingDir, VOLUME_DATA } from '../../volumes/csi-paths.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import { mountOptions } from '../../volumes/mount-options.ts'
@@ -71,13 +71,13 @@ function firstOf(context: PlanContext, volume: VolumeToMount): { podUid: string;
 }
 
 /** R824: a running pod keeps its volume; the kubelet would unmount it. */
-export function reportLabel(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
+export function reportLabel(context: PlanContext, volume: VolumeToMount): void {
   if (context.inputs.snapshot.selinux?.enabled !== true) return
   const wanted = wantedOf(context, volume)
   const there = volume.plugin === CSI_PLUGIN ? recordOf(context, volume) : mountOf(context, volume)
   if (there === undefined || 'unclear' in wanted || there.label === wanted.label) return
   const path = context.inputs.absolute(there.path)
-  findings.problem(
+  context.findings.problem(
     'warning',
     'SELinuxMismatch',
     `${path} shows the volume mounted ${labelText(there.label)}, but the pod wants it ${labelText(wanted.label)}`,

@@ -7,7 +7,7 @@
 import { commandLine, untaintOutOfService, volctl } from '../../base/command.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { attachmentName } from '../../facts/actual/volume-names.ts'
-import { type About, type Findings, type Hint, ON_NODE } from '../../plan/draft.ts'
+import { type About, type Hint, ON_NODE } from '../../plan/draft.ts'
 import { apiLookup } from '../../volumes/api-lookup.ts'
 import { accessModesText, allowsSeveralNodes, isForOnePod, isOutOfService } from '../../volumes/node-affinity.ts'
 import { apiServerToo, howToStart, type PlanContext, stopCommand } from '../context/context.ts'
@@ -15,25 +15,25 @@ import { describeNodes, freeHint, nodesWith } from '../context/other-nodes.ts'
 import { whyNotManaged } from '../pods/kubelet-mode.ts'
 import { type PresentVolume, presentVolumes } from './present-volumes.ts'
 
-export function reportAttachments(context: PlanContext, findings: Findings): void {
+export function reportAttachments(context: PlanContext): void {
   const { api } = context.inputs.snapshot
   if (api === undefined) return
   const present = presentVolumes(context)
   for (const volume of present) {
-    reportOtherWriters(context, findings, volume)
-    reportOwnAttachment(context, findings, volume)
+    reportOtherWriters(context, volume)
+    reportOwnAttachment(context, volume)
   }
-  if (present.length > 0 && isOutOfService(api.node)) reportOutOfService(context, findings, present)
+  if (present.length > 0 && isOutOfService(api.node)) reportOutOfService(context, present)
 }
 
 /** S30: more nodes, or more pods, have the volume than its access mode allows. */
-function reportOtherWriters(context: PlanContext, findings: Findings, volume: PresentVolume): void {
+function reportOtherWriters(context: PlanContext, volume: PresentVolume): void {
   const { name, path, pods, identity, persistentVolume } = volume
   const about = aboutOf(volume)
   const objects = identity === undefined ? [persistentVolume] : context.objects.persistentVolumesOf(identity)
   const nodes = objects.some(allowsSeveralNodes) ? [] : nodesWith(context, volume)
   if (nodes.length > 0) {
-    findings.problem(
+    context.findings.problem(
       'error',
       'TwoWriters',
       `${name} is mounted on ${path} and also attached to another node, which its access mode (${accessModesText(persistentVolume)}) does not allow: ${describeNodes(nodes)}`,
@@ -42,7 +42,7 @@ function reportOtherWriters(context: PlanContext, findings: Findings, volume: Pr
     )
   }
   if (!isForOnePod(persistentVolume) || pods.length < 2) return
-  findings.problem(
+  context.findings.problem(
     'error',
     'TwoWriters',
     `${name} is ReadWriteOncePod, but ${pods.length} pods on this node use it: ${pods.join(', ')}`,
@@ -50,7 +50,7 @@ function reportOtherWriters(context: PlanContext, findings: Findings, volume: Pr
   )
 }
 
-function reportOwnAttachment(context: PlanContext, findings: Findings, volume: PresentVolume): void {
+function reportOwnAttachment(context: PlanContext, volume: PresentVolume): void {
   const { objects, inputs } = context
   const { uniqueName, path, identity } = volume
   // The controller does not record volumes that the kubelet attaches.
@@ -59,7 +59,7 @@ function reportOwnAttachment(context: PlanContext, findings: Findings, volume: P
   const attachment = identity === undefined ? undefined : objects.attachmentOf(identity)
   const gone = whyNotAttached(context, volume)
   if (gone !== undefined) {
-    findings.problem(
+    context.findings.problem(
       'error',
       'MountedButNotAttached',
       `${uniqueName} is mounted on ${path} but not attached to this node (${gone}): another node may write to it`,
@@ -71,7 +71,7 @@ function reportOwnAttachment(context: PlanContext, findings: Findings, volume: P
           : howToUnstage(context, volume),
     )
   } else if (!objects.isInUse(uniqueName)) {
-    findings.problem(
+    context.findings.problem(
       'error',
       'NotReportedInUse',
       `${uniqueName} is mounted on ${path}, but node.status.volumesInUse does not list it: the attach/detach controller may detach it while it is mounted`,
@@ -80,7 +80,7 @@ function reportOwnAttachment(context: PlanContext, findings: Findings, volume: P
     )
   }
   if (attachment?.metadata.deletionTimestamp === undefined) return
-  findings.problem(
+  context.findings.problem(
     'error',
     'AttachmentDeleting',
     `VolumeAttachment ${attachment.metadata.name} is being deleted (${attachment.metadata.deletionTimestamp}) while ${uniqueName} is mounted on ${path}: the disk may disappear under the mount`,
@@ -148,7 +148,7 @@ function whyNotAttached({ objects, inputs }: PlanContext, { uniqueName, identity
 }
 
 /** R731: the controller detaches volumes from such a node at once, mounted or not. */
-function reportOutOfService({ inputs }: PlanContext, findings: Findings, present: readonly PresentVolume[]): void {
+function reportOutOfService({ inputs, findings }: PlanContext, present: readonly PresentVolume[]): void {
   const { nodeName } = inputs.snapshot
   const names = present.map(({ name }) => name)
   findings.problem(

@@ -3,27 +3,25 @@
 import type { CsiSocket } from '../../facts/actual/snapshot.ts'
 import { registeredDriver } from '../../facts/actual/staged-volumes.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
-import type { Ledger } from '../../facts/ledger.ts'
 import type { ObjectMeta } from '../../kube/api/objects.ts'
 import { causeOf, type ProblemCode } from '../../messages/codes.ts'
 import type { Because } from '../../plan/cause.ts'
-import type { Findings } from '../../plan/draft.ts'
 import { namespacedName, podName } from '../../plan/pod-name.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import { evidenceOf } from '../../volumes/registry.ts'
 import { aboutWanted, type PlanContext, podRefOf } from '../context/context.ts'
 import { bringDriverBack, isLate, isOf, isSilent, whyNoDriver } from '../drivers/driver-call.ts'
 
-export function reportDrivers({ inputs, ledger }: PlanContext, findings: Findings): void {
-  const sockets = inputs.snapshot.csiSockets ?? []
-  const missing = missingDrivers(sockets, findings)
+export function reportDrivers(context: PlanContext): void {
+  const sockets = context.inputs.snapshot.csiSockets ?? []
+  const missing = missingDrivers(context, sockets)
   for (const socket of sockets) {
-    if (socket.driver === undefined) reportSilent(ledger, socket, missing, findings)
-    else reportSocket(socket, socket.driver, sockets, findings)
+    if (socket.driver === undefined) reportSilent(context, socket, missing)
+    else reportSocket(context, socket, socket.driver, sockets)
   }
 }
 
-function reportSilent(ledger: Ledger, socket: CsiSocket, missing: readonly string[], findings: Findings): void {
+function reportSilent({ ledger, findings }: PlanContext, socket: CsiSocket, missing: readonly string[]): void {
   if (!isSilent(socket)) return
   const { path, error = 'no answer' } = socket
   const driver = missing.find((each) => isOf(socket, each)) ?? missing[0]
@@ -37,7 +35,12 @@ function reportSilent(ledger: Ledger, socket: CsiSocket, missing: readonly strin
   )
 }
 
-function reportSocket(socket: CsiSocket, driver: string, sockets: readonly CsiSocket[], findings: Findings): void {
+function reportSocket(
+  { findings }: PlanContext,
+  socket: CsiSocket,
+  driver: string,
+  sockets: readonly CsiSocket[],
+): void {
   const { path, endpoint, registered, error } = socket
   const at = endpoint ?? path
   const why = error ?? 'no answer'
@@ -79,7 +82,7 @@ function reportSocket(socket: CsiSocket, driver: string, sockets: readonly CsiSo
 }
 
 /** Drivers that something needs and that no socket names: what is said of them names each socket on which nobody answers. */
-function missingDrivers(sockets: readonly CsiSocket[], findings: Findings): readonly string[] {
+function missingDrivers({ findings }: PlanContext, sockets: readonly CsiSocket[]): readonly string[] {
   const said = [
     ...findings.operations.map((draft) => ({ code: draft.blocked?.code, driver: draft.volume?.driver })),
     ...findings.waiting.map(({ code, volume }) => ({ code, driver: volume?.driver })),
@@ -93,7 +96,7 @@ function missingDrivers(sockets: readonly CsiSocket[], findings: Findings): read
 
 // Mounted volumes whose claim, PersistentVolume or driver is being removed or gone: they work until their next call.
 
-export function reportVolumeObjects(context: PlanContext, findings: Findings): void {
+export function reportVolumeObjects(context: PlanContext): void {
   const { desired, classes, inputs } = context
   const mounted = desired.volumes.filter(
     (volume) =>
@@ -105,20 +108,20 @@ export function reportVolumeObjects(context: PlanContext, findings: Findings): v
   for (const volume of mounted) {
     if (said.has(volume.uniqueName)) continue
     said.add(volume.uniqueName)
-    reportEnding(context, findings, volume)
+    reportEnding(context, volume)
   }
-  reportMissingDrivers(context, findings, mounted)
+  reportMissingDrivers(context, mounted)
 }
 
 /**
  * Finalizers keep both objects while a pod uses the volume; the reclaim policy decides what happens to the data after that.
  */
-function reportEnding(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
+function reportEnding(context: PlanContext, volume: VolumeToMount): void {
   const { claim, persistentVolume, podUid, specName } = volume
   const pod = podName(podRefOf(context, podUid))
   const about = aboutWanted(context, volume)
   const reportDeletion = (what: string, { deletionTimestamp }: ObjectMeta): void =>
-    findings.problem(
+    context.findings.problem(
       'warning',
       'BeingDeleted',
       `${what} of pod ${pod} is being deleted (${deletionTimestamp}): it disappears as soon as no pod uses it, and if the reclaim policy is Delete, so does the data`,
@@ -130,7 +133,7 @@ function reportEnding(context: PlanContext, findings: Findings, volume: VolumeTo
     reportDeletion(`PersistentVolume ${persistentVolume.metadata.name}`, persistentVolume.metadata)
   const phase = persistentVolume?.status?.phase
   if (phase !== 'Released' && phase !== 'Failed') return
-  findings.problem(
+  context.findings.problem(
     'warning',
     'ClaimUnbound',
     `PersistentVolume ${specName} is ${phase}, but pod ${pod} has it mounted`,
@@ -140,7 +143,7 @@ function reportEnding(context: PlanContext, findings: Findings, volume: VolumeTo
 }
 
 /** A driver that is missing can neither publish again nor unpublish, whatever is mounted at the moment (C26, O10). */
-function reportMissingDrivers(context: PlanContext, findings: Findings, mounted: readonly VolumeToMount[]): void {
+function reportMissingDrivers(context: PlanContext, mounted: readonly VolumeToMount[]): void {
   const { csiSockets, api } = context.inputs.snapshot
   const csi = mounted.filter(({ plugin, driver }) => plugin === CSI_PLUGIN && driver !== undefined)
   const listed = api?.csiNode?.spec.drivers?.map(({ name }) => name)
@@ -153,7 +156,7 @@ function reportMissingDrivers(context: PlanContext, findings: Findings, mounted:
       .join(', ')}${names.length > 5 ? ', …' : ''}`
     // A driver's socket that exists but does not answer is reported in report-drivers.ts.
     if (csiSockets?.every((socket) => socket.driver !== driver)) {
-      findings.problem(
+      context.findings.problem(
         'warning',
         'DriverUnavailable',
         `${whyNoDriver(context, driver)}, and ${mountedHere}; only the driver can unmount properly`,
@@ -165,7 +168,7 @@ function reportMissingDrivers(context: PlanContext, findings: Findings, mounted:
       listed !== undefined &&
       !listed.includes(driver)
     ) {
-      findings.problem(
+      context.findings.problem(
         'warning',
         'DriverRegistration',
         `CSI driver ${driver} answers on this node, but the CSINode object does not list it, and ${mountedHere}: the kubelet has not registered the driver`,

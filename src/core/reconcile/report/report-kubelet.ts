@@ -1,20 +1,20 @@
 /** The version and configuration of this node's kubelet, where this kubelet acts differently from the rules. */
 
 import { kubeletVersion, TESTED_MINORS } from '../../facts/actual/kubelet-version.ts'
-import { type Findings, ON_NODE } from '../../plan/draft.ts'
+import { ON_NODE } from '../../plan/draft.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { volumesInStatus } from '../../volumes/node-affinity.ts'
 import { aboutWanted, type PlanContext } from '../context/context.ts'
 import { notMigrated, whyNotManaged, whyTerminatedKept } from '../pods/kubelet-mode.ts'
 
-export function reportKubelet(context: PlanContext, findings: Findings): void {
-  reportVersion(context, findings)
-  reportNotMigrated(context, findings)
-  reportNotManaged(context, findings)
-  reportTerminatedKept(context, findings)
+export function reportKubelet(context: PlanContext): void {
+  reportVersion(context)
+  reportNotMigrated(context)
+  reportNotManaged(context)
+  reportTerminatedKept(context)
 }
 
-function reportVersion({ inputs }: PlanContext, findings: Findings): void {
+function reportVersion({ inputs, findings }: PlanContext): void {
   const node = inputs.snapshot.api?.node
   const version = kubeletVersion(node)
   const { first, last } = TESTED_MINORS
@@ -29,13 +29,13 @@ function reportVersion({ inputs }: PlanContext, findings: Findings): void {
 }
 
 /** R150: volctl treats such a volume as a CSI volume; this kubelet itself mounts it, in another directory. */
-function reportNotMigrated(context: PlanContext, findings: Findings): void {
+function reportNotMigrated(context: PlanContext): void {
   const said = new Set<string>()
   for (const volume of context.desired.volumes) {
     const plugin = notMigrated(context, volume)
     if (plugin === undefined || said.has(volume.uniqueName)) continue
     said.add(volume.uniqueName)
-    findings.problem(
+    context.findings.problem(
       'warning',
       'LeftToKubelet',
       `volume ${volume.podVolumeNames.join(', ')} of pod ${namespacedName(volume.pod.metadata)} uses in-tree plugin ${plugin}, which is not migrated to CSI driver ${volume.driver ?? ''} on this node (annotation migrated-plugins of its CSINode): the kubelet itself mounts the volume, and volctl leaves it alone`,
@@ -46,7 +46,7 @@ function reportNotMigrated(context: PlanContext, findings: Findings): void {
 }
 
 /** N8, R702. A warning only if there is something to attach. */
-function reportNotManaged({ inputs, desired, staged }: PlanContext, findings: Findings): void {
+function reportNotManaged({ inputs, desired, staged, findings }: PlanContext): void {
   const { api, nodeName } = inputs.snapshot
   const why = whyNotManaged(inputs.snapshot)
   if (why === undefined) return
@@ -64,7 +64,7 @@ function reportNotManaged({ inputs, desired, staged }: PlanContext, findings: Fi
   )
 }
 
-function reportTerminatedKept({ inputs, classes }: PlanContext, findings: Findings): void {
+function reportTerminatedKept({ inputs, classes, findings }: PlanContext): void {
   const why = whyTerminatedKept(inputs.snapshot)
   if (why === undefined) return
   const kept = classes.all.filter((pod) => pod.why?.is === 'kept')

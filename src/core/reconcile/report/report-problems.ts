@@ -16,7 +16,7 @@ import {
 import { identityOf } from '../../facts/sources.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { bringBack, deadWords } from '../../linux/mount-words.ts'
-import { type Findings, ON_NODE } from '../../plan/draft.ts'
+import { ON_NODE } from '../../plan/draft.ts'
 import { stopPod } from '../../plan/kubelet-units.ts'
 import { namespacedName, podName, podNameAndUid } from '../../plan/pod-name.ts'
 import { areOfOneRow } from '../../plan/subject.ts'
@@ -47,29 +47,29 @@ import { reportKubelet } from './report-kubelet.ts'
 import { reportReadOnly } from './report-read-only.ts'
 import { reportStatusNames } from './report-status-names.ts'
 
-export function reportProblems(context: PlanContext, findings: Findings): void {
-  for (const pod of context.classes.all) if (pod.class === 'Frozen') reportFrozen(context, findings, pod)
-  reportUnresolved(context, findings)
-  reportReadErrors(context, findings)
-  reportAttachments(context, findings)
-  reportOldStagings(context, findings)
-  reportGlobalMounts(context, findings)
-  reportStatusNames(context, findings)
-  reportReadOnly(context, findings)
-  reportVolumeObjects(context, findings)
-  reportKubelet(context, findings)
-  reportUnknownDeadMounts(context, findings)
-  reportMountStorms(context, findings)
-  reportNotCreated(context, findings)
-  reportOtherVolumes(context, findings)
-  reportDrivers(context, findings)
-  reportSurplus(context, findings)
-  reportNotBelieved(context, findings)
-  reportUnknownLinks(context, findings)
+export function reportProblems(context: PlanContext): void {
+  for (const pod of context.classes.all) if (pod.class === 'Frozen') reportFrozen(context, pod)
+  reportUnresolved(context)
+  reportReadErrors(context)
+  reportAttachments(context)
+  reportOldStagings(context)
+  reportGlobalMounts(context)
+  reportStatusNames(context)
+  reportReadOnly(context)
+  reportVolumeObjects(context)
+  reportKubelet(context)
+  reportUnknownDeadMounts(context)
+  reportMountStorms(context)
+  reportNotCreated(context)
+  reportOtherVolumes(context)
+  reportDrivers(context)
+  reportSurplus(context)
+  reportNotBelieved(context)
+  reportUnknownLinks(context)
 }
 
 /** S8: nothing can be decided about anything behind such a link. */
-function reportUnknownLinks({ inputs, ledger }: PlanContext, findings: Findings): void {
+function reportUnknownLinks({ inputs, ledger, findings }: PlanContext): void {
   for (const { path, obstacle } of unknownLinks(inputs)) {
     findings.complete = false
     const about = { path: inputs.absolute(path), subject: ledger.path(path) }
@@ -80,7 +80,7 @@ function reportUnknownLinks({ inputs, ledger }: PlanContext, findings: Findings)
 /**
  * Processes and files that are not trusted are ignored (S32). The plan says so, since a person may expect that they count.
  */
-function reportNotBelieved({ inputs }: PlanContext, findings: Findings): void {
+function reportNotBelieved({ inputs, findings }: PlanContext): void {
   for (const { what, why, hint, unknown } of inputs.snapshot.notBelieved ?? []) {
     if (unknown) findings.complete = false
     findings.problem(unknown ? 'error' : 'info', 'NotBelieved', `${what}: ${why}`, ON_NODE, hint)
@@ -88,7 +88,7 @@ function reportNotBelieved({ inputs }: PlanContext, findings: Findings): void {
 }
 
 /** S5: an existing pod keeps the volumes that it has; those that it no longer wants are reported. Matched by R815. */
-function reportSurplus(context: PlanContext, findings: Findings): void {
+function reportSurplus(context: PlanContext): void {
   const { inputs, classes, desired, ledger } = context
   const wanted = new Map<string, Set<string>>()
   for (const { podUid, uniqueName, specName } of desired.volumes) {
@@ -104,7 +104,7 @@ function reportSurplus(context: PlanContext, findings: Findings): void {
       const names = wanted.get(pod.uid)
       if (data === undefined || names?.has(name)) continue
       if (names?.has(csiUniqueName(data.driverName, data.volumeHandle))) continue
-      findings.problem(
+      context.findings.problem(
         'warning',
         'NotDesired',
         `pod ${podName(pod.ref)} still has volume ${name}, which it no longer wants; volctl leaves the volume as long as the pod exists`,
@@ -114,14 +114,14 @@ function reportSurplus(context: PlanContext, findings: Findings): void {
   }
 }
 
-function reportFrozen(context: PlanContext, findings: Findings, pod: PodClass): void {
+function reportFrozen(context: PlanContext, pod: PodClass): void {
   const why = pod.why?.is
   const name = podNameAndUid(pod.ref)
   const about = { pod: pod.uid, path: context.inputs.absolute(`pods/${pod.uid}`), subject: { pod: pod.uid } }
   const stranger = isOnlyNested(context.inputs, pod.uid) ? strangerHint(pod.uid) : undefined
   if (why === 'runningUnlisted') {
     const signs = context.witnesses.signsOfLife(pod.uid).join(', ')
-    findings.problem(
+    context.findings.problem(
       'error',
       'PodGoneButRunning',
       `pod ${name} was deleted from the API but still runs: ${signs}; its volumes are left alone`,
@@ -129,7 +129,7 @@ function reportFrozen(context: PlanContext, findings: Findings, pod: PodClass): 
       stranger ?? [STOP_POD, commandLine(...stopPod(pod.uid))],
     )
   } else if (why === 'stranger') {
-    findings.problem(
+    context.findings.problem(
       'error',
       'UnknownPodProcess',
       `a process of pod ${pod.uid} runs here, but neither the API nor the kubelet's directories nor the container runtime of this node knows the pod`,
@@ -139,24 +139,30 @@ function reportFrozen(context: PlanContext, findings: Findings, pod: PodClass): 
   } else if (why === 'running') {
     const signs = context.witnesses.signsOfLife(pod.uid).join(', ')
     const ending = pod.pod === undefined ? 'is terminating' : endingOf(pod.pod)
-    findings.problem('info', 'PodStillRunning', `pod ${name} ${ending} and still runs: ${signs}`, about, stranger)
+    context.findings.problem(
+      'info',
+      'PodStillRunning',
+      `pod ${name} ${ending} and still runs: ${signs}`,
+      about,
+      stranger,
+    )
   } else if (why === 'perhapsRunning') {
-    findings.complete = false
-    findings.problem('error', 'AlivenessUnknown', `pod ${name} may still run: ${pod.why?.message}`, about)
+    context.findings.complete = false
+    context.findings.problem('error', 'AlivenessUnknown', `pod ${name} may still run: ${pod.why?.message}`, about)
   } else if (why === 'static' || why === 'mirror') {
     const kept = `the directory of pod ${name} is left alone: ${pod.why?.message}`
-    findings.problem('warning', 'MayBeStatic', kept, about)
+    context.findings.problem('warning', 'MayBeStatic', kept, about)
   }
 }
 
 const STOP_POD = 'Stop the pod (type rmp for stopp if a container was created and never started), then plan again:'
 
-function reportUnresolved(context: PlanContext, findings: Findings): void {
+function reportUnresolved(context: PlanContext): void {
   for (const each of context.desired.unresolved) {
     const unknown = each.cause === 'Unknown'
     // S4: enough is known about the others: they hold back only their own volume.
-    if (unknown) findings.complete = false
-    findings.problem(
+    if (unknown) context.findings.complete = false
+    context.findings.problem(
       unknown ? 'error' : 'warning',
       'MayBeInUse',
       `volume ${each.podVolumeName} of pod ${namespacedName(each.pod.metadata)}: ${each.message}`,
@@ -189,7 +195,7 @@ function kindName({ plugin, driver }: DeviceKind): string {
   return driver === undefined ? plugin : `driver ${driver}`
 }
 
-function reportReadErrors(context: PlanContext, findings: Findings): void {
+function reportReadErrors(context: PlanContext): void {
   const { api } = context.inputs.snapshot
   for (const failure of api === undefined ? [] : readFailures(api.errors)) {
     if (failure.notFound) continue
@@ -197,26 +203,26 @@ function reportReadErrors(context: PlanContext, findings: Findings): void {
     if (failure.resource === 'pods') continue
     const attached = failure.resource === 'volumeattachments' && isRefusedList(failure) ? mayBeAttached(context) : []
     if (attached.length > 0) {
-      reportUnreadAttachments(failure, attached, findings)
+      reportUnreadAttachments(context, failure, attached)
       continue
     }
     // What pods name was read singly then, and what could not be is a separate error. What needs the list says so (S30), and
     // an attachment that only a pod which has ended names is nothing that a node's credential may read.
     if (failure.forbidden && (isRefusedList(failure) || failure.resource === 'volumeattachments')) continue
     if (failure.forbidden && isContent(failure)) {
-      reportUnreadContent(context, failure, findings)
+      reportUnreadContent(context, failure)
       continue
     }
     if (isOfUnresolved(context.desired.unresolved, failure)) continue
     const severity = failure.forbidden ? 'info' : 'warning'
     if (failure.resource === undefined) {
       const message = `a read of the API failed, and the error names no object, so anything may be missing: ${failure.text}`
-      findings.problem(severity, 'ReadFailed', message, ON_NODE)
+      context.findings.problem(severity, 'ReadFailed', message, ON_NODE)
       continue
     }
     const object = subjectOf(failure)
     const message = `${object} could not be read: ${failure.text}`
-    findings.problem(severity, 'ReadFailed', message, ON_NODE, undefined, { subject: { object } })
+    context.findings.problem(severity, 'ReadFailed', message, ON_NODE, undefined, { subject: { object } })
   }
 }
 
@@ -248,7 +254,7 @@ function mayBeAttached(context: PlanContext): string[] {
   })
 }
 
-function reportUnreadAttachments(failure: ReadFailure, attached: readonly string[], findings: Findings): void {
+function reportUnreadAttachments({ findings }: PlanContext, failure: ReadFailure, attached: readonly string[]): void {
   findings.complete = false
   findings.problem(
     'warning',
@@ -264,7 +270,7 @@ function reportUnreadAttachments(failure: ReadFailure, attached: readonly string
  * Content is left out of deploy/clusterrole-plan.yaml by choice, and a plan needs none but for what it would write: then that operation
  * says so. A credential that reads other content was meant to read this.
  */
-function reportUnreadContent({ inputs, desired }: PlanContext, failure: ReadFailure, findings: Findings): void {
+function reportUnreadContent({ inputs, desired, findings }: PlanContext, failure: ReadFailure): void {
   const { api } = inputs.snapshot
   const read = failure.resource === 'secrets' ? api?.secrets : api?.configMaps
   if (api === undefined || failure.name === undefined || !read?.length) return
@@ -292,7 +298,7 @@ function reportUnreadContent({ inputs, desired }: PlanContext, failure: ReadFail
 }
 
 /** What the container runtime could not mount: the kubelet has set up all that is its own, and tries for ever. */
-function reportNotCreated({ classes }: PlanContext, findings: Findings): void {
+function reportNotCreated({ classes, findings }: PlanContext): void {
   for (const { uid, ref, pod, class: of } of classes.all) {
     if (of !== 'Desired') continue
     const { initContainerStatuses = [], containerStatuses = [] } = pod?.status ?? {}
@@ -327,7 +333,7 @@ function isContent({ resource }: ReadFailure): boolean {
 }
 
 /** Dead mounts that belong to no wanted volume and no operation. */
-function reportUnknownDeadMounts({ inputs, ledger }: PlanContext, findings: Findings): void {
+function reportUnknownDeadMounts({ inputs, ledger, findings }: PlanContext): void {
   for (const { path, error } of inputs.snapshot.deadMounts ?? []) {
     const absolute = path.startsWith('/') ? path : inputs.absolute(path)
     if (findings.isTold(absolute)) continue
@@ -348,21 +354,16 @@ const MANY = 1000
 const SEVERAL = 20
 
 /** Names the place where mount propagation copies mounts (S18: the copies are foreign); such a table slows the whole node. */
-function reportMountStorms(context: PlanContext, findings: Findings): void {
+function reportMountStorms(context: PlanContext): void {
   const { inputs } = context
   for (const uid of inputs.podsWithMounts())
-    if (inputs.podMountCount(uid) >= SEVERAL) reportStorms(context, inputs.podMounts(uid), findings, uid)
+    if (inputs.podMountCount(uid) >= SEVERAL) reportStorms(context, inputs.podMounts(uid), uid)
   const below = inputs.mounts.below(inputs.rootDir)
-  for (const name of below.names()) if (name !== 'pods') reportStorms(context, below.of(name), findings)
-  reportStorms(context, inputs.mounts.notBelow(inputs.rootDir), findings)
+  for (const name of below.names()) if (name !== 'pods') reportStorms(context, below.of(name))
+  reportStorms(context, inputs.mounts.notBelow(inputs.rootDir))
 }
 
-function reportStorms(
-  { ledger, inputs }: PlanContext,
-  mounts: readonly MountInfo[],
-  findings: Findings,
-  pod?: string,
-): void {
+function reportStorms({ ledger, inputs, findings }: PlanContext, mounts: readonly MountInfo[], pod?: string): void {
   if (mounts.length < SEVERAL) return
   const groups = (keyOf: (mount: MountInfo) => string, least: number) =>
     [...Map.groupBy(mounts, keyOf).values()].filter(({ length }) => length >= least)
@@ -385,7 +386,7 @@ function reportStorms(
  * C11: this kubelet stages at another path, and neither finds nor unstages what one before 1.24 has staged. Nothing is said where an
  * operation undoes it.
  */
-function reportOldStagings({ inputs, staged, ledger, objects, kubelet }: PlanContext, findings: Findings): void {
+function reportOldStagings({ inputs, staged, ledger, objects, kubelet, findings }: PlanContext): void {
   for (const each of staged.filter((one) => isOld(one) && isSetUp(one))) {
     const path = inputs.absolute(each.target)
     if (findings.touches(path)) continue
@@ -405,13 +406,13 @@ function reportOldStagings({ inputs, staged, ledger, objects, kubelet }: PlanCon
 }
 
 /** Says what a kubelet does about it: the pod runs on, and nothing has to be done by hand. */
-function reportGlobalMounts(context: PlanContext, findings: Findings): void {
+function reportGlobalMounts(context: PlanContext): void {
   const { inputs, classes, desired } = context
   for (const volume of desired.volumes) {
     if (classes.of(volume.podUid)?.class !== 'Desired' || !lacksGlobalMount(context, volume)) continue
     const { podUid, specName } = volume
     const path = inputs.absolute(pluginNamed(volume.plugin).globalPath(volume) ?? '')
-    findings.problem(
+    context.findings.problem(
       'warning',
       'GlobalMountGone',
       `pod ${podName(podRefOf(context, podUid))} has volume ${specName} mounted, but nothing is mounted any more where the volume was staged: ${path}`,

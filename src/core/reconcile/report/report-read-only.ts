@@ -6,7 +6,6 @@
 import { commandLine, PIPE } from '../../base/command.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { isOnDisk } from '../../linux/mount-words.ts'
-import type { Findings } from '../../plan/draft.ts'
 import { podName } from '../../plan/pod-name.ts'
 import { readOnlyPlace, whyReadOnly } from '../../rules/paths.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
@@ -18,7 +17,7 @@ import { aboutWanted, type PlanContext, podRefOf } from '../context/context.ts'
 /** In a PersistentVolume's mount options; some FUSE drivers write it in full. */
 const READ_ONLY_OPTIONS: ReadonlySet<string> = new Set(['ro', 'read-only', 'readonly'])
 
-export function reportReadOnly(context: PlanContext, findings: Findings): void {
+export function reportReadOnly(context: PlanContext): void {
   const said = new Set<string>()
   for (const volume of context.desired.volumes) {
     if (volume.mode !== 'Filesystem' || context.classes.of(volume.podUid) === undefined) continue
@@ -28,9 +27,9 @@ export function reportReadOnly(context: PlanContext, findings: Findings): void {
     if (mount === undefined || why === undefined || !asksToWrite(volume)) continue
     if (said.has(`${volume.podUid} ${mount.dev}`)) continue
     said.add(`${volume.podUid} ${mount.dev}`)
-    report(context, findings, volume, context.inputs.absolute(path), mount, why)
+    report(context, volume, context.inputs.absolute(path), mount, why)
   }
-  reportRoot(context, findings)
+  reportRoot(context)
 }
 
 /** True if a container mounts the volume for writing, and nothing in the volume's source says read-only. */
@@ -54,21 +53,14 @@ function isReadOnlySource(volume: VolumeToMount): boolean {
   )
 }
 
-function report(
-  context: PlanContext,
-  findings: Findings,
-  volume: VolumeToMount,
-  path: string,
-  mount: MountInfo,
-  why: string,
-): void {
+function report(context: PlanContext, volume: VolumeToMount, path: string, mount: MountInfo, why: string): void {
   const { dev, source, fsType, superOptions } = mount
   const pod = podName(podRefOf(context, volume.podUid))
   const onDisk = isOnDisk(mount)
   const seen = `the ${fsType} file system of ${volume.specName} on ${path} (${onDisk ? source : `${dev} ${source}`}) is read-only (${why} in its superblock options: ${superOptions.join(',')}), but pod ${pod} mounts it to write`
   const about = aboutWanted(context, volume, path)
   if (onDisk) {
-    findings.problem(
+    context.findings.problem(
       'error',
       'ReadOnlyFileSystem',
       `${seen}: the kernel makes a file system read-only after an error`,
@@ -78,7 +70,7 @@ function report(
     return
   }
   // A server or daemon may make its file system read-only on purpose.
-  findings.problem(
+  context.findings.problem(
     'warning',
     'ReadOnlyFileSystem',
     seen,
@@ -88,7 +80,7 @@ function report(
 }
 
 /** The kubelet's own disk, where every emptyDir is. */
-function reportRoot({ inputs }: PlanContext, findings: Findings): void {
+function reportRoot({ inputs, findings }: PlanContext): void {
   const found = readOnlyPlace(inputs, inputs.rootDir)
   if (found === undefined) return
   const { code, message, hint } = found

@@ -4,7 +4,6 @@
  */
 
 import { attachmentName, parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
-import type { Findings } from '../../plan/draft.ts'
 import { apiLookup } from '../../volumes/api-lookup.ts'
 import { mayBeNamed } from '../../volumes/desired-state.ts'
 import { volumesInStatus } from '../../volumes/node-affinity.ts'
@@ -15,7 +14,7 @@ import { migratesAll } from '../pods/kubelet-mode.ts'
 import { podListIsComplete } from '../pods/pod-classes.ts'
 import { attachableName } from './present-volumes.ts'
 
-export function reportStatusNames(context: PlanContext, findings: Findings): void {
+export function reportStatusNames(context: PlanContext): void {
   const { api, nodeName, tree } = context.inputs.snapshot
   const names = new Set(volumesInStatus(api?.node))
   // S3: something that was not seen may explain them.
@@ -32,7 +31,7 @@ export function reportStatusNames(context: PlanContext, findings: Findings): voi
     if (explained.has(name) || unresolved.some(({ mayBe }) => mayBeNamed(mayBe, name))) continue
     const csi = parseCsiUniqueName(name)
     if (csi === undefined ? isOfPlugin(name, unidentified) : isExplained(context, name, csi)) continue
-    reportName(context, findings, name)
+    reportName(context, name)
   }
 }
 
@@ -73,7 +72,7 @@ function isOfPlugin(name: string, plugins: readonly string[]): boolean {
   return plugins.some((plugin) => name.startsWith(`${plugin}/`))
 }
 
-function reportName({ inputs, objects, kubelet }: PlanContext, findings: Findings, name: string): void {
+function reportName({ inputs, objects, kubelet, findings }: PlanContext, name: string): void {
   const { nodeName } = inputs.snapshot
   // The names of a plugin that this kubelet does not migrate are the plugin's own.
   const csi = parseCsiUniqueName(name)

@@ -6,7 +6,7 @@ import type { TreeEntry } from '../../facts/actual/snapshot.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import { deadWords } from '../../linux/mount-words.ts'
 import { isByKubelet } from '../../messages/codes.ts'
-import { type Draft, expectedMount, type Findings, messageOnPod } from '../../plan/draft.ts'
+import { type Draft, expectedMount, messageOnPod } from '../../plan/draft.ts'
 import type { Operation, OperationKind, Step, VolumeRef } from '../../plan/plan.ts'
 import type { Subject } from '../../plan/subject.ts'
 import type { Facts } from '../../rules/rule.ts'
@@ -40,18 +40,18 @@ export interface Parts extends Pick<Draft, 'reason' | 'message' | 'rule'>, Facts
 }
 
 /** Adds the operation, or what it waits for. @param partsOf not called where it only waits for some time to pass */
-export function tearDown(context: PlanContext, findings: Findings, what: TearDown, partsOf: () => Parts): void {
+export function tearDown(context: PlanContext, what: TearDown, partsOf: () => Parts): void {
   const { kind, pod, volume, subject } = what
   // Of a pod's mounts volctl takes what a kubelet that runs has left.
   const isMount = pod !== undefined && kind !== 'UnmapVolume'
   const wait = isMount ? waitToSettle(context, pod, () => podTimes(context, pod)) : waitForKubelet(context)
   const about = { ...omitUndefined({ pod: pod?.ref }), volume, subject }
   if (wait !== undefined && !isByKubelet(wait.code)) {
-    findings.wait(kind, wait, 'S11', about)
+    context.findings.wait(kind, wait, 'S11', about)
     return
   }
   const parts = partsOf()
-  if (parts.call?.kind === 'gone') reportDriverGone(findings, what, parts.mounts?.[0]?.path ?? '')
+  if (parts.call?.kind === 'gone') reportDriverGone(context, what, parts.mounts?.[0]?.path ?? '')
   const { reason, message, rule, subPaths, paths = [], mounts, after = [], deletes, kubeletWould } = parts
   const steps = [...(subPaths?.steps ?? []), ...parts.steps]
   const all = [...(subPaths?.mounts ?? []), ...(mounts ?? [])].filter(({ layers }) => layers.length > 0)
@@ -74,12 +74,12 @@ export function tearDown(context: PlanContext, findings: Findings, what: TearDow
       dead: deadAmong(context, all),
     }),
   }
-  findings.addUnlessWaiting(judged(context, draft, parts), wait, 'S11')
+  context.findings.addUnlessWaiting(judged(context, draft, parts), wait, 'S11')
 }
 
 /** What --driver-gone leaves undone (S16). */
 function reportDriverGone(
-  findings: Findings,
+  { findings }: PlanContext,
   { kind, pod, volume: { name, plugin, driver = plugin }, subject }: TearDown,
   path: string,
 ): void {
@@ -118,7 +118,6 @@ export function targetsOf(steps: readonly Step[]): string[] {
 /** @param the text after the path: where the file is, or whose it is not */
 export function reportKept(
   context: PlanContext,
-  findings: Findings,
   volume: PodVolume,
   entry: TreeEntry,
   code: 'DataUnderMountPoint' | 'UnexpectedFile',
@@ -131,7 +130,7 @@ export function reportKept(
   }
   const about = { pod: volume.podUid, volume: volume.name, path, subject: context.ledger.podVolume(volume) }
   const { message, hint }: { message: string; hint?: string } = isEmptied(volume) ? lostAtStart(context, kept) : kept
-  findings.problem('warning', code, message, about, hint)
+  context.findings.problem('warning', code, message, about, hint)
 }
 
 /** The kubelet deletes what is in such a volume; of all others it keeps what it finds where nothing is mounted (O12, O13). */

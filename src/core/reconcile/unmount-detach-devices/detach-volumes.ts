@@ -15,7 +15,7 @@ import { type CsiIdentity, type Identified, uniqueNameOf } from '../../facts/sou
 import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import { undeletedPath } from '../../linux/deleted.ts'
 import { isByKubelet } from '../../messages/codes.ts'
-import type { Draft, Findings, Obstacle, Wait } from '../../plan/draft.ts'
+import type { Draft, Obstacle, Wait } from '../../plan/draft.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import { podNameAndUid } from '../../plan/pod-name.ts'
 import type { Facts } from '../../rules/rule.ts'
@@ -37,17 +37,17 @@ interface NodeFacts {
   readonly unread: Obstacle | undefined
 }
 
-export function detachVolumes(context: PlanContext, findings: Findings): void {
+export function detachVolumes(context: PlanContext): void {
   const { api, nodeName } = context.inputs.snapshot
   if (api === undefined) return
   const mine = api.volumeAttachments.filter((attachment) => attachment.spec.nodeName === nodeName)
   const node: NodeFacts = {
     wanted: controllerWantedVolumes(api.pods, api, nodeName),
-    unidentified: findings.operations.filter(isUnidentified),
+    unidentified: context.findings.operations.filter(isUnidentified),
     unread: mine.length === 0 ? undefined : unreadTraces(context),
   }
   for (const attachment of mine.toSorted((a, b) => compareText(a.metadata.name, b.metadata.name))) {
-    detachVolume(context, findings, attachment, node)
+    detachVolume(context, attachment, node)
   }
 }
 
@@ -59,7 +59,7 @@ interface KnownAttachment {
   readonly persistentVolume: string | undefined
 }
 
-function detachVolume(context: PlanContext, findings: Findings, attachment: VolumeAttachment, node: NodeFacts): void {
+function detachVolume(context: PlanContext, attachment: VolumeAttachment, node: NodeFacts): void {
   const identity = identifyAttachment(context, attachment)
   const uniqueName = uniqueNameOf(identity)
   const { persistentVolumeName: persistentVolume } = attachment.spec.source
@@ -69,7 +69,7 @@ function detachVolume(context: PlanContext, findings: Findings, attachment: Volu
   ]
   const wanted = whoWants(node, uniqueName, users)
   if (wanted !== undefined) {
-    findings.leave(() => ({
+    context.findings.leave(() => ({
       ...{ path: `volumeattachments/${attachment.metadata.name}`, rule: 'R706', why: wanted },
       ...{ subject: context.ledger.attachment(attachment), volume: uniqueName },
     }))
@@ -77,13 +77,13 @@ function detachVolume(context: PlanContext, findings: Findings, attachment: Volu
   }
   const known: KnownAttachment = { attachment, identity, uniqueName, persistentVolume }
   const traces = context.uses.traces(identity, persistentVolume)
-  const after = predecessorsOf(context, findings, known, traces)
+  const after = predecessorsOf(context, known, traces)
   const volume = describeAttached(context, known, after)
   const subject = context.ledger.attachment(attachment)
   const others = waitFor(context, attachment, uniqueName, users[0]?.pod)
   const isOpen = others === undefined || isByKubelet(others.code)
   const drivers = isOpen ? mountedByDriver(context, attachment, [identity?.handle, persistentVolume]) : undefined
-  const wait = drivers ?? others ?? stillOnNode(context, findings, traces)
+  const wait = drivers ?? others ?? stillOnNode(context, traces)
   const { name, uid, resourceVersion } = attachment.metadata
   const draft: Draft = {
     kind: 'DetachVolume',
@@ -102,7 +102,7 @@ function detachVolume(context: PlanContext, findings: Findings, attachment: Volu
   }
   // What keeps volctl from it does not keep the controller, which detaches while a kubelet runs.
   const facts = wait === undefined ? factsOf(known, node, after) : {}
-  findings.addUnlessWaiting(judged(context, draft, facts), wait, 'S21')
+  context.findings.addUnlessWaiting(judged(context, draft, facts), wait, 'S21')
 }
 
 function factsOf(
@@ -165,8 +165,7 @@ function nameOf(
  * operation that is blocked because its volume could not be identified blocks the detach as well.
  */
 function predecessorsOf(
-  { inputs }: PlanContext,
-  findings: Findings,
+  { inputs, findings }: PlanContext,
   { uniqueName, persistentVolume }: KnownAttachment,
   traces: readonly VolumeTrace[],
 ): readonly Draft[] {
@@ -221,7 +220,7 @@ function waitFor(
 }
 
 /** A mount, map or record of the volume that this plan does not remove. */
-function stillOnNode({ inputs }: PlanContext, findings: Findings, traces: readonly VolumeTrace[]): Wait | undefined {
+function stillOnNode({ inputs, findings }: PlanContext, traces: readonly VolumeTrace[]): Wait | undefined {
   const left = traces.find((trace) => !trace.some((path) => findings.touches(inputs.absolute(path))))
   if (left === undefined) return undefined
   const path = inputs.absolute(left[0])

@@ -10,7 +10,7 @@ import type { StateFile } from '../../facts/actual/state-file.ts'
 import { baseName, parentOf } from '../../facts/actual/tree.ts'
 import type { CsiIdentity } from '../../facts/sources.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
-import type { Draft, Findings } from '../../plan/draft.ts'
+import type { Draft } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
 import type { Stack } from '../context/layers.ts'
 import { type DriverCall, driverCall, isWithoutDriver } from '../drivers/driver-call.ts'
@@ -49,11 +49,11 @@ interface StagingFacts {
 const STASHED = new Set(['image-meta.json'])
 
 /** With other mounts that show the same, and the operations that come first. */
-export function stagedParts(context: PlanContext, findings: Findings, found: StagingFacts): StagedParts | Kept {
+export function stagedParts(context: PlanContext, found: StagingFacts): StagedParts | Kept {
   const { path, identity, stateFile, layers, mounts, predecessors } = found
   const call = identity && driverCall(context, identity, stateFile, layers.length + mounts.length > 0)
   const own = driverStaging(context, found, call)
-  const shown = referencesTo(context, findings, [...layers, ...own.mounts], context.inputs.absolute(path))
+  const shown = referencesTo(context, [...layers, ...own.mounts], context.inputs.absolute(path))
   return 'why' in shown ? shown : { call, own, ...shown, after: [...new Set([...predecessors, ...shown.after])] }
 }
 

@@ -4,7 +4,7 @@ import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import { isOfServer } from '../../linux/file-systems.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { isWithin } from '../../linux/paths.ts'
-import type { Draft, Findings, Left } from '../../plan/draft.ts'
+import type { Draft, Left } from '../../plan/draft.ts'
 import type { Facts } from '../../rules/rule.ts'
 import type { PlanContext } from '../context/context.ts'
 import { isLiving } from '../pods/pod-classes.ts'
@@ -24,12 +24,7 @@ export interface References {
  * @param target absolute path of the staged mount
  * @returns why the volume is kept where a pod that must not be disturbed has one of the mounts
  */
-export function referencesTo(
-  context: PlanContext,
-  findings: Findings,
-  staged: readonly MountInfo[],
-  target: string,
-): References | Kept {
+export function referencesTo(context: PlanContext, staged: readonly MountInfo[], target: string): References | Kept {
   const { inputs, classes, ledger } = context
   const after = new Set<Draft>()
   const own = new Set(staged.map((mount) => mount.id))
@@ -38,7 +33,9 @@ export function referencesTo(
   for (const reference of new Set(staged.flatMap((mount) => inputs.devices.showing(mount)))) {
     if (own.has(reference.id) || isOfAnotherVolume(context, reference, target)) continue
     const leaders = inputs.devices.leadersOf(reference)
-    const remover = [reference, ...leaders].map(({ id }) => findings.removerOf(id)).find((each) => each !== undefined)
+    const remover = [reference, ...leaders]
+      .map(({ id }) => context.findings.removerOf(id))
+      .find((each) => each !== undefined)
     if (remover !== undefined) {
       after.add(remover)
       continue

@@ -4,7 +4,7 @@ import type { BlockVolume } from '../../facts/actual/block-volume.ts'
 import { registeredDriver, stages } from '../../facts/actual/staged-volumes.ts'
 import { uniqueVolumeName } from '../../facts/actual/volume-names.ts'
 import { SHARED_DIRECTORIES } from '../../facts/block-volumes.ts'
-import type { Draft, Findings } from '../../plan/draft.ts'
+import type { Draft } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
 import { areOfOneRow } from '../../plan/subject.ts'
 import { strayOf } from '../../rules/rule.ts'
@@ -18,11 +18,11 @@ import type { Kept } from './mount-references.ts'
 import { describeBlock, type KnownBlock, knownBlock } from './unmap-volumes.ts'
 import { releaseSteps } from './unmount-other-devices.ts'
 
-export function unmapDevices(context: PlanContext, findings: Findings): void {
-  for (const block of context.blocks) unmapDevice(context, findings, block)
+export function unmapDevices(context: PlanContext): void {
+  for (const block of context.blocks) unmapDevice(context, block)
 }
 
-function unmapDevice(context: PlanContext, findings: Findings, block: BlockVolume): void {
+function unmapDevice(context: PlanContext, block: BlockVolume): void {
   const { inputs, ledger } = context
   const known = knownBlock(context, block)
   const { isCsi, identity, uniqueName } = known
@@ -30,16 +30,22 @@ function unmapDevice(context: PlanContext, findings: Findings, block: BlockVolum
   const kept = whyKept(context, block, uniqueName)
   const what = { kind: 'UnmapDevice', volume: describeBlock(context, known), subject } as const
   if (kept === undefined && isCsi && identity === undefined && hasNothing(block)) {
-    tearDown(context, findings, what, () => emptyParts(context, block))
+    tearDown(context, what, () => emptyParts(context, block))
     return
   }
   const { staging = { path: block.dir, mounts: [], files: [] }, stateFile } = block
   const isBefore = ({ kind, subject: its }: Draft): boolean => kind === 'UnmapVolume' && areOfOneRow(its, subject)
-  const staged = { ...staging, identity, stateFile, layers: [], predecessors: findings.operations.filter(isBefore) }
-  const found = kept ?? stagedParts(context, findings, staged)
+  const staged = {
+    ...staging,
+    identity,
+    stateFile,
+    layers: [],
+    predecessors: context.findings.operations.filter(isBefore),
+  }
+  const found = kept ?? stagedParts(context, staged)
   if ('why' in found)
-    findings.leave(() => ({ path: inputs.absolute(block.dir), ...found, subject, volume: uniqueName }))
-  else tearDown(context, findings, what, () => partsOf(context, known, found))
+    context.findings.leave(() => ({ path: inputs.absolute(block.dir), ...found, subject, volume: uniqueName }))
+  else tearDown(context, what, () => partsOf(context, known, found))
 }
 
 function partsOf(context: PlanContext, known: KnownBlock, { call, own, held, after }: StagedParts): Parts {

@@ -5,7 +5,6 @@ import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import { globalUniqueName } from '../../facts/global-mounts.ts'
 import { type CsiIdentity, type Identified, identityOf, uniqueNameOf } from '../../facts/sources.ts'
 import type { Reason } from '../../messages/codes.ts'
-import type { Findings } from '../../plan/draft.ts'
 import type { Step, VolumeRef } from '../../plan/plan.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
 import type { PlanContext } from '../context/context.ts'
@@ -17,20 +16,20 @@ import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 import { type Parts, targetsOf, tearDown } from '../tear-down/tear-down.ts'
 
-export function unmapVolumes(context: PlanContext, findings: Findings): void {
+export function unmapVolumes(context: PlanContext): void {
   for (const block of context.blocks) {
-    for (const mapping of block.mappings) unmapVolume(context, findings, block, mapping)
+    for (const mapping of block.mappings) unmapVolume(context, block, mapping)
   }
 }
 
-function unmapVolume(context: PlanContext, findings: Findings, block: BlockVolume, mapping: BlockMapping): void {
+function unmapVolume(context: PlanContext, block: BlockVolume, mapping: BlockMapping): void {
   const pod = context.classes.of(mapping.podUid)
   if (pod === undefined || (pod.class !== 'Gone' && pod.class !== 'Finished')) return
   const known = knownBlock(context, block)
   const volume = describeBlock(context, known, mapping)
   const subject = context.ledger.block(block, mapping)
   const what = { kind: 'UnmapVolume', pod, volume, subject } as const
-  tearDown(context, findings, what, () =>
+  tearDown(context, what, () =>
     isLinkAlone(context, known, mapping)
       ? linkParts(context, pod, block, mapping)
       : partsOf(context, pod, known, mapping),

@@ -8,7 +8,7 @@ import { isGateOn } from '../../facts/actual/kubelet-version.ts'
 import { isOld, isSetUp, registeredDriver, type StagedVolume, stages } from '../../facts/actual/staged-volumes.ts'
 import { CSI_PLUGIN, escapeQualifiedName } from '../../facts/actual/volume-names.ts'
 import { type CsiIdentity, type Identified, identityOf, uniqueNameOf } from '../../facts/sources.ts'
-import type { Draft, Findings } from '../../plan/draft.ts'
+import type { Draft } from '../../plan/draft.ts'
 import type { Step, VolumeRef } from '../../plan/plan.ts'
 import { rowOf } from '../../plan/subject.ts'
 import { strayOf } from '../../rules/rule.ts'
@@ -22,36 +22,32 @@ import { type Parts, tearDown } from '../tear-down/tear-down.ts'
 import { type StagedParts, stagedParts } from './driver-staging.ts'
 import { isUnidentified, type Kept, showSameDevice } from './mount-references.ts'
 
-export function unmountDevices(context: PlanContext, findings: Findings): void {
+export function unmountDevices(context: PlanContext): void {
   // A staged file system is never one of a raw block volume.
-  const unidentified = findings.operations.filter((each) => isUnidentified(each) && each.volume?.mode === 'Filesystem')
-  for (const staged of context.staged) unmountDevice(context, findings, staged, unidentified)
+  const unidentified = context.findings.operations.filter(
+    (each) => isUnidentified(each) && each.volume?.mode === 'Filesystem',
+  )
+  for (const staged of context.staged) unmountDevice(context, staged, unidentified)
 }
 
-function unmountDevice(
-  context: PlanContext,
-  findings: Findings,
-  staged: StagedVolume,
-  unidentified: readonly Draft[],
-): void {
+function unmountDevice(context: PlanContext, staged: StagedVolume, unidentified: readonly Draft[]): void {
   const [first, ...others] = stagingsOf(context, staged)
   // One operation undoes both stagings of a volume: to the driver they are one.
   if (first !== staged) return
   const subject = context.ledger.staged(staged)
   const leave = (kept: Kept, volume?: string): void =>
-    findings.leave(() => ({ path: context.inputs.absolute(staged.target), ...kept, subject, volume }))
+    context.findings.leave(() => ({ path: context.inputs.absolute(staged.target), ...kept, subject, volume }))
   // A driver without staging leaves an empty globalmount without a state file (R025, C50).
   if (!isSetUp(staged)) {
     if (isMadeByKubelet(staged) && !staged.hasTarget && staged.content.length === 0)
-      removeEmptyDirectory(context, findings, staged, leave)
+      removeEmptyDirectory(context, staged, leave)
     else leave({ rule: 'R025', why: 'nothing is staged there' })
     return
   }
   const identified = context.ledger.identifiedStaged(staged)
   const identity = identityOf(identified)
   const uniqueName = uniqueNameOf(identity)
-  const found =
-    whyKept(context, staged, identified, uniqueName) ?? partsToUnstage(context, findings, staged, identity, others)
+  const found = whyKept(context, staged, identified, uniqueName) ?? partsToUnstage(context, staged, identity, others)
   if ('why' in found) {
     leave(found, uniqueName)
     return
@@ -65,7 +61,7 @@ function unmountDevice(
     device: [...staged.layers, ...found.own.mounts].at(-1),
   })
   const volume = withGivenDevice(context, described)
-  tearDown(context, findings, { kind: 'UnmountDevice', volume, subject }, () => partsOf(context, findings, known))
+  tearDown(context, { kind: 'UnmountDevice', volume, subject }, () => partsOf(context, known))
 }
 
 /** Today's path of a volume's staging first, then that of a kubelet before 1.24 (C11). */
@@ -106,22 +102,21 @@ interface KnownStaged extends StagedParts {
 
 function partsToUnstage(
   context: PlanContext,
-  findings: Findings,
   { target, layers, foreign, content, stateFile }: StagedVolume,
   identity: CsiIdentity | undefined,
   others: readonly StagedVolume[],
 ): StagedParts | Kept {
   // Without a staged mount no device shows which sub-paths are of this volume (R418).
-  const leaked = layers.length > 0 ? [] : namesOf(context, identity).flatMap((name) => findings.leakedOf(name))
-  const named = findings.ofVolume(uniqueNameOf(identity) ?? '')
-  return stagedParts(context, findings, {
+  const leaked = layers.length > 0 ? [] : namesOf(context, identity).flatMap((name) => context.findings.leakedOf(name))
+  const named = context.findings.ofVolume(uniqueNameOf(identity) ?? '')
+  return stagedParts(context, {
     ...{ path: target, identity, stateFile, mounts: foreign, files: content },
     layers: [...layers, ...others.flatMap((each) => each.layers)],
     predecessors: [...named, ...leaked].filter((draft) => !draft.kind.startsWith('Mount')),
   })
 }
 
-function partsOf(context: PlanContext, findings: Findings, known: KnownStaged): Parts {
+function partsOf(context: PlanContext, known: KnownStaged): Parts {
   const { staged, others, identified, identity, call, own, held, after } = known
   const target = context.inputs.absolute(staged.target)
   const leaked = after.length === 0
@@ -146,7 +141,7 @@ function partsOf(context: PlanContext, findings: Findings, known: KnownStaged): 
     device: { plugin: CSI_PLUGIN, identity },
     sought: soughtAt(context, staged, identity),
     held,
-    unidentified: () => mayBeMounted(context, findings, known),
+    unidentified: () => mayBeMounted(context, known),
     call,
     after,
     kubeletWould: leaked
@@ -160,11 +155,11 @@ function partsOf(context: PlanContext, findings: Findings, known: KnownStaged): 
  * another volume's. It is not this one's if another pod's mount of this volume shows another device, and its directory has
  * another PersistentVolume's name.
  */
-function mayBeMounted(context: PlanContext, findings: Findings, known: KnownStaged): Draft | undefined {
+function mayBeMounted(context: PlanContext, known: KnownStaged): Draft | undefined {
   const { staged, own, identity, unidentified, after } = known
   if (staged.layers.length + own.mounts.length > 0) return undefined
   const shown = after.filter(({ removes }) => removes.size > 0)
-  const alike = new Set(namesOf(context, identity).flatMap((name) => findings.unnamed(CSI_PLUGIN, name)))
+  const alike = new Set(namesOf(context, identity).flatMap((name) => context.findings.unnamed(CSI_PLUGIN, name)))
   return unidentified.find(
     (each) => shown.length === 0 || shown.some((other) => showSameDevice(other, each)) || alike.has(each),
   )
@@ -194,12 +189,7 @@ function isMadeByKubelet(staged: StagedVolume): boolean {
 /**
  * The leftover of an unstage that was killed before its last step (R837): an empty directory that does not show its volume.
  */
-function removeEmptyDirectory(
-  context: PlanContext,
-  findings: Findings,
-  staged: StagedVolume,
-  leave: (kept: Kept) => void,
-): void {
+function removeEmptyDirectory(context: PlanContext, staged: StagedVolume, leave: (kept: Kept) => void): void {
   const why = context.ledger.wants.stagesIn(staged.dir)
     ? 'the directory is empty, and a pod wants its volume'
     : waitForKubelet(context)?.message
@@ -211,7 +201,7 @@ function removeEmptyDirectory(
   const unread = unreadWithin(context.inputs, staged.dir)
   const volume: VolumeRef = { name: staged.key, plugin: CSI_PLUGIN, driver: staged.driverDir, mode: 'Filesystem' }
   const subject = context.ledger.staged(staged)
-  tearDown(context, findings, { kind: 'UnmountDevice', volume, subject }, () => ({
+  tearDown(context, { kind: 'UnmountDevice', volume, subject }, () => ({
     reason: 'StagedWithoutPod',
     rule: 'R837',
     message: `${target} ${unread === undefined ? 'is' : 'may be'} an empty directory, left by an unfinished unstage`,

@@ -3,7 +3,7 @@
 import { baseName } from '../../facts/actual/tree.ts'
 import { escapeQualifiedName, uniqueVolumeName } from '../../facts/actual/volume-names.ts'
 import { type GlobalMount, globalUniqueName } from '../../facts/global-mounts.ts'
-import type { Draft, Findings } from '../../plan/draft.ts'
+import type { Draft } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
 import { type Stray, strayOf } from '../../rules/rule.ts'
 import { localVolume } from '../../volumes/local-volume.ts'
@@ -16,20 +16,20 @@ import { isLiving } from '../pods/pod-classes.ts'
 import { type Parts, tearDown } from '../tear-down/tear-down.ts'
 import { referencesTo } from './mount-references.ts'
 
-export function unmountOtherDevices(context: PlanContext, findings: Findings): void {
-  for (const global of context.ledger.globals) unmountGlobal(context, findings, global)
+export function unmountOtherDevices(context: PlanContext): void {
+  for (const global of context.ledger.globals) unmountGlobal(context, global)
 }
 
-function unmountGlobal(context: PlanContext, findings: Findings, global: GlobalMount): void {
+function unmountGlobal(context: PlanContext, global: GlobalMount): void {
   const { plugin, name, path, layers } = global
   const target = context.inputs.absolute(path)
   const uniqueName = globalUniqueName(plugin, path)
   const subject = context.ledger.global(global)
   const found = isWanted(context, global)
     ? { rule: 'R815', why: 'a pod on this node wants the volume, or may want it' }
-    : referencesTo(context, findings, layers, target)
+    : referencesTo(context, layers, target)
   if ('why' in found) {
-    findings.leave(() => ({ path: target, ...found, subject, volume: uniqueName }))
+    context.findings.leave(() => ({ path: target, ...found, subject, volume: uniqueName }))
     return
   }
   const { held, after } = found
@@ -40,9 +40,9 @@ function unmountGlobal(context: PlanContext, findings: Findings, global: GlobalM
     mode: 'Filesystem' as const,
     ...describeDevice(layers.at(-1)),
   }
-  tearDown(context, findings, { kind: 'UnmountDevice', volume, subject }, () => {
+  tearDown(context, { kind: 'UnmountDevice', volume, subject }, () => {
     // If nothing is mounted, any pod's mount may have been of this device: all operations of this plugin come first.
-    return { ...partsOf(context, global, layers.length === 0 ? unmountsOf(findings, plugin) : after), held }
+    return { ...partsOf(context, global, layers.length === 0 ? unmountsOf(context, plugin) : after), held }
   })
 }
 
@@ -95,7 +95,7 @@ export function releaseSteps(plugin: string, target: string): readonly Step[] {
 }
 
 /** Unmounts that will be carried out. Apply checks whether the device is still in use, in any order. */
-function unmountsOf(findings: Findings, plugin: string): Draft[] {
+function unmountsOf({ findings }: PlanContext, plugin: string): Draft[] {
   return findings.operations.filter(
     ({ kind, volume, blocked }) =>
       (kind === 'UnmountVolume' || kind === 'CleanOrphanVolume') && volume?.plugin === plugin && blocked === undefined,

@@ -9,7 +9,6 @@ import type { TreeEntry } from '../../facts/actual/snapshot.ts'
 import { CSI_PLUGIN, isGeneration, uniquePodVolumeName } from '../../facts/actual/volume-names.ts'
 import { type CsiIdentity, identityOf, uniqueNameOf } from '../../facts/sources.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
-import type { Findings } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
 import type { Subject } from '../../plan/subject.ts'
 import type { Facts } from '../../rules/rule.ts'
@@ -25,12 +24,12 @@ import type { PodClass } from '../pods/pod-classes.ts'
 import { type SubPathWork, subPathWork } from '../tear-down/sub-path-steps.ts'
 import { type Parts, reportKept, tearDown } from '../tear-down/tear-down.ts'
 
-export function unmountCsiVolume(context: PlanContext, findings: Findings, pod: PodClass, volume: PodVolume): void {
+export function unmountCsiVolume(context: PlanContext, pod: PodClass, volume: PodVolume): void {
   const work = subPathWork(context, volume.subPaths)
   const mounted = volume.layers.length > 0
   const unread = volume.stateFile === undefined && unreadWithin(context.inputs, volume.dir) !== undefined
   if (volume.stateFile === undefined && !mounted && !(unread && work.mounts.length > 0)) {
-    leaveUnrecorded(context, findings, pod, volume, work)
+    leaveUnrecorded(context, pod, volume, work)
     return
   }
   const identified = context.ledger.identifiedPodVolume(volume)
@@ -44,9 +43,9 @@ export function unmountCsiVolume(context: PlanContext, findings: Findings, pod: 
     device: volume.layers.at(-1),
   })
   const subject = context.ledger.podVolume(volume)
-  tearDown(context, findings, { kind, pod, volume: ref, subject }, () => {
+  tearDown(context, { kind, pod, volume: ref, subject }, () => {
     const call = identity && driverCall(context, identity, volume.stateFile, mounted)
-    const parts = partsOf(context, findings, pod, volume, identity, call)
+    const parts = partsOf(context, pod, volume, identity, call)
     return {
       ...parts,
       ...(kind === 'CleanOrphanVolume' ? notReconstructable(parts) : {}),
@@ -60,22 +59,16 @@ export function unmountCsiVolume(context: PlanContext, findings: Findings, pod: 
 }
 
 /** Neither mounted nor on record: there is nothing that a driver could undo, but sub-paths may still show the volume (O17). */
-function leaveUnrecorded(
-  context: PlanContext,
-  findings: Findings,
-  pod: PodClass,
-  volume: PodVolume,
-  { mounts }: SubPathWork,
-): void {
+function leaveUnrecorded(context: PlanContext, pod: PodClass, volume: PodVolume, { mounts }: SubPathWork): void {
   const files = volume.content.filter(({ type }) => type !== 'dir')
-  for (const entry of files) reportStray(context, findings, volume, entry)
+  for (const entry of files) reportStray(context, volume, entry)
   if (volume.subPaths === undefined || mounts.length === 0) {
-    leaveEmpty(context, findings, volume)
+    leaveEmpty(context, volume)
     return
   }
   const why = `its volume ${volume.name} is not mounted and has no state file`
   const { subPaths } = volume
-  unmountLeakedSubPaths(context, findings, pod, subPaths, {
+  unmountLeakedSubPaths(context, pod, subPaths, {
     why,
     subject: context.ledger.podVolume(volume),
     plugin: CSI_PLUGIN,
@@ -84,7 +77,6 @@ function leaveUnrecorded(
 
 function partsOf(
   context: PlanContext,
-  findings: Findings,
   pod: PodClass,
   volume: PodVolume,
   identity: CsiIdentity | undefined,
@@ -93,7 +85,7 @@ function partsOf(
   const target = context.inputs.absolute(volume.target)
   // A link, device or file that was published on the target itself is removed by the driver (C17, C123).
   const strays = strayFiles(volume, isWithoutDriver(call))
-  for (const entry of strays) reportStray(context, findings, volume, entry)
+  for (const entry of strays) reportStray(context, volume, entry)
   const absent = call?.kind === 'absentSinceBoot'
   return {
     reason: absent ? 'DriverAbsentSinceBoot' : reasonOf(pod),
@@ -155,9 +147,9 @@ function strayFiles({ content, target }: PodVolume, onTarget: boolean): TreeEntr
   )
 }
 
-function reportStray(context: PlanContext, findings: Findings, volume: PodVolume, entry: TreeEntry): void {
+function reportStray(context: PlanContext, volume: PodVolume, entry: TreeEntry): void {
   const code = entry.path.startsWith(`${volume.target}/`) ? 'DataUnderMountPoint' : 'UnexpectedFile'
-  reportKept(context, findings, volume, entry, code, 'is in a volume directory of a deleted pod')
+  reportKept(context, volume, entry, code, 'is in a volume directory of a deleted pod')
 }
 
 // Sub-path mounts that are all that is left of a volume: they are unmounted by the mount table (O17, O18, P142).
@@ -172,7 +164,6 @@ interface Leaked {
 
 export function unmountLeakedSubPaths(
   context: PlanContext,
-  findings: Findings,
   pod: PodClass,
   subPaths: SubPaths,
   { why, subject, plugin }: Leaked,
@@ -185,7 +176,7 @@ export function unmountLeakedSubPaths(
     mode: 'Filesystem' as const,
     ...omitUndefined({ persistentVolume: persistentVolume && volumeName }),
   }
-  tearDown(context, findings, { kind: 'UnmountVolume', pod, volume, subject }, () => {
+  tearDown(context, { kind: 'UnmountVolume', pod, volume, subject }, () => {
     const work = subPathWork(context, subPaths)
     const left = work.steps.filter(({ op }) => op === 'umount').length
     const memory = memoryBehind(context, pod.uid, subPaths)

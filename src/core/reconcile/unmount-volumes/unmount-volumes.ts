@@ -7,7 +7,6 @@ import type { PodVolume } from '../../facts/actual/pod-volumes.ts'
 import type { TreeEntry } from '../../facts/actual/snapshot.ts'
 import { parentOf } from '../../facts/actual/tree.ts'
 import { uniquePodVolumeName, uniqueVolumeName } from '../../facts/actual/volume-names.ts'
-import type { Findings } from '../../plan/draft.ts'
 import type { Operation, Step, VolumeRef } from '../../plan/plan.ts'
 import { type Facts, strayOf } from '../../rules/rule.ts'
 import { madeByAtomicWriter } from '../../volumes/atomic-writer.ts'
@@ -25,31 +24,31 @@ import { type Parts, reportKept, tearDown } from '../tear-down/tear-down.ts'
 import { memoryBehind, UNCOUNTED, unmountCsiVolume, unmountLeakedSubPaths } from './unmount-csi-volume.ts'
 
 /** Adds the unmount operations of every Gone and Finished pod. */
-export function unmountVolumes(context: PlanContext, findings: Findings): void {
+export function unmountVolumes(context: PlanContext): void {
   for (const pod of context.classes.all) {
     if (pod.class !== 'Gone' && pod.class !== 'Finished') continue
-    for (const volume of context.ledger.podVolumes(pod.uid)) unmountVolume(context, findings, pod, volume)
+    for (const volume of context.ledger.podVolumes(pod.uid)) unmountVolume(context, pod, volume)
     for (const subPaths of context.ledger.leakedSubPaths(pod.uid)) {
       const why = `the directory of its volume ${subPaths.volumeName} is missing`
       const subject = context.ledger.leaked(pod.uid, subPaths)
-      unmountLeakedSubPaths(context, findings, pod, subPaths, { why, subject })
+      unmountLeakedSubPaths(context, pod, subPaths, { why, subject })
     }
   }
 }
 
-function unmountVolume(context: PlanContext, findings: Findings, pod: PodClass, volume: PodVolume): void {
+function unmountVolume(context: PlanContext, pod: PodClass, volume: PodVolume): void {
   switch (pluginNamed(volume.plugin).tearDown) {
     case 'csi':
-      unmountCsiVolume(context, findings, pod, volume)
+      unmountCsiVolume(context, pod, volume)
       break
     case 'emptyDir':
-      unmountEmptyDir(context, findings, pod, volume)
+      unmountEmptyDir(context, pod, volume)
       break
     case 'projected':
-      unmountProjected(context, findings, pod, volume)
+      unmountProjected(context, pod, volume)
       break
     default:
-      unmountPlain(context, findings, pod, volume)
+      unmountPlain(context, pod, volume)
       break
   }
 }
@@ -58,19 +57,19 @@ function unmountVolume(context: PlanContext, findings: Findings, pod: PodClass, 
  * secret, configMap, downwardAPI, projected: content that the kubelet's own atomic writer made (P22; S13, O13).
  * The kubelet's own files are deleted; any other file blocks that.
  */
-function unmountProjected(context: PlanContext, findings: Findings, pod: PodClass, volume: PodVolume): void {
+function unmountProjected(context: PlanContext, pod: PodClass, volume: PodVolume): void {
   const inside = context.inputs.tree.descendants(volume.dir)
   const strangers = inside.filter((entry) => !madeByAtomicWriter(entry, entry.path.slice(volume.dir.length + 1)))
   const own = inside.filter((entry) => entry.type !== 'dir' && !strangers.includes(entry))
   if (strangers.length > 0 && volume.layers.length === 0 && own.length === 0 && volume.markers.length === 0) {
     for (const entry of strangers) {
-      reportKept(context, findings, volume, entry, 'UnexpectedFile', 'was not created by the kubelet')
+      reportKept(context, volume, entry, 'UnexpectedFile', 'was not created by the kubelet')
     }
-    leaveEmpty(context, findings, volume)
+    leaveEmpty(context, volume)
     return
   }
   const directories = inside.filter((entry) => entry.type === 'dir')
-  unmountContent(context, findings, pod, volume, 'projected', {
+  unmountContent(context, pod, volume, 'projected', {
     onRecord: own.length > 0,
     emptied: volume.content.length > 0,
     deletes: own.length > 0 ? countOf(own) : undefined,
@@ -89,17 +88,17 @@ function unmountProjected(context: PlanContext, findings: Findings, pod: PodClas
  * emptyDir and the volumes built on it: the only ones whose data a teardown deletes (R437, P42; S12, S13, O13, O14).
  * Disk, memory or huge pages: its data goes only with --orphans (S13).
  */
-function unmountEmptyDir(context: PlanContext, findings: Findings, pod: PodClass, volume: PodVolume): void {
+function unmountEmptyDir(context: PlanContext, pod: PodClass, volume: PodVolume): void {
   const files = volume.content.filter((entry) => entry.type !== 'dir')
   const mounted = volume.layers.length > 0
   if (mounted && context.inputs.deadError(volume.dir) !== undefined) {
-    unmountDead(context, findings, pod, volume)
+    unmountDead(context, pod, volume)
     return
   }
   const memory = mounted ? volume.layers : memoryBehind(context, pod.uid, volume.subPaths)
   const unread = notReadWhole(context, volume, volume.content)
   const hasData = memory.length > 0 || files.length > 0 || unread !== undefined
-  unmountContent(context, findings, pod, volume, 'emptyDir', {
+  unmountContent(context, pod, volume, 'emptyDir', {
     onRecord: files.length > 0 || unread !== undefined,
     emptied: volume.content.length > 0 || unread !== undefined,
     deletes: hasData ? (memory.length > 0 || unread !== undefined ? UNCOUNTED : countOf(files)) : undefined,
@@ -111,10 +110,10 @@ function unmountEmptyDir(context: PlanContext, findings: Findings, pod: PodClass
  * O41: no path leads past a dead mount on an emptyDir, so it goes only when a person says so (S20). It shows no data, and what it
  * hides is unknown: deleted only with --orphans.
  */
-function unmountDead(context: PlanContext, findings: Findings, pod: PodClass, volume: PodVolume): void {
+function unmountDead(context: PlanContext, pod: PodClass, volume: PodVolume): void {
   const { orphans } = context.options
   const hidden = [...layersBelowDead(volume.layers), ...memoryBehind(context, pod.uid, volume.subPaths)]
-  unmountContent(context, findings, pod, volume, 'emptyDir', {
+  unmountContent(context, pod, volume, 'emptyDir', {
     onRecord: true,
     emptied: orphans,
     deletes: orphans || hidden.length > 0 ? UNCOUNTED : undefined,
@@ -140,7 +139,6 @@ interface Content {
 
 function unmountContent(
   context: PlanContext,
-  findings: Findings,
   pod: PodClass,
   volume: PodVolume,
   family: TeardownFamily,
@@ -155,7 +153,7 @@ function unmountContent(
     work.mounts.length > 0 ||
     (volume.markers.length > 0 && exists)
   if (!isSetUp) {
-    leaveEmpty(context, findings, volume)
+    leaveEmpty(context, volume)
     return
   }
   const ref: VolumeRef = {
@@ -165,7 +163,7 @@ function unmountContent(
     mode: 'Filesystem',
   }
   const subject = context.ledger.podVolume(volume)
-  tearDown(context, findings, { kind: 'UnmountVolume', pod, volume: ref, subject }, () =>
+  tearDown(context, { kind: 'UnmountVolume', pod, volume: ref, subject }, () =>
     partsOf(context, pod, volume, family, content, work),
   )
 }
@@ -229,22 +227,22 @@ function countOf(files: readonly TreeEntry[]): { files: number; bytes: number } 
 }
 
 /** NFS, local, iSCSI, FC and flexVolume at the pod's side: unmount, by its driver where it has one, and remove when empty (R035, R514, P88). */
-function unmountPlain(context: PlanContext, findings: Findings, pod: PodClass, volume: PodVolume): void {
+function unmountPlain(context: PlanContext, pod: PodClass, volume: PodVolume): void {
   const work = subPathWork(context, volume.subPaths)
   const mounted = volume.layers.length > 0
   const call = isFlexPlugin(context, volume.plugin) ? flexCall(context, volume.plugin) : undefined
   const driver = driverToAsk(context, volume, call)
   if (!mounted && driver === undefined && work.mounts.length === 0 && volume.foreign.length === 0) {
-    reportData(context, findings, volume)
-    leaveEmpty(context, findings, volume)
+    reportData(context, volume)
+    leaveEmpty(context, volume)
     return
   }
   const kind = pluginNamed(volume.plugin).reconstructs || call?.kind === 'call' ? 'UnmountVolume' : 'CleanOrphanVolume'
   const subject = context.ledger.podVolume(volume)
-  tearDown(context, findings, { kind, pod, volume: describe(pod, volume), subject }, () => {
+  tearDown(context, { kind, pod, volume: describe(pod, volume), subject }, () => {
     const dir = context.inputs.absolute(volume.dir)
     const keepsFiles = !mounted && volume.content.some((entry) => entry.type !== 'dir')
-    if (keepsFiles) reportData(context, findings, volume)
+    if (keepsFiles) reportData(context, volume)
     const steps: Step[] = [
       ...ownSteps(context, dir, volume, driver?.executable),
       ...(keepsFiles ? [] : [{ op: 'rmdir' as const, target: dir }]),
@@ -291,9 +289,9 @@ function ownSteps(context: PlanContext, dir: string, volume: PodVolume, executab
 }
 
 /** O12: data in a directory without a mount is kept and reported. */
-function reportData(context: PlanContext, findings: Findings, volume: PodVolume): void {
+function reportData(context: PlanContext, volume: PodVolume): void {
   const what = 'is in an unmounted volume directory of a deleted pod'
   for (const entry of volume.content) {
-    if (entry.type !== 'dir') reportKept(context, findings, volume, entry, 'DataUnderMountPoint', what)
+    if (entry.type !== 'dir') reportKept(context, volume, entry, 'DataUnderMountPoint', what)
   }
 }
