@@ -6,7 +6,6 @@ import { CSI_PLUGIN, type VolumeMode } from '../../facts/actual/volume-names.ts'
 import type { CsiIdentity } from '../../facts/sources.ts'
 import type { PersistentVolume } from '../../kube/api/objects.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
-import type { Left } from '../../plan/draft.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
@@ -90,26 +89,25 @@ export function knowsOtherNodes({ inputs }: PlanContext): boolean {
 
 /** A volume that a pod wants and that is as it should be. @param state follows "the volume is wanted, and" */
 export function leaveSatisfied(context: PlanContext, volume: VolumeToMount, state: string): void {
-  context.findings.leave(() => ({
-    ...wantedAt(context, volume),
-    why: `the volume is wanted, and ${state}`,
-    satisfied: state,
-  }))
+  leaveWanted(context, volume, `the volume is wanted, and ${state}`, state)
 }
 
 /** A volume that a pod wants and that needs no operation. */
-export function leaveWanted(context: PlanContext, volume: VolumeToMount, why: string): void {
-  context.findings.leave(() => ({ ...wantedAt(context, volume), why }))
-}
-
-function wantedAt({ inputs, ledger }: PlanContext, volume: VolumeToMount): Omit<Left, 'why'> {
-  return {
+export function leaveWanted(
+  { inputs, ledger, findings }: PlanContext,
+  volume: VolumeToMount,
+  why: string,
+  satisfied?: string,
+): void {
+  findings.leave(() => ({
     path: inputs.absolute(pluginNamed(volume.plugin).podPath(volume)),
     rule: 'R805',
     subject: ledger.wanted(volume),
     pod: volume.podUid,
     volume: volume.uniqueName,
-  }
+    why,
+    ...omitUndefined({ satisfied }),
+  }))
 }
 
 export function describeWanted(context: PlanContext, volume: VolumeToMount): VolumeRef {
