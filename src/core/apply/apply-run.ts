@@ -111,11 +111,11 @@ export class ApplyRun extends Run<Operation> {
   }
 
   /** @throws OperationRefused NoTimeLeft: one of them could not end before the kubelet has to run again (S35) */
-  override intend(operations: readonly Operation[]): true {
+  override intend(operations: readonly Operation[]): void {
     // What sets up a volume may need as long again to take it back.
     const longest = operations.some(({ kind }) => !TAKING_AWAY.has(kind)) ? 2 * this.timeoutMs : this.timeoutMs
     if (!this.#hasTimeFor(longest)) throw noTimeLeft()
-    return super.intend(operations)
+    super.intend(operations)
   }
 
   /** The error of an operation that is not started for that reason. */
@@ -219,15 +219,6 @@ export class ApplyRun extends Run<Operation> {
     } catch (error) {
       this.#fail(operation, error)
       return false
-    }
-  }
-
-  async survivesAll<T>(operations: readonly Operation[], work: () => Promise<T>): Promise<T | undefined> {
-    try {
-      return await work()
-    } catch (error) {
-      this.fail(operations, error)
-      return undefined
     }
   }
 

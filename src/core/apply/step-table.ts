@@ -39,75 +39,57 @@ interface StepResult {
   readonly stays?: string | undefined
 }
 
-type CarryOut<Op extends StepOp> = (step: StepOf<Op>, run: StepContext) => Promise<StepResult>
+/** What a step gives back: nothing, what was left unchanged on purpose and why, how to undo it (oldest first), or all of these. */
+// biome-ignore lint/suspicious/noConfusingVoidType: what gives nothing back is a function without a result.
+type Given = StepResult | string | readonly Undo[] | undefined | void
+
+type CarryOut<Op extends StepOp> = (step: StepOf<Op>, run: StepContext) => Given | Promise<Given>
 
 const STEPS: { readonly [Op in StepOp]: CarryOut<Op> } = {
-  umount: takesDown(umountLayer),
-  rmdir: takesDown(removeStep),
-  unlink: takesDown(removeStep),
+  umount: umountLayer,
+  rmdir: removeStep,
+  unlink: removeStep,
   deleteContent: async (step, run) => ({ deleted: await deleteContentStep(step, run) }),
-  NodeUnpublishVolume: takesDown(callDriver),
-  NodeUnstageVolume: takesDown(async (step, run) => {
+  NodeUnpublishVolume: callDriver,
+  NodeUnstageVolume: async (step, run) => {
     await callDriver(step, run)
     run.record.unstaged = true
-  }),
-  'losetup -d': takesDown(releaseLoop),
-  flexUnmount: takesDown(callFlexDriver),
-  flexUnmountDevice: takesDown(callFlexDriver),
-  removeFcDisks: takesDown(removeFcDisks),
-  removeIscsiDisks: maySpare(removeIscsiDisks),
-  iscsiLogout: maySpare(logOutOfIscsi),
+  },
+  'losetup -d': releaseLoop,
+  flexUnmount: callFlexDriver,
+  flexUnmountDevice: callFlexDriver,
+  removeFcDisks,
+  removeIscsiDisks,
+  iscsiLogout: logOutOfIscsi,
   deleteVolumeAttachment: async (_, run) => ({ waiting: await detachVolume(run, run.context.detachWaitMs ?? 30_000) }),
-  mkdir: makes(makeDirectory),
-  mount: makes(mountStep),
-  mountDevice: makes(mountDevice),
-  mapDevice: makes(mapDevice),
-  symlink: makes(linkDevice),
-  'losetup -f': makes(holdOpen),
-  writeContent: makes(writeContent),
-  writeMarker: makes(writeMarker),
-  writeVolumeData: makes(writeVolumeData),
-  setOwnership: makes((step, run) => (driverSeesToGroup(run) ? [] : setOwnership(step, run))),
-  checkPath: makes(checkPath),
-  NodeStageVolume: takesOver(nodeStageVolume),
-  NodePublishVolume: takesOver(nodePublishVolume),
-  NodeExpandVolume: maySpare(expandCsiVolume),
-  growFileSystem: maySpare(growFileSystem),
+  mkdir: makeDirectory,
+  mount: mountStep,
+  mountDevice,
+  mapDevice,
+  symlink: linkDevice,
+  'losetup -f': holdOpen,
+  writeContent,
+  writeMarker,
+  writeVolumeData,
+  setOwnership: (step, run) => (driverSeesToGroup(run) ? [] : setOwnership(step, run)),
+  checkPath,
+  // The driver has the volume now: what earlier steps made belongs to it, and is undone only with it (C54, C66).
+  NodeStageVolume: async (step, run) => ({ undos: await nodeStageVolume(step, run), takesOver: true }),
+  NodePublishVolume: async (step, run) => ({ undos: await nodePublishVolume(step, run), takesOver: true }),
+  NodeExpandVolume: expandCsiVolume,
+  growFileSystem,
 }
 
-export function carryOut(step: Step, run: StepContext): Promise<StepResult> {
+export async function carryOut(step: Step, run: StepContext): Promise<StepResult> {
   // The table gives each op the function of just its steps; TypeScript cannot follow that through a union.
-  const work = STEPS[step.op] as (step: Step, run: StepContext) => Promise<StepResult>
-  return work(step, run)
+  const work = STEPS[step.op] as (step: Step, run: StepContext) => Given | Promise<Given>
+  const given = await work(step, run)
+  if (typeof given === 'string') return { stays: given }
+  return isUndos(given) ? { undos: given } : (given ?? {})
 }
 
-type Work<Of extends Step, Result> = (step: Of, run: StepContext) => Result | Promise<Result>
-
-/** Nothing is undone: a removal cannot be undone. */
-function takesDown<Of extends Step>(work: Work<Of, void>): (step: Of, run: StepContext) => Promise<StepResult> {
-  return async (step, run) => {
-    await work(step, run)
-    return {}
-  }
-}
-
-/** @param work returns what was left unchanged on purpose, and why */
-function maySpare<Of extends Step>(
-  work: Work<Of, string | undefined>,
-): (step: Of, run: StepContext) => Promise<StepResult> {
-  return async (step, run) => ({ stays: await work(step, run) })
-}
-
-/** @param work returns how to undo it, oldest first */
-function makes<Of extends Step>(work: Work<Of, readonly Undo[]>): (step: Of, run: StepContext) => Promise<StepResult> {
-  return async (step, run) => ({ undos: await work(step, run) })
-}
-
-/** The driver has the volume now: what earlier steps made belongs to it, and is undone only with it (C54, C66). */
-function takesOver<Of extends Step>(
-  work: Work<Of, readonly Undo[]>,
-): (step: Of, run: StepContext) => Promise<StepResult> {
-  return async (step, run) => ({ undos: await work(step, run), takesOver: true })
+function isUndos(given: Given): given is readonly Undo[] {
+  return Array.isArray(given)
 }
 
 /** True if the driver itself applies fsGroup; then the kubelet does not (C62). */

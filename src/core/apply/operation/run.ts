@@ -84,11 +84,10 @@ export abstract class Run<Op extends AnyOperation> {
   }
 
   /** Writes the intent to the journal, and waits until it is on the disk, before anything is changed (S14). */
-  intend(operations: readonly Op[]): true {
+  intend(operations: readonly Op[]): void {
     const intents = operations.map((operation) => intentOf(operation, this.subjectOf(operation)))
     this.#write({ type: 'intent', operations: intents })
     for (const { id } of operations) this.#changing.add(id)
-    return true
   }
 
   /** For an operation that failed before the one thing that it changes. */
