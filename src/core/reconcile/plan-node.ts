@@ -34,8 +34,8 @@ import { machineOf, reportAccepted } from './identity/machine.ts'
 import { knowsOtherNodes } from './identity/volume-facts.ts'
 import { runPass } from './pass.ts'
 import { makeContext } from './plan-context.ts'
-import { missingPodsDirectory } from './pods/known-pods.ts'
 import { type PodClasses, podListIsComplete, sectionUnseen } from './pods/pod-classes.ts'
+import { missingPodsDirectory } from './pods/witnesses.ts'
 import { reportProblems } from './report/report-problems.ts'
 
 /**

@@ -12,10 +12,9 @@ import type { ProblemCode } from '../../messages/codes.ts'
 import type { PodRef } from '../../plan/plan.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
 import { isMirrorPod, isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../../volumes/pods.ts'
-import { knownPods } from './known-pods.ts'
 import { whyTerminatedKept } from './kubelet-mode.ts'
 import type { StaticSources } from './static-sources.ts'
-import type { Witnesses } from './witnesses.ts'
+import { knownPods, type Witnesses } from './witnesses.ts'
 
 /**
  * Desired: in the list and meant to run. Frozen: must not be touched, for the reason in `why`.

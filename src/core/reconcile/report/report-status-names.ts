@@ -12,7 +12,7 @@ import { pluginNamed } from '../../volumes/registry.ts'
 import { howToStart, type PlanContext } from '../context/context.ts'
 import { migratesAll } from '../pods/kubelet-mode.ts'
 import { podListIsComplete } from '../pods/pod-classes.ts'
-import { attachableName } from './present-volumes.ts'
+import { attachableName } from './report-attachments.ts'
 
 export function reportStatusNames(context: PlanContext): void {
   const { api, nodeName, tree } = context.inputs.snapshot

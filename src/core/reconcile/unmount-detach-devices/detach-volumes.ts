@@ -28,7 +28,7 @@ import { identifyAttachment } from '../identity/csi-identity.ts'
 import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 import type { VolumeTrace, VolumeUser } from '../pods/volume-uses.ts'
-import { isUnidentified } from './mount-references.ts'
+import { isUnidentified } from './staged-parts.ts'
 
 /** What every attachment is compared with. */
 interface NodeFacts {

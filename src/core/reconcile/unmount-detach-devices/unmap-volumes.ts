@@ -1,12 +1,18 @@
 /** Phase 1 for block volumes: maps of orphaned and finished pods (R451, C84-C86; O8, O22). */
 
 import type { BlockMapping, BlockVolume } from '../../facts/actual/block-volume.ts'
-import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
+import { registeredDriver, stages } from '../../facts/actual/staged-volumes.ts'
+import { CSI_PLUGIN, uniqueVolumeName } from '../../facts/actual/volume-names.ts'
+import { SHARED_DIRECTORIES } from '../../facts/block-volumes.ts'
 import { globalUniqueName } from '../../facts/global-mounts.ts'
 import { type CsiIdentity, type Identified, identityOf, uniqueNameOf } from '../../facts/sources.ts'
 import type { Reason } from '../../messages/codes.ts'
+import type { Draft } from '../../plan/draft.ts'
 import type { Step, VolumeRef } from '../../plan/plan.ts'
+import { areOfOneRow } from '../../plan/subject.ts'
+import { strayOf } from '../../rules/rule.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
+import { isDeviceOf } from '../../volumes/registry.ts'
 import type { PlanContext } from '../context/context.ts'
 import { type Stack, umountSteps } from '../context/layers.ts'
 import { reasonOf } from '../context/pod-facts.ts'
@@ -15,6 +21,8 @@ import { type DriverCall, driverCall, isWithoutDriver } from '../drivers/driver-
 import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 import { type Parts, targetsOf, tearDown } from '../tear-down/tear-down.ts'
+import { type Kept, type StagedParts, stagedParts } from './staged-parts.ts'
+import { releaseSteps } from './unmount-other-devices.ts'
 
 export function unmapVolumes(context: PlanContext): void {
   for (const block of context.blocks) {
@@ -32,7 +40,7 @@ function unmapVolume(context: PlanContext, block: BlockVolume, mapping: BlockMap
   tearDown(context, what, () =>
     isLinkAlone(context, known, mapping)
       ? linkParts(context, pod, block, mapping)
-      : partsOf(context, pod, known, mapping),
+      : partsOfMapping(context, pod, known, mapping),
   )
 }
 
@@ -66,13 +74,13 @@ function linkParts({ inputs }: PlanContext, pod: PodClass, block: BlockVolume, {
   }
 }
 
-function partsOf(context: PlanContext, pod: PodClass, known: KnownBlock, mapping: BlockMapping): Parts {
+function partsOfMapping(context: PlanContext, pod: PodClass, known: KnownBlock, mapping: BlockMapping): Parts {
   const { block, isCsi, identified, identity } = known
   const target = publishedAt(context, known, mapping)
   const mounted = mapping.mapLayers.length + mapping.publishLayers.length > 0
   const call = identity && driverCall(context, identity, block.stateFile, mounted)
   const leaked = mapping.symlink === undefined
-  const steps = stepsOf(context, isCsi, mapping, target, call)
+  const steps = stepsOfMapping(context, isCsi, mapping, target, call)
   const map: Stack[] =
     mapping.mapFile === undefined ? [] : [{ path: context.inputs.absolute(mapping.mapFile), layers: mapping.mapLayers }]
   return {
@@ -99,7 +107,7 @@ function publishedAt({ inputs }: PlanContext, { block, isCsi }: KnownBlock, { po
   return inputs.absolute(`${dir ?? `plugins/kubernetes.io/csi/volumeDevices/publish/${block.name}`}/${podUid}`)
 }
 
-function stepsOf(
+function stepsOfMapping(
   context: PlanContext,
   isCsi: boolean,
   { loops, symlink, mapFile, mapLayers, publishPath, publishLayers }: BlockMapping,
@@ -122,7 +130,7 @@ function stepsOf(
 
 // Raw block volumes: names and identity, for both the pod's part and the device's.
 
-export interface KnownBlock {
+interface KnownBlock {
   readonly block: BlockVolume
   readonly isCsi: boolean
   /** Of CSI volumes alone. */
@@ -131,7 +139,7 @@ export interface KnownBlock {
   readonly uniqueName: string | undefined
 }
 
-export function knownBlock(context: PlanContext, block: BlockVolume): KnownBlock {
+function knownBlock(context: PlanContext, block: BlockVolume): KnownBlock {
   const isCsi = block.plugin === CSI_PLUGIN
   const identified = isCsi ? context.ledger.identifiedBlock(block) : undefined
   const identity = identityOf(identified)
@@ -139,7 +147,7 @@ export function knownBlock(context: PlanContext, block: BlockVolume): KnownBlock
 }
 
 /** @param mapping the part of one pod */
-export function describeBlock(
+function describeBlock(
   context: PlanContext,
   { block, isCsi, identity, uniqueName }: KnownBlock,
   mapping?: BlockMapping,
@@ -148,4 +156,127 @@ export function describeBlock(
   if (!isCsi) return { name, uniqueName: globalUniqueName(plugin, dir), plugin, mode: 'Block' }
   const device = mapping?.publishLayers.at(-1) ?? mapping?.mapLayers.at(-1)
   return withGivenDevice(context, describeCsiVolume(context, { name, mode: 'Block', identity, uniqueName, device }))
+}
+
+// Phase 3 for block volumes: maps that no pod of this node needs any more (R452, C84-C86; O8, O22).
+
+export function unmapDevices(context: PlanContext): void {
+  for (const block of context.blocks) unmapDevice(context, block)
+}
+
+function unmapDevice(context: PlanContext, block: BlockVolume): void {
+  const { inputs, ledger } = context
+  const known = knownBlock(context, block)
+  const { isCsi, identity, uniqueName } = known
+  const subject = ledger.block(block)
+  const kept = whyKept(context, block, uniqueName)
+  const what = { kind: 'UnmapDevice', volume: describeBlock(context, known), subject } as const
+  if (kept === undefined && isCsi && identity === undefined && hasNothing(block)) {
+    tearDown(context, what, () => emptyParts(context, block))
+    return
+  }
+  const { staging = { path: block.dir, mounts: [], files: [] }, stateFile } = block
+  const isBefore = ({ kind, subject: its }: Draft): boolean => kind === 'UnmapVolume' && areOfOneRow(its, subject)
+  const staged = {
+    ...staging,
+    identity,
+    stateFile,
+    layers: [],
+    predecessors: context.findings.operations.filter(isBefore),
+  }
+  const found = kept ?? stagedParts(context, staged)
+  if ('why' in found)
+    context.findings.leave(() => ({ path: inputs.absolute(block.dir), ...found, subject, volume: uniqueName }))
+  else tearDown(context, what, () => partsOf(context, known, found))
+}
+
+function partsOf(context: PlanContext, known: KnownBlock, { call, own, held, after }: StagedParts): Parts {
+  const { block, isCsi, identity } = known
+  const leaked = after.length === 0
+  const steps = isCsi ? csiSteps(context, known, call) : otherSteps(context, block)
+  return {
+    reason: call?.kind === 'absentSinceBoot' ? 'DriverAbsentSinceBoot' : leaked ? 'MappedWithoutPod' : 'LastPodGone',
+    rule: leaked ? 'R820' : 'R452',
+    message: leaked
+      ? `still set up at ${context.inputs.absolute(block.dir)}, but no pod directory refers to it`
+      : 'its last pod on this node is gone',
+    steps,
+    paths: [...targetsOf(steps), ...own.stacks.map(({ path }) => path)],
+    mounts: own.stacks.length === 0 ? undefined : own.stacks,
+    foreign: [...block.foreign, ...own.foreign],
+    stray: strayOf([...block.unexpected, ...own.strangers]),
+    identified: known.identified,
+    device: { plugin: block.plugin, identity, directory: isCsi ? undefined : block.name },
+    sought: isCsi ? { ...identity, names: [block.name] } : undefined,
+    held,
+    call,
+    after,
+    kubeletWould: leaked ? 'never find the map' : undefined,
+  }
+}
+
+/** Without an identity, only directories that were read are known to be empty (S3). */
+function emptyParts(context: PlanContext, block: BlockVolume): Parts {
+  const { inputs } = context
+  const unread = unreadWithin(inputs, block.dir)
+  return {
+    reason: 'MappedWithoutPod',
+    rule: 'R837',
+    message: `${inputs.absolute(block.dir)} ${unread === undefined ? 'contains' : 'may contain'} only empty directories, left by an unfinished unmap`,
+    steps: csiSteps(context, { block, identity: undefined }, undefined),
+    unread,
+  }
+}
+
+/** No mount, map, state file or any other file: only directories of the kubelet, which are removed without a driver (R837). */
+function hasNothing({ stateFile, mappings, foreign, unexpected, staging }: BlockVolume): boolean {
+  const files = [...unexpected, ...(staging?.files ?? [])]
+  return (
+    stateFile === undefined && mappings.length + foreign.length + files.length + (staging?.mounts.length ?? 0) === 0
+  )
+}
+
+function otherSteps({ inputs }: PlanContext, { plugin, dir }: BlockVolume): Step[] {
+  return [...releaseSteps(plugin, inputs.absolute(dir)), { op: 'rmdir', target: inputs.absolute(dir) }]
+}
+
+/** The kubelet's order (C85, C86), by plain rmdir and unlink of the names that it creates itself. */
+function csiSteps(
+  { inputs }: PlanContext,
+  { block, identity }: Pick<KnownBlock, 'block' | 'identity'>,
+  call: DriverCall | undefined,
+): Step[] {
+  const steps: Step[] = []
+  const socket = identity && registeredDriver(inputs, identity.driver)
+  const remove = (op: 'rmdir' | 'unlink', path: string): void => {
+    if (inputs.tree.has(path)) steps.push({ op, target: inputs.absolute(path) })
+  }
+  // S16: also if nothing is staged on disk, unlike the kubelet (C85).
+  const onRecord = block.stagingPath !== undefined || block.stateFile !== undefined
+  if (block.staging !== undefined && onRecord && !isWithoutDriver(call) && stages(socket)) {
+    steps.push({ op: 'NodeUnstageVolume', target: inputs.absolute(block.staging.path) })
+  }
+  if (block.publishDir !== undefined) remove('rmdir', block.publishDir)
+  if (block.stagingPath !== undefined) remove('rmdir', block.stagingPath)
+  remove('rmdir', block.mapDir)
+  remove('unlink', `${block.dir}/data/vol_data.json`)
+  remove('rmdir', `${block.dir}/data`)
+  if (!SHARED_DIRECTORIES.includes(block.name)) remove('rmdir', block.dir)
+  return steps
+}
+
+/** A pod that must not be disturbed needs the map: by the desired state, a mapping, or the same spec name (R815, R817). */
+function whyKept(
+  { inputs, uses, ledger }: PlanContext,
+  { plugin, name, dir, stagingPath, publishDir }: BlockVolume,
+  uniqueName: string | undefined,
+): Kept | undefined {
+  if (!inputs.tree.has(dir) && stagingPath === undefined && publishDir === undefined)
+    return { rule: 'R452', why: 'the volume has no map directory on this node' }
+  const [user] = [...(uniqueName === undefined ? [] : uses.of(uniqueName)), ...uses.of(uniqueVolumeName(plugin, name))]
+  if (user !== undefined) return { rule: 'R815', why: `pod ${user.pod.uid} ${user.how}` }
+  const wanted = ledger.wants
+    .ofPlugin(plugin)
+    .find((volume) => volume.specName === name || isDeviceOf(volume, plugin, name))
+  return wanted && { rule: 'R815', why: `pod ${wanted.podUid} wants it` }
 }

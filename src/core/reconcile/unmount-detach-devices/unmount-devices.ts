@@ -19,8 +19,7 @@ import { unreadWithin } from '../context/unread.ts'
 import { type DriverCall, isWithoutDriver } from '../drivers/driver-call.ts'
 import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
 import { type Parts, tearDown } from '../tear-down/tear-down.ts'
-import { type StagedParts, stagedParts } from './driver-staging.ts'
-import { isUnidentified, type Kept, showSameDevice } from './mount-references.ts'
+import { isUnidentified, type Kept, type StagedParts, showSameDevice, stagedParts } from './staged-parts.ts'
 
 export function unmountDevices(context: PlanContext): void {
   // A staged file system is never one of a raw block volume.

@@ -14,7 +14,7 @@ import { type FlexCall, flexCall } from '../drivers/driver-call.ts'
 import { describeDevice } from '../identity/volume-facts.ts'
 import { isLiving } from '../pods/pod-classes.ts'
 import { type Parts, tearDown } from '../tear-down/tear-down.ts'
-import { referencesTo } from './mount-references.ts'
+import { referencesTo } from './staged-parts.ts'
 
 export function unmountOtherDevices(context: PlanContext): void {
   for (const global of context.ledger.globals) unmountGlobal(context, global)

@@ -1,0 +1,178 @@
+/** Which other mounts show the file system of a staged mount: the references of R031, R032 and S24. */
+
+import type { TreeEntry } from '../../facts/actual/snapshot.ts'
+import { registeredDriver, stages } from '../../facts/actual/staged-volumes.ts'
+import type { StateFile } from '../../facts/actual/state-file.ts'
+import { baseName, parentOf } from '../../facts/actual/tree.ts'
+import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
+import type { CsiIdentity } from '../../facts/sources.ts'
+import { isOfServer } from '../../linux/file-systems.ts'
+import type { MountInfo } from '../../linux/mount-table.ts'
+import { isWithin } from '../../linux/paths.ts'
+import type { Draft, Left } from '../../plan/draft.ts'
+import type { Facts } from '../../rules/rule.ts'
+import type { PlanContext } from '../context/context.ts'
+import type { Stack } from '../context/layers.ts'
+import { type DriverCall, driverCall, isWithoutDriver } from '../drivers/driver-call.ts'
+import { isLiving } from '../pods/pod-classes.ts'
+
+/** Why a device is left as it is. */
+export type Kept = Pick<Left, 'rule' | 'why'>
+
+interface References {
+  /** One that stays. */
+  readonly held?: Facts['held']
+  /** Operations that have to come first, where none stays. */
+  readonly after: readonly Draft[]
+}
+
+/**
+ * @param staged the mounts that would be removed
+ * @param target absolute path of the staged mount
+ * @returns why the volume is kept where a pod that must not be disturbed has one of the mounts
+ */
+export function referencesTo(context: PlanContext, staged: readonly MountInfo[], target: string): References | Kept {
+  const { inputs, classes, ledger } = context
+  const after = new Set<Draft>()
+  const own = new Set(staged.map((mount) => mount.id))
+  let held: MountInfo | undefined
+  // Every mount that shows one of these trees or a part of them: bind mounts, sub-paths included (R031).
+  for (const reference of new Set(staged.flatMap((mount) => inputs.devices.showing(mount)))) {
+    if (own.has(reference.id) || isOfAnotherVolume(context, reference, target)) continue
+    const leaders = inputs.devices.leadersOf(reference)
+    const remover = [reference, ...leaders]
+      .map(({ id }) => context.findings.removerOf(id))
+      .find((each) => each !== undefined)
+    if (remover !== undefined) {
+      after.add(remover)
+      continue
+    }
+    const pod = classes.of(ledger.podAt(inputs.plain(reference.mountPoint)) ?? '')
+    if (pod !== undefined && isLiving(pod))
+      return { rule: 'S24', why: `pod ${pod.uid} has the same file system mounted` }
+    // The staged mount itself, seen through another prefix, goes with it; a private copy stays (R032, P18, S24).
+    if (leaders.some(({ id }) => own.has(id))) continue
+    held ??= reference
+  }
+  return held === undefined ? { after: [...after] } : { held: { by: held, target }, after: [] }
+}
+
+/** Of a server one device number may stand for several volumes of one share; what shows another that is staged as well is that one's. */
+function isOfAnotherVolume({ inputs, ledger }: PlanContext, reference: MountInfo, target: string): boolean {
+  if (!isOfServer(reference.fsType)) return false
+  const [its, own] = [inputs.plain(reference.mountPoint), target].map((path) => ledger.partsAt(path)[0]?.row)
+  if (its === undefined || own === undefined || its === own) return false
+  return ledger.row(its)?.staged.some(({ layers }) => layers.some(({ dev }) => dev === reference.dev)) ?? false
+}
+
+// Operations on mounts and maps of pods that have ended whose volume could not be identified (S17): it may be any volume whose
+// device is not known, so that device is neither unstaged nor detached before.
+
+/** Without leaked sub-paths of a PersistentVolume that is known: its name is searched for separately. */
+export function isUnidentified({ volume, reason, kind, removes, blocked }: Draft): boolean {
+  if (volume?.plugin !== CSI_PLUGIN || volume.uniqueName !== undefined) return false
+  if (reason === 'LeakedSubPath' && volume.persistentVolume !== undefined) return false
+  // A staging directory's name is the hash of its handle, so it cannot be another volume's. An UnmapDevice that nothing
+  // blocks removes only empty directories.
+  return (kind === 'UnmapDevice' && blocked !== undefined) || (kind !== 'UnmountDevice' && removes.size > 0)
+}
+
+/** True if both remove mounts of one device, of the same directory or of one inside the other's (O36). */
+export function showSameDevice(a: Draft, b: Draft): boolean {
+  const layers = layersOf(b)
+  return layersOf(a).some(({ dev, root }) =>
+    layers.some((other) => other.dev === dev && (isWithin(root, other.root) || isWithin(other.root, root))),
+  )
+}
+
+function layersOf({ expects = [] }: Draft) {
+  return expects.flatMap(({ layers }) => layers)
+}
+
+// * What a driver keeps below the staging path, which belongs to the driver (C20): ceph-csi mounts RBD images at STAGING/HANDLE
+// and writes a file beside the mount with what it needs to unmap the image. Such a driver is called to unstage like any other
+// (R442, R452). Anything that the driver is not known to have made is foreign, and blocks (S18, O12).
+
+interface DriverStaging {
+  readonly mounts: readonly MountInfo[]
+  /** The same mounts, by path. */
+  readonly stacks: readonly Stack[]
+  readonly foreign: readonly MountInfo[]
+  /** Files that the driver did not make. */
+  readonly strangers: readonly TreeEntry[]
+}
+
+/** What is staged for a volume, and what a driver can still do about it. */
+export interface StagedParts extends References {
+  readonly call: DriverCall | undefined
+  readonly own: DriverStaging
+}
+
+interface StagingFacts {
+  /** Relative: the staging path of the driver's calls. */
+  readonly path: string
+  readonly identity: CsiIdentity | undefined
+  readonly stateFile: StateFile | undefined
+  /** The volume's, where the kubelet has it staged. */
+  readonly layers: readonly MountInfo[]
+  /** Below the staging path. */
+  readonly mounts: readonly MountInfo[]
+  readonly files: readonly TreeEntry[]
+  /** Operations on this volume that come first. */
+  readonly predecessors: readonly Draft[]
+}
+
+/** File in which ceph-csi keeps what it needs to unmap an RBD image. */
+const STASHED = new Set(['image-meta.json'])
+
+/** With other mounts that show the same, and the operations that come first. */
+export function stagedParts(context: PlanContext, found: StagingFacts): StagedParts | Kept {
+  const { path, identity, stateFile, layers, mounts, predecessors } = found
+  const call = identity && driverCall(context, identity, stateFile, layers.length + mounts.length > 0)
+  const own = driverStaging(context, found, call)
+  const shown = referencesTo(context, [...layers, ...own.mounts], context.inputs.absolute(path))
+  return 'why' in shown ? shown : { call, own, ...shown, after: [...new Set([...predecessors, ...shown.after])] }
+}
+
+function driverStaging(context: PlanContext, found: StagingFacts, call: DriverCall | undefined): DriverStaging {
+  const { inputs } = context
+  const { path, files, predecessors } = found
+  const handle = handleToUnstage(context, found, call)
+  const pathOf = (mount: MountInfo): string => inputs.relative(inputs.plain(mount.mountPoint))
+  const isOwn = (mount: MountInfo): boolean =>
+    handle !== undefined &&
+    parentOf(pathOf(mount)) === path &&
+    (baseName(pathOf(mount)) === handle || showsWhatGoes(context, mount, predecessors))
+  const paths = new Set(found.mounts.filter(isOwn).map(pathOf))
+  const mounts = found.mounts.filter((mount) => paths.has(pathOf(mount)))
+  // A driver that mounts below the staging path keeps its notes there, too; without a mount only known names are its own.
+  const isNote = (entry: TreeEntry): boolean =>
+    handle !== undefined &&
+    parentOf(entry.path) === path &&
+    entry.type === 'file' &&
+    (paths.size > 0 || STASHED.has(baseName(entry.path)) || (baseName(entry.path) === handle && entry.size === 0))
+  const stacks = Map.groupBy(mounts, pathOf)
+  return {
+    mounts,
+    stacks: [...stacks].map(([at, layers]) => ({ path: inputs.absolute(at), layers })),
+    foreign: found.mounts.filter((mount) => !paths.has(pathOf(mount))),
+    strangers: files.filter((entry) => entry.type !== 'dir' && !isNote(entry)),
+  }
+}
+
+/** Undefined if the driver will not be called to unstage: then nothing counts as made by the driver. */
+function handleToUnstage(
+  context: PlanContext,
+  { identity }: StagingFacts,
+  call: DriverCall | undefined,
+): string | undefined {
+  if (identity === undefined || isWithoutDriver(call)) return undefined
+  return stages(registeredDriver(context.inputs, identity.driver)) ? identity.handle : undefined
+}
+
+/** True if the mount shows the device and root of a pod's mount that this plan removes. */
+function showsWhatGoes({ inputs }: PlanContext, mount: MountInfo, predecessors: readonly Draft[]): boolean {
+  return inputs.devices
+    .showing(mount)
+    .some((each) => each.root === mount.root && predecessors.some((draft) => draft.removes.has(each.id)))
+}
