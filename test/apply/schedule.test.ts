@@ -57,4 +57,10 @@ describe('the schedule', () => {
     schedule.settle(b, { state: 'done' })
     expect(ids(schedule.ready())).toEqual(['c'])
   })
+
+  it('gives those that may share a batch, those that run alone, or both', () => {
+    const schedule = new Schedule([operation('a'), operation('b', { pod: { uid: 'other' } })], ({ id }) => id === 'a')
+    const ids = (batchable?: boolean): string[] => [...schedule.ready(batchable)].map(({ id }) => id)
+    expect([ids(true), ids(false), ids()]).toEqual([['a'], ['b'], ['a', 'b']])
+  })
 })
