@@ -99,7 +99,7 @@ function explanationOf(decided: Decided, { what, asked, concern, volumes, given 
     notes: [...podNotes(context, asked.scope.pods, concern), ...(broken && !looks ? (driver?.notes ?? []) : [])],
     identity: isNode ? nodeFacts(context, plan) : asked.identity,
     chain: driver?.chain ?? byWorst(views)[0]?.chain ?? [],
-    ...omitUndefined({ driver: driver?.view }),
+    ...omitUndefined({ dependents: driver?.dependents }),
     // Of a node every one: they are counted.
     pods: isNode ? [] : podViews(context, asked.scope),
     volumes: views,
@@ -166,9 +166,13 @@ function narrowedPlan({ plan, context }: Decided, concern: Concern, given: Given
 }
 
 /** With a kubelet that runs the driver's pod by name; else what comes next on the node. */
-function nextOfDriver({ plan, context }: Decided, { view, steps }: DescribedDriver, given: Given): readonly NextStep[] {
+function nextOfDriver(
+  { plan, context }: Decided,
+  { chain, steps }: DescribedDriver,
+  given: Given,
+): readonly NextStep[] {
   const isUp = context.kubelet.state === 'running'
-  if (isUp && view.pods.length > 0) return steps
+  if (isUp && chain[0]?.pod !== undefined) return steps
   const { next = [] } = withAdvice(plan, given).summary
   return next.length > 0 || !isUp ? next : steps
 }

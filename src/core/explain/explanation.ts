@@ -188,28 +188,6 @@ const namespaceView = object({ ...HOLDER, mountPoints: list(text) })
 
 interface NamespaceView extends ShapeOf<typeof namespaceView> {}
 
-const socket = object({
-  path: about('Absolute.', text),
-  endpoint: optional(about('Absolute: where the driver says that it can be called.', text)),
-  answers: flag,
-  versions: optional(list(text)),
-  capabilities: optional(list(text)),
-  error: optional(text),
-})
-
-/** One socket of a CSI driver, and what it answered. */
-export interface DriverSocket extends ShapeOf<typeof socket> {}
-
-const driverPod = object({
-  pod,
-  phase: optional(text),
-  containers: about('Each with its state, as the container runtime has it.', list(object({ name: text, state: text }))),
-  directory: about('The hostPath by which it is known.', text),
-})
-
-/** A pod of this node that has the directory of the driver's socket, or of all drivers, from the host. */
-export interface DriverPod extends ShapeOf<typeof driverPod> {}
-
 const dependents = object({
   staged: list(text),
   published: list(object({ volume: text, pod })),
@@ -222,24 +200,6 @@ const dependents = object({
 
 /** What of this node depends on a CSI driver. */
 export interface DriverDependents extends ShapeOf<typeof dependents> {}
-
-const driverView = object({
-  name: text,
-  sockets: list<DriverSocket>(socket),
-  csiNode: optional(
-    about(
-      "Whether this node's CSINode lists it; absent: there is no CSINode, or it is not known.",
-      object({ listed: flag, nodeID: optional(text) }),
-    ),
-  ),
-  csiDriver: optional(
-    about('Its CSIDriver object; absent: there is none, or it is not known.', object({ attachRequired: flag })),
-  ),
-  pods: list<DriverPod>(driverPod),
-  dependents,
-})
-
-export interface DriverView extends ShapeOf<typeof driverView> {}
 
 const holders = object({
   known: about('false: nobody looked; `notes` says why.', flag),
@@ -287,7 +247,9 @@ const EXPLANATION = {
   pods: list<PodView>(podView),
   volumes: list<VolumeView>(volumeView),
   chain: about('Of the volume that matters most, or of the driver; empty: there is none.', links),
-  driver: optional(about<DriverView>('Where a CSI driver was asked about.', driverView)),
+  dependents: optional(
+    about<DriverDependents>('Where a CSI driver was asked about: what of this node depends on it.', dependents),
+  ),
   places: about('What lies at the path, or on the device, that was asked about.', list<Place>(named('place', place))),
   decisions: about("The planner's own word on each thing that it left or acted on.", list(decision)),
   holders: about<HoldersView>('Who keeps it busy.', holders),

@@ -6,7 +6,7 @@
 import { volctl } from '../base/command.ts'
 import { take } from '../base/take.ts'
 import type {
-  DriverView,
+  DriverDependents,
   Explanation,
   Fact,
   HoldersView,
@@ -55,7 +55,7 @@ export function renderExplanation(
   screen: Screen,
   { place }: { readonly place?: string | undefined } = {},
 ): string {
-  const { subject, node, createdAt, identity, volumes, places, driver, holders, chain, verdict, notes } = told
+  const { subject, node, createdAt, identity, volumes, places, dependents, holders, chain, verdict, notes } = told
   const [first, ...others] = byWorst(volumes)
   const plan = planOnNode(told)
   const podText = podTextIn(plan)
@@ -66,22 +66,21 @@ export function renderExplanation(
   const short = [
     others.length > 0 ? volumesSummary(volumes, screen, !isNode) : '',
     first !== undefined && others.length === 0 ? volumeRows(first, screen) : '',
-    driver === undefined ? '' : dependentsText(driver, screen),
+    dependents === undefined ? '' : dependentsText(dependents, screen),
     holdersLine(holders, screen),
   ]
   const all = (): string[] => [
     factsText(identity, screen),
     places.length === 0 ? '' : placesText(places, screen),
     podsText(told.pods, screen),
-    driver === undefined ? '' : `${chainText(chain, screen)}${driverDetails(driver, screen)}`,
-    driver === undefined ? '' : dependentsText(driver, screen),
+    dependents === undefined ? '' : `${chainText(chain, screen)}${dependentsText(dependents, screen)}`,
     ...volumes.map((volume) => volumeBlock(volume, screen)),
     operationsTable(plan, podText, screen),
     decisionsText(told, screen),
     holdersText(holders, screen),
   ]
   const links = isNode || wide ? '' : chainLines(chain, screen, subject.kind === 'Pod' ? 'ofPod' : 'folded')
-  const isOfOne = links !== '' && others.length > 0 && first !== undefined && driver === undefined
+  const isOfOne = links !== '' && others.length > 0 && first !== undefined && dependents === undefined
   const says = withoutRoot(verdict.message, told.rootDir)
   // What the first line says is not said again below.
   const said = isNode ? undefined : answer.needs.find(({ text }) => text === says)
@@ -170,9 +169,8 @@ function decisionsText({ decisions }: Explanation, screen: Screen): string {
 const MOST_NAMED = 3
 
 /** What depends on it: the first few by name; wide: all. */
-function dependentsText({ dependents }: DriverView, screen: Screen): string {
+function dependentsText({ staged, published, attachments, waiting }: DriverDependents, screen: Screen): string {
   const { width, wide } = screen
-  const { staged, published, attachments, waiting } = dependents
   const most = wide ? Number.POSITIVE_INFINITY : MOST_NAMED
   const rows: [string, readonly string[]][] = [
     ['waiting', waiting.map(({ volume, pod, code }) => `${podText(pod)}/${volume} (${code})`)],
@@ -187,25 +185,6 @@ function dependentsText({ dependents }: DriverView, screen: Screen): string {
     )
   const none = lines.length === 0 ? [wrapped('  ', 'nothing on this node', width)] : []
   return block('Depends on it:', [...lines, ...none], screen)
-}
-
-/** Each socket with its answer, each pod with its containers. */
-function driverDetails({ sockets, pods }: DriverView, screen: Screen): string {
-  const { paint, width } = screen
-  const asked = sockets.map(({ path, endpoint, answers, versions = [], capabilities = [], error }) =>
-    [
-      wrapped('  ', path, undefined),
-      ...(endpoint === undefined || endpoint === path ? [] : [wrapped('    called at ', endpoint, undefined)]),
-      wrapped('    ', [answers ? 'answers' : 'no answer', ...(error === undefined ? [] : [error])].join(': '), width),
-      ...(versions.length === 0 ? [] : [wrapped('    versions ', versions.join(', '), width, paint.dim)]),
-      ...(capabilities.length === 0 ? [] : [wrapped('    capabilities ', capabilities.join(', '), width, paint.dim)]),
-    ].join(''),
-  )
-  const known = pods.map(({ pod, phase = 'no phase', containers, directory }) => {
-    const states = containers.map(({ name, state }) => `${name} ${state}`).join(', ')
-    return `${wrapped('  ', `pod ${podText(pod)}: ${phase}${states === '' ? '' : `; ${states}`}`, width)}${wrapped('    has ', directory, undefined)}`
-  })
-  return `${block('Sockets:', asked, screen)}${block('Node plugin:', known, screen)}`
 }
 
 /** In a line or two: the first few, by name. */

@@ -17,6 +17,7 @@ import { howToStop, type PlanContext } from '../../reconcile/context/context.ts'
 import { bringDriverBack, isOf, isSilent } from '../../reconcile/drivers/driver-call.ts'
 import { decideNode } from '../../reconcile/plan-node.ts'
 import { readOnlyPlace } from '../../rules/paths.ts'
+import { judgeDriver } from '../driver.ts'
 import type { DoctorLook, Failure } from './doctor-look.ts'
 
 /** The worst first. */
@@ -306,24 +307,16 @@ function driverChecks(why: Failure | undefined, snapshot: NodeSnapshot, context:
 const REMOVE_IT = "Bring the driver's node pod back, or remove the socket if the driver was uninstalled."
 
 function driverCheck(context: PlanContext, about: string, isUsed: boolean): Check {
-  const { csiSockets = [], api } = context.inputs.snapshot
-  const isListed =
-    api?.csiNode == null ? undefined : api.csiNode.spec.drivers?.some(({ name }) => name === about) === true
-  const sockets = csiSockets.filter((socket) => isOf(socket, about))
-  const [socket] = [...sockets.filter(({ registered }) => registered), ...sockets]
-  const { endpoint = socket?.path, error } = { ...socket }
+  const { chain, broken } = judgeDriver(context, about, true)
+  const links = chain.filter(({ kind }) => kind !== 'NodePluginPod' && kind !== 'CSIDriver')
+  const said = links.find(({ state }) => state !== 'good') ?? links[0]
   const use = isUsed ? '' : '; no volume here needs it'
-  if (socket?.registered !== true) {
-    const found = socket === undefined ? 'no socket of it is on this node' : `${endpoint}: ${error ?? 'no answer'}`
-    const says = `${found}${isListed ? ', though its CSINode has the driver' : ''}${use}`
-    const message = isUsed ? `${says}; volumes of ${about} can be neither mounted nor unmounted` : says
-    return check('CsiDriver', isUsed ? 'failed' : 'warning', message, bringDriverBack(context, about).hint, { about })
+  const says = `${said?.name}: ${said?.says}`
+  if (!links.some(({ kind, state }) => kind === 'Socket' && state === 'good')) {
+    const lost = isUsed ? `; volumes of ${about} can be neither mounted nor unmounted` : use
+    const { hint } = bringDriverBack(context, about)
+    return check('CsiDriver', isUsed ? 'failed' : 'warning', `${says}${lost}`, hint, { about })
   }
-  const but = error ?? (isListed === false ? 'the CSINode of this node does not list the driver' : undefined)
-  if (but !== undefined)
-    return check('CsiDriver', 'warning', `${endpoint} answers, but ${but}${use}`, CODES.DriverRegistration.remedy, {
-      about,
-    })
-  const where = isListed === undefined ? '; the CSINode was not read' : ', in CSINode'
-  return check('CsiDriver', 'ok', `${endpoint} answers, registered${where}${use}`, undefined, { about })
+  if (broken === undefined) return check('CsiDriver', 'ok', `${says}${use}`, undefined, { about })
+  return check('CsiDriver', 'warning', `${said?.kind} ${says}${use}`, CODES.DriverRegistration.remedy, { about })
 }
