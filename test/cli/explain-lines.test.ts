@@ -18,10 +18,11 @@ describe('a line', () => {
     const { status, stdout, stderr } = await volctl(['explain', LINE, '--snapshot', SNAPSHOT])
     expect([status, stderr]).toEqual([0, ''])
     expect(stdout).toMatch(
-      /^On node pg-node, as of .*\n {2}pod [0-9a-f-]{36}\n {4}volume pv-y2 has 2 sub-paths mounted; .*\n(?:.*\n)+\nSaid by the kubelet:\n/,
+      /^Pod [0-9a-f-]{36} on node pg-node: .*\n(?:.*\n)+ {2}✗ bad {5}sub-path and 1 more .*\n(?:.*\n)*\nSaid by the kubelet:\n/,
     )
-    expect(stdout).toContain(`\n  - volctl apply --pod ${POD}  # `)
-    expect(stdout).toMatch(new RegExp(`\nMore: volctl explain pod/${POD}\n$`))
+    expect(stdout).toMatch(
+      new RegExp(`\nMore: volctl explain pod/${POD}\nNext: on node pg-node: volctl apply --pod ${POD} `),
+    )
   })
 
   it('through a pipe, as JSON', async () => {

@@ -2,9 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
 import type { CsiSocket } from '../../src/core/facts/actual/snapshot.ts'
-import { stepsOf } from '../../src/core/views/explain-view.ts'
 import { explanationDefects } from '../helpers/closed-schema.ts'
-import { explain } from '../helpers/explaining.ts'
+import { explain, stepsOf } from '../helpers/explaining.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 

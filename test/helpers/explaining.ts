@@ -1,11 +1,13 @@
 /** What explain and status say of a node, as the commands ask it: with the pass over a look. */
 import { type Explained, explainer as ofDecided } from '../../src/core/explain/explain.ts'
+import type { Explanation } from '../../src/core/explain/explanation.ts'
 import { statusAndPlan, wholeOf } from '../../src/core/explain/status/node-status.ts'
 import type { Status } from '../../src/core/explain/status/status.ts'
 import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import type { Given } from '../../src/core/plan/next-steps.ts'
 import type { PlanOptions } from '../../src/core/plan/plan.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
+import { answerOf } from '../../src/core/views/answer/make-answer.ts'
 
 export function explainer(state: NodeState, options: PlanOptions, given?: Given): (what: string) => Explained {
   return ofDecided(planWithDecisions(state, options), given)
@@ -19,4 +21,17 @@ export function explain(state: NodeState, options: PlanOptions, what: string, gi
 export function nodeStatus(state: NodeState, options: PlanOptions, ignoreNotFound = false): Status {
   return statusAndPlan(planWithDecisions(state, wholeOf(options)), options, { 'ignore-not-found': ignoreNotFound })
     .status
+}
+
+/** What an answer says to do: about what needs a person, what would end a wait sooner, the notes, then what to type. */
+export function stepsOf(told: Explanation): string[] {
+  const { needs, next } = answerOf({ ...told, kind: 'Plan', scope: 'node' })
+  const passing = (told.summary.causes ?? []).find(
+    ({ severity, code }) => severity === 'info' && code === told.verdict.code && told.verdict.state === 'waiting',
+  )
+  const steps = next.map(
+    ({ first, command, why }) => `${first === undefined ? '' : `${first}, then: `}${command}  # ${why}`,
+  )
+  const remedies = needs.flatMap(({ remedy }) => remedy.slice(0, 1))
+  return [...new Set([...remedies, ...(passing?.remedy ?? []), ...told.notes, ...steps])]
 }

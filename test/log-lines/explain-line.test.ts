@@ -59,27 +59,6 @@ describe('what the line is about', () => {
   })
 })
 
-describe('what is left of a pod that is gone', () => {
-  it.each([
-    {
-      built: nodes.stateFileLost(),
-      left: 'volume pv-1 is mounted; its vol_data.json is missing: the kubelet does not know its driver, and leaves it for ever',
-    },
-    {
-      built: nodes.fileLeft(),
-      left: 'volume pv-1 has its directory left; a file is left in it, and the kubelet removes empty directories alone',
-    },
-    {
-      built: nodes.subPathLeft(),
-      left: 'volume pv-1 has 1 sub-path mounted; its own directory is gone, and the kubelet takes sub-paths off with that alone',
-    },
-    { built: nodes.orphan(), left: 'volume pv-1 is mounted; no kubelet runs on this node' },
-  ])('$left', ({ built, left }) => expect(ask(MANY, built).left).toEqual([left]))
-
-  it('of a pod that is wanted nothing is', () =>
-    expect(ask(ORPHANED.replace(GONE, LIVING), nodes.unmounted())).not.toHaveProperty('left'))
-})
-
 describe('what a line names, and is not there', () => {
   it('a UID that exists nowhere: the directory was removed meanwhile', () => {
     const answer = ask(MANY, node())
@@ -179,7 +158,7 @@ describe('on a screen', () => {
   it('all of a long line fits a terminal, and -o wide has the whole explanation', async () => {
     const screen = await drawn(BUSY, nodes.orphan())
     expect(screenLines(screen, 80), screen).toBeLessThanOrEqual(23)
-    expect(screen).toMatch(/\nMore: volctl explain \S+\n$/)
+    expect(screen).toMatch(/\nMore: volctl explain \S+\nNext: volctl apply .*\n.*\n$/)
     expect(await drawn(BUSY, nodes.orphan(), { ...TERMINAL, wide: true })).toContain('Identity:')
   })
 
@@ -204,7 +183,7 @@ describe('on a screen', () => {
         holders: { ...explanation.holders, known: true, processes },
       }),
     })
-    expect(draw(TERMINAL)).toContain('    Held by: sh (pid 1); sh (pid 2); sh (pid 3); sh (pid 4); ')
+    expect(draw(TERMINAL)).toContain('  Held by: sh (pid 1); sh (pid 2); sh (pid 3); sh (pid 4); ')
   })
 })
 

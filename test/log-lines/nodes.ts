@@ -1,5 +1,5 @@
 /** Nodes in the states that lines are about. */
-import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
+import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 
 export const GONE = uid(9)
 export const LIVING = uid(1)
@@ -24,24 +24,6 @@ export function unattached(): NodeBuilder {
 export function withoutDriver(): NodeBuilder {
   const built = unmounted().with({ csiSockets: [] })
   return built
-}
-
-/** Only its sub-path is left of the orphan. */
-export function subPathLeft(): NodeBuilder {
-  return node()
-    .persistentVolume('pv-1')
-    .mount(`pods/${GONE}/volume-subpaths/pv-1/c/0`, { dev: '7:1', root: '/sub', fsType: 'ext4', source: '/dev/loop1' })
-    .staged('pv-1', '7:1')
-}
-
-/** Only a state file is left of the orphan's volume. */
-export function fileLeft(): NodeBuilder {
-  return node()
-    .persistentVolume('pv-1', { attached: false })
-    .file(
-      `pods/${GONE}/volumes/kubernetes.io~csi/pv-1/vol_data.json`,
-      JSON.stringify({ driverName: DRIVER, volumeHandle: 'pv-1', specVolID: 'pv-1' }),
-    )
 }
 
 export function stateFileLost(): NodeBuilder {

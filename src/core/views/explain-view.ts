@@ -18,7 +18,7 @@ import { byWorst } from '../explain/verdict.ts'
 import type { Plan } from '../plan/plan.ts'
 import { podTextIn } from '../plan/plan-names.ts'
 import { podAndContainer } from '../plan/pod-name.ts'
-import type { Answer } from './answer/answer.ts'
+import type { Answer, Need } from './answer/answer.ts'
 import { answerOf } from './answer/make-answer.ts'
 import { withoutRoot } from './answer/names.ts'
 import { needRows, nextText, renderAnswer } from './answer-view.ts'
@@ -30,15 +30,6 @@ import { operationsTable } from './operations-table.ts'
 import type { Screen } from './screen.ts'
 import { chunksOf, wrapped } from './wrap.ts'
 
-/** What to do about it, the most pressing first, each in a line. */
-export function stepsOf(told: Explanation): string[] {
-  const { needs, next } = answerOf(planOnNode(told))
-  const steps = next.map(
-    ({ first, command, why }) => `${first === undefined ? '' : `${first}, then: `}${command}  # ${why}`,
-  )
-  return [...new Set([...needs.flatMap(({ remedy }) => remedy.slice(0, 1)), ...passing(told), ...told.notes, ...steps])]
-}
-
 /** What would end a wait sooner that ends without anybody. */
 function passing({ verdict, summary: { causes = [] } }: Explanation): readonly string[] {
   if (verdict.state !== 'waiting') return []
@@ -49,20 +40,19 @@ function planOnNode(told: Explanation): Plan {
   return { ...told, kind: 'Plan', scope: 'node' }
 }
 
-/** @param place the node on which its commands are typed, if that is not here */
-export function renderExplanation(
-  told: Explanation,
-  screen: Screen,
-  { place }: { readonly place?: string | undefined } = {},
-): string {
-  const { subject, node, createdAt, identity, volumes, places, dependents, holders, chain, verdict, notes } = told
+interface Typed {
+  /** The node on which its commands are typed, if that is not here. */
+  readonly place?: string | undefined
+}
+
+export function renderExplanation(told: Explanation, screen: Screen, { place }: Typed = {}): string {
+  const { subject, identity, volumes, places, dependents, holders, chain, verdict, notes } = told
   const [first, ...others] = byWorst(volumes)
   const plan = planOnNode(told)
   const podText = podTextIn(plan)
   const answer = answerOf(plan, podText)
   const { wide, width, paint } = screen
   const isNode = subject.kind === 'Node'
-  const title = `${subject.kind} ${subject.name} on node ${node}`
   const short = [
     others.length > 0 ? volumesSummary(volumes, screen, !isNode) : '',
     first !== undefined && others.length === 0 ? volumeRows(first, screen) : '',
@@ -79,20 +69,9 @@ export function renderExplanation(
     decisionsText(told, screen),
     holdersText(holders, screen),
   ]
-  const links = isNode || wide ? '' : chainLines(chain, screen, subject.kind === 'Pod' ? 'ofPod' : 'folded')
-  const isOfOne = links !== '' && others.length > 0 && first !== undefined && dependents === undefined
-  const says = withoutRoot(verdict.message, told.rootDir)
+  const says = saysOf(told)
   // What the first line says is not said again below.
-  const said = isNode ? undefined : answer.needs.find(({ text }) => text === says)
-  const headline = isNode
-    ? answer.headline
-    : `${title}${wide ? `, as of ${seconds(createdAt)}` : ''}${HOW[verdict.state]}: ${says}`
-  const header = [
-    wrapped('', headline, width, colourOf(verdict, paint)),
-    isOfOne ? wrapped('  ', `Volume ${volumeText(first.volume)}:`, width) : '',
-    links,
-    needRows({ wake: [], ...said, remedy: typedAt(place, said?.remedy ?? passing(told)) }, screen),
-  ].join('')
+  const said = saidBy(told, answer)
   const shown: Answer = {
     ...answer,
     needs: answer.needs.filter((need) => need !== said),
@@ -107,10 +86,43 @@ export function renderExplanation(
     unfolded: wide,
     most: 2,
     place,
-    header,
+    header: headerText(told, screen, { place, answer }),
     more: more.map((part) => part.replace(/^\n/, '')).filter((part) => part !== ''),
     ...(verdict.state === 'nothing' && { end: nextText(answer.next, screen) }),
   })
+}
+
+function saysOf({ verdict, rootDir }: Explanation): string {
+  return withoutRoot(verdict.message, rootDir)
+}
+
+function saidBy(told: Explanation, { needs }: Answer): Need | undefined {
+  return told.subject.kind === 'Node' ? undefined : needs.find(({ text }) => text === saysOf(told))
+}
+
+/** The verdict, the chain in few lines, and what lifts what the verdict says. */
+export function headerText(
+  told: Explanation,
+  screen: Screen,
+  { place, answer = answerOf(planOnNode(told)) }: Typed & { readonly answer?: Answer } = {},
+): string {
+  const { subject, node, createdAt, volumes, dependents, chain, verdict } = told
+  const { wide, width, paint } = screen
+  const [first, ...others] = byWorst(volumes)
+  const isNode = subject.kind === 'Node'
+  const title = `${subject.kind} ${subject.name} on node ${node}`
+  const headline = isNode
+    ? answer.headline
+    : `${title}${wide ? `, as of ${seconds(createdAt)}` : ''}${HOW[verdict.state]}: ${saysOf(told)}`
+  const links = isNode || wide ? '' : chainLines(chain, screen, subject.kind === 'Pod' ? 'ofPod' : 'folded')
+  const isOfOne = links !== '' && others.length > 0 && first !== undefined && dependents === undefined
+  const said = saidBy(told, answer)
+  return [
+    wrapped('', headline, width, colourOf(verdict, paint)),
+    isOfOne ? wrapped('  ', `Volume ${volumeText(first.volume)}:`, width) : '',
+    links,
+    needRows({ wake: [], ...said, remedy: typedAt(place, said?.remedy ?? passing(told)) }, screen),
+  ].join('')
 }
 
 function typedAt(place: string | undefined, remedy: readonly string[]): readonly string[] {

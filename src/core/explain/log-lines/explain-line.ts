@@ -1,14 +1,12 @@
 /** From a line to the cause: what its names are on this node, and what its sentence means. Pure. */
 
 import { shellWord, volctl } from '../../base/command.ts'
-import { count } from '../../base/count.ts'
 import { VolctlError } from '../../base/errors.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { NodeSnapshot, NodeState } from '../../facts/actual/snapshot.ts'
 import { canonicalNodeName } from '../../node/kubelet/kubelet-flags.ts'
 import { readFailures } from '../../volumes/read-failures.ts'
 import type { Explained } from '../explain.ts'
-import type { Explanation, Place, VolumeView } from '../explanation.ts'
 import { Ambiguous } from '../things.ts'
 import type { LineAnswer, NameView, OtherNode, SentenceView } from './line-explanation.ts'
 import type { LogLine } from './log-line.ts'
@@ -34,11 +32,10 @@ export function explainLine(
   if (otherNode !== undefined) return { answer: { ...sentenceOn({ node: otherNode.name }), otherNode, names: [] } }
   const resolved = resolveNames(names, node)
   const main = mainOf(resolved, said?.about)
-  const left = main?.explained === undefined ? [] : leftVolumes(main.explained.explanation)
   return {
     answer: {
       ...sentenceOn({ ...omitUndefined({ unit: snapshot.kubelet?.unit }), node: snapshot.nodeName }),
-      ...omitUndefined({ main: main?.view, left: left.length > 0 ? left : undefined }),
+      ...omitUndefined({ main: main?.view }),
       names: resolved.map(({ view }) => view),
     },
     ...omitUndefined({ explained: main?.explained }),
@@ -59,44 +56,6 @@ const ABOUT: Readonly<Record<'pod' | 'driver', readonly NameKind[]>> = { pod: ['
 function mainOf(resolved: readonly Resolved[], about: SentenceView['about']): Resolved | undefined {
   const found = resolved.filter(({ explained }) => explained !== undefined)
   return found.find(({ view }) => about !== undefined && ABOUT[about].includes(view.kind)) ?? found[0]
-}
-
-/** What is left on disk of a pod that is gone, a volume each, and why the kubelet does not clean it up; of another subject none. */
-function leftVolumes({ subject, pods, volumes, inputs }: Explanation): string[] {
-  if (subject.kind !== 'Pod') return []
-  const gone = new Set(pods.flatMap((each) => (each.class === 'Gone' ? each.pod.uid : [])))
-  return volumes.flatMap(({ volume, places }) => {
-    const left = places.filter(({ pod, exists }) => exists && pod !== undefined && gone.has(pod.uid))
-    return left.length === 0 ? [] : [leftText(volume, left, inputs.kubelet.state === 'running')]
-  })
-}
-
-/** What only volctl may do, or only once something is lifted, the verdict says. */
-function leftText(
-  { name, plugin, mode }: VolumeView['volume'],
-  places: readonly Place[],
-  isKubeletUp: boolean,
-): string {
-  const of = (role: Place['role']): Place[] => places.filter((place) => place.role === role)
-  const subPaths = of('subPath').length
-  const hasFile = of('stateFile').length > 0
-  const isUnnamed = plugin === 'kubernetes.io/csi' && mode === 'Filesystem' && !hasFile && of('target').length > 0
-  const isMounted = [...of('target'), ...of('map')].some(({ mounts }) => mounts.length > 0)
-  const [what, because] = isMounted
-    ? ['is mounted']
-    : subPaths > 0
-      ? [
-          `has ${count(subPaths, 'sub-path')} mounted`,
-          'its own directory is gone, and the kubelet takes sub-paths off with that alone',
-        ]
-      : [
-          'has its directory left',
-          ...(hasFile ? ['a file is left in it, and the kubelet removes empty directories alone'] : []),
-        ]
-  const why = isUnnamed
-    ? 'its vol_data.json is missing: the kubelet does not know its driver, and leaves it for ever'
-    : (because ?? (isKubeletUp ? undefined : 'no kubelet runs on this node'))
-  return `volume ${name} ${what}${why === undefined ? '' : `; ${why}`}`
 }
 
 // Which node a line is about, and what its names are on this one: each is asked of explain, as a person would ask for it.

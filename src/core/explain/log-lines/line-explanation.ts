@@ -48,8 +48,6 @@ export interface LineAnswer {
   readonly otherNode?: OtherNode
   /** The one that the explanation is about. */
   readonly main?: NameView
-  /** Of a pod that is gone: each volume that is left of it, and why the kubelet does not clean it up. */
-  readonly left?: readonly string[]
 }
 
 /** What `volctl explain 'LINE' -o json` prints. */
