@@ -59,8 +59,7 @@ describe('why does this pod hang in Terminating?', () => {
     expect(answer.volumes).toMatchObject([{ desired: 'wanted by pod default/web-0', verdict: { state: 'waiting' } }])
     expect(answer.verdict).toEqual({
       state: 'waiting',
-      message:
-        'the pod is being deleted (2026-11-21T12:00:00Z) and still runs: sandbox ready, container c running, processes in its cgroup; its volumes are unmounted once nothing of it runs',
+      message: `pod default/web-0 (${POD}) is terminating and still runs: sandbox ready, container c running, processes in its cgroup`,
       code: 'PodStillRunning',
       rule: 'S9',
     })

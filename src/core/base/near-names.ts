@@ -17,7 +17,7 @@ function scoredNames(text: string, names: Iterable<string>): { readonly name: st
 }
 
 /** How far a name is from what was typed, 0 for the same but for capitals; undefined: nothing like it. */
-export function distanceOf(text: string, name: string): number | undefined {
+function distanceOf(text: string, name: string): number | undefined {
   const [wanted, given] = [text.toLowerCase(), name.toLowerCase()]
   if (wanted.length > 2 && given.includes(wanted)) return (given.length - wanted.length) / 1000
   const allowed = Math.min(Math.max(2, Math.floor(wanted.length / 4)), Math.floor(wanted.length / 2))

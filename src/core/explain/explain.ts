@@ -4,7 +4,6 @@
  */
 
 import { commandLine } from '../base/command.ts'
-import { once } from '../base/memoize.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { Ledger } from '../facts/ledger.ts'
@@ -17,6 +16,7 @@ import { partOf } from '../plan/part-of-plan.ts'
 import type { NextStep, Operation, Plan } from '../plan/plan.ts'
 import { readyAmong } from '../plan/plan-summary.ts'
 import { namespacedName } from '../plan/pod-name.ts'
+import { podOf } from '../plan/subject.ts'
 import { howToStart, type PlanContext } from '../reconcile/context/context.ts'
 import { namedAmong } from '../reconcile/context/filter-operations.ts'
 import { type Decided, podVerdict } from '../reconcile/decisions.ts'
@@ -48,16 +48,11 @@ export function explainer(
 ): (what: string) => Explained {
   const { context } = decided
   const ask = asker(context)
-  const whole = new Map<VolumeRow, DescribedVolume>()
-  const describe = (volume: VolumeRow, only: readonly string[]): DescribedVolume =>
-    only.length > 0
-      ? describeVolume(context, decided, volume, only)
-      : once(whole, volume, () => describeVolume(context, decided, volume, []))
   return (what) => {
     const asked = ask(what)
     const concern = concernOf(decided.plan, asked.scope, { ledger: context.ledger, decisions: decided.decisions })
-    const { only } = asked.scope
-    const volumes = asked.scope.volumes.map((volume) => describe(volume, only))
+    const { volumes: rows, only } = asked.scope
+    const volumes = rows.map((volume) => describeVolume(context, decided, volume, only))
     const explanation = explanationOf(decided, { what, asked, concern, volumes, given: { ...given, asked: what } })
     return { explanation, ...heldAt(context, asked, explanation.operations) }
   }
@@ -85,7 +80,7 @@ function explanationOf(decided: Decided, { what, asked, concern, volumes, given 
   const looks = driver?.steps[0]?.command === next[0]?.command
   const verdict = verdictOf(concern, plan.summary.causes ?? [], {
     dead: broken ?? deadVerdict([...asked.places, ...views.flatMap(({ places }) => places)]),
-    untouchable: untouchable(context, asked.scope),
+    untouchable: untouchable(context, asked.scope, concern),
     ofPod: asked.scope.pods.length === 1,
     doubt: doubtVerdict(concern.decisions),
     nothing: nothingVerdict(driver ? { why: driver.fine } : becauseOf(context, asked, volumes, concern)),
@@ -276,24 +271,15 @@ function podView({ classes, witnesses }: PlanContext, uid: string): PodView | un
 
 // Why nothing is to be done, and why nothing may be.
 
-/** For a pod that is terminating, or that may still run (S9, S10). */
-function untouchable({ classes, witnesses }: PlanContext, { pods }: Scope): Verdict | undefined {
+/** For a pod that is terminating, or that may still run (S9, S10): in the plan's words, where it has any. */
+function untouchable({ classes }: PlanContext, { pods }: Scope, { problems }: Concern): Verdict | undefined {
   const found = pods.map((uid) => classes.of(uid)).find((each) => each?.class === 'Frozen')
   if (found === undefined) return undefined
-  const [rule, said] = podVerdict(found)
-  const why = pods.length === 1 ? said : `of ${pods.length} pods of this name, ${found.uid}: ${said}`
+  const [rule, why] = podVerdict(found)
   const code = found.why?.code
-  if (code !== 'PodStillRunning') return { state: 'problem', message: why, rule, ...omitUndefined({ code }) }
-  const { deletionTimestamp } = { ...found.pod?.metadata }
-  const since =
-    deletionTimestamp === undefined ? 'the pod is ending' : `the pod is being deleted (${deletionTimestamp})`
-  const signs = witnesses.signsOfLife(found.uid).join(', ')
-  return {
-    state: 'waiting',
-    message: `${since} and still runs: ${signs}; its volumes are unmounted once nothing of it runs`,
-    code,
-    rule,
-  }
+  const said = problems.find((each) => each.code === code && podOf(each.subject) === found.uid)
+  const state = code === 'PodStillRunning' ? 'waiting' : 'problem'
+  return { state, message: said?.message ?? why, ...omitUndefined({ code }), rule }
 }
 
 /** Why nothing is to be done, where that is so. */

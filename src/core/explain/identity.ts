@@ -4,7 +4,6 @@ import { counted } from '../base/count.ts'
 import { attachmentRecord } from '../cluster/read/records.ts'
 import { KUBELET_STATES } from '../plan/kubelet-units.ts'
 import type { Plan } from '../plan/plan.ts'
-import { namespacedName } from '../plan/pod-name.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { identifyAttachment } from '../reconcile/identity/csi-identity.ts'
 import type { Lookup } from '../volumes/api-lookup.ts'
@@ -45,11 +44,9 @@ const ROWS: Readonly<Record<Thing['kind'], (context: PlanContext, thing: Thing) 
 }
 
 function podRows({ classes, inputs }: PlanContext, { name: uid }: Thing): readonly Row[] {
-  const { pod, ref } = { ...classes.of(uid) }
+  const { pod } = { ...classes.of(uid) }
   const directory = inputs.absolute(`pods/${uid}`)
   return [
-    ['Pod', ref?.name === undefined ? undefined : namespacedName(ref), pod === undefined ? 'container runtime' : 'API'],
-    ['UID', uid, pod === undefined ? 'disk, mount table or container runtime' : 'API'],
     ['Created', pod?.metadata.creationTimestamp],
     ...deletionRows(pod?.metadata),
     ['Directory', inputs.tree.has(`pods/${uid}`) ? directory : `${directory}: not there`, 'disk'],

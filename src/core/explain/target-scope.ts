@@ -4,7 +4,6 @@ import { volctl } from '../base/command.ts'
 import { NotFound } from '../base/errors.ts'
 import { lazy } from '../base/memoize.ts'
 import type { Scope } from '../facts/scope.ts'
-import { isUid } from '../kube/api/names.ts'
 import { podName } from '../plan/pod-name.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import type { Asked } from './concern.ts'
@@ -23,8 +22,6 @@ export function asker(context: PlanContext): (what: string) => Asked {
   const things = lazy(() => allThings(context))
   return (what) => {
     if (isPlace(what)) return placeTarget(context, placeName(what))
-    // A pod's UID means the pod: nothing else has to be looked through.
-    if (isUid(what) && context.classes.of(what) !== undefined) return ofThings(context, [podThing(what)])
     return isThisNodeAsked(context, things(), what)
       ? ofNode(context)
       : ofThings(context, thingsCalled(context, things(), what))
@@ -76,12 +73,8 @@ function ofNode({ inputs, ledger }: PlanContext): Asked {
   return { subject, identity: [], places: [], scope: { ...NO_SCOPE, volumes, node: true } }
 }
 
-function podThing(uid: string): Thing {
-  return { kind: 'Pod', name: uid, ask: `pod/${uid}`, names: [uid], about: '' }
-}
-
-function ofThings(context: PlanContext, things: readonly Thing[]): Asked {
-  const [first = podThing('')] = things
+function ofThings(context: PlanContext, things: readonly [Thing, ...Thing[]]): Asked {
+  const [first] = things
   const { kind, name } = first
   const subject = { kind, name: kind === 'Pod' ? podName(podRefOf(context, name)) : name }
   return { subject, identity: identityOf(context, things), places: [], scope: scopeOf(context, first, things) }

@@ -4,7 +4,7 @@ import { volctl } from '../base/command.ts'
 import { compareText } from '../base/compare-text.ts'
 import { count } from '../base/count.ts'
 import { NotFound, VolctlError } from '../base/errors.ts'
-import { distanceOf } from '../base/near-names.ts'
+import { nearNames } from '../base/near-names.ts'
 import { take } from '../base/take.ts'
 import type { VolumeRow } from '../facts/row.ts'
 import { namespacedName, podName } from '../plan/pod-name.ts'
@@ -188,9 +188,10 @@ function podVolumeNames(volume: VolumeRow): ReadonlyMap<string, ReadonlySet<stri
  * @param what a name, or kind/name
  * @throws VolctlError AmbiguousName, NotFound: of several, or none, it says what to ask for instead
  */
-export function thingsCalled(context: PlanContext, all: readonly Thing[], what: string): readonly Thing[] {
-  const found = matching(all, what)
-  if (found.length === 0) throw notFound(context, all, what)
+export function thingsCalled(context: PlanContext, all: readonly Thing[], what: string): readonly [Thing, ...Thing[]] {
+  const [first, ...others] = matching(all, what)
+  if (first === undefined) throw notFound(context, all, what)
+  const found = [first, ...others] as const
   const ofPods = found.map(({ kind, name }) => (kind === 'Pod' ? context.classes.of(name)?.ref : undefined))
   const names = new Set(ofPods.map((ref) => (ref?.name === undefined ? undefined : namespacedName(ref))))
   if (found.length === 1 || (names.size === 1 && !names.has(undefined))) return found
@@ -200,7 +201,7 @@ export function thingsCalled(context: PlanContext, all: readonly Thing[], what: 
   )
   const message = `"${what}" is ambiguous on node ${context.inputs.snapshot.nodeName}: ${asks.join(', ')}`
   throw new Ambiguous('AmbiguousName', message, {
-    hint: `Name one of them: ${volctl('explain', found[0]?.ask ?? what)}`,
+    hint: `Name one of them: ${volctl('explain', first.ask)}`,
   })
 }
 
@@ -271,29 +272,19 @@ function notFound({ inputs, classes }: PlanContext, all: readonly Thing[], what:
 const WAYS_TO_ASK =
   'Give NAMESPACE/POD, a UID, pvc/NAMESPACE/NAME, pv/NAME, driver/NAME, the name of a VolumeAttachment or volume, an absolute path, or a device.'
 
-/** What a wrong namespace and a wrong kind count, in letters. */
-const OTHER_NAMESPACE = 0.3
-const OTHER_KIND = 0.5
 const MOST_NEAR = 5
 
 /** What somebody may have meant who named nothing, as what to ask for: the nearest first, each thing once. */
 function nearest(all: readonly Thing[], what: string): string[] {
-  const { kind, name } = splitPrefix(what)
-  const scored = all.flatMap((thing) => {
-    const score = Math.min(...thing.names.flatMap((each) => distancesOf(name, each)))
-    return Number.isFinite(score)
-      ? [{ thing, score: score + (kind === undefined || thing.kind === kind ? 0 : OTHER_KIND) }]
-      : []
-  })
-  const sorted = scored.toSorted((a, b) => a.score - b.score || compareText(a.thing.ask, b.thing.ask))
-  const ofEach = Map.groupBy(sorted, ({ thing }) => thing.volume ?? thing)
-  return [...ofEach.values()].slice(0, MOST_NEAR).flatMap(([first]) => first?.thing.ask ?? [])
-}
-
-/** By all of the name, and by its last part: the namespace may be another. */
-function distancesOf(wanted: string, name: string): number[] {
-  const own = wanted.slice(wanted.lastIndexOf('/') + 1)
-  const isInOther = own !== wanted && own !== ''
-  const inOther = isInOther ? distanceOf(own, name.slice(name.lastIndexOf('/') + 1)) : undefined
-  return [distanceOf(wanted, name) ?? [], inOther === undefined ? [] : inOther + OTHER_NAMESPACE].flat()
+  const { name } = splitPrefix(what)
+  // The namespace may be another.
+  const own = (full: string): string => full.slice(full.lastIndexOf('/') + 1)
+  const bearers = Map.groupBy(
+    all.flatMap((thing) => thing.names.flatMap((each) => [each, own(each)].map((bearing) => ({ bearing, thing })))),
+    ({ bearing }) => bearing,
+  )
+  const near = [name, own(name)].flatMap((each) => nearNames(each, bearers.keys(), MOST_NEAR))
+  const things = near.flatMap((each) => (bearers.get(each) ?? []).map(({ thing }) => thing))
+  const ofEach = Map.groupBy(things, (thing) => thing.volume ?? thing)
+  return [...ofEach.values()].slice(0, MOST_NEAR).flatMap(([first]) => first?.ask ?? [])
 }

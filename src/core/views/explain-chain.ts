@@ -1,4 +1,4 @@
-/** The chain of a volume or a driver, as a tree: each link with a sign and a word for its state. */
+/** The chain of a volume or a driver: each link with a sign and a word for its state. */
 import type { Link } from '../explain/explanation.ts'
 import type { PodRef } from '../plan/plan.ts'
 import { podTexts } from '../plan/plan-names.ts'
@@ -25,19 +25,16 @@ const WIDEST = Math.max('unknown'.length, 'absent'.length)
 /** folded: alike links counted, paths left out, long names cut. ofPod: the same in an answer about one pod, whose mounts these are. */
 type ChainForm = 'folded' | 'ofPod'
 
-/** Every link with its path, as a tree. */
+/** Every link with its path. */
 export function chainText(chain: readonly Link[], { paint, symbols, width }: Screen): string {
   const marks = marksOf(paint, symbols)
   const podName = podNames(chain)
-  const depths = depthsOf(chain)
-  const lines = chain.map((link, index) => {
-    const depth = depths[index] ?? 0
-    const branch = depth === 0 ? '' : `${'  '.repeat(depth - 1)}${symbols.branch} `
-    const isSaid = link.kind === 'NodePluginPod'
-    const title = titleOf(link, link.name, isSaid ? undefined : podName)
-    return wrapped(`  ${marks[link.state]} ${branch}`, `${title}: ${link.says}`, width)
-  })
-  return lines.join('')
+  return chain
+    .map((link) => {
+      const title = titleOf(link, link.name, link.kind === 'NodePluginPod' ? undefined : podName)
+      return wrapped(`  ${marks[link.state]} `, `${title}: ${link.says}`, width)
+    })
+    .join('')
 }
 
 /** In as few lines as can be: links of one state beside each other; the first says what is wrong. */
@@ -110,20 +107,4 @@ function foldedLinks(chain: readonly Link[]): Folded[] {
     const more = counts.get(link)
     return more === undefined ? [] : [{ link, more }]
   })
-}
-
-/** Each kind below the one before; what several pods have is side by side, a driver's objects too. */
-function depthsOf(links: readonly Link[]): number[] {
-  const depths: number[] = []
-  let [depth, last]: [number, Link['kind'] | undefined] = [-1, undefined]
-  let podDepth: number | undefined
-  for (const { kind } of links) {
-    if (kind === 'PodMount') podDepth ??= depth + 1
-    if (kind === 'PodMount') depth = podDepth ?? 0
-    else if (kind === 'SubPath') depth = (podDepth ?? depth) + 1
-    else if (kind !== last) depth += 1
-    last = kind
-    depths.push(depth)
-  }
-  return depths
 }

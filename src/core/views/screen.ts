@@ -22,8 +22,6 @@ export interface Symbols {
   readonly unknown: string
   readonly waiting: string
   readonly arrow: string
-  /** Of a tree. */
-  readonly branch: string
 }
 
 export const UNICODE_SYMBOLS: Symbols = {
@@ -33,7 +31,6 @@ export const UNICODE_SYMBOLS: Symbols = {
   unknown: '?',
   waiting: '…',
   arrow: '→',
-  branch: '└─',
 }
 
 export const ASCII_SYMBOLS: Symbols = {
@@ -43,7 +40,6 @@ export const ASCII_SYMBOLS: Symbols = {
   unknown: '?',
   waiting: '.',
   arrow: '->',
-  branch: '`-',
 }
 
 /** Does the locale say UTF-8? As with setlocale(3), the first variable that is set counts; none of them is the C locale. */
