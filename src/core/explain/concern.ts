@@ -51,18 +51,13 @@ export function concernOf(
   }
 }
 
+/** @param operations each after all that it depends on */
 function predecessors(operations: readonly Operation[], first: readonly Operation[]): Operation[] {
-  const byId = new Map(operations.map((operation) => [operation.id, operation]))
-  const found = new Set<string>()
-  const walk = ({ after }: Operation): void => {
-    for (const id of after) {
-      const before = byId.get(id)
-      if (before === undefined || found.has(id)) continue
-      found.add(id)
-      walk(before)
-    }
-  }
-  for (const operation of first) walk(operation)
-  const own = new Set(first.map(({ id }) => id))
-  return operations.filter(({ id }) => found.has(id) && !own.has(id))
+  const own = new Set(first)
+  const needed = new Set<string>()
+  const found = operations.toReversed().filter((each) => {
+    if (own.has(each) || needed.has(each.id)) for (const id of each.after) needed.add(id)
+    return needed.has(each.id) && !own.has(each)
+  })
+  return found.toReversed()
 }

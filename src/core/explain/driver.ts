@@ -212,8 +212,15 @@ function csiNodeLink(context: PlanContext, driver: string, isExpected: boolean):
 function csiDriverLink({ inputs: { snapshot } }: PlanContext, name: string): Link {
   const link = { kind: 'CSIDriver', name } as const
   const object = snapshot.api?.csiDrivers.find(({ metadata }) => metadata.name === name)
-  if (object !== undefined)
-    return { ...link, state: 'good', says: `volumes are ${object.spec.attachRequired !== false ? '' : 'not '}attached` }
+  if (object !== undefined) {
+    const { attachRequired, volumeLifecycleModes, fsGroupPolicy } = object.spec
+    const says = [
+      `volumes are ${attachRequired === false ? 'not ' : ''}attached`,
+      ...(volumeLifecycleModes == null ? [] : [volumeLifecycleModes.join(', ')]),
+      ...(fsGroupPolicy == null ? [] : [`fsGroup ${fsGroupPolicy}`]),
+    ]
+    return { ...link, state: 'good', says: says.join('; ') }
+  }
   return isListedWhole(snapshot.api, 'csidrivers')
     ? { ...link, state: 'absent', says: 'there is none: its volumes count as attached' }
     : { ...link, state: 'unknown', says: 'the CSIDriver objects could not be read' }

@@ -32,7 +32,6 @@ const ROWS: Readonly<Record<Thing['kind'], (context: PlanContext, thing: Thing) 
   PersistentVolume: persistentVolumeRows,
   VolumeAttachment: attachmentRows,
   Volume: (_, { volume }) => [
-    ['Unique name', volume?.uniqueName, "the kubelet's naming rule"],
     ['Not identified', volume?.unidentified, 'disk'],
     [
       'Also called',
@@ -40,7 +39,8 @@ const ROWS: Readonly<Record<Thing['kind'], (context: PlanContext, thing: Thing) 
       'API and disk',
     ],
   ],
-  Driver: driverRows,
+  // Its chain says all.
+  Driver: () => [],
 }
 
 function podRows({ classes, inputs }: PlanContext, { name: uid }: Thing): readonly Row[] {
@@ -140,19 +140,6 @@ function attachmentRows(context: PlanContext, { name }: Thing): readonly Row[] {
     ['Detach error', detachError?.message],
     ['UID', uid],
     ['Handle', identity?.handle, identity?.from ?? ''],
-  ]
-}
-
-function driverRows({ inputs }: PlanContext, { name }: Thing): readonly Row[] {
-  const { api, csiSockets = [] } = inputs.snapshot
-  const entry = api?.csiNode?.spec.drivers?.find((each) => each.name === name)
-  const object = api?.csiDrivers.find(({ metadata }) => metadata.name === name)
-  return [
-    ['CSI driver', name, csiSockets.some(({ driver }) => driver === name) ? 'socket' : 'API and disk'],
-    ['Node ID', entry?.nodeID, 'CSINode'],
-    ['Lifecycle', object?.spec.volumeLifecycleModes?.join(', '), 'CSIDriver'],
-    ['fsGroup', object?.spec.fsGroupPolicy, 'CSIDriver'],
-    ['Created', object?.metadata.creationTimestamp, 'CSIDriver'],
   ]
 }
 

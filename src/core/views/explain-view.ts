@@ -57,7 +57,7 @@ export function renderExplanation(told: Explanation, screen: Screen, { place }: 
     others.length > 0 ? volumesSummary(volumes, screen, !isNode) : '',
     first !== undefined && others.length === 0 ? volumeRows(first, screen) : '',
     dependents === undefined ? '' : dependentsText(dependents, screen),
-    holdersLine(holders, screen),
+    holdersText(holders, screen),
   ]
   const all = (): string[] => [
     factsText(identity, screen),
@@ -199,64 +199,43 @@ function dependentsText({ staged, published, attachments, waiting }: DriverDepen
   return block('Depends on it:', [...lines, ...none], screen)
 }
 
-/** In a line or two: the first few, by name. */
-export function holdersLine(holders: HoldersView, { paint, width }: Screen, indent = ''): string {
+const MOST_HOLDERS = 4
+const MOST_PATHS = 4
+
+/** In a line or two the first few, by name; wide: each with what it holds. */
+export function holdersText(holders: HoldersView, screen: Screen, indent = ''): string {
   const { known, processes, namespaces, loops, kernel, notes } = holders
-  if (!known && !hasHolders(holders)) return ''
-  const names = [
-    ...processes.map(nameOf),
-    ...namespaces.map((each) => `mount namespace of ${nameOf(each)}`),
+  const { paint, width, wide } = screen
+  const held = (what: string, paths: readonly string[]): string =>
+    wide ? `; ${what} ${take([...new Set(paths)], MOST_PATHS, 'and ').join(', ')}` : ''
+  const found = [
+    ...processes.map((each) => {
+      const byWhat = [...Map.groupBy(each.holds, ({ what }) => what)]
+      const holds = byWhat.map(([what, own]) =>
+        held(
+          what,
+          own.map(({ path }) => path),
+        ),
+      )
+      return `${nameOf(each)}${holds.join('')}`
+    }),
+    ...namespaces.map((each) => `mount namespace of ${nameOf(each)}${held('mounted on', each.mountPoints)}`),
     ...loops.map(({ device, backingFile }) => `${device}, backed by ${backingFile}`),
     ...kernel,
   ]
-  const found = names.length > 0 ? [take(names, MOST_HOLDERS, 'and ').join('; ')] : nobody(holders)
-  return wrapped(`${indent}${paint.bold('Held by:')} `, [...found, ...notes].join('; '), width)
-}
-
-const MOST_HOLDERS = 4
-
-function nobody({ known, notes }: HoldersView): string[] {
-  if (!known) return []
-  return [notes.length === 0 ? 'nobody' : 'nobody, as far as visible']
-}
-
-/** Is there more than the line has. */
-function hasHolders({ processes, namespaces, loops, kernel }: HoldersView): boolean {
-  return processes.length + namespaces.length + loops.length + kernel.length > 0
-}
-
-function holdersText(holders: HoldersView, screen: Screen): string {
-  const { processes, namespaces, loops, kernel, notes } = holders
-  const { paint, width } = screen
-  const lines = [
-    ...processes.map((process) => processText(process, screen)),
-    ...namespaces.map(
-      (namespace) =>
-        `${wrapped('  ', `mount namespace of ${nameOf(namespace)}`, width)}${listText('mounted on', namespace.mountPoints, screen)}`,
-    ),
-    ...loops.map(({ device, backingFile }) => wrapped('  ', `${device}, backed by ${backingFile}`, undefined)),
-    ...kernel.map((text) => wrapped('  ', text, width)),
-    ...(hasHolders(holders) ? [] : nobody(holders).map((text) => wrapped('  ', text, width))),
-    ...notes.map((note) => wrapped('  ', note, width, paint.warn)),
-  ]
-  return block('Held by:', lines, screen)
-}
-
-const MOST_PATHS = 4
-
-function processText(process: ProcessView, screen: Screen): string {
-  const byWhat = Map.groupBy(process.holds, ({ what }) => what)
-  const held = [...byWhat].map(([what, own]) => listText(what, [...new Set(own.map(({ path }) => path))], screen))
-  return `${wrapped('  ', nameOf(process), screen.width)}${held.join('')}`
+  const nobody = known && found.length === 0 ? [notes.length === 0 ? 'nobody' : 'nobody, as far as visible'] : []
+  if (wide)
+    return block(
+      'Held by:',
+      [...found, ...nobody, ...notes].map((text) => wrapped('  ', text, width)),
+      screen,
+    )
+  if (!known && found.length === 0) return ''
+  const few = found.length > 0 ? [take(found, MOST_HOLDERS, 'and ').join('; ')] : nobody
+  return wrapped(`${indent}${paint.bold('Held by:')} `, [...few, ...notes].join('; '), width)
 }
 
 function nameOf({ command, pid, container, pod }: Omit<ProcessView, 'holds'>): string {
   const of = pod === undefined ? '' : `, ${podAndContainer({ pod, container })}`
   return `${command} (pid ${pid})${of}`
-}
-
-function listText(what: string, paths: readonly string[], { paint, width }: Screen): string {
-  return take(paths, MOST_PATHS, 'and ')
-    .map((path, index) => wrapped(`    ${(index === 0 ? what : '').padEnd(12)}`, path, width, paint.dim))
-    .join('')
 }

@@ -54,42 +54,26 @@ export function volumeBlock(view: VolumeView, screen: Screen): string {
   return `${volumeRows(view, screen)}${says}${chainText(view.chain, screen)}${placesText(view.places, screen)}`
 }
 
-/** What is known of it, without paths. */
-export function volumeRows({ volume, desired, attachment }: VolumeView, { paint, width }: Screen): string {
-  const { plugin, driver, handle, handleFrom, mode, uniqueName, claim } = volume
-  const { persistentVolume, accessModes = [], attachedElsewhere } = volume
+/** What is known of it, without paths, and without what its chain names. */
+export function volumeRows({ volume, desired }: VolumeView, { paint, width }: Screen): string {
+  const { plugin, driver, handle, handleFrom, mode, uniqueName, accessModes, attachedElsewhere } = volume
   const raw = mode === 'Block' ? ', raw block' : ''
   const rows: [string, string | undefined][] = [
     ['Plugin', `${plugin}${raw}${driver === undefined ? '' : `, driver ${driver}`}`],
     ['Handle', handle && `${handle}${handleFrom === undefined ? '' : ` (from ${handleFrom})`}`],
     ['Unique name', uniqueName],
-    ['Claim', claim],
-    ['PV', persistentVolume && [persistentVolume, ...accessModes].join(', ')],
+    ['Access modes', accessModes?.join(', ')],
     ['Desired', desired],
-    ['Attached', attachedText(volume, attachment)],
+    ['Node status', statusText(volume)],
     ['Elsewhere', attachedElsewhere && `also attached to ${attachedElsewhere.join(', ')}`],
   ]
   const lines = rows.map(([label, text]) => (text === undefined ? '' : wrapped(`  ${label.padEnd(13)}`, text, width)))
   return `\n${paint.bold(terminalSafe(`Volume ${volumeText(volume)}:`))}\n${lines.join('')}`
 }
 
-function attachedText(
-  { attached, inUse }: VolumeView['volume'],
-  attachment: VolumeView['attachment'],
-): string | undefined {
-  if (attachment === undefined && attached !== true && inUse !== true) return undefined
-  const status = [
-    ...(attached === undefined ? [] : [`${attached ? 'in' : 'not in'} volumesAttached`]),
-    ...(inUse === undefined ? [] : [`${inUse ? 'in' : 'not in'} volumesInUse`]),
-  ]
-  return [attachment === undefined ? 'no VolumeAttachment' : attachmentText(attachment), ...status].join(', ')
-}
-
-function attachmentText({ name, attached, deleting, error }: NonNullable<VolumeView['attachment']>): string {
-  const state = [
-    attached ? 'attached' : 'not attached',
-    ...(deleting ? ['being deleted'] : []),
-    ...(error === undefined ? [] : [error]),
-  ]
-  return `${name} (${state.join('; ')})`
+/** What the Node's status says; of the VolumeAttachment the chain does. */
+function statusText({ attached, inUse }: VolumeView['volume']): string | undefined {
+  if (attached !== true && inUse !== true) return undefined
+  const status = Object.entries({ volumesAttached: attached, volumesInUse: inUse })
+  return status.flatMap(([list, is]) => (is === undefined ? [] : [`${is ? 'in' : 'not in'} ${list}`])).join(', ')
 }

@@ -9,7 +9,7 @@ import type { Verdict } from '../explain/explanation.ts'
 import type { LineExplanation, NameView, SentenceView } from '../explain/log-lines/line-explanation.ts'
 import type { NameKind } from '../explain/log-lines/take-names.ts'
 import { nextText } from './answer-view.ts'
-import { headerText, holdersLine, renderExplanation } from './explain-view.ts'
+import { headerText, holdersText, renderExplanation } from './explain-view.ts'
 import { seconds, sentence } from './format.ts'
 import { type Screen, screenLines } from './screen.ts'
 import { wrapped } from './wrap.ts'
@@ -69,7 +69,7 @@ function hereText({ main, explanation, names, node, createdAt = '' }: LineExplan
       ? wrapped('', `On node ${node}, as of ${seconds(createdAt)}:`, width, paint.bold)
       : wide
         ? renderExplanation(explanation, screen)
-        : `${headerText(explanation, screen)}${holdersLine(explanation.holders, screen, '  ')}`
+        : `${headerText(explanation, screen)}${holdersText(explanation.holders, screen, '  ')}`
   return [
     about,
     names.length === 0 ? wrapped('  ', 'No pod, volume, path or driver in this line.', width) : '',

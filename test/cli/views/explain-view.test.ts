@@ -44,21 +44,13 @@ describe('holders', () => {
 
   it('each with what it holds, its container and pod', () =>
     expect(shown(held)).toMatchInlineSnapshot(`
-    "  nginx (pid 4711), container web of pod default/web-0
-        cwd         /data
-        file        /data/1
-                    /data/2
-                    /data/3
-                    /data/4
-                    and 2 more
-      bash (pid 7)
-        cwd         /var/lib/kubelet/pods
-      mount namespace of nginx (pid 4711)
-        mounted on  /data
-      /dev/loop3, backed by /data/image
-      device dm-3, which is built on 8:1
-      volctl does not run as root: the open files and mounts of 12 processes cannot be read"
-  `))
+      "  nginx (pid 4711), container web of pod default/web-0; cwd /data; file /data/1, /data/2, /data/3, /data/4, and 2 more
+        bash (pid 7); cwd /var/lib/kubelet/pods
+        mount namespace of nginx (pid 4711); mounted on /data
+        /dev/loop3, backed by /data/image
+        device dm-3, which is built on 8:1
+        volctl does not run as root: the open files and mounts of 12 processes cannot be read"
+    `))
 
   it('nobody, as far as can be seen', () => {
     const nobody = { ...held, processes: [], namespaces: [], loops: [], kernel: [] }
