@@ -5,22 +5,11 @@ import { omitUndefined } from '../base/omit-undefined.ts'
 import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import { causeOf } from '../messages/codes.ts'
 import type { Cause } from '../plan/cause.ts'
-import type { Blocked, Operation, Problem, VolumeRef, Waiting } from '../plan/plan.ts'
+import type { Operation, Problem } from '../plan/plan.ts'
 import { EXPLAINED_STATES } from '../plan/verdict-states.ts'
 import type { Decision } from '../reconcile/decisions.ts'
+import type { Concern } from './concern.ts'
 import type { Place, Verdict, VolumeView } from './explanation.ts'
-
-/** What of a plan is about a thing, as far as it is judged. */
-interface Judged {
-  readonly operations: readonly (Pick<Operation, 'reason' | 'message' | 'podState' | 'rule'> &
-    About & { readonly blocked?: Blocked })[]
-  readonly waiting: readonly (Pick<Waiting, 'code' | 'message' | 'rule' | 'cause'> & About)[]
-  readonly problems: readonly Pick<Problem, 'severity' | 'code' | 'message'>[]
-}
-
-interface About {
-  readonly volume?: Pick<VolumeRef, 'persistentVolume' | 'plugin'>
-}
 
 /** What is known beside the plan, each undefined where there is no such thing. */
 interface Beside {
@@ -41,13 +30,13 @@ const byKeyOf = memoize((causes: readonly Cause[]) => new Map(causes.map((cause)
 
 /** @param causes of the plan */
 export function verdictOf(
-  { operations, waiting, problems }: Judged,
+  { operations, waiting, problems }: Concern,
   causes: readonly Cause[],
   beside: Beside,
 ): Verdict {
   const byKey = byKeyOf(causes)
   const { dead, untouchable, doubt, nothing, ofPod = false } = beside
-  const isStuck = ({ blocked }: Judged['operations'][number]): boolean =>
+  const isStuck = ({ blocked }: Operation): boolean =>
     blocked !== undefined && byKey.get(blocked.cause ?? '')?.severity !== 'info'
   return (
     // A dead mount has its own words, if a place shows it.
@@ -68,7 +57,7 @@ export function verdictOf(
 }
 
 function problemVerdict(
-  problems: Judged['problems'],
+  problems: Concern['problems'],
   severity: Problem['severity'],
   dead: Verdict | undefined,
 ): Verdict | undefined {
@@ -77,7 +66,7 @@ function problemVerdict(
 }
 
 /** By the obstacle itself, not by what only follows from it. */
-function blockedVerdict(operations: Judged['operations'], causes: ReadonlyMap<string, Cause>): Verdict | undefined {
+function blockedVerdict(operations: Concern['operations'], causes: ReadonlyMap<string, Cause>): Verdict | undefined {
   const own = operations.filter(({ blocked }) => causes.get(blocked?.cause ?? '')?.code === blocked?.code)
   const first = mattersMost(own) ?? operations.find(({ blocked }) => blocked !== undefined)
   if (first?.blocked === undefined) return undefined
@@ -86,19 +75,19 @@ function blockedVerdict(operations: Judged['operations'], causes: ReadonlyMap<st
   return { state: 'blocked', message: says?.message ?? message, code: says?.code ?? code, rule: first.rule }
 }
 
-function waitingVerdict(waiting: Judged['waiting']): Verdict | undefined {
+function waitingVerdict(waiting: Concern['waiting']): Verdict | undefined {
   const first = mattersMost(waiting)
   return first && { state: 'waiting', message: first.message, code: first.code, rule: first.rule }
 }
 
-function readyVerdict(operations: Judged['operations'], ofPod: boolean): Verdict | undefined {
+function readyVerdict(operations: Concern['operations'], ofPod: boolean): Verdict | undefined {
   const first = mattersMost(operations)
   const message = (ofPod ? first?.podState : undefined) ?? first?.message ?? ''
   return first && { state: 'operation', message, code: first.reason, rule: first.rule }
 }
 
 /** The first of a volume with people's data: a config map comes back, and is done with at once. */
-function mattersMost<T extends About>(list: readonly T[]): T | undefined {
+function mattersMost<T extends Pick<Operation, 'volume'>>(list: readonly T[]): T | undefined {
   return list.find(({ volume }) => volume?.persistentVolume !== undefined || volume?.plugin === CSI_PLUGIN) ?? list[0]
 }
 

@@ -22,9 +22,6 @@ const KINDS: Readonly<Record<Link['kind'], string>> = {
 
 const WIDEST = Math.max('unknown'.length, 'absent'.length)
 
-/** folded: alike links counted, paths left out, long names cut. ofPod: the same in an answer about one pod, whose mounts these are. */
-type ChainForm = 'folded' | 'ofPod'
-
 /** Every link with its path. */
 export function chainText(chain: readonly Link[], { paint, symbols, width }: Screen): string {
   const marks = marksOf(paint, symbols)
@@ -37,10 +34,14 @@ export function chainText(chain: readonly Link[], { paint, symbols, width }: Scr
     .join('')
 }
 
-/** In as few lines as can be: links of one state beside each other; the first says what is wrong. */
-export function chainLines(chain: readonly Link[], { paint, symbols, width }: Screen, form: ChainForm): string {
+/**
+ * In as few lines as can be: links of one state beside each other, alike ones counted, without paths; the first says what is wrong.
+ *
+ * @param isOfPod the answer is about one pod, whose mounts these are
+ */
+export function chainLines(chain: readonly Link[], { paint, symbols, width }: Screen, isOfPod: boolean): string {
   const marks = marksOf(paint, symbols)
-  const podName = podNames(chain, form)
+  const podName = podNames(chain, isOfPod)
   const runs: Folded[][] = []
   for (const each of foldedLinks(chain)) {
     const last = runs.at(-1)
@@ -69,9 +70,9 @@ function titleOf({ kind, pod }: Link, name: string, podName: ((pod: PodRef) => s
 }
 
 /** What distinguishes pods: nothing where the answer is about the one. */
-function podNames(chain: readonly Link[], form?: ChainForm): (pod: PodRef) => string {
+function podNames(chain: readonly Link[], isOfPod = false): (pod: PodRef) => string {
   const pods = chain.flatMap(({ pod }) => pod ?? [])
-  return form === 'ofPod' && new Set(pods.map(({ uid }) => uid)).size < 2 ? () => '' : podTexts(pods)
+  return isOfPod && new Set(pods.map(({ uid }) => uid)).size < 2 ? () => '' : podTexts(pods)
 }
 
 /** Sign and word of each state. */

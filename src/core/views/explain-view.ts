@@ -114,7 +114,7 @@ export function headerText(
   const headline = isNode
     ? answer.headline
     : `${title}${wide ? `, as of ${seconds(createdAt)}` : ''}${HOW[verdict.state]}: ${saysOf(told)}`
-  const links = isNode || wide ? '' : chainLines(chain, screen, subject.kind === 'Pod' ? 'ofPod' : 'folded')
+  const links = isNode || wide ? '' : chainLines(chain, screen, subject.kind === 'Pod')
   const isOfOne = links !== '' && others.length > 0 && first !== undefined && dependents === undefined
   const said = saidBy(told, answer)
   return [

@@ -36,7 +36,7 @@ function kindText(plugin: string): string {
 }
 
 /** A problem's code says that it is one. */
-function verdictCell({ state, code }: Verdict): string {
+export function verdictCell({ state, code }: Verdict): string {
   if (code === undefined) return state
   return state === 'problem' ? code : `${state}: ${code}`
 }

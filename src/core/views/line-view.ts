@@ -5,11 +5,11 @@
  */
 
 import { volctl } from '../base/command.ts'
-import type { Verdict } from '../explain/explanation.ts'
 import type { LineExplanation, NameView, SentenceView } from '../explain/log-lines/line-explanation.ts'
 import type { NameKind } from '../explain/log-lines/take-names.ts'
 import { nextText } from './answer-view.ts'
 import { headerText, holdersText, renderExplanation } from './explain-view.ts'
+import { verdictCell } from './explain-volumes.ts'
 import { seconds, sentence } from './format.ts'
 import { type Screen, screenLines } from './screen.ts'
 import { wrapped } from './wrap.ts'
@@ -81,23 +81,9 @@ function hereText({ main, explanation, names, node, createdAt = '' }: LineExplan
 /** In the normal form only the state of what the line names besides; `-o wide` and JSON have the whole verdict. */
 function nameText(name: NameView, { paint, width, wide }: Screen): string {
   const { verdict } = name
-  const text = `${labelOf(name)}: ${wide ? name.says : shortly(name)}`
+  const isShort = !wide && verdict !== undefined && verdict.state !== 'nothing'
+  const text = `${labelOf(name)}: ${isShort ? verdictCell(verdict) : name.says}`
   return wrapped('  ', text, width, verdict === undefined ? paint.dim : undefined)
-}
-
-/** Of a driver only whether it works: what becomes of its volumes is said of these. */
-function shortly({ kind, verdict, says }: NameView): string {
-  if (verdict === undefined || (kind === 'driver' && verdict.state === 'nothing')) return says
-  if (kind === 'driver' && verdict.state !== 'problem') return 'answers and is registered'
-  return `${STATES[verdict.state]}${verdict.code === undefined ? '' : ` (${verdict.code})`}`
-}
-
-const STATES: Readonly<Record<Verdict['state'], string>> = {
-  operation: 'something to do',
-  blocked: 'blocked',
-  waiting: 'waits',
-  problem: 'a problem',
-  nothing: 'nothing to do',
 }
 
 const KINDS: Readonly<Partial<Record<NameKind, string>>> = {

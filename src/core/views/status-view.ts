@@ -259,16 +259,10 @@ function colourOf(state: VerdictState, { paint }: Screen): (text: string) => str
 
 // What a table says of one of its rows, in a few words: what is ready, or what the worst of its causes comes to.
 
-interface Judged {
-  readonly verdict: { readonly state: string }
-  readonly operations: readonly string[]
-  readonly causes: readonly string[]
-}
-
 const STATES: Readonly<Record<string, string>> = { unknown: 'could not be judged', kept: 'stays', good: 'good' }
 
 /** @param plan that the rows were made with */
-function rowSays({ operations, summary: { causes = [] } }: Plan): (row: Judged) => string {
+function rowSays({ operations, summary: { causes = [] } }: Plan): (row: StatusRow) => string {
   const byId = new Map(operations.map((each) => [each.id, each]))
   const byKey = new Map(causes.map((each) => [each.key, each]))
   return ({ verdict: { state }, operations: ids, causes: [worst = ''] }) => {

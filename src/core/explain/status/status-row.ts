@@ -1,6 +1,5 @@
 /** One row of the answer: the facts of one volume, beside what the plan says. */
 
-import { once } from '../../base/memoize.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
 import type { BlockMapping } from '../../facts/actual/block-volume.ts'
@@ -22,11 +21,14 @@ import { type Found, type RowFindings, verdictOf } from './row-verdict.ts'
 import type { AttachState, Desire, DeviceMountState, StatusRow, VolumeMountState } from './status.ts'
 import type { StatusSource } from './status-source.ts'
 
-/** What all rows of one volume share; worked out once for each volume. */
-interface SharedFacts {
-  readonly staged: DeviceMountState | undefined
-  /** Is it mounted, or may it be, for any pod. */
-  readonly mounted: boolean
+/** The same for all rows. */
+interface NodeFacts {
+  /** What the plan says of each row. */
+  readonly found: Found
+  /** Why the node was not planned. */
+  readonly unjudged: string | undefined
+  /** By pod: there is a row for each volume of each pod, and where claims cannot be read none of them is resolved. */
+  readonly unresolvedBy: ReadonlyMap<string, readonly UnresolvedVolume[]>
 }
 
 /**
@@ -38,51 +40,29 @@ export function rowMaker(
   found: Found,
   unjudged: string | undefined,
 ): (source: StatusSource) => StatusRow {
-  const known = new Map<VolumeRow, SharedFacts>()
   const unresolvedBy = Map.groupBy(context.desired.unresolved, ({ podUid }) => podUid)
-  return (source) => {
-    const shared = once(known, source.volume, () => sharedBy(context, source.volume))
-    const findings = found.of(source)
-    const row = statusRow(context, source, findings, { ...shared, unjudged, unresolvedBy })
-    return { ...row, causes: found.causesOf(findings) }
-  }
+  return (source) => statusRow(context, source, { found, unjudged, unresolvedBy })
 }
 
-function sharedBy({ inputs }: PlanContext, volume: VolumeRow): SharedFacts {
-  return {
-    staged: deviceOf(inputs, volume),
-    mounted: volume.mounts.length > 0 || volume.onDisk.some(({ stateFile }) => stateFile !== undefined),
-  }
-}
-
-/** The same for all rows. */
-interface NodeFacts {
-  readonly unjudged: string | undefined
-  /** By pod: there is a row for each volume of each pod, and where claims cannot be read none of them is resolved. */
-  readonly unresolvedBy: ReadonlyMap<string, readonly UnresolvedVolume[]>
-}
-
-function statusRow(
-  context: PlanContext,
-  source: StatusSource,
-  parts: RowFindings,
-  shared: SharedFacts & NodeFacts,
-): Omit<StatusRow, 'causes'> {
+function statusRow(context: PlanContext, source: StatusSource, node: NodeFacts): StatusRow {
   const { volume, pod } = source
+  const parts = node.found.of(source)
   const attach = attachOf(context, volume, source.unused?.attachability)
+  const staged = deviceOf(context.inputs, volume)
   const ref = refOf(context, source, parts)
-  const desired = knownDesireOf(source) ?? (mayBeWanted(context, pod, ref, shared) ? 'unknown' : 'notWanted')
+  const desired = knownDesireOf(source) ?? (mayBeWanted(context, pod, ref, node) ? 'unknown' : 'notWanted')
   return {
     ...omitUndefined({ pod: pod?.ref }),
     volume: ref,
     podVolumeNames: podVolumeNamesOf(source),
     desired,
-    ...omitUndefined({ attach, inUse: inUseOf(context, volume, attach, shared), staged: shared.staged }),
+    ...omitUndefined({ attach, inUse: inUseOf(context, volume, attach, staged), staged }),
     ...(pod === undefined ? {} : mountOf(context.inputs, source)),
     ...omitUndefined({ dead: deadOf(context, source) }),
     due: dueOf(parts),
-    verdict: verdictOf(source, parts, shared.unjudged),
+    verdict: verdictOf(source, parts, node.unjudged),
     operations: parts.operations.map(({ id }) => id),
+    causes: node.found.causesOf(parts),
   }
 }
 
@@ -194,12 +174,15 @@ function inUseOf(
   { objects, uses }: PlanContext,
   volume: VolumeRow,
   attach: AttachState | undefined,
-  found: { readonly mounted: boolean; readonly staged: DeviceMountState | undefined },
+  staged: DeviceMountState | undefined,
 ): NonNullable<StatusRow['inUse']> | undefined {
   const uniqueName = uniqueNameOfRow(volume)
   if (attach === undefined || uniqueName === undefined) return undefined
   const isDesired = uses.of(uniqueName).some(({ how }) => how === 'wants it')
-  const isThere = found.mounted || (found.staged !== undefined && found.staged !== 'DeviceNotMounted')
+  const isThere =
+    volume.mounts.length > 0 ||
+    volume.onDisk.some(({ stateFile }) => stateFile !== undefined) ||
+    (staged !== undefined && staged !== 'DeviceNotMounted')
   const computed = attach.needed === 'attachable' && (isDesired || (attach.nodeStatus && isThere))
   return { computed, reported: objects.isInUse(uniqueName) }
 }
