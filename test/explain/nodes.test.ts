@@ -35,14 +35,15 @@ const facts = ({ identity }: Explanation): Record<string, string> =>
 describe('this node', () => {
   const answer = ask('node/node-1')
 
-  it('has its identity, its kubelet, and counts', () => {
+  it('has what its Node object reports, and wide what the plan was made of', () => {
     expect(answer.subject).toEqual({ kind: 'Node', name: 'node-1' })
-    expect(facts(answer)).toMatchObject({
-      Kubelet: 'stopped',
-      Pods: '2 Desired, 1 Gone',
+    expect(renderExplanation(answer, { ...PLAIN_SCREEN, wide: true })).toMatch(
+      /\nRoot: .*\n(?:.*\n)*Kubelet: +stopped\n(?:.*\n)*Pods: .*\n/,
+    )
+    expect(facts(answer)).toEqual({
+      Booted: '2026-11-20T00:00:00Z',
       Attached: '2 in node.status.volumesAttached, 2 VolumeAttachments',
       'In use': '2 in node.status.volumesInUse',
-      Machine: 'machine-1',
       Ready: 'True, heartbeat of 2026-11-21T11:58:00Z',
     })
   })

@@ -92,7 +92,7 @@ function explanationOf(decided: Decided, { what, asked, concern, volumes, given 
     subject: asked.subject,
     verdict,
     notes: [...podNotes(context, asked.scope.pods, concern), ...(broken && !looks ? (driver?.notes ?? []) : [])],
-    identity: isNode ? nodeFacts(context, plan) : asked.identity,
+    identity: isNode ? nodeFacts(context) : asked.identity,
     chain: driver?.chain ?? byWorst(views)[0]?.chain ?? [],
     ...omitUndefined({ dependents: driver?.dependents }),
     // Of a node every one: they are counted.

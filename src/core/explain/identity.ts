@@ -1,9 +1,6 @@
 /** What a thing is, and where that was learned. Never what a secret, or an object's attributes or annotations, hold. */
 
-import { counted } from '../base/count.ts'
 import { attachmentRecord } from '../cluster/read/records.ts'
-import { KUBELET_STATES } from '../plan/kubelet-units.ts'
-import type { Plan } from '../plan/plan.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { identifyAttachment } from '../reconcile/identity/csi-identity.ts'
 import type { Lookup } from '../volumes/api-lookup.ts'
@@ -143,34 +140,19 @@ function attachmentRows(context: PlanContext, { name }: Thing): readonly Row[] {
   ]
 }
 
-/** Of this node as a whole, what matters most first: its kubelet, what is attached and in use, which machine it is. */
-export function nodeFacts({ inputs, classes, kubelet }: PlanContext, { problems }: Pick<Plan, 'problems'>): Fact[] {
-  const { api, nodeName, rootDir, machineID, bootID, bootTime } = inputs.snapshot
+/** Of this node as a whole, what its plan does not say: what the Node object reports. */
+export function nodeFacts({ inputs }: PlanContext): Fact[] {
+  const { api, nodeName, bootTime } = inputs.snapshot
   const { status } = api?.node ?? {}
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')
   const own = api?.volumeAttachments.filter(({ spec }) => spec.nodeName === nodeName) ?? []
-  const kubeletIs = [KUBELET_STATES[kubelet.state], kubelet.unit, status?.nodeInfo?.kubeletVersion].filter(isText)
-  const here = 'this host'
   const attached =
     status && `${status.volumesAttached?.length ?? 0} in node.status.volumesAttached, ${own.length} VolumeAttachments`
   return factsOf([
-    ['Kubelet', kubeletIs.join(', '), `${here}, API`],
-    ['Pods', countsText(classes.all.map((pod) => pod.class)), 'API, disk, container runtime'],
+    ['Kubelet', status?.nodeInfo?.kubeletVersion],
     ['Attached', attached],
     ['In use', status && `${status.volumesInUse?.length ?? 0} in node.status.volumesInUse`],
-    ['Problems', countsText(problems.map(({ severity }) => severity)), 'plan'],
-    ['Ready', ready && [ready.status, ready.lastHeartbeatTime].filter(isText).join(', heartbeat of ')],
-    ['Node', nodeName, api?.node === undefined ? here : 'API'],
-    ['Machine', machineID, here],
-    ['Booted', [bootTime, bootID].filter(isText).join(', boot '), here],
-    ['Root', rootDir, here],
+    ['Ready', ready && `${ready.status}, heartbeat of ${ready.lastHeartbeatTime ?? 'unknown time'}`],
+    ['Booted', bootTime, 'this host'],
   ])
-}
-
-const isText = (text: string | null | undefined): text is string => text != null && text !== ''
-
-/** "12 Desired, 1 Gone" */
-function countsText(names: readonly string[]): string {
-  const counts = Object.entries(counted(names)).map(([name, n]) => `${n} ${name}`)
-  return counts.length === 0 ? 'none' : counts.join(', ')
 }

@@ -27,6 +27,7 @@ import { placesText } from './explain-places.ts'
 import { colourOf, volumeBlock, volumeRows, volumesSummary } from './explain-volumes.ts'
 import { podText, seconds, volumeText } from './format.ts'
 import { operationsTable } from './operations-table.ts'
+import { planHeader } from './plan-header.ts'
 import type { Screen } from './screen.ts'
 import { chunksOf, wrapped } from './wrap.ts'
 
@@ -60,6 +61,7 @@ export function renderExplanation(told: Explanation, screen: Screen, { place }: 
     holdersText(holders, screen),
   ]
   const all = (): string[] => [
+    isNode ? planHeader(plan, screen) : '',
     factsText(identity, screen),
     places.length === 0 ? '' : placesText(places, screen),
     podsText(told.pods, screen),
