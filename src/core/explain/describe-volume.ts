@@ -20,25 +20,18 @@ import type { AttachmentView, VolumeView } from './explanation.ts'
 import { placesOf } from './places.ts'
 import { type Because, deadVerdict, doubtVerdict, nothingVerdict, verdictOf } from './verdict.ts'
 
-export interface DescribedVolume {
-  readonly view: VolumeView
-  /** Why nothing is to be done to it, where that is so. */
-  readonly because: Because
-}
-
 /** @param only UIDs of pods: what others do with it is not said; empty: of all */
 export function describeVolume(
   context: PlanContext,
   { plan, decisions }: { readonly plan: Plan; readonly decisions: readonly Decision[] },
   volume: VolumeRow,
   only: readonly string[],
-): DescribedVolume {
+): VolumeView {
   const scope = { pods: [], only, volumes: [volume], paths: [] }
   const concern = concernOf(plan, scope, { ledger: context.ledger, decisions })
   const attachment = attachmentView(volume)
-  const because = becauseOf(context, volume, concern)
   const places = placesOf(context, volume)
-  const view: VolumeView = {
+  return {
     volume: refOf(context, volume, concern),
     wantedBy: [
       ...volume.wanted.map(({ podUid, podVolumeNames, readOnly }) => ({
@@ -60,10 +53,9 @@ export function describeVolume(
     verdict: verdictOf(concern, plan.summary.causes ?? [], {
       dead: deadVerdict(places),
       doubt: doubtVerdict(concern.decisions),
-      nothing: nothingVerdict(because),
+      nothing: nothingVerdict(becauseOf(context, volume, concern)),
     }),
   }
-  return { view, because }
 }
 
 function havingPods(context: PlanContext, volume: VolumeRow): PodRef[] {

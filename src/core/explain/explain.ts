@@ -23,7 +23,7 @@ import { type Decided, podVerdict } from '../reconcile/decisions.ts'
 import type { PodClass } from '../reconcile/pods/pod-classes.ts'
 import type { Held } from '../users/live-holders.ts'
 import { type Asked, type Concern, concernOf } from './concern.ts'
-import { type DescribedVolume, describeVolume, NOTHING_HERE } from './describe-volume.ts'
+import { describeVolume, NOTHING_HERE } from './describe-volume.ts'
 import { type DescribedDriver, describeDriver } from './driver.ts'
 import type { Explanation, PodView, Verdict } from './explanation.ts'
 import { nodeFacts } from './identity.ts'
@@ -50,40 +50,32 @@ export function explainer(
   const ask = asker(context)
   return (what) => {
     const asked = ask(what)
-    const concern = concernOf(decided.plan, asked.scope, { ledger: context.ledger, decisions: decided.decisions })
-    const { volumes: rows, only } = asked.scope
-    const volumes = rows.map((volume) => describeVolume(context, decided, volume, only))
-    const explanation = explanationOf(decided, { what, asked, concern, volumes, given: { ...given, asked: what } })
+    const explanation = explanationOf(decided, what, asked, { ...given, asked: what })
     return { explanation, ...heldAt(context, asked, explanation.operations) }
   }
 }
 
-interface Question {
-  readonly what: string
-  readonly asked: Asked
-  readonly concern: Concern
-  readonly volumes: readonly DescribedVolume[]
-  readonly given: Given
-}
-
-function explanationOf(decided: Decided, { what, asked, concern, volumes, given }: Question): Explanation {
-  const { context } = decided
+function explanationOf(decided: Decided, what: string, asked: Asked, given: Given): Explanation {
+  const { context, plan: whole, decisions } = decided
+  const { volumes: rows, only, driver: own, node: isNode = false, pods } = asked.scope
+  const concern = concernOf(whole, asked.scope, { ledger: context.ledger, decisions })
+  const volumes = rows.map((volume) => describeVolume(context, decided, volume, only))
   const { scope: _, ...part } = narrowedPlan(decided, concern, given)
-  const isNode = asked.scope.node === true
-  const views = volumes.map(({ view }) => view)
-  const { name } = asked.scope.driver ?? {}
-  const driver = name === undefined ? undefined : describeDriver(context, name, concern.waiting)
+  const driver = own && describeDriver(context, own.name, concern.waiting)
   const broken = driver?.broken
   const next = part.summary.next ?? (broken && driver ? nextOfDriver(decided, driver, given) : [])
   const plan = { ...part, summary: { ...part.summary, ...(next.length > 0 && { next }) } }
+  const because = driver ? { why: driver.fine } : becauseOf(context, asked, concern)
   // A hint is said once.
   const looks = driver?.steps[0]?.command === next[0]?.command
   const verdict = verdictOf(concern, plan.summary.causes ?? [], {
-    dead: broken ?? deadVerdict([...asked.places, ...views.flatMap(({ places }) => places)]),
+    dead: broken ?? deadVerdict([...asked.places, ...volumes.flatMap(({ places }) => places)]),
     untouchable: untouchable(context, asked.scope, concern),
-    ofPod: asked.scope.pods.length === 1,
+    ofPod: pods.length === 1,
     doubt: doubtVerdict(concern.decisions),
-    nothing: nothingVerdict(driver ? { why: driver.fine } : becauseOf(context, asked, volumes, concern)),
+    nothing: because
+      ? nothingVerdict(because)
+      : (volumes[0]?.verdict ?? nothingVerdict({ why: asked.because ?? NOTHING_HERE })),
   })
   return {
     ...plan,
@@ -91,13 +83,13 @@ function explanationOf(decided: Decided, { what, asked, concern, volumes, given 
     what,
     subject: asked.subject,
     verdict,
-    notes: [...podNotes(context, asked.scope.pods, concern), ...(broken && !looks ? (driver?.notes ?? []) : [])],
+    notes: [...podNotes(context, pods, concern), ...(broken && !looks ? (driver?.notes ?? []) : [])],
     identity: isNode ? nodeFacts(context) : asked.identity,
-    chain: driver?.chain ?? byWorst(views)[0]?.chain ?? [],
+    chain: driver?.chain ?? byWorst(volumes)[0]?.chain ?? [],
     ...omitUndefined({ dependents: driver?.dependents }),
     // Of a node every one: they are counted.
     pods: isNode ? [] : podViews(context, asked.scope),
-    volumes: views,
+    volumes,
     places: asked.places,
     decisions: concern.decisions,
     holders: NOT_LOOKED,
@@ -282,13 +274,8 @@ function untouchable({ classes }: PlanContext, { pods }: Scope, { problems }: Co
   return { state, message: said?.message ?? why, ...omitUndefined({ code }), rule }
 }
 
-/** Why nothing is to be done, where that is so. */
-function becauseOf(
-  context: PlanContext,
-  { subject, scope, because }: Asked,
-  [first]: readonly DescribedVolume[],
-  { decisions }: Concern,
-): Because {
+/** Why nothing is to be done, where that is so; undefined: for what its volume says, if it has one. */
+function becauseOf(context: PlanContext, { subject, scope }: Asked, { decisions }: Concern): Because | undefined {
   const { inputs, classes } = context
   if (scope.node) return { why: 'every volume of this node is as it should be' }
   const pods = scope.pods.flatMap((uid) => classes.of(uid) ?? [])
@@ -303,9 +290,7 @@ function becauseOf(
   if (subject.kind === 'VolumeAttachment' && attachment !== undefined && attachment.spec.nodeName !== nodeName) {
     return { why: `the attachment is of node ${attachment.spec.nodeName}: run volctl there` }
   }
-  if (first !== undefined) return first.because
-  if (because !== undefined) return { why: because }
-  return { why: NOTHING_HERE }
+  return undefined
 }
 
 /** Of pods of one name, each by its UID. */
