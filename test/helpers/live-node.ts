@@ -21,7 +21,6 @@ import type {
 import { digestedConfigMap, digestedSecret } from '../../src/core/kube/api/resources.ts'
 import { loopDevices } from '../../src/core/linux/block/device-use.ts'
 import { withoutCopies } from '../../src/core/linux/copies.ts'
-import { withLinks } from '../../src/core/linux/linked-mounts.ts'
 import type { MountInfo, MountTable } from '../../src/core/linux/mount-table.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import { isInUserNamespace } from '../../src/core/linux/standing.ts'
@@ -132,7 +131,7 @@ export class LiveNode extends DescribedNode {
 
   mounts(): MountTable {
     const table = parseMountinfo(readFileSync('/proc/self/mountinfo'))
-    return withLinks(table, structureLinks(this.root, table).links)
+    return table.withLinks(structureLinks(this.root, table).links)
   }
 
   /** Everything below the root directory, each mount once, however often the table shows it (O35). */

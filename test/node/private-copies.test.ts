@@ -1,6 +1,5 @@
 /** mount_namespaces(7): what a container with the node's / at /host keeps of a mount that is unmounted on the node. */
 import { expect, it } from 'vitest'
-import { withLinks } from '../../src/core/linux/linked-mounts.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import { privateCopy } from '../../src/core/node/private-copies.ts'
 
@@ -42,7 +41,7 @@ it.each([
 it('a directory of the kubelet that is a link: copies are at the place behind it', () => {
   const links = [{ path: `${ROOT}/pods`, place: '/data/pods' }]
   const moved = (text: string): string => text.replaceAll(`${ROOT}/pods`, '/data/pods')
-  const node = withLinks(parseMountinfo(moved(NODE.text)), links)
+  const node = parseMountinfo(moved(NODE.text)).withLinks(links)
   const of = (group: string) => privateCopy(node, ROOT, parseMountinfo(moved(container(group).text)))
   expect(of('master:1')).toBeUndefined()
   expect(of('')?.mountPoint).toMatch(/^\/host\/data\/pods\//)

@@ -1,4 +1,3 @@
-import { withoutLink, withoutLinks } from './linked-mounts.ts'
 import type { MountInfo, MountTable } from './mount-table.ts'
 
 /**
@@ -14,11 +13,9 @@ export class Covers {
   readonly #byDirectory = new Map<string, ReadonlyMap<number, MountInfo>>()
   /** Where each mount of a stack is in it, by id. */
   readonly #placed = new Map<number, PlaceInStack>()
-  /** The latest directory asked about: questions come directory by directory. */
-  #last: { readonly directory: string; readonly covers: ReadonlyMap<number, MountInfo> } | undefined
 
   constructor(table: MountTable) {
-    this.#table = withoutLinks(table)
+    this.#table = table.raw
   }
 
   /**
@@ -26,7 +23,7 @@ export class Covers {
    * hidden as well. Undefined: the mount is not hidden.
    */
   of(given: MountInfo): MountInfo | undefined {
-    const mount = withoutLink(given)
+    const mount = given.raw ?? given
     if (mount.mountPoint === '/') return undefined
     const covers = this.#coversIn(directoryOf(mount.mountPoint))
     return covers.size === 0 ? undefined : covers.get(this.#parentOfStack(mount))
@@ -37,29 +34,10 @@ export class Covers {
    * visible.
    */
   reached(mounts: readonly MountInfo[]): readonly MountInfo[] {
-    const [only] = mounts
-    if (mounts.length === 1 && only !== undefined) return this.#isHiddenAlone(withoutLink(only)) ? [] : mounts
     const found = mounts.filter((mount) => this.of(mount) === undefined)
     if (found.length < 2) return found
-    const depths = new Map(found.map((mount) => [mount, this.#placeInStack(withoutLink(mount)).depth]))
+    const depths = new Map(found.map((mount) => [mount, this.#placeInStack(mount.raw ?? mount).depth]))
     return found.toSorted((a, b) => (depths.get(a) ?? 0) - (depths.get(b) ?? 0))
-  }
-
-  /**
-   * By the mount that a mount point directly in this directory is on: what hides it. Only for a mount that no other shares its
-   * path with.
-   */
-  in(directory: string): ReadonlyMap<number, MountInfo> {
-    return this.#coversIn(directory)
-  }
-
-  /** Of a mount that no other shares its path with: it is on the mount that its line names. Nearly every mount is such a one. */
-  #isHiddenAlone(mount: MountInfo): boolean {
-    const { mountPoint } = mount
-    if (mountPoint === '/') return false
-    const directory = directoryOf(mountPoint)
-    if (this.#last?.directory !== directory) this.#last = { directory, covers: this.#coversIn(directory) }
-    return this.#last.covers.has(mount.parentId)
   }
 
   /** The id of the mount that the lowest of the stack is on. Nearly every mount is alone on its path. */

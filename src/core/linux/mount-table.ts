@@ -1,4 +1,4 @@
-/** The mount table as volctl uses it. `parseMountinfo` makes one; tests may make small ones by hand. */
+/** The mount table as volctl uses it. `parseMountinfo` makes one. */
 
 /** One line of /proc/PID/mountinfo, decoded (proc_pid_mountinfo(5)). */
 export interface MountInfo {
@@ -18,26 +18,14 @@ export interface MountInfo {
   readonly superOptions: readonly string[]
   /** Position in the table: later is newer on the same path. */
   readonly index: number
+  /** The same mount with the kernel's path, where a link of the kubelet's leads there. */
+  readonly raw?: MountInfo
 }
 
-/** Mounts below a directory, without those on it. A name has no " (deleted)" of the kernel's (P115). */
-export interface MountsBelow {
-  /** Names at or below which anything is mounted, by the oldest mount. */
-  names(): Iterable<string>
-  /** How many mounts are at or below this name. */
-  count(name: string): number
-  /** Mounts at or below this name, in table order. */
-  of(name: string): readonly MountInfo[]
-  /** All of them, in table order. */
-  all(): readonly MountInfo[]
-}
-
-/** Mounts directly in a directory, by the name in it; hidden ones are left out (O35). */
-export interface ChildMounts {
-  /** Is anything mounted on this name. Costs less than the mount itself. */
-  has(name: string): boolean
-  /** The visible mount on this name. */
-  get(name: string): MountInfo | undefined
+/** A directory of the kubelet that is a link, and its target; both absolute, the target with links resolved. */
+export interface PlaceLink {
+  readonly path: string
+  readonly place: string
 }
 
 export interface MountTable {
@@ -45,20 +33,24 @@ export interface MountTable {
   readonly text: string
   /** Number of mounts in the table. */
   readonly size: number
+  /** The table as the kernel shows it; only this table shows which mount is on which. */
+  readonly raw: MountTable
+  /** Links in the kubelet's directories, behind which mounts have the kubelet's own paths (linked-mounts.ts). */
+  readonly links: readonly PlaceLink[]
+  /** The table with the mounts behind links at the links' own paths. @param links none leads into the target of another */
+  withLinks(links: readonly PlaceLink[]): MountTable
   /** Mounts at or below `prefix` (compared by path component), in table order. */
   under(prefix: string): readonly MountInfo[]
   /** Mounts that are not below a directory, those on it included, in table order. */
   notBelow(directory: string): readonly MountInfo[]
-  /** Mounts below a directory, by the name in it. */
-  below(directory: string): MountsBelow
+  /** Mounts below a directory, by the name in it, without the kernel's " (deleted)" (P115): in table order, and so are the names. */
+  below(directory: string): ReadonlyMap<string, readonly MountInfo[]>
   /** Every mount on exactly this path, in table order, hidden ones included (O35). */
   at(path: string): readonly MountInfo[]
   /** Mounts on exactly this path that are not hidden, oldest first, whatever their order in the table. */
   reached(path: string): readonly MountInfo[]
   /** The visible mount on exactly this path. */
   top(path: string): MountInfo | undefined
-  /** What is mounted directly in the directory; undefined: nothing. */
-  childrenOf(directory: string): ChildMounts | undefined
   /** Is anything mounted below this directory. */
   isAbove(directory: string): boolean
   /** All mounts of one file system ("major:minor"), in table order. */

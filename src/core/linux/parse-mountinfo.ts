@@ -1,29 +1,32 @@
-import { append } from '../base/append.ts'
-import { Covers } from './covers.ts'
-import { MountPaths } from './mount-paths.ts'
-import { MountPiece, pieceOf } from './mount-piece.ts'
-import type { ChildMounts, MountInfo, MountsBelow, MountTable } from './mount-table.ts'
-import { RowsBelow } from './mounts-below.ts'
-import { deviceKey } from './scan-lines.ts'
-
-const NEWLINE = 0x0a
-const NO_MOUNTS: readonly MountRecord[] = []
-const ESCAPED_DELETED = '\\040(deleted)'
-/** As many questions are answered by a search, before an index of a hundred thousand mounts is worth its making. */
-const FEW = 64
-/** Bytes of a table that is given whole. */
-const PIECE = 256 * 1024
-
 /**
  * Parses /proc/PID/mountinfo whole and exactly (P107-P109, P115).
  *
- * One damaged line fails the whole table: a mount that volctl cannot read might be one that it must not touch. Indexes by path,
- * device and id are built when they are first used.
+ *     36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue
+ *     (1)(2)(3)   (4)   (5)      (6)      (7)   (8) (9)   (10)         (11)
+ *
+ * (7) may be absent or several words; (10) may be empty (kernels before 5.1), so fields are split at single blanks (P109), and
+ * not, as upstream does, at runs of white space.
+ *
+ * @see proc_pid_mountinfo(5)
+ */
+import { append } from '../base/append.ts'
+import { VolctlError } from '../base/errors.ts'
+import { lazy, memoize } from '../base/memoize.ts'
+import { decodeOctal } from '../trust/kernel.ts'
+import { Covers } from './covers.ts'
+import { undeletedPath } from './deleted.ts'
+import { ownPathOf } from './linked-mounts.ts'
+import { containingMount, locationIn } from './location.ts'
+import type { MountInfo, MountTable, PlaceLink } from './mount-table.ts'
+import { isWithin } from './paths.ts'
+
+/**
+ * One damaged line fails the whole table: a mount that volctl cannot read might be one that it must not touch.
  *
  * @throws VolctlError NodeUnreadable, naming the line
  */
 export function parseMountinfo(text: string | Buffer): MountTable {
-  return parsePieces(typeof text === 'string' ? cutText(text) : cut(text))
+  return parsePieces([text])
 }
 
 /**
@@ -33,383 +36,226 @@ export function parseMountinfo(text: string | Buffer): MountTable {
  * @throws VolctlError NodeUnreadable, naming the line
  */
 export function parsePieces(pieces: Iterable<Buffer | string>): MountTable {
-  const parsed = new Pieces()
-  for (const piece of pieces) parsed.add(piece)
-  return new PieceTable(parsed)
+  const texts: string[] = []
+  const mounts: Mount[] = []
+  let before = 1
+  for (const piece of pieces) {
+    const text = piece.toString()
+    const lines = text.split('\n')
+    for (const [at, line] of lines.entries()) if (line !== '') mounts.push(new Mount(line, mounts.length, before + at))
+    texts.push(text)
+    before += lines.length - 1
+  }
+  return new Table(mounts, texts)
 }
 
-class Pieces {
-  readonly all: MountPiece[] = []
-  rows = 0
-  #line = 1
+/** Ids, device, root and mount point. */
+const BEGIN = /^\d+ \d+ \d+:\d+ [^ ]+ [^ ]+ /
+const OPTIONS = 5
 
-  add(given: Buffer | string): void {
-    const piece =
-      typeof given === 'string'
-        ? new MountPiece(Buffer.from(given), this.rows, this.#line, given)
-        : new MountPiece(given, this.rows, this.#line)
-    this.all.push(piece)
-    this.rows += piece.columns.size
-    this.#line += piece.columns.lines
+/** One line. Its options are split when they are asked for: a table may have a hundred thousand lines. */
+class Mount implements MountInfo {
+  readonly id: number
+  readonly parentId: number
+  readonly dev: string
+  readonly root: string
+  readonly mountPoint: string
+  readonly fsType: string
+  readonly source: string
+  readonly index: number
+  readonly #line: string
+
+  /** @param number of the line, for messages */
+  constructor(line: string, index: number, number: number) {
+    const words = line.split(' ')
+    const dash = separatorIn(words)
+    const [id, parentId, dev = '', root = '', mountPoint = ''] = words
+    const [type, source] = words.slice(dash + 1)
+    if (!BEGIN.test(line)) throw damaged(number, 'does not begin with ids, major:minor, root and mount point')
+    if (dash === -1 || words.length < dash + 4)
+      throw damaged(number, 'lacks its separator "-", or type, source or super options behind it')
+    this.id = Number(id)
+    this.parentId = Number(parentId)
+    this.dev = dev
+    this.root = decodeOctal(root)
+    this.mountPoint = decodeOctal(mountPoint)
+    this.fsType = decodeOctal(type ?? '')
+    this.source = decodeOctal(source ?? '')
+    this.index = index
+    this.#line = line
+  }
+
+  get options(): readonly string[] {
+    return optionsOf(this.#line.split(' ')[OPTIONS])
+  }
+
+  get optionalFields(): readonly string[] {
+    const words = this.#line.split(' ')
+    return words
+      .slice(OPTIONS + 1, separatorIn(words))
+      .filter((field) => field !== '')
+      .map(decodeOctal)
+  }
+
+  get superOptions(): readonly string[] {
+    const words = this.#line.split(' ')
+    return optionsOf(words[separatorIn(words) + 3])
+  }
+
+  /** The same mount with another path; everything else is as the kernel shows it. */
+  movedTo(mountPoint: string, root = this.root): Mount {
+    return Object.assign(new Mount(this.#line, this.index, 0), { mountPoint, root, raw: this })
   }
 }
 
-/** Slices share the memory of the whole, which a snapshot keeps. */
-function* cutText(text: string): Iterable<string> {
-  for (let from = 0; from < text.length; ) {
-    const newline = from + PIECE < text.length ? text.indexOf('\n', from + PIECE) : -1
-    const end = newline === -1 ? text.length : newline + 1
-    yield text.slice(from, end)
-    from = end
-  }
+/** Optional fields end at a word that is only "-"; options before it may contain dashes. */
+function separatorIn(words: readonly string[]): number {
+  return words.indexOf('-', OPTIONS + 1)
 }
 
-function* cut(bytes: Buffer): Iterable<Buffer> {
-  for (let from = 0; from < bytes.length; ) {
-    const newline = from + PIECE < bytes.length ? bytes.indexOf(NEWLINE, from + PIECE) : -1
-    const end = newline === -1 ? bytes.length : newline + 1
-    yield bytes.subarray(from, end)
-    from = end
-  }
+/**
+ * Mount options, split at the commas outside double quotes (P108): SELinux contexts hold commas (`context="u:r:t:s0:c1,c2"`).
+ * The quotes stay in the text; empty elements vanish. Decoded afterwards: the kernel writes a comma inside a value as `\054`
+ * (seq_show_option).
+ */
+function optionsOf(text = ''): readonly string[] {
+  return (text.match(/(?:"[^"]*(?:"|$)|[^",])+/g) ?? []).map(decodeOctal)
 }
 
-class PieceTable implements MountTable {
+function damaged(line: number, what: string): VolctlError {
+  return new VolctlError('NodeUnreadable', `mount table, line ${line}: it ${what}`, {
+    hint: 'The kernel never writes such a line: try again, or check the snapshot that it came from.',
+  })
+}
+
+const NO_MOUNTS: readonly MountInfo[] = []
+
+/** Indexes are built when they are first used. */
+class Table implements MountTable {
+  readonly raw: MountTable
+  readonly links: readonly PlaceLink[]
   readonly size: number
-  readonly #pieces: readonly MountPiece[]
-  readonly #records: (MountRecord | undefined)[] = []
-  #paths: MountPaths | undefined
-  #byDevice: ReadonlyMap<number, readonly number[]> | undefined
-  #byId: ReadonlyMap<number, number> | undefined
-  /** How often there was no index yet. */
-  #asked = 0
-  #covers: Covers | undefined
-  /** Of stacks, which may be high. */
-  readonly #reached = new WeakMap<readonly number[], readonly MountInfo[]>()
+  readonly #mounts: readonly Mount[]
+  readonly #texts: readonly string[]
+  /** The directory behind each link, as a bind mount of it would look: the mount that contains it, with the link's target as root. */
+  readonly #behind = new Map<string, readonly MountInfo[]>()
 
-  constructor({ all, rows }: Pieces) {
-    this.#pieces = all
-    this.size = rows
+  constructor(mounts: readonly Mount[], texts: readonly string[], links: readonly PlaceLink[] = [], raw?: MountTable) {
+    this.#mounts = mounts
+    this.#texts = texts
+    this.size = mounts.length
+    this.links = links
+    this.raw = raw ?? this
+    for (const { path, place } of links) {
+      const around = containingMount(this.raw, place)
+      if (around instanceof Mount) this.#behind.set(path, [around.movedTo(path, locationIn(around, place).path)])
+    }
   }
 
   get text(): string {
-    const all = this.#pieces.map(({ text }) => text).join('')
-    return this.#pieces.every((piece) => piece.isAscii) ? all : Buffer.from(all, 'latin1').toString('utf8')
+    return this.#texts.join('')
+  }
+
+  withLinks(links: readonly PlaceLink[]): MountTable {
+    if (links.length === 0 || this.links.length > 0) return this
+    // What is mounted on the target itself is represented by the entry for the link.
+    const isBehind = (path: string): boolean => links.some(({ place }) => path !== place && isWithin(path, place))
+    const own = this.#mounts.map((mount) =>
+      isBehind(undeletedPath(mount.mountPoint)) ? mount.movedTo(ownPathOf({ links }, mount.mountPoint)) : mount,
+    )
+    return new Table(own, this.#texts, links, this)
   }
 
   under(prefix: string): readonly MountInfo[] {
     const base = prefix.replace(/\/+$/, '')
-    const wanted = Buffer.from(base).toString('latin1')
-    const found: MountInfo[] = []
-    for (const piece of this.#pieces) {
-      for (let row = 0; row < piece.columns.size; row++) {
-        if (liesUnder(piece, row, wanted, base)) found.push(this.#recordOf(piece, piece.firstRow + row))
-      }
-    }
-    return found
+    const below = `${base}/`
+    return this.#mounts.filter(
+      ({ mountPoint }) => mountPoint.startsWith(below) || mountPoint === base || undeletedPath(mountPoint) === base,
+    )
   }
 
   notBelow(directory: string): readonly MountInfo[] {
-    const own = directory === '/' ? '' : directory
-    const prefix = `${own}/`
-    const elsewhere = this.#byPath()
-      .directories()
-      .filter(({ path }) => path !== own && !path.startsWith(prefix))
-    return this.#recordsOf([...elsewhere.flatMap(({ rows }) => rows)].sort((a, b) => a - b))
+    const prefix = directory === '/' ? directory : `${directory}/`
+    return this.#mounts.filter(({ mountPoint }) => !mountPoint.startsWith(prefix))
   }
 
-  below(directory: string): MountsBelow {
-    const nameOf = (row: number): string => {
-      const piece = pieceOf(this.#pieces, row)
-      return piece.name(row - piece.firstRow)
+  below(directory: string): ReadonlyMap<string, readonly MountInfo[]> {
+    const prefix = directory === '/' ? directory : `${directory}/`
+    const byName = new Map<string, MountInfo[]>()
+    for (const mount of this.#mounts) {
+      const path = undeletedPath(mount.mountPoint)
+      if (!path.startsWith(prefix) || path === prefix) continue
+      const end = path.indexOf('/', prefix.length)
+      append(byName, path.slice(prefix.length, end === -1 ? undefined : end), mount)
     }
-    return new RowsBelow(this.#byPath(), directory === '/' ? '' : directory, (rows) => this.#recordsOf(rows), nameOf)
+    return byName
   }
 
   at(path: string): readonly MountInfo[] {
-    return this.#recordsOf(this.#byPath().at(path))
+    return this.#behind.get(path) ?? this.#byPath().get(path) ?? NO_MOUNTS
   }
 
   reached(path: string): readonly MountInfo[] {
-    return this.#reachedOf(this.#byPath().at(path))
+    const all = this.at(path)
+    if (all.length === 0 || this.#behind.has(path)) return all
+    return all.length === 1 ? this.#covers().reached(all) : this.#reachedOfStack(all)
   }
 
   top(path: string): MountInfo | undefined {
     return this.reached(path).at(-1)
   }
 
-  childrenOf(directory: string): ChildMounts | undefined {
-    const names = this.#byPath().in(directory === '/' ? '' : directory)
-    if (names === undefined) return undefined
-    this.#covers ??= new Covers(this)
-    const covers = this.#covers.in(directory)
-    const isHidden = (row: number): boolean => {
-      if (covers.size === 0) return false
-      const piece = pieceOf(this.#pieces, row)
-      return covers.has(piece.columns.parentId[row - piece.firstRow] ?? -1)
-    }
-    const top = (rows: readonly number[]): MountInfo | undefined => this.#reachedOf(rows).at(-1)
-    return {
-      has: (name) => {
-        const found = names(name)
-        if (typeof found === 'number') return !isHidden(found)
-        return found !== undefined && top(found) !== undefined
-      },
-      get: (name) => {
-        const found = names(name)
-        if (typeof found === 'number') return isHidden(found) ? undefined : this.#record(found)
-        return found && top(found)
-      },
-    }
-  }
-
   isAbove(directory: string): boolean {
-    return this.#byPath().isAbove(directory === '/' ? '' : directory)
+    return this.#directories().has(directory === '/' ? '' : directory)
   }
 
   ofDevice(dev: string): readonly MountInfo[] {
-    const [, major, minor] = /^(\d+):(\d+)$/.exec(dev) ?? []
-    if (major === undefined || minor === undefined) return []
-    const key = deviceKey(Number(major), Number(minor))
-    if (this.#byDevice === undefined && this.#asked++ < FEW) return this.#recordsOf(rowsOfDevice(this.#pieces, key))
-    this.#byDevice ??= rowsByDevice(this.#pieces)
-    return this.#recordsOf(this.#byDevice.get(key) ?? [])
+    return this.#byDevice().get(dev) ?? NO_MOUNTS
   }
 
   ofTypes(isMeant: (fsType: string) => boolean): readonly MountInfo[] {
-    const asked = new Map<string, boolean>()
-    const found: MountInfo[] = []
-    for (const piece of this.#pieces) {
-      const { size, type, types } = piece.columns
-      const meant = types.map((fsType) => {
-        const known = asked.get(fsType) ?? isMeant(fsType)
-        asked.set(fsType, known)
-        return known
-      })
-      if (!meant.includes(true)) continue
-      for (let row = 0; row < size; row++) {
-        if (meant[type[row] ?? 0]) found.push(this.#recordOf(piece, piece.firstRow + row))
-      }
-    }
-    return found
+    const types = new Set(this.#mounts.map(({ fsType }) => fsType))
+    const meant = new Set([...types].filter(isMeant))
+    return this.#mounts.filter(({ fsType }) => meant.has(fsType))
   }
 
   byId(id: number): MountInfo | undefined {
-    if (this.#byId === undefined && this.#asked++ >= FEW) this.#byId = rowById(this.#pieces)
-    const row = this.#byId === undefined ? rowOfId(this.#pieces, id) : this.#byId.get(id)
-    return row === undefined ? undefined : this.#record(row)
+    return this.#byId().get(id)
   }
 
-  #byPath(): MountPaths {
-    if (this.#paths === undefined) {
-      this.#paths = new MountPaths(this.#pieces)
+  /**
+   * A mount point that ends in " (deleted)" is also found by the path without that ending (P115): the directory may have been
+   * removed, or its name may really end like that.
+   */
+  readonly #byPath = lazy(() => {
+    const byPath = new Map<string, MountInfo[]>()
+    for (const mount of this.#mounts) {
+      const plain = undeletedPath(mount.mountPoint)
+      append(byPath, mount.mountPoint, mount)
+      if (plain !== mount.mountPoint) append(byPath, plain, mount)
     }
-    return this.#paths
-  }
+    return byPath
+  })
 
-  /** @param rows on one path, as the index by path has them */
-  #reachedOf(rows: readonly number[]): readonly MountInfo[] {
-    if (rows.length === 0) return NO_MOUNTS
-    const known = this.#reached.get(rows)
-    if (known !== undefined) return known
-    this.#covers ??= new Covers(this)
-    const reached = this.#covers.reached(this.#recordsOf(rows))
-    if (rows.length > 1) this.#reached.set(rows, reached)
-    return reached
-  }
+  readonly #byDevice = lazy(() => Map.groupBy(this.#mounts, ({ dev }) => dev))
 
-  #recordsOf(rows: readonly number[]): readonly MountInfo[] {
-    return rows.length === 0 ? NO_MOUNTS : rows.map((row) => this.#record(row))
-  }
+  /** If a damaged table contains an id twice, the newer mount counts. */
+  readonly #byId = lazy(() => new Map(this.#mounts.map((mount) => [mount.id, mount])))
 
-  #record(row: number): MountRecord {
-    return this.#records[row] ?? this.#recordOf(pieceOf(this.#pieces, row), row)
-  }
+  /** Directories below which something is mounted, "" for the root directory. */
+  readonly #directories = lazy(() => {
+    const all = new Set<string>()
+    for (const { mountPoint } of this.#mounts)
+      for (let at = above(mountPoint); !all.has(at); at = above(at)) all.add(at)
+    return all
+  })
 
-  #recordOf(piece: MountPiece, row: number): MountRecord {
-    const known = this.#records[row]
-    if (known !== undefined) return known
-    const record = new MountRecord(piece, row)
-    this.#records[row] = record
-    return record
-  }
+  readonly #covers = lazy(() => new Covers(this))
+
+  /** Worked out once: a stack may be high. */
+  readonly #reachedOfStack = memoize((mounts: readonly MountInfo[]) => this.#covers().reached(mounts))
 }
 
-/** Compares raw bytes where the path has no escape, decoded text where it has one. */
-function liesUnder(piece: MountPiece, row: number, wanted: string, base: string): boolean {
-  const { mountPointStart, mountPointEnd, isPlain } = piece.columns
-  const start = mountPointStart[row] ?? 0
-  const end = mountPointEnd[row] ?? 0
-  if (isPlain[row] === 0) return rawLiesUnder(piece, start, end, wanted, base)
-  const next = start + wanted.length
-  return next <= end && piece.text.startsWith(wanted, start) && (next === end || piece.text[next] === '/')
-}
-
-function rawLiesUnder(piece: MountPiece, start: number, end: number, wanted: string, base: string): boolean {
-  const raw = piece.text.slice(start, end)
-  const backslash = raw.indexOf('\\')
-  if (backslash !== -1 && backslash < wanted.length) {
-    if (!wanted.startsWith(raw.slice(0, backslash))) return false
-    const path = piece.decoded(raw)
-    return path === base || path === `${base} (deleted)` || path.startsWith(`${base}/`)
-  }
-  if (!raw.startsWith(wanted)) return false
-  const rest = raw.slice(wanted.length)
-  return rest === '' || rest.startsWith('/') || rest === ESCAPED_DELETED
-}
-
-function rowsByDevice(pieces: readonly MountPiece[]): ReadonlyMap<number, readonly number[]> {
-  const rows = new Map<number, number[]>()
-  for (const { columns, firstRow } of pieces) {
-    for (let row = 0; row < columns.size; row++) append(rows, columns.dev[row] ?? 0, firstRow + row)
-  }
-  return rows
-}
-
-function rowsOfDevice(pieces: readonly MountPiece[], key: number): readonly number[] {
-  const rows: number[] = []
-  for (const { columns, firstRow } of pieces) {
-    for (let row = columns.dev.indexOf(key); row !== -1; row = columns.dev.indexOf(key, row + 1)) {
-      rows.push(firstRow + row)
-    }
-  }
-  return rows
-}
-
-/** If a damaged table contains an id twice, the newer mount counts. */
-function rowOfId(pieces: readonly MountPiece[], id: number): number | undefined {
-  const piece = pieces.findLast(({ columns }) => columns.id.includes(id))
-  return piece && piece.firstRow + piece.columns.id.lastIndexOf(id)
-}
-
-/** As above. */
-function rowById(pieces: readonly MountPiece[]): ReadonlyMap<number, number> {
-  const rows = new Map<number, number>()
-  for (const { columns, firstRow } of pieces) {
-    for (let row = 0; row < columns.size; row++) rows.set(columns.id[row] ?? -1, firstRow + row)
-  }
-  return rows
-}
-
-const SEPARATOR = ' - '
-
-/** One row of a piece of the table as a MountInfo. Texts are decoded when they are first used. */
-class MountRecord implements MountInfo {
-  readonly index: number
-  readonly #piece: MountPiece
-  #mountPoint: string | undefined
-  #root: string | undefined
-
-  /** @param index of a row of the piece, in the whole table */
-  constructor(piece: MountPiece, index: number) {
-    this.#piece = piece
-    this.index = index
-  }
-
-  get id(): number {
-    return this.#piece.columns.id[this.#row()] ?? -1
-  }
-
-  get parentId(): number {
-    return this.#piece.columns.parentId[this.#row()] ?? -1
-  }
-
-  get mountPoint(): string {
-    this.#mountPoint ??= this.#piece.mountPoint(this.#row())
-    return this.#mountPoint
-  }
-
-  get dev(): string {
-    const key = this.#piece.columns.dev[this.#row()] ?? 0
-    return `${Math.floor(key / 0x1_0000_0000)}:${key % 0x1_0000_0000}`
-  }
-
-  get root(): string {
-    this.#root ??= this.#rootText()
-    return this.#root
-  }
-
-  get options(): readonly string[] {
-    return this.#options(this.#head()[0])
-  }
-
-  get optionalFields(): readonly string[] {
-    return this.#head()
-      .slice(1)
-      .filter((field) => field.length > 0)
-      .map((field) => this.#piece.decoded(field))
-  }
-
-  get fsType(): string {
-    return this.#piece.fsType(this.#row())
-  }
-
-  get source(): string {
-    const start = this.#wordEnd(this.#typeStart()) + 1
-    return this.#piece.slice(start, this.#wordEnd(start))
-  }
-
-  get superOptions(): readonly string[] {
-    return this.#options(this.#tail()[2])
-  }
-
-  toJSON(): MountInfo {
-    const { id, parentId, dev, root, mountPoint, options, optionalFields, fsType, source, superOptions, index } = this
-    return { id, parentId, dev, root, mountPoint, options, optionalFields, fsType, source, superOptions, index }
-  }
-
-  #row(): number {
-    return this.index - this.#piece.firstRow
-  }
-
-  #rootText(): string {
-    const end = (this.#piece.columns.mountPointStart[this.#row()] ?? 0) - 1
-    return this.#piece.slice(this.#piece.text.lastIndexOf(' ', end - 1) + 1, end)
-  }
-
-  #typeStart(): number {
-    return (this.#piece.columns.separator[this.#row()] ?? 0) + SEPARATOR.length
-  }
-
-  #wordEnd(start: number): number {
-    const stop = this.#piece.columns.end[this.#row()] ?? 0
-    const blank = this.#piece.text.indexOf(' ', start)
-    return blank === -1 || blank > stop ? stop : blank
-  }
-
-  /** Mount options and optional fields: between the mount point and the separator. */
-  #head(): readonly string[] {
-    const { mountPointEnd, separator } = this.#piece.columns
-    const start = (mountPointEnd[this.#row()] ?? 0) + 1
-    return this.#piece.text.slice(start, separator[this.#row()]).split(' ')
-  }
-
-  /** Type, source and super options: what follows the separator. An empty source shows as two blanks in a row. */
-  #tail(): readonly string[] {
-    return this.#piece.text.slice(this.#typeStart(), this.#piece.columns.end[this.#row()]).split(' ')
-  }
-
-  /** Decodes after splitting: the kernel writes a comma inside a value as `\\054` (seq_show_option). */
-  #options(raw: string | undefined): readonly string[] {
-    return splitOptions(raw ?? '').map((option) => this.#piece.decoded(option))
-  }
-}
-
-/**
- * Splits mount options at the commas outside double quotes (P108): SELinux contexts hold commas
- * (`context="u:r:t:s0:c1,c2"`). The quotes stay in the text; empty elements vanish.
- */
-function splitOptions(text: string): readonly string[] {
-  if (!text.includes('"')) return text.split(',').filter((option) => option !== '')
-  const options: string[] = []
-  let quoted = false
-  let option = ''
-  for (const char of text) {
-    if (char === '"') quoted = !quoted
-    if (char === ',' && !quoted) {
-      if (option !== '') options.push(option)
-      option = ''
-    } else option += char
-  }
-  if (option !== '') options.push(option)
-  return options
+function above(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')))
 }

@@ -5,7 +5,6 @@
  */
 import { posix } from 'node:path'
 import { undeletedPath } from './deleted.ts'
-import { withoutLink, withoutLinks } from './linked-mounts.ts'
 import type { MountInfo, MountTable } from './mount-table.ts'
 
 /**
@@ -30,7 +29,7 @@ export function propagationKey(table: MountTable, mount: MountInfo): string | un
 }
 
 function parentOf(table: MountTable, { parentId }: MountInfo): MountInfo | undefined {
-  return withoutLinks(table).byId(parentId)
+  return table.raw.byId(parentId)
 }
 
 /** A slave of a slave follows as well, but the table does not always show that; if not shown, it counts as not following. */
@@ -45,6 +44,6 @@ function groupsOf({ optionalFields }: MountInfo, field: RegExp): string[] {
 
 /** Path of a mount point within the file system of the mount that it is on. */
 function placeIn(parent: MountInfo, mount: MountInfo): string {
-  const { mountPoint } = withoutLink(mount)
+  const { mountPoint } = mount.raw ?? mount
   return posix.join(parent.root, posix.relative(undeletedPath(parent.mountPoint), undeletedPath(mountPoint)))
 }

@@ -21,7 +21,7 @@ interface TableReading {
 }
 
 /**
- * The mount table of another namespace, piece by piece, so that one that is too large need not be read to its end (S34).
+ * The mount table of a namespace, piece by piece, so that one that is too large need not be read to its end (S34).
  *
  * @throws TooLarge, VolctlError NodeUnreadable, and what the file system says
  */
@@ -35,7 +35,16 @@ export function tableAt(path: string, reading: TableReading = {}): MountTable {
     }
   }
   if (isReliable(kernel)) return parsePieces(taken())
-  return parseMountinfo(stableRead(() => Buffer.concat(Array.from(taken(), (piece) => Buffer.from(piece))), kernel))
+  const readAll = (): Buffer => Buffer.concat(Array.from(taken(), (piece) => Buffer.from(piece)))
+  let bytes = readAll()
+  for (let tries = 0; tries < TRIES; tries++) {
+    const again = readAll()
+    if (again.equals(bytes)) return parseMountinfo(bytes)
+    bytes = again
+  }
+  throw new VolctlError('NodeUnreadable', `the mount table changed on each of ${TRIES} reads`, {
+    hint: 'Something mounts or unmounts all the time: wait until it ends, then try again.',
+  })
 }
 
 function within(most: number): (bytes: number) => void {
@@ -46,22 +55,8 @@ function within(most: number): (bytes: number) => void {
   }
 }
 
-/** @throws VolctlError NodeUnreadable */
-export function stableRead(read: () => Buffer, kernel: string): Buffer {
-  let bytes = read()
-  if (isReliable(kernel)) return bytes
-  for (let tries = 0; tries < TRIES; tries++) {
-    const again = read()
-    if (again.equals(bytes)) return bytes
-    bytes = again
-  }
-  throw new VolctlError('NodeUnreadable', `the mount table changed on each of ${TRIES} reads`, {
-    hint: 'Something mounts or unmounts all the time: wait until it ends, then try again.',
-  })
-}
-
 /** A version that cannot be read counts as an old one. */
-export function isReliable(kernel: string): boolean {
+function isReliable(kernel: string): boolean {
   const [, major, minor] = /^(\d+)\.(\d+)\./.exec(kernel) ?? []
   if (major === undefined || minor === undefined) return false
   const [wantedMajor, wantedMinor] = FIRST_RELIABLE_KERNEL

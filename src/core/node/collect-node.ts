@@ -28,7 +28,7 @@ import type { Pod } from '../kube/api/objects.ts'
 import type { KubeClient } from '../kube/kube-client.ts'
 import type { DiskRead } from '../kube/read-api.ts'
 import { isSuperblockGone, loopDevices } from '../linux/block/device-use.ts'
-import { placeOf, withLinks } from '../linux/linked-mounts.ts'
+import { placeOf } from '../linux/linked-mounts.ts'
 import type { MountTable } from '../linux/mount-table.ts'
 import { parseMountinfo } from '../linux/parse-mountinfo.ts'
 import { isInUserNamespace } from '../linux/standing.ts'
@@ -216,7 +216,7 @@ interface KnownMounts {
 function readMounts(rootDir: string, log: (line: string) => void): KnownMounts {
   const raw = readMountTable()
   const links = structureLinks(rootDir, raw)
-  const mounts = withLinks(raw, links.links)
+  const mounts = raw.withLinks(links.links)
   log(`mount table: ${mounts.size} mounts`)
   return { mounts, links }
 }

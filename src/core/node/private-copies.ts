@@ -4,7 +4,6 @@
  * its own way (S6).
  */
 
-import { withoutLink } from '../linux/linked-mounts.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import { goesWith } from '../linux/propagation.ts'
 import type { StandingObstacle } from '../linux/standing.ts'
@@ -29,7 +28,7 @@ export function privateCopy(table: MountTable, rootDir: string, theirs: MountTab
 }
 
 function isCopy(mount: MountInfo, { root, mountPoint }: MountInfo): boolean {
-  return mount.root === root && mountPoint.endsWith(withoutLink(mount).mountPoint)
+  return mount.root === root && mountPoint.endsWith((mount.raw ?? mount).mountPoint)
 }
 
 /**

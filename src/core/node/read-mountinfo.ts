@@ -1,15 +1,13 @@
 /** The mount table of the kubelet's mount namespace (S6). */
 import { realpathSync } from 'node:fs'
-import { release } from 'node:os'
 import { errorMessage, SafetyRefusal, VolctlError } from '../base/errors.ts'
 import { lazy } from '../base/memoize.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
 import { OperationRefused } from '../base/operation-error.ts'
-import { type PlaceLink, withLinks } from '../linux/linked-mounts.ts'
-import type { MountInfo, MountTable } from '../linux/mount-table.ts'
-import { parseMountinfo, parsePieces } from '../linux/parse-mountinfo.ts'
-import { isReliable, stableRead } from '../linux/stable-table.ts'
+import type { MountInfo, MountTable, PlaceLink } from '../linux/mount-table.ts'
+import { tableAt } from '../linux/stable-table.ts'
 import { openNamespace } from '../trust/enter-namespace.ts'
-import { linesInPieces, namespaceOf } from '../trust/kernel.ts'
+import { namespaceOf } from '../trust/kernel.ts'
 import { type PinnedProcess, pin } from '../trust/processes.ts'
 import { structureLinks } from './tree/structure-links.ts'
 
@@ -64,7 +62,7 @@ export function checkMountNamespace(processes: NamespaceProcesses, proc = '/proc
     if (namespace === undefined || namespace === own) continue
     const { table, root, links } = ours()
     const theirs = readMountTable(runtime.path('mountinfo'))
-    const difference = firstDifference(withLinks(table, links), withLinks(theirs, links), root)
+    const difference = firstDifference(table.withLinks(links), theirs.withLinks(links), root)
     if (difference === undefined) continue
     throw new SafetyRefusal(
       'S6',
@@ -86,13 +84,14 @@ function resolved(rootDir: string): string {
   }
 }
 
-/**
- * The mount table of a namespace, by default ours. On kernels before 5.8 it is read until two reads in a row agree (S27,
- * P111).
- */
-export function readMountTable(path = '/proc/self/mountinfo', kernel = release()): MountTable {
-  if (isReliable(kernel)) return parsePieces(readPieces(path))
-  return parseMountinfo(stableRead(() => readBytes(path), kernel))
+/** The mount table of a namespace, by default ours: one of the node's own, however long. @throws VolctlError NodeUnreadable */
+export function readMountTable(path = '/proc/self/mountinfo', kernel?: string): MountTable {
+  try {
+    return tableAt(path, { ...omitUndefined({ kernel }), take: () => {} })
+  } catch (error) {
+    if (error instanceof VolctlError) throw error
+    throw new VolctlError('NodeUnreadable', `${path}: ${errorMessage(error)}`, { cause: error })
+  }
 }
 
 /** The first mount under the root directory that only one of two tables has, for messages. */
@@ -111,18 +110,6 @@ function identity({ mountPoint, dev, root }: MountInfo): string {
   return `${mountPoint} (${dev} ${root})`
 }
 
-function readBytes(path: string): Buffer {
-  return Buffer.concat(Array.from(readPieces(path), (piece) => Buffer.from(piece)))
-}
-
-function* readPieces(path: string): Iterable<Buffer> {
-  try {
-    yield* linesInPieces(path)
-  } catch (error) {
-    throw new VolctlError('NodeUnreadable', `${path}: ${errorMessage(error)}`, { cause: error })
-  }
-}
-
 /**
  * Reads the mount table again during an apply, through the same links in the kubelet's directories as the plan (S8, S26).
  *
@@ -135,7 +122,7 @@ export function mountTableReader(rootDir: string, before: readonly PlaceLink[]):
   return () => {
     const mounts = readMountTable()
     const { links } = structureLinks(rootDir, mounts)
-    if (links.map(textOf).join() === wanted) return withLinks(mounts, links)
+    if (links.map(textOf).join() === wanted) return mounts.withLinks(links)
     const [changed] = [...before, ...links].filter((link) => !(isIn(link, before) && isIn(link, links)))
     throw new OperationRefused(
       'Changed',

@@ -5,12 +5,12 @@
 
 import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import { EVERYTHING, nodeOf, withWhatItIsMadeOf } from '../linux/block/whole-disk.ts'
-import { decodeOctal } from '../linux/decode-octal.ts'
 import type { OtherNamespace } from '../linux/mount-namespaces.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/paths.ts'
 import type { Host } from '../node/host.ts'
 import type { ExpectedMount, Operation, Plan } from '../plan/plan.ts'
+import { decodeOctal } from '../trust/kernel.ts'
 import type { TeardownFamily } from '../volumes/plugin.ts'
 import { pluginNamed } from '../volumes/registry.ts'
 import { deviceBehind, namesBehind } from './disk-users.ts'
@@ -84,7 +84,7 @@ export function fstabOf({ blockTree, readSmallFile }: Pick<Host, 'blockTree' | '
   })
   // It writes blanks as \040.
   const places = lines.flatMap(([source = '#', place = '']) =>
-    place.startsWith('/') && !source.startsWith('#') ? [decodeOctal(Buffer.from(place, 'utf8'))] : [],
+    place.startsWith('/') && !source.startsWith('#') ? [decodeOctal(place)] : [],
   )
   return { devices, places }
 }

@@ -49,6 +49,22 @@ export function* linesInPieces(path: string): Iterable<Buffer> {
 const PIECE = 256 * 1024
 const NEWLINE = 0x0a
 
+/**
+ * Undoes the kernel's escapes in its tables of paths: `\040` blank, `\011` tab, `\012` newline, `\134` backslash, `\043` hash.
+ *
+ * Escapes stand for bytes, not characters, so they are decoded to bytes first and then to text (UTF-8), exactly once, after
+ * the line has been split (P109). A backslash without three octal digits behind it is left as it is.
+ *
+ * @see fs/proc_namespace.c mangle(), fs/seq_file.c
+ */
+export function decodeOctal(raw: string): string {
+  if (!raw.includes('\\')) return raw
+  const bytes = Buffer.from(raw)
+    .toString('latin1')
+    .replaceAll(/\\([0-3][0-7]{2})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
+  return Buffer.from(bytes, 'latin1').toString()
+}
+
 /** The mount id of a directory, which may be another process's root, by fdinfo; undefined where it may not be read. */
 export function mountIdOf(directory: string): number | undefined {
   return ifAny(() => behindLink(directory, (_, fdinfo) => mountIdIn(fdinfo)))

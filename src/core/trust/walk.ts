@@ -8,7 +8,7 @@ import { closeSync, constants, fstatSync, openSync, readlinkSync, type Stats } f
 import { posix } from 'node:path'
 import { answers } from './asked-mounts.ts'
 import { environment, PROGRAM_DIRECTORIES } from './environment.ts'
-import { cannotHang, kernelText, kernelTextIfAny, mountIdIn, O_PATH } from './kernel.ts'
+import { cannotHang, decodeOctal, kernelText, kernelTextIfAny, mountIdIn, O_PATH } from './kernel.ts'
 import { perRun } from './run.ts'
 
 const MARK = O_PATH | constants.O_NOFOLLOW
@@ -253,7 +253,7 @@ function mountsOf(root: string, maxAgeMs = SAME_MS): Mounts {
   if (known !== undefined && performance.now() - known.at < maxAgeMs) return known.mounts
   const at = performance.now()
   const text = kernelText(root === '' ? '/proc/self/mountinfo' : root.replace(/root$/, 'mountinfo'))
-  const mounts = new Map(text.split('\n').map((line) => [unescaped(line.split(' ', 5)[4] ?? ''), line]))
+  const mounts = new Map(text.split('\n').map((line) => [decodeOctal(line.split(' ', 5)[4] ?? ''), line]))
   tables().set(root, { at, mounts })
   return mounts
 }
@@ -270,11 +270,6 @@ const stat = perRun(() =>
     }
   }),
 )
-
-/** Of a path in the mount table. */
-function unescaped(text: string): string {
-  return text.replaceAll(/\\(\d{3})/g, (_, code) => String.fromCharCode(Number.parseInt(code, 8)))
-}
 
 function failure(code: 'ELOOP' | 'ENOTDIR' | 'ETIMEDOUT', path: string): Error {
   const meaning = { ELOOP: 'too many links', ENOTDIR: 'not a directory', ETIMEDOUT: 'no answer' }[code]

@@ -3,10 +3,9 @@ import { realpathSync } from 'node:fs'
 import { errorMessage, isMissing } from '../base/errors.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { readLoops, swapAreas } from '../linux/block/device-use.ts'
-import { decodeOctal } from '../linux/decode-octal.ts'
 import type { Unseen } from '../linux/mount-namespaces.ts'
 import { EXPORTS_BYTES, SCAN_MS } from '../linux/scan-limits.ts'
-import { kernelText } from '../trust/kernel.ts'
+import { decodeOctal, kernelText } from '../trust/kernel.ts'
 import { readPlain } from '../trust/plain-files.ts'
 import { runCommand } from '../trust/programs.ts'
 
@@ -111,7 +110,7 @@ export function parseExports(text: string): Export[] {
     const [path = '', client = ''] = line.split(/[ \t]+/)
     if (!path.startsWith('/')) return []
     const crosses = /[(,](?:crossmnt|nohide)[,)]/.test(client)
-    return [{ path: decodeOctal(Buffer.from(path, 'utf8')), client: client.replace(/\(.*/, ''), crosses }]
+    return [{ path: decodeOctal(path), client: client.replace(/\(.*/, ''), crosses }]
   })
 }
 

@@ -2,7 +2,6 @@
 
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { undeletedPath } from '../linux/deleted.ts'
-import { withoutLink } from '../linux/linked-mounts.ts'
 import { type Location, locationIn } from '../linux/location.ts'
 import { processName, type Unseen, unseenOf } from '../linux/mount-namespaces.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
@@ -130,7 +129,7 @@ export class Uses {
   #shown(id: number): MountInfo | undefined {
     for (const table of this.#tables) {
       const mount = table.byId(id)
-      if (mount !== undefined) return withoutLink(mount)
+      if (mount !== undefined) return mount.raw ?? mount
     }
     return undefined
   }

@@ -1,9 +1,9 @@
 import { lazy, once } from '../../base/memoize.ts'
 import { undeletedPath } from '../../linux/deleted.ts'
 import { DeviceMounts } from '../../linux/device-mounts.ts'
-import { ownPathOf, type PlaceLink, withLinks, withoutLinks } from '../../linux/linked-mounts.ts'
+import { ownPathOf } from '../../linux/linked-mounts.ts'
 import { locate } from '../../linux/location.ts'
-import type { MountInfo, MountsBelow, MountTable } from '../../linux/mount-table.ts'
+import type { MountInfo, MountTable, PlaceLink } from '../../linux/mount-table.ts'
 import { MountsWithin } from '../../linux/mounts-within.ts'
 import { isWithin, plainPath } from '../../linux/paths.ts'
 import type { NodeSnapshot, NodeState } from './snapshot.ts'
@@ -13,7 +13,7 @@ import { Tree } from './tree.ts'
 /** The kernel shows a loop device's backing file without links, too. */
 function withOwnPaths(snapshot: NodeSnapshot, mounts: MountTable): NodeSnapshot {
   const { blockDevices } = snapshot
-  if (blockDevices === undefined || withoutLinks(mounts) === mounts) return snapshot
+  if (blockDevices === undefined || mounts.links.length === 0) return snapshot
   const own = blockDevices.map(({ backingFile, ...device }) =>
     backingFile === undefined ? device : { ...device, backingFile: ownPathOf(mounts, backingFile) },
   )
@@ -28,8 +28,7 @@ export class ActualInputs {
   readonly tree: Tree
   readonly rootDir: string
   readonly #below: string
-  readonly #pods: MountsBelow
-  readonly #plugins: MountsBelow
+  readonly #pods: ReturnType<MountTable['below']>
   readonly #dead: ReadonlyMap<string, string>
   readonly #within = new Map<string, MountsWithin>()
 
@@ -37,13 +36,12 @@ export class ActualInputs {
     // Mounts and steps are compared by the text of their paths.
     this.rootDir = plainPath(state.snapshot.rootDir)
     this.tree = new Tree(state.snapshot.tree ?? [])
-    this.mounts = withLinks(state.mounts, this.#links())
+    this.mounts = state.mounts.withLinks(this.#links())
     this.snapshot = withOwnPaths(state.snapshot, this.mounts)
     this.devices = new DeviceMounts(this.mounts)
     this.#below = `${this.rootDir}/`
     this.#dead = new Map((state.snapshot.deadMounts ?? []).map(({ path, error }) => [path, error]))
     this.#pods = this.mounts.below(`${this.rootDir}/pods`)
-    this.#plugins = this.mounts.below(`${this.rootDir}/plugins`)
   }
 
   /** Links in the kubelet's structure that are followed: the snapshot records where they lead (S8). */
@@ -60,21 +58,19 @@ export class ActualInputs {
 
   /** Mounts at or below a pod's directory, in table order. */
   podMounts(uid: string): readonly MountInfo[] {
-    return this.#pods.of(uid)
-  }
-
-  /** How many there are: a hundred thousand need not be looked at to be counted. */
-  podMountCount(uid: string): number {
-    return this.#pods.count(uid)
+    return this.#pods.get(uid) ?? []
   }
 
   /** UIDs of pods at or below whose directory anything is mounted. */
   podsWithMounts(): Iterable<string> {
-    return this.#pods.names()
+    return this.#pods.keys()
   }
 
   /** Mounts below plugins/, in table order. */
-  readonly pluginMounts = lazy((): readonly MountInfo[] => this.#plugins.all())
+  readonly pluginMounts = lazy((): readonly MountInfo[] => {
+    const directory = this.absolute('plugins')
+    return this.mounts.under(directory).filter(({ mountPoint }) => this.plain(mountPoint) !== directory)
+  })
 
   /** Mounts at or below a directory in a pod's directory or in plugins/, in table order. */
   mountsWithin(relative: string): readonly MountInfo[] {

@@ -3,9 +3,8 @@ import { closeSync, existsSync, lstatSync, readlinkSync, type Stats } from 'node
 import { posix } from 'node:path'
 import { errnoOf, isMissing } from '../../base/errors.ts'
 import type { BlockDevice } from '../../facts/actual/snapshot.ts'
-import { fileSystemTypeIfAny, kernelText, kernelTextIfAny, listIfAny } from '../../trust/kernel.ts'
+import { decodeOctal, fileSystemTypeIfAny, kernelText, kernelTextIfAny, listIfAny } from '../../trust/kernel.ts'
 import { openDeviceAlone } from '../../trust/plain-files.ts'
-import { decodeOctal } from '../decode-octal.ts'
 import { isThere, namesIn, textIn } from './sysfs-block-tree.ts'
 
 export interface DeviceUse {
@@ -186,7 +185,7 @@ interface SwapArea {
 export function swapAreas(text: string): SwapArea[] {
   return text.split('\n').flatMap((line) => {
     const [name = '', type = ''] = line.split(/[ \t]+/)
-    return name.startsWith('/') ? [{ name: decodeOctal(Buffer.from(name, 'utf8')), type }] : []
+    return name.startsWith('/') ? [{ name: decodeOctal(name), type }] : []
   })
 }
 

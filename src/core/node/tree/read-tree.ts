@@ -19,7 +19,6 @@ import type { TreeEntry } from '../../facts/actual/snapshot.ts'
 import { ListedEntry } from '../../facts/actual/tree.ts'
 import { blockDeviceNames } from '../../linux/block/device-use.ts'
 import { diskTrouble } from '../../linux/disk-trouble.ts'
-import { withLinks, withoutLinks } from '../../linux/linked-mounts.ts'
 import type { MountTable } from '../../linux/mount-table.ts'
 import { completeLivingPod, completePod, type LivingPod, type PodScan, scanPod } from './pod-directory.ts'
 import { type StructureLinks, structureLinks } from './structure-links.ts'
@@ -63,8 +62,8 @@ const PLUGIN_LEVELS = 5
  */
 export async function scanTree(options: ReadTreeOptions): Promise<TreeScan> {
   const { rootDir } = options
-  const links = options.links ?? structureLinks(rootDir, withoutLinks(options.mounts))
-  const mounts = withLinks(options.mounts, links.links)
+  const links = options.links ?? structureLinks(rootDir, options.mounts.raw)
+  const mounts = options.mounts.withLinks(links.links)
   let devices = options.blockDevices
   const mountPoints = new MountPoints(mounts, rootDir, () => (devices ??= blockDeviceNames()))
   const walk = new TreeWalk(rootDir, mountPoints, links)

@@ -11,8 +11,8 @@ import { posix } from 'node:path'
 import { errnoOf, errorMessage } from '../../base/errors.ts'
 import { DRIVER_DIRECTORIES, STRUCTURE } from '../../facts/actual/structure.ts'
 import { cannotHang } from '../../linux/file-systems.ts'
-import { mountAround, type PlaceLink } from '../../linux/linked-mounts.ts'
-import type { MountTable } from '../../linux/mount-table.ts'
+import { containingMount } from '../../linux/location.ts'
+import type { MountTable, PlaceLink } from '../../linux/mount-table.ts'
 import { isWithin } from '../../linux/paths.ts'
 import { namesOf, walkTo } from '../../trust/walk.ts'
 
@@ -155,12 +155,12 @@ class Search implements StructureLinks {
   #requireLocal(place: string): void {
     if (!this.#isLocal(place))
       throw new Error(
-        `the link leads through ${mountAround(this.#table, place)?.fsType ?? 'an unknown mount'} at ${place}, which may hang`,
+        `the link leads through ${containingMount(this.#table, place)?.fsType ?? 'an unknown mount'} at ${place}, which may hang`,
       )
   }
 
   #isLocal(place: string): boolean {
-    return cannotHang(mountAround(this.#table, place)?.fsType ?? '')
+    return cannotHang(containingMount(this.#table, place)?.fsType ?? '')
   }
 }
 

@@ -7,16 +7,15 @@ import { STRUCTURE } from '../../facts/actual/structure.ts'
 import { ListedEntry, mayNotBeUtf8, NOT_UTF8 } from '../../facts/actual/tree.ts'
 import { undeletedRoot } from '../../linux/deleted.ts'
 import { placeOf } from '../../linux/linked-mounts.ts'
-import type { ChildMounts, MountInfo, MountTable } from '../../linux/mount-table.ts'
+import type { MountInfo, MountTable } from '../../linux/mount-table.ts'
 import { STATE_FILES } from '../../volumes/state-files.ts'
 import type { StructureLinks } from './structure-links.ts'
 import { errorText, isFile, lstatEntry, readStateFile, typeOf } from './tree-entry.ts'
 
-/** Directories with volumes on the kubelet's own tmpfs, which cannot hang (contract, "Snapshot"). */
-const OWN_TMPFS = /^pods\/[^/]+\/volumes\/kubernetes\.io~(?:secret|projected|downward-api)$/
+/** Volumes on the kubelet's own tmpfs, which cannot hang (contract, "Snapshot"). */
+const OWN_TMPFS = /^pods\/[^/]+\/volumes\/kubernetes\.io~(?:secret|projected|downward-api)\/[^/]+$/s
 
-/** Directories of the kubelet that an administrator may have mounted a disk on. */
-const STRUCTURE_PARENTS = new Set(['', 'plugins', 'plugins/kubernetes.io'])
+/** An administrator may have mounted a disk on one of the kubelet's directories. */
 const LOCAL_DISK = /^(ext[234]|xfs|btrfs|zfs|f2fs|tmpfs|overlay)$/
 
 /** The mounts under the root directory, by relative path; only the newest on each path. */
@@ -32,47 +31,34 @@ export class MountPoints {
     this.#blockDevices = blockDevices
   }
 
-  /** The newest mount on this path. */
+  /** The visible mount on this path. */
   at(path: string): MountInfo | undefined {
-    const slash = path.lastIndexOf('/')
-    return this.childrenOf(slash === -1 ? '' : path.slice(0, slash))?.get(path.slice(slash + 1))
+    return this.#table.raw.top(this.placeOf(path))
   }
 
-  /** Where a directory of the kubelet was when its links were followed. @param path absolute */
+  /** The directory that it is in as its links were followed: by now one may lead anywhere (S36). @returns absolute */
   placeOf(path: string): string {
-    return placeOf(this.#table, path)
+    const own = `${this.#root}/${path}`
+    return this.#table.links.length === 0 ? own : `${placeOf(this.#table, posix.dirname(own))}/${posix.basename(own)}`
   }
 
-  /** The visible mounts in a directory; undefined: nothing in it is mounted. */
-  childrenOf(directory: string): ChildMounts | undefined {
-    return this.#table.childrenOf(directory === '' ? this.#root : `${this.#root}/${directory}`)
-  }
-
-  /** Is anything mounted below this directory. */
+  /** Is anything mounted below this directory. @param directory "" for the root itself */
   isAbove(directory: string): boolean {
-    return this.#table.isAbove(`${this.#root}/${directory}`)
+    return this.#table.isAbove(directory === '' ? this.#root : `${this.#root}/${directory}`)
   }
 
-  /**
-   * Which mounts directly in this directory may be entered: the kubelet's own tmpfs, or a local disk on one of the kubelet's
-   * directories. Undefined: none.
-   */
-  enterable(directory: string, mounts: ChildMounts): ((name: string) => boolean) | undefined {
-    if (OWN_TMPFS.test(directory)) return (name) => mounts.get(name)?.fsType === 'tmpfs'
-    if (!STRUCTURE_PARENTS.has(directory)) return undefined
-    const prefix = directory === '' ? '' : `${directory}/`
-    return (name) => STRUCTURE.includes(prefix + name) && LOCAL_DISK.test(mounts.get(name)?.fsType ?? '')
+  /** Whether a mount may be entered: the kubelet's own tmpfs, or a local disk on one of the kubelet's directories. */
+  mayEnter(path: string, { fsType }: MountInfo): boolean {
+    return OWN_TMPFS.test(path) ? fsType === 'tmpfs' : STRUCTURE.includes(path) && LOCAL_DISK.test(fsType)
   }
 
   /**
    * The type of the file that a mount shows, without a stat. readdir shows the file below the mount, so a device file that is
    * bound onto a plain file looks like a plain file; the mount's root in devtmpfs shows which device it is.
    */
-  typeOf(mounts: ChildMounts, dirent: Dirent): FileType {
+  typeOf(mount: MountInfo, dirent: Dirent): FileType {
     const type = typeOf(dirent)
-    if (type !== 'file') return type
-    const mount = mounts.get(dirent.name)
-    if (mount?.fsType !== 'devtmpfs') return type
+    if (type !== 'file' || mount.fsType !== 'devtmpfs') return type
     const device = undeletedRoot(mount.root).replace(/^\//, '')
     if (device === '') return type
     return this.#blockDevices().has(device.replaceAll('/', '!')) || BLOCK_NAME.test(device) ? 'block' : 'char'
@@ -106,10 +92,9 @@ export class TreeWalk {
     this.#entries.push(entry)
   }
 
-  /** The directory that it is in as its links were followed: by now one may lead anywhere (S36). */
+  /** The path by which it is reached. */
   absolute(path: string): string {
-    const own = `${this.rootDir}/${path}`
-    return this.#places.size === 0 ? own : `${this.mountPoints.placeOf(posix.dirname(own))}/${posix.basename(own)}`
+    return this.mountPoints.placeOf(path)
   }
 
   /** All entries of a directory, by name and type; an error is noted in the directory's entry. */
@@ -127,21 +112,20 @@ export class TreeWalk {
 
   /** @param parent relative to the root directory, "" for the root itself */
   entriesOf(parent: string, dirents: readonly Dirent[]): readonly ListedEntry[] {
-    const mounted = this.mountPoints.childrenOf(parent)
-    const enterable = mounted && this.mountPoints.enterable(parent, mounted)
+    const { mountPoints } = this
+    const hasMounts = mountPoints.isAbove(parent)
     const directory = parent === '' ? '.' : parent
-    const entries: ListedEntry[] = []
-    for (const dirent of dirents) {
+    const entries = dirents.map((dirent) => {
       const { name } = dirent
-      let entry: ListedEntry
-      if (!mounted?.has(name)) entry = new ListedEntry(directory, name, typeOf(dirent))
-      else {
-        const onTop = enterable?.(name) ? 'open' : 'closed'
-        entry = new ListedEntry(directory, name, this.mountPoints.typeOf(mounted, dirent), onTop)
-      }
+      const path = parent === '' ? name : `${parent}/${name}`
+      const mount = hasMounts ? mountPoints.at(path) : undefined
+      if (mount === undefined) return new ListedEntry(directory, name, typeOf(dirent))
+      const onTop = mountPoints.mayEnter(path, mount) ? 'open' : 'closed'
+      return new ListedEntry(directory, name, mountPoints.typeOf(mount, dirent), onTop)
+    })
+    for (const entry of entries) {
       if (entry.type === 'link') this.#noteLink(entry)
       this.#entries.push(entry)
-      entries.push(entry)
     }
     return entries
   }

@@ -7,7 +7,6 @@
 import { closeSync, type Dirent } from 'node:fs'
 import { ListedEntry, mayNotBeUtf8 } from '../../facts/actual/tree.ts'
 import { Entries, nameOf } from '../../linux/descriptors.ts'
-import type { ChildMounts } from '../../linux/mount-table.ts'
 import { openListing } from '../../trust/plain-files.ts'
 import { errorText, lstatEntry, typeOf } from './tree-entry.ts'
 import type { MountPoints } from './tree-walk.ts'
@@ -37,10 +36,10 @@ function enter(
   let fd: number | undefined
   try {
     fd = openListing(path)
-    const mounted = walk.mountPoints.childrenOf(entry.path)
+    const hasMounts = walk.mountPoints.isAbove(entry.path)
     for (const found of list(fd, budget.left + 1)) {
       if (--budget.left < 0) return
-      visit(walk, entry, found, mounted, budget, depth)
+      visit(walk, entry, found, hasMounts, budget, depth)
     }
   } catch (error) {
     entry.error ??= errorText(error)
@@ -77,13 +76,14 @@ function visit(
   walk: ContentWalk,
   parent: ListedEntry,
   { dirent, path }: Found,
-  mounted: ChildMounts | undefined,
+  hasMounts: boolean,
   budget: { left: number },
   depth: number,
 ): void {
   const { name } = dirent
-  if (mounted?.has(name)) {
-    walk.emit(new ListedEntry(parent.path, name, walk.mountPoints.typeOf(mounted, dirent)))
+  const mount = hasMounts ? walk.mountPoints.at(`${parent.path}/${name}`) : undefined
+  if (mount !== undefined) {
+    walk.emit(new ListedEntry(parent.path, name, walk.mountPoints.typeOf(mount, dirent)))
     return
   }
   const entry = new ListedEntry(parent.path, name, typeOf(dirent))

@@ -355,10 +355,9 @@ const SEVERAL = 20
 /** Names the place where mount propagation copies mounts (S18: the copies are foreign); such a table slows the whole node. */
 function reportMountStorms(context: PlanContext): void {
   const { inputs } = context
-  for (const uid of inputs.podsWithMounts())
-    if (inputs.podMountCount(uid) >= SEVERAL) reportStorms(context, inputs.podMounts(uid), uid)
-  const below = inputs.mounts.below(inputs.rootDir)
-  for (const name of below.names()) if (name !== 'pods') reportStorms(context, below.of(name))
+  for (const uid of inputs.podsWithMounts()) reportStorms(context, inputs.podMounts(uid), uid)
+  for (const [name, mounts] of inputs.mounts.below(inputs.rootDir))
+    if (name !== 'pods') reportStorms(context, mounts)
   reportStorms(context, inputs.mounts.notBelow(inputs.rootDir))
 }
 
