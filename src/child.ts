@@ -4,9 +4,11 @@
  */
 import { text as readAll } from 'node:stream/consumers'
 import { errorMessage } from './core/base/errors.ts'
+import { StepFailed } from './core/base/operation-error.ts'
 import { changeOwnership } from './core/linux/change-ownership.ts'
+import { diskFailure } from './core/linux/disk-trouble.ts'
 import { askedChild, type OwnChild, requestOfParent } from './core/linux/own-child.ts'
-import { failureOf, type WalkRequest, walkRequest } from './core/node/walker-messages.ts'
+import { type WalkMessage, type WalkRequest, walkRequest } from './core/node/walker-messages.ts'
 import { readProcessesForParent } from './core/users/process-reader.ts'
 
 const CHILDREN: Readonly<Record<OwnChild, () => Promise<void>>> = {
@@ -44,7 +46,7 @@ export async function walkForParent(): Promise<void> {
   if (request !== undefined) await say(await walk(request))
 }
 
-async function walk({ parent, path, mountId, ownership }: WalkRequest): Promise<object> {
+async function walk({ parent, path, mountId, ownership }: WalkRequest): Promise<WalkMessage> {
   let due = performance.now() + SAY_EVERY_MS
   const onEntry = (entries: number): void => {
     if (entries % ENTRIES_BETWEEN_LOOKS === 0 && process.ppid !== parent) process.exit(1)
@@ -55,10 +57,12 @@ async function walk({ parent, path, mountId, ownership }: WalkRequest): Promise<
   try {
     return { done: await changeOwnership(path, { mountId, ownership, onEntry }) }
   } catch (error) {
-    return { failed: failureOf(error, path) }
+    const failed = error instanceof StepFailed ? error : diskFailure('WriteFailed', `${path} could not be read`, error)
+    const { code, message, hint } = failed
+    return { failed: { code, message, hint } }
   }
 }
 
-function say(message: object): Promise<void> {
+function say(message: WalkMessage): Promise<void> {
   return new Promise((resolve) => process.stdout.write(`${JSON.stringify(message)}\n`, () => resolve()))
 }

@@ -32,8 +32,6 @@ export interface OwnershipChange {
   readonly mounts: readonly string[]
 }
 
-const ENTRIES_BETWEEN_BREATHS = 500
-
 /**
  * @throws StepFailed Interrupted, Swapped, ForeignMount where the directory itself is in another mount, WriteFailed
  * where the walk cannot go on
@@ -65,22 +63,14 @@ class Walk {
     const { ownership, signal } = this.#options
     const root = this.descent.current
     const skipped = root !== undefined && isSkipped(fstatSync(root.fd), ownership)
-    for (let count = 1; !skipped && this.descent.current !== undefined; count++) {
-      if (count % ENTRIES_BETWEEN_BREATHS === 0) await new Promise((resolve) => setImmediate(resolve))
-      if (signal?.aborted)
-        throw new StepInterrupted(`${this.#path}: interrupted after ${this.#entries} files`, {
-          hint: 'Plan again: the next apply changes the remaining files.',
-        })
-      this.#next()
-    }
+    const interrupted = (): StepInterrupted =>
+      new StepInterrupted(`${this.#path}: interrupted after ${this.#entries} files`, {
+        hint: 'Plan again: the next apply changes the remaining files.',
+      })
+    const visit = (directory: OpenDirectory, name: Buffer): void => this.#visit(directory, name)
+    const leave = ({ fd }: OpenDirectory): void => this.#change(fd, fstatSync(fd))
+    if (!skipped) await this.descent.run({ visit, leave, signal, interrupted })
     return { entries: this.#entries, skipped, failed: this.#failed, mounts: this.#mounts }
-  }
-
-  #next(): void {
-    const directory = this.descent.current
-    const name = this.descent.next()
-    if (directory !== undefined && name !== undefined) this.#visit(directory, name)
-    else this.descent.leave(({ fd }) => this.#change(fd, fstatSync(fd)))
   }
 
   /** An entry that was deleted meanwhile is skipped. */

@@ -32,8 +32,6 @@ export interface DeleteContentOptions {
   readonly signal?: AbortSignal
 }
 
-const ENTRIES_BETWEEN_BREATHS = 500
-
 export async function deleteContent(path: string, options: DeleteContentOptions): Promise<Deleted> {
   const walk = new Walk(path, options)
   try {
@@ -64,20 +62,12 @@ class Walk {
   async run(): Promise<void> {
     if (this.descent.isDone) return
     await this.#options.beforeFirst?.()
-    for (let count = 1; this.descent.current !== undefined; count++) {
-      if (count % ENTRIES_BETWEEN_BREATHS === 0) await new Promise((resolve) => setImmediate(resolve))
-      if (this.#options.signal?.aborted) {
-        throw new StepInterrupted(`${this.#path}: interrupted after ${this.#files} files`)
-      }
-      this.#next()
-    }
-  }
-
-  #next(): void {
-    const directory = this.descent.current
-    const name = this.descent.next()
-    if (directory !== undefined && name !== undefined) this.#remove(directory, name)
-    else this.#leave()
+    await this.descent.run({
+      visit: (directory, name) => this.#remove(directory, name),
+      leave: (_, name, above) => above && this.#removeEmpty(above, name),
+      signal: this.#options.signal,
+      interrupted: () => new StepInterrupted(`${this.#path}: interrupted after ${this.#files} files`),
+    })
   }
 
   /** An entry may change its type at any time; each attempt goes by its type at that moment. */
@@ -102,12 +92,6 @@ class Walk {
       }
     }
     throw new StepFailed('Swapped', `${this.descent.describe(name)} keeps changing while it is being deleted`)
-  }
-
-  #leave(): void {
-    this.descent.leave((_, name, above) => {
-      if (above !== undefined) this.#removeEmpty(above, name)
-    })
   }
 
   #removeEmpty(parent: OpenDirectory, name: Buffer): void {

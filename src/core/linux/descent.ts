@@ -5,6 +5,7 @@
  * directory. The levels are a list, not recursive calls, so that a deep tree cannot exhaust the stack.
  */
 import { closeSync, type Dirent } from 'node:fs'
+import type { StepInterrupted } from '../base/operation-error.ts'
 import { Entries, nameOf, type OpenDirectory, openDirectory, openParent } from './descriptors.ts'
 
 interface Level {
@@ -18,6 +19,15 @@ interface Level {
   readonly name: Buffer
 }
 
+interface Visits {
+  readonly visit: (directory: OpenDirectory, name: Buffer) => void
+  /** Called with the directory that the walk leaves, its name, and its parent (none for the first level). */
+  readonly leave: (left: OpenDirectory, name: Buffer, above: OpenDirectory | undefined) => void
+  readonly signal: AbortSignal | undefined
+  readonly interrupted: () => StepInterrupted
+}
+
+const ENTRIES_BETWEEN_BREATHS = 500
 /** Descriptors that are kept open. Levels further up are opened again through `..`, and compared. */
 const KEPT_OPEN = 200
 /** Names that are read of a directory at a time. */
@@ -69,10 +79,9 @@ export class Descent {
   /**
    * Goes back up.
    *
-   * @param last called with the directory that the walk leaves, its name, and its parent (none for the first level)
    * @throws StepFailed Swapped where the directory above is not the one that the walk came from; what `last` throws
    */
-  leave(last: (left: OpenDirectory, name: Buffer, above: OpenDirectory | undefined) => void): void {
+  leave(last: Visits['leave']): void {
     const level = this.#levels.at(-1)
     const above = this.#levels.at(-2)
     if (level?.directory === undefined) return
@@ -83,6 +92,24 @@ export class Descent {
       this.#levels.pop()
       level.rest.close()
       closeSync(level.directory.fd)
+    }
+  }
+
+  /**
+   * Visits every entry, and leaves each directory after what was in it.
+   *
+   * @param visit may enter what it is given
+   * @param interrupted what is thrown once the signal is aborted
+   */
+  async run({ visit, leave, signal, interrupted }: Visits): Promise<void> {
+    for (let count = 1; ; count++) {
+      if (count % ENTRIES_BETWEEN_BREATHS === 0) await new Promise((resolve) => setImmediate(resolve))
+      const directory = this.current
+      if (directory === undefined) return
+      if (signal?.aborted) throw interrupted()
+      const name = this.next()
+      if (name === undefined) this.leave(leave)
+      else visit(directory, name)
     }
   }
 

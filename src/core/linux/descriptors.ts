@@ -45,7 +45,7 @@ function requireReal(path: string, fd: number): void {
   if (real !== path) throw new StepFailed('Swapped', `${path} leads to ${real}: there is a link on the way`)
 }
 
-export function openBelow(directory: OpenDirectory, name: Buffer): OpenDirectory {
+export function openBelow(directory: OpenDirectory, name: Buffer | string): OpenDirectory {
   return checked(markDirectory(entryPath(directory, name)), directory.mountId, name.toString())
 }
 
@@ -76,8 +76,9 @@ export function openParent(directory: OpenDirectory, identity: string): OpenDire
 }
 
 /** The path of an entry through its directory's descriptor; names are bytes, and need not be UTF-8. */
-export function entryPath(directory: OpenDirectory, name: Buffer): Buffer {
-  return Buffer.concat([Buffer.from(`/proc/self/fd/${directory.fd}/`), name])
+export function entryPath(directory: OpenDirectory, name: Buffer | string): Buffer {
+  const bytes = typeof name === 'string' ? Buffer.from(name) : name
+  return Buffer.concat([Buffer.from(`/proc/self/fd/${directory.fd}/`), bytes])
 }
 
 /** All names in a directory that only root and the kubelet write to. */

@@ -34,7 +34,7 @@ export function writeGeneration(generation: OpenDirectory, files: Files): void {
 /** True if the directory holds exactly these files, byte by byte. Modes and owners are not compared (P28). */
 export function holds(directory: OpenDirectory, name: string, files: Files): boolean {
   try {
-    return within(directory, [name], openNamed, (generation) => {
+    return within(directory, [name], openBelow, (generation) => {
       const wanted = new Set([...files.keys()].flatMap((path) => [...parentsOf(path), path]))
       const found = namesBelow(generation, '')
       return found.every((path) => wanted.has(path)) && [...files].every((file) => isSame(generation, file))
@@ -48,25 +48,17 @@ export function holds(directory: OpenDirectory, name: string, files: Files): boo
 
 const NOT_THERE = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EISDIR', 'ENXIO', 'NOT_PLAIN', 'TOO_LARGE'])
 
-export function openNamed(directory: OpenDirectory, name: string): OpenDirectory {
-  return openBelow(directory, Buffer.from(name))
-}
-
 /** A directory of that name, made with 0755 where there is none; a link in its place is an error. */
 export function makeBelow(directory: OpenDirectory, name: string): OpenDirectory {
   try {
-    mkdirSync(named(directory, name), { mode: DIRECTORY_MODE })
+    mkdirSync(entryPath(directory, name), { mode: DIRECTORY_MODE })
   } catch (error) {
     if (errnoOf(error) !== 'EEXIST') throw error
-    return openNamed(directory, name)
+    return openBelow(directory, name)
   }
-  const made = openNamed(directory, name)
+  const made = openBelow(directory, name)
   chmodSync(`/proc/self/fd/${made.fd}/.`, DIRECTORY_MODE)
   return made
-}
-
-export function named(directory: OpenDirectory, name: string): Buffer {
-  return entryPath(directory, Buffer.from(name))
 }
 
 /** Goes down name by name, and closes the descriptors that it leaves. */
@@ -90,7 +82,7 @@ export function within<T>(
 }
 
 function writeOne(directory: OpenDirectory, name: string, { value, mode, owner }: PayloadFile<Buffer>): void {
-  const fd = createNew(named(directory, name), 0o600)
+  const fd = createNew(entryPath(directory, name), 0o600)
   try {
     writeAll(fd, value)
     fchmodSync(fd, mode)
@@ -115,13 +107,13 @@ function namesBelow(directory: OpenDirectory, prefix: string): string[] {
     const name = bytes.toString()
     const path = `${prefix}${name}`
     if (!lstatSync(entryPath(directory, bytes)).isDirectory()) return [path]
-    return [path, ...within(directory, [name], openNamed, (below) => namesBelow(below, `${path}/`))]
+    return [path, ...within(directory, [name], openBelow, (below) => namesBelow(below, `${path}/`))]
   })
 }
 
 function isSame(generation: OpenDirectory, [path, { value }]: [string, PayloadFile<Buffer>]): boolean {
-  return within(generation, parentsOf(path).at(-1)?.split('/') ?? [], openNamed, (directory) => {
-    const { fd, stats } = openPlain(named(directory, path.slice(path.lastIndexOf('/') + 1)))
+  return within(generation, parentsOf(path).at(-1)?.split('/') ?? [], openBelow, (directory) => {
+    const { fd, stats } = openPlain(entryPath(directory, path.slice(path.lastIndexOf('/') + 1)))
     try {
       return stats.size === value.length && value.equals(readToLimit(fd, value.length))
     } finally {

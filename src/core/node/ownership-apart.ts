@@ -4,8 +4,7 @@ import { omitUndefined } from '../base/omit-undefined.ts'
 import { StepFailed, StepInterrupted, StepTimedOut } from '../base/operation-error.ts'
 import type { ChangeOwnershipOptions, OwnershipChange } from '../linux/change-ownership.ts'
 import { type CommandResult, runCommand } from '../trust/programs.ts'
-import type { Shape } from '../trust/shape.ts'
-import { type WalkRequest, walkDone, walkFailed, walkProgress } from './walker-messages.ts'
+import type { WalkMessage, WalkRequest } from './walker-messages.ts'
 
 export interface Apart {
   /** Command line of the child (src/child.ts). */
@@ -23,20 +22,18 @@ export async function changeOwnershipApart(
   { command: [program = '', ...args], deadlineMs }: Apart,
 ): Promise<OwnershipChange> {
   const request: WalkRequest = { parent: process.pid, path, mountId, ownership }
-  let last = ''
+  let last: WalkMessage = {}
   const result = await runCommand(program, args, deadlineMs, JSON.stringify(request), {
     onLine: (line) => {
-      last = line
-      const entries = parsed(line, walkProgress)?.entries
-      if (entries !== undefined) onEntry?.(entries)
+      last = messageIn(line)
+      if (last.entries !== undefined) onEntry?.(last.entries)
     },
     ...omitUndefined({ signal }),
   })
   if (result.timedOut) throw givenUp(path, result, { deadlineMs, interrupted: signal?.aborted === true })
-  const done = parsed(last, walkDone)
-  if (done !== undefined) return done.done
-  const { code, message, hint } = parsed(last, walkFailed)?.failed ?? {
-    code: 'WriteFailed',
+  if (last.done !== undefined) return last.done
+  const { code, message, hint } = last.failed ?? {
+    code: 'WriteFailed' as const,
     message: `the process that gives ${path} to group ${ownership.gid} ended early: ${result.stderr.trim().split('\n').at(-1)}`,
     hint: 'Plan again: the next apply walks the volume again.',
   }
@@ -64,11 +61,11 @@ function givenUp(
   })
 }
 
-/** The line, if it is of this shape. */
-function parsed<T>(line: string, shape: Shape<T>): T | undefined {
+/** Empty where it is none. */
+function messageIn(line: string): WalkMessage {
   try {
-    return shape(JSON.parse(line), '')
+    return JSON.parse(line)
   } catch {
-    return undefined
+    return {}
   }
 }

@@ -24,18 +24,9 @@ import { takeBackAll, type Undo } from '../base/undo.ts'
 import { isGeneration } from '../facts/actual/volume-names.ts'
 import { changeOwnership } from '../linux/change-ownership.ts'
 import { deleteContent } from '../linux/delete-content.ts'
-import { type OpenDirectory, openDirectory, readNames } from '../linux/descriptors.ts'
+import { entryPath, type OpenDirectory, openBelow, openDirectory, readNames } from '../linux/descriptors.ts'
 import { diskFailure } from '../linux/disk-trouble.ts'
-import {
-  type Files,
-  generationName,
-  holds,
-  makeBelow,
-  named,
-  openNamed,
-  within,
-  writeGeneration,
-} from './generation.ts'
+import { type Files, generationName, holds, makeBelow, within, writeGeneration } from './generation.ts'
 
 const DATA = '..data'
 const NEW_DATA = '..data_tmp'
@@ -115,10 +106,10 @@ class AtomicWriter {
   #write(): string {
     const name = generationName(new Date())
     const { mountId, files } = this.#content
-    mkdirSync(named(this.#directory, name), { mode: 0o700 })
+    mkdirSync(entryPath(this.#directory, name), { mode: 0o700 })
     const generation = `${this.#path}/${name}`
     this.#onFailure({ what: `directory ${generation}`, back: () => removeTree(generation, mountId) })
-    within(this.#directory, [name], openNamed, (made) => writeGeneration(made, files))
+    within(this.#directory, [name], openBelow, (made) => writeGeneration(made, files))
     return name
   }
 
@@ -135,9 +126,9 @@ class AtomicWriter {
   }
 
   #publish(generation: string): void {
-    symlinkSync(generation, named(this.#directory, NEW_DATA))
+    symlinkSync(generation, entryPath(this.#directory, NEW_DATA))
     this.#onFailure(this.#undoOfLink(NEW_DATA))
-    renameSync(named(this.#directory, NEW_DATA), named(this.#directory, DATA))
+    renameSync(entryPath(this.#directory, NEW_DATA), entryPath(this.#directory, DATA))
     this.#onFailure(this.#undoOfLink(DATA))
   }
 
@@ -146,9 +137,9 @@ class AtomicWriter {
     for (const [path, { owner }] of this.#content.files) {
       const name = topOf(path)
       if (this.#entry(name) !== undefined) continue
-      symlinkSync(`${DATA}/${name}`, named(this.#directory, name))
+      symlinkSync(`${DATA}/${name}`, entryPath(this.#directory, name))
       this.#onFailure(this.#undoOfLink(name))
-      if (owner !== undefined) lchownSync(named(this.#directory, name), owner, -1)
+      if (owner !== undefined) lchownSync(entryPath(this.#directory, name), owner, -1)
     }
   }
 
@@ -172,8 +163,8 @@ class AtomicWriter {
     names.forEach((_, index) => {
       const above = names.slice(0, index)
       const name = names[index] ?? ''
-      within(this.#directory, above, openNamed, (parent) => {
-        const isNew = lstatSync(named(parent, name), { throwIfNoEntry: false }) === undefined
+      within(this.#directory, above, openBelow, (parent) => {
+        const isNew = lstatSync(entryPath(parent, name), { throwIfNoEntry: false }) === undefined
         closeSync(makeBelow(parent, name).fd)
         if (isNew) this.#onFailure(this.#undo(above, name, 'directory ', rmdirSync))
       })
@@ -188,7 +179,7 @@ class AtomicWriter {
       back: () => {
         const directory = openDirectory(this.#path, mountId)
         try {
-          within(directory, above, openNamed, (parent) => remove(named(parent, name)))
+          within(directory, above, openBelow, (parent) => remove(entryPath(parent, name)))
         } finally {
           closeSync(directory.fd)
         }
@@ -201,7 +192,7 @@ class AtomicWriter {
   }
 
   #entry(name: string) {
-    return lstatSync(named(this.#directory, name), { throwIfNoEntry: false })
+    return lstatSync(entryPath(this.#directory, name), { throwIfNoEntry: false })
   }
 
   /** @returns undefined: nothing is there */
@@ -209,11 +200,11 @@ class AtomicWriter {
     const entry = this.#entry(name)
     if (entry === undefined) return undefined
     if (!entry.isSymbolicLink()) throw notALink(`${this.#path}/${name}`)
-    return readlinkSync(named(this.#directory, name))
+    return readlinkSync(entryPath(this.#directory, name))
   }
 
   #removeLink(name: string): void {
-    if (this.#linkTarget(name) !== undefined) unlinkSync(named(this.#directory, name))
+    if (this.#linkTarget(name) !== undefined) unlinkSync(entryPath(this.#directory, name))
   }
 
   /** Removed only if it is still a link. */
