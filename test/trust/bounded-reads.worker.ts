@@ -4,7 +4,7 @@ import { ListedEntry } from '../../src/core/facts/actual/tree.ts'
 import { deleteContent } from '../../src/core/linux/delete-content.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import { readMountTable } from '../../src/core/node/read-mountinfo.ts'
-import { MountPoints } from '../../src/core/node/tree/tree-walk.ts'
+import { TreeWalk } from '../../src/core/node/tree/tree-walk.ts'
 import { walkContent } from '../../src/core/node/tree/walk-content.ts'
 import { kernelText, mountIdIn } from '../../src/core/trust/kernel.ts'
 import { visitContent } from '../../src/core/users/content-holders.ts'
@@ -15,10 +15,9 @@ const READ: Readonly<Record<string, (path: string) => unknown>> = {
   /** As a plan lists it. */
   listed: (path) => {
     const top = new ListedEntry('.', 'v', 'dir')
-    let entries = 0
-    const mountPoints = new MountPoints(parseMountinfo(''), path, () => new Set())
-    walkContent({ mountPoints, emit: () => entries++ }, path, top)
-    return [entries, top.error]
+    const walk = new TreeWalk(path, parseMountinfo(''), { links: [], unknown: new Map() })
+    walkContent(walk, path, top)
+    return [walk.entries().length, top.error]
   },
 
   /** As users are searched for who are known by an inode, and as it is deleted. */

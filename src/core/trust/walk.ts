@@ -30,6 +30,8 @@ interface WalkOptions {
   readonly throughDoubt?: boolean
   /** Default: true. */
   readonly asks?: boolean
+  /** Called with each path before it is opened; throws to go no further. */
+  readonly before?: (path: string) => void
   /** Instead: who says where to go, and judges nothing. */
   readonly guide?: Guide
 }
@@ -152,7 +154,8 @@ class Walk {
   }
 
   #open(name: string, path: string, above: Step | undefined): Step {
-    const { guide } = this.#options
+    const { guide, before } = this.#options
+    before?.(path)
     if (guide?.opens(path) === false) throw failure('ETIMEDOUT', path)
     const crossed = guide === undefined ? above : undefined
     // Only to open it hangs already, where a server is mounted.
@@ -218,7 +221,7 @@ class Walk {
 }
 
 /** Of a path's steps, without the empty ones and those that lead nowhere. */
-export function namesOf(path: string): string[] {
+function namesOf(path: string): string[] {
   return path.split('/').filter((name) => name !== '' && name !== '.')
 }
 

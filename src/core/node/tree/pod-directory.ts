@@ -105,12 +105,11 @@ const LEVELS: Readonly<Record<string, number>> = { plugins: 3, containers: 2 }
 
 /** The second part of reading a living pod: its volumes' markers, and the files that can be compared with the API. */
 export function completeLivingPod(walk: TreeWalk, pod: PodScan, api: LivingPod): void {
-  const markers = new Markers(walk, `${pod.directory.path}/plugins`)
   for (const { plugin, volumes, isWrapped } of pod.marked) {
     for (const volume of volumes) {
       // If the pod does not want the volume, a mount on it alone shows that it is set up.
       if (isOpen(walk, volume) || api.wants(volume.name))
-        markers.read(plugin, isWrapped ? wrappedName(volume.name) : volume.name)
+        readMarker(walk, pod, plugin, isWrapped ? wrappedName(volume.name) : volume.name)
     }
   }
   for (const volume of pod.atomic) {
@@ -118,7 +117,8 @@ export function completeLivingPod(walk: TreeWalk, pod: PodScan, api: LivingPod):
     const files = api.expectedFiles(name)
     if (!walk.isMountPoint(volume)) readAtomicVolume(walk, volume, { expected: files })
     // If the volume was filled, the marker is not needed.
-    else if (!readShownGeneration(walk, volume, files)) markers.read('kubernetes.io~empty-dir', wrappedName(name))
+    else if (!readShownGeneration(walk, volume, files))
+      readMarker(walk, pod, 'kubernetes.io~empty-dir', wrappedName(name))
   }
   for (const volume of pod.contents) {
     if (api.isMountedOver(volume.name)) walkContent(walk, walk.absolute(volume.path), volume)
@@ -157,34 +157,18 @@ function readLevels(walk: TreeWalk, directory: ListedEntry, levels: number, list
 /** P21. */
 const READY = 'ready'
 
-/** The markers in a pod's `plugins`. */
-class Markers {
-  readonly #walk: TreeWalk
-  readonly #path: string
-  /** Rarely: nobody mounts anything there. */
-  readonly #hasMounts: boolean
-
-  /** @param path relative to the root directory */
-  constructor(walk: TreeWalk, path: string) {
-    this.#walk = walk
-    this.#path = path
-    this.#hasMounts = walk.mountPoints.isAbove(path)
-  }
-
-  /** Reads only the marker, with its directory: asks for it by its name, and lists the directory only where it is not there. */
-  read(plugin: string, name: string): void {
-    const directory = new ListedEntry(`${this.#path}/${plugin}`, name, 'dir')
-    if (this.#hasMounts && this.#walk.mountPoints.at(directory.path) !== undefined) {
-      // What is mounted there might hang: whether the volume is set up is unknown.
-      directory.error = 'EXDEV'
-    } else {
-      const marker = new ListedEntry(directory.path, READY, 'file')
-      const isMissing =
-        (this.#hasMounts && this.#walk.mountPoints.at(marker.path) !== undefined) || !this.#walk.emitFile(marker)
-      if (isMissing && this.#walk.children(directory).length === 0) return
-    }
-    this.#walk.emit(directory)
-  }
+/**
+ * Reads only a volume's marker in its pod's `plugins`, with its directory: asks for it by its name, and lists the directory only where
+ * it is not there.
+ */
+function readMarker(walk: TreeWalk, { directory: { path } }: PodScan, plugin: string, name: string): void {
+  const directory = new ListedEntry(`${path}/plugins/${plugin}`, name, 'dir')
+  if (walk.mountOn(directory.path) !== undefined) {
+    // What is mounted there might hang: whether the volume is set up is unknown.
+    directory.error = 'EXDEV'
+  } else if (!walk.emitFile(new ListedEntry(directory.path, READY, 'file')) && walk.children(directory).length === 0)
+    return
+  walk.emit(directory)
 }
 
 /** The expected files of a volume, by path below `..data`. */

@@ -17,13 +17,12 @@ import { compareText } from '../../base/compare-text.ts'
 import { VolctlError } from '../../base/errors.ts'
 import type { TreeEntry } from '../../facts/actual/snapshot.ts'
 import { ListedEntry } from '../../facts/actual/tree.ts'
-import { blockDeviceNames } from '../../linux/block/device-use.ts'
 import { diskTrouble } from '../../linux/disk-trouble.ts'
 import type { MountTable } from '../../linux/mount-table.ts'
 import { completeLivingPod, completePod, type LivingPod, type PodScan, scanPod } from './pod-directory.ts'
 import { type StructureLinks, structureLinks } from './structure-links.ts'
 import { errorText, lstatEntry } from './tree-entry.ts'
-import { MountPoints, TreeWalk } from './tree-walk.ts'
+import { TreeWalk } from './tree-walk.ts'
 import { walkContent } from './walk-content.ts'
 
 interface ReadTreeOptions {
@@ -63,10 +62,8 @@ const PLUGIN_LEVELS = 5
 export async function scanTree(options: ReadTreeOptions): Promise<TreeScan> {
   const { rootDir } = options
   const links = options.links ?? structureLinks(rootDir, options.mounts.raw)
-  const mounts = options.mounts.withLinks(links.links)
-  let devices = options.blockDevices
-  const mountPoints = new MountPoints(mounts, rootDir, () => (devices ??= blockDeviceNames()))
-  const walk = new TreeWalk(rootDir, mountPoints, links)
+  const { blockDevices } = options
+  const walk = new TreeWalk(rootDir, options.mounts, links, blockDevices && (() => blockDevices))
   const root = new ListedEntry('.', '.', 'dir')
   lstatEntry(root, rootDir)
   walk.emit(root)
@@ -81,7 +78,7 @@ export async function scanTree(options: ReadTreeOptions): Promise<TreeScan> {
   }
   return {
     podUids: pods.map((pod) => pod.uid),
-    isMountPoint: (path) => mountPoints.at(path) !== undefined,
+    isMountPoint: (path) => walk.mountOn(path) !== undefined,
     complete: (livingPods, wholePods) => {
       const all = options.attributes === 'all'
       for (const pod of pods) {
@@ -100,25 +97,15 @@ function readRoot(rootDir: string): readonly Dirent[] {
   try {
     return readdirSync(rootDir, { withFileTypes: true })
   } catch (error) {
-    const code = errorText(error)
-    if (code === 'ENOENT' || code === 'ENOTDIR') {
-      throw new VolctlError(
-        'NodeUnreadable',
-        `root directory ${rootDir} ${code === 'ENOENT' ? 'does not exist' : 'is not a directory'}`,
-        {
-          cause: error,
-          hint: "Name the kubelet's root directory with --root-dir.",
-        },
-      )
-    }
-    throw unreadable(`root directory ${rootDir}`, code, error)
+    throw unreadable(`root directory ${rootDir}`, errorText(error), error)
   }
 }
 
 function unreadable(what: string, error: string, cause?: unknown): VolctlError {
+  const isMissing = error === 'ENOENT' || error === 'ENOTDIR'
   return new VolctlError('NodeUnreadable', `${what} cannot be read: ${error}`, {
     cause,
-    hint: diskTrouble(error)?.hint,
+    hint: isMissing ? "Name the kubelet's root directory with --root-dir." : diskTrouble(error)?.hint,
   })
 }
 

@@ -14,10 +14,7 @@ import { cannotHang } from '../../linux/file-systems.ts'
 import { containingMount } from '../../linux/location.ts'
 import type { MountTable, PlaceLink } from '../../linux/mount-table.ts'
 import { isWithin } from '../../linux/paths.ts'
-import { namesOf, walkTo } from '../../trust/walk.ts'
-
-/** As many as the kernel follows. */
-const MAX_LINKS = 40
+import { walkTo } from '../../trust/walk.ts'
 
 export interface StructureLinks {
   /** Links that are followed; paths are absolute. */
@@ -110,46 +107,17 @@ class Search implements StructureLinks {
     this.unknown.set(relative, why)
   }
 
-  /**
-   * First by names alone, and only through file systems that cannot hang; then again with a descriptor of each part, which
-   * shows who could have changed the way.
-   */
+  /** Only through file systems that cannot hang, and with a descriptor of each part, which shows who could have changed the way. */
   #resolve(link: string): { place: string; identity: string } {
-    const place = this.#byNames(link)
-    const { fd, stats, doubt } = walkTo(link)
+    const { fd, stats, doubt } = walkTo(link, { before: (path) => this.#requireLocal(path) })
     try {
+      const place = readlinkSync(`/proc/self/fd/${fd}`)
       if (doubt !== undefined) throw new Error(doubt)
       if (!stats.isDirectory()) throw new Error(`the link leads to ${place}, which is not a directory`)
-      const found = readlinkSync(`/proc/self/fd/${fd}`)
-      if (found !== place) throw new Error(`the link leads to ${place} and to ${found}: it is being changed`)
       return { place, identity: `${stats.dev}:${stats.ino}` }
     } finally {
       closeSync(fd)
     }
-  }
-
-  #byNames(link: string): string {
-    const queue = namesOf(link)
-    let links = 0
-    let at = '/'
-    for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
-      if (name === '..') {
-        at = posix.dirname(at)
-        continue
-      }
-      this.#requireLocal(at)
-      const next = posix.join(at, name)
-      const target = this.#table.top(next) !== undefined ? undefined : targetOf(next)
-      if (target === undefined) {
-        at = next
-        continue
-      }
-      if (++links > MAX_LINKS) throw new Error('the link leads in a circle')
-      if (target.startsWith('/')) at = '/'
-      queue.unshift(...namesOf(target))
-    }
-    this.#requireLocal(at)
-    return at
   }
 
   #requireLocal(place: string): void {
@@ -171,11 +139,6 @@ function lookedAt(path: string): Stats | undefined {
   } catch {
     return undefined
   }
-}
-
-/** Undefined: not a link. @throws ENOENT if the path is missing */
-function targetOf(path: string): string | undefined {
-  return lstatSync(path).isSymbolicLink() ? readlinkSync(path) : undefined
 }
 
 function textOf(error: unknown): string {

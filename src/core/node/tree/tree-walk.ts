@@ -1,10 +1,12 @@
-/** The mounts below the root directory, and the only calls by which a walk over the kubelet's directories touches the disk. */
+/** The only calls by which a walk over the kubelet's directories touches the disk. */
 
 import { type Dirent, readdirSync } from 'node:fs'
 import { posix } from 'node:path'
+import { lazy } from '../../base/memoize.ts'
 import type { FileType, TreeEntry } from '../../facts/actual/snapshot.ts'
 import { STRUCTURE } from '../../facts/actual/structure.ts'
 import { ListedEntry, mayNotBeUtf8, NOT_UTF8 } from '../../facts/actual/tree.ts'
+import { blockDeviceNames } from '../../linux/block/device-use.ts'
 import { undeletedRoot } from '../../linux/deleted.ts'
 import { placeOf } from '../../linux/linked-mounts.ts'
 import type { MountInfo, MountTable } from '../../linux/mount-table.ts'
@@ -18,51 +20,9 @@ const OWN_TMPFS = /^pods\/[^/]+\/volumes\/kubernetes\.io~(?:secret|projected|dow
 /** An administrator may have mounted a disk on one of the kubelet's directories. */
 const LOCAL_DISK = /^(ext[234]|xfs|btrfs|zfs|f2fs|tmpfs|overlay)$/
 
-/** The mounts under the root directory, by relative path; only the newest on each path. */
-export class MountPoints {
-  readonly #table: MountTable
-  readonly #root: string
-  readonly #blockDevices: () => ReadonlySet<string>
-
-  /** @param blockDevices names of the kernel's block devices, asked for only when a device file is mounted */
-  constructor(table: MountTable, rootDir: string, blockDevices: () => ReadonlySet<string>) {
-    this.#table = table
-    this.#root = rootDir
-    this.#blockDevices = blockDevices
-  }
-
-  /** The visible mount on this path. */
-  at(path: string): MountInfo | undefined {
-    return this.#table.raw.top(this.placeOf(path))
-  }
-
-  /** The directory that it is in as its links were followed: by now one may lead anywhere (S36). @returns absolute */
-  placeOf(path: string): string {
-    const own = `${this.#root}/${path}`
-    return this.#table.links.length === 0 ? own : `${placeOf(this.#table, posix.dirname(own))}/${posix.basename(own)}`
-  }
-
-  /** Is anything mounted below this directory. @param directory "" for the root itself */
-  isAbove(directory: string): boolean {
-    return this.#table.isAbove(directory === '' ? this.#root : `${this.#root}/${directory}`)
-  }
-
-  /** Whether a mount may be entered: the kubelet's own tmpfs, or a local disk on one of the kubelet's directories. */
-  mayEnter(path: string, { fsType }: MountInfo): boolean {
-    return OWN_TMPFS.test(path) ? fsType === 'tmpfs' : STRUCTURE.includes(path) && LOCAL_DISK.test(fsType)
-  }
-
-  /**
-   * The type of the file that a mount shows, without a stat. readdir shows the file below the mount, so a device file that is
-   * bound onto a plain file looks like a plain file; the mount's root in devtmpfs shows which device it is.
-   */
-  typeOf(mount: MountInfo, dirent: Dirent): FileType {
-    const type = typeOf(dirent)
-    if (type !== 'file' || mount.fsType !== 'devtmpfs') return type
-    const device = undeletedRoot(mount.root).replace(/^\//, '')
-    if (device === '') return type
-    return this.#blockDevices().has(device.replaceAll('/', '!')) || BLOCK_NAME.test(device) ? 'block' : 'char'
-  }
+/** Whether a mount may be entered: the kubelet's own tmpfs, or a local disk on one of the kubelet's directories. */
+function isEnterable(path: string, { fsType }: MountInfo): boolean {
+  return OWN_TMPFS.test(path) ? fsType === 'tmpfs' : STRUCTURE.includes(path) && LOCAL_DISK.test(fsType)
 }
 
 /** Names of block devices, for devices that are gone from sysfs. */
@@ -71,15 +31,23 @@ const BLOCK_NAME = /^(loop\d|sd[a-z]|vd[a-z]|xvd[a-z]|nvme\d+n\d|dm-\d|md\d|nbd\
 /** The entries read so far, and the only calls by which a walk over the kubelet's directories touches the disk. */
 export class TreeWalk {
   readonly rootDir: string
-  readonly mountPoints: MountPoints
+  readonly #table: MountTable
+  readonly #blockDevices: () => ReadonlySet<string>
   readonly #entries: ListedEntry[] = []
   readonly #gone = new Set<ListedEntry>()
   readonly #places: ReadonlyMap<string, string>
   readonly #unknown: StructureLinks['unknown']
 
-  constructor(rootDir: string, mountPoints: MountPoints, { links, unknown }: StructureLinks) {
+  /** @param blockDevices names of the kernel's block devices, asked for only when a device file is mounted */
+  constructor(
+    rootDir: string,
+    table: MountTable,
+    { links, unknown }: StructureLinks,
+    blockDevices: () => ReadonlySet<string> = lazy(blockDeviceNames),
+  ) {
     this.rootDir = rootDir
-    this.mountPoints = mountPoints
+    this.#table = table.withLinks(links)
+    this.#blockDevices = blockDevices
     this.#places = new Map(links.map(({ path, place }) => [path, place]))
     this.#unknown = unknown
   }
@@ -92,9 +60,32 @@ export class TreeWalk {
     this.#entries.push(entry)
   }
 
-  /** The path by which it is reached. */
+  /** The directory that it is in as its links were followed: by now one may lead anywhere (S36). @returns absolute */
   absolute(path: string): string {
-    return this.mountPoints.placeOf(path)
+    const own = `${this.rootDir}/${path}`
+    return this.#places.size === 0 ? own : `${placeOf(this.#table, posix.dirname(own))}/${posix.basename(own)}`
+  }
+
+  /** The visible mount on this path. */
+  mountOn(path: string): MountInfo | undefined {
+    return this.#table.raw.top(this.absolute(path))
+  }
+
+  /** Is anything mounted below this directory. @param directory "" for the root itself */
+  hasMountsBelow(directory: string): boolean {
+    return this.#table.isAbove(directory === '' ? this.rootDir : `${this.rootDir}/${directory}`)
+  }
+
+  /**
+   * The type of the file that a mount shows, without a stat. readdir shows the file below the mount, so a device file that is
+   * bound onto a plain file looks like a plain file; the mount's root in devtmpfs shows which device it is.
+   */
+  typeOf({ fsType, root }: MountInfo, dirent: Dirent): FileType {
+    const type = typeOf(dirent)
+    if (type !== 'file' || fsType !== 'devtmpfs') return type
+    const device = undeletedRoot(root).replace(/^\//, '')
+    if (device === '') return type
+    return this.#blockDevices().has(device.replaceAll('/', '!')) || BLOCK_NAME.test(device) ? 'block' : 'char'
   }
 
   /** All entries of a directory, by name and type; an error is noted in the directory's entry. */
@@ -112,16 +103,15 @@ export class TreeWalk {
 
   /** @param parent relative to the root directory, "" for the root itself */
   entriesOf(parent: string, dirents: readonly Dirent[]): readonly ListedEntry[] {
-    const { mountPoints } = this
-    const hasMounts = mountPoints.isAbove(parent)
+    const hasMounts = this.hasMountsBelow(parent)
     const directory = parent === '' ? '.' : parent
     const entries = dirents.map((dirent) => {
       const { name } = dirent
       const path = parent === '' ? name : `${parent}/${name}`
-      const mount = hasMounts ? mountPoints.at(path) : undefined
+      const mount = hasMounts ? this.mountOn(path) : undefined
       if (mount === undefined) return new ListedEntry(directory, name, typeOf(dirent))
-      const onTop = mountPoints.mayEnter(path, mount) ? 'open' : 'closed'
-      return new ListedEntry(directory, name, mountPoints.typeOf(mount, dirent), onTop)
+      const onTop = isEnterable(path, mount) ? 'open' : 'closed'
+      return new ListedEntry(directory, name, this.typeOf(mount, dirent), onTop)
     })
     for (const entry of entries) {
       if (entry.type === 'link') this.#noteLink(entry)
@@ -130,9 +120,9 @@ export class TreeWalk {
     return entries
   }
 
-  /** Adds a plain file, without attributes, if it is there. Never for what is behind a mount. */
+  /** Adds a plain file, without attributes, if it is there, and nothing is mounted on it. Never for what is behind a mount. */
   emitFile(file: ListedEntry): boolean {
-    const isThere = isFile(this.absolute(file.path))
+    const isThere = this.mountOn(file.path) === undefined && isFile(this.absolute(file.path))
     if (isThere) this.emit(file)
     return isThere
   }

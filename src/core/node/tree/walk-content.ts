@@ -9,25 +9,20 @@ import { ListedEntry, mayNotBeUtf8 } from '../../facts/actual/tree.ts'
 import { Entries, nameOf } from '../../linux/descriptors.ts'
 import { openListing } from '../../trust/plain-files.ts'
 import { errorText, lstatEntry, typeOf } from './tree-entry.ts'
-import type { MountPoints } from './tree-walk.ts'
+import type { TreeWalk } from './tree-walk.ts'
 
 const MAX_ENTRIES = 10_000
 const MAX_DEPTH = 500
 
-interface ContentWalk {
-  readonly mountPoints: MountPoints
-  emit(entry: ListedEntry): void
-}
-
 /** @param top the volume's own entry, which gets the error if there are more entries than the limit */
-export function walkContent(walk: ContentWalk, path: string, top: ListedEntry): void {
+export function walkContent(walk: TreeWalk, path: string, top: ListedEntry): void {
   const budget = { left: MAX_ENTRIES }
   enter(walk, path, top, budget, 0)
   if (budget.left < 0) top.error = `more than ${MAX_ENTRIES} entries`
 }
 
 function enter(
-  walk: ContentWalk,
+  walk: TreeWalk,
   path: string | Buffer,
   entry: ListedEntry,
   budget: { left: number },
@@ -36,7 +31,7 @@ function enter(
   let fd: number | undefined
   try {
     fd = openListing(path)
-    const hasMounts = walk.mountPoints.isAbove(entry.path)
+    const hasMounts = walk.hasMountsBelow(entry.path)
     for (const found of list(fd, budget.left + 1)) {
       if (--budget.left < 0) return
       visit(walk, entry, found, hasMounts, budget, depth)
@@ -73,7 +68,7 @@ function list(directory: number, most: number): Found[] {
 }
 
 function visit(
-  walk: ContentWalk,
+  walk: TreeWalk,
   parent: ListedEntry,
   { dirent, path }: Found,
   hasMounts: boolean,
@@ -81,9 +76,9 @@ function visit(
   depth: number,
 ): void {
   const { name } = dirent
-  const mount = hasMounts ? walk.mountPoints.at(`${parent.path}/${name}`) : undefined
+  const mount = hasMounts ? walk.mountOn(`${parent.path}/${name}`) : undefined
   if (mount !== undefined) {
-    walk.emit(new ListedEntry(parent.path, name, walk.mountPoints.typeOf(mount, dirent)))
+    walk.emit(new ListedEntry(parent.path, name, walk.typeOf(mount, dirent)))
     return
   }
   const entry = new ListedEntry(parent.path, name, typeOf(dirent))
