@@ -2,7 +2,6 @@
 
 import { commandLine } from '../../base/command.ts'
 import { SafetyRefusal } from '../../base/errors.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { take } from '../../base/take.ts'
 import type { KubeletSnapshot } from '../../facts/actual/snapshot.ts'
 import { runsApiServer } from '../../plan/kubelet-units.ts'
@@ -80,7 +79,7 @@ function processesOf(unit: string): UnitProcess[] {
   return listIfAny('/proc').flatMap((name) => {
     const cgroup = /^\d+$/.test(name) ? kernelTextIfAny(`/proc/${name}/cgroup`) : undefined
     if (cgroup === undefined || !unitsOf(cgroup).includes(unit)) return []
-    return [{ pid: Number(name), ...omitUndefined({ comm: kernelTextIfAny(`/proc/${name}/comm`) ?? '' }) }]
+    return [{ pid: Number(name), comm: kernelTextIfAny(`/proc/${name}/comm`) ?? '' }]
   })
 }
 

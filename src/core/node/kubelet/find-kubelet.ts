@@ -111,9 +111,13 @@ function unitSource(unit: ServiceUnit, root: string): CandidateSource | undefine
   if (unit.name.startsWith('rke2')) return rancherKubelet('rke2', origin, own, root)
   if (unit.name.startsWith('k0s')) return k0sKubelet(origin, own)
   if (unit.name.startsWith('snap.microk8s')) return microk8sKubelet(origin, root)
-  // `kubenswrapper /usr/bin/kubelet`, `hyperkube kubelet`: the arguments before it belong to another program.
-  const program = unit.args.findIndex((word) => !word.startsWith('-') && basename(word) === 'kubelet')
-  return { ...origin, args: unit.args.slice(Math.max(program, 0) + 1), workingDirectory: unit.workingDirectory }
+  return { ...origin, args: ownArgs(unit.args), workingDirectory: unit.workingDirectory }
+}
+
+/** `kubenswrapper /usr/bin/kubelet`, `hyperkube kubelet`: the arguments before it belong to another program. */
+function ownArgs(words: readonly string[]): readonly string[] {
+  const program = words.findIndex((word) => !word.startsWith('-') && basename(word) === 'kubelet')
+  return words.slice(Math.max(program, 0) + 1)
 }
 
 /** Directories that hold pods although no unit says so; the flags are in kubeadm's files. */
@@ -258,9 +262,7 @@ function sourceOf(found: HostProcess): CandidateSource | undefined {
   }
   const program = basename(args[0] ?? '')
   if (comm === 'kubelet' || program === 'kubelet') return { ...origin, args: args.slice(1), workingDirectory }
-  if (program === 'hyperkube' && args.includes('kubelet')) {
-    return { ...origin, args: args.slice(args.indexOf('kubelet') + 1), workingDirectory }
-  }
+  if (program === 'hyperkube' && args.includes('kubelet')) return { ...origin, args: ownArgs(args), workingDirectory }
   if (comm === 'kubelite') return microk8sKubelet(origin)
   if (/^k3s(-server|-agent)?$/.test(comm) && (comm !== 'k3s' || args.includes('server') || args.includes('agent'))) {
     return rancherKubelet('k3s', origin, args.slice(1))

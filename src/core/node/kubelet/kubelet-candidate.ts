@@ -46,14 +46,13 @@ export interface CandidateSource
 }
 
 /** Flags win over the defaults of the distribution (N12, N13, N16). */
-export function candidateFrom(source: CandidateSource): KubeletCandidate {
+export function candidateFrom({ kubeconfig: usual, ...source }: CandidateSource): KubeletCandidate {
   const flags = parseKubeletFlags(source.args)
-  const kubeconfig = flags.get('kubeconfig') ?? source.kubeconfig
+  const kubeconfig = flags.get('kubeconfig') ?? usual
   const named = flags.get('hostname-override')?.trim() || source.nodeName
   const bootstrap = flags.get('bootstrap-kubeconfig')
   return {
-    source: source.source,
-    ...omitUndefined({ pid: source.pid, process: source.process, unit: source.unit }),
+    ...source,
     flags,
     args: withoutSecrets(source.args),
     rootDir: posix.resolve(source.workingDirectory, flags.get('root-dir') || source.rootDir || DEFAULT_ROOT_DIR),
@@ -61,8 +60,6 @@ export function candidateFrom(source: CandidateSource): KubeletCandidate {
     isNamed: Boolean(named),
     // Relative to the kubelet's working directory, as for the kubelet itself (S33).
     ...(kubeconfig && { kubeconfig: posix.resolve(source.workingDirectory, kubeconfig) }),
-    workingDirectory: source.workingDirectory,
-    ...omitUndefined({ runtimeEndpoint: source.runtimeEndpoint, staticPodPath: source.staticPodPath }),
     standalone: (source.pid !== undefined || source.unit !== undefined) && !kubeconfig && !bootstrap,
   }
 }

@@ -39,32 +39,23 @@ export function kubeletConfig(flags: KubeletFlags, workingDirectory: string): Ku
   const directory = flags.get('config-dir')
   if (directory) files.push(...dropIns(resolve(workingDirectory, directory)))
   const documents = files.map(readConfigFile)
-  const merged = {
-    ...(Object.assign({}, ...documents) as Document),
-    // In a map, unlike a list, a later file replaces single keys.
-    featureGates: Object.assign({}, ...documents.map(({ featureGates }) => featureGates)) as object,
-  }
-  return pick({
-    ...merged,
-    ...(flags.has('pod-manifest-path') && { staticPodPath: from(workingDirectory, flags.get('pod-manifest-path')) }),
-    ...(flags.has('manifest-url') && { staticPodURL: flags.get('manifest-url') }),
-    ...(flags.has('container-runtime-endpoint') && {
-      containerRuntimeEndpoint: flags.get('container-runtime-endpoint'),
-    }),
-    ...(flags.has('enable-controller-attach-detach') && {
-      enableControllerAttachDetach: flags.get('enable-controller-attach-detach') !== 'false',
-    }),
-    ...(flags.has('keep-terminated-pod-volumes') && {
-      keepTerminatedPodVolumes: flags.get('keep-terminated-pod-volumes') !== 'false',
-    }),
-    ...(flags.has('port') && { port: Number(flags.get('port')) }),
-    ...(flags.has('healthz-port') && { healthzPort: Number(flags.get('healthz-port')) }),
-    ...(flags.has('healthz-bind-address') && { healthzBindAddress: flags.get('healthz-bind-address') }),
-    ...(flags.has('feature-gates') && {
-      featureGates: { ...merged.featureGates, ...flagGates(flags.get('feature-gates') ?? '') },
-    }),
-    ...(flags.has('volume-plugin-dir') && { volumePluginDir: from(workingDirectory, flags.get('volume-plugin-dir')) }),
+  const merged: Document = Object.assign({}, ...documents)
+  // In a map, unlike a list, a later file replaces single keys.
+  const featureGates = gatesOf({
+    ...Object.assign({}, ...documents.map(({ featureGates }) => featureGates)),
+    ...flagGates(flags.get('feature-gates') ?? ''),
   })
+  const known = Object.entries(FIELDS).map(([name, { type, flag, isPath }]) => {
+    const given = flags.get(flag)
+    if (given === undefined) return [name, typeof merged[name] === type ? merged[name] : '']
+    if (type !== 'string') return [name, type === 'number' ? Number(given) : given !== 'false']
+    return [name, isPath ? from(workingDirectory, given) : given]
+  })
+  return {
+    // Empty texts count as none.
+    ...Object.fromEntries(known.filter(([, value]) => value !== '')),
+    ...(Object.keys(featureGates).length > 0 && { featureGates }),
+  }
 }
 
 function readConfigFile(path: string): Document {
@@ -109,28 +100,24 @@ function dropIns(directory: string): string[] {
   }
 }
 
-/** The type of each field that is kept. */
-const FIELDS: Readonly<Record<Exclude<keyof KubeletConfig, 'featureGates'>, 'string' | 'boolean' | 'number'>> = {
-  staticPodPath: 'string',
-  staticPodURL: 'string',
-  enableControllerAttachDetach: 'boolean',
-  keepTerminatedPodVolumes: 'boolean',
-  containerRuntimeEndpoint: 'string',
-  port: 'number',
-  healthzPort: 'number',
-  healthzBindAddress: 'string',
-  volumePluginDir: 'string',
+interface Field {
+  readonly type: 'string' | 'boolean' | 'number'
+  /** The flag that wins over the files. */
+  readonly flag: string
+  readonly isPath?: true
 }
 
-/** Empty texts count as none. */
-function pick(document: Document): KubeletConfig {
-  const { featureGates } = document
-  const known = Object.entries(FIELDS).filter(([name, type]) => typeof document[name] === type && document[name] !== '')
-  const gates = gatesOf(typeof featureGates === 'object' && featureGates !== null ? featureGates : {})
-  return {
-    ...Object.fromEntries(known.map(([name]) => [name, document[name]])),
-    ...(Object.keys(gates).length > 0 && { featureGates: gates }),
-  }
+/** The fields that are kept. */
+const FIELDS: Readonly<Record<Exclude<keyof KubeletConfig, 'featureGates'>, Field>> = {
+  staticPodPath: { type: 'string', flag: 'pod-manifest-path', isPath: true },
+  staticPodURL: { type: 'string', flag: 'manifest-url' },
+  enableControllerAttachDetach: { type: 'boolean', flag: 'enable-controller-attach-detach' },
+  keepTerminatedPodVolumes: { type: 'boolean', flag: 'keep-terminated-pod-volumes' },
+  containerRuntimeEndpoint: { type: 'string', flag: 'container-runtime-endpoint' },
+  port: { type: 'number', flag: 'port' },
+  healthzPort: { type: 'number', flag: 'healthz-port' },
+  healthzBindAddress: { type: 'string', flag: 'healthz-bind-address' },
+  volumePluginDir: { type: 'string', flag: 'volume-plugin-dir', isPath: true },
 }
 
 function gatesOf(gates: object): Readonly<Record<string, boolean>> {
@@ -139,7 +126,7 @@ function gatesOf(gates: object): Readonly<Record<string, boolean>> {
 
 /** `A=true,B=false` */
 function flagGates(text: string): Readonly<Record<string, boolean>> {
-  const pairs = text.split(',').map((pair) => pair.split('=').map((word) => word.trim()))
+  const pairs = text === '' ? [] : text.split(',').map((pair) => pair.split('=').map((word) => word.trim()))
   return Object.fromEntries(pairs.map(([name = '', value]) => [name, value?.toLowerCase() === 'true']))
 }
 

@@ -36,17 +36,15 @@ export async function kubeletState(signs: KubeletSigns): Promise<LocalKubelet> {
   const process = signs.running[0]
   if (process !== undefined) return judgeKubelet(signs, { unit, state: undefined, healthy: true })
   const sockets = socketTables()
-  const [state, healthy] = await Promise.all([
-    unitState(unit, signs.stoppedHere),
-    answersHealthz(signs.config, sockets),
-  ])
+  const [state, healthy] = await Promise.all([unitState(unit, signs.stoppedHere), healthOf(signs.config, sockets)])
   return judgeKubelet(signs, { unit, state, healthy, port: listensOnItsPort(signs.config, sockets) })
 }
 
 export interface KubeletAnswers {
   readonly unit: string
   readonly state: UnitState | 'no systemd' | 'no answer' | undefined
-  readonly healthy: boolean
+  /** Undefined: the health port is off, or somebody else has it. */
+  readonly healthy: boolean | undefined
   /** The port of the kubelet's API, if root listens on it. */
   readonly port?: number | undefined
 }
@@ -106,17 +104,10 @@ function held({ unit, state }: KubeletAnswers): Held {
   return { mayReturn: false, ...since, note: `${unit} ${activeState}; ${unitFileState || 'not installed'}${atBoot}` }
 }
 
-/** Whether the kubelet's health port answers; undefined: it is off, or somebody else has it. */
-export async function healthOf(config: KubeletConfig): Promise<boolean | undefined> {
+/** 200 "ok" on localhost; undefined: the port is off, or somebody else has it. It only shows that the process serves (N19). */
+export async function healthOf(config: KubeletConfig, sockets = socketTables()): Promise<boolean | undefined> {
   const port = config.healthzPort ?? HEALTHZ_PORT
-  const sockets = socketTables()
-  return port === 0 || isOthers(port, sockets) ? undefined : await answersHealthz(config, sockets)
-}
-
-/** 200 "ok" on localhost. It only shows that the process serves, which is all that is needed (N19). */
-function answersHealthz(config: KubeletConfig, sockets: Sockets): Promise<boolean> {
-  const port = config.healthzPort ?? HEALTHZ_PORT
-  if (port === 0 || isOthers(port, sockets)) return Promise.resolve(false)
+  if (port === 0 || isOthers(port, sockets)) return undefined
   const address = config.healthzBindAddress
   const host = address === undefined || address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address
   return new Promise((resolve) => {
