@@ -109,28 +109,6 @@ describe('a table in pieces', () => {
     '5 2 0:5 / /k/pods/a rw - overlay d rw',
     '6 5 0:6 / /k/pods/a rw - tmpfs e rw',
   ].map((line) => Buffer.from(`${line}\n`))
-  const everyCut = Array.from({ length: lines.length - 1 }, (_, cut) => cut + 1)
-
-  it.each(everyCut)('is the same as in one piece, if it is cut after line %i', (cut) => {
-    const whole = parseMountinfo(Buffer.concat(lines))
-    // One buffer for both, as when a file is read.
-    const buffer = Buffer.alloc(1000)
-    const pieces = function* (): Iterable<Buffer> {
-      for (const part of [lines.slice(0, cut), lines.slice(cut)]) {
-        const bytes = Buffer.concat(part)
-        yield buffer.subarray(0, bytes.copy(buffer))
-      }
-    }
-    const table = parsePieces(pieces())
-    expect(table.text).toBe(whole.text)
-    expect(JSON.stringify(table.under('/'))).toBe(JSON.stringify(whole.under('/')))
-    for (const { mountPoint, id, dev } of whole.under('/')) {
-      const indexes = [table.at(mountPoint), table.reached(mountPoint), table.ofDevice(dev), [table.byId(id)]]
-      const wanted = [whole.at(mountPoint), whole.reached(mountPoint), whole.ofDevice(dev), [whole.byId(id)]]
-      expect(JSON.stringify(indexes)).toBe(JSON.stringify(wanted))
-    }
-    expect(table.top('/k/pods/a')?.id).toBe(6)
-  })
 
   it('names a damaged line by its number in the whole table', () => {
     expect(() => parsePieces([...lines, Buffer.from('x\n')])).toThrow(/line 8: /)

@@ -1,5 +1,6 @@
 /** The mount table of the kubelet's mount namespace (S6). */
 import { realpathSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
 import { errorMessage, SafetyRefusal, VolctlError } from '../base/errors.ts'
 import { lazy } from '../base/memoize.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
@@ -96,14 +97,9 @@ export function readMountTable(path = '/proc/self/mountinfo', kernel?: string): 
 
 /** The first mount under the root directory that only one of two tables has, for messages. */
 export function firstDifference(one: MountTable, other: MountTable, rootDir: string): string | undefined {
-  const [left, right] = [one, other].map((table) => table.under(rootDir).map(identity).sort())
-  const lack = firstLacking(left, right) ?? firstLacking(right, left)
-  return lack ?? (left?.length === right?.length ? undefined : 'one of them has another mount on top')
-}
-
-function firstLacking(these: readonly string[] = [], those: readonly string[] = []): string | undefined {
-  const known = new Set(those)
-  return these.find((mount) => !known.has(mount))
+  const [left = [], right = []] = [one, other].map((table) => table.under(rootDir).map(identity).sort())
+  const [lack] = new Set(left).symmetricDifference(new Set(right))
+  return lack ?? (left.length === right.length ? undefined : 'one of them has another mount on top')
 }
 
 function identity({ mountPoint, dev, root }: MountInfo): string {
@@ -118,23 +114,16 @@ function identity({ mountPoint, dev, root }: MountInfo): string {
  * show nothing on paths that still have mounts
  */
 export function mountTableReader(rootDir: string, before: readonly PlaceLink[]): () => MountTable {
-  const wanted = before.map(textOf).join()
   return () => {
     const mounts = readMountTable()
     const { links } = structureLinks(rootDir, mounts)
-    if (links.map(textOf).join() === wanted) return mounts.withLinks(links)
+    if (isDeepStrictEqual(links, before)) return mounts.withLinks(links)
+    const isIn = (link: PlaceLink, those: readonly PlaceLink[]): boolean =>
+      those.some((each) => isDeepStrictEqual(each, link))
     const [changed] = [...before, ...links].filter((link) => !(isIn(link, before) && isIn(link, links)))
     throw new OperationRefused(
       'Changed',
       `the link ${changed?.path ?? rootDir} leads elsewhere than when the plan was made`,
     )
   }
-}
-
-function isIn(link: PlaceLink, links: readonly PlaceLink[]): boolean {
-  return links.some((each) => textOf(each) === textOf(link))
-}
-
-function textOf({ path, place }: PlaceLink): string {
-  return `${path} ${place}`
 }

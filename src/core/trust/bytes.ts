@@ -98,17 +98,14 @@ export async function* pieces(
 }
 
 /** Most answers are small. */
-const FIRST_BLOCK = 16 * 1024
-const BLOCK = 256 * 1024
+const FIRST_BYTES = 16 * 1024
 
 /**
- * Collects pieces of any size in blocks. A sender may send single bytes; keeping each piece would cost a hundred times its
- * size, and the whole buffer in which it was received.
+ * Collects pieces of any size in one buffer that grows. A sender may send single bytes; keeping each piece would cost a hundred
+ * times its size, and the whole buffer in which it was received.
  */
 export class Gathered {
-  readonly #full: Buffer[] = []
-  #block = Buffer.allocUnsafeSlow(FIRST_BLOCK)
-  #used = 0
+  #buffer = Buffer.allocUnsafeSlow(FIRST_BYTES)
   #length = 0
 
   /** Of all pieces together. */
@@ -117,26 +114,23 @@ export class Gathered {
   }
 
   add(piece: Buffer): void {
-    this.#length += piece.length
-    for (let done = 0; done < piece.length; ) {
-      if (this.#used === this.#block.length) {
-        this.#full.push(this.#block)
-        this.#block = Buffer.allocUnsafeSlow(BLOCK)
-        this.#used = 0
-      }
-      const copied = piece.copy(this.#block, this.#used, done)
-      this.#used += copied
-      done += copied
+    const needed = this.#length + piece.length
+    if (needed > this.#buffer.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.#buffer.length))
+      this.#buffer.copy(larger, 0, 0, this.#length)
+      this.#buffer = larger
     }
+    piece.copy(this.#buffer, this.#length)
+    this.#length = needed
   }
 
   /** The first of them, at most this many. */
   head(bytes: number): Buffer {
-    return (this.#full[0] ?? this.#block.subarray(0, this.#used)).subarray(0, bytes)
+    return this.all().subarray(0, bytes)
   }
 
   all(): Buffer {
-    return Buffer.concat([...this.#full, this.#block.subarray(0, this.#used)])
+    return this.#buffer.subarray(0, this.#length)
   }
 }
 
