@@ -3,7 +3,7 @@ import { readFileSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { readBackingFile, readDiskSequence } from '../../src/core/linux/block/device-use.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
-import { linuxHost } from '../../src/core/node/linux-host.ts'
+import { linuxHost } from '../../src/core/node/host.ts'
 import { nodesOwn } from '../../src/core/rules/node-stack.ts'
 import { STRANGERS, type Stranger } from './strangers.ts'
 

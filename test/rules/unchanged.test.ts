@@ -1,7 +1,7 @@
 /** The files of an operation, and the network that it is carried out in, are as its plan has them. */
 import { mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { beforeEach, expect, it } from 'vitest'
-import { linuxHost } from '../../src/core/node/linux-host.ts'
+import { linuxHost } from '../../src/core/node/host.ts'
 import type { FileIdentity, Step } from '../../src/core/plan/plan.ts'
 import { changedFile, otherNetwork } from '../../src/core/rules/expected-mounts.ts'
 import type { MachineFacts, Verdict } from '../../src/core/rules/machine-facts.ts'

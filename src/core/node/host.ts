@@ -1,22 +1,50 @@
-/** The kernel and the disk as apply uses them: the port through which it changes anything. */
-
-import type { Undo } from '../base/undo.ts'
-import type { BlockTree } from '../linux/block/block-tree.ts'
-import type { DeviceUse } from '../linux/block/device-use.ts'
-import type { HiddenFileSystem } from '../linux/block/sysfs-block-tree.ts'
-import type { ChangeOwnershipOptions, OwnershipChange } from '../linux/change-ownership.ts'
-import type { DeleteContentOptions, Deleted } from '../linux/delete-content.ts'
-import type { OtherNamespace } from '../linux/mount-namespaces.ts'
+/** The kernel and the disk of Linux as apply uses them: by umount(8), losetup(8) and plain system calls. */
+import {
+  chmodSync,
+  closeSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  rmdirSync,
+  symlinkSync,
+  unlinkSync,
+} from 'node:fs'
+import { posix } from 'node:path'
+import { errnoOf } from '../base/errors.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
+import {
+  deviceNumberOf,
+  fileSystemLives,
+  isSuperblockGone,
+  mayBeMadeOf,
+  readBackingFile,
+  readDeviceNumber,
+  readDeviceUse,
+  readDiskSequence,
+  readLoops,
+} from '../linux/block/device-use.ts'
+import { type BlockTree, hiddenFileSystems, SysfsBlockTree } from '../linux/block/sysfs-block-tree.ts'
+import { type ChangeOwnershipOptions, changeOwnership, type OwnershipChange } from '../linux/change-ownership.ts'
+import { deleteContent } from '../linux/delete-content.ts'
+import { inDirectory } from '../linux/descriptors.ts'
+import { askMounts } from '../linux/mount-asker.ts'
+import { type OtherNamespace, readOtherNamespaces } from '../linux/mount-namespaces.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
-import type { CommandResult } from '../trust/programs.ts'
-import type { ProcessReader, ProcessSearch } from '../users/ask-processes.ts'
-import type { Content } from '../users/content-holders.ts'
-import type { ContentLook, ContentSearch } from '../users/content-look.ts'
-import type { HolderSearch, Holders } from '../users/find-holders.ts'
-import type { View } from '../users/follow-links.ts'
-import type { Uses } from '../users/uses.ts'
-import type { Apart } from './ownership-apart.ts'
-import type { AtomicContent } from './write-atomically.ts'
+import { podUidsOfCgroup } from '../linux/pod-cgroups.ts'
+import { writeStateFile } from '../linux/replace-file.ts'
+import { kernelTextIfAny, namespaceOf } from '../trust/kernel.ts'
+import { createNew, markEntry, NotPlain, readPlain, TooLarge } from '../trust/plain-files.ts'
+import { isRootsProgram } from '../trust/processes.ts'
+import { commandPath, runCommand } from '../trust/programs.ts'
+import { askProcesses } from '../users/ask-processes.ts'
+import { contentHolders } from '../users/content-holders.ts'
+import { lookForUsers } from '../users/content-look.ts'
+import { findHolders } from '../users/find-holders.ts'
+import { follow, type View } from '../users/follow-links.ts'
+import { type Apart, changeOwnershipApart } from './ownership-apart.ts'
+import { writeAtomically } from './write-atomically.ts'
 
 /** plain: many paths a call, for file systems that cannot hang; careful: `-i -c -n`, never touches the file system. */
 export type UmountHow = 'plain' | 'careful' | 'force' | 'lazy'
@@ -30,87 +58,176 @@ export interface FoundFile {
   readonly device?: string
 }
 
-export interface Host {
-  umount(paths: readonly string[], how: UmountHow, deadlineMs: number): Promise<CommandResult>
-  releaseLoop(device: string, deadlineMs: number): Promise<CommandResult>
+/**
+ * plain: none of -i -c -n -l -f, so that umount(8) opens each path and does not read the mount table for it.
+ * careful: no helper, no canonicalisation, no statfs: nothing that a dead server would have to answer.
+ */
+const UMOUNT_OPTIONS: Readonly<Record<UmountHow, readonly string[]>> = {
+  plain: [],
+  careful: ['-i', '-c', '-n'],
+  force: ['-i', '-c', '-n', '-f'],
+  lazy: ['-i', '-c', '-n', '-l'],
+}
+
+const SMALL_FILE = 1 << 20
+
+export const linuxHost = {
+  umount: (paths: readonly string[], how: UmountHow, deadlineMs: number) =>
+    runCommand('umount', [...UMOUNT_OPTIONS[how], '--', ...paths], deadlineMs),
+  releaseLoop: (device: string, deadlineMs: number) => runCommand('losetup', ['-d', device], deadlineMs),
   /**
    * Runs a program, by name or by absolute path, to its end or its deadline; never through a shell (P161).
    *
    * @param input its standard input; default: empty
    */
-  run(program: string, args: readonly string[], deadlineMs: number, input?: string): Promise<CommandResult>
+  run: (program: string, args: readonly string[], deadlineMs: number, input?: string) =>
+    runCommand(program, args, deadlineMs, input),
   /** @throws VolctlError CommandMissing where `run` would not find this program */
-  requireCommand(program: string): void
+  requireCommand: (program: string): void => void commandPath(program),
   /** False if PID 1 is in another network namespace. One that may not be read counts as ours: there volctl only reads (S7). */
-  isInNodesNetwork(): boolean
+  isInNodesNetwork: (): boolean => {
+    const nodes = namespaceOf(1, 'net')
+    return nodes === undefined || nodes === namespaceOf('self', 'net')
+  },
   /** Undefined: the device is not bound to a file. */
-  loopBackingFile(device: string): string | undefined
+  loopBackingFile: (device: string) => readBackingFile(device),
   /** True if the mount is dead; a child with a deadline asks. */
-  isDead(mount: Pick<MountInfo, 'id' | 'mountPoint'>, deadlineMs: number): Promise<boolean>
+  isDead: async (
+    { id, mountPoint: path }: Pick<MountInfo, 'id' | 'mountPoint'>,
+    deadlineMs: number,
+  ): Promise<boolean> => (await askMounts(new Map([[id, path]]), ['%d'], deadlineMs)).get(id)?.error !== undefined,
   /** One directory; EEXIST if the path exists. */
-  mkdir(path: string, mode: number): void
+  mkdir: (path: string, mode: number): void => void mkdirSync(path, { mode }),
   /** Never follows a link. */
-  chmod(path: string, mode: number): void
+  chmod,
   /** A new, empty file; EEXIST if the path exists. */
-  createFile(path: string, mode: number): void
+  createFile: (path: string, mode: number): void => closeSync(createNew(path, mode)),
   /** EEXIST if the path exists. */
-  symlink(to: string, path: string): void
+  symlink: (to: string, path: string): void => symlinkSync(to, path),
   /** Undefined: no link is there. */
-  readLink(path: string): string | undefined
+  readLink,
   /**
    * Writes a state file, which is on the disk when this returns. No link in its place is followed; an existing file is
    * replaced as a whole.
    */
-  writeStateFile(path: string, text: string): void
+  writeStateFile,
   /** @param directory where its parent is, without links: what has taken its place meanwhile is not followed */
-  rmdir(path: string, directory?: string): void
+  rmdir: (path: string, directory?: string): void => removeAt(path, directory, rmdirSync),
   /** @param directory as for rmdir */
-  unlink(path: string, directory?: string): void
-  /**
-   * Undefined: nothing there. Never follows a link.
-   *
-   * @param view a mount namespace in which the path may be anybody's (S36): links are followed there, and what could hang is not asked
-   */
-  lstat(path: string, view?: View): FoundFile | undefined
-  /** Names and types below a directory, links not followed; the directory itself is not among them. */
-  listTree(path: string): readonly string[]
-  /** Names in a directory; none where there is no such directory. */
-  listNames(path: string): readonly string[]
-  /** A small file's text; undefined: not there. */
-  readSmallFile(path: string): string | undefined
-  deleteContent(path: string, options: DeleteContentOptions): Promise<Deleted>
+  unlink: (path: string, directory?: string): void => removeAt(path, directory, unlinkSync),
+  lstat: findFile,
+  listTree,
+  listNames,
+  readSmallFile,
+  deleteContent,
   /** @param apart in a child process, which can be abandoned: for a file system that may hang */
-  changeOwnership(path: string, options: ChangeOwnershipOptions, apart?: Apart): Promise<OwnershipChange>
+  changeOwnership: (path: string, options: ChangeOwnershipOptions, apart?: Apart): Promise<OwnershipChange> =>
+    apart === undefined ? changeOwnership(path, options) : changeOwnershipApart(path, options, apart),
   /** @returns how to undo it @throws StepFailed; then the previous content is still shown */
-  writeAtomically(path: string, content: AtomicContent): Promise<readonly Undo[]>
-  otherNamespaces(): readonly OtherNamespace[]
+  writeAtomically,
+  otherNamespaces: (): readonly OtherNamespace[] => readOtherNamespaces(),
   /** What processes use of some file systems and devices, and what could not be seen. */
-  askProcesses(search: ProcessSearch, reader: ProcessReader): Promise<Uses>
+  askProcesses,
   /** Everything that holds the places open, loops and other namespaces included, and what could not be seen. */
-  findHolders(search: HolderSearch): Holders
+  findHolders,
   /** One look for everybody who may use the content of directories on these file systems. */
-  lookForUsers(search: ContentSearch): Promise<ContentLook>
+  lookForUsers,
   /** Everybody who uses a directory's content, by such a look. */
-  contentHolders(look: ContentLook, content: Content): Promise<Holders>
+  contentHolders,
   /** What still uses a block device ("major:minor"); empty: nothing. */
-  deviceUse(dev: string): DeviceUse
-  readonly blockTree: BlockTree
+  deviceUse: (dev: string) => readDeviceUse(dev),
+  blockTree: new SysfsBlockTree() as BlockTree,
   /** True for root's own multipathd, which keeps every path of a map open to test it, and closes them unasked. */
-  isPathChecker(pid: number): boolean
+  isPathChecker: (pid: number) => isRootsProgram(pid, 'multipathd'),
   /** UIDs of the pods that a process belongs to, by its cgroup: several where pods are nested. */
-  podsOf(pid: number): readonly string[]
+  podsOf: (pid: number) => podUidsOfCgroup(kernelTextIfAny(`/proc/${pid}/cgroup`) ?? ''),
   /** The kernel's number for the disk behind a device, never given twice in one boot; undefined before Linux 5.15. */
-  diskSequence(dev: string): string | undefined
+  diskSequence: readDiskSequence,
   /** "major:minor" of a device node; undefined: the path is not one. */
-  deviceNumber(path: string): string | undefined
+  deviceNumber: readDeviceNumber,
   /** Names and backing files of loop devices. */
-  loops(): readonly { readonly device: string; readonly backingFile: string }[]
+  loops: () => readLoops(),
   /** False if, by the sizes, the loop device cannot cover the whole of this block device ("major:minor"). */
-  mayBeMadeOf(loop: string, dev: string): boolean
+  mayBeMadeOf,
   /** True if the kernel shows that the superblock of a lazily detached file system is gone. */
-  superblockGone(dev: string, fsType: string): boolean
+  superblockGone: (dev: string, fsType: string) => isSuperblockGone(dev, fsType),
   /** True if the kernel lists the file system with this number ("0:52") as alive; also false if there is no such list. */
-  fileSystemLives(dev: string, fsType: string): boolean
+  fileSystemLives,
   /** File systems on block devices that none of these tables shows. */
-  hiddenFileSystems(tables: readonly MountTable[]): readonly HiddenFileSystem[]
+  hiddenFileSystems: (tables: readonly MountTable[]) => hiddenFileSystems(tables),
+}
+
+/** The port through which apply changes anything: the machine's own, or a test's. */
+export type Host = typeof linuxHost
+
+/** By a descriptor: a link in the file's place is not followed, and no FIFO or device is opened. */
+function chmod(path: string, mode: number): void {
+  const fd = markEntry(path)
+  try {
+    if (fstatSync(fd).isSymbolicLink()) throw new Error(`${path} is a symbolic link`)
+    chmodSync(`/proc/self/fd/${fd}`, mode)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function removeAt(path: string, directory: string | undefined, remove: (path: string) => void): void {
+  if (directory === undefined) remove(path)
+  else inDirectory(directory, posix.basename(path), remove)
+}
+
+/**
+ * Undefined: nothing there. Never follows a link.
+ *
+ * @param view a mount namespace in which the path may be anybody's (S36): links are followed there, and what could hang is not asked
+ */
+function findFile(path: string, view?: View): FoundFile | undefined {
+  const entry = view === undefined ? lstatSync(path, { throwIfNoEntry: false }) : follow(view, path).file
+  if (entry === undefined) return undefined
+  const type = entry.isFile() ? 'file' : entry.isDirectory() ? 'dir' : entry.isSymbolicLink() ? 'link' : 'other'
+  const { size, dev, ino, mtimeMs } = entry
+  const device = deviceNumberOf(entry)
+  return { type, size, id: { dev, ino, mtime: Math.floor(mtimeMs / 1000) }, ...omitUndefined({ device }) }
+}
+
+/**
+ * Names and types below a directory, links not followed; the directory itself is not among them. For directories in which nothing is
+ * mounted: the caller has checked the table.
+ */
+function listTree(path: string): readonly string[] {
+  return readdirSync(path, { withFileTypes: true }).flatMap((entry) => {
+    const child = `${path}/${entry.name}`
+    return entry.isDirectory() ? [child, ...listTree(child)] : [child]
+  })
+}
+
+/** Names in a directory; none where there is no such directory. */
+function listNames(path: string): readonly string[] {
+  try {
+    return readdirSync(path)
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return []
+    throw error
+  }
+}
+
+/** A small file's text; undefined: not there. */
+function readSmallFile(path: string): string | undefined {
+  try {
+    return readPlain(path, SMALL_FILE).toString('utf8')
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined
+    if (error instanceof TooLarge || error instanceof NotPlain)
+      throw new Error(`${path} is not a small file`, { cause: error })
+    throw error
+  }
+}
+
+function readLink(path: string): string | undefined {
+  try {
+    return readlinkSync(path)
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'EINVAL') return undefined
+    throw error
+  }
 }

@@ -5,7 +5,7 @@
  */
 
 import { memoize } from '../base/memoize.ts'
-import type { BlockNode } from '../linux/block/block-tree.ts'
+import type { BlockNode } from '../linux/block/sysfs-block-tree.ts'
 import { isPassive, type OnDisk, wholeDisk } from '../linux/block/whole-disk.ts'
 import { ownPathOf } from '../linux/linked-mounts.ts'
 import type { Unseen } from '../linux/mount-namespaces.ts'

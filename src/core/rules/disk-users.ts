@@ -1,8 +1,8 @@
 /** Who uses a disk or anything on it: by a mount, a map, a loop device, a holder, or an open device file (S9, S21, S25). */
 
 import { UsersUnknown } from '../base/operation-error.ts'
-import type { BlockNode, BlockTree, IscsiLun } from '../linux/block/block-tree.ts'
 import { deviceNumberFrom, SOMEBODY } from '../linux/block/device-use.ts'
+import type { BlockNode, BlockTree, IscsiLun } from '../linux/block/sysfs-block-tree.ts'
 import type { OnDisk } from '../linux/block/whole-disk.ts'
 import { pause } from '../linux/deadline.ts'
 import { undeletedPath, undeletedRoot } from '../linux/deleted.ts'

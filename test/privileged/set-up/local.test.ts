@@ -2,7 +2,7 @@
 import { lstatSync, mkdirSync, readFileSync, readlinkSync, statfsSync, statSync, writeFileSync } from 'node:fs'
 import { describe, expect } from 'vitest'
 import type { PersistentVolume } from '../../../src/core/kube/api/objects.ts'
-import { linuxHost } from '../../../src/core/node/linux-host.ts'
+import { linuxHost } from '../../../src/core/node/host.ts'
 import type { ApplyResult } from '../../../src/core/plan/events.ts'
 import { detachLoop } from '../../helpers/detach-loops.ts'
 import { LiveNode } from '../../helpers/live-node.ts'

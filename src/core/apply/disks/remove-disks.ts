@@ -2,7 +2,7 @@
 
 import { commandLine } from '../../base/command.ts'
 import { StepFailed } from '../../base/operation-error.ts'
-import type { BlockTree, IscsiSession } from '../../linux/block/block-tree.ts'
+import type { BlockTree, IscsiSession } from '../../linux/block/sysfs-block-tree.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import type { Host } from '../../node/host.ts'
 import { deviceBehind, usersOfDisks } from '../../rules/disk-users.ts'

@@ -1,7 +1,7 @@
 /** Found out before anything is released: the LUN of a global directory, its sessions, and who else needs them (P76, S25). */
 import { posix } from 'node:path'
 import { StepFailed } from '../../base/operation-error.ts'
-import type { IscsiLun, IscsiSession } from '../../linux/block/block-tree.ts'
+import type { IscsiLun, IscsiSession } from '../../linux/block/sysfs-block-tree.ts'
 import { usersOfDisks } from '../../rules/disk-users.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
 import {

@@ -1,4 +1,7 @@
-/** The block devices of this host, or of a test's sysfs. A missing file means absence; any other failure is thrown (S3). */
+/**
+ * Block devices, their multipath maps and their iSCSI sessions, as sysfs and udev's links show them (P76, P80, P81): of this host, or of
+ * a test's sysfs. A missing file means absence; any other failure is thrown (S3).
+ */
 import { readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { posix } from 'node:path'
 import { compareText } from '../../base/compare-text.ts'
@@ -6,12 +9,61 @@ import { errnoOf } from '../../base/errors.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { kernelText } from '../../trust/kernel.ts'
 import type { MountTable } from '../mount-table.ts'
-import type { BlockNode, BlockTree, IscsiLun, IscsiSession } from './block-tree.ts'
+
+/** A disk, a partition or a device-mapper map. */
+export interface BlockNode {
+  /** As the kernel calls it: sdb, sdb1, dm-0. */
+  readonly name: string
+  /** "major:minor" */
+  readonly dev: string
+  /** The disk, where this is a partition. */
+  readonly disk?: string
+  readonly partitions: readonly string[]
+  /** Devices that are built on it. */
+  readonly holders: readonly string[]
+  /** Devices that it is built on. */
+  readonly slaves: readonly string[]
+  readonly isMultipath: boolean
+  /** For a device-mapper map, shows what created it: LVM-…, CRYPT-LUKS2-…, mpath-…, part1-mpath-… */
+  readonly dmUuid?: string
+  /** It has the sysfs file that removes a SCSI device. */
+  readonly isScsi: boolean
+  /** HOST:CHANNEL:ID:LUN */
+  readonly scsiAddress?: string
+  /** A SCSI disk's generic character devices, as "char major:minor": it can be read and written through these too. */
+  readonly characters: readonly string[]
+  /** PID of the process on this node that serves a network block device, and has it open for that (nbd). */
+  readonly servedBy?: number
+  /** The kernel is recovering its SCSI host: an open would wait for that. */
+  readonly isRecovering: boolean
+}
+
+export interface IscsiLun {
+  readonly lun: string
+  /** HOST:CHANNEL:ID:LUN */
+  readonly address: string
+  readonly disks: readonly string[]
+  /** Its character devices, as "char major:minor": generic, tape, changer. */
+  readonly characters: readonly string[]
+  /** The driver that made devices for it: sd, st. */
+  readonly driver?: string
+}
+
+/** One session of the kernel's initiator. */
+export interface IscsiSession {
+  /** As the kernel calls it: session1. */
+  readonly name: string
+  readonly iqn: string
+  /** ADDRESS:PORT, as configured and as connected; IPv6 in brackets. */
+  readonly portals: readonly string[]
+  readonly iface?: string
+  readonly luns: readonly IscsiLun[]
+}
 
 const NOT_CONNECTED = ['ENOTCONN', 'ENOSYS']
 const CHARACTER_CLASSES = ['scsi_generic', 'scsi_tape', 'scsi_changer', 'bsg']
 
-export class SysfsBlockTree implements BlockTree {
+export class SysfsBlockTree {
   readonly #sys: string
   readonly #dev: string
 
@@ -20,7 +72,7 @@ export class SysfsBlockTree implements BlockTree {
     this.#dev = dev
   }
 
-  iscsiSessions(): IscsiSession[] {
+  iscsiSessions(): readonly IscsiSession[] {
     const hosts = `${this.#sys}/class/iscsi_host`
     return namesIn(hosts).flatMap((host) =>
       namesIn(`${hosts}/${host}/device`)
@@ -29,6 +81,7 @@ export class SysfsBlockTree implements BlockTree {
     )
   }
 
+  /** Undefined: no such device (any more). */
   node(name: string): BlockNode | undefined {
     const at = this.#block(name)
     const dev = textIn(`${at}/dev`)
@@ -55,15 +108,18 @@ export class SysfsBlockTree implements BlockTree {
     }
   }
 
-  names(): string[] {
+  /** Kernel names of all block devices and partitions. */
+  names(): readonly string[] {
     return namesIn(`${this.#sys}/class/block`)
   }
 
+  /** The kernel's name of a device number. */
   nameOf(dev: string): string | undefined {
     const target = linkAt(`${this.#sys}/dev/block/${dev}`)
     return target === undefined ? undefined : posix.basename(target)
   }
 
+  /** The kernel's name of a device file, links followed. */
   nameOfFile(path: string): string | undefined {
     if (!path.startsWith('/dev/')) return undefined
     try {
@@ -73,7 +129,8 @@ export class SysfsBlockTree implements BlockTree {
     }
   }
 
-  devicesBeside(name: string): string[] {
+  /** The other devices of a file system that spans several (btrfs, bcachefs). */
+  devicesBeside(name: string): readonly string[] {
     const together = [
       ...namesIn(`${this.#sys}/fs/btrfs`).map((id) => namesIn(`${this.#sys}/fs/btrfs/${id}/devices`)),
       ...namesIn(`${this.#sys}/fs/bcachefs`).map((id) => this.#bcachefsDevices(`${this.#sys}/fs/bcachefs/${id}`)),
@@ -88,7 +145,8 @@ export class SysfsBlockTree implements BlockTree {
     })
   }
 
-  links(directory: 'by-path' | 'by-id'): { link: string; name: string }[] {
+  /** udev's links and the kernel's names of what they lead to. */
+  links(directory: 'by-path' | 'by-id'): readonly { readonly link: string; readonly name: string }[] {
     const at = `${this.#dev}/disk/${directory}`
     return namesIn(at).flatMap((link) => {
       const target = linkAt(`${at}/${link}`)
@@ -96,19 +154,23 @@ export class SysfsBlockTree implements BlockTree {
     })
   }
 
-  scsiDisks(): string[] {
+  /** Kernel names of all SCSI disks. */
+  scsiDisks(): readonly string[] {
     return namesIn(`${this.#sys}/block`).filter((name) => this.#scsiAddress(name) !== undefined)
   }
 
+  /** The kernel's identifier of a disk's LUN, as naa.600508b400105e21; undefined: the kernel shows none. */
   wwid(name: string): string | undefined {
     return textIn(`${this.#sys}/block/${name}/device/wwid`, 'EINVAL')
   }
 
+  /** The WWN of the Fibre Channel port that a SCSI address belongs to; undefined: it belongs to none. */
   fcPort(scsiAddress: string): string | undefined {
     const target = scsiAddress.split(':').slice(0, 3).join(':')
     return textIn(`${this.#sys}/class/fc_transport/target${target}/port_name`)
   }
 
+  /** The file that takes a SCSI disk away when "1" is written to it. */
   deletePath(name: string): string {
     return `${this.#sys}/block/${name}/device/delete`
   }
@@ -137,6 +199,9 @@ export class SysfsBlockTree implements BlockTree {
     return isThere(own) ? own : `${this.#sys}/class/block/${name}`
   }
 }
+
+/** A host's, or a test's. */
+export type BlockTree = Pick<SysfsBlockTree, keyof SysfsBlockTree>
 
 /** Undefined where the session ended while it was read. */
 function session(at: string, name: string): IscsiSession | undefined {

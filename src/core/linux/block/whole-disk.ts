@@ -2,7 +2,7 @@
  * "The disk and everything on it": the devices that a volume's device is built on, and, going up from these, every partition
  * and everything built on them: dm, LVM, crypt, md, bcache, multipath (S21).
  */
-import type { BlockNode, BlockTree } from './block-tree.ts'
+import type { BlockNode, BlockTree } from './sysfs-block-tree.ts'
 
 /** A device of the volume, or of its disk. */
 export type OnDisk = BlockNode & {
