@@ -32,28 +32,17 @@ export const TRUST_HINT =
 /** It is not a plain file, or not a directory where one is needed. */
 export class NotAFile extends Error {}
 
-/**
- * @param path absolute
- * @returns a descriptor for reading, which the caller closes
- * @throws NotTrusted, NotAFile, or what the file system says
- */
-function openTrusted(path: string): { readonly fd: number; readonly stats: Stats } {
+/** @param path absolute @throws NotTrusted, NotAFile, TooLarge, or what the file system says */
+export function readTrusted(path: string, maxBytes = SMALL_FILE): Buffer {
   const place = trustedPlace(path)
+  let fd: number | undefined
   try {
     if (!place.stats.isFile()) throw new NotAFile(`${path} is ${kindOf(place.stats)}`)
-    return { fd: openSync(`/proc/self/fd/${place.fd}`, constants.O_RDONLY | constants.O_NONBLOCK), stats: place.stats }
-  } finally {
-    closeSync(place.fd)
-  }
-}
-
-/** @throws NotTrusted, NotAFile, TooLarge, or what the file system says */
-export function readTrusted(path: string, maxBytes = SMALL_FILE): Buffer {
-  const { fd } = openTrusted(path)
-  try {
+    fd = openSync(`/proc/self/fd/${place.fd}`, constants.O_RDONLY | constants.O_NONBLOCK)
     return readToLimit(fd, maxBytes)
   } finally {
-    closeSync(fd)
+    closeSync(place.fd)
+    if (fd !== undefined) closeSync(fd)
   }
 }
 

@@ -40,7 +40,14 @@ type Path = string | Buffer
 /** Opens a regular file for reading. @throws ELOOP for a link in its place, NotPlain for anything else that is not a regular file */
 export function openPlain(path: Path): { readonly fd: number; readonly stats: Stats } {
   const fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-  return ifRegular(fd, path)
+  try {
+    const stats = fstatSync(fd)
+    if (!stats.isFile()) throw new NotPlain(`${path.toString()} is not a plain file`)
+    return { fd, stats }
+  } catch (error) {
+    closeSync(fd)
+    throw error
+  }
 }
 
 /**
@@ -155,15 +162,4 @@ export function writeAll(fd: number, content: string | Uint8Array): void {
 export function writeThrough(fd: number, content: string | Uint8Array): void {
   writeAll(fd, content)
   fsyncSync(fd)
-}
-
-function ifRegular(fd: number, path: Path): { readonly fd: number; readonly stats: Stats } {
-  try {
-    const stats = fstatSync(fd)
-    if (!stats.isFile()) throw new NotPlain(`${path.toString()} is not a plain file`)
-    return { fd, stats }
-  } catch (error) {
-    closeSync(fd)
-    throw error
-  }
 }

@@ -173,23 +173,40 @@ export function recordOf<Key extends string, T>(
 export function object<F extends Fields>(fields: F): Shape<ObjectOf<F>>
 export function object<T>(fields: FieldsOf<T>): Shape<T>
 export function object(fields: Fields): Shape<unknown> {
-  const shapes = Object.entries(fields)
+  const rules = Object.entries(fields).map(
+    ([key, shape]): Rule =>
+      typeof shape === 'function' ? { key, shape, isNeeded: true } : { key, shape: shape.optional, isNeeded: false },
+  )
+  return byRules(rules, true)
+}
+
+interface Rule {
+  readonly key: string
+  readonly shape: Shape<unknown>
+  readonly isNeeded: boolean
+}
+
+function byRules(rules: readonly Rule[], isCopied: boolean): Shape<unknown> {
   return withSchema(
     (value, at) => {
       const given = objectAt(value, at)
-      const made: Record<string, unknown> = {}
-      for (const [key, shape] of shapes) {
+      const made: Record<string, unknown> | undefined = isCopied ? {} : undefined
+      for (const { key, shape, isNeeded } of rules) {
         const field = Object.hasOwn(given, key) ? given[key] : undefined
-        if (typeof shape === 'function') made[key] = shape(field, placeOf(at, key))
-        else if (field !== undefined) made[key] = shape.optional(field, placeOf(at, key))
+        if (!isNeeded && field === undefined) continue
+        const read = shape(field, placeOf(at, key))
+        if (made !== undefined) made[key] = read
       }
-      return made
+      return made ?? value
     },
-    (defs) =>
-      objectSchema(
-        shapes.flatMap(([key, shape]) => (typeof shape === 'function' ? key : [])),
-        shapes.map(([key, shape]) => [key, schemaOf(typeof shape === 'function' ? shape : shape.optional, defs)]),
-      ),
+    (defs) => {
+      const required = rules.filter(({ isNeeded }) => isNeeded).map(({ key }) => key)
+      return {
+        type: 'object',
+        ...(required.length > 0 && { required }),
+        properties: Object.fromEntries(rules.map(({ key, shape }) => [key, schemaOf(shape, defs)])),
+      }
+    },
   )
 }
 
@@ -239,36 +256,13 @@ export function unneeded<T>(shape: Shape<T>): Unneeded<T> {
 export function kept<F extends KeptFields>(fields: F): Shape<KeptOf<F>>
 export function kept<T>(fields: KeptFieldsOf<NoInfer<T>>): Shape<T>
 export function kept(fields: KeptFields): Shape<unknown> {
-  const rules = Object.entries(fields)
-  const shapes = rules.map(([key, rule]) => {
+  const rules = Object.entries(fields).map(([key, rule]): Rule => {
     if (typeof rule === 'function') return { key, shape: rule, isNeeded: false }
     return 'needed' in rule
       ? { key, shape: rule.needed, isNeeded: true }
       : { key, shape: rule.unneeded, isNeeded: false }
   })
-  return withSchema(
-    (value, at) => {
-      const given = objectAt(value, at)
-      for (const { key, shape, isNeeded } of shapes) {
-        const field = given[key]
-        if (isNeeded || field !== undefined) shape(field, placeOf(at, key))
-      }
-      return value
-    },
-    (defs) =>
-      objectSchema(
-        shapes.flatMap(({ key, isNeeded }) => (isNeeded ? key : [])),
-        shapes.map(({ key, shape }) => [key, schemaOf(shape, defs)]),
-      ),
-  )
-}
-
-function objectSchema(required: readonly string[], properties: readonly (readonly [string, JsonSchema])[]): JsonSchema {
-  return {
-    type: 'object',
-    ...(required.length === 0 ? {} : { required }),
-    properties: Object.fromEntries(properties),
-  }
+  return byRules(rules, false)
 }
 
 export function keptList<T>(of: Shape<T>): Shape<readonly T[]> {

@@ -88,15 +88,8 @@ describe('S11: judgeKubelet', () => {
 
 describe('parseUnitState', () => {
   it('reads what systemctl shows', () => {
-    const text =
-      'LoadState=loaded\nActiveState=inactive\nSubState=dead\nUnitFileState=enabled\nInactiveEnterTimestamp=Sat 2026-11-21 02:05:32 UTC\n'
-    expect(parseUnitState(text)).toEqual({
-      activeState: 'inactive',
-      subState: 'dead',
-      unitFileState: 'enabled',
-      inactiveSince: '2026-11-21T02:05:32Z',
-    })
-    expect(parseUnitState(text.replace(/Sat.*UTC/, ''))).not.toHaveProperty('inactiveSince')
+    const text = 'LoadState=loaded\nActiveState=inactive\nSubState=dead\nUnitFileState=enabled\n'
+    expect(parseUnitState(text)).toEqual({ activeState: 'inactive', subState: 'dead', unitFileState: 'enabled' })
     // The clock was set forward by a day since: it is not a day ago.
     const now = { wall: Date.parse('2026-11-22T02:06:02Z'), monotonic: 100_000 }
     expect(parseUnitState(`${text}InactiveEnterTimestampMonotonic=70000000\n`, now)).toMatchObject({
@@ -104,7 +97,7 @@ describe('parseUnitState', () => {
     })
     for (const unknown of ['0', '', '200000000']) {
       const inactive = parseUnitState(`${text}InactiveEnterTimestampMonotonic=${unknown}\n`, now)
-      expect(inactive?.inactiveSince).toBe('2026-11-21T02:05:32Z')
+      expect(inactive).not.toHaveProperty('inactiveSince')
     }
     // What may start it, a queued job among them.
     const triggered = `${text}Job=7\nTriggeredBy=kubelet.timer kubelet.path\nUpheldBy=\n`

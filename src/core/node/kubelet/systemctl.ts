@@ -19,8 +19,7 @@ const DEADLINE_MS = 2000
 export const STARTERS = ['TriggeredBy', 'UpheldBy', 'WantedBy']
 const PROPERTIES = [
   ...['LoadState', 'ActiveState', 'SubState', 'UnitFileState'],
-  ...['InactiveEnterTimestamp', 'InactiveEnterTimestampMonotonic'],
-  'Job',
+  ...['InactiveEnterTimestampMonotonic', 'Job'],
   ...STARTERS,
 ]
 
@@ -95,13 +94,11 @@ function thisMoment(): Moment {
   return { wall: Date.now(), monotonic: Number(process.hrtime.bigint() / 1_000_000n) }
 }
 
-/** Reads the output of `systemctl show`, times in UTC. */
+/** Reads the output of `systemctl show`. */
 export function parseUnitState(output: string, now: Moment = thisMoment()): UnitState | undefined {
   const fields = fieldsOf(output)
   if (fields.get('LoadState') === 'not-found' || !fields.has('ActiveState')) return undefined
-  const inactiveSince =
-    sinceMonotonic(fields.get('InactiveEnterTimestampMonotonic') ?? '', now) ??
-    parseTime(fields.get('InactiveEnterTimestamp') ?? '')
+  const inactiveSince = sinceMonotonic(fields.get('InactiveEnterTimestampMonotonic') ?? '', now)
   const job = fields.get('Job') ?? ''
   const startedBy = [...(/^[1-9]/.test(job) ? [QUEUED] : []), ...startersIn(fields)]
   return {
@@ -139,12 +136,6 @@ function sinceMonotonic(text: string, { wall, monotonic }: Moment): string | und
   const since = Number(text) / 1000
   if (!(since > 0) || since > monotonic) return undefined
   return new Date(wall - (monotonic - since)).toISOString()
-}
-
-/** "Sat 2026-11-21 02:05:32 UTC" */
-function parseTime(text: string): string | undefined {
-  const [, date, time] = /(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)/.exec(text) ?? []
-  return date === undefined || time === undefined ? undefined : `${date}T${time}Z`
 }
 
 /** Runs this host's systemctl(1), never one from the caller's PATH: its answer decides about S11. */

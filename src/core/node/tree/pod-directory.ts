@@ -114,11 +114,10 @@ export function completeLivingPod(walk: TreeWalk, pod: PodScan, api: LivingPod):
   }
   for (const volume of pod.atomic) {
     const { name } = volume
-    const files = api.expectedFiles(name)
-    if (!walk.isMountPoint(volume)) readAtomicVolume(walk, volume, { expected: files })
+    const entries = readAtomicVolume(walk, volume, { expected: api.expectedFiles(name) })
     // If the volume was filled, the marker is not needed.
-    else if (!readShownGeneration(walk, volume, files))
-      readMarker(walk, pod, 'kubernetes.io~empty-dir', wrappedName(name))
+    const needsMarker = walk.isMountPoint(volume) && !entries.some((entry) => entry.name === '..data')
+    if (needsMarker) readMarker(walk, pod, 'kubernetes.io~empty-dir', wrappedName(name))
   }
   for (const volume of pod.contents) {
     if (api.isMountedOver(volume.name)) walkContent(walk, walk.absolute(volume.path), volume)
@@ -192,23 +191,6 @@ function readAtomicVolume(walk: TreeWalk, volume: ListedEntry, digests: Digests)
     }
   }
   return entries
-}
-
-/**
- * For a volume that is mounted for a living pod: the generation that its containers see, and the other names, which show an
- * interrupted write (P29).
- *
- * @returns whether it was ever filled
- */
-function readShownGeneration(walk: TreeWalk, volume: ListedEntry, expected: Expected): boolean {
-  const entries = walk.children(volume)
-  const named = new Map(entries.map((entry) => [entry.name, entry]))
-  readTargets(walk, entries, expected)
-  const current = named.get('..data')?.target ?? ''
-  const generation = named.get(current)
-  if (generation?.type === 'dir' && isGeneration(current) && walk.mayEnter(generation))
-    readGeneration(walk, generation, generation.path, { expected })
-  return named.has('..data')
 }
 
 /** Reads the targets of links, except of those that are expected anyway. */

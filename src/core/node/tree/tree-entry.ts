@@ -1,11 +1,11 @@
 /** What is read of one entry of the kubelet's directories: its type, its attributes, the content of a small file. */
 
-import { closeSync, type Dirent, fstatSync, lstatSync, readlinkSync, readSync, type Stats } from 'node:fs'
+import { closeSync, type Dirent, lstatSync, readlinkSync, type Stats } from 'node:fs'
 import { errnoOf, errorMessage } from '../../base/errors.ts'
 import type { FileType } from '../../facts/actual/snapshot.ts'
 import type { ListedEntry } from '../../facts/actual/tree.ts'
 import { digest } from '../../trust/digest.ts'
-import { NotPlain, openPlain } from '../../trust/plain-files.ts'
+import { NotPlain, openPlain, readToLimit } from '../../trust/plain-files.ts'
 
 const MAY_BE_MISSING = { throwIfNoEntry: false } as const
 
@@ -81,36 +81,23 @@ const MAX_STATE_FILE = 64 * 1024
 /** The API server allows 1 MiB in a config map or secret. */
 const MAX_DIGESTED = 2 * 1024 * 1024
 
-const buffer = Buffer.allocUnsafeSlow(MAX_STATE_FILE)
-
 /** Content and attributes of a state file (vol_data.json, iscsi.json), with a size cap. */
 export function readStateFile(entry: ListedEntry, path: string): void {
   withFile(entry, path, (fd, stat) => {
     addAttributes(entry, stat)
-    if (stat.size > MAX_STATE_FILE) {
-      entry.error = `larger than ${MAX_STATE_FILE} bytes`
-      return
-    }
-    entry.content = buffer.toString('utf8', 0, readWhole(fd, buffer))
+    if (stat.size > MAX_STATE_FILE) throw new Error(`larger than ${MAX_STATE_FILE} bytes`)
+    entry.content = readToLimit(fd, MAX_STATE_FILE).toString()
   })
 }
 
 /** Digest and size of a file that an atomic writer wrote; its content is not kept. */
 export function digestFile(entry: ListedEntry, path: string): void {
   withFile(entry, path, (fd, stat) => {
-    const length = readWhole(fd, buffer, stat.size)
-    if (length < buffer.length) {
-      entry.size = length
-      entry.digest = digest(buffer.subarray(0, length))
-      return
-    }
-    const { size } = fstatSync(fd)
-    entry.size = size
-    if (size > MAX_DIGESTED) return
-    const whole = Buffer.allocUnsafe(size + 1)
-    const read = readWhole(fd, whole)
-    entry.size = read
-    entry.digest = digest(whole.subarray(0, read))
+    entry.size = stat.size
+    if (stat.size > MAX_DIGESTED) return
+    const bytes = readToLimit(fd, MAX_DIGESTED)
+    entry.size = bytes.length
+    entry.digest = digest(bytes)
   })
 }
 
@@ -126,15 +113,4 @@ function withFile(entry: ListedEntry, path: string, work: (fd: number, stat: Sta
   } finally {
     if (fd !== undefined) closeSync(fd)
   }
-}
-
-/** @param enough the file's size: if so much was read, no further read is needed to find the end */
-function readWhole(fd: number, into: Buffer, enough = Number.POSITIVE_INFINITY): number {
-  let length = 0
-  while (length < into.length && length !== enough) {
-    const read = readSync(fd, into, length, into.length - length, length)
-    if (read === 0) break
-    length += read
-  }
-  return length
 }
