@@ -1,5 +1,4 @@
 import { describe, expect, it, vi } from 'vitest'
-import { Covers } from '../../src/core/linux/covers.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 
 /** Rows of `id parent mount-point`. */
@@ -40,7 +39,7 @@ describe('Covers', () => {
     const mounts = table(rows)
     const found = rows.flatMap((row, index) => {
       const mount = mounts.at(row.slice(row.indexOf('/'))).find((each) => each.index === index)
-      const cover = mount && new Covers(mounts).of(mount)
+      const cover = mount && mounts.coverOf(mount)
       return cover === undefined ? [] : [[mount?.id, cover.id] as const]
     })
     expect(Object.fromEntries(found)).toEqual(covers)
@@ -52,9 +51,8 @@ it('S34: of 20,000 mounts on one path, each is looked at a few times only', () =
   const mounts = table(['1 0 /', ...stack])
   const byId = vi.spyOn(mounts, 'byId')
   const all = mounts.at('/k/x')
-  const covers = new Covers(mounts)
-  expect(all.filter((mount) => covers.of(mount) !== undefined)).toEqual([])
-  expect(covers.reached(all).map(({ id }) => id)).toEqual(stack.map((_, n) => n + 2))
+  expect(all.filter((mount) => mounts.coverOf(mount) !== undefined)).toEqual([])
+  expect(mounts.reached('/k/x').map(({ id }) => id)).toEqual(stack.map((_, n) => n + 2))
   expect(mounts.top('/k/x')?.id).toBe(20_001)
   expect(byId.mock.calls.length).toBeLessThan(10 * stack.length)
 })

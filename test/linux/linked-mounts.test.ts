@@ -1,6 +1,5 @@
 /** A mount table read through links in the kubelet's structure (S8): what the kernel shows elsewhere has the kubelet's paths. */
 import { describe, expect, it } from 'vitest'
-import { Covers } from '../../src/core/linux/covers.ts'
 import { ownPathOf, placeOf } from '../../src/core/linux/linked-mounts.ts'
 import { containingMount, locate } from '../../src/core/linux/location.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
@@ -70,7 +69,7 @@ describe('withLinks', () => {
     expect(goesWith(TABLE, below, copy)).toBe(goesWith(RAW, RAW.byId(3) as never, RAW.byId(7) as never))
     expect(goesWith(TABLE, below, copy)).toBe(true)
     const covered = parseMountinfo(`${RAW.text}10 2 0:60 / /data rw - tmpfs over rw\n`).withLinks(LINKS)
-    expect(new Covers(covered).of(covered.byId(3) as never)).toMatchObject({ id: 10 })
-    expect(new Covers(TABLE).of(TABLE.byId(3) as never)).toBeUndefined()
+    expect(covered.coverOf(covered.byId(3) as never)).toMatchObject({ id: 10 })
+    expect(TABLE.coverOf(TABLE.byId(3) as never)).toBeUndefined()
   })
 })

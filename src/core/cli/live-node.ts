@@ -118,8 +118,8 @@ export async function whereTheNodeIs<T>(choice: NodeChoice, work: () => Promise<
     return await work()
   } catch (error) {
     if (!(error instanceof WrongNamespace) || process.geteuid?.() !== 0) throw error
-    const { namespaceReentry, reenter } = await import('../node/reenter.ts')
-    throw new Reentered(await reenter(namespaceReentry(error.namespace)))
+    const { reenter } = await import('../node/reenter.ts')
+    throw new Reentered(await reenter({ mountNamespace: error.namespace }))
   }
 }
 

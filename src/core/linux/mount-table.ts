@@ -49,6 +49,8 @@ export interface MountTable {
   at(path: string): readonly MountInfo[]
   /** Mounts on exactly this path that are not hidden, oldest first, whatever their order in the table. */
   reached(path: string): readonly MountInfo[]
+  /** The mount that hides this one, so that no path reaches it (covers.ts); undefined: it is not hidden. */
+  coverOf(mount: MountInfo): MountInfo | undefined
   /** The visible mount on exactly this path. */
   top(path: string): MountInfo | undefined
   /** Is anything mounted below this directory. */

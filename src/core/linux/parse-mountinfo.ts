@@ -201,6 +201,10 @@ class Table implements MountTable {
     return all.length === 1 ? this.#covers().reached(all) : this.#reachedOfStack(all)
   }
 
+  coverOf(mount: MountInfo): MountInfo | undefined {
+    return this.#covers().of(mount)
+  }
+
   top(path: string): MountInfo | undefined {
     return this.reached(path).at(-1)
   }

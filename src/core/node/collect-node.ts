@@ -81,8 +81,9 @@ export interface CollectedNode extends NodeState {
 }
 
 /** Parts of a look that can fail one by one. */
-export type Part = 'api' | 'mountinfo' | 'tree' | 'runtime' | 'csiSockets' | 'kubelet' | 'deadMounts' | LocalPart
-type LocalPart = 'staticPods' | 'blockDevices' | 'flexDrivers' | 'selinux'
+export type Part =
+  | ('api' | 'mountinfo' | 'tree' | 'runtime' | 'csiSockets' | 'kubelet' | 'deadMounts')
+  | ('staticPods' | 'blockDevices' | 'flexDrivers' | 'selinux')
 
 /**
  * Reads one part of a look. What cannot be read is thrown, or its section is missing, which counts as in use; it is never empty, which

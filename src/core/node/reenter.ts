@@ -14,8 +14,8 @@ import { thisRun } from '../trust/run.ts'
 interface Reentry {
   /** A descriptor of the mount namespace (openNamespace). */
   readonly mountNamespace: number
-  /** The pid of this process in the /proc of the new namespace. */
-  readonly pid: number
+  /** The pid of this process in the /proc of the new namespace; absent: it has the same there. */
+  readonly pid?: number
 }
 
 /**
@@ -56,11 +56,6 @@ function linkOf(process: PinnedProcess, name: string): string {
   return link
 }
 
-/** Into the mount namespace of another process of this host; see WrongNamespace. */
-export function namespaceReentry(mountNamespace: number): Reentry {
-  return { mountNamespace, pid: process.pid }
-}
-
 interface Program {
   /** Undefined: the program is one executable, with its script and options inside. */
   readonly script: string | undefined
@@ -82,7 +77,7 @@ export function reentryCommand(pid: number, program: Program, word: string): rea
  *
  * @throws SafetyRefusal if that was tried before, VolctlError if nsenter is missing
  */
-export function reenter({ mountNamespace, pid }: Reentry): Promise<number> {
+export function reenter({ mountNamespace, pid = process.pid }: Reentry): Promise<number> {
   if (!mayReenter()) {
     throw new SafetyRefusal('S6', 'WrongNamespace', "volctl could not enter the kubelet's mount namespace", {
       hint: 'Run volctl on the node itself, as root, outside of any container.',

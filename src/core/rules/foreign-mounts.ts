@@ -1,7 +1,5 @@
 /** S18: what is mounted there is the volume, and its path leads to it. */
 
-import { memoize } from '../base/memoize.ts'
-import { Covers } from '../linux/covers.ts'
 import { fileSystemText } from '../linux/file-systems.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import { whoMounted } from '../linux/mount-words.ts'
@@ -27,23 +25,20 @@ export const hiddenMount: Judge = ({ expects = [] }, _, { inputs: { mounts } }) 
   return undefined
 }
 
-const coversOf = memoize((mounts: MountTable) => new Covers(mounts))
-
 /**
  * Below a shared directory that is bind-mounted on itself, every mount has a hidden copy that goes away with it: such a copy
  * is no obstacle, any other hidden mount is.
  */
 function coverOf(mounts: MountTable, path: string, expected: ExpectedMount['layers']): MountInfo | undefined {
-  const covers = coversOf(mounts)
   const stacked = mounts.at(path)
-  const covered = stacked.filter((mount) => covers.of(mount) !== undefined)
+  const covered = stacked.filter((mount) => mounts.coverOf(mount) !== undefined)
   if (covered.length === 0) return undefined
   const hidden = new Set(covered)
   const reached = stacked.filter((mount) => !hidden.has(mount))
   const stays = covered.find(
     (mount) => expected.some(({ id }) => id === mount.id) && !reached.some((each) => goesWith(mounts, each, mount)),
   )
-  return stays && covers.of(stays)
+  return stays && mounts.coverOf(stays)
 }
 
 /** First of the sub-paths, which are unmounted first. */

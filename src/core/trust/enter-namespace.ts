@@ -57,5 +57,5 @@ export function enterNamespace(
   env: Readonly<Record<string, string>>,
 ): Promise<number> {
   const args = [`--mount=/proc/self/fd/${CHILD_DESCRIPTOR}`, '--', ...command]
-  return runInForeground(NAMESPACE_PROGRAM, args, { descriptors: [namespace], env })
+  return runInForeground(NAMESPACE_PROGRAM, args, [namespace], env)
 }

@@ -240,24 +240,19 @@ function killGroup({ pid }: ChildProcess): void {
   }
 }
 
-/** Options of a program that takes over the terminal until it ends. */
-interface Foreground {
-  /** Further descriptors of the child: 3, 4, … */
-  readonly descriptors?: readonly number[]
-  /** Added to this process's. */
-  readonly env?: Readonly<Record<string, string>>
-}
-
 /**
  * Starts a program with this process's standard streams, waits, and returns its exit status. Signals to this process are
  * forwarded to it.
  *
+ * @param descriptors further ones of the child: 3, 4, …
+ * @param env added to this process's
  * @throws VolctlError CommandMissing, ProgramNotTrusted or CommandFailed
  */
 export async function runInForeground(
   name: string,
   args: readonly string[],
-  { descriptors = [], env = {} }: Foreground = {},
+  descriptors: readonly number[],
+  env: Readonly<Record<string, string>>,
 ): Promise<number> {
   const child = spawn(commandPath(name), args, {
     stdio: ['inherit', 'inherit', 'inherit', ...descriptors],

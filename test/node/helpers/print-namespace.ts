@@ -1,6 +1,6 @@
 /** Says in which mount namespace it runs; when told to, enters another one first. */
 import { readlinkSync } from 'node:fs'
-import { namespaceReentry, reenter } from '../../../src/core/node/reenter.ts'
+import { reenter } from '../../../src/core/node/reenter.ts'
 import { acceptCaller } from '../../../src/core/trust/caller.ts'
 import { openNamespace } from '../../../src/core/trust/enter-namespace.ts'
 import { PinnedProcess } from '../../../src/core/trust/processes.ts'
@@ -16,4 +16,4 @@ if (namespace === wanted && rest[0] !== 'again') {
   process.exit(7)
 }
 const run = { ...thisRun(), argv: accepted.args, caller: accepted.caller }
-process.exit(await within(run, () => reenter(namespaceReentry(openNamespace(target, wanted)))))
+process.exit(await within(run, () => reenter({ mountNamespace: openNamespace(target, wanted) })))

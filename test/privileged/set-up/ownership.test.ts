@@ -247,7 +247,10 @@ describeUnless(noFuse, 'fsGroup on a file system that may not answer', () => {
   it('whose daemon is gone fails, and says so', async ({ directory }) => {
     const { node, daemon } = await nodeOn(directory)
     beforeWalk(node, () => daemon.kill())
-    expect(await applied(node)).toEqual(['failed WriteFailed', expect.stringContaining('could not be read (ENOTCONN)')])
+    expect(await applied(node)).toEqual([
+      'failed WriteFailed',
+      expect.stringContaining('could not be read: its disk or server fails (ENOTCONN)'),
+    ])
     expect(left(node)).toEqual([false, 0])
   })
 

@@ -27,9 +27,6 @@ interface KubeletSigns {
   readonly stoppedHere?: boolean
 }
 
-/** All TCP sockets of this host, read once. */
-type Sockets = readonly string[]
-
 /** Asks systemd and the kubelet's ports, if the process table shows no kubelet. */
 export async function kubeletState(signs: KubeletSigns): Promise<LocalKubelet> {
   const unit = signs.chosen?.unit ?? 'kubelet.service'
@@ -125,7 +122,7 @@ export async function healthOf(config: KubeletConfig, sockets = socketTables()):
  * If the health port is off, the API's port is checked. A listener of root's is enough, since a request would need a
  * certificate.
  */
-function listensOnItsPort(config: KubeletConfig, sockets: Sockets): number | undefined {
+function listensOnItsPort(config: KubeletConfig, sockets: readonly string[]): number | undefined {
   const port = config.port ?? API_PORT
   return port !== 0 && !isOthers(port, sockets) && listeners(port, sockets).length > 0 ? port : undefined
 }
@@ -134,7 +131,7 @@ function listensOnItsPort(config: KubeletConfig, sockets: Sockets): number | und
  * While the kubelet is down any user may listen there, and so keep root from repairing the node (S32): another user, or a pod
  * in the host's network, whose uid may be 0.
  */
-function isOthers(port: number, sockets: Sockets): boolean {
+function isOthers(port: number, sockets: readonly string[]): boolean {
   const found = listeners(port, sockets)
   const why = found.some(({ uid }) => uid !== 0) ? 'it does not run as root' : whyHoldersAreOthers(found)
   if (why === undefined) return false
