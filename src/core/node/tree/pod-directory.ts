@@ -10,8 +10,7 @@ import type { TreeWalk } from './tree-walk.ts'
 import { walkContent } from './walk-content.ts'
 
 export interface PodScan {
-  readonly uid: string
-  /** The pod's directory, and lists of what is in it, without attributes yet. */
+  /** The pod's directory, which has its UID as its name, and lists of what is in it, its top level first, without attributes yet. */
   readonly directory: ListedEntry
   readonly listings: (readonly ListedEntry[])[]
   /** Volume directories whose content a pod writes itself (emptyDir, gitRepo): unmounted, not listed yet. */
@@ -20,8 +19,6 @@ export interface PodScan {
   readonly marked: Marked[]
   /** Volume directories that an atomic writer filled, not listed yet. */
   readonly atomic: ListedEntry[]
-  /** The top level of the pod's directory. */
-  readonly top: readonly ListedEntry[]
 }
 
 interface Marked {
@@ -45,7 +42,7 @@ export interface LivingPod {
 /** Reads what every pod needs: its volumes, raw block volumes and sub-paths. */
 export function scanPod(walk: TreeWalk, directory: ListedEntry): PodScan {
   const top = walk.children(directory)
-  const pod: PodScan = { uid: directory.name, directory, listings: [top], contents: [], marked: [], atomic: [], top }
+  const pod: PodScan = { directory, listings: [top], contents: [], marked: [], atomic: [] }
   for (const entry of top) {
     const levels = isOpen(walk, entry) ? ownValue(VOLUMES, entry.name) : undefined
     if (entry.name === 'volumes' && levels !== undefined) readVolumes(walk, pod, entry)
@@ -130,7 +127,7 @@ export function completePod(walk: TreeWalk, pod: PodScan, digests: boolean): voi
   walk.attributes(pod.directory)
   for (const listing of pod.listings) for (const entry of listing) walk.attributes(entry)
   for (const volume of pod.contents) walkContent(walk, walk.absolute(volume.path), volume)
-  for (const entry of pod.top) {
+  for (const entry of pod.listings[0] ?? []) {
     if (!isOpen(walk, entry) || Object.hasOwn(VOLUMES, entry.name)) continue
     readLevels(walk, entry, ownValue(LEVELS, entry.name) ?? 0)
   }

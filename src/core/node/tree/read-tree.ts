@@ -77,13 +77,14 @@ export async function scanTree(options: ReadTreeOptions): Promise<TreeScan> {
     else if (options.attributes === 'all') readLevels(walk, entry, 1)
   }
   return {
-    podUids: pods.map((pod) => pod.uid),
+    podUids: pods.map(({ directory }) => directory.name),
     isMountPoint: (path) => walk.mountOn(path) !== undefined,
     complete: (livingPods, wholePods) => {
       const all = options.attributes === 'all'
       for (const pod of pods) {
-        const whole = all && (wholePods?.has(pod.uid) ?? true)
-        const living = whole ? undefined : livingPods.get(pod.uid)
+        const uid = pod.directory.name
+        const whole = all && (wholePods?.has(uid) ?? true)
+        const living = whole ? undefined : livingPods.get(uid)
         if (living === undefined) completePod(walk, pod, whole)
         else completeLivingPod(walk, pod, living)
       }
