@@ -14,11 +14,12 @@ const BETWEEN_MS = 200
 
 /** False where systemd does not answer. */
 export async function isActive(unit: string): Promise<boolean> {
-  return (await stateOf(unit)) === 'active'
+  return (await propertyOf(unit, 'ActiveState')) === 'active'
 }
 
-async function stateOf(unit: string): Promise<string | undefined> {
-  return (await unitProperties(unit, ['ActiveState']))?.get('ActiveState')
+/** Undefined: systemd does not answer. */
+async function propertyOf(unit: string, name: string): Promise<string | undefined> {
+  return (await unitProperties(unit, [name]))?.get(name)
 }
 
 /** @throws VolctlError CommandFailed: it may be stopped, or not */
@@ -36,7 +37,7 @@ export async function startUnit(unit: string): Promise<string | undefined> {
   // Somebody else, or the timer, may have started it at the same moment.
   const until = performance.now() + (failure === undefined ? START_DEADLINE_MS : 0)
   for (;;) {
-    const state = await stateOf(unit)
+    const state = await propertyOf(unit, 'ActiveState')
     if (state === 'active') return undefined
     if (performance.now() >= until || state === 'failed') return failure ?? `systemd shows it as ${state ?? 'unknown'}`
     await pause(BETWEEN_MS)
@@ -75,7 +76,7 @@ export async function armTimer(unit: string, afterMs: number): Promise<ArmedTime
   const service = startingService(unit)
   const name = timerOf(service)
   // Only one that volctl has made itself is taken back.
-  const there = await loadState(name)
+  const there = await propertyOf(name, 'LoadState')
   if (there !== 'not-found') throw notArmed(unit, there === undefined ? 'systemd does not answer' : `${name} is in use`)
   const armed = performance.now()
   const asked = await runCommand(
@@ -88,16 +89,13 @@ export async function armTimer(unit: string, afterMs: number): Promise<ArmedTime
     DEADLINE_MS,
   ).catch((error: unknown) => ({ status: undefined, timedOut: false, stderr: errorMessage(error) }))
   const isMade = asked.status === 0
-  if (isMade && (await waits(name, service)) && (await wants(service, unit))) return { name, firesAt: armed + afterMs }
+  const wanted = isMade ? await propertyOf(service, 'Wants') : undefined
+  if (isMade && (await waits(name, service)) && wanted?.split(/\s+/).includes(unit))
+    return { name, firesAt: armed + afterMs }
   const failure = asked.timedOut ? 'systemd-run did not answer' : asked.stderr.trim()
   const why = isMade ? `${name} was not shown as waiting` : failure
   // Without an answer it may be set all the same, or be set once systemd comes to it.
   throw notArmed(unit, (await disarmTimer(name)) ? why : `${why}, and ${name} may be left`)
-}
-
-/** Undefined: systemd does not answer. */
-async function loadState(unit: string): Promise<string | undefined> {
-  return (await unitProperties(unit, ['LoadState']))?.get('LoadState')
 }
 
 async function waits(timer: string, service: string): Promise<boolean> {
@@ -107,15 +105,11 @@ async function waits(timer: string, service: string): Promise<boolean> {
   return isWaiting && shown.get('Unit') === service && next !== '' && next !== 'infinity'
 }
 
-async function wants(service: string, unit: string): Promise<boolean> {
-  return (await unitProperties(service, ['Wants']))?.get('Wants')?.split(/\s+/).includes(unit) === true
-}
-
 /** @returns false: it is still there */
 export async function disarmTimer(name: string): Promise<boolean> {
   if (!hasSystemd()) return false
   await runCommand('systemctl', ['stop', '--', name], DEADLINE_MS).catch(() => undefined)
-  return (await loadState(name)) === 'not-found'
+  return (await propertyOf(name, 'LoadState')) === 'not-found'
 }
 
 function notArmed(unit: string, why: string): SafetyRefusal {
