@@ -2,6 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { VolctlError } from '../../src/core/base/errors.ts'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
+import { renderExplanation } from '../../src/core/views/explain-view.ts'
+import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
 import { explanationDefects } from '../helpers/closed-schema.ts'
 import { explain } from '../helpers/explaining.ts'
 import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'

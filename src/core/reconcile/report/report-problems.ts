@@ -356,8 +356,7 @@ const SEVERAL = 20
 function reportMountStorms(context: PlanContext): void {
   const { inputs } = context
   for (const uid of inputs.podsWithMounts()) reportStorms(context, inputs.podMounts(uid), uid)
-  for (const [name, mounts] of inputs.mounts.below(inputs.rootDir))
-    if (name !== 'pods') reportStorms(context, mounts)
+  for (const [name, mounts] of inputs.mounts.below(inputs.rootDir)) if (name !== 'pods') reportStorms(context, mounts)
   reportStorms(context, inputs.mounts.notBelow(inputs.rootDir))
 }
 
