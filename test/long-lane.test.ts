@@ -13,7 +13,7 @@ it('each file of the long lane is in the table, and each pattern of the table ma
 it('a change needs the files about what it touches, and those that it changes', () => {
   const long = [
     'test/package/image.long.test.ts',
-    'test/e2e/kill.long.test.ts',
+    'test/e2e/api-away.long.test.ts',
     'test/privileged/swapping.long.test.ts',
   ]
   expect(neededBy(['docs/tour.md', 'test/reconcile/detach.test.ts'], long)).toEqual([])

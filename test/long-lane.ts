@@ -19,7 +19,7 @@ export const LONG_LANE: readonly { readonly about: readonly string[]; readonly t
       'src/core/{kube,plan/documents}/*',
       'src/core/cli/{interrupts,confirm}.ts',
     ],
-    tests: 'test/{e2e/{kill,interruptions,api-away},privileged/{killed-anywhere,faults/*}}.long.test.ts',
+    tests: 'test/{e2e/{interruptions,api-away},privileged/killed-anywhere}.long.test.ts',
   },
   { about: ['src/core/node/kubelet-stop/*', 'src/commands/apply.ts'], tests: 'test/privileged/stop/*.long.test.ts' },
   {

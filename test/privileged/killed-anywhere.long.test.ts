@@ -1,10 +1,10 @@
-/** An apply that is killed before or after any of its changes, one after another. */
+/** An apply that is killed before or after any of its changes, one after another; and one of which the disk refuses any of them. */
 import { expect } from 'vitest'
 import { OPERATION_KINDS, type OperationKind } from '../../src/core/plan/plan.ts'
 import { it } from '../helpers/machine.ts'
 import { noBlockDevices } from '../helpers/namespace.ts'
 import { describeUnless } from './describe-unless.ts'
-import { killedAt, type Phase, WAYS, type WayName, withWay } from './killed-ways.ts'
+import { killedAt, type Phase, refusedAt, WAYS, type WayName, withWay } from './killed-ways.ts'
 
 interface Row {
   readonly way: WayName
@@ -23,18 +23,35 @@ describeUnless(noBlockDevices, 'killed anywhere', () => {
   it.for(ROWS)('$way, $phase: the next apply comes to the same end', async ({ way, phase }, { directory }) => {
     await withWay(way, directory, async () => {
       const whole = await killedAt(way, directory, phase, Number.POSITIVE_INFINITY)
-      expect(whole).toMatchObject({ died: false, end: expect.arrayContaining([0]) })
+      expect(whole).toMatchObject({ met: false, end: expect.arrayContaining([0]) })
       for (const kind of whole.kinds) killed.add(kind)
       let kills = 0
-      for (let died = true; died; kills++) {
+      for (let met = true; met; kills++) {
         const found = await killedAt(way, directory, phase, kills)
         expect(found.end, `killed after ${kills} changes`).toEqual(whole.end)
-        died = found.died
+        met = found.met
       }
       // A newer generation is one change; all else takes more.
       expect(kills).toBeGreaterThan(phase === 'newer' ? 1 : 3)
     })
   })
+
+  it.for(ROWS)(
+    '$way, $phase: a disk refuses any change, and the next apply comes to the same end',
+    async (row, { directory }) => {
+      const { way, phase } = row
+      await withWay(way, directory, async () => {
+        const whole = await refusedAt(way, directory, phase, Number.POSITIVE_INFINITY, 'EIO')
+        // The ways of refusing take turns; of what is added to the disk there is less than of what is changed.
+        for (let [met, changes] = [true, 0]; met; changes++) {
+          const code = ['EROFS', 'ENOSPC', 'EIO'][changes % 3] ?? ''
+          const found = await refusedAt(way, directory, phase, changes, code)
+          expect(found, `${code} after ${changes} changes`).toMatchObject({ end: whole.end, unclear: [] })
+          met = found.met || code === 'ENOSPC'
+        }
+      })
+    },
+  )
 
   // An attachment is made by the controller.
   it('every kind of operation of a node was among them', () =>

@@ -1,9 +1,15 @@
-/** Ways to set volumes up, to renew them and to take them down, each by an apply that is killed before or after its n-th change, and by the next. */
+/**
+ * Ways to set volumes up, to renew them and to take them down, each by an apply that is killed before or after its n-th change, or whose
+ * n-th change the disk refuses, and by the next.
+ */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import type { CsiNode } from '../../src/core/apply/operation/ports.ts'
+import { StepFailed } from '../../src/core/base/operation-error.ts'
+import { codesIn } from '../../src/core/messages/codes.ts'
 import { type Host, linuxHost } from '../../src/core/node/host.ts'
+import type { ApplyEvent } from '../../src/core/plan/events.ts'
 import type { OperationKind } from '../../src/core/plan/plan.ts'
 import { startCsiDriver } from '../helpers/csi-driver/start.ts'
 import { detachLoop } from '../helpers/detach-loops.ts'
@@ -124,11 +130,8 @@ export async function applyMortally(name: WayName, directory: string, phase: Pha
     }
   }
   node.context = {
-    host: new Proxy(linuxHost, {
-      get: (host, key: keyof Host) => {
-        if (CHANGING.has(key)) change()
-        return host[key]
-      },
+    host: hostThat((key) => {
+      if (CHANGING.has(key)) change()
     }),
     csi: async (driver): Promise<CsiNode | undefined> => {
       const found = await node.csiNode(driver)
@@ -148,27 +151,88 @@ export async function applyMortally(name: WayName, directory: string, phase: Pha
   await node.apply(options)
 }
 
-/** What is taken of the host is called at once. */
-const CHANGING: ReadonlySet<keyof Host> = new Set([
-  ...(['run', 'mkdir', 'chmod', 'createFile', 'symlink', 'writeStateFile', 'writeAtomically'] as const),
-  ...(['changeOwnership', 'umount', 'rmdir', 'unlink', 'deleteContent'] as const),
-])
+/** @param taken told of what is taken of the host, which is called at once */
+function hostThat(taken: (key: keyof Host) => void): Host {
+  return new Proxy(linuxHost, {
+    get: (host, key: keyof Host) => {
+      taken(key)
+      return host[key]
+    },
+  })
+}
 
-interface Killed {
+const MAKING = ['mkdir', 'createFile', 'symlink', 'writeStateFile', 'writeAtomically'] as const
+const ON_DISK = [...MAKING, 'chmod', 'rmdir', 'unlink', 'deleteContent'] as const
+const CHANGING: ReadonlySet<keyof Host> = new Set([...ON_DISK, 'changeOwnership', 'run', 'umount'])
+
+/** What a disk refuses; where it does not give files to a group, an emptyDir is set up all the same (P34). */
+const REFUSED: Readonly<Record<string, { readonly calls: readonly (keyof Host)[]; readonly once?: true }>> = {
+  /** One bad sector. */
+  EIO: { calls: ON_DISK, once: true },
+  /** From then on nothing can be added. */
+  ENOSPC: { calls: MAKING },
+  /** From then on nothing can be changed. */
+  EROFS: { calls: ON_DISK },
+}
+
+interface Struck {
   /** What was to be done. */
   readonly kinds: readonly OperationKind[]
-  readonly died: boolean
+  /** It was killed, or something was refused. */
+  readonly met: boolean
   /** To which the next apply comes: what was not done, what is to do, and what is there. */
   readonly end: readonly unknown[]
 }
 
-export async function killedAt(name: WayName, directory: string, phase: Phase, changes: number): Promise<Killed> {
+/** An apply that is killed at this change. */
+export function killedAt(name: WayName, directory: string, phase: Phase, changes: number): Promise<Struck> {
+  return struck(name, directory, phase, async () => {
+    const args = [name, directory, phase, `${changes}`]
+    const victim = spawn(...nodeProgram(VICTIM, args), { stdio: ['ignore', 'ignore', 'inherit'] })
+    const [, signal] = await once(victim, 'close')
+    return signal === 'SIGKILL'
+  })
+}
+
+/** An apply of which the disk refuses this change. */
+export async function refusedAt(name: WayName, directory: string, phase: Phase, changes: number, code: string) {
+  const events: ApplyEvent[] = []
+  const found = await struck(name, directory, phase, async () => {
+    const { node, options } = standing(name, directory, phase)
+    const { calls = [], once: isOnce } = REFUSED[code] ?? {}
+    let left = changes
+    node.context = {
+      host: hostThat((key) => {
+        if (!calls.includes(key)) return
+        left--
+        if (isOnce ? left !== -1 : left >= 0) return
+        const message = `${code}: refused, ${key}`
+        // These find words for it themselves.
+        if (key === 'writeAtomically' || key === 'deleteContent') throw new StepFailed('WriteFailed', message)
+        throw Object.assign(new Error(message), { code })
+      }),
+    }
+    await node.apply(options, (event) => events.push(event))
+    return left < 0
+  })
+  return { ...found, unclear: unclear(events) }
+}
+
+const OUTCOMES: ReadonlySet<string> = new Set([...codesIn('outcome'), ...codesIn('blocked')])
+
+/** Whatever fails says so in one line, with a code of the catalogue and what to do next. */
+function unclear(events: readonly ApplyEvent[]): string[] {
+  return events.flatMap(({ type, code = '', message, hint }) => {
+    const isClear = OUTCOMES.has(code) && hint !== undefined && !message.includes('\n')
+    return (type !== 'failed' && type !== 'refused') || isClear ? [] : `${code} ${message} (${hint})`
+  })
+}
+
+async function struck(name: WayName, directory: string, phase: Phase, apply: () => Promise<boolean>): Promise<Struck> {
   if (phase !== 'up') await use(standing(name, directory, 'up').node)
   const before = standing(name, directory, phase)
   const kinds = (await before.node.plan(before.options)).operations.map(({ kind }) => kind)
-  const args = [name, directory, phase, `${changes}`]
-  const victim = spawn(...nodeProgram(VICTIM, args), { stdio: ['ignore', 'ignore', 'inherit'] })
-  const [, signal] = await once(victim, 'close')
+  const met = await apply()
   const { node, options } = standing(name, directory, phase)
   const undone = states(await node.apply(options)).filter((state) => state !== 'done')
   const end = [...undone, (await node.plan(options)).operations.length, ...there(node)]
@@ -176,7 +240,7 @@ export async function killedAt(name: WayName, directory: string, phase: Phase, c
     node.forget(POD)
     end.push(...states(await node.apply({ orphans: true })).filter((state) => state !== 'done'), ...there(node))
   }
-  return { kinds, died: signal === 'SIGKILL', end }
+  return { kinds, met, end }
 }
 
 /** It is set up, and has content. */

@@ -1,9 +1,9 @@
-/** An apply that is killed between two changes: one of each way; all of them in killed-anywhere.long.test.ts. */
+/** An apply that is killed between two changes, or one of which the disk refuses: one of each way; all of them in killed-anywhere.long.test.ts. */
 import { expect } from 'vitest'
 import { it } from '../helpers/machine.ts'
 import { noBlockDevices } from '../helpers/namespace.ts'
 import { describeUnless } from './describe-unless.ts'
-import { killedAt, withWay } from './killed-ways.ts'
+import { killedAt, refusedAt, withWay } from './killed-ways.ts'
 
 describeUnless(noBlockDevices, 'killed between two changes', () => {
   it.for([
@@ -18,8 +18,29 @@ describeUnless(noBlockDevices, 'killed between two changes', () => {
       const { way, phase, changes } = row
       await withWay(way, directory, async () => {
         const whole = await killedAt(way, directory, phase, Number.POSITIVE_INFINITY)
-        expect(whole).toMatchObject({ died: false, end: expect.arrayContaining([0]) })
-        expect(await killedAt(way, directory, phase, changes)).toMatchObject({ died: true, end: whole.end })
+        expect(whole).toMatchObject({ met: false, end: expect.arrayContaining([0]) })
+        expect(await killedAt(way, directory, phase, changes)).toMatchObject({ met: true, end: whole.end })
+      })
+    },
+  )
+
+  it.for([
+    { way: 'CSI file system', phase: 'up', changes: 2, code: 'EROFS' },
+    { way: 'emptyDir in memory', phase: 'up', changes: 1, code: 'EIO' },
+    { way: 'emptyDir of a group', phase: 'down', changes: 0, code: 'EIO' },
+    { way: 'configMap and secret', phase: 'newer', changes: 0, code: 'ENOSPC' },
+  ] as const)(
+    '$way, $phase: a disk refuses a change ($code); what fails is clear, and the next apply comes to the same end',
+    async (row, { directory }) => {
+      const { way, phase, changes, code } = row
+      await withWay(way, directory, async () => {
+        const whole = await refusedAt(way, directory, phase, Number.POSITIVE_INFINITY, code)
+        expect(whole).toMatchObject({ met: false, end: expect.arrayContaining([0]), unclear: [] })
+        expect(await refusedAt(way, directory, phase, changes, code)).toMatchObject({
+          met: true,
+          end: whole.end,
+          unclear: [],
+        })
       })
     },
   )

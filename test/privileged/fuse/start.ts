@@ -1,33 +1,15 @@
 /** FUSE file systems of the tests' own: their daemons are processes that can be made to fail, to stop and to end. For workers. */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { parseMountinfo } from '../../../src/core/linux/parse-mountinfo.ts'
 import { nodeProgram } from '../../helpers/programs.ts'
 import { sh } from '../../helpers/scenario.ts'
-import { LOG, type MirrorFault, type MirrorOrders, ORDERS, ORDERS_SIZE } from './faults.ts'
 
-/** Waits until it is mounted; it does not keep its starter alive. */
-async function startDaemon(program: URL, args: readonly string[]): Promise<Daemon> {
-  const child = spawn(...nodeProgram(program, args), { stdio: ['ignore', 'pipe', 'inherit'] })
-  const ended = once(child, 'exit')
-  await Promise.race([once(child.stdout, 'data'), ended.then(() => Promise.reject(new Error('no FUSE here')))])
-  child.unref()
-  child.stdout.destroy()
-  return {
-    pid: child.pid ?? 0,
-    stop: () => void child.kill('SIGSTOP'),
-    resume: () => void child.kill('SIGCONT'),
-    kill: async () => {
-      child.ref()
-      child.kill('SIGKILL')
-      await ended
-    },
-  }
-}
-
-interface Daemon {
+export interface Fuse {
   readonly pid: number
+  /** Of its connection: the minor device number. */
+  readonly connection: string
   /** The daemon answers nothing any more, and every call on its mount hangs. */
   stop(): void
   /** The daemon answers again. */
@@ -36,17 +18,33 @@ interface Daemon {
   kill(): Promise<void>
 }
 
-export interface Fuse extends Daemon {
-  /** Of its connection: the minor device number. */
-  readonly connection: string
-}
+type Mode = 'well' | 'eio' | 'estale' | 'half' | 'unowned' | 'silent'
 
-/** @param mode see daemon.ts; @param path where it is mounted, made if it is missing */
-export async function startFuse(path: string, mode: 'well' | 'eio' | 'unowned' | 'silent' = 'well'): Promise<Fuse> {
+/**
+ * Waits until it is mounted; it does not keep its starter alive.
+ *
+ * @param path where it is mounted, made if it is missing; @param mode and file: see daemon.ts
+ */
+export async function startFuse(path: string, mode: Mode = 'well', file = '/'): Promise<Fuse> {
   mkdirSync(path, { recursive: true })
-  const daemon = await startDaemon(new URL('./daemon.ts', import.meta.url), [mode, path])
+  const program = nodeProgram(new URL('./daemon.ts', import.meta.url), [mode, path, file])
+  const child = spawn(...program, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = once(child, 'exit')
+  await Promise.race([once(child.stdout, 'data'), ended.then(() => Promise.reject(new Error('no FUSE here')))])
+  child.unref()
+  child.stdout.destroy()
   const mount = parseMountinfo(readFileSync('/proc/self/mountinfo')).top(path)
-  return { ...daemon, connection: mount?.dev.split(':')[1] ?? '' }
+  return {
+    pid: child.pid ?? 0,
+    connection: mount?.dev.split(':')[1] ?? '',
+    stop: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
+    kill: async () => {
+      child.ref()
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
 }
 
 /** Without a daemon. @returns its side: as long as it is open and unread, every request hangs; once closed, the mount is dead */
@@ -60,45 +58,6 @@ export function mountFuse(path: string, { type = 'fuse', source = 'test', uid = 
   })
   if (status !== 0) throw new Error(`mount -t ${type}: ${stderr}`)
   return fd
-}
-
-export interface Mirror extends Daemon {
-  /** The directory that it shows, reached directly. */
-  readonly behind: string
-  /** Replaces all faults: they apply from the next request on, and count from there. */
-  fail(...faults: readonly MirrorFault[]): void
-  /** Requests that failed since the last call: `OP path`. */
-  failed(): readonly string[]
-}
-
-/**
- * A file system that shows a directory and fails the requests that a test chooses.
- *
- * @param path where it is mounted; made if it is missing
- * @param behind a directory for its content and its orders
- */
-export async function startMirror(path: string, behind: string): Promise<Mirror> {
-  const [shown, orders] = [`${behind}/shown`, `${behind}/orders`]
-  for (const each of [path, shown, orders]) mkdirSync(each, { recursive: true })
-  let id = 0
-  const give = (faults: MirrorOrders['faults']): void => {
-    id += 1
-    const text = JSON.stringify({ id, faults } satisfies MirrorOrders).padEnd(ORDERS_SIZE)
-    writeFileSync(`${orders}/${ORDERS}`, text, { flag: id === 1 ? 'w' : 'r+' })
-  }
-  give([])
-  const daemon = await startDaemon(new URL('./mirror.ts', import.meta.url), [path, shown, orders])
-  return {
-    ...daemon,
-    behind: shown,
-    fail: (...faults) => give(faults),
-    failed: () => {
-      const log = `${orders}/${LOG}`
-      const lines = existsSync(log) ? readFileSync(log, 'utf8').split('\n').slice(0, -1) : []
-      rmSync(log, { force: true })
-      return lines
-    },
-  }
 }
 
 /**
