@@ -1,13 +1,10 @@
 /** S33, S34: programs are found on a fixed path, and no variable of the caller's reaches Node or what is started. */
-import { execFile, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { promisify } from 'node:util'
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { expect } from 'vitest'
 import { kubeconfigText } from '../../helpers/api-server/users.ts'
 import { it } from '../../helpers/machine.ts'
-import { noMounts, noRoot } from '../../helpers/namespace.ts'
+import { noRoot } from '../../helpers/namespace.ts'
 import { sh } from '../../helpers/scenario.ts'
-import { makeScene } from '../../helpers/scene/scene.ts'
 import { TEST_BUNDLE, VOLCTL } from '../../helpers/volctl-program.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { podUid } from '../workers/real-node.ts'
@@ -168,83 +165,3 @@ describeUnless(noRoot, "the caller's environment", () => {
 
 const CONTAINER = `
 own=$HOST_ROOT_IN_TEST; mkdir -p "$own/host" && mount --rbind / "$own/host" && mount -t tmpfs hidden "$ROOT_IN_TEST" && exec "$@"`
-
-const noTrace =
-  noMounts ??
-  (spawnSync('strace', ['-f', '-o', '/dev/null', 'true']).status === 0 ? undefined : 'strace(1) does not work here')
-
-/** Each would be noticed: it names a program of the caller's, or something that Node, OpenSSL or the loader obeys. */
-const LEFT_BEHIND = {
-  NODE_OPTIONS: '--no-such-option',
-  NODE_PATH: '/nowhere',
-  NODE_EXTRA_CA_CERTS: '/nowhere',
-  NODE_TLS_REJECT_UNAUTHORIZED: '0',
-  OPENSSL_CONF: '/nowhere',
-  SSL_CERT_FILE: '/nowhere',
-  VOLCTL_REENTERED: '1',
-  VOLCTL_CALLER: '/proc/1',
-  BASH_ENV: '/nowhere',
-  ENV: '/nowhere',
-  SECRET: 'of the caller',
-}
-
-/** SECURITY.md lists the programs, src/core/trust/environment.ts the variables. */
-const KEPT =
-  /^(HOME|LANG|LC_ALL|LC_CTYPE|LC_MESSAGES|TERM|COLORTERM|NO_COLOR|FORCE_COLOR|COLUMNS|LINES|TZ|PATH|PWD|KUBECONFIG|(HTTPS?|NO|ALL)_PROXY|https?_proxy|no_proxy|all_proxy|KUBERNETES_SERVICE_(HOST|PORT)|CONTAINER_RUNTIME_ENDPOINT|SUDO_(UID|USER)|VOLCTL_TEST_HOST)$/
-
-interface Started {
-  readonly path: string
-  /** Names of the variables that it got, sorted. */
-  readonly variables: readonly string[]
-  readonly programPath: string | undefined
-}
-
-/** `812 execve("/usr/bin/stat", ["stat", "-f"], ["LC_ALL=C", "PATH=/usr/bin"]) = 0` */
-function startedOf(trace: string): Started[] {
-  return trace.split('\n').flatMap((line) => {
-    const [, path, , env] = /execve\("((?:[^"\\]|\\.)*)", (\[.*?\]), \[(.*)\]\) += /.exec(line) ?? []
-    if (path === undefined || env === undefined) return []
-    const variables = [...env.matchAll(/"([^"=\\]+)=((?:[^"\\]|\\.)*)"/g)]
-    const programPath = variables.find(([, name]) => name === 'PATH')?.[2]
-    return [{ path, variables: variables.map(([, name = '']) => name).sort(), programPath }]
-  })
-}
-
-describeUnless(noTrace, 'strace of a plan', () => {
-  it('S33: each program has an absolute path and nothing of the environment of the caller', async ({ directory }) => {
-    const callers = `${directory}/callers-bin`
-    mkdirSync(callers)
-    for (const name of ['readlink', 'find', 'env', 'node', 'stat', 'systemctl', 'nsenter', 'lsns'])
-      writeFileSync(`${callers}/${name}`, `#!/bin/sh\necho ${name} >>${directory}/ran\nexit 1\n`, { mode: 0o755 })
-    // So that it is asked for: systemd runs, and no kubelet does.
-    sh('mount', '-t', 'tmpfs', 'tmpfs', '/run')
-    mkdirSync('/run/systemd/system', { recursive: true })
-    const scene = await makeScene({ directory: `${directory}/scene`, small: true })
-    try {
-      await scene.breakIt()
-      const trace = `${directory}/trace`
-      const traced = ['-f', '-v', '-s', '65536', '-e', 'trace=execve', '-o', trace]
-      // The launcher is what is looked at.
-      await promisify(execFile)('strace', [...traced, TEST_BUNDLE, 'plan', '--orphans', '-o', 'json'], {
-        env: { ...scene.env, ...LEFT_BEHIND, PATH: `${callers}:/usr/bin:/bin`, HOME: '/root' },
-        maxBuffer: 1 << 26,
-      })
-      // The launcher itself is started by the caller; find(1) alone gets what is left of his.
-      const [launcher, ...later] = startedOf(readFileSync(trace, 'utf8'))
-      const fromNode = later.slice(later.findIndex(({ path }) => path.endsWith('/bin/node')))
-      const [node, ...programs] = fromNode
-      expect(launcher?.path).toMatch(/\/bin\/volctl$/)
-      expect(node?.path).toMatch(/\/bin\/node$/)
-      expect(node?.variables.filter((name) => !KEPT.test(name))).toEqual([])
-      expect(node?.programPath).not.toContain('callers-bin')
-      expect(later.filter(({ path }) => !path.startsWith('/'))).toEqual([])
-      expect(programs.length).toBeGreaterThan(0)
-      for (const { path, variables } of programs)
-        expect({ path, variables }).toEqual({ path, variables: ['LC_ALL', 'PATH', 'TZ'] })
-      expect(existsSync(`${directory}/ran`)).toBe(false)
-    } finally {
-      await scene.dispose()
-      sh('umount', '-l', '/run')
-    }
-  })
-})

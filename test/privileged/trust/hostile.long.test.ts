@@ -16,7 +16,7 @@ import { age, makeVolume, startNode, type TrustNode } from './node.ts'
 import { end, STRANGER } from './strangers.ts'
 import { LIMIT_MIB, type WatchedRun } from './watched-run.ts'
 
-const ANSWER_MS = 1000
+const ANSWER_MS = 10_000
 
 const READY = `process.stdout.write('ready'); setInterval(() => {}, 2 ** 30)`
 
