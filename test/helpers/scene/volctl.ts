@@ -2,15 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { type OperationKind, TAKING_AWAY } from '../../../src/core/plan/kinds.ts'
+import type { Result } from '../run-main.ts'
 import { VOLCTL } from '../volctl-program.ts'
 import type { Scene } from './scene.ts'
 
-export interface Run {
-  /** Undefined: ended by a signal. */
-  readonly status: number | undefined
-  readonly stdout: string
-  readonly stderr: string
-}
+/** Its status is undefined where a signal has ended it. */
+export type Run = Result
 
 /** Codes of what an apply's own look finds in use: a plan that was made a moment before says so (docs/contract.md). */
 const KNOWN_BEFORE: ReadonlySet<string> = new Set(['HeldBy', 'UsersUnknown', 'DeviceUnknown'])

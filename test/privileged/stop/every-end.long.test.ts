@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { beforeEach, expect } from 'vitest'
 import { it } from '../../helpers/machine.ts'
+import { until } from '../../helpers/until.ts'
 import { VOLCTL } from '../../helpers/volctl-program.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { named, unitText } from '../systemd/kubelet-unit.ts'
@@ -11,6 +12,7 @@ import {
   interruptedBy,
   JSON_OUT,
   killedAt,
+  PATIENCE_MS,
   QUICK,
   RUNS,
   stopPlaceForAll,
@@ -19,7 +21,6 @@ import {
   untilStopped,
   untouched,
   WHOLE,
-  within,
 } from './place.ts'
 
 /** Lines of what volctl does after the timer is armed, by their number or their end. */
@@ -37,7 +38,7 @@ describeUnless(noSystemd, 'apply --stop-kubelet', () => {
     const place = stopPlace()
     const twice = await interruptedBy(place, async (run) => {
       place.signal(run, 'SIGINT')
-      await within(10_000, () => run.said().includes('Interrupt again'))
+      await until(() => run.said().includes('Interrupt again'), PATIENCE_MS)
       place.signal(run, 'SIGINT')
     })
     expect(twice).toMatchObject({ status: 130, ...RUNS, left: true })
@@ -65,8 +66,8 @@ describeUnless(noSystemd, 'apply --stop-kubelet', () => {
     await untilStopped(place, run)
     // nsenter waits for script(1), which has the terminal.
     place.inside('pkill', '-KILL', '-x', 'script')
-    expect(await within(60_000, () => place.state() === 'active')).toBe(true)
-    expect(await within(60_000, () => place.journal().at(-1) === 'end')).toBe(true)
+    expect(await until(() => place.state() === 'active', PATIENCE_MS)).toBe(true)
+    expect(await until(() => place.journal().at(-1) === 'end', PATIENCE_MS)).toBe(true)
     expect({ timer: place.state(TIMER), left: place.isMounted(), journal: place.journal() }).toEqual({
       timer: 'not-found',
       left: false,
@@ -143,7 +144,7 @@ describeUnless(noSystemd, 'apply --stop-kubelet', () => {
     await place.systemd[Symbol.asyncDispose]()
     await run.ended
     place.systemd = await startSystemd(place.directory, true)
-    expect(await within(20_000, () => place.state() === 'active')).toBe(true)
+    expect(await until(() => place.state() === 'active', PATIENCE_MS)).toBe(true)
     expect({ timer: place.state(TIMER), journal: place.journal() }).toEqual({
       timer: 'not-found',
       journal: ['begin', 'stop'],

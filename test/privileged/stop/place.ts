@@ -5,17 +5,20 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll } from 'vitest'
 import type { ApplyResult, KubeletDowntime } from '../../../src/core/plan/events.ts'
+import { kernelTextIfAny } from '../../../src/core/trust/kernel.ts'
 import { sweep, temporary } from '../../helpers/left-behind.ts'
+import type { Result } from '../../helpers/run-main.ts'
 import { unmountBelow } from '../../helpers/scenario.ts'
+import { until } from '../../helpers/until.ts'
 import { VOLCTL } from '../../helpers/volctl-program.ts'
 import { named, unitText } from '../systemd/kubelet-unit.ts'
 import { startSystemd, type TestSystemd, UNITS } from '../systemd/start.ts'
-import { NODE, nodeObject, startNode, type TrustNode } from '../trust/node.ts'
+import { environment, NODE, nodeObject, startNode, type TrustNode } from '../trust/node.ts'
+import { familyOf } from '../trust/watched-run.ts'
 
 export const UNIT = 'kubelet.service'
 export const TIMER = 'volctl-start-kubelet.timer'
@@ -25,13 +28,6 @@ export const WHOLE = ['begin', 'stop', 'start, runs', 'end']
 
 const DEVICE = 'plugins/kubernetes.io/flexvolume/v/d/mounts/x'
 
-export interface Ended {
-  /** Undefined: by a signal. */
-  readonly status: number | undefined
-  readonly stdout: string
-  readonly stderr: string
-}
-
 export interface Run {
   /** nsenter(1), which has volctl as its child. */
   readonly child: ChildProcess
@@ -39,7 +35,7 @@ export interface Run {
   said(): string
   /** Until it has said what is asked for, or has ended. */
   saying(holds: () => boolean): Promise<unknown>
-  readonly ended: Promise<Ended>
+  readonly ended: Promise<Result>
 }
 
 export interface StopPlace extends AsyncDisposable {
@@ -66,7 +62,7 @@ export interface StopPlace extends AsyncDisposable {
   /** Starts a program there; `run` has volctl as its child. */
   start(...command: readonly string[]): Run
   /** The same to its end. */
-  run(...words: readonly string[]): Promise<Ended>
+  run(...words: readonly string[]): Promise<Result>
   /** Of volctl itself, as systemd's namespace numbers it. */
   pidOf(run: Run): string | undefined
   /** Sends a signal to volctl itself. */
@@ -77,6 +73,9 @@ export interface StopPlace extends AsyncDisposable {
 
 /** With a time that is short, and still long enough for two looks on a busy machine. */
 export const QUICK = ['--settle', '1s', '--max-downtime', '20s']
+
+/** For what systemd does on a machine on which all else is busy. */
+export const PATIENCE_MS = 60_000
 
 /** One for the tests of a group, each of which begins with a reset. */
 export function stopPlaceForAll(): () => StopPlace {
@@ -205,25 +204,11 @@ function reportNode(place: StopPlace): NodeJS.Timeout {
   }, 500)
 }
 
-function environment(home: string): NodeJS.ProcessEnv {
-  const { PATH, LC_ALL, TZ, NO_COLOR } = process.env
-  return { PATH, LC_ALL, TZ, NO_COLOR, HOME: home }
-}
-
 /** Below nsenter, and below script(1) where that gives a terminal: the first process that is volctl. */
 function volctlOf(root: number): number | undefined {
-  for (const pid of childrenOf(root)) {
+  return familyOf(root).find((pid) => {
     const words = textOf(`/proc/${pid}/cmdline`)
-    const found = words.includes('\0apply\0') && !words.startsWith('script\0') ? pid : volctlOf(pid)
-    if (found !== undefined) return found
-  }
-  return undefined
-}
-
-function childrenOf(parent: number): number[] {
-  return readdirSync('/proc').flatMap((name) => {
-    const [, ppid] = /^PPid:\s+(\d+)$/m.exec(/^\d+$/.test(name) ? textOf(`/proc/${name}/status`) : '') ?? []
-    return Number(ppid) === parent ? [Number(name)] : []
+    return pid !== root && words.includes('\0apply\0') && !words.startsWith('script\0')
   })
 }
 
@@ -238,13 +223,7 @@ function journalOf(): string[] {
     })
 }
 
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
-  }
-}
+const textOf = (path: string): string => kernelTextIfAny(path) ?? ''
 
 /** Below those that a connection of another test may be given while nobody listens there. */
 async function freePort(): Promise<number> {
@@ -256,16 +235,6 @@ async function freePort(): Promise<number> {
   )
   server.close()
   return isFree ? port : await freePort()
-}
-
-/** Waits for what is asked of systemd or of a file, at most so long. @returns whether it came */
-export async function within(ms: number, holds: () => boolean): Promise<boolean> {
-  const until = performance.now() + ms
-  while (!holds()) {
-    if (performance.now() > until) return false
-    await sleep(50)
-  }
-  return true
 }
 
 /** A program that hands connections on to a port, and its own port. */
@@ -294,14 +263,14 @@ export interface After {
   readonly ends?: readonly string[] | undefined
 }
 
-export const codeOf = ({ stderr }: Ended): string => {
+export const codeOf = ({ stderr }: Result): string => {
   const [line] = /^\{"apiVersion".*/m.exec(stderr) ?? []
   if (line === undefined) return stderr
   const { code, message } = JSON.parse(line) as { code: string; message: string }
   return `${code}: ${message}`
 }
 
-export function after(place: StopPlace, ended: Ended): After {
+export function after(place: StopPlace, ended: Result): After {
   const document = ended.stdout.startsWith('{') ? (JSON.parse(ended.stdout) as ApplyResult) : undefined
   return {
     status: ended.status,
@@ -320,7 +289,7 @@ export function after(place: StopPlace, ended: Ended): After {
 export const JSON_OUT = ['--yes', '-o', 'json']
 
 export async function untilStopped(place: StopPlace, run: Run): Promise<void> {
-  const stopped = await Promise.race([run.ended, within(60_000, () => place.state() === 'inactive')])
+  const stopped = await Promise.race([run.ended, until(() => place.state() === 'inactive', PATIENCE_MS)])
   if (stopped !== true) throw new Error(`not stopped: ${JSON.stringify(stopped)} ${run.said()}`)
 }
 
@@ -364,8 +333,8 @@ export async function killedAt(place: StopPlace, point: number | string): Promis
   )
   place.signal(run, 'SIGKILL')
   const { status } = await run.ended
-  const runs = await within(10_000, () => place.state() === 'active')
-  const gone = await within(5000, () => [TIMER, STARTER].every((unit) => place.state(unit) === 'not-found'))
+  const runs = await until(() => place.state() === 'active', PATIENCE_MS)
+  const gone = await until(() => [TIMER, STARTER].every((unit) => place.state(unit) === 'not-found'), PATIENCE_MS)
   place.forget()
   return { killed: status !== 0, runs, gone }
 }

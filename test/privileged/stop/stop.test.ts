@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { beforeEach, expect } from 'vitest'
 import type { Plan } from '../../../src/core/plan/plan.ts'
 import { it } from '../../helpers/machine.ts'
+import { until } from '../../helpers/until.ts'
 import { VOLCTL } from '../../helpers/volctl-program.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { named, unitText } from '../systemd/kubelet-unit.ts'
@@ -13,6 +14,7 @@ import {
   interruptedBy,
   JSON_OUT,
   killedAt,
+  PATIENCE_MS,
   QUICK,
   RUNS,
   stopPlaceForAll,
@@ -21,7 +23,6 @@ import {
   untilStopped,
   untouched,
   WHOLE,
-  within,
 } from './place.ts'
 
 describeUnless(noSystemd, 'apply --stop-kubelet', () => {
@@ -153,7 +154,10 @@ describeUnless(noSystemd, 'apply --stop-kubelet', () => {
     const own = readFileSync(place.node.api.kubeconfig('admin'), 'utf8')
     writeFileSync(kubeconfig, own.replace(new URL(url).host, `127.0.0.1:${port}`), { mode: 0o600 })
     place.restart(place.command(`${process.execPath} ${program} & `))
-    await within(20_000, () => place.inside('sh', '-c', `exec bash -c ": > /dev/tcp/127.0.0.1/${port}"`).status === 0)
+    await until(
+      () => place.inside('sh', '-c', `exec bash -c ": > /dev/tcp/127.0.0.1/${port}"`).status === 0,
+      PATIENCE_MS,
+    )
     expect(await untouched(place, '--kubeconfig', kubeconfig)).toEqual(by('API server'))
 
     systemd.systemctl('stop', UNIT)

@@ -153,7 +153,7 @@ export function writeUnit(flags: readonly string[]): void {
 }
 
 /** As root's login leaves it: nothing of the tests' own, and no credential. */
-function environment(home: string): NodeJS.ProcessEnv {
+export function environment(home: string): NodeJS.ProcessEnv {
   const { PATH, LC_ALL, TZ, NO_COLOR } = process.env
   return { PATH, LC_ALL, TZ, NO_COLOR, HOME: home }
 }

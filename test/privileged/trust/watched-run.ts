@@ -116,8 +116,8 @@ function highWaterOf(pid: number): number {
   return kib === undefined ? 0 : Number(kib) / 1024
 }
 
-/** A process and its descendants. */
-function familyOf(root: number): readonly number[] {
+/** A process and its descendants, level by level. */
+export function familyOf(root: number): readonly number[] {
   const children = new Map<number, number[]>()
   for (const name of readdirSync('/proc')) {
     const stat = /^\d+$/.test(name) ? kernelTextIfAny(`/proc/${name}/stat`) : undefined
