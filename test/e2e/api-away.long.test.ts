@@ -10,7 +10,7 @@ import { DRIVER, NODE } from '../helpers/scene/api-objects.ts'
 import type { Scene } from '../helpers/scene/scene.ts'
 import { runVolctl } from '../helpers/scene/volctl.ts'
 import { endsOf, eventsOf, unclearOf } from './scenarios/outcomes.ts'
-import { atUnpublish, it, leftOf, planOf, stateOf } from './story.ts'
+import { applyMeanwhile, it, leftOf } from './story.ts'
 
 const PODS = '/pods?'
 const APPLY = ['apply', '--orphans', '--yes', '-o', 'ndjson'] as const
@@ -33,47 +33,22 @@ async function applyWith(
   return { status: run.status, ends: endsOf(run), notes }
 }
 
-it('S3: silent right after the plan: nothing is done on what it said before', async ({ broken }) => {
-  const before = await stateOf(broken)
-  const all = (await planOf(broken, '--orphans')).plan.operations.length
-  const action = { type: 'hold' } as const
-  let ended = 0
-  // What is left is read in the end: for that it answers again.
-  const onLine = (line: string): void => {
-    ended += endsOf({ status: 0, stdout: `${line}\n`, stderr: '' }).length
-    if (ended === all) void broken.api.setFaults()
-  }
-  // Asked twice for the plan: there are directories of pods that are not listed. Everything after it fails.
-  const faults = [
-    { path: PODS, skip: 2, action },
-    { path: '/volumeattachments/', action },
-  ]
-  const { status, ends } = await applyWith(broken, faults, { flags: ['--timeout', '1s'], onLine })
-  expect(status).toBe(3)
-  // A detach asks for itself.
-  expect(ends.filter((end) => !/: (?:refused|skipped) AlivenessUnknown$/.test(end))).toEqual([
-    'DetachVolume pv-idle: failed TimedOut',
-  ])
-  expect(await stateOf(broken)).toBe(before)
-})
-
 it('between two operations: what is done is done, and what comes next is not begun; while it is asked to detach: each failure by itself', async ({
   broken,
 }) => {
   const contents = broken.contentHashes()
   // The driver is at work when the API server ends.
-  broken.driver.setFaults('late NodeUnpublishVolume=1200:once')
-  const fails = atUnpublish(() => broken.api.setFaults({ action: failing(500) }))
-  const between = await applyWith(broken, [], { flags: ['--parallel', '1'], onLine: fails as (line: string) => void })
-  broken.driver.setFaults()
-  expect(between.status).toBe(3)
+  const alone = [...APPLY, '--parallel', '1']
+  const between = await applyMeanwhile(broken, () => broken.api.setFaults({ action: failing(500) }), alone)
+  await broken.api.setFaults()
+  expect([between.status, unclearOf(between)]).toEqual([3, []])
   for (const end of [
     'UnmountVolume pv-common: done',
     'UnmountVolume scratch: refused AlivenessUnknown',
     'UnmountDevice vol-old: refused AlivenessUnknown',
     'DetachVolume pv-idle: failed ApiFailed',
   ])
-    expect(between.ends).toContain(end)
+    expect(endsOf(between)).toContain(end)
   const detaching = await applyWith(broken, [
     { path: attachment('vol-old'), method: 'GET', action: failing(500) },
     { path: attachment('vol-idle'), method: 'DELETE', action: failing(403, 'Forbidden') },

@@ -1,8 +1,4 @@
 /** What others do while an apply is at work, or waits to begin: nothing is done that is no longer right. */
-import type { ChildProcess } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { expect } from 'vitest'
 import type { Fault } from '../helpers/api-server/faults.ts'
 import { handleOf, NAMESPACE, NODE, pod, pvOf, volumeObjects } from '../helpers/scene/api-objects.ts'
@@ -11,7 +7,7 @@ import { type Scene, sandbox } from '../helpers/scene/scene.ts'
 import { type Run, runVolctl } from '../helpers/scene/volctl.ts'
 import { fingerprint } from './scenarios/fingerprint.ts'
 import { endsOf, eventsOf, unclearOf } from './scenarios/outcomes.ts'
-import { APPLY, atUnpublish, hostSays, it, leftOf, onTerminal, planOf, stateOf } from './story.ts'
+import { APPLY, applyMeanwhile, hostSays, it, leftOf, onTerminal, planOf, stateOf } from './story.ts'
 
 const isDone = (end: string): boolean => end.endsWith(': done')
 
@@ -79,12 +75,7 @@ it('S26: nothing of that pod is touched, the rest is done', async ({ broken }) =
 
 it('S26: while apply is at work, what has not begun yet is refused', async ({ broken }) => {
   const { web, batch } = broken.pods
-  broken.driver.setFaults('late NodeUnpublishVolume=1500:once')
-  const run = await runVolctl(
-    broken,
-    APPLY,
-    atUnpublish(() => broken.cri.set({ pods: [web, batch].map(sandbox) })),
-  )
+  const run = await applyMeanwhile(broken, () => broken.cri.set({ pods: [web, batch].map(sandbox) }))
   broken.cri.set({ pods: [sandbox(web)] })
   const events = eventsOf(run)
   const called = events.findIndex(({ step }) => step?.op === 'NodeUnpublishVolume')
@@ -102,13 +93,8 @@ it('S21: a pod that came with a claim and a volume of its own keeps its disk att
   const made = JSON.stringify(volumeObjects(late, '')).replaceAll(handleOf(late), handleOf(IDLE))
   const objects = (JSON.parse(made) as { kind: string }[]).filter(({ kind }) => kind !== 'VolumeAttachment')
   const uid = '11111111-2222-4333-8444-00000000000f'
-  broken.driver.setFaults('late NodeUnpublishVolume=4000:once')
-  let coming: Promise<void> | undefined
-  const come = (): void => {
-    coming = broken.api.put(...objects, pod({ name: 'late', uid, volumes: [late], others: [] }, '/'))
-  }
-  const run = await runVolctl(broken, APPLY, atUnpublish(come))
-  await coming
+  const coming = pod({ name: 'late', uid, volumes: [late], others: [] }, '/')
+  const run = await applyMeanwhile(broken, () => broken.api.put(...objects, coming))
   for (const kind of ['Pod', 'PersistentVolumeClaim']) await broken.api.remove(kind, late.name, NAMESPACE)
   await broken.api.remove('PersistentVolume', pvOf(late))
   const ends = endsOf(run).filter((end) => end.startsWith('DetachVolume'))
@@ -132,38 +118,6 @@ it('S26: one that had looked before another did everything finds it done, and ch
   expect(await stateOf(broken)).toBe(before)
 })
 
-it('while the first one is at work, a second one says who it is, and changes nothing', async ({ broken }) => {
-  broken.driver.setFaults('late NodeUnpublishVolume=3000:once')
-  const target = join(broken.rootDir, 'pods', broken.pods.db.uid, 'volumes/kubernetes.io~csi/pv-common/mount')
-  let second: Promise<{ readonly run: Run; readonly unchanged: boolean }> | undefined
-  let first = 0
-  const tryAnother = async (child: ChildProcess) => {
-    first = child.pid ?? 0
-    // The driver has done it, and has not answered yet.
-    while (existsSync(target)) await setTimeout(5)
-    child.kill('SIGSTOP')
-    while (!/^State:\tT/m.test(readFileSync(`/proc/${first}/status`, 'utf8'))) await setTimeout(5)
-    const before = await stateOf(broken)
-    const run = await runVolctl(broken, APPLY)
-    return { run, unchanged: (await stateOf(broken)) === before }
-  }
-  const run = await runVolctl(
-    broken,
-    APPLY,
-    atUnpublish((child) => {
-      second = tryAnother(child).finally(() => child.kill('SIGCONT'))
-    }),
-  )
-  const { run: refused, unchanged } = (await second) ?? {}
-  expect(refused).toMatchObject({ status: 1, stdout: '' })
-  expect(JSON.parse(refused?.stderr ?? '')).toMatchObject({
-    code: 'Locked',
-    message: expect.stringMatching(`^another apply is running: pid ${first} of \\S+, since \\d{4}-`),
-  })
-  expect(unchanged).toBe(true)
-  expect([run.status, await leftOf(broken)]).toEqual([0, 0])
-})
-
 it.for([
   {
     name: 'a kubelet that comes',
@@ -171,16 +125,11 @@ it.for([
   },
   {
     name: 'a renewed lease, though no kubelet is seen here',
-    comes: (scene: Scene) => void scene.api.put(renewedLease()),
+    comes: (scene: Scene) => scene.api.put(renewedLease()),
   },
 ])('S11: $name stops an apply in its middle', async ({ comes }, { broken }) => {
-  broken.driver.setFaults('late NodeUnpublishVolume=1500:once')
   const putBack = hostSays(broken, {})
-  const run = await runVolctl(
-    broken,
-    APPLY,
-    atUnpublish(() => comes(broken)),
-  )
+  const run = await applyMeanwhile(broken, () => comes(broken))
   putBack()
   await broken.api.remove('Lease', NODE, 'kube-node-lease').catch(() => undefined)
   expect(run.status).toBe(3)
@@ -197,15 +146,8 @@ function renewedLease(): object {
   }
 }
 
-it('a hang-up does not stop it', async ({ broken }) => {
-  const hangUp = atUnpublish((child) => child.kill('SIGHUP'))
-  expect((await runVolctl(broken, APPLY, hangUp)).status).toBe(0)
-  expect(await leftOf(broken)).toBe(0)
-})
-
 it('S28: one that jumps while apply is at work changes nothing of it', async ({ broken }) => {
-  const jump = atUnpublish(() => broken.api.set({ clockSkewMs: -3_600_000 }))
-  const run = await runVolctl(broken, APPLY, jump)
+  const run = await applyMeanwhile(broken, () => broken.api.set({ clockSkewMs: -3_600_000 }))
   await broken.api.set({ clockSkewMs: 0 })
   expect([run.status, endsOf(run).filter((end) => !isDone(end))]).toEqual([0, []])
 })

@@ -3,7 +3,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { test } from 'vitest'
+import { WITNESS_AGE_MS } from '../../src/core/apply/apply-run.ts'
 import type { PastApplies } from '../../src/core/plan/documents/read-journal.ts'
 import type { ApplyEvent } from '../../src/core/plan/events.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
@@ -99,6 +101,21 @@ export function atUnpublish(act: (child: ChildProcess) => unknown): (line: strin
     done = true
     act(child)
   }
+}
+
+/** Applies; the driver has done the first unpublish, and answers when something else has happened, and the last look is too old. */
+export async function applyMeanwhile(
+  scene: Scene,
+  happens: () => unknown,
+  args: readonly string[] = APPLY,
+): Promise<Run> {
+  scene.driver.setFaults('held NodeUnpublishVolume:once')
+  const release = atUnpublish(async () => {
+    await happens()
+    await setTimeout(WITNESS_AGE_MS + 200)
+    scene.driver.setFaults()
+  })
+  return await runVolctl(scene, args, release)
 }
 
 /** Runs `apply --orphans`, or another command line, on a terminal, by script(1), and types this when it asks. */

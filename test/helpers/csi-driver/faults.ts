@@ -12,6 +12,8 @@ interface Meeting {
   readonly work: () => Promise<object>
   /** Ends the driver. */
   readonly die: () => Promise<never>
+  /** Until the faults are replaced. */
+  readonly over: Promise<void>
 }
 
 /** What can be made to go wrong with a call: `KIND RPC`, with what stands behind `=`; `:once` or `:N` after it limits how often. */
@@ -37,6 +39,12 @@ const KINDS: Readonly<Record<string, (meeting: Meeting, argument: string) => Pro
     await sleep(Number(ms))
     return reply
   },
+  /** Does it, answers once the faults are replaced. */
+  held: async ({ work, over }) => {
+    const reply = await work()
+    await over
+    return reply
+  },
   /** Answers OK, does nothing. */
   lie: async () => ({}),
   'die-before': ({ die }) => die(),
@@ -54,9 +62,12 @@ interface Fault {
 
 export class Faults {
   #faults: readonly Fault[] = []
+  #replaced = Promise.withResolvers<void>()
 
   /** Replaces all: `fail NodeUnpublishVolume=INTERNAL:once`. */
   set(texts: readonly string[]): void {
+    this.#replaced.resolve()
+    this.#replaced = Promise.withResolvers()
     this.#faults = texts.map((text) => {
       const [, kind = '', rpc = '', argument = '', limit] =
         /^(\S+) ([A-Za-z]+)(?:=([^:]*))?(?::(once|\d+))?$/.exec(text) ?? []
@@ -68,11 +79,11 @@ export class Faults {
   }
 
   /** Runs the work of one call, or what goes wrong instead. */
-  async run(rpc: string, meeting: Meeting): Promise<object> {
+  async run(rpc: string, meeting: Omit<Meeting, 'over'>): Promise<object> {
     const fault = this.#faults.find((each) => each.rpc === rpc && each.left > 0)
     if (fault === undefined) return meeting.work()
     fault.left--
-    return fault.meet(meeting)
+    return fault.meet({ ...meeting, over: this.#replaced.promise })
   }
 }
 

@@ -17,9 +17,6 @@ export interface KubeletVolume {
   /** The volume's handle; of an inline volume it is generated. */
   readonly handle: string
   readonly nodeName: string
-  readonly readOnly?: boolean
-  /** The attachment's metadata. */
-  readonly publishContext?: Readonly<Record<string, string>>
 }
 
 const MOUNT = { case: 'mount', value: { fsType: 'ext4' } } as const
@@ -30,23 +27,19 @@ function capability(accessType: typeof MOUNT | typeof BLOCK) {
 }
 
 /** Stages the volume; @returns the global mount. */
-export async function stageVolume(
-  driver: CsiDriver,
-  handle: string,
-  publishContext: KubeletVolume['publishContext'] = {},
-): Promise<string> {
+export async function stageVolume(driver: CsiDriver, handle: string): Promise<string> {
   const directory = join(driver.rootDir, csiGlobalDir(driver.name, handle))
   const stagingTargetPath = join(directory, 'globalmount')
   makeDirectory(stagingTargetPath)
   writeState(directory, { driverName: driver.name, volumeHandle: handle })
   const volumeCapability = capability(MOUNT)
-  await clientOf(driver).nodeStageVolume({ volumeId: handle, stagingTargetPath, volumeCapability, publishContext })
+  await clientOf(driver).nodeStageVolume({ volumeId: handle, stagingTargetPath, volumeCapability })
   return stagingTargetPath
 }
 
 /** Publishes a staged volume for a pod; @returns the target. */
 export async function publishVolume(driver: CsiDriver, volume: KubeletVolume): Promise<string> {
-  const { podUid, specName, handle, readOnly = false, publishContext = {} } = volume
+  const { podUid, specName, handle } = volume
   const directory = join(driver.rootDir, 'pods', podUid, 'volumes', 'kubernetes.io~csi', specName)
   makeDirectory(directory)
   writeState(directory, { ...stateOf(driver, volume), volumeLifecycleMode: 'Persistent' })
@@ -54,23 +47,21 @@ export async function publishVolume(driver: CsiDriver, volume: KubeletVolume): P
   await clientOf(driver).nodePublishVolume({
     volumeId: handle,
     stagingTargetPath: join(driver.rootDir, csiGlobalDir(driver.name, handle), 'globalmount'),
-    publishContext,
     targetPath,
     volumeCapability: capability(MOUNT),
-    readonly: readOnly,
   })
   return targetPath
 }
 
 /** Stages and publishes; @returns the target. */
 export async function mountVolume(driver: CsiDriver, volume: KubeletVolume): Promise<string> {
-  await stageVolume(driver, volume.handle, volume.publishContext)
+  await stageVolume(driver, volume.handle)
   return publishVolume(driver, volume)
 }
 
 /** Maps a raw block volume for a pod, with the loop device that keeps it open; @returns the pod's symbolic link. */
 export async function mapBlockVolume(driver: CsiDriver, volume: KubeletVolume): Promise<string> {
-  const { podUid, specName, handle, readOnly = false } = volume
+  const { podUid, specName, handle } = volume
   const devices = join(driver.rootDir, 'plugins/kubernetes.io/csi/volumeDevices')
   const stagingTargetPath = join(devices, 'staging', specName)
   const targetPath = join(devices, 'publish', specName, podUid)
@@ -89,7 +80,6 @@ export async function mapBlockVolume(driver: CsiDriver, volume: KubeletVolume): 
     stagingTargetPath,
     targetPath,
     volumeCapability,
-    readonly: readOnly,
   })
   const mapped = join(mapDirectory, podUid)
   writeFileSync(mapped, '')

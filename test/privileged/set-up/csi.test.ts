@@ -10,13 +10,12 @@ import type { TokenRequest } from '../../../src/core/kube/volume-content.ts'
 import { linuxHost } from '../../../src/core/node/host.ts'
 import type { ApplyEvent } from '../../../src/core/plan/events.ts'
 import type { ClaimStatusPatch } from '../../../src/core/volumes/expansion.ts'
-import { mountVolume } from '../../helpers/csi-driver/kubelet-steps.ts'
 import { mountsAt } from '../../helpers/csi-driver/mounts.ts'
 import type { CsiDriver } from '../../helpers/csi-driver/start.ts'
 import type { LiveNode } from '../../helpers/live-node.ts'
 import { it } from '../../helpers/machine.ts'
 import { noBlockDevices } from '../../helpers/namespace.ts'
-import { sh, unmountBelow } from '../../helpers/scenario.ts'
+import { sh } from '../../helpers/scenario.ts'
 import {
   addVolume,
   blockLink,
@@ -277,21 +276,6 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
     )
   })
 
-  it('mounts anew after a reboot that left every file (O25)', ({ directory }) =>
-    withContentDriver(directory, {}, async (node, driver) => {
-      addVolume(node, 'pv-1')
-      node.pod(POD, 'a', [claim('pv-1')])
-      await node.apply()
-      const file = `${directories(node, 'pv-1').pod}/mount/file`
-      writeFileSync(file, 'kept')
-      await driver.stop()
-      unmountBelow(node.root)
-      await driver.restart()
-      await isDone(node)
-      expect(readFileSync(file, 'utf8')).toBe('kept')
-      expect(await planned(node)).toEqual([])
-    }))
-
   it('writes a lost, emptied or cut state file anew, byte for byte, by asking the driver once more (O5, O31)', ({
     directory,
   }) =>
@@ -421,24 +405,6 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
       ].map((path) => `${path} mount`)
       const link = `${devices}/pv-2 l ROOT/${blocks}/publish/pv-2/UID`
       expect(seen.toSorted()).toEqual([...made, ...files, ...mounts, link].toSorted())
-    }))
-
-  it('asks the driver for what a kubelet that starts afterwards asks it for, and leaves the same files (C92)', ({
-    directory,
-  }) =>
-    withContentDriver(directory, {}, async (node, driver) => {
-      addVolume(node, 'pv-1')
-      node.pod(POD, 'a', [claim('pv-1')])
-      await node.apply()
-      const { pod, global } = directories(node, 'pv-1')
-      const read = (): string[] => [pod, global].map((path) => readFileSync(`${path}/vol_data.json`, 'utf8'))
-      const before = read()
-      const publishContext = node.attachments[0]?.status?.attachmentMetadata ?? {}
-      const about = { podUid: POD, specName: 'pv-1', handle: handleOf('pv-1'), nodeName: 'node-1' }
-      await mountVolume(driver, { ...about, publishContext })
-      expect(read()).toEqual(before)
-      expect([mountsAt(`${global}/globalmount`), mountsAt(`${pod}/mount`)]).toEqual([1, 1])
-      expect(await planned(node)).toEqual([])
     }))
 
   it('publishes again with a fresh token where --remount names it, and never undoes anything for it (C70)', ({
