@@ -71,7 +71,7 @@ describe('unknown', () => {
     const result = await check('--kubeconfig', silentKubeconfig(), '--timeout=1500ms')
     expectAnswer(result, 2, /^unknown: TimedOut: no answer within 2s/)
     expect(result.stderr).toContain('--timeout')
-    expect(performance.now() - started).toBeLessThan(30_000)
+    expect(performance.now() - started).toBeLessThan(90_000)
   })
 
   it('that stands in the gauges, too', async () => {

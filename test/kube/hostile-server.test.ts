@@ -69,7 +69,7 @@ describe('a request to what is no API server ends', () => {
     expect(error.code).toMatch(new RegExp(`^(${code})$`))
     expect(error.message).toMatch(says)
     expect(error.message).not.toContain('\n')
-    expect(performance.now() - began).toBeLessThan(20_000)
+    expect(performance.now() - began).toBeLessThan(60_000)
     expect(process.resourceUsage().maxRSS - before).toBeLessThan(150 * 1024)
     // A whole answer leaves its connection for the next.
     if (stays) asking.close()

@@ -53,7 +53,7 @@ describe('deadMounts', () => {
       '/k/fine',
       '/k/hang',
     ])
-    expect(Date.now() - began).toBeLessThan(20_000)
+    expect(Date.now() - began).toBeLessThan(60_000)
   })
 
   it.each([

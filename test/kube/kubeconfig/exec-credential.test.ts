@@ -111,9 +111,9 @@ describe('what it gives', () => {
 describe('how it is ended', () => {
   it('at its deadline, with all that it has started', async () => {
     script(`echo $$ > ${file('pid')}; sleep 1000 & echo $! > ${file('child')}; wait`)
-    const error = await failureOf(load({ command: './plugin' }, { deadlineMs: 700 }))
+    const error = await failureOf(load({ command: './plugin' }, { deadlineMs: 2000 }))
     expect(error).toMatchObject({ code: 'CredentialFailed', message: expect.stringMatching(/[Cc]redential plugin/) })
-    expect(error.message).toMatch(/no answer within 0\.7 s\.$/)
+    expect(error.message).toMatch(/no answer within 2 s\.$/)
     await gone(file('pid'))
     await gone(file('child'))
   })
@@ -136,7 +136,7 @@ describe('how it is ended', () => {
     controller.abort(new Error('interrupted'))
     await expect(work).rejects.toThrow('interrupted')
     await gone(file('pid'))
-    expect(performance.now() - began).toBeLessThan(10_000)
+    expect(performance.now() - began).toBeLessThan(60_000)
   })
 })
 

@@ -18,8 +18,8 @@ import { podUid, readMounts } from '../workers/real-node.ts'
 import { applyTo, onBroken, planOf } from './broken-scene.ts'
 
 /** Far above what they take, and far below what would show that something is waited for without a deadline. */
-const PLAN_SECONDS = 30
-const APPLY_SECONDS = 100
+const PLAN_SECONDS = 150
+const APPLY_SECONDS = 400
 
 /** What `explain` says of the mount: that it is dead, and who holds it, without waiting for its server. */
 const DEAD = { kind: 'Mount', state: 'problem', dead: true, known: true }
