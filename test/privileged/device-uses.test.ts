@@ -148,12 +148,6 @@ describeUnless(noBlockDevices, 'who uses what a volume is on', () => {
       undefined,
     ],
     ['a file of it open', (volume) => shell(`exec 9> ${volume}/file`), /sleep|sh/],
-    ['a process in it', (volume) => shell(`cd ${volume}`), /sleep|sh/],
-    [
-      'a directory of it mounted',
-      (volume, directory) => mounted(`${directory}/second`, '--bind', makeDir(`${volume}/below`)),
-      /mount \d+ of .* on \/second/,
-    ],
     [
       'it mounted in a namespace',
       (volume, directory) => elsewhere(`mount --bind ${volume} ${makeDir(`${directory}/away`)}`),

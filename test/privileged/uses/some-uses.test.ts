@@ -18,7 +18,15 @@ const COMBINATIONS: readonly Combination[] = [
   { kind: 'CSI directory', operation: 'UnmountDevice', use: 'bind in a namespace' },
   { kind: 'local device', operation: 'UnmountDevice', use: 'file open for write' },
   { kind: 'emptyDir on disk', operation: 'UnmountVolume', use: 'overlay, lower' },
+  { kind: 'emptyDir on disk', operation: 'UnmountVolume', use: 'overlay, work' },
+  { kind: 'emptyDir on disk', operation: 'UnmountVolume', use: 'bind in a namespace' },
+  { kind: 'emptyDir on disk', operation: 'UnmountVolume', use: 'loop device on a file, made in a namespace' },
+  { kind: 'emptyDir on disk', operation: 'UnmountVolume', use: 'swap file' },
+  { kind: 'emptyDir on disk', operation: 'UnmountVolume', use: 'file named as if deleted, detached lazily' },
   { kind: 'emptyDir in memory', operation: 'UnmountVolume', use: 'mapped, descriptor closed' },
+  { kind: 'emptyDir in memory', operation: 'UnmountVolume', use: 'bind on the host' },
+  { kind: 'emptyDir in memory', operation: 'UnmountVolume', use: 'overlay in a namespace' },
+  { kind: 'emptyDir in memory', operation: 'UnmountVolume', use: 'file open read-only' },
   { kind: 'subPath of a hostPath', operation: 'UnmountVolume', use: 'root directory' },
 ]
 
