@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
-  existsSync,
   lchownSync,
   linkSync,
   lstatSync,
@@ -26,9 +25,7 @@ import {
 } from '../../src/core/plan/documents/plan-file.ts'
 import type { Operation, Plan } from '../../src/core/plan/plan.ts'
 import { planId } from '../../src/core/plan/plan-id.ts'
-import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { anOperation, aPlan } from '../cli/plan-builder.ts'
-import { CAPTURES, recorded } from '../helpers/captures.ts'
 import { giveAway, NOBODY, noOthersFiles, TRICKS } from '../helpers/others-files.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
@@ -92,15 +89,6 @@ describe('reading a saved plan', () => {
     const fields = new Set(read?.steps.flatMap(Object.keys))
     expect([...fields].toSorted()).toEqual(Object.keys(step.properties).toSorted())
   })
-
-  it.each(readdirSync(CAPTURES).filter((folder) => existsSync(join(CAPTURES, folder, 'before.json'))))(
-    'of the captured node %s every operation comes back as it was',
-    async (folder) => {
-      const state = await recorded(`${folder}/before.json`)
-      const plan = planNode(state, planOptions({ orphans: true }))
-      expect(parse({ ...plan, options: OPTIONS }).operations).toEqual(plan.operations)
-    },
-  )
 
   it('fields that this version does not know are left out', () => {
     const operation = { ...anOperation(), later: { a: 1 }, steps: [{ op: 'umount', target: '/t', later: 1 }] }

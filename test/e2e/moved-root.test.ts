@@ -5,7 +5,6 @@ import { mkdirSync, renameSync, symlinkSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
-import { sh } from '../helpers/scenario.ts'
 import { DRIVER, handleOf, pvOf } from '../helpers/scene/api-objects.ts'
 import { FORGOTTEN, IDLE } from '../helpers/scene/pods.ts'
 import type { Scene } from '../helpers/scene/scene.ts'
@@ -13,7 +12,6 @@ import { runVolctl } from '../helpers/scene/volctl.ts'
 import { endsOf, eventsOf } from './scenarios/outcomes.ts'
 import { APPLY, hostSays, it, planOf } from './story.ts'
 
-const READY = ['DetachVolume pv-idle: ready', 'DetachVolume vol-old: ready', 'UnmountDevice vol-old: ready']
 /** A person says that it has no device here: that alone holds no mount back that bears its name. */
 const ONE = [...APPLY, '--volume', pvOf(IDLE), '--device', `${pvOf(IDLE)}=none`]
 
@@ -61,45 +59,6 @@ it('S8: what pods have mounted below the old place is not set up a second time b
   expect(operations[0]?.blocked?.message).toMatch(
     /^the pod has volumes outside the root directory \S+\/kubelet\.new: \S+\/kubelet\/pods\/\S+ is mounted$/,
   )
-})
-
-it('a control: with nothing set up elsewhere all of it is planned', async ({ broken }) => {
-  expect(await blocked(broken)).toEqual(READY)
-})
-
-const WAYS = [
-  ['staged', (root: string) => stagedBelow(root, IDLE)],
-  [
-    "published in a pod's directory",
-    (root: string) =>
-      join(root, 'pods/99999999-2222-4333-8444-000000000001/volumes/kubernetes.io~csi', pvOf(IDLE), 'mount'),
-  ],
-  [
-    'raw block, published',
-    (root: string) => join(root, 'plugins/kubernetes.io/csi/volumeDevices/publish', pvOf(IDLE), 'x'),
-  ],
-] as const
-
-it.for(WAYS)('S8: %s below the old place: the detach is not planned', async ([, where], { broken }) => {
-  const path = where(oldRoot(broken))
-  mkdirSync(path, { recursive: true })
-  sh('mount', '-t', 'tmpfs', 'disk', path)
-  const planned = await blocked(broken)
-  sh('umount', path)
-  expect(planned).toEqual(READY.with(0, 'DetachVolume pv-idle: HeldBy'))
-})
-
-it('S8: what is staged in both places is not unstaged here', async ({ broken }) => {
-  const path = stagedBelow(oldRoot(broken), FORGOTTEN)
-  mkdirSync(path, { recursive: true })
-  sh('mount', '-t', 'tmpfs', 'disk', path)
-  const planned = await blocked(broken)
-  sh('umount', path)
-  expect(planned).toEqual([
-    'DetachVolume pv-idle: ready',
-    'DetachVolume vol-old: HeldBy',
-    'UnmountDevice vol-old: HeldBy',
-  ])
 })
 
 it('S8, S21: in a mount namespace of somebody else alone: the detach is not planned, and the apply does not begin it', async ({

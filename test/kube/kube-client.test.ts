@@ -1,9 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ApiError } from '../../src/core/kube/api-error.ts'
 import { createKubeClient, type KubeClient, retryDelayMs } from '../../src/core/kube/kube-client.ts'
 import { discoverKubeConfig } from '../../src/core/kube/kubeconfig/kube-config.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
-import { connect, failureOf, startProxy, temporaryDirectory } from './connect.ts'
+import { connect, failureOf, temporaryDirectory } from './connect.ts'
 
 interface Named {
   readonly metadata: { readonly name: string }
@@ -191,21 +191,6 @@ it("tells how far this host's clock is from the server's (S28)", async () => {
   await server.set({ clockSkewMs: 0 })
   await client.get(VOLUMES)
   expect(Math.abs(client.clockSkewMs ?? Number.NaN)).toBeLessThan(5_000)
-})
-
-it('goes through HTTPS_PROXY where the server is elsewhere, and not where NO_PROXY names it, as kubectl does', async () => {
-  await using elsewhere = await startApiServer({ nodeName: 'node-1', host: '0.0.0.0' })
-  await using proxy = await startProxy()
-  vi.stubEnv('HTTPS_PROXY', proxy.url)
-  for (const noProxy of ['', '0.0.0.0']) {
-    vi.stubEnv('NO_PROXY', noProxy)
-    const remote = connect(elsewhere, 'admin')
-    await remote.get(VOLUMES)
-    remote.close()
-  }
-  await client.get(VOLUMES)
-  vi.unstubAllEnvs()
-  expect(proxy.tunnels).toEqual([new URL(elsewhere.url).host])
 })
 
 it('asks for compressed answers where the server is elsewhere', async () => {

@@ -161,20 +161,6 @@ describe("with the kubelet's own credential", () => {
     // Named by a pod, so the Node authorizer lets it be asked for: this 404 is true.
     expect(found).toContain('persistentvolumeclaims pg/pvc-n4 NotFound')
   })
-
-  it.each(['persistentvolumes/never-was', 'namespaces/pg/configmaps/never-was', 'namespaces/pg/secrets/unrelated'])(
-    'gets 403, never 404, for %s (N32)',
-    async (path) => {
-      const client = connect(server, 'kubelet')
-      const error = await failureOf(client.get(`/api/v1/${path}`))
-      client.close()
-      expect(error).toMatchObject({ code: 'Forbidden', message: expect.stringContaining('no relationship found') })
-    },
-  )
-
-  it("is refused another node's pods", async () => {
-    expect(await failureOf(read('kubelet', 'other-node'))).toMatchObject({ code: 'Forbidden', exit: 1 })
-  })
 })
 
 function mentionedBy({ pods }: ApiSnapshot, claim: string): boolean {

@@ -209,23 +209,21 @@ describe.skipIf(noPackages !== undefined)(`packages${where}`, () => {
       { name: 'neither key nor sum', args: () => [tarball()], says: 'give --key' },
       { name: 'another key', args: () => ['--key', otherKey(), tarball()], says: 'is not one of' },
       { name: 'another sum', args: () => ['--sha256', '0'.repeat(64), tarball()], says: 'Nothing was installed' },
-      ...[minisign, cosign].flatMap((kind) => [
-        {
-          name: `a tarball that is not the signed one, ${basename(kind.public)}`,
-          args: () => ['--key', kind.public, unsigned(basename(tarball()))],
-          says: 'is not the file that was signed',
-        },
-        {
-          name: `sums that were changed after they were signed, ${basename(kind.public)}`,
-          args: () => ['--key', kind.public, changedSums()],
-          says: 'is not one of',
-        },
-        {
-          name: `a name that has a signed line in it, ${basename(kind.public)}`,
-          args: () => ['--key', kind.public, signedLine()],
-          says: 'there is a line break',
-        },
-      ]),
+      {
+        name: 'a tarball that is not the signed one',
+        args: () => ['--key', minisign.public, unsigned(basename(tarball()))],
+        says: 'is not the file that was signed',
+      },
+      ...[minisign, cosign].map((kind) => ({
+        name: `sums that were changed after they were signed, ${basename(kind.public)}`,
+        args: () => ['--key', kind.public, changedSums()],
+        says: 'is not one of',
+      })),
+      {
+        name: 'a name that has a signed line in it',
+        args: () => ['--key', cosign.public, signedLine()],
+        says: 'there is a line break',
+      },
       {
         name: 'a volctl that does not run here',
         args: async () => bySum(await tarballOf('unfit', 'exit 127')),

@@ -3,7 +3,7 @@
  * stands for the LUN's disk in a fabricated sysfs, and programs stand in for open-iscsi, the kernel and the driver.
  */
 import { spawn } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { describe, expect } from 'vitest'
 import { readDeviceNumber } from '../../src/core/linux/block/device-use.ts'
@@ -26,7 +26,6 @@ const OTHER = '00000000-0000-4000-8000-000000000002'
 const PORTAL = '10.0.0.1:3260'
 const IQN = 'iqn.2003-01.test:disk'
 const LUN = `${PORTAL}-${IQN}-lun-1`
-const WWN = '50060e801049cfd1'
 const STAND_INS = new Set(['iscsiadm', 'tee', 'blockdev'])
 
 function text(path: string, content: string): void {
@@ -133,22 +132,6 @@ describeUnless(noBlockDevices, 'what a kubelet set up', () => {
       expect(await goes(directory, node, POD)).toEqual([['UnmountVolume done', 'UnmountDevice done'], LOGGED_OUT])
     }))
 
-  it('an apply that ends between the unmount and the log-out is finished by the next', ({ directory }) =>
-    withDisk(directory, 'ext4', async (device) => {
-      const { node, global } = iscsiNode(directory, device)
-      const removing = readFileSync(`${directory}/bin/tee`, 'utf8')
-      program(`${directory}/bin/tee`, 'exit 1')
-      node.forget(POD)
-      const states = async (): Promise<string[]> =>
-        (await node.apply()).outcomes.map(({ kind, state }) => `${kind} ${state}`)
-      expect(await states()).toEqual(['UnmountVolume done', 'UnmountDevice failed'])
-      expect([node.mounted(), existsSync(`${global}/iscsi.json`)]).toEqual([[], true])
-      writeFileSync(`${directory}/bin/tee`, removing)
-      expect(await states()).toEqual(['UnmountDevice done'])
-      expect(logOf(directory, node.root)).toEqual([REMOVED[0], ...LOGGED_OUT])
-      expect([existsSync(global), ...(await node.plan()).operations]).toEqual([false])
-    }))
-
   it('of iSCSI as raw block is unmapped, and logged out of (P84, P98, P99)', ({ directory }) =>
     withDisk(directory, 'ext4', async (device) => {
       fabricateSession(directory, device)
@@ -165,20 +148,6 @@ describeUnless(noBlockDevices, 'what a kubelet set up', () => {
       symlinkSync(device, `${makeDir(`${node.root}/pods/${POD}/volumeDevices/kubernetes.io~iscsi`)}/pv`)
       sh('losetup', '-f', `${maps}/${POD}`)
       expect(await goes(directory, node, POD)).toEqual([['UnmapVolume done', 'UnmapDevice done'], LOGGED_OUT])
-    }))
-
-  it('of FC is as it should be, and goes with its pod (P81)', ({ directory }) =>
-    withDisk(directory, 'ext4', async (device) => {
-      const sys = `${directory}/sys`
-      fabricate(directory, device, `${sys}/devices/20:0:0:1`)
-      text(`${sys}/class/fc_transport/target20:0:0/port_name`, `0x${WWN}`)
-      symlinkSync(`../../${nameOf(device)}`, `${directory}/dev/disk/by-path/pci-0000:05:00.0-fc-0x${WWN}-lun-1`)
-      const node = nodeOf(directory, `kubernetes.io/fc/[${WWN}]:1`)
-      node.pod(POD, 'a', [{ name: 'data', fc: { targetWWNs: [WWN], lun: 1 } }])
-      const global = makeDir(`${node.root}/plugins/kubernetes.io/fc/${WWN}-lun-1`)
-      sh('mount', device, global)
-      sh('mount', '--bind', global, makeDir(`${node.root}/pods/${POD}/volumes/kubernetes.io~fc/data`))
-      expect(await goes(directory, node, POD)).toEqual([['UnmountVolume done', 'UnmountDevice done'], REMOVED])
     }))
 
   it('an opener of its disk is found without O_EXCL and under any name, in any mount namespace (S25)', ({

@@ -2,8 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readRuntime } from '../../src/core/rpc/read-runtime.ts'
-import { node, uid } from '../helpers/node-builder.ts'
-import { codes, GONE, kinds, plan } from '../reconcile/planned.ts'
 import { containerdMissing, startContainerd } from './containerd/start.ts'
 
 test('S9: a real containerd: a pod that runs, whose container ends, that stops, and that is gone', {
@@ -36,38 +34,6 @@ test('S9: a real containerd: a pod that runs, whose container ends, that stops, 
     await expect(read()).resolves.toEqual({ source: 'cri', endpoint, pods: [] })
   } finally {
     await containerd.stop()
-    rmSync(directory, { recursive: true, force: true })
-  }
-})
-
-test('S9: a second containerd that knows nothing neither speaks for the node nor hides what the first one runs', {
-  timeout: 240_000,
-}, async ({ skip }) => {
-  const missing = containerdMissing()
-  skip(missing !== undefined, missing)
-  const directory = mkdtempSync(join('/tmp', 'volctl-ctd-'))
-  const [first, second] = [await startContainerd(`${directory}/1`), await startContainerd(`${directory}/2`)]
-  try {
-    const read = (...endpoints: string[]) => readRuntime({ endpoints, expected: true, deadlineMs: 20_000 })
-    /** On a node with a pod that lives, and with a volume of one that is not in the API. */
-    const planBy = async (...endpoints: string[]) => {
-      const built = node().mount(`pods/${GONE}/volumes/kubernetes.io~secret/s`)
-      built.override = { runtime: await read(...endpoints) }
-      return plan(built)
-    }
-    await first.runPod({ uid: uid(1), namespace: 'ns', name: 'witness' })
-    const blind = await planBy(second.endpoint)
-    expect(kinds(blind)).toEqual([])
-    expect(blind.problems).toContainEqual(
-      expect.objectContaining({ code: 'RuntimeUnknown', message: expect.stringContaining('lists none of the') }),
-    )
-    expect(kinds(await planBy(second.endpoint, first.endpoint))).toEqual(['UnmountVolume'])
-    await first.runPod({ uid: GONE, namespace: 'ns', name: 'deleted-by-force' })
-    const both = await planBy(second.endpoint, first.endpoint)
-    expect(kinds(both)).toEqual([])
-    expect(codes(both)).toContain('PodGoneButRunning')
-  } finally {
-    await Promise.all([first.stop(), second.stop()])
     rmSync(directory, { recursive: true, force: true })
   }
 })

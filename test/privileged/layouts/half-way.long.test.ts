@@ -21,12 +21,6 @@ const MEMORY: PodVolumeSource = { name: 'memory', emptyDir: { medium: 'Memory', 
 /** What breaks, once something is mounted. */
 const BROKEN = {
   writing: () => ({ writeAtomically: () => Promise.reject(diskFull()) }),
-  marker: () => ({
-    createFile: (path: string, mode: number) => {
-      if (path.endsWith('/ready')) throw diskFull()
-      linuxHost.createFile(path, mode)
-    },
-  }),
   ownership: () => ({ changeOwnership: () => Promise.reject(diskFull()) }),
   remount: () => withProgram((program, args) => program === 'mount' && args.some((each) => each.includes('remount'))),
   loop: () => withProgram((program) => program === 'losetup'),
@@ -59,12 +53,6 @@ interface Kind {
 
 const KINDS = {
   secret: { mounts: 1, volume: SECRET, breaking: 'writing', target: `pods/${POD}/volumes/kubernetes.io~secret/pass` },
-  memory: {
-    mounts: 1,
-    volume: MEMORY,
-    breaking: 'marker',
-    target: `pods/${POD}/volumes/kubernetes.io~empty-dir/memory`,
-  },
   bind: {
     mounts: 1,
     volume: CLAIM,
@@ -235,22 +223,6 @@ describeUnless(noMounts, 'set-up on layouts', () => {
         expect(ends(await node.apply())).toEqual(['MountVolume failed ForeignMount'])
         expect(put).toBeGreaterThan(0)
         expect(foreigners() - own).toBe(put)
-      }),
-  )
-
-  it.for(LAYOUTS)(
-    'S23: changed content is written where the pod sees it, and nothing is mounted anew: %s',
-    (layout, { directory }) =>
-      withNode(directory, layout, KINDS.secret, async (node) => {
-        expect(ends(await node.apply())).toEqual(['MountVolume done'])
-        const before = lines()
-        node.addSecret('s', { key: 'another' })
-        const asked = (await node.plan()).operations
-        expect(asked).toMatchObject([{ kind: 'RemountVolume', blocked: { code: 'NotAsked' } }])
-        expect(ends(await node.apply({ remount: true }))).toEqual(['RemountVolume done'])
-        expect(readFileSync(`${node.root}/${KINDS.secret.target}/key`, 'utf8')).toBe('another')
-        expect((await node.plan()).operations).toEqual([])
-        expect(lines()).toBe(before)
       }),
   )
 

@@ -226,17 +226,6 @@ describe('configMap, secret, downwardAPI and projected for real', () => {
     expect((await node.plan()).operations).toEqual([])
   })
 
-  it('P48: after a boot the memory is filled again', async ({ directory }) => {
-    const node = makeNode(directory)
-    await node.apply()
-    // Directories and markers are still there.
-    for (const mount of node.mounted()) sh('umount', mount.mountPoint)
-    expect(await applied(node)).toEqual(Array(3).fill('done'))
-    expect(seen(passOf(node))).toEqual({ password: `444 ${PASSWORD}` })
-    expect(node.mounts().top(passOf(node))?.fsType).toBe('tmpfs')
-    expect((await node.plan()).operations).toEqual([])
-  })
-
   it('P31, P53: a group reads what is its own', async ({ directory }) => {
     const securityContext = { fsGroup: process.getgid?.() ?? 0, runAsUser: 0 }
     const node = makeNode(directory, VOLUMES, { securityContext })
@@ -292,16 +281,6 @@ describe('configMap, secret, downwardAPI and projected for real', () => {
     rmSync(`${dir}/..data`)
     mkdirSync(`${dir}/..data`)
     expect(await applied(node, REMOUNT)).toEqual(['failed UnexpectedFile'])
-  })
-
-  it.for([
-    ['a path that leaves the volume', { items: [{ key: 'a', path: '../../a' }] }, 'blocked InvalidVolume'],
-    ['a key that is missing', { items: [{ key: 'none', path: 'x' }] }, 'blocked ContentMissing'],
-    ['a key that is missing and optional', { items: [{ key: 'none', path: 'x' }], optional: true }, 'done'],
-  ] as const)('bad input: %s', async ([, source, end], { directory }) => {
-    const node = makeNode(directory, [{ name: 'conf', configMap: { name: 'cm', ...source } }])
-    expect(await applied(node)).toEqual([end])
-    if (end === 'done') expect([seen(confOf(node)), machinery(confOf(node))]).toEqual([{}, PUBLISHED])
   })
 
   it('an object that goes meanwhile fails its volume, of which nothing is left', async ({ directory }) => {

@@ -1,5 +1,5 @@
 /** emptyDir, set up with real directories and mounts. */
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { release } from 'node:os'
 import { describe, expect } from 'vitest'
 import type { Pod, PodVolumeSource } from '../../../src/core/kube/api/objects.ts'
@@ -127,25 +127,5 @@ describeUnless(noHugePages, 'emptyDir of huge pages', () => {
     sh('mount', '-t', 'hugetlbfs', '-o', 'pagesize=2Mi', 'nodev', other.dir)
     expect(await applied(other.node)).toEqual(['blocked ForeignMount'])
     expect(other.node.mounts().reached(other.dir)).toHaveLength(1)
-  })
-})
-
-describeUnless(noRoot, 'emptyDir of a group', () => {
-  const GROUP = { securityContext: { fsGroup: 2000 } }
-
-  it('goes on where it was interrupted', async ({ directory }) => {
-    const { node, dir } = nodeWith(directory, {}, GROUP)
-    const marker = `${node.root}/pods/${POD}/plugins/kubernetes.io~empty-dir/scratch/ready`
-    mkdirSync(dir, { recursive: true })
-    for (let index = 0; index < 40; index++) writeFileSync(`${dir}/f${index}`, 'x')
-    const given = (): number => readdirSync(dir).filter((name) => lstatSync(`${dir}/${name}`).gid === 2000).length
-    const controller = new AbortController()
-    const onEntry = (entries: number): void => (entries === 10 ? controller.abort() : undefined)
-    const changeOwnership: typeof linuxHost.changeOwnership = (path, options) =>
-      linuxHost.changeOwnership(path, { ...options, onEntry })
-    node.context = { host: { ...linuxHost, changeOwnership }, signal: controller.signal }
-    expect([...(await applied(node)), given(), existsSync(marker)]).toEqual(['interrupted Interrupted', 10, false])
-    node.context = {}
-    expect([...(await applied(node)), given(), existsSync(marker)]).toEqual(['done', 40, true])
   })
 })
