@@ -17,6 +17,9 @@ const alone = ['test/e2e/demo.test.ts']
 /** What is slow and rarely broken: `npm run test:long`. Races among them need more than one core, so they have one each. */
 const long = 'test/**/*.long.test.ts'
 
+/** Makes a machine that is crowded, and on it machines of its own: it is on none. */
+const crowded = ['test/e2e/crowded.long.test.ts']
+
 /** Before a release: `npm run test:arm64`. */
 const emulated = ['test/package/arm64.test.ts']
 
@@ -77,10 +80,14 @@ export default defineConfig({
           ...mounting,
           name: 'long',
           include: [long],
-          exclude: leftOut,
+          exclude: [...crowded, ...leftOut],
           maxWorkers: availableParallelism(),
           sequence: { groupOrder: 2 },
         },
+      },
+      {
+        extends: true,
+        test: { ...patient, name: 'long-crowded', include: crowded, sequence: { groupOrder: 3 } },
       },
     ],
   },

@@ -54,7 +54,7 @@ export const LONG_LANE: readonly { readonly about: readonly string[]; readonly t
   },
   {
     about: ['scripts/demo.ts', 'test/helpers/**', 'test/e2e/demo-directory.ts'],
-    tests: 'test/e2e/demo.long.test.ts',
+    tests: 'test/e2e/{demo,crowded}.long.test.ts',
   },
   {
     about: ['package.json', 'bin/*', 'scripts/**', 'deploy/*', 'man/**'],

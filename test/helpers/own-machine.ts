@@ -24,6 +24,8 @@ const COUNT = 8
 /** So many for each machine, above those that all others are given. */
 const LOOPS = 32
 const FIRST_LOOP = 1024
+/** Names of them all, as a pattern of the shell. */
+export const LOOPS_OF_MACHINES = 'loop????'
 
 /**
  * Takes the first set of loop devices that nobody has: by a lock on the directory of its first one in sysfs, which every
