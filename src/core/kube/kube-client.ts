@@ -2,20 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import type { Insecure } from '../facts/actual/snapshot.ts'
 import { Budget } from '../trust/bytes.ts'
-import { JsonLimitError, parseJson } from '../trust/parse-json.ts'
+import { JsonLimitError, type JsonLimits, parseJson } from '../trust/parse-json.ts'
 import { TooLarge } from '../trust/plain-files.ts'
 import type { ApiObject } from './api/objects.ts'
 import { hasMetadata, reduced } from './api/resources.ts'
 import { ApiError, answerTooLarge, badAnswer, errorFromAnswer, errorFromTransport, lateError } from './api-error.ts'
-import {
-  type BodyReader,
-  type ListEnd,
-  type ListHead,
-  type ListVisitor,
-  ListWalk,
-  PAGE_BYTES,
-  type WalkLimits,
-} from './list-pages.ts'
+import { type ListEnd, type ListHead, type ListVisitor, PAGE_BYTES, type WalkLimits, walkPages } from './list-pages.ts'
 import type { CredentialKind, KubeCredentials } from './transport/connection.ts'
 import { type Answer, createTransport, type Transport } from './transport/transport.ts'
 
@@ -72,16 +64,11 @@ export interface KubeClient {
   /** The whole list as one consistent state: resourceVersion unset, pages joined (S2, N45, N47); each object reduced. */
   list<T>(path: string, settings?: RequestSettings): Promise<ObjectList<T>>
   /**
-   * The same for lists that are too large to be kept: what is kept of each object is made while its page comes in.
+   * The same for lists that are too large to be kept.
    *
    * @param limits other than those of a node's lists
    */
-  walk<T, Kept>(
-    path: string,
-    visitor: ListVisitor<T, Kept>,
-    settings?: RequestSettings,
-    limits?: WalkLimits,
-  ): Promise<ListEnd>
+  walk<T>(path: string, visitor: ListVisitor<T>, settings?: RequestSettings, limits?: WalkLimits): Promise<ListEnd>
   /** @returns the object that is answered */
   send<T>(write: Write, path: string, body: object, settings?: RequestSettings): Promise<T>
   close(): void
@@ -130,8 +117,8 @@ const LIST_RESTARTS = 3
 interface Exchange extends RequestSettings, WriteRequest {
   readonly path: string
   readonly body?: object
-  /** Reads the body of an attempt that is not a failure; otherwise it is collected. */
-  readonly newReader?: () => BodyReader
+  /** Of the answer, as received and as decompressed; default: that of an answer which is no list. */
+  readonly maxBytes?: number
 }
 
 /** Connects lazily: nothing is read or run before the first request. */
@@ -175,47 +162,51 @@ class HttpKubeClient implements KubeClient {
   async list<T>(path: string, settings: RequestSettings = {}): Promise<ObjectList<T>> {
     const { kept = keptBudget() } = settings
     let items: T[] = []
-    const end = await this.walk<T, T>(
-      path,
-      {
-        begin: () => {
-          items = []
-        },
-        take: (item) => {
-          reduced(item as ApiObject)
-          this.#keep(item, { kept }, `GET ${path}`)
-          return item
-        },
-        page: (page, head) => {
-          for (const item of page) items.push(withType(item, head))
-        },
-      },
-      settings,
-    )
+    const begin = (): void => {
+      items = []
+    }
+    const page = (objects: readonly T[], head: ListHead): void => {
+      for (const item of objects) {
+        reduced(item as ApiObject)
+        this.#keep(item, { kept }, `GET ${path}`)
+        items.push(withType(item, head))
+      }
+    }
+    const end = await this.walk(path, { begin, page }, settings)
     return { items, ...end }
   }
 
-  async walk<T, Kept>(
+  async walk<T>(
     path: string,
-    visitor: ListVisitor<T, Kept>,
+    visitor: ListVisitor<T>,
     settings: RequestSettings = {},
     limits: WalkLimits = this.#limits,
   ): Promise<ListEnd> {
+    const { server } = this
     const { listMs } = limits
     const late = AbortSignal.timeout(listMs)
     const signal = settings.signal ? AbortSignal.any([settings.signal, late]) : late
-    const ask = (token: string, ended: AbortSignal, newReader: () => BodyReader): Promise<Answer> => {
+    const maxBytes = Math.min(limits.listBytes, PAGE_BYTES)
+    const ask = async (token: string): Promise<{ value: unknown; bytes: number }> => {
       const query = { ...settings.query, limit: String(this.#pageSize), ...(token !== '' && { continue: token }) }
-      return this.#answer({ ...settings, query, signal: ended, method: 'GET', path, idempotent: true, newReader })
+      const { body } = await this.#answer({
+        ...settings,
+        query,
+        signal,
+        method: 'GET',
+        path,
+        idempotent: true,
+        maxBytes,
+      })
+      return { value: this.#parsed(body, `GET ${path}`, { maxBytes }), bytes: body.length }
     }
-    const { server } = this
     for (let restarts = 0; ; restarts++) {
       visitor.begin()
       try {
-        return await new ListWalk({ server, path, visitor, limits, signal, ask, budget: this.#budget }).end()
+        return await walkPages({ server, path, visitor, limits, ask })
       } catch (error) {
         settings.signal?.throwIfAborted()
-        if (late.aborted) throw lateError(this.server, listMs, `all pages of GET ${path}`)
+        if (late.aborted) throw lateError(server, listMs, `all pages of GET ${path}`)
         // The token that comes with a 410 would continue with another state, so the list is started again (N45).
         if (!(error instanceof ApiError) || error.status !== 410 || restarts >= LIST_RESTARTS) throw error
       }
@@ -229,7 +220,8 @@ class HttpKubeClient implements KubeClient {
 
   async #object<T>(exchange: Exchange): Promise<T> {
     const request = `${exchange.method} ${exchange.path}`
-    const object = this.#parsed<T>(await this.#answer(exchange), request)
+    const { body } = await this.#answer(exchange)
+    const object = this.#parsed<T>(body, request, { maxBytes: this.#limits.answerBytes, maxMemory: ANSWER_MEMORY })
     if (exchange.method === 'GET' && exchange.plain !== true && !hasMetadata(object))
       throw badAnswer(this.server, request, 'not an object')
     this.#keep(object, exchange, request)
@@ -249,10 +241,10 @@ class HttpKubeClient implements KubeClient {
     return withRetry(exchange.idempotent === true, exchange.signal, () => this.#authenticated(exchange))
   }
 
-  #parsed<T>({ body }: Answer, request: string): T {
+  #parsed<T>(body: Buffer, request: string, limits: Partial<JsonLimits>): T {
     let value: unknown
     try {
-      value = parseJson(body, { maxBytes: this.#limits.answerBytes, maxMemory: ANSWER_MEMORY })
+      value = parseJson(body, limits)
     } catch (error) {
       if (error instanceof JsonLimitError) throw answerTooLarge(this.server, request, error.message)
       throw badAnswer(this.server, request, 'not JSON')
@@ -275,31 +267,30 @@ class HttpKubeClient implements KubeClient {
   }
 
   async #try(exchange: Exchange, transport: Transport): Promise<Answer> {
-    const { method, path, query = {}, body, contentType, signal, newReader } = exchange
+    const { method, path, query = {}, body, contentType, signal, maxBytes = this.#limits.answerBytes } = exchange
     const url = new URL(this.server + path)
     for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value)
     const request = `${method} ${path}`
     const deadlineMs = exchange.deadlineMs ?? this.#deadlineMs
     const late = new AbortController()
     const deadline = setTimeout(() => late.abort(), deadlineMs)
-    const reader = newReader && new Reading(newReader(), () => deadline.refresh())
     const began = performance.now()
     let answer: Answer
     try {
       answer = await transport.send({
         method,
         url,
+        maxBytes,
         signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
-        ...omitUndefined({ body: body === undefined ? undefined : JSON.stringify(body), contentType, into: reader }),
+        ...omitUndefined({ body: body === undefined ? undefined : JSON.stringify(body), contentType }),
       })
     } catch (error) {
       if (signal?.aborted) throw signal.reason
       if (late.signal.aborted) throw lateError(this.server, deadlineMs)
       if (error instanceof TooLarge) throw answerTooLarge(this.server, request, error.why)
-      throw reader?.failure ?? errorFromTransport(error, this.server)
+      throw errorFromTransport(error, this.server)
     } finally {
       clearTimeout(deadline)
-      reader?.close()
     }
     this.#noteClock(answer, performance.now() - began)
     if (answer.status >= 200 && answer.status < 300) return answer
@@ -325,8 +316,7 @@ class HttpKubeClient implements KubeClient {
       throw error
     })
     try {
-      const { answerBytes: maxBytes } = this.#limits
-      return createTransport(new URL(this.server), options, { maxBytes, budget: this.#budget })
+      return createTransport(new URL(this.server), options, this.#budget)
     } catch (error) {
       // A damaged certificate or key.
       throw errorFromTransport(error, this.server)
@@ -343,44 +333,6 @@ class HttpKubeClient implements KubeClient {
   #noteClock(answer: Answer, tookMs: number): void {
     const date = Date.parse(String(answer.headers.date ?? ''))
     if (!Number.isNaN(date)) this.clockSkewMs = Math.round(date - (Date.now() - tookMs / 2))
-  }
-}
-
-/** So much of an answer has to come within a deadline: a list of hundreds of MB takes longer than any other answer. */
-const BYTES_PER_DEADLINE = 64 * 1024 * 1024
-
-/** Hands on what comes to a reader. */
-class Reading {
-  readonly maxBytes: number
-  /** What the reader has thrown: no failure of the connection. */
-  failure: unknown
-  readonly #reader: BodyReader
-  readonly #more: () => void
-  #bytes = 0
-
-  /** @param more called whenever enough has come for another deadline */
-  constructor(reader: BodyReader, more: () => void) {
-    this.maxBytes = reader.maxBytes
-    this.#reader = reader
-    this.#more = more
-  }
-
-  readonly take = (piece: Buffer): void => {
-    this.#bytes += piece.length
-    if (this.#bytes >= BYTES_PER_DEADLINE) {
-      this.#bytes -= BYTES_PER_DEADLINE
-      this.#more()
-    }
-    try {
-      this.#reader.take(piece)
-    } catch (error) {
-      this.failure = error
-      throw error
-    }
-  }
-
-  close(): void {
-    this.#reader.close()
   }
 }
 

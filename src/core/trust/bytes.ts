@@ -58,12 +58,8 @@ export async function collect(stream: Readable, bounds: Bounds): Promise<Buffer>
   }
 }
 
-/**
- * The same piece by piece, decompressed, for whoever keeps only some of it, and bounds that.
- *
- * @throws TooLarge, the signal's reason, or an error of the stream or its compression
- */
-export async function* pieces(
+/** The pieces of a stream, decompressed. */
+async function* pieces(
   stream: Readable,
   { maxBytes, encoding, signal }: Omit<Bounds, 'budget'>,
 ): AsyncGenerator<Buffer, void, undefined> {
@@ -122,11 +118,6 @@ export class Gathered {
     }
     piece.copy(this.#buffer, this.#length)
     this.#length = needed
-  }
-
-  /** The first of them, at most this many. */
-  head(bytes: number): Buffer {
-    return this.all().subarray(0, bytes)
   }
 
   all(): Buffer {

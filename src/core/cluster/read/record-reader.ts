@@ -125,23 +125,21 @@ export class RecordReader {
       records = []
       count = 0
     }
-    const take = (object: ApiObject, index: number): RecordOf<K> | undefined => {
-      if (count + index >= MOST_OBJECTS) throw tooMany(client, path)
-      this.writes.see(resource.plural, object)
-      return record(
-        received(resource.shape, object, { client, request: `GET ${path}`, at: `items[${index}]` }),
-        this.drivers,
-      )
-    }
-    const page = (made: readonly (RecordOf<K> | undefined)[]): void => {
-      count += made.length
-      for (const each of made) if (each !== undefined) records.push(each)
+    const page = (objects: readonly ApiObject[]): void => {
+      if (count + objects.length > MOST_OBJECTS) throw tooMany(client, path)
+      for (const [index, object] of objects.entries()) {
+        this.writes.see(resource.plural, object)
+        const at = `items[${index}]`
+        const made = record(received(resource.shape, object, { client, request: `GET ${path}`, at }), this.drivers)
+        if (made !== undefined) records.push(made)
+      }
+      count += objects.length
       this.clock.note()
       onPage?.(count)
     }
     const query = fieldSelector === undefined ? undefined : { fieldSelector }
     const settings = omitUndefined({ query, signal: this.#signal })
-    const end = await client.walk<ApiObject, RecordOf<K> | undefined>(path, { begin, take, page }, settings, limits)
+    const end = await client.walk<ApiObject>(path, { begin, page }, settings, limits)
     return { records, count, resourceVersion: end.resourceVersion }
   }
 

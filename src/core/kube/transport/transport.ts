@@ -11,7 +11,7 @@ import { type ClientRequest, type IncomingMessage, type Agent as PlainAgent, req
 import { type Agent, type RequestOptions, request } from 'node:https'
 import { createSecureContext, getCACertificates, rootCertificates } from 'node:tls'
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import { type Budget, collect, pieces } from '../../trust/bytes.ts'
+import { type Budget, collect } from '../../trust/bytes.ts'
 import { TooLarge } from '../../trust/plain-files.ts'
 import {
   bare,
@@ -34,9 +34,9 @@ interface HttpRequest {
   readonly url: URL
   readonly body?: string
   readonly contentType?: string
+  /** Of the answer, as received and as decompressed. */
+  readonly maxBytes: number
   readonly signal: AbortSignal
-  /** Takes the body of an answer that is not a failure, piece by piece, as it comes; the answer itself has none then. */
-  readonly into?: { readonly maxBytes: number; readonly take: (piece: Buffer) => void }
 }
 
 /** One connection pool to one server with one credential. */
@@ -46,23 +46,13 @@ export interface Transport {
   close(): void
 }
 
-interface AnswerLimits {
-  /** Of one answer, as received and as decompressed. */
-  readonly maxBytes: number
-  /** Of all answers that are being received. */
-  readonly budget?: Budget
-}
-
 /** Enough to hide latency; each connection costs a TLS handshake. */
 const MAX_SOCKETS = 4
 /** Limit for the body of a failed answer. */
 const MAX_FAILURE_BYTES = 1024 * 1024
 
-export function createTransport(
-  server: URL,
-  connection: ConnectionOptions,
-  { maxBytes, budget }: AnswerLimits,
-): Transport {
+/** @param budget of all answers that are being received */
+export function createTransport(server: URL, connection: ConnectionOptions, budget: Budget): Transport {
   const secure = server.protocol === 'https:'
   const loopback = isLoopback(bare(server.hostname))
   const agent = connection.agent ?? keepAliveAgent(server, connection)
@@ -72,7 +62,7 @@ export function createTransport(
   const base: RequestOptions = { agent, ...omitUndefined({ auth: connection.auth }) }
   const begin = secure ? request : plainRequest
   return {
-    send: async ({ method, url, body, contentType = 'application/json', signal, into }) => {
+    send: async ({ method, url, body, contentType = 'application/json', signal, maxBytes }) => {
       const sent = {
         ...headers,
         ...(body !== undefined && { 'Content-Type': contentType, 'Content-Length': String(Buffer.byteLength(body)) }),
@@ -86,11 +76,9 @@ export function createTransport(
       })
       const { statusCode: status = 0, headers: received } = response
       const bounds = { budget, signal, encoding: received['content-encoding'] }
-      if (status < 200 || status >= 300) return { status, headers: received, body: await failureIn(response, bounds) }
-      if (into === undefined)
-        return { status, headers: received, body: await collect(response, { ...bounds, maxBytes }) }
-      for await (const piece of pieces(response, { ...bounds, maxBytes: into.maxBytes })) into.take(piece)
-      return { status, headers: received, body: Buffer.alloc(0) }
+      const isFailure = status < 200 || status >= 300
+      const read = isFailure ? failureIn(response, bounds) : collect(response, { ...bounds, maxBytes })
+      return { status, headers: received, body: await read }
     },
     close: () => agent.destroy(),
   }
