@@ -7,7 +7,6 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { applyPlan } from '../../src/core/apply/apply-plan.ts'
 import type { ApplyContext, Cluster, CsiNode } from '../../src/core/apply/operation/ports.ts'
-import { csiNodeOf } from '../../src/core/cli/apply-context.ts'
 import type { ApiSnapshot, NodeState, TreeEntry } from '../../src/core/facts/actual/snapshot.ts'
 import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../../src/core/facts/actual/volume-names.ts'
 import type {
@@ -32,7 +31,7 @@ import { structureLinks } from '../../src/core/node/tree/structure-links.ts'
 import type { ApplyEvent, ApplyResult } from '../../src/core/plan/events.ts'
 import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
-import { CsiNodeClient } from '../../src/core/rpc/csi-node-client.ts'
+import { csiNodeClient } from '../../src/core/rpc/csi-node-client.ts'
 import { discoverCsiSockets } from '../../src/core/rpc/discover-csi-sockets.ts'
 import { endpointPath } from '../../src/core/rpc/socket-paths.ts'
 import { apiLookup } from '../../src/core/volumes/api-lookup.ts'
@@ -243,7 +242,7 @@ export class LiveNode extends DescribedNode {
     const sockets = await discoverCsiSockets({ rootDir: this.root })
     const socket = sockets.find((each) => each.driver === driver && each.registered)
     const path = socket === undefined ? undefined : endpointPath(this.root, socket)
-    return path === undefined ? undefined : csiNodeOf(new CsiNodeClient(driver, path))
+    return path === undefined ? undefined : csiNodeClient(driver, path)
   }
 }
 

@@ -29,7 +29,7 @@ afterEach(() => {
 const REQUEST = { volumeId: 'vol-1', targetPath: '/t' }
 const UNPUBLISH = Node.method.nodeUnpublishVolume
 
-function call(options: { deadlineMs?: number; signal?: AbortSignal; receiveLimit?: number } = {}) {
+function call(options: { deadlineMs?: number; receiveLimit?: number } = {}) {
   const { deadlineMs = 5000, ...rest } = options
   return unaryCall(socketPath, Node.method.nodeGetInfo, {}, { deadline: deadlineIn(deadlineMs), ...rest })
 }
@@ -145,28 +145,12 @@ describe('against a gRPC server of another make', () => {
     expect([error.code, error.details]).toEqual(['DEADLINE_EXCEEDED', details])
   })
 
-  test('an abort ends a call, and the server learns of it', async () => {
-    const [arrived, cancelled] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    serve((_request, serverCall) => {
-      serverCall.on('cancelled', () => cancelled.resolve())
-      arrived.resolve()
-      return new Promise(() => {})
-    })
-    const controller = new AbortController()
-    const ended = failure(call({ signal: controller.signal }))
-    await arrived.promise
-    controller.abort()
-    expect((await ended).code).toBe('CANCELLED')
-    await cancelled.promise
-  })
-
-  test('a call given up beforehand, or whose time is over, is not sent', async () => {
+  test('a call whose time is over is not sent', async () => {
     let calls = 0
     serve(() => {
       calls++
       return {}
     })
-    expect((await failure(call({ signal: AbortSignal.abort() }))).code).toBe('CANCELLED')
     expect((await failure(call({ deadlineMs: 0 }))).code).toBe('DEADLINE_EXCEEDED')
     await call()
     expect(calls).toBe(1)

@@ -21,8 +21,7 @@ import { DEFAULT_JOURNAL_DIR } from '../plan/documents/lazy-memory.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
 import { planNode } from '../reconcile/plan-node.ts'
 import { judgeWitnesses, knownPods } from '../reconcile/pods/witnesses.ts'
-import { CsiNodeClient } from '../rpc/csi-node-client.ts'
-import { type Deadline, deadlineIn } from '../rpc/grpc-status.ts'
+import { csiNodeClient } from '../rpc/csi-node-client.ts'
 import { endpointPath } from '../rpc/socket-paths.ts'
 import type { Witness } from '../rules/machine-facts.ts'
 import { containerNames } from '../users/describe-holders.ts'
@@ -163,8 +162,7 @@ const knownAtLastLook = memoize((look: CollectedNode) => knownPods(new ActualInp
 function csiNode({ snapshot, node }: CollectedNode, driver: string): CsiNode | undefined {
   const socket = snapshot.csiSockets?.find((each) => each.driver === driver && each.registered)
   const path = socket === undefined ? undefined : endpointPath(node.rootDir, socket)
-  if (path === undefined) return undefined
-  return csiNodeOf(new CsiNodeClient(driver, path))
+  return path === undefined ? undefined : csiNodeClient(driver, path)
 }
 
 function cluster(first: CollectedNode): Cluster {
@@ -231,17 +229,4 @@ async function wantedNow(
   if (snapshot.api === undefined) return undefined
   const api = await withFreshVolumes(client, snapshot.api, pods, node.nodeName)
   return controllerWantedVolumes(pods, api, node.nodeName)
-}
-
-/** The port, by a client; the deadline of each call in milliseconds. */
-export function csiNodeOf(client: CsiNodeClient): CsiNode {
-  const within = (ms: number): { deadline: Deadline } => ({ deadline: deadlineIn(ms) })
-  return {
-    nodeGetCapabilities: (ms) => client.nodeGetCapabilities(within(ms)),
-    nodeStageVolume: (request, ms) => client.nodeStageVolume(request, within(ms)),
-    nodePublishVolume: (request, ms) => client.nodePublishVolume(request, within(ms)),
-    nodeExpandVolume: (request, ms) => client.nodeExpandVolume(request, within(ms)),
-    nodeUnpublishVolume: (request, ms) => client.nodeUnpublishVolume(request, within(ms)),
-    nodeUnstageVolume: (request, ms) => client.nodeUnstageVolume(request, within(ms)),
-  }
 }

@@ -1,7 +1,8 @@
 import { isAbsolute, join } from 'node:path'
 import { errorMessage } from '../base/errors.ts'
 import type { CsiSocket } from '../facts/actual/snapshot.ts'
-import { CsiNodeClient } from './csi-node-client.ts'
+import { nodeCapabilities } from './csi-node-client.ts'
+import { Identity } from './gen/csi/v1/csi_pb.js'
 import { type PluginInfo, Registration } from './gen/pluginregistration/registration_pb.js'
 import { deadlineIn, GrpcError } from './grpc-status.ts'
 import type { SocketFile } from './socket-files.ts'
@@ -61,12 +62,8 @@ async function judge(info: PluginInfo, endpoint: string, deadlineMs: number): Pr
   if (!isAbsolute(endpoint))
     return { registered: false, error: `announces an endpoint that is not a path: ${endpoint}` }
   try {
-    const client = new CsiNodeClient(info.name, endpoint)
-    const capabilities = await client.nodeGetCapabilities({
-      deadline: deadlineIn(deadlineMs),
-      receiveLimit: RECEIVE_LIMIT,
-    })
-    return { registered: true, capabilities }
+    const options = { deadline: deadlineIn(deadlineMs), receiveLimit: RECEIVE_LIMIT }
+    return { registered: true, capabilities: await nodeCapabilities(endpoint, options) }
   } catch (error) {
     return {
       registered: false,
@@ -85,16 +82,16 @@ function stateOf(error: unknown): string {
 /** Asks a socket that no registration names for its driver (C28). */
 export async function askPlugin(rootDir: string, path: string, deadlineMs: number): Promise<CsiSocket> {
   const options = { deadline: deadlineIn(deadlineMs), receiveLimit: RECEIVE_LIMIT }
-  const client = new CsiNodeClient(path, join(rootDir, path))
+  const socketPath = join(rootDir, path)
   let driver: string
   try {
-    driver = (await client.getPluginInfo(options)).name
+    driver = (await unaryCall(socketPath, Identity.method.getPluginInfo, {}, options)).name
   } catch (error) {
     return { path, registered: false, error: failure(error) }
   }
   const known = { path, driver, endpoint: path }
   try {
-    const capabilities = await client.nodeGetCapabilities(options)
+    const capabilities = await nodeCapabilities(socketPath, options)
     const error =
       'found by its own socket; no registration socket announces this driver, so the kubelet does not know it'
     return { ...known, capabilities, registered: true, error }

@@ -1,5 +1,6 @@
 import { connect as connectHttp2, constants, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from 'node:http2'
 import type { Socket } from 'node:net'
+import { Gathered } from '../trust/bytes.ts'
 import { type Deadline, type GrpcCode, grpcCodeName } from './grpc-status.ts'
 import { statusOfConnection, statusOfHttp, statusOfReset } from './transport-status.ts'
 import { connectUnixSocket } from './unix-socket.ts'
@@ -11,7 +12,6 @@ export interface Exchange {
   /** The request's frame. */
   readonly body: Buffer
   readonly deadline: Deadline
-  readonly signal: AbortSignal | undefined
   readonly receiveLimit: number
 }
 
@@ -25,7 +25,7 @@ const WINDOW_BYTES = 1024 * 1024
 
 /**
  * One request and its answer over HTTP/2 without TLS, on its own connection. Never rejects: the first of status, broken
- * connection, deadline and cancellation settles it, and then the connection is closed.
+ * connection and deadline settles it, and then the connection is closed.
  *
  * Whatever the server sends, the bytes that are kept are bounded (S34): the body by `receiveLimit`, headers and trailers by
  * Node's own limits (128 of them, 64 KiB), floods of settings, pings and continuations by nghttp2, which ends such a session.
@@ -37,7 +37,6 @@ const WINDOW_BYTES = 1024 * 1024
 export function exchange(call: Exchange): Promise<Reply> {
   const { promise, resolve } = Promise.withResolvers<Reply>()
   const remainingMs = call.deadline.remainingMs()
-  if (call.signal?.aborted) return Promise.resolve(cancelled())
   if (remainingMs <= 0) return Promise.resolve(deadlineExceeded(call.deadline))
 
   let socket: Socket
@@ -63,19 +62,16 @@ export function exchange(call: Exchange): Promise<Reply> {
 
   const settle = (reply: Reply): void => {
     clearTimeout(timer)
-    call.signal?.removeEventListener('abort', abort)
     resolve(reply)
     if (!stream.closed) stream.close(constants.NGHTTP2_CANCEL)
     session.destroy()
   }
   const timer = setTimeout(() => settle(deadlineExceeded(call.deadline)), remainingMs)
-  const abort = (): void => settle(cancelled())
-  call.signal?.addEventListener('abort', abort)
 
   let failure: unknown
   let headers: IncomingHttpHeaders & IncomingHttpStatusHeader = {}
   let trailers: IncomingHttpHeaders = {}
-  const received = new Received(call.receiveLimit)
+  const received = new Gathered()
 
   // The socket's error has the cause; those of session and stream only say that they are closed.
   socket.on('error', (error) => {
@@ -96,7 +92,8 @@ export function exchange(call: Exchange): Promise<Reply> {
     trailers = value
   })
   stream.on('data', (chunk: Buffer) => {
-    if (!received.add(chunk)) settle(tooLarge(call.receiveLimit))
+    if (received.length + chunk.length > call.receiveLimit) settle(tooLarge(call.receiveLimit))
+    else received.add(chunk)
   })
   stream.on('close', () => settle(conclude()))
   stream.end(call.body)
@@ -112,7 +109,7 @@ export function exchange(call: Exchange): Promise<Reply> {
       if (grpcCodeName(status) === 'DEADLINE_EXCEEDED' && call.deadline.remainingMs() === 0)
         return deadlineExceeded(call.deadline)
       const message = source['grpc-message']
-      return { kind: 'status', status, message: String(message ?? ''), body: received.bytes }
+      return { kind: 'status', status, message: String(message ?? ''), body: received.all() }
     }
     const httpStatus = headers[':status']
     const contentType = headers['content-type'] ?? ''
@@ -129,43 +126,8 @@ export function exchange(call: Exchange): Promise<Reply> {
 /** The number of the status that says nothing. */
 const UNKNOWN = 2
 
-/** Collects the answer in one buffer; otherwise each of many single bytes would be kept as an object. */
-class Received {
-  readonly #limit: number
-  #buffer = Buffer.alloc(0)
-  #length = 0
-
-  constructor(limit: number) {
-    this.#limit = limit
-  }
-
-  /** @returns false: the limit would be exceeded */
-  add(chunk: Buffer): boolean {
-    const length = this.#length + chunk.length
-    if (length > this.#limit) return false
-    if (length > this.#buffer.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.min(Math.max(2 * length, FIRST_BYTES), this.#limit))
-      this.#buffer.copy(larger, 0, 0, this.#length)
-      this.#buffer = larger
-    }
-    chunk.copy(this.#buffer, this.#length)
-    this.#length = length
-    return true
-  }
-
-  get bytes(): Buffer {
-    return this.#buffer.subarray(0, this.#length)
-  }
-}
-
-const FIRST_BYTES = 4096
-
 function broken({ code, details }: { code: GrpcCode; details: string }, cause?: unknown): Reply {
   return { kind: 'broken', code, details, cause }
-}
-
-function cancelled(): Reply {
-  return { kind: 'broken', code: 'CANCELLED', details: 'cancelled by volctl' }
 }
 
 function deadlineExceeded(deadline: Deadline): Reply {

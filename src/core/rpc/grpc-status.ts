@@ -35,16 +35,6 @@ export function grpcCodeName(code: number): GrpcCode {
   return GRPC_CODES[code] ?? 'UNKNOWN'
 }
 
-/**
- * Has a failed call certainly ended, with nothing in progress (C3).
- *
- * The kubelet only asks this for NodeStageVolume, NodePublishVolume, NodeExpandVolume and NodeGetCapabilities; after any failure
- * of unpublish or unstage the volume's state is uncertain.
- */
-function isFinalCode(code: GrpcCode): boolean {
-  return !UNCERTAIN.has(code)
-}
-
 interface GrpcErrorDetails {
   /** Short name of the method, e.g. NodeUnpublishVolume. */
   readonly method: string
@@ -71,9 +61,13 @@ export class GrpcError extends Error {
     this.socketPath = socketPath
   }
 
-  /** False: the operation may still be running, or is half done (C3). */
+  /**
+   * False: the operation may still be running, or is half done (C3). The kubelet only asks this for NodeStageVolume,
+   * NodePublishVolume, NodeExpandVolume and NodeGetCapabilities; after any failure of unpublish or unstage the volume's state is
+   * uncertain.
+   */
   get isFinal(): boolean {
-    return isFinalCode(this.code)
+    return !UNCERTAIN.has(this.code)
   }
 }
 

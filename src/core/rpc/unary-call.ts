@@ -16,9 +16,8 @@ import { TooLarge } from '../trust/plain-files.ts'
 import { decodeFrame, decodeGrpcMessage, encodeFrame, exchange } from './exchange.ts'
 import { type Deadline, type GrpcCode, GrpcError, grpcCodeName } from './grpc-status.ts'
 
-interface CallOptions {
+export interface CallOptions {
   readonly deadline: Deadline
-  readonly signal?: AbortSignal
   /** Accepted bytes of answer; default: gRPC's own 4 MiB (C5). */
   readonly receiveLimit?: number
   /** Memory limit shared by several answers. */
@@ -58,7 +57,6 @@ export async function unaryCall<I extends DescMessage, O extends DescMessage>(
     path: `/${method.parent.typeName}/${method.name}`,
     body: encodeFrame(toBinary(method.input, create(method.input, request))),
     deadline: options.deadline,
-    signal: options.signal,
     receiveLimit,
   })
   if (reply.kind === 'broken') throw failure(reply.code, reply.details, reply.cause)

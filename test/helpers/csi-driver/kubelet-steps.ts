@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { attachmentName, csiGlobalDir } from '../../../src/core/facts/actual/volume-names.ts'
-import { CsiNodeClient } from '../../../src/core/rpc/csi-node-client.ts'
+import { csiNodeClient } from '../../../src/core/rpc/csi-node-client.ts'
 import { VolumeCapability_AccessMode_Mode as Mode } from '../../../src/core/rpc/gen/csi/v1/csi_pb.js'
 import type { CsiDriver } from './start.ts'
 
@@ -90,8 +90,8 @@ export async function mapBlockVolume(driver: CsiDriver, volume: KubeletVolume): 
   return link
 }
 
-function clientOf(driver: CsiDriver): CsiNodeClient {
-  return new CsiNodeClient(driver.name, driver.socketPath)
+function clientOf(driver: CsiDriver): ReturnType<typeof csiNodeClient> {
+  return csiNodeClient(driver.name, driver.socketPath)
 }
 
 function makeDirectory(path: string): void {

@@ -7,7 +7,7 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SandboxState } from '../../../src/core/facts/actual/snapshot.ts'
-import { CsiNodeClient } from '../../../src/core/rpc/csi-node-client.ts'
+import { csiNodeClient } from '../../../src/core/rpc/csi-node-client.ts'
 import { stageVolume } from '../csi-driver/kubelet-steps.ts'
 import type { CsiDriver } from '../csi-driver/start.ts'
 import { detachLoops } from '../detach-loops.ts'
@@ -184,7 +184,7 @@ async function leakSubPath(driver: CsiDriver, rootDir: string, { uid, volumes }:
     const directory = join(podDirectory, 'volumes', 'kubernetes.io~csi', pvOf(volume))
     const targetPath = join(directory, 'mount')
     new OnDisk(rootDir).subPath(uid, pvOf(volume), { source: join(targetPath, 'shared') })
-    const service = new CsiNodeClient(driver.name, driver.socketPath)
+    const service = csiNodeClient(driver.name, driver.socketPath)
     await service.nodeUnpublishVolume({ volumeId: handleOf(volume), targetPath })
     rmSync(directory, { recursive: true })
   }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { csiGlobalDir } from '../../../src/core/facts/actual/volume-names.ts'
 import { readLoops } from '../../../src/core/linux/block/device-use.ts'
-import { CsiNodeClient } from '../../../src/core/rpc/csi-node-client.ts'
+import { csiNodeClient } from '../../../src/core/rpc/csi-node-client.ts'
 import { mapBlockVolume, publishVolume, stageVolume } from '../../helpers/csi-driver/kubelet-steps.ts'
 import { detachLoop } from '../../helpers/detach-loops.ts'
 import { OnDisk, subPathOf, volumePath } from '../../helpers/pod-files.ts'
@@ -213,7 +213,7 @@ async function map({ node, combination, name, handle, podUid, podDirectory }: Pl
   sh('umount', mapped)
   rmSync(mapped)
   const targetPath = `${devices}/publish/${name}/${podUid}`
-  await new CsiNodeClient(disks.name, disks.socketPath).nodeUnpublishVolume({ volumeId: handle, targetPath })
+  await csiNodeClient(disks.name, disks.socketPath).nodeUnpublishVolume({ volumeId: handle, targetPath })
   rmSync(podDirectory, { recursive: true })
 }
 
