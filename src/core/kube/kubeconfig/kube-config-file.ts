@@ -160,11 +160,6 @@ function resolveUser(entry: Named, directory: string): Named {
   if (typeof exec?.command === 'string' && exec.command.includes('/')) {
     resolved.exec = absolutePaths(exec, ['command'], directory)
   }
-  const provider = resolved['auth-provider'] as Fields | null | undefined
-  if (typeof provider?.config === 'object' && provider.config !== null) {
-    const config = absolutePaths(provider.config as Fields, ['tokenFile'], directory)
-    resolved['auth-provider'] = { ...provider, config }
-  }
   return { ...entry, user: resolved }
 }
 

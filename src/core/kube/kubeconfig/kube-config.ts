@@ -13,7 +13,7 @@ import { callerPath } from '../../trust/caller.ts'
 import { addDoubt, type Doubt } from '../../trust/doubts.ts'
 import { type Environment, environment } from '../../trust/environment.ts'
 import { NotTrusted, TRUST_HINT, trustedTextIfAny } from '../../trust/files.ts'
-import type { CredentialKind, KubeCredentials } from '../transport/connection.ts'
+import type { KubeCredentials } from '../transport/connection.ts'
 import { IN_CLUSTER } from './in-cluster.ts'
 import {
   mergeKubeConfigs,
@@ -24,7 +24,7 @@ import {
   UnknownContext,
   UnsafeKubeconfig,
 } from './kube-config-file.ts'
-import { credentialsFrom } from './kube-credentials.ts'
+import { type CredentialOptions, credentialsFrom } from './kube-credentials.ts'
 
 export const ADMIN_FILES = [
   '/etc/kubernetes/admin.conf',
@@ -168,19 +168,14 @@ function isThere(path: string): boolean {
   return trustedTextIfAny(path).state !== 'absent'
 }
 
-interface Kind extends Pick<DiscoverOptions, 'context' | 'pluginDeadlineMs' | 'unattended'> {
-  readonly kind: CredentialKind
-  readonly given: boolean
+interface Kind extends Omit<CredentialOptions, 'read' | 'source'> {
   /** For a second look: the kubelet's kubeconfig with all files that it names, or none. */
   readonly secondLook?: boolean
 }
 
-function fromFiles(
-  paths: readonly string[],
-  { kind, given, context, pluginDeadlineMs, unattended }: Kind,
-): KubeCredentials {
+function fromFiles(paths: readonly string[], kind: Kind): KubeCredentials {
   const read = (): RawKubeConfig => mergeKubeConfigs(paths.map(readKubeConfigFile))
-  return credentialsFrom({ read, source: paths.join(delimiter), kind, given, context, pluginDeadlineMs, unattended })
+  return credentialsFrom({ ...kind, read, source: paths.join(delimiter) })
 }
 
 /** The user's own kubeconfig. If it is damaged, that is an error, and no other credential is taken instead. */

@@ -15,12 +15,12 @@ import { runExecPlugin } from './exec-credential.ts'
 import { PassedOver, type RawKubeConfig } from './kube-config-file.ts'
 import { type Fields, impersonation, providerOf, type SelectedConfig, selectContext } from './normalize-kube-config.ts'
 
-interface CredentialOptions {
+export interface CredentialOptions {
   /** Reads the kubeconfig again, so that `load` sees a file replaced meanwhile. */
   readonly read: () => RawKubeConfig
   readonly source: string
   readonly kind: CredentialKind
-  readonly context: string | undefined
+  readonly context?: string | undefined
   /** Given by --kubeconfig or KUBECONFIG, not just found in one of the usual places. */
   readonly given: boolean
   readonly pluginDeadlineMs?: number | undefined
@@ -95,12 +95,10 @@ function fromFiles({ cluster, user }: SelectedConfig, source: string): Login {
 
 /** A token file wins over an inline token, as with client-go (N44). */
 function tokenIn(user: Fields, source: string): string | undefined {
-  const provider = providerOf(user)
-  const ofProvider = provider?.name === 'oidc' ? undefined : provider?.config.tokenFile
-  const file = [user.tokenFile, ofProvider].find((path) => typeof path === 'string' && path !== '')
+  const { token, tokenFile } = user
   // The file often ends in a newline, which must not be in a header.
-  if (typeof file === 'string') return readCredentialFile(file, source).toString('utf8').trim()
-  const { token } = user
+  if (typeof tokenFile === 'string' && tokenFile !== '')
+    return readCredentialFile(tokenFile, source).toString('utf8').trim()
   return token === undefined || token === null || token === '' ? undefined : String(token).trim()
 }
 

@@ -108,13 +108,11 @@ export function providerOf(user: Fields): { readonly name: string; readonly conf
   return { name: String(provider.name), config: (provider.config ?? {}) as Fields }
 }
 
-/** Of the auth-providers volctl only supports oidc, and token files: gcp and azure run a command through a shell, and kubectl dropped them in 1.26. */
+/** As kubectl, which dropped gcp and azure in 1.26, volctl knows oidc alone: theirs ran a command through a shell. */
 function refuseForeignProviders(user: Fields, contextName: string, source: string): void {
   const provider = providerOf(user)
   if (provider === undefined || provider.name === 'oidc') return
-  const runs = provider.name === 'gcp' || provider.name === 'azure' || provider.config.exec !== undefined
-  if (!runs && typeof provider.config.tokenFile === 'string') return
-  const since = runs ? ', which kubectl dropped in 1.26' : ''
+  const since = provider.name === 'gcp' || provider.name === 'azure' ? ', which kubectl dropped in 1.26' : ''
   throw new PassedOver(
     'KubeconfigInvalid',
     `Context "${contextName}" of ${source} logs in by the auth-provider "${provider.name}"${since}: volctl does not support it.`,
