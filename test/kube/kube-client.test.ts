@@ -111,9 +111,9 @@ describe('retries', () => {
       new ApiError('ApiFailed', 'x', { status: 429, reason: 'X', retryAfter })
     expect(retryDelayMs(failure(3), 0)).toBe(3000)
     expect(retryDelayMs(failure(9999), 0)).toBe(32_000)
-    const waits = [0, 1, 2, 9].map((attempt) => retryDelayMs(failure(), attempt, undefined, () => 1))
+    const waits = [0, 1, 2, 9].map((attempt) => retryDelayMs(failure(), attempt, () => 1))
     expect(waits).toEqual([100, 200, 400, 2000])
-    expect(retryDelayMs(failure(), 0, undefined, () => 0)).toBe(50)
+    expect(retryDelayMs(failure(), 0, () => 0)).toBe(50)
   })
 })
 

@@ -55,6 +55,6 @@ const versionAnswer = kept<{ readonly gitVersion: string }>({ gitVersion: needed
 
 /** The API server's version, e.g. "v1.36.2". @throws ApiError */
 export async function serverVersion(client: KubeClient, signal?: AbortSignal): Promise<string> {
-  const answer = await client.get('/version', { signal, plain: true })
+  const answer = await client.get('/version', { signal })
   return received(versionAnswer, answer, { client, request: 'GET /version' }).gitVersion
 }

@@ -5,7 +5,7 @@ import { Budget } from '../trust/bytes.ts'
 import { JsonLimitError, type JsonLimits, parseJson } from '../trust/parse-json.ts'
 import { TooLarge } from '../trust/plain-files.ts'
 import type { ApiObject } from './api/objects.ts'
-import { hasMetadata, reduced } from './api/resources.ts'
+import { reduced } from './api/resources.ts'
 import { ApiError, answerTooLarge, badAnswer, errorFromAnswer, errorFromTransport, lateError } from './api-error.ts'
 import { type ListEnd, type ListHead, type ListVisitor, PAGE_BYTES, type WalkLimits, walkPages } from './list-pages.ts'
 import type { CredentialKind, KubeCredentials } from './transport/connection.ts'
@@ -18,8 +18,6 @@ export interface RequestSettings {
   readonly deadlineMs?: number
   /** Limits the memory of what is read and kept; a list without one has its own. */
   readonly kept?: Budget | undefined
-  /** The answer to this GET is no object of the API, and has no metadata. */
-  readonly plain?: boolean
 }
 
 export interface ObjectList<T> extends ListEnd {
@@ -222,8 +220,6 @@ class HttpKubeClient implements KubeClient {
     const request = `${exchange.method} ${exchange.path}`
     const { body } = await this.#answer(exchange)
     const object = this.#parsed<T>(body, request, { maxBytes: this.#limits.answerBytes, maxMemory: ANSWER_MEMORY })
-    if (exchange.method === 'GET' && exchange.plain !== true && !hasMetadata(object))
-      throw badAnswer(this.server, request, 'not an object')
     this.#keep(object, exchange, request)
     return object
   }
@@ -367,14 +363,10 @@ function isWide(text: string): boolean {
   return /[\u0100-\uffff]/.test(text)
 }
 
-interface RetryPolicy {
-  readonly tries: number
-  readonly baseMs: number
-  readonly maxMs: number
-}
-
 /** client-go tries up to ten times; volctl fewer, since a person waits. */
-const RETRY: RetryPolicy = { tries: 5, baseMs: 100, maxMs: 2_000 }
+const TRIES = 5
+const FIRST_PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 2_000
 
 /** Limit of Retry-After: API servers are not known to ask for more (N53). */
 const MAX_RETRY_AFTER_S = 32
@@ -391,14 +383,9 @@ function isRetryable(error: unknown, idempotent: boolean): error is ApiError {
 }
 
 /** How long to wait before the next try: Retry-After, otherwise exponential with jitter (a fleet asks at once, N53). */
-export function retryDelayMs(
-  error: ApiError,
-  attempt: number,
-  policy: RetryPolicy = RETRY,
-  random = Math.random,
-): number {
-  if (error.retryAfter !== undefined) return Math.round(Math.min(error.retryAfter, MAX_RETRY_AFTER_S) * 1000)
-  return Math.round(Math.min(policy.baseMs * 2 ** attempt, policy.maxMs) * (0.5 + random() / 2))
+export function retryDelayMs({ retryAfter }: ApiError, attempt: number, random = Math.random): number {
+  if (retryAfter !== undefined) return Math.round(Math.min(retryAfter, MAX_RETRY_AFTER_S) * 1000)
+  return Math.round(Math.min(FIRST_PAUSE_MS * 2 ** attempt, LONGEST_PAUSE_MS) * (0.5 + random() / 2))
 }
 
 /** The one retry policy of volctl's API requests. */
@@ -406,14 +393,13 @@ async function withRetry<T>(
   idempotent: boolean,
   signal: AbortSignal | undefined,
   attempt: () => Promise<T>,
-  policy: RetryPolicy = RETRY,
 ): Promise<T> {
   for (let tried = 0; ; tried++) {
     try {
       return await attempt()
     } catch (error) {
-      if (tried + 1 >= policy.tries || !isRetryable(error, idempotent)) throw error
-      await sleep(retryDelayMs(error, tried, policy), undefined, { ...(signal && { signal }) }).catch(() => {})
+      if (tried + 1 >= TRIES || !isRetryable(error, idempotent)) throw error
+      await sleep(retryDelayMs(error, tried), undefined, { ...(signal && { signal }) }).catch(() => {})
       signal?.throwIfAborted()
     }
   }

@@ -65,14 +65,17 @@ export class ObjectReader {
     return found.filter((object) => object !== undefined)
   }
 
-  /** All objects of a resource, or the failure, for instance if this identity may not list them. */
-  async list<T extends ApiObject>(resource: Resource<T>): Promise<T[] | ApiError> {
+  /**
+   * All objects of a resource; or undefined, for instance if this identity may not list them. Its entry in `errors` names no object:
+   * the view is incomplete (S3; S21: a second PV; S30: other nodes).
+   */
+  async list<T extends ApiObject>(resource: Resource<T>): Promise<T[] | undefined> {
     try {
       const { items } = await this.#inTime((settings) => listObjects(this.#client, resource, settings))
       return items
     } catch (error) {
-      if (error instanceof ApiError) return error
-      throw error
+      this.note(error, resource)
+      return undefined
     }
   }
 

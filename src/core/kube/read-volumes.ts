@@ -22,7 +22,6 @@ import type {
   VolumeAttachment,
 } from './api/objects.ts'
 import { ATTACHMENTS, CLAIMS, CSI_DRIVERS, keyText, type ObjectKey, type Resource, VOLUMES } from './api/resources.ts'
-import { ApiError } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
 import { ObjectReader } from './object-reader.ts'
 
@@ -48,44 +47,25 @@ export async function readVolumes(reader: ObjectReader, query: VolumeQuery): Pro
     reader.list(ATTACHMENTS),
     reader.list(CSI_DRIVERS),
   ])
-  noteFailures(reader, listedClaims, listedVolumes, listedAttachments, listedDrivers)
-
   const claims = await completed(reader, CLAIMS, listedClaims, query.claims, (claim) => Boolean(claim.spec.volumeName))
   const volumes = await completed(reader, VOLUMES, listedVolumes, volumeNames(claims, query.claims))
   const drivers = await completed(reader, CSI_DRIVERS, listedDrivers, driverNames(volumes, query))
   const attachments =
-    listedAttachments instanceof ApiError
+    listedAttachments === undefined
       ? await reader.getAll(ATTACHMENTS, attachmentNames(volumes, drivers, query))
       : sorted(listedAttachments)
   return { claims, volumes, attachments, drivers }
 }
 
-/**
- * If a list is refused, the objects in question are read by name, so that their absence is known. An error entry without a
- * name shows that the view is incomplete (S3; S21: a second PV; S30: other nodes).
- */
-function noteFailures(
-  reader: ObjectReader,
-  claims: unknown,
-  volumes: unknown,
-  attachments: unknown,
-  drivers: unknown,
-): void {
-  if (claims instanceof ApiError) reader.note(claims, CLAIMS)
-  if (drivers instanceof ApiError) reader.note(drivers, CSI_DRIVERS)
-  if (volumes instanceof ApiError) reader.note(volumes, VOLUMES)
-  if (attachments instanceof ApiError) reader.note(attachments, ATTACHMENTS)
-}
-
-/** The listed objects, and those of `wanted` that are not listed or not `settled`, read by name. */
+/** The listed objects, and those of `wanted` that are not listed or not `settled`, read by name, so that their absence is known. */
 async function completed<T extends ApiObject>(
   reader: ObjectReader,
   resource: Resource<T>,
-  listed: readonly T[] | ApiError,
+  listed: readonly T[] = [],
   wanted: readonly ObjectKey[],
   settled: (object: T) => boolean = () => true,
 ): Promise<T[]> {
-  const found = new Map((listed instanceof ApiError ? [] : listed).map((object) => [keyText(object.metadata), object]))
+  const found = new Map(listed.map((object) => [keyText(object.metadata), object]))
   const asked = wanted.filter((key) => {
     const object = found.get(keyText(key))
     return object === undefined || !settled(object)
@@ -101,13 +81,14 @@ function sorted<T extends ApiObject>(objects: readonly T[]): T[] {
 
 function volumeNames(claims: readonly PersistentVolumeClaim[], wanted: readonly ObjectKey[]): ObjectKey[] {
   const keys = new Set(wanted.map(keyText))
-  const names = claims.filter((claim) => keys.has(keyText(claim.metadata))).map((claim) => claim.spec.volumeName)
-  return uniqueNames(names)
+  const asked = claims.filter((claim) => keys.has(keyText(claim.metadata)))
+  return uniqueKeys(asked.map((claim) => ({ name: claim.spec.volumeName })))
 }
 
 function driverNames(volumes: readonly PersistentVolume[], query: VolumeQuery): ObjectKey[] {
   const attached = attachedVolumes(query.node).map(({ driver }) => driver)
-  return uniqueNames([...volumes.map((volume) => csiSourceOf(volume)?.driver), ...query.inlineDrivers, ...attached])
+  const named = [...volumes.map((volume) => csiSourceOf(volume)?.driver), ...query.inlineDrivers, ...attached]
+  return uniqueKeys(named.map((name) => ({ name })))
 }
 
 /** Names of attachments are computed (R007), so that even a credential that may not list them can read those of this node. */
@@ -126,8 +107,8 @@ function attachmentNames(
     }),
     ...attachedVolumes(query.node),
   ]
-  const names = handles.filter(({ driver }) => !unattached.has(driver))
-  return uniqueNames(names.map(({ driver, handle }) => attachmentName(handle, driver, query.nodeName)))
+  const attached = handles.filter(({ driver }) => !unattached.has(driver))
+  return uniqueKeys(attached.map(({ driver, handle }) => ({ name: attachmentName(handle, driver, query.nodeName) })))
 }
 
 /** CSI volumes that the Node object names as attached or in use: also those whose pods are gone (N64). */
@@ -135,12 +116,14 @@ function attachedVolumes(node: Node | undefined): { driver: string; handle: stri
   return volumesInStatus(node).flatMap((name) => parseCsiUniqueName(name) ?? [])
 }
 
-function uniqueNames(names: readonly (string | undefined)[]): ObjectKey[] {
-  const present = names.filter((name) => name !== undefined && name !== '')
-  return [...new Set(present)].sort().map((name) => ({ name: String(name) }))
+/** Each once, sorted; without those that have no name. */
+function uniqueKeys(keys: readonly { readonly namespace?: string; readonly name: string | undefined }[]): ObjectKey[] {
+  const named = keys.flatMap(({ name, ...rest }) => (name ? [{ ...rest, name }] : []))
+  const unique = new Map(named.map((key) => [keyText(key), key]))
+  return [...unique].sort(([a], [b]) => compareText(a, b)).map(([, key]) => key)
 }
 
-/** The objects that pods' volumes name; each once, sorted. */
+/** The objects that pods' volumes name. */
 interface ReferencedObjects {
   readonly claims: readonly ObjectKey[]
   readonly configMaps: readonly ObjectKey[]
@@ -153,40 +136,29 @@ const GENERATED_FIRST = { ephemeralFirst: true }
 
 /** What must be read besides the pods: claims (generated ones too, N56), config maps and secrets, also projected ones. */
 export function referencedObjects(pods: readonly Pod[]): ReferencedObjects {
-  const claims = new KeySet()
-  const configMaps = new KeySet()
-  const secrets = new KeySet()
-  const csiDrivers = new Set<string>()
-  for (const pod of pods) {
+  const all = pods.flatMap((pod) => {
     const namespace = pod.metadata.namespace ?? ''
-    for (const volume of pod.spec.volumes ?? []) {
-      claims.add(namespace, claimReferenceOf(pod, volume, GENERATED_FIRST)?.name)
-      configMaps.add(namespace, volume.configMap?.name)
-      secrets.add(namespace, volume.secret?.secretName)
-      if (volume.csi) csiDrivers.add(volume.csi.driver)
-      for (const source of volume.projected?.sources ?? []) {
-        configMaps.add(namespace, source.configMap?.name)
-        secrets.add(namespace, source.secret?.name)
-      }
-    }
-  }
+    return (pod.spec.volumes ?? []).map((volume) => ({ pod, namespace, volume }))
+  })
+  const projected = all.flatMap(({ namespace, volume }) =>
+    (volume.projected?.sources ?? []).map((source) => ({ namespace, source })),
+  )
   return {
-    claims: claims.sorted(),
-    configMaps: configMaps.sorted(),
-    secrets: secrets.sorted(),
-    csiDrivers: [...csiDrivers].sort(),
-  }
-}
-
-class KeySet {
-  readonly #keys = new Map<string, ObjectKey>()
-
-  add(namespace: string, name: string | undefined): void {
-    if (name !== undefined && name !== '') this.#keys.set(keyText({ namespace, name }), { namespace, name })
-  }
-
-  sorted(): ObjectKey[] {
-    return [...this.#keys].sort(([a], [b]) => compareText(a, b)).map(([, key]) => key)
+    claims: uniqueKeys(
+      all.map(({ pod, namespace, volume }) => ({
+        namespace,
+        name: claimReferenceOf(pod, volume, GENERATED_FIRST)?.name,
+      })),
+    ),
+    configMaps: uniqueKeys([
+      ...all.map(({ namespace, volume }) => ({ namespace, name: volume.configMap?.name })),
+      ...projected.map(({ namespace, source }) => ({ namespace, name: source.configMap?.name })),
+    ]),
+    secrets: uniqueKeys([
+      ...all.map(({ namespace, volume }) => ({ namespace, name: volume.secret?.secretName })),
+      ...projected.map(({ namespace, source }) => ({ namespace, name: source.secret?.name })),
+    ]),
+    csiDrivers: all.flatMap(({ volume }) => volume.csi?.driver ?? []),
   }
 }
 
@@ -217,8 +189,7 @@ export async function withFreshVolumes(
   if (claimKeys.length === 0) return api
   const reader = new ObjectReader(client, { deadlineMs: DEADLINE_MS })
   const claims = await reader.getAll(CLAIMS, claimKeys)
-  const names = new Set(claims.flatMap(({ spec }) => (spec.volumeName ? [spec.volumeName] : [])))
-  const volumeKeys = [...names].map((name) => ({ name }))
+  const volumeKeys = uniqueKeys(claims.map(({ spec }) => ({ name: spec.volumeName })))
   const volumes = await reader.getAll(VOLUMES, volumeKeys)
   const isAsked = (error: ApiReadError): boolean =>
     isAbout(claimKeys, CLAIMS, error) || isAbout(volumeKeys, VOLUMES, error)

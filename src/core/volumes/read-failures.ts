@@ -3,19 +3,6 @@
  * hand, covers everything (S3).
  */
 
-import {
-  ATTACHMENTS,
-  CLAIMS,
-  CONFIG_MAPS,
-  CSI_DRIVERS,
-  CSI_NODES,
-  LEASES,
-  NODES,
-  PODS,
-  SECRETS,
-  VOLUMES,
-} from '../kube/api/resources.ts'
-
 /** `resource` undefined: the failure may be about any object. Without a name: about all objects of the resource. */
 export interface ReadFailure {
   readonly resource?: string
@@ -33,9 +20,19 @@ interface ObjectReference {
   readonly name: string
 }
 
-/** What volctl reads. An error about an object in a namespace may name the namespace. */
-const NAMESPACED = new Set([PODS, CLAIMS, CONFIG_MAPS, SECRETS, LEASES].map(({ plural }) => plural))
-const CLUSTER_WIDE = new Set([VOLUMES, ATTACHMENTS, CSI_DRIVERS, CSI_NODES, NODES].map(({ plural }) => plural))
+/** What volctl reads, and whether its objects are in namespaces: an error about one may name the namespace then. */
+const IN_NAMESPACES: Readonly<Record<string, boolean>> = {
+  pods: true,
+  persistentvolumeclaims: true,
+  configmaps: true,
+  secrets: true,
+  leases: true,
+  persistentvolumes: false,
+  volumeattachments: false,
+  csidrivers: false,
+  csinodes: false,
+  nodes: false,
+}
 
 /** Never throws, whatever the snapshot contains. */
 export function readFailures(errors: unknown): ReadFailure[] {
@@ -79,7 +76,7 @@ function readFailure(entry: unknown): ReadFailure {
   return {
     resource,
     // Without a valid name it may be about any object of the resource.
-    ...(NAMESPACED.has(resource) && isName(namespace) && { namespace }),
+    ...(IN_NAMESPACES[resource] && isName(namespace) && { namespace }),
     ...(isName(name) && { name }),
     // A proxy's page has the status alone.
     notFound: status === 404 && reason === 'NotFound',
@@ -113,7 +110,7 @@ function isWritten(entry: unknown): entry is Written {
     message = '',
     ...others
   } = entry as Record<string, unknown>
-  const isKnown = typeof resource === 'string' && (NAMESPACED.has(resource) || CLUSTER_WIDE.has(resource))
+  const isKnown = typeof resource === 'string' && Object.hasOwn(IN_NAMESPACES, resource)
   const areTexts = typeof status === 'number' && typeof reason === 'string' && typeof message === 'string'
   return isKnown && areTexts && Object.keys(others).length === 0
 }

@@ -47,29 +47,20 @@ export interface ObjectKey {
 const CORE = '/api/v1'
 const STORAGE = '/apis/storage.k8s.io/v1'
 
-export const PODS: Resource<Pod> = { plural: 'pods', root: CORE, shape: podShape }
-export const NODES: Resource<Node> = { plural: 'nodes', root: CORE, shape: nodeShape }
-export const CLAIMS: Resource<PersistentVolumeClaim> = {
-  plural: 'persistentvolumeclaims',
-  root: CORE,
-  shape: claimShape,
+function resource<T>(plural: string, shape: Shape<T>, root = CORE): Resource<T> {
+  return { plural, root, shape }
 }
-export const VOLUMES: Resource<PersistentVolume> = { plural: 'persistentvolumes', root: CORE, shape: volumeShape }
-export const CONFIG_MAPS: Resource<ConfigMap> = { plural: 'configmaps', root: CORE, shape: configMapShape }
-export const SECRETS: Resource<Secret> = { plural: 'secrets', root: CORE, shape: secretShape }
-export const ATTACHMENTS: Resource<VolumeAttachment> = {
-  plural: 'volumeattachments',
-  root: STORAGE,
-  shape: attachmentShape,
-}
-export const CSI_DRIVERS: Resource<CsiDriver> = { plural: 'csidrivers', root: STORAGE, shape: csiDriverShape }
-export const CSI_NODES: Resource<CsiNode> = { plural: 'csinodes', root: STORAGE, shape: csiNodeShape }
 
-export const LEASES: Resource<Lease> = {
-  plural: 'leases',
-  root: '/apis/coordination.k8s.io/v1',
-  shape: leaseShape,
-}
+export const PODS = resource<Pod>('pods', podShape)
+export const NODES = resource<Node>('nodes', nodeShape)
+export const CLAIMS = resource<PersistentVolumeClaim>('persistentvolumeclaims', claimShape)
+export const VOLUMES = resource<PersistentVolume>('persistentvolumes', volumeShape)
+export const CONFIG_MAPS = resource<ConfigMap>('configmaps', configMapShape)
+export const SECRETS = resource<Secret>('secrets', secretShape)
+export const ATTACHMENTS = resource<VolumeAttachment>('volumeattachments', attachmentShape, STORAGE)
+export const CSI_DRIVERS = resource<CsiDriver>('csidrivers', csiDriverShape, STORAGE)
+export const CSI_NODES = resource<CsiNode>('csinodes', csiNodeShape, STORAGE)
+export const LEASES = resource<Lease>('leases', leaseShape, '/apis/coordination.k8s.io/v1')
 
 /** Path of all objects of a resource. @param namespace absent: in every one */
 export function listPath({ root, plural }: ResourcePath, namespace?: string): string {
