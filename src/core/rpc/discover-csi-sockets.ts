@@ -1,7 +1,6 @@
-import { join } from 'node:path'
 import type { CsiSocket } from '../facts/actual/snapshot.ts'
 import type { RegistrationAnswer } from './ask-socket.ts'
-import { conventionalSockets, registrationSockets, type SocketFiles } from './socket-files.ts'
+import { conventionalSockets, registrationSockets, type SocketFiles, type SocketWalk } from './socket-files.ts'
 import { compareVersions, highestSupportedVersion } from './versions.ts'
 
 /** The kubelet waits a second for GetInfo, too (C25). */
@@ -10,17 +9,9 @@ const DEFAULT_DEADLINE_MS = 1000
 /** A node has one or two sockets for each driver. All are asked at once, so their number is limited (S34). */
 const MAX_SOCKETS = 256
 
-export interface DiscoverOptions {
-  /** The kubelet's root directory. */
-  readonly rootDir: string
+export interface DiscoverOptions extends SocketWalk {
   /** For each call; all sockets are asked at once. */
   readonly deadlineMs?: number
-  /** Directories, relative to the root directory, that are mount points: they are not entered, since they may hang. */
-  readonly isMountPoint?: (path: string) => boolean
-  /** Where a directory was when its links were followed. @param path absolute */
-  readonly placeOf?: (path: string) => string
-  /** Why a link in place of a directory (relative to the root directory) is not followed. */
-  readonly unknownLink?: (path: string) => string | undefined
 }
 
 /**
@@ -34,15 +25,9 @@ export interface DiscoverOptions {
  * sockets could not be read.
  */
 export async function discoverCsiSockets(options: DiscoverOptions): Promise<readonly CsiSocket[]> {
-  const deadlineMs = options.deadlineMs ?? DEFAULT_DEADLINE_MS
-  const { rootDir, isMountPoint = () => false, placeOf = (path) => path } = options
-  const walk = {
-    placeOf: (path: string) => placeOf(join(rootDir, path)),
-    isMountPoint,
-    ...(options.unknownLink && { unknownLink: options.unknownLink }),
-  }
-  const registrations = firstOf(registrationSockets(walk), 'plugins_registry')
-  const conventional = firstOf(conventionalSockets(walk), 'plugins')
+  const { rootDir, deadlineMs = DEFAULT_DEADLINE_MS } = options
+  const registrations = firstOf(registrationSockets(options), 'plugins_registry')
+  const conventional = firstOf(conventionalSockets(options), 'plugins')
   // Without a single socket, neither gRPC nor its messages are loaded.
   if (registrations.sockets.length + conventional.sockets.length === 0) return unreadable(registrations, conventional)
   const { askPlugin, askRegistration } = await import('./ask-socket.ts')

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { compareText } from '../base/compare-text.ts'
-import { errorMessage } from '../base/errors.ts'
+import { errorMessage, isMissing } from '../base/errors.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import type { RuntimeSnapshot, SandboxState } from '../facts/actual/snapshot.ts'
 import { Budget } from '../trust/bytes.ts'
@@ -12,7 +12,6 @@ import {
   RuntimeService,
 } from './gen/runtime/v1/runtime_pb.js'
 import { deadlineIn, GrpcError } from './grpc-status.ts'
-import { isNoSocket } from './transport-status.ts'
 import { unaryCall } from './unary-call.ts'
 import { unixSocketPath } from './unix-socket.ts'
 
@@ -94,13 +93,9 @@ function resolvedPath(path: string): string {
   }
 }
 
-const isA =
-  <Kind extends Answer['kind']>(kind: Kind) =>
-  (answer: Answer): answer is Extract<Answer, { kind: Kind }> =>
-    answer.kind === kind
-
 function describeErrors(answers: readonly Answer[], noneAnswered: boolean): string | undefined {
-  const [absent, failed] = [answers.filter(isA('absent')), answers.filter(isA('failed'))]
+  const absent = answers.filter((answer) => answer.kind === 'absent')
+  const failed = answers.filter((answer) => answer.kind === 'failed')
   const errors = failed.map(({ endpoint, error }) => `${endpoint}: ${error}`)
   // One sentence for all missing sockets.
   if (absent.length > 1)
@@ -141,7 +136,7 @@ async function askRuntime(endpoint: string, deadlineMs: number, budget?: Budget)
     const { items } = await unaryCall(path, RuntimeService.method.listPodSandbox, {}, options)
     sandboxes = items
   } catch (error) {
-    const absent = error instanceof GrpcError && (error.code === 'UNIMPLEMENTED' || isNoSocket(error.cause))
+    const absent = error instanceof GrpcError && (error.code === 'UNIMPLEMENTED' || isMissing(error.cause))
     return { kind: absent ? 'absent' : 'failed', endpoint, error: errorMessage(error) }
   }
   try {
@@ -173,8 +168,8 @@ export function sandboxStates(
   containers: readonly Container[],
 ): readonly SandboxState[] {
   const sandboxIds = new Set(sandboxes.map(({ id }) => id))
-  const [homeless, housed] = partition(containers, ({ podSandboxId }) => !sandboxIds.has(podSandboxId))
-  const containersOf = Map.groupBy(housed, ({ podSandboxId }) => podSandboxId)
+  const containersOf = Map.groupBy(containers, ({ podSandboxId }) => podSandboxId)
+  const homeless = containers.filter(({ podSandboxId }) => !sandboxIds.has(podSandboxId))
   const orphansOf = Map.groupBy(homeless, ({ podSandboxId, labels }) => `${podSandboxId}/${labels[Label.podUid] ?? ''}`)
   const entries = [
     ...sandboxes.map((sandbox) => ({
@@ -221,10 +216,6 @@ function containerStates(containers: readonly Container[]): SandboxState['contai
       ...(container.id && { id: container.id }),
     }))
     .sort((a, b) => compareText(a.name, b.name) || compareText(a.state, b.state))
-}
-
-function partition<T>(values: readonly T[], test: (value: T) => boolean): [T[], T[]] {
-  return [values.filter(test), values.filter((value) => !test(value))]
 }
 
 function sortKey(state: SandboxState, id: string): string {

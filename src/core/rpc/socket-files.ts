@@ -1,4 +1,5 @@
 import { type Dirent, lstatSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { compareText } from '../base/compare-text.ts'
 import { errorMessage, isMissing } from '../base/errors.ts'
 
@@ -21,15 +22,23 @@ export interface SocketFiles {
   readonly unread: readonly Unread[]
 }
 
-interface SocketWalk {
-  /** Where a path relative to the root directory is. */
-  readonly placeOf: (path: string) => string
-  /** Directories, relative to the root directory, that must not be entered: mount points may hang. */
-  readonly isMountPoint: (path: string) => boolean
+/** Where sockets are looked for. */
+export interface SocketWalk {
+  /** The kubelet's root directory. */
+  readonly rootDir: string
+  /** Directories, relative to the root directory, that are mount points: they are not entered, since they may hang. */
+  readonly isMountPoint?: (path: string) => boolean
+  /** Where a directory was when its links were followed. @param path absolute */
+  readonly placeOf?: (path: string) => string
   /**
-   * Why a link in place of such a directory is not followed: the user who made the link may have made sockets, too (S8, S33).
+   * Why a link in place of a directory (relative to the root directory) is not followed: the user who made the link may have made
+   * sockets, too (S8, S33).
    */
   readonly unknownLink?: (path: string) => string | undefined
+}
+
+function placeIn({ rootDir, placeOf = (path) => path }: SocketWalk, path: string): string {
+  return placeOf(join(rootDir, path))
 }
 
 /** Registration sockets: anywhere below plugins_registry, with names that do not begin with a dot (C24, R045). */
@@ -49,7 +58,7 @@ function socketsBelow(walk: SocketWalk, directory: string, depth: number): Socke
   const unknown = walk.unknownLink?.(directory)
   if (unknown !== undefined) return { sockets, unread: [{ path: directory, error: unknown }] }
   try {
-    entries = readdirSync(walk.placeOf(directory), { withFileTypes: true })
+    entries = readdirSync(placeIn(walk, directory), { withFileTypes: true })
   } catch (error) {
     if (!isMissing(error)) unread.push({ path: directory, error: errorMessage(error) })
   }
@@ -62,7 +71,7 @@ function socketsBelow(walk: SocketWalk, directory: string, depth: number): Socke
         unread.push({ path, error: errorMessage(error) })
       }
     }
-    if (entry.isDirectory() && depth > 0 && entry.name !== 'kubernetes.io' && !walk.isMountPoint(path)) {
+    if (entry.isDirectory() && depth > 0 && entry.name !== 'kubernetes.io' && !walk.isMountPoint?.(path)) {
       const below = socketsBelow(walk, path, depth - 1)
       sockets.push(...below.sockets)
       unread.push(...below.unread)
@@ -72,7 +81,7 @@ function socketsBelow(walk: SocketWalk, directory: string, depth: number): Socke
 }
 
 /** Empty if the socket was removed since the directory was listed. */
-function socketFile({ placeOf }: SocketWalk, path: string): SocketFile[] {
-  const stat = lstatSync(placeOf(path), { throwIfNoEntry: false })
+function socketFile(walk: SocketWalk, path: string): SocketFile[] {
+  const stat = lstatSync(placeIn(walk, path), { throwIfNoEntry: false })
   return stat === undefined ? [] : [{ path, madeAt: stat.mtimeMs }]
 }

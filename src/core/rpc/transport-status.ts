@@ -1,5 +1,5 @@
 import { constants } from 'node:http2'
-import { errnoOf, errorMessage, isMissing } from '../base/errors.ts'
+import { errnoOf, errorMessage } from '../base/errors.ts'
 import type { GrpcCode } from './grpc-status.ts'
 
 /** The gRPC status for an end of the stream without one. */
@@ -57,9 +57,4 @@ export function statusOfReset(resetCode: number): TransportStatus {
 export function statusOfConnection(error: unknown): TransportStatus {
   const reason = SOCKET_REASONS[errnoOf(error) ?? '']
   return { code: 'UNAVAILABLE', details: reason ?? (error ? errorMessage(error) : 'the connection was closed') }
-}
-
-/** Whether a connection failed because there is no socket at this path. */
-export function isNoSocket(error: unknown): boolean {
-  return isMissing(error)
 }
