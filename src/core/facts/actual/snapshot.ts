@@ -12,23 +12,14 @@
 import type { UsingProcess } from '../../base/errors.ts'
 import {
   attachmentShape,
-  type ConfigMap,
-  type CsiDriver,
-  type CsiNode,
   claimShape,
   configMapShape,
   csiDriverShape,
   csiNodeShape,
   leaseShape,
-  type Node,
   nodeShape,
-  type PersistentVolume,
-  type PersistentVolumeClaim,
-  type Pod,
   podShape,
-  type SecretDigest,
   secretDigestShape,
-  type VolumeAttachment,
   volumeShape,
 } from '../../kube/api/objects.ts'
 import type { MountTable } from '../../linux/mount-table.ts'
@@ -124,7 +115,7 @@ const nodeElsewhere = kept({
   /** Unique names of such volumes in its node.status, for plugins that have no VolumeAttachment. */
   attached: keptList(text),
   /** Absent: not asked, or `problem` says why they are unknown. */
-  pods: keptList<PodElsewhere>(podElsewhere),
+  pods: keptList(podElsewhere),
   problem: text,
 })
 
@@ -132,7 +123,7 @@ const nodeElsewhere = kept({
 export interface NodeElsewhere extends ShapeOf<typeof nodeElsewhere> {}
 
 const elsewhere = kept({
-  nodes: needed(keptList<NodeElsewhere>(nodeElsewhere)),
+  nodes: needed(keptList(nodeElsewhere)),
   /** Why the status of other nodes could not be read, which lists attachments without a VolumeAttachment. */
   problem: text,
 })
@@ -150,15 +141,15 @@ const api = kept({
   user: text,
   /** resourceVersion of the pod list. */
   resourceVersion: text,
-  node: unneeded(nullable<Node>(named('node', nodeShape))),
-  pods: needed(keptList<Pod>(named('pod', podShape))),
-  persistentVolumeClaims: needed(keptList<PersistentVolumeClaim>(named('claim', claimShape))),
-  persistentVolumes: needed(keptList<PersistentVolume>(named('persistentVolume', volumeShape))),
-  volumeAttachments: needed(keptList<VolumeAttachment>(named('volumeAttachment', attachmentShape))),
-  csiDrivers: needed(keptList<CsiDriver>(named('csiDriver', csiDriverShape))),
-  csiNode: unneeded(nullable<CsiNode>(named('csiNode', csiNodeShape))),
-  configMaps: needed(keptList<ConfigMap>(named('configMap', configMapShape))),
-  secrets: needed(keptList<SecretDigest>(named('secret', secretDigestShape))),
+  node: unneeded(nullable(named('node', nodeShape))),
+  pods: needed(keptList(named('pod', podShape))),
+  persistentVolumeClaims: needed(keptList(named('claim', claimShape))),
+  persistentVolumes: needed(keptList(named('persistentVolume', volumeShape))),
+  volumeAttachments: needed(keptList(named('volumeAttachment', attachmentShape))),
+  csiDrivers: needed(keptList(named('csiDriver', csiDriverShape))),
+  csiNode: unneeded(nullable(named('csiNode', csiNodeShape))),
+  configMaps: needed(keptList(named('configMap', configMapShape))),
+  secrets: needed(keptList(named('secret', secretDigestShape))),
   errors: needed(keptList(readError)),
   /** The node's lease; absent: there is none, or it was not readable (S11). */
   lease: leaseShape,
@@ -229,7 +220,7 @@ const runtime = kept({
   endpoint: text,
   /** Set when a runtime should be there and did not answer (S9). */
   error: text,
-  pods: needed(keptList<SandboxState>(sandbox)),
+  pods: needed(keptList(sandbox)),
 })
 
 export interface RuntimeSnapshot extends ShapeOf<typeof runtime> {}
@@ -352,6 +343,7 @@ const selinux = kept({
 /** SELinux of the host (C68). */
 export interface Selinux extends ShapeOf<typeof selinux> {}
 
+/** A process or a file that someone other than root may control: volctl went on as if it did not exist. */
 const notBelieved = kept({
   /** `process 812 (kubelet)`, or a path. */
   what: needed(text),
@@ -360,9 +352,6 @@ const notBelieved = kept({
   /** The kubelet would use this file: what it says, and what it protects, is unknown (S8, S10). */
   unknown: oneOf(true),
 })
-
-/** A process or a file that someone other than root may control: volctl went on as if it did not exist. */
-interface NotBelieved extends ShapeOf<typeof notBelieved> {}
 
 const inUse = kept({
   /** The kind of the operation that it stops. */
@@ -396,7 +385,7 @@ const wholeSnapshot = kept({
   userNamespace: flag,
   api,
   mountinfo: text,
-  tree: keptList<TreeEntry>(treeEntry),
+  tree: keptList(treeEntry),
   runtime,
   /** UIDs of this node's pods that have a process. */
   processes: keptList(text),
@@ -405,22 +394,22 @@ const wholeSnapshot = kept({
   deadMounts: keptList(kept({ path: needed(text), error: unneeded(text) })),
   staticPods,
   kubelet,
-  blockDevices: keptList<BlockDevice>(blockDevice),
-  csiSockets: keptList<CsiSocket>(csiSocket),
+  blockDevices: keptList(blockDevice),
+  csiSockets: keptList(csiSocket),
   /** Absent: the drivers' directory was not read. */
-  flexDrivers: keptList<FlexDriver>(flexDriver),
+  flexDrivers: keptList(flexDriver),
   /** Absent: there was none to look at, or it was not read. */
-  hostPaths: keptList<HostPath>(hostPath),
+  hostPaths: keptList(hostPath),
   /** Absent: not read. */
   selinux,
   /** What was found and ignored (S32, S33); absent: nothing. */
-  notBelieved: keptList<NotBelieved>(notBelieved),
+  notBelieved: keptList(notBelieved),
   /** Absent: `lazilyDetached` is complete. */
   lazyMemory,
   /** Absent: there is none. */
-  lazilyDetached: keptList<LazilyDetached>(lazilyDetached),
+  lazilyDetached: keptList(lazilyDetached),
   /** What is in use of all that a plan of this node would take away. Absent: nobody has looked. */
-  inUse: keptList<InUse>(inUse),
+  inUse: keptList(inUse),
 })
 
 export interface NodeSnapshot extends ShapeOf<typeof wholeSnapshot> {}

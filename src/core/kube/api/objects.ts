@@ -65,13 +65,13 @@ const keyToPath = kept({ key: needed(text), path: needed(text), mode: integer, u
 
 export interface KeyToPath extends ShapeOf<typeof keyToPath> {}
 
-const keysToPaths = keptList<KeyToPath>(keyToPath)
+const keysToPaths = keptList(keyToPath)
 
 const requirement = kept({ key: needed(text), operator: needed(text), values: texts })
 
 export interface NodeSelectorRequirement extends ShapeOf<typeof requirement> {}
 
-const requirements = keptList<NodeSelectorRequirement>(requirement)
+const requirements = keptList(requirement)
 
 const labelSelector = kept({ matchLabels: textByName, matchExpressions: requirements })
 
@@ -87,7 +87,7 @@ const downwardApiItem = kept({
 
 export interface DownwardApiItem extends ShapeOf<typeof downwardApiItem> {}
 
-const downwardApiItems = keptList<DownwardApiItem>(downwardApiItem)
+const downwardApiItems = keptList(downwardApiItem)
 
 const keyed = kept({ name: text, items: keysToPaths, optional: flag })
 
@@ -159,7 +159,7 @@ export const podVolumeShape = kept({
   secret: kept({ secretName: text, items: keysToPaths, ...byDefault, optional: flag }),
   downwardAPI: kept({ items: downwardApiItems, ...byDefault }),
   projected: kept({
-    sources: nullable(keptList<ProjectedSource>(projectedSource)),
+    sources: nullable(keptList(projectedSource)),
     ...byDefault,
   }),
   persistentVolumeClaim: kept({ claimName: needed(text), readOnly: flag }),
@@ -199,7 +199,7 @@ const container = kept({
 
 export interface Container extends ShapeOf<typeof container> {}
 
-const containers = named('containers', nullable(keptList<Container>(container)))
+const containers = named('containers', nullable(keptList(container)))
 
 const containerStatus = kept({
   name: needed(text),
@@ -214,15 +214,15 @@ const containerStatus = kept({
 
 export interface ContainerStatus extends ShapeOf<typeof containerStatus> {}
 
-const containerStatuses = named('containerStatuses', keptList<ContainerStatus>(containerStatus))
+const containerStatuses = named('containerStatuses', keptList(containerStatus))
 
 export const podShape = kept({
   ...typed,
-  metadata: needed<ObjectMeta>(kept({ ...metadataFields, uid: needed(text) })),
+  metadata: needed(kept({ ...metadataFields, uid: needed(text) })),
   spec: needed(
     kept({
       nodeName: text,
-      volumes: keptList<PodVolumeSource>(podVolumeShape),
+      volumes: keptList(podVolumeShape),
       initContainers: containers,
       containers,
       ephemeralContainers: containers,
@@ -300,17 +300,15 @@ const volumeSpec = kept({
   volumeMode: text,
   mountOptions: texts,
   nodeAffinity: kept({
-    required: kept({ nodeSelectorTerms: nullable(keptList<NodeSelectorTerm>(nodeSelectorTerm)) }),
+    required: kept({ nodeSelectorTerms: nullable(keptList(nodeSelectorTerm)) }),
   }),
   csi: csiPersistentVolumeSource,
   local: kept({ path: needed(text), fsType: text }),
 })
 
-interface PersistentVolumeSpec extends ShapeOf<typeof volumeSpec> {}
-
 export const volumeShape = kept({
   ...typed,
-  spec: needed<PersistentVolumeSpec>(volumeSpec),
+  spec: needed(volumeSpec),
   status: kept({ phase: text }),
 })
 
