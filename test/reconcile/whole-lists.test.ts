@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import type { ApiSnapshot } from '../../src/core/facts/actual/snapshot.ts'
 import { attachmentName } from '../../src/core/facts/actual/volume-names.ts'
 import { parseSnapshot } from '../../src/core/plan/documents/snapshot-file.ts'
-import { apiLookup, type ListedResource } from '../../src/core/volumes/api-lookup.ts'
+import { isListedWhole, type ListedResource } from '../../src/core/volumes/api-lookup.ts'
 import { BEFORE_BOOT, DRIVER, type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
 import { blocked, codes, GONE, kinds, plan } from './planned.ts'
 
@@ -48,7 +48,7 @@ function done(api: object = {}): string[] {
 const { api: whole } = wholeNode().build().snapshot
 /** Lists that may not be taken as whole. */
 const notWhole = (parts: object): ListedResource[] =>
-  RESOURCES.filter((resource) => !apiLookup({ ...whole, ...parts } as ApiSnapshot).isListedWhole(resource))
+  RESOURCES.filter((resource) => !isListedWhole({ ...whole, ...parts } as ApiSnapshot, resource))
 
 const EVERYTHING = done()
 /** What a list that failed leaves. */

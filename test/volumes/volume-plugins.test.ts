@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { inlineCsiHandle } from '../../src/core/facts/actual/volume-names.ts'
 import type { PersistentVolume, PodVolumeSource } from '../../src/core/kube/api/objects.ts'
 import { apiLookup } from '../../src/core/volumes/api-lookup.ts'
-import { pluginOfInline, pluginOfPersistentVolume } from '../../src/core/volumes/resolve-volume.ts'
+import { pluginOf } from '../../src/core/volumes/resolve-volume.ts'
 import { api, volume } from './builders.ts'
 
 const context = (parts: Parameters<typeof api>[0] = {}) => {
@@ -45,14 +45,14 @@ describe('R010, R019, P6: plugin and unique name of an inline volume', () => {
     },
     { source: { flexVolume: { driver: 'vendor/driver' } }, want: 'vendor/driver/uid-v', attachability: 'unknown' },
   ])('$want', ({ source, want, attachability = 'notAttachable', deviceMountable = false }) => {
-    const facts = pluginOfInline({ name: 'v', ...source }, context())
+    const facts = pluginOf({ inline: { name: 'v', ...source } }, context())
     expect(facts).toMatchObject({ uniqueName: want, attachability, deviceMountable })
     expect(want.startsWith(`${'plugin' in facts ? facts.plugin : ''}/`)).toBe(true)
   })
 
   it('R008, C32: an inline CSI volume has a made-up handle, and attaches under no CSIDriver', () => {
     const errors = [{ resource: 'csidrivers', status: 403 }]
-    expect(pluginOfInline({ name: 'v', csi: { driver: 'd' } }, context({ errors }))).toMatchObject({
+    expect(pluginOf({ inline: { name: 'v', csi: { driver: 'd' } } }, context({ errors }))).toMatchObject({
       driver: 'd',
       handle: inlineCsiHandle('uid', 'v'),
       attachability: 'notAttachable',
@@ -65,12 +65,16 @@ describe('R010, R019, P6: plugin and unique name of an inline volume', () => {
     { rule: 'R003', source: { emptyDir: {}, hostPath: { path: '/x' } }, error: /several sources/ },
     { rule: 'R013', source: { fc: { targetWWNs: ['w'] } }, error: /WWIDs/ },
   ])('$rule: $source is an error', ({ source, error }) => {
-    expect(pluginOfInline({ name: 'v', ...source }, context())).toMatchObject({ error: expect.stringMatching(error) })
+    expect(pluginOf({ inline: { name: 'v', ...source } }, context())).toMatchObject({
+      error: expect.stringMatching(error),
+    })
   })
 
   it('P7: a flex volume that the Node lists is attachable, and shared', () => {
     const node = { metadata: { name: 'n', uid: 'u' }, status: { volumesInUse: ['vendor/driver/v'] } }
-    expect(pluginOfInline({ name: 'v', flexVolume: { driver: 'vendor/driver' } }, context({ node }))).toMatchObject({
+    expect(
+      pluginOf({ inline: { name: 'v', flexVolume: { driver: 'vendor/driver' } } }, context({ node })),
+    ).toMatchObject({
       uniqueName: 'vendor/driver/v',
       attachability: 'attachable',
       deviceMountable: true,
@@ -91,7 +95,7 @@ describe('R010, R019, C31: plugin and unique name of a PersistentVolume', () => 
       attachability: 'attachable',
     },
   ])('$want', ({ spec, want, attachability = 'notAttachable', deviceMountable = true }) => {
-    const facts = pluginOfPersistentVolume(volume('c', spec), context())
+    const facts = pluginOf({ persistentVolume: volume('c', spec) }, context())
     expect(facts).toMatchObject({ uniqueName: want, attachability, deviceMountable })
   })
 
@@ -117,7 +121,7 @@ describe('R010, R019, C31: plugin and unique name of a PersistentVolume', () => 
       want: 'unknown',
     },
   ])('$rule, C35: $name: $want, and the name stays', ({ parts, want }) => {
-    const facts = pluginOfPersistentVolume(volume('c'), context(parts))
+    const facts = pluginOf({ persistentVolume: volume('c') }, context(parts))
     expect(facts).toMatchObject({
       attachability: want,
       uniqueName: 'kubernetes.io/csi/csi.test^vol-c',
@@ -126,12 +130,12 @@ describe('R010, R019, C31: plugin and unique name of a PersistentVolume', () => 
   })
 
   it('T133, R014: a portal without port keeps its name without port', () => {
-    const withPort = pluginOfPersistentVolume(
-      volume('c', { iscsi: { ...iscsi, targetPortal: '10.0.0.1:3260' } }),
+    const withPort = pluginOf(
+      { persistentVolume: volume('c', { iscsi: { ...iscsi, targetPortal: '10.0.0.1:3260' } }) },
       context(),
     )
     expect(withPort).toMatchObject({ uniqueName: 'kubernetes.io/iscsi/10.0.0.1:3260:iqn.2003-01.test:disk:3' })
-    expect(pluginOfPersistentVolume(volume('c', { iscsi }), context())).not.toEqual(withPort)
+    expect(pluginOf({ persistentVolume: volume('c', { iscsi }) }, context())).not.toEqual(withPort)
   })
 })
 

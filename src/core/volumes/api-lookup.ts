@@ -10,15 +10,7 @@
 import { memoize } from '../base/memoize.ts'
 import type { ApiSnapshot } from '../facts/actual/snapshot.ts'
 import { NODE_USER } from '../facts/actual/volume-names.ts'
-import type {
-  ApiObject,
-  ConfigMap,
-  CsiDriver,
-  PersistentVolume,
-  PersistentVolumeClaim,
-  SecretDigest,
-  VolumeAttachment,
-} from '../kube/api/objects.ts'
+import type { ApiObject } from '../kube/api/objects.ts'
 import { keyText } from '../kube/api/resources.ts'
 import { covers, isNotFoundOf, isRefusedList, type ReadFailure, readFailures, spoilsList } from './read-failures.ts'
 
@@ -35,53 +27,43 @@ export function mapFound<From, To>(lookup: Lookup<From>, map: (object: From) => 
 /** The API objects in a snapshot, by plural name; of Nodes and CSINodes only this node's. */
 export type ListedResource = keyof typeof LISTS
 
-export interface ApiLookup {
-  /**
-   * Is every object of the resource that concerns this node in the snapshot? Then the list is there, its credential may see all
-   * objects, nothing was cut off, and no error may be about one of them (S3): an object that the list lacks is absent.
-   */
-  isListedWhole(resource: ListedResource): boolean
-  persistentVolumeClaim(namespace: string, name: string): Lookup<PersistentVolumeClaim>
-  persistentVolume(name: string): Lookup<PersistentVolume>
-  csiDriver(name: string): Lookup<CsiDriver>
-  volumeAttachment(name: string): Lookup<VolumeAttachment>
-  configMap(namespace: string, name: string): Lookup<ConfigMap>
-  secret(namespace: string, name: string): Lookup<SecretDigest>
-}
-
 /** A snapshot never changes, so its indexes are built once. */
-export const apiLookup = memoize((api: ApiSnapshot): ApiLookup => {
+export const apiLookup = memoize((api: ApiSnapshot) => {
   const failures = readFailures(api.errors)
-  const finder = <T extends ApiObject>(resource: ListedResource, list: readonly T[] | undefined) => {
+  const namespaced = <T extends ApiObject>(resource: ListedResource, list: readonly T[] | undefined) => {
     const objects: readonly T[] = Array.isArray(list) ? list : []
     const byName = new Map(objects.map((object) => [keyText(object.metadata), object]))
     const listed = isShown(api, resource)
-    return (name: string, namespace?: string): Lookup<T> => {
+    return (namespace: string | undefined, name: string): Lookup<T> => {
       const object = byName.get(keyText({ name, namespace }))
       if (object !== undefined) return { state: 'Found', object }
       return absence(failures, { resource, name, namespace }, listed)
     }
   }
-  const claims = finder('persistentvolumeclaims', api.persistentVolumeClaims)
-  const persistentVolumes = finder('persistentvolumes', api.persistentVolumes)
-  const csiDrivers = finder('csidrivers', api.csiDrivers)
-  const attachments = finder('volumeattachments', api.volumeAttachments)
-  const configMaps = finder('configmaps', api.configMaps)
-  const secrets = finder('secrets', api.secrets)
+  const clusterWide = <T extends ApiObject>(resource: ListedResource, list: readonly T[] | undefined) => {
+    const find = namespaced(resource, list)
+    return (name: string): Lookup<T> => find(undefined, name)
+  }
   return {
-    isListedWhole: (resource) => isShown(api, resource) && !failures.some((each) => spoilsList(each, resource)),
-    persistentVolumeClaim: (namespace, name) => claims(name, namespace),
-    persistentVolume: (name) => persistentVolumes(name),
-    csiDriver: (name) => csiDrivers(name),
-    volumeAttachment: (name) => attachments(name),
-    configMap: (namespace, name) => configMaps(name, namespace),
-    secret: (namespace, name) => secrets(name, namespace),
+    persistentVolumeClaim: namespaced('persistentvolumeclaims', api.persistentVolumeClaims),
+    persistentVolume: clusterWide('persistentvolumes', api.persistentVolumes),
+    csiDriver: clusterWide('csidrivers', api.csiDrivers),
+    volumeAttachment: clusterWide('volumeattachments', api.volumeAttachments),
+    configMap: namespaced('configmaps', api.configMaps),
+    secret: namespaced('secrets', api.secrets),
   }
 })
 
-/** @see ApiLookup.isListedWhole; without an API nothing is listed */
+export type ApiLookup = ReturnType<typeof apiLookup>
+
+/**
+ * Is every object of the resource that concerns this node in the snapshot? Then the list is there, its credential may see all
+ * objects, nothing was cut off, and no error may be about one of them (S3): an object that the list lacks is absent. Without an API
+ * nothing is listed.
+ */
 export function isListedWhole(api: ApiSnapshot | undefined, resource: ListedResource): boolean {
-  return api !== undefined && apiLookup(api).isListedWhole(resource)
+  if (api === undefined || !isShown(api, resource)) return false
+  return !readFailures(api.errors).some((each) => spoilsList(each, resource))
 }
 
 /** May the credential list the resource? If not, no later look either shows that one of its objects is gone. */
@@ -110,14 +92,13 @@ function isShown(api: ApiSnapshot, resource: ListedResource): boolean {
   return isThere && !isCutOff(api) && (toNodes || listsObjects(api))
 }
 
-/** Marks of a list that continues elsewhere, which other tools may leave; volctl's own snapshots have none. */
+/** By marks of a list that continues elsewhere, which other tools may leave; volctl's own snapshots have none. */
 function isCutOff(api: ApiSnapshot): boolean {
-  const { metadata, ...own } = api as { metadata?: unknown }
-  const marks = [own, metadata].map((each) => (typeof each === 'object' ? (each ?? {}) : {})) as Record<
-    string,
-    unknown
-  >[]
-  return marks.some((each) => [each.continue, each.remainingItemCount, each.truncated].some(Boolean))
+  const { metadata } = api as { metadata?: unknown }
+  return [api, metadata].some((each) => {
+    const marks = each as { continue?: unknown; remainingItemCount?: unknown; truncated?: unknown } | null | undefined
+    return Boolean(marks?.continue || marks?.remainingItemCount || marks?.truncated)
+  })
 }
 
 /** The Node authorizer lets a node identity read only single objects: an object that was not read may exist. */

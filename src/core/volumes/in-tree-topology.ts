@@ -20,24 +20,22 @@ export const BETA_LABELS: LabelPair = {
 type Terms = readonly NodeSelectorTerm[]
 type Translated = { readonly nodeSelectorTerms: Terms } | Untranslatable
 
-/** EBS, GCE PD and Cinder: the zone gets the driver's key, a beta region its GA key. */
-export function translateZone(pv: PersistentVolume, driverKey: string): Translated {
-  const labels = labelsInUse(pv)
-  const zoned = moveTopology(pv, termsOf(pv), labels.zone, driverKey, splitZones)
-  if (zoned === undefined) return { error: `its label ${labels.zone} names no zone` }
-  return {
-    nodeSelectorTerms: labels === BETA_LABELS ? renameKey(zoned, labels.region, GA_LABELS.region) : zoned,
-  }
+/** The driver's keys: of a zone, as for EBS, GCE PD and Cinder, or of zone and region, as for vSphere. */
+export interface TopologyKeys {
+  readonly zone: string
+  readonly region?: string
 }
 
-/** vSphere: zone and region, each with a key of the driver; label values are not split. */
-export function translateZoneAndRegion(pv: PersistentVolume, driverKeys: LabelPair): Translated {
+/** Zone and region get the driver's keys. Without one for regions, a zone's label is split, and a beta region gets its GA key. */
+export function translateTopology(pv: PersistentVolume, keys: TopologyKeys): Translated {
   const labels = labelsInUse(pv)
-  const zoned = moveTopology(pv, termsOf(pv), labels.zone, driverKeys.zone, (value) => [value])
+  const values = keys.region === undefined ? splitZones : (label: string) => [label]
+  const zoned = moveTopology(pv, termsOf(pv), labels.zone, keys.zone, values)
   if (zoned === undefined) return { error: `its label ${labels.zone} names no zone` }
-  const moved = moveTopology(pv, zoned, labels.region, driverKeys.region, (value) => [value])
-  if (moved === undefined) return { error: `its label ${labels.region} names no region` }
-  return { nodeSelectorTerms: moved }
+  if (keys.region === undefined)
+    return { nodeSelectorTerms: labels === BETA_LABELS ? renameKey(zoned, labels.region, GA_LABELS.region) : zoned }
+  const moved = moveTopology(pv, zoned, labels.region, keys.region, values)
+  return moved === undefined ? { error: `its label ${labels.region} names no region` } : { nodeSelectorTerms: moved }
 }
 
 /** A zone label may list several zones: `a__b`. */

@@ -4,7 +4,6 @@ import type {
   ApiObject,
   CsiPersistentVolumeSource,
   InTreeSources,
-  NodeSelectorTerm,
   PersistentVolume,
   PodVolumeSource,
 } from '../kube/api/objects.ts'
@@ -12,8 +11,8 @@ import {
   BETA_LABELS,
   GA_LABELS,
   splitZones,
-  translateZone,
-  translateZoneAndRegion,
+  type TopologyKeys,
+  translateTopology,
   type Untranslatable,
 } from './in-tree-topology.ts'
 
@@ -32,8 +31,8 @@ interface InTreeVolume<Source> {
   csi(source: Source, within: Within): Omit<CsiPersistentVolumeSource, 'driver'> | Untranslatable
   /** Never copied. */
   readonly dropsReadOnly?: true
-  /** What replaces the terms of a PersistentVolume's node affinity (R154); absent: they stay. */
-  topology?(pv: PersistentVolume): { readonly nodeSelectorTerms: readonly NodeSelectorTerm[] } | Untranslatable
+  /** The keys in a PersistentVolume's node affinity (R154); absent: they stay. */
+  readonly topology?: TopologyKeys
   /** Of a PersistentVolume; absent: they stay. */
   accessModes?(modes: readonly string[] | undefined): readonly string[] | undefined
   /** Of an inline volume: its spec name and directory (R005); absent: driver and handle. */
@@ -57,7 +56,7 @@ export const IN_TREE: { readonly [Key in keyof Sources]: InTreeVolume<Sources[Ke
       if (volumeHandle === undefined) return { error: `${volumeID} is not an EBS volume ID` }
       return { volumeHandle, volumeAttributes: { partition: String(partition ?? 0) } }
     },
-    topology: (pv) => translateZone(pv, 'topology.ebs.csi.aws.com/zone'),
+    topology: { zone: 'topology.ebs.csi.aws.com/zone' },
   },
   /** R155-R157, R160. */
   gcePersistentDisk: {
@@ -70,7 +69,7 @@ export const IN_TREE: { readonly [Key in keyof Sources]: InTreeVolume<Sources[Ke
       const volumeHandle = `projects/UNSPECIFIED/${location}/disks/${pdName}`
       return { volumeHandle, volumeAttributes: { partition: partition ? String(partition) : '' } }
     },
-    topology: (pv) => translateZone(pv, 'topology.gke.io/zone'),
+    topology: { zone: 'topology.gke.io/zone' },
     // The in-tree plugin never enforced access modes, the driver does (R156).
     accessModes: (modes) => {
       if (modes === undefined) return undefined
@@ -119,7 +118,7 @@ export const IN_TREE: { readonly [Key in keyof Sources]: InTreeVolume<Sources[Ke
     plugin: 'kubernetes.io/cinder',
     driver: 'cinder.csi.openstack.org',
     csi: ({ volumeID }) => ({ volumeHandle: volumeID, volumeAttributes: {} }),
-    topology: (pv) => translateZone(pv, 'topology.cinder.csi.openstack.org/zone'),
+    topology: { zone: 'topology.cinder.csi.openstack.org/zone' },
   },
   /** R155, R163. */
   vsphereVolume: {
@@ -135,11 +134,7 @@ export const IN_TREE: { readonly [Key in keyof Sources]: InTreeVolume<Sources[Ke
       }
     },
     dropsReadOnly: true,
-    topology: (pv) =>
-      translateZoneAndRegion(pv, {
-        zone: 'topology.csi.vmware.com/zone',
-        region: 'topology.csi.vmware.com/region',
-      }),
+    topology: { zone: 'topology.csi.vmware.com/zone', region: 'topology.csi.vmware.com/region' },
   },
   /** R155, R164. */
   portworxVolume: {
@@ -197,7 +192,7 @@ export function translatePersistentVolume(pv: PersistentVolume): Translation | u
   const { key, kind } = found
   const csi = csiOf(found, { pv })
   if ('error' in csi) return csi
-  const topology = kind.topology?.(pv)
+  const topology = kind.topology && translateTopology(pv, kind.topology)
   if (topology !== undefined && 'error' in topology) return topology
   const { [key]: _translated, ...rest } = pv.spec
   const nodeSelectorTerms = topology?.nodeSelectorTerms ?? []

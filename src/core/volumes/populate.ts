@@ -17,13 +17,7 @@ import {
 import type { DeviceSource } from './plugin.ts'
 import { isControllerTerminated, onDiskUid, usedVolumeNames } from './pods.ts'
 import { isDeviceOf } from './registry.ts'
-import {
-  CONTROLLER_RULES,
-  KUBELET_RULES,
-  knownSpec,
-  pluginOfPersistentVolume,
-  resolveVolume,
-} from './resolve-volume.ts'
+import { CONTROLLER_RULES, KUBELET_RULES, knownSpec, pluginOf, resolveVolume } from './resolve-volume.ts'
 
 /**
  * Resolves every volume that a container of these pods uses (R105). The caller decides which pods want volumes.
@@ -69,7 +63,7 @@ export const statusVolumes = memoize((api: ApiSnapshot): readonly StatusVolume[]
   api.persistentVolumes.flatMap((persistentVolume): StatusVolume[] => {
     // CSI volumes have VolumeAttachments.
     if (persistentVolume.spec.csi != null) return []
-    const facts = pluginOfPersistentVolume(persistentVolume, { podUid: '', lookup: apiLookup(api), node: api.node })
+    const facts = pluginOf({ persistentVolume }, { podUid: '', lookup: apiLookup(api), node: api.node })
     if ('error' in facts || facts.attachability === 'notAttachable') return []
     const specName = persistentVolume.metadata.name
     // A flexVolume that is not attached here has no shared name yet (P7).

@@ -52,7 +52,7 @@ function resolveBound(bound: BoundClaim, use: VolumeUse, context: SpecContext, r
     return unusable(`cannot be translated to CSI: ${translation.error}`)
   }
   const persistentVolume = translation?.persistentVolume ?? bound.persistentVolume
-  const facts = pluginOfPersistentVolume(persistentVolume, context)
+  const facts = pluginOf({ persistentVolume }, context)
   const fault = rules.checkMode ? modeFault(persistentVolume, use) : undefined
   if ('error' in facts) return unusable(fault ?? `cannot be mounted: ${facts.error}`)
   const specName = persistentVolume.metadata.name
@@ -75,12 +75,12 @@ function resolveInline(pod: Pod, volume: PodVolumeSource, context: SpecContext):
   }
   if (translation !== undefined) {
     const { persistentVolume } = translation
-    const facts = pluginOfPersistentVolume(persistentVolume, context)
+    const facts = pluginOf({ persistentVolume }, context)
     if ('error' in facts) return unusable(`cannot be mounted: ${facts.error}`)
     const specName = persistentVolume.metadata.name
     return { spec: { ...facts, ...inline, specName, persistentVolume, inlineMigrated: true } }
   }
-  const facts = pluginOfInline(volume, context)
+  const facts = pluginOf({ inline: volume }, context)
   if ('error' in facts) return unusable(`cannot be mounted: ${facts.error}`)
   return { spec: { ...facts, ...inline, specName: volume.name, inlineMigrated: false } }
 }
@@ -168,20 +168,8 @@ function kindsOf(key: string, value: unknown): readonly DeviceKind[] | undefined
 
 // The kubelet's plugin of a volume, and the unique name that follows from it (R003, R010, R019; P1-P9).
 
-/** Facts of an inline volume; it is an error if no plugin matches, or several (R003). */
-export function pluginOfInline(inline: PodVolumeSource, context: SpecContext): SpecFacts | SpecFailure {
-  return single({ inline }, context)
-}
-
-/** Facts of a PersistentVolume, already translated to CSI if it was in-tree. */
-export function pluginOfPersistentVolume(
-  persistentVolume: PersistentVolume,
-  context: SpecContext,
-): SpecFacts | SpecFailure {
-  return single({ persistentVolume }, context)
-}
-
-function single(spec: SpecSource, context: SpecContext): SpecFacts | SpecFailure {
+/** Of a PersistentVolume already translated to CSI if it was in-tree; it is an error if no plugin matches, or several (R003). */
+export function pluginOf(spec: SpecSource, context: SpecContext): SpecFacts | SpecFailure {
   let found: SpecFacts | SpecFailure | undefined
   for (const plugin of PLUGINS) {
     const facts = plugin.facts(spec, context)

@@ -77,7 +77,7 @@ export class ClusterObjects {
   }
 
   readonly node = (name: string) => this.#find<ClusterNode>('nodes', { name })
-  readonly claim = (namespace: string, name: string) =>
+  readonly claim = (namespace: string | undefined, name: string) =>
     this.#find<ClusterClaim>('persistentvolumeclaims', { namespace, name })
   readonly volume = (name: string) => this.#find<ClusterVolume>('persistentvolumes', { name })
   readonly attachment = (name: string) => this.#find<ClusterAttachment>('volumeattachments', { name })
@@ -90,7 +90,6 @@ export class ClusterObjects {
 
   /** The same objects for what resolves claims and sources in node scope: the few fields that it reads. */
   readonly lookup: ApiLookup = {
-    isListedWhole: (resource) => this.isWhole(resource as ClusterResource),
     persistentVolumeClaim: (namespace, name) => mapFound(this.claim(namespace, name), asClaim),
     persistentVolume: (name) => mapFound(this.volume(name), asVolume),
     csiDriver: (name) => mapFound(this.driver(name), asDriver),

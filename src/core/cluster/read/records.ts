@@ -22,7 +22,7 @@ import { isOutOfService } from '../../volumes/node-affinity.ts'
 import type { SpecContext } from '../../volumes/plugin.ts'
 import { isControllerTerminated, podNamespace } from '../../volumes/pods.ts'
 import { BOUND_ANNOTATION } from '../../volumes/resolve-claim.ts'
-import { judgeSource, pluginOfPersistentVolume } from '../../volumes/resolve-volume.ts'
+import { judgeSource, pluginOf } from '../../volumes/resolve-volume.ts'
 import type {
   AttachmentError,
   ClusterAttachment,
@@ -265,7 +265,7 @@ function namesOf(volume: PersistentVolume, context: SpecContext): Names {
   if (translation !== undefined && 'error' in translation) {
     return { attachability: 'unknown', problem: `cannot be translated to CSI: ${translation.error}` }
   }
-  const facts = pluginOfPersistentVolume(translation?.persistentVolume ?? volume, context)
+  const facts = pluginOf({ persistentVolume: translation?.persistentVolume ?? volume }, context)
   if ('error' in facts) {
     // S4: a readable source that is never attached holds nothing but its pod.
     const isNeverAttached = judgeSource(volume.spec).mayBe.of === 'none'
