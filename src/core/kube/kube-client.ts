@@ -49,29 +49,6 @@ export const WRITES = {
 
 export type Write = keyof typeof WRITES
 
-/** A client of one API server, for JSON objects. */
-export interface KubeClient {
-  readonly server: string
-  readonly source: string
-  readonly credentialKind: CredentialKind
-  /** Why anyone on the network path could answer in the server's place (S34); absent: nobody could. */
-  readonly insecure?: Insecure
-  /** The server's Date header minus this host's clock, in milliseconds (S28), by the last answer. */
-  readonly clockSkewMs: number | undefined
-  get<T>(path: string, settings?: RequestSettings): Promise<T>
-  /** The whole list as one consistent state: resourceVersion unset, pages joined (S2, N45, N47); each object reduced. */
-  list<T>(path: string, settings?: RequestSettings): Promise<ObjectList<T>>
-  /**
-   * The same for lists that are too large to be kept.
-   *
-   * @param limits other than those of a node's lists
-   */
-  walk<T>(path: string, visitor: ListVisitor<T>, settings?: RequestSettings, limits?: WalkLimits): Promise<ListEnd>
-  /** @returns the object that is answered */
-  send<T>(write: Write, path: string, body: object, settings?: RequestSettings): Promise<T>
-  close(): void
-}
-
 export interface KubeClientOptions {
   readonly deadlineMs?: number
   readonly pageSize?: number
@@ -124,11 +101,16 @@ export function createKubeClient(credentials: KubeCredentials, options: KubeClie
   return new HttpKubeClient(credentials, options)
 }
 
-class HttpKubeClient implements KubeClient {
+/** A client of one API server, for JSON objects. */
+export type KubeClient = Pick<HttpKubeClient, keyof HttpKubeClient>
+
+class HttpKubeClient {
   readonly server: string
   readonly source: string
   readonly credentialKind: CredentialKind
+  /** The server's Date header minus this host's clock, in milliseconds (S28), by the last answer. */
   clockSkewMs: number | undefined
+  /** Why anyone on the network path could answer in the server's place (S34); absent: nobody could. */
   readonly insecure?: Insecure
   readonly #credentials: KubeCredentials
   readonly #deadlineMs: number
@@ -153,10 +135,12 @@ class HttpKubeClient implements KubeClient {
     return this.#object<T>({ ...settings, method: 'GET', path, idempotent: true })
   }
 
+  /** @returns the object that is answered */
   send<T>(write: Write, path: string, body: object, settings: RequestSettings = {}): Promise<T> {
     return this.#object<T>({ ...settings, ...WRITES[write], path, body })
   }
 
+  /** The whole list as one consistent state: resourceVersion unset, pages joined (S2, N45, N47); each object reduced. */
   async list<T>(path: string, settings: RequestSettings = {}): Promise<ObjectList<T>> {
     const { kept = keptBudget() } = settings
     let items: T[] = []
@@ -174,6 +158,11 @@ class HttpKubeClient implements KubeClient {
     return { items, ...end }
   }
 
+  /**
+   * The same for lists that are too large to be kept.
+   *
+   * @param limits other than those of a node's lists
+   */
   async walk<T>(
     path: string,
     visitor: ListVisitor<T>,

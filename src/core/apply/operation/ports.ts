@@ -15,22 +15,14 @@ import type { Host } from '../../node/host.ts'
 import type { Journal } from '../../plan/documents/write-journal.ts'
 import type { ApplyEvent, KubeletDowntime } from '../../plan/events.ts'
 import type { Operation, Plan } from '../../plan/plan.ts'
-import type { NodeExpandVolume, NodePublishVolume, NodeStageVolume } from '../../rpc/csi-node-client.ts'
+import type { csiNodeClient } from '../../rpc/csi-node-client.ts'
 import type { Attachments, MachineFacts, Questions, Witness } from '../../rules/machine-facts.ts'
 import type { Lookup } from '../../volumes/api-lookup.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import type { ClaimStatusPatch } from '../../volumes/expansion.ts'
 
 /** A CSI driver's node service; a rejection carries the driver's gRPC status. */
-export interface CsiNode {
-  /** Names of the node service's capabilities (C7). */
-  nodeGetCapabilities(deadlineMs: number): Promise<readonly string[]>
-  nodeStageVolume(request: NodeStageVolume, deadlineMs: number): Promise<unknown>
-  nodePublishVolume(request: NodePublishVolume, deadlineMs: number): Promise<unknown>
-  nodeExpandVolume(request: NodeExpandVolume, deadlineMs: number): Promise<unknown>
-  nodeUnpublishVolume(request: { volumeId: string; targetPath: string }, deadlineMs: number): Promise<unknown>
-  nodeUnstageVolume(request: { volumeId: string; stagingTargetPath: string }, deadlineMs: number): Promise<unknown>
-}
+export type CsiNode = ReturnType<typeof csiNodeClient>
 
 /**
  * What apply asks of the API server. Undefined only if the server showed that there is no such object (S3); every other

@@ -39,20 +39,15 @@ interface HttpRequest {
   readonly signal: AbortSignal
 }
 
-/** One connection pool to one server with one credential. */
-export interface Transport {
-  /** @throws TooLarge, the signal's reason, or the connection's error */
-  send(request: HttpRequest): Promise<Answer>
-  close(): void
-}
+export type Transport = ReturnType<typeof createTransport>
 
 /** Enough to hide latency; each connection costs a TLS handshake. */
 const MAX_SOCKETS = 4
 /** Limit for the body of a failed answer. */
 const MAX_FAILURE_BYTES = 1024 * 1024
 
-/** @param budget of all answers that are being received */
-export function createTransport(server: URL, connection: ConnectionOptions, budget: Budget): Transport {
+/** One connection pool to one server with one credential. @param budget of all answers that are being received */
+export function createTransport(server: URL, connection: ConnectionOptions, budget: Budget) {
   const secure = server.protocol === 'https:'
   const loopback = isLoopback(bare(server.hostname))
   const agent = connection.agent ?? keepAliveAgent(server, connection)
@@ -62,7 +57,15 @@ export function createTransport(server: URL, connection: ConnectionOptions, budg
   const base: RequestOptions = { agent, ...omitUndefined({ auth: connection.auth }) }
   const begin = secure ? request : plainRequest
   return {
-    send: async ({ method, url, body, contentType = 'application/json', signal, maxBytes }) => {
+    /** @throws TooLarge, the signal's reason, or the connection's error */
+    send: async ({
+      method,
+      url,
+      body,
+      contentType = 'application/json',
+      signal,
+      maxBytes,
+    }: HttpRequest): Promise<Answer> => {
       const sent = {
         ...headers,
         ...(body !== undefined && { 'Content-Type': contentType, 'Content-Length': String(Buffer.byteLength(body)) }),
