@@ -6,7 +6,7 @@
 import { compareText } from '../base/compare-text.ts'
 import { isUid } from '../kube/api/names.ts'
 import { undeletedRoot } from '../linux/deleted.ts'
-import type { MountInfo } from '../linux/mount-table.ts'
+import { CSI_BLOCK_DIR } from '../volumes/csi-paths.ts'
 import type { PluginDevice } from '../volumes/plugin.ts'
 import { PLUGINS } from '../volumes/registry.ts'
 import type { ActualInputs } from './actual/actual-inputs.ts'
@@ -16,8 +16,6 @@ import { readStateFile } from './actual/state-file.ts'
 import { baseName } from './actual/tree.ts'
 import { CSI_PLUGIN, unescapeQualifiedName } from './actual/volume-names.ts'
 import { directoriesBelow } from './global-mounts.ts'
-
-const CSI_BLOCK = `plugins/${CSI_PLUGIN}/volumeDevices`
 
 /** Directories shared by all CSI block volumes; a volume of such a name has its own directory in the same place (C10). */
 export const SHARED_DIRECTORIES: readonly string[] = ['staging', 'publish']
@@ -128,7 +126,7 @@ class Blocks {
   #csiNames(): string[] {
     const { tree } = this.#inputs
     const isVolume = (shared: string): boolean =>
-      tree.has(`${CSI_BLOCK}/${shared}/data/vol_data.json`) || this.#byVolume.has(`${CSI_PLUGIN}/${shared}`)
+      tree.has(`${CSI_BLOCK_DIR}/${shared}/data/vol_data.json`) || this.#byVolume.has(`${CSI_PLUGIN}/${shared}`)
     const collisions = new Set(SHARED_DIRECTORIES.filter(isVolume))
     /** Does publish/data, say, belong to the volume named publish, rather than to the published volume named data? */
     const isPartOf = (shared: string, name: string): boolean =>
@@ -139,12 +137,13 @@ class Blocks {
       const name = isShared ? below : top
       if (name !== undefined && !(isShared && isPartOf(top, name))) names.add(name)
     }
-    for (const top of tree.childDirs(CSI_BLOCK)) note(top, undefined)
-    for (const top of SHARED_DIRECTORIES) for (const below of tree.childDirs(`${CSI_BLOCK}/${top}`)) note(top, below)
+    for (const top of tree.childDirs(CSI_BLOCK_DIR)) note(top, undefined)
+    for (const top of SHARED_DIRECTORIES)
+      for (const below of tree.childDirs(`${CSI_BLOCK_DIR}/${top}`)) note(top, below)
     for (const mount of this.#inputs.pluginMounts()) {
       const path = this.#inputs.relative(this.#inputs.plain(mount.mountPoint))
-      if (!path.startsWith(`${CSI_BLOCK}/`)) continue
-      const [top, below] = path.slice(CSI_BLOCK.length + 1).split('/')
+      if (!path.startsWith(`${CSI_BLOCK_DIR}/`)) continue
+      const [top, below] = path.slice(CSI_BLOCK_DIR.length + 1).split('/')
       note(top, below)
     }
     for (const { name } of this.#linked(CSI_PLUGIN)) names.add(name)
@@ -153,10 +152,10 @@ class Blocks {
 
   #csiVolume(name: string): BlockVolume {
     const inputs = this.#inputs
-    const dir = `${CSI_BLOCK}/${name}`
+    const dir = `${CSI_BLOCK_DIR}/${name}`
     const mapDir = `${dir}/dev`
-    const stagingPath = `${CSI_BLOCK}/staging/${name}`
-    const publishDir = `${CSI_BLOCK}/publish/${name}`
+    const stagingPath = `${CSI_BLOCK_DIR}/staging/${name}`
+    const publishDir = `${CSI_BLOCK_DIR}/publish/${name}`
     const stateFile = readStateFile(inputs.tree.get(`${dir}/data/vol_data.json`))
     const byPod = this.#linksTo(CSI_PLUGIN, name)
     const uids = new Set([...byPod.keys(), ...this.#uidsBelow(mapDir), ...this.#uidsBelow(publishDir)])
@@ -180,10 +179,7 @@ class Blocks {
       stagingPath: exists(inputs, stagingPath) ? stagingPath : undefined,
       publishDir: exists(inputs, publishDir) ? publishDir : undefined,
       mappings,
-      foreign: this.#foreign(ours, known),
-      unexpected: ours
-        .flatMap((path) => inputs.tree.descendants(path))
-        .filter((entry) => !known.has(entry.path) && entry.type !== 'dir'),
+      ...this.#others(ours, known),
       staging: {
         path: stagingPath,
         mounts: inputs.mountsWithin(stagingPath),
@@ -202,15 +198,15 @@ class Blocks {
     own?: TreeEntry,
   ): BlockVolume {
     const sorted = [...new Set(uids)].toSorted(compareText)
-    const known = new Set([dir, ...sorted.map((uid) => `${dir}/${uid}`), ...(own?.type === 'file' ? [own.path] : [])])
-    const isUnread = ({ path, error }: TreeEntry): boolean => path === own?.path && error !== undefined
+    const known = new Set([
+      dir,
+      ...sorted.map((uid) => `${dir}/${uid}`),
+      ...(own?.type === 'file' && own.error === undefined ? [own.path] : []),
+    ])
     return {
       ...mapDirectory(plugin, dir, name),
       mappings: sorted.map((uid) => this.#mapping(dir, uid, linkOf(uid))),
-      foreign: this.#foreign([dir], known),
-      unexpected: this.#inputs.tree
-        .descendants(dir)
-        .filter((entry) => (!known.has(entry.path) && entry.type !== 'dir') || isUnread(entry)),
+      ...this.#others([dir], known),
     }
   }
 
@@ -242,11 +238,18 @@ class Blocks {
     )
   }
 
-  #foreign(dirs: readonly string[], known: ReadonlySet<string>): MountInfo[] {
-    return dirs
-      .flatMap((dir) => this.#inputs.mountsWithin(dir))
-      .filter((mount) => !known.has(this.#inputs.relative(this.#inputs.plain(mount.mountPoint))))
-      .toSorted((a, b) => a.index - b.index)
+  /** Mounts and files in these directories that the kubelet did not make, and what could not be read. */
+  #others(dirs: readonly string[], known: ReadonlySet<string>): Pick<BlockVolume, 'foreign' | 'unexpected'> {
+    const { tree } = this.#inputs
+    return {
+      foreign: dirs
+        .flatMap((dir) => this.#inputs.mountsWithin(dir))
+        .filter((mount) => !known.has(this.#inputs.relative(this.#inputs.plain(mount.mountPoint))))
+        .toSorted((a, b) => a.index - b.index),
+      unexpected: dirs
+        .flatMap((dir) => tree.descendants(dir))
+        .filter(({ path, type, error }) => !known.has(path) && (type !== 'dir' || error !== undefined)),
+    }
   }
 }
 

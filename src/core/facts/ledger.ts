@@ -12,13 +12,15 @@ import type { PodUid, RowKey, Subject } from '../plan/subject.ts'
 import type { DesiredState, UnresolvedVolume, VolumeSpec, VolumeToMount } from '../volumes/desired-state.ts'
 import { csiSourceOf } from '../volumes/in-tree-volumes.ts'
 import { volumesInStatus } from '../volumes/node-affinity.ts'
+import { pluginNamed } from '../volumes/registry.ts'
 import type { BlockMapping, BlockVolume } from './actual/block-volume.ts'
 import type { PodVolume, SubPaths } from './actual/pod-volumes.ts'
 import type { StagedVolume } from './actual/staged-volumes.ts'
+import { parentOf } from './actual/tree.ts'
 import { csiGlobalDir, parseCsiUniqueName } from './actual/volume-names.ts'
 import type { GlobalMount } from './global-mounts.ts'
 import { makeRows } from './make-rows.ts'
-import { type Part, Places } from './places.ts'
+import { liesIn, type Part, partsByPath } from './places.ts'
 import type { VolumeRow } from './row.ts'
 import { NodeThings } from './row-keys.ts'
 import type { CsiIdentity, LedgerSources } from './sources.ts'
@@ -35,15 +37,14 @@ interface SoughtDevice {
 export class Ledger extends NodeThings {
   /** What pods want of a volume, a plugin or a staging directory. */
   readonly wants: Wanted
-  readonly #places: Places
   readonly #rows = lazy(() => makeRows(this))
+  readonly #parts = lazy(() => partsByPath(this.all))
   readonly #byPod = lazy(() => byPod(this.all))
   readonly #staged = lazy(() => byStagingDirectory(this.sources))
 
   constructor(sources: LedgerSources) {
     super(sources)
     this.wants = new Wanted(sources.desired)
-    this.#places = new Places(this)
   }
 
   // Whose a finding is that is made about a thing.
@@ -159,18 +160,28 @@ export class Ledger extends NodeThings {
     )
   }
 
-  /** Of the nearest directory above the path that is a volume's own. */
+  /** Of the nearest directory above the path that is a volume's own. @param path absolute, or relative to the root directory */
   partsAt(path: string): readonly Part[] {
-    return this.#places.at(path)
+    for (let each = this.sources.inputs.relative(path); each !== '.' && each !== ''; each = parentOf(each)) {
+      const found = this.#parts().get(each)
+      if (found !== undefined) return found
+    }
+    return []
   }
 
+  /** Of all that lies at or below the path. */
   partsBelow(path: string): readonly Part[] {
-    return this.#places.below(path)
+    const directory = this.sources.inputs.relative(path)
+    return [...this.#parts()].flatMap(([each, parts]) => (liesIn(each, directory) ? parts : []))
   }
 
   /** Volumes that pods want staged at or below a path, whether or not anything is there. */
   wantedBelow(path: string): readonly Part[] {
-    return this.#places.wantedBelow(path)
+    const directory = this.sources.inputs.relative(path)
+    return this.sources.desired.volumes.flatMap((volume) => {
+      const staged = pluginNamed(volume.plugin).globalPath(volume)
+      return staged !== undefined && liesIn(staged, directory) ? [{ row: volume.uniqueName, pod: volume.podUid }] : []
+    })
   }
 
   /** By a path below the root directory: the volume that it lies in, or those that lie below it. */

@@ -44,7 +44,6 @@ export class NodeThings {
   readonly #volumes = new Map<string, readonly PodVolume[]>()
   readonly #leaked = new Map<string, readonly SubPaths[]>()
   readonly #known = new Map<object, Keyed>()
-  readonly #identified = new Map<object, Identified>()
   /** Volumes of pods that have ended. */
   readonly ended = lazy((): readonly VolumeToMount[] => {
     const { inputs, endedPods } = this.sources
@@ -129,7 +128,9 @@ export class NodeThings {
   }
 
   keyOfStaged(staged: StagedVolume): Keyed {
-    return once(this.#known, staged, () => identifiedOr(this.identifiedStaged(staged), this.#absolute(staged.dir)))
+    return once(this.#known, staged, () =>
+      identifiedOr(this.sources.identify.staged(staged), this.#absolute(staged.dir)),
+    )
   }
 
   keyOfPodVolume(volume: PodVolume): Keyed {
@@ -153,7 +154,7 @@ export class NodeThings {
         if (linked !== undefined) return named(linked.uniqueName)
       }
       return plugin === CSI_PLUGIN
-        ? identifiedOr(this.identifiedBlock(block), this.#absolute(dir))
+        ? identifiedOr(this.sources.identify.block(block), this.#absolute(dir))
         : named(globalUniqueName(plugin, dir))
     })
   }
@@ -181,19 +182,6 @@ export class NodeThings {
     })
   }
 
-  /** Which CSI volume it is, and what proves it; asked once for each thing. */
-  identifiedPodVolume(volume: PodVolume): Identified {
-    return once(this.#identified, volume, () => this.sources.identify.podVolume(volume))
-  }
-
-  identifiedStaged(staged: StagedVolume): Identified {
-    return once(this.#identified, staged, () => this.sources.identify.staged(staged))
-  }
-
-  identifiedBlock(block: BlockVolume): Identified {
-    return once(this.#identified, block, () => this.sources.identify.block(block))
-  }
-
   #ofFound(volume: PodVolume): Keyed {
     const { plugin, podUid, name, dir, layers, stateFile, subPaths } = volume
     const own = uniquePodVolumeName(plugin, podUid, name)
@@ -202,7 +190,7 @@ export class NodeThings {
       // Only sub-paths are left (O17): as of one whose directory is missing.
       if (stateFile === undefined && layers.length === 0 && subPaths?.leaves.some((leaf) => leaf.layers.length > 0))
         return this.#ofPersistentVolumeName(name, dir)
-      if (data?.volumeLifecycleMode !== 'Ephemeral') return identifiedOr(this.identifiedPodVolume(volume), own)
+      if (data?.volumeLifecycleMode !== 'Ephemeral') return identifiedOr(this.sources.identify.podVolume(volume), own)
       const identity = { driver: data.driverName, handle: data.volumeHandle, from: 'vol_data.json' }
       return { ...named(uniquePodVolumeName(plugin, podUid, data.specVolID ?? name)), identity }
     }

@@ -64,7 +64,7 @@ export class GrowingRow {
       ]),
   )
   readonly #names = lazy(() => new Set(namesOf(this).filter((name) => name !== undefined && name !== '') as string[]))
-  readonly #directories = lazy(() => [...new Set(directoriesOf(this))])
+  readonly #directories = lazy(() => [...new Set(placesOf(this).map(({ path }) => path))])
   readonly #mounts = lazy(() => mountsOf(this))
 
   constructor(key: RowKey, uniqueName: string | undefined) {
@@ -120,16 +120,26 @@ function namesOf(row: VolumeRow): (string | undefined)[] {
   ]
 }
 
-function directoriesOf({ onDisk, wanted, ended, leaked, staged, globals, maps }: VolumeRow): string[] {
+/** A directory or a file of a volume. */
+interface Place {
+  /** Relative to the root directory. */
+  readonly path: string
+  /** Of this pod's part of the volume; absent: of the node's. */
+  readonly pod?: string
+}
+
+export function placesOf({ onDisk, wanted, ended, leaked, staged, globals, maps }: VolumeRow): Place[] {
   return [
-    ...onDisk.flatMap(pathsOnDisk),
-    ...[...wanted, ...ended].map(podDirOf),
-    ...leaked.map(({ subPaths }) => subPaths.dir),
-    ...staged.map(({ dir }) => dir),
-    ...globals.map(({ path }) => path),
+    ...onDisk.flatMap((volume) => pathsOnDisk(volume).map((path) => ({ path, pod: volume.podUid }))),
+    ...[...wanted, ...ended].map((volume) => ({ path: podDirOf(volume), pod: volume.podUid })),
+    ...leaked.map(({ podUid, subPaths }) => ({ path: subPaths.dir, pod: podUid })),
+    ...staged.map(({ dir }) => ({ path: dir })),
+    ...globals.map(({ path }) => ({ path })),
     ...maps.flatMap(({ block, mappings }) => [
-      ...pathsOfBlock(block),
-      ...mappings.flatMap(({ symlink }) => symlink ?? []),
+      ...pathsOfBlock(block).map((path) => ({ path })),
+      ...mappings.flatMap(({ podUid, symlink, mapFile, publishPath }) =>
+        [symlink, mapFile, publishPath].flatMap((path) => (path === undefined ? [] : { path, pod: podUid })),
+      ),
     ]),
   ]
 }
@@ -147,12 +157,12 @@ function mountsOf({ onDisk, leaked, staged, globals, maps }: VolumeRow): MountIn
 }
 
 /** A pod's volume and what belongs to it outside its directory. */
-export function pathsOnDisk({ dir, markers, subPaths }: PodVolume): string[] {
+function pathsOnDisk({ dir, markers, subPaths }: PodVolume): string[] {
   return [dir, ...markers, ...(subPaths === undefined ? [] : [subPaths.dir])]
 }
 
 /** The node's part of a block volume. One with the name of a directory that all share is in that directory, beside the others. */
-export function pathsOfBlock({ plugin, name, dir, mapDir, stagingPath, publishDir }: BlockVolume): string[] {
+function pathsOfBlock({ plugin, name, dir, mapDir, stagingPath, publishDir }: BlockVolume): string[] {
   const isShared = plugin === CSI_PLUGIN && SHARED_DIRECTORIES.includes(name)
   const own = isShared ? [mapDir, `${dir}/data`] : [dir]
   return [...own, ...[stagingPath, publishDir].filter((path) => path !== undefined)]

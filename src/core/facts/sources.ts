@@ -35,7 +35,7 @@ export interface DiskRecord {
   readonly volume: CsiIdentity
 }
 
-/** Each is asked once for a thing. */
+/** Each looks once at a thing. */
 interface Identify {
   podVolume(volume: PodVolume): Identified
   staged(staged: StagedVolume): Identified

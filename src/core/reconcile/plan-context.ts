@@ -1,6 +1,7 @@
 /** From a node's state to the context that the phases of a pass read: classes, desired state, staged volumes, their users. */
 
 import { compareText } from '../base/compare-text.ts'
+import { memoize } from '../base/memoize.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { ApiSnapshot, NodeState } from '../facts/actual/snapshot.ts'
@@ -68,9 +69,9 @@ export function makeContext(state: NodeState, options: PlanOptions, left?: Left[
     endedPods: classes.all.flatMap((pod) => (pod.class === 'Finished' ? (pod.pod ?? []) : [])),
     // Asked once a thing is to be identified: by then the context is whole.
     identify: {
-      podVolume: (volume) => identifyPodVolume(context, volume),
-      staged: (each) => identifyStaged(context, each),
-      block: (block) => identifyBlock(context, block),
+      podVolume: memoize((volume) => identifyPodVolume(context, volume)),
+      staged: memoize((each) => identifyStaged(context, each)),
+      block: memoize((block) => identifyBlock(context, block)),
       attachment: (attachment) => identifyAttachment(context, attachment),
     },
   })

@@ -60,23 +60,13 @@ export class ListedEntry implements TreeEntry {
 /** The kubelet's directories, indexed by directory, relative to the root directory. Built once, never changed. */
 export class Tree {
   readonly #dirs = new Map<string, Directory>()
-  readonly #root: TreeEntry | undefined
+  #root: TreeEntry | undefined
 
   constructor(entries: readonly TreeEntry[]) {
-    this.#root = entries.find((entry) => entry.path === '.')
-    // Entries of one directory usually come together: then its map entry is not looked up again.
-    let parent: string | undefined
-    let current = new Directory()
     for (const entry of entries) {
-      if (entry.path === '.') continue
-      const directory = directoryOf(entry)
-      if (directory !== parent) {
-        parent = directory
-        current = once(this.#dirs, parent, () => new Directory())
-      }
-      current.add(nameOf(entry), followed(entry))
+      if (entry.path === '.') this.#root ??= entry
+      else once(this.#dirs, directoryOf(entry), () => new Directory()).add(followed(entry))
     }
-    for (const directory of this.#dirs.values()) directory.trim()
   }
 
   get(path: string): TreeEntry | undefined {
@@ -134,20 +124,12 @@ const FEW = 8
 
 /** Entries of one directory; sorted and indexed at the first use. */
 class Directory {
-  #entries: TreeEntry[] = []
-  #last = ''
-  #sorted = true
+  readonly #entries: TreeEntry[] = []
+  #sorted = false
   #byName: Map<string, TreeEntry> | undefined
 
-  add(name: string, entry: TreeEntry): void {
-    if (this.#last > name) this.#sorted = false
-    this.#last = name
+  add(entry: TreeEntry): void {
     this.#entries.push(entry)
-  }
-
-  /** A list that has grown has room for many more. */
-  trim(): void {
-    this.#entries = this.#entries.slice()
   }
 
   get(name: string): TreeEntry | undefined {

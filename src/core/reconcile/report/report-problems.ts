@@ -387,7 +387,7 @@ function reportOldStagings({ inputs, staged, ledger, objects, kubelet, findings 
   for (const each of staged.filter((one) => isOld(one) && isSetUp(one))) {
     const path = inputs.absolute(each.target)
     if (findings.touches(path)) continue
-    const identity = identityOf(ledger.identifiedStaged(each))
+    const identity = identityOf(ledger.sources.identify.staged(each))
     const also = staged.some(
       (other) => !isOld(other) && other.layers.length > 0 && areOfOneRow(ledger.staged(other), ledger.staged(each)),
     )

@@ -141,7 +141,7 @@ interface KnownBlock {
 
 function knownBlock(context: PlanContext, block: BlockVolume): KnownBlock {
   const isCsi = block.plugin === CSI_PLUGIN
-  const identified = isCsi ? context.ledger.identifiedBlock(block) : undefined
+  const identified = isCsi ? context.ledger.sources.identify.block(block) : undefined
   const identity = identityOf(identified)
   return { block, isCsi, identified, identity, uniqueName: uniqueNameOf(identity) }
 }

@@ -43,7 +43,7 @@ function unmountDevice(context: PlanContext, staged: StagedVolume, unidentified:
     else leave({ rule: 'R025', why: 'nothing is staged there' })
     return
   }
-  const identified = context.ledger.identifiedStaged(staged)
+  const identified = context.ledger.sources.identify.staged(staged)
   const identity = identityOf(identified)
   const uniqueName = uniqueNameOf(identity)
   const found = whyKept(context, staged, identified, uniqueName) ?? partsToUnstage(context, staged, identity, others)

@@ -32,7 +32,7 @@ export function unmountCsiVolume(context: PlanContext, pod: PodClass, volume: Po
     leaveUnrecorded(context, pod, volume, work)
     return
   }
-  const identified = context.ledger.identifiedPodVolume(volume)
+  const identified = context.ledger.sources.identify.podVolume(volume)
   const identity = identityOf(identified)
   const kind = volume.stateFile?.data === undefined ? 'CleanOrphanVolume' : 'UnmountVolume'
   const ref = describeCsiVolume(context, {
