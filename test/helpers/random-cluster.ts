@@ -100,16 +100,17 @@ export function anyCluster(random: Random): ClusterState {
   const pods = names.flatMap((name) =>
     Array.from({ length: Math.floor(random() * (odd < 1 ? 2 : 3)) }, (_, n) => anyPod(random, name, n, places)),
   )
-  const attachments = names.flatMap((name) =>
+  const attached = names.flatMap((name) =>
     places.flatMap((on) => (chance(random, odd < 1 ? 0.12 : 0.35) ? [anyAttachment(random, name, on, volumes)] : [])),
   )
   const state = cluster({
     nodes: nodes.map((name) => anyNode(random, name, some, odd)),
-    pods: chance(random, 0.05) ? twice(random, pods) : pods,
+    pods,
     podCount: chance(random, 0.1) ? pods.length : pods.length + 5,
     claims: names.filter(() => chance(random, 0.95)).map((name) => claim(name, anyClaim(random))),
-    volumes: chance(random, 0.05) ? twice(random, volumes) : volumes,
-    attachments: chance(random, 0.05) ? twice(random, attachments) : attachments,
+    volumes,
+    // Of two volumes of one handle the attachments have one name.
+    attachments: [...new Map(attached.map((each) => [each.name, each])).values()],
     drivers: chance(random, 0.9) ? [{ name: DRIVER }] : [],
     controller: oneOf(random, [
       { lease: DEAD, leaseAtEnd: DEAD },
@@ -123,10 +124,6 @@ export function anyCluster(random: Random): ClusterState {
     ...(chance(random, 0.5) && { lostNodes: [{ name: 'missing', leaseRenewTime: ago(oneOf(random, [0.1, 30])) }] }),
   })
   return chance(random, 0.1) ? { ...state, lists: inPart(random, state) } : state
-}
-
-function twice<T>(random: Random, list: readonly T[]): readonly T[] {
-  return list.length === 0 ? list : [...list, oneOf(random, list)]
 }
 
 function inPart(random: Random, { lists }: ClusterState): ClusterState['lists'] {

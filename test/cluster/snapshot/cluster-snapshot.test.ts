@@ -95,6 +95,15 @@ describe('a cluster snapshot', () => {
     expect(parse).toThrow(/^cluster snapshot cluster\.json: [^\n]+$/)
   })
 
+  it('with a name twice in one list has that list not whole (S3)', () => {
+    const twice = { ...state, pods: [...state.pods, ...state.pods] }
+    const { errors } = parseClusterSnapshot(Buffer.from([...clusterSnapshotLines(twice)].join('')), 'x')
+    expect(errors).toMatchObject([
+      { resource: 'csidrivers' },
+      { resource: 'pods', message: 'the list has shop/web-0 twice' },
+    ])
+  })
+
   it('leaves out lines that a later version has added', () => {
     const later = [...lines.slice(0, -1), '{"quotas":{"name":"x"}}', `{"end":${lines.length - 1}}`].join('\n')
     expect(parseClusterSnapshot(Buffer.from(later), 'x')).toEqual(state)

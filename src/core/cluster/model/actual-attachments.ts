@@ -2,11 +2,13 @@
 
 import { Grouped } from '../../base/append.ts'
 import { compareText } from '../../base/compare-text.ts'
+import { once } from '../../base/memoize.ts'
 import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
+import type { RowKey } from '../../plan/subject.ts'
 import type { ClusterObjects } from './cluster-objects.ts'
 import type { ClusterAttachment, ClusterNode, ClusterState } from './cluster-state.ts'
 import type { DesiredAttachments } from './desired-attachments.ts'
-import type { KnownVolume } from './volumes.ts'
+import { type KnownVolume, volumeKey } from './volumes.ts'
 
 /** A VolumeAttachment, and what is known of its volume. */
 export interface Attached {
@@ -26,44 +28,41 @@ export interface Attached {
 export class ActualAttachments {
   /** Sorted by name. */
   readonly all: readonly Attached[]
-  readonly #byNode = new Map<string, OnNode>()
-  readonly #nodesWith = new Map<string, readonly string[]>()
+  readonly #byNode = new Grouped<string, Attached>()
   readonly #byVolume = new Grouped<string, Attached>()
+  readonly #byRow = new Grouped<RowKey, Attached>()
   /** Of an unknown volume, by driver. */
   readonly #unidentified = new Grouped<string, Attached>()
   /** Nodes that list a volume in volumesAttached, or in volumesInUse without only waiting for it. */
   readonly #reporting = new Grouped<string, string>()
-  readonly #inUseOn = new Map<string, ReadonlySet<string>>()
-  readonly #confirmedOn = new Map<string, ReadonlySet<string>>()
-  /** `NODE VOLUME` of what a Node lists in volumesInUse, and only waits for. */
-  readonly #awaited = new Set<string>()
+  readonly #nodesWith = new Map<string, readonly string[]>()
+  readonly #inUse: ReadonlyMap<string, ReadonlySet<string>>
+  readonly #confirmed: ReadonlyMap<string, ReadonlySet<string>>
+  readonly #isAwaited: IsAwaited
 
   constructor(nodes: readonly ClusterNode[], attached: readonly Attached[], isAwaited: IsAwaited) {
     this.all = attached.toSorted((a, b) => compareText(a.object.name, b.object.name))
-    for (const node of nodes) this.#addNode(node, isAwaited)
+    this.#isAwaited = isAwaited
+    this.#inUse = new Map(nodes.map(({ name, volumesInUse }) => [name, new Set(volumesInUse)]))
+    this.#confirmed = new Map(nodes.map(({ name, volumesAttached }) => [name, new Set(volumesAttached)]))
+    for (const { name } of nodes) {
+      const confirmed = this.confirmedOn(name)
+      for (const volume of confirmed.union(this.inUseOn(name)))
+        if (confirmed.has(volume) || this.isUsing(name, volume)) this.#reporting.add(volume, name)
+    }
     for (const each of this.all) {
-      const here: OnNode = this.#byNode.get(each.object.node) ?? { all: [], byVolume: new Grouped() }
-      this.#byNode.set(each.object.node, here)
-      here.all.push(each)
-      if (each.uniqueName === undefined) this.#unidentified.add(each.object.attacher, each)
+      const { node, attacher } = each.object
+      this.#byNode.add(node, each)
+      if (each.uniqueName === undefined) this.#unidentified.add(attacher, each)
       else {
-        here.byVolume.add(each.uniqueName, each)
+        this.#byRow.add(volumeKey(node, each.uniqueName), each)
         this.#byVolume.add(each.uniqueName, each)
       }
     }
   }
 
-  #addNode({ name, volumesAttached = [], volumesInUse = [] }: ClusterNode, isAwaited: IsAwaited): void {
-    const [confirmed, inUse] = [new Set(volumesAttached), new Set(volumesInUse)]
-    this.#confirmedOn.set(name, union(this.#confirmedOn.get(name), confirmed))
-    this.#inUseOn.set(name, union(this.#inUseOn.get(name), inUse))
-    for (const volume of inUse) if (isAwaited(name, volume)) this.#awaited.add(`${name} ${volume}`)
-    for (const volume of confirmed.union(inUse))
-      if (confirmed.has(volume) || !this.#awaited.has(`${name} ${volume}`)) this.#reporting.add(volume, name)
-  }
-
   onNode(node: string): readonly Attached[] {
-    return this.#byNode.get(node)?.all ?? []
+    return this.#byNode.of(node)
   }
 
   ofVolume(uniqueName: string): readonly Attached[] {
@@ -71,7 +70,7 @@ export class ActualAttachments {
   }
 
   on(node: string, uniqueName: string): readonly Attached[] {
-    return this.#byNode.get(node)?.byVolume.of(uniqueName) ?? []
+    return this.#byRow.of(volumeKey(node, uniqueName))
   }
 
   /** Attachments by this driver of volumes that nobody knows. */
@@ -81,20 +80,20 @@ export class ActualAttachments {
 
   /** R714: volumesAttached of the Node lists it. */
   isConfirmed(node: string, uniqueName: string): boolean {
-    return this.#confirmedOn.get(node)?.has(uniqueName) ?? false
+    return this.confirmedOn(node).has(uniqueName)
   }
 
   /** R716: volumesInUse of the Node lists it. */
   isInUse(node: string, uniqueName: string): boolean {
-    return this.#inUseOn.get(node)?.has(uniqueName) ?? false
+    return this.inUseOn(node).has(uniqueName)
   }
 
   inUseOn(node: string): ReadonlySet<string> {
-    return this.#inUseOn.get(node) ?? NOTHING
+    return this.#inUse.get(node) ?? NOTHING
   }
 
   confirmedOn(node: string): ReadonlySet<string> {
-    return this.#confirmedOn.get(node) ?? NOTHING
+    return this.#confirmed.get(node) ?? NOTHING
   }
 
   /** Nodes whose volumesInUse lists the volume, and that do not only wait for it. */
@@ -104,20 +103,15 @@ export class ActualAttachments {
 
   /** One of `nodesUsing`. */
   isUsing(node: string, uniqueName: string): boolean {
-    return this.isInUse(node, uniqueName) && !this.#awaited.has(`${node} ${uniqueName}`)
+    return this.isInUse(node, uniqueName) && !this.#isAwaited(node, uniqueName)
   }
 
   /** Every node that has the volume or may: attached in whatever state, confirmed, or in use by more than a pod that waits. Sorted. */
   nodesWith(uniqueName: string): readonly string[] {
-    const known = this.#nodesWith.get(uniqueName)
-    if (known !== undefined) return known
-    const nodes = new Set([
-      ...this.ofVolume(uniqueName).map(({ object }) => object.node),
-      ...this.#reporting.of(uniqueName),
-    ])
-    const sorted = [...nodes].toSorted(compareText)
-    this.#nodesWith.set(uniqueName, sorted)
-    return sorted
+    return once(this.#nodesWith, uniqueName, () => {
+      const attached = this.ofVolume(uniqueName).map(({ object }) => object.node)
+      return [...new Set([...attached, ...this.#reporting.of(uniqueName)])].toSorted(compareText)
+    })
   }
 }
 
@@ -127,18 +121,7 @@ export class ActualAttachments {
  */
 type IsAwaited = (node: string, uniqueName: string) => boolean
 
-/** A volume may be attached to every node: nothing looks through all of its attachments for one node. */
-interface OnNode {
-  readonly all: Attached[]
-  readonly byVolume: Grouped<string, Attached>
-}
-
 const NOTHING: ReadonlySet<string> = new Set()
-
-/** Two Nodes of one name: what either reports counts. */
-function union(before: ReadonlySet<string> | undefined, now: ReadonlySet<string>): ReadonlySet<string> {
-  return before === undefined ? now : before.union(now)
-}
 
 export function actualAttachments(
   state: ClusterState,
@@ -164,9 +147,7 @@ function identities(
   const names = new Map<string, ReadonlyMap<string, string>>()
 
   function nameOf({ name, node }: ClusterAttachment): string | undefined {
-    const here = names.get(node) ?? namesOn(node)
-    names.set(node, here)
-    return here.get(name)
+    return once(names, node, () => namesOn(node)).get(name)
   }
 
   function namesOn(node: string): ReadonlyMap<string, string> {
@@ -226,10 +207,8 @@ function identities(
   }
 
   return (object) => {
-    const { name, persistentVolume, inline } = object
+    const { persistentVolume, inline } = object
     const found = persistentVolume === undefined ? ofInline(object) : ofVolume(object, persistentVolume)
-    if (objects.attachment(name).state === 'Unknown')
-      return { ...found, unclear: 'the list has two objects of this name' }
     const hasBoth = persistentVolume !== undefined && inline !== undefined
     return hasBoth ? { ...found, unclear: 'it names a PersistentVolume and has an inline source, too' } : found
   }

@@ -27,8 +27,6 @@ export type NotAttachedFor =
   | 'NotManaged'
   /** The pod has ended, and the node keeps its volumes. */
   | 'TerminatedKept'
-  /** The list has two pods of this name. */
-  | 'DuplicateObject'
 
 export interface Want {
   readonly node: string
@@ -164,7 +162,7 @@ function addPod(pod: ClusterPod, desired: DesiredAttachments, sources: Sources):
   const found = pod.node === undefined ? undefined : objects.node(pod.node)
   const node = found?.state === 'Found' ? found.object : undefined
   const isKept = pod.terminated && keepsTerminated(node, state)
-  const isEnded = pod.terminated && !isKept && !objects.isDuplicatePod(pod)
+  const isEnded = pod.terminated && !isKept
   for (const each of pod.volumes) {
     const resolution = resolvePodVolume(pod, each, objects, known)
     if ('unresolved' in resolution) {
@@ -174,8 +172,7 @@ function addPod(pod: ClusterPod, desired: DesiredAttachments, sources: Sources):
     } else if (isEnded) desired.addEnded(pod.node, resolution.volume.uniqueName, pod)
     else {
       const { volume, fault } = resolution
-      const why = objects.isDuplicatePod(pod) ? 'DuplicateObject' : whyNot(volume, node, isKept, fault)
-      desired.add(pod.node, pod, resolution, why)
+      desired.add(pod.node, pod, resolution, whyNot(volume, node, isKept, fault))
     }
   }
 }

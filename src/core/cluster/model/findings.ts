@@ -28,7 +28,7 @@ import type { Blocked, OperationKind, PodRef, Refusal, Severity } from '../../pl
 import { type PodUid, podOf, type RowKey, rowsOf, type Subject } from '../../plan/subject.ts'
 import type { ActualAttachments, Attached } from './actual-attachments.ts'
 import type { ClusterPod, ClusterState } from './cluster-state.ts'
-import { type KnownVolume, type UnresolvedPodVolume, volumeRef } from './volumes.ts'
+import { type KnownVolume, type UnresolvedPodVolume, volumeKey, volumeRef } from './volumes.ts'
 
 export interface ClusterDraft extends Omit<ClusterOperation, 'id' | 'after'> {
   readonly after: readonly ClusterDraft[]
@@ -204,11 +204,6 @@ export function attachedRef({ object, uniqueName, volume }: Attached, actual: Ac
 
 /** A volume that many nodes may have is named with the first few. */
 const MOST_ELSEWHERE = 20
-
-/** @param node undefined: of no node */
-export function volumeKey(node: string | undefined, uniqueName: string): RowKey {
-  return `${node ?? '-'} ${uniqueName}`
-}
 
 export function unresolvedKey({ pod: { node, uid }, name }: Pick<UnresolvedPodVolume, 'pod' | 'name'>): RowKey {
   return `${node ?? '-'} pod/${uid}/${name}`

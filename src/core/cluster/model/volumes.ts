@@ -6,6 +6,7 @@ import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import type { PersistentVolume, Pod, PodVolumeSource } from '../../kube/api/objects.ts'
 import type { ClusterVolumeRef } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
+import type { RowKey } from '../../plan/subject.ts'
 import { ANY, type MayBe, type UnresolvedVolume, type VolumeSpec } from '../../volumes/desired-state.ts'
 import { inTreePluginOf } from '../../volumes/in-tree-volumes.ts'
 import { resolveClaim } from '../../volumes/resolve-claim.ts'
@@ -57,6 +58,11 @@ function joined(a: KnownVolume, b: KnownVolume): KnownVolume {
     attachability: both.includes('attachable') ? 'attachable' : both.includes('unknown') ? 'unknown' : 'notAttachable',
     exclusive: isExclusive(a) || isExclusive(b),
   }
+}
+
+/** What a volume on a node is called in the subjects of findings. @param node undefined: of no node */
+export function volumeKey(node: string | undefined, uniqueName: string): RowKey {
+  return `${node ?? '-'} ${uniqueName}`
 }
 
 /** As a plan names it. */

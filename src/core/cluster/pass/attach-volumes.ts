@@ -25,7 +25,7 @@ import {
   notReadyText,
   readinessOf,
 } from '../model/cluster-context.ts'
-import type { ClusterNode } from '../model/cluster-state.ts'
+import type { ClusterAttachment, ClusterNode } from '../model/cluster-state.ts'
 import type { Want } from '../model/desired-attachments.ts'
 import { blockedBy, type ClusterDraft, type ClusterFindings, forbidden, nodesText, podRef } from '../model/findings.ts'
 import { isExclusive, type KnownVolume, volumeRef } from '../model/volumes.ts'
@@ -76,7 +76,8 @@ function mayAttach(
   attachable: Attachable,
 ): Wait | { readonly after: readonly ClusterDraft[] } | undefined {
   const { want, driver, name } = attachable
-  if (context.objects.attachment(name).state !== 'Absent') return whoseTurn(context, attachable)
+  const found = context.objects.attachment(name)
+  if (found.state === 'Found') return whoseTurn(found.object)
   const elsewhere = whereElse(context, findings, want)
   if (elsewhere === undefined || 'code' in elsewhere) return elsewhere
   if (isControllerAlive(context)) {
@@ -109,11 +110,7 @@ function waitForStatus(context: ClusterContext, findings: ClusterFindings, want:
 }
 
 /** An attachment that is there: its attacher has to attach, or to end its deletion first. */
-function whoseTurn({ objects }: ClusterContext, { name }: Attachable): Wait | undefined {
-  const found = objects.attachment(name)
-  // What is in the list twice is reported.
-  if (found.state !== 'Found') return undefined
-  const { deletedAt, attached, attachError, attacher } = found.object
+function whoseTurn({ name, deletedAt, attached, attachError, attacher }: ClusterAttachment): Wait | undefined {
   const look = lookAtAttacher(name, attacher)
   if (deletedAt !== undefined) {
     const message = `VolumeAttachment ${name} is being deleted since ${deletedAt}; the volume is attached again after that`

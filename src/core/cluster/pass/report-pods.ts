@@ -8,8 +8,8 @@ import type { RowKey } from '../../plan/subject.ts'
 import { type ClusterContext, isSettled, nodeOf } from '../model/cluster-context.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'
 import type { Want } from '../model/desired-attachments.ts'
-import { type ClusterFindings, ofPod, type Said, saidOf, unresolvedKey, volumeKey } from '../model/findings.ts'
-import { isExclusive, type UnresolvedPodVolume, volumeLabel, volumeRef } from '../model/volumes.ts'
+import { type ClusterFindings, ofPod, type Said, saidOf, unresolvedKey } from '../model/findings.ts'
+import { isExclusive, type UnresolvedPodVolume, volumeKey, volumeLabel, volumeRef } from '../model/volumes.ts'
 import { whyNotYet } from './attach-volumes.ts'
 
 interface Cause {

@@ -25,20 +25,11 @@ const HIDES: Readonly<Record<ClusterResource, string>> = {
 export function reportReading(context: ClusterContext, findings: ClusterFindings): void {
   for (const resource of Object.keys(HIDES) as ClusterResource[]) reportList(context, findings, resource)
   reportErrors(context, findings)
-  for (const { resource, name } of context.objects.duplicates.slice(0, MOST_OF_A_KIND)) {
-    findings.incomplete(
-      'ReadFailed',
-      `the list of ${resource} has ${name} twice, so that the object counts as unknown`,
-      { list: resource },
-      DUPLICATE_HINT,
-    )
-  }
   reportClocks(context, findings)
   reportApi(context, findings)
 }
 
 const MOST_OF_A_KIND = 20
-const DUPLICATE_HINT = 'Plan again; if this is a snapshot, take it again.'
 
 function reportList({ state, objects }: ClusterContext, findings: ClusterFindings, resource: ClusterResource): void {
   const sight = state.lists[resource]

@@ -24,9 +24,8 @@ import {
   saidOf,
   subjectOf,
   unresolvedKey,
-  volumeKey,
 } from '../model/findings.ts'
-import { isExclusive, volumeRef } from '../model/volumes.ts'
+import { isExclusive, volumeKey, volumeRef } from '../model/volumes.ts'
 import { scopeOf } from './given-names.ts'
 
 /** A volume on a node, or what only a pod, a claim or a PersistentVolume has of one; `message`: where it is, and who wants it. */
@@ -176,5 +175,4 @@ const HELD: Readonly<Record<NotAttachedFor, string>> = {
   Unusable: 'the pod cannot use the volume',
   NotManaged: 'the controller does not manage the node',
   TerminatedKept: 'the node keeps the volumes of pods that have ended',
-  DuplicateObject: 'the list has two pods of this name',
 }

@@ -7,6 +7,7 @@
 import { DocumentFrame } from '../../plan/documents/document-frame.ts'
 import { writeSnapshotFile } from '../../plan/documents/snapshot-file.ts'
 import type { Shape } from '../../trust/shape.ts'
+import { doubtTwice } from '../model/cluster-objects.ts'
 import {
   type ClusterState,
   RECORD_LISTS,
@@ -77,7 +78,7 @@ export function parseClusterSnapshot(bytes: Buffer, name: string): ClusterState 
   if (head === undefined) throw frame.damaged(name, 'the file is empty')
   // A list without its end would show pods and attachments as absent (S3).
   if (end !== records) throw frame.damaged(name, 'the file is cut off')
-  return { ...head, ...lists } as ClusterState
+  return doubtTwice({ ...head, ...lists } as ClusterState)
 }
 
 function* linesOf(bytes: Buffer): Generator<readonly [number, Buffer]> {

@@ -11,7 +11,7 @@ import type { ApiObject } from '../../kube/api/objects.ts'
 import { ApiError, unlessRefused } from '../../kube/api-error.ts'
 import type { KubeClient } from '../../kube/kube-client.ts'
 import type { WalkLimits } from '../../kube/list-pages.ts'
-import { driversOf } from '../model/cluster-objects.ts'
+import { doubtTwice, driversOf } from '../model/cluster-objects.ts'
 import type {
   ClusterAttachment,
   ClusterNode,
@@ -81,7 +81,7 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterS
   // A clock that is wrong makes a lease look stale, but does not keep it unchanged.
   const { lease: leaseAtEnd } = controllerLease.lease === undefined ? {} : await look.controllerLease()
   clock.note()
-  return {
+  return doubtTwice({
     apiVersion: 'volctl.io/v1',
     kind: 'ClusterSnapshot',
     ...clock.began(),
@@ -98,7 +98,7 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterS
     ...{ pods, podCount: look.lists.pods.count, claims, volumes, attachments: attached, drivers },
     attachers: leases.attachers,
     ...lostNodes(nodes, leases.nodes, look.lists),
-  }
+  })
 }
 
 /** All requests end before anything is thrown: none is left behind. */
