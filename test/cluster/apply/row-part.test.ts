@@ -1,7 +1,7 @@
 /** The verdict about one operation over a part of the cluster is that over all of it, also after the world has changed. */
 import { describe, expect, it } from 'vitest'
 import { foundAgain } from '../../../src/core/apply/find-again.ts'
-import { ClusterCache, type RowSource, readRow } from '../../../src/core/cluster/apply/cluster-cache.ts'
+import { ClusterCache, type RowSource } from '../../../src/core/cluster/apply/cluster-cache.ts'
 import { comparisonWith, type FoundClusterOperation, recheck } from '../../../src/core/cluster/apply/cluster-run.ts'
 import {
   type ClusterFacts,
@@ -143,7 +143,7 @@ async function casesOf(seed: number): Promise<Case[]> {
   return await Promise.all(
     tried.map(async ({ planned, now }) => {
       const cluster = new ClusterCache(state, options.settleMs)
-      cluster.update(await readRow(sourceOf(now), state, planned))
+      await cluster.read(sourceOf(now), planned)
       return { seed, planned, options, cluster, now }
     }),
   )
@@ -265,7 +265,7 @@ describe('a controller that was dead', () => {
     const cache = new ClusterCache(first, options.settleMs)
     const [planned] = liftedPlan(first, options).plan.operations
     if (planned === undefined) throw new Error('nothing is planned')
-    cache.update(await readRow(sourceOf({ ...first, ...now }), first, planned))
+    await cache.read(sourceOf({ ...first, ...now }), planned)
     return cache.facts.controller.state
   }
 

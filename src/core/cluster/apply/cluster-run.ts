@@ -17,7 +17,7 @@ import type { ClusterState } from '../model/cluster-state.ts'
 import { planPart } from '../pass/plan-cluster.ts'
 import { partOf } from '../pass/row-part.ts'
 import { RecordReader } from '../read/record-reader.ts'
-import { ClusterCache, readRow } from './cluster-cache.ts'
+import { ClusterCache } from './cluster-cache.ts'
 import type { LeaseLock } from './lease-lock.ts'
 
 interface ClusterRunParts {
@@ -75,7 +75,7 @@ export class ClusterRun extends Run<ClusterOperation> {
     const { state } = this.cluster
     const managers = state.controller.writes?.map(({ manager }) => manager)
     const reader = new RecordReader(this.parts.client, { managers, drivers: driversOf(state).lookup })
-    this.cluster.update(await readRow(reader, state, operation))
+    await this.cluster.read(reader, operation)
   }
 
   #requireNoController(): void {

@@ -6,16 +6,15 @@
  * The part is whole nodes, each with all that its pods and attachments name:
  * - a detach: its node, with the pods there and what their claims lead to;
  * - an attach: the same of every node that has the volume, may have it, or has a pod with it, if only one node may have it (R740);
- * - the same for every other volume that its pods lack, since each of them may take the room where the node has a limit (N67).
+ * - the same for every other volume of its pods, since each of them may take the room where the node has a limit (N67).
  */
 
-import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
+import { attachmentName, csiUniqueName } from '../../facts/actual/volume-names.ts'
 import type { ClusterOperation } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { clusterContext } from '../model/cluster-context.ts'
-import { driversOf } from '../model/cluster-objects.ts'
-import type { ClusterAttachment, ClusterPod, ClusterState, ClusterVolume } from '../model/cluster-state.ts'
-import { isExclusive, type KnownVolume, resolvePodVolume } from '../model/volumes.ts'
+import type { ClusterAttachment, ClusterNode, ClusterPod, ClusterState, ClusterVolume } from '../model/cluster-state.ts'
+import { isExclusive } from '../model/volumes.ts'
 
 /** What is read again, by its names; beside it the controller's lease, and the claims that the pods name and that were not bound. */
 export interface Needs {
@@ -45,119 +44,74 @@ export function needsOf(state: ClusterState, operation: ClusterOperation): Needs
   }
 }
 
-export function partOf(state: ClusterState, operation: ClusterOperation): ClusterState {
-  const { kind, node, volume, attachment } = operation
+export function partOf(state: ClusterState, { kind, node, volume, attachment }: ClusterOperation): ClusterState {
   const ofNode = gathered(state, new Set([node]), new Set([attachment.name]))
   if (kind === 'DetachVolume') return ofNode
-  const { desired, known, objects } = clusterContext(ofNode, PLAIN)
-  const lacked = desired.onNode(node).flatMap(({ volume: each }) => {
-    const { uniqueName, driver = '', handle = '' } = each
-    const name = attachmentName(handle, driver, node)
-    return objects.attachment(name).state === 'Found' ? [] : { uniqueName, exclusive: isExclusive(each), name }
-  })
-  const { uniqueName = '' } = volume
-  const own = known.get(uniqueName)
-  const exclusive = [...lacked, { uniqueName, exclusive: own === undefined || isExclusive(own) }].filter(
-    (each) => each.exclusive,
-  )
-  const others = nodesOf(state, new Set(exclusive.map((each) => each.uniqueName)))
-  return gathered(state, new Set([node, ...others]), new Set([attachment.name, ...lacked.map(({ name }) => name)]))
+  const wanted = clusterContext(ofNode, PLAIN).desired.onNode(node)
+  const shared = wanted.flatMap((want) => (isExclusive(want.volume) ? [] : want.volume.uniqueName))
+  const all = [volume.uniqueName ?? '', ...wanted.map((want) => want.volume.uniqueName)]
+  const names = wanted.map(({ volume: { handle = '', driver = '' } }) => attachmentName(handle, driver, node))
+  const others = nodesOf(state, new Set(all).difference(new Set(shared)))
+  return gathered(state, new Set([node, ...others]), new Set([attachment.name, ...names]))
 }
 
 const PLAIN = { settleMs: 0, volctlVersion: '' }
 
-/** Nodes that have one of these volumes or may, or have a pod with it. */
-function nodesOf(state: ClusterState, uniqueNames: ReadonlySet<string>): readonly string[] {
-  const isOne = (name: string | undefined): boolean => name !== undefined && uniqueNames.has(name)
-  const volumes = state.volumes.filter(({ uniqueName }) => isOne(uniqueName))
-  const names = new Set<string | undefined>(volumes.map(({ name }) => name))
-  const claims = new Names([
-    ...state.claims.filter(({ volumeName }) => volumeName !== undefined && names.has(volumeName)),
-    ...volumes.flatMap(({ claim }) => claim ?? []),
-  ])
-  const drivers = driversOf(state)
-  const isOfPod = (pod: ClusterPod): boolean =>
-    pod.volumes.some((volume) => {
-      if ('claim' in volume) return claims.has({ namespace: pod.namespace, name: volume.claim })
-      // Of the cluster only its drivers matter for the name of such a volume.
-      const resolution = resolvePodVolume(pod, volume, drivers, NONE)
-      return 'volume' in resolution && isOne(resolution.volume.uniqueName)
-    })
-  const csi = [...uniqueNames].flatMap((each) => parseCsiUniqueName(each) ?? [])
-  const known = new Set(state.volumes.flatMap(({ name, uniqueName, handle }) => (uniqueName && handle ? name : [])))
-  const isAttachment = (attachment: ClusterAttachment): boolean => {
-    const { name, node, persistentVolume, inline } = attachment
-    if (names.has(persistentVolume) || isOne(inlineName(attachment))) return true
-    if (persistentVolume === undefined ? inline?.handle : known.has(persistentVolume)) return false
-    // Only the hash in its name shows which volume it is of (R007).
-    return csi.some(({ handle, driver }) => name === attachmentName(handle, driver, node))
-  }
+/** Nodes that have one of these volumes or a pod with it; and those that may have, as nobody can tell by the names of objects alone. */
+function nodesOf({ nodes, pods, claims, volumes, attachments }: ClusterState, of: ReadonlySet<string>): string[] {
+  const mine = volumes.filter(({ uniqueName = '' }) => of.has(uniqueName))
+  const names = new Set(mine.map(({ name }) => name))
+  const bound = claims.filter(({ volumeName = '' }) => names.has(volumeName))
+  const claimed = new Set([...bound, ...mine.flatMap(({ claim }) => claim ?? [])].map(namespacedName))
+  const known = new Set(volumes.flatMap(({ name, uniqueName, handle }) => (uniqueName && handle ? name : [])))
   return [
-    ...state.nodes
-      .filter(({ volumesInUse = [], volumesAttached = [] }) => [volumesInUse, volumesAttached].flat().some(isOne))
-      .map(({ name }) => name),
-    ...state.attachments.filter(isAttachment).map(({ node }) => node),
-    ...state.pods.filter(isOfPod).flatMap(({ node }) => node ?? []),
+    ...nodes.filter((each) => reportedOn(each).some((name) => of.has(name))).map(({ name }) => name),
+    ...attachments
+      .filter(({ persistentVolume = '' }) => names.has(persistentVolume) || !known.has(persistentVolume))
+      .map((each) => each.node),
+    ...pods
+      .filter((pod) => pod.volumes.some((each) => 'source' in each) || claimsOf(pod).some((name) => claimed.has(name)))
+      .flatMap((pod) => pod.node ?? []),
   ]
 }
-
-const NONE: ReadonlyMap<string, KnownVolume> = new Map()
 
 /** Of an attachment that has its volume in its own spec. */
 function inlineName({ attacher, inline }: ClusterAttachment): string | undefined {
   return inline?.handle ? csiUniqueName(inline.driver ?? attacher, inline.handle) : undefined
 }
 
-interface Named {
-  readonly namespace: string
-  readonly name: string
+function reportedOn({ volumesInUse = [], volumesAttached = [] }: ClusterNode): readonly string[] {
+  return [...volumesInUse, ...volumesAttached]
 }
 
-/** Of most objects the name alone shows that they are not among these: no text is made for each of 150,000. */
-export class Names {
-  readonly #names: ReadonlySet<string>
-  readonly #whole: ReadonlySet<string>
-
-  constructor(named: readonly Named[]) {
-    this.#names = new Set(named.map(({ name }) => name))
-    this.#whole = new Set(named.map(namespacedName))
-  }
-
-  has(named: Named): boolean {
-    return this.#names.has(named.name) && this.#whole.has(namespacedName(named))
-  }
+/** As namespace/name. */
+export function claimsOf({ namespace, volumes }: ClusterPod): readonly string[] {
+  return volumes.flatMap((volume) => ('claim' in volume ? `${namespace}/${volume.claim}` : []))
 }
 
-export function claimsOf({ namespace, volumes }: ClusterPod): readonly Named[] {
-  return volumes.flatMap((volume) => ('claim' in volume ? [{ namespace, name: volume.claim }] : []))
-}
-
-/** Of a name that a list has twice both, since that shows that neither is known. @param names of attachments, of whatever node */
+/** @param names of attachments, of whatever node */
 function gathered(state: ClusterState, on: ReadonlySet<string>, names: ReadonlySet<string>): ClusterState {
   const nodes = state.nodes.filter(({ name }) => on.has(name))
-  const podNames = new Names(state.pods.filter(({ node }) => node !== undefined && on.has(node)))
-  const pods = state.pods.filter((pod) => podNames.has(pod))
-  const here = state.attachments.filter(({ name, node }) => on.has(node) || names.has(name))
-  const hereNames = new Set(here.map(({ name }) => name))
-  const attachments = state.attachments.filter(({ name }) => hereNames.has(name))
-  const claimed = new Names(pods.flatMap(claimsOf))
-  const claims = state.claims.filter((claim) => claimed.has(claim))
-  const named = new Set([...claims.map(({ volumeName }) => volumeName), ...here.map((each) => each.persistentVolume)])
-  const found = state.volumes.filter(
-    ({ name, claim }) => named.has(name) || (claim !== undefined && claimed.has(claim)),
-  )
-  const foundNames = new Set(found.map(({ name }) => name))
-  // All PersistentVolumes of one handle are one volume (R818).
-  const alike = new Set([
-    ...found.map(({ uniqueName }) => uniqueName),
-    ...attachments.map(inlineName),
-    ...nodes.flatMap(({ volumesInUse = [], volumesAttached = [] }) => [...volumesInUse, ...volumesAttached]),
+  const pods = state.pods.filter(({ node }) => node !== undefined && on.has(node))
+  const attachments = state.attachments.filter(({ name, node }) => on.has(node) || names.has(name))
+  const claimed = new Set(pods.flatMap(claimsOf))
+  const claims = state.claims.filter((claim) => claimed.has(namespacedName(claim)))
+  const named = new Set([
+    ...claims.map(({ volumeName }) => volumeName),
+    ...attachments.map((of) => of.persistentVolume),
   ])
-  const isAlike = ({ name, uniqueName }: ClusterVolume): boolean =>
-    foundNames.has(name) || (uniqueName !== undefined && alike.has(uniqueName))
+  const found = state.volumes.filter(
+    ({ name, claim }) => named.has(name) || (claim !== undefined && claimed.has(namespacedName(claim))),
+  )
+  // All PersistentVolumes of one handle are one volume (R818).
+  const alike = new Set([...found.map(keyOf), ...attachments.map(inlineName), ...nodes.flatMap(reportedOn)])
   return {
     ...state,
-    ...{ nodes, pods, claims, attachments, volumes: state.volumes.filter(isAlike) },
+    ...{ nodes, pods, claims, attachments, volumes: state.volumes.filter((volume) => alike.has(keyOf(volume))) },
     ...(state.lostNodes !== undefined && { lostNodes: state.lostNodes.filter(({ name }) => on.has(name)) }),
   }
+}
+
+function keyOf({ name, uniqueName = name }: ClusterVolume): string {
+  return uniqueName
 }
