@@ -7,7 +7,7 @@ import type { ClusterOptions, ControllerState } from '../../plan/cluster-plan.ts
 import { type ActualAttachments, actualAttachments } from './actual-attachments.ts'
 import { ClusterObjects } from './cluster-objects.ts'
 import type { ClusterNode, ClusterState, LeaseEvidence } from './cluster-state.ts'
-import { type ControllerSources, controllerState } from './controller-state.ts'
+import { controllerState } from './controller-state.ts'
 import { type DesiredAttachments, desiredAttachments } from './desired-attachments.ts'
 import { heardAt, kubeletHeardAt, newestOf, serverTime, timeOf } from './times.ts'
 import { type KnownVolume, knownVolumes } from './volumes.ts'
@@ -41,28 +41,25 @@ export function clusterContext(
 }
 
 /** `mayLive` counts as alive. */
-export function isControllerAlive({ controller }: Pick<ClusterContext, 'controller'>): boolean {
+export function isControllerAlive({ controller }: ClusterContext): boolean {
   return controller.state !== 'dead'
 }
 
 /** Where only the controller can do it: what to do about it. */
-export function lookAtController(context: Pick<ClusterContext, 'controller'>): string {
+export function lookAtController(context: ClusterContext): string {
   return isControllerAlive(context)
     ? 'look at the log of kube-controller-manager'
     : 'let kube-controller-manager run again'
 }
 
 /** A Node that is known; undefined: it does not exist, or nobody knows. */
-export function nodeOf({ objects }: Pick<ClusterContext, 'objects'>, name: string): ClusterNode | undefined {
+export function nodeOf({ objects }: ClusterContext, name: string): ClusterNode | undefined {
   const found = objects.node(name)
   return found.state === 'Found' ? found.object : undefined
 }
 
 /** Has something been as it is for the settle time? A time that is not known was just now (S28). */
-export function isSettled(
-  { now, options }: Pick<ClusterContext, 'now' | 'options'>,
-  since: string | undefined,
-): boolean {
+export function isSettled({ now, options }: ClusterContext, since: string | undefined): boolean {
   const time = timeOf(since)
   return time !== undefined && now - time >= options.settleMs
 }
@@ -74,11 +71,11 @@ export interface ClusterFacts {
   readonly driversOnNodes: ReadonlySet<string> | undefined
 }
 
-export function clusterFacts(sources: ControllerSources, settleMs: number): ClusterFacts {
-  return { controller: controllerState(sources, settleMs), driversOnNodes: driversOn(sources) }
+export function clusterFacts(state: ClusterState, settleMs: number): ClusterFacts {
+  return { controller: controllerState(state, settleMs), driversOnNodes: driversOn(state) }
 }
 
-function driversOn({ nodes }: ControllerSources): ReadonlySet<string> | undefined {
+function driversOn({ nodes }: ClusterState): ReadonlySet<string> | undefined {
   const drivers = new Set<string>()
   for (const { csi } of nodes) {
     if (csi.state === 'unknown') return undefined
@@ -121,7 +118,7 @@ export function notReadyText({ isStale }: Readiness): string {
 }
 
 /** A person says that its machine does not run (--node-gone). */
-export function isGivenAsGone({ options }: Pick<ClusterContext, 'options'>, node: string): boolean {
+export function isGivenAsGone({ options }: ClusterContext, node: string): boolean {
   return options.nodeGone?.includes(node) ?? false
 }
 
@@ -133,7 +130,7 @@ type Signs = Pick<ClusterNode, 'name' | 'ready' | 'leaseRenewTime' | 'leaseWritt
  * only the status does (S3), unless somebody has judged since that the kubelet is silent. Against a person's word counts only what
  * was heard just now: a time to come is that of a kubelet whose clock was ahead.
  */
-export function isHeard(context: Pick<ClusterContext, 'now' | 'options'>, node: Signs): boolean {
+export function isHeard(context: ClusterContext, node: Signs): boolean {
   const { leaseRenewTime, leaseWrittenAt, heartbeat } = node
   const isGiven = isGivenAsGone(context, node.name)
   const isWithoutLease = kubeletHeardAt(node) === undefined && node.ready !== 'Unknown'
@@ -147,7 +144,7 @@ export function isHeard(context: Pick<ClusterContext, 'now' | 'options'>, node: 
 /** What a kubelet wrote while the cluster was read is no time to come, nor is what the seconds of a Date leave out. */
 const MARGIN_MS = 60_000
 
-function isPast({ now }: Pick<ClusterContext, 'now'>, text: string | undefined): boolean {
+function isPast({ now }: ClusterContext, text: string | undefined): boolean {
   const time = timeOf(text)
   return time === undefined || time <= now + MARGIN_MS
 }
@@ -212,7 +209,7 @@ export function leaseName(driver: string): string {
 }
 
 /** A lease that does not say when it was renewed is not known to be stale. */
-export function isStale({ now }: Pick<ClusterContext, 'now'>, lease: LeaseEvidence): boolean {
+export function isStale({ now }: ClusterContext, lease: LeaseEvidence): boolean {
   const { durationSeconds = 15 } = lease
   const renewed = timeOf(heardAt(lease))
   return renewed !== undefined && now - renewed > Math.max(STALE_MS, 3 * durationSeconds * 1000)

@@ -22,22 +22,16 @@
 import { formatDuration } from '../../base/duration.ts'
 import type { ControllerState, Evidence } from '../../plan/cluster-plan.ts'
 import type { ClusterState, LeaseEvidence } from './cluster-state.ts'
-import { heardAt, kubeletHeardAt, serverTime, timeOf } from './times.ts'
+import { fact, heardAt, kubeletHeardAt, serverTime, timeOf } from './times.ts'
 
 /** What kube-controller-manager sets by default. */
 const DEFAULT_DURATION_SECONDS = 15
 /** An attachment that came or goes within this time shows that somebody acts. */
 const LATELY_MS = 10 * 60_000
 
-/** What shows whether the controller lives. */
-export type ControllerSources = Pick<
-  ClusterState,
-  'capturedAt' | 'clockUnknown' | 'controller' | 'nodes' | 'attachments'
->
-
 /** @param isHeard whether some kubelet was heard lately (5.) */
 export function controllerState(
-  state: ControllerSources,
+  state: ClusterState,
   settleMs: number,
   { isHeard = isKubeletHeard(state) } = {},
 ): ControllerState {
@@ -46,7 +40,7 @@ export function controllerState(
   if (lease === undefined) return withoutLease(state, now, leaseProblem)
   const renewed = timeOf(lease.renewTime)
   const heard = heardAt(lease)
-  const evidence = [{ what: `lease ${lease.name} was renewed${holderOf(lease)}`, ...since(heard) }]
+  const evidence = [fact(`lease ${lease.name} was renewed${holderOf(lease)}`, heard)]
   const may = (note: string): ControllerState => ({ state: 'mayLive', note, evidence })
   if (renewed === undefined) return may(`lease ${lease.name} does not say when it was renewed`)
   if (now === undefined) return may('the clock of the API server is not known')
@@ -76,7 +70,7 @@ export function controllerState(
 /** A kubelet renews its lease every ten seconds. */
 const HEARD_MS = 50_000
 
-function isKubeletHeard(state: ControllerSources): boolean {
+function isKubeletHeard(state: ClusterState): boolean {
   const now = serverTime(state) ?? 0
   const times = state.nodes.flatMap((each) => timeOf(kubeletHeardAt(each)) ?? [])
   return times.length === 0 || times.some((time) => now - time <= HEARD_MS)
@@ -90,14 +84,10 @@ function changed(before: LeaseEvidence, after: LeaseEvidence): boolean {
   return heardAt(before) !== heardAt(after) || before.holder !== after.holder
 }
 
-function since(time: string | undefined): { since?: string } {
-  return time === undefined ? {} : { since: time }
-}
-
-function withoutLease(state: ControllerSources, now: number | undefined, problem: string | undefined): ControllerState {
+function withoutLease(state: ClusterState, now: number | undefined, problem: string | undefined): ControllerState {
   const name = 'lease kube-system/kube-controller-manager'
   const why = problem === undefined ? `there is no ${name}` : `${name} could not be read: ${problem}`
-  const evidence: Evidence[] = [{ what: why }]
+  const evidence = [fact(why)]
   const signs = now === undefined ? [] : [...signsSince(state, now - LATELY_MS), ...deletions(state, now - LATELY_MS)]
   const [sign] = signs
   if (sign === undefined)
@@ -108,35 +98,31 @@ function withoutLease(state: ControllerSources, now: number | undefined, problem
 const MOST_SIGNS = 3
 
 /** What only a controller does, since a time; volctl and people with kubectl do none of it by the way. */
-function signsSince(state: ControllerSources, from: number): Evidence[] {
+function signsSince(state: ClusterState, from: number): Evidence[] {
   const { changes = [], otherLeases = [], writes = [] } = state.controller
-  const isAfter = (time: string | undefined): time is string => (timeOf(time) ?? Number.NEGATIVE_INFINITY) > from
-  const signs: Evidence[] = changes.map((what) => ({ what }))
+  const isAfter = (time: string | undefined): boolean => (timeOf(time) ?? Number.NEGATIVE_INFINITY) > from
+  const signs = changes.map((what) => fact(what))
   for (const lease of otherLeases) {
     const renewed = heardAt(lease)
-    if (isAfter(renewed)) signs.push({ what: `lease ${lease.name} was renewed${holderOf(lease)}`, since: renewed })
+    if (isAfter(renewed)) signs.push(fact(`lease ${lease.name} was renewed${holderOf(lease)}`, renewed))
   }
   for (const { manager, object, time } of writes) {
-    if (isAfter(time)) signs.push({ what: `${manager} wrote ${object}`, since: time })
+    if (isAfter(time)) signs.push(fact(`${manager} wrote ${object}`, time))
   }
   for (const { name, ready, readySince } of state.nodes) {
     if (signs.length >= MOST_SIGNS) break
-    if (ready === 'Unknown' && isAfter(readySince))
-      signs.push({ what: `Ready of node ${name} became Unknown`, since: readySince })
+    if (ready === 'Unknown' && isAfter(readySince)) signs.push(fact(`Ready of node ${name} became Unknown`, readySince))
   }
   for (const { name, createdAt, byVolctl } of state.attachments) {
     if (signs.length >= MOST_SIGNS) break
-    if (isAfter(createdAt) && byVolctl !== true)
-      signs.push({ what: `VolumeAttachment ${name} was created`, since: createdAt })
+    if (isAfter(createdAt) && byVolctl !== true) signs.push(fact(`VolumeAttachment ${name} was created`, createdAt))
   }
   return signs.slice(0, MOST_SIGNS)
 }
 
-function deletions({ attachments }: ControllerSources, from: number): Evidence[] {
+function deletions({ attachments }: ClusterState, from: number): Evidence[] {
   const lately = attachments.find(({ deletedAt }) => (timeOf(deletedAt) ?? Number.NEGATIVE_INFINITY) > from)
-  return lately === undefined
-    ? []
-    : [{ what: `VolumeAttachment ${lately.name} is being deleted`, ...since(lately.deletedAt) }]
+  return lately === undefined ? [] : [fact(`VolumeAttachment ${lately.name} is being deleted`, lately.deletedAt)]
 }
 
 // What only a controller changes, seen by two looks of one run: whatever the clocks say. A VolumeAttachment that came, unless volctl made

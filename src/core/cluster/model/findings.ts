@@ -115,7 +115,7 @@ const VERBS: Readonly<Record<ClusterStep['op'], 'create' | 'delete' | 'patch'>> 
 
 /** A right that one of the steps needs: no operation ends half-way for the lack of it. */
 export function forbidden(
-  { state: { rights } }: { readonly state: Pick<ClusterState, 'rights'> },
+  { state: { rights } }: { readonly state: ClusterState },
   steps: readonly ClusterStep[],
 ): Blocked | undefined {
   const verb = steps.map(({ op }) => VERBS[op]).find((each) => rights[`${each}Attachments`] === false)
@@ -205,7 +205,7 @@ export function attachedRef({ object, uniqueName, volume }: Attached, actual: Ac
 /** A volume that many nodes may have is named with the first few. */
 const MOST_ELSEWHERE = 20
 
-export function unresolvedKey({ pod: { node, uid }, name }: Pick<UnresolvedPodVolume, 'pod' | 'name'>): RowKey {
+export function unresolvedKey({ pod: { node, uid }, name }: UnresolvedPodVolume): RowKey {
   return `${node ?? '-'} pod/${uid}/${name}`
 }
 

@@ -1,5 +1,7 @@
 /** Times of a cluster's objects: RFC 3339 text to milliseconds. */
 
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import type { Evidence } from '../../plan/cluster-plan.ts'
 import type { ClusterNode, ClusterState, LeaseEvidence } from './cluster-state.ts'
 
 /** Undefined: there is none, or it is no time; Go writes year 1 for "never" (S28). */
@@ -9,10 +11,7 @@ export function timeOf(text: string | undefined): number | undefined {
 }
 
 /** The API server's clock when the reading began; undefined: not known. */
-export function serverTime({
-  capturedAt,
-  clockUnknown,
-}: Pick<ClusterState, 'capturedAt' | 'clockUnknown'>): number | undefined {
+export function serverTime({ capturedAt, clockUnknown }: ClusterState): number | undefined {
   return clockUnknown === true ? undefined : timeOf(capturedAt)
 }
 
@@ -43,4 +42,9 @@ export function kubeletHeardAt({
   leaseWrittenAt,
 }: Pick<ClusterNode, 'leaseRenewTime' | 'leaseWrittenAt'>): string | undefined {
   return latestOf([leaseRenewTime, leaseWrittenAt])
+}
+
+/** For the evidence of an operation. @param since not known: absent */
+export function fact(what: string, since?: string): Evidence {
+  return { what, ...omitUndefined({ since }) }
 }

@@ -29,7 +29,7 @@ export interface KnownVolume extends Pick<ClusterVolume, Fields> {
 }
 
 /** R740: a volume without access modes, or with ReadWriteMany or ReadOnlyMany, may be attached to several nodes. */
-export function isExclusive({ exclusive, accessModes }: Pick<KnownVolume, 'exclusive' | 'accessModes'>): boolean {
+export function isExclusive({ exclusive, accessModes }: KnownVolume): boolean {
   const isShared = accessModes.some((mode) => mode === 'ReadWriteMany' || mode === 'ReadOnlyMany')
   return exclusive ?? (accessModes.length > 0 && !isShared)
 }

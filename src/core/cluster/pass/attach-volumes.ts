@@ -28,6 +28,7 @@ import {
 import type { ClusterAttachment, ClusterNode } from '../model/cluster-state.ts'
 import type { Want } from '../model/desired-attachments.ts'
 import { blockedBy, type ClusterDraft, type ClusterFindings, forbidden, nodesText, podRef } from '../model/findings.ts'
+import { fact } from '../model/times.ts'
 import { isExclusive, type KnownVolume, volumeRef } from '../model/volumes.ts'
 import { rowOnNode } from './node-state.ts'
 
@@ -159,10 +160,7 @@ function draftOf(
     message: `${podsText(want)} on node ${node.name} ${want.pods.length === 1 ? 'wants' : 'want'} the volume, and no VolumeAttachment asks for it`,
     ...{ paths: [], steps, after },
     ...omitUndefined({ blocked }),
-    evidence: want.pods.slice(0, MOST_PODS).map((pod) => ({
-      what: `pod ${namespacedName(pod)} was created`,
-      ...omitUndefined({ since: pod.createdAt }),
-    })),
+    evidence: want.pods.slice(0, MOST_PODS).map((pod) => fact(`pod ${namespacedName(pod)} was created`, pod.createdAt)),
     attachment: { name },
     creates: newAttachment(attachable),
     basis: {

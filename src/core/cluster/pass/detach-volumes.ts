@@ -24,6 +24,7 @@ import {
 } from '../model/cluster-context.ts'
 import type { ClusterAttachment, ClusterNode } from '../model/cluster-state.ts'
 import { attachedRef, blockedBy, type ClusterFindings, forbidden, podRef } from '../model/findings.ts'
+import { fact } from '../model/times.ts'
 import { endings, lastHeard, rowOnNode } from './node-state.ts'
 import {
   because,
@@ -67,13 +68,10 @@ function detachVolume(context: ClusterContext, findings: ClusterFindings, attach
   const steps = stepsOf(context, attached)
   findings.add({
     kind: 'DetachVolume',
-    ...omitUndefined({ ...decision, makeSure: decision.makeSure, controllerWould: decision.controllerWould }),
+    ...omitUndefined(decision),
     ...{ node: object.node, pods, volume, paths: [], steps, after: [] },
     ...omitUndefined({ blocked: blocked ?? obstacleTo(context, attached) ?? forbidden(context, steps) }),
-    evidence: [
-      ...evidence,
-      { what: `VolumeAttachment ${object.name} was created`, ...omitUndefined({ since: object.createdAt }) },
-    ],
+    evidence: [...evidence, fact(`VolumeAttachment ${object.name} was created`, object.createdAt)],
     attachment: { name: object.name, uid: object.uid, resourceVersion: object.resourceVersion },
     basis: {
       ...(node && { node: { uid: node.uid, resourceVersion: node.resourceVersion } }),
@@ -179,8 +177,8 @@ function fromMissingNode(context: ClusterContext, attached: Attached, never: Rea
     ...{ reason: never ?? 'NodeDeleted', rule: 'R734', exception: 'NodeGone', makeSure: machineIsOff(node) },
     message: `${because(never)}node ${node} does not exist, and no pod wants the volume there`,
     evidence: [
-      { what: `node ${node} is not in the list of nodes` },
-      ...(heard === undefined ? [] : [{ what: `the kubelet of node ${node} last renewed its lease`, since: heard }]),
+      fact(`node ${node} is not in the list of nodes`),
+      ...(heard === undefined ? [] : [fact(`the kubelet of node ${node} last renewed its lease`, heard)]),
       ...endings(ended),
     ],
     blocked: machineObstacle(context, node),
@@ -211,9 +209,7 @@ function beingDeleted(context: ClusterContext, attached: Attached, node: Cluster
   }
   return {
     ...{ reason: 'DriverRemoved', rule: 'N59', message: `${message}; its driver ${object.attacher} is gone` },
-    evidence: [
-      { what: `VolumeAttachment ${object.name} is being deleted`, ...omitUndefined({ since: object.deletedAt }) },
-    ],
+    evidence: [fact(`VolumeAttachment ${object.name} is being deleted`, object.deletedAt)],
     makeSure: `that the storage system has detached the volume from node ${object.node}`,
     ...(node === undefined && { exception: 'NodeGone' as const }),
     blocked: (node === undefined ? machineObstacle(context, object.node) : undefined) ?? stripObstacle(context),

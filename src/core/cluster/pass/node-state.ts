@@ -1,11 +1,10 @@
 /** What the API shows of the node of an attachment: since when it is silent, and whether its machine may still write. */
 
 import { memoize } from '../../base/memoize.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { Evidence } from '../../plan/cluster-plan.ts'
 import { type ClusterContext, isHeard, type Readiness, readinessOf } from '../model/cluster-context.ts'
 import type { ClusterNode, ClusterPod, ClusterState } from '../model/cluster-state.ts'
-import { newestOf, timeOf } from '../model/times.ts'
+import { fact, newestOf, timeOf } from '../model/times.ts'
 
 // The row of the controller's table by which a volume that no pod wants is detached from a node that exists, or is not (R731).
 
@@ -61,9 +60,9 @@ function silence(
 ): readonly Evidence[] {
   const state = isStale ? 'is True, but its kubelet is silent' : `is ${ready ?? 'missing'}`
   const heard = (what: string, time: string | undefined): Evidence[] =>
-    time === undefined ? [] : [{ what: `the kubelet of node ${name} last ${what}`, since: time }]
+    time === undefined ? [] : [fact(`the kubelet of node ${name} last ${what}`, time)]
   return [
-    { what: `Ready of node ${name} ${state}`, ...omitUndefined({ since }) },
+    fact(`Ready of node ${name} ${state}`, since),
     ...heard('reported its status', heartbeat),
     ...heard('renewed its lease', leaseWrittenAt),
     ...ended,
@@ -90,10 +89,7 @@ export function rowOnNode(context: ClusterContext, node: ClusterNode, uniqueName
 
 /** Pods that have ended and are still in the API. */
 export function endings(pods: readonly ClusterPod[]): Evidence[] {
-  return pods.map(({ namespace, name, deletedAt }) => ({
-    what: `pod ${namespace}/${name} has ended`,
-    ...omitUndefined({ since: deletedAt }),
-  }))
+  return pods.map(({ namespace, name, deletedAt }) => fact(`pod ${namespace}/${name} has ended`, deletedAt))
 }
 
 /**

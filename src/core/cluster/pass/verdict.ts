@@ -21,7 +21,7 @@ import type { Attached } from '../model/actual-attachments.ts'
 import { type ClusterContext, isDriverGone, isGivenAsGone, isSettled, readinessOf } from '../model/cluster-context.ts'
 import type { ClusterAttachment, ClusterNode } from '../model/cluster-state.ts'
 import { blockedBy } from '../model/findings.ts'
-import { timeOf } from '../model/times.ts'
+import { fact, timeOf } from '../model/times.ts'
 import { type DetachRow, MAX_WAIT_FOR_UNMOUNT_MS, rowOnNode } from './node-state.ts'
 
 /** It waits, or it is an operation. */
@@ -154,7 +154,7 @@ export function fromNode(context: ClusterContext, attached: Attached, node: Clus
       const use = isInUse ? '; the node still reports the volume in use' : ''
       return decided(`node ${name} is tainted out-of-service, and no pod wants the volume there${use}`, {
         reason: never ?? 'OutOfService',
-        evidence: [...evidence, { what: `node ${name} is tainted out-of-service` }],
+        evidence: [...evidence, fact(`node ${name} is tainted out-of-service`)],
         ...(isInUse && { exception: 'OutOfService', makeSure: machineIsOff(name) }),
       })
     },
