@@ -7,7 +7,6 @@ import type {
   ClusterPod,
   ClusterState,
 } from '../../src/core/cluster/model/cluster-state.ts'
-import { type DetachFacts, detachRow } from '../../src/core/cluster/pass/node-state.ts'
 import { attachmentName } from '../../src/core/facts/actual/volume-names.ts'
 import {
   ALIVE,
@@ -25,8 +24,6 @@ import {
 } from '../helpers/cluster-builder.ts'
 import { planOf } from '../helpers/cluster-plan.ts'
 
-const MINUTE = 60_000
-
 /** Volume x is attached to node a, and no pod wants it. */
 function unwanted(parts: Partial<ClusterNode> = {}, more: Partial<ClusterState> = {}): ClusterState {
   return cluster({
@@ -39,33 +36,6 @@ function unwanted(parts: Partial<ClusterNode> = {}, more: Partial<ClusterState> 
 }
 
 const IN_USE = { volumesInUse: [uniqueName('x')] }
-
-describe('the rows of R731', () => {
-  const facts: DetachFacts = { inUse: false, ready: 'True', tainted: false, isHeard: false, silentMs: 0 }
-  it.each<{ name: string; facts: Partial<DetachFacts>; row: string }>([
-    {
-      name: 'not in use, tainted, not ready, and heard',
-      facts: { ready: 'False', tainted: true, isHeard: true },
-      row: 'OutOfService',
-    },
-    {
-      name: 'in use, not ready, exactly six minutes',
-      facts: { inUse: true, ready: 'False', silentMs: 6 * MINUTE },
-      row: 'SilentTooShort',
-    },
-    {
-      name: 'in use, not ready, more than six minutes',
-      facts: { inUse: true, ready: 'Unknown', silentMs: 6 * MINUTE + 1 },
-      row: 'NodeLost',
-    },
-    {
-      name: 'in use, not ready, nobody knows since when',
-      facts: { inUse: true, ready: 'Unknown', silentMs: undefined },
-      row: 'NodeUnknown',
-    },
-    { name: 'Ready missing, tainted', facts: { ready: undefined, tainted: true, inUse: true }, row: 'NodeUnknown' },
-  ])('$name: $row', ({ facts: own, row }) => expect(detachRow({ ...facts, ...own })).toBe(row))
-})
 
 describe('a volume that no pod wants, the controller dead', () => {
   it('T91: not in use is detached, with its preconditions', () => {
@@ -87,6 +57,13 @@ describe('a volume that no pod wants, the controller dead', () => {
 
   it.each<{ name: string; on: Partial<ClusterNode>; code: string }>([
     { name: 'Ready missing holds', on: { ready: undefined as never }, code: 'NodeUnknown' },
+    { name: 'the same, tainted', on: { ready: undefined as never, outOfService: true }, code: 'NodeUnknown' },
+    {
+      name: 'not ready, and nobody knows since when, holds',
+      on: { ...silentNode('a', 30), ...IN_USE, readySince: undefined as never },
+      code: 'NodeUnknown',
+    },
+    { name: 'silent for exactly six minutes holds', on: { ...silentNode('a', 6), ...IN_USE }, code: 'StillInUse' },
     {
       name: 'a kubelet that still renews its lease is not silent',
       on: { ...silentNode('a', 30), ...IN_USE, leaseRenewTime: ago(0.2) },
@@ -97,6 +74,11 @@ describe('a volume that no pod wants, the controller dead', () => {
     const { operations, waiting } = planOf(unwanted(on))
     expect(operations).toEqual([])
     expect(waiting).toMatchObject([{ kind: 'DetachVolume', code, node: 'a' }])
+  })
+
+  it('not in use, tainted and not ready is detached, though its kubelet is heard', () => {
+    const [operation] = planOf(unwanted({ ready: 'False', outOfService: true })).operations
+    expect([operation?.reason, operation?.blocked]).toEqual(['OutOfService', undefined])
   })
 
   it('T92, T100: in use on a node that is silent for six minutes is blocked until a person says that its machine is off', () => {
@@ -234,16 +216,6 @@ describe('what wants a volume, or may', () => {
     },
     { name: 'a pod whose claim was deleted under it', state: { pods: [pod('p', 'a', ['x'])], claims: [] } },
   ])('$name', ({ state }) => expect(planOf(unwanted({}, state)).operations).toEqual([]))
-
-  it.each<{ name: string; version: string | undefined; kept: boolean }>([
-    { name: 'a cluster of an unknown version', version: undefined, kept: true },
-    { name: '1.31, which removed it', version: 'v1.31.0', kept: false },
-  ])('R710: a pod that has ended, on a node that keeps its volumes, in $name: $kept', ({ version, kept }) => {
-    const pods = [pod('p', 'a', ['x'], { terminated: true })]
-    const { serverVersion: _, ...state } = unwanted({ keepsTerminated: true }, { pods })
-    const { operations } = planOf({ ...state, ...(version !== undefined && { serverVersion: version }) })
-    expect(operations).toHaveLength(kept ? 0 : 1)
-  })
 
   it('S4: a claim that could not be read holds every detach of its node, and of no other', () => {
     const lists = { ...cluster().lists, persistentvolumeclaims: { state: 'part', count: 1 } } as const

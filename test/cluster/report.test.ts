@@ -113,17 +113,6 @@ describe('findings', () => {
       says: DRIVER,
     },
     {
-      name: 'a node that keeps the volumes of pods that have ended',
-      state: {
-        ...WANTED,
-        serverVersion: 'v1.28.1',
-        nodes: [node('a', { ...IN_ORDER, keepsTerminated: true })],
-        pods: [pod('p', 'a', ['x'], { terminated: true })],
-      },
-      code: 'TerminatedKept',
-      says: 'default/p',
-    },
-    {
       name: 'clocks apart',
       state: { nodes: [node('a', { leaseRenewTime: ago(-10) })] },
       code: 'ClocksApart',

@@ -88,7 +88,6 @@ export function node(name: string, parts: Partial<ClusterNode> = {}): ClusterNod
     resourceVersion: '7',
     createdAt: ago(10_000),
     managed: true,
-    keepsTerminated: false,
     ready: 'True',
     readySince: ago(5000),
     heartbeat: ago(1),

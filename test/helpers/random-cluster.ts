@@ -136,7 +136,6 @@ function anyNode(random: Random, name: string, some: (of: number) => string[], o
   const silent = ago(oneOf(random, [0.1, 5, 30]))
   const made = node(name, {
     managed: chance(random, 0.95),
-    keepsTerminated: chance(random, 0.1),
     ready: oneOf(random, ['True', 'True', 'True', 'False', 'Unknown']),
     readySince: ago(oneOf(random, [5, 30])),
     heartbeat: silent,

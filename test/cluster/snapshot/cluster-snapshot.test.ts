@@ -43,7 +43,6 @@ const state: ClusterState = {
       uid: 'n1',
       resourceVersion: '1',
       managed: true,
-      keepsTerminated: false,
       outOfService: false,
       volumesInUse: ['kubernetes.io/csi/d^h'],
       csi: { state: 'known', drivers: [{ name: 'd', nodeID: 'i', limit: 3 }], migrated: [] },

@@ -31,8 +31,8 @@ export async function runOperation(run: ClusterRun, planned: ClusterOperation): 
     // A slow look may outlast the lease.
     await run.keepLock()
     run.intend([operation])
-    if (operation.kind === 'AttachVolume') await create(run, operation)
-    else await remove(run, operation)
+    if (operation.creates === undefined) await remove(run, operation)
+    else await create(run, operation, operation.creates)
     return { ended: finish(run, operation) }
   } catch (error) {
     run.settleFailed(planned, error)
@@ -46,8 +46,8 @@ function sayStep(run: ClusterRun, operation: ClusterOperation, { op, target }: C
 
 async function finish(run: ClusterRun, operation: ClusterOperation): Promise<void> {
   try {
-    if (operation.kind === 'AttachVolume') await waitUntilAttached(run, operation)
-    else await waitUntilGone(run, operation)
+    if (operation.creates === undefined) await waitUntilGone(run, operation)
+    else await waitUntilAttached(run, operation, operation.creates)
     run.settle(operation, 'done', { message: operation.message })
   } catch (error) {
     run.settleFailed(operation, error)
@@ -127,10 +127,8 @@ async function waitUntilGone(run: ClusterRun, operation: ClusterOperation): Prom
   run.cluster.putAttachment(name, undefined)
 }
 
-async function create(run: ClusterRun, operation: ClusterOperation): Promise<void> {
-  const { creates, steps } = operation
-  if (creates === undefined) throw new OperationRefused('Changed', 'the plan does not say what to create')
-  for (const step of steps) sayStep(run, operation, step)
+async function create(run: ClusterRun, operation: ClusterOperation, creates: NewAttachment): Promise<void> {
+  for (const step of operation.steps) sayStep(run, operation, step)
   const spec = specOf(creates)
   const annotations = { [CREATED_BY]: `volctl ${run.parts.options.volctlVersion}` }
   const { attachment, state } = await createVolumeAttachment(run.parts.client, {
@@ -142,9 +140,7 @@ async function create(run: ClusterRun, operation: ClusterOperation): Promise<voi
   run.cluster.putAttachment(creates.name, attachmentRecord(attachment))
 }
 
-async function waitUntilAttached(run: ClusterRun, operation: ClusterOperation): Promise<void> {
-  const { creates } = operation
-  if (creates === undefined) return
+async function waitUntilAttached(run: ClusterRun, operation: ClusterOperation, creates: NewAttachment): Promise<void> {
   await waitFor(run, operation, async () => {
     const found = await findObject(run.parts.client, ATTACHMENTS, { name: creates.name })
     if (found === undefined) {

@@ -112,8 +112,6 @@ export const snapshotHead = kept({
   capturedAt: needed(time),
   /** The server did not show its clock: capturedAt is by the clock of this machine, and no time is judged by that. */
   clockUnknown: oneOf(true),
-  /** How far the clocks of the servers that answered are apart, if by more than a minute; capturedAt is by the one that is behind. */
-  clockSpreadMs: number,
   server: needed(text),
   /** UID of the namespace kube-system: the same for every address of this cluster. Absent: not readable. */
   clusterUID: text,
@@ -161,8 +159,6 @@ const node = kept({
   deletedAt: text,
   /** R702: the annotation's key counts, whatever its value. */
   managed: needed(flag),
-  /** R710: the node's annotation volumes.kubernetes.io/keep-terminated-pod-volumes is "true". */
-  keepsTerminated: needed(flag),
   /** Status of the condition Ready; absent: there is none. */
   ready: text,
   readySince: text,

@@ -25,8 +25,6 @@ export type NotAttachedFor =
   | 'Unusable'
   /** The node's kubelet attaches, or the Node is not known. */
   | 'NotManaged'
-  /** The pod has ended, and the node keeps its volumes. */
-  | 'TerminatedKept'
 
 export interface Want {
   readonly node: string
@@ -129,8 +127,8 @@ export class DesiredAttachments {
 }
 
 /**
- * Every volume of `spec.volumes`, used by a container or not, of every pod (R708). A pod that has ended wants nothing (R707),
- * unless its node keeps the volumes of such pods (R710). Pods on nodes that the controller does not manage, or that do not
+ * Every volume of `spec.volumes`, used by a container or not, of every pod (R708). A pod that has ended wants nothing (R707);
+ * no controller since 1.31 looks at the annotation by which a node kept its volumes (R710). Pods on nodes that the controller does not manage, or that do not
  * exist, are no reason to attach (R702, R706); what they have is in use all the same.
  */
 export function desiredAttachments(
@@ -139,13 +137,11 @@ export function desiredAttachments(
   known: ReadonlyMap<string, KnownVolume>,
 ): DesiredAttachments {
   const desired = new DesiredAttachments()
-  const sources: Sources = { state, objects, known }
-  for (const pod of state.pods) addPod(pod, desired, sources)
+  for (const pod of state.pods) addPod(pod, desired, { objects, known })
   return desired
 }
 
 interface Sources {
-  readonly state: ClusterState
   readonly objects: ClusterObjects
   readonly known: ReadonlyMap<string, KnownVolume>
 }
@@ -158,21 +154,19 @@ const volumesByClaim = memoize((known: ReadonlyMap<string, KnownVolume>): Groupe
 })
 
 function addPod(pod: ClusterPod, desired: DesiredAttachments, sources: Sources): void {
-  const { state, objects, known } = sources
+  const { objects, known } = sources
   const found = pod.node === undefined ? undefined : objects.node(pod.node)
   const node = found?.state === 'Found' ? found.object : undefined
-  const isKept = pod.terminated && keepsTerminated(node, state)
-  const isEnded = pod.terminated && !isKept
   for (const each of pod.volumes) {
     const resolution = resolvePodVolume(pod, each, objects, known)
     if ('unresolved' in resolution) {
-      if (!isEnded) addUnresolved(resolution.unresolved, desired, sources)
+      if (!pod.terminated) addUnresolved(resolution.unresolved, desired, sources)
     } else if (pod.node === undefined) {
-      if (!isEnded) desired.unscheduled.push({ pod, ...resolution })
-    } else if (isEnded) desired.addEnded(pod.node, resolution.volume.uniqueName, pod)
+      if (!pod.terminated) desired.unscheduled.push({ pod, ...resolution })
+    } else if (pod.terminated) desired.addEnded(pod.node, resolution.volume.uniqueName, pod)
     else {
       const { volume, fault } = resolution
-      desired.add(pod.node, pod, resolution, whyNot(volume, node, isKept, fault))
+      desired.add(pod.node, pod, resolution, whyNot(volume, node, fault))
     }
   }
 }
@@ -192,32 +186,13 @@ function addUnresolved(unresolved: UnresolvedPodVolume, desired: DesiredAttachme
 function whyNot(
   volume: KnownVolume,
   node: ClusterNode | undefined,
-  isKept: boolean,
   fault: string | undefined,
 ): NotAttachedFor | undefined {
-  if (isKept) return 'TerminatedKept'
   if (fault !== undefined) return 'Unusable'
   if (volume.attachability === 'notAttachable') return 'NotAttachable'
   if (volume.attachability === 'unknown') return 'AttachabilityUnknown'
   if (node === undefined || !node.managed) return 'NotManaged'
   return migratesOn(node, volume) ? undefined : 'NotMigrated'
-}
-
-/** Kubernetes 1.31 removed the kubelet's --keep-terminated-pod-volumes, and the controller's look at the annotation. */
-const REMOVED_IN_MINOR = 31
-
-/**
- * Which nodes keep the volumes of pods that have ended attached (R710).
- * Does this cluster's controller honour the annotation? A version that is not known may (S3).
- */
-function honoursKeepTerminated({ serverVersion }: Pick<ClusterState, 'serverVersion'>): boolean {
-  const found = /^v?(\d+)\.(\d+)/.exec(serverVersion ?? '')
-  if (found === null) return true
-  return Number(found[1]) === 1 && Number(found[2]) < REMOVED_IN_MINOR
-}
-
-function keepsTerminated(node: ClusterNode | undefined, state: Pick<ClusterState, 'serverVersion'>): boolean {
-  return node?.keepsTerminated === true && honoursKeepTerminated(state)
 }
 
 /** The first version whose kubelet migrates every in-tree plugin, whatever CSINode lists. */

@@ -28,26 +28,25 @@ export const scopeOf = memoize((context: ClusterContext) => {
   const { nodes = [], volumes = [], namespaces = [] } = options
   const uids = podsGiven(context)?.uids
   // A claim means the PersistentVolume that it is bound to, and that its volume.
-  const names = volumes.flatMap((name) => {
-    const [namespace = '', own = ''] = name.split('/')
-    const claim = objects.claim(namespace, own)
-    const bound = (claim.state === 'Found' ? claim.object.volumeName : undefined) ?? name
-    const volume = objects.volume(bound)
-    return [name, bound, ...(volume.state === 'Found' ? [volume.object.uniqueName ?? bound] : [])]
-  })
-  const isAmong = (given: readonly string[]) => (about: ClusterAbout) => {
-    const { name, uniqueName, handle, persistentVolume, claim } = about.volume ?? {}
-    const all = [name, uniqueName, handle, persistentVolume, claim, about.claim, about.attachment]
-    return volumes.length === 0 || all.some((each) => each !== undefined && given.includes(each))
-  }
+  const names = new Set<string | undefined>(
+    volumes.flatMap((name) => {
+      const [namespace = '', own = ''] = name.split('/')
+      const claim = objects.claim(namespace, own)
+      const bound = (claim.state === 'Found' ? claim.object.volumeName : undefined) ?? name
+      const volume = objects.volume(bound)
+      return [name, bound, ...(volume.state === 'Found' ? [volume.object.uniqueName ?? bound] : [])]
+    }),
+  )
   return {
     narrowsPods: uids !== undefined || namespaces.length > 0,
     isNode: (name: string): boolean => nodes.length === 0 || nodes.includes(name),
     isPod: ({ uid, namespace = '' }: PodRef): boolean =>
       uids?.has(uid) !== false && (namespaces.length === 0 || namespaces.includes(namespace)),
-    isVolume: isAmong(volumes),
-    /** Also by what a claim or a PersistentVolume of that name leads to. */
-    isVolumeOf: isAmong(names),
+    isVolume: ({ volume, claim, attachment }: ClusterAbout): boolean => {
+      const { name, uniqueName, handle, persistentVolume, claim: its } = volume ?? {}
+      const all = [name, uniqueName, handle, persistentVolume, its, claim, attachment]
+      return volumes.length === 0 || all.some((each) => names.has(each))
+    },
   }
 })
 

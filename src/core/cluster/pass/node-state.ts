@@ -27,27 +27,6 @@ export type DetachRow =
   /** Ready is missing, or none of its three values, or nobody knows since when: nothing is detached. */
   | 'NodeUnknown'
 
-export interface DetachFacts {
-  readonly inUse: boolean
-  /** Status of the condition Ready. */
-  readonly ready: string | undefined
-  /** R725: by its key, whatever effect and value. */
-  readonly tainted: boolean
-  /** The kubelet renews its lease: the machine runs. */
-  readonly isHeard: boolean
-  /** Milliseconds for which the node is known to be not ready and silent; undefined: not known. */
-  readonly silentMs: number | undefined
-}
-
-export function detachRow({ inUse, ready, tainted, isHeard, silentMs }: DetachFacts): DetachRow {
-  if (ready !== 'True' && ready !== 'False' && ready !== 'Unknown') return 'NodeUnknown'
-  if (tainted) return ready === 'True' || (inUse && isHeard) ? 'TaintedButReady' : 'OutOfService'
-  if (!inUse) return 'NotInUse'
-  if (ready === 'True') return 'InUse'
-  if (silentMs === undefined) return 'NodeUnknown'
-  return silentMs > MAX_WAIT_FOR_UNMOUNT_MS ? 'NodeLost' : 'SilentTooShort'
-}
-
 /**
  * R735: the controller's clock starts when it first sees the volume unwanted, in its memory. What the API shows instead: since
  * when the node is not ready, its kubelet's last heartbeat and lease, and the deletion of pods with the volume. The newest
@@ -71,20 +50,24 @@ function silence(
 
 /** The row of R731 for a volume on a node that exists. Without its name nothing shows that it is in use. */
 export function rowOnNode(context: ClusterContext, node: ClusterNode, uniqueName: string | undefined) {
-  const { actual, desired, now } = context
-  const ended = endings(uniqueName === undefined ? [] : desired.endedOn(node.name, uniqueName))
+  const ended = endings(uniqueName === undefined ? [] : context.desired.endedOn(node.name, uniqueName))
   const readiness = readinessOf(context, node)
   const evidence = silence(node, readiness, ended)
   const since = newestOf([readiness.since, ...evidence.flatMap((each) => each.since ?? [])])
-  const time = timeOf(since)
-  const row = detachRow({
-    inUse: uniqueName !== undefined && actual.isInUse(node.name, uniqueName),
-    ready: readiness.ready,
-    tainted: node.outOfService,
-    isHeard: isHeard(context, node),
-    silentMs: time === undefined ? undefined : now - time,
-  })
-  return { row, silence: evidence, since, endings: ended }
+  const isInUse = uniqueName !== undefined && context.actual.isInUse(node.name, uniqueName)
+  return { row: rowOf(context, node, isInUse, timeOf(since)), silence: evidence, since, endings: ended }
+}
+
+/** @param since when the node is known to be not ready and silent; undefined: not known */
+function rowOf(context: ClusterContext, node: ClusterNode, isInUse: boolean, since: number | undefined): DetachRow {
+  const { ready } = readinessOf(context, node)
+  if (ready !== 'True' && ready !== 'False' && ready !== 'Unknown') return 'NodeUnknown'
+  if (node.outOfService)
+    return ready === 'True' || (isInUse && isHeard(context, node)) ? 'TaintedButReady' : 'OutOfService'
+  if (!isInUse) return 'NotInUse'
+  if (ready === 'True') return 'InUse'
+  if (since === undefined) return 'NodeUnknown'
+  return context.now - since > MAX_WAIT_FOR_UNMOUNT_MS ? 'NodeLost' : 'SilentTooShort'
 }
 
 /** Pods that have ended and are still in the API. */

@@ -5,7 +5,6 @@ import { deletePod, kubectl, lookAtNodePod, planCluster, retain } from '../../ba
 import { compareText } from '../../base/compare-text.ts'
 import { count } from '../../base/count.ts'
 import { take } from '../../base/take.ts'
-import { KEEPS_TERMINATED } from '../../kube/api/names.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { Attached } from '../model/actual-attachments.ts'
 import { attacherLease, type ClusterContext, isDriverGone, isSettled, isStale } from '../model/cluster-context.ts'
@@ -22,34 +21,21 @@ export function reportFindings(context: ClusterContext, findings: ClusterFinding
   reportAttachments(context, findings)
   reportStatus(context, findings)
   reportObjects(context, findings)
-  reportKept(context, findings)
+  reportNotMigrated(context, findings)
   // Last: why a pod waits is what the others have said of its volume.
   reportPods(context, findings)
 }
 
-/** Volumes that stay attached, or are not attached, for a setting of their node. */
-function reportKept({ desired }: ClusterContext, findings: ClusterFindings): void {
-  const ofNodes = [...Map.groupBy(desired.all(), ({ node }) => node)].map(([node, wants]) => {
-    const others = wants.flatMap(({ volume, others }) => others.map((each) => ({ ...each, volume })))
-    const kept = others.filter(({ why }) => why === 'TerminatedKept').map(({ pod }) => pod)
-    const unmigrated = others.filter(({ why }) => why === 'NotMigrated')
+/** In-tree volumes that are not attached, as the kubelet of their node is too old. */
+function reportNotMigrated({ desired }: ClusterContext, findings: ClusterFindings): void {
+  for (const [node, wants] of Map.groupBy(desired.all(), (want) => want.node)) {
+    const unmigrated = wants.filter(({ others }) => others.some(({ why }) => why === 'NotMigrated'))
+    if (unmigrated.length === 0) continue
     const plugins = new Set(unmigrated.flatMap(({ volume }) => volume.migratedFrom ?? []))
-    return { node, kept: [...new Set(kept)], plugins: [...plugins] }
-  })
-  for (const { node, kept } of ofNodes.filter(({ kept }) => kept.length > 0)) {
-    findings.problem(
-      'info',
-      'TerminatedKept',
-      `node ${node} is configured to keep the volumes of pods that have ended attached: ${firstNames(kept)}`,
-      { nodes: [node], pods: kept.slice(0, MOST_NAMES).map(podRef), subject: { nodes: [node] } },
-      `Delete the pods; or: ${kubectl('annotate', 'node', node, `${KEEPS_TERMINATED}-`)}`,
-    )
-  }
-  for (const { node, plugins } of ofNodes.filter(({ plugins }) => plugins.length > 0)) {
     findings.problem(
       'info',
       'LeftToKubelet',
-      `the kubelet of node ${node} mounts volumes of ${plugins.join(', ')} itself: nothing is attached for them, and nothing that they may be is detached`,
+      `the kubelet of node ${node} mounts volumes of ${[...plugins].join(', ')} itself: nothing is attached for them, and nothing that they may be is detached`,
       { nodes: [node] },
       `See which plugins the node migrates: ${kubectl('get', 'csinode', node, '-o', 'yaml')}`,
     )

@@ -89,12 +89,8 @@ function reportClocks({ state, now }: ClusterContext, findings: ClusterFindings)
     findings.incomplete('ReadFailed', text, ON_API, hint)
     return
   }
-  const { server, clockSpreadMs, nodes, attachers, controller } = state
+  const { nodes, attachers, controller } = state
   const say = (text: string, about = ON_API): void => findings.problem('warning', 'ClocksApart', text, about)
-  if (clockSpreadMs !== undefined) {
-    const text = `the API servers behind ${server} have clocks that are ${formatDuration(clockSpreadMs)} apart: times are judged by the one that is behind`
-    say(text)
-  }
   const lease: Pick<LeaseEvidence, 'renewTime' | 'writtenAt'> = controller.lease ?? {}
   const sayOf = (isManager: boolean, odd: readonly ClusterNode[], others: readonly string[], what: string): void => {
     const names = [

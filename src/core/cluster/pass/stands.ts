@@ -49,7 +49,7 @@ export function standsOf(
   const { nodes = [], volumes = [], pods: given = [] } = context.options
   if (nodes.length + volumes.length + given.length === 0) return undefined
   const said = saidOf(findings, refused)
-  const { isNode, isPod, isVolumeOf } = scopeOf(context)
+  const { isNode, isPod, isVolume } = scopeOf(context)
   const ofPods = new Set(
     context.desired
       .all()
@@ -58,7 +58,7 @@ export function standsOf(
   const isNamed = ({ about }: Row): boolean =>
     (nodes.length === 0 || about.nodes?.some(isNode) === true) &&
     (given.length === 0 || about.pods?.some(isPod) === true || ofPods.has(about.volume?.uniqueName ?? '')) &&
-    isVolumeOf(about)
+    isVolume(about)
   const quiet = findings.complete ? 'nothing to do' : 'nothing is known to be wrong, but not everything could be read'
   return rowsIn(context)
     .filter(isNamed)
@@ -174,5 +174,4 @@ const HELD: Readonly<Record<NotAttachedFor, string>> = {
   NotMigrated: 'the kubelet of the node mounts the in-tree volume itself',
   Unusable: 'the pod cannot use the volume',
   NotManaged: 'the controller does not manage the node',
-  TerminatedKept: 'the node keeps the volumes of pods that have ended',
 }

@@ -158,16 +158,14 @@ function tooMany({ server }: KubeClient, path: string): ApiError {
   return answerTooLarge(server, `GET ${path}`, `has more than ${MOST_OBJECTS} objects`)
 }
 
-// The clock by which a look judges times (S28): that of the API server, as the Date header of its answers shows. Several servers may answer
-// at one address. Of clocks that differ the one that is behind counts: by it everything is younger.
-
-/** Beyond what an answer that was long on its way explains. */
-const MARGIN_MS = 60_000
-
+/**
+ * The clock by which a look judges times (S28): that of the API server, as the Date header of its answers shows. Several servers may answer
+ * at one address. Of clocks that differ the one that is behind counts: by it everything is younger.
+ */
 class ServerClock {
   readonly #client: Pick<KubeClient, 'clockSkewMs'>
-  /** How far ahead the clocks are of this machine's. */
-  readonly #skews = new Set<number>()
+  /** How far ahead the clock is of this machine's; undefined: not known. */
+  #skew: number | undefined
   #began: number | undefined
 
   constructor(client: Pick<KubeClient, 'clockSkewMs'>) {
@@ -177,25 +175,18 @@ class ServerClock {
   /** To be called after answers. */
   note(): void {
     this.#began ??= Date.now()
-    if (this.#client.clockSkewMs !== undefined) this.#skews.add(this.#client.clockSkewMs)
+    const { clockSkewMs } = this.#client
+    if (clockSkewMs !== undefined) this.#skew = Math.min(this.#skew ?? clockSkewMs, clockSkewMs)
   }
 
   /** When the look began: with its first answer. */
-  began(): Pick<ClusterState, 'capturedAt' | 'clockUnknown' | 'clockSpreadMs'> {
-    const spread = Math.max(...this.#skews) - this.#least
-    return {
-      capturedAt: new Date((this.#began ?? Date.now()) + this.#least).toISOString(),
-      ...(this.#skews.size === 0 && { clockUnknown: true as const }),
-      ...(spread > MARGIN_MS && { clockSpreadMs: spread }),
-    }
+  began(): Pick<ClusterState, 'capturedAt' | 'clockUnknown'> {
+    const capturedAt = new Date((this.#began ?? Date.now()) + (this.#skew ?? 0)).toISOString()
+    return { capturedAt, ...(this.#skew === undefined && { clockUnknown: true }) }
   }
 
   /** At this moment. */
   now(): string {
-    return new Date(Date.now() + this.#least).toISOString()
-  }
-
-  get #least(): number {
-    return this.#skews.size === 0 ? 0 : Math.min(...this.#skews)
+    return new Date(Date.now() + (this.#skew ?? 0)).toISOString()
   }
 }

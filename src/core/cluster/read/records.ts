@@ -1,7 +1,7 @@
 /** Objects of the API as records. */
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import { KEEPS_TERMINATED, MANAGED } from '../../kube/api/names.ts'
+import { MANAGED } from '../../kube/api/names.ts'
 import {
   type CsiDriver,
   type CsiNode,
@@ -42,14 +42,12 @@ import { lastWritten } from './controller-writes.ts'
 
 /** The node without what other lists say of it. */
 export function nodeRecord({ metadata, spec, status }: Node): ClusterNode {
-  const annotations = metadata.annotations ?? {}
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')
   return {
     name: metadata.name,
     uid: metadata.uid,
     resourceVersion: metadata.resourceVersion ?? '',
-    managed: Object.hasOwn(annotations, MANAGED),
-    keepsTerminated: annotations[KEEPS_TERMINATED] === 'true',
+    managed: Object.hasOwn(metadata.annotations ?? {}, MANAGED),
     outOfService: isOutOfService({ spec }),
     csi: { state: 'unknown' },
     ...omitUndefined({
