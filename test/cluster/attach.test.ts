@@ -41,7 +41,7 @@ describe('a volume that a pod wants', () => {
 
   it('R745: of a translated volume in the spec of a pod names no PersistentVolume', () => {
     const source = { name: 'disk', awsElasticBlockStore: { volumeID: 'vol-1' } }
-    const drivers = [{ name: 'ebs.csi.aws.com', nodeID: 'i-1' }]
+    const drivers = [{ name: 'ebs.csi.aws.com' }]
     const nodes = [node('a', { csi: { state: 'known', drivers, migrated: ['kubernetes.io/aws-ebs'] } })]
     const pods = [pod('p', 'a', [], { volumes: [{ name: 'disk', source }] })]
     expect(planOf(cluster({ nodes, pods })).operations).toMatchObject([
@@ -56,7 +56,7 @@ describe('a volume that a pod wants', () => {
     { name: 'said to be ready, and silent', on: { heartbeat: ago(9), leaseRenewTime: ago(9) }, code: 'NodeNotReady a' },
     {
       name: 'without the driver',
-      on: { csi: { state: 'known', drivers: [], migrated: [] } },
+      on: { csi: { state: 'known' } },
       code: 'DriverUnavailable a',
     },
     { name: 'without a CSINode', on: { csi: { state: 'absent' } }, code: 'DriverUnavailable a' },
@@ -67,8 +67,8 @@ describe('a volume that a pod wants', () => {
   })
 
   it('N67: is blocked on a node that has as many as its CSINode allows, those of this plan included', () => {
-    const drivers = [{ name: DRIVER, nodeID: 'a', limit: 2 }]
-    const nodes = [node('a', { csi: { state: 'known', drivers, migrated: [] } })]
+    const drivers = [{ name: DRIVER, limit: 2 }]
+    const nodes = [node('a', { csi: { state: 'known', drivers } })]
     const pods = [pod('p', 'a', ['w', 'x', 'y'])]
     const made = planOf(cluster({ nodes, pods, ...bound('w', 'x', 'y'), attachments: [attachment('w', 'a')] }))
     expect(operationsOf(made)).toEqual(['AttachVolume a', 'AttachVolume a AttachLimit'])

@@ -100,7 +100,7 @@ function byTwo(source: 'claim' | object, accessModes: readonly string[] = []): P
     'cinder.csi.openstack.org',
     'ebs.csi.aws.com',
     'pd.csi.storage.gke.io',
-  ].map((name) => ({ name, nodeID: 'id' }))
+  ].map((name) => ({ name }))
   const csi = { state: 'known', drivers, migrated: [...migrated, 'kubernetes.io/gce-pd'] } as const
   return {
     nodes: [node('a', { csi }), node('b', { csi })],

@@ -333,7 +333,7 @@ function inline(handle: string, more = {}) {
 }
 
 function withoutDriver(name: string): ClusterNode {
-  return node(name, { csi: { state: 'known', drivers: [], migrated: [] } })
+  return node(name, { csi: { state: 'known' } })
 }
 
 function caret(): Partial<ClusterState> {

@@ -95,7 +95,7 @@ describe('a node that does not exist', () => {
 })
 
 describe('--strip-finalizers', () => {
-  const drivers = { drivers: [], nodes: [node('a', { csi: { state: 'known', drivers: [], migrated: [] } })] } as const
+  const drivers = { drivers: [], nodes: [node('a', { csi: { state: 'known' } })] } as const
   const stuck = { ...bound('x'), ...drivers, attachments: [attachment('x', 'a', { deletedAt: ago(9) })] }
 
   it('takes them off an attachment that is being deleted, of a driver shown to be gone, only on request', () => {

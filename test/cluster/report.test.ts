@@ -44,7 +44,7 @@ describe('findings', () => {
       state: {
         ...bound('x'),
         drivers: [],
-        nodes: [node('a', { csi: { state: 'known', drivers: [], migrated: [] } })],
+        nodes: [node('a', { csi: { state: 'known' } })],
         attachments: [attachment('x', 'a')],
       },
       code: 'NobodyDetaches',
@@ -191,7 +191,7 @@ describe('findings', () => {
       state: {
         pods: [WAITING],
         ...bound('x'),
-        nodes: [node('a', { csi: { state: 'known', drivers: [], migrated: [] } })],
+        nodes: [node('a', { csi: { state: 'known' } })],
       },
       says: 'not registered',
     },

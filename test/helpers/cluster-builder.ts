@@ -94,7 +94,7 @@ export function node(name: string, parts: Partial<ClusterNode> = {}): ClusterNod
     leaseRenewTime: ago(0.1),
     outOfService: false,
     kubeletVersion: 'v1.36.2',
-    csi: { state: 'known', drivers: [{ name: DRIVER, nodeID: name }], migrated: ['kubernetes.io/aws-ebs'] },
+    csi: { state: 'known', drivers: [{ name: DRIVER }], migrated: ['kubernetes.io/aws-ebs'] },
     ...parts,
   }
 }

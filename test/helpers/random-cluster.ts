@@ -147,11 +147,11 @@ function anyNode(random: Random, name: string, some: (of: number) => string[], o
     csi: oneOf(random, [
       {
         state: 'known',
-        drivers: [{ name: DRIVER, nodeID: name, ...(chance(random, 0.3) && { limit: upTo(random, 3) }) }],
+        drivers: [{ name: DRIVER, ...(chance(random, 0.3) && { limit: upTo(random, 3) }) }],
         migrated: [],
       },
-      { state: 'known', drivers: [{ name: DRIVER, nodeID: name }], migrated: [] },
-      { state: 'known', drivers: [], migrated: [] },
+      { state: 'known', drivers: [{ name: DRIVER }], migrated: [] },
+      { state: 'known' },
       { state: 'absent' },
     ] as const),
   })

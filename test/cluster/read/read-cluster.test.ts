@@ -146,7 +146,6 @@ describe('a cluster', () => {
         wasBound: true,
         volumeName: 'pv-1',
         phase: 'Bound',
-        storageClass: 'fast',
       },
     ])
     expect(state.volumes).toEqual([
@@ -157,7 +156,6 @@ describe('a cluster', () => {
         uniqueName: `kubernetes.io/csi/${DRIVER}^vol-1`,
         attachability: 'attachable',
         migratedFrom: 'kubernetes.io/aws-ebs',
-        reclaimPolicy: 'Delete',
         claim: { namespace: 'shop', name: 'data-1', uid: 'claim-1' },
       }),
     ])
@@ -174,7 +172,7 @@ describe('a cluster', () => {
       ready: 'Unknown',
       leaseRenewTime: '2026-11-22T00:01:00.000000Z',
       csi: {
-        drivers: [{ name: DRIVER, nodeID: 'i-1', limit: 25 }],
+        drivers: [{ name: DRIVER, limit: 25 }],
         migrated: ['kubernetes.io/aws-ebs', 'kubernetes.io/gce-pd'],
       },
     })

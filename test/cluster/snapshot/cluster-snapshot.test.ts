@@ -45,7 +45,7 @@ const state: ClusterState = {
       managed: true,
       outOfService: false,
       volumesInUse: ['kubernetes.io/csi/d^h'],
-      csi: { state: 'known', drivers: [{ name: 'd', nodeID: 'i', limit: 3 }], migrated: [] },
+      csi: { state: 'known', drivers: [{ name: 'd', limit: 3 }], migrated: [] },
     },
   ],
   pods: [

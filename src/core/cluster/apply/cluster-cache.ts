@@ -166,7 +166,7 @@ async function readDriver(source: RowSource, driver: string) {
     source.list('csinodes'),
     source.list('leases', { fieldSelector: `metadata.name=${lease}` }),
   ])
-  const onNodes = nodes.records.flatMap(({ csi }) => (csi.state === 'known' ? csi.drivers : []))
+  const onNodes = nodes.records.flatMap(({ csi }) => csi.drivers ?? [])
   return {
     lease,
     drivers: drivers.records,

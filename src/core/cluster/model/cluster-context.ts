@@ -79,7 +79,7 @@ function driversOn({ nodes }: ClusterState): ReadonlySet<string> | undefined {
   const drivers = new Set<string>()
   for (const { csi } of nodes) {
     if (csi.state === 'unknown') return undefined
-    if (csi.state === 'known') for (const { name } of csi.drivers) drivers.add(name)
+    for (const { name } of csi.drivers ?? []) drivers.add(name)
   }
   return drivers
 }

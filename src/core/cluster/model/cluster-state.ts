@@ -131,25 +131,19 @@ export const snapshotHead = kept({
 
 export interface SnapshotHead extends ShapeOf<typeof snapshotHead> {}
 
-const nodeDriver = kept({
-  name: needed(text),
-  nodeID: needed(text),
-  /** N67: allocatable.count; absent: no limit is known. */
-  limit: number,
+const csi = kept({
+  /** `absent` only if the list is whole. */
+  state: needed(oneOf('known', 'absent', 'unknown')),
+  drivers: keptList(
+    kept({
+      name: needed(text),
+      /** N67: allocatable.count; absent: no limit is known. */
+      limit: number,
+    }),
+  ),
+  /** In-tree plugins that the kubelet leaves to their CSI drivers. */
+  migrated: texts,
 })
-
-export interface NodeDriver extends ShapeOf<typeof nodeDriver> {}
-
-const csiKnown = kept({
-  state: needed(oneOf('known')),
-  drivers: needed(keptList<NodeDriver>(nodeDriver)),
-  migrated: needed(texts),
-})
-
-const csiNotKnown = kept({ state: needed(oneOf('absent', 'unknown')) })
-
-const csi: Shape<ShapeOf<typeof csiKnown> | ShapeOf<typeof csiNotKnown>> = (value, at) =>
-  (value as { state?: unknown } | null)?.state === 'known' ? csiKnown(value, at) : csiNotKnown(value, at)
 
 const node = kept({
   name: needed(text),
@@ -173,7 +167,7 @@ const node = kept({
   /** Absent: the status has no such field. */
   volumesInUse: texts,
   volumesAttached: texts,
-  /** The CSINode; `absent` only if the list is whole. */
+  /** The CSINode. */
   csi: needed(csi),
 })
 
@@ -219,7 +213,6 @@ const claim = kept({
   wasBound: needed(flag),
   /** UID of the controlling owner. */
   ownerUid: text,
-  storageClass: text,
 })
 
 export interface ClusterClaim extends ShapeOf<typeof claim> {}
@@ -232,7 +225,6 @@ const volume = kept({
   phase: text,
   claim: kept({ namespace: needed(text), name: needed(text), uid: text }),
   accessModes: needed(texts),
-  reclaimPolicy: text,
   /** After translation to CSI (R150); absent with `problem`. */
   plugin: text,
   uniqueName: text,

@@ -205,7 +205,7 @@ const ALL_MIGRATED_MINOR = 33
  */
 export function migratesOn(node: ClusterNode, { migratedFrom }: Pick<KnownVolume, 'migratedFrom'>): boolean {
   if (migratedFrom === undefined || node.csi.state !== 'known') return true
-  const { migrated } = node.csi
+  const { migrated = [] } = node.csi
   if (migrated.length > 0) return migrated.includes(migratedFrom)
   const found = /^v?(\d+)\.(\d+)/.exec(node.kubeletVersion ?? '')
   return found === null || Number(found[1]) > 1 || Number(found[2]) >= ALL_MIGRATED_MINOR

@@ -1,6 +1,6 @@
 /** Operations of a cluster's plan in the making: drafts are linked by reference, and ids come last. */
 
-import { append } from '../../base/append.ts'
+import { Grouped } from '../../base/append.ts'
 import { credentialFor } from '../../base/command.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { take } from '../../base/take.ts'
@@ -60,18 +60,18 @@ export function subjectOf({ nodes, volume, attachment, claim, driver, list, pods
 }
 
 export class ClusterFindings extends AnyFindings<ClusterDraft, ClusterWaiting, ClusterProblem> {
-  readonly #detaches = new Map<string, ClusterDraft[]>()
+  readonly #detaches = new Grouped<string, ClusterDraft>()
 
   add(operation: Omit<ClusterDraft, 'subject'>): void {
     const { kind, node, volume, attachment } = operation
     const draft = { ...operation, subject: subjectOf({ nodes: [node], volume, attachment: attachment.name }) }
     this.operations.push(draft)
-    if (kind === 'DetachVolume' && volume.uniqueName !== undefined) append(this.#detaches, volume.uniqueName, draft)
+    if (kind === 'DetachVolume' && volume.uniqueName !== undefined) this.#detaches.add(volume.uniqueName, draft)
   }
 
   /** Planned detaches of a volume. */
   detachesOf(uniqueName: string): readonly ClusterDraft[] {
-    return this.#detaches.get(uniqueName) ?? []
+    return this.#detaches.of(uniqueName)
   }
 
   wait(

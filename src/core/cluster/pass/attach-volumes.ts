@@ -137,7 +137,7 @@ export function whyNotYet(context: ClusterContext, node: ClusterNode, driver: st
   }
   if (deletedAt !== undefined) return { code: 'NodeNotReady', message: `node ${name} is being deleted` }
   if (csi.state === 'unknown') return { code: 'NodeUnknown', message: `the CSINode of node ${name} could not be read` }
-  if (csi.state === 'known' && csi.drivers.some((each) => each.name === driver)) return undefined
+  if (csi.drivers?.some((each) => each.name === driver)) return undefined
   return {
     code: 'DriverUnavailable',
     message: `driver ${driver} is not registered on node ${name}`,
@@ -197,7 +197,7 @@ class RoomOnNodes {
   }
 
   take(node: ClusterNode, driver: string): Blocked | undefined {
-    const limit = node.csi.state === 'known' ? node.csi.drivers.find(({ name }) => name === driver)?.limit : undefined
+    const limit = node.csi.drivers?.find(({ name }) => name === driver)?.limit
     if (limit === undefined) return undefined
     const key = `${node.name} ${driver}`
     const taken = this.#taken.get(key) ?? this.#attached(node.name, driver)

@@ -27,8 +27,7 @@ export function planCluster(state: ClusterState, options: ClusterOptions): Clust
   const context = clusterContext(state, options)
   const findings = passOver(context)
   reportUnmatchedNames(context, findings)
-  const counts = outageCounts(context, detachesOf(findings))
-  return planOf(context, findings, counts, refuseOutage(counts, options.acceptOutage))
+  return planOf(context, findings, true)
 }
 
 /**
@@ -39,8 +38,7 @@ export function planCluster(state: ClusterState, options: ClusterOptions): Clust
  */
 export function planPart(part: ClusterState, options: ClusterOptions, facts: ClusterFacts): ClusterPlan {
   const context = clusterContext(part, withoutNames(options), facts)
-  const findings = passOver(context)
-  return planOf(context, findings, outageCounts(context, detachesOf(findings)), undefined)
+  return planOf(context, passOver(context), false)
 }
 
 /** Without the flags that narrow a plan. */
@@ -57,18 +55,10 @@ function passOver(context: ClusterContext): ClusterFindings {
   return findings
 }
 
-/** How many would be carried out. */
-function detachesOf({ operations }: ClusterFindings): number {
-  return operations.filter(({ kind, blocked }) => kind === 'DetachVolume' && blocked === undefined).length
-}
-
-function planOf(
-  context: ClusterContext,
-  findings: ClusterFindings,
-  counts: OutageCounts,
-  refused: Refusal | undefined,
-): ClusterPlan {
+function planOf(context: ClusterContext, findings: ClusterFindings, isWhole: boolean): ClusterPlan {
   const { state, options } = context
+  const counts = outageCounts(context, findings)
+  const refused = isWhole ? refuseOutage(counts, options.acceptOutage) : undefined
   const { kept, filtered } = filterOperations(context, findings.operations)
   const isNamed = namedFindings(context)
   const { others, ...named } = namedPart(
@@ -156,7 +146,7 @@ const MOST_DETACHES = 1 / 5
 
 export type OutageCounts = Omit<ClusterPlan['inputs']['counts'], 'nodes'>
 
-function outageCounts(context: ClusterContext, detaches: number): OutageCounts {
+function outageCounts(context: ClusterContext, { operations }: ClusterFindings): OutageCounts {
   const { state, actual, desired } = context
   let [inUse, without] = [0, 0]
   for (const name of new Set(state.nodes.map((node) => node.name))) {
@@ -167,6 +157,7 @@ function outageCounts(context: ClusterContext, detaches: number): OutageCounts {
     }
   }
   const attachments = state.attachments.filter(({ deletedAt }) => deletedAt === undefined).length
+  const detaches = operations.filter(({ kind, blocked }) => kind === 'DetachVolume' && blocked === undefined).length
   return { pods: state.podCount, attachments, inUse, inUseWithoutPod: without, detaches }
 }
 

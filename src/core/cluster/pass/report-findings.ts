@@ -71,7 +71,7 @@ function reportUnregistered(
   const [first] = attached.filter(({ object }) => object.attached)
   if (node.state !== 'Found' || first === undefined) return
   const { csi, ready } = node.object
-  if (ready !== 'True' || csi.state !== 'known' || csi.drivers.some((each) => each.name === driver)) return
+  if (ready !== 'True' || csi.state !== 'known' || csi.drivers?.some((each) => each.name === driver)) return
   const volume = attachedRef(first, actual)
   findings.problem(
     'warning',

@@ -33,7 +33,6 @@ import type {
   ClusterPodVolume,
   ClusterVolume,
   LeaseEvidence,
-  NodeDriver,
 } from '../model/cluster-state.ts'
 import { timeOf } from '../model/times.ts'
 import { lastWritten } from './controller-writes.ts'
@@ -64,13 +63,10 @@ export function nodeRecord({ metadata, spec, status }: Node): ClusterNode {
 }
 
 export function csiRecord({ metadata, spec }: CsiNode): Pick<ClusterNode, 'name' | 'csi'> {
-  const drivers = (spec.drivers ?? []).map(
-    ({ name, nodeID = '', allocatable }): NodeDriver => ({
-      name,
-      nodeID,
-      ...omitUndefined({ limit: allocatable?.count }),
-    }),
-  )
+  const drivers = (spec.drivers ?? []).map(({ name, allocatable }) => ({
+    name,
+    ...omitUndefined({ limit: allocatable?.count }),
+  }))
   return { name: metadata.name, csi: { state: 'known', drivers, migrated: migratedPlugins({ metadata }) ?? [] } }
 }
 
@@ -221,7 +217,6 @@ export function claimRecord({ metadata, spec, status }: PersistentVolumeClaim): 
       volumeName: spec.volumeName || undefined,
       phase: status?.phase,
       ownerUid: owner?.uid,
-      storageClass: spec.storageClassName || undefined,
     }),
   }
 }
@@ -239,7 +234,6 @@ export function volumeRecord(volume: PersistentVolume, context: SpecContext): Cl
       deletedAt: metadata.deletionTimestamp,
       finalizers: metadata.deletionTimestamp === undefined ? undefined : metadata.finalizers,
       phase: status?.phase,
-      reclaimPolicy: spec.persistentVolumeReclaimPolicy,
       claim: claimRef == null ? undefined : claimOf(claimRef),
     }),
   }
