@@ -1,7 +1,6 @@
 /** What every part of the pass reads. Nothing changes it. */
 
 import { describeAttachment, lookAtAttacher } from '../../base/command.ts'
-import { memoize } from '../../base/memoize.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ClusterOptions, ControllerState } from '../../plan/cluster-plan.ts'
 import { type ActualAttachments, actualAttachments } from './actual-attachments.ts'
@@ -176,26 +175,14 @@ export function lookAtWhoDetaches({ objects }: ClusterContext, attachment: strin
     : lookAtAttacher(attachment, driver)
 }
 
-/** The lease of the driver's external attacher, if it elects a leader and was readable. */
-export function attacherLease(context: ClusterContext, driver: string): LeaseEvidence | undefined {
-  return leasesByName(context).get(leaseName(driver))
-}
-
-/** A driver that moved to another namespace leaves its old lease behind: of several the one that was heard last counts. */
-const leasesByName = memoize(({ state }: ClusterContext): ReadonlyMap<string, LeaseEvidence> => {
-  const byName = new Map<string, LeaseEvidence>()
-  for (const lease of state.attachers) {
-    const name = lastPart(lease.name)
-    const before = byName.get(name)
-    if (before === undefined || isHeardAfter(lease, before)) byName.set(name, lease)
-  }
-  return byName
-})
-
-/** A time that is not known was just now (S28). */
-function isHeardAfter(lease: LeaseEvidence, before: LeaseEvidence): boolean {
-  const [now, then] = [lease, before].map((each) => timeOf(heardAt(each)) ?? Number.POSITIVE_INFINITY)
-  return (now ?? 0) > (then ?? 0)
+/**
+ * The lease of the driver's external attacher, if it elects a leader and was readable. A driver that moved to another namespace leaves its
+ * old lease behind: of several the one that was heard last counts, and a time that is not known was just now (S28).
+ */
+export function attacherLease({ state }: ClusterContext, driver: string): LeaseEvidence | undefined {
+  const heard = (lease: LeaseEvidence): number => timeOf(heardAt(lease)) ?? Number.MAX_SAFE_INTEGER
+  const own = state.attachers.filter(({ name }) => lastPart(name) === leaseName(driver))
+  return own.toSorted((a, b) => heard(b) - heard(a))[0]
 }
 
 /** Of namespace/name the name. */

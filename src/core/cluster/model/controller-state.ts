@@ -98,26 +98,19 @@ function withoutLease(state: ClusterState, now: number | undefined, problem: str
 const MOST_SIGNS = 3
 
 /** What only a controller does, since a time; volctl and people with kubectl do none of it by the way. */
-function signsSince(state: ClusterState, from: number): Evidence[] {
-  const { changes = [], otherLeases = [], writes = [] } = state.controller
-  const isAfter = (time: string | undefined): boolean => (timeOf(time) ?? Number.NEGATIVE_INFINITY) > from
-  const signs = changes.map((what) => fact(what))
-  for (const lease of otherLeases) {
-    const renewed = heardAt(lease)
-    if (isAfter(renewed)) signs.push(fact(`lease ${lease.name} was renewed${holderOf(lease)}`, renewed))
-  }
-  for (const { manager, object, time } of writes) {
-    if (isAfter(time)) signs.push(fact(`${manager} wrote ${object}`, time))
-  }
-  for (const { name, ready, readySince } of state.nodes) {
-    if (signs.length >= MOST_SIGNS) break
-    if (ready === 'Unknown' && isAfter(readySince)) signs.push(fact(`Ready of node ${name} became Unknown`, readySince))
-  }
-  for (const { name, createdAt, byVolctl } of state.attachments) {
-    if (signs.length >= MOST_SIGNS) break
-    if (isAfter(createdAt) && byVolctl !== true) signs.push(fact(`VolumeAttachment ${name} was created`, createdAt))
-  }
-  return signs.slice(0, MOST_SIGNS)
+function signsSince({ controller, nodes, attachments }: ClusterState, from: number): Evidence[] {
+  const { changes = [], otherLeases = [], writes = [] } = controller
+  const late = (what: string, time: string | undefined): Evidence[] =>
+    (timeOf(time) ?? Number.NEGATIVE_INFINITY) > from ? [fact(what, time)] : []
+  const silent = nodes.filter(({ ready }) => ready === 'Unknown')
+  const others = attachments.filter(({ byVolctl }) => byVolctl !== true)
+  return [
+    ...changes.map((what) => fact(what)),
+    ...otherLeases.flatMap((lease) => late(`lease ${lease.name} was renewed${holderOf(lease)}`, heardAt(lease))),
+    ...writes.flatMap(({ manager, object, time }) => late(`${manager} wrote ${object}`, time)),
+    ...silent.flatMap(({ name, readySince }) => late(`Ready of node ${name} became Unknown`, readySince)),
+    ...others.flatMap(({ name, createdAt }) => late(`VolumeAttachment ${name} was created`, createdAt)),
+  ].slice(0, MOST_SIGNS)
 }
 
 function deletions({ attachments }: ClusterState, from: number): Evidence[] {

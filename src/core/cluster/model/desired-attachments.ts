@@ -1,7 +1,7 @@
 /** Node to volume to pods: what the attach/detach controller wants attached (R706-R711). */
 
 import { Grouped } from '../../base/append.ts'
-import { memoize } from '../../base/memoize.ts'
+import { memoize, once } from '../../base/memoize.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
@@ -32,9 +32,9 @@ export interface Want {
   /** The one that a VolumeAttachment names; absent: the volume stands in the spec of a pod. */
   readonly persistentVolume?: string
   /** Pods for which it is to be attached. */
-  readonly pods: readonly ClusterPod[]
+  readonly pods: ClusterPod[]
   /** Pods that have it without being a reason to attach it. */
-  readonly others: readonly { readonly pod: ClusterPod; readonly why: NotAttachedFor; readonly fault?: string }[]
+  readonly others: { readonly pod: ClusterPod; readonly why: NotAttachedFor; readonly fault?: string }[]
 }
 
 /** What is known of the volume of an attachment. */
@@ -45,15 +45,10 @@ interface MaybeHeld {
   readonly persistentVolume?: string | undefined
 }
 
-/** Lists that are replaced and not grown: of 50,000 most have one pod, and a list that grows takes room for sixteen more. */
-type GrowingWant = { -readonly [Field in keyof Want]: Want[Field] }
-
-const NOBODY: readonly never[] = []
-
 export class DesiredAttachments {
   /** Volumes of pods without a node, or that could not be resolved; of pods on nodes also in `heldBy`. */
   readonly unresolved: UnresolvedPodVolume[] = []
-  readonly #wants = new Map<string, Map<string, GrowingWant>>()
+  readonly #wants = new Map<string, Map<string, Want>>()
   readonly #byVolume = new Grouped<string, Want>()
   readonly #unresolvedOn = new Grouped<string, UnresolvedPodVolume>()
   /** Pods that have ended and are still in the API, by node and unique name. */
@@ -103,17 +98,14 @@ export class DesiredAttachments {
 
   add(node: string, pod: ClusterPod, resolved: ResolvedPodVolume, why: NotAttachedFor | undefined): void {
     const { volume, persistentVolume, fault } = resolved
-    const ofNode = this.#wants.get(node) ?? new Map<string, GrowingWant>()
-    this.#wants.set(node, ofNode)
-    let want = ofNode.get(volume.uniqueName)
-    if (want === undefined) {
-      want = { node, volume, pods: NOBODY, others: NOBODY, ...omitUndefined({ persistentVolume }) }
-      ofNode.set(volume.uniqueName, want)
-      this.#byVolume.add(volume.uniqueName, want)
-    }
-    if (why === undefined) {
-      if (!want.pods.includes(pod)) want.pods = [...want.pods, pod]
-    } else want.others = [...want.others, { pod, why, ...omitUndefined({ fault }) }]
+    const ofNode = once(this.#wants, node, () => new Map<string, Want>())
+    const want = once(ofNode, volume.uniqueName, () => {
+      const made: Want = { node, volume, pods: [], others: [], ...omitUndefined({ persistentVolume }) }
+      this.#byVolume.add(volume.uniqueName, made)
+      return made
+    })
+    if (why !== undefined) want.others.push({ pod, why, ...omitUndefined({ fault }) })
+    else if (!want.pods.includes(pod)) want.pods.push(pod)
   }
 
   addUnresolved(unresolved: UnresolvedPodVolume): void {

@@ -1,9 +1,8 @@
 /** What the API shows of the node of an attachment: since when it is silent, and whether its machine may still write. */
 
-import { memoize } from '../../base/memoize.ts'
 import type { Evidence } from '../../plan/cluster-plan.ts'
 import { type ClusterContext, isHeard, type Readiness, readinessOf } from '../model/cluster-context.ts'
-import type { ClusterNode, ClusterPod, ClusterState } from '../model/cluster-state.ts'
+import type { ClusterNode, ClusterPod } from '../model/cluster-state.ts'
 import { fact, newestOf, timeOf } from '../model/times.ts'
 
 // The row of the controller's table by which a volume that no pod wants is detached from a node that exists, or is not (R731).
@@ -79,16 +78,6 @@ export function endings(pods: readonly ClusterPod[]): Evidence[] {
  * A Node object that was deleted shows nothing of its machine. Its lease, which outlives it where the controllers are dead, shows
  * when its kubelet was last heard.
  */
-export function lastHeard({ state }: ClusterContext, node: string): string | undefined {
-  return lostNodes(state).get(node)
+export function lastHeard({ state: { lostNodes = [] } }: ClusterContext, node: string): string | undefined {
+  return newestOf(lostNodes.filter(({ name }) => name === node).map(({ leaseRenewTime }) => leaseRenewTime))
 }
-
-const lostNodes = memoize(({ lostNodes: lost = [] }: ClusterState): ReadonlyMap<string, string> => {
-  const times = Map.groupBy(lost, ({ name }) => name)
-  return new Map(
-    [...times].flatMap(([name, leases]) => {
-      const newest = newestOf(leases.map((each) => each.leaseRenewTime))
-      return newest === undefined ? [] : [[name, newest] as const]
-    }),
-  )
-})

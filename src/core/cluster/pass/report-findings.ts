@@ -1,6 +1,5 @@
 /** What no controller reports. */
 
-import { append } from '../../base/append.ts'
 import { deletePod, kubectl, lookAtNodePod, planCluster, retain } from '../../base/command.ts'
 import { compareText } from '../../base/compare-text.ts'
 import { count } from '../../base/count.ts'
@@ -118,25 +117,23 @@ function reportSilent(context: ClusterContext, findings: ClusterFindings, driver
 function reportObjects(context: ClusterContext, findings: ClusterFindings): void {
   const { state } = context
   const claims = state.claims.filter(({ deletedAt }) => deletedAt !== undefined && isSettled(context, deletedAt))
-  const users = claims.length === 0 ? new Map<string, ClusterPod[]>() : podsByClaim(state.pods)
-  for (const claim of claims) reportClaim(findings, claim, users.get(namespacedName(claim)) ?? [])
+  for (const claim of claims) {
+    const isUsed = ({ namespace, volumes }: ClusterPod): boolean =>
+      namespace === claim.namespace && volumes.some((volume) => 'claim' in volume && volume.claim === claim.name)
+    reportClaim(
+      findings,
+      claim,
+      state.pods.filter((pod) => !pod.terminated && isUsed(pod)),
+    )
+  }
   for (const volume of state.volumes) {
     if (volume.deletedAt !== undefined && isSettled(context, volume.deletedAt)) reportVolume(context, findings, volume)
   }
   reportPodsWithoutNode(context, findings)
 }
 
-function podsByClaim(pods: readonly ClusterPod[]): Map<string, ClusterPod[]> {
-  const users = new Map<string, ClusterPod[]>()
-  for (const pod of pods) {
-    for (const volume of pod.volumes) if ('claim' in volume) append(users, `${pod.namespace}/${volume.claim}`, pod)
-  }
-  return users
-}
-
-function reportClaim(findings: ClusterFindings, claim: ClusterClaim, users: readonly ClusterPod[]): void {
+function reportClaim(findings: ClusterFindings, claim: ClusterClaim, pods: readonly ClusterPod[]): void {
   const name = namespacedName(claim)
-  const pods = users.filter(({ terminated }) => !terminated)
   const why = pods.length === 0 ? 'no pod uses it' : `used by ${pods.length === 1 ? 'pod' : 'pods'} ${firstNames(pods)}`
   findings.problem(
     'warning',
