@@ -98,7 +98,11 @@ export async function expectMainJob(settings: Settings): Promise<void> {
   expect(text).toMatch(
     /Nothing is left to do\..*The content of every volume is unchanged\..*everything that it created\..*volctl plan .*volctl apply --stop-kubelet .*volctl explain [^\n]*\s*$/s,
   )
-  expect(text.match(/Next: (.*?) {2}#/g)).toEqual(['Next: volctl apply  #', ...Array(2).fill(START)])
+  expect(text.match(/Next: (.*?) {2}#/g)).toEqual([
+    'Next: volctl apply  #',
+    expect.stringMatching(/^Next: volctl apply --pod \S+ {2}#$/),
+    ...Array(2).fill(START),
+  ])
   expect(text.split('\n').length).toBeLessThanOrEqual(120)
   // As wide as the least terminal.
   expect(text.match(/^done .{76,}$/gm)).toBe(null)

@@ -26,10 +26,6 @@ export function withoutDriver(): NodeBuilder {
   return built
 }
 
-export function stateFileLost(): NodeBuilder {
-  return node().persistentVolume('pv-1').published(GONE, 'pv-1', '7:1', { stateFile: false }).staged('pv-1', '7:1')
-}
-
 /** web-0 wants a config map that does not exist. */
 export function contentMissing(): NodeBuilder {
   const config = { name: 'config', configMap: { name: 'web-config' } }

@@ -115,7 +115,7 @@ describeUnless(noRoot, 'explaining for real', () => {
     try {
       for (const hidepid of [0, 2]) {
         sh('mount', '-o', `remount,hidepid=${hidepid}`, '/proc')
-        expect(await heldBy(stagedVolume())).toMatch(`  sh (pid ${pid})\n    cwd `)
+        expect(await heldBy(stagedVolume())).toMatch(`  sh (pid ${pid}); cwd `)
         for (const [who, reason] of [
           [user, /\n {2}volctl does not run as root: the open files and mounts of \d+ process(?:es)? cannot be read/],
           [
@@ -207,7 +207,7 @@ describeUnless(noRoot, 'explaining for real', () => {
       kernel: [],
       notes: [],
     })
-    expect(await heldBy(volume)).toContain(`  mount namespace of sh (pid ${mount})\n    mounted on  ${other}`)
+    expect(await heldBy(volume)).toContain(`  mount namespace of sh (pid ${mount}); mounted on ${other}`)
     expect((await applyTo(scene, '--only', 'device')).ends).toEqual(['UnmountDevice vol-old: blocked HeldBy'])
     detachLoop(loop)
     await endAll()

@@ -124,7 +124,7 @@ export const RUN_CODES = {
   FileUnreadable: {
     in: ['error'],
     means: 'a snapshot, plan file or journal cannot be read',
-    remedy: 'Check the path, and run as root.',
+    remedy: 'Check the path, and who may read it.',
   },
   NotWritten: {
     in: ['error'],

@@ -270,7 +270,7 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
           vault: { token: 'jwt-vault', expirationTimestamp },
         })
         const written = sh('sh', '-c', `cat ${node.root}.journal/* $(find ${node.root} -name vol_data.json)`)
-        const shown = `${JSON.stringify([events, wrong, await node.look()])}${written}`
+        const shown = `${JSON.stringify([events, wrong, (await node.look()).snapshot])}${written}`
         expect(['hunter2', 'hunter3', 'jwt-'].filter((secret) => shown.includes(secret))).toEqual([])
       },
     )
