@@ -31,7 +31,7 @@ it.each([
   ...['-y', '--auto-approve', '--yes'].map((flag) => ({
     args: ['apply', flag, '/nonexistent/plan.json'],
     says: 'plan file /nonexistent/plan.json: no such file',
-    meant: 'Check the path, and run as root.',
+    meant: 'Check the path, and who may read it.',
   })),
   { args: ['frobnicate'], says: 'command frobnicate not found', meant: 'See volctl --help' },
   {
