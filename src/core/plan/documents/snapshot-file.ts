@@ -12,7 +12,7 @@ const MAX_BYTES = JSON_LIMITS.maxBytes
 
 /** The kernel's own limit is 100,000 mounts, which take 26 MB. */
 const MAX_MOUNT_TABLE = 48 * 1024 * 1024
-const MAX_MOUNTS = 400_000
+const MAX_MOUNTS = 200_000
 
 /** 406 MB less the 66 MB for a second copy of the mount table, at 40 bytes more for each line. */
 const MAX_MEMORY = 340_000_000
