@@ -45,14 +45,14 @@ describe('R010, R019, P6: plugin and unique name of an inline volume', () => {
     },
     { source: { flexVolume: { driver: 'vendor/driver' } }, want: 'vendor/driver/uid-v', attachability: 'unknown' },
   ])('$want', ({ source, want, attachability = 'notAttachable', deviceMountable = false }) => {
-    const facts = pluginOf({ inline: { name: 'v', ...source } }, context())
+    const facts = pluginOf({ source: { name: 'v', ...source } }, context())
     expect(facts).toMatchObject({ uniqueName: want, attachability, deviceMountable })
     expect(want.startsWith(`${'plugin' in facts ? facts.plugin : ''}/`)).toBe(true)
   })
 
   it('R008, C32: an inline CSI volume has a made-up handle, and attaches under no CSIDriver', () => {
     const errors = [{ resource: 'csidrivers', status: 403 }]
-    expect(pluginOf({ inline: { name: 'v', csi: { driver: 'd' } } }, context({ errors }))).toMatchObject({
+    expect(pluginOf({ source: { name: 'v', csi: { driver: 'd' } } }, context({ errors }))).toMatchObject({
       driver: 'd',
       handle: inlineCsiHandle('uid', 'v'),
       attachability: 'notAttachable',
@@ -65,7 +65,7 @@ describe('R010, R019, P6: plugin and unique name of an inline volume', () => {
     { rule: 'R003', source: { emptyDir: {}, hostPath: { path: '/x' } }, error: /several sources/ },
     { rule: 'R013', source: { fc: { targetWWNs: ['w'] } }, error: /WWIDs/ },
   ])('$rule: $source is an error', ({ source, error }) => {
-    expect(pluginOf({ inline: { name: 'v', ...source } }, context())).toMatchObject({
+    expect(pluginOf({ source: { name: 'v', ...source } }, context())).toMatchObject({
       error: expect.stringMatching(error),
     })
   })
@@ -73,7 +73,7 @@ describe('R010, R019, P6: plugin and unique name of an inline volume', () => {
   it('P7: a flex volume that the Node lists is attachable, and shared', () => {
     const node = { metadata: { name: 'n', uid: 'u' }, status: { volumesInUse: ['vendor/driver/v'] } }
     expect(
-      pluginOf({ inline: { name: 'v', flexVolume: { driver: 'vendor/driver' } } }, context({ node })),
+      pluginOf({ source: { name: 'v', flexVolume: { driver: 'vendor/driver' } } }, context({ node })),
     ).toMatchObject({
       uniqueName: 'vendor/driver/v',
       attachability: 'attachable',

@@ -38,8 +38,8 @@ function isNamed(pod: Pod, name: string): boolean {
 /** NAMESPACE/NAME of each. */
 function claimsOf(pod: Pod): string[] {
   return (pod.spec.volumes ?? []).flatMap((volume) =>
-    [true, false].flatMap((ephemeralFirst) => {
-      const claim = claimReferenceOf(pod, volume, { ephemeralFirst })
+    (['controller', 'kubelet'] as const).flatMap((by) => {
+      const claim = claimReferenceOf(pod, volume, by)
       return claim === undefined ? [] : [`${podNamespace(pod)}/${claim.name}`]
     }),
   )

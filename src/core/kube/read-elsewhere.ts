@@ -103,7 +103,7 @@ function questions(api: ApiSnapshot, nodeName: string): Questions {
 function mayHavePersistentVolume(pod: Pod): boolean {
   return (pod.spec.volumes ?? []).some(
     (volume) =>
-      claimReferenceOf(pod, volume, { ephemeralFirst: true }) !== undefined ||
+      claimReferenceOf(pod, volume, 'controller') !== undefined ||
       translateInlineVolume(volume, podNamespace(pod)) !== undefined,
   )
 }
@@ -149,7 +149,7 @@ async function podsWith(
 function userOf(pod: Pod, claims: ReadonlySet<string>): PodElsewhere | undefined {
   const namespace = podNamespace(pod)
   const used = (pod.spec.volumes ?? [])
-    .map((volume) => claimReferenceOf(pod, volume, { ephemeralFirst: true })?.name)
+    .map((volume) => claimReferenceOf(pod, volume, 'controller')?.name)
     .filter((name) => name !== undefined && claims.has(`${namespace}/${name}`)) as string[]
   if (used.length === 0 || isTerminalPhase(pod)) return undefined
   const { name, uid, deletionTimestamp } = pod.metadata

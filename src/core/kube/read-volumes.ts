@@ -132,8 +132,6 @@ interface ReferencedObjects {
   readonly csiDrivers: readonly string[]
 }
 
-const GENERATED_FIRST = { ephemeralFirst: true }
-
 /** What must be read besides the pods: claims (generated ones too, N56), config maps and secrets, also projected ones. */
 export function referencedObjects(pods: readonly Pod[]): ReferencedObjects {
   const all = pods.flatMap((pod) => {
@@ -147,7 +145,7 @@ export function referencedObjects(pods: readonly Pod[]): ReferencedObjects {
     claims: uniqueKeys(
       all.map(({ pod, namespace, volume }) => ({
         namespace,
-        name: claimReferenceOf(pod, volume, GENERATED_FIRST)?.name,
+        name: claimReferenceOf(pod, volume, 'controller')?.name,
       })),
     ),
     configMaps: uniqueKeys([

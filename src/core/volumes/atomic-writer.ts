@@ -12,7 +12,7 @@ import { contentDifference, volumeObstacle } from './content-obstacle.ts'
 import type { VolumeToMount } from './desired-state.ts'
 import { emptyDirSteps, foreignMount, type InnerEmptyDir, tmpfsOptions } from './empty-dir-steps.ts'
 import { filledEvidence } from './evidence.ts'
-import { inlineFacts, PER_POD } from './facts.ts'
+import { perPod } from './facts.ts'
 import { podVolumeDir, wrappedName } from './paths.ts'
 import type { SetUp, SetUpContext, VolumePlugin } from './plugin.ts'
 
@@ -27,9 +27,7 @@ interface AtomicKind {
 
 export function atomicPlugin({ name, source, medium, content }: AtomicKind): VolumePlugin {
   return {
-    ...PER_POD,
-    name,
-    source,
+    ...perPod(name, source),
     about: {
       tearDown: `${medium === 'memory' ? 'unmounted; ' : ''}the files that the kubelet wrote are removed; any other file blocks`,
       setUp: `${content}, written atomically; written again with --remount where they differ from the API`,
@@ -37,7 +35,6 @@ export function atomicPlugin({ name, source, medium, content }: AtomicKind): Vol
     refreshes: true,
     reconstructs: true,
     tearDown: 'projected',
-    facts: inlineFacts(name, source),
     mountsOver: () => medium === 'memory',
     evidence: (inputs, volume) => filledEvidence(inputs, volume, medium, wrappedName(volume.specName)),
     setUp: (context, volume) => setUp(context, volume, medium),

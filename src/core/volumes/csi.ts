@@ -16,7 +16,7 @@ import {
 import { csiSetUp, takesLabel } from './csi-set-up.ts'
 import type { Attachability, VolumeToMount } from './desired-state.ts'
 import { MOUNTED, notMounted } from './evidence.ts'
-import { perPodFacts } from './facts.ts'
+import { perPodFacts, specNameOf } from './facts.ts'
 import { mapEvidence } from './map-steps.ts'
 import { podDeviceLink } from './paths.ts'
 import type { MountEvidence, SpecContext, SpecFacts, VolumePlugin } from './plugin.ts'
@@ -33,11 +33,12 @@ export const csi: VolumePlugin = {
   reconstructs: true,
   tearDown: 'csi',
   facts: (spec, context) => {
-    if ('inline' in spec) {
-      const { csi: source, name } = spec.inline
-      return source == null ? undefined : inlineFacts(source.driver, name, context)
+    const { persistentVolume } = spec
+    if (persistentVolume === undefined) {
+      const driver = spec.source?.csi?.driver
+      return driver === undefined ? undefined : inlineFacts(driver, specNameOf(spec), context)
     }
-    const source = spec.persistentVolume.spec.csi
+    const source = persistentVolume.spec.csi
     if (source == null) return undefined
     // Without both the volume has no staging directory, and the driver cannot be called for it (C10, C52).
     if (!source.driver || !source.volumeHandle) return { error: 'its csi source names no driver or no volumeHandle' }

@@ -9,25 +9,20 @@ import { leftToKubelet } from './content-obstacle.ts'
 import type { VolumeToMount } from './desired-state.ts'
 import { emptyDirSteps, foreignMount, type InnerEmptyDir, inTheWay, tmpfsOptions } from './empty-dir-steps.ts'
 import { directoryEvidence, fsTypeEvidence, notMounted } from './evidence.ts'
-import { inlineFacts, PER_POD } from './facts.ts'
+import { perPod } from './facts.ts'
 import { ownershipOf } from './mount-options.ts'
 import { podVolumeDir, readyMarker } from './paths.ts'
 import type { MountEvidence, SetUp, SetUpContext, VolumePlugin } from './plugin.ts'
 import { parseQuantity } from './quantity.ts'
 
-const NAME = 'kubernetes.io/empty-dir'
-
 export const emptyDir: VolumePlugin = {
-  ...PER_POD,
-  name: NAME,
-  source: 'emptyDir',
+  ...perPod('kubernetes.io/empty-dir', 'emptyDir'),
   about: {
     tearDown: 'unmounted if it is in memory; its data is counted, and deleted only with --orphans',
     setUp: 'directory, tmpfs or hugetlbfs, with the sizes and the group that the pod asks for',
   },
   reconstructs: true,
   tearDown: 'emptyDir',
-  facts: inlineFacts(NAME, 'emptyDir'),
   mountsOver: (volume) => mediumOf(volume).kind !== 'disk',
   evidence,
   setUp,

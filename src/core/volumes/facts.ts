@@ -1,8 +1,8 @@
 /** Unique names, by the kubelet's two rules (R019, P6). */
 
 import { uniquePodVolumeName, uniqueVolumeName } from '../facts/actual/volume-names.ts'
-import type { PodVolumeSource, SharedSources } from '../kube/api/objects.ts'
-import type { Attachability } from './desired-state.ts'
+import type { PodVolumeSource } from '../kube/api/objects.ts'
+import { type Attachability, sharedSourcesOf } from './desired-state.ts'
 import { podVolumeDir } from './paths.ts'
 import type { SpecContext, SpecFacts, SpecSource, VolumePlugin } from './plugin.ts'
 
@@ -17,27 +17,23 @@ export function sharedNameFacts(plugin: string, volumeName: string, attachabilit
   return { plugin, uniqueName: uniqueVolumeName(plugin, volumeName), attachability, deviceMountable: true }
 }
 
-/** For a plugin whose source only a pod can name. */
-export function inlineFacts(plugin: string, source: keyof PodVolumeSource): VolumePlugin['facts'] {
-  return (spec, context) =>
-    'inline' in spec && spec.inline[source] != null ? perPodFacts(plugin, spec.inline.name, context) : undefined
-}
-
-/** The sources that both a pod and a PersistentVolume can name. */
-export function sharedSources(spec: SpecSource): SharedSources {
-  return 'inline' in spec ? spec.inline : spec.persistentVolume.spec
-}
-
 /** The volume's name on disk (R005). */
-export function specNameOf(spec: SpecSource): string {
-  return 'inline' in spec ? spec.inline.name : spec.persistentVolume.metadata.name
+export function specNameOf({ persistentVolume, source }: SpecSource): string {
+  return persistentVolume?.metadata.name ?? source?.name ?? ''
 }
 
-// What plugins that give every pod its own directory have in common: nothing is attached, shared or mapped.
-
-export const PER_POD = {
-  block: false,
-  refreshes: false,
-  podPath: podVolumeDir,
-  globalPath: () => undefined,
-} as const satisfies Partial<VolumePlugin>
+/** What plugins that give every pod its own directory have in common: nothing is attached, shared or mapped. */
+export function perPod(name: string, source: Exclude<keyof PodVolumeSource, 'name'>) {
+  return {
+    name,
+    source,
+    block: false,
+    refreshes: false,
+    podPath: podVolumeDir,
+    globalPath: () => undefined,
+    facts: (spec, context) => {
+      const sources: Partial<PodVolumeSource> = sharedSourcesOf(spec)
+      return sources[source] == null ? undefined : perPodFacts(name, specNameOf(spec), context)
+    },
+  } as const satisfies Partial<VolumePlugin>
+}

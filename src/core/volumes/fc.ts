@@ -3,7 +3,7 @@
 import { posix } from 'node:path'
 import type { SharedSources } from '../kube/api/objects.ts'
 import { sharedSourcesOf } from './desired-state.ts'
-import { sharedNameFacts, sharedSources } from './facts.ts'
+import { sharedNameFacts } from './facts.ts'
 import { FC_PLUGIN, fcDirectory, fcUniqueName, parseFcDirectory } from './fc-disk.ts'
 import { lunPlugin } from './map-steps.ts'
 import type { SpecFacts, SpecFailure } from './plugin.ts'
@@ -20,7 +20,7 @@ export const fc = lunPlugin({
     setUp: 'left to the kubelet',
   },
   facts: (spec) => {
-    const source = sharedSources(spec).fc
+    const source = sharedSourcesOf(spec).fc
     return source == null ? undefined : fcFacts(source)
   },
   sourceText: ({ fc: source }) =>

@@ -1,9 +1,9 @@
 /** flexVolume: a program on the host for each driver (P85-P88). The volume's plugin name is the driver's name. */
 
 import { uniqueVolumeName } from '../facts/actual/volume-names.ts'
-import type { VolumeToMount } from './desired-state.ts'
+import { sharedSourcesOf, type VolumeToMount } from './desired-state.ts'
 import { mountEvidence } from './evidence.ts'
-import { perPodFacts, sharedNameFacts, sharedSources, specNameOf } from './facts.ts'
+import { perPodFacts, sharedNameFacts, specNameOf } from './facts.ts'
 import { podVolumeDir } from './paths.ts'
 import type { VolumePlugin } from './plugin.ts'
 
@@ -30,7 +30,7 @@ export const flexVolume: VolumePlugin = {
    * that the driver attaches.
    */
   facts: (spec, context) => {
-    const driver = sharedSources(spec).flexVolume?.driver
+    const driver = sharedSourcesOf(spec).flexVolume?.driver
     if (driver === undefined) return undefined
     const name = specNameOf(spec)
     const shared = uniqueVolumeName(driver, name)

@@ -1,22 +1,19 @@
 /** gitRepo: a plugin that Kubernetes has disabled; volumes that it left are still removed (P60). */
 import { MOUNTED, notMounted } from './evidence.ts'
-import { inlineFacts, PER_POD } from './facts.ts'
+import { perPod } from './facts.ts'
 import { readyMarker } from './paths.ts'
 import type { VolumePlugin } from './plugin.ts'
 
 const NAME = 'kubernetes.io/git-repo'
 
 export const gitRepo: VolumePlugin = {
-  ...PER_POD,
-  name: NAME,
-  source: 'gitRepo',
+  ...perPod(NAME, 'gitRepo'),
   about: {
     tearDown: 'as an emptyDir on disk',
     setUp: 'never: Kubernetes has disabled the plugin',
   },
   reconstructs: true,
   tearDown: 'emptyDir',
-  facts: inlineFacts(NAME, 'gitRepo'),
   mountsOver: () => false,
   // A kubelet of an earlier version may have set the volume up, and the pod may still run.
   evidence: (inputs, { podUid, specName }) =>

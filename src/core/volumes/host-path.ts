@@ -5,16 +5,12 @@ import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { HostPath } from '../facts/actual/snapshot.ts'
 import { sharedSourcesOf, type VolumeToMount } from './desired-state.ts'
 import { notMounted, SATISFIED } from './evidence.ts'
-import { PER_POD, perPodFacts, sharedSources, specNameOf } from './facts.ts'
+import { perPod } from './facts.ts'
 import { mountOptionsObstacle } from './mount-options.ts'
 import type { MountEvidence, SetUp, VolumePlugin } from './plugin.ts'
 
-const NAME = 'kubernetes.io/host-path'
-
 export const hostPath: VolumePlugin = {
-  ...PER_POD,
-  name: NAME,
-  source: 'hostPath',
+  ...perPod('kubernetes.io/host-path', 'hostPath'),
   about: {
     tearDown: 'nothing is mounted; sub-path mounts of it are unmounted',
     setUp: 'the type of the path is checked as by the kubelet; the path is created if the type asks for that',
@@ -22,8 +18,6 @@ export const hostPath: VolumePlugin = {
   reconstructs: false,
   tearDown: 'nothing',
   refusesMountOptions: true,
-  facts: (spec, context) =>
-    sharedSources(spec).hostPath == null ? undefined : perPodFacts(NAME, specNameOf(spec), context),
   sourceText: ({ hostPath: source }) => (source == null ? undefined : `hostPath ${source.path}`),
   mountsOver: () => false,
   evidence,

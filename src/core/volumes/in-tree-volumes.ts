@@ -16,7 +16,7 @@ import {
   type Untranslatable,
 } from './in-tree-topology.ts'
 
-type Translation = { readonly persistentVolume: PersistentVolume } | Untranslatable
+export type Translation = { readonly persistentVolume: PersistentVolume } | Untranslatable
 
 /** What names the volume: a PersistentVolume, or a pod of this namespace. */
 type Within =

@@ -2,7 +2,7 @@
 
 import type { SharedSources } from '../kube/api/objects.ts'
 import { sharedSourcesOf } from './desired-state.ts'
-import { sharedNameFacts, sharedSources } from './facts.ts'
+import { sharedNameFacts } from './facts.ts'
 import { ISCSI_PLUGIN, ISCSI_RECORD, iscsiDirectory, iscsiUniqueName, parseIscsiDirectory } from './iscsi-disk.ts'
 import { lunPlugin } from './map-steps.ts'
 
@@ -18,7 +18,7 @@ export const iscsi = lunPlugin({
     setUp: 'left to the kubelet',
   },
   facts: (spec) => {
-    const source = sharedSources(spec).iscsi
+    const source = sharedSourcesOf(spec).iscsi
     return source == null ? undefined : sharedNameFacts(ISCSI_PLUGIN, iscsiName(source), 'attachable')
   },
   sourceText: ({ iscsi: source }) =>

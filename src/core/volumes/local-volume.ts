@@ -34,9 +34,7 @@ export const localVolume: VolumePlugin = {
     maps: { base: 'plugins/kubernetes.io~local-volume/volumeDevices', depth: 1, namedAfter: 'volume' },
   },
   facts: (spec) =>
-    'persistentVolume' in spec && spec.persistentVolume.spec.local != null
-      ? sharedNameFacts(NAME, specNameOf(spec), 'notAttachable')
-      : undefined,
+    spec.persistentVolume?.spec.local != null ? sharedNameFacts(NAME, specNameOf(spec), 'notAttachable') : undefined,
   sourceText: ({ local }) => (local == null ? undefined : `local ${local.path}`),
   podPath: podPathOf,
   globalPath,

@@ -4,22 +4,16 @@ import { omitUndefined } from '../base/omit-undefined.ts'
 import type { Step } from '../plan/plan.ts'
 import { isReadOnlyFor, sharedSourcesOf, type VolumeToMount } from './desired-state.ts'
 import { mountEvidence } from './evidence.ts'
-import { PER_POD, perPodFacts, sharedSources, specNameOf } from './facts.ts'
+import { perPod } from './facts.ts'
 import { mountOptions } from './mount-options.ts'
 import { podVolumeDir } from './paths.ts'
 import type { VolumePlugin } from './plugin.ts'
 
-const NAME = 'kubernetes.io/nfs'
-
 export const nfs: VolumePlugin = {
-  ...PER_POD,
-  name: NAME,
-  source: 'nfs',
+  ...perPod('kubernetes.io/nfs', 'nfs'),
   about: { tearDown: 'unmounted, even if its server is dead', setUp: 'mounted with its options' },
   reconstructs: true,
   tearDown: 'mount',
-  facts: (spec, context) =>
-    sharedSources(spec).nfs == null ? undefined : perPodFacts(NAME, specNameOf(spec), context),
   sourceText: ({ nfs: source }) => (source == null ? undefined : `NFS ${source.server}:${source.path}`),
   mountsOver: () => true,
   evidence: mountEvidence,

@@ -13,8 +13,8 @@ import type { ApiLookup } from './api-lookup.ts'
 import type { VolumeSpec, VolumeToMount } from './desired-state.ts'
 import type { OtherVolume } from './same-volume.ts'
 
-/** A pod's inline volume, or a PersistentVolume, translated to CSI if it was in-tree (P5). */
-export type SpecSource = { readonly inline: PodVolumeSource } | { readonly persistentVolume: PersistentVolume }
+/** A PersistentVolume, translated to CSI if it was in-tree, or else a pod's inline volume (P5). */
+export type SpecSource = Pick<VolumeSpec, 'persistentVolume' | 'source'>
 
 /** What naming a volume needs besides the volume itself. */
 export interface SpecContext {

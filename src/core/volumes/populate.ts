@@ -3,7 +3,7 @@
 import { append } from '../base/append.ts'
 import { memoize } from '../base/memoize.ts'
 import type { ApiSnapshot } from '../facts/actual/snapshot.ts'
-import { uniqueVolumeName } from '../facts/actual/volume-names.ts'
+import { CSI_PLUGIN, uniqueVolumeName } from '../facts/actual/volume-names.ts'
 import type { PersistentVolume, Pod } from '../kube/api/objects.ts'
 import { apiLookup } from './api-lookup.ts'
 import {
@@ -17,7 +17,7 @@ import {
 import type { DeviceSource } from './plugin.ts'
 import { isControllerTerminated, onDiskUid, usedVolumeNames } from './pods.ts'
 import { isDeviceOf } from './registry.ts'
-import { CONTROLLER_RULES, KUBELET_RULES, knownSpec, pluginOf, resolveVolume } from './resolve-volume.ts'
+import { knownSpec, persistentSpec, resolveVolume } from './resolve-volume.ts'
 
 /**
  * Resolves every volume that a container of these pods uses (R105). The caller decides which pods want volumes.
@@ -35,7 +35,7 @@ export function desiredStateOfPods(pods: readonly Pod[], api: ApiSnapshot): Desi
     for (const volume of pod.spec.volumes ?? []) {
       const use = used.get(volume.name)
       if (use === undefined) continue
-      const resolution = resolveVolume(pod, volume, use, context, KUBELET_RULES)
+      const resolution = resolveVolume(pod, volume, context, use)
       if ('unresolved' in resolution) {
         unresolved.push({ podUid, pod, podVolumeName: volume.name, ...resolution.unresolved })
         continue
@@ -51,30 +51,28 @@ export function desiredStateOfPods(pods: readonly Pod[], api: ApiSnapshot): Desi
 
 // PersistentVolumes without a VolumeAttachment (iscsi, fc, flexVolume): only the status of Nodes shows where they are attached.
 
-interface StatusVolume {
+interface StatusVolume extends DeviceSource {
   /** The name in the Node's status. */
   readonly uniqueName: string
   readonly persistentVolume: PersistentVolume
-  readonly source: DeviceSource
 }
 
 /** All such volumes that were read. */
 export const statusVolumes = memoize((api: ApiSnapshot): readonly StatusVolume[] =>
   api.persistentVolumes.flatMap((persistentVolume): StatusVolume[] => {
+    const found = persistentSpec(persistentVolume, { podUid: '', lookup: apiLookup(api), node: api.node })
     // CSI volumes have VolumeAttachments.
-    if (persistentVolume.spec.csi != null) return []
-    const facts = pluginOf({ persistentVolume }, { podUid: '', lookup: apiLookup(api), node: api.node })
-    if ('error' in facts || facts.attachability === 'notAttachable') return []
-    const specName = persistentVolume.metadata.name
+    if ('error' in found || found.plugin === CSI_PLUGIN || found.attachability === 'notAttachable') return []
+    const { plugin, specName, attachability } = found
     // A flexVolume that is not attached here has no shared name yet (P7).
-    const uniqueName = facts.attachability === 'unknown' ? uniqueVolumeName(facts.plugin, specName) : facts.uniqueName
-    return [{ uniqueName, persistentVolume, source: { plugin: facts.plugin, specName, persistentVolume } }]
+    const uniqueName = attachability === 'unknown' ? uniqueVolumeName(plugin, specName) : found.uniqueName
+    return [{ uniqueName, plugin, specName, persistentVolume }]
   }),
 )
 
 /** The volumes to which a global directory of this name may belong. */
 export function statusVolumesAt(api: ApiSnapshot, plugin: string, name: string): readonly StatusVolume[] {
-  return statusVolumes(api).filter(({ source }) => isDeviceOf(source, plugin, name))
+  return statusVolumes(api).filter((volume) => isDeviceOf(volume, plugin, name))
 }
 
 // Which volumes the attach/detach controller wants attached to a node, by rules that differ from the kubelet's (R706-R709).
@@ -87,8 +85,6 @@ export interface ControllerWanted {
   /** For these the controller still wants what it wanted before: an attachment that may be theirs stays (S4). */
   readonly unresolved: readonly UnresolvedVolume[]
 }
-
-const UNUSED = { mounted: false, mapped: false }
 
 /**
  * Every volume of spec.volumes counts, used by a container or not, of every pod of the node that is not terminated in the API
@@ -103,7 +99,7 @@ export function controllerWantedVolumes(pods: readonly Pod[], api: ApiSnapshot, 
     const podUid = onDiskUid(pod)
     const context = { podUid, lookup: apiLookup(api), node: api.node }
     for (const volume of pod.spec.volumes ?? []) {
-      const resolution = resolveVolume(pod, volume, UNUSED, context, CONTROLLER_RULES)
+      const resolution = resolveVolume(pod, volume, context)
       if ('unresolved' in resolution) {
         unresolved.push({ podUid, pod, podVolumeName: volume.name, ...resolution.unresolved })
       }

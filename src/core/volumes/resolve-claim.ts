@@ -5,15 +5,11 @@ import type { ApiLookup } from './api-lookup.ts'
 import { ANY, NONE, type UnresolvedVolume } from './desired-state.ts'
 import { podLabel, podNamespace } from './pods.ts'
 
-/** Where the kubelet's populator and the attach/detach controller differ (R709). */
-export interface ResolveRules {
-  /** The controller prefers `ephemeral` to `persistentVolumeClaim`. */
-  readonly ephemeralFirst: boolean
-  /** R113; the controller does not check this. */
-  readonly checkDeletion: boolean
-  /** R116; the controller does not check this. */
-  readonly checkMode: boolean
-}
+/**
+ * By whose rules (R709): the attach/detach controller prefers `ephemeral` to `persistentVolumeClaim`, and does not check whether a claim
+ * is being deleted (R113).
+ */
+export type Resolver = 'kubelet' | 'controller'
 
 export type Unresolved = Omit<UnresolvedVolume, 'podUid' | 'pod' | 'podVolumeName'>
 
@@ -36,11 +32,7 @@ export const BOUND_ANNOTATION = 'pv.kubernetes.io/bind-completed'
 const PROTECTION_FINALIZER = 'kubernetes.io/pvc-protection'
 
 /** The claim a pod volume refers to; undefined for an inline volume (R110, R006, R114). */
-export function claimReferenceOf(
-  pod: Pod,
-  volume: PodVolumeSource,
-  rules: Pick<ResolveRules, 'ephemeralFirst'>,
-): ClaimReference | undefined {
+export function claimReferenceOf(pod: Pod, volume: PodVolumeSource, by: Resolver): ClaimReference | undefined {
   const direct = volume.persistentVolumeClaim && {
     name: volume.persistentVolumeClaim.claimName,
     readOnly: volume.persistentVolumeClaim.readOnly ?? false,
@@ -51,7 +43,7 @@ export function claimReferenceOf(
     readOnly: false,
     ephemeral: true,
   }
-  return (rules.ephemeralFirst ? (ephemeral ?? direct) : (direct ?? ephemeral)) ?? undefined
+  return (by === 'controller' ? (ephemeral ?? direct) : (direct ?? ephemeral)) ?? undefined
 }
 
 /** The checks of R111 in their order; the first that fails gives the reason. */
@@ -59,7 +51,7 @@ export function resolveClaim(
   pod: Pod,
   reference: ClaimReference,
   lookup: ApiLookup,
-  rules: Pick<ResolveRules, 'checkDeletion'>,
+  by: Resolver,
 ): BoundClaim | Unresolved {
   const namespace = podNamespace(pod)
   const label = `PersistentVolumeClaim ${namespace}/${reference.name}`
@@ -77,7 +69,7 @@ export function resolveClaim(
   if (found.state === 'Unknown') return failed('Unknown', found.reason)
   const claim = found.object
   const volumeName = claim.spec.volumeName ?? ''
-  const fault = faultOf(pod, claim, reference, rules)
+  const fault = faultOf(pod, claim, reference, by)
   if (volumeName === '') {
     const why = fault ?? 'is bound, but names no PersistentVolume'
     return failed(isShownUnbound(claim) ? 'Unbound' : 'Unknown', why)
@@ -105,9 +97,9 @@ function faultOf(
   pod: Pod,
   claim: PersistentVolumeClaim,
   { ephemeral }: ClaimReference,
-  { checkDeletion }: Pick<ResolveRules, 'checkDeletion'>,
+  by: Resolver,
 ): string | undefined {
-  if (checkDeletion && isDeletedWithoutProtection(claim)) {
+  if (by === 'kubelet' && isDeletedWithoutProtection(claim)) {
     return `is being deleted and no longer has finalizer ${PROTECTION_FINALIZER}`
   }
   const phase = claim.status?.phase

@@ -1,18 +1,16 @@
 /** One volume of a pod, resolved to what the kubelet would mount (R110-R118). */
 
-import { CSI_PLUGIN, type VolumeMode } from '../facts/actual/volume-names.ts'
+import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import type { PersistentVolume, Pod, PodVolumeSource } from '../kube/api/objects.ts'
 import { csi } from './csi.ts'
 import { ANY, type DeviceKind, type MayBe, NONE, type VolumeSpec } from './desired-state.ts'
+import { specNameOf } from './facts.ts'
 import { flexVolume } from './flex-volume.ts'
-import { IN_TREE, translateInlineVolume, translatePersistentVolume } from './in-tree-volumes.ts'
+import { IN_TREE, type Translation, translateInlineVolume, translatePersistentVolume } from './in-tree-volumes.ts'
 import type { SpecContext, SpecFacts, SpecFailure, SpecSource } from './plugin.ts'
 import { podNamespace, type VolumeUse } from './pods.ts'
 import { PLUGINS } from './registry.ts'
-import { type BoundClaim, claimReferenceOf, type ResolveRules, resolveClaim, type Unresolved } from './resolve-claim.ts'
-
-export const KUBELET_RULES: ResolveRules = { ephemeralFirst: false, checkDeletion: true, checkMode: true }
-export const CONTROLLER_RULES: ResolveRules = { ephemeralFirst: true, checkDeletion: false, checkMode: false }
+import { type BoundClaim, claimReferenceOf, resolveClaim, type Unresolved } from './resolve-claim.ts'
 
 type Resolution = { readonly spec: VolumeSpec } | { readonly unresolved: Unresolved }
 
@@ -23,76 +21,61 @@ export function knownSpec(resolution: Resolution): VolumeSpec | undefined {
   return mayBe.of === 'itself' ? mayBe.volume : undefined
 }
 
-/** `use`: how containers use it; an unused volume (the controller's case) has neither. */
-export function resolveVolume(
-  pod: Pod,
-  volume: PodVolumeSource,
-  use: VolumeUse,
-  context: SpecContext,
-  rules: ResolveRules,
-): Resolution {
-  const reference = claimReferenceOf(pod, volume, rules)
+/** @param use how containers of the pod use it; undefined: by the controller's rules, for which every volume counts (R709) */
+export function resolveVolume(pod: Pod, volume: PodVolumeSource, context: SpecContext, use?: VolumeUse): Resolution {
+  const by = use === undefined ? 'controller' : 'kubelet'
+  const reference = claimReferenceOf(pod, volume, by)
   if (reference === undefined) return resolveInline(pod, volume, context)
-  const bound = resolveClaim(pod, reference, context.lookup, rules)
-  if ('cause' in bound) return { unresolved: bound }
-  return resolveBound(bound, use, context, rules)
+  const bound = resolveClaim(pod, reference, context.lookup, by)
+  return 'cause' in bound ? { unresolved: bound } : resolveBound(bound, context, use)
 }
 
-function resolveBound(bound: BoundClaim, use: VolumeUse, context: SpecContext, rules: ResolveRules): Resolution {
-  const { claim, readOnly } = bound
-  const label = `PersistentVolume ${bound.persistentVolume.metadata.name}`
-  const about = { claimName: claim.metadata.name, persistentVolumeName: bound.persistentVolume.metadata.name }
-  const unusable = (why: string): Resolution => {
-    const message = bound.fault ?? `${label} ${why}`
-    return { unresolved: { ...ofSource(bound.persistentVolume.spec), message, ...about } }
-  }
-
-  const translation = translatePersistentVolume(bound.persistentVolume)
-  if (translation !== undefined && 'error' in translation) {
-    return unusable(`cannot be translated to CSI: ${translation.error}`)
-  }
-  const persistentVolume = translation?.persistentVolume ?? bound.persistentVolume
-  const facts = pluginOf({ persistentVolume }, context)
-  const fault = rules.checkMode ? modeFault(persistentVolume, use) : undefined
-  if ('error' in facts) return unusable(fault ?? `cannot be mounted: ${facts.error}`)
-  const specName = persistentVolume.metadata.name
-  const mode = volumeMode(persistentVolume)
-  const spec: VolumeSpec = { ...facts, specName, mode, readOnly, persistentVolume, claim, inlineMigrated: false }
-  const message = bound.fault ?? (fault === undefined ? undefined : `${label} ${fault}`)
+function resolveBound(bound: BoundClaim, context: SpecContext, use: VolumeUse | undefined): Resolution {
+  const { claim, readOnly, persistentVolume } = bound
+  const { name } = persistentVolume.metadata
+  const about = { claimName: claim.metadata.name, persistentVolumeName: name }
+  const found = persistentSpec(persistentVolume, context)
+  const why = (use && modeFault(persistentVolume, use)) ?? ('error' in found ? found.error : undefined)
+  const message = bound.fault ?? (why && `PersistentVolume ${name} ${why}`)
+  if ('error' in found) return { unresolved: { ...ofSource(persistentVolume.spec), message: message ?? '', ...about } }
+  const spec: VolumeSpec = { ...found, readOnly, claim, inlineMigrated: false }
   if (message === undefined) return { spec }
   return { unresolved: { cause: 'Unusable', mayBe: { of: 'itself', volume: spec }, message, ...about } }
 }
 
 /** Inline volumes are always file systems, and only a mount makes them read-only (R114, R116, R117, R152). */
 function resolveInline(pod: Pod, volume: PodVolumeSource, context: SpecContext): Resolution {
-  const inline = { mode: 'Filesystem', readOnly: false, source: volume } as const
-  const unusable = (why: string): Resolution => ({
-    unresolved: { ...ofSource(volume), message: `volume ${volume.name} ${why}` },
-  })
   const translation = translateInlineVolume(volume, podNamespace(pod))
-  if (translation !== undefined && 'error' in translation) {
-    return unusable(`cannot be translated to CSI: ${translation.error}`)
-  }
-  if (translation !== undefined) {
-    const { persistentVolume } = translation
-    const facts = pluginOf({ persistentVolume }, context)
-    if ('error' in facts) return unusable(`cannot be mounted: ${facts.error}`)
-    const specName = persistentVolume.metadata.name
-    return { spec: { ...facts, ...inline, specName, persistentVolume, inlineMigrated: true } }
-  }
-  const facts = pluginOf({ inline: volume }, context)
-  if ('error' in facts) return unusable(`cannot be mounted: ${facts.error}`)
-  return { spec: { ...facts, ...inline, specName: volume.name, inlineMigrated: false } }
+  const found = specOf({ source: volume }, translation, context)
+  if ('error' in found) return { unresolved: { ...ofSource(volume), message: `volume ${volume.name} ${found.error}` } }
+  return { spec: { ...found, readOnly: false, source: volume, inlineMigrated: translation !== undefined } }
+}
+
+type SpecOfSource = SpecFacts & SpecSource & Pick<VolumeSpec, 'specName' | 'mode'>
+
+/** The volume that a PersistentVolume is, translated to CSI if it is in-tree; a failure completes a message after its name. */
+export function persistentSpec(persistentVolume: PersistentVolume, context: SpecContext): SpecOfSource | SpecFailure {
+  return specOf({ persistentVolume }, translatePersistentVolume(persistentVolume), context)
+}
+
+function specOf(
+  source: SpecSource,
+  translation: Translation | undefined,
+  context: SpecContext,
+): SpecOfSource | SpecFailure {
+  if (translation !== undefined && 'error' in translation)
+    return { error: `cannot be translated to CSI: ${translation.error}` }
+  const spec = translation ?? source
+  const facts = pluginOf(spec, context)
+  if ('error' in facts) return { error: `cannot be mounted: ${facts.error}` }
+  const mode = spec.persistentVolume?.spec.volumeMode === 'Block' ? 'Block' : 'Filesystem'
+  return { ...facts, ...spec, specName: specNameOf(spec), mode }
 }
 
 /** A source of a plugin that Kubernetes has removed is known, though it cannot be used. */
 function ofSource(source: PodVolumeSource | PersistentVolume['spec']): Pick<Unresolved, 'cause' | 'mayBe'> {
   const { mayBe, removed } = judgeSource(source)
   return { cause: removed || mayBe.of === 'none' ? 'Unusable' : 'Unknown', mayBe }
-}
-
-function volumeMode(pv: PersistentVolume): VolumeMode {
-  return pv.spec.volumeMode === 'Block' ? 'Block' : 'Filesystem'
 }
 
 /** The mode must be set, and fit every use; no mode fits a volume that is both mounted and mapped (R116). */

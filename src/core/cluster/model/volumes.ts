@@ -10,7 +10,7 @@ import type { RowKey } from '../../plan/subject.ts'
 import { ANY, type MayBe, type UnresolvedVolume, type VolumeSpec } from '../../volumes/desired-state.ts'
 import { inTreePluginOf } from '../../volumes/in-tree-volumes.ts'
 import { resolveClaim } from '../../volumes/resolve-claim.ts'
-import { CONTROLLER_RULES, knownSpec, resolveVolume } from '../../volumes/resolve-volume.ts'
+import { knownSpec, resolveVolume } from '../../volumes/resolve-volume.ts'
 import type { ClusterObjects } from './cluster-objects.ts'
 import type { ClusterPod, ClusterPodVolume, ClusterState, ClusterVolume } from './cluster-state.ts'
 
@@ -118,7 +118,7 @@ export function resolvePodVolume(
 ): PodVolumeResolution {
   if ('source' in volume) return resolveInline(pod, volume, objects)
   const reference = { name: volume.claim, readOnly: false, ephemeral: volume.ephemeral === true }
-  const bound = resolveClaim(asPod(pod), reference, objects.lookup, CONTROLLER_RULES)
+  const bound = resolveClaim(asPod(pod), reference, objects.lookup, 'controller')
   const claim = `${pod.namespace}/${volume.claim}`
   const persistentVolume = 'cause' in bound ? bound.persistentVolumeName : bound.persistentVolume.metadata.name
   const unresolved = (cause: UnresolvedPodVolume['cause'], mayBe: MayBe, message: string): PodVolumeResolution => ({
@@ -143,15 +143,13 @@ function mayBeOf({ plugin, driver, attachability }: ClusterVolume): MayBe {
   return plugin === undefined ? ANY : { of: 'kinds', kinds: [{ plugin }] }
 }
 
-const UNUSED = { mounted: false, mapped: false }
-
 function resolveInline(
   pod: ClusterPod,
   { name, source }: { readonly name: string; readonly source: PodVolumeSource },
   objects: ClusterObjects,
 ): PodVolumeResolution {
   const context = { podUid: pod.uid, lookup: objects.lookup, node: null }
-  const resolution = resolveVolume(asPod(pod), source, UNUSED, context, CONTROLLER_RULES)
+  const resolution = resolveVolume(asPod(pod), source, context)
   const spec = knownSpec(resolution)
   if (spec !== undefined) {
     const fault = 'unresolved' in resolution ? resolution.unresolved.message : undefined

@@ -17,12 +17,12 @@ import {
 } from '../../kube/api/objects.ts'
 import { PODS, type Resource } from '../../kube/api/resources.ts'
 import { kept, keptList, needed, nullable, type ShapeOf, text } from '../../trust/shape.ts'
-import { inTreePluginOf, migratedPlugins, translatePersistentVolume } from '../../volumes/in-tree-volumes.ts'
+import { inTreePluginOf, migratedPlugins } from '../../volumes/in-tree-volumes.ts'
 import { isOutOfService } from '../../volumes/node-affinity.ts'
 import type { SpecContext } from '../../volumes/plugin.ts'
 import { isControllerTerminated, podNamespace } from '../../volumes/pods.ts'
 import { BOUND_ANNOTATION } from '../../volumes/resolve-claim.ts'
-import { judgeSource, pluginOf } from '../../volumes/resolve-volume.ts'
+import { judgeSource, persistentSpec } from '../../volumes/resolve-volume.ts'
 import type {
   AttachmentError,
   ClusterAttachment,
@@ -253,23 +253,15 @@ type Names = Pick<
 >
 
 function namesOf(volume: PersistentVolume, context: SpecContext): Names {
-  const translation = translatePersistentVolume(volume)
-  if (translation !== undefined && 'error' in translation) {
-    return { attachability: 'unknown', problem: `cannot be translated to CSI: ${translation.error}` }
-  }
-  const facts = pluginOf({ persistentVolume: translation?.persistentVolume ?? volume }, context)
-  if ('error' in facts) {
+  const found = persistentSpec(volume, context)
+  if ('error' in found) {
     // S4: a readable source that is never attached holds nothing but its pod.
     const isNeverAttached = judgeSource(volume.spec).mayBe.of === 'none'
-    return { attachability: isNeverAttached ? 'notAttachable' : 'unknown', problem: facts.error }
+    return { attachability: isNeverAttached ? 'notAttachable' : 'unknown', problem: found.error }
   }
-  const { plugin, uniqueName, attachability, driver, handle } = facts
-  return {
-    plugin,
-    uniqueName,
-    attachability,
-    ...omitUndefined({ driver, handle, migratedFrom: translation && inTreePluginOf(volume.spec) }),
-  }
+  const { plugin, uniqueName, attachability, driver, handle } = found
+  const migratedFrom = inTreePluginOf(volume.spec)
+  return { plugin, uniqueName, attachability, ...omitUndefined({ driver, handle, migratedFrom }) }
 }
 
 export function attachmentRecord({ metadata, spec, status }: VolumeAttachment): ClusterAttachment {

@@ -12,7 +12,7 @@ import type { PodClass } from '../../reconcile/pods/pod-classes.ts'
 import { apiLookup } from '../../volumes/api-lookup.ts'
 import type { Attachability, UnresolvedVolume, VolumeSpec, VolumeToMount } from '../../volumes/desired-state.ts'
 import { usedVolumeNames } from '../../volumes/pods.ts'
-import { KUBELET_RULES, knownSpec, resolveVolume } from '../../volumes/resolve-volume.ts'
+import { knownSpec, resolveVolume } from '../../volumes/resolve-volume.ts'
 
 /** A volume in a pod's spec that no container uses (R105). */
 interface UnusedVolume {
@@ -94,7 +94,7 @@ function specOf({ inputs }: PlanContext, podUid: string, pod: Pod, source: PodVo
   const { api } = inputs.snapshot
   if (api === undefined) return undefined
   const use = { mounted: false, mapped: false }
-  return knownSpec(resolveVolume(pod, source, use, { podUid, lookup: apiLookup(api), node: api.node }, KUBELET_RULES))
+  return knownSpec(resolveVolume(pod, source, { podUid, lookup: apiLookup(api), node: api.node }, use))
 }
 
 function refOf(source: PodVolumeSource, spec: VolumeSpec | undefined): VolumeRef {
