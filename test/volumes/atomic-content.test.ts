@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { PodVolumeSource, ProjectedSource } from '../../src/core/kube/api/objects.ts'
 import { expectedContent } from '../../src/core/volumes/atomic-content.ts'
+import { isNoContent } from '../../src/core/volumes/payload-entries.ts'
 import { api, pod } from './builders.ts'
 
 const configMap = {
@@ -17,7 +18,7 @@ const user = pod([], {
 
 function content(source: Omit<PodVolumeSource, 'name'>, parts: Parameters<typeof api>[0] = snapshot) {
   const expected = expectedContent({ name: 'v', ...source }, user, api(parts))
-  return expected.kind === 'files' ? Object.fromEntries(expected.files) : expected.kind
+  return isNoContent(expected) ? expected.kind : Object.fromEntries(expected)
 }
 const projected = (...sources: ProjectedSource[]) => ({ projected: { sources } })
 const fieldRef = (path: string, fieldPath: string) => ({ downwardAPI: { items: [{ path, fieldRef: { fieldPath } }] } })
@@ -129,7 +130,7 @@ describe('P50: downward API', () => {
     const labelled = pod([], { metadata: { labels: { a: value } } })
     const source = { name: 'v', ...fieldRef('f', 'metadata.labels') }
     const expected = expectedContent(source, labelled, api())
-    expect(expected.kind === 'files' && expected.files.get('f')).toEqual(want)
+    expect(expected).toEqual(new Map([['f', want]]))
   })
 
   it('resources depend on the node', () => {

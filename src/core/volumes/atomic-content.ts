@@ -7,9 +7,8 @@ import { downwardApiText } from './downward-api-value.ts'
 import { type ExpectedFile, isNoContent, type NoContent, payloadFiles } from './payload-entries.ts'
 import { podNamespace } from './pods.ts'
 
-export type ExpectedContent =
-  /** Exactly these files, by path relative to `..data`. Modes and owners don't count (P28). */
-  { readonly kind: 'files'; readonly files: ReadonlyMap<string, ExpectedFile> } | NoContent
+/** Exactly these files, by path relative to `..data`. Modes and owners don't count (P28). */
+export type ExpectedContent = ReadonlyMap<string, ExpectedFile> | NoContent
 
 const ANY: ExpectedFile = { any: true }
 
@@ -30,7 +29,7 @@ export function expectedFiles(
 ): ReadonlyMap<string, ExpectedFile> | undefined {
   const source = pod.spec.volumes?.find(({ name }) => name === volume)
   const content = source && expectedContent(source, pod, api)
-  return content?.kind === 'files' ? content.files : undefined
+  return content === undefined || isNoContent(content) ? undefined : content
 }
 
 function compute(source: PodVolumeSource, pod: Pod, api: ApiSnapshot): ExpectedContent {
@@ -45,8 +44,7 @@ function compute(source: PodVolumeSource, pod: Pod, api: ApiSnapshot): ExpectedC
     trustBundle: () => ANY,
     certificate: () => ANY,
   })
-  if (isNoContent(files)) return files
-  return { kind: 'files', files: new Map([...files].map(([path, { value }]) => [path, value])) }
+  return isNoContent(files) ? files : new Map([...files].map(([path, { value }]) => [path, value]))
 }
 
 /** Computed once for each config map: every pod has the cluster's CA from the same one. */

@@ -10,7 +10,7 @@ import type { Obstacle } from '../plan/draft.ts'
 import { type ExpectedContent, expectedContent } from './atomic-content.ts'
 import type { VolumeToMount } from './desired-state.ts'
 import { podVolumeDir } from './paths.ts'
-import type { ExpectedFile, NoContent } from './payload-entries.ts'
+import { type ExpectedFile, isNoContent, type NoContent } from './payload-entries.ts'
 
 /** @returns undefined if the API gives all content of this configMap, secret, downwardAPI or projected volume */
 export function volumeObstacle(volume: VolumeToMount, snapshot: NodeSnapshot): Obstacle | undefined {
@@ -19,7 +19,7 @@ export function volumeObstacle(volume: VolumeToMount, snapshot: NodeSnapshot): O
   if (kubelets !== undefined) return kubelets
   const content =
     source === undefined || snapshot.api === undefined ? NOT_READ : expectedContent(source, pod, snapshot.api)
-  return content.kind === 'files' ? undefined : contentObstacle(volume, content)
+  return isNoContent(content) ? contentObstacle(volume, content) : undefined
 }
 
 /** What only the kubelet sets up: a certificate (P56), and what alpha fields ask for where its gate is on (N72). */
@@ -60,13 +60,12 @@ export function contentObstacle({ specName }: VolumeToMount, { kind, reason }: N
  * the kubelet fails on it again and again.
  */
 export function contentDifference(inputs: ActualInputs, volume: VolumeToMount): string | undefined {
-  const expected = expectedOf(inputs, volume)
-  if (expected === undefined || expected.kind === 'unknown') return undefined
-  if (expected.kind !== 'files') return expected.reason
+  const files = expectedOf(inputs, volume)
+  if (files === undefined) return undefined
+  if (isNoContent(files)) return files.kind === 'unknown' ? undefined : files.reason
   const dir = podVolumeDir(volume)
   const generation = currentGeneration(inputs, dir)
   if (generation === undefined) return inputs.tree.has(dir) ? `${inputs.absolute(dir)} has no ..data` : undefined
-  const { files } = expected
   const found = new Map(
     inputs.tree
       .descendants(`${dir}/${generation}`)
@@ -90,8 +89,8 @@ export function halfDone(inputs: ActualInputs, volume: VolumeToMount): string | 
   const expected = expectedOf(inputs, volume)
   const dir = podVolumeDir(volume)
   const current = currentGeneration(inputs, dir)
-  if (expected?.kind !== 'files' || current === undefined) return undefined
-  const wanted = topNames(expected.files)
+  if (expected === undefined || isNoContent(expected) || current === undefined) return undefined
+  const wanted = topNames(expected)
   const unlinked = [...wanted].find((name) => !inputs.tree.has(`${dir}/${name}`))
   if (unlinked !== undefined) return `${inputs.absolute(dir)}/${unlinked} is missing`
   for (const { path, type, target } of inputs.tree.children(dir)) {

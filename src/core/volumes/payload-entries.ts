@@ -30,8 +30,8 @@ export interface PayloadFile<T> {
 interface PayloadValues<T> {
   /** The pod's namespace. */
   readonly namespace: string
-  configMap(name: string): Lookup<ReadonlyMap<string, T> | undefined>
-  secret(name: string): Lookup<ReadonlyMap<string, T> | undefined>
+  readonly configMap: (name: string) => Lookup<ReadonlyMap<string, T> | undefined>
+  readonly secret: (name: string) => Lookup<ReadonlyMap<string, T> | undefined>
   downwardApi(item: NonNullable<NonNullable<ProjectedSource['downwardAPI']>['items']>[number]): T | NoContent
   token(source: NonNullable<ProjectedSource['serviceAccountToken']>): T | NoContent
   trustBundle(source: NonNullable<ProjectedSource['clusterTrustBundle']>): T | NoContent
@@ -78,96 +78,80 @@ export function parentsOf(path: string): string[] {
   return elements.slice(1).map((_, index) => elements.slice(0, index + 1).join('/'))
 }
 
+/** A secret volume follows the rules of a projected source, and so do a configMap and a downwardAPI (P52). */
 function collect<T extends object>(
-  source: PodVolumeSource,
+  { configMap, secret, downwardAPI, projected }: PodVolumeSource,
   values: PayloadValues<T>,
-  owners: PayloadOwners,
+  { fsUser, fsGroup }: PayloadOwners,
 ): Collected<T> {
-  const { configMap, secret, downwardAPI, projected } = source
   const defaultMode = (configMap ?? secret ?? downwardAPI ?? projected)?.defaultMode ?? DEFAULT_MODE
-  const one = (each: ProjectedSource): Collected<T> => new Source(values, owners, defaultMode).entries(each)
-  if (configMap != null) return one({ configMap })
-  if (secret != null) {
-    const { secretName, ...rest } = secret
-    return one({ secret: { ...rest, ...(secretName ? { name: secretName } : {}) } })
-  }
-  if (downwardAPI != null) return one({ downwardAPI })
-  if (projected == null) return { kind: 'unknown', reason: 'not a volume that the kubelet fills' }
-  const all = (projected.sources ?? []).map(one)
-  const failure = all.find((each) => 'kind' in each && each.kind !== 'unknown') ?? all.find((each) => 'kind' in each)
-  return failure ?? all.flatMap((each) => ('kind' in each ? [] : each))
-}
 
-/** The entries of one source. A configMap, secret or downwardAPI volume follows the rules of a projected source (P52). */
-class Source<T extends object> {
-  readonly #values: PayloadValues<T>
-  readonly #owners: PayloadOwners
-  readonly #defaultMode: number
-
-  constructor(values: PayloadValues<T>, owners: PayloadOwners, defaultMode: number) {
-    this.#values = values
-    this.#owners = owners
-    this.#defaultMode = defaultMode
-  }
-
-  entries(source: ProjectedSource): Collected<T> {
-    const { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate } = source
-    const values = this.#values
-    if (configMap != null) return this.#keyed('ConfigMap', configMap, values.configMap(configMap.name ?? ''))
-    if (secret != null) return this.#keyed('Secret', secret, values.secret(secret.name ?? ''))
-    if (downwardAPI != null) {
-      return this.#all((downwardAPI.items ?? []).map((item) => [item.path, values.downwardApi(item), item.mode]))
-    }
-    if (serviceAccountToken != null) return this.#private(serviceAccountToken.path, values.token(serviceAccountToken))
-    if (clusterTrustBundle != null)
-      return this.#private(clusterTrustBundle.path, values.trustBundle(clusterTrustBundle))
-    if (podCertificate != null) {
-      const { credentialBundlePath, keyPath, certificateChainPath } = podCertificate
-      const paths = [credentialBundlePath, keyPath, certificateChainPath].filter((path) => path)
-      return this.#all(paths.map((path) => [path ?? '', values.certificate(), undefined]))
-    }
-    return { kind: 'unknown', reason: 'a projected source has a type that volctl does not know' }
-  }
-
-  /** Without items every key becomes a file; with items a missing key is an error unless optional (P47). */
-  #keyed(
-    kind: string,
-    { name = '', optional = false, items }: { name?: string; optional?: boolean; items?: readonly KeyToPath[] },
-    found: Lookup<ReadonlyMap<string, T> | undefined>,
+  function filesOf(
+    found: readonly (readonly [path: string, value: T | NoContent, mode?: number | undefined])[],
   ): Collected<T> {
-    const label = `${kind} ${this.#values.namespace}/${name}`
-    if (found.state === 'Unknown') return { kind: 'unknown', reason: `${label} ${found.reason}` }
-    if (found.state === 'Absent') return optional ? [] : { kind: 'missing', reason: `${label} does not exist` }
-    const keys = found.object
-    if (keys === undefined) return { kind: 'unknown', reason: `${label} was read without its content` }
-    if (!items?.length) return this.#all([...keys].map(([key, value]) => [key, value, undefined]))
-    const present = items.filter(({ key }) => optional || keys.has(key))
-    const absent = items.find((item) => !present.includes(item))
-    if (absent !== undefined) return { kind: 'missing', reason: `${label} has no key ${absent.key}` }
-    return this.#all(
-      present.flatMap(({ key, path, mode }) => {
-        const value = keys.get(key)
-        return value === undefined ? [] : [[path, value, mode] as const]
-      }),
-    )
-  }
-
-  #all(found: readonly (readonly [path: string, value: T | NoContent, mode: number | undefined])[]): Collected<T> {
     const entries: Entry<T>[] = []
-    for (const [path, value, mode = this.#defaultMode] of found) {
+    for (const [path, value, mode = defaultMode] of found) {
       if (isNoContent(value)) return value
       entries.push([path, { value, mode: mode & PERMISSIONS }])
     }
     return entries
   }
 
+  /** Without items every key becomes a file; with items a missing key is an error unless optional (P47). */
+  function keyed(
+    kind: string,
+    { name = '', optional = false, items }: { name?: string; optional?: boolean; items?: readonly KeyToPath[] },
+    find: (name: string) => Lookup<ReadonlyMap<string, T> | undefined>,
+  ): Collected<T> {
+    const label = `${kind} ${values.namespace}/${name}`
+    const found = find(name)
+    if (found.state === 'Unknown') return { kind: 'unknown', reason: `${label} ${found.reason}` }
+    if (found.state === 'Absent') return optional ? [] : { kind: 'missing', reason: `${label} does not exist` }
+    const keys = found.object
+    if (keys === undefined) return { kind: 'unknown', reason: `${label} was read without its content` }
+    if (!items?.length) return filesOf([...keys])
+    const absent = optional ? undefined : items.find(({ key }) => !keys.has(key))
+    if (absent !== undefined) return { kind: 'missing', reason: `${label} has no key ${absent.key}` }
+    return filesOf(
+      items.flatMap(({ key, path, mode }) => {
+        const value = keys.get(key)
+        return value === undefined ? [] : [[path, value, mode] as const]
+      }),
+    )
+  }
+
   /** P33, P53, P55. */
-  #private(path: string, value: T | NoContent): Collected<T> {
+  function privately(path: string, value: T | NoContent): Collected<T> {
     if (isNoContent(value)) return value
-    const { fsUser, fsGroup } = this.#owners
-    const mode = fsUser === undefined && fsGroup === undefined ? this.#defaultMode & PERMISSIONS : PRIVATE_MODE
+    const mode = fsUser === undefined && fsGroup === undefined ? defaultMode & PERMISSIONS : PRIVATE_MODE
     return [[path, { value, mode, ...omitUndefined({ owner: fsUser }) }]]
   }
+
+  function one(source: ProjectedSource): Collected<T> {
+    const { serviceAccountToken: token, clusterTrustBundle: bundle, podCertificate: certificate } = source
+    if (source.configMap != null) return keyed('ConfigMap', source.configMap, values.configMap)
+    if (source.secret != null) return keyed('Secret', source.secret, values.secret)
+    if (source.downwardAPI != null)
+      return filesOf((source.downwardAPI.items ?? []).map((item) => [item.path, values.downwardApi(item), item.mode]))
+    if (token != null) return privately(token.path, values.token(token))
+    if (bundle != null) return privately(bundle.path, values.trustBundle(bundle))
+    if (certificate != null) {
+      const { credentialBundlePath, keyPath, certificateChainPath } = certificate
+      const paths = [credentialBundlePath, keyPath, certificateChainPath].flatMap((path) => path || [])
+      return filesOf(paths.map((path) => [path, values.certificate()]))
+    }
+    return { kind: 'unknown', reason: 'a projected source has a type that volctl does not know' }
+  }
+
+  if ((configMap ?? secret ?? downwardAPI) != null) {
+    const { secretName: name, ...rest } = secret ?? {}
+    const named = secret && { ...rest, ...(name ? { name } : {}) }
+    return one(omitUndefined({ configMap, secret: named, downwardAPI }))
+  }
+  if (projected == null) return { kind: 'unknown', reason: 'not a volume that the kubelet fills' }
+  const all = (projected.sources ?? []).map(one)
+  const failure = all.find((each) => 'kind' in each && each.kind !== 'unknown') ?? all.find((each) => 'kind' in each)
+  return failure ?? all.flatMap((each) => ('kind' in each ? [] : each))
 }
 
 export function isNoContent(value: object): value is NoContent {

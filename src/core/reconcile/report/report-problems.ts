@@ -31,6 +31,7 @@ import {
   type VolumeToMount,
 } from '../../volumes/desired-state.ts'
 import { volumesInStatus } from '../../volumes/node-affinity.ts'
+import { isNoContent } from '../../volumes/payload-entries.ts'
 import { onDiskUid, podNamespace } from '../../volumes/pods.ts'
 import { controllerWantedVolumes, mayWant } from '../../volumes/populate.ts'
 import { isRefusedList, type ReadFailure, readFailures, subjectOf } from '../../volumes/read-failures.ts'
@@ -322,7 +323,9 @@ const unknownContent = memoize((api: ApiSnapshot) =>
   memoize((volumes: DesiredState['volumes']) =>
     volumes.flatMap((volume) => {
       const content = volume.source === undefined ? undefined : expectedContent(volume.source, volume.pod, api)
-      return content?.kind === 'unknown' ? { volume, reason: content.reason } : []
+      return content !== undefined && isNoContent(content) && content.kind === 'unknown'
+        ? { volume, reason: content.reason }
+        : []
     }),
   ),
 )
