@@ -6,7 +6,7 @@ import { once } from '../../base/memoize.ts'
 import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
 import type { RowKey } from '../../plan/subject.ts'
 import type { ClusterObjects } from './cluster-objects.ts'
-import type { ClusterAttachment, ClusterNode, ClusterState } from './cluster-state.ts'
+import type { ClusterAttachment, ClusterState } from './cluster-state.ts'
 import type { DesiredAttachments } from './desired-attachments.ts'
 import { type KnownVolume, volumeKey } from './volumes.ts'
 
@@ -38,11 +38,18 @@ export class ActualAttachments {
   readonly #nodesWith = new Map<string, readonly string[]>()
   readonly #inUse: ReadonlyMap<string, ReadonlySet<string>>
   readonly #confirmed: ReadonlyMap<string, ReadonlySet<string>>
-  readonly #isAwaited: IsAwaited
+  readonly #desired: DesiredAttachments
 
-  constructor(nodes: readonly ClusterNode[], attached: readonly Attached[], isAwaited: IsAwaited) {
-    this.all = attached.toSorted((a, b) => compareText(a.object.name, b.object.name))
-    this.#isAwaited = isAwaited
+  constructor(
+    { nodes, attachments }: ClusterState,
+    objects: ClusterObjects,
+    known: ReadonlyMap<string, KnownVolume>,
+    desired: DesiredAttachments,
+  ) {
+    this.all = attachments
+      .map(identities(objects, known, desired))
+      .toSorted((a, b) => compareText(a.object.name, b.object.name))
+    this.#desired = desired
     this.#inUse = new Map(nodes.map(({ name, volumesInUse }) => [name, new Set(volumesInUse)]))
     this.#confirmed = new Map(nodes.map(({ name, volumesAttached }) => [name, new Set(volumesAttached)]))
     for (const { name } of nodes) {
@@ -101,9 +108,15 @@ export class ActualAttachments {
     return this.#reporting.of(uniqueName).filter((node) => this.isUsing(node, uniqueName))
   }
 
-  /** One of `nodesUsing`. */
+  /**
+   * One of `nodesUsing`. R330: a kubelet lists a volume in volumesInUse as soon as a pod of its node wants the volume, before it is
+   * attached. Until such a pod has started, the list shows nothing more than the wish.
+   */
   isUsing(node: string, uniqueName: string): boolean {
-    return this.isInUse(node, uniqueName) && !this.#isAwaited(node, uniqueName)
+    if (!this.isInUse(node, uniqueName)) return false
+    const want = this.#desired.on(node, uniqueName)
+    if (want === undefined || this.#desired.endedOn(node, uniqueName).length > 0) return true
+    return [...want.pods, ...want.others.map(({ pod }) => pod)].some(({ started }) => started)
   }
 
   /** Every node that has the volume or may: attached in whatever state, confirmed, or in use by more than a pod that waits. Sorted. */
@@ -115,27 +128,7 @@ export class ActualAttachments {
   }
 }
 
-/**
- * R330: a kubelet lists a volume in volumesInUse as soon as a pod of its node wants the volume, before it is attached. Until such a pod
- * has started, the list shows nothing more than the wish.
- */
-type IsAwaited = (node: string, uniqueName: string) => boolean
-
 const NOTHING: ReadonlySet<string> = new Set()
-
-export function actualAttachments(
-  state: ClusterState,
-  objects: ClusterObjects,
-  known: ReadonlyMap<string, KnownVolume>,
-  desired: DesiredAttachments,
-): ActualAttachments {
-  const identify = identities(objects, known, desired)
-  return new ActualAttachments(state.nodes, state.attachments.map(identify), (node, uniqueName) => {
-    const want = desired.on(node, uniqueName)
-    if (want === undefined || desired.endedOn(node, uniqueName).length > 0) return false
-    return [...want.pods, ...want.others.map(({ pod }) => pod)].every(({ started }) => !started)
-  })
-}
 
 /** Which volume an attachment is of: by its PersistentVolume, its source, or the hash in its name. */
 function identities(

@@ -3,7 +3,7 @@
 import { describeAttachment, lookAtAttacher } from '../../base/command.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ClusterOptions, ControllerState } from '../../plan/cluster-plan.ts'
-import { type ActualAttachments, actualAttachments } from './actual-attachments.ts'
+import { ActualAttachments } from './actual-attachments.ts'
 import { ClusterObjects } from './cluster-objects.ts'
 import type { ClusterNode, ClusterState, LeaseEvidence } from './cluster-state.ts'
 import { controllerState } from './controller-state.ts'
@@ -35,7 +35,7 @@ export function clusterContext(
   const objects = new ClusterObjects(state)
   const known = knownVolumes(state)
   const desired = desiredAttachments(state, objects, known)
-  const actual = actualAttachments(state, objects, known, desired)
+  const actual = new ActualAttachments(state, objects, known, desired)
   return { state, objects, known, desired, actual, options, ...facts, now: serverTime(state) ?? 0 }
 }
 

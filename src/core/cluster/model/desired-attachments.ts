@@ -89,7 +89,7 @@ export class DesiredAttachments {
   mayBeOn(node: string, attached: MaybeHeld): UnresolvedPodVolume | undefined {
     const { uniqueName, driver, persistentVolume } = attached
     return this.unresolvedOn(node).find((each) => {
-      if (persistentVolume !== undefined && each.persistentVolume === persistentVolume) return true
+      if (persistentVolume !== undefined && each.persistentVolumeName === persistentVolume) return true
       return uniqueName === undefined
         ? mayBeOne(each.mayBe, { plugin: CSI_PLUGIN, driver })
         : mayBeNamed(each.mayBe, uniqueName)
@@ -169,9 +169,9 @@ function addPod(pod: ClusterPod, desired: DesiredAttachments, sources: Sources):
  */
 function addUnresolved(unresolved: UnresolvedPodVolume, desired: DesiredAttachments, { known }: Sources): void {
   desired.addUnresolved(unresolved)
-  const { pod, claim, message } = unresolved
-  if (pod.node === undefined || claim === undefined) return
-  for (const volume of volumesByClaim(known).of(claim))
+  const { pod, claimName, message } = unresolved
+  if (pod.node === undefined || claimName === undefined) return
+  for (const volume of volumesByClaim(known).of(`${pod.namespace}/${claimName}`))
     desired.add(pod.node, pod, { volume, fault: message }, 'Unusable')
 }
 

@@ -7,9 +7,9 @@ import type { PersistentVolume, Pod, PodVolumeSource } from '../../kube/api/obje
 import type { ClusterVolumeRef } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { RowKey } from '../../plan/subject.ts'
-import { ANY, type MayBe, type UnresolvedVolume, type VolumeSpec } from '../../volumes/desired-state.ts'
+import { ANY, type MayBe, type VolumeSpec } from '../../volumes/desired-state.ts'
 import { inTreePluginOf } from '../../volumes/in-tree-volumes.ts'
-import { resolveClaim } from '../../volumes/resolve-claim.ts'
+import { resolveClaim, type Unresolved } from '../../volumes/resolve-claim.ts'
 import { knownSpec, resolveVolume } from '../../volumes/resolve-volume.ts'
 import type { ClusterObjects } from './cluster-objects.ts'
 import type { ClusterPod, ClusterPodVolume, ClusterState, ClusterVolume } from './cluster-state.ts'
@@ -85,16 +85,10 @@ export function volumeLabel(volume: ClusterVolumeRef): string {
 // One volume of a pod, resolved by the controller's rules (R709), from the flat records of a cluster.
 
 /** Why a volume is not there for the pod; `mayBe`: which volumes it may be all the same (S4). */
-export interface UnresolvedPodVolume {
+export interface UnresolvedPodVolume extends Unresolved {
   readonly pod: ClusterPod
   /** The name in the pod's spec. */
   readonly name: string
-  readonly cause: UnresolvedVolume['cause']
-  readonly mayBe: MayBe
-  readonly message: string
-  readonly claim?: string
-  /** The one that the claim names. */
-  readonly persistentVolume?: string
 }
 
 export interface ResolvedPodVolume {
@@ -119,21 +113,17 @@ export function resolvePodVolume(
   if ('source' in volume) return resolveInline(pod, volume, objects)
   const reference = { name: volume.claim, readOnly: false, ephemeral: volume.ephemeral === true }
   const bound = resolveClaim(asPod(pod), reference, objects.lookup, 'controller')
-  const claim = `${pod.namespace}/${volume.claim}`
-  const persistentVolume = 'cause' in bound ? bound.persistentVolumeName : bound.persistentVolume.metadata.name
-  const unresolved = (cause: UnresolvedPodVolume['cause'], mayBe: MayBe, message: string): PodVolumeResolution => ({
-    unresolved: { pod, name: volume.name, cause, mayBe, message, claim, ...omitUndefined({ persistentVolume }) },
-  })
-  if ('cause' in bound) return unresolved(bound.cause, bound.mayBe, bound.message)
-  const name = bound.persistentVolume.metadata.name
+  const about = { pod, name: volume.name, claimName: volume.claim }
+  if ('cause' in bound) return { unresolved: { ...about, ...bound } }
+  const { name } = bound.persistentVolume.metadata
   const found = objects.volume(name)
-  if (found.state !== 'Found') return unresolved('Unknown', ANY, `PersistentVolume ${name} is not known`)
-  const named = known.get(found.object.uniqueName ?? '')
+  const record = found.state === 'Found' ? found.object : undefined
+  const named = known.get(record?.uniqueName ?? '')
   if (named !== undefined) return { volume: named, persistentVolume: name, ...omitUndefined({ fault: bound.fault }) }
-  const why = found.object.problem ?? 'no plugin can name it'
-  const mayBe = mayBeOf(found.object)
+  const mayBe = record === undefined ? ANY : mayBeOf(record)
   const cause = mayBe.of === 'none' ? 'Unusable' : 'Unknown'
-  return unresolved(cause, mayBe, bound.fault ?? `PersistentVolume ${name}: ${why}`)
+  const message = bound.fault ?? `PersistentVolume ${name}: ${record?.problem ?? 'no plugin can name it'}`
+  return { unresolved: { ...about, cause, mayBe, message, persistentVolumeName: name } }
 }
 
 /** A PersistentVolume whose source no plugin can name: at most its driver is known. */

@@ -71,14 +71,14 @@ function reportUnknown(findings: ClusterFindings, unresolved: UnresolvedPodVolum
   )
 }
 
-function causeOf({ pod, message: text, claim, cause, persistentVolume }: UnresolvedPodVolume): Cause {
-  if (claim === undefined) return { text, hint: seePod(pod) }
-  const isMissing = cause === 'Absent' && persistentVolume === undefined
+function causeOf({ pod, message: text, claimName, cause, persistentVolumeName }: UnresolvedPodVolume): Cause {
+  if (claimName === undefined) return { text, hint: seePod(pod) }
+  const isMissing = cause === 'Absent' && persistentVolumeName === undefined
   if (isMissing) {
     const list = kubectl('get', 'pvc', '-n', pod.namespace)
     return { text, hint: `Create the claim again, or delete the pod. Claims that exist: ${list}` }
   }
-  const describe = kubectl('describe', 'pvc', '-n', pod.namespace, claim.slice(claim.indexOf('/') + 1))
+  const describe = kubectl('describe', 'pvc', '-n', pod.namespace, claimName)
   return cause === 'Absent'
     ? { text, hint: `Create the claim again, or delete the pod. What is there: ${describe}` }
     : { text, hint: `See the events of the claim: ${describe}` }

@@ -97,8 +97,8 @@ function rowsIn(context: ClusterContext): Row[] {
       return uniqueName === undefined ? { message: attachedTo(each), about } : []
     }),
     ...desired.unresolved.map((each): Row => {
-      const { pod, name, claim, message } = each
-      const about = { ...ofPod(pod), ...omitUndefined({ claim }) }
+      const { pod, name, claimName, message } = each
+      const about = { ...ofPod(pod), ...(claimName !== undefined && { claim: `${pod.namespace}/${claimName}` }) }
       const why = `volume ${name} of ${namespacedName(pod)} is not attached, as ${message}`
       return { message: why, about, subject: { row: unresolvedKey(each) } }
     }),
