@@ -1,7 +1,7 @@
 /** Whether a wanted volume is there: evidence that several plugins use. */
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { VolumeToMount } from './desired-state.ts'
-import { podDeviceLink, podVolumeDir, readyMarker } from './paths.ts'
+import { podVolumeDir, readyMarker } from './paths.ts'
 import type { MountEvidence } from './plugin.ts'
 
 export const MOUNTED: MountEvidence = { state: 'mounted' }
@@ -47,11 +47,4 @@ export function directoryEvidence(inputs: ActualInputs, volume: VolumeToMount, m
   const there = inputs.tree.isDir(target) || inputs.top(target) !== undefined
   if (there && inputs.tree.has(readyMarker(volume.podUid, marker))) return MOUNTED
   return notMounted(there ? 'its ready marker is missing' : 'its directory is missing')
-}
-
-/** Mounted if the pod's link to the device is there (R805). */
-export function linkEvidence(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
-  return inputs.tree.get(podDeviceLink(volume))?.type === 'link'
-    ? MOUNTED
-    : notMounted("the pod's link to the device is missing")
 }

@@ -3,7 +3,7 @@ import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import { mapFileOf } from '../facts/actual/block-volume.ts'
 import type { Step } from '../plan/plan.ts'
 import type { VolumeToMount } from './desired-state.ts'
-import { linkEvidence, MOUNTED, mountEvidence, notMounted } from './evidence.ts'
+import { MOUNTED, mountEvidence, notMounted } from './evidence.ts'
 import { podDeviceLink, podPathOf } from './paths.ts'
 import type { MountEvidence, VolumePlugin } from './plugin.ts'
 
@@ -24,10 +24,15 @@ export function mapSteps(inputs: ActualInputs, volume: VolumeToMount, mapDir: st
   ]
 }
 
-/** Mapped if all three parts are there, the loop device as far as that is known. */
-export function mapEvidence(inputs: ActualInputs, volume: VolumeToMount, mapDir: string): MountEvidence {
+/**
+ * Mapped if all three parts are there, the loop device as far as that is known.
+ *
+ * @param mapDir undefined: not known; then the pod's link is enough
+ */
+export function mapEvidence(inputs: ActualInputs, volume: VolumeToMount, mapDir: string | undefined): MountEvidence {
   if (inputs.tree.get(podDeviceLink(volume))?.type !== 'link')
     return notMounted("the pod's link to the device is missing")
+  if (mapDir === undefined) return MOUNTED
   const { mapLayers, loops } = mapFileOf(inputs, mapDir, volume.podUid)
   if (mapLayers.length === 0) return notMounted('no device is mapped for the pod')
   return loops.length > 0 || hasUnknownLoop(inputs) ? MOUNTED : notMounted('no loop device holds its device open')
@@ -56,10 +61,9 @@ export function lunPlugin(kind: LunKind): VolumePlugin {
     podPath: podPathOf,
     mountsOver: ({ mode }) => mode === 'Filesystem',
     takesLabel: () => true,
-    evidence: (inputs, volume) => {
-      if (volume.mode === 'Filesystem') return mountEvidence(inputs, volume)
-      const global = kind.globalPath(volume)
-      return global === undefined ? linkEvidence(inputs, volume) : mapEvidence(inputs, volume, global)
-    },
+    evidence: (inputs, volume) =>
+      volume.mode === 'Filesystem'
+        ? mountEvidence(inputs, volume)
+        : mapEvidence(inputs, volume, kind.globalPath(volume)),
   }
 }
