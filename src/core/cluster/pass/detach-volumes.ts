@@ -23,7 +23,7 @@ import {
   readinessOf,
 } from '../model/cluster-context.ts'
 import type { ClusterAttachment, ClusterNode } from '../model/cluster-state.ts'
-import { attachedRef, blockedBy, type ClusterFindings, forbidden, podRef } from '../model/findings.ts'
+import { attachedRef, blockedBy, type ClusterFindings, forbidden, heldBy, podRef } from '../model/findings.ts'
 import { fact } from '../model/times.ts'
 import { endings, lastHeard, rowOnNode } from './node-state.ts'
 import {
@@ -200,9 +200,9 @@ function machineObstacle(context: ClusterContext, node: string): Blocked | undef
  */
 function beingDeleted(context: ClusterContext, attached: Attached, node: ClusterNode | undefined): Verdict | undefined {
   const { object } = attached
-  const held = object.finalizers?.join(', ') ?? ''
+  const held = heldBy(object.finalizers)
   const error = object.detachError?.message
-  const message = `VolumeAttachment ${object.name} is being deleted${held === '' ? '' : `, held by ${held}`}${error === undefined ? '' : `; the last attempt failed: ${error}`}`
+  const message = `VolumeAttachment ${object.name} is being deleted${held}${error === undefined ? '' : `; the last attempt failed: ${error}`}`
   const isOnlyHeld = held !== '' && isDriverGone(context, object.attacher)
   if (!isOnlyHeld || mayBeMounted(context, attached, node) || !isSettled(context, object.deletedAt)) {
     return waitFor('AttachmentDeleting', 'N59', message, lookAtWhoDetaches(context, object.name, object.attacher))

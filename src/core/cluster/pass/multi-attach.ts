@@ -45,16 +45,19 @@ function report(context: ClusterContext, findings: ClusterFindings, wants: reado
   // Two attachments are another problem (TwoWriters).
   if (parties.every(({ isAttached }) => isAttached)) return
   const modes = first.volume.accessModes.length === 0 ? '' : ` (${first.volume.accessModes.join(', ')})`
-  if (waiting.length === 0) {
-    const both = `volume ${volumeLabel(volume)} may be on one node only${modes}, and ${holders.length} nodes have it: ${partiesText(holders)}`
-    findings.problem('error', 'MultiAttach', both, about, FIND_OUT)
-    return
-  }
   const text =
-    holders.length === 0
-      ? `volume ${volumeLabel(volume)} may be on one node only${modes}, and is wanted on ${waiting.length} nodes: ${partiesText(waiting)}; none of these nodes has the volume`
-      : `volume ${volumeLabel(volume)} may be on one node only${modes}: ${partiesText(holders)}; ${partiesText(waiting)} ${waiting.length === 1 ? 'waits' : 'wait'} for it`
-  findings.problem('error', 'MultiAttach', text, about, hintFor(context, holders, waiting))
+    waiting.length === 0
+      ? `, and ${holders.length} nodes have it: ${partiesText(holders)}`
+      : holders.length === 0
+        ? `, and is wanted on ${waiting.length} nodes: ${partiesText(waiting)}; none of these nodes has the volume`
+        : `: ${partiesText(holders)}; ${partiesText(waiting)} ${waiting.length === 1 ? 'waits' : 'wait'} for it`
+  findings.problem(
+    'error',
+    'MultiAttach',
+    `volume ${volumeLabel(volume)} may be on one node only${modes}${text}`,
+    about,
+    waiting.length === 0 ? FIND_OUT : hintFor(context, holders, waiting),
+  )
 }
 
 function partyOf({ actual }: ClusterContext, { node, pods, others, volume }: Want): Party {
