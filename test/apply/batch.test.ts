@@ -60,6 +60,19 @@ describe('a batch of unmounts', () => {
     expect(fixture.host.files.has(volumeDir(2))).toBe(true)
   })
 
+  it('S26: who has come while the conditions were judged is asked for again, before anything of it is begun', async () => {
+    let clock = 0
+    vi.spyOn(performance, 'now').mockImplementation(() => clock)
+    const witness = async () => {
+      const alive = new Set(clock > 0 ? ['pod-1'] : [])
+      clock += 10_000
+      return { ...fixture.witness, alive }
+    }
+    fixture.given = { witness }
+    const states = statesOf(await fixture.apply(planOf([0, 1].map(secret))))
+    expect(states).toEqual({ s0: 'done', s1: 'refused PodStillRunning' })
+  })
+
   it.each([
     { name: 'a signal', want: 'interrupted Interrupted' },
     { name: 'a kubelet', want: 'failed KubeletRunning' },

@@ -167,10 +167,13 @@ describe('a volume that another node has', () => {
     const nodes = [node('a'), silentNode('b', 9, { volumesInUse: [uniqueName('x')] })]
     const made = planOf(wanted({ nodes, attachments: [attachment('x', 'b')] }))
     expect(operationsOf(made)).toEqual(['DetachVolume b MachineMayWrite', 'AttachVolume a Predecessor'])
-    expect(operationsOf(planOf(wanted({ nodes, attachments: [attachment('x', 'b')] }), { nodeGone: ['b'] }))).toEqual([
+    const gone = { nodeGone: ['b'] }
+    expect(operationsOf(planOf(wanted({ nodes, attachments: [attachment('x', 'b')] }), gone))).toEqual([
       'DetachVolume b',
       'AttachVolume a',
     ])
+    // Nor does what it reports in use hold it.
+    expect([{}, gone].map((given) => operationsOf(planOf(wanted({ nodes }), given)))).toEqual([[], ['AttachVolume a']])
   })
 
   it.each<{ name: string; state: Partial<ClusterState> }>([

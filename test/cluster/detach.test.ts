@@ -266,15 +266,16 @@ describe('what wants a volume, or may', () => {
 describe('while the controller lives', () => {
   const lives = { controller: { lease: ALIVE } }
 
-  it.each<{ name: string; on: Partial<ClusterNode> }>([
-    { name: 'not in use', on: {} },
-    { name: 'in use', on: IN_USE },
-    { name: 'on a node that is lost', on: { ...silentNode('a', 30), ...IN_USE } },
-    { name: 'out of service', on: { ...silentNode('a', 30), ...IN_USE, outOfService: true } },
-  ])('an unwanted volume $name is its work', ({ on }) => {
+  it.each<{ name: string; on: Partial<ClusterNode>; says: RegExp }>([
+    { name: 'not in use', on: {}, says: / node a$/ },
+    { name: 'in use', on: IN_USE, says: /once the node no longer reports/ },
+    { name: 'on a node that is lost', on: { ...silentNode('a', 30), ...IN_USE }, says: /at the latest six minutes/ },
+    { name: 'out of service', on: { ...silentNode('a', 30), ...IN_USE, outOfService: true }, says: /in use or not/ },
+  ])('an unwanted volume $name is its work', ({ on, says }) => {
     const { operations, waiting } = planOf(unwanted(on, lives))
     expect(operations).toEqual([])
-    expect(waiting).toMatchObject([{ code: 'ControllerActs', kind: 'DetachVolume' }])
+    const message = expect.stringMatching(says)
+    expect(waiting).toMatchObject([{ code: 'ControllerActs', kind: 'DetachVolume', message }])
   })
 
   /** Of a volume that is not in use; each of these the controller never detaches. */

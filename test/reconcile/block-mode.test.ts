@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { PersistentVolume } from '../../src/core/kube/api/objects.ts'
 import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
-import { blocked, plan, WANTS_PV_1 } from './planned.ts'
+import { blocked, mappedBlock, plan, WANTS_PV_1 } from './planned.ts'
 
 const wanting = (source: PersistentVolume['spec']): NodeBuilder =>
   node()
@@ -19,4 +19,7 @@ describe('volumeMode Block', () => {
     expect(blocked(made)).toEqual(['MapVolume PluginUnsupported'])
     expect(made.operations[0]?.steps).toEqual([])
   })
+
+  it('a map without a record is kept by whoever still runs with one of its name (R815)', () =>
+    expect(plan(mappedBlock(node(), uid(8)).running(uid(8))).operations).toEqual([]))
 })

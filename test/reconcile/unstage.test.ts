@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { CsiSocket } from '../../src/core/facts/actual/snapshot.ts'
 import { csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
-import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
+import { DRIVER, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
 import { blocked, GONE, kinds, plan } from './planned.ts'
 
 const withSocket = (built: NodeBuilder, socket: Partial<CsiSocket>): NodeBuilder => {
@@ -46,6 +46,7 @@ function unknown(): NodeBuilder {
 
 describe('S24 second users of what is staged, and copies that go with it', () => {
   const GLOBAL = `${csiGlobalDir(DRIVER, 'pv-1')}/globalmount`
+  const OLDER = 'plugins/kubernetes.io/csi/pv/pv-1/globalmount'
   const TARGET = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`
   /** The kubelet's directory through another prefix: a peer of the root's mount, a slave of it, or neither. */
   const through = (propagation: string): NodeBuilder =>
@@ -56,6 +57,13 @@ describe('S24 second users of what is staged, and copies that go with it', () =>
 
   it.each<{ name: string; built: NodeBuilder; held: boolean }>([
     { name: 'nobody', built: volume(node()), held: false },
+    {
+      name: 'its own staging of before 1.24 (C11)',
+      built: volume(node())
+        .mount(OLDER, { dev: '7:1', fsType: 'ext4', source: '/dev/loop1' })
+        .file(OLDER.replace('globalmount', 'vol_data.json'), volumeData('pv-1', 'pv-1')),
+      held: false,
+    },
     { name: 'a copy of the global mount', built: copy(volume(through('shared:100')), GLOBAL, 'shared:7'), held: false },
     { name: 'a copy of the pod’s mount', built: copy(volume(through('shared:100')), TARGET, 'shared:7'), held: false },
     { name: 'a private copy of the global mount', built: copy(volume(through('')), GLOBAL, ''), held: true },

@@ -1,25 +1,16 @@
-/** A cluster with parts that run: an API server, kubelets, controllers and attachers; and volctl. */
+/** A cluster with parts that run: an API server, kubelets and attachers; and volctl. What the controller does, a test does. */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
 import { expect } from 'vitest'
+import { csiUniqueName } from '../../../src/core/facts/actual/volume-names.ts'
 import type { Node, Pod, VolumeAttachment } from '../../../src/core/kube/api/objects.ts'
-import {
-  ATTACHMENTS,
-  CSI_NODES,
-  LEASES,
-  listPath,
-  NODES,
-  objectPath,
-  PODS,
-} from '../../../src/core/kube/api/resources.ts'
+import { ATTACHMENTS, LEASES, listPath, NODES, objectPath, PODS } from '../../../src/core/kube/api/resources.ts'
 import { createKubeClient, type KubeClient } from '../../../src/core/kube/kube-client.ts'
 import { discoverKubeConfig } from '../../../src/core/kube/kubeconfig/kube-config.ts'
 import type { ClusterPlan } from '../../../src/core/plan/cluster-plan.ts'
-import { attached, base, claimed, DRIVER, node, pod } from '../../cluster/apply/scene.ts'
-import { Controller } from '../../cluster/controller/start.ts'
-import { uniqueNameOf } from '../../cluster/controller/world.ts'
+import { attached, attachmentOf, base, claimed, DRIVER, node, pod } from '../../cluster/apply/scene.ts'
 import type { Fault } from '../../helpers/api-server/faults.ts'
 import { type LoggedRequest, startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
 import { defaultUsers, type TestUser } from '../../helpers/api-server/users.ts'
@@ -33,12 +24,6 @@ const ROLE = fileURLToPath(new URL('../../../deploy/clusterrole-cluster-apply.ya
 const USERS: readonly TestUser[] = [
   ...defaultUsers('none'),
   { name: 'volctl', user: 'volctl', login: 'token', roles: [ROLE] },
-  {
-    name: 'controller',
-    user: 'controller',
-    login: 'token',
-    roles: [{ rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }] }],
-  },
 ]
 
 /** Web-0 was moved from a node that is gone to one that is ready. */
@@ -51,9 +36,6 @@ export const moved = (): object[] => [
 export const GONE = ['--node-gone', 'gone'] as const
 export const DETACH = 'DetachVolume pv-data@gone'
 export const ATTACH = 'AttachVolume pv-data@here'
-
-/** Only the lists volumesAttached, which volctl never writes (R331). */
-export const isReport = (change: string): boolean => change.startsWith('report ')
 
 /** What an apply says at its end, with the code of each outcome. */
 interface Applied extends Run {
@@ -75,7 +57,6 @@ export class LiveCluster implements AsyncDisposable {
   readonly api: TestApiServer
   readonly directory = temporary('volctl-cluster-')
   readonly #client: KubeClient
-  readonly #controllers: Controller[] = []
 
   private constructor(api: TestApiServer) {
     this.api = api
@@ -97,16 +78,16 @@ export class LiveCluster implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const controller of this.#controllers) controller.close()
     this.#client.close()
     await this.api.stop()
     rmSync(this.directory, { recursive: true, force: true })
   }
 
-  controller(): Controller {
-    const controller = new Controller(this.api.kubeconfig('controller'))
-    this.#controllers.push(controller)
-    return controller
+  /** As the controller does it: without preconditions (R738). */
+  async detach(volume: string, node: string): Promise<void> {
+    await this.#client.send('delete', objectPath(ATTACHMENTS, { name: attachmentOf(volume, node) }), {
+      kind: 'DeleteOptions',
+    })
   }
 
   /** So many minutes pass in which only kubelets are at work. */
@@ -125,17 +106,12 @@ export class LiveCluster implements AsyncDisposable {
       const volumesInUse = pods
         .filter(({ spec }) => spec.nodeName === metadata.name)
         .flatMap(({ spec }) => spec.volumes ?? [])
-        .map((each) => uniqueNameOf(DRIVER, `h-${each.persistentVolumeClaim?.claimName}`))
+        .map((each) => csiUniqueName(DRIVER, `h-${each.persistentVolumeClaim?.claimName}`))
       const conditions = [{ ...ready, lastHeartbeatTime: now }]
       await this.#client.send('mergePatch', objectPath(NODES, metadata), { status: { conditions, volumesInUse } })
       const lease = objectPath(LEASES, { namespace: 'kube-node-lease', name: metadata.name })
       await this.#client.send('mergePatch', lease, { spec: { renewTime: now } })
     }
-  }
-
-  /** The node's part of the driver is gone, too. */
-  async withoutDriver(node: string): Promise<void> {
-    await this.#client.send('mergePatch', objectPath(CSI_NODES, { name: node }), { spec: { drivers: [] } })
   }
 
   /** `pv-data@node`, with `!` while it is on the way. */
