@@ -35,4 +35,5 @@ export function holdElsewhere(script: string, kinds = '-m'): Promise<Holder> {
   return hold(['unshare', kinds, '--propagation', 'private', 'sh', '-c', `${script}; ${STAYS}`])
 }
 
-const STAYS = 'echo ready; read -r line; read -r line'
+/** Of a shell: it is ready, and ends with its standard input. */
+export const STAYS = 'echo ready; read -r line; read -r line'
