@@ -4,13 +4,13 @@ import { expect } from 'vitest'
 import type { PodVolumeSource } from '../../../src/core/kube/api/objects.ts'
 import { type Host, linuxHost } from '../../../src/core/node/host.ts'
 import type { ApplyResult } from '../../../src/core/plan/events.ts'
-import { detachLoop } from '../../helpers/detach-loops.ts'
 import { LiveNode } from '../../helpers/live-node.ts'
 import { it } from '../../helpers/machine.ts'
 import { noBlockDevices, noMounts } from '../../helpers/namespace.ts'
 import { sh } from '../../helpers/scenario.ts'
 import { type Layout, layOut, layouts, timesInTable } from '../../helpers/scene/layouts.ts'
 import { describeUnless } from '../describe-unless.ts'
+import { withDisk } from '../with-disk.ts'
 
 const POD = '00000000-0000-4000-8000-000000000001'
 const OTHER = '00000000-0000-4000-8000-000000000002'
@@ -21,9 +21,12 @@ const MEMORY: PodVolumeSource = { name: 'memory', emptyDir: { medium: 'Memory', 
 /** What breaks, once something is mounted. */
 const BROKEN = {
   writing: () => ({ writeAtomically: () => Promise.reject(diskFull()) }),
-  ownership: () => ({ changeOwnership: () => Promise.reject(diskFull()) }),
-  remount: () => withProgram((program, args) => program === 'mount' && args.some((each) => each.includes('remount'))),
-  loop: () => withProgram((program) => program === 'losetup'),
+  loop: () => ({
+    run: async (program, args, deadlineMs, input) =>
+      program === 'losetup'
+        ? { status: 1, stdout: '', stderr: `${program}: failed`, timedOut: false }
+        : linuxHost.run(program, args, deadlineMs, input),
+  }),
 } satisfies Record<string, () => Partial<Host>>
 
 type Breaking = keyof typeof BROKEN
@@ -32,46 +35,20 @@ function diskFull(): Error {
   return Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' })
 }
 
-/** Of a program's calls, those that are asked for fail. */
-function withProgram(fails: (program: string, args: readonly string[]) => boolean): Partial<Host> {
-  return {
-    run: async (program, args, deadlineMs, input) =>
-      fails(program, args)
-        ? { status: 1, stdout: '', stderr: `${program}: failed`, timedOut: false }
-        : linuxHost.run(program, args, deadlineMs, input),
-  }
-}
-
 interface Kind {
-  /** How often the set-up mounts before it breaks. */
-  readonly mounts: number
   readonly volume: PodVolumeSource
   readonly breaking: Breaking
   readonly target: string
-  readonly local?: 'directory' | 'device' | 'block'
+  /** A local one, on a disk. */
+  readonly isBlock?: boolean
 }
 
 const KINDS = {
-  secret: { mounts: 1, volume: SECRET, breaking: 'writing', target: `pods/${POD}/volumes/kubernetes.io~secret/pass` },
-  bind: {
-    mounts: 1,
-    volume: CLAIM,
-    breaking: 'remount',
-    local: 'directory',
-    target: `pods/${POD}/volumes/kubernetes.io~local-volume/pv`,
-  },
-  device: {
-    mounts: 2,
-    volume: CLAIM,
-    breaking: 'ownership',
-    local: 'device',
-    target: `pods/${POD}/volumes/kubernetes.io~local-volume/pv`,
-  },
+  secret: { volume: SECRET, breaking: 'writing', target: `pods/${POD}/volumes/kubernetes.io~secret/pass` },
   block: {
-    mounts: 1,
     volume: CLAIM,
     breaking: 'loop',
-    local: 'block',
+    isBlock: true,
     target: `plugins/kubernetes.io~local-volume/volumeDevices/pv/${POD}`,
   },
 } satisfies Record<string, Kind>
@@ -79,33 +56,19 @@ const KINDS = {
 async function withNode<T>(
   directory: string,
   layout: Layout,
-  { volume, local }: Kind,
+  { volume, isBlock = false }: Kind,
   work: (node: LiveNode) => Promise<T>,
 ): Promise<T> {
   mkdirSync(`${directory}/kubelet`)
   layOut(layout, directory, `${directory}/kubelet`)
   const node = new LiveNode(directory)
   node.addSecret('s', { key: 'value' })
-  const device = local === 'device' || local === 'block' ? disk(directory, local) : undefined
-  const source = device ?? `${directory}/source`
-  if (local === 'directory') mkdirSync(source)
-  const volumeMode = local === 'block' ? 'Block' : 'Filesystem'
-  const mountOptions = local === 'directory' ? { mountOptions: ['noexec'] } : {}
-  if (local !== undefined)
-    node.persistentVolume('pv', { source: { local: { path: source }, volumeMode, ...mountOptions } })
-  node.pod(POD, 'a', [volume], { devices: local === 'block', spec: { securityContext: { fsGroup: 2000 } } })
-  try {
+  const start = async (path?: string): Promise<T> => {
+    if (path !== undefined) node.persistentVolume('pv', { source: { local: { path }, volumeMode: 'Block' } })
+    node.pod(POD, 'a', [volume], { devices: isBlock, spec: { securityContext: { fsGroup: 2000 } } })
     return await work(node)
-  } finally {
-    if (device !== undefined) detachLoop(device)
   }
-}
-
-function disk(directory: string, use: 'device' | 'block'): string {
-  const file = `${directory}/disk.img`
-  sh('truncate', '-s', '16M', file)
-  if (use === 'device') sh('mkfs.ext4', '-qF', file)
-  return sh('losetup', '-f', '--show', file)
+  return isBlock ? await withDisk(directory, undefined, start) : await start()
 }
 
 const lines = (): number => readFileSync('/proc/self/mountinfo', 'utf8').split('\n').length
@@ -136,7 +99,7 @@ function failing(node: LiveNode, { breaking, target }: Kind, first: () => void):
 /** Nothing of it is left, and the next apply brings it up, and down. */
 const isUndone = (directory: string, layout: Layout, kind: Kind): Promise<void> =>
   withNode(directory, layout, kind, async (node) => {
-    const verb = kind.local === 'block' ? 'MapVolume' : 'MountVolume'
+    const verb = kind.isBlock ? 'MapVolume' : 'MountVolume'
     const before = lines()
     let mounted = 0
     failing(node, kind, () => {
@@ -145,7 +108,7 @@ const isUndone = (directory: string, layout: Layout, kind: Kind): Promise<void> 
     const failed = await node.apply()
     expect(ends(failed)).toEqual([expect.stringMatching(new RegExp(`^${verb} failed`))])
     expect(messages(failed)).not.toContain('left as it is')
-    expect({ mounted, left: lines() - before }).toEqual({ mounted: kind.mounts * timesInTable(layout), left: 0 })
+    expect({ mounted, left: lines() - before }).toEqual({ mounted: timesInTable(layout), left: 0 })
     node.context = {}
     expect(ends(await node.apply())).toEqual([`${verb} done`])
     expect((await node.plan()).operations).toEqual([])
@@ -160,7 +123,7 @@ const isUndone = (directory: string, layout: Layout, kind: Kind): Promise<void> 
 /** Somebody has mounted over it meanwhile. */
 const staysOver = (directory: string, layout: Layout, kind: Kind): Promise<void> =>
   withNode(directory, layout, kind, async (node) => {
-    const isFile = kind.local === 'block'
+    const { isBlock: isFile = false } = kind
     const target = `${node.root}/${kind.target}`
     const other = `${directory}/other`
     mkdirSync(other)
@@ -181,18 +144,14 @@ const staysOver = (directory: string, layout: Layout, kind: Kind): Promise<void>
 
 // A second binding is made when volumes are there; here none are yet.
 const LAYOUTS = layouts.filter((layout) => layout !== 'bound-later')
-/** Every kind of volume on one layout, and on the others those of a directory and of a file. */
-const ROWS = LAYOUTS.flatMap((layout) =>
-  Object.entries<Kind>(KINDS).flatMap(([name, kind]) =>
-    layout === 'shared-self-bind' || ['secret', 'block'].includes(name) ? [{ layout, name, kind }] : [],
-  ),
-)
+/** A mount on a directory and one on a file, on each. */
+const ROWS = LAYOUTS.flatMap((layout) => Object.entries<Kind>(KINDS).map(([name, kind]) => ({ layout, name, kind })))
 
 describeUnless(noMounts, 'set-up on layouts', () => {
   it.for(ROWS)(
     'S8, S18: $name that fails half-way leaves nothing, and is brought up and down by the next: $layout',
     async ({ layout, kind }, { directory, skip }) => {
-      skip(kind.local !== undefined && kind.local !== 'directory' && noBlockDevices !== undefined, noBlockDevices)
+      skip(kind.isBlock === true && noBlockDevices !== undefined, noBlockDevices)
       await isUndone(directory, layout, kind)
     },
   )
@@ -200,7 +159,7 @@ describeUnless(noMounts, 'set-up on layouts', () => {
   it.for(ROWS)(
     'S18: what somebody has mounted over $name meanwhile stays, and is named: $layout',
     async ({ layout, kind }, { directory, skip }) => {
-      skip(kind.local !== undefined && kind.local !== 'directory' && noBlockDevices !== undefined, noBlockDevices)
+      skip(kind.isBlock === true && noBlockDevices !== undefined, noBlockDevices)
       await staysOver(directory, layout, kind)
     },
   )
@@ -254,7 +213,7 @@ describeUnless(noMounts, 'set-up on layouts', () => {
   it.for<Layout>(['private', 'shared'])(
     'S18: what no path leads to any more is no mounted volume, and is not mounted over; all else goes on: %s',
     (layout, { directory }) =>
-      withNode(directory, layout, KINDS.bind, async (node) => {
+      withNode(directory, layout, KINDS.secret, async (node) => {
         const mounted = (): number => node.mounts().under(`${node.root}/pods/${POD}`).length
         expect(ends(await node.apply())).toEqual(['MountVolume done'])
         const before = mounted()
