@@ -167,7 +167,7 @@ export class LiveNode extends DescribedNode {
       tree: (await scanTree({ rootDir: this.root, mounts, attributes: 'all' })).complete(new Map()),
       blockDevices: ownLoops(loopDevices(), dirname(this.root)),
       csiSockets: await discoverCsiSockets({ rootDir: this.root }),
-      hostPaths: await hostPaths(this.api(), (uid) => this.processes.includes(uid)),
+      hostPaths: await hostPaths(this.api(), mounts, (uid) => this.processes.includes(uid)),
     })
     return { snapshot, mounts }
   }

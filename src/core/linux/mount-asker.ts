@@ -22,12 +22,13 @@ const ERRORS: ReadonlyMap<string, string> = new Map([
 
 /**
  * What stat(1) prints; or the name of the errno that shows that the file system is dead, "Timeout" if it did not answer; or that nothing
- * is there (any more); or none of it.
+ * is there (any more); or another error, in its words.
  */
 export interface Said {
   readonly text?: string
   readonly isAbsent?: true
   readonly error?: string
+  readonly words?: string
 }
 
 /** Children at once. */
@@ -70,7 +71,7 @@ function answerOf({ status, timedOut, stdout = '', stderr = '' }: Partial<Comman
   if (timedOut === true) return { error: 'Timeout' }
   if (status === 0) return { text: stdout.trim().slice(mark.length) }
   const words = stderr.trimEnd().split(': ').at(-1)?.toLowerCase() ?? ''
-  if (words === 'no such file or directory') return { isAbsent: true }
+  if (words === 'no such file or directory' || words === 'not a directory') return { isAbsent: true }
   const error = ERRORS.get(words)
-  return error === undefined ? {} : { error }
+  return error === undefined ? { words } : { error }
 }

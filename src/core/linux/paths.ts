@@ -57,8 +57,8 @@ export function isPlainPath(path: string): boolean {
 
 export type PathType = 'dir' | 'file' | 'socket' | 'char' | 'block' | 'fifo'
 
-/** Links are followed. Mode, device number and name of each: coreutils and BusyBox print them alike. */
-export const STAT_ARGUMENTS: readonly string[] = ['-L', '-c', '%f %t %T %n']
+/** Mode, device number and name: coreutils and BusyBox print them alike. */
+export const STAT_FORMAT = '%f %t %T %n'
 
 /** By the first hexadecimal digit of the mode. */
 const FILE_TYPES: ReadonlyMap<string, PathType> = new Map([

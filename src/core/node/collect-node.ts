@@ -174,7 +174,8 @@ export async function lookAt(
   if (entries !== undefined) log(`directories complete: ${entries.length} entries`)
 
   const alive = new Set([...(processes?.podUids ?? []), ...(processes?.nestedUids ?? []), ...living(runtime)])
-  const checked = api === undefined ? [] : await hostPaths(api, (uid) => alive.has(uid))
+  const checked =
+    api === undefined || known === undefined ? [] : await hostPaths(api, known.mounts, (uid) => alive.has(uid))
 
   // What was not trusted so far. Of a test's host only doubts about files count: processes and ports are this machine's.
   const doubts = allDoubts().filter(({ what }) => node.places === undefined || what.startsWith('/'))

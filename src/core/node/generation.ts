@@ -3,7 +3,8 @@ import { randomInt } from 'node:crypto'
 import { chmodSync, closeSync, fchmodSync, fchownSync, fsyncSync, lstatSync, mkdirSync } from 'node:fs'
 import { errnoOf } from '../base/errors.ts'
 import { entryPath, type OpenDirectory, openBelow, readNames } from '../linux/descriptors.ts'
-import { createNew, openOwnDirectory, openPlain, readToLimit, writeAll } from '../trust/plain-files.ts'
+import { syncDirectory } from '../linux/replace-file.ts'
+import { createNew, openPlain, readToLimit, writeAll } from '../trust/plain-files.ts'
 import { type PayloadFile, parentsOf } from '../volumes/payload-entries.ts'
 
 export type Files = ReadonlyMap<string, PayloadFile<Buffer>>
@@ -24,11 +25,12 @@ export function writeGeneration(generation: OpenDirectory, files: Files): void {
   for (const [parent, entries] of byDirectory) {
     within(generation, parent === '' ? [] : parent.split('/'), makeBelow, (directory) => {
       for (const [path, file] of entries) writeOne(directory, path.slice(path.lastIndexOf('/') + 1), file)
-      syncDirectory(directory)
+      syncDirectory(`/proc/self/fd/${directory.fd}/.`)
     })
   }
-  chmodSync(`/proc/self/fd/${generation.fd}/.`, DIRECTORY_MODE)
-  syncDirectory(generation)
+  const itself = `/proc/self/fd/${generation.fd}/.`
+  chmodSync(itself, DIRECTORY_MODE)
+  syncDirectory(itself)
 }
 
 /** True if the directory holds exactly these files, byte by byte. Modes and owners are not compared (P28). */
@@ -90,15 +92,6 @@ function writeOne(directory: OpenDirectory, name: string, { value, mode, owner }
     fsyncSync(fd)
   } finally {
     closeSync(fd)
-  }
-}
-
-function syncDirectory({ fd }: OpenDirectory): void {
-  const readable = openOwnDirectory(`/proc/self/fd/${fd}/.`)
-  try {
-    fsyncSync(readable)
-  } finally {
-    closeSync(readable)
   }
 }
 

@@ -2,16 +2,22 @@
  * The types of the paths of hostPath volumes whose type must be checked (P58).
  *
  * Only for pods without running containers: for the others the kubelet has checked the types, and a healthy node has only those. Links are
- * followed. The file system of a path may hang, so one child with a deadline looks at all of them.
+ * followed. What lies in file systems that cannot hang is looked at here. Elsewhere the mounts on the way are asked first, and then a child
+ * looks: where one hangs, none is started again for that mount or that path, in this run or a later one (S36).
  */
 
-import { errorMessage } from '../base/errors.ts'
+import { hash } from 'node:crypto'
 import type { ApiSnapshot, HostPath } from '../facts/actual/snapshot.ts'
-import { parseStatLine, STAT_ARGUMENTS } from '../linux/paths.ts'
-import { runCommand } from '../trust/programs.ts'
+import { containingMount } from '../linux/location.ts'
+import { askMounts } from '../linux/mount-asker.ts'
+import type { MountTable } from '../linux/mount-table.ts'
+import { parseStatLine, STAT_FORMAT } from '../linux/paths.ts'
+import { follow, viewsOf } from '../users/follow-links.ts'
 import { sharedSourcesOf } from '../volumes/desired-state.ts'
+import { parentsOf } from '../volumes/payload-entries.ts'
 import { isTerminalPhase, isTerminating, protectedUids } from '../volumes/pods.ts'
 import { desiredStateOfPods } from '../volumes/populate.ts'
+import { typeOf } from './tree/tree-entry.ts'
 
 const DEADLINE_MS = 2000
 
@@ -21,6 +27,7 @@ const DEADLINE_MS = 2000
  */
 export async function hostPaths(
   api: ApiSnapshot,
+  table: MountTable,
   isAlive: (uid: string) => boolean,
   deadlineMs = DEADLINE_MS,
 ): Promise<readonly HostPath[]> {
@@ -32,37 +39,39 @@ export async function hostPaths(
     const { path, type } = sharedSourcesOf(volume).hostPath ?? {}
     return path?.startsWith('/') && type ? [path] : []
   })
-  return typed.length === 0 ? [] : lookAt([...new Set(typed)].toSorted(), deadlineMs)
+  return typed.length === 0 ? [] : lookAt([...new Set(typed)].toSorted(), table, deadlineMs)
 }
 
-/** If one of them hangs, each gets its own child. */
-async function lookAt(paths: readonly string[], deadlineMs: number): Promise<HostPath[]> {
-  try {
-    const { stdout, stderr, timedOut } = await runCommand('stat', [...STAT_ARGUMENTS, '--', ...paths], deadlineMs)
-    if (!timedOut) return readAnswers(paths, linesOf(stdout), linesOf(stderr))
-    if (paths.length > 1) return (await Promise.all(paths.map((path) => lookAt([path], deadlineMs)))).flat()
-    return paths.map((path) => ({ path, error: 'Timeout' }))
-  } catch (error) {
-    return paths.map((path) => ({ path, error: errorMessage(error) }))
-  }
-}
-
-/**
- * stat(1) prints in the order of the paths: a line on its output for each path that it could read, otherwise one on its error
- * output.
- */
-function readAnswers(paths: readonly string[], found: string[], failed: string[]): HostPath[] {
-  return paths.map((path) => {
-    const line = parseStatLine(found[0] ?? '')
-    if (line?.name === path) {
-      found.shift()
-      return { path, type: line.type }
-    }
-    const error = failed.shift() ?? 'no answer'
-    return /No such file or directory|Not a directory/.test(error) ? { path, type: 'absent' } : { path, error }
+async function lookAt(paths: readonly string[], table: MountTable, deadlineMs: number): Promise<HostPath[]> {
+  const [view] = viewsOf(table, [])
+  const found = paths.map((path) => {
+    const { real, file } = follow(view, path)
+    const onWay = [...parentsOf(real), real].flatMap((at) => containingMount(table, at || '/') ?? [])
+    return { path, file, slow: onWay.filter(({ dev }) => !view.local.has(dev)) }
+  })
+  const mounts = new Map(found.flatMap(({ slow }) => slow.map(({ id, mountPoint }) => [id, mountPoint])))
+  const answers = await askMounts(mounts, ['%T', '-f'], deadlineMs)
+  const judged = found.map(({ path, file, slow }): HostPath => {
+    const [error] = slow.flatMap(({ id }) => answers.get(id)?.error ?? [])
+    if (error !== undefined) return { path, error }
+    const type = file && typeOf(file)
+    // A link that was not followed leads into another process's view.
+    return type === undefined || type === 'link' ? { path } : { path, type }
+  })
+  const unknown = judged.filter(({ type, error }) => type === undefined && error === undefined)
+  const said = await askMounts(
+    new Map(unknown.map(({ path }) => [numberOf(path), path])),
+    [STAT_FORMAT, '-L'],
+    deadlineMs,
+  )
+  return judged.map((each) => {
+    const { text = '', isAbsent, words = 'no answer', error = words } = said.get(numberOf(each.path)) ?? {}
+    const type = isAbsent === true ? 'absent' : parseStatLine(text)?.type
+    return unknown.includes(each) ? { path: each.path, ...(type === undefined ? { error } : { type }) } : each
   })
 }
 
-function linesOf(text: string): string[] {
-  return text.split('\n').filter((line) => line !== '')
+/** By which later runs find the child that hangs on a path: a link may lead it anywhere. No mount has such an id. */
+function numberOf(path: string): number {
+  return 2 ** 32 + Number.parseInt(hash('sha256', path).slice(0, 12), 16)
 }

@@ -2,7 +2,7 @@
 
 import { firstCharacters } from '../../base/first-characters.ts'
 import { StepFailed, StepTimedOut } from '../../base/operation-error.ts'
-import { type PathType, parseStatLine, STAT_ARGUMENTS } from '../../linux/paths.ts'
+import { type PathType, parseStatLine, STAT_FORMAT } from '../../linux/paths.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import type { StepContext } from './ports.ts'
 
@@ -40,7 +40,7 @@ interface LookedAt {
 
 /** Undefined: nothing is there. @throws StepFailed InvalidPath, TimedOut */
 export async function lookAtPath(path: string, run: StepContext): Promise<LookedAt | undefined> {
-  const result = await command(run, 'stat', [...STAT_ARGUMENTS, '--', path])
+  const result = await command(run, 'stat', ['-L', '-c', STAT_FORMAT, '--', path])
   const found = result.status === 0 ? parseStatLine(result.stdout.trimEnd()) : undefined
   if (found !== undefined) return found
   if (/No such file or directory|Not a directory/.test(result.stderr)) return undefined
