@@ -1,5 +1,6 @@
 /** Reads one large thing, and says what it found. */
 import { closeSync, openSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import { ListedEntry } from '../../src/core/facts/actual/tree.ts'
 import { deleteContent } from '../../src/core/linux/delete-content.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
@@ -11,9 +12,9 @@ import { visitContent } from '../../src/core/users/content-holders.ts'
 const READ: Readonly<Record<string, (path: string) => unknown>> = {
   /** As a plan lists it. */
   listed: (path) => {
-    const top = new ListedEntry('.', 'v', 'dir')
-    const walk = new TreeWalk(path, parseMountinfo(''), { links: [], unknown: new Map() })
-    walkContent(walk, path, top)
+    const top = new ListedEntry('.', basename(path), 'dir')
+    const walk = new TreeWalk(dirname(path), parseMountinfo(''), { links: [], unknown: new Map() })
+    walkContent(walk, top)
     return [walk.entries().length, top.error]
   },
 

@@ -1,5 +1,7 @@
 /** Which bits fsGroup sets, and when the walk can be skipped (P31, P32). Pure. */
 
+import { count, flag, object, oneOf, type ShapeOf } from '../trust/shape.ts'
+
 const PERMISSIONS = 0o7777
 const SETGID = 0o2000
 
@@ -28,11 +30,13 @@ function directoryBits(readOnly: boolean): number {
 }
 
 /** fsGroup, as the kubelet gives a volume to a group (P31, P32). */
-export interface Ownership {
-  readonly gid: number
-  readonly policy: 'Always' | 'OnRootMismatch'
+export const ownership = object({
+  gid: count,
+  policy: oneOf('Always', 'OnRootMismatch'),
   /** The volume is read-only: fewer bits are set. */
-  readonly readOnly: boolean
+  readOnly: flag,
   /** The volume counts as set up even if the walk fails (P34). */
-  readonly ignoreErrors: boolean
-}
+  ignoreErrors: flag,
+})
+
+export interface Ownership extends ShapeOf<typeof ownership> {}

@@ -1,6 +1,5 @@
 /** The mount table of the kubelet's mount namespace (S6). */
 import { realpathSync } from 'node:fs'
-import { isDeepStrictEqual } from 'node:util'
 import { errorMessage, SafetyRefusal, VolctlError } from '../base/errors.ts'
 import { lazy } from '../base/memoize.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
@@ -117,13 +116,9 @@ export function mountTableReader(rootDir: string, before: readonly PlaceLink[]):
   return () => {
     const mounts = readMountTable()
     const { links } = structureLinks(rootDir, mounts)
-    if (isDeepStrictEqual(links, before)) return mounts.withLinks(links)
-    const isIn = (link: PlaceLink, those: readonly PlaceLink[]): boolean =>
-      those.some((each) => isDeepStrictEqual(each, link))
-    const [changed] = [...before, ...links].filter((link) => !(isIn(link, before) && isIn(link, links)))
-    throw new OperationRefused(
-      'Changed',
-      `the link ${changed?.path ?? rootDir} leads elsewhere than when the plan was made`,
-    )
+    const [one = [], other = []] = [before, links].map((those) => those.map(({ path, place }) => `${path} -> ${place}`))
+    const [changed] = new Set(one).symmetricDifference(new Set(other))
+    if (changed === undefined) return mounts.withLinks(links)
+    throw new OperationRefused('Changed', `the link ${changed} is not as it was when the plan was made`)
   }
 }

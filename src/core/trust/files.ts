@@ -10,7 +10,7 @@ import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readli
 import { posix } from 'node:path'
 import { errnoOf, isMissing } from '../base/errors.ts'
 import { openOwnAppending, openPlain, readToLimit } from './plain-files.ts'
-import { Doubtful, fromRoot, walkTo, whoElseWrites } from './walk.ts'
+import { Doubtful, fromRoot, type WalkOptions, walkTo, whoElseWrites } from './walk.ts'
 
 /** Limit for configurations, units and certificates. */
 const SMALL_FILE = 4 * 1024 * 1024
@@ -103,7 +103,11 @@ export function checkTrusted(path: string): Stats {
  * @throws NotTrusted, NotAFile where it is not a directory, or what the file system says
  */
 export function openTrustedDirectory(path: string): number {
-  const { fd, stats } = trustedPlace(path)
+  return directoryAt(path)
+}
+
+function directoryAt(path: string, options?: WalkOptions): number {
+  const { fd, stats } = trustedPlace(path, options)
   if (stats.isDirectory()) return fd
   closeSync(fd)
   throw new NotAFile(`${path} is ${kindOf(stats)}, not a directory`)
@@ -193,14 +197,8 @@ export function requireOneName({ nlink }: Stats): void {
 export function openDirectoryOf(path: string): { readonly fd: number; readonly name: string } {
   const { root, rest } = fromRoot(path)
   const absolute = `${root}${posix.resolve(rest)}`
-  try {
-    const { fd, stats } = walkTo(posix.dirname(absolute), { throughDoubt: true })
-    if (stats.isDirectory()) return { fd, name: posix.basename(absolute) }
-    closeSync(fd)
-    throw new NotAFile(`${posix.dirname(absolute)} is ${kindOf(stats)}, not a directory`)
-  } catch (error) {
-    throw notTrusted(error)
-  }
+  const fd = directoryAt(posix.dirname(absolute), { throughDoubt: true })
+  return { fd, name: posix.basename(absolute) }
 }
 
 /** Why a file is not used; the text begins with the path. */
@@ -210,19 +208,15 @@ export function whyUnusable(path: string, error: unknown): string {
   return `${path} cannot be read${errno === undefined ? `: ${(error as Error).message}` : ` (${errno})`}`
 }
 
-function trustedPlace(path: string): ReturnType<typeof walkTo> {
+function trustedPlace(path: string, options: WalkOptions = {}): ReturnType<typeof walkTo> {
   try {
-    const place = walkTo(path)
-    if (place.doubt === undefined) return place
+    const place = walkTo(path, options)
+    if (place.doubt === undefined || options.throughDoubt === true) return place
     closeSync(place.fd)
     throw new Doubtful(place.doubt)
   } catch (error) {
-    throw notTrusted(error)
+    throw error instanceof Doubtful ? new NotTrusted(error.message) : error
   }
-}
-
-function notTrusted(error: unknown): unknown {
-  return error instanceof Doubtful ? new NotTrusted(error.message) : error
 }
 
 export function kindOf(stats: Stats): string {

@@ -25,15 +25,8 @@ export const JSON_LIMITS: JsonLimits = {
  * @throws SyntaxError of JSON.parse
  */
 export function parseJson(document: Buffer | string, limits: Partial<JsonLimits> = {}): unknown {
-  if (typeof document !== 'string') {
-    requireBoundedJson(document, limits)
-    return JSON.parse(document.toString('utf8'))
-  }
-  // A text has at least as many bytes as characters, so one that is too long need not be copied first.
-  const { maxBytes } = { ...JSON_LIMITS, ...limits }
-  if (document.length > maxBytes) throw tooLarge(maxBytes)
-  requireBoundedJson(Buffer.from(document), limits)
-  return JSON.parse(document)
+  requireBoundedJson(typeof document === 'string' ? Buffer.from(document) : document, limits)
+  return JSON.parse(document.toString())
 }
 
 /**

@@ -67,40 +67,36 @@ export function optional<T>(shape: Shape<T>): Optional<T> {
   return { optional: shape }
 }
 
-export const text: Shape<string> = withSchema(
-  (value, at) => (typeof value === 'string' ? value : fail(at, 'text', value)),
-  () => ({ type: 'string' }),
-)
+/** @param words what is expected, for the message */
+function scalar<T>(is: (value: unknown) => boolean, words: string, schema: JsonSchema): Shape<T> {
+  return withSchema(
+    (value, at) => (is(value) ? (value as T) : fail(at, words, value)),
+    () => schema,
+  )
+}
+
+export const text = scalar<string>((value) => typeof value === 'string', 'text', { type: 'string' })
 
 /** A time as RFC 3339 writes it, or anything else that Date understands. */
-export const time: Shape<string> = withSchema(
-  (value, at) => (typeof value === 'string' && !Number.isNaN(Date.parse(value)) ? value : fail(at, 'a time', value)),
-  () => ({ type: 'string', minLength: 1 }),
-)
+export const time = scalar<string>((value) => typeof value === 'string' && !Number.isNaN(Date.parse(value)), 'a time', {
+  type: 'string',
+  minLength: 1,
+})
 
-export const flag: Shape<boolean> = withSchema(
-  (value, at) => (typeof value === 'boolean' ? value : fail(at, 'true or false', value)),
-  () => ({ type: 'boolean' }),
-)
+export const flag = scalar<boolean>((value) => typeof value === 'boolean', 'true or false', { type: 'boolean' })
 
 /** A whole number, zero or more. */
-export const count: Shape<number> = withSchema(
-  (value, at) =>
-    typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : fail(at, 'a count', value),
-  () => ({ type: 'integer', minimum: 0 }),
-)
+export const count = scalar<number>((value) => Number.isSafeInteger(value) && Number(value) >= 0, 'a count', {
+  type: 'integer',
+  minimum: 0,
+})
 
-export const integer: Shape<number> = withSchema(
-  (value, at) => (typeof value === 'number' && Number.isSafeInteger(value) ? value : fail(at, 'a whole number', value)),
-  () => ({ type: 'integer' }),
-)
+export const integer = scalar<number>(Number.isSafeInteger, 'a whole number', { type: 'integer' })
 
 /** @param words what is expected, for the message */
 export function matching(pattern: RegExp, words: string): Shape<string> {
-  return withSchema(
-    (value, at) => (typeof value === 'string' && pattern.test(value) ? value : fail(at, words, value)),
-    () => ({ type: 'string', pattern: pattern.source.replaceAll('\\/', '/') }),
-  )
+  const isMatch = (value: unknown): boolean => typeof value === 'string' && pattern.test(value)
+  return scalar(isMatch, words, { type: 'string', pattern: pattern.source.replaceAll('\\/', '/') })
 }
 
 /** One of the known codes; the schema allows any, since later versions add some. */
@@ -114,10 +110,7 @@ export function code<Code extends string>(known: readonly Code[]): Shape<Code> {
 export const path: Shape<string> = matching(/^\//, 'an absolute path')
 
 /** Any number that JSON can express; 1e999 is not one. */
-export const number: Shape<number> = withSchema(
-  (value, at) => (typeof value === 'number' && Number.isFinite(value) ? value : fail(at, 'a number', value)),
-  () => ({ type: 'number' }),
-)
+export const number = scalar<number>(Number.isFinite, 'a number', { type: 'number' })
 
 /** Any value, where nothing relies on its type. */
 export const anything: Shape<unknown> = withSchema(

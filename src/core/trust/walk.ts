@@ -23,7 +23,7 @@ interface Place {
   readonly doubt: string | undefined
 }
 
-interface WalkOptions {
+export interface WalkOptions {
   /**
    * Continue where others may write, but without following links there; by default the walk fails at the first such place.
    */

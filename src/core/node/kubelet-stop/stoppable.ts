@@ -5,7 +5,7 @@ import { SafetyRefusal } from '../../base/errors.ts'
 import { take } from '../../base/take.ts'
 import type { KubeletSnapshot } from '../../facts/actual/snapshot.ts'
 import { runsApiServer } from '../../plan/kubelet-units.ts'
-import { kernelTextIfAny, linkIfAny, listIfAny } from '../../trust/kernel.ts'
+import { kernelTextIfAny, linkIfAny, processIds } from '../../trust/kernel.ts'
 import { holdersOf, listeners } from '../../trust/listeners.ts'
 import { RUNTIME_COMM, unitsOf } from '../kubelet/scan-processes.ts'
 import { activeAmong, hasSystemd, STARTERS, startersIn, type UnitState, unitProperties } from '../kubelet/systemctl.ts'
@@ -76,11 +76,9 @@ export async function unitFacts(unit: string, apiPort: number | undefined): Prom
 
 /** Whose cgroup, or a part of it, is the unit's. */
 function processesOf(unit: string): UnitProcess[] {
-  return listIfAny('/proc').flatMap((name) => {
-    const cgroup = /^\d+$/.test(name) ? kernelTextIfAny(`/proc/${name}/cgroup`) : undefined
-    if (cgroup === undefined || !unitsOf(cgroup).includes(unit)) return []
-    return [{ pid: Number(name), comm: kernelTextIfAny(`/proc/${name}/comm`) ?? '' }]
-  })
+  return processIds()
+    .filter((pid) => unitsOf(kernelTextIfAny(`/proc/${pid}/cgroup`) ?? '').includes(unit))
+    .map((pid) => ({ pid, comm: kernelTextIfAny(`/proc/${pid}/comm`) ?? '' }))
 }
 
 /** A process in its own PID namespace: no program that the kubelet starts for a moment has one. */

@@ -1,9 +1,8 @@
-import { readdirSync } from 'node:fs'
 import { errorMessage, VolctlError } from '../../base/errors.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { containersAround, podsOfCgroup, podUidsOfCgroup } from '../../linux/pod-cgroups.ts'
 import { addDoubt } from '../../trust/doubts.ts'
-import { kernelText, statusField } from '../../trust/kernel.ts'
+import { kernelText, processIds, statusField } from '../../trust/kernel.ts'
 import { type PinnedProcess, pin, whyNotHostsMounts, whyNotRoots } from '../../trust/processes.ts'
 import { isKubeletByFlags, mayBeKubelet } from './kubelet-flags.ts'
 
@@ -49,16 +48,14 @@ export function scanProcesses(proc = '/proc'): ProcessScan {
   const kubelets: HostProcess[] = []
   const runtimes: HostProcess[] = []
   const found = { kubelets, runtimes, [Symbol.dispose]: () => letGo([...kubelets, ...runtimes]) }
-  let names: readonly string[]
+  let pids: readonly number[]
   try {
-    names = readdirSync(proc)
+    pids = processIds(proc)
   } catch (error) {
     return { podUids: [], nestedUids: [], error: String(error), ...found }
   }
-  for (const name of names) {
-    const pid = Number(name)
-    if (!Number.isInteger(pid)) continue
-    cgroups.add(readIfAlive(`${proc}/${name}/cgroup`))
+  for (const pid of pids) {
+    cgroups.add(readIfAlive(`${proc}/${pid}/cgroup`))
     const comm = commOf(pid, proc)
     if (RUNTIME_COMM.test(comm)) runtimes.push(...hostProcess(pid, proc, 'runtime'))
     else kubelets.push(...kubeletProcess(pid, comm, proc))
@@ -88,10 +85,7 @@ function unitedPods(cgroups: Iterable<string>, bases: readonly string[]): Pick<P
  */
 export function scanKubelets(): readonly HostProcess[] {
   try {
-    return readdirSync('/proc').flatMap((name) => {
-      const pid = Number(name)
-      return Number.isInteger(pid) ? kubeletProcess(pid, commOf(pid, '/proc'), '/proc') : []
-    })
+    return processIds().flatMap((pid) => kubeletProcess(pid, commOf(pid, '/proc'), '/proc'))
   } catch (error) {
     throw new VolctlError('NodeUnreadable', `/proc: ${errorMessage(error)}`, { cause: error })
   }

@@ -44,7 +44,7 @@ export function scanPod(walk: TreeWalk, directory: ListedEntry): PodScan {
   const top = walk.children(directory)
   const pod: PodScan = { directory, listings: [top], contents: [], marked: [], atomic: [] }
   for (const entry of top) {
-    const levels = isOpen(walk, entry) ? ownValue(VOLUMES, entry.name) : undefined
+    const levels = walk.isOpen(entry) ? ownValue(VOLUMES, entry.name) : undefined
     if (entry.name === 'volumes' && levels !== undefined) readVolumes(walk, pod, entry)
     else if (levels !== undefined) readLevels(walk, entry, levels, pod.listings)
   }
@@ -66,10 +66,10 @@ const OWN_CONTENT = new Set(['kubernetes.io~empty-dir', 'kubernetes.io~git-repo'
 
 function readVolumes(walk: TreeWalk, pod: PodScan, directory: ListedEntry): void {
   for (const plugin of listed(walk, directory, pod.listings)) {
-    if (!isOpen(walk, plugin)) continue
+    if (!walk.isOpen(plugin)) continue
     const { name } = plugin
     const volumes = listed(walk, plugin, pod.listings)
-    const open = volumes.filter((volume) => isOpen(walk, volume))
+    const open = volumes.filter((volume) => walk.isOpen(volume))
     if (OWN_CONTENT.has(name)) {
       pod.contents.push(...open)
       pod.marked.push({ plugin: name, volumes, isWrapped: false })
@@ -86,7 +86,7 @@ type Listings = PodScan['listings']
 function readVolume(walk: TreeWalk, volume: ListedEntry, listings: Listings): void {
   for (const entry of listed(walk, volume, listings)) {
     if (walk.isStateFile(entry)) walk.stateFile(entry)
-    else if (isOpen(walk, entry)) walkContent(walk, walk.absolute(entry.path), entry)
+    else if (walk.isOpen(entry)) walkContent(walk, entry)
   }
 }
 
@@ -105,7 +105,7 @@ export function completeLivingPod(walk: TreeWalk, pod: PodScan, api: LivingPod):
   for (const { plugin, volumes, isWrapped } of pod.marked) {
     for (const volume of volumes) {
       // If the pod does not want the volume, a mount on it alone shows that it is set up.
-      if (isOpen(walk, volume) || api.wants(volume.name))
+      if (walk.isOpen(volume) || api.wants(volume.name))
         readMarker(walk, pod, plugin, isWrapped ? wrappedName(volume.name) : volume.name)
     }
   }
@@ -117,7 +117,7 @@ export function completeLivingPod(walk: TreeWalk, pod: PodScan, api: LivingPod):
     if (needsMarker) readMarker(walk, pod, 'kubernetes.io~empty-dir', wrappedName(name))
   }
   for (const volume of pod.contents) {
-    if (api.isMountedOver(volume.name)) walkContent(walk, walk.absolute(volume.path), volume)
+    if (api.isMountedOver(volume.name)) walkContent(walk, volume)
   }
 }
 
@@ -126,27 +126,22 @@ export function completePod(walk: TreeWalk, pod: PodScan, digests: boolean): voi
   for (const volume of pod.atomic) pod.listings.push(readAtomicVolume(walk, volume, digests ? 'all' : 'none'))
   walk.attributes(pod.directory)
   for (const listing of pod.listings) for (const entry of listing) walk.attributes(entry)
-  for (const volume of pod.contents) walkContent(walk, walk.absolute(volume.path), volume)
+  for (const volume of pod.contents) walkContent(walk, volume)
   for (const entry of pod.listings[0] ?? []) {
-    if (!isOpen(walk, entry) || Object.hasOwn(VOLUMES, entry.name)) continue
+    if (!walk.isOpen(entry) || Object.hasOwn(VOLUMES, entry.name)) continue
     readLevels(walk, entry, ownValue(LEVELS, entry.name) ?? 0)
   }
-}
-
-/** A directory on which nothing is mounted that may not be entered. */
-function isOpen(walk: TreeWalk, entry: ListedEntry): boolean {
-  return entry.type === 'dir' && walk.mayEnter(entry)
 }
 
 /** @param listings whose attributes are read later; absent: they are read at once */
 function readLevels(walk: TreeWalk, directory: ListedEntry, levels: number, listings?: Listings): void {
   if (levels === 0) {
-    walkContent(walk, walk.absolute(directory.path), directory)
+    walkContent(walk, directory)
     return
   }
   for (const entry of listings === undefined ? walk.children(directory) : listed(walk, directory, listings)) {
     if (listings === undefined) walk.attributes(entry)
-    if (isOpen(walk, entry)) readLevels(walk, entry, levels - 1, listings)
+    if (walk.isOpen(entry)) readLevels(walk, entry, levels - 1, listings)
   }
 }
 
@@ -182,9 +177,9 @@ function readAtomicVolume(walk: TreeWalk, volume: ListedEntry, digests: Digests)
   const entries = [...walk.children(volume)]
   readTargets(walk, entries, typeof digests === 'object' ? digests.expected : undefined)
   for (const entry of [...entries]) {
-    if (entry.type === 'dir' && walk.mayEnter(entry)) {
+    if (walk.isOpen(entry)) {
       if (isGeneration(entry.name)) entries.push(...readGeneration(walk, entry, entry.path, digests))
-      else walkContent(walk, walk.absolute(entry.path), entry)
+      else walkContent(walk, entry)
     }
   }
   return entries

@@ -70,7 +70,7 @@ export async function scanTree(options: ReadTreeOptions): Promise<TreeScan> {
   const pods: PodScan[] = []
   for (const entry of walk.entriesOf('', readRoot(rootDir))) {
     walk.attributes(entry)
-    if (!walk.isDirectory(entry) || !walk.mayEnter(entry)) continue
+    if (!walk.isOpen(entry)) continue
     if (entry.path === 'pods') pods.push(...(await scanPods(walk, entry)))
     else if (entry.path === 'plugins') readPlugins(walk, entry)
     else if (entry.path === 'plugins_registry') readLevels(walk, entry, 3)
@@ -116,7 +116,7 @@ async function scanPods(walk: TreeWalk, pods: ListedEntry): Promise<readonly Pod
   const entries = walk.children(pods)
   if (pods.error !== undefined) throw unreadable(`the pods' directory ${walk.absolute(pods.path)}`, pods.error)
   for (const entry of entries) {
-    if (entry.type !== 'dir' || !walk.mayEnter(entry)) {
+    if (!walk.isOpen(entry)) {
       walk.attributes(entry)
       continue
     }
@@ -130,7 +130,7 @@ async function scanPods(walk: TreeWalk, pods: ListedEntry): Promise<readonly Pod
 function readPlugins(walk: TreeWalk, plugins: ListedEntry): void {
   for (const entry of walk.children(plugins)) {
     walk.attributes(entry)
-    if (!walk.isDirectory(entry) || !walk.mayEnter(entry)) continue
+    if (!walk.isOpen(entry)) continue
     const own = entry.path.startsWith('plugins/kubernetes.io')
     readLevels(walk, entry, own ? PLUGIN_LEVELS : 1, own)
   }
@@ -141,9 +141,9 @@ function readLevels(walk: TreeWalk, directory: ListedEntry, levels: number, whol
   for (const entry of walk.children(directory)) {
     if (walk.isStateFile(entry)) walk.stateFile(entry)
     else walk.attributes(entry)
-    if (!walk.isDirectory(entry) || !walk.mayEnter(entry)) continue
+    if (!walk.isOpen(entry)) continue
     if (levels > 1) readLevels(walk, entry, levels - 1, whole)
-    else if (whole) walkContent(walk, walk.absolute(entry.path), entry)
+    else if (whole) walkContent(walk, entry)
   }
 }
 

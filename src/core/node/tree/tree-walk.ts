@@ -127,9 +127,9 @@ export class TreeWalk {
     return isThere
   }
 
-  /** True for a directory, or a followed link to one. */
-  isDirectory({ type, realPath }: ListedEntry): boolean {
-    return type === 'dir' || realPath !== undefined
+  /** True for a directory, or a followed link to one, on which nothing is mounted that may not be entered. */
+  isOpen(entry: ListedEntry): boolean {
+    return (entry.type === 'dir' || entry.realPath !== undefined) && this.mayEnter(entry)
   }
 
   #noteLink(entry: ListedEntry): void {

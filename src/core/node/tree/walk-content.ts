@@ -15,9 +15,9 @@ const MAX_ENTRIES = 10_000
 const MAX_DEPTH = 500
 
 /** @param top the volume's own entry, which gets the error if there are more entries than the limit */
-export function walkContent(walk: TreeWalk, path: string, top: ListedEntry): void {
+export function walkContent(walk: TreeWalk, top: ListedEntry): void {
   const budget = { left: MAX_ENTRIES }
-  enter(walk, path, top, budget, 0)
+  enter(walk, walk.absolute(top.path), top, budget, 0)
   if (budget.left < 0) top.error = `more than ${MAX_ENTRIES} entries`
 }
 
