@@ -10,20 +10,12 @@ import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readli
 import { posix } from 'node:path'
 import { errnoOf, isMissing } from '../base/errors.ts'
 import { openOwnAppending, openPlain, readToLimit } from './plain-files.ts'
-import { Doubtful, fromRoot, type WalkOptions, walkTo, whoElseWrites } from './walk.ts'
+import { fromRoot, NotTrusted, type WalkOptions, walkTo, whoElseWrites } from './walk.ts'
+
+export { NotTrusted } from './walk.ts'
 
 /** Limit for configurations, units and certificates. */
 const SMALL_FILE = 4 * 1024 * 1024
-
-/** Somebody else could have written the file, so it is not used. `why` begins with the path that is in doubt. */
-export class NotTrusted extends Error {
-  readonly why: string
-
-  constructor(why: string) {
-    super(why)
-    this.why = why
-  }
-}
 
 /** The hint wherever a file is not trusted. */
 export const TRUST_HINT =
@@ -209,14 +201,10 @@ export function whyUnusable(path: string, error: unknown): string {
 }
 
 function trustedPlace(path: string, options: WalkOptions = {}): ReturnType<typeof walkTo> {
-  try {
-    const place = walkTo(path, options)
-    if (place.doubt === undefined || options.throughDoubt === true) return place
-    closeSync(place.fd)
-    throw new Doubtful(place.doubt)
-  } catch (error) {
-    throw error instanceof Doubtful ? new NotTrusted(error.message) : error
-  }
+  const place = walkTo(path, options)
+  if (place.doubt === undefined || options.throughDoubt === true) return place
+  closeSync(place.fd)
+  throw new NotTrusted(place.doubt)
 }
 
 export function kindOf(stats: Stats): string {

@@ -45,14 +45,22 @@ interface Guide {
   readonly follows: (mount: number) => boolean
 }
 
-/** The way goes through a place that others may change; nothing beyond it was touched. */
-export class Doubtful extends Error {
-  readonly code = 'DOUBTFUL'
+/**
+ * Somebody else could have written a file, or changed the way to it, so it is not used, and nothing beyond was touched. `why` begins with
+ * the path that is in doubt.
+ */
+export class NotTrusted extends Error {
+  readonly why: string
+
+  constructor(why: string) {
+    super(why)
+    this.why = why
+  }
 }
 
 /**
  * @param path absolute. It may begin with another process's root directory (/proc/N/root); links are then resolved from there
- * @throws Doubtful, or what the file system says (ENOENT, ENOTDIR, EACCES, ELOOP)
+ * @throws NotTrusted, or what the file system says (ENOENT, ENOTDIR, EACCES, ELOOP)
  */
 export function walkTo(path: string, options: WalkOptions = {}): Place {
   const { root, rest } = fromRoot(path)
@@ -135,7 +143,7 @@ class Walk {
         continue
       }
       closeSync(next.fd)
-      if (next.doubt !== undefined) throw new Doubtful(next.doubt)
+      if (next.doubt !== undefined) throw new NotTrusted(next.doubt)
       if (++this.#links > MAX_LINKS) throw failure('ELOOP', next.path)
       const target = readlinkSync(`/proc/self/fd/${here.fd}/${name}`)
       if (target.startsWith('/')) this.#restart()
@@ -193,7 +201,7 @@ class Walk {
    */
   #cross({ id, isSlow, isUsers }: Mount, path: string, { stats, fd }: Step, name = ''): string | undefined {
     const doubt = isUsers && isShared(stats) ? `${path} is a FUSE file system of another user` : undefined
-    if (doubt !== undefined && this.#options.throughDoubt !== true) throw new Doubtful(doubt)
+    if (doubt !== undefined && this.#options.throughDoubt !== true) throw new NotTrusted(doubt)
     const isAsked = isSlow && this.#options.asks !== false
     if (isAsked && !answers(id, fd, name, stat())) throw failure('ETIMEDOUT', path)
     return doubt
@@ -203,7 +211,7 @@ class Walk {
   #judge(path: string, stats: Stats, above: Step | undefined): string | undefined {
     const doubt = above?.doubt ?? this.#own(path, stats, above)
     const isEnd = !stats.isDirectory() && !stats.isSymbolicLink()
-    if (doubt !== undefined && !isEnd && this.#options.throughDoubt !== true) throw new Doubtful(doubt)
+    if (doubt !== undefined && !isEnd && this.#options.throughDoubt !== true) throw new NotTrusted(doubt)
     return doubt
   }
 

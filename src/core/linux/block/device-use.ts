@@ -72,16 +72,12 @@ export function readDeviceNumber(path: string): string | undefined {
 
 /** "major:minor"; undefined: it is no block device. */
 export function deviceNumberOf(entry: Stats): string | undefined {
-  return entry.isBlockDevice() ? numberOf(entry) : undefined
+  return entry.isBlockDevice() ? deviceNumberFrom(entry.rdev) : undefined
 }
 
 /** "major:minor" of a block device, "char major:minor" of a character device. */
 export function anyDeviceNumberOf(entry: Stats): string | undefined {
-  return entry.isCharacterDevice() ? `char ${numberOf(entry)}` : deviceNumberOf(entry)
-}
-
-function numberOf(entry: Stats): string {
-  return deviceNumberFrom(entry.rdev)
+  return entry.isCharacterDevice() ? `char ${deviceNumberFrom(entry.rdev)}` : deviceNumberOf(entry)
 }
 
 /** "major:minor" from the encoded number of stat(2), st_dev or st_rdev. */

@@ -46,7 +46,7 @@ export function scanPod(walk: TreeWalk, directory: ListedEntry): PodScan {
   for (const entry of top) {
     const levels = walk.isOpen(entry) ? ownValue(VOLUMES, entry.name) : undefined
     if (entry.name === 'volumes' && levels !== undefined) readVolumes(walk, pod, entry)
-    else if (levels !== undefined) readLevels(walk, entry, levels, pod.listings)
+    else if (levels !== undefined) readLevels(walk, entry, levels, true, pod.listings)
   }
   return pod
 }
@@ -129,19 +129,30 @@ export function completePod(walk: TreeWalk, pod: PodScan, digests: boolean): voi
   for (const volume of pod.contents) walkContent(walk, volume)
   for (const entry of pod.listings[0] ?? []) {
     if (!walk.isOpen(entry) || Object.hasOwn(VOLUMES, entry.name)) continue
-    readLevels(walk, entry, ownValue(LEVELS, entry.name) ?? 0)
+    readLevels(walk, entry, ownValue(LEVELS, entry.name) ?? 0, true)
   }
 }
 
-/** @param listings whose attributes are read later; absent: they are read at once */
-function readLevels(walk: TreeWalk, directory: ListedEntry, levels: number, listings?: Listings): void {
+/**
+ * @param levels that the kubelet itself makes
+ * @param whole whether what lies deeper is listed, up to a limit
+ * @param listings whose attributes are read later; absent: they are read at once
+ */
+export function readLevels(
+  walk: TreeWalk,
+  directory: ListedEntry,
+  levels: number,
+  whole: boolean,
+  listings?: Listings,
+): void {
   if (levels === 0) {
-    walkContent(walk, directory)
+    if (whole) walkContent(walk, directory)
     return
   }
   for (const entry of listings === undefined ? walk.children(directory) : listed(walk, directory, listings)) {
-    if (listings === undefined) walk.attributes(entry)
-    if (walk.isOpen(entry)) readLevels(walk, entry, levels - 1, listings)
+    if (walk.isStateFile(entry)) walk.stateFile(entry)
+    else if (listings === undefined) walk.attributes(entry)
+    if (walk.isOpen(entry)) readLevels(walk, entry, levels - 1, whole, listings)
   }
 }
 

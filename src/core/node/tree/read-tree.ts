@@ -19,11 +19,10 @@ import type { TreeEntry } from '../../facts/actual/snapshot.ts'
 import { ListedEntry } from '../../facts/actual/tree.ts'
 import { diskTrouble } from '../../linux/disk-trouble.ts'
 import type { MountTable } from '../../linux/mount-table.ts'
-import { completeLivingPod, completePod, type LivingPod, type PodScan, scanPod } from './pod-directory.ts'
+import { completeLivingPod, completePod, type LivingPod, type PodScan, readLevels, scanPod } from './pod-directory.ts'
 import { type StructureLinks, structureLinks } from './structure-links.ts'
 import { errorText, lstatEntry } from './tree-entry.ts'
 import { TreeWalk } from './tree-walk.ts'
-import { walkContent } from './walk-content.ts'
 
 interface ReadTreeOptions {
   /** Absolute, its links resolved. */
@@ -73,8 +72,8 @@ export async function scanTree(options: ReadTreeOptions): Promise<TreeScan> {
     if (!walk.isOpen(entry)) continue
     if (entry.path === 'pods') pods.push(...(await scanPods(walk, entry)))
     else if (entry.path === 'plugins') readPlugins(walk, entry)
-    else if (entry.path === 'plugins_registry') readLevels(walk, entry, 3)
-    else if (options.attributes === 'all') readLevels(walk, entry, 1)
+    else if (entry.path === 'plugins_registry') readLevels(walk, entry, 3, false)
+    else if (options.attributes === 'all') readLevels(walk, entry, 1, false)
   }
   return {
     podUids: pods.map(({ directory }) => directory.name),
@@ -133,17 +132,6 @@ function readPlugins(walk: TreeWalk, plugins: ListedEntry): void {
     if (!walk.isOpen(entry)) continue
     const own = entry.path.startsWith('plugins/kubernetes.io')
     readLevels(walk, entry, own ? PLUGIN_LEVELS : 1, own)
-  }
-}
-
-/** @param whole list deeper levels too, up to a limit */
-function readLevels(walk: TreeWalk, directory: ListedEntry, levels: number, whole = false): void {
-  for (const entry of walk.children(directory)) {
-    if (walk.isStateFile(entry)) walk.stateFile(entry)
-    else walk.attributes(entry)
-    if (!walk.isOpen(entry)) continue
-    if (levels > 1) readLevels(walk, entry, levels - 1, whole)
-    else if (whole) walkContent(walk, entry)
   }
 }
 

@@ -145,5 +145,5 @@ function textOf(error: unknown): string {
   const code = errnoOf(error)
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'the link leads to nothing'
   if (code === 'ELOOP') return 'the link leads in a circle'
-  return code === 'DOUBTFUL' ? errorMessage(error) : `the link's target cannot be read: ${code}`
+  return `the link's target cannot be read: ${code}`
 }
