@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { expect, it } from 'vitest'
-import { pageThrough, runCommand } from '../../src/core/trust/programs.ts'
+import { askProgram, pageThrough, runCommand } from '../../src/core/trust/programs.ts'
 
 it('a helper dies with the program that started it: a mount.nfs that hangs is not left to mount later', async () => {
   // The helper holds the pipe: it closes only when the helper has ended too.
@@ -38,8 +38,8 @@ it('a program that cannot be started for want of descriptors is a failure, not t
   expect({ stdout, status }).toEqual({ stdout: 'CommandFailed', status: 0 })
 })
 
-it('a program has the fixed environment, and its answer comes whole', async () => {
-  expect(await runCommand('/bin/sh', ['-c', 'echo $LC_ALL $HOME; cat; pwd; echo no >&2; exit 3'], 5000)).toEqual({
+it('a program that is asked has the fixed environment and no input, and its answer comes whole', async () => {
+  expect(await askProgram('/bin/sh', ['-c', 'echo $LC_ALL $HOME; cat; pwd; echo no >&2; exit 3'], 5000)).toEqual({
     status: 3,
     stdout: 'C\n/\n',
     stderr: 'no\n',
@@ -47,9 +47,9 @@ it('a program has the fixed environment, and its answer comes whole', async () =
   })
 })
 
-it('a program that is missing, or cannot be started', async () => {
-  await expect(runCommand('no-such-program', [], 5000)).rejects.toMatchObject({ code: 'CommandMissing' })
-  await expect(runCommand('/etc/passwd', [], 5000)).rejects.toMatchObject({ code: 'CommandFailed' })
+it('a program that cannot be asked: it is missing, or cannot be started', async () => {
+  await expect(askProgram('no-such-program', [], 5000)).rejects.toMatchObject({ code: 'CommandMissing' })
+  await expect(askProgram('/etc/passwd', [], 5000)).rejects.toMatchObject({ code: 'CommandFailed' })
 })
 
 /** Runs a few lines of a module on a terminal of its own, and gives what stands on it in the end. */

@@ -11,7 +11,7 @@
 import { closeSync, constants, openSync, statSync } from 'node:fs'
 import { isMissing } from '../base/errors.ts'
 import { kernelText, linkIfAny, namespaceOf, processIds, statusField } from './kernel.ts'
-import { commandPath, runCommand } from './programs.ts'
+import { askProgram, commandPath } from './programs.ts'
 
 const LSNS_DEADLINE_MS = 2000
 
@@ -143,7 +143,7 @@ export async function whyNotHostsMounts(process: PinnedProcess): Promise<string 
 async function ownerOf(mountNamespace: string): Promise<string | undefined> {
   const number = numberOf(mountNamespace)
   const columns = ['--noheadings', '--raw', '--output', 'NS,ONS']
-  const { stdout } = await runCommand('lsns', ['--type', 'mnt', ...columns], LSNS_DEADLINE_MS).catch(() => ({
+  const { stdout } = await askProgram('lsns', ['--type', 'mnt', ...columns], LSNS_DEADLINE_MS).catch(() => ({
     stdout: '',
   }))
   const owner = stdout

@@ -105,7 +105,35 @@ interface Watched {
 }
 
 /**
- * Runs a program to its end.
+ * For a program that only answers a question about this machine (systemctl, lsns): it has no helpers, touches no file system
+ * of a volume, and ends when it is killed. execa is loaded by the first of them.
+ *
+ * @throws VolctlError CommandMissing, ProgramNotTrusted or CommandFailed
+ */
+export async function askProgram(name: string, args: readonly string[], deadlineMs: number): Promise<CommandResult> {
+  const path = commandPath(name)
+  const { execa } = await import('execa')
+  const result = await execa(path, args, {
+    cwd: '/',
+    // Ctrl-C on the terminal is for volctl.
+    detached: true,
+    env: PROGRAM_ENVIRONMENT,
+    extendEnv: false,
+    stdin: 'ignore',
+    stripFinalNewline: false,
+    timeout: deadlineMs,
+    killSignal: 'SIGKILL',
+    maxBuffer: OUTPUT_LIMIT,
+    reject: false,
+  })
+  const { exitCode, signal, stdout = '', stderr = '', isMaxBuffer } = result
+  if (exitCode === undefined && signal === undefined && !isMaxBuffer) throw notStarted(name, result as Error)
+  const timedOut = signal === 'SIGKILL' || isMaxBuffer === true
+  return { status: timedOut ? undefined : exitCode, stdout, stderr, timedOut, ...(isMaxBuffer && { flooded: true }) }
+}
+
+/**
+ * Without execa, which waits for the end of the child and of its pipes even after SIGKILL, and does not kill helpers.
  *
  * The child leads its own session, so that a Ctrl-C on the terminal does not end it half-way. One that does not end by
  * its deadline is killed, with the helpers that it has started (mount.nfs, fsck.ext4); one that is in an uninterruptible call

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import { runCommand } from '../../trust/programs.ts'
+import { askProgram } from '../../trust/programs.ts'
 
 /** The state of a unit, as systemd shows it. */
 export interface UnitState {
@@ -142,7 +142,7 @@ function sinceMonotonic(text: string, { wall, monotonic }: Moment): string | und
 async function show(properties: readonly string[], units: readonly string[]): Promise<string | undefined> {
   try {
     const args = ['show', `--property=${properties.join(',')}`, '--', ...units]
-    const { status, stdout } = await runCommand('systemctl', args, DEADLINE_MS)
+    const { status, stdout } = await askProgram('systemctl', args, DEADLINE_MS)
     return status === 0 ? stdout : undefined
   } catch {
     return undefined
