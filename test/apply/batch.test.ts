@@ -42,7 +42,7 @@ describe('a batch of unmounts', () => {
     vi.spyOn(performance, 'now').mockReturnValue(performance.now())
     const result = await fixture.apply(planOf(operations))
     expect(new Set(Object.values(statesOf(result)))).toEqual(new Set(['done']))
-    expect(umounts()).toHaveLength(2)
+    expect(umounts()).toHaveLength(1)
     expect(witnesses).toBe(1)
     // The look before, the check, the verification, the look after.
     expect(fixture.host.tableReads).toBe(4)

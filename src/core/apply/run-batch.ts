@@ -62,7 +62,11 @@ export async function runBatch(operations: readonly Operation[], apply: ApplyRun
     await keep((member) => {
       member.umounts = nextUmounts(member)
     })
-    const unmounting = umountAll(members, apply, asked)
+    const unmounting = umountAll(
+      members.flatMap(({ umounts }) => umounts),
+      apply,
+      asked,
+    )
     onUmount()
     await unmounting
     around.changed()
@@ -128,9 +132,8 @@ async function unmountAgain(umounts: readonly Umount[], isBegun: boolean): Promi
   }
 }
 
-/** Half of a batch, and some: all mounts of a pod are in one lane, and a call for a few mounts more would cost a process. */
+/** As long as the kernel takes the words of one call. The other batch's calls are made meanwhile. */
 const PATHS_PER_CALL = 3000
-const LANES = 2
 const RECHECK_MS = 2000
 
 /** An operation of a batch, and how far it has come. */
@@ -151,25 +154,13 @@ interface Umount {
 }
 
 /**
- * Two calls of umount(8) at a time, with kubelet and pods checked in between. All mounts of a pod are in one lane, in order.
+ * One call of umount(8) after another, with kubelet and pods checked in between.
  *
  * @param asked when kubelet and pods were asked for
  */
-async function umountAll(members: readonly Member[], apply: ApplyRun, asked: number): Promise<void> {
-  const lanes: Umount[][] = Array.from({ length: LANES }, () => [])
-  const laneOf = new Map<string, Umount[]>()
-  for (const { run, umounts } of members) {
-    const pod = run.operation.pod?.uid ?? ''
-    const lane = laneOf.get(pod) ?? lanes.reduce((least, each) => (each.length < least.length ? each : least))
-    laneOf.set(pod, lane)
-    for (const umount of umounts) lane.push(umount)
-  }
-  await Promise.all(lanes.map((lane) => umountLane(lane, apply, asked)))
-}
-
-async function umountLane(lane: readonly Umount[], apply: ApplyRun, asked: number): Promise<void> {
-  for (let index = 0; index < lane.length; index += PATHS_PER_CALL) {
-    const rest = lane.slice(index)
+async function umountAll(umounts: readonly Umount[], apply: ApplyRun, asked: number): Promise<void> {
+  for (let index = 0; index < umounts.length; index += PATHS_PER_CALL) {
+    const rest = umounts.slice(index)
     const stop = await reasonToStop(rest, apply, asked)
     if (stop !== undefined) return giveUp(rest, stop)
     const going = rest.slice(0, PATHS_PER_CALL).filter(({ failure }) => failure === undefined)
@@ -181,7 +172,6 @@ async function umountLane(lane: readonly Umount[], apply: ApplyRun, asked: numbe
       // A call that hangs would hang again.
       if (result.timedOut) return giveUp(rest.slice(PATHS_PER_CALL), HUNG)
     } catch (error) {
-      // Only these fail: the other lane's call is at work.
       if (error instanceof VolctlError) return giveUp(rest, error)
       throw error
     }
