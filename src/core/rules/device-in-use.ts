@@ -40,7 +40,7 @@ export function takesDevice({ kind, steps, volume }: Operation): boolean {
 }
 
 /** Which devices nobody else may use, and what is no use of them. */
-export function questionFor(facts: MachineFacts, witness: Witness): DiskQuestion {
+function questionFor(facts: MachineFacts, witness: Witness): DiskQuestion {
   const { operation, host, record } = facts
   const own = ownOf(facts)
   const { disks } = devicesOf(record, own, host)
@@ -118,7 +118,7 @@ export async function usedDisk(facts: MachineFacts): Promise<Verdict | undefined
 }
 
 /** What nobody may use: the whole disks, and the volume's file systems and directories that are on none. */
-export function disksToDetach(
+function disksToDetach(
   facts: MachineFacts,
 ): Pick<VolumeDevices, 'fileSystems' | 'directories'> & { readonly nodes: readonly OnDisk[] } {
   const { host } = facts

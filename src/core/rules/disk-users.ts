@@ -221,7 +221,7 @@ export function deviceBehind(
 // Which processes use file systems, or have devices open or mapped: what cannot be seen counts as use (S3, S21).
 
 /** The numbers under which a device can be open: its own, and those of its generic character devices. */
-export function numbersOf({ dev, characters }: BlockNode): string[] {
+function numbersOf({ dev, characters }: BlockNode): string[] {
   return [dev, ...characters]
 }
 

@@ -6,7 +6,7 @@
 import { errorMessage } from '../base/errors.ts'
 import { lazy } from '../base/memoize.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
-import { StepInterrupted } from '../base/operation-error.ts'
+import { StepInterrupted, UsersUnknown } from '../base/operation-error.ts'
 import type { InUse } from '../facts/actual/snapshot.ts'
 import type { VolumeAttachment } from '../kube/api/objects.ts'
 import { pause } from '../linux/deadline.ts'
@@ -22,13 +22,9 @@ import { hostPathsOf } from '../users/mount-uses.ts'
 import { Uses } from '../users/uses.ts'
 import { unfinished } from './api-now.ts'
 import { isEmptyDir } from './content-in-use.ts'
-import { disksToDetach, questionFor, takesDevice } from './device-in-use.ts'
-import { numbersOf } from './disk-users.ts'
-import { findDevice } from './find-volume-device.ts'
 import { type MachineFacts, type Questions, type Verdict, WaitingBudget, type Witness } from './machine-facts.ts'
 import { VolumeRecords } from './node-stack.ts'
 import { IN_USE } from './paths.ts'
-import { fileSystemsToUnmount } from './readers.ts'
 import { verdictOf } from './rules.ts'
 import { type Asking, processReaderOf, Surroundings } from './surroundings.ts'
 
@@ -72,32 +68,26 @@ export async function checkInUse(
 
 /** One look, as every operation sees it: nothing changes meanwhile, and processes are asked once for all. */
 class OneLook extends Surroundings {
-  #asked: Expected = { fileSystems: new Set(), devices: new Set() }
+  /** What is asked for is only noted, as if nobody were there. */
+  isNoting = true
+  readonly #asked = { fileSystems: new Set<string>(), devices: new Set<string>() }
+  #uses: Promise<Uses> | undefined
 
   override changed(): void {}
 
-  /** What will be asked for. */
-  expect(fileSystems: ReadonlySet<string>, devices: ReadonlySet<string>): void {
-    this.#asked = { fileSystems, devices }
-  }
-
   /** Taken once more, of all, if more is asked for (a volume whose device is unknown). */
   override async uses({ fileSystems = [], devices = [] }: Asking): Promise<Uses> {
-    const before = this.#asked
-    const wanted = { fileSystems: new Set(fileSystems), devices: new Set(devices) }
+    const { fileSystems: seen, devices: opened } = this.#asked
+    const before = seen.size + opened.size
+    const wanted = [...fileSystems, ...devices]
+    for (const dev of fileSystems) seen.add(dev)
+    for (const dev of devices) opened.add(dev)
     // What nobody can see is of no matter to who asks about nothing.
-    if (wanted.fileSystems.size + wanted.devices.size === 0) return new Uses([], [this.table], [])
-    if (!wanted.fileSystems.isSubsetOf(before.fileSystems) || !wanted.devices.isSubsetOf(before.devices))
-      this.expect(before.fileSystems.union(wanted.fileSystems), before.devices.union(wanted.devices))
-    this.#asked.uses ??= super.uses(this.#asked)
-    return this.#asked.uses
+    if (this.isNoting || wanted.length === 0) return new Uses([], [this.table], [])
+    if (seen.size + opened.size > before) this.#uses = undefined
+    this.#uses ??= super.uses(this.#asked)
+    return this.#uses
   }
-}
-
-interface Expected {
-  readonly fileSystems: ReadonlySet<string>
-  readonly devices: ReadonlySet<string>
-  uses?: Promise<Uses>
 }
 
 /**
@@ -120,10 +110,15 @@ async function usersOf(
   const records = new VolumeRecords(plan, host)
   // "major:minor" of the file systems on which content would be deleted.
   const contentOn = [...fileSystemsAt(mounts, operations.filter(deletesContent).flatMap(targetsOf))]
-  const users = lazy(async (): Promise<ContentLook> => {
+  const look = lazy(async (): Promise<ContentLook> => {
     const named = hostPathsOf(unfinished(witness))
     return host.lookForUsers({ ...(await around.toSearch(contentOn)), named, reader: processReaderOf(context) })
   })
+  const users = async (): Promise<ContentLook> => {
+    if (!around.isNoting) return look()
+    await around.uses({ fileSystems: contentOn })
+    throw new UsersUnknown('not looked at yet')
+  }
   const byId = new Map(plan.operations.map((operation) => [operation.id, operation]))
   const begin = (operation: Operation): MachineFacts => ({
     ...{ operation, around, plan, context, host, users },
@@ -131,14 +126,19 @@ async function usersOf(
     signal: ALREADY_ABORTED,
     record: records.of(operation, () => mounts),
   })
-  const all = operations.map(begin)
-  await askFor(all, contentOn, witness, around)
+  const all = operations.map(begin).filter(({ operation }) => among.has(operation))
+  const judge = async (facts: MachineFacts): Promise<Verdict | undefined> => {
+    const attached = await withAttachment(after(facts, allBefore(facts.operation, byId)))
+    return attached && verdictOf(attached, witness, 'plan')
+  }
+  // What cannot be found out is a finding once it is asked in earnest.
+  for (const facts of all) await judge(facts).catch(() => undefined)
+  around.isNoting = false
   const found = new Map<Operation, InUse>()
-  for (const facts of all.filter(({ operation }) => among.has(operation))) {
+  for (const facts of all) {
     const { operation } = facts
     try {
-      const attached = await withAttachment(after(facts, allBefore(operation, byId)))
-      const verdict = attached && (await verdictOf(attached, witness, 'plan'))
+      const verdict = await judge(facts)
       if (verdict !== undefined) found.set(operation, inUseBy(operation, verdict))
     } catch (error) {
       if (error instanceof StepInterrupted) throw error
@@ -146,35 +146,6 @@ async function usersOf(
     }
   }
   return found
-}
-
-/** Asks once for all that these operations would ask for. */
-async function askFor(
-  all: readonly MachineFacts[],
-  contentOn: readonly string[],
-  witness: Witness,
-  around: OneLook,
-): Promise<void> {
-  const fileSystems = new Set(contentOn)
-  const devices = new Set<string>()
-  for (const facts of all) {
-    for (const dev of fileSystemsToUnmount(facts)) fileSystems.add(dev)
-    // What cannot be found out is a finding when the operation is judged.
-    const found = await disksOf(facts, witness).catch(() => undefined)
-    for (const { dev } of found?.fileSystems ?? []) fileSystems.add(dev)
-    for (const node of found?.nodes ?? []) for (const dev of numbersOf(node)) devices.add(dev)
-  }
-  around.expect(fileSystems, devices)
-}
-
-async function disksOf(facts: MachineFacts, witness: Witness) {
-  const attached = await withAttachment(facts)
-  if (attached === undefined) return undefined
-  await findDevice(attached)
-  if (facts.operation.kind !== 'DetachVolume')
-    return takesDevice(facts.operation) ? { nodes: questionFor(facts, witness).nodes, fileSystems: [] } : undefined
-  const { nodes, fileSystems, directories } = disksToDetach(facts)
-  return { nodes, fileSystems: [...nodes, ...fileSystems, ...directories] }
 }
 
 /** Undefined: of a detach whose attachment is gone. */

@@ -70,11 +70,6 @@ const UNMOUNTING: ReadonlySet<StepOp> = new Set<StepOp>([
   'flexUnmountDevice',
 ])
 
-/** "major:minor" of the file systems that an operation unmounts. */
-export function fileSystemsToUnmount(facts: MachineFacts): string[] {
-  return layersToUnmount(facts).map(({ dev }) => dev)
-}
-
 /**
  * Processes, loop devices and swap files that keep what is to be unmounted busy: the kernel refuses while anything has the mount itself,
  * or a copy that goes with it. Whoever uses the same file system through another mount is no holder here. What else keeps a mount (a

@@ -123,6 +123,7 @@ describe('detaching (S21)', () => {
     it.each([
       { name: 'on another device', answer: '98  0:6', known: true, want: 'done' },
       { name: 'on its own device', answer: '98  0:6', node: '/dev/loop3', known: true, want: 'refused HeldBy' },
+      { name: 'on a file of another file system', answer: '98  0:7', known: true, want: 'refused HeldBy' },
       { name: 'on a file that is not to be found', answer: '99  0:6', known: true, want: 'refused HeldBy' },
       { name: 'where the device of the volume is not known', answer: '98  0:6', known: false, want: 'refused HeldBy' },
     ])('$name: $want', async ({ answer, node = '/dev/loop9', known, want }) => {
