@@ -11,6 +11,7 @@ import type { FoundFile, Host, UmountHow } from '../../src/core/node/host.ts'
 import type { Apart } from '../../src/core/node/ownership-apart.ts'
 import type { ExpectedMount } from '../../src/core/plan/plan.ts'
 import { CommandMissing, type CommandResult } from '../../src/core/trust/programs.ts'
+import type { ProcessSearch } from '../../src/core/users/ask-processes.ts'
 import type { Content } from '../../src/core/users/content-holders.ts'
 import type { ContentLook, ContentSearch } from '../../src/core/users/content-look.ts'
 import type { HolderSearch, Holders } from '../../src/core/users/find-holders.ts'
@@ -228,7 +229,9 @@ export class FakeHost implements Host {
   }
   contentHolders = async (_: ContentLook, { path }: Content): Promise<Holders> => this.findHolders({ paths: [path] })
   deviceUse = (dev: string): DeviceUse => this.uses.get(dev) ?? { exists: false, users: [] }
-  askProcesses = async (): Promise<Uses> => new FakeUses(this.openers, this.unseenOpeners)
+  /** Of nothing nothing is read. */
+  askProcesses = async ({ fileSystems = [], devices = [] }: Partial<ProcessSearch> = {}): Promise<Uses> =>
+    [...fileSystems, ...devices].length === 0 ? new Uses([], [], []) : new FakeUses(this.openers, this.unseenOpeners)
   isPathChecker = (_pid?: number): boolean => false
   readonly podProcesses = new Map<number, string>()
   podsOf = (pid: number): string[] => [this.podProcesses.get(pid) ?? []].flat()

@@ -70,6 +70,12 @@ it('a single path, and a mount of its partition', async () => {
   expect(storage.disks()).toEqual([])
 })
 
+it('open by somebody: nothing is begun (S25)', async () => {
+  const dev = storage.fc('sdb')
+  fixture.host.openers.push({ pid: 10, process: 'app', dev })
+  expect(await run(unmountDevice({ dev }))).toEqual({ states: { a: 'refused HeldBy' }, log: [] })
+})
+
 describe('nothing is mounted any more, as after a tear-down that was ended half-way (R837)', () => {
   it('the device is the one that udev names whole', async () => {
     for (const disk of ['sdb', 'sdc', 'sdd']) storage.fc(disk)

@@ -433,6 +433,12 @@ describe('what keeps a LUN, and what is done until that is seen', () => {
       code: 'failed HeldBy',
     },
     {
+      name: 'it is open, and still mounted: nothing is begun',
+      given: { disk: 'sdb' },
+      make: () => fixture.host.openers.push({ ...opener, dev: storage.devOf('sdb') }),
+      code: 'refused HeldBy',
+    },
+    {
       name: 'who has it open cannot be told',
       make: () => fixture.host.unseenOpeners.push('the open files and mounts of 1 process cannot be read'),
       code: 'failed UsersUnknown',

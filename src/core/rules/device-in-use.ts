@@ -9,11 +9,10 @@ import type { BlockNode } from '../linux/block/sysfs-block-tree.ts'
 import { isPassive, type OnDisk, wholeDisk } from '../linux/block/whole-disk.ts'
 import { ownPathOf } from '../linux/linked-mounts.ts'
 import type { Unseen } from '../linux/mount-namespaces.ts'
-import type { Operation } from '../plan/plan.ts'
+import type { Operation, StepOp } from '../plan/plan.ts'
 import { describeProcesses, type UsedBy, usingProcess } from '../users/describe-holders.ts'
 import { loopFiles } from '../users/kernel-files.ts'
 import { protectedUids } from '../volumes/pods.ts'
-import { pluginNamed } from '../volumes/registry.ts'
 import { unfinished } from './api-now.ts'
 import { type DiskQuestion, usersOf } from './disk-users.ts'
 import { expectedIds, isReleased, stayingOf } from './expected-mounts.ts'
@@ -28,15 +27,20 @@ export async function usedDevice(facts: MachineFacts, witness: Witness): Promise
   return user && volumeInUse(facts, user)
 }
 
+const RELEASING: ReadonlySet<StepOp> = new Set<StepOp>([
+  'NodeUnstageVolume',
+  'flexUnmountDevice',
+  'removeFcDisks',
+  'removeIscsiDisks',
+])
+
 /**
- * True if the operation may take a device away: an unmap or a driver's unstage may, a plain umount does not. iSCSI and FC
- * check themselves (S25).
+ * True if the operation may take a device away: an unmap, a driver's unstage or the release of a LUN may, a plain umount does not.
  */
-export function takesDevice({ kind, steps, volume }: Operation): boolean {
+export function takesDevice({ kind, steps }: Operation): boolean {
   if (kind === 'UnmapVolume') return true
   if (kind !== 'UnmapDevice' && kind !== 'UnmountDevice') return false
-  if (pluginNamed(volume?.plugin ?? '').device?.release !== undefined) return false
-  return kind === 'UnmapDevice' || steps.some(({ op }) => op === 'NodeUnstageVolume' || op === 'flexUnmountDevice')
+  return kind === 'UnmapDevice' || steps.some(({ op }) => RELEASING.has(op))
 }
 
 /** Which devices nobody else may use, and what is no use of them. */
