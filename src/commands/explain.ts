@@ -10,9 +10,9 @@ import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { sayError } from '../core/cli/report-error.ts'
 import { ownAnswer, withOwnWords } from '../core/cli/sentence.ts'
 import { NAMED_FORMATS, outputFlag, pagerFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
-import { podsAskedFor, typedQuestion, withHolders } from '../core/explain/asked-pods.ts'
-import { type Explained, explainer } from '../core/explain/explain.ts'
+import { type Explained, explainer, withHolders } from '../core/explain/explain.ts'
 import type { Explanation } from '../core/explain/explanation.ts'
+import { typedQuestion } from '../core/explain/kinds.ts'
 import type { Unseen } from '../core/linux/mount-namespaces.ts'
 import { ownCommand } from '../core/linux/own-child.ts'
 import { SCAN_MS } from '../core/linux/scan-limits.ts'
@@ -165,7 +165,6 @@ export default class Explain extends VolctlCommand {
     const { options, given } = this.#asking(flags)
     const state = await loadNode(nodeChoice(flags), flags.snapshot, this.detail, {
       attributes: 'all',
-      wholePods: (pods) => podsAskedFor(what, pods),
       options,
       decide: planWithDecisions,
     })

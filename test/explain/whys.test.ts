@@ -3,7 +3,7 @@
  * would do and why or why not, and what to do next. Holders are given here; test/privileged/explaining.test.ts has real ones.
  */
 import { describe, expect, it } from 'vitest'
-import { withHolders } from '../../src/core/explain/asked-pods.ts'
+import { withHolders } from '../../src/core/explain/explain.ts'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
 import type { InUse, NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import { attachmentName, csiUniqueName } from '../../src/core/facts/actual/volume-names.ts'

@@ -20,7 +20,7 @@ export class Reentered extends Error {
   }
 }
 
-export interface LookOptions extends Pick<CollectOptions, 'attributes' | 'wholePods' | 'signal' | 'stopped'> {
+export interface LookOptions extends Pick<CollectOptions, 'attributes' | 'signal' | 'stopped'> {
   readonly log: Log
   /** Its connections are used again. */
   readonly before?: CollectedNode | undefined

@@ -14,8 +14,7 @@ export interface LoadedNode<T> extends NodeState {
   readonly standing: readonly StandingObstacle[]
 }
 
-interface LoadOptions<T extends { readonly plan: Plan }>
-  extends Partial<Pick<LookOptions, 'attributes' | 'wholePods'>> {
+interface LoadOptions<T extends { readonly plan: Plan }> extends Partial<Pick<LookOptions, 'attributes'>> {
   readonly options: PlanOptions
   readonly decide: Decide<T>
 }
@@ -25,7 +24,7 @@ export async function loadNode<T extends { readonly plan: Plan }>(
   choice: NodeChoice,
   snapshot: string | undefined,
   log: (line: string) => void,
-  { attributes = 'plan', wholePods, options, decide }: LoadOptions<T>,
+  { attributes = 'plan', options, decide }: LoadOptions<T>,
 ): Promise<LoadedNode<T>> {
   if (snapshot !== undefined) {
     const { readSnapshot } = await import('../plan/documents/snapshot-file.ts')
@@ -33,7 +32,7 @@ export async function loadNode<T extends { readonly plan: Plan }>(
     log(`snapshot ${snapshot} of ${state.snapshot.nodeName}, taken at ${state.snapshot.capturedAt}`)
     return { ...state, decided: decide(state, options), standing: [] }
   }
-  const look = await lookAtNode(choice, { attributes, log, wholePods })
+  const look = await lookAtNode(choice, { attributes, log })
   try {
     const { node, decided } = await judged(look, options, decide)
     return { ...node, decided, standing: node.node.standing }

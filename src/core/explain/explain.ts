@@ -10,6 +10,7 @@ import type { Ledger } from '../facts/ledger.ts'
 import type { VolumeRow } from '../facts/row.ts'
 import type { Scope } from '../facts/scope.ts'
 import { undeletedRoot } from '../linux/deleted.ts'
+import type { PodProcess } from '../linux/pod-cgroups.ts'
 import { stopPod } from '../plan/kubelet-units.ts'
 import { type Given, withAdvice } from '../plan/next-steps.ts'
 import { partOf } from '../plan/part-of-plan.ts'
@@ -21,11 +22,13 @@ import { howToStart, type PlanContext } from '../reconcile/context/context.ts'
 import { namedAmong } from '../reconcile/context/filter-operations.ts'
 import { type Decided, podVerdict } from '../reconcile/decisions.ts'
 import type { PodClass } from '../reconcile/pods/pod-classes.ts'
+import type { ContainerName, NameOf } from '../users/describe-holders.ts'
+import type { Holders } from '../users/find-holders.ts'
 import type { Held } from '../users/live-holders.ts'
 import { type Asked, type Concern, concernOf } from './concern.ts'
 import { describeVolume, NOTHING_HERE } from './describe-volume.ts'
 import { type DescribedDriver, describeDriver } from './driver.ts'
-import type { Explanation, PodView, Verdict } from './explanation.ts'
+import type { Explanation, HoldersView, PodView, Verdict } from './explanation.ts'
 import { nodeFacts } from './identity.ts'
 import { isDeviceFile } from './place-target.ts'
 import { asker } from './target-scope.ts'
@@ -104,6 +107,34 @@ const NOT_LOOKED: Explanation['holders'] = {
   loops: [],
   kernel: [],
   notes: ['who holds it is not part of a snapshot: run volctl explain on the node'],
+}
+
+/** The answer with who holds it, as the live node shows it: more than those who are in the way of an operation, which its block names. */
+export function withHolders(explanation: Explanation, found: Holders, nameOf: NameOf): Explanation {
+  const { processes, namespaces, loops, kernel, unseen } = found
+  const holders: HoldersView = {
+    known: true,
+    processes: [...Map.groupBy(processes, ({ pid }) => pid)].map(([pid, own]) => ({
+      pid,
+      command: own[0]?.process ?? '',
+      holds: own.map(({ what, path }) => ({ what, path })),
+      ...nameFor(own[0]?.of, nameOf),
+    })),
+    namespaces: namespaces.map(({ pid, process: command, mountPoints, of }) => ({
+      pid,
+      command,
+      mountPoints,
+      ...nameFor(of, nameOf),
+    })),
+    loops,
+    kernel,
+    notes: unseen.map(({ text }) => text),
+  }
+  return { ...explanation, holders }
+}
+
+function nameFor(of: PodProcess | undefined, nameOf: NameOf): Partial<ContainerName> {
+  return of === undefined ? {} : nameOf(of)
 }
 
 /** Where somebody may keep it busy: what is mounted, directories that hold a volume's data without a mount, devices. */

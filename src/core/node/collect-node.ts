@@ -55,10 +55,8 @@ import { type StructureLinks, structureLinks } from './tree/structure-links.ts'
 export interface CollectOptions extends KubeletChoice {
   readonly kubeconfig?: string | undefined
   readonly context?: string | undefined
-  /** `all` for a snapshot, `plan` for a plan. */
+  /** `all` for a snapshot and for explain, `plan` for a plan. */
   readonly attributes: 'all' | 'plan'
-  /** With `all`: pods to read in full, by on-disk UID; of all others, only what a plan needs is read. Default: all pods. */
-  readonly wholePods?: ((pods: readonly Pod[]) => ReadonlySet<string> | undefined) | undefined
   readonly signal?: AbortSignal | undefined
   /** Called with what was read and how long it took (--verbose). */
   readonly log?: (line: string) => void
@@ -167,10 +165,7 @@ export async function lookAt(
   if (kubelet !== undefined) log(`kubelet: ${describe(kubelet)}; lease ${renewed}`)
   const pods = runtime && `${runtime.endpoint ?? runtime.source}: ${runtime.pods.length} sandboxes`
   log(`runtime ${pods ?? 'not known'}; ${csiSockets?.length ?? 'unknown'} CSI sockets`)
-  const entries = tree?.complete(
-    api === undefined ? new Map() : livingVolumes(api),
-    options.wholePods?.(api?.pods ?? []),
-  )
+  const entries = tree?.complete(api === undefined ? new Map() : livingVolumes(api))
   if (entries !== undefined) log(`directories complete: ${entries.length} entries`)
 
   const alive = new Set([...(processes?.podUids ?? []), ...(processes?.nestedUids ?? []), ...living(runtime)])

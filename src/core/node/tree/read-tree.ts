@@ -43,9 +43,8 @@ interface TreeScan {
   isMountPoint(path: string): boolean
   /**
    * @param livingPods by on-disk UID, pods that the API lists and that have not ended; ignored with `all`
-   * @param wholePods with `all`: only of these everything is read
    */
-  complete(livingPods: ReadonlyMap<string, LivingPod>, wholePods?: ReadonlySet<string>): readonly TreeEntry[]
+  complete(livingPods: ReadonlyMap<string, LivingPod>): readonly TreeEntry[]
 }
 
 const PODS_AT_ONCE = 16
@@ -78,17 +77,15 @@ export async function scanTree(options: ReadTreeOptions): Promise<TreeScan> {
   return {
     podUids: pods.map(({ directory }) => directory.name),
     isMountPoint: (path) => walk.mountOn(path) !== undefined,
-    complete: (livingPods, wholePods) => {
+    complete: (livingPods) => {
       const all = options.attributes === 'all'
       for (const pod of pods) {
-        const uid = pod.directory.name
-        const whole = all && (wholePods?.has(uid) ?? true)
-        const living = whole ? undefined : livingPods.get(uid)
-        if (living === undefined) completePod(walk, pod, whole)
+        const living = all ? undefined : livingPods.get(pod.directory.name)
+        if (living === undefined) completePod(walk, pod, all)
         else completeLivingPod(walk, pod, living)
       }
       const entries = walk.entries()
-      return all && wholePods === undefined ? inDirectoryOrder(entries) : entries
+      return all ? inDirectoryOrder(entries) : entries
     },
   }
 }
