@@ -22,7 +22,7 @@ import { namedPods, podFaults } from '../../reconcile/pods/named-pods.ts'
 import { podListIsComplete, sectionUnseen } from '../../reconcile/pods/pod-classes.ts'
 import { findingsOf, rankOf } from './row-verdict.ts'
 import type { Status, StatusRow } from './status.ts'
-import { rowMaker } from './status-row.ts'
+import { statusRow } from './status-row.ts'
 import { type StatusSource, statusSources } from './status-source.ts'
 
 /** The options of a plan of the whole node. */
@@ -72,8 +72,8 @@ export function wholeStatus(decided: Decided): WholeStatus {
   const { plan, context } = decided
   const sources = statusSources(context)
   const found = findingsOf(sources, decided)
-  const rowOf = rowMaker(context, found, whyUnjudged(context.inputs))
-  const sourceOf = new Map(sources.map((source) => [rowOf(source), source]))
+  const unjudged = whyUnjudged(context.inputs)
+  const sourceOf = new Map(sources.map((source) => [statusRow(context, source, found, unjudged), source] as const))
   const all = [...sourceOf.keys()].toSorted(worstFirst)
   const { node, rootDir, bootID, createdAt, volctlVersion, complete, refused, inputs } = plan
   const of: WholeStatus['of'] = (rows) => {

@@ -13,7 +13,7 @@ import { nodesWith } from '../../reconcile/context/other-nodes.ts'
 import { describeWanted } from '../../reconcile/identity/volume-facts.ts'
 import { placesUnseen } from '../../reconcile/pods/pod-classes.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
-import { type Attachability, mayBeOne, type UnresolvedVolume } from '../../volumes/desired-state.ts'
+import { type Attachability, mayBeOne } from '../../volumes/desired-state.ts'
 import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
 import { otherMounted } from '../../volumes/same-volume.ts'
 import { attachmentView, describeRow } from '../describe-volume.ts'
@@ -21,36 +21,23 @@ import { type Found, type RowFindings, verdictOf } from './row-verdict.ts'
 import type { AttachState, Desire, DeviceMountState, StatusRow, VolumeMountState } from './status.ts'
 import type { StatusSource } from './status-source.ts'
 
-/** The same for all rows. */
-interface NodeFacts {
-  /** What the plan says of each row. */
-  readonly found: Found
-  /** Why the node was not planned. */
-  readonly unjudged: string | undefined
-  /** By pod: there is a row for each volume of each pod, and where claims cannot be read none of them is resolved. */
-  readonly unresolvedBy: ReadonlyMap<string, readonly UnresolvedVolume[]>
-}
-
 /**
  * @param found what the plan says of each row
  * @param unjudged why the node was not planned
  */
-export function rowMaker(
+export function statusRow(
   context: PlanContext,
+  source: StatusSource,
   found: Found,
   unjudged: string | undefined,
-): (source: StatusSource) => StatusRow {
-  const unresolvedBy = Map.groupBy(context.desired.unresolved, ({ podUid }) => podUid)
-  return (source) => statusRow(context, source, { found, unjudged, unresolvedBy })
-}
-
-function statusRow(context: PlanContext, source: StatusSource, node: NodeFacts): StatusRow {
+): StatusRow {
   const { volume, pod } = source
-  const parts = node.found.of(source)
+  const parts = found.of(source)
   const attach = attachOf(context, volume, source.unused?.attachability)
   const staged = deviceOf(context.inputs, volume)
   const ref = refOf(context, source, parts)
-  const desired = knownDesireOf(source) ?? (mayBeWanted(context, pod, ref, node) ? 'unknown' : 'notWanted')
+  const desired =
+    knownDesireOf(source) ?? (unjudged !== undefined || mayBeWanted(context, pod, ref) ? 'unknown' : 'notWanted')
   return {
     ...omitUndefined({ pod: pod?.ref }),
     volume: ref,
@@ -60,9 +47,9 @@ function statusRow(context: PlanContext, source: StatusSource, node: NodeFacts):
     ...(pod === undefined ? {} : mountOf(context.inputs, source)),
     ...omitUndefined({ dead: deadOf(context, source) }),
     due: dueOf(parts),
-    verdict: verdictOf(source, parts, node.unjudged),
+    verdict: verdictOf(source, parts, unjudged),
     operations: parts.operations.map(({ id }) => id),
-    causes: node.found.causesOf(parts),
+    causes: found.causesOf(parts),
   }
 }
 
@@ -83,16 +70,11 @@ function knownDesireOf({ volume, pod, wanted, ended, unresolved, unused }: Statu
   return ended !== undefined || (ofNode?.ended.length ?? 0) > 0 ? 'ended' : undefined
 }
 
-/** S3, S4: where the node or its pods were read in part, or what a pod asks for could not be resolved and may be this one. */
-function mayBeWanted(
-  { desired }: PlanContext,
-  pod: StatusSource['pod'],
-  { plugin, driver }: VolumeRef,
-  { unjudged, unresolvedBy }: NodeFacts,
-): boolean {
-  if (unjudged !== undefined) return true
-  const asking = pod === undefined ? desired.unresolved : (unresolvedBy.get(pod.uid) ?? [])
-  return asking.some(({ mayBe }) => mayBeOne(mayBe, { plugin, driver }))
+/** S3, S4: what a pod asks for could not be resolved, and may be this one. */
+function mayBeWanted({ desired }: PlanContext, pod: StatusSource['pod'], { plugin, driver }: VolumeRef): boolean {
+  return desired.unresolved.some(
+    ({ podUid, mayBe }) => (pod === undefined || podUid === pod.uid) && mayBeOne(mayBe, { plugin, driver }),
+  )
 }
 
 function dueOf({ operations, waiting }: RowFindings): ('remount' | 'expand')[] {

@@ -1,13 +1,12 @@
 /** What has a row in the answer: each pod's part of a volume, the node's own, and volumes that a pod has and no container uses. */
 
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { BlockMapping } from '../../facts/actual/block-volume.ts'
 import type { PodVolume, SubPaths } from '../../facts/actual/pod-volumes.ts'
 import { GrowingRow, type VolumeRow } from '../../facts/row.ts'
 import type { Pod, PodVolumeSource } from '../../kube/api/objects.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import type { PlanContext } from '../../reconcile/context/context.ts'
-import { describePersistentVolume } from '../../reconcile/identity/volume-facts.ts'
+import { describeWanted } from '../../reconcile/identity/volume-facts.ts'
 import type { PodClass } from '../../reconcile/pods/pod-classes.ts'
 import { apiLookup } from '../../volumes/api-lookup.ts'
 import type { Attachability, UnresolvedVolume, VolumeSpec, VolumeToMount } from '../../volumes/desired-state.ts'
@@ -84,10 +83,15 @@ function unusedVolumes(context: PlanContext): StatusSource[] {
 function unusedSource(context: PlanContext, pod: PodClass, source: PodVolumeSource): StatusSource[] {
   const spec = pod.pod === undefined ? undefined : specOf(context, pod.uid, pod.pod, source)
   const { uniqueName = '', attachability } = spec ?? {}
+  const { name: podVolumeName } = source
   const volume = context.ledger.row(uniqueName) ?? new GrowingRow(uniqueName, spec?.uniqueName)
   // What the pod has of it on disk all the same is the row.
   if (volume.podUids.has(pod.uid)) return []
-  return [{ ...partOf(volume, pod), unused: { podVolumeName: source.name, ref: refOf(source, spec), attachability } }]
+  const ref: VolumeRef =
+    spec === undefined
+      ? { name: podVolumeName, podVolumeName, plugin: 'unknown', mode: 'Filesystem' }
+      : describeWanted(context, { ...spec, podVolumeNames: [podVolumeName] })
+  return [{ ...partOf(volume, pod), unused: { podVolumeName, ref, attachability } }]
 }
 
 function specOf({ inputs }: PlanContext, podUid: string, pod: Pod, source: PodVolumeSource): VolumeSpec | undefined {
@@ -95,19 +99,4 @@ function specOf({ inputs }: PlanContext, podUid: string, pod: Pod, source: PodVo
   if (api === undefined) return undefined
   const use = { mounted: false, mapped: false }
   return knownSpec(resolveVolume(pod, source, { podUid, lookup: apiLookup(api), node: api.node }, use))
-}
-
-function refOf(source: PodVolumeSource, spec: VolumeSpec | undefined): VolumeRef {
-  if (spec === undefined)
-    return { name: source.name, podVolumeName: source.name, plugin: 'unknown', mode: 'Filesystem' }
-  const { specName, uniqueName, plugin, driver, handle, mode, persistentVolume } = spec
-  return {
-    name: specName,
-    podVolumeName: source.name,
-    uniqueName,
-    plugin,
-    ...omitUndefined({ driver, handle }),
-    mode,
-    ...describePersistentVolume(persistentVolume),
-  }
 }

@@ -9,7 +9,7 @@ import type { MountInfo } from '../../linux/mount-table.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
-import type { VolumeToMount } from '../../volumes/desired-state.ts'
+import type { VolumeSpec, VolumeToMount } from '../../volumes/desired-state.ts'
 import { pluginNamed } from '../../volumes/registry.ts'
 import type { PlanContext } from '../context/context.ts'
 
@@ -110,7 +110,11 @@ export function leaveWanted(
   }))
 }
 
-export function describeWanted(context: PlanContext, volume: VolumeToMount): VolumeRef {
+/** A volume of a pod's spec. */
+export function describeWanted(
+  context: PlanContext,
+  volume: Pick<VolumeToMount, 'podVolumeNames'> & VolumeSpec,
+): VolumeRef {
   const [podVolumeName] = volume.podVolumeNames
   if (volume.driver === undefined || volume.handle === undefined) {
     return {
