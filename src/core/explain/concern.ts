@@ -1,9 +1,8 @@
 /** What is asked about, and what a plan says about it: whose a finding is, the finding says. */
-import type { Ledger } from '../facts/ledger.ts'
 import { type Scope, ScopeTest } from '../facts/scope.ts'
-import type { Operation, Plan, Problem, Waiting } from '../plan/plan.ts'
+import type { Operation, Problem, Waiting } from '../plan/plan.ts'
 import type { Subject as RowSubject } from '../plan/subject.ts'
-import type { Decision } from '../reconcile/decisions.ts'
+import type { Decided, Decision } from '../reconcile/decisions.ts'
 import type { Fact, Place, Subject } from './explanation.ts'
 
 /** The thing itself, and the pods, volumes and paths to which an answer looks. */
@@ -28,13 +27,8 @@ export interface Concern {
   readonly decisions: readonly Decision[]
 }
 
-/** @param node its ledger, and what its pass decided */
-export function concernOf(
-  plan: Pick<Plan, 'operations' | 'waiting' | 'problems'>,
-  scope: Scope,
-  { ledger, decisions }: { readonly ledger: Ledger; readonly decisions: readonly Decision[] },
-): Concern {
-  const test = new ScopeTest(scope, ledger)
+export function concernOf({ plan, decisions, context }: Decided, scope: Scope): Concern {
+  const test = new ScopeTest(scope, context.ledger)
   const has = ({ subject }: { readonly subject?: RowSubject }): boolean => test.has(subject)
   const operations = plan.operations.filter(has)
   return {

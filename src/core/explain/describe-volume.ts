@@ -3,11 +3,11 @@
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import type { VolumeRow } from '../facts/row.ts'
-import type { Plan, PodRef, VolumeRef } from '../plan/plan.ts'
+import type { PodRef, VolumeRef } from '../plan/plan.ts'
 import { podName } from '../plan/pod-name.ts'
 import { areOfOneRow, podOf } from '../plan/subject.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
-import type { Decision } from '../reconcile/decisions.ts'
+import type { Decided } from '../reconcile/decisions.ts'
 import {
   describeCsiVolume,
   describeDevice,
@@ -18,17 +18,12 @@ import { chainOf } from './chain.ts'
 import { type Concern, concernOf } from './concern.ts'
 import type { AttachmentView, VolumeView } from './explanation.ts'
 import { placesOf } from './places.ts'
-import { type Because, deadVerdict, doubtVerdict, nothingVerdict, verdictOf } from './verdict.ts'
+import { type Because, deadVerdict, nothingVerdict, verdictOf } from './verdict.ts'
 
 /** @param only UIDs of pods: what others do with it is not said; empty: of all */
-export function describeVolume(
-  context: PlanContext,
-  { plan, decisions }: { readonly plan: Plan; readonly decisions: readonly Decision[] },
-  volume: VolumeRow,
-  only: readonly string[],
-): VolumeView {
-  const scope = { pods: [], only, volumes: [volume], paths: [] }
-  const concern = concernOf(plan, scope, { ledger: context.ledger, decisions })
+export function describeVolume(decided: Decided, volume: VolumeRow, only: readonly string[]): VolumeView {
+  const { context, plan } = decided
+  const concern = concernOf(decided, { pods: [], only, volumes: [volume], paths: [] })
   const attachment = attachmentView(volume)
   const places = placesOf(context, volume)
   return {
@@ -52,7 +47,6 @@ export function describeVolume(
     ...omitUndefined({ attachment }),
     verdict: verdictOf(concern, plan.summary.causes ?? [], {
       dead: deadVerdict(places),
-      doubt: doubtVerdict(concern.decisions),
       nothing: nothingVerdict(becauseOf(context, volume, concern)),
     }),
   }
@@ -103,7 +97,7 @@ export function describeRow(
 }
 
 /** The spec name, or what comes closest. */
-function nameOf({
+export function nameOf({
   onDisk,
   globals,
   maps,

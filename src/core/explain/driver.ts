@@ -5,7 +5,6 @@ import { omitUndefined } from '../base/omit-undefined.ts'
 import { type ActualInputs, rootPathOf } from '../facts/actual/actual-inputs.ts'
 import type { CsiSocket } from '../facts/actual/snapshot.ts'
 import { parentOf } from '../facts/actual/tree.ts'
-import type { VolumeRow } from '../facts/row.ts'
 import { isWithin, plainPath } from '../linux/paths.ts'
 import type { NextStep, Plan } from '../plan/plan.ts'
 import { podName } from '../plan/pod-name.ts'
@@ -13,6 +12,7 @@ import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import { isOf, isSilent, whyNoDriver } from '../reconcile/drivers/driver-call.ts'
 import type { PodClass } from '../reconcile/pods/pod-classes.ts'
 import { isListedWhole } from '../volumes/api-lookup.ts'
+import { nameOf } from './describe-volume.ts'
 import type { DriverDependents, Link, Verdict } from './explanation.ts'
 
 export interface DescribedDriver {
@@ -23,9 +23,7 @@ export interface DescribedDriver {
   readonly broken: Verdict | undefined
   /** What is said where it is not broken. */
   readonly fine: string
-  /** The driver's own pod, by name. */
-  readonly notes: readonly string[]
-  /** What the notes say, as what to type next: with a kubelet that runs nothing else brings the pod back. */
+  /** What to type about its pod: with a kubelet that runs nothing else brings it back. */
   readonly steps: readonly NextStep[]
 }
 
@@ -60,7 +58,7 @@ export function judgeDriver(
     csiDriverLink(context, name),
   ]
   const broken = isExpected ? faultOf(context, name, sockets, chain) : undefined
-  return { chain, broken, ...adviceOf(name, pods, answers) }
+  return { chain, broken, steps: stepsOf(name, pods, answers) }
 }
 
 function socketsOf({ inputs }: PlanContext, name: string): readonly CsiSocket[] {
@@ -91,9 +89,9 @@ function dependentsOf(context: PlanContext, name: string, waiting: Plan['waiting
   return {
     staged: own
       .filter(({ staged, maps }) => staged.some(({ layers }) => layers.length > 0) || maps.length > 0)
-      .map(volumeName),
+      .map(nameOf),
     published: own.flatMap((volume) =>
-      [...volume.havingUids].map((uid) => ({ volume: volumeName(volume), pod: podRefOf(context, uid) })),
+      [...volume.havingUids].map((uid) => ({ volume: nameOf(volume), pod: podRefOf(context, uid) })),
     ),
     attachments: attachments.map(({ metadata }) => metadata.name),
     waiting: waiting.map(({ volume, pod, code }) => ({
@@ -102,10 +100,6 @@ function dependentsOf(context: PlanContext, name: string, waiting: Plan['waiting
       ...omitUndefined({ pod }),
     })),
   }
-}
-
-function volumeName({ persistentVolume, identity, onDisk }: VolumeRow): string {
-  return persistentVolume?.metadata.name ?? onDisk[0]?.name ?? identity?.handle ?? 'unknown'
 }
 
 /**
@@ -250,28 +244,16 @@ function faultOf(
   return says === undefined ? undefined : { state: 'problem', message, code: 'DriverRegistration' }
 }
 
-const DAEMON_SETS = kubectl('get', 'daemonset', '-A')
-
-function adviceOf(
-  driver: string,
-  pods: readonly PodClass[],
-  answers: boolean,
-): Pick<DescribedDriver, 'notes' | 'steps'> {
-  const known = pods.flatMap(({ ref: { namespace, name } }) => {
-    if (namespace === undefined || name === undefined) return []
-    const logs = kubectl('logs', '-n', namespace, name, '--all-containers')
-    return [{ shown: describePod({ namespace, name }), logs }]
-  })
-  const [own] = known
+/** @returns of the driver's own pod, by name; without one where a pod is meant to come from */
+function stepsOf(driver: string, pods: readonly PodClass[], answers: boolean): NextStep[] {
+  const [own] = pods.flatMap(({ ref: { namespace, name } }) =>
+    namespace === undefined || name === undefined ? [] : [{ namespace, name }],
+  )
   if (own !== undefined)
-    return {
-      notes: known.map(({ shown, logs }) => `the driver's pod: ${shown}; ${logs}`),
-      steps: [
-        { command: own.shown, why: "why the driver's pod does not run as it should" },
-        { command: own.logs, why: 'what the driver says' },
-      ],
-    }
-  if (answers) return { notes: [], steps: [] }
+    return [
+      { command: describePod(own), why: "why the driver's pod does not run as it should" },
+      { command: kubectl('logs', '-n', own.namespace, own.name, '--all-containers'), why: 'what the driver says' },
+    ]
   const why = `no pod of this node has ${driver}'s directory: see whether its DaemonSet is to run here`
-  return { notes: [`${why} (${DAEMON_SETS})`], steps: [{ command: DAEMON_SETS, why }] }
+  return answers ? [] : [{ command: kubectl('get', 'daemonset', '-A'), why }]
 }

@@ -32,7 +32,7 @@ import type { Explanation, HoldersView, PodView, Verdict } from './explanation.t
 import { nodeFacts } from './identity.ts'
 import { isDeviceFile } from './place-target.ts'
 import { asker } from './target-scope.ts'
-import { type Because, byWorst, deadVerdict, doubtVerdict, nothingVerdict, verdictOf } from './verdict.ts'
+import { type Because, byWorst, deadVerdict, nothingVerdict, verdictOf } from './verdict.ts'
 
 /** With the places at which holders are looked for. */
 export interface Explained extends Held {
@@ -59,10 +59,10 @@ export function explainer(
 }
 
 function explanationOf(decided: Decided, what: string, asked: Asked, given: Given): Explanation {
-  const { context, plan: whole, decisions } = decided
+  const { context } = decided
   const { volumes: rows, only, driver: own, node: isNode = false, pods } = asked.scope
-  const concern = concernOf(whole, asked.scope, { ledger: context.ledger, decisions })
-  const volumes = rows.map((volume) => describeVolume(context, decided, volume, only))
+  const concern = concernOf(decided, asked.scope)
+  const volumes = rows.map((volume) => describeVolume(decided, volume, only))
   const { scope: _, ...part } = narrowedPlan(decided, concern, given)
   const driver = own && describeDriver(context, own.name, concern.waiting)
   const broken = driver?.broken
@@ -75,7 +75,6 @@ function explanationOf(decided: Decided, what: string, asked: Asked, given: Give
     dead: broken ?? deadVerdict([...asked.places, ...volumes.flatMap(({ places }) => places)]),
     untouchable: untouchable(context, asked.scope, concern),
     ofPod: pods.length === 1,
-    doubt: doubtVerdict(concern.decisions),
     nothing: because
       ? nothingVerdict(because)
       : (volumes[0]?.verdict ?? nothingVerdict({ why: asked.because ?? NOTHING_HERE })),
@@ -86,7 +85,10 @@ function explanationOf(decided: Decided, what: string, asked: Asked, given: Give
     what,
     subject: asked.subject,
     verdict,
-    notes: [...podNotes(context, pods, concern), ...(broken && !looks ? (driver?.notes ?? []) : [])],
+    notes: [
+      ...podNotes(context, pods, concern),
+      ...(broken && driver && !looks ? driver.steps.map(({ command, why }) => `${why}: ${command}`) : []),
+    ],
     identity: isNode ? nodeFacts(context) : asked.identity,
     chain: driver?.chain ?? byWorst(volumes)[0]?.chain ?? [],
     ...omitUndefined({ dependents: driver?.dependents }),

@@ -1,7 +1,7 @@
 /** What lies at an absolute path, or on a device: a volume's, a pod's, the kubelet's own, or something unrelated. */
 
 import { NotFound, type VolctlError } from '../base/errors.ts'
-import { nearNames } from '../base/near-names.ts'
+import { didYouMean } from '../base/near-names.ts'
 import { rootPathOf } from '../facts/actual/actual-inputs.ts'
 import type { VolumeRow } from '../facts/row.ts'
 import type { Scope } from '../facts/scope.ts'
@@ -40,7 +40,7 @@ function belowRoot(context: PlanContext, path: string): Asked {
   return {
     subject: subjectOf(context, path),
     identity: [
-      { label: 'Path', value: shapeOf(relative, pod !== undefined), from: 'path below the root directory' },
+      { label: 'Path', value: shapeOf(relative), from: 'path below the root directory' },
       ...(inside === undefined ? [] : [inMount(inside)]),
     ],
     places: [
@@ -93,21 +93,29 @@ function inMount(mount: MountInfo): Fact {
   }
 }
 
-function shapeOf(relative: string, isOfPod: boolean): string {
-  const [top, , kind, plugin, name, ...rest] = relative.split('/')
-  if (relative === '.') return "the kubelet's root directory"
-  if (top === 'pods' && kind === undefined) return isOfPod ? "a pod's directory" : 'the directory of all pods'
-  if (top === 'pods' && kind === 'volumes' && name !== undefined)
-    return `${rest.length === 0 ? 'directory of' : 'part of'} volume ${name} of plugin ${plugin?.replaceAll('~', '/')}`
-  if (top === 'pods' && kind === 'volume-subpaths' && plugin !== undefined) return `sub-path mounts of volume ${plugin}`
-  if (top === 'pods' && kind === 'volumeDevices' && name !== undefined)
-    return `link to the device of raw block volume ${name}`
-  if (top === 'pods') return "part of a pod's directory"
-  if (relative.startsWith('plugins/kubernetes.io/csi/volumeDevices/')) return 'maps of raw block volumes of CSI'
-  if (/^plugins\/kubernetes\.io\/csi\/[^/]+\/[^/]+/.test(relative)) return 'staging directory of a CSI volume'
-  if (/^plugins\/kubernetes\.io[~/]/.test(relative)) return 'global mounts and maps of a volume plugin'
-  if (top === 'plugins' || top === 'plugins_registry') return 'a directory or socket of a driver'
-  return 'a file or directory of the kubelet'
+/** What the path of a thing of the kubelet's says of it: the first that fits. */
+const SHAPES = (
+  [
+    ['\\.', "the kubelet's root directory"],
+    ['pods', 'the directory of all pods'],
+    ['pods/[^/]+', "a pod's directory"],
+    ['pods/[^/]+/volumes/([^/~]+)~([^/]+)/([^/]+)', 'directory of volume $3 of plugin $1/$2'],
+    ['pods/[^/]+/volumes/([^/~]+)~([^/]+)/([^/]+)/.+', 'part of volume $3 of plugin $1/$2'],
+    ['pods/[^/]+/volume-subpaths/([^/]+).*', 'sub-path mounts of volume $1'],
+    ['pods/[^/]+/volumeDevices/[^/]+/([^/]+).*', 'link to the device of raw block volume $1'],
+    ['pods/.+', "part of a pod's directory"],
+    ['plugins/kubernetes\\.io/csi/volumeDevices/.+', 'maps of raw block volumes of CSI'],
+    ['plugins/kubernetes\\.io/csi/[^/]+/.+', 'staging directory of a CSI volume'],
+    ['plugins/kubernetes\\.io[~/].+', 'global mounts and maps of a volume plugin'],
+    ['plugins(?:_registry)?(?:/.+)?', 'a directory or socket of a driver'],
+    ['.+', 'a file or directory of the kubelet'],
+  ] as const
+).map(([path, what]) => [new RegExp(`^${path}$`, 's'), what] as const)
+
+/** @param relative to the root directory */
+function shapeOf(relative: string): string {
+  const [path = '', what = ''] = SHAPES.find(([each]) => each.test(relative)) ?? []
+  return relative.replace(path, what)
 }
 
 function elsewhere(context: PlanContext, path: string): Asked {
@@ -168,14 +176,10 @@ function notFound({ inputs }: PlanContext, path: string, why: string): VolctlErr
     ...(inputs.snapshot.tree ?? []).map((entry) => inputs.absolute(entry.path)),
     ...inputs.mounts.under('/').map(({ mountPoint }) => mountPoint),
   ]
-  const near = nearNames(path, known, 3)
   return new NotFound(
     `${path} on node ${inputs.snapshot.nodeName}: ${why}; searched: ${inputs.mounts.size} mounts, ${inputs.snapshot.tree?.length ?? 0} files and directories`,
     {
-      hint:
-        near.length > 0
-          ? `Did you mean ${near.join(', ')}?`
-          : 'Give a path at, above or below a volume, or a mount point (findmnt lists them).',
+      hint: `${didYouMean(path, known)}Give a path at, above or below a volume, or a mount point (findmnt lists them).`,
     },
   )
 }

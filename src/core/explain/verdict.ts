@@ -1,6 +1,5 @@
 /** In one line the worst thing about it, in the words of its cause. */
 
-import { memoize } from '../base/memoize.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import { causeOf } from '../messages/codes.ts'
@@ -17,40 +16,34 @@ interface Beside {
   readonly dead?: Verdict | undefined
   /** A pod that must not be touched: worse than a wait. */
   readonly untouchable?: Verdict | undefined
-  /** Nothing is done for a doubt: worse than a warning. */
-  readonly doubt?: Verdict | undefined
   /** Where nothing else is to be said. */
   readonly nothing: Verdict
   /** It is all about one pod, which is not named again. */
   readonly ofPod?: boolean
 }
 
-/** Of many things of one plan the same. */
-const byKeyOf = memoize((causes: readonly Cause[]) => new Map(causes.map((cause) => [cause.key, cause])))
-
 /** @param causes of the plan */
 export function verdictOf(
-  { operations, waiting, problems }: Concern,
+  { operations, waiting, problems, decisions }: Concern,
   causes: readonly Cause[],
   beside: Beside,
 ): Verdict {
-  const byKey = byKeyOf(causes)
-  const { dead, untouchable, doubt, nothing, ofPod = false } = beside
+  const { dead, untouchable, nothing, ofPod = false } = beside
   const isStuck = ({ blocked }: Operation): boolean =>
-    blocked !== undefined && byKey.get(blocked.cause ?? '')?.severity !== 'info'
+    blocked !== undefined && causeWith(causes, blocked)?.severity !== 'info'
   return (
     // A dead mount has its own words, if a place shows it.
     problemVerdict(problems, 'error', dead) ??
     dead ??
-    blockedVerdict(operations.filter(isStuck), byKey) ??
+    blockedVerdict(operations.filter(isStuck), causes) ??
     untouchable ??
     waitingVerdict(waiting) ??
     readyVerdict(
       operations.filter(({ blocked }) => blocked === undefined),
       ofPod,
     ) ??
-    blockedVerdict(operations, byKey) ??
-    doubt ??
+    blockedVerdict(operations, causes) ??
+    doubtVerdict(decisions) ??
     problemVerdict(problems, 'warning', dead) ??
     nothing
   )
@@ -66,13 +59,17 @@ function problemVerdict(
 }
 
 /** By the obstacle itself, not by what only follows from it. */
-function blockedVerdict(operations: Concern['operations'], causes: ReadonlyMap<string, Cause>): Verdict | undefined {
-  const own = operations.filter(({ blocked }) => causes.get(blocked?.cause ?? '')?.code === blocked?.code)
+function blockedVerdict(operations: Concern['operations'], causes: readonly Cause[]): Verdict | undefined {
+  const own = operations.filter(({ blocked }) => causeWith(causes, blocked)?.code === blocked?.code)
   const first = mattersMost(own) ?? operations.find(({ blocked }) => blocked !== undefined)
   if (first?.blocked === undefined) return undefined
-  const { code, message, cause } = first.blocked
-  const says = causes.get(cause ?? '')
+  const { code, message } = first.blocked
+  const says = causeWith(causes, first.blocked)
   return { state: 'blocked', message: says?.message ?? message, code: says?.code ?? code, rule: first.rule }
+}
+
+function causeWith(causes: readonly Cause[], blocked: Operation['blocked']): Cause | undefined {
+  return causes.find(({ key }) => key === blocked?.cause)
 }
 
 function waitingVerdict(waiting: Concern['waiting']): Verdict | undefined {
@@ -104,7 +101,7 @@ export function deadVerdict(places: readonly Place[]): Verdict | undefined {
 }
 
 /** Something is left for a doubt that a person can end (S3). */
-export function doubtVerdict(decisions: readonly Decision[]): Verdict | undefined {
+function doubtVerdict(decisions: readonly Decision[]): Verdict | undefined {
   const found = decisions.find(({ obstacle }) => obstacle !== undefined)
   if (found?.obstacle === undefined) return undefined
   const { code, message } = found.obstacle
