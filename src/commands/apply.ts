@@ -20,7 +20,7 @@ import { givenBy } from '../core/cli/command-context.ts'
 import { confirm, mustAsk, terminals } from '../core/cli/confirm.ts'
 import { Interrupts } from '../core/cli/interrupts.ts'
 import { journalDirectory, journalFlag } from '../core/cli/journal-flag.ts'
-import { judged, planAlone } from '../core/cli/judged-node.ts'
+import { judged } from '../core/cli/judged-node.ts'
 import { type LookOptions, leaveNode, lookAtNode, requireNodeHere } from '../core/cli/live-node.ts'
 import { requireRoot, requireStanding } from '../core/cli/may-apply.ts'
 import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
@@ -93,14 +93,6 @@ interface Planned {
 }
 
 type PlanOf = (node: CollectedNode, state?: NodeState) => Promise<Planned>
-
-function judge(
-  { interrupts }: Run,
-  look: CollectedNode,
-  options: PlanOptions,
-): ReturnType<typeof judged<{ readonly plan: Plan }>> {
-  return judged(look, options, planAlone, { signal: interrupts.stop })
-}
 
 export default class Apply extends VolctlCommand {
   static override summary = 'Carry out the plan: unmount, unstage and detach what no pod needs, mount what pods lack.'
@@ -248,7 +240,7 @@ export default class Apply extends VolctlCommand {
   async #plan(run: Run, { saved, options }: Basis): Promise<Planned> {
     const { flags, interrupts } = run
     const planOf: PlanOf = async (look, state = look) => {
-      const { node, decided } = await judge(run, { ...look, ...state }, options)
+      const { node, decided } = await judged({ ...look, ...state }, options, { signal: interrupts.stop })
       const { plan } = decided
       const done = (operation: Operation): boolean => isDone(operation, node)
       return { node, plan, shown: saved === undefined ? plan : planToReview(saved, plan, done) }
@@ -385,7 +377,8 @@ export default class Apply extends VolctlCommand {
       signal: interrupts.stop,
       abandon: interrupts.abandon,
       kubeletStop: run.stop,
-      lookAgain: async (before) => (await judge(run, await this.#lookAgain(run, before), options)).node,
+      lookAgain: async (before) =>
+        (await judged(await this.#lookAgain(run, before), options, { signal: interrupts.stop })).node,
     })
     const plan: ReviewedPlan = saved ?? fresh
     const result = await carryOut(this, flags.output, plan, {

@@ -9,7 +9,6 @@ import { explainError } from '../core/cli/usage-error.ts'
 import { type OutputFormat, outputFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
 import * as judged from '../core/explain/check/check-node.ts'
 import { inTime, pause } from '../core/linux/deadline.ts'
-import { planWithDecisions } from '../core/reconcile/decisions.ts'
 
 const FORMATS = ['table', 'json', 'yaml', 'prometheus'] as const
 
@@ -45,8 +44,8 @@ export default class Check extends VolctlCommand {
     const { flags } = await this.parse(Check)
     const { output, snapshot, timeout = '60s', confirm = output === 'prometheus' ? '0' : '15s' } = flags
     const [confirmMs, timeoutMs] = [parseDuration(confirm, '--confirm'), parseDuration(timeout, '--timeout')]
-    const asked = { options: { ...planOptions({}, this.config.version), orphans: true }, decide: planWithDecisions }
-    const look = async () => judged.examine((await loadNode(nodeChoice(flags), snapshot, this.detail, asked)).decided)
+    const options = { ...planOptions({}, this.config.version), orphans: true }
+    const look = async () => judged.examine((await loadNode(nodeChoice(flags), snapshot, this.detail, options)).decided)
     const twice = async (): Promise<judged.Look> => {
       const first = await look()
       const { status, line } = judged.checkOf(first)

@@ -19,7 +19,6 @@ import { SCAN_MS } from '../core/linux/scan-limits.ts'
 import { isInInitialPidNamespace } from '../core/linux/standing.ts'
 import type { Given } from '../core/plan/next-steps.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
-import { type Decided, planWithDecisions } from '../core/reconcile/decisions.ts'
 import { typedPath } from '../core/trust/caller.ts'
 import { containerNames } from '../core/users/describe-holders.ts'
 import { liveHolders } from '../core/users/live-holders.ts'
@@ -29,7 +28,7 @@ import { namesOfExplanation } from '../core/views/names.ts'
 import { isTerminalPhase } from '../core/volumes/pods.ts'
 
 /** Where /proc is not the node's; the obstacle may also say that this is unknown. */
-function elsewhere(standing: LoadedNode<Decided>['standing']): Unseen[] {
+function elsewhere(standing: LoadedNode['standing']): Unseen[] {
   if (isInInitialPidNamespace()) return []
   return standing
     .filter(({ hidesProcesses }) => hidesProcesses)
@@ -163,10 +162,8 @@ export default class Explain extends VolctlCommand {
 
   async #onNode(what: string, flags: ExplainFlags): Promise<Answered> {
     const { options, given } = this.#asking(flags)
-    const state = await loadNode(nodeChoice(flags), flags.snapshot, this.detail, {
+    const state = await loadNode(nodeChoice(flags), flags.snapshot, this.detail, options, {
       attributes: 'all',
-      options,
-      decide: planWithDecisions,
     })
     const explained = explainer(state.decided, given)(typedPath(what))
     const value = await this.#whole(state, explained, flags)
@@ -190,9 +187,8 @@ export default class Explain extends VolctlCommand {
   /** What a line asks of this node. */
   #lineNode(flags: ExplainFlags): LineNode {
     const { options, given } = this.#asking(flags)
-    const asked = { attributes: 'all', options, decide: planWithDecisions } as const
     return {
-      look: () => loadNode(nodeChoice(flags), flags.snapshot, this.detail, asked),
+      look: () => loadNode(nodeChoice(flags), flags.snapshot, this.detail, options, { attributes: 'all' }),
       given,
       whole: (state, explained) => this.#whole(state, explained, flags),
     }
@@ -200,7 +196,7 @@ export default class Explain extends VolctlCommand {
 
   /** Holders are no part of a snapshot: who they are is asked now. */
   async #whole(
-    { mounts, snapshot, standing }: LoadedNode<Decided>,
+    { mounts, snapshot, standing }: LoadedNode,
     { explanation, ...held }: Explained,
     flags: ExplainFlags,
   ): Promise<Explanation> {

@@ -4,7 +4,6 @@ import { ExitStatus } from '../core/base/exit-status.ts'
 import { planExitStatus, refusalOf } from '../core/cli/carry-out.ts'
 import { clusterFlags, clusterOptions, nodesFlag, requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
 import { givenBy } from '../core/cli/command-context.ts'
-import { judged, planAlone } from '../core/cli/judged-node.ts'
 import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { namesArgument, narrowing } from '../core/cli/plan-arguments.ts'
@@ -18,7 +17,6 @@ import { withAdvice } from '../core/plan/next-steps.ts'
 import type { PlanOptions, Plan as VolumePlan } from '../core/plan/plan.ts'
 import { planId, withDigest } from '../core/plan/plan-id.ts'
 import { openLines } from '../core/plan/plan-names.ts'
-import { type Decision, planWithDecisions } from '../core/reconcile/decisions.ts'
 import { callerPath } from '../core/trust/caller.ts'
 import { namesOfPlan } from '../core/views/names.ts'
 import { renderPlan } from '../core/views/plan-view.ts'
@@ -88,22 +86,17 @@ export default class Plan extends VolctlCommand {
     const options = planOptions(flags, this.config.version)
     if (flags.cluster) return await this.#planCluster(flags, options)
     if (flags.watch) return await this.#watch(flags, options)
-    const { decided } = await loadNode<{ readonly plan: VolumePlan; readonly decisions?: readonly Decision[] }>(
-      nodeChoice(flags),
-      flags.snapshot,
-      this.detail,
-      { options, decide: this.verbose ? planWithDecisions : planAlone },
-    )
+    const { decided } = await loadNode(nodeChoice(flags), flags.snapshot, this.detail, options)
     const plan = withAdvice(decided.plan, givenBy(flags, options.settleMs))
-    const details = (decided.decisions ?? []).map(({ path, rule, why }) => `${rule}: ${path}: ${why}`)
+    const details = decided.decisions.map(({ path, rule, why }) => `${rule}: ${path}: ${why}`)
     await this.#show(plan, options, flags, details, (screen) =>
       renderPlan(plan, screen, { unfolded: this.verbose, elsewhere: flags.snapshot !== undefined }),
     )
   }
 
   async #watch(flags: ParsedFlags, options: PlanOptions): Promise<void> {
-    await watchNode(nodeChoice(flags), this, flags.output, async (node, screen) => {
-      const plan = withAdvice((await judged(node, options, planAlone)).decided.plan, givenBy(flags, options.settleMs))
+    await watchNode(nodeChoice(flags), this, flags.output, options, (decided, screen) => {
+      const plan = withAdvice(decided.plan, givenBy(flags, options.settleMs))
       requireNamed(plan.problems, flags)
       const isOver = planExitStatus(plan, true) === ExitStatus.Ok
       return { text: renderPlan(plan, screen, {}), lines: openLines(plan), isOver }

@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core'
 import { VolctlError } from '../core/base/errors.ts'
 import { requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
-import { judged, planAlone } from '../core/cli/judged-node.ts'
+import { judged } from '../core/cli/judged-node.ts'
 import { leaveNode, lookAtNode } from '../core/cli/live-node.ts'
 import { apiFlags, type NodeChoice, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
 import { planOptions } from '../core/cli/plan-flags.ts'
@@ -44,7 +44,7 @@ export default class Snapshot extends VolctlCommand {
     try {
       // All that any flags would take away, so that plans of the file are those of the node.
       const options = { ...planOptions({}, this.config.version), orphans: true }
-      await this.#write((await judged(node, options, planAlone, { blocked: true })).node, destination, name)
+      await this.#write((await judged(node, options, { blocked: true })).node, destination, name)
     } finally {
       leaveNode(node)
     }

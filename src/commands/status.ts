@@ -2,7 +2,6 @@ import type { Interfaces } from '@oclif/core'
 import { ExitStatus } from '../core/base/exit-status.ts'
 import { planExitStatus, refusalOf } from '../core/cli/carry-out.ts'
 import { givenBy } from '../core/cli/command-context.ts'
-import { judged } from '../core/cli/judged-node.ts'
 import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { namesArgument, narrowing } from '../core/cli/plan-arguments.ts'
@@ -13,7 +12,6 @@ import { statusAndPlan, wholeOf } from '../core/explain/status/node-status.ts'
 import type { Naming } from '../core/plan/name-faults.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
 import { openLines } from '../core/plan/plan-names.ts'
-import { planWithDecisions } from '../core/reconcile/decisions.ts'
 import { answerOf } from '../core/views/answer/make-answer.ts'
 import { namesOfRows } from '../core/views/names.ts'
 import type { Screen } from '../core/views/screen.ts'
@@ -69,10 +67,7 @@ export default class Status extends VolctlCommand {
     const options = planOptions(flags, this.config.version)
     const all = this.verbose || names.length > 0 || flags.volume !== undefined
     if (flags.watch) return await this.#watch(flags, options, all)
-    const { decided } = await loadNode(nodeChoice(flags), flags.snapshot, this.detail, {
-      options: wholeOf(options),
-      decide: planWithDecisions,
-    })
+    const { decided } = await loadNode(nodeChoice(flags), flags.snapshot, this.detail, wholeOf(options))
     const given = givenBy(flags, options.settleMs)
     const { status, plan } = statusAndPlan(decided, options, flags, given)
     this.detail(`${status.rows.length} volumes`)
@@ -87,8 +82,7 @@ export default class Status extends VolctlCommand {
 
   async #watch(flags: ParsedFlags, options: PlanOptions, all: boolean): Promise<void> {
     const given = givenBy(flags, options.settleMs)
-    await watchNode(nodeChoice(flags), this, flags.output, async (node, screen) => {
-      const { decided } = await judged(node, wholeOf(options), planWithDecisions)
+    await watchNode(nodeChoice(flags), this, flags.output, wholeOf(options), (decided, screen) => {
       const { status, plan } = statusAndPlan(decided, options, flags, given)
       const text = renderStatus(status, screen, { all, plan, answer: answerOf(plan) })
       return { text, lines: openLines(plan), isOver: planExitStatus(plan, true) === ExitStatus.Ok }

@@ -149,7 +149,7 @@ export default class Wait extends VolctlCommand {
       await this.output.flush()
       return
     }
-    const { decided } = await judged(node, wholeOf(options), planWithDecisions)
+    const { decided } = await judged(node, wholeOf(options))
     const whole = wholeStatus(decided)
     const rows = new Set(targets.flatMap((target) => rowsOf(whole, target)))
     const uids = targets.flatMap(({ pods }) => [...(pods ?? [])])

@@ -1,6 +1,6 @@
-/** A node of which the plan takes nothing away is looked at once: nobody is asked who uses what, and the plan is made once. */
+/** Of a node of which the plan takes nothing away nobody is asked who uses what. */
 import { describe, expect, it } from 'vitest'
-import { type Decide, judged } from '../../src/core/cli/judged-node.ts'
+import { judged } from '../../src/core/cli/judged-node.ts'
 import { TAKING_AWAY } from '../../src/core/plan/kinds.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
@@ -23,16 +23,10 @@ describe.each(captureFiles())('%s', (path) => {
     const state = await recorded(path)
     const options = planOptions()
     const plan = planNode(state, options)
-    let passes = 0
-    const decide: Decide<{ readonly plan: Plan }> = (...given) => {
-      passes++
-      return { plan: planNode(...given) }
-    }
     const hidden = { node: untouchable(), client: untouchable(), kubeletClient: untouchable() }
-    const look = judged({ ...state, ...hidden, kubeletUnused: undefined, readMounts: untouchable() }, options, decide)
+    const look = judged({ ...state, ...hidden, kubeletUnused: undefined, readMounts: untouchable() }, options)
     if (isTaking(plan)) return await expect(look).rejects.toThrow('asked for')
     const { node, decided } = await look
-    expect(passes).toBe(1)
     expect(node.snapshot.inUse).toEqual([])
     // All but that holders are no open question any more.
     const unjudged = plan.inputs.unjudged.filter(({ message }) => !message.startsWith('holders, '))

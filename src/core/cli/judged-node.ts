@@ -5,39 +5,32 @@ import type { InUse, NodeSnapshot, NodeState } from '../facts/actual/snapshot.ts
 import { missingCapabilities } from '../linux/capabilities.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
-import { planNode } from '../reconcile/plan-node.ts'
+import { type Decided, planWithDecisions } from '../reconcile/decisions.ts'
 import { judgeWitnesses } from '../reconcile/pods/witnesses.ts'
 import type { Witness } from '../rules/machine-facts.ts'
 
 /** For all operations together; nothing is changed yet, and a look that hangs is no plan. */
 const TIMEOUT_MS = 15_000
 
-/** A pass, with or without the reasons for it. */
-export type Decide<T extends { readonly plan: Plan }> = (state: NodeState, options: PlanOptions) => T
-
-/** The plan alone. */
-export const planAlone: Decide<{ readonly plan: Plan }> = (state, options) => ({ plan: planNode(state, options) })
-
 /**
- * Where the plan takes nothing away, nothing is read, and this costs nothing but the pass.
+ * The pass over it, made once more only where something is in use. Where the plan takes nothing away, nothing is read, and this costs
+ * nothing but the pass.
  *
- * @param decide the pass, made once more only where something is in use
  * @param blocked judge blocked operations, too: for a snapshot, from which plans with other flags are made
  * @returns the same look with its section, and what was decided on it
  */
-export async function judged<T extends { readonly plan: Plan }>(
+export async function judged(
   node: CollectedNode,
   options: PlanOptions,
-  decide: Decide<T>,
   { signal, blocked = false }: { readonly signal?: AbortSignal | undefined; readonly blocked?: boolean } = {},
-): Promise<{ readonly node: CollectedNode; readonly decided: T }> {
+): Promise<{ readonly node: CollectedNode; readonly decided: Decided }> {
   const free = withInUse(node, [])
-  const decided = decide(free, options)
+  const decided = planWithDecisions(free, options)
   const inUse = await inUseAhead(decided.plan, free, options, { signal, blocked })
-  if (inUse === undefined) return { node, decided: decide(node, options) }
+  if (inUse === undefined) return { node, decided: planWithDecisions(node, options) }
   if (inUse.length === 0) return { node: free, decided }
   const held = withInUse(node, inUse)
-  return { node: held, decided: decide(held, options) }
+  return { node: held, decided: planWithDecisions(held, options) }
 }
 
 /** Undefined: who can only read here does not see who uses what, and apply refuses as a whole. */

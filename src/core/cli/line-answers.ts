@@ -12,7 +12,6 @@ import { saidBy } from '../explain/log-lines/said-by.ts'
 import { unreadText } from '../linux/disk-trouble.ts'
 import { readSource, TooSlow, Unreadable } from '../plan/documents/read-source.ts'
 import type { Given } from '../plan/next-steps.ts'
-import type { Decided } from '../reconcile/decisions.ts'
 import { TooLarge } from '../trust/plain-files.ts'
 import { renderLine } from '../views/line-view.ts'
 import { namesOfLine } from '../views/names.ts'
@@ -23,11 +22,11 @@ import type { LoadedNode } from './load-node.ts'
 /** The node on which the names of a line are looked for. */
 export interface LineNode {
   /** @throws VolctlError where it cannot be looked at: what a sentence means is worth knowing also then */
-  readonly look: () => Promise<LoadedNode<Decided>>
+  readonly look: () => Promise<LoadedNode>
   /** What proposed commands are made of. */
   readonly given: Given
   /** With those that hold the thing open, where the node is the live one. */
-  readonly whole: (state: LoadedNode<Decided>, explained: Explained) => Promise<Explanation>
+  readonly whole: (state: LoadedNode, explained: Explained) => Promise<Explanation>
 }
 
 export interface Answered {
@@ -119,7 +118,7 @@ function nothingKnown(): VolctlError {
   })
 }
 
-type Looked = { readonly state: LoadedNode<Decided> } | { readonly failure: VolctlError }
+type Looked = { readonly state: LoadedNode } | { readonly failure: VolctlError }
 
 async function lookOrFailure(look: LineNode['look']): Promise<Looked> {
   try {

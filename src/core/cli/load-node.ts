@@ -2,39 +2,36 @@ import { VolctlError } from '../base/errors.ts'
 import type { NodeState } from '../facts/actual/snapshot.ts'
 import { plainPath } from '../linux/paths.ts'
 import type { StandingObstacle } from '../linux/standing.ts'
-import type { Plan, PlanOptions } from '../plan/plan.ts'
-import { type Decide, judged } from './judged-node.ts'
+import type { PlanOptions } from '../plan/plan.ts'
+import { type Decided, planWithDecisions } from '../reconcile/decisions.ts'
+import { judged } from './judged-node.ts'
 import { type LookOptions, leaveNode, lookAtNode } from './live-node.ts'
 import type { NodeChoice } from './node-flags.ts'
 
-export interface LoadedNode<T> extends NodeState {
+export interface LoadedNode extends NodeState {
   /** The pass over it, by the options that were given. */
-  readonly decided: T
+  readonly decided: Decided
   /** What volctl cannot see or do from where it stands; of a snapshot nothing is asked. */
   readonly standing: readonly StandingObstacle[]
 }
 
-interface LoadOptions<T extends { readonly plan: Plan }> extends Partial<Pick<LookOptions, 'attributes'>> {
-  readonly options: PlanOptions
-  readonly decide: Decide<T>
-}
-
 /** One look at the node: this one, with who uses what the plan takes away, or the one in a snapshot. Nothing stays open. */
-export async function loadNode<T extends { readonly plan: Plan }>(
+export async function loadNode(
   choice: NodeChoice,
   snapshot: string | undefined,
   log: (line: string) => void,
-  { attributes = 'plan', options, decide }: LoadOptions<T>,
-): Promise<LoadedNode<T>> {
+  options: PlanOptions,
+  { attributes = 'plan' }: Partial<Pick<LookOptions, 'attributes'>> = {},
+): Promise<LoadedNode> {
   if (snapshot !== undefined) {
     const { readSnapshot } = await import('../plan/documents/snapshot-file.ts')
     const state = withChoice(await readSnapshot(snapshot), choice)
     log(`snapshot ${snapshot} of ${state.snapshot.nodeName}, taken at ${state.snapshot.capturedAt}`)
-    return { ...state, decided: decide(state, options), standing: [] }
+    return { ...state, decided: planWithDecisions(state, options), standing: [] }
   }
   const look = await lookAtNode(choice, { attributes, log })
   try {
-    const { node, decided } = await judged(look, options, decide)
+    const { node, decided } = await judged(look, options)
     return { ...node, decided, standing: node.node.standing }
   } finally {
     leaveNode(look)

@@ -2,9 +2,11 @@
 import { Flags } from '@oclif/core'
 import { VolctlError } from '../base/errors.ts'
 import { ExitStatus } from '../base/exit-status.ts'
-import type { CollectedNode } from '../node/collect-node.ts'
+import type { PlanOptions } from '../plan/plan.ts'
+import type { Decided } from '../reconcile/decisions.ts'
 import { changedLines, Redrawn, type Terminal } from '../views/redrawn.ts'
 import type { Screen } from '../views/screen.ts'
+import { judged } from './judged-node.ts'
 import { type Clock, lookAgain, NodeLooks } from './look-again.ts'
 import type { NodeChoice } from './node-flags.ts'
 import type { OutputFormat, VolctlCommand } from './volctl-command.ts'
@@ -20,6 +22,7 @@ export const watchFlag = {
 
 /**
  * @param format -o
+ * @param options of the pass over each look
  * @param shown what one look shows
  * @throws VolctlError Usage for a form of output that is one document
  */
@@ -27,7 +30,8 @@ export async function watchNode(
   choice: NodeChoice,
   command: VolctlCommand,
   format: OutputFormat,
-  shown: (node: CollectedNode, screen: Screen) => Promise<Shown>,
+  options: PlanOptions,
+  shown: (decided: Decided, screen: Screen) => Shown,
 ): Promise<void> {
   if (format !== 'table' && format !== 'wide') {
     throw new VolctlError('Usage', `-w goes with -o table and wide, not with -o ${format}`, {
@@ -40,7 +44,7 @@ export async function watchNode(
   using looks = new NodeLooks(choice, command.detail)
   const isOver = await watch({
     ...looks.clock,
-    look: async () => await shown(await looks.look(), screen),
+    look: async () => shown((await judged(await looks.look(), options)).decided, screen),
     write: (text) => output.write(isTerminal ? text : `${new Date().toISOString()} ${text}`),
     terminal: isTerminal ? io.stdout : undefined,
   })

@@ -132,18 +132,8 @@ export class Findings extends AnyFindings<Draft, Waiting, Problem> {
   readonly #by = new Grouped<string, Draft>()
   readonly #waitingPods = new Set<string>()
   readonly #wrongPaths = new Set<string>()
-  readonly #left: Left[] | undefined
-
-  /** @param left collects what is left unchanged, and why; absent for a plan, which does not print it */
-  constructor(left?: Left[]) {
-    super()
-    this.#left = left
-  }
-
-  /** For a thing without an operation, a wait or a problem. */
-  leave(what: () => Left): void {
-    this.#left?.push(what())
-  }
+  /** Things without an operation, a wait or a problem, and why. */
+  readonly left: Left[] = []
 
   add(draft: Judged): Draft {
     this.operations.push(draft)

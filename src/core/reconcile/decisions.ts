@@ -29,8 +29,8 @@ export interface Decided {
 
 /** The plan and the reasons for it, from the same pass. Pure, like the plan itself. */
 export function planWithDecisions(state: NodeState, options: PlanOptions): Decided {
-  const left: Left[] = []
-  const { plan, context } = decideNode(state, options, left)
+  const { plan, context } = decideNode(state, options)
+  const { left } = context.findings
   const wanted = Map.groupBy(context.desired.volumes, ({ podUid }) => podUid)
   const decisions = [
     ...left,

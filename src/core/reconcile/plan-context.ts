@@ -12,7 +12,7 @@ import { csiUniqueName } from '../facts/actual/volume-names.ts'
 import { blockVolumes } from '../facts/block-volumes.ts'
 import { Ledger } from '../facts/ledger.ts'
 import type { DiskRecord, OnDisk } from '../facts/sources.ts'
-import { Findings, type Left } from '../plan/draft.ts'
+import { Findings } from '../plan/draft.ts'
 import type { PlanInputs, PlanOptions } from '../plan/plan.ts'
 import { ApiObjects } from '../volumes/api-objects.ts'
 import { desiredStateOfPods } from '../volumes/populate.ts'
@@ -25,8 +25,8 @@ import { judgeStaticSources } from './pods/static-sources.ts'
 import { VolumeUses } from './pods/volume-uses.ts'
 import { judgeWitnesses } from './pods/witnesses.ts'
 
-/** Derives everything that a pass decides on from a node's state. @param left collects what is left unchanged, and why */
-export function makeContext(state: NodeState, options: PlanOptions, left?: Left[]): PlanContext {
+/** Derives everything that a pass decides on from a node's state. */
+export function makeContext(state: NodeState, options: PlanOptions): PlanContext {
   const inputs = new ActualInputs(state)
   const { snapshot } = inputs
   const witnesses = judgeWitnesses(inputs)
@@ -57,7 +57,7 @@ export function makeContext(state: NodeState, options: PlanOptions, left?: Left[
     staged,
     blocks,
     onDisk,
-    findings: new Findings(left),
+    findings: new Findings(),
     kubelet: kubeletState(snapshot.kubelet),
     now: Date.parse(snapshot.capturedAt),
     cautiousNow: Date.parse(snapshot.capturedAt) + Math.min(0, snapshot.api?.clockSkewMs ?? 0),

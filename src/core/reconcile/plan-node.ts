@@ -9,7 +9,7 @@ import { baseName } from '../facts/actual/tree.ts'
 import type { CauseKind } from '../messages/code-entry.ts'
 import { causeOf, isCodeOf, type ProblemCode, remedyOf, type WaitingCode } from '../messages/codes.ts'
 import type { Because } from '../plan/cause.ts'
-import { finishOperations, type Left, ON_NODE } from '../plan/draft.ts'
+import { finishOperations, ON_NODE } from '../plan/draft.ts'
 import { refuseInsecureApi } from '../plan/insecure-api.ts'
 import { nameCauses } from '../plan/name-causes.ts'
 import { namedPart } from '../plan/part-of-plan.ts'
@@ -44,23 +44,18 @@ import { reportProblems } from './report/report-problems.ts'
  * @param look `again` in an apply: the apply may have torn down what the flags name
  */
 export function planNode(state: NodeState, options: PlanOptions, look: Look = 'first'): Plan {
-  return decideNode(state, options, undefined, look).plan
+  return decideNode(state, options, look).plan
 }
 
 type Look = 'first' | 'again'
 
-/**
- * The plan and what it was decided on.
- *
- * @param left collects what the phases leave unchanged, and why
- */
+/** The plan and what it was decided on. */
 export function decideNode(
   state: NodeState,
   options: PlanOptions,
-  left?: Left[],
   look: Look = 'first',
 ): { readonly plan: Plan; readonly context: PlanContext } {
-  const context = makeContext(state, options, left)
+  const context = makeContext(state, options)
   const { inputs, witnesses, statics, findings } = context
   findings.problems.push(...witnesses.problems, ...statics.problems)
   reportMissingSections(context)
@@ -70,12 +65,12 @@ export function decideNode(
   if (unseen === undefined && podListIsComplete(inputs)) runPass(context)
   else {
     const why = unseen ?? 'the pod list may be incomplete'
-    findings.leave(() => ({
+    findings.left.push({
       path: inputs.rootDir,
       rule: 'S3',
       why: `nothing is planned here: ${why}`,
       subject: { path: inputs.rootDir },
-    }))
+    })
   }
   reportProblems(context)
   reportInsecureApi(context)

@@ -44,8 +44,9 @@ function removeOrphanPodDir(context: PlanContext, pod: PodClass): boolean {
   const { inputs, options, ledger } = context
   const base = `pods/${pod.uid}`
   const mine = context.findings.ofPod(pod.uid)
-  const leave = (rule: string, why: string): void =>
-    context.findings.leave(() => ({ path: inputs.absolute(base), rule, why, subject: { pod: pod.uid }, pod: pod.uid }))
+  const leave = (rule: string, why: string): void => {
+    context.findings.left.push({ path: inputs.absolute(base), rule, why, subject: { pod: pod.uid }, pod: pod.uid })
+  }
   if (context.findings.isPodWaiting(pod.uid)) {
     leave('S11', "the pod's volumes wait to be torn down, and its directory stays until then")
     return false

@@ -80,14 +80,15 @@ export function stateOf(pod: PodClass): string {
 
 /** R405: a volume of an orphaned or finished pod with nothing left to tear down. */
 export function leaveEmpty({ inputs, ledger, findings }: PlanContext, volume: PodVolume): void {
-  findings.leave(() => {
-    const { podUid, dir } = volume
-    const about = { path: inputs.absolute(dir), pod: podUid, subject: ledger.podVolume(volume) }
-    const unread = unreadWithin(inputs, dir)
-    if (unread !== undefined) return { ...about, ...leftUnread(unread) }
-    const directory = inputs.tree.has(dir)
-      ? "its directory is removed with the pod's directory (--orphans)"
-      : 'it has no directory'
-    return { ...about, rule: 'R405', why: `the volume is not mounted or set up, and has no state file; ${directory}` }
+  const { podUid, dir } = volume
+  const unread = unreadWithin(inputs, dir)
+  const directory = inputs.tree.has(dir)
+    ? "its directory is removed with the pod's directory (--orphans)"
+    : 'it has no directory'
+  findings.left.push({
+    ...{ path: inputs.absolute(dir), pod: podUid, subject: ledger.podVolume(volume) },
+    ...(unread === undefined
+      ? { rule: 'R405', why: `the volume is not mounted or set up, and has no state file; ${directory}` }
+      : leftUnread(unread)),
   })
 }

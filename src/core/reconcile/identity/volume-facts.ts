@@ -99,7 +99,7 @@ export function leaveWanted(
   why: string,
   satisfied?: string,
 ): void {
-  findings.leave(() => ({
+  findings.left.push({
     path: inputs.absolute(pluginNamed(volume.plugin).podPath(volume)),
     rule: 'R805',
     subject: ledger.wanted(volume),
@@ -107,7 +107,7 @@ export function leaveWanted(
     volume: volume.uniqueName,
     why,
     ...omitUndefined({ satisfied }),
-  }))
+  })
 }
 
 /** A volume of a pod's spec. */

@@ -69,10 +69,10 @@ function detachVolume(context: PlanContext, attachment: VolumeAttachment, node: 
   ]
   const wanted = whoWants(node, uniqueName, users)
   if (wanted !== undefined) {
-    context.findings.leave(() => ({
+    context.findings.left.push({
       ...{ path: `volumeattachments/${attachment.metadata.name}`, rule: 'R706', why: wanted },
       ...{ subject: context.ledger.attachment(attachment), volume: uniqueName },
-    }))
+    })
     return
   }
   const known: KnownAttachment = { attachment, identity, uniqueName, persistentVolume }

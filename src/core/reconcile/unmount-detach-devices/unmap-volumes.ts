@@ -186,7 +186,7 @@ function unmapDevice(context: PlanContext, block: BlockVolume): void {
   }
   const found = kept ?? stagedParts(context, staged)
   if ('why' in found)
-    context.findings.leave(() => ({ path: inputs.absolute(block.dir), ...found, subject, volume: uniqueName }))
+    context.findings.left.push({ path: inputs.absolute(block.dir), ...found, subject, volume: uniqueName })
   else tearDown(context, what, () => partsOf(context, known, found))
 }
 

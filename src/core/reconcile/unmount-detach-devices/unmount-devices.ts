@@ -34,8 +34,9 @@ function unmountDevice(context: PlanContext, staged: StagedVolume, unidentified:
   // One operation undoes both stagings of a volume: to the driver they are one.
   if (first !== staged) return
   const subject = context.ledger.staged(staged)
-  const leave = (kept: Kept, volume?: string): void =>
-    context.findings.leave(() => ({ path: context.inputs.absolute(staged.target), ...kept, subject, volume }))
+  const leave = (kept: Kept, volume?: string): void => {
+    context.findings.left.push({ path: context.inputs.absolute(staged.target), ...kept, subject, volume })
+  }
   // A driver without staging leaves an empty globalmount without a state file (R025, C50).
   if (!isSetUp(staged)) {
     if (isMadeByKubelet(staged) && !staged.hasTarget && staged.content.length === 0)

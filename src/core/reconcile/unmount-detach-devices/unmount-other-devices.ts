@@ -29,7 +29,7 @@ function unmountGlobal(context: PlanContext, global: GlobalMount): void {
     ? { rule: 'R815', why: 'a pod on this node wants the volume, or may want it' }
     : referencesTo(context, layers, target)
   if ('why' in found) {
-    context.findings.leave(() => ({ path: target, ...found, subject, volume: uniqueName }))
+    context.findings.left.push({ path: target, ...found, subject, volume: uniqueName })
     return
   }
   const { held, after } = found
