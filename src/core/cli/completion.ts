@@ -4,22 +4,19 @@ import { OPERATION_GROUPS, OPERATION_KINDS } from '../plan/plan.ts'
 
 /** What may stand in a place: one of the words, or several with commas (`list`); without words a name, a number, a duration. */
 interface Values {
-  readonly kind: 'words' | 'list' | 'file' | 'directory'
+  readonly kind: 'words' | 'list' | 'file'
   readonly words: string
 }
 
 const KINDS: Values = { kind: 'list', words: [...OPERATION_GROUPS.keys(), ...OPERATION_KINDS].join(' ') }
 const FILE: Values = { kind: 'file', words: '' }
-const DIRECTORY: Values = { kind: 'directory', words: '' }
 const FREE: Values = { kind: 'words', words: '' }
 
 /** By the name of a flag or an argument, or by what stands for its value in the help. */
 const VALUES: ReadonlyMap<unknown, Values> = new Map([
   ['only', KINDS],
   ['skip', KINDS],
-  ['root-dir', DIRECTORY],
-  ['host-root', DIRECTORY],
-  ['DIR', DIRECTORY],
+  ['DIR', FILE],
   ['FILE', FILE],
   ['PATH', FILE],
   ['what', FILE],
@@ -90,7 +87,6 @@ function bash(commands: readonly Completed[]): string {
       words: `words='${words}'`,
       list: `words='${words}' lead=\${cur%"\${cur##*,}"}`,
       file: 'compopt -o default',
-      directory: 'compopt -o dirnames',
     })[kind]
   const cases = commands.map(({ name, flags, argument }) => {
     const byOffer = Map.groupBy(flags, ({ values }) => values && offer(values))
@@ -132,7 +128,6 @@ function zsh(commands: readonly Completed[]): string {
       words: `:value:(${words})`,
       list: `:value:_values -s , value ${words}`,
       file: ':value:_files',
-      directory: ':value:_files -/',
     })[kind]
   const spec = ({ spellings, summary, values, repeatable }: Flag): string[] =>
     spellings.map((each) => {
@@ -180,7 +175,6 @@ function fish(commands: readonly Completed[]): string {
       words: `-x -a '${words}'`,
       list: `-x -a ${quoted(`(__fish_complete_list , 'string split " " "${words}"')`)}`,
       file: '-r -F',
-      directory: `-x -a '(__fish_complete_directories)'`,
     })[kind]
   const lines = commands.flatMap(({ name, summary, flags, argument }) => {
     const here = `complete -c volctl -n '__fish_seen_subcommand_from ${name}'`
