@@ -18,12 +18,12 @@ import type {
   PersistentVolumeClaim,
 } from '../../src/core/kube/api/objects.ts'
 import { digestedConfigMap, digestedSecret } from '../../src/core/kube/api/resources.ts'
-import { loopDevices } from '../../src/core/linux/block/device-use.ts'
+import { loopDevices, readBackingFile } from '../../src/core/linux/block/device-use.ts'
 import { withoutCopies } from '../../src/core/linux/copies.ts'
 import type { MountInfo, MountTable } from '../../src/core/linux/mount-table.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import { isInUserNamespace } from '../../src/core/linux/standing.ts'
-import { linuxHost } from '../../src/core/node/host.ts'
+import { type Host, linuxHost } from '../../src/core/node/host.ts'
 import { hostPaths } from '../../src/core/node/host-paths.ts'
 import { mountTableReader } from '../../src/core/node/read-mountinfo.ts'
 import { scanTree } from '../../src/core/node/tree/read-tree.ts'
@@ -40,7 +40,6 @@ import { onDiskUid } from '../../src/core/volumes/pods.ts'
 import { desiredStateOfPods } from '../../src/core/volumes/populate.ts'
 import { DescribedNode, DRIVER } from './described-node.ts'
 import { ready } from './objects.ts'
-import { ownLoops, withOwnDevices } from './own-devices.ts'
 import { planOptions } from './plan-options.ts'
 import { type Mounted, makeEntry, mountAt } from './pod-files.ts'
 import { PROCESS_READER } from './process-reader/command.ts'
@@ -272,4 +271,31 @@ export function liveContext(
     ...given,
     host: withOwnDevices(given.host ?? linuxHost, dirname(root)),
   }
+}
+
+/**
+ * Loop devices on a file below a scenario's directory, or on such a loop device or its partition. They are the machine's, and so are the
+ * file systems on them: those of another test, or of a killed one, may have a backing file that is not visible here, and be anyone's.
+ */
+function ownLoops<T extends { readonly backingFile?: string }>(loops: readonly T[], directory: string): T[] {
+  const isOwn = (file = ''): boolean => {
+    const [, below] = /^\/dev\/(loop\d+)/.exec(file) ?? []
+    return file.startsWith(`${directory}/`) || (below !== undefined && isOwn(readBackingFile(below)))
+  }
+  return loops.filter(({ backingFile }) => isOwn(backingFile))
+}
+
+/** The real host, without the devices of other scenarios. */
+function withOwnDevices(host: Host, directory: string): Host {
+  const own: Partial<Host> = {
+    loops: () => ownLoops(host.loops(), directory),
+    hiddenFileSystems: (tables) =>
+      host
+        .hiddenFileSystems(tables)
+        .filter(({ device }) => ownLoops([{ backingFile: readBackingFile(device) ?? '' }], directory).length > 0),
+  }
+  // Properties of a host that is itself a proxy are only read when used.
+  return new Proxy(host, {
+    get: (target, key, receiver) => Reflect.get(own, key) ?? Reflect.get(target, key, receiver),
+  })
 }

@@ -4,16 +4,16 @@
  * (namespace.ts). First everything is healthy; `breakIt` breaks it as nodes break; after a repair, `setUp` makes it healthy
  * again.
  */
-import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SandboxState } from '../../../src/core/facts/actual/snapshot.ts'
 import { csiNodeClient } from '../../../src/core/rpc/csi-node-client.ts'
-import { stageVolume } from '../csi-driver/kubelet-steps.ts'
+import { mapBlockVolume, mountVolume, stageVolume } from '../csi-driver/kubelet-steps.ts'
 import type { CsiDriver } from '../csi-driver/start.ts'
 import { detachLoops } from '../detach-loops.ts'
 import { temporary } from '../left-behind.ts'
 import { type NodeParts, startNodeParts } from '../node-parts.ts'
-import { OnDisk } from '../pod-files.ts'
+import { OnDisk, volumePath } from '../pod-files.ts'
 import { mountPointsBelow, unmountBelow } from '../scenario.ts'
 import {
   clusterObjects,
@@ -24,15 +24,17 @@ import {
   NAMESPACE,
   NODE,
   node,
+  type OtherVolume,
+  PASSWORD,
   pod,
   pvOf,
   type ScenePod,
+  SETTINGS,
   volumeObjects,
 } from './api-objects.ts'
 import { hashOfCsiVolume, hashOfTree, saveStaged } from './content-hashes.ts'
 import { type Layout, layOut, layOutLater } from './layouts.ts'
 import { type Cast, cast, FORGOTTEN, IDLE, smallCast } from './pods.ts'
-import { type HostSources, makeHostSources, setUpPod } from './set-up-pod.ts'
 
 export interface Scene extends Parts {
   /** Sets up every missing pod, and adds all of them to the API and the runtime. */
@@ -188,4 +190,50 @@ async function leakSubPath(driver: CsiDriver, rootDir: string, { uid, volumes }:
     await service.nodeUnpublishVolume({ volumeId: handleOf(volume), targetPath })
     rmSync(directory, { recursive: true })
   }
+}
+
+/** Directories that the node itself provides: a local volume, and the hostPath of every pod. */
+interface HostSources {
+  readonly local: string
+  readonly hostPath: string
+}
+
+function makeHostSources(directory: string): HostSources {
+  const sources = { local: join(directory, 'host', 'archive'), hostPath: join(directory, 'host', 'logs') }
+  mkdirSync(sources.local, { recursive: true })
+  mkdirSync(join(sources.hostPath, 'shop'), { recursive: true })
+  writeFileSync(join(sources.local, '2025.txt'), 'what is long past\n')
+  writeFileSync(join(sources.hostPath, 'shop', 'access.log'), 'GET / 200\n'.repeat(50))
+  return sources
+}
+
+/** A pod as a kubelet leaves it when it runs. */
+async function setUpPod(driver: CsiDriver, { uid, volumes, others }: ScenePod, sources: HostSources) {
+  const disk = new OnDisk(driver.rootDir).podDirectory(uid)
+  for (const volume of volumes) {
+    const csi = { podUid: uid, specName: pvOf(volume), handle: handleOf(volume), nodeName: NODE }
+    if (volume.kind === 'local') disk.localVolume(uid, pvOf(volume), { source: sources.local })
+    else if (volume.kind === 'block') await mapBlockVolume(driver, csi)
+    else fill(await mountVolume(driver, csi), volume.name)
+  }
+  const set: Readonly<Record<OtherVolume, () => unknown>> = {
+    settings: () => disk.configMap(uid, 'settings', SETTINGS),
+    password: () => disk.secret(uid, 'password', PASSWORD),
+    logs: () => disk.subPath(uid, 'logs', { source: join(sources.hostPath, 'shop') }),
+    scratch: () => disk.emptyDir(uid, 'scratch'),
+    memory: () => disk.emptyDir(uid, 'memory', 'memory'),
+  }
+  for (const other of others) {
+    set[other]()
+    const directory = join(driver.rootDir, volumePath(uid, 'empty-dir', other))
+    if (existsSync(directory)) writeFileSync(join(directory, 'notes.txt'), `${other} of a pod\n`)
+  }
+}
+
+/** What is on a volume already stays. */
+function fill(target: string, name: string): void {
+  const shared = join(target, 'shared')
+  if (existsSync(shared)) return
+  mkdirSync(shared)
+  writeFileSync(join(shared, 'data.txt'), `content of ${name}\n`.repeat(100))
 }
