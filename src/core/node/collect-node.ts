@@ -10,7 +10,7 @@ import { accessSync, constants, readdirSync } from 'node:fs'
 import { posix } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { compareText } from '../base/compare-text.ts'
-import { errnoOf, errorMessage } from '../base/errors.ts'
+import { errnoOf, errorMessage, isMissing } from '../base/errors.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import type {
   ApiSnapshot,
@@ -404,7 +404,7 @@ function readIfThere(path: string): string | undefined {
   try {
     return readTrustedText(path)
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return undefined
+    if (isMissing(error)) return undefined
     throw error
   }
 }

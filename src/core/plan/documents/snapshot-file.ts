@@ -12,13 +12,15 @@ const MAX_BYTES = JSON_LIMITS.maxBytes
 
 /** The kernel's own limit is 100,000 mounts, which take 26 MB. */
 const MAX_MOUNT_TABLE = 48 * 1024 * 1024
-const MAX_MOUNTS = 200_000
+const MAX_MOUNTS = 400_000
 
 /** 406 MB less the 66 MB for a second copy of the mount table, at 40 bytes more for each line. */
 const MAX_MEMORY = 340_000_000
 
 /** Bytes that come in pieces are held twice, and some receive buffers are not garbage-collected yet. */
 const OF_PIECES = 1.25
+
+const LARGE = 1024 * 1024
 
 const frame = new DocumentFrame('NodeSnapshot', { maxBytes: MAX_BYTES, pipeMs: 50_000 })
 
@@ -34,6 +36,7 @@ export async function readSnapshot(path: string, pipeMs?: number): Promise<NodeS
 }
 
 /**
+ * @param bytes are let go: nobody has them afterwards
  * @param name what messages call it
  * @param held other bytes of memory that reading it has taken
  */
@@ -42,6 +45,8 @@ export function parseSnapshot(bytes: Buffer, name: string, held = 0): NodeSnapsh
   // The compressed bytes stay in memory meanwhile.
   const maxMemory = MAX_MEMORY - held - (unpacked === bytes ? 0 : bytes.length)
   const document = frame.parsed(unpacked, name, { maxBytes: MAX_BYTES, maxMemory })
+  // They would stay until the mount table is taken apart. Small ones may be in a buffer that others share.
+  if (unpacked.length > LARGE) (unpacked.buffer as ArrayBuffer).transfer(0)
   frame.requireHead(document, name)
   const snapshot = frame.shaped(snapshotShape, document, name)
   requireBoundedTable(snapshot.mountinfo ?? '', name)
