@@ -144,6 +144,20 @@ describe('the number of what was mounted was given again', () => {
     expect(await run(planned)).toEqual({ states: { a: 'failed IdentityUnconfirmed' }, log: [] })
     expect(storage.disks()).toEqual(disks)
   })
+
+  it('since the unmount: it is left alone', async () => {
+    storage.fc('sdb')
+    fixture.host.diskSequences.set('8:16', '12')
+    const planned = unmountDevice({ dev: '8:16' })
+    const { umount } = fixture.host
+    fixture.host.umount = (...args) => {
+      fixture.host.diskSequences.set('8:16', '99')
+      return umount.apply(fixture.host, args)
+    }
+    const { states, log } = await run(planned)
+    expect(states).toEqual({ a: 'failed ForeignDevice' })
+    expect(log).toHaveLength(1)
+  })
 })
 
 it('what is no SCSI disk is left alone', async () => {

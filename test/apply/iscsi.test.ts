@@ -535,10 +535,19 @@ describe('what keeps a LUN, and what is done until that is seen', () => {
       make: () => fixture.host.files.set(at, { type: 'link', size: 9, text: recordOf({}) }),
       code: 'failed UnexpectedFile',
     },
-    {
-      name: 'iscsi.json is of another LUN',
-      make: () => fixture.host.file(at, recordOf({ lun: 1 })),
+    ...[{ lun: 1 }, { iface: 'eth9' }].map((other) => ({
+      name: `iscsi.json is of another ${Object.keys(other)}`,
+      make: () => fixture.host.file(at, recordOf(other)),
       code: 'failed IdentityUnconfirmed',
+    })),
+    {
+      name: 'a loop device is on a file system that may hang, which nobody is asked about',
+      make: () => {
+        fixture.host.mount('/mnt/nfs', { fsType: 'nfs4' })
+        fixture.host.file('/mnt/nfs/image').backingFiles.set('/dev/loop3', '/mnt/nfs/image')
+      },
+      code: 'failed HeldBy',
+      says: 'possibly /dev/loop3',
     },
   ])('$name: $code', async ({ given = {}, make, code, says = '', commands = [] }) => {
     // Beside a disk of somebody else.

@@ -179,6 +179,29 @@ describe('umount', () => {
     expect(fixture.host.log).toEqual([])
   })
 
+  it.each([
+    {
+      how: 'force',
+      why: 'SharedConnection',
+      change: () => void fixture.host.mount('/srv', { fsType: 'nfs', dev: '0:52' }),
+    },
+    { how: 'lazy', why: 'FlagWithoutEffect', change: () => void fixture.host.dead.delete(TARGET) },
+  ])('S26: $how is judged again right before each of several: $why', async ({ how, why, change }) => {
+    const { host } = fixture
+    const paths = [DIR, TARGET]
+    const expects = paths.map((path, index) => host.mount(path, { fsType: 'nfs', dev: `0:${51 + index}` }))
+    for (const path of paths) host.dead.add(path)
+    host.superblockGone = () => true
+    const { umount } = host
+    host.umount = (...args) => {
+      change()
+      return umount.apply(host, args)
+    }
+    const steps = paths.map((path) => step('umount', path, how))
+    expect((await run(steps, expects)).state).toBe(`failed ${why}`)
+    expect(host.log).toEqual([`umount ${how} ${DIR}`])
+  })
+
   it('is lazy only for a dead mount that nobody holds, and nothing follows (S20)', async () => {
     const expects = [fixture.host.mount(DIR, { fsType: 'nfs' })]
     const steps = [step('umount', DIR, 'lazy'), step('rmdir', DIR)]

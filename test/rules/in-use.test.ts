@@ -29,6 +29,8 @@ function counted<T>(what: string, read: () => T): T {
 function ahead(operations: readonly Operation[], given: { blocked?: boolean } = {}): Promise<InUse[]> {
   const plan = planOf(operations)
   const context = fixture.context(plan)
+  const { listVolumeAttachments } = context.cluster
+  context.cluster.listVolumeAttachments = () => counted('attachments', listVolumeAttachments)
   const seen = { witness: fixture.witness, attachments: [], mounts: context.readMounts() }
   reads = []
   return checkInUse(plan, context, seen, given)
@@ -69,6 +71,20 @@ it('looks for whoever was found once more, and names him with the operation', as
     },
   ])
   expect(reads.toSorted()).toEqual(['mounts', 'namespaces', 'namespaces', 'processes', 'processes'])
+})
+
+it('asks the API once for all attachments, for however many volumes whose devices are unknown', async () => {
+  const detach = (id: string): Operation => {
+    const { pod: _, ...given } = operation(id, {
+      kind: 'DetachVolume',
+      attachment: { name: `csi-${id}`, uid: 'u' },
+      steps: [step('deleteVolumeAttachment', `csi-${id}`)],
+    })
+    return given
+  }
+  fixture.attachment = { metadata: { name: 'csi-a', uid: 'u' }, spec: { attacher: 'a', nodeName: 'n', source: {} } }
+  await ahead(['a', 'b', 'c'].map(detach))
+  expect(reads.filter((each) => each === 'attachments')).toHaveLength(1)
 })
 
 it('S3: what cannot be seen counts as in use', async () => {

@@ -34,12 +34,13 @@ interface OfMachine {
 
 /**
  * - `both`: by a live plan, and before the operation.
- * - `apply`: before the operation alone: the look that a plan is made of has just shown it, or a person has just asked for force.
+ * - `apply`: before the operation alone: the look that a plan is made of has just shown it.
+ * - `force`: the same, as a person has just asked for it, and once more right before each umount of this kind.
  * - `again`: the same, and once more where judging the others took long (S26).
  * - `call`: right before each call of a driver that sets the volume up.
  * - `plan`: at apply the step itself shows it, and changes nothing where it does not hold.
  */
-export type Asked = 'both' | 'apply' | 'again' | 'call' | 'plan'
+export type Asked = 'both' | 'apply' | 'force' | 'again' | 'call' | 'plan'
 
 export type MachineJudge = (facts: MachineFacts, pods: Witness) => Verdict | undefined | Promise<Verdict | undefined>
 

@@ -108,8 +108,8 @@ export const RULES: readonly Rule[] = [
   machine('S18', but('DetachVolume'), 'again', unexpectedMount),
   machine('S26', but('DetachVolume'), 'apply', changedFile),
   machine('S12', new Set(['RemoveOrphanPodDir']), 'apply', strangerInside),
-  machine('S19', TAKING_AWAY, 'apply', sharedConnection),
-  machine('S20', TAKING_AWAY, 'apply', aliveOrHeld),
+  machine('S19', TAKING_AWAY, 'force', sharedConnection),
+  machine('S20', TAKING_AWAY, 'force', aliveOrHeld),
   machine('S12', TAKING_AWAY, 'plan', busyMount),
   machine('S12', TAKING_AWAY, 'plan', mountPointElsewhere),
   // What each device is, then who has it.
@@ -142,7 +142,8 @@ export function judged(context: PlanContext, draft: Draft, facts: Facts = {}): J
 /** When the rules of the machine are asked, which of them are. */
 const ASKED = {
   plan: new Set<Asked>(['both', 'plan']),
-  apply: new Set<Asked>(['both', 'apply', 'again']),
+  apply: new Set<Asked>(['both', 'apply', 'force', 'again']),
+  force: new Set<Asked>(['force']),
   again: new Set<Asked>(['again']),
   call: new Set<Asked>(['call']),
 } as const

@@ -1,4 +1,4 @@
-/** One umount of one path, and the check that the mount is gone (S18, S20, R832). */
+/** One umount of one path, and the check that the mount is gone (S18, S19, S20, R832). */
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { StepDetached, StepFailed, StepTimedOut } from '../../base/operation-error.ts'
@@ -10,7 +10,9 @@ import { bringBack, isOnDisk, whoMounted } from '../../linux/mount-words.ts'
 import type { UmountHow } from '../../node/host.ts'
 import type { Step } from '../../plan/plan.ts'
 import { describeMount, expectedIds, isExpected } from '../../rules/expected-mounts.ts'
+import { NOT_ASKED } from '../../rules/machine-facts.ts'
 import { isBusy } from '../../rules/readers.ts'
+import { verdictOf } from '../../rules/rules.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import { describeHolders } from '../../users/describe-holders.ts'
 import type { StepContext } from '../operation/ports.ts'
@@ -29,6 +31,7 @@ export async function umountLayer(step: Step, run: StepContext): Promise<void> {
   }
   const copies = copiesOf(run.around.table, layer)
   const how = howToUmount(step, layer)
+  if (how === 'force' || how === 'lazy') await requireForceAllowed(step, run)
   if (how === 'lazy') rememberLazy(layer, run)
   let result = await run.waiting.spend((ms) => run.host.umount([step.target], how, ms))
   run.around.changed()
@@ -42,6 +45,13 @@ export async function umountLayer(step: Step, run: StepContext): Promise<void> {
       { stuck: true },
     )
   }
+}
+
+/** Earlier steps may have taken minutes. @throws StepFailed */
+async function requireForceAllowed(step: Step, run: StepContext): Promise<void> {
+  const facts = { ...run, operation: { ...run.operation, steps: [step] } }
+  const verdict = await verdictOf(facts, NOT_ASKED, 'force')
+  if (verdict !== undefined) throw new StepFailed(verdict.code, verdict.message, verdict)
 }
 
 /**
