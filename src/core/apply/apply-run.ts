@@ -2,7 +2,6 @@
 
 import type { VolctlError } from '../base/errors.ts'
 import { CameBack, OperationRefused, StepInterrupted } from '../base/operation-error.ts'
-import type { Deleted } from '../linux/delete-content.ts'
 import { cannotHang } from '../linux/file-systems.ts'
 import { type Host, linuxHost } from '../node/host.ts'
 import type { Journal } from '../plan/documents/write-journal.ts'
@@ -196,18 +195,6 @@ export class ApplyRun extends Run<Operation> {
 
   sayStep(operation: Operation, step: Step): void {
     this.say(operation, `${step.op} ${step.target}`, { step })
-  }
-
-  /** Runs the work of one operation and records its outcome. */
-  async attempt(
-    operation: Operation,
-    work: () => Promise<{ readonly deleted: Deleted; readonly message: string }>,
-  ): Promise<void> {
-    await this.survives(operation, async () => {
-      const { deleted, message } = await work()
-      this.succeed(operation, message, deleted.files > 0 ? { deleted } : {})
-    })
-    this.flushOutcomes()
   }
 
   /** Runs the work; if it fails, the operation is settled as failed. @returns whether it succeeded */

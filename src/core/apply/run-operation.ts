@@ -14,7 +14,7 @@ import { carryOut } from './step-table.ts'
 
 export async function runOperation(operation: Operation, apply: ApplyRun): Promise<void> {
   const run = apply.begin(operation)
-  await apply.attempt(operation, async () => {
+  await apply.survives(operation, async () => {
     const asked = performance.now()
     await apply.requireNoKubelet()
     // A detach asks the API itself, in the same second (S21).
@@ -27,8 +27,9 @@ export async function runOperation(operation: Operation, apply: ApplyRun): Promi
       }
     }
     apply.intend([operation])
-    return runSteps(operation, run, apply)
+    await runSteps(operation, run, apply)
   })
+  apply.flushOutcomes()
 }
 
 /** @param when `again`: judging the others took long (S26) @throws OperationRefused */
@@ -40,7 +41,7 @@ export async function requireConditions(run: StepContext, witness: Witness, when
 }
 
 /** Its steps, in their order. If one that sets up a volume fails, what earlier ones made is undone. */
-async function runSteps(operation: Operation, run: StepContext, apply: ApplyRun) {
+async function runSteps(operation: Operation, run: StepContext, apply: ApplyRun): Promise<void> {
   const deleted = { files: 0, bytes: 0 }
   // What another component (the controller, the attacher) still has to do.
   let waiting: string | undefined
@@ -60,5 +61,6 @@ async function runSteps(operation: Operation, run: StepContext, apply: ApplyRun)
   } catch (error) {
     throw await takeBack(made, error, run)
   }
-  return { deleted, message: waiting ?? [operation.message, ...stays].join('; ') }
+  const message = waiting ?? [operation.message, ...stays].join('; ')
+  apply.succeed(operation, message, deleted.files > 0 ? { deleted } : {})
 }

@@ -2,6 +2,7 @@
  * Which operation may run now: predecessors first, never two at once on one volume or one pod's directory (C119).
  * Pure bookkeeping; nothing here knows what an operation does.
  */
+import { memoize } from '../base/memoize.ts'
 import type { FailureCode } from '../messages/codes.ts'
 import type { OutcomeState } from '../plan/events.ts'
 import type { Operation } from '../plan/plan.ts'
@@ -23,7 +24,7 @@ interface Dropped {
 }
 
 /** Names of things that only one operation at a time may work on. */
-export function keysOf(operation: Operation): string[] {
+export const keysOf = memoize((operation: Operation): readonly string[] => {
   const { kind, pod, volume } = operation
   const keys = pod === undefined ? [] : [`pod ${pod.uid}`]
   if (volume?.driver !== undefined && volume.handle !== undefined) keys.push(`volume ${volume.driver}^${volume.handle}`)
@@ -34,7 +35,7 @@ export function keysOf(operation: Operation): string[] {
   // If a call on one target hangs, only that target's are held back.
   keys.push(...sessionsOf(operation))
   return keys
-}
+})
 
 function deviceOf({ volume }: Operation): PluginDevice | undefined {
   return volume === undefined ? undefined : pluginNamed(volume.plugin).device
@@ -59,12 +60,10 @@ export class Schedule {
   readonly #batchable: ReadonlySet<Operation>
   /** Operations that others depend on. */
   readonly #needed: ReadonlySet<string>
-  readonly #known: ReadonlySet<string>
   readonly #settled = new Map<string, Verdict>()
   readonly #busy = new Map<string, number>()
   readonly #stuck = new Set<string>()
   readonly #running = new Set<string>()
-  readonly #keys: ReadonlyMap<string, readonly string[]>
   /** True if anything has failed since the last call of drop(). */
   #failed = true
 
@@ -72,8 +71,6 @@ export class Schedule {
     this.#batchable = new Set(operations.filter(isBatchable))
     this.#needed = new Set(operations.flatMap(({ after }) => after))
     this.#waiting = new Map(operations.map((operation) => [operation.id, operation]))
-    this.#known = new Set(this.#waiting.keys())
-    this.#keys = new Map(operations.map((operation) => [operation.id, keysOf(operation)]))
   }
 
   get waiting(): readonly Operation[] {
@@ -95,7 +92,7 @@ export class Schedule {
   start(operation: Operation): void {
     this.#waiting.delete(operation.id)
     this.#running.add(operation.id)
-    for (const key of this.#keysOf(operation)) this.#busy.set(key, (this.#busy.get(key) ?? 0) + 1)
+    for (const key of keysOf(operation)) this.#busy.set(key, (this.#busy.get(key) ?? 0) + 1)
   }
 
   /** @param stuck an abandoned call may still be running: nothing else is done to this volume or pod */
@@ -105,7 +102,7 @@ export class Schedule {
     this.#settled.set(operation.id, verdict)
     this.#failed ||= stuck || (verdict.state !== 'done' && this.#needed.has(operation.id))
     if (!wasRunning) return
-    const keys = this.#keysOf(operation)
+    const keys = keysOf(operation)
     if (stuck) for (const key of stuckKeysOf(operation, keys)) this.#stuck.add(key)
     for (const key of keys) {
       const users = (this.#busy.get(key) ?? 1) - 1
@@ -129,12 +126,8 @@ export class Schedule {
     return dropped
   }
 
-  #keysOf({ id }: Operation): readonly string[] {
-    return this.#keys.get(id) ?? []
-  }
-
   #isBusy(operation: Operation): boolean {
-    for (const key of this.#keysOf(operation)) if (this.#busy.has(key)) return true
+    for (const key of keysOf(operation)) if (this.#busy.has(key)) return true
     return false
   }
 
@@ -144,12 +137,12 @@ export class Schedule {
 
   #reasonToDrop(operation: Operation): Omit<Dropped, 'operation'> | undefined {
     for (const id of operation.after) {
-      if (!this.#known.has(id)) return { because: id, code: 'Predecessor' }
-      const verdict = this.#settled.get(id)
-      if (verdict !== undefined && verdict.state !== 'done') return { because: id, code: verdict.code ?? 'Predecessor' }
+      if (this.#waiting.has(id) || this.#running.has(id)) continue
+      const { state, code = 'Predecessor' } = this.#settled.get(id) ?? {}
+      if (state !== 'done') return { because: id, code }
     }
     if (this.#stuck.size === 0) return undefined
-    const stuck = this.#keysOf(operation).find((key) => this.#stuck.has(key))
+    const stuck = keysOf(operation).find((key) => this.#stuck.has(key))
     return stuck === undefined ? undefined : { because: stuck, code: 'StillAtWork', stuck: true }
   }
 }

@@ -23,7 +23,7 @@ import { planNode } from '../reconcile/plan-node.ts'
 import { judgeWitnesses, knownPods } from '../reconcile/pods/witnesses.ts'
 import { csiNodeClient } from '../rpc/csi-node-client.ts'
 import { endpointPath } from '../rpc/socket-paths.ts'
-import type { Witness } from '../rules/machine-facts.ts'
+import type { Questions, Witness } from '../rules/machine-facts.ts'
 import { containerNames } from '../users/describe-holders.ts'
 import { apiLookup } from '../volumes/api-lookup.ts'
 import type { VolumeToMount } from '../volumes/desired-state.ts'
@@ -68,7 +68,7 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
     replan: (state) => planNode(state, options, 'again'),
     planIsFresh,
     isDone: (operation) => isDone(operation, latest),
-    readMounts: () => latest.readMounts(),
+    ...questionsOf(() => latest),
     kubeletState: () => latest.node.kubeletState(),
     renewedLease: () => renewedLease(latest),
     witness: () => askWitnesses(latest),
@@ -77,11 +77,6 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
       latest.snapshot.api === undefined
         ? { state: 'Unknown', reason: 'was not read' }
         : apiLookup(latest.snapshot.api).csiDriver(name),
-    cluster: cluster(first),
-    wantedByController: (uniqueName, pods) => isWanted(latest, uniqueName, pods),
-    wantedSources: (pods, plugin) => wantedSources(latest, pods, plugin),
-    wanted: (pod, uniqueName) => wantedVolume(latest, pod, uniqueName),
-    nameOf: (of) => containerNames(latest.snapshot)(of),
     parallel,
     timeoutMs,
     signal,
@@ -93,6 +88,18 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
     noJournal,
     ...omitUndefined({ freshPlan, planFile, kubeletStop }),
     ...(kubeletStop !== undefined && { detachWaitMs: timeoutMs }),
+  }
+}
+
+/** What the rules ask, of the last look and of the API. */
+export function questionsOf(latest: () => CollectedNode): Omit<Questions, 'cluster'> & { readonly cluster: Cluster } {
+  return {
+    readMounts: () => latest().readMounts(),
+    cluster: cluster(latest()),
+    wantedByController: (uniqueName, pods) => isWanted(latest(), uniqueName, pods),
+    wantedSources: (pods, plugin) => wantedSources(latest(), pods, plugin),
+    wanted: (pod, uniqueName) => wantedVolume(latest(), pod, uniqueName),
+    nameOf: (of) => containerNames(latest().snapshot)(of),
   }
 }
 

@@ -1,5 +1,6 @@
 /** A look at this node, with who uses what its plan would take away: what a plan calls ready, an apply does. */
 
+import { omitUndefined } from '../base/omit-undefined.ts'
 import { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { InUse, NodeSnapshot, NodeState } from '../facts/actual/snapshot.ts'
 import { missingCapabilities } from '../linux/capabilities.ts'
@@ -8,9 +9,6 @@ import type { Plan, PlanOptions } from '../plan/plan.ts'
 import { type Decided, planWithDecisions } from '../reconcile/decisions.ts'
 import { judgeWitnesses } from '../reconcile/pods/witnesses.ts'
 import type { Witness } from '../rules/machine-facts.ts'
-
-/** For all operations together; nothing is changed yet, and a look that hangs is no plan. */
-const TIMEOUT_MS = 15_000
 
 /**
  * The pass over it, made once more only where something is in use. Where the plan takes nothing away, nothing is read, and this costs
@@ -26,7 +24,7 @@ export async function judged(
 ): Promise<{ readonly node: CollectedNode; readonly decided: Decided }> {
   const free = withInUse(node, [])
   const decided = planWithDecisions(free, options)
-  const inUse = await inUseAhead(decided.plan, free, options, { signal, blocked })
+  const inUse = await inUseAhead(decided.plan, free, { signal, blocked })
   if (inUse === undefined) return { node, decided: planWithDecisions(node, options) }
   if (inUse.length === 0) return { node: free, decided }
   const held = withInUse(node, inUse)
@@ -37,27 +35,16 @@ export async function judged(
 async function inUseAhead(
   plan: Plan,
   node: CollectedNode,
-  options: PlanOptions,
   { signal, blocked }: { readonly signal: AbortSignal | undefined; readonly blocked: boolean },
 ): Promise<readonly InUse[] | undefined> {
   const { TAKING_AWAY } = await import('../plan/kinds.ts')
   if (!plan.operations.some((each) => TAKING_AWAY.has(each.kind) && (blocked || each.blocked === undefined))) return []
   if (node.node.standing.length + missingCapabilities().length > 0) return undefined
-  const [{ checkInUse }, { applyContext }] = await Promise.all([
+  const [{ checkInUse }, { questionsOf }] = await Promise.all([
     import('../rules/in-use.ts'),
     import('./apply-context.ts'),
   ])
-  const never = new AbortController().signal
-  const context = applyContext(node, {
-    options,
-    planIsFresh: true,
-    noJournal: true,
-    parallel: 1,
-    timeoutMs: TIMEOUT_MS,
-    signal: signal ?? never,
-    abandon: signal ?? never,
-    lookAgain: () => Promise.resolve(node),
-  })
+  const context = { ...questionsOf(() => node), ...omitUndefined({ signal }) }
   const attachments = node.snapshot.api?.volumeAttachments ?? []
   const seen = { witness: witnessOf(node), attachments, mounts: node.mounts }
   return checkInUse(plan, context, seen, { blocked })

@@ -25,7 +25,7 @@ import {
 } from '../users/mount-uses.ts'
 import { allowedFsTypes } from '../volumes/plugin.ts'
 import { pluginNamed } from '../volumes/registry.ts'
-import { expectedIds, stayingOf } from './expected-mounts.ts'
+import { expectedIds, expectedMounts, stayingOf } from './expected-mounts.ts'
 import type { MachineFacts, Verdict } from './machine-facts.ts'
 import type { Judge } from './rule.ts'
 
@@ -107,8 +107,7 @@ function contentOf({ operation, around }: MachineFacts): readonly string[] {
 function memoryOf({ operation, around }: MachineFacts): Removed[] {
   if (operation.deletes === undefined || operation.steps.every(({ op }) => op !== 'umount')) return []
   const types = allowedFsTypes('emptyDir') ?? []
-  const layers = [...expectedIds(operation).keys()].flatMap((id) => around.table.byId(id) ?? [])
-  const places = layers
+  const places = expectedMounts({ operation, around })
     .filter(({ fsType }) => types.includes(fsType))
     .map(({ dev, root }): Removed => ({ place: { dev, path: root }, deep: false }))
   return [...new Map(places.map((each) => [`${each.place.dev} ${each.place.path}`, each])).values()]
@@ -129,10 +128,7 @@ function mountUsers(place: Location, path: string, deep: boolean, facts: Machine
   const { operation } = facts
   const { table, others } = facts.around
   const stays = stayingOf(facts)
-  const goingPlaces = [...expectedIds(operation).keys()].flatMap((id) => {
-    const mount = deep ? table.byId(id) : undefined
-    return mount === undefined ? [] : [{ dev: mount.dev, path: mount.root }]
-  })
+  const goingPlaces = (deep ? expectedMounts(facts) : []).map(({ dev, root: path }) => ({ dev, path }))
   const isPods = ({ mountPoint }: MountInfo): boolean => mountPoint.includes(`/pods/${operation.pod?.uid}/`)
   const usesIn = (of: MountTable): MountUse[] => [
     ...(deep ? mountsOf(place, of, of === table ? path : undefined) : mountsShowing(place, of)).filter(

@@ -3,7 +3,7 @@
 import { UsersUnknown } from '../base/operation-error.ts'
 import { deviceNumberFrom, SOMEBODY } from '../linux/block/device-use.ts'
 import type { BlockNode, BlockTree, IscsiLun } from '../linux/block/sysfs-block-tree.ts'
-import type { OnDisk } from '../linux/block/whole-disk.ts'
+import { EVERYTHING, type OnDisk, wholeDisk } from '../linux/block/whole-disk.ts'
 import { pause } from '../linux/deadline.ts'
 import { undeletedPath, undeletedRoot } from '../linux/deleted.ts'
 import { isSourceAnyText } from '../linux/file-systems.ts'
@@ -57,8 +57,10 @@ export async function usersOfDisks(
   facts: MachineFacts,
   luns: readonly IscsiLun[] = [],
 ): Promise<readonly DiskUser[]> {
+  const { blockTree } = facts.host
+  const devices = disks.flatMap((disk) => blockTree.node(disk)?.dev ?? [])
   const isNoUse = ({ isMultipath }: BlockNode): boolean => isMultipath
-  return usersOf(() => ({ nodes: withWhatIsOnThem(disks, facts), luns, isNoUse }), facts)
+  return usersOf(() => ({ nodes: wholeDisk(devices, blockTree, EVERYTHING), luns, isNoUse }), facts)
 }
 
 /** As usersOfDisks, for any devices. @param question called for each look @throws StepFailed UsersUnknown */
@@ -111,8 +113,9 @@ async function openersOf(
 ): Promise<Record<Opener['how'], DiskUser[]>> {
   const byDev = new Map<string, { on: string; what: string; node?: OnDisk }>()
   for (const node of nodes) {
-    const { dev, on, name } = node
-    for (const each of numbersOf(node))
+    const { dev, on, name, characters } = node
+    // A device can also be open by its generic character devices.
+    for (const each of [dev, ...characters])
       byDev.set(each, { on, node, what: each === dev ? `/dev/${name}` : `${each} (${name})` })
   }
   for (const { address, characters } of luns) {
@@ -136,21 +139,6 @@ async function openersOf(
   throw new UsersUnknown(`the processes that have ${disks} open could not be determined: ${unknown.text}`, {
     hint: `${unknown.hint} Then plan again.`,
   })
-}
-
-/** The disks that exist, their partitions, and the multipath maps over them. */
-function withWhatIsOnThem(disks: readonly string[], { host: { blockTree } }: MachineFacts): OnDisk[] {
-  const found = new Map<string, OnDisk>()
-  const add = (name: string, on: string): void => {
-    if (found.has(name)) return
-    const node = blockTree.node(name)
-    if (node === undefined) return
-    found.set(name, { ...node, on, isBelow: false })
-    for (const partition of node.partitions) add(partition, on)
-    for (const holder of node.holders) if (blockTree.node(holder)?.isMultipath) add(holder, on)
-  }
-  for (const disk of disks) add(disk, disk)
-  return [...found.values()]
 }
 
 /** An LVM volume, an open LUKS mapping, an array. */
@@ -219,11 +207,6 @@ export function deviceBehind(
 }
 
 // Which processes use file systems, or have devices open or mapped: what cannot be seen counts as use (S3, S21).
-
-/** The numbers under which a device can be open: its own, and those of its generic character devices. */
-function numbersOf({ dev, characters }: BlockNode): string[] {
-  return [dev, ...characters]
-}
 
 export function processesWith(what: Asking, { around, waiting }: MachineFacts): Promise<Uses> {
   return waiting.spend((ms) => around.uses(what, ms))

@@ -49,6 +49,11 @@ export function expectedIds(operation: Operation): Map<number, { readonly dev: s
   return ids
 }
 
+/** Those that are still there. */
+export function expectedMounts({ operation, around }: Pick<MachineFacts, 'operation' | 'around'>): MountInfo[] {
+  return [...expectedIds(operation).keys()].flatMap((id) => around.table.byId(id) ?? [])
+}
+
 /** A mount id may be reused after an unmount, so device and root are compared as well (S27). */
 export function isExpected(mount: MountInfo, expected: ReturnType<typeof expectedIds>): boolean {
   const layer = expected.get(mount.id)
@@ -59,10 +64,7 @@ export function isExpected(mount: MountInfo, expected: ReturnType<typeof expecte
 export function stayingOf({
   operation,
   around,
-}: {
-  readonly operation: Operation
-  readonly around: Surroundings
-}): ReturnType<typeof staying> {
+}: Pick<MachineFacts, 'operation' | 'around'>): ReturnType<typeof staying> {
   return staying(around.table, new Set(expectedIds(operation).keys()))
 }
 
@@ -78,16 +80,11 @@ export function* tablesAround(
   for (const other of around.others) yield { table: other.table, other }
 }
 
-/** The mount, and the namespace that it is in if that is not ours. */
-export function describeMountIn(mount: MountInfo, other: OtherNamespace | undefined, nameOf?: NameOf): string {
-  const where = other === undefined ? '' : `, in the mount namespace of ${describeProcess(other, nameOf)}`
-  return `${describeMount(mount)}${where}`
-}
-
-/** The same, with the process that the namespace is named by. */
+/** The mount, and a process of the namespace that it is in, if that is not ours. */
 export function mountIn(mount: MountInfo, other: OtherNamespace | undefined, nameOf?: NameOf): UsedBy {
-  const who = describeMountIn(mount, other, nameOf)
-  return other === undefined ? { who } : { who, users: [usingProcess(other)] }
+  const who = describeMount(mount)
+  if (other === undefined) return { who }
+  return { who: `${who}, in the mount namespace of ${describeProcess(other, nameOf)}`, users: [usingProcess(other)] }
 }
 
 /**

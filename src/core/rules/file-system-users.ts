@@ -18,7 +18,6 @@ import { userOfContent } from './content-in-use.ts'
 import { processesWith } from './disk-users.ts'
 import { firstMount, tablesAround } from './expected-mounts.ts'
 import type { MachineFacts, SeenLayer } from './machine-facts.ts'
-import { processReaderOf } from './surroundings.ts'
 
 /** The first user that is found, as text; undefined: nobody. What cannot be seen counts as use (S3). */
 export async function userOfFileSystems(
@@ -91,16 +90,14 @@ export async function userOfDirectories(
 
 /** Who uses the content of the directory: the same search as before a deletion (S12). */
 async function holderOf(directory: Location, facts: MachineFacts): Promise<UsedBy | Unseen | undefined> {
-  const { around, host, context } = facts
+  const { around } = facts
   const path = pathOf(directory, around.table)
   if (path === undefined)
     return {
       text: `no mount shows directory ${directory.path} of file system ${directory.dev}`,
       hint: 'Find out who unmounted it, and mount it again where it was.',
     }
-  const reader = processReaderOf(context)
-  const look = await host.lookForUsers({ ...(await around.toSearch([directory.dev])), reader })
-  return userOfContent(path, look, facts)
+  return userOfContent(path, await around.contentLook([directory.dev]), facts)
 }
 
 /**

@@ -26,7 +26,7 @@ import { type MachineFacts, type Questions, type Verdict, WaitingBudget, type Wi
 import { VolumeRecords } from './node-stack.ts'
 import { IN_USE } from './paths.ts'
 import { verdictOf } from './rules.ts'
-import { type Asking, processReaderOf, Surroundings } from './surroundings.ts'
+import { type Asking, Surroundings } from './surroundings.ts'
 
 /** As long as apply waits for who only passes by, and for a file system that has just left the table. */
 const AGAIN_MS = 1000
@@ -112,10 +112,7 @@ async function usersOf(
   const records = new VolumeRecords(plan, host)
   // "major:minor" of the file systems on which content would be deleted.
   const contentOn = [...fileSystemsAt(mounts, operations.filter(deletesContent).flatMap(targetsOf))]
-  const look = lazy(async (): Promise<ContentLook> => {
-    const named = hostPathsOf(unfinished(witness))
-    return host.lookForUsers({ ...(await around.toSearch(contentOn)), named, reader: processReaderOf(context) })
-  })
+  const look = lazy(() => around.contentLook(contentOn, hostPathsOf(unfinished(witness))))
   const users = async (): Promise<ContentLook> => {
     if (!around.isNoting) return look()
     await around.uses({ fileSystems: contentOn })

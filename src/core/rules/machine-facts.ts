@@ -112,32 +112,29 @@ export interface SeenLayer extends Omit<ExpectedMount['layers'][number], 'id'> {
   readonly keptAt?: string
 }
 
-/** What is known of devices: their disks' sequence numbers when this apply first saw them, and what they are built on. */
-export interface SeenDevices {
-  sequenceOf(dev: string): string | undefined
-  madeOf(dev: string): readonly string[]
+/** A device as this apply first saw it: by now its number may belong to another disk (loop devices). */
+export interface SeenDevice {
+  /** The sequence number of its disk; undefined: the kernel has none. */
+  readonly sequence: string | undefined
+  /** What it is built on: an unstage may close the mapping that leads to the disk. */
+  readonly below: ReadonlyMap<string, string | undefined>
 }
 
 export class VolumeRecord {
-  /**
-   * Every device on which the volume was seen, "major:minor", with the sequence number of its disk when this apply first saw
-   * it; undefined if the kernel has none. The number may belong to another disk by now (loop devices).
-   */
-  readonly devices = new Map<string, string | undefined>()
+  /** Every device on which the volume was seen, by "major:minor". */
+  readonly devices = new Map<string, SeenDevice>()
   /** The devices among them that no mount or map showed, and that were found by name (find-volume-device.ts). */
   readonly found = new Set<string>()
-  /** The devices that each device was built on at that time: an unstage may close the mapping that leads to the disk. */
-  readonly below = new Map<string, ReadonlyMap<string, string | undefined>>()
   /** The devices among them whose mounts an operation of this apply found and is about to unmount. */
-  readonly mounted = new Map<string, string | undefined>()
+  readonly mounted = new Map<string, SeenDevice>()
   /** "major:minor" of overlays with a layer in the volume (file-system-users.ts). */
   readonly overlays = new Set<string>()
   readonly #layers = new Map<string, SeenLayer>()
   unstaged = false
   touched = false
-  readonly #seen: SeenDevices
+  readonly #seen: (dev: string) => SeenDevice
 
-  constructor(seen: SeenDevices) {
+  constructor(seen: (dev: string) => SeenDevice) {
     this.#seen = seen
   }
 
@@ -148,9 +145,7 @@ export class VolumeRecord {
 
   /** Records a device that a mount, a map or --device shows. */
   note(dev: string): void {
-    if (this.devices.has(dev)) return
-    this.devices.set(dev, this.#seen.sequenceOf(dev))
-    this.below.set(dev, new Map(this.#seen.madeOf(dev).map((each) => [each, this.#seen.sequenceOf(each)])))
+    this.devices.set(dev, this.#seen(dev))
   }
 
   noteFound(dev: string): void {
@@ -160,10 +155,7 @@ export class VolumeRecord {
 
   /** Forgets devices that were found by name: --device says which device it is, or that there is none. */
   forgetFound(): void {
-    for (const dev of this.found) {
-      this.devices.delete(dev)
-      this.below.delete(dev)
-    }
+    for (const dev of this.found) this.devices.delete(dev)
     this.found.clear()
   }
 
@@ -174,7 +166,7 @@ export class VolumeRecord {
   }
 
   noteMounted(dev: string): void {
-    if (!this.mounted.has(dev)) this.mounted.set(dev, this.#seen.sequenceOf(dev))
+    this.mounted.set(dev, this.#seen(dev))
   }
 }
 

@@ -3,6 +3,7 @@
  * are never a volume, whatever is on them (O36).
  */
 
+import { once } from '../base/memoize.ts'
 import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import { EVERYTHING, nodeOf, withWhatItIsMadeOf } from '../linux/block/whole-disk.ts'
 import type { OtherNamespace } from '../linux/mount-namespaces.ts'
@@ -14,7 +15,7 @@ import { decodeOctal } from '../trust/kernel.ts'
 import type { TeardownFamily } from '../volumes/plugin.ts'
 import { pluginNamed } from '../volumes/registry.ts'
 import { deviceBehind, namesBehind } from './disk-users.ts'
-import { type MachineFacts, type SeenDevices, type SeenLayer, VolumeRecord } from './machine-facts.ts'
+import { type MachineFacts, type SeenDevice, type SeenLayer, VolumeRecord } from './machine-facts.ts'
 
 interface NodesOwn {
   /** "major:minor" of file systems. A directory of one may be a volume, the whole file system never is. */
@@ -132,12 +133,12 @@ export function devicesOf(record: VolumeRecord, own: NodesOwn, host: Host): Volu
   for (const { dev, behind } of others) for (const each of [dev, ...behind]) kept.delete(each)
   const disks = [...record.devices.keys()].filter((dev) => !dev.startsWith('0:') && !kept.has(dev))
   const below = disks.flatMap((dev) =>
-    [...(record.below.get(dev) ?? [])]
+    [...(record.devices.get(dev)?.below ?? [])]
       .filter(([each, before]) => isSame(each, before, host) && !own.devices.has(host.blockTree.nameOf(each) ?? ''))
       .map(([each]) => each),
   )
   return {
-    disks: disks.filter((dev) => isSame(dev, record.devices.get(dev), host)),
+    disks: disks.filter((dev) => isSame(dev, record.devices.get(dev)?.sequence, host)),
     below: [...new Set(below)],
     fileSystems: [
       ...others.filter(({ dev, behind }) => dev.startsWith('0:') && behind.length === 0),
@@ -170,14 +171,13 @@ function isMadeByKubelet({ volume }: Operation): boolean {
   return volume !== undefined && MADE_BY_KUBELET.has(pluginNamed(volume.plugin).tearDown)
 }
 
-export class VolumeRecords implements SeenDevices {
+export class VolumeRecords {
   readonly #plan: Plan
   readonly #host: Host
   readonly #records = new Map<string, VolumeRecord>()
   /** Mounts by operation, as they were when it began: they are gone by the time of the detach. */
   readonly #layers = new Map<string, readonly SeenLayer[]>()
-  /** Sequence numbers of devices, when first seen. */
-  readonly #sequences = new Map<string, string | undefined>()
+  readonly #devices = new Map<string, SeenDevice>()
 
   constructor(plan: Plan, host: Host) {
     this.#plan = plan
@@ -191,7 +191,8 @@ export class VolumeRecords implements SeenDevices {
    */
   of(operation: Operation, table: () => MountTable): VolumeRecord {
     const key = operation.volume?.uniqueName ?? operation.id
-    const record = this.#records.get(key) ?? new VolumeRecord(this)
+    const record =
+      this.#records.get(key) ?? new VolumeRecord((dev) => once(this.#devices, dev, () => this.#seeDevice(dev)))
     this.#records.set(key, record)
     if (operation.kind !== 'DetachVolume') {
       record.touched = true
@@ -235,17 +236,11 @@ export class VolumeRecords implements SeenDevices {
     return { dev, root, fsType, source, behind, ...(keeper && { keptAt: keeper.mountPoint }) }
   }
 
-  madeOf(dev: string): string[] {
-    if (dev.startsWith('0:')) return []
-    const { blockTree } = this.#host
-    const [, ...below] = withWhatItIsMadeOf(nodeOf(dev, blockTree), blockTree, EVERYTHING)
-    return below.map((node) => node.dev)
-  }
-
-  sequenceOf(dev: string): string | undefined {
+  #seeDevice(dev: string): SeenDevice {
     // Anonymous devices (tmpfs, network file systems) are not disks, and a batch has thousands.
-    if (dev.startsWith('0:')) return undefined
-    if (!this.#sequences.has(dev)) this.#sequences.set(dev, this.#host.diskSequence(dev))
-    return this.#sequences.get(dev)
+    if (dev.startsWith('0:')) return { sequence: undefined, below: new Map() }
+    const { blockTree, diskSequence } = this.#host
+    const [, ...below] = withWhatItIsMadeOf(nodeOf(dev, blockTree), blockTree, EVERYTHING)
+    return { sequence: diskSequence(dev), below: new Map(below.map((node) => [node.dev, diskSequence(node.dev)])) }
   }
 }

@@ -1,8 +1,9 @@
-/** Who else has a mount that goes: by another mount of it, or by what keeps it busy (S12, S24). */
+/** Who else has a mount that goes: by another mount of it, or by what keeps it busy, or cut off by force (S12, S19, S20, S24). */
 
 import { posix } from 'node:path'
 import { isOfServer } from '../linux/file-systems.ts'
 import { ownPathOf } from '../linux/linked-mounts.ts'
+import { ofTheNode } from '../linux/mount-namespaces.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/paths.ts'
 import { goesWith } from '../linux/propagation.ts'
@@ -10,8 +11,8 @@ import type { Operation, StepOp } from '../plan/plan.ts'
 import { shownVolume } from '../plan/plan-names.ts'
 import { podName } from '../plan/pod-name.ts'
 import { describeProcess, type UsedBy, userAmong, usingProcess } from '../users/describe-holders.ts'
-import { heldByKernel, staying, together } from '../users/find-holders.ts'
-import { describeMount, expectedIds, isReleased, mountIn } from './expected-mounts.ts'
+import { fileSystemsAt, heldByKernel, type staying, together } from '../users/find-holders.ts'
+import { describeMount, expectedIds, expectedMounts, isReleased, mountIn, stayingOf } from './expected-mounts.ts'
 import { isOfAnother } from './find-volume-device.ts'
 import type { MachineFacts, Verdict } from './machine-facts.ts'
 
@@ -22,11 +23,9 @@ import type { MachineFacts, Verdict } from './machine-facts.ts'
  */
 export function otherReader(facts: MachineFacts): Verdict | undefined {
   const { operation, around, host, context } = facts
-  const own = expectedIds(operation)
-  const staged = [...own.keys()].flatMap((id) => around.table.byId(id) ?? [])
   const paths = (operation.expects ?? []).map((each) => each.path)
-  const stays = staying(around.table, new Set(own.keys()))
-  for (const mount of staged) {
+  const stays = stayingOf(facts)
+  for (const mount of expectedMounts(facts)) {
     const others = isOfServer(mount.fsType)
       ? around.table.ofDevice(mount.dev).filter(({ mountPoint }) => isOfAnother(mountPoint, facts))
       : []
@@ -144,4 +143,55 @@ export function mountedElsewhere(
       users: [usingProcess(other)],
     }
   )
+}
+
+// What a forced or a lazy unmount would take from others (S19, S20).
+
+/** S19: a forced umount ends the connection of every mount of this file system, in every namespace. */
+export function sharedConnection(facts: MachineFacts): Verdict | undefined {
+  const { around, operation, context } = facts
+  const own = expectedIds(operation)
+  for (const layer of topsOf('force', facts)) {
+    const here = around.table
+      .ofDevice(layer.dev)
+      .find((mount) => !own.has(mount.id) && !goesWith(around.table, layer, mount))
+    const elsewhere = ofTheNode(around.others).find(({ table }) => table.ofDevice(layer.dev).length > 0)
+    const who =
+      (here && describeMount(here)) ??
+      (elsewhere && `the mount namespace of ${describeProcess(elsewhere, context.nameOf)}`)
+    if (who === undefined) continue
+    const message = `a forced unmount of ${layer.mountPoint} would also cut off ${who}`
+    return { code: 'SharedConnection', message }
+  }
+  return undefined
+}
+
+/** S20: lazily only if the mount is shown to be dead, and nobody holds it. */
+export async function aliveOrHeld(facts: MachineFacts): Promise<Verdict | undefined> {
+  const { host, waiting, around, context } = facts
+  for (const layer of topsOf('lazy', facts)) {
+    const { mountPoint: path } = layer
+    // For a dead mount this check takes its whole limit, which does not count as waiting of the operation.
+    if (!(await host.isDead(layer, Math.min(waiting.limitMs, 5000))))
+      return { code: 'FlagWithoutEffect', message: `${path} answers, so it is not dead` }
+    const { table, others, loops } = around
+    const uses = await around.uses({ fileSystems: fileSystemsAt(table, [path]) })
+    // A copy in another namespace is a separate mount, and is not touched.
+    const holders = { ...host.findHolders({ table, paths: [path], others, loops, uses }), namespaces: [] }
+    const user = userAmong(holders, context.nameOf)
+    if (user === undefined) continue
+    if ('who' in user) return { code: 'HeldBy', message: `${path} is held by ${user.who}`, users: user.users ?? [] }
+    return {
+      code: 'UsersUnknown',
+      message: `the holders of ${path} could not be determined: ${user.text}`,
+      hint: `volctl unmounts nothing lazily that may be in use. ${user.hint}`,
+    }
+  }
+  return undefined
+}
+
+/** The newest on each path that is unmounted in this way. */
+function topsOf(how: 'force' | 'lazy', { operation, around }: MachineFacts): MountInfo[] {
+  const steps = operation.steps.filter(({ op, detail }) => op === 'umount' && detail === how)
+  return [...new Set(steps.map(({ target }) => target))].flatMap((target) => around.table.top(target) ?? [])
 }

@@ -30,12 +30,11 @@ import {
 } from './devices.ts'
 import { changedFile, otherNetwork, strangerInside, unexpectedMount } from './expected-mounts.ts'
 import { findDevice, unexplainedDevice } from './find-volume-device.ts'
-import { aliveOrHeld, sharedConnection } from './forced-unmounts.ts'
 import { foreignMount, hiddenMount } from './foreign-mounts.ts'
 import type { MachineFacts, Verdict, Witness } from './machine-facts.ts'
 import { otherVolume } from './other-volume.ts'
 import { inUse, oddName, readOnly } from './paths.ts'
-import { busyMount, mountPointElsewhere, otherReader } from './readers.ts'
+import { aliveOrHeld, busyMount, mountPointElsewhere, otherReader, sharedConnection } from './readers.ts'
 import type { Asked, Facts, Judge, MachineJudge, Rule } from './rule.ts'
 import { hiddenFileSystem, mountedOutside, setUpElsewhere, setUpOutside } from './seen-elsewhere.ts'
 

@@ -79,7 +79,7 @@ function ownDevices({ record, operation, host }: MachineFacts): readonly string[
   const expected = (operation.expects ?? []).flatMap(({ layers }) => layers)
   const devices = [...record.devices.keys(), ...expected.map((layer) => deviceBehind(layer, host))]
   const isKnown = (dev: string | undefined): dev is string =>
-    dev !== undefined && isSame(dev, record.devices.get(dev), host)
+    dev !== undefined && isSame(dev, record.devices.get(dev)?.sequence, host)
   return devices.length > 0 && devices.every(isKnown) ? devices : undefined
 }
 

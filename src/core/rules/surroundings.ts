@@ -8,7 +8,7 @@ import { ownCommand } from '../linux/own-child.ts'
 import { SCAN_MS } from '../linux/scan-limits.ts'
 import type { Host } from '../node/host.ts'
 import type { ProcessReader, ProcessSearch } from '../users/ask-processes.ts'
-import type { ContentSearch } from '../users/content-look.ts'
+import type { ContentLook, ContentSearch } from '../users/content-look.ts'
 import { type KernelFiles, kernelFiles, staying } from '../users/find-holders.ts'
 import type { Uses } from '../users/uses.ts'
 
@@ -84,12 +84,12 @@ export class Surroundings {
     return this.#host.askProcesses({ table, others, ...what }, processReaderOf(this.#context, ms))
   }
 
-  /** What a search for users of content has to be given (lookForUsers). */
-  async toSearch(
-    fileSystems: readonly string[],
-  ): Promise<Pick<ContentSearch, 'table' | 'others' | 'fileSystems' | 'processes'>> {
+  /** Who uses content of these file systems. */
+  async contentLook(fileSystems: readonly string[], named?: ContentSearch['named']): Promise<ContentLook> {
     const { table, others } = this
-    return { table, others, fileSystems, processes: await this.uses({ fileSystems }) }
+    const processes = await this.uses({ fileSystems })
+    const reader = processReaderOf(this.#context)
+    return this.#host.lookForUsers({ table, others, fileSystems, processes, reader, ...(named && { named }) })
   }
 
   /** To be called after mounts were made or removed: the tables are read again from the kernel (S27). */

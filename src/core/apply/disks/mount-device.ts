@@ -10,7 +10,7 @@ import { goesWith } from '../../linux/propagation.ts'
 import type { Host } from '../../node/host.ts'
 import type { Operation, Step, StepOf } from '../../plan/plan.ts'
 import { loopsOn } from '../../rules/disk-users.ts'
-import { describeMount, describeMountIn } from '../../rules/expected-mounts.ts'
+import { describeMount, mountIn } from '../../rules/expected-mounts.ts'
 import { perRun } from '../../trust/run.ts'
 import { MountFailed, mountAlone, mountOnFree } from '../mounts/mount-step.ts'
 import { makeDirectory } from '../operation/make-directory.ts'
@@ -169,7 +169,7 @@ async function requireIdle(device: FoundDevice, run: StepContext): Promise<boole
   if (mounts.length > 0) return true
   for (const other of around.others) {
     const [mount] = other.table.ofDevice(device.number)
-    if (mount !== undefined) throw deviceInUse(device, describeMountIn(mount, other, run.context.nameOf))
+    if (mount !== undefined) throw deviceInUse(device, mountIn(mount, other, run.context.nameOf).who)
   }
   const [loop] = await loopsOn([{ ...nodeOf(device.number, host.blockTree), on: device.path, isBelow: false }], run)
   if (loop !== undefined) throw deviceInUse(device, loop.who)

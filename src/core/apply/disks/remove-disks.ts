@@ -121,7 +121,7 @@ function deviceOf(mount: MountInfo, host: Host): string | undefined {
 /** Names of the disks; empty: nothing was mounted, or its device is already gone. @throws StepFailed ForeignDevice */
 export function mountedDisks({ record, host }: StepContext): Set<string> {
   const { blockTree } = host
-  const names = [...record.mounted].flatMap(([dev, sequence]) => {
+  const names = [...record.mounted].flatMap(([dev, { sequence }]) => {
     if (dev.startsWith('0:')) throw notScsi(dev)
     const name = blockTree.nameOf(dev)
     if (name === undefined) return []
