@@ -166,7 +166,7 @@ export class FakeHost implements Host {
   rmdir(path: string): void {
     this.log.push(`rmdir ${path}`)
     const found = this.files.get(path)
-    if (found === undefined) throw errno('ENOENT')
+    if (found === undefined) return
     if (found.type !== 'dir') throw errno('ENOTDIR')
     if (this.listTree(path).length > 0) throw errno('ENOTEMPTY')
     this.files.delete(path)
@@ -174,7 +174,7 @@ export class FakeHost implements Host {
 
   unlink(path: string): void {
     this.log.push(`unlink ${path}`)
-    if (!this.files.delete(path)) throw errno('ENOENT')
+    this.files.delete(path)
   }
 
   async deleteContent(path: string, { beforeFirst }: DeleteContentOptions): Promise<Deleted> {

@@ -171,9 +171,14 @@ function chmod(path: string, mode: number): void {
   }
 }
 
+/** What is gone is fine (R837). */
 function removeAt(path: string, directory: string | undefined, remove: (path: string) => void): void {
-  if (directory === undefined) remove(path)
-  else inDirectory(directory, posix.basename(path), remove)
+  try {
+    if (directory === undefined) remove(path)
+    else inDirectory(directory, posix.basename(path), remove)
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error
+  }
 }
 
 /**

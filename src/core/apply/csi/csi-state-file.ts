@@ -1,19 +1,17 @@
 /** Writes vol_data.json as the kubelet does, before the driver is called (C12-C15). */
 
 import { posix } from 'node:path'
-import { errnoOf } from '../../base/errors.ts'
 import { StepFailed } from '../../base/operation-error.ts'
 import type { Undo } from '../../base/undo.ts'
 import { readStateFile } from '../../facts/actual/state-file.ts'
 import { attachmentName } from '../../facts/actual/volume-names.ts'
-import { diskFailure } from '../../linux/disk-trouble.ts'
 import type { Step } from '../../plan/plan.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
 import { goJson } from '../../trust/digest.ts'
 import { csiPublishStateFile, csiStagingPath, csiTarget } from '../../volumes/csi-paths.ts'
 import { isEphemeral } from '../../volumes/csi-volume.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
-import { makeDirectory } from '../operation/make-directory.ts'
+import { makeDirectory, orWriteFailed } from '../operation/make-directory.ts'
 import type { StepContext } from '../operation/ports.ts'
 import { takeBack } from '../operation/take-back.ts'
 import { wantedCsi } from './csi-call.ts'
@@ -64,7 +62,8 @@ export async function writeVolumeData({ target, label }: Step, run: StepContext)
     isNew = there === undefined
     write(target, there, state, run)
   } catch (error) {
-    const piece = { what: target, back: () => removeFile(target, run) }
+    // It may be partly written; no driver was called with it yet.
+    const piece = { what: target, back: () => run.host.unlink(target) }
     throw await takeBack(isNew ? [...directories, piece] : directories, error, run)
   }
   return isNew ? [...directories, { what: target, back: () => removeAgain(target, paths, run) }] : directories
@@ -82,11 +81,7 @@ function write(
   // It is written to the journal first: it may be the only record of something (S14).
   if (there !== undefined)
     run.journal.write({ type: 'stateFile', operation: run.operation.id, path: target, content: there })
-  try {
-    run.host.writeStateFile(target, text)
-  } catch (error) {
-    throw diskFailure('WriteFailed', `${target} could not be written`, error)
-  }
+  orWriteFailed(`${target} could not be written`, () => run.host.writeStateFile(target, text))
 }
 
 /** A link or a directory in its place is not a state file. */
@@ -112,21 +107,6 @@ function removeAgain(file: string, paths: readonly string[], { host, around }: S
   around.changed()
   const mount = paths.flatMap((path) => around.table.at(path)).at(-1)
   if (mount !== undefined) throw new Error(`${describeMount(mount)} is there`)
-  for (const path of paths) {
-    try {
-      host.rmdir(path)
-    } catch (error) {
-      if (errnoOf(error) !== 'ENOENT') throw error
-    }
-  }
+  for (const path of paths) host.rmdir(path)
   host.unlink(file)
-}
-
-/** Removes a file that was only partly written; no driver was called with it yet. */
-function removeFile(path: string, { host }: StepContext): void {
-  try {
-    host.unlink(path)
-  } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw error
-  }
 }

@@ -17,7 +17,7 @@ import type { Step, StepOf } from '../../plan/plan.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import { mountAlone, mountOnFree } from '../mounts/mount-step.ts'
-import { makeDirectory } from '../operation/make-directory.ts'
+import { makeDirectory, orWriteFailed } from '../operation/make-directory.ts'
 import type { StepContext } from '../operation/ports.ts'
 import { command, firstLineOf } from '../operation/step-command.ts'
 import { takeBack } from '../operation/take-back.ts'
@@ -61,11 +61,7 @@ function requireNoFileSystem(device: FoundDevice, { around }: StepContext): void
 
 function makeFile(target: string, { host }: StepContext): readonly Undo[] {
   if (host.lstat(target) !== undefined) return []
-  try {
-    host.createFile(target, MODE)
-  } catch (error) {
-    throw diskFailure('WriteFailed', `${target} could not be created`, error)
-  }
+  orWriteFailed(`${target} could not be created`, () => host.createFile(target, MODE))
   return [{ what: target, back: () => host.unlink(target) }]
 }
 

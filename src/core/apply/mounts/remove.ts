@@ -9,6 +9,7 @@ import type { Step } from '../../plan/plan.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
 import { mountedElsewhere } from '../../rules/readers.ts'
 import { STATE_FILES } from '../../volumes/state-files.ts'
+import { orWriteFailed } from '../operation/make-directory.ts'
 import type { StepContext } from '../operation/ports.ts'
 
 export function removeStep(step: Step, run: StepContext): void {
@@ -22,33 +23,24 @@ export function removeDirectory(path: string, run: StepContext): void {
     run.host.rmdir(path, parentOf(path, run))
   } catch (error) {
     const code = errnoOf(error)
-    if (code === 'ENOENT') return
     // The target of a bind-mounted file or device is an empty file, not a directory.
-    if (code === 'ENOTDIR' && isEmptyFile(path, run)) {
-      removeFile(path, run)
-      return
-    }
-    if (code === 'ENOTEMPTY' || code === 'EEXIST') {
+    if (code === 'ENOTDIR' && isEmptyFile(path, run)) removeFile(path, run)
+    else if (code === 'ENOTEMPTY' || code === 'EEXIST')
       throw new StepFailed('UnexpectedFile', `${path} is not empty and is kept`, { cause: error })
-    }
-    throw removeFailed(path, error)
+    else throw diskFailure('WriteFailed', notRemoved(path), error)
   }
 }
 
 function removeFile(path: string, run: StepContext): void {
   requireNoMountPoint(path, run)
-  const found = readOrFail(path, () => run.host.lstat(path))
+  const found = orKept(path, () => run.host.lstat(path))
   if (found === undefined) return
   const name = posix.basename(path)
   if (STATE_FILES.has(name)) rememberStateFile(path, run)
   else if (found.type === 'file' && found.size > 0 && isPlaceholder(path)) {
     throw new StepFailed('UnexpectedFile', `${path} holds ${found.size} bytes and is kept`)
   }
-  try {
-    run.host.unlink(path, parentOf(path, run))
-  } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw removeFailed(path, error)
-  }
+  orKept(path, () => run.host.unlink(path, parentOf(path, run)))
 }
 
 /** Where its parent was when the mount table was read: a link of the kubelet's directories is followed once, and no other (S8). */
@@ -68,7 +60,7 @@ function isPlaceholder(path: string): boolean {
 
 /** S14: a state file, without which the driver could not be called again, is written to the journal first. */
 function rememberStateFile(path: string, { host, journal, operation }: StepContext): void {
-  const content = readOrFail(path, () => host.readSmallFile(path))
+  const content = orKept(path, () => host.readSmallFile(path))
   if (content !== undefined) journal.write({ type: 'stateFile', operation: operation.id, path, content })
 }
 
@@ -83,14 +75,8 @@ function requireNoMountPoint(path: string, { around, context }: StepContext): vo
 }
 
 /** A path that cannot be examined is not removed. */
-function readOrFail<T>(path: string, look: () => T): T {
-  try {
-    return look()
-  } catch (error) {
-    throw removeFailed(path, error)
-  }
+function orKept<T>(path: string, work: () => T): T {
+  return orWriteFailed(notRemoved(path), work)
 }
 
-function removeFailed(path: string, cause: unknown): StepFailed {
-  return diskFailure('WriteFailed', `${path} could not be removed`, cause)
-}
+const notRemoved = (path: string): string => `${path} could not be removed`

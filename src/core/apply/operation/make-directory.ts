@@ -21,29 +21,21 @@ export function makeDirectory({ target, mode = '0750', detail }: Step, run: Step
     try {
       const isNew = make(path, bits, run)
       if (isNew) made.push(path)
-      if (isNew || (path === target && detail === 'exact')) setMode(path, bits, run)
+      if (isNew || (path === target && detail === 'exact'))
+        orWriteFailed(`directory ${path} could not be given mode ${bits.toString(8)}`, () => run.host.chmod(path, bits))
     } catch (error) {
       for (const each of made.toReversed()) removeAfterFailure(each, run)
       throw error
     }
   }
-  return made.map((path) => ({ what: `directory ${path}`, back: () => removeIfEmpty(path, run) }))
-}
-
-function setMode(path: string, mode: number, { host }: StepContext): void {
-  try {
-    host.chmod(path, mode)
-  } catch (error) {
-    const octal = mode.toString(8)
-    const what = `directory ${path} could not be given mode ${octal}`
-    throw diskFailure('WriteFailed', what, error)
-  }
+  // If somebody else has put a file into the directory meanwhile, the directory is kept, and the failure names it.
+  return made.map((path) => ({ what: `directory ${path}`, back: () => run.host.rmdir(path) }))
 }
 
 /** The first failure is the one to report; an empty directory that stays does no harm. */
 function removeAfterFailure(path: string, run: StepContext): void {
   try {
-    removeIfEmpty(path, run)
+    run.host.rmdir(path)
   } catch {
     run.say(`left as it is: directory ${path}`)
   }
@@ -65,11 +57,11 @@ function make(path: string, mode: number, run: StepContext): boolean {
   }
 }
 
-/** If somebody else has put a file into the directory meanwhile, the directory is kept, and the failure names it. */
-function removeIfEmpty(path: string, { host }: StepContext): void {
+/** @throws StepFailed WriteFailed, with what to do about the disk */
+export function orWriteFailed<T>(what: string, work: () => T): T {
   try {
-    host.rmdir(path)
+    return work()
   } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw error
+    throw diskFailure('WriteFailed', what, error)
   }
 }
