@@ -7,9 +7,15 @@ import type { Node, Pod, VolumeAttachment } from '../../src/core/kube/api/object
 import type { ApplyEvent, ApplyResult } from '../../src/core/plan/events.ts'
 import type { Operation, Plan, Step, StepOp } from '../../src/core/plan/plan.ts'
 import type { Witness } from '../../src/core/rules/machine-facts.ts'
-import type { VolumeToMount } from '../../src/core/volumes/desired-state.ts'
+import {
+  ANY,
+  type UnresolvedVolume,
+  type VolumeSpec,
+  type VolumeToMount,
+} from '../../src/core/volumes/desired-state.ts'
 import type { DeviceSource } from '../../src/core/volumes/plugin.ts'
 import { onDiskUid } from '../../src/core/volumes/pods.ts'
+import type { ControllerWanted } from '../../src/core/volumes/populate.ts'
 import { bareOperation, barePlan } from '../helpers/apply-plan.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import { UNASKED_CLUSTER, UNASKED_DRIVER } from '../helpers/unasked.ts'
@@ -106,8 +112,7 @@ export class Fixture {
       csi: () => (this.driver === undefined ? undefined : csi),
       csiDriver: () => ({ state: 'Absent' }),
       cluster,
-      wantedByController: (name) => this.wanted.has(name),
-      wantedSources: () => this.sources,
+      wantedOf: () => this.wantedOf(),
       wanted: (pod, uniqueName) => this.wantedVolume(pod, uniqueName),
       host: this.host,
       walker: ['walker'],
@@ -124,6 +129,14 @@ export class Fixture {
     this.witness = { listed: new Set([POD]), alive: new Set(), apiPods: [{ metadata, spec: {} }] }
     this.volumes = [{ ...volume, podUid: POD } as VolumeToMount]
     return this
+  }
+
+  wantedOf(): ControllerWanted {
+    return {
+      names: new Map([...this.wanted].map((name) => [name, []])),
+      volumes: (this.sources ?? []) as readonly VolumeSpec[],
+      unresolved: this.sources === undefined ? [{ mayBe: ANY } as UnresolvedVolume] : [],
+    }
   }
 
   /** The one that the fixture was given for the pod. */

@@ -85,9 +85,9 @@ async function run(...given: Operation[]) {
 function onQuestion(nth: number, happens: () => void): void {
   let asked = 0
   fixture.given = {
-    wantedSources: () => {
+    wantedOf: () => {
       if (++asked === nth) happens()
-      return fixture.sources
+      return fixture.wantedOf()
     },
   }
 }

@@ -144,9 +144,9 @@ describe('a detach', () => {
     let asked = false
     const pause = standStill(come)
     fixture.given = {
-      wantedByController: (name) => {
+      wantedOf: () => {
         asked = true
-        return fixture.wanted.has(name)
+        return fixture.wantedOf()
       },
       readMounts: () => {
         if (asked) pause()

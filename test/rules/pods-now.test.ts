@@ -77,14 +77,19 @@ describe('a pod that a volume is to be set up for (S22)', () => {
 })
 
 it.each([
-  { name: 'no pod wants', sources: [], code: undefined },
-  { name: 'a pod may want, since not all could be resolved (S4)', sources: undefined, code: 'WantedAgain' },
-])('a device that $name', async ({ sources, code }) => {
+  { name: 'no pod wants', wanted: { names: new Map(), volumes: [], unresolved: [] }, code: undefined },
+  { name: 'a pod may want, since the API was not read (S3)', wanted: undefined, code: 'WantedAgain' },
+  {
+    name: 'a pod may want, since not all could be resolved (S4)',
+    wanted: { names: new Map(), volumes: [], unresolved: [{ mayBe: { of: 'any' } }] },
+    code: 'WantedAgain',
+  },
+])('a device that $name', async ({ wanted, code }) => {
   const { pod: _, ...device } = operation('a', {
     kind: 'UnmountDevice',
     volume: { name: 'disk', uniqueName: 'kubernetes.io/iscsi/disk', plugin: 'kubernetes.io/iscsi', mode: 'Filesystem' },
   })
-  const context = { wantedByController: () => false, wantedSources: () => sources }
+  const context = { wantedOf: () => wanted }
   const facts = { operation: device, context } as unknown as MachineFacts
   const verdict = await wantedAgain(facts, gone)
   expect(verdict?.code).toBe(code)

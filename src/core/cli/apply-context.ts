@@ -27,15 +27,8 @@ import type { Questions, Witness } from '../rules/machine-facts.ts'
 import { containerNames } from '../users/describe-holders.ts'
 import { apiLookup } from '../volumes/api-lookup.ts'
 import type { VolumeToMount } from '../volumes/desired-state.ts'
-import type { DeviceSource } from '../volumes/plugin.ts'
 import { namedUids } from '../volumes/pods.ts'
-import {
-  type ControllerWanted,
-  controllerWantedVolumes,
-  desiredStateOfPods,
-  mayWant,
-  wantedDevices,
-} from '../volumes/populate.ts'
+import { type ControllerWanted, controllerWantedVolumes, desiredStateOfPods } from '../volumes/populate.ts'
 
 interface ApplySettings {
   readonly options: PlanOptions
@@ -96,8 +89,7 @@ export function questionsOf(latest: () => CollectedNode): Omit<Questions, 'clust
   return {
     readMounts: () => latest().readMounts(),
     cluster: cluster(latest()),
-    wantedByController: (uniqueName, pods) => isWanted(latest(), uniqueName, pods),
-    wantedSources: (pods, plugin) => wantedSources(latest(), pods, plugin),
+    wantedOf: (pods) => wantedNow(latest(), pods),
     wanted: (pod, uniqueName) => wantedVolume(latest(), pod, uniqueName),
     nameOf: (of) => containerNames(latest().snapshot)(of),
   }
@@ -210,22 +202,6 @@ function conflict(message: string): VolctlError {
 function wantedVolume({ snapshot }: CollectedNode, pod: Pod, uniqueName: string): VolumeToMount | undefined {
   if (snapshot.api === undefined) return undefined
   return desiredStateOfPods([pod], snapshot.api).volumes.find((volume) => volume.uniqueName === uniqueName)
-}
-
-/** By the attach/detach controller's rule (S21); one that could not be resolved is this one if it may be (S4). */
-async function isWanted(latest: CollectedNode, uniqueName: string, pods: readonly Pod[]): Promise<boolean> {
-  const wanted = await wantedNow(latest, pods)
-  return wanted === undefined || mayWant(wanted, uniqueName)
-}
-
-/** By the same rule, as devices go: what a pod wants it may also be about to mount (S25). */
-async function wantedSources(
-  latest: CollectedNode,
-  pods: readonly Pod[],
-  plugin: string,
-): Promise<readonly DeviceSource[] | undefined> {
-  const wanted = await wantedNow(latest, pods)
-  return wanted === undefined ? undefined : wantedDevices(wanted, plugin)
 }
 
 /** What the pods want, by claims and volumes of this moment; undefined: the API was not read. */

@@ -7,8 +7,8 @@ import type { Pod } from '../kube/api/objects.ts'
 import type { Operation } from '../plan/plan.ts'
 import type { VolumeToMount } from '../volumes/desired-state.ts'
 import { isOutOfService } from '../volumes/node-affinity.ts'
-import type { DeviceSource } from '../volumes/plugin.ts'
 import { isMirrorPod, isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../volumes/pods.ts'
+import { type ControllerWanted, mayWant, wantedDevices } from '../volumes/populate.ts'
 import { isDeviceOf } from '../volumes/registry.ts'
 import type { MachineFacts, Questions, Verdict, Witness } from './machine-facts.ts'
 import type { MachineJudge } from './rule.ts'
@@ -26,25 +26,17 @@ async function deviceWanted(
   witness: Witness,
   context: Questions,
 ): Promise<Verdict | undefined> {
-  const isWanted =
-    (await context.wantedByController(name, unfinished(witness))) || (await wantsDevice(operation, witness, context))
-  return isWanted ? { code: 'WantedAgain', message: `a pod of this node wants ${name} again` } : undefined
+  const wanted = await context.wantedOf(unfinished(witness))
+  return wanted === undefined || mayWant(wanted, name) || wantsDevice(operation, wanted)
+    ? { code: 'WantedAgain', message: `a pod of this node wants ${name} again` }
+    : undefined
 }
 
 /** A device may have several unique names (R014, P96): for iSCSI, FC and flexVolumes the sources are compared as well. */
-async function wantsDevice({ volume }: Operation, witness: Witness, context: Questions): Promise<boolean> {
+function wantsDevice({ volume }: Operation, wanted: ControllerWanted): boolean {
   if (volume === undefined || volume.plugin === CSI_PLUGIN) return false
-  const sources = await wantedSources(witness, context, volume.plugin)
+  const sources = wantedDevices(wanted, volume.plugin)
   return sources === undefined || sources.some((source) => isDeviceOf(source, volume.plugin, volume.name))
-}
-
-/** The volumes that unfinished pods want; undefined if one could not be resolved and may be of this plugin. */
-export async function wantedSources(
-  witness: Witness,
-  context: Questions,
-  plugin: string,
-): Promise<readonly DeviceSource[] | undefined> {
-  return context.wantedSources(unfinished(witness), plugin)
 }
 
 /** Pods in the API that may still use their volumes. */

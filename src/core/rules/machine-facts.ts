@@ -12,7 +12,7 @@ import type { Blocked, ExpectedMount, Operation, Plan } from '../plan/plan.ts'
 import type { ContentLook } from '../users/content-look.ts'
 import type { NameOf } from '../users/describe-holders.ts'
 import type { VolumeToMount } from '../volumes/desired-state.ts'
-import type { DeviceSource } from '../volumes/plugin.ts'
+import type { ControllerWanted } from '../volumes/populate.ts'
 import type { MachineReading, Surroundings } from './surroundings.ts'
 
 /** Why an operation is not carried out. */
@@ -59,16 +59,8 @@ interface ApiNow {
 /** What is asked of the API server, and of the last look. */
 export interface Questions extends MachineReading {
   readonly cluster: Attachments
-  /** True if any of these pods wants the volume on this node, by the attach/detach controller's rule (S21). */
-  wantedByController(uniqueName: string, pods: readonly Pod[]): boolean | Promise<boolean>
-  /**
-   * The volumes that these pods want, by the same rule; undefined if one could not be resolved, and may be of this plugin
-   * (S4).
-   */
-  wantedSources(
-    pods: readonly Pod[],
-    plugin: string,
-  ): readonly DeviceSource[] | undefined | Promise<readonly DeviceSource[] | undefined>
+  /** What these pods want on this node, by the attach/detach controller's rule (S21); undefined: not known. */
+  wantedOf(pods: readonly Pod[]): ControllerWanted | undefined | Promise<ControllerWanted | undefined>
   /** The volume of this unique name as the pod wants it, by the last look; undefined: the pod does not want it. */
   wanted(pod: Pod, uniqueName: string): VolumeToMount | undefined
   /** Names of the pod and container of a process, by the last look. */

@@ -12,6 +12,7 @@ import type { Operation } from '../../plan/plan.ts'
 import { askCluster, NOT_ASKED } from '../../rules/machine-facts.ts'
 import { requireRules } from '../../rules/rules.ts'
 import { waitsToDetach } from '../../volumes/api-objects.ts'
+import { mayWant } from '../../volumes/populate.ts'
 import { askKubelet, askLease, kubeletCameBack, ownsNode } from '../operation/ask-kubelet.ts'
 import type { StepContext } from '../operation/ports.ts'
 
@@ -58,7 +59,8 @@ async function askApi(run: StepContext, name: string): Promise<StepContext | und
   requireStopped(kubelet)
   if (attachment === undefined) return undefined
   const volume = operation.volume?.uniqueName
-  const isWanted = volume !== undefined && (await context.wantedByController(volume, pods))
+  const wanted = await context.wantedOf(pods)
+  const isWanted = wanted === undefined || volume === undefined || mayWant(wanted, volume)
   // Once more, since the API server may have been slow.
   requireStopped(await askKubelet(context))
   return { ...run, attachment, api: { node, isWanted } }

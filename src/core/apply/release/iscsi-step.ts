@@ -4,10 +4,11 @@ import { commandLine } from '../../base/command.ts'
 import { errorMessage } from '../../base/errors.ts'
 import { StepFailed } from '../../base/operation-error.ts'
 import type { Step } from '../../plan/plan.ts'
-import { wantedSources } from '../../rules/api-now.ts'
+import { unfinished } from '../../rules/api-now.ts'
 import { CommandMissing } from '../../trust/programs.ts'
 import { sharedSourcesOf } from '../../volumes/desired-state.ts'
 import { ISCSI_PLUGIN, type IscsiDisk, parseIscsiDirectory } from '../../volumes/iscsi-disk.ts'
+import { type ControllerWanted, wantedDevices } from '../../volumes/populate.ts'
 import { removeDisks, requireDisksUnused } from '../disks/remove-disks.ts'
 import { askWitness } from '../operation/ask-kubelet.ts'
 import type { StepContext } from '../operation/ports.ts'
@@ -91,9 +92,9 @@ function keptText({ sessions, disks }: IscsiVolume, reason: string): string {
  * @throws StepFailed AlivenessUnknown, MayBeInUse
  */
 async function wantedBy({ iqn }: IscsiDisk, { context, waiting }: StepContext): Promise<string | undefined> {
-  let sources: Awaited<ReturnType<typeof wantedSources>>
+  let wanted: ControllerWanted | undefined
   try {
-    sources = await wantedSources(await waiting.spend((ms) => askWitness(context, ms)), context, ISCSI_PLUGIN)
+    wanted = await context.wantedOf(unfinished(await waiting.spend((ms) => askWitness(context, ms))))
   } catch (error) {
     throw new StepFailed(
       'AlivenessUnknown',
@@ -104,6 +105,7 @@ async function wantedBy({ iqn }: IscsiDisk, { context, waiting }: StepContext): 
       },
     )
   }
+  const sources = wanted && wantedDevices(wanted, ISCSI_PLUGIN)
   if (sources === undefined) {
     throw new StepFailed(
       'MayBeInUse',
