@@ -9,9 +9,10 @@ import type { ApplyEvent, EventSubject, Outcome } from '../plan/events.ts'
 import { TAKING_AWAY } from '../plan/kinds.ts'
 import type { Operation, Plan, Step, StepOp } from '../plan/plan.ts'
 import { unfinished } from '../rules/api-now.ts'
+import { pathsOf } from '../rules/expected-mounts.ts'
 import { WaitingBudget, type Witness } from '../rules/machine-facts.ts'
 import { VolumeRecords } from '../rules/node-stack.ts'
-import { processReaderOf, Surroundings } from '../rules/surroundings.ts'
+import { Surroundings } from '../rules/surroundings.ts'
 import type { ContentLook } from '../users/content-look.ts'
 import { fileSystemsAt } from '../users/find-holders.ts'
 import { hostPathsOf } from '../users/mount-uses.ts'
@@ -179,18 +180,11 @@ export class ApplyRun extends Run<Operation> {
 
   /** Of what the plan's steps are about. */
   async #lookAtUsers(): Promise<ContentLook> {
-    const table = this.#context.readMounts()
-    const places = this.#plan.operations.flatMap(({ steps }) => steps.map(({ target }) => target))
-    const fileSystems = [
-      ...fileSystemsAt(
-        table,
-        places.filter((target) => target.startsWith('/')),
-      ),
-    ]
+    const around = this.surroundings()
+    const fileSystems = fileSystemsAt(around.table, this.#plan.operations.flatMap(pathsOf))
     // Every operation has asked for the pods before it asks for users.
     const { witness } = await this.#witness.get()
-    const named = hostPathsOf(unfinished(witness))
-    return this.host.lookForUsers({ table, fileSystems, named, reader: processReaderOf(this.#context) })
+    return around.contentLook(fileSystems, hostPathsOf(unfinished(witness)))
   }
 
   sayStep(operation: Operation, step: Step): void {

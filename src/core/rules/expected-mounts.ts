@@ -106,6 +106,11 @@ export function firstMount(
   return undefined
 }
 
+/** Of its steps: other targets are names in the API. */
+export function pathsOf({ steps }: Operation): string[] {
+  return steps.flatMap(({ target }) => (target.startsWith('/') ? target : []))
+}
+
 /** Whether the operation takes the loop device off. */
 export function isReleased({ device }: { readonly device: string }, { steps }: Operation): boolean {
   return steps.some(({ op, target }) => op === 'losetup -d' && target === device)

@@ -22,6 +22,7 @@ import { hostPathsOf } from '../users/mount-uses.ts'
 import { Uses } from '../users/uses.ts'
 import { unfinished } from './api-now.ts'
 import { isEmptyDir } from './content-in-use.ts'
+import { pathsOf } from './expected-mounts.ts'
 import { type MachineFacts, type Questions, type Verdict, WaitingBudget, type Witness } from './machine-facts.ts'
 import { VolumeRecords } from './node-stack.ts'
 import { IN_USE } from './paths.ts'
@@ -111,7 +112,7 @@ async function usersOf(
   const around = new OneLook(context, host, plan.rootDir)
   const records = new VolumeRecords(plan, host)
   // "major:minor" of the file systems on which content would be deleted.
-  const contentOn = [...fileSystemsAt(mounts, operations.filter(deletesContent).flatMap(targetsOf))]
+  const contentOn = fileSystemsAt(mounts, operations.filter(deletesContent).flatMap(pathsOf))
   const look = lazy(() => around.contentLook(contentOn, hostPathsOf(unfinished(witness))))
   const users = async (): Promise<ContentLook> => {
     if (!around.isNoting) return look()
@@ -189,9 +190,6 @@ const ALREADY_ABORTED = AbortSignal.abort()
 function deletesContent(operation: Operation): boolean {
   return isEmptyDir(operation) || operation.steps.some(({ op }) => op === 'deleteContent')
 }
-
-const targetsOf = ({ steps }: Operation): string[] =>
-  steps.flatMap(({ target }) => (target.startsWith('/') ? [target] : []))
 
 /** What could not be asked counts as in use (S3). */
 function inUseBy(operation: Operation, { code, message, hint = remedyOf(code), users = [] }: Verdict): InUse {

@@ -12,7 +12,15 @@ import { shownVolume } from '../plan/plan-names.ts'
 import { podName } from '../plan/pod-name.ts'
 import { describeProcess, type UsedBy, userAmong, usingProcess } from '../users/describe-holders.ts'
 import { fileSystemsAt, heldByKernel, type staying, together } from '../users/find-holders.ts'
-import { describeMount, expectedIds, expectedMounts, isReleased, mountIn, stayingOf } from './expected-mounts.ts'
+import {
+  describeMount,
+  expectedIds,
+  expectedMounts,
+  isReleased,
+  mountIn,
+  pathsOf,
+  stayingOf,
+} from './expected-mounts.ts'
 import { isOfAnother } from './find-volume-device.ts'
 import type { MachineFacts, Verdict } from './machine-facts.ts'
 
@@ -40,10 +48,7 @@ export function otherReader(facts: MachineFacts): Verdict | undefined {
       if (there !== undefined) return stillInUse(operation, mountIn(there, other, context.nameOf))
     }
   }
-  const directory = operation.steps
-    .map((step) => step.target)
-    .filter((path) => path.startsWith('/'))
-    .at(-1)
+  const directory = pathsOf(operation).at(-1)
   const isBelow = (file: string): boolean =>
     directory !== undefined && isWithin(ownPathOf(around.table, file), directory)
   const loop = around.loops.find((each) => isBelow(each.backingFile) && !isReleased(each, operation))

@@ -7,7 +7,7 @@ import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import { ownCommand } from '../linux/own-child.ts'
 import { SCAN_MS } from '../linux/scan-limits.ts'
 import type { Host } from '../node/host.ts'
-import type { ProcessReader, ProcessSearch } from '../users/ask-processes.ts'
+import type { ProcessSearch } from '../users/ask-processes.ts'
 import type { ContentLook, ContentSearch } from '../users/content-look.ts'
 import { type KernelFiles, kernelFiles, staying } from '../users/find-holders.ts'
 import type { Uses } from '../users/uses.ts'
@@ -22,15 +22,6 @@ export interface MachineReading {
   readonly processReader?: readonly string[]
   /** Once aborted, nothing new is started, and apply waits for running operations. */
   readonly signal?: AbortSignal
-}
-
-/** The child that reads what processes use; a test brings its own. @param mostMs what is left of the operation's time */
-export function processReaderOf(
-  { processReader, signal }: Omit<MachineReading, 'readMounts'>,
-  mostMs: number = SCAN_MS.beforeTaking,
-): ProcessReader {
-  const command = processReader ?? ownCommand('process-reader')
-  return { command, deadlineMs: Math.min(mostMs, SCAN_MS.beforeTaking), signal }
 }
 
 export class Surroundings {
@@ -79,17 +70,18 @@ export class Surroundings {
   }
 
   /** By processes as they are now. @param ms what is left of the operation's time */
-  async uses(what: Asking, ms?: number): Promise<Uses> {
+  async uses(what: Asking, ms: number = SCAN_MS.beforeTaking): Promise<Uses> {
     const { table, others } = this
-    return this.#host.askProcesses({ table, others, ...what }, processReaderOf(this.#context, ms))
+    const { processReader: command = ownCommand('process-reader'), signal } = this.#context
+    const reader = { command, deadlineMs: Math.min(ms, SCAN_MS.beforeTaking), signal }
+    return this.#host.askProcesses({ table, others, ...what }, reader)
   }
 
   /** Who uses content of these file systems. */
-  async contentLook(fileSystems: readonly string[], named?: ContentSearch['named']): Promise<ContentLook> {
+  async contentLook(fileSystems: Iterable<string>, named?: ContentSearch['named']): Promise<ContentLook> {
     const { table, others } = this
     const processes = await this.uses({ fileSystems })
-    const reader = processReaderOf(this.#context)
-    return this.#host.lookForUsers({ table, others, fileSystems, processes, reader, ...(named && { named }) })
+    return this.#host.lookForUsers({ table, others, processes, named, signal: this.#context.signal })
   }
 
   /** To be called after mounts were made or removed: the tables are read again from the kernel (S27). */

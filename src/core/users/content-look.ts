@@ -6,10 +6,9 @@
 
 import { undeletedPath } from '../linux/deleted.ts'
 import { containingMount, type Location } from '../linux/location.ts'
-import { type OtherNamespace, ofTheNode, readOtherNamespaces, type Unseen } from '../linux/mount-namespaces.ts'
+import { type OtherNamespace, ofTheNode, type Unseen } from '../linux/mount-namespaces.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import { isInUserNamespace } from '../linux/standing.ts'
-import { askProcesses, type ProcessReader } from './ask-processes.ts'
 import { type BoundSockets, boundSockets } from './bound-sockets.ts'
 import { follow, isLocal, placesAt, systemMounts, type View, viewsOf } from './follow-links.ts'
 import { type Export, type LoopFile, loopFiles, nfsExports, swapFiles } from './kernel-files.ts'
@@ -21,6 +20,7 @@ export interface ContentLook {
   readonly table: MountTable
   /** Of the node. */
   readonly others: readonly OtherNamespace[]
+  /** What they use of the file systems that the directories are in. */
   readonly processes: Uses
   readonly layers: PlaceIndex<Layer>
   /** Overlays with a layer that cannot be found. */
@@ -47,27 +47,19 @@ interface ExportedPlace extends Export {
   readonly real: string
 }
 
-export interface ContentSearch {
-  readonly table: MountTable
-  /** "major:minor" of the file systems that the directories are in. */
-  readonly fileSystems: readonly string[]
-  /** "major:minor" of devices whose openers are asked for as well. */
-  readonly devices?: readonly string[]
+export interface ContentSearch extends Pick<ContentLook, 'table' | 'processes' | 'signal'> {
+  /** The namespaces of every thread. */
+  readonly others: readonly OtherNamespace[]
   /**
    * The content would be deleted: whoever only has a name in it counts as well, as these paths of our own mount namespace do,
    * and bound sockets and images everywhere. Absent: it would only be unmounted.
    */
-  readonly named?: readonly NamedPath[]
-  readonly reader: ProcessReader
-  /** What processes use of these file systems and devices, where that has just been read. */
-  readonly processes?: Uses | undefined
-  /** The namespaces of every thread, where they have just been read. */
-  readonly others?: readonly OtherNamespace[] | undefined
+  readonly named?: readonly NamedPath[] | undefined
 }
 
 /** Reads /proc and sysfs, runs losetup(8), and follows links of local file systems; nothing is opened. */
 export async function lookForUsers(search: ContentSearch): Promise<ContentLook> {
-  const { table, fileSystems, devices = [], named, reader, others = readOtherNamespaces() } = search
+  const { table, others, processes, named, signal } = search
   let sockets: Promise<BoundSockets> | undefined
   const views = viewsOf(table, others)
   const [ours] = views
@@ -75,11 +67,10 @@ export async function lookForUsers(search: ContentSearch): Promise<ContentLook> 
   const { loops, unseen: unseenLoops } = await loopFiles()
   const { swaps, unseen: unseenSwaps } = swapFiles()
   const { exports, unseen } = nfsExports()
-  const processes = search.processes ?? (await askProcesses({ table, others, fileSystems, devices }, reader))
   return {
     table,
     others: ofTheNode(others),
-    signal: reader.signal,
+    signal,
     processes,
     layers: layers.index,
     lostLayers: isInUserNamespace() || named === undefined ? [] : layers.lost,

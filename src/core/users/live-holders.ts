@@ -31,9 +31,9 @@ export async function liveHolders(held: Held, { table, loops, named = [], reader
   const others = readOtherNamespaces()
   const names = new Map(devices.map((name) => [numberOf(name) ?? '', name]))
   const fileSystems = fileSystemsAt(table, [...heldAt, ...content.map(({ path }) => path)])
-  const question = { table, others, fileSystems: [...fileSystems], devices: [...names.keys()], named }
-  const look = content.length === 0 ? undefined : await lookForUsers({ ...question, reader })
-  const uses = look?.processes ?? (await askProcesses(question, reader))
+  const uses = await askProcesses({ table, others, fileSystems, devices: names.keys() }, reader)
+  const { signal } = reader
+  const look = content.length === 0 ? undefined : await lookForUsers({ table, others, processes: uses, named, signal })
   const users =
     look === undefined ? [] : await Promise.all(content.map((each) => contentHolders(look, { ...each, rootDir })))
   const openers = uses
