@@ -18,16 +18,16 @@ it('swap files, and not partitions, by their names', () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), 'volctl-swaps-'))
   const list = join(directory.path, 'swaps')
   // A kernel without swap.
-  expect(swapFiles(list)).toEqual({ swaps: [], unseen: [] })
+  expect(swapFiles(list)).toEqual({ files: [], unseen: [] })
   writeFileSync(list, text)
-  const swaps = ['/var/lib/kubelet/pods/x/swap', String.raw`/data/a b\c`, '/data/gone (deleted)']
-  expect(swapFiles(list)).toEqual({ swaps, unseen: [] })
+  const files = ['/var/lib/kubelet/pods/x/swap', String.raw`/data/a b\c`, '/data/gone (deleted)']
+  expect(swapFiles(list)).toEqual({ files, unseen: [] })
 })
 
 it('S3: swap files that could not be read may be any', () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), 'volctl-swaps-'))
   expect(swapFiles(directory.path)).toEqual({
-    swaps: [],
+    files: [],
     unseen: [{ text: expect.stringMatching(/^the swap files in .* could not be read: /), hint: expect.any(String) }],
   })
 })
@@ -64,8 +64,8 @@ it('a table of exports that cannot be read is not an empty one; one that is miss
   symlinkSync('etab', at('link'))
   symlinkSync('nowhere', at('dangling'))
   expect(nfsExports(['link', 'dangling'].map(at))).toEqual(nfsExports([at('etab')]))
-  const { exports, unseen } = nfsExports(['missing', 'etab', 'other'].map(at))
-  expect(exports).toEqual([{ path: '/srv', client: '*', crosses: false }])
+  const { files, unseen } = nfsExports(['missing', 'etab', 'other'].map(at))
+  expect(files).toEqual([{ path: '/srv', client: '*', crosses: false }])
   expect(unseen).toMatchObject([
     { text: expect.stringContaining(`the NFS exports in ${at('other')} could not be read: `) },
   ])
@@ -96,7 +96,7 @@ describe('losetup(8)', () => {
     ['that fails', async () => ({ ...ended, status: 1, stdout: '' }), 'losetup ended with 1'],
   ])('%s: any file may be one', async (_name, run, why) => {
     expect(await loopFiles(loops, run)).toEqual({
-      loops,
+      files: loops,
       unseen: [{ text: `the files of loop devices could not be read: ${why}`, hint: expect.any(String) }],
     })
   })

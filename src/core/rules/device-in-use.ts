@@ -151,8 +151,8 @@ export async function keptAlive(facts: MachineFacts): Promise<Verdict | undefine
       who: describeProcesses([process], facts.context.nameOf).join(),
       users: [usingProcess(process)],
     })
-  const { loops } = await loopFilesOf(facts.around)
-  const loop = loops.find(({ file }) => file !== undefined && devices.includes(file.dev))
+  const { files } = await loopFilesOf(facts.around)
+  const loop = files.find(({ file }) => file !== undefined && devices.includes(file.dev))
   return loop && volumeInUse(facts, { who: `${loop.device}, backed by ${loop.backingFile}` })
 }
 

@@ -64,9 +64,9 @@ export async function lookForUsers(search: ContentSearch): Promise<ContentLook> 
   const views = viewsOf(table, others)
   const [ours] = views
   const layers = placeLayers(views)
-  const { loops, unseen: unseenLoops } = await loopFiles()
-  const { swaps, unseen: unseenSwaps } = swapFiles()
-  const { exports, unseen } = nfsExports()
+  const loops = await loopFiles()
+  const swaps = swapFiles()
+  const exports = nfsExports()
   return {
     table,
     others: ofTheNode(others),
@@ -74,18 +74,18 @@ export async function lookForUsers(search: ContentSearch): Promise<ContentLook> 
     processes,
     layers: layers.index,
     lostLayers: isInUserNamespace() || named === undefined ? [] : layers.lost,
-    loops: located(loops, ({ backingFile }) => backingFile, views),
-    unknownLoops: loops.filter((loop) => !isSure(loop, ours)),
-    swaps: located(swaps, (path) => path, views),
-    unknownSwaps: swaps.filter((path) => follow(ours, undeletedPath(path)).file === undefined),
-    exports: exports.map((each) => ({ ...each, real: follow(ours, each.path).real })),
+    loops: located(loops.files, ({ backingFile }) => backingFile, views),
+    unknownLoops: loops.files.filter((loop) => !isSure(loop, ours)),
+    swaps: located(swaps.files, (path) => path, views),
+    unknownSwaps: swaps.files.filter((path) => follow(ours, undeletedPath(path)).file === undefined),
+    exports: exports.files.map((each) => ({ ...each, real: follow(ours, each.path).real })),
     named: new PlaceIndex(
       (named ?? []).flatMap(({ path, text }) => placesAt(ours, path).map((at) => [at, text] as const)),
     ),
     images: named === undefined ? [] : mountedImages(views.map((view) => view.table)),
     ...(named !== undefined && { sockets: () => (sockets ??= boundSockets()) }),
     // From within a user namespace only a test's own node is looked at: apply refuses any other (S7).
-    unseen: isInUserNamespace() ? [] : [...processes.unseen, ...unseen, ...unseenLoops, ...unseenSwaps],
+    unseen: isInUserNamespace() ? [] : [processes, exports, loops, swaps].flatMap(({ unseen }) => unseen),
   }
 }
 

@@ -80,8 +80,8 @@ export interface KernelFiles {
 
 export function kernelFiles(loops: readonly LoopFile[], table: MountTable): KernelFiles {
   const at = (file: string): string => ownPathOf(table, undeletedPath(file))
-  const { swaps, unseen } = swapFiles()
-  return { loops: loops.map((loop) => ({ ...loop, at: at(loop.backingFile) })), swaps: swaps.map(at), unseen }
+  const { files, unseen } = swapFiles()
+  return { loops: loops.map((loop) => ({ ...loop, at: at(loop.backingFile) })), swaps: files.map(at), unseen }
 }
 
 /** Those of them that are below one of the paths. */

@@ -19,20 +19,24 @@ export interface LoopFile {
 
 const LOSETUP = ['--list', '--noheadings', '--raw', '--output', 'NAME,BACK-INO,BACK-MAJ:MIN']
 
-interface LoopFiles {
-  readonly loops: readonly LoopFile[]
-  /** Where losetup(8) did not say which files they are: any file may be one then. */
+interface Files<T> {
+  readonly files: readonly T[]
+  /** What the kernel, or losetup(8), did not say: any file may be one then. */
   readonly unseen: readonly Unseen[]
 }
 
 /** Where there is no loop device, losetup(8) is not asked. */
-export async function loopFiles(loops: readonly LoopFile[] = readLoops(), run = runCommand): Promise<LoopFiles> {
-  if (loops.length === 0) return { loops, unseen: [] }
+export async function loopFiles(loops: readonly LoopFile[] = readLoops(), run = runCommand): Promise<Files<LoopFile>> {
+  if (loops.length === 0) return { files: loops, unseen: [] }
   try {
-    const files = loopInodes(await losetup(run))
-    return { loops: loops.map((loop) => ({ ...loop, ...omitUndefined({ file: files.get(loop.device) }) })), unseen: [] }
+    const inodes = loopInodes(await losetup(run))
+    const files = loops.map((loop) => ({ ...loop, ...omitUndefined({ file: inodes.get(loop.device) }) }))
+    return { files, unseen: [] }
   } catch (error) {
-    return { loops, unseen: [unread('the files of loop devices', error, 'See what losetup --list says, or does not.')] }
+    return {
+      files: loops,
+      unseen: [unread('the files of loop devices', error, 'See what losetup --list says, or does not.')],
+    }
   }
 }
 
@@ -53,21 +57,17 @@ export function loopInodes(text: string): Map<string, NonNullable<LoopFile['file
   )
 }
 
-interface SwapFiles {
-  /** As the kernel names them: from the root of the mount namespace in which they were opened. No partitions. */
-  readonly swaps: readonly string[]
-  /** Where the kernel did not say: any file may be one then. */
-  readonly unseen: readonly Unseen[]
-}
-
-/** A kernel without swap has no such list. */
-export function swapFiles(list = '/proc/swaps'): SwapFiles {
+/**
+ * As the kernel names them: from the root of the mount namespace in which they were opened. No partitions. A kernel without swap has
+ * no such list.
+ */
+export function swapFiles(list = '/proc/swaps'): Files<string> {
   try {
-    const files = swapAreas(kernelText(list)).filter(({ type }) => type === 'file')
-    return { swaps: files.map(({ name }) => name), unseen: [] }
+    const areas = swapAreas(kernelText(list)).filter(({ type }) => type === 'file')
+    return { files: areas.map(({ name }) => name), unseen: [] }
   } catch (error) {
-    if (isMissing(error)) return { swaps: [], unseen: [] }
-    return { swaps: [], unseen: [unread(`the swap files in ${list}`, error, `See what is wrong with ${list}.`)] }
+    if (isMissing(error)) return { files: [], unseen: [] }
+    return { files: [], unseen: [unread(`the swap files in ${list}`, error, `See what is wrong with ${list}.`)] }
   }
 }
 
@@ -82,26 +82,20 @@ export interface Export {
 /** What exportfs(8) has exported, and what clients have asked the kernel for. */
 const TABLES = ['/var/lib/nfs/etab', '/proc/fs/nfsd/exports']
 
-interface Exports {
-  readonly exports: readonly Export[]
-  /** Tables that could not be read: anything may be exported then. */
-  readonly unseen: readonly Unseen[]
-}
-
 /** Where there is no NFS server there are no tables. */
-export function nfsExports(tables: readonly string[] = TABLES): Exports {
-  const exports: Export[] = []
+export function nfsExports(tables: readonly string[] = TABLES): Files<Export> {
+  const files: Export[] = []
   const unseen: Unseen[] = []
   for (const file of tables) {
     try {
-      for (const each of parseExports(textOf(file))) exports.push(each)
+      for (const each of parseExports(textOf(file))) files.push(each)
     } catch (error) {
       if (isMissing(error)) continue
       const hint = `See what is wrong with ${file}; if nothing is exported, stop the NFS server.`
       unseen.push(unread(`the NFS exports in ${file}`, error, hint))
     }
   }
-  return { exports, unseen }
+  return { files, unseen }
 }
 
 /** `/path<tab>client(option,option)`, a line each; blanks in a path are octal. */

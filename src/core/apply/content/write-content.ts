@@ -25,6 +25,7 @@ import { isMirrorPod, podLabel, podNamespace } from '../../volumes/pods.ts'
 import { pluginNamed } from '../../volumes/registry.ts'
 import { makeDirectory } from '../operation/make-directory.ts'
 import type { Cluster, StepContext } from '../operation/ports.ts'
+import { requireNone } from '../operation/step-command.ts'
 import { takeBack } from '../operation/take-back.ts'
 
 export async function writeContent({ target }: Step, run: StepContext): Promise<readonly Undo[]> {
@@ -218,6 +219,5 @@ export async function deleteContentStep(step: Step, run: StepContext): Promise<D
 /** What a dead mount covered, no look before its unmount has seen. @throws StepFailed HeldBy, UsersUnknown */
 async function requireContentUnused(path: string, run: StepContext): Promise<void> {
   const wasCovered = run.operation.dead?.some((each) => each.path === path) === true
-  const verdict = await contentVerdict(path, run, wasCovered ? performance.now() : undefined)
-  if (verdict !== undefined) throw new StepFailed(verdict.code, verdict.message, verdict)
+  requireNone(await contentVerdict(path, run, wasCovered ? performance.now() : undefined))
 }

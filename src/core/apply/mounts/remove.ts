@@ -11,6 +11,7 @@ import { mountedElsewhere } from '../../rules/readers.ts'
 import { STATE_FILES } from '../../volumes/state-files.ts'
 import { orWriteFailed } from '../operation/make-directory.ts'
 import type { StepContext } from '../operation/ports.ts'
+import { requireNone } from '../operation/step-command.ts'
 
 export function removeStep(step: Step, run: StepContext): void {
   if (step.op === 'rmdir') removeDirectory(step.target, run)
@@ -70,8 +71,7 @@ function requireNoMountPoint(path: string, { around, context }: StepContext): vo
   if (mount !== undefined) {
     throw new StepFailed('HeldBy', `${describeMount(mount)} is still there; nothing was removed`)
   }
-  const elsewhere = mountedElsewhere(path, { around, context })
-  if (elsewhere !== undefined) throw new StepFailed(elsewhere.code, elsewhere.message, elsewhere)
+  requireNone(mountedElsewhere(path, { around, context }))
 }
 
 /** A path that cannot be examined is not removed. */

@@ -16,6 +16,7 @@ import { verdictOf } from '../../rules/rules.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import { describeHolders } from '../../users/describe-holders.ts'
 import type { StepContext } from '../operation/ports.ts'
+import { requireNone } from '../operation/step-command.ts'
 
 const AFTER_FORCE_MS = 500
 
@@ -50,8 +51,7 @@ export async function umountLayer(step: Step, run: StepContext): Promise<void> {
 /** Earlier steps may have taken minutes. @throws StepFailed */
 async function requireForceAllowed(step: Step, run: StepContext): Promise<void> {
   const facts = { ...run, operation: { ...run.operation, steps: [step] } }
-  const verdict = await verdictOf(facts, NOT_ASKED, 'force')
-  if (verdict !== undefined) throw new StepFailed(verdict.code, verdict.message, verdict)
+  requireNone(await verdictOf(facts, NOT_ASKED, 'force'))
 }
 
 /**
@@ -126,8 +126,7 @@ export async function requireGone(layer: MountInfo, result: CommandResult, run: 
       .split('\n')[0] ?? ''
   if (!/busy/.test(output)) throw new StepFailed('UnmountFailed', `umount failed: ${output || layer.mountPoint}`)
   const who = await holdersOfMounts(layer.mountPoint, run)
-  const busy = isBusy(run.operation, { who, ...(who === '' && { hint: hintOfNobody(layer, run) }) })
-  throw new StepFailed(busy.code, busy.message, busy)
+  requireNone(isBusy(run.operation, { who, ...(who === '' && { hint: hintOfNobody(layer, run) }) }))
 }
 
 /** The hint if no holder was found: a call that waits for a dead server keeps the mount busy, though no process shows it. */

@@ -3,6 +3,7 @@
 import { firstCharacters } from '../../base/first-characters.ts'
 import { StepFailed, StepTimedOut } from '../../base/operation-error.ts'
 import { type PathType, parseStatLine, STAT_FORMAT } from '../../linux/paths.ts'
+import type { Verdict } from '../../rules/machine-facts.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import type { StepContext } from './ports.ts'
 
@@ -21,6 +22,11 @@ export async function command(
   if (result.flooded === true)
     throw new StepFailed('CommandFailed', `${line} printed too much output and was killed${left}`, { stuck: true })
   throw new StepTimedOut(`${line} did not end within ${run.waiting.limitMs / 1000} s${left}`, { stuck: true })
+}
+
+/** Of a rule that is asked right before a step. @throws StepFailed */
+export function requireNone(verdict: Verdict | undefined): void {
+  if (verdict !== undefined) throw new StepFailed(verdict.code, verdict.message, verdict)
 }
 
 /** The first line that a program printed, errors before output; otherwise its exit status. For messages. */
