@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { ClusterObjects } from '../../src/core/cluster/model/cluster-objects.ts'
 import type { ClusterNode, ClusterPod, ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
-import { desiredAttachments, migratesOn } from '../../src/core/cluster/model/desired-attachments.ts'
-import { knownVolumes } from '../../src/core/cluster/model/volumes.ts'
+import { Rows } from '../../src/core/cluster/model/rows.ts'
+import { knownVolumes, migratesOn } from '../../src/core/cluster/model/volumes.ts'
 import { volumeRecord } from '../../src/core/cluster/read/records.ts'
 import type { PersistentVolume } from '../../src/core/kube/api/objects.ts'
 import { bound, claim, cluster, node, pod, uniqueName, volume } from '../helpers/cluster-builder.ts'
@@ -11,11 +11,11 @@ import { bound, claim, cluster, node, pod, uniqueName, volume } from '../helpers
 /** Of pod p on node a: volumes to be attached, volumes that it merely has and why, and what could not be resolved. */
 function wanted(parts: Partial<ClusterState>) {
   const state = cluster(parts)
-  const desired = desiredAttachments(state, new ClusterObjects(state), knownVolumes(state))
+  const rows = new Rows(state, new ClusterObjects(state), knownVolumes(state))
   return {
-    attach: desired.all().flatMap(({ volume: of, pods }) => (pods.length > 0 ? [of.uniqueName] : [])),
-    has: desired.all().flatMap(({ volume: of, others }) => others.map(({ why }) => `${of.name} ${why}`)),
-    unresolved: desired.unresolved.map(({ cause, mayBe }) => `${cause} ${mayBe.of}`),
+    attach: rows.all().flatMap((of) => (of.pods.length > 0 ? [of.uniqueName] : [])),
+    has: rows.all().flatMap(({ volume: of, others }) => others.map(({ why }) => `${of?.name} ${why}`)),
+    unresolved: rows.unresolved.map(({ cause, mayBe }) => `${cause} ${mayBe.of}`),
   }
 }
 

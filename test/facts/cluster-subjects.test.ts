@@ -27,10 +27,10 @@ function lost(context: ClusterContext): string[] {
 }
 
 /** Every node, and every volume. */
-function everyName({ state, known, desired }: ClusterContext): ClusterOptions[] {
+function everyName({ state, known, rows }: ClusterContext): ClusterOptions[] {
   const nodes = [...state.nodes, ...(state.lostNodes ?? [])].map(({ name }) => name)
   const others = [...state.attachments, ...state.pods].flatMap(({ node }) => node ?? [])
-  const volumes = [...known.keys(), ...desired.unscheduled.map(({ volume }) => volume.uniqueName)]
+  const volumes = [...known.keys(), ...rows.unscheduled.map(({ volume }) => volume.uniqueName)]
   const pods = state.pods.map(({ uid }) => uid)
   return [{ nodes: [...nodes, ...others] }, { volumes }, { pods }].map((named) => clusterOptions(named))
 }

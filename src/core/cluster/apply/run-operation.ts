@@ -109,7 +109,7 @@ async function sayWhoCame(run: ClusterRun, operation: ClusterOperation): Promise
     )
     return
   }
-  const pods = run.contextOf(operation).desired.on(operation.node, uniqueName)?.pods ?? []
+  const pods = run.contextOf(operation).rows.of(operation.node, uniqueName)?.pods ?? []
   for (const pod of pods) {
     const message = `pod ${namespacedName(pod)} wants the volume on node ${operation.node}, and appeared while the volume was being detached`
     const hint =

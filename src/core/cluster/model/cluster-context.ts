@@ -3,25 +3,20 @@
 import { describeAttachment, lookAtAttacher } from '../../base/command.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ClusterOptions, ControllerState } from '../../plan/cluster-plan.ts'
-import { ActualAttachments } from './actual-attachments.ts'
 import { ClusterObjects } from './cluster-objects.ts'
 import type { ClusterNode, ClusterState, LeaseEvidence } from './cluster-state.ts'
 import { controllerState } from './controller-state.ts'
-import { type DesiredAttachments, desiredAttachments } from './desired-attachments.ts'
+import { Rows } from './rows.ts'
 import { heardAt, kubeletHeardAt, newestOf, serverTime, timeOf } from './times.ts'
 import { type KnownVolume, knownVolumes } from './volumes.ts'
 
-export interface ClusterContext {
+export interface ClusterContext extends ClusterFacts {
   readonly state: ClusterState
   readonly options: ClusterOptions
   readonly objects: ClusterObjects
   /** Volumes of PersistentVolumes, by unique name. */
   readonly known: ReadonlyMap<string, KnownVolume>
-  readonly desired: DesiredAttachments
-  readonly actual: ActualAttachments
-  readonly controller: ControllerState
-  /** See ClusterFacts. */
-  readonly driversOnNodes: ClusterFacts['driversOnNodes']
+  readonly rows: Rows
   /** Milliseconds: the server's clock when the reading began; 0, so that everything counts as just now, where it is not known. */
   readonly now: number
 }
@@ -34,9 +29,8 @@ export function clusterContext(
 ): ClusterContext {
   const objects = new ClusterObjects(state)
   const known = knownVolumes(state)
-  const desired = desiredAttachments(state, objects, known)
-  const actual = new ActualAttachments(state, objects, known, desired)
-  return { state, objects, known, desired, actual, options, ...facts, now: serverTime(state) ?? 0 }
+  const rows = new Rows(state, objects, known)
+  return { state, objects, known, rows, options, ...facts, now: serverTime(state) ?? 0 }
 }
 
 /** `mayLive` counts as alive. */

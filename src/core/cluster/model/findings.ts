@@ -26,9 +26,9 @@ import {
 } from '../../plan/draft.ts'
 import type { Blocked, OperationKind, PodRef, Refusal, Severity } from '../../plan/plan.ts'
 import { type PodUid, podOf, type RowKey, rowsOf, type Subject } from '../../plan/subject.ts'
-import type { ActualAttachments, Attached } from './actual-attachments.ts'
 import type { ClusterPod, ClusterState } from './cluster-state.ts'
-import { type KnownVolume, type UnresolvedPodVolume, volumeKey, volumeRef } from './volumes.ts'
+import type { Attached, Row, Rows } from './rows.ts'
+import { type UnresolvedPodVolume, volumeKey, volumeRef } from './volumes.ts'
 
 export interface ClusterDraft extends Omit<ClusterOperation, 'id' | 'after'> {
   readonly after: readonly ClusterDraft[]
@@ -179,7 +179,7 @@ export function saidOf(
 // How a plan names an attachment and its volume, what a volume on a node is called in the subjects of findings, and lists of names.
 
 /** As a plan names it, also where only a Node's status does. */
-export function refOf(uniqueName: string, volume: KnownVolume | undefined): ClusterVolumeRef {
+export function refOf({ uniqueName, volume }: Row): ClusterVolumeRef {
   if (volume !== undefined) return volumeRef(volume)
   const csi = parseCsiUniqueName(uniqueName)
   const plugin =
@@ -188,17 +188,17 @@ export function refOf(uniqueName: string, volume: KnownVolume | undefined): Clus
 }
 
 /** With where else it is attached, and whether its node reports it in use. */
-export function attachedRef({ object, uniqueName, volume }: Attached, actual: ActualAttachments): ClusterVolumeRef {
+export function attachedRef({ object, row }: Attached, rows: Rows): ClusterVolumeRef {
   const { name, attacher: driver, node, persistentVolume } = object
-  const nodes = uniqueName === undefined ? [] : actual.nodesWith(uniqueName).slice(0, MOST_ELSEWHERE + 1)
+  const nodes = row === undefined ? [] : rows.nodesWith(row.uniqueName).slice(0, MOST_ELSEWHERE + 1)
   const elsewhere = nodes.filter((each) => each !== node).slice(0, MOST_ELSEWHERE)
   return {
-    ...(uniqueName === undefined ? { name, plugin: CSI_PLUGIN, driver } : refOf(uniqueName, volume)),
+    ...(row === undefined ? { name, plugin: CSI_PLUGIN, driver } : refOf(row)),
     // Of several PersistentVolumes behind one handle the one that the attachment names.
     ...(persistentVolume !== undefined && { name: persistentVolume, persistentVolume }),
     ...(elsewhere.length > 0 && { attachedElsewhere: elsewhere }),
     attached: object.attached === true,
-    inUse: uniqueName !== undefined && actual.isInUse(node, uniqueName),
+    inUse: row?.isInUse === true,
   }
 }
 

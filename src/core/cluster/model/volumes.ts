@@ -7,12 +7,13 @@ import type { PersistentVolume, Pod, PodVolumeSource } from '../../kube/api/obje
 import type { ClusterVolumeRef } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { RowKey } from '../../plan/subject.ts'
+import type { Lookup } from '../../volumes/api-lookup.ts'
 import { ANY, type MayBe, type VolumeSpec } from '../../volumes/desired-state.ts'
 import { inTreePluginOf } from '../../volumes/in-tree-volumes.ts'
 import { resolveClaim, type Unresolved } from '../../volumes/resolve-claim.ts'
 import { knownSpec, resolveVolume } from '../../volumes/resolve-volume.ts'
 import type { ClusterObjects } from './cluster-objects.ts'
-import type { ClusterPod, ClusterPodVolume, ClusterState, ClusterVolume } from './cluster-state.ts'
+import type { ClusterNode, ClusterPod, ClusterPodVolume, ClusterState, ClusterVolume } from './cluster-state.ts'
 
 type Fields = 'driver' | 'handle' | 'attachability' | 'accessModes' | 'claim' | 'migratedFrom'
 
@@ -163,4 +164,47 @@ function inlineVolume(spec: VolumeSpec, source: PodVolumeSource): KnownVolume {
 /** The fields of a pod that resolving its volumes reads. */
 function asPod({ namespace, name, uid }: ClusterPod): Pod {
   return { metadata: { namespace, name, uid }, spec: {} }
+}
+
+/**
+ * Why the controller does not attach a volume that a pod of the node has. All of these hold a detach: the controller remembers
+ * what it wanted before, and volctl cannot (R118, R709).
+ */
+export type NotAttachedFor =
+  /** The driver needs no attachment. */
+  | 'NotAttachable'
+  /** The CSIDriver could not be read. */
+  | 'AttachabilityUnknown'
+  /** The kubelet of the node mounts the in-tree volume itself. */
+  | 'NotMigrated'
+  /** The claim is not bound to it, or not the pod's. */
+  | 'Unusable'
+  /** The node's kubelet attaches, or the Node is not known. */
+  | 'NotManaged'
+
+export function whyNotAttached(
+  { volume, fault }: ResolvedPodVolume,
+  node: Lookup<ClusterNode>,
+): NotAttachedFor | undefined {
+  if (fault !== undefined) return 'Unusable'
+  if (volume.attachability === 'notAttachable') return 'NotAttachable'
+  if (volume.attachability === 'unknown') return 'AttachabilityUnknown'
+  if (node.state !== 'Found' || !node.object.managed) return 'NotManaged'
+  return migratesOn(node.object, volume) ? undefined : 'NotMigrated'
+}
+
+/** The first version whose kubelet migrates every in-tree plugin, whatever CSINode lists. */
+const ALL_MIGRATED_MINOR = 33
+
+/**
+ * Is an in-tree volume left to its CSI driver on a node (R150, R709)?
+ * What CSINode lists decides; where it lists nothing, the version of the kubelet does. An unknown CSINode does not make a volume
+ * unmigrated: nothing is attached to such a node anyway.
+ */
+export function migratesOn(node: ClusterNode, { migratedFrom }: Pick<KnownVolume, 'migratedFrom'>): boolean {
+  if (migratedFrom === undefined || node.csi.state !== 'known') return true
+  const { migrated = [] } = node.csi
+  if (migrated.length > 0) return migrated.includes(migratedFrom)
+  const found = /^v?(\d+)\.(\d+)/.exec(node.kubeletVersion ?? '')
+  return found === null || Number(found[1]) > 1 || Number(found[2]) >= ALL_MIGRATED_MINOR
 }

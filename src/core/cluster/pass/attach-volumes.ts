@@ -26,11 +26,11 @@ import {
   readinessOf,
 } from '../model/cluster-context.ts'
 import type { ClusterAttachment, ClusterNode } from '../model/cluster-state.ts'
-import type { Want } from '../model/desired-attachments.ts'
 import { blockedBy, type ClusterDraft, type ClusterFindings, forbidden, nodesText, podRef } from '../model/findings.ts'
+import { isUsing, isWanted, type Row, type Want } from '../model/rows.ts'
 import { fact } from '../model/times.ts'
 import { isExclusive, type KnownVolume, volumeRef } from '../model/volumes.ts'
-import { rowOnNode } from './node-state.ts'
+import { detachRow } from './verdict.ts'
 
 /** Without these whole, a volume that only one node may have could be attached a second time (S30). */
 export const ATTACH_LISTS = ['pods', 'nodes', 'volumeattachments', 'persistentvolumes'] as const
@@ -38,12 +38,15 @@ export const ATTACH_LISTS = ['pods', 'nodes', 'volumeattachments', 'persistentvo
 export function attachVolumes(context: ClusterContext, findings: ClusterFindings): void {
   if (!ATTACH_LISTS.every((list) => context.objects.isWhole(list))) return
   const room = new RoomOnNodes(context)
-  const wants = context.desired.all().filter(({ pods }) => pods.length > 0)
+  const wants = context.rows
+    .all()
+    .filter(isWanted)
+    .filter(({ pods }) => pods.length > 0)
   for (const want of wants.toSorted(byNodeAndVolume)) attachVolume(context, findings, want, room)
 }
 
 function byNodeAndVolume(a: Want, b: Want): number {
-  return compareText(a.node, b.node) || compareText(a.volume.uniqueName, b.volume.uniqueName)
+  return compareText(a.node, b.node) || compareText(a.uniqueName, b.uniqueName)
 }
 
 /** A volume whose object can be made: of a CSI driver, with its handle. */
@@ -100,7 +103,7 @@ function aboutOf({ node, pods, volume }: Want) {
 
 /** iSCSI, FC and flexVolume have no object: the controller writes the Node's status, which volctl never does (R331). */
 function waitForStatus(context: ClusterContext, findings: ClusterFindings, want: Want): void {
-  if (context.actual.isConfirmed(want.node, want.volume.uniqueName)) return
+  if (want.isConfirmed) return
   const message = `only the attach/detach controller attaches a volume of plugin ${want.volume.plugin}: it writes the status of node ${want.node}`
   findings.wait(
     'AttachVolume',
@@ -165,7 +168,7 @@ function draftOf(
     creates: newAttachment(attachable),
     basis: {
       node: { uid: node.uid, resourceVersion: node.resourceVersion },
-      inUse: context.actual.isInUse(node.name, want.volume.uniqueName),
+      inUse: want.isInUse,
     },
   }
 }
@@ -212,7 +215,7 @@ class RoomOnNodes {
   }
 
   #attached(node: string, driver: string): number {
-    return this.#context.actual.onNode(node).filter(({ object }) => object.attacher === driver).length
+    return this.#context.rows.attachedTo(node).filter(({ object }) => object.attacher === driver).length
   }
 }
 
@@ -226,11 +229,13 @@ function whereElse(
 ): Wait | { readonly after: readonly ClusterDraft[] } | undefined {
   const { uniqueName, driver = '' } = volume
   if (!isExclusive(volume)) return { after: [] }
-  if (context.desired.ofVolume(uniqueName).some((each) => each.node !== node)) return undefined
-  if (context.actual.unidentifiedOf(driver).length > MOST_UNIDENTIFIED) return TOO_MANY_UNKNOWN
+  if (context.rows.ofVolume(uniqueName).some((each) => each.node !== node && isWanted(each))) return undefined
+  if (context.rows.unidentifiedOf(driver).length > MOST_UNIDENTIFIED) return TOO_MANY_UNKNOWN
   const detaches = findings.detachesOf(uniqueName)
   const planned = new Set(detaches.map(({ attachment }) => attachment.name))
-  const left = otherNodes(context, volume, node).filter((each) => !isDetached(context, volume, each, planned))
+  const left = otherNodes(context, volume, node).filter(
+    (each) => !isDetached(context.rows.of(each, uniqueName), planned),
+  )
   if (left.length === 0) return { after: detaches.filter((each) => each.node !== node) }
   return {
     code: 'DetachFirst',
@@ -256,31 +261,26 @@ const TOO_MANY_UNKNOWN: Wait = {
  * corrects the list (C43, C44).
  */
 function otherNodes(context: ClusterContext, volume: KnownVolume, node: string): readonly string[] {
-  const { actual } = context
+  const { rows } = context
   const { uniqueName, driver = '', handle = '' } = volume
-  const unknown = actual
+  const unknown = rows
     .unidentifiedOf(driver)
     .filter(({ object }) => object.name === attachmentName(handle, driver, object.node))
-  const attached = [...actual.ofVolume(uniqueName), ...unknown].map(({ object }) => object.node)
-  const using = actual.nodesUsing(uniqueName).filter((each) => mayUse(context, uniqueName, each))
-  return [...new Set([...attached, ...using])].filter((each) => each !== node).toSorted(compareText)
+  const known = rows.ofVolume(uniqueName).filter((row) => row.attached.length > 0 || mayUse(context, row))
+  const nodes = new Set([...known.map((row) => row.node), ...unknown.map(({ object }) => object.node)])
+  return [...nodes].filter((each) => each !== node).toSorted(compareText)
 }
 
 /** Not where the table allows to detach what is in use: its report is as old as the node is silent. */
-function mayUse(context: ClusterContext, uniqueName: string, name: string): boolean {
-  const node = nodeOf(context, name)
+function mayUse(context: ClusterContext, row: Row): boolean {
+  if (!isUsing(row)) return false
+  const node = nodeOf(context, row.node)
   if (node === undefined) return true
-  const { row } = rowOnNode(context, node, uniqueName)
-  return row !== 'OutOfService' && !(row === 'NodeLost' && isGivenAsGone(context, name))
+  const { is } = detachRow(context, node, row)
+  return is !== 'OutOfService' && !(is === 'NodeLost' && isGivenAsGone(context, row.node))
 }
 
 /** True if the plan takes away every attachment of the volume on that node. */
-function isDetached(
-  { actual }: ClusterContext,
-  { uniqueName }: KnownVolume,
-  node: string,
-  planned: ReadonlySet<string>,
-): boolean {
-  const attached = actual.on(node, uniqueName)
+function isDetached({ attached = [] }: Partial<Row> = {}, planned: ReadonlySet<string>): boolean {
   return attached.length > 0 && attached.every(({ object }) => planned.has(object.name))
 }

@@ -10,7 +10,6 @@ import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { Reason } from '../../messages/codes.ts'
 import type { ClusterStep } from '../../plan/cluster-plan.ts'
 import type { Blocked } from '../../plan/plan.ts'
-import type { Attached } from '../model/actual-attachments.ts'
 import {
   type ClusterContext,
   isControllerAlive,
@@ -24,14 +23,17 @@ import {
 } from '../model/cluster-context.ts'
 import type { ClusterAttachment, ClusterNode } from '../model/cluster-state.ts'
 import { attachedRef, blockedBy, type ClusterFindings, forbidden, heldBy, podRef } from '../model/findings.ts'
+import { type Attached, isWanted } from '../model/rows.ts'
 import { fact } from '../model/times.ts'
-import { endings, lastHeard, rowOnNode } from './node-state.ts'
 import {
   because,
+  detachRow,
+  endings,
   fromNode,
   inUseHint,
   isForeign,
   LATEST,
+  lastHeard,
   machineIsOff,
   mayBeInUse,
   mayWrite,
@@ -47,17 +49,17 @@ export const DETACH_LISTS = ['pods', 'nodes', 'volumeattachments'] as const
 
 export function detachVolumes(context: ClusterContext, findings: ClusterFindings): void {
   if (!DETACH_LISTS.every((list) => context.objects.isWhole(list))) return
-  for (const attached of context.actual.all) detachVolume(context, findings, attached)
+  for (const attached of context.rows.attached) detachVolume(context, findings, attached)
 }
 
 function detachVolume(context: ClusterContext, findings: ClusterFindings, attached: Attached): void {
-  const { object, uniqueName, unclear, persistentVolume } = attached
+  const { object, row, unclear, persistentVolume } = attached
   // What contradicts itself, or cannot be read, is reported, and never deleted.
-  if (unclear !== undefined || persistentVolume === 'unknown' || isWanted(context, attached)) return
+  if (unclear !== undefined || persistentVolume === 'unknown' || isWanted(row)) return
   const verdict = judge(context, attached)
   if (verdict === undefined) return
-  const volume = attachedRef(attached, context.actual)
-  const pods = uniqueName === undefined ? [] : context.desired.endedOn(object.node, uniqueName).map(podRef)
+  const volume = attachedRef(attached, context.rows)
+  const pods = (row?.ended ?? []).map(podRef)
   if ('wait' in verdict) {
     const about = { node: object.node, pods, volume, attachment: object.name }
     findings.wait('DetachVolume', verdict.wait, verdict.rule, about)
@@ -81,11 +83,6 @@ function detachVolume(context: ClusterContext, findings: ClusterFindings, attach
   })
 }
 
-/** By a pod of the node, as far as the volume is known; what pods merely have counts as well. */
-function isWanted({ desired }: ClusterContext, { object, uniqueName }: Attached): boolean {
-  return uniqueName !== undefined && desired.on(object.node, uniqueName) !== undefined
-}
-
 function judge(context: ClusterContext, attached: Attached): Verdict | undefined {
   const { object } = attached
   const found = context.objects.node(object.node)
@@ -102,10 +99,9 @@ function judge(context: ClusterContext, attached: Attached): Verdict | undefined
 
 /** While the controller lives, what it is going to do. */
 function leftToController(context: ClusterContext, attached: Attached, node: ClusterNode): Verdict {
-  const { object, uniqueName } = attached
-  const isInUse = uniqueName !== undefined && context.actual.isInUse(object.node, uniqueName)
+  const { object, row } = attached
   const first = `the attach/detach controller detaches the volume from node ${object.node}`
-  if (!isInUse) return waitFor('ControllerActs', 'R731', first, controllerHint(object.name))
+  if (!row?.isInUse) return waitFor('ControllerActs', 'R731', first, controllerHint(object.name))
   if (node.outOfService) {
     const now = `${first}, in use or not, because the node is tainted out-of-service`
     return waitFor('ControllerActs', 'R731', now, controllerHint(object.name))
@@ -120,12 +116,11 @@ function controllerHint(attachment: string): string {
 
 /** What holds back an operation that the table allows. */
 function obstacleTo(context: ClusterContext, attached: Attached): Blocked | undefined {
-  const { object, uniqueName } = attached
+  const { object, row } = attached
   const held = mayBeInUse(context, attached)
   if (held !== undefined) return held
-  if (isForeign(object) && !(uniqueName !== undefined && isGivenUp(context, object)))
-    return unclear(object.name, uniqueName !== undefined)
-  return undefined
+  const isKnown = row !== undefined
+  return isForeign(object) && !(isKnown && isGivenUp(context, object)) ? unclear(object.name, isKnown) : undefined
 }
 
 /** Whoever has created it has deleted it, or a person says that the machine is off: there is no use of theirs that could end. */
@@ -159,7 +154,7 @@ function unclear(name: string, isVolumeKnown: boolean): Blocked {
  * lost: silence shows only that its kubelet does not run. A person says that it does not (--node-gone).
  */
 function fromMissingNode(context: ClusterContext, attached: Attached, never: Reason | undefined): Verdict {
-  const { object, uniqueName } = attached
+  const { object, row } = attached
   const { node } = object
   const isGiven = isGivenAsGone(context, node)
   if (!isGiven && isControllerAlive(context) && never === undefined) {
@@ -172,14 +167,13 @@ function fromMissingNode(context: ClusterContext, attached: Attached, never: Rea
   }
   if (!isGiven && !isSettled(context, object.createdAt)) return settling(attached)
   const heard = lastHeard(context, node)
-  const ended = uniqueName === undefined ? [] : context.desired.endedOn(node, uniqueName)
   return {
     ...{ reason: never ?? 'NodeDeleted', rule: 'R734', exception: 'NodeGone', makeSure: machineIsOff(node) },
     message: `${because(never)}node ${node} does not exist, and no pod wants the volume there`,
     evidence: [
       fact(`node ${node} is not in the list of nodes`),
       ...(heard === undefined ? [] : [fact(`the kubelet of node ${node} last renewed its lease`, heard)]),
-      ...endings(ended),
+      ...endings(row),
     ],
     blocked: machineObstacle(context, node),
   }
@@ -217,13 +211,9 @@ function beingDeleted(context: ClusterContext, attached: Attached, node: Cluster
 }
 
 /** In use by the word of its node, or on a node that cannot be asked. */
-function mayBeMounted(
-  context: ClusterContext,
-  { object, uniqueName }: Attached,
-  node: ClusterNode | undefined,
-): boolean {
-  if (uniqueName !== undefined && context.actual.isInUse(object.node, uniqueName)) return true
-  return node !== undefined && !['NotInUse', 'OutOfService'].includes(rowOnNode(context, node, uniqueName).row)
+function mayBeMounted(context: ClusterContext, { row }: Attached, node: ClusterNode | undefined): boolean {
+  if (row?.isInUse) return true
+  return node !== undefined && !['NotInUse', 'OutOfService'].includes(detachRow(context, node, row).is)
 }
 
 function stripObstacle({ options }: ClusterContext): Blocked | undefined {

@@ -10,6 +10,7 @@ import type { PodRef } from '../../plan/plan.ts'
 import { namespacedName, podsCalled } from '../../plan/pod-name.ts'
 import { type ClusterContext, nodeOf, readinessOf } from '../model/cluster-context.ts'
 import { type ClusterDraft, type ClusterFindings, ON_API } from '../model/findings.ts'
+import { podsOf } from '../model/rows.ts'
 
 /** Which pods --pod names; of a name that several pods have, none is taken. Undefined: none is given. */
 const podsGiven = memoize(({ state, options }: ClusterContext) => {
@@ -75,12 +76,12 @@ export function filterOperations(
 
 /** @returns what says whether a finding that names nodes, pods or a volume names one that a filter names, too */
 export function namedFindings(context: ClusterContext): (about: ClusterAbout) => boolean {
-  const { desired, state, options } = context
+  const { rows, state, options } = context
   const { isNode, isPod, isVolume } = scopeOf(context)
   const fits = <T>(all: readonly T[] = [], isNamed: (each: T) => boolean): boolean =>
     all.length === 0 || all.some(isNamed)
   const usersOf = ({ uniqueName = '' }: ClusterVolumeRef): readonly PodRef[] =>
-    desired.ofVolume(uniqueName).flatMap(({ pods, others }) => [...pods, ...others.map(({ pod }) => pod)])
+    rows.ofVolume(uniqueName).flatMap(podsOf)
   const attached = new Set(
     state.attachments.flatMap(({ name, persistentVolume }) =>
       options.volumes?.includes(name) ? (persistentVolume ?? []) : [],
@@ -147,16 +148,8 @@ function nameIn({ name }: { readonly name: string }): string {
   return name
 }
 
-function namesOfVolumes(
-  { state, known, desired, actual }: ClusterContext,
-  { operations }: ClusterFindings,
-): readonly string[] {
-  const csi = [
-    ...known.keys(),
-    ...desired.all().map(({ volume }) => volume.uniqueName),
-    ...actual.all.flatMap(({ uniqueName }) => uniqueName ?? []),
-    ...state.nodes.flatMap(({ volumesAttached = [], volumesInUse = [] }) => [...volumesAttached, ...volumesInUse]),
-  ]
+function namesOfVolumes({ state, known, rows }: ClusterContext, { operations }: ClusterFindings): readonly string[] {
+  const csi = [...known.keys(), ...rows.all().map(({ uniqueName }) => uniqueName)]
   return [
     ...operations.map(({ attachment }) => attachment.name),
     ...state.volumes.map(nameIn),

@@ -9,16 +9,16 @@ import { take } from '../../base/take.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { type ClusterContext, notReadyText, readinessOf } from '../model/cluster-context.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'
-import type { Want } from '../model/desired-attachments.ts'
 import { type ClusterFindings, podRef } from '../model/findings.ts'
+import { isUsing, isWanted, podsOf, type Want } from '../model/rows.ts'
 import { isExclusive, volumeLabel, volumeRef } from '../model/volumes.ts'
 
 export function reportMultiAttach(context: ClusterContext, findings: ClusterFindings): void {
   const seen = new Set<string>()
-  for (const { volume } of context.desired.all()) {
+  for (const { volume } of context.rows.all().filter(isWanted)) {
     if (!isExclusive(volume) || seen.has(volume.uniqueName)) continue
     seen.add(volume.uniqueName)
-    const wants = context.desired.ofVolume(volume.uniqueName)
+    const wants = context.rows.ofVolume(volume.uniqueName).filter(isWanted)
     if (wants.length > 1) report(context, findings, wants)
   }
 }
@@ -36,7 +36,7 @@ function report(context: ClusterContext, findings: ClusterFindings, wants: reado
   const [first] = wants
   // A driver that needs no attachment lets several nodes use the volume, and nobody watches.
   if (first === undefined || first.volume.attachability === 'notAttachable') return
-  const parties = wants.map((want) => partyOf(context, want)).toSorted((a, b) => compareText(a.node, b.node))
+  const parties = wants.map(partyOf).toSorted((a, b) => compareText(a.node, b.node))
   const holders = parties.filter(({ has }) => has)
   const waiting = parties.filter(({ has }) => !has)
   const volume = volumeRef(first.volume)
@@ -60,15 +60,15 @@ function report(context: ClusterContext, findings: ClusterFindings, wants: reado
   )
 }
 
-function partyOf({ actual }: ClusterContext, { node, pods, others, volume }: Want): Party {
-  const attached = actual.on(node, volume.uniqueName)
-  const isAttached = attached.length > 0
+function partyOf(row: Want): Party {
+  const [attached] = row.attached
+  const isAttached = attached !== undefined
   return {
-    node,
-    has: isAttached || actual.isUsing(node, volume.uniqueName),
+    node: row.node,
+    has: isAttached || isUsing(row),
     isAttached,
-    pods: [...new Set([...pods, ...others.map(({ pod }) => pod)])],
-    since: attached[0]?.object.createdAt,
+    pods: [...new Set(podsOf(row))],
+    since: attached?.object.createdAt,
   }
 }
 

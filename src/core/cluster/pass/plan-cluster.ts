@@ -15,6 +15,7 @@ import { summaryOf } from '../../plan/plan-summary.ts'
 import { type ClusterContext, type ClusterFacts, clusterContext, nodeOf } from '../model/cluster-context.ts'
 import type { ClusterResource, ClusterState } from '../model/cluster-state.ts'
 import { blockedBy, ClusterFindings, finishOperations } from '../model/findings.ts'
+import { isWanted } from '../model/rows.ts'
 import { ATTACH_LISTS, attachVolumes } from './attach-volumes.ts'
 import { DETACH_LISTS, detachVolumes } from './detach-volumes.ts'
 import { filterOperations, namedFindings, reportUnmatchedNames } from './given-names.ts'
@@ -147,18 +148,12 @@ const MOST_DETACHES = 1 / 5
 export type OutageCounts = Omit<ClusterPlan['inputs']['counts'], 'nodes'>
 
 function outageCounts(context: ClusterContext, { operations }: ClusterFindings): OutageCounts {
-  const { state, actual, desired } = context
-  let [inUse, without] = [0, 0]
-  for (const name of new Set(state.nodes.map((node) => node.name))) {
-    const isManaged = nodeOf(context, name)?.managed === true
-    for (const uniqueName of actual.inUseOn(name)) {
-      inUse += 1
-      if (isManaged && desired.on(name, uniqueName) === undefined) without += 1
-    }
-  }
+  const { state, rows } = context
+  const inUse = rows.all().filter((row) => row.isInUse)
+  const without = inUse.filter((row) => !isWanted(row) && nodeOf(context, row.node)?.managed)
   const attachments = state.attachments.filter(({ deletedAt }) => deletedAt === undefined).length
   const detaches = operations.filter(({ kind, blocked }) => kind === 'DetachVolume' && blocked === undefined).length
-  return { pods: state.podCount, attachments, inUse, inUseWithoutPod: without, detaches }
+  return { pods: state.podCount, attachments, inUse: inUse.length, inUseWithoutPod: without.length, detaches }
 }
 
 /** Why the API server seems to have lost pods; undefined: it does not. */

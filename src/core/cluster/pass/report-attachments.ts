@@ -1,12 +1,10 @@
 /** VolumeAttachments that are odd in themselves, or that nobody brings to an end. */
 
 import { describeAttachment, kubectl, planCluster, planNodeGone, whoCreated } from '../../base/command.ts'
-import { compareText } from '../../base/compare-text.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ProblemCode } from '../../messages/codes.ts'
 import type { Hint } from '../../plan/draft.ts'
 import type { Severity } from '../../plan/plan.ts'
-import type { Attached } from '../model/actual-attachments.ts'
 import {
   type ClusterContext,
   isControllerAlive,
@@ -16,12 +14,13 @@ import {
   lookAtWhoDetaches,
 } from '../model/cluster-context.ts'
 import { type About, attachedRef, type ClusterFindings, heldBy, nodesText } from '../model/findings.ts'
+import { type Attached, isWanted, nodesAttached } from '../model/rows.ts'
 import { isExclusive, volumeLabel, volumeRef } from '../model/volumes.ts'
 import { FIND_OUT } from './multi-attach.ts'
 import { hasCaret, isForeign, LATEST } from './verdict.ts'
 
 export function reportAttachments(context: ClusterContext, findings: ClusterFindings): void {
-  for (const attached of context.actual.all) {
+  for (const attached of context.rows.attached) {
     for (const look of LOOKS) {
       const odd = look(context, attached)
       if (odd === undefined) continue
@@ -51,9 +50,9 @@ const LOOKS: readonly ((context: ClusterContext, attached: Attached) => Oddity |
   notAttached,
 ]
 
-function aboutOf({ actual }: ClusterContext, attached: Attached): About {
+function aboutOf({ rows }: ClusterContext, attached: Attached): About {
   const { name, node, attacher } = attached.object
-  return { attachment: name, nodes: [node], driver: attacher, volume: attachedRef(attached, actual) }
+  return { attachment: name, nodes: [node], driver: attacher, volume: attachedRef(attached, rows) }
 }
 
 function unclear(_: ClusterContext, { object: { name, node }, unclear: why }: Attached): Oddity | undefined {
@@ -71,10 +70,8 @@ function withoutVolume(_: ClusterContext, { object, persistentVolume }: Attached
 }
 
 /** R835: in use by a pod it is as it should be. */
-function inline({ desired }: ClusterContext, { object, persistentVolume, uniqueName }: Attached): Oddity | undefined {
-  const { name, node } = object
-  const isWanted = uniqueName !== undefined && desired.on(node, uniqueName) !== undefined
-  if (persistentVolume !== 'none' || isWanted) return undefined
+function inline(_: ClusterContext, { object: { name, node }, persistentVolume, row }: Attached): Oddity | undefined {
+  if (persistentVolume !== 'none' || isWanted(row)) return undefined
   const text = `VolumeAttachment ${name} on node ${node} is of a volume in the spec of a pod, and no pod has it: a restarted controller overlooks it`
   return { code: 'NobodyDetaches', text, hint: `Look at the attachment: ${describeAttachment(name)}` }
 }
@@ -147,12 +144,10 @@ function notAttached(context: ClusterContext, { object }: Attached): Oddity | un
 }
 
 /** R740: several nodes have what only one may have. */
-function reportTwice({ known, actual }: ClusterContext, findings: ClusterFindings): void {
+function reportTwice({ known, rows }: ClusterContext, findings: ClusterFindings): void {
   for (const volume of known.values()) {
     if (!isExclusive(volume)) continue
-    const nodes = [...new Set(actual.ofVolume(volume.uniqueName).map(({ object }) => object.node))].toSorted(
-      compareText,
-    )
+    const nodes = nodesAttached(rows.ofVolume(volume.uniqueName))
     if (nodes.length < 2) continue
     const ref = volumeRef(volume)
     findings.problem(

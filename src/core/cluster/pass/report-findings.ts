@@ -1,14 +1,13 @@
 /** What no controller reports. */
 
 import { deletePod, kubectl, lookAtNodePod, planCluster, retain } from '../../base/command.ts'
-import { compareText } from '../../base/compare-text.ts'
 import { count } from '../../base/count.ts'
 import { take } from '../../base/take.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
-import type { Attached } from '../model/actual-attachments.ts'
 import { attacherLease, type ClusterContext, isDriverGone, isSettled, isStale } from '../model/cluster-context.ts'
 import type { ClusterClaim, ClusterPod, ClusterVolume } from '../model/cluster-state.ts'
 import { attachedRef, type ClusterFindings, heldBy, nodesText, ofPod, podRef } from '../model/findings.ts'
+import { type Attached, nodesAttached } from '../model/rows.ts'
 import { reportAttachments } from './report-attachments.ts'
 import { reportPods } from './report-pods.ts'
 import { reportReading } from './report-reading.ts'
@@ -26,11 +25,10 @@ export function reportFindings(context: ClusterContext, findings: ClusterFinding
 }
 
 /** In-tree volumes that are not attached, as the kubelet of their node is too old. */
-function reportNotMigrated({ desired }: ClusterContext, findings: ClusterFindings): void {
-  for (const [node, wants] of Map.groupBy(desired.all(), (want) => want.node)) {
-    const unmigrated = wants.filter(({ others }) => others.some(({ why }) => why === 'NotMigrated'))
-    if (unmigrated.length === 0) continue
-    const plugins = new Set(unmigrated.flatMap(({ volume }) => volume.migratedFrom ?? []))
+function reportNotMigrated({ rows }: ClusterContext, findings: ClusterFindings): void {
+  const unmigrated = rows.all().filter(({ others }) => others.some(({ why }) => why === 'NotMigrated'))
+  for (const [node, here] of Map.groupBy(unmigrated, (row) => row.node)) {
+    const plugins = new Set(here.flatMap(({ volume }) => volume?.migratedFrom ?? []))
     findings.problem(
       'info',
       'LeftToKubelet',
@@ -49,7 +47,7 @@ function firstNames(pods: readonly ClusterPod[]): string {
 
 /** Drivers that are gone, and external attachers that do not run (N59). */
 function reportDrivers(context: ClusterContext, findings: ClusterFindings): void {
-  const byDriver = Map.groupBy(context.actual.all, ({ object }) => object.attacher)
+  const byDriver = Map.groupBy(context.rows.attached, ({ object }) => object.attacher)
   for (const [driver, attached] of byDriver) {
     if (isDriverGone(context, driver)) reportGone(findings, driver, attached.length)
     else reportSilent(context, findings, driver, attached.filter(({ object }) => isPending(object)).length)
@@ -60,7 +58,7 @@ function reportDrivers(context: ClusterContext, findings: ClusterFindings): void
 
 /** Without its driver a kubelet unmounts nothing, and what it has in use is not detached. */
 function reportUnregistered(
-  { objects, actual }: ClusterContext,
+  { objects, rows }: ClusterContext,
   findings: ClusterFindings,
   driver: string,
   name: string,
@@ -71,7 +69,7 @@ function reportUnregistered(
   if (node.state !== 'Found' || first === undefined) return
   const { csi, ready } = node.object
   if (ready !== 'True' || csi.state !== 'known' || csi.drivers?.some((each) => each.name === driver)) return
-  const volume = attachedRef(first, actual)
+  const volume = attachedRef(first, rows)
   findings.problem(
     'warning',
     'DriverUnavailable',
@@ -146,10 +144,9 @@ function reportClaim(findings: ClusterFindings, claim: ClusterClaim, pods: reado
   )
 }
 
-function reportVolume({ actual }: ClusterContext, findings: ClusterFindings, volume: ClusterVolume): void {
+function reportVolume({ rows }: ClusterContext, findings: ClusterFindings, volume: ClusterVolume): void {
   const { name, uniqueName, claim, deletedAt = '', finalizers } = volume
-  const objects = uniqueName === undefined ? [] : actual.ofVolume(uniqueName)
-  const attached = [...new Set(objects.map(({ object }) => object.node))].toSorted(compareText)
+  const attached = nodesAttached(uniqueName === undefined ? [] : rows.ofVolume(uniqueName))
   const reasons = [
     ...(attached.length > 0 ? [`attached to ${nodesText(attached, MOST_NAMES)}`] : []),
     ...(volume.phase === 'Bound' && claim !== undefined ? [`bound to claim ${namespacedName(claim)}`] : []),

@@ -7,8 +7,8 @@ import { namespacedName } from '../../plan/pod-name.ts'
 import type { RowKey } from '../../plan/subject.ts'
 import { type ClusterContext, isSettled, nodeOf } from '../model/cluster-context.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'
-import type { Want } from '../model/desired-attachments.ts'
 import { type ClusterFindings, ofPod, type Said, saidOf, unresolvedKey } from '../model/findings.ts'
+import { isWanted, podsOf, type Want } from '../model/rows.ts'
 import { isExclusive, type UnresolvedPodVolume, volumeKey, volumeLabel, volumeRef } from '../model/volumes.ts'
 import { whyNotYet } from './attach-volumes.ts'
 
@@ -29,18 +29,18 @@ export function reportPods(context: ClusterContext, findings: ClusterFindings): 
     const severity = row !== undefined && rows.get(row)?.is === 'ready' ? 'info' : 'warning'
     findings.problem(severity, 'PodWaitsForVolume', text, ofPod(pod), cause.hint, omitUndefined({ row }))
   }
-  for (const unresolved of context.desired.unresolved) {
+  for (const unresolved of context.rows.unresolved) {
     if (unresolved.cause === 'Unknown') reportUnknown(findings, unresolved)
     else if (waits(context, unresolved.pod)) say(unresolved.pod, causeOf(unresolved))
   }
-  for (const want of context.desired.all()) {
-    const waiting = [...want.pods, ...want.others.map(({ pod }) => pod)].filter((pod) => waits(context, pod))
+  for (const want of context.rows.all().filter(isWanted)) {
+    const waiting = podsOf(want).filter((pod) => waits(context, pod))
     if (waiting.length === 0) continue
-    const row = volumeKey(want.node, want.volume.uniqueName)
+    const row = volumeKey(want.node, want.uniqueName)
     const cause = causeOfWant(context, want, rows.get(row))
     for (const pod of waiting) say(pod, cause, row)
   }
-  for (const { pod, fault } of context.desired.unscheduled) {
+  for (const { pod, fault } of context.rows.unscheduled) {
     if (fault !== undefined && waits(context, pod)) say(pod, { text: fault, hint: seePod(pod) })
   }
   for (const pod of context.state.pods) if (waits(context, pod)) say(pod, unschedulable(pod))
@@ -85,13 +85,14 @@ function causeOf({ pod, message: text, claimName, cause, persistentVolumeName }:
 }
 
 /** What is said of the volume there is why the pod waits; where only an attach is waited for, what the node lacks for that. */
-function causeOfWant(context: ClusterContext, { node: name, volume, pods, others }: Want, said: Said | undefined) {
-  const [other] = others
+function causeOfWant(context: ClusterContext, want: Want, said: Said | undefined) {
+  const { volume, pods } = want
+  const [other] = want.others
   if (pods.length === 0 && other !== undefined)
     return other.why === 'Unusable' ? { text: other.fault ?? '', hint: seePod(other.pod) } : undefined
-  const { uniqueName, driver } = volume
-  const node = nodeOf(context, name)
-  const having = isExclusive(volume) ? context.actual.nodesWith(uniqueName) : context.actual.on(name, uniqueName)
+  const { driver } = volume
+  const node = nodeOf(context, want.node)
+  const having = isExclusive(volume) ? context.rows.nodesWith(want.uniqueName) : want.attached
   const isLeft = said?.is === 'waiting' && having.length === 0
   const lack = isLeft && node !== undefined && driver !== undefined ? whyNotYet(context, node, driver) : undefined
   const why = lack ?? said

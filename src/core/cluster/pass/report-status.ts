@@ -16,6 +16,7 @@ import {
 } from '../model/cluster-context.ts'
 import type { ClusterNode } from '../model/cluster-state.ts'
 import { type ClusterFindings, refOf } from '../model/findings.ts'
+import { isWanted, type Row } from '../model/rows.ts'
 
 export function reportStatus(context: ClusterContext, findings: ClusterFindings): void {
   for (const node of context.state.nodes.toSorted((a, b) => compareText(a.name, b.name))) {
@@ -23,9 +24,11 @@ export function reportStatus(context: ClusterContext, findings: ClusterFindings)
     reportUnmanaged(context, findings, node)
     // S3: a pod that was not listed may want the volume, an attachment that was not listed may be there.
     if (!context.objects.isWhole('pods') || !node.managed) continue
-    for (const uniqueName of context.actual.inUseOn(node.name)) reportInUse(context, findings, node, uniqueName)
-    for (const uniqueName of context.actual.confirmedOn(node.name)) reportConfirmed(context, findings, node, uniqueName)
-    reportNotConfirmed(context, findings, node)
+    for (const row of context.rows.onNode(node.name)) {
+      if (row.isInUse) reportInUse(context, findings, node, row)
+      if (row.isConfirmed) reportConfirmed(context, findings, row)
+      else reportNotConfirmed(context, findings, row)
+    }
   }
 }
 
@@ -43,8 +46,8 @@ function reportTaint(context: ClusterContext, findings: ClusterFindings, node: C
   )
 }
 
-function reportUnmanaged({ actual }: ClusterContext, findings: ClusterFindings, { name, managed }: ClusterNode): void {
-  const { length } = actual.onNode(name)
+function reportUnmanaged({ rows }: ClusterContext, findings: ClusterFindings, { name, managed }: ClusterNode): void {
+  const { length } = rows.attachedTo(name)
   if (managed || length === 0) return
   findings.problem(
     'warning',
@@ -54,20 +57,18 @@ function reportUnmanaged({ actual }: ClusterContext, findings: ClusterFindings, 
   )
 }
 
-function isExplained({ desired, actual }: ClusterContext, node: string, uniqueName: string): boolean {
-  if (desired.on(node, uniqueName) !== undefined) return true
-  const [attached] = actual.on(node, uniqueName)
-  const { attacher: driver = '', persistentVolume } = attached?.object ?? {}
-  return desired.mayBeOn(node, { uniqueName, driver, persistentVolume }) !== undefined
+function isExplained({ rows }: ClusterContext, row: Row): boolean {
+  const [attached] = row.attached
+  return isWanted(row) || rows.mayBeOn(attached?.object ?? { node: row.node, attacher: '' }, row) !== undefined
 }
 
 /** On a node that is ready its kubelet may be about to unmount. */
-function reportInUse(context: ClusterContext, findings: ClusterFindings, node: ClusterNode, uniqueName: string): void {
-  if (isExplained(context, node.name, uniqueName)) return
-  const volume = refOf(uniqueName, context.known.get(uniqueName))
+function reportInUse(context: ClusterContext, findings: ClusterFindings, node: ClusterNode, row: Row): void {
+  if (isExplained(context, row)) return
+  const volume = refOf(row)
   const readiness = readinessOf(context, node)
   const isReady = readiness.ready === 'True'
-  const [ended] = context.desired.endedOn(node.name, uniqueName)
+  const [ended] = row.ended
   // The pod has just ended, and its kubelet unmounts.
   if (isReady && ended !== undefined && !isSettled(context, ended.deletedAt)) return
   findings.problem(
@@ -85,19 +86,15 @@ function reportInUse(context: ClusterContext, findings: ClusterFindings, node: C
   )
 }
 
-function reportConfirmed(
-  context: ClusterContext,
-  findings: ClusterFindings,
-  node: ClusterNode,
-  uniqueName: string,
-): void {
-  const about = { nodes: [node.name], volume: refOf(uniqueName, context.known.get(uniqueName)) }
+function reportConfirmed(context: ClusterContext, findings: ClusterFindings, row: Row): void {
+  const { node, uniqueName } = row
+  const about = { nodes: [node], volume: refOf(row) }
   if (parseCsiUniqueName(uniqueName) === undefined) {
-    if (isExplained(context, node.name, uniqueName) || context.actual.isInUse(node.name, uniqueName)) return
+    if (isExplained(context, row) || row.isInUse) return
     findings.problem(
       'warning',
       'ReportedUnused',
-      `only the status of node ${node.name} says that volume ${uniqueName} is attached, and no pod wants it: there is no object that could be deleted`,
+      `only the status of node ${node} says that volume ${uniqueName} is attached, and no pod wants it: there is no object that could be deleted`,
       about,
       isControllerAlive(context)
         ? 'The controller detaches the volume. If it does not, look at the log of kube-controller-manager.'
@@ -105,30 +102,28 @@ function reportConfirmed(
     )
     return
   }
-  if (!context.objects.isWhole('volumeattachments') || context.actual.on(node.name, uniqueName).length > 0) return
-  const isWanted = isExplained(context, node.name, uniqueName)
+  if (!context.objects.isWhole('volumeattachments') || row.attached.length > 0) return
   findings.problem(
-    isWanted ? 'warning' : 'info',
+    isExplained(context, row) ? 'warning' : 'info',
     'AttachedMismatch',
-    `volumesAttached of node ${node.name} lists volume ${about.volume.name}, and there is no VolumeAttachment of it`,
+    `volumesAttached of node ${node} lists volume ${about.volume.name}, and there is no VolumeAttachment of it`,
     about,
     `The controller corrects the list once a minute. If it does not, ${lookAtController(context)}.`,
   )
 }
 
 /** The kubelet waits for volumesAttached before it mounts (C36). */
-function reportNotConfirmed(context: ClusterContext, findings: ClusterFindings, { name }: ClusterNode): void {
-  for (const { object, uniqueName } of context.actual.onNode(name)) {
-    if (uniqueName === undefined || object.attached !== true || object.deletedAt !== undefined) continue
-    const pods = context.desired.on(name, uniqueName)?.pods ?? []
-    const isNew = !isSettled(context, object.createdAt) || pods.every(({ createdAt }) => !isSettled(context, createdAt))
-    if (pods.length === 0 || isNew || context.actual.isConfirmed(name, uniqueName)) continue
-    const volume = refOf(uniqueName, context.known.get(uniqueName))
+function reportNotConfirmed(context: ClusterContext, findings: ClusterFindings, row: Row): void {
+  const { node, pods } = row
+  for (const { object } of row.attached) {
+    if (object.attached !== true || object.deletedAt !== undefined || !isSettled(context, object.createdAt)) continue
+    if (!pods.some(({ createdAt }) => isSettled(context, createdAt))) continue
+    const volume = refOf(row)
     findings.problem(
       'warning',
       'AttachedMismatch',
-      `volume ${volume.name} is attached to node ${name} since ${object.createdAt ?? ''}, and volumesAttached of the node, for which its kubelet waits, does not list it`,
-      { nodes: [name], volume, attachment: object.name },
+      `volume ${volume.name} is attached to node ${node} since ${object.createdAt ?? ''}, and volumesAttached of the node, for which its kubelet waits, does not list it`,
+      { nodes: [node], volume, attachment: object.name },
       `Only the controller writes that list: ${lookAtController(context)}.`,
     )
   }

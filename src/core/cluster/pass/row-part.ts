@@ -14,6 +14,7 @@ import type { ClusterOperation } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { clusterContext } from '../model/cluster-context.ts'
 import type { ClusterAttachment, ClusterNode, ClusterPod, ClusterState, ClusterVolume } from '../model/cluster-state.ts'
+import { isWanted } from '../model/rows.ts'
 import { isExclusive } from '../model/volumes.ts'
 
 /** What is read again, by its names; beside it the controller's lease, and the claims that the pods name and that were not bound. */
@@ -47,9 +48,9 @@ export function needsOf(state: ClusterState, operation: ClusterOperation): Needs
 export function partOf(state: ClusterState, { kind, node, volume, attachment }: ClusterOperation): ClusterState {
   const ofNode = gathered(state, new Set([node]), new Set([attachment.name]))
   if (kind === 'DetachVolume') return ofNode
-  const wanted = clusterContext(ofNode, PLAIN).desired.onNode(node)
-  const shared = wanted.flatMap((want) => (isExclusive(want.volume) ? [] : want.volume.uniqueName))
-  const all = [volume.uniqueName ?? '', ...wanted.map((want) => want.volume.uniqueName)]
+  const wanted = clusterContext(ofNode, PLAIN).rows.onNode(node).filter(isWanted)
+  const shared = wanted.flatMap((want) => (isExclusive(want.volume) ? [] : want.uniqueName))
+  const all = [volume.uniqueName ?? '', ...wanted.map(({ uniqueName }) => uniqueName)]
   const names = wanted.map(({ volume: { handle = '', driver = '' } }) => attachmentName(handle, driver, node))
   const others = nodesOf(state, new Set(all).difference(new Set(shared)))
   return gathered(state, new Set([node, ...others]), new Set([attachment.name, ...names]))

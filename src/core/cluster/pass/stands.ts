@@ -10,10 +10,7 @@ import type { ClusterStand } from '../../plan/cluster-plan.ts'
 import type { Refusal } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { rowsOf, type Subject } from '../../plan/subject.ts'
-import type { Attached } from '../model/actual-attachments.ts'
 import type { ClusterContext } from '../model/cluster-context.ts'
-import type { ClusterPod } from '../model/cluster-state.ts'
-import type { NotAttachedFor } from '../model/desired-attachments.ts'
 import {
   attachedRef,
   type ClusterFindings,
@@ -25,11 +22,12 @@ import {
   subjectOf,
   unresolvedKey,
 } from '../model/findings.ts'
-import { isExclusive, volumeKey, volumeRef } from '../model/volumes.ts'
+import { type Attached, isWanted, podsOf, type Row } from '../model/rows.ts'
+import { isExclusive, type NotAttachedFor, volumeRef } from '../model/volumes.ts'
 import { scopeOf } from './given-names.ts'
 
 /** A volume on a node, or what only a pod, a claim or a PersistentVolume has of one; `message`: where it is, and who wants it. */
-interface Row extends Omit<ClusterStand, 'subject'> {
+interface Stand extends Omit<ClusterStand, 'subject'> {
   readonly subject?: Subject
   /** Pods want it on a node where it is not. */
   readonly isLacking?: boolean
@@ -51,24 +49,24 @@ export function standsOf(
   const said = saidOf(findings, refused)
   const { isNode, isPod, isVolume } = scopeOf(context)
   const ofPods = new Set(
-    context.desired
+    context.rows
       .all()
-      .flatMap(({ volume, pods }) => (isExclusive(volume) && pods.some(isPod) ? volume.uniqueName : [])),
+      .flatMap(({ uniqueName, volume, pods }) => (volume && isExclusive(volume) && pods.some(isPod) ? uniqueName : [])),
   )
-  const isNamed = ({ about }: Row): boolean =>
+  const isNamed = ({ about }: Stand): boolean =>
     (nodes.length === 0 || about.nodes?.some(isNode) === true) &&
     (given.length === 0 || about.pods?.some(isPod) === true || ofPods.has(about.volume?.uniqueName ?? '')) &&
     isVolume(about)
   const quiet = findings.complete ? 'nothing to do' : 'nothing is known to be wrong, but not everything could be read'
-  return rowsIn(context)
+  return standsIn(context)
     .filter(isNamed)
-    .map((row) => ({ ...row, subject: row.subject ?? subjectOf(row.about) }))
+    .map((stand) => ({ ...stand, subject: stand.subject ?? subjectOf(stand.about) }))
     .toSorted((a, b) => compareText(rowsOf(a.subject)[0] ?? '', rowsOf(b.subject)[0] ?? ''))
-    .map(({ message, isLacking, ...row }) => {
-      const keys = [...rowsOf(row.subject), ...(row.about.pods ?? []).map(({ uid }) => uid)]
+    .map(({ message, isLacking, ...stand }) => {
+      const keys = [...rowsOf(stand.subject), ...(stand.about.pods ?? []).map(({ uid }) => uid)]
       const [first] = keys.flatMap((key) => said.get(key) ?? [])
       const unsaid = isLacking ? 'the plan does not say why' : quiet
-      return { message: `${message}: ${first === undefined ? unsaid : thenText(first)}`, ...row }
+      return { message: `${message}: ${first === undefined ? unsaid : thenText(first)}`, ...stand }
     })
 }
 
@@ -80,40 +78,35 @@ function thenText({ is, kind, code }: Said): string {
 }
 
 /** What nodes have, may have or are to have; what pods name that nobody can find, or want before they have a node; what is nowhere. */
-function rowsIn(context: ClusterContext): Row[] {
-  const { state, desired, actual, known } = context
-  const found = new Map<string, readonly [node: string, uniqueName: string]>()
-  const note = (node: string, name: string): void => void found.set(volumeKey(node, name), [node, name])
-  for (const { node, volume } of desired.all()) note(node, volume.uniqueName)
-  for (const { object, uniqueName } of actual.all) if (uniqueName !== undefined) note(object.node, uniqueName)
-  for (const { name } of state.nodes)
-    for (const each of actual.confirmedOn(name).union(actual.inUseOn(name))) note(name, each)
-  const somewhere = new Set([...found.values()].map(([, uniqueName]) => uniqueName))
+function standsIn(context: ClusterContext): Stand[] {
+  const { state, rows, known } = context
+  const found = rows.all().filter((row) => isWanted(row) || row.isInUse || row.isConfirmed || row.attached.length > 0)
+  const somewhere = new Set(found.map(({ uniqueName }) => uniqueName))
   return [
-    ...[...found.values()].map(([node, uniqueName]) => rowOn(context, node, uniqueName)),
-    ...actual.all.flatMap((each): Row | [] => {
-      const { uniqueName, object } = each
-      const about = { nodes: [object.node], volume: attachedRef(each, actual), attachment: object.name }
-      return uniqueName === undefined ? { message: attachedTo(each), about } : []
+    ...found.map((row) => standOn(context, row)),
+    ...rows.attached.flatMap((each): Stand | [] => {
+      const { row, object } = each
+      const about = { nodes: [object.node], volume: attachedRef(each, rows), attachment: object.name }
+      return row === undefined ? { message: attachedTo(each), about } : []
     }),
-    ...desired.unresolved.map((each): Row => {
+    ...rows.unresolved.map((each): Stand => {
       const { pod, name, claimName, message } = each
       const about = { ...ofPod(pod), ...(claimName !== undefined && { claim: `${pod.namespace}/${claimName}` }) }
       const why = `volume ${name} of ${namespacedName(pod)} is not attached, as ${message}`
       return { message: why, about, subject: { row: unresolvedKey(each) } }
     }),
-    ...desired.unscheduled.map(({ pod, volume }): Row => {
+    ...rows.unscheduled.map(({ pod, volume }): Stand => {
       const message = `wanted by ${namespacedName(pod)}, which has no node yet`
       const about = { volume: volumeRef(volume), pods: [podRef(pod)] }
       return { message, about }
     }),
-    ...state.volumes.flatMap(({ name, uniqueName = name, plugin = '' }): Row | [] => {
+    ...state.volumes.flatMap(({ name, uniqueName = name, plugin = '' }): Stand | [] => {
       if (somewhere.has(uniqueName)) return []
       const volume = known.get(uniqueName)
       const about = { volume: volume ? volumeRef(volume) : { name, persistentVolume: name, plugin } }
       return { message: 'attached to no node', about }
     }),
-    ...state.claims.flatMap(({ namespace, name, volumeName }): Row | [] => {
+    ...state.claims.flatMap(({ namespace, name, volumeName }): Stand | [] => {
       const claim = `${namespace}/${name}`
       if (volumeName !== undefined) return []
       return { message: 'bound to no PersistentVolume', about: { claim } }
@@ -121,21 +114,18 @@ function rowsIn(context: ClusterContext): Row[] {
   ]
 }
 
-function rowOn(context: ClusterContext, node: string, uniqueName: string): Row {
-  const { desired, actual } = context
-  const want = desired.on(node, uniqueName)
-  const { pods = [], others = [] } = want ?? {}
-  const ended = want === undefined ? desired.endedOn(node, uniqueName) : []
-  const [attached] = actual.on(node, uniqueName)
-  const isConfirmed = actual.isConfirmed(node, uniqueName)
-  const elsewhere = actual.nodesWith(uniqueName).filter((each) => each !== node)
+function standOn({ rows }: ClusterContext, row: Row): Stand {
+  const { node, pods, others, isConfirmed } = row
+  const ended = isWanted(row) ? [] : row.ended
+  const [attached] = row.attached
+  const elsewhere = rows.nodesWith(row.uniqueName).filter((each) => each !== node)
   const where =
     attached !== undefined
       ? attachedTo(attached)
       : isConfirmed
         ? `attached to ${node} by the word of its status alone`
         : `not attached to ${node}${elsewhere.length === 0 ? '' : `, but to ${few(elsewhere)}`}`
-  const use = pods.length === 0 && actual.isInUse(node, uniqueName) ? ' and reported in use' : ''
+  const use = pods.length === 0 && row.isInUse ? ' and reported in use' : ''
   const [held] = others
   const who =
     pods.length > 0
@@ -145,14 +135,12 @@ function rowOn(context: ClusterContext, node: string, uniqueName: string): Row {
         : ended.length > 0
           ? `of ${few(ended.map(namespacedName))}, which ended`
           : 'wanted by no pod'
-  const all: readonly ClusterPod[] = [...pods, ...others.map(({ pod }) => pod), ...ended]
+  const all = [...podsOf(row), ...ended]
   return {
     message: `${where}${use}, ${who}`,
     about: {
       nodes: [node],
-      volume: attached
-        ? attachedRef(attached, actual)
-        : refOf(uniqueName, want?.volume ?? context.known.get(uniqueName)),
+      volume: attached ? attachedRef(attached, rows) : refOf(row),
       ...omitUndefined({ attachment: attached?.object.name, pods: all.length === 0 ? undefined : all.map(podRef) }),
     },
     isLacking: pods.length > 0 && attached === undefined && !isConfirmed,

@@ -1,0 +1,302 @@
+/**
+ * Volume × node, the one relation that the pass is about: which pods want a volume on a node (R706-R711), and what shows that it is
+ * attached there, or in use (R714-R719).
+ */
+
+import { Grouped } from '../../base/append.ts'
+import { compareText } from '../../base/compare-text.ts'
+import { lazy, once } from '../../base/memoize.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import { attachmentName, CSI_PLUGIN, csiUniqueName, parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
+import { namespacedName } from '../../plan/pod-name.ts'
+import { mayBeNamed, mayBeOne } from '../../volumes/desired-state.ts'
+import type { ClusterObjects } from './cluster-objects.ts'
+import type { ClusterAttachment, ClusterPod, ClusterState } from './cluster-state.ts'
+import {
+  type KnownVolume,
+  type NotAttachedFor,
+  type ResolvedPodVolume,
+  resolvePodVolume,
+  type UnresolvedPodVolume,
+  whyNotAttached,
+} from './volumes.ts'
+
+export interface Row {
+  readonly node: string
+  readonly uniqueName: string
+  /** Absent: no PersistentVolume and no pod has it. */
+  volume?: KnownVolume | undefined
+  /** The one that a new VolumeAttachment names; absent: the volume stands in the spec of a pod. */
+  persistentVolume?: string | undefined
+  /** Pods for which it is to be attached. */
+  readonly pods: ClusterPod[]
+  /** Pods that have it without being a reason to attach it. */
+  readonly others: { readonly pod: ClusterPod; readonly why: NotAttachedFor; readonly fault?: string }[]
+  /** Pods that have ended and are still in the API. */
+  readonly ended: ClusterPod[]
+  readonly attached: Attached[]
+  /** R716: volumesInUse of the Node lists it. */
+  isInUse: boolean
+  /** R714: volumesAttached of the Node lists it. */
+  isConfirmed: boolean
+}
+
+/** A volume that pods of a node have. */
+export type Want = Row & { readonly volume: KnownVolume }
+
+/** A VolumeAttachment, and what is known of its volume. */
+export interface Attached {
+  readonly object: ClusterAttachment
+  /** Absent: nothing shows which volume it is of. */
+  readonly row?: Row
+  /** `none`: it is of a volume in the spec of a pod (R718). */
+  readonly persistentVolume: 'found' | 'absent' | 'unknown' | 'none'
+  /** C33: its name follows from its volume, driver and node. Absent: the handle is not known. */
+  readonly isNamedRight?: boolean
+  /** Why nobody can say for certain which volume it is of. */
+  readonly unclear?: string
+}
+
+/** By a pod of the node; what pods merely have counts as well. */
+export function isWanted(row: Row | undefined): row is Want {
+  return row !== undefined && row.pods.length + row.others.length > 0
+}
+
+/** Every pod that has the volume and has not ended. */
+export function podsOf({ pods, others }: Row): ClusterPod[] {
+  return [...pods, ...others.map(({ pod }) => pod)]
+}
+
+/**
+ * R330: a kubelet lists a volume in volumesInUse as soon as a pod of its node wants the volume, before it is attached. Until such a pod
+ * has started, the list shows nothing more than the wish.
+ */
+export function isUsing(row: Row): boolean {
+  return row.isInUse && (!isWanted(row) || row.ended.length > 0 || podsOf(row).some(({ started }) => started))
+}
+
+/** By VolumeAttachments alone. Sorted. */
+export function nodesAttached(rows: readonly Row[]): string[] {
+  return rows
+    .filter(({ attached }) => attached.length > 0)
+    .map(({ node }) => node)
+    .toSorted(compareText)
+}
+
+export class Rows {
+  readonly #byNode = new Map<string, Map<string, Row>>()
+  readonly #byVolume = new Grouped<string, Row>()
+  readonly #nodesWith = new Map<string, readonly string[]>()
+  /** Every VolumeAttachment, sorted by name. */
+  readonly attached: readonly Attached[]
+  readonly #attachedTo = new Grouped<string, Attached>()
+  /** Of an unknown volume, by driver. */
+  readonly #unidentified = new Grouped<string, Attached>()
+  /** Volumes of pods without a node, or that could not be resolved. */
+  readonly unresolved: UnresolvedPodVolume[] = []
+  readonly #unresolvedOn = new Grouped<string, UnresolvedPodVolume>()
+  /** Volumes of pods that wait for a node. */
+  readonly unscheduled: { readonly pod: ClusterPod; readonly volume: KnownVolume; readonly fault?: string }[] = []
+  readonly #objects: ClusterObjects
+  readonly #known: ReadonlyMap<string, KnownVolume>
+
+  constructor(
+    { pods, nodes, attachments }: ClusterState,
+    objects: ClusterObjects,
+    known: ReadonlyMap<string, KnownVolume>,
+  ) {
+    this.#objects = objects
+    this.#known = known
+    for (const pod of pods) this.#addPod(pod)
+    for (const { name, volumesInUse = [], volumesAttached = [] } of nodes) {
+      for (const each of volumesInUse) this.#at(name, each).isInUse = true
+      for (const each of volumesAttached) this.#at(name, each).isConfirmed = true
+    }
+    this.attached = attachments
+      .map((object) => this.#attachedBy(object))
+      .toSorted((a, b) => compareText(a.object.name, b.object.name))
+    for (const each of this.attached) {
+      this.#attachedTo.add(each.object.node, each)
+      if (each.row === undefined) this.#unidentified.add(each.object.attacher, each)
+      else each.row.attached.push(each)
+    }
+  }
+
+  #at(node: string, uniqueName: string): Row {
+    const ofNode = once(this.#byNode, node, () => new Map<string, Row>())
+    return once(ofNode, uniqueName, () => {
+      const lists = { pods: [], others: [], ended: [], attached: [] }
+      const row = {
+        node,
+        uniqueName,
+        volume: this.#known.get(uniqueName),
+        ...lists,
+        isInUse: false,
+        isConfirmed: false,
+      }
+      this.#byVolume.add(uniqueName, row)
+      return row
+    })
+  }
+
+  all(): readonly Row[] {
+    return [...this.#byNode.values()].flatMap((each) => [...each.values()])
+  }
+
+  of(node: string, uniqueName: string): Row | undefined {
+    return this.#byNode.get(node)?.get(uniqueName)
+  }
+
+  onNode(node: string): readonly Row[] {
+    return [...(this.#byNode.get(node)?.values() ?? [])]
+  }
+
+  ofVolume(uniqueName: string): readonly Row[] {
+    return this.#byVolume.of(uniqueName)
+  }
+
+  attachedTo(node: string): readonly Attached[] {
+    return this.#attachedTo.of(node)
+  }
+
+  /** Attachments by this driver of volumes that nobody knows. */
+  unidentifiedOf(driver: string): readonly Attached[] {
+    return this.#unidentified.of(driver)
+  }
+
+  /** Every node that has the volume or may: attached in whatever state, confirmed, or in use by more than a pod that waits. Sorted. */
+  nodesWith(uniqueName: string): readonly string[] {
+    return once(this.#nodesWith, uniqueName, () =>
+      this.ofVolume(uniqueName)
+        .filter((row) => row.attached.length > 0 || row.isConfirmed || isUsing(row))
+        .map(({ node }) => node)
+        .toSorted(compareText),
+    )
+  }
+
+  /**
+   * A volume of a pod of the node that could not be resolved, and may be this one (S4): also where the PersistentVolume was deleted
+   * under both, and nothing but its name is left.
+   */
+  mayBeOn(
+    { node, attacher: driver, persistentVolume }: Pick<ClusterAttachment, 'node' | 'attacher' | 'persistentVolume'>,
+    row: Row | undefined,
+  ): UnresolvedPodVolume | undefined {
+    return this.#unresolvedOn.of(node).find((each) => {
+      if (persistentVolume !== undefined && each.persistentVolumeName === persistentVolume) return true
+      return row === undefined
+        ? mayBeOne(each.mayBe, { plugin: CSI_PLUGIN, driver })
+        : mayBeNamed(each.mayBe, row.uniqueName)
+    })
+  }
+
+  /**
+   * Every volume of `spec.volumes`, used by a container or not, of every pod (R708). A pod that has ended wants nothing (R707); no
+   * controller since 1.31 looks at the annotation by which a node kept its volumes (R710). Pods on nodes that the controller does not
+   * manage, or that do not exist, are no reason to attach (R702, R706); what they have is in use all the same.
+   */
+  #addPod(pod: ClusterPod): void {
+    const { node, terminated } = pod
+    for (const each of pod.volumes) {
+      const resolution = resolvePodVolume(pod, each, this.#objects, this.#known)
+      if (terminated) {
+        if (node !== undefined && 'volume' in resolution) this.#at(node, resolution.volume.uniqueName).ended.push(pod)
+      } else if ('unresolved' in resolution) this.#addUnresolved(resolution.unresolved)
+      else if (node === undefined) this.unscheduled.push({ pod, ...resolution })
+      else this.#want(node, pod, resolution, whyNotAttached(resolution, this.#objects.node(node)))
+    }
+  }
+
+  #want(node: string, pod: ClusterPod, resolved: ResolvedPodVolume, why: NotAttachedFor | undefined): void {
+    const { volume, persistentVolume, fault } = resolved
+    const row = this.#at(node, volume.uniqueName)
+    if (!isWanted(row)) Object.assign(row, { volume, persistentVolume })
+    if (why !== undefined) row.others.push({ pod, why, ...omitUndefined({ fault }) })
+    else if (!row.pods.includes(pod)) row.pods.push(pod)
+  }
+
+  /**
+   * The controller remembers the volume of a claim that was deleted under a pod, or was bound to something else: a
+   * PersistentVolume that still names the claim counts as the pod's.
+   */
+  #addUnresolved(unresolved: UnresolvedPodVolume): void {
+    this.unresolved.push(unresolved)
+    const { pod, claimName, message: fault } = unresolved
+    if (pod.node === undefined) return
+    this.#unresolvedOn.add(pod.node, unresolved)
+    if (claimName === undefined) return
+    for (const volume of this.#volumesByClaim().of(`${pod.namespace}/${claimName}`))
+      this.#want(pod.node, pod, { volume, fault }, 'Unusable')
+  }
+
+  /** By the claim that the PersistentVolume names. */
+  readonly #volumesByClaim = lazy(() => {
+    const byClaim = new Grouped<string, KnownVolume>()
+    for (const volume of this.#known.values())
+      if (volume.claim !== undefined) byClaim.add(namespacedName(volume.claim), volume)
+    return byClaim
+  })
+
+  // Which volume an attachment is of: by its PersistentVolume, its source, or the hash in its name.
+
+  /** Of each node the rows of CSI volumes that its status or its pods name, by the name of their attachment; made when first asked. */
+  readonly #namesOn = new Map<string, ReadonlyMap<string, Row>>()
+
+  #rowNamed({ name, node }: ClusterAttachment): Row | undefined {
+    const names = once(this.#namesOn, node, () => {
+      const named = this.onNode(node).filter((row) => row.isInUse || row.isConfirmed || isWanted(row))
+      return new Map(
+        named.flatMap((row) => {
+          const csi = parseCsiUniqueName(row.uniqueName)
+          return csi === undefined ? [] : [[attachmentName(csi.handle, csi.driver, node), row] as const]
+        }),
+      )
+    })
+    return names.get(name)
+  }
+
+  /** Only the hash in its name identifies the volume: compared with everything that the node or its pods name (R007). */
+  #byName(object: ClusterAttachment) {
+    const row = this.#rowNamed(object)
+    return row === undefined ? { object } : { object, row, isNamedRight: true }
+  }
+
+  #ofVolume(object: ClusterAttachment, name: string): Attached {
+    const found = this.#objects.volume(name)
+    if (found.state !== 'Found')
+      return { ...this.#byName(object), persistentVolume: found.state === 'Absent' ? 'absent' : 'unknown' }
+    const { uniqueName = '', driver, handle, problem = 'it is no volume of a CSI driver' } = found.object
+    const base = { object, persistentVolume: 'found' } as const
+    if (!this.#known.has(uniqueName) || handle === undefined)
+      return { ...base, unclear: `PersistentVolume ${name}: ${problem}` }
+    const isNamedRight = object.name === attachmentName(handle, object.attacher, object.node)
+    const identity = { ...base, row: this.#at(object.node, uniqueName), isNamedRight }
+    if (object.attacher !== driver) {
+      const unclear = `its attacher is ${object.attacher}, and the driver of its PersistentVolume is ${driver}`
+      return { ...identity, unclear }
+    }
+    // The PersistentVolume may have been created again, with another handle (S17).
+    const other = isNamedRight ? undefined : this.#rowNamed(object)
+    return other === undefined
+      ? identity
+      : { ...identity, unclear: `its name is that of volume ${other.uniqueName}, and its PersistentVolume is another` }
+  }
+
+  #ofInline(object: ClusterAttachment): Attached {
+    const { name, attacher, node, inline } = object
+    const { handle, driver = attacher } = inline ?? {}
+    if (handle === undefined || handle === '') return { ...this.#byName(object), persistentVolume: 'none' }
+    return {
+      ...{ object, row: this.#at(node, csiUniqueName(driver, handle)), persistentVolume: 'none' },
+      isNamedRight: name === attachmentName(handle, attacher, node),
+      ...(driver !== attacher && { unclear: `its attacher is ${attacher}, and the driver of its source is ${driver}` }),
+    }
+  }
+
+  #attachedBy(object: ClusterAttachment): Attached {
+    const { persistentVolume, inline } = object
+    const found = persistentVolume === undefined ? this.#ofInline(object) : this.#ofVolume(object, persistentVolume)
+    const hasBoth = persistentVolume !== undefined && inline !== undefined
+    return hasBoth ? { ...found, unclear: 'it names a PersistentVolume and has an inline source, too' } : found
+  }
+}
