@@ -12,7 +12,7 @@ import { compareText } from '../../base/compare-text.ts'
 import { count } from '../../base/count.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { attachmentName, CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
-import type { ClusterStep, NewAttachment } from '../../plan/cluster-plan.ts'
+import type { ClusterStep } from '../../plan/cluster-plan.ts'
 import { advised, type Wait } from '../../plan/draft.ts'
 import type { Blocked } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
@@ -29,7 +29,7 @@ import type { ClusterAttachment, ClusterNode } from '../model/cluster-state.ts'
 import { blockedBy, type ClusterDraft, type ClusterFindings, forbidden, nodesText, podRef } from '../model/findings.ts'
 import { isUsing, isWanted, type Row, type Want } from '../model/rows.ts'
 import { fact } from '../model/times.ts'
-import { isExclusive, type KnownVolume, volumeRef } from '../model/volumes.ts'
+import { isExclusive, volumeRef } from '../model/volumes.ts'
 import { detachRow } from './verdict.ts'
 
 /** Without these whole, a volume that only one node may have could be attached a second time (S30). */
@@ -37,11 +37,8 @@ export const ATTACH_LISTS = ['pods', 'nodes', 'volumeattachments', 'persistentvo
 
 export function attachVolumes(context: ClusterContext, findings: ClusterFindings): void {
   if (!ATTACH_LISTS.every((list) => context.objects.isWhole(list))) return
-  const room = new RoomOnNodes(context)
-  const wants = context.rows
-    .all()
-    .filter(isWanted)
-    .filter(({ pods }) => pods.length > 0)
+  const room = roomOnNodes(context)
+  const wants = context.rows.all().filter((row) => isWanted(row) && row.pods.length > 0) as Want[]
   for (const want of wants.toSorted(byNodeAndVolume)) attachVolume(context, findings, want, room)
 }
 
@@ -49,68 +46,69 @@ function byNodeAndVolume(a: Want, b: Want): number {
   return compareText(a.node, b.node) || compareText(a.uniqueName, b.uniqueName)
 }
 
-/** A volume whose object can be made: of a CSI driver, with its handle. */
-interface Attachable {
-  readonly want: Want
-  readonly driver: string
-  readonly handle: string
-  /** R007: the name of its VolumeAttachment. */
-  readonly name: string
-}
-
 function attachVolume(context: ClusterContext, findings: ClusterFindings, want: Want, room: RoomOnNodes): void {
-  const { driver, handle, plugin } = want.volume
+  const { node: nodeName, pods, volume } = want
+  const about = { node: nodeName, pods: pods.map(podRef), volume: volumeRef(volume) }
+  const { driver, handle, plugin, inlineSpec } = volume
   if (plugin !== CSI_PLUGIN || driver === undefined || handle === undefined) {
-    waitForStatus(context, findings, want)
+    // iSCSI, FC and flexVolume have no object: the controller writes the Node's status, which volctl never does (R331).
+    if (want.isConfirmed) return
+    const message = `only the attach/detach controller attaches a volume of plugin ${plugin}: it writes the status of node ${nodeName}`
+    findings.wait('AttachVolume', leftToController(context, want, message), 'R331', about)
     return
   }
-  const attachable: Attachable = { want, driver, handle, name: attachmentName(handle, driver, want.node) }
-  const elsewhere = mayAttach(context, findings, attachable)
-  const node = nodeOf(context, want.node)
-  if (elsewhere === undefined || node === undefined) return
-  if ('code' in elsewhere) {
-    findings.wait('AttachVolume', elsewhere, 'R742', { ...aboutOf(want), attachment: attachable.name })
-  } else findings.add(draftOf(context, attachable, node, elsewhere.after, room))
+  // R007
+  const name = attachmentName(handle, driver, nodeName)
+  const turn = mayAttach(context, findings, want, name)
+  const node = nodeOf(context, nodeName)
+  if (turn === undefined || node === undefined) return
+  if ('code' in turn) {
+    findings.wait('AttachVolume', turn, 'R742', { ...about, attachment: name })
+    return
+  }
+  const steps: readonly ClusterStep[] = [{ op: 'createVolumeAttachment', target: `volumeattachments/${name}` }]
+  const [first = { namespace: '', name: '' }, ...others] = pods
+  const wanting = `pod ${namespacedName(first)}${others.length === 0 ? '' : ` and ${others.length} more`}`
+  findings.add({
+    ...{ kind: 'AttachVolume', reason: 'WantedNotAttached', rule: 'R745', ...about },
+    message: `${wanting} on node ${nodeName} ${others.length === 0 ? 'wants' : 'want'} the volume, and no VolumeAttachment asks for it`,
+    ...{ paths: [], steps, after: turn.after },
+    ...omitUndefined({ blocked: room(node, driver) ?? forbidden(context, steps) }),
+    evidence: pods.slice(0, MOST_PODS).map((pod) => fact(`pod ${namespacedName(pod)} was created`, pod.createdAt)),
+    attachment: { name },
+    // R745: exactly the object that the controller would create.
+    creates: {
+      ...{ name, attacher: driver, nodeName },
+      source:
+        inlineSpec === undefined
+          ? { persistentVolumeName: want.persistentVolume ?? volume.name ?? '' }
+          : { inlineVolumeSpec: inlineSpec },
+    },
+    basis: { node: { uid: node.uid, resourceVersion: node.resourceVersion }, inUse: want.isInUse },
+  })
 }
 
+const MOST_PODS = 5
+
+type Turn = Wait | { readonly after: readonly ClusterDraft[] } | undefined
+
 /** Who acts first; or after which detaches volctl does. Undefined: there is nothing to do, or it is a separate problem. */
-function mayAttach(
-  context: ClusterContext,
-  findings: ClusterFindings,
-  attachable: Attachable,
-): Wait | { readonly after: readonly ClusterDraft[] } | undefined {
-  const { want, driver, name } = attachable
+function mayAttach(context: ClusterContext, findings: ClusterFindings, want: Want, name: string): Turn {
   const found = context.objects.attachment(name)
   if (found.state === 'Found') return whoseTurn(found.object)
   const elsewhere = whereElse(context, findings, want)
   if (elsewhere === undefined || 'code' in elsewhere) return elsewhere
   if (isControllerAlive(context)) {
     const message = `the attach/detach controller attaches the volume to node ${want.node}`
-    return { code: 'ControllerActs', message, hint: controllerHint(context, want) }
+    return leftToController(context, want, message)
   }
   const node = nodeOf(context, want.node)
-  return (node && whyNotYet(context, node, driver)) ?? elsewhere
+  return (node && whyNotYet(context, node, want.volume.driver ?? '')) ?? elsewhere
 }
 
-function controllerHint(context: ClusterContext, { pods: [pod] }: Want): string {
-  const first = `If nothing happens, ${lookAtController(context)}`
-  return pod === undefined ? `${first}.` : `${first}, and at the pod's events: ${describePod(pod)}`
-}
-
-function aboutOf({ node, pods, volume }: Want) {
-  return { node, pods: pods.map(podRef), volume: volumeRef(volume) }
-}
-
-/** iSCSI, FC and flexVolume have no object: the controller writes the Node's status, which volctl never does (R331). */
-function waitForStatus(context: ClusterContext, findings: ClusterFindings, want: Want): void {
-  if (want.isConfirmed) return
-  const message = `only the attach/detach controller attaches a volume of plugin ${want.volume.plugin}: it writes the status of node ${want.node}`
-  findings.wait(
-    'AttachVolume',
-    { code: 'ControllerActs', message, hint: controllerHint(context, want) },
-    'R331',
-    aboutOf(want),
-  )
+function leftToController(context: ClusterContext, { pods: [pod] }: Want, message: string): Wait {
+  const events = pod === undefined ? '.' : `, and at the pod's events: ${describePod(pod)}`
+  return { code: 'ControllerActs', message, hint: `If nothing happens, ${lookAtController(context)}${events}` }
 }
 
 /** An attachment that is there: its attacher has to attach, or to end its deletion first. */
@@ -148,102 +146,54 @@ export function whyNotYet(context: ClusterContext, node: ClusterNode, driver: st
   }
 }
 
-function draftOf(
-  context: ClusterContext,
-  attachable: Attachable,
-  node: ClusterNode,
-  after: readonly ClusterDraft[],
-  room: RoomOnNodes,
-): Omit<ClusterDraft, 'subject'> {
-  const { want, driver, name } = attachable
-  const steps: readonly ClusterStep[] = [{ op: 'createVolumeAttachment', target: `volumeattachments/${name}` }]
-  const blocked = room.take(node, driver) ?? forbidden(context, steps)
-  return {
-    ...{ kind: 'AttachVolume', reason: 'WantedNotAttached', rule: 'R745', ...aboutOf(want) },
-    message: `${podsText(want)} on node ${node.name} ${want.pods.length === 1 ? 'wants' : 'want'} the volume, and no VolumeAttachment asks for it`,
-    ...{ paths: [], steps, after },
-    ...omitUndefined({ blocked }),
-    evidence: want.pods.slice(0, MOST_PODS).map((pod) => fact(`pod ${namespacedName(pod)} was created`, pod.createdAt)),
-    attachment: { name },
-    creates: newAttachment(attachable),
-    basis: {
-      node: { uid: node.uid, resourceVersion: node.resourceVersion },
-      inUse: want.isInUse,
-    },
-  }
-}
-
-const MOST_PODS = 5
-
-function podsText({ pods: [first, ...others] }: Want): string {
-  const name = first === undefined ? '' : namespacedName(first)
-  return others.length === 0 ? `pod ${name}` : `pod ${name} and ${others.length} more`
-}
-
-/** R745: exactly the object that the controller would create. */
-function newAttachment({ want, driver, name }: Attachable): NewAttachment {
-  const { persistentVolume, volume, node } = want
-  const source =
-    volume.inlineSpec === undefined
-      ? { persistentVolumeName: persistentVolume ?? volume.name ?? '' }
-      : { inlineVolumeSpec: volume.inlineSpec }
-  return { name, attacher: driver, nodeName: node, source }
-}
+type RoomOnNodes = (node: ClusterNode, driver: string) => Blocked | undefined
 
 /** N67: how many volumes of a driver a node may have. What is being detached still counts. */
-class RoomOnNodes {
-  readonly #context: ClusterContext
-  readonly #taken = new Map<string, number>()
-
-  constructor(context: ClusterContext) {
-    this.#context = context
-  }
-
-  take(node: ClusterNode, driver: string): Blocked | undefined {
-    const limit = node.csi.drivers?.find(({ name }) => name === driver)?.limit
+function roomOnNodes({ rows }: ClusterContext): RoomOnNodes {
+  const taken = new Map<string, number>()
+  return ({ name, csi }, driver) => {
+    const limit = csi.drivers?.find((each) => each.name === driver)?.limit
     if (limit === undefined) return undefined
-    const key = `${node.name} ${driver}`
-    const taken = this.#taken.get(key) ?? this.#attached(node.name, driver)
-    if (taken < limit) {
-      this.#taken.set(key, taken + 1)
+    const key = `${name} ${driver}`
+    const has = taken.get(key) ?? rows.attachedTo(name).filter(({ object }) => object.attacher === driver).length
+    if (has < limit) {
+      taken.set(key, has + 1)
       return undefined
     }
-    return blockedBy(
-      'AttachLimit',
-      `node ${node.name} has ${count(taken, 'volume')} of driver ${driver} attached, and its CSINode allows ${limit}`,
-    )
-  }
-
-  #attached(node: string, driver: string): number {
-    return this.#context.rows.attachedTo(node).filter(({ object }) => object.attacher === driver).length
+    const message = `node ${name} has ${count(has, 'volume')} of driver ${driver} attached, and its CSINode allows ${limit}`
+    return blockedBy('AttachLimit', message)
   }
 }
 
 // May a volume be attached to one more node (R740, R742)? Unlike the controller, volctl lets an uncertain attachment elsewhere block.
 
-/** What it waits for; or the detaches of this plan that must be through first. Undefined: pods of several nodes want it, and none gets it. */
-function whereElse(
-  context: ClusterContext,
-  findings: ClusterFindings,
-  { volume, node }: Want,
-): Wait | { readonly after: readonly ClusterDraft[] } | undefined {
-  const { uniqueName, driver = '' } = volume
+/**
+ * What it waits for; or the detaches of this plan that must be through first. Undefined: pods of several nodes want it, and none gets it.
+ *
+ * Another node has it by attachment in whatever state, by the hash in an attachment's name, or by the word of a Node that it uses the
+ * volume. What volumesAttached alone lists is detached: for a CSI volume the VolumeAttachment is the truth, and a dead controller never
+ * corrects the list (C43, C44).
+ */
+function whereElse(context: ClusterContext, findings: ClusterFindings, { volume, node }: Want): Turn {
+  const { uniqueName, driver = '', handle = '' } = volume
   if (!isExclusive(volume)) return { after: [] }
-  if (context.rows.ofVolume(uniqueName).some((each) => each.node !== node && isWanted(each))) return undefined
-  if (context.rows.unidentifiedOf(driver).length > MOST_UNIDENTIFIED) return TOO_MANY_UNKNOWN
-  const detaches = findings.detachesOf(uniqueName)
-  const planned = new Set(detaches.map(({ attachment }) => attachment.name))
-  const left = otherNodes(context, volume, node).filter(
-    (each) => !isDetached(context.rows.of(each, uniqueName), planned),
+  const known = context.rows.ofVolume(uniqueName).filter((row) => row.node !== node)
+  if (known.some(isWanted)) return undefined
+  const unknown = context.rows.unidentifiedOf(driver).map(({ object }) => object)
+  if (unknown.length > MOST_UNIDENTIFIED) return TOO_MANY_UNKNOWN
+  const after = findings.detachesOf(uniqueName).filter((each) => each.node !== node)
+  const planned = new Set(after.map(({ attachment }) => attachment.name))
+  const having = known.filter((row) =>
+    row.attached.length > 0 ? row.attached.some(({ object }) => !planned.has(object.name)) : mayUse(context, row),
   )
-  if (left.length === 0) return { after: detaches.filter((each) => each.node !== node) }
+  const named = unknown.filter((each) => each.node !== node && each.name === attachmentName(handle, driver, each.node))
+  const left = [...new Set([...having, ...named].map((each) => each.node))].toSorted(compareText)
+  const [first] = left
+  if (first === undefined) return { after }
   return {
     code: 'DetachFirst',
     message: `the volume may be on one node only, and is, or may be, attached to ${nodesText(left)}`,
-    ...advised([
-      'No pod wants the volume there any more. See what keeps it there:',
-      planCluster('--node', left[0] ?? 'NAME'),
-    ]),
+    ...advised(['No pod wants the volume there any more. See what keeps it there:', planCluster('--node', first)]),
   }
 }
 
@@ -255,22 +205,6 @@ const TOO_MANY_UNKNOWN: Wait = {
   ...advised(['Detach those first:', planCluster('--only', 'detach'), 'detach those first']),
 }
 
-/**
- * By attachment in whatever state, by the hash in an attachment's name, or by the word of a Node that it uses the volume. What
- * volumesAttached alone lists is detached: for a CSI volume the VolumeAttachment is the truth, and a dead controller never
- * corrects the list (C43, C44).
- */
-function otherNodes(context: ClusterContext, volume: KnownVolume, node: string): readonly string[] {
-  const { rows } = context
-  const { uniqueName, driver = '', handle = '' } = volume
-  const unknown = rows
-    .unidentifiedOf(driver)
-    .filter(({ object }) => object.name === attachmentName(handle, driver, object.node))
-  const known = rows.ofVolume(uniqueName).filter((row) => row.attached.length > 0 || mayUse(context, row))
-  const nodes = new Set([...known.map((row) => row.node), ...unknown.map(({ object }) => object.node)])
-  return [...nodes].filter((each) => each !== node).toSorted(compareText)
-}
-
 /** Not where the table allows to detach what is in use: its report is as old as the node is silent. */
 function mayUse(context: ClusterContext, row: Row): boolean {
   if (!isUsing(row)) return false
@@ -278,9 +212,4 @@ function mayUse(context: ClusterContext, row: Row): boolean {
   if (node === undefined) return true
   const { is } = detachRow(context, node, row)
   return is !== 'OutOfService' && !(is === 'NodeLost' && isGivenAsGone(context, row.node))
-}
-
-/** True if the plan takes away every attachment of the volume on that node. */
-function isDetached({ attached = [] }: Partial<Row> = {}, planned: ReadonlySet<string>): boolean {
-  return attached.length > 0 && attached.every(({ object }) => planned.has(object.name))
 }
