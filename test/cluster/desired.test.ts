@@ -63,7 +63,7 @@ describe('T105, T109: a volume of a pod', () => {
       state: {
         ...withPod({}),
         claims: [],
-        lists: { ...cluster().lists, persistentvolumeclaims: { state: 'part', count: 0 } },
+        lists: { ...cluster().lists, persistentvolumeclaims: { state: 'failed', count: 0 } },
       },
       has: ['pv-x Unusable'],
       unresolved: ['Unknown any'],

@@ -256,7 +256,7 @@ describe('findings', () => {
     'csidrivers',
     'csinodes',
   ] as const)('a list of %s that is not whole makes the plan incomplete, and says what it hides', (list) => {
-    const lists = { ...cluster().lists, [list]: { state: 'part', count: 0 } } as const
+    const lists = { ...cluster().lists, [list]: { state: 'failed', count: 0 } } as const
     const { complete, problems } = plan({ lists })
     expect(complete).toBe(false)
     expect(problems).toMatchObject([

@@ -128,7 +128,7 @@ export function anyCluster(random: Random): ClusterState {
 
 function inPart(random: Random, { lists }: ClusterState): ClusterState['lists'] {
   const resource = oneOf(random, Object.keys(lists) as ClusterResource[])
-  return { ...lists, [resource]: { state: oneOf(random, ['part', 'failed'] as const), count: 0 } }
+  return { ...lists, [resource]: { state: 'failed' as const, count: 0 } }
 }
 
 function anyNode(random: Random, name: string, some: (of: number) => string[], odd: number): ClusterNode {

@@ -151,7 +151,7 @@ interface ClusterPlanInputs {
   readonly lists: Readonly<
     Record<
       string,
-      { readonly state: 'whole' | 'part' | 'failed'; readonly count: number; readonly resourceVersion?: string }
+      { readonly state: 'whole' | 'failed'; readonly count: number; readonly resourceVersion?: string }
     >
   >
   /** S29: how much of the cluster the plan is about. */

@@ -53,7 +53,7 @@ function sourceOf(world: ClusterState): RowSource {
       const found = records[kind]?.filter((each) => isListed(each, fieldSelector, namespace)) ?? []
       return { records: found as never, count: found.length }
     },
-    clock: { now: () => capturedAt },
+    now: () => capturedAt,
     writes: { found: () => controller.writes ?? [] },
   }
 }

@@ -74,17 +74,47 @@ function clusterScope(
   settings: ClusterApplyOptions,
   emit: (event: ApplyEvent) => void,
 ): Scope<ClusterOperation, ClusterPlan> {
-  const { signal } = settings
+  const { options, looked, signal, planFile, timeoutMs = DEFAULT_TIMEOUT_MS, pollMs = POLL_MS } = settings
+  const { nodeGone, stripFinalizers, acceptOutage, acceptInsecureApi } = options
+  const { cluster, operations } = plan
+  const lookAgain = async (lock: LeaseLock): Promise<Looked<ClusterOperation, ClusterPlan>> => {
+    const read = await readCluster({ client, signal })
+    const state = looked === undefined ? read : withChangesSince(looked, read)
+    requireSameCluster(plan, state)
+    const fresh = planCluster(state, options)
+    return {
+      fresh,
+      compare: () => {
+        const comparison = comparisonWith(fresh, state)
+        return operations.map((planned) => foundAgain(planned, comparison))
+      },
+      beginning: () => ({
+        // A journal of a node names the node here.
+        ...{ node: cluster.server, rootDir: '', cluster },
+        guards: omitUndefined({ nodeGone, stripFinalizers, acceptOutage, acceptInsecureApi }),
+        ...omitUndefined({ planFile, leaseTakenOverFrom: lock.takenOverFrom }),
+      }),
+      start: (_, journal) => {
+        const run = new ClusterRun({ client, options, timeoutMs, pollMs, lock, journal, emit, signal }, state)
+        return {
+          run,
+          runAll: () => runAll(operations, run),
+          lookAfter: async () => {
+            run.cluster.forget()
+            return planCluster(await readCluster({ client }), options)
+          },
+        }
+      },
+    }
+  }
   return {
     words: { what: 'cluster', planCommand: 'volctl plan --cluster' },
     lock: async () => {
       const lock = await takeLeaseLock(client, { signal })
+      const message = `took over the lease of an apply that died: ${lock.takenOverFrom}`
       return {
-        takenOver:
-          lock.takenOverFrom === undefined
-            ? undefined
-            : { message: `took over the lease of an apply that died: ${lock.takenOverFrom}`, hint: TAKEN_OVER },
-        lookAgain: () => lookAgain(client, plan, settings, lock, emit),
+        takenOver: lock.takenOverFrom === undefined ? undefined : { message, hint: TAKEN_OVER },
+        lookAgain: () => lookAgain(lock),
         [Symbol.asyncDispose]: () => lock.release(),
       }
     },
@@ -93,39 +123,6 @@ function clusterScope(
 }
 
 const TAKEN_OVER = 'volctl journal on that machine lists the operations that it began and did not finish.'
-
-async function lookAgain(
-  client: KubeClient,
-  plan: ReviewedClusterPlan,
-  settings: ClusterApplyOptions,
-  lock: LeaseLock,
-  emit: (event: ApplyEvent) => void,
-): Promise<Looked<ClusterOperation, ClusterPlan>> {
-  const { options, looked, signal, timeoutMs = DEFAULT_TIMEOUT_MS, pollMs = POLL_MS } = settings
-  const read = await readCluster({ client, signal })
-  const state = looked === undefined ? read : withChangesSince(looked, read)
-  requireSameCluster(plan, state)
-  const fresh = planCluster(state, options)
-  return {
-    fresh,
-    compare: () => {
-      const comparison = comparisonWith(fresh, state)
-      return plan.operations.map((planned) => foundAgain(planned, comparison))
-    },
-    beginning: () => beginning(plan, settings, lock),
-    start: (_, journal) => {
-      const run = new ClusterRun({ client, options, timeoutMs, pollMs, lock, journal, emit, signal }, state)
-      return {
-        run,
-        runAll: () => runAll(plan.operations, run),
-        lookAfter: async () => {
-          run.cluster.forget()
-          return planCluster(await readCluster({ client }), options)
-        },
-      }
-    },
-  }
-}
 
 /** Before anything is asked for: the digest is what the person read, and not what a program found. */
 function requireConfirmed(
@@ -155,22 +152,6 @@ function requireSameCluster({ cluster }: ReviewedClusterPlan, { clusterUID: uid,
   )
 }
 
-function beginning(
-  { cluster }: ReviewedClusterPlan,
-  { options, planFile }: ClusterApplyOptions,
-  { takenOverFrom }: LeaseLock,
-) {
-  const { nodeGone, stripFinalizers, acceptOutage, acceptInsecureApi } = options
-  return {
-    // A journal of a node names the node here.
-    node: cluster.server,
-    rootDir: '',
-    cluster,
-    guards: omitUndefined({ nodeGone, stripFinalizers, acceptOutage, acceptInsecureApi }),
-    ...omitUndefined({ planFile, leaseTakenOverFrom: takenOverFrom }),
-  }
-}
-
 /** As many as an external attacher attends to at once by default (--worker-threads). */
 const MOST_WAITING = 10
 
@@ -182,9 +163,12 @@ async function runAll(operations: readonly ClusterOperation[], run: ClusterRun):
       if (run.outcomes.has(operation.id)) continue
       for (const before of operation.after) await waiting.get(before)
       while (waiting.size >= MOST_WAITING) await Promise.race(waiting.values())
+      // An attach comes only after the detach elsewhere has really ended.
+      const because = operation.after.find((id) => !isFulfilled(run.outcomes.get(id) ?? { state: 'failed' }))
       if (run.stop !== undefined) run.settleFailed(operation, run.stop)
       else if (run.isInterrupted) run.settleInterrupted(operation)
-      else if (!skipAfterFailure(operation, run)) {
+      else if (because !== undefined) run.settleSkipped(operation, because)
+      else {
         const { ended } = await runOperation(run, operation)
         waiting.set(
           operation.id,
@@ -195,15 +179,4 @@ async function runAll(operations: readonly ClusterOperation[], run: ClusterRun):
   } finally {
     await Promise.all(waiting.values())
   }
-}
-
-/** An attach comes only after the detach elsewhere has really ended. */
-function skipAfterFailure(operation: ClusterOperation, run: ClusterRun): boolean {
-  const because = operation.after.find((id) => {
-    const outcome = run.outcomes.get(id)
-    return outcome === undefined || !isFulfilled(outcome)
-  })
-  if (because === undefined) return false
-  run.settleSkipped(operation, because)
-  return true
 }

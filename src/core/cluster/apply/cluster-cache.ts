@@ -22,8 +22,7 @@ import type { RecordReader } from '../read/record-reader.ts'
 import { nodeLease } from '../read/records.ts'
 
 /** Where single objects of a cluster are read. */
-export type RowSource = Pick<RecordReader, 'get' | 'list'> & {
-  readonly clock: Pick<RecordReader['clock'], 'now'>
+export type RowSource = Pick<RecordReader, 'get' | 'list' | 'now'> & {
   readonly writes: Pick<RecordReader['writes'], 'found'>
 }
 
@@ -86,7 +85,7 @@ export class ClusterCache {
     const podNames = new Set(pods.map(namespacedName))
     this.state = {
       ...before,
-      capturedAt: source.clock.now(),
+      capturedAt: source.now(),
       controller: this.#seen(lease, source.writes.found(), changesBetween(lookedAt(before), { nodes, attachments })),
       nodes: replaced(before.nodes, nodes, isNode),
       // A list that is not readable stays so.

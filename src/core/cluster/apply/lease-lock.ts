@@ -15,7 +15,7 @@ import type { KubeClient } from '../../kube/kube-client.ts'
 import { findObject } from '../../kube/objects.ts'
 import { writeLease } from '../../kube/writes.ts'
 import { invoker } from '../../linux/invoker.ts'
-import { timeOf } from '../model/times.ts'
+import { timeOf } from '../model/cluster-state.ts'
 
 const LEASE = { namespace: 'kube-system', name: 'volctl-cluster-apply' }
 /** In messages. */
@@ -28,61 +28,48 @@ const RENEW_AFTER = 1 / 4
 /** How often somebody else may be first before volctl gives up. */
 const TRIES = 3
 
-interface LeaseSettings {
-  readonly durationSeconds?: number | undefined
-  readonly signal?: AbortSignal | undefined
-}
-
 /** @throws VolctlError Locked, naming the holder; ApiError if the lease cannot be read or written */
-export async function takeLeaseLock(client: KubeClient, settings: LeaseSettings = {}): Promise<LeaseLock> {
+export async function takeLeaseLock(
+  client: KubeClient,
+  settings: { readonly durationSeconds?: number; readonly signal?: AbortSignal | undefined } = {},
+): Promise<LeaseLock> {
+  const { durationSeconds = DURATION_SECONDS, signal } = settings
   for (let tries = 1; ; tries++) {
+    const found = await findObject(client, LEASES, LEASE, { signal })
+    const now = serverNow(client)
+    const until = found === undefined ? now : heldUntil(found, now)
+    if (until > now) {
+      const message = `another apply is at work on this cluster: ${nameOf(found) ?? 'nobody'} holds ${LEASE_NAME}`
+      const hint = `Wait until that apply ends. If it has died, the lease is free at ${rfc3339(until)}.`
+      throw new VolctlError('Locked', message, { hint })
+    }
+    const { user, pid } = invoker()
+    const holder = `${user}@${hostname()} pid ${pid} ${randomUUID()}`
+    const lock = new LeaseLock(client, { holder, durationSeconds }, nameOf(found))
     try {
-      return await acquire(client, settings)
+      await lock.write(found?.metadata.resourceVersion)
+      return lock
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 409 || tries === TRIES) throw error
     }
   }
 }
 
-async function acquire(client: KubeClient, settings: LeaseSettings): Promise<LeaseLock> {
-  const { durationSeconds = DURATION_SECONDS, signal } = settings
-  const found = await findObject(client, LEASES, LEASE, { signal })
-  const now = serverNow(client)
-  const until = found === undefined ? undefined : heldUntil(found, now)
-  if (until !== undefined && until > now) throw locked(found as Lease, until)
-  const { user, pid } = invoker()
-  const holder = `${user}@${hostname()} pid ${pid} ${randomUUID()}`
-  const lock = new LeaseLock(client, { holder, durationSeconds }, nameOf(found))
-  await lock.write(found?.metadata.resourceVersion)
-  return lock
-}
-
 function serverNow({ clockSkewMs = 0 }: KubeClient): number {
   return Date.now() + clockSkewMs
 }
 
-/** Milliseconds; undefined: nobody holds it. A lease whose times make no sense was renewed just now (S28). */
-function heldUntil({ spec }: Lease, now: number): number | undefined {
-  if (!spec?.holderIdentity) return undefined
+/** Milliseconds; 0: nobody holds it. A lease whose times make no sense was renewed just now (S28). */
+function heldUntil({ spec }: Lease, now: number): number {
+  if (!spec?.holderIdentity) return 0
   const duration = (spec.leaseDurationSeconds ?? DURATION_SECONDS) * 1000
   const renewed = timeOf(spec.renewTime ?? undefined) ?? now
   return Math.min(renewed, now) + duration
 }
 
-function nameOf(lease: Lease | undefined): string | undefined {
-  return withoutId(lease?.spec?.holderIdentity ?? '') || undefined
-}
-
 /** The holder as a person knows it: without the random part. */
-function withoutId(holder: string): string {
-  return holder.replace(/ [0-9a-f-]{36}$/, '')
-}
-
-function locked(lease: Lease, until: number): VolctlError {
-  const holder = nameOf(lease) ?? 'nobody'
-  return new VolctlError('Locked', `another apply is at work on this cluster: ${holder} holds ${LEASE_NAME}`, {
-    hint: `Wait until that apply ends. If it has died, the lease is free at ${rfc3339(until)}.`,
-  })
+function nameOf(lease: Lease | undefined): string | undefined {
+  return lease?.spec?.holderIdentity?.replace(/ [0-9a-f-]{36}$/, '') || undefined
 }
 
 interface Held {

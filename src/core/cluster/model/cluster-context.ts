@@ -4,10 +4,18 @@ import { describeAttachment, lookAtAttacher } from '../../base/command.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ClusterOptions, ControllerState } from '../../plan/cluster-plan.ts'
 import { ClusterObjects } from './cluster-objects.ts'
-import type { ClusterNode, ClusterState, LeaseEvidence } from './cluster-state.ts'
+import {
+  type ClusterNode,
+  type ClusterState,
+  heardAt,
+  kubeletHeardAt,
+  type LeaseEvidence,
+  newestOf,
+  serverTime,
+  timeOf,
+} from './cluster-state.ts'
 import { controllerState } from './controller-state.ts'
 import { Rows } from './rows.ts'
-import { heardAt, kubeletHeardAt, newestOf, serverTime, timeOf } from './times.ts'
 import { type KnownVolume, knownVolumes } from './volumes.ts'
 
 export interface ClusterContext extends ClusterFacts {

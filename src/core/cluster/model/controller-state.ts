@@ -21,8 +21,15 @@
 
 import { formatDuration } from '../../base/duration.ts'
 import type { ControllerState, Evidence } from '../../plan/cluster-plan.ts'
-import type { ClusterState, LeaseEvidence } from './cluster-state.ts'
-import { fact, heardAt, kubeletHeardAt, serverTime, timeOf } from './times.ts'
+import {
+  type ClusterState,
+  fact,
+  heardAt,
+  kubeletHeardAt,
+  type LeaseEvidence,
+  serverTime,
+  timeOf,
+} from './cluster-state.ts'
 
 /** What kube-controller-manager sets by default. */
 const DEFAULT_DURATION_SECONDS = 15

@@ -25,10 +25,9 @@ import {
   notReadyText,
   readinessOf,
 } from '../model/cluster-context.ts'
-import type { ClusterAttachment, ClusterNode } from '../model/cluster-state.ts'
+import { type ClusterAttachment, type ClusterNode, fact } from '../model/cluster-state.ts'
 import { blockedBy, type ClusterDraft, type ClusterFindings, forbidden, nodesText, podRef } from '../model/findings.ts'
 import { isUsing, isWanted, type Row, type Want } from '../model/rows.ts'
-import { fact } from '../model/times.ts'
 import { isExclusive, volumeRef } from '../model/volumes.ts'
 import { detachRow } from './verdict.ts'
 

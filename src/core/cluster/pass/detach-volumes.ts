@@ -21,10 +21,9 @@ import {
   nodeOf,
   readinessOf,
 } from '../model/cluster-context.ts'
-import type { ClusterAttachment, ClusterNode } from '../model/cluster-state.ts'
+import { type ClusterAttachment, type ClusterNode, fact } from '../model/cluster-state.ts'
 import { attachedRef, blockedBy, type ClusterFindings, forbidden, heldBy, podRef } from '../model/findings.ts'
 import { type Attached, isWanted } from '../model/rows.ts'
-import { fact } from '../model/times.ts'
 import {
   because,
   detachRow,

@@ -19,7 +19,7 @@ import { isWanted } from '../model/rows.ts'
 import { ATTACH_LISTS, attachVolumes } from './attach-volumes.ts'
 import { DETACH_LISTS, detachVolumes } from './detach-volumes.ts'
 import { filterOperations, namedFindings, reportUnmatchedNames } from './given-names.ts'
-import { reportMultiAttach } from './multi-attach.ts'
+import { reportMultiAttach } from './report-attachments.ts'
 import { reportFindings } from './report-findings.ts'
 import { standsOf } from './stands.ts'
 

@@ -4,9 +4,18 @@ import { formatDuration } from '../../base/duration.ts'
 import { take } from '../../base/take.ts'
 import { refuseInsecureApi } from '../../plan/insecure-api.ts'
 import type { ClusterContext } from '../model/cluster-context.ts'
-import type { ClusterNode, ClusterResource, ClusterState, LeaseEvidence } from '../model/cluster-state.ts'
+import {
+  type ClusterNode,
+  type ClusterResource,
+  type ClusterState,
+  heardAt,
+  kubeletHeardAt,
+  type LeaseEvidence,
+  latestOf,
+  serverTime,
+  timeOf,
+} from '../model/cluster-state.ts'
 import { type ClusterFindings, ON_API } from '../model/findings.ts'
-import { heardAt, kubeletHeardAt, latestOf, serverTime, timeOf } from '../model/times.ts'
 
 /** What is missing from the plan without each list. */
 const HIDES: Readonly<Record<ClusterResource, string>> = {
@@ -34,13 +43,9 @@ const MOST_OF_A_KIND = 20
 function reportList({ state, objects }: ClusterContext, findings: ClusterFindings, resource: ClusterResource): void {
   const sight = state.lists[resource]
   if (sight?.state === 'whole' && objects.isWhole(resource)) return
-  const why =
-    sight?.state === 'part'
-      ? 'was read only in part (namespaces or objects were left out)'
-      : 'could not be read as a whole'
   findings.incomplete(
     'ReadFailed',
-    `the list of ${resource} ${why}: ${HIDES[resource]}`,
+    `the list of ${resource} could not be read as a whole: ${HIDES[resource]}`,
     { list: resource },
     howToRead(state, resource),
   )

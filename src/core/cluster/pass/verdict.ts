@@ -26,10 +26,9 @@ import {
   type Readiness,
   readinessOf,
 } from '../model/cluster-context.ts'
-import type { ClusterAttachment, ClusterNode } from '../model/cluster-state.ts'
+import { type ClusterAttachment, type ClusterNode, fact, newestOf, timeOf } from '../model/cluster-state.ts'
 import { blockedBy } from '../model/findings.ts'
 import type { Attached, Row } from '../model/rows.ts'
-import { fact, newestOf, timeOf } from '../model/times.ts'
 
 /** It waits, or it is an operation. */
 export type Verdict = { readonly wait: Wait; readonly rule: string } | Decision

@@ -2,7 +2,7 @@
  * When a controller manager last wrote something, by the managedFields of every object that is read: they come with the lists, and
  * their times are by the clock of the API server alone.
  *
- * Of each manager only the latest writing of each resource is kept, whatever the size of the cluster. A manager is a controller manager
+ * Of each manager only the latest writing is kept, whatever the size of the cluster. A manager is a controller manager
  *
  * - if it is called kube-controller-manager, as that program calls itself wherever it runs;
  * - or if it wrote volumesAttached of a Node, which nobody but an attach/detach controller does. If that is the kubelet's own name, as
@@ -24,7 +24,8 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 const OF_KUBELET = ['f:nodeInfo', 'f:volumesInUse', 'f:images']
 
 export class ControllerWrites {
-  readonly #latest = new Map<string, Map<string, ControllerWrite>>()
+  /** By manager. */
+  readonly #latest = new Map<string, ControllerWrite>()
   readonly #controllers: Set<string>
   readonly #kubelets = new Set<string>()
 
@@ -35,38 +36,29 @@ export class ControllerWrites {
 
   /** @param resource its plural name */
   see(resource: string, { metadata }: ApiObject): void {
-    for (const entry of entriesOf(metadata)) {
-      const { manager, time } = entry
+    const { namespace, name } = metadata
+    for (const { manager, time, fieldsV1 } of entriesOf(metadata)) {
       if (typeof manager !== 'string' || typeof time !== 'string') continue
-      if (resource === 'nodes') this.#learn(manager, entry)
-      const latest = this.#of(manager)
-      if (latest === undefined || time <= (latest.get(resource)?.time ?? '') || !TIME.test(time)) continue
-      const { namespace, name } = metadata
+      if (resource === 'nodes') this.#learn(manager, fieldsV1?.['f:status'])
+      const known = this.#latest.get(manager)?.time
+      if (known === undefined && this.#latest.size >= MOST_MANAGERS && !this.#controllers.has(manager)) continue
+      if (time <= (known ?? '') || !TIME.test(time)) continue
       const object = [resource, namespace, name].filter((part) => part !== undefined).join('/')
-      latest.set(resource, { manager, object, time })
+      this.#latest.set(manager, { manager, object, time })
     }
   }
 
   /** The newest few. */
   found(): readonly ControllerWrite[] {
-    const names = [...this.#controllers].filter((name) => !this.#kubelets.has(name))
-    return newestWrites(names.flatMap((name) => [...(this.#latest.get(name)?.values() ?? [])]))
+    const isController = ({ manager }: ControllerWrite): boolean =>
+      this.#controllers.has(manager) && !this.#kubelets.has(manager)
+    return newestWrites([...this.#latest.values()].filter(isController))
   }
 
-  #learn(manager: string, { fieldsV1 }: Entry): void {
-    const status = fieldsV1?.['f:status']
+  #learn(manager: string, status: unknown): void {
     if (typeof status !== 'object' || status === null) return
     if (OF_KUBELET.some((field) => Object.hasOwn(status, field))) this.#kubelets.add(manager)
     else if (Object.hasOwn(status, 'f:volumesAttached')) this.#controllers.add(manager)
-  }
-
-  #of(manager: string): Map<string, ControllerWrite> | undefined {
-    const known = this.#latest.get(manager)
-    if (known !== undefined) return known
-    if (this.#latest.size >= MOST_MANAGERS && !this.#controllers.has(manager)) return undefined
-    const made = new Map<string, ControllerWrite>()
-    this.#latest.set(manager, made)
-    return made
   }
 }
 

@@ -59,8 +59,8 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterS
   const look = new ClusterLook(options)
   // The first request also shows whether a server answers, and its clock.
   const user = await userOf(client, signal)
-  const { clock, writes } = look.reader
-  clock.note()
+  const { reader } = look
+  reader.noteClock()
   const [attachments, nodes, csiNodes, drivers, leases, controllerLease, rights, clusterUID, serverVersion] =
     await together([
       look.list('attachments'),
@@ -75,16 +75,16 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterS
     ] as const)
   const pods = await look.list('pods')
   look.requireOneOf('volumeattachments', 'nodes', 'pods')
-  look.reader.drivers = driversOf({ drivers, lists: look.lists, errors: look.errors }).lookup
+  reader.drivers = driversOf({ drivers, lists: look.lists, errors: look.errors }).lookup
   const [claims, volumes] = await together([look.list('claims'), look.list('volumes')] as const)
   const attached = await look.stillThere(attachments, volumes)
   // A clock that is wrong makes a lease look stale, but does not keep it unchanged.
   const { lease: leaseAtEnd } = controllerLease.lease === undefined ? {} : await look.controllerLease()
-  clock.note()
+  reader.noteClock()
   return doubtTwice({
     apiVersion: 'volctl.io/v1',
     kind: 'ClusterSnapshot',
-    ...clock.began(),
+    ...reader.began(),
     server: client.server,
     ...omitUndefined({ clusterUID, insecure: client.insecure, user, serverVersion }),
     lists: look.lists,
@@ -92,7 +92,7 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterS
     rights,
     controller: {
       ...controllerLease,
-      ...omitUndefined({ leaseAtEnd, otherLeases: listed(leases.controllers), writes: listed(writes.found()) }),
+      ...omitUndefined({ leaseAtEnd, otherLeases: listed(leases.controllers), writes: listed(reader.writes.found()) }),
     },
     nodes: joined(nodes, csiNodes, leases.nodes, look.lists),
     ...{ pods, podCount: look.lists.pods.count, claims, volumes, attachments: attached, drivers },

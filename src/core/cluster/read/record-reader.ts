@@ -98,17 +98,39 @@ const NO_DRIVERS = driversOf({ drivers: [], lists: {} as ClusterState['lists'], 
 
 export class RecordReader {
   readonly writes: ControllerWrites
-  readonly clock: ServerClock
   drivers: ApiLookup
   readonly #client: KubeClient
   readonly #signal: AbortSignal | undefined
+  /** How far ahead the server's clock is of this machine's; undefined: not known. */
+  #skew: number | undefined
+  #began: number | undefined
 
   constructor(client: KubeClient, { signal, managers, drivers = NO_DRIVERS }: Reading) {
     this.drivers = drivers
     this.#client = client
     this.#signal = signal
     this.writes = new ControllerWrites(managers)
-    this.clock = new ServerClock(client)
+  }
+
+  /**
+   * To be called after answers. A look judges times (S28) by the clock of the API server, as the Date header of its answers shows. Several
+   * servers may answer at one address. Of clocks that differ the one that is behind counts: by it everything is younger.
+   */
+  noteClock(): void {
+    this.#began ??= Date.now()
+    const { clockSkewMs } = this.#client
+    if (clockSkewMs !== undefined) this.#skew = Math.min(this.#skew ?? clockSkewMs, clockSkewMs)
+  }
+
+  /** When the look began: with its first answer. */
+  began(): Pick<ClusterState, 'capturedAt' | 'clockUnknown'> {
+    const capturedAt = new Date((this.#began ?? Date.now()) + (this.#skew ?? 0)).toISOString()
+    return { capturedAt, ...(this.#skew === undefined && { clockUnknown: true }) }
+  }
+
+  /** At this moment, by the server's clock. */
+  now(): string {
+    return new Date(Date.now() + (this.#skew ?? 0)).toISOString()
   }
 
   /** Consistent: no resourceVersion is asked for (S2). @throws ApiError */
@@ -134,7 +156,7 @@ export class RecordReader {
         if (made !== undefined) records.push(made)
       }
       count += objects.length
-      this.clock.note()
+      this.noteClock()
       onPage?.(count)
     }
     const query = fieldSelector === undefined ? undefined : { fieldSelector }
@@ -147,7 +169,7 @@ export class RecordReader {
   async get<K extends RecordKind>(name: K, key: ObjectKey): Promise<RecordOf<K> | undefined> {
     const { resource, record } = KINDS[name] as unknown as Kind<ApiObject, RecordOf<K>>
     const object = await findObject(this.#client, resource, key, { signal: this.#signal, whole: true })
-    this.clock.note()
+    this.noteClock()
     if (object === undefined) return undefined
     this.writes.see(resource.plural, object)
     return record(object, this.drivers)
@@ -156,37 +178,4 @@ export class RecordReader {
 
 function tooMany({ server }: KubeClient, path: string): ApiError {
   return answerTooLarge(server, `GET ${path}`, `has more than ${MOST_OBJECTS} objects`)
-}
-
-/**
- * The clock by which a look judges times (S28): that of the API server, as the Date header of its answers shows. Several servers may answer
- * at one address. Of clocks that differ the one that is behind counts: by it everything is younger.
- */
-class ServerClock {
-  readonly #client: Pick<KubeClient, 'clockSkewMs'>
-  /** How far ahead the clock is of this machine's; undefined: not known. */
-  #skew: number | undefined
-  #began: number | undefined
-
-  constructor(client: Pick<KubeClient, 'clockSkewMs'>) {
-    this.#client = client
-  }
-
-  /** To be called after answers. */
-  note(): void {
-    this.#began ??= Date.now()
-    const { clockSkewMs } = this.#client
-    if (clockSkewMs !== undefined) this.#skew = Math.min(this.#skew ?? clockSkewMs, clockSkewMs)
-  }
-
-  /** When the look began: with its first answer. */
-  began(): Pick<ClusterState, 'capturedAt' | 'clockUnknown'> {
-    const capturedAt = new Date((this.#began ?? Date.now()) + (this.#skew ?? 0)).toISOString()
-    return { capturedAt, ...(this.#skew === undefined && { clockUnknown: true }) }
-  }
-
-  /** At this moment. */
-  now(): string {
-    return new Date(Date.now() + (this.#skew ?? 0)).toISOString()
-  }
 }

@@ -23,18 +23,18 @@ import type { SpecContext } from '../../volumes/plugin.ts'
 import { isControllerTerminated, podNamespace } from '../../volumes/pods.ts'
 import { BOUND_ANNOTATION } from '../../volumes/resolve-claim.ts'
 import { judgeSource, persistentSpec } from '../../volumes/resolve-volume.ts'
-import type {
-  AttachmentError,
-  ClusterAttachment,
-  ClusterClaim,
-  ClusterDriver,
-  ClusterNode,
-  ClusterPod,
-  ClusterPodVolume,
-  ClusterVolume,
-  LeaseEvidence,
+import {
+  type AttachmentError,
+  type ClusterAttachment,
+  type ClusterClaim,
+  type ClusterDriver,
+  type ClusterNode,
+  type ClusterPod,
+  type ClusterPodVolume,
+  type ClusterVolume,
+  type LeaseEvidence,
+  timeOf,
 } from '../model/cluster-state.ts'
-import { timeOf } from '../model/times.ts'
 import { lastWritten } from './controller-writes.ts'
 
 // Nodes with their CSINode and Lease, CSIDrivers and Leases.
