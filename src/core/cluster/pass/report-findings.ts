@@ -3,11 +3,21 @@
 import { deletePod, kubectl, lookAtNodePod, planCluster, retain } from '../../base/command.ts'
 import { count } from '../../base/count.ts'
 import { take } from '../../base/take.ts'
+import type { ProblemCode } from '../../messages/codes.ts'
+import type { Hint } from '../../plan/draft.ts'
+import type { Severity } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
-import { attacherLease, type ClusterContext, isDriverGone, isSettled, isStale } from '../model/cluster-context.ts'
+import {
+  attacherLease,
+  type ClusterContext,
+  isDriverGone,
+  isSettled,
+  isStale,
+  nodeOf,
+} from '../model/cluster-context.ts'
 import type { ClusterClaim, ClusterPod, ClusterVolume } from '../model/cluster-state.ts'
 import { attachedRef, type ClusterFindings, heldBy, nodesText, ofPod, podRef } from '../model/findings.ts'
-import { type Attached, nodesAttached } from '../model/rows.ts'
+import { nodesAttached } from '../model/rows.ts'
 import { reportAttachments } from './report-attachments.ts'
 import { reportPods } from './report-pods.ts'
 import { reportReading } from './report-reading.ts'
@@ -41,98 +51,67 @@ function reportNotMigrated({ rows }: ClusterContext, findings: ClusterFindings):
 
 const MOST_NAMES = 3
 
-function firstNames(pods: readonly ClusterPod[]): string {
-  return take(pods.map(namespacedName), MOST_NAMES, 'and ').join(', ')
-}
-
-/** Drivers that are gone, and external attachers that do not run (N59). */
+/** Drivers that are gone, external attachers that do not run (N59), and nodes that lack the driver of what they have. */
 function reportDrivers(context: ClusterContext, findings: ClusterFindings): void {
-  const byDriver = Map.groupBy(context.rows.attached, ({ object }) => object.attacher)
-  for (const [driver, attached] of byDriver) {
-    if (isDriverGone(context, driver)) reportGone(findings, driver, attached.length)
-    else reportSilent(context, findings, driver, attached.filter(({ object }) => isPending(object)).length)
-    for (const [node, there] of Map.groupBy(attached, ({ object }) => object.node))
-      reportUnregistered(context, findings, driver, node, there)
+  const { rows } = context
+  for (const [driver, attached] of Map.groupBy(rows.attached, ({ object }) => object.attacher)) {
+    const say = (severity: Severity, code: ProblemCode, text: string, hint: Hint): void =>
+      findings.problem(severity, code, text, { driver }, hint)
+    // Without anything that waits for it, a stale lease may be one of an attacher that does not elect a leader any more.
+    const pending = attached.filter(({ object }) => object.attached !== true || object.deletedAt !== undefined).length
+    const lease = attacherLease(context, driver)
+    if (isDriverGone(context, driver)) {
+      const text = `no CSIDriver, CSINode or attacher knows driver ${driver}, and nobody will detach what is left of it: ${count(attached.length, 'VolumeAttachment')}`
+      const says = 'Install the driver again. Or, once the storage system has detached the volumes:'
+      say('warning', 'NobodyDetaches', text, [says, planCluster('--strip-finalizers')])
+    } else if (lease !== undefined && pending > 0 && isStale(context, lease)) {
+      const waits = `${count(pending, 'VolumeAttachment')} ${pending === 1 ? 'waits' : 'wait'} for it`
+      const text = `no external attacher of driver ${driver} runs (lease ${lease.name} was last renewed ${lease.renewTime ?? ''}), and ${waits}`
+      const hint =
+        "Look at the log of the attacher container of the driver's controller pods: kubectl get pods -A -o wide"
+      say('error', 'AttacherSilent', text, hint)
+    }
+    for (const [name, there] of Map.groupBy(attached, ({ object }) => object.node)) {
+      const { csi, ready } = nodeOf(context, name) ?? {}
+      const first = there.find(({ object }) => object.attached)
+      if (first === undefined || ready !== 'True' || csi?.state !== 'known') continue
+      if (csi.drivers?.some((each) => each.name === driver)) continue
+      // Without its driver a kubelet unmounts nothing, and what it has in use is not detached.
+      const volume = attachedRef(first, rows)
+      const more = there.length > 1 ? ` and ${there.length - 1} more of it` : ''
+      const text = `CSI driver ${driver} is not registered on node ${name}, which has ${volume.name}${more}: nothing of it is unmounted there before`
+      const about = { driver, nodes: [name], volume, attachment: first.object.name }
+      findings.problem('warning', 'DriverUnavailable', text, about, lookAtNodePod(name))
+    }
   }
-}
-
-/** Without its driver a kubelet unmounts nothing, and what it has in use is not detached. */
-function reportUnregistered(
-  { objects, rows }: ClusterContext,
-  findings: ClusterFindings,
-  driver: string,
-  name: string,
-  attached: readonly Attached[],
-): void {
-  const node = objects.node(name)
-  const [first] = attached.filter(({ object }) => object.attached)
-  if (node.state !== 'Found' || first === undefined) return
-  const { csi, ready } = node.object
-  if (ready !== 'True' || csi.state !== 'known' || csi.drivers?.some((each) => each.name === driver)) return
-  const volume = attachedRef(first, rows)
-  findings.problem(
-    'warning',
-    'DriverUnavailable',
-    `CSI driver ${driver} is not registered on node ${name}, which has ${volume.name}${attached.length > 1 ? ` and ${attached.length - 1} more of it` : ''}: nothing of it is unmounted there before`,
-    { driver, nodes: [name], volume, attachment: first.object.name },
-    lookAtNodePod(name),
-  )
-}
-
-/** It waits for its attacher, to attach or to detach. */
-function isPending({ attached, deletedAt }: { readonly attached?: boolean; readonly deletedAt?: string }): boolean {
-  return attached !== true || deletedAt !== undefined
-}
-
-function reportGone(findings: ClusterFindings, driver: string, left: number): void {
-  findings.problem(
-    'warning',
-    'NobodyDetaches',
-    `no CSIDriver, CSINode or attacher knows driver ${driver}, and nobody will detach what is left of it: ${count(left, 'VolumeAttachment')}`,
-    { driver },
-    [
-      'Install the driver again. Or, once the storage system has detached the volumes:',
-      planCluster('--strip-finalizers'),
-    ],
-  )
-}
-
-/** Without anything that waits for it, a stale lease may be one of an attacher that does not elect a leader any more. */
-function reportSilent(context: ClusterContext, findings: ClusterFindings, driver: string, pending: number): void {
-  const lease = attacherLease(context, driver)
-  if (lease === undefined || pending === 0 || !isStale(context, lease)) return
-  findings.problem(
-    'error',
-    'AttacherSilent',
-    `no external attacher of driver ${driver} runs (lease ${lease.name} was last renewed ${lease.renewTime ?? ''}), and ${count(pending, 'VolumeAttachment')} ${pending === 1 ? 'waits' : 'wait'} for it`,
-    { driver },
-    "Look at the log of the attacher container of the driver's controller pods: kubectl get pods -A -o wide",
-  )
 }
 
 // Claims and PersistentVolumes that are being deleted, and what holds them; pods of nodes that do not exist.
 
 function reportObjects(context: ClusterContext, findings: ClusterFindings): void {
-  const { state } = context
-  const claims = state.claims.filter(({ deletedAt }) => deletedAt !== undefined && isSettled(context, deletedAt))
-  for (const claim of claims) {
-    const isUsed = ({ namespace, volumes }: ClusterPod): boolean =>
-      namespace === claim.namespace && volumes.some((volume) => 'claim' in volume && volume.claim === claim.name)
-    reportClaim(
-      findings,
-      claim,
-      state.pods.filter((pod) => !pod.terminated && isUsed(pod)),
-    )
+  const { state, objects } = context
+  const isStuck = ({ deletedAt }: { readonly deletedAt?: string }): boolean =>
+    deletedAt !== undefined && isSettled(context, deletedAt)
+  for (const claim of state.claims.filter(isStuck)) {
+    const isUsed = ({ namespace, volumes, terminated }: ClusterPod): boolean =>
+      !terminated &&
+      namespace === claim.namespace &&
+      volumes.some((volume) => 'claim' in volume && volume.claim === claim.name)
+    reportClaim(findings, claim, state.pods.filter(isUsed))
   }
-  for (const volume of state.volumes) {
-    if (volume.deletedAt !== undefined && isSettled(context, volume.deletedAt)) reportVolume(context, findings, volume)
+  for (const volume of state.volumes.filter(isStuck)) reportVolume(context, findings, volume)
+  for (const pod of state.pods) {
+    if (pod.node === undefined || pod.terminated || objects.node(pod.node).state !== 'Absent') continue
+    const text = `pod ${namespacedName(pod)} is scheduled to node ${pod.node}, which does not exist: its volumes stay attached there`
+    const hint = `Once the machine is off: ${deletePod(pod, '--force')}`
+    findings.problem('warning', 'NodeMissing', text, ofPod(pod), hint)
   }
-  reportPodsWithoutNode(context, findings)
 }
 
 function reportClaim(findings: ClusterFindings, claim: ClusterClaim, pods: readonly ClusterPod[]): void {
   const name = namespacedName(claim)
-  const why = pods.length === 0 ? 'no pod uses it' : `used by ${pods.length === 1 ? 'pod' : 'pods'} ${firstNames(pods)}`
+  const names = take(pods.map(namespacedName), MOST_NAMES, 'and ').join(', ')
+  const why = pods.length === 0 ? 'no pod uses it' : `used by ${pods.length === 1 ? 'pod' : 'pods'} ${names}`
   findings.problem(
     'warning',
     'BeingDeleted',
@@ -164,17 +143,4 @@ function reportVolume({ rows }: ClusterContext, findings: ClusterFindings, volum
       ? ['The PersistentVolume goes once its volume is detached. See what that waits for:', planCluster(`pv/${name}`)]
       : `See who keeps the finalizer: ${kubectl('describe', 'pv', name)}`,
   )
-}
-
-function reportPodsWithoutNode({ state, objects }: ClusterContext, findings: ClusterFindings): void {
-  for (const pod of state.pods) {
-    if (pod.node === undefined || pod.terminated || objects.node(pod.node).state !== 'Absent') continue
-    findings.problem(
-      'warning',
-      'NodeMissing',
-      `pod ${namespacedName(pod)} is scheduled to node ${pod.node}, which does not exist: its volumes stay attached there`,
-      ofPod(pod),
-      `Once the machine is off: ${deletePod(pod, '--force')}`,
-    )
-  }
 }

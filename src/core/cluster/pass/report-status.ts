@@ -19,112 +19,78 @@ import { type ClusterFindings, refOf } from '../model/findings.ts'
 import { isWanted, type Row } from '../model/rows.ts'
 
 export function reportStatus(context: ClusterContext, findings: ClusterFindings): void {
-  for (const node of context.state.nodes.toSorted((a, b) => compareText(a.name, b.name))) {
-    reportTaint(context, findings, node)
-    reportUnmanaged(context, findings, node)
-    // S3: a pod that was not listed may want the volume, an attachment that was not listed may be there.
-    if (!context.objects.isWhole('pods') || !node.managed) continue
-    for (const row of context.rows.onNode(node.name)) {
-      if (row.isInUse) reportInUse(context, findings, node, row)
-      if (row.isConfirmed) reportConfirmed(context, findings, row)
-      else reportNotConfirmed(context, findings, row)
+  const { state, rows, objects } = context
+  for (const node of state.nodes.toSorted((a, b) => compareText(a.name, b.name))) {
+    const { name, outOfService, managed } = node
+    const isReady = readinessOf(context, node).ready === 'True'
+    // The controller detaches from such a node at once, mounted or not (R731).
+    if (outOfService && (isReady || isHeard(context, node))) {
+      const says = isReady ? 'reports that the node is ready' : 'is still heard'
+      const text = `node ${name} is tainted out-of-service, but its kubelet ${says}: a controller detaches its volumes even while they are mounted`
+      const hint = `If the machine runs: ${untaintOutOfService(name)}`
+      findings.problem('error', 'TaintedButReady', text, { nodes: [name] }, hint)
     }
+    const { length } = rows.attachedTo(name)
+    if (!managed && length > 0) {
+      const text = `node ${name} has no annotation ${MANAGED}; nobody detaches what is attached to it: ${count(length, 'VolumeAttachment')}`
+      findings.problem('warning', 'NotManaged', text, { nodes: [name] })
+    }
+    // S3: a pod that was not listed may want the volume, an attachment that was not listed may be there.
+    if (objects.isWhole('pods') && managed) for (const row of rows.onNode(name)) reportRow(context, findings, node, row)
   }
 }
 
-/** The controller detaches from such a node at once, mounted or not (R731). */
-function reportTaint(context: ClusterContext, findings: ClusterFindings, node: ClusterNode): void {
-  const { name, outOfService } = node
-  const isReady = readinessOf(context, node).ready === 'True'
-  if (!outOfService || !(isReady || isHeard(context, node))) return
-  findings.problem(
-    'error',
-    'TaintedButReady',
-    `node ${name} is tainted out-of-service, but its kubelet ${isReady ? 'reports that the node is ready' : 'is still heard'}: a controller detaches its volumes even while they are mounted`,
-    { nodes: [name] },
-    `If the machine runs: ${untaintOutOfService(name)}`,
-  )
-}
-
-function reportUnmanaged({ rows }: ClusterContext, findings: ClusterFindings, { name, managed }: ClusterNode): void {
-  const { length } = rows.attachedTo(name)
-  if (managed || length === 0) return
-  findings.problem(
-    'warning',
-    'NotManaged',
-    `node ${name} has no annotation ${MANAGED}; nobody detaches what is attached to it: ${count(length, 'VolumeAttachment')}`,
-    { nodes: [name] },
-  )
-}
-
-function isExplained({ rows }: ClusterContext, row: Row): boolean {
-  const [attached] = row.attached
-  return isWanted(row) || rows.mayBeOn(attached?.object ?? { node: row.node, attacher: '' }, row) !== undefined
+function reportRow(context: ClusterContext, findings: ClusterFindings, node: ClusterNode, row: Row): void {
+  const { uniqueName, isInUse, isConfirmed, pods, attached } = row
+  const { name } = node
+  const about = { nodes: [name], volume: refOf(row) }
+  const [first] = attached
+  const isExplained = (): boolean =>
+    isWanted(row) || context.rows.mayBeOn(first?.object ?? { node: name, attacher: '' }, row) !== undefined
+  const isCsi = parseCsiUniqueName(uniqueName) !== undefined
+  if (isInUse && !isExplained()) reportUnused(context, findings, node, row)
+  if (isConfirmed && !isCsi && !isInUse && !isExplained()) {
+    const text = `only the status of node ${name} says that volume ${uniqueName} is attached, and no pod wants it: there is no object that could be deleted`
+    const hint = isControllerAlive(context)
+      ? 'The controller detaches the volume. If it does not, look at the log of kube-controller-manager.'
+      : 'Let kube-controller-manager run again: only the controller writes that status.'
+    findings.problem('warning', 'ReportedUnused', text, about, hint)
+  }
+  if (isConfirmed && isCsi && first === undefined && context.objects.isWhole('volumeattachments')) {
+    const text = `volumesAttached of node ${name} lists volume ${about.volume.name}, and there is no VolumeAttachment of it`
+    const hint = `The controller corrects the list once a minute. If it does not, ${lookAtController(context)}.`
+    findings.problem(isExplained() ? 'warning' : 'info', 'AttachedMismatch', text, about, hint)
+  }
+  // The kubelet waits for volumesAttached before it mounts (C36).
+  if (isConfirmed || !pods.some(({ createdAt }) => isSettled(context, createdAt))) return
+  for (const { object } of attached) {
+    if (object.attached !== true || object.deletedAt !== undefined || !isSettled(context, object.createdAt)) continue
+    const text = `volume ${about.volume.name} is attached to node ${name} since ${object.createdAt}, and volumesAttached of the node, for which its kubelet waits, does not list it`
+    const hint = `Only the controller writes that list: ${lookAtController(context)}.`
+    findings.problem('warning', 'AttachedMismatch', text, { ...about, attachment: object.name }, hint)
+  }
 }
 
 /** On a node that is ready its kubelet may be about to unmount. */
-function reportInUse(context: ClusterContext, findings: ClusterFindings, node: ClusterNode, row: Row): void {
-  if (isExplained(context, row)) return
+function reportUnused(context: ClusterContext, findings: ClusterFindings, node: ClusterNode, row: Row): void {
+  const { name, outOfService } = node
   const volume = refOf(row)
   const readiness = readinessOf(context, node)
   const isReady = readiness.ready === 'True'
   const [ended] = row.ended
   // The pod has just ended, and its kubelet unmounts.
   if (isReady && ended !== undefined && !isSettled(context, ended.deletedAt)) return
+  const last = ended === undefined ? '' : `; pod ${ended.namespace}/${ended.name} has ended`
+  const stays = isHeard(context, node) && !isControllerAlive(context)
   findings.problem(
     'warning',
     'ReportedUnused',
-    `node ${node.name} reports volume ${volume.name} in use, and no pod of the node wants it${ended === undefined ? '' : `; pod ${ended.namespace}/${ended.name} has ended`}`,
-    { nodes: [node.name], volume },
+    `node ${name} reports volume ${volume.name} in use, and no pod of the node wants it${last}`,
+    { nodes: [name], volume },
     isReady
-      ? `The kubelet unmounts within a minute or two. If the volume stays in use, see on node ${node.name} what keeps it there: ${volctl('plan')}`
-      : node.outOfService
-        ? isHeard(context, node) && !isControllerAlive(context)
-          ? 'The node is tainted out-of-service, but its kubelet is still heard: what it reports in use stays attached.'
-          : 'The node is tainted out-of-service: what it reports holds no detach.'
-        : `The node ${notReadyText(readiness)}. Once its machine is off: ${taintOutOfService(node.name)}`,
+      ? `The kubelet unmounts within a minute or two. If the volume stays in use, see on node ${name} what keeps it there: ${volctl('plan')}`
+      : outOfService
+        ? `The node is tainted out-of-service${stays ? ', but its kubelet is still heard: what it reports in use stays attached' : ': what it reports holds no detach'}.`
+        : `The node ${notReadyText(readiness)}. Once its machine is off: ${taintOutOfService(name)}`,
   )
-}
-
-function reportConfirmed(context: ClusterContext, findings: ClusterFindings, row: Row): void {
-  const { node, uniqueName } = row
-  const about = { nodes: [node], volume: refOf(row) }
-  if (parseCsiUniqueName(uniqueName) === undefined) {
-    if (isExplained(context, row) || row.isInUse) return
-    findings.problem(
-      'warning',
-      'ReportedUnused',
-      `only the status of node ${node} says that volume ${uniqueName} is attached, and no pod wants it: there is no object that could be deleted`,
-      about,
-      isControllerAlive(context)
-        ? 'The controller detaches the volume. If it does not, look at the log of kube-controller-manager.'
-        : 'Let kube-controller-manager run again: only the controller writes that status.',
-    )
-    return
-  }
-  if (!context.objects.isWhole('volumeattachments') || row.attached.length > 0) return
-  findings.problem(
-    isExplained(context, row) ? 'warning' : 'info',
-    'AttachedMismatch',
-    `volumesAttached of node ${node} lists volume ${about.volume.name}, and there is no VolumeAttachment of it`,
-    about,
-    `The controller corrects the list once a minute. If it does not, ${lookAtController(context)}.`,
-  )
-}
-
-/** The kubelet waits for volumesAttached before it mounts (C36). */
-function reportNotConfirmed(context: ClusterContext, findings: ClusterFindings, row: Row): void {
-  const { node, pods } = row
-  for (const { object } of row.attached) {
-    if (object.attached !== true || object.deletedAt !== undefined || !isSettled(context, object.createdAt)) continue
-    if (!pods.some(({ createdAt }) => isSettled(context, createdAt))) continue
-    const volume = refOf(row)
-    findings.problem(
-      'warning',
-      'AttachedMismatch',
-      `volume ${volume.name} is attached to node ${node} since ${object.createdAt ?? ''}, and volumesAttached of the node, for which its kubelet waits, does not list it`,
-      { nodes: [node], volume, attachment: object.name },
-      `Only the controller writes that list: ${lookAtController(context)}.`,
-    )
-  }
 }
