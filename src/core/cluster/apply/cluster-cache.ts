@@ -4,16 +4,7 @@ import { unlessRefused } from '../../kube/api-error.ts'
 import type { ClusterOperation } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { type ClusterFacts, clusterFacts, lastPart, leaseName } from '../model/cluster-context.ts'
-import type {
-  ClusterAttachment,
-  ClusterClaim,
-  ClusterPod,
-  ClusterState,
-  ClusterVolume,
-  ControllerEvidence,
-  ControllerWrite,
-  LeaseEvidence,
-} from '../model/cluster-state.ts'
+import type { ClusterAttachment, ClusterClaim, ClusterState } from '../model/cluster-state.ts'
 import { changesBetween, controllerState, lookedAt } from '../model/controller-state.ts'
 import { claimsOf, needsOf } from '../pass/row-part.ts'
 import { newestWrites } from '../read/controller-writes.ts'
@@ -62,16 +53,20 @@ export class ClusterCache {
       ...namespaces.map((namespace) => source.list('pods', { namespace })),
     ])
     const pods = [...new Map(found.flatMap(({ records }) => records).map((pod) => [pod.uid, pod])).values()]
-    const asked = claimsToRead(this.state, pods, volume)
+    const there = new Set(this.state.volumes.map((each) => each.name))
+    const bound = this.state.claims.filter(({ volumeName = '' }) => there.has(volumeName)).map(namespacedName)
+    // The volume's own claim, and those of the pods that were not known to be bound: a claim keeps its volume, and a volume its source.
+    const unbound = new Set(pods.flatMap(claimsOf)).difference(new Set(bound))
+    const asked = new Set([...listed(volume?.claim).map(namespacedName), ...unbound])
     // One after the other: rarely more than one.
     const claims: ClusterClaim[] = []
-    const volumes = new Map<string, ClusterVolume>(volume && [[volume.name, volume]])
+    const volumes = new Map(listed(volume).map((its) => [its.name, its]))
     for (const each of asked) {
       const [namespace, own = ''] = each.split('/')
       const claim = await source.get('claims', { namespace, name: own })
       claims.push(...listed(claim))
       const { volumeName } = claim ?? {}
-      if (volumeName === undefined || this.state.volumes.some((known) => known.name === volumeName)) continue
+      if (volumeName === undefined || there.has(volumeName)) continue
       for (const its of listed(await source.get('volumes', { name: volumeName }))) volumes.set(its.name, its)
     }
     const lease = await source.get('leases', CONTROLLER_LEASE)
@@ -82,11 +77,19 @@ export class ClusterCache {
     const nodes = listed(node).map((each) => ({ ...each, csi: csi?.csi ?? { state: 'absent' as const }, ...kubelet }))
     // If there is only its lease, when its kubelet was last heard.
     const lost = node === undefined && leaseRenewTime !== undefined ? [{ name, leaseRenewTime }] : []
+    const changes = changesBetween(lookedAt(before), { nodes, attachments })
+    const { lease: first = lease, otherLeases, writes = [], changes: earlier = [] } = before.controller
     const podNames = new Set(pods.map(namespacedName))
     this.state = {
       ...before,
       capturedAt: source.now(),
-      controller: this.#seen(lease, source.writes.found(), changesBetween(lookedAt(before), { nodes, attachments })),
+      // The lease stays that of the first look: one that was renewed since then shows that a controller lives, whatever the clocks say.
+      // Signs of an earlier look stay signs.
+      controller: {
+        ...omitUndefined({ lease: lease && first, leaseAtEnd: before.controller.lease && lease, otherLeases }),
+        writes: newestWrites([...writes, ...source.writes.found()]),
+        changes: [...new Set([...earlier, ...changes])],
+      },
       nodes: replaced(before.nodes, nodes, isNode),
       // A list that is not readable stays so.
       ...(before.lostNodes && { lostNodes: replaced(before.lostNodes, lost, isNode) }),
@@ -117,23 +120,6 @@ export class ClusterCache {
       controller:
         controller.state === 'dead' ? controllerState(this.state, this.#settleMs, { isHeard: true }) : controller,
       driversOnNodes: ofDriver?.onNodes ?? driversOnNodes,
-    }
-  }
-
-  /**
-   * The lease stays that of the first look: one that was renewed since then shows that a controller lives, whatever the clocks say. Signs
-   * of an earlier look stay signs.
-   */
-  #seen(
-    lease: LeaseEvidence | undefined,
-    writes: readonly ControllerWrite[],
-    changes: readonly string[],
-  ): ControllerEvidence {
-    const { lease: first = lease, otherLeases, writes: before = [], changes: earlier = [] } = this.state.controller
-    return {
-      ...omitUndefined({ lease: lease && first, leaseAtEnd: this.state.controller.lease && lease, otherLeases }),
-      writes: newestWrites([...before, ...writes]),
-      changes: [...new Set([...earlier, ...changes])],
     }
   }
 
@@ -172,16 +158,4 @@ async function readDriver(source: RowSource, driver: string) {
     attachers: attachers.records,
     onNodes: new Set(onNodes.map(({ name }) => name)),
   }
-}
-
-/** The volume's own claim, and those of the pods that were not known to be bound: a claim keeps its volume, and a volume its source. */
-function claimsToRead(
-  { claims, volumes }: ClusterState,
-  pods: readonly ClusterPod[],
-  volume: ClusterVolume | undefined,
-): ReadonlySet<string> {
-  const named = new Set(pods.flatMap(claimsOf))
-  const there = new Set(volumes.map(({ name }) => name))
-  const bound = claims.filter(({ volumeName = '' }) => there.has(volumeName)).map(namespacedName)
-  return new Set([...listed(volume?.claim).map(namespacedName), ...named.difference(new Set(bound))])
 }

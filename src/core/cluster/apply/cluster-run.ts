@@ -12,7 +12,7 @@ import type { Journal } from '../../plan/documents/write-journal.ts'
 import type { ApplyEvent, EventSubject } from '../../plan/events.ts'
 import { areOfOneRow, rowOf, rowsOf } from '../../plan/subject.ts'
 import { type ClusterContext, clusterContext } from '../model/cluster-context.ts'
-import { driversOf } from '../model/cluster-objects.ts'
+import { ClusterObjects } from '../model/cluster-objects.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
 import { planPart } from '../pass/plan-cluster.ts'
 import { partOf } from '../pass/row-part.ts'
@@ -65,16 +65,16 @@ export class ClusterRun extends Run<ClusterOperation> {
     await this.look(planned)
     this.#requireNoController()
     const { operation, refused } = recheck(this.cluster, planned, this.parts.options)
-    if (refused !== undefined)
-      throw new OperationRefused(refused.code, refused.message, omitUndefined({ hint: refused.hint }))
+    if (refused !== undefined) throw new OperationRefused(refused.code, refused.message, { hint: refused.hint })
     return operation
   }
 
   /** @throws ApiError */
   async look(operation: ClusterOperation): Promise<void> {
-    const { state } = this.cluster
-    const managers = state.controller.writes?.map(({ manager }) => manager)
-    const reader = new RecordReader(this.parts.client, { managers, drivers: driversOf(state).lookup })
+    const { drivers, lists, errors, controller } = this.cluster.state
+    const managers = controller.writes?.map(({ manager }) => manager)
+    const { lookup } = new ClusterObjects({ drivers, lists, errors })
+    const reader = new RecordReader(this.parts.client, { managers, drivers: lookup })
     await this.cluster.read(reader, operation)
   }
 

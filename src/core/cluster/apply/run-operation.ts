@@ -31,12 +31,24 @@ export async function runOperation(run: ClusterRun, planned: ClusterOperation): 
     // A slow look may outlast the lease.
     await run.keepLock()
     run.intend([operation])
-    if (operation.creates === undefined) await remove(run, operation)
-    else await create(run, operation, operation.creates)
-    return { ended: finish(run, operation) }
+    const { creates } = operation
+    const ask = creates === undefined ? await remove(run, operation) : await create(run, operation, creates)
+    return { ended: finish(run, operation, ask) }
   } catch (error) {
     run.settleFailed(planned, error)
     return { ended: Promise.resolve() }
+  }
+}
+
+/** What there is left to wait for; undefined: nothing. */
+type Ask = () => Promise<string | undefined>
+
+async function finish(run: ClusterRun, operation: ClusterOperation, ask: Ask): Promise<void> {
+  try {
+    await waitFor(run, operation, ask)
+    run.settle(operation, 'done', { message: operation.message })
+  } catch (error) {
+    run.settleFailed(operation, error)
   }
 }
 
@@ -44,26 +56,25 @@ function sayStep(run: ClusterRun, operation: ClusterOperation, { op, target }: C
   run.say(operation, `${op} ${target}`)
 }
 
-async function finish(run: ClusterRun, operation: ClusterOperation): Promise<void> {
-  try {
-    if (operation.creates === undefined) await waitUntilGone(run, operation)
-    else await waitUntilAttached(run, operation, operation.creates)
-    run.settle(operation, 'done', { message: operation.message })
-  } catch (error) {
-    run.settleFailed(operation, error)
-  }
+function attachmentCalled({ parts: { client } }: ClusterRun, name: string): Promise<VolumeAttachment | undefined> {
+  return findObject(client, ATTACHMENTS, { name })
 }
 
-async function remove(run: ClusterRun, operation: ClusterOperation): Promise<void> {
+async function remove(run: ClusterRun, operation: ClusterOperation): Promise<Ask> {
   const { name, uid = '', resourceVersion = '' } = operation.attachment
-  const version = { name, uid, resourceVersion }
   const strip = operation.steps.find((step) => step.op === 'removeFinalizers')
   for (const step of operation.steps) {
     sayStep(run, operation, step)
-    if (step.op === 'deleteVolumeAttachment') await deleteIt(run, version)
-    else if (strip !== undefined) await stripIt(run, version, strip)
+    if (step.op === 'deleteVolumeAttachment') await deleteIt(run, { name, uid, resourceVersion })
+    else if (strip !== undefined) await stripIt(run, { name, uid }, strip)
   }
   await sayWhoCame(run, operation)
+  return async () => {
+    const found = await attachmentCalled(run, name)
+    if (found?.metadata.uid === uid) return waitsToDetach(found)
+    run.cluster.putAttachment(name, undefined)
+    return undefined
+  }
 }
 
 async function deleteIt({ parts }: ClusterRun, version: AttachmentVersion): Promise<void> {
@@ -77,17 +88,17 @@ async function deleteIt({ parts }: ClusterRun, version: AttachmentVersion): Prom
 
 /** Only those finalizers that the person saw, of the object that they saw. */
 async function stripIt(
-  { parts: { client } }: ClusterRun,
-  { name, uid }: AttachmentVersion,
+  run: ClusterRun,
+  { name, uid }: Pick<AttachmentVersion, 'name' | 'uid'>,
   { finalizers }: Extract<ClusterStep, { op: 'removeFinalizers' }>,
 ): Promise<void> {
-  const found = await findObject(client, ATTACHMENTS, { name })
-  if (found === undefined || found.metadata.uid !== uid) return
+  const found = await attachmentCalled(run, name)
+  if (found?.metadata.uid !== uid) return
   const { deletionTimestamp, finalizers: now = [], resourceVersion = '' } = found.metadata
   if (deletionTimestamp == null || now.some((each) => !finalizers.includes(each))) {
     throw new OperationRefused('Changed', `VolumeAttachment ${name} has other finalizers now: ${now.join(', ')}`)
   }
-  await removeFinalizers(client, { name, uid, resourceVersion })
+  await removeFinalizers(run.parts.client, { name, uid, resourceVersion })
 }
 
 /**
@@ -118,44 +129,26 @@ async function sayWhoCame(run: ClusterRun, operation: ClusterOperation): Promise
   }
 }
 
-async function waitUntilGone(run: ClusterRun, operation: ClusterOperation): Promise<void> {
-  const { name, uid } = operation.attachment
-  await waitFor(run, operation, async () => {
-    const found = await findObject(run.parts.client, ATTACHMENTS, { name })
-    return found === undefined || found.metadata.uid !== uid ? undefined : waitsToDetach(found)
-  })
-  run.cluster.putAttachment(name, undefined)
-}
-
-async function create(run: ClusterRun, operation: ClusterOperation, creates: NewAttachment): Promise<void> {
+async function create(run: ClusterRun, operation: ClusterOperation, creates: NewAttachment): Promise<Ask> {
   for (const step of operation.steps) sayStep(run, operation, step)
+  const { client, options } = run.parts
+  const { name } = creates
   const spec = specOf(creates)
-  const annotations = { [CREATED_BY]: `volctl ${run.parts.options.volctlVersion}` }
-  const { attachment, state } = await createVolumeAttachment(run.parts.client, {
-    name: creates.name,
-    annotations,
-    spec,
-  })
+  const annotations = { [CREATED_BY]: `volctl ${options.volctlVersion}` }
+  const { attachment, state } = await createVolumeAttachment(client, { name, annotations, spec })
   if (state === 'exists') requireSameSpec(attachment, spec)
-  run.cluster.putAttachment(creates.name, attachmentRecord(attachment))
-}
-
-async function waitUntilAttached(run: ClusterRun, operation: ClusterOperation, creates: NewAttachment): Promise<void> {
-  await waitFor(run, operation, async () => {
-    const found = await findObject(run.parts.client, ATTACHMENTS, { name: creates.name })
+  run.cluster.putAttachment(name, attachmentRecord(attachment))
+  return async () => {
+    const found = await attachmentCalled(run, name)
     if (found === undefined) {
-      throw new StepFailed(
-        'TimedOut',
-        `VolumeAttachment ${creates.name} was created, and somebody else has deleted it`,
-        {
-          hint: 'Run volctl plan --cluster to see what is left to do.',
-        },
-      )
+      throw new StepFailed('TimedOut', `VolumeAttachment ${name} was created, and somebody else has deleted it`, {
+        hint: 'Run volctl plan --cluster to see what is left to do.',
+      })
     }
-    requireSameSpec(found, specOf(creates))
-    run.cluster.putAttachment(creates.name, attachmentRecord(found))
+    requireSameSpec(found, spec)
+    run.cluster.putAttachment(name, attachmentRecord(found))
     return waitsToAttach(found)
-  })
+  }
 }
 
 function specOf({ attacher, nodeName, source }: NewAttachment): VolumeAttachment['spec'] {
@@ -177,24 +170,24 @@ function requireSameSpec({ metadata, spec }: VolumeAttachment, wanted: VolumeAtt
  *
  * @throws StepFailed TimedOut after --timeout; StillAtWork after an interruption
  */
-async function waitFor(
-  run: ClusterRun,
-  operation: ClusterOperation,
-  ask: () => Promise<string | undefined>,
-): Promise<void> {
+async function waitFor(run: ClusterRun, operation: ClusterOperation, ask: Ask): Promise<void> {
   const { timeoutMs, pollMs, signal } = run.parts
+  const { creates, volume } = operation
+  // '' only where the attachment does not name it.
+  const driver = creates?.attacher ?? volume.driver ?? ''
   const until = performance.now() + timeoutMs
   let told: string | undefined
   for (;;) {
     const waits = await ask().catch(unlessAway)
     if (waits === undefined) return
-    if (told === undefined) sayAttacher(run, operation)
+    const nobody = told === undefined ? whyNoAttacher(run.contextOf(operation), driver) : undefined
+    if (nobody !== undefined) run.say(operation, nobody, { code: 'AttacherSilent' })
     if (waits !== told) run.say(operation, waits)
     told = waits
     if (signal?.aborted) throw new StepInterrupted(`interrupted; ${waits}`, { code: 'StillAtWork' })
     if (performance.now() >= until) {
       throw new StepFailed('TimedOut', `not finished after ${formatDuration(timeoutMs)}: ${waits}`, {
-        hint: lookAtAttacher(operation.attachment.name, driverOf(operation)),
+        hint: lookAtAttacher(operation.attachment.name, driver),
       })
     }
     await run.keepLock()
@@ -206,16 +199,6 @@ async function waitFor(
 function unlessAway(error: unknown): string {
   if (!(error instanceof ApiError)) throw error
   return `the change was made; what became of it could not be read: ${error.message}`
-}
-
-/** '' only where the attachment does not name it. */
-function driverOf({ creates, volume }: ClusterOperation): string {
-  return creates?.attacher ?? volume.driver ?? ''
-}
-
-function sayAttacher(run: ClusterRun, operation: ClusterOperation): void {
-  const why = whyNoAttacher(run.contextOf(operation), driverOf(operation))
-  if (why !== undefined) run.say(operation, why, { code: 'AttacherSilent' })
 }
 
 /** What an attachment still waits for, by its own words and by those of its external attacher; undefined: attached. */

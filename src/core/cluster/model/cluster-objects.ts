@@ -7,10 +7,8 @@ import type { ObjectKey } from '../../kube/api/resources.ts'
 import { type ApiLookup, type Lookup, mapFound } from '../../volumes/api-lookup.ts'
 import { BOUND_ANNOTATION } from '../../volumes/resolve-claim.ts'
 import type {
-  ClusterAttachment,
   ClusterClaim,
   ClusterDriver,
-  ClusterNode,
   ClusterResource,
   ClusterState,
   ClusterVolume,
@@ -26,12 +24,8 @@ const LISTS = {
   csidrivers: 'drivers',
 } as const satisfies Partial<Record<ClusterResource, RecordList>>
 
-type Sources = Pick<ClusterState, (typeof LISTS)[keyof typeof LISTS] | 'lists' | 'errors'>
-
-/** Its drivers alone, by which volumes are named. */
-export function driversOf({ drivers, lists, errors }: Pick<Sources, 'drivers' | 'lists' | 'errors'>): ClusterObjects {
-  return new ClusterObjects({ nodes: [], claims: [], volumes: [], attachments: [], drivers, lists, errors })
-}
+type Listed = typeof LISTS
+type Sources = Partial<Pick<ClusterState, Listed[keyof Listed]>> & Pick<ClusterState, 'lists' | 'errors'>
 
 /** A list that has a name twice contradicts itself: it was not read as a whole (S3). */
 export function doubtTwice(state: ClusterState): ClusterState {
@@ -44,39 +38,38 @@ export function doubtTwice(state: ClusterState): ClusterState {
   return errors.length === 0 ? state : { ...state, errors: [...state.errors, ...errors] }
 }
 
+/** @param state a list that it lacks has no objects */
 export class ClusterObjects {
   readonly #state: Sources
   readonly #byName: ReadonlyMap<string, ReadonlyMap<string, object>>
 
   constructor(state: Sources) {
     this.#state = state
-    this.#byName = new Map(
-      Object.entries(LISTS).map(([resource, list]) => [
-        resource,
-        new Map(state[list].map((object) => [nameOf(object), object])),
-      ]),
-    )
+    const lists = Object.entries(LISTS).map(([resource, list]) => {
+      const objects: readonly (object & ObjectKey)[] = state[list] ?? []
+      return [resource, new Map(objects.map((object) => [nameOf(object), object]))] as const
+    })
+    this.#byName = new Map(lists)
   }
 
   /** Consistent, all pages, all namespaces, and no error that could be about one of its objects (S2, S3). */
   isWhole(resource: ClusterResource): boolean {
-    return (
-      this.#state.lists[resource]?.state === 'whole' && !this.#state.errors.some((each) => each.resource === resource)
-    )
+    const { lists, errors } = this.#state
+    return lists[resource]?.state === 'whole' && !errors.some((each) => each.resource === resource)
   }
 
-  #find<T extends object>(resource: keyof typeof LISTS, key: ObjectKey): Lookup<T> {
+  #find<R extends keyof Listed>(resource: R, key: ObjectKey): Lookup<ClusterState[Listed[R]][number]> {
     const object = this.#byName.get(resource)?.get(nameOf(key))
-    if (object !== undefined) return { state: 'Found', object: object as T }
-    return this.isWhole(resource) ? ABSENT : NOT_READ
+    if (object !== undefined) return { state: 'Found', object: object as ClusterState[Listed[R]][number] }
+    return this.isWhole(resource) ? { state: 'Absent' } : NOT_READ
   }
 
-  readonly node = (name: string) => this.#find<ClusterNode>('nodes', { name })
+  readonly node = (name: string) => this.#find('nodes', { name })
   readonly claim = (namespace: string | undefined, name: string) =>
-    this.#find<ClusterClaim>('persistentvolumeclaims', { namespace, name })
-  readonly volume = (name: string) => this.#find<ClusterVolume>('persistentvolumes', { name })
-  readonly attachment = (name: string) => this.#find<ClusterAttachment>('volumeattachments', { name })
-  readonly driver = (name: string) => this.#find<ClusterDriver>('csidrivers', { name })
+    this.#find('persistentvolumeclaims', { namespace, name })
+  readonly volume = (name: string) => this.#find('persistentvolumes', { name })
+  readonly attachment = (name: string) => this.#find('volumeattachments', { name })
+  readonly driver = (name: string) => this.#find('csidrivers', { name })
 
   /** The same objects for what resolves claims and sources in node scope: the few fields that it reads. */
   readonly lookup: ApiLookup = {
@@ -90,7 +83,6 @@ export class ClusterObjects {
 }
 
 const NOT_READ = { state: 'Unknown', reason: 'was not read' } as const
-const ABSENT = { state: 'Absent' } as const
 
 function nameOf({ namespace, name }: ObjectKey): string {
   return namespace === undefined ? name : `${namespace}/${name}`

@@ -11,7 +11,7 @@ import type { ApiObject } from '../../kube/api/objects.ts'
 import { ApiError, unlessRefused } from '../../kube/api-error.ts'
 import type { KubeClient } from '../../kube/kube-client.ts'
 import type { WalkLimits } from '../../kube/list-pages.ts'
-import { doubtTwice, driversOf } from '../model/cluster-objects.ts'
+import { ClusterObjects, doubtTwice } from '../model/cluster-objects.ts'
 import type {
   ClusterAttachment,
   ClusterNode,
@@ -75,7 +75,8 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterS
     ] as const)
   const pods = await look.list('pods')
   look.requireOneOf('volumeattachments', 'nodes', 'pods')
-  reader.drivers = driversOf({ drivers, lists: look.lists, errors: look.errors }).lookup
+  const { lists, errors } = look
+  reader.drivers = new ClusterObjects({ drivers, lists, errors }).lookup
   const [claims, volumes] = await together([look.list('claims'), look.list('volumes')] as const)
   const attached = await look.stillThere(attachments, volumes)
   // A clock that is wrong makes a lease look stale, but does not keep it unchanged.
@@ -87,17 +88,17 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterS
     ...reader.began(),
     server: client.server,
     ...omitUndefined({ clusterUID, insecure: client.insecure, user, serverVersion }),
-    lists: look.lists,
-    errors: look.errors.toSorted((a, b) => compareText(a.resource, b.resource)),
+    lists,
+    errors: errors.toSorted((a, b) => compareText(a.resource, b.resource)),
     rights,
     controller: {
       ...controllerLease,
       ...omitUndefined({ leaseAtEnd, otherLeases: listed(leases.controllers), writes: listed(reader.writes.found()) }),
     },
-    nodes: joined(nodes, csiNodes, leases.nodes, look.lists),
-    ...{ pods, podCount: look.lists.pods.count, claims, volumes, attachments: attached, drivers },
+    nodes: joined(nodes, csiNodes, leases.nodes, lists),
+    ...{ pods, podCount: lists.pods.count, claims, volumes, attachments: attached, drivers },
     attachers: leases.attachers,
-    ...lostNodes(nodes, leases.nodes, look.lists),
+    ...lostNodes(nodes, leases.nodes, lists),
   })
 }
 

@@ -22,7 +22,7 @@ import type { KubeClient } from '../../kube/kube-client.ts'
 import type { WalkLimits } from '../../kube/list-pages.ts'
 import { findObject, received } from '../../kube/objects.ts'
 import type { ApiLookup } from '../../volumes/api-lookup.ts'
-import { driversOf } from '../model/cluster-objects.ts'
+import { ClusterObjects } from '../model/cluster-objects.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
 import { ControllerWrites } from './controller-writes.ts'
 import {
@@ -94,7 +94,7 @@ interface Reading {
   readonly drivers?: ApiLookup
 }
 
-const NO_DRIVERS = driversOf({ drivers: [], lists: {} as ClusterState['lists'], errors: [] }).lookup
+const NO_DRIVERS = new ClusterObjects({ lists: {} as ClusterState['lists'], errors: [] }).lookup
 
 export class RecordReader {
   readonly writes: ControllerWrites
