@@ -38,7 +38,6 @@ import {
   mayWrite,
   neverDetached,
   settling,
-  stillHeard,
   type Verdict,
   waitFor,
 } from './verdict.ts'
@@ -100,26 +99,34 @@ function judge(context: ClusterContext, attached: Attached): Verdict | undefined
 function leftToController(context: ClusterContext, attached: Attached, node: ClusterNode): Verdict {
   const { object, row } = attached
   const first = `the attach/detach controller detaches the volume from node ${object.node}`
-  if (!row?.isInUse) return waitFor('ControllerActs', 'R731', first, controllerHint(object.name))
-  if (node.outOfService) {
-    const now = `${first}, in use or not, because the node is tainted out-of-service`
-    return waitFor('ControllerActs', 'R731', now, controllerHint(object.name))
+  if (row?.isInUse && !node.outOfService) {
+    const then = node.ready === 'True' ? 'once the node no longer reports the volume in use' : LATEST
+    return waitFor('ControllerActs', 'R731', `${first} ${then}`, inUseHint(context, node))
   }
-  const then = node.ready === 'True' ? 'once the node no longer reports the volume in use' : LATEST
-  return waitFor('ControllerActs', 'R731', `${first} ${then}`, inUseHint(context, node))
-}
-
-function controllerHint(attachment: string): string {
-  return `If nothing happens, look at the log of kube-controller-manager, and at the attachment: ${describeAttachment(attachment)}`
+  const why = row?.isInUse ? ', in use or not, because the node is tainted out-of-service' : ''
+  const hint = `If nothing happens, look at the log of kube-controller-manager, and at the attachment: ${describeAttachment(object.name)}`
+  return waitFor('ControllerActs', 'R731', `${first}${why}`, hint)
 }
 
 /** What holds back an operation that the table allows. */
 function obstacleTo(context: ClusterContext, attached: Attached): Blocked | undefined {
   const { object, row } = attached
   const held = mayBeInUse(context, attached)
-  if (held !== undefined) return held
-  const isKnown = row !== undefined
-  return isForeign(object) && !(isKnown && isGivenUp(context, object)) ? unclear(object.name, isKnown) : undefined
+  if (held !== undefined || !isForeign(object)) return held
+  const { name } = object
+  // Neither pods nor kubelets, the only witnesses of a volume's use, know of the use for which somebody has created it.
+  if (row === undefined)
+    return blockedBy(
+      'AttachmentUnclear',
+      `neither the name of VolumeAttachment ${name} nor its PersistentVolume shows which volume is attached`,
+      `Look at the attachment: ${describeAttachment(name)}`,
+    )
+  if (isGivenUp(context, object)) return undefined
+  return blockedBy(
+    'AttachmentUnclear',
+    `VolumeAttachment ${name} was not created by Kubernetes, and nothing shows whether its creator uses the volume`,
+    `Find out who created the attachment: ${whoCreated(name)}; once nobody needs it: ${kubectl('delete', 'volumeattachment', name)}`,
+  )
 }
 
 /** Whoever has created it has deleted it, or a person says that the machine is off: there is no use of theirs that could end. */
@@ -127,24 +134,6 @@ function isGivenUp(context: ClusterContext, { node, deletedAt }: ClusterAttachme
   const found = nodeOf(context, node)
   const isReady = found !== undefined && readinessOf(context, found).ready === 'True'
   return deletedAt !== undefined || (isGivenAsGone(context, node) && !isReady)
-}
-
-/**
- * Somebody has created it by another name, for another use: neither pods nor kubelets, the only witnesses of a volume's use,
- * know of that.
- */
-function unclear(name: string, isVolumeKnown: boolean): Blocked {
-  return isVolumeKnown
-    ? blockedBy(
-        'AttachmentUnclear',
-        `VolumeAttachment ${name} was not created by Kubernetes, and nothing shows whether its creator uses the volume`,
-        `Find out who created the attachment: ${whoCreated(name)}; once nobody needs it: ${kubectl('delete', 'volumeattachment', name)}`,
-      )
-    : blockedBy(
-        'AttachmentUnclear',
-        `neither the name of VolumeAttachment ${name} nor its PersistentVolume shows which volume is attached`,
-        `Look at the attachment: ${describeAttachment(name)}`,
-      )
 }
 
 /**
@@ -180,11 +169,18 @@ function fromMissingNode(context: ClusterContext, attached: Attached, never: Rea
 
 /** A person's word does not stand against what is heard just now, of a node that was deleted as of one that exists. */
 function machineObstacle(context: ClusterContext, node: string): Blocked | undefined {
-  if (
-    isHeard(context, { name: node, ready: 'Unknown', ...omitUndefined({ leaseRenewTime: lastHeard(context, node) }) })
+  const heard = omitUndefined({ leaseRenewTime: lastHeard(context, node) })
+  if (!isHeard(context, { name: node, ready: 'Unknown', ...heard }))
+    return isGivenAsGone(context, node) ? undefined : mayWrite(node)
+  return blockedBy(
+    'MachineMayWrite',
+    `the machine of node ${node}, which does not exist in the API, runs: its kubelet is still heard`,
+    [
+      'Turn the machine off; once its kubelet has been silent for a minute:',
+      planNodeGone(node),
+      'turn the machine off',
+    ],
   )
-    return stillHeard(node)
-  return isGivenAsGone(context, node) ? undefined : mayWrite(node)
 }
 
 /**
@@ -200,12 +196,20 @@ function beingDeleted(context: ClusterContext, attached: Attached, node: Cluster
   if (!isOnlyHeld || mayBeMounted(context, attached, node) || !isSettled(context, object.deletedAt)) {
     return waitFor('AttachmentDeleting', 'N59', message, lookAtWhoDetaches(context, object.name, object.attacher))
   }
+  const says = 'etach the volume in the storage system'
+  const notAsked = blockedBy(
+    'NotAsked',
+    'finalizers are taken off only on request: the storage system may still have the volume attached',
+    [`D${says}; then:`, planCluster('--strip-finalizers'), `d${says}`],
+  )
   return {
     ...{ reason: 'DriverRemoved', rule: 'N59', message: `${message}; its driver ${object.attacher} is gone` },
     evidence: [fact(`VolumeAttachment ${object.name} is being deleted`, object.deletedAt)],
     makeSure: `that the storage system has detached the volume from node ${object.node}`,
     ...(node === undefined && { exception: 'NodeGone' as const }),
-    blocked: (node === undefined ? machineObstacle(context, object.node) : undefined) ?? stripObstacle(context),
+    blocked:
+      (node === undefined ? machineObstacle(context, object.node) : undefined) ??
+      (context.options.stripFinalizers ? undefined : notAsked),
   }
 }
 
@@ -213,19 +217,6 @@ function beingDeleted(context: ClusterContext, attached: Attached, node: Cluster
 function mayBeMounted(context: ClusterContext, { row }: Attached, node: ClusterNode | undefined): boolean {
   if (row?.isInUse) return true
   return node !== undefined && !['NotInUse', 'OutOfService'].includes(detachRow(context, node, row).is)
-}
-
-function stripObstacle({ options }: ClusterContext): Blocked | undefined {
-  if (options.stripFinalizers === true) return undefined
-  return blockedBy(
-    'NotAsked',
-    'finalizers are taken off only on request: the storage system may still have the volume attached',
-    [
-      'Detach the volume in the storage system; then:',
-      planCluster('--strip-finalizers'),
-      'detach the volume in the storage system',
-    ],
-  )
 }
 
 function stepsOf(context: ClusterContext, { object }: Attached): readonly ClusterStep[] {

@@ -77,19 +77,6 @@ export function mayWrite(node: string, taint?: string): Blocked {
   ])
 }
 
-/** Against what the API server has heard just now stands nobody's word. */
-export function stillHeard(node: string): Blocked {
-  return blockedBy(
-    'MachineMayWrite',
-    `the machine of node ${node}, which does not exist in the API, runs: its kubelet is still heard`,
-    [
-      'Turn the machine off; once its kubelet has been silent for a minute:',
-      planNodeGone(node),
-      'turn the machine off',
-    ],
-  )
-}
-
 /** By a pod of the node with a volume that could not be resolved (S4). */
 export function mayBeInUse({ rows }: ClusterContext, { object, row }: Attached): Blocked | undefined {
   const held = rows.mayBeOn(object, row)
@@ -217,11 +204,11 @@ function useNotReported({ objects }: ClusterContext, object: ClusterAttachment):
   if (found.state === 'Absent' || (found.state === 'Found' && found.object.attachRequired !== false)) return undefined
   const why =
     found.state === 'Found'
-      ? `driver ${driver} needs no attachment: no node reports`
-      : `the CSIDriver of driver ${driver} ${found.reason}: perhaps no node reports`
+      ? `driver ${driver} needs no attachment: no`
+      : `the CSIDriver of driver ${driver} ${found.reason}: perhaps no`
   return blockedBy(
     'UseNotReported',
-    `${why} its volumes in use`,
+    `${why} node reports its volumes in use`,
     `See on node ${node} that the volume is not mounted there: ${volctl('status')}; then: ${kubectl('delete', 'volumeattachment', name)}`,
   )
 }
