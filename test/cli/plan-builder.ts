@@ -1,11 +1,10 @@
 import { messageOnPod } from '../../src/core/plan/draft.ts'
-import { nameCauses } from '../../src/core/plan/name-causes.ts'
+import { withCauses } from '../../src/core/plan/name-causes.ts'
 import type { Operation, Plan } from '../../src/core/plan/plan.ts'
-import { summaryOf } from '../../src/core/plan/plan-summary.ts'
 
 /** A plan made by hand, for views: nothing in it but what a test gives. */
 export function aPlan(given: Partial<Plan> = {}): Plan {
-  const { causes, ...named } = nameCauses({ operations: [], waiting: [], problems: [], ...given })
+  const named = withCauses({ operations: [], waiting: [], problems: [], ...given }, 0)
   return {
     apiVersion: 'volctl.io/v1',
     kind: 'Plan',
@@ -27,7 +26,7 @@ export function aPlan(given: Partial<Plan> = {}): Plan {
     complete: true,
     ...given,
     ...named,
-    summary: { ...summaryOf(named, 0), ...(causes.length > 0 && { causes }), ...given.summary },
+    summary: { ...named.summary, ...given.summary },
   }
 }
 

@@ -3,14 +3,26 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SafetyRefusal, VolctlError } from '../../src/core/base/errors.ts'
 import { OperationRefused, StepFailed } from '../../src/core/base/operation-error.ts'
+import { CLUSTER_CODES } from '../../src/core/messages/cluster-codes.ts'
 import { isOutsideCode, type Place } from '../../src/core/messages/code-entry.ts'
 import { ALL_CODES, CODES, type Code, codesIn, isCodeOf } from '../../src/core/messages/codes.ts'
+import { PATH_CODES } from '../../src/core/messages/path-codes.ts'
+import { REASON_CODES } from '../../src/core/messages/reasons.ts'
+import { RUN_CODES } from '../../src/core/messages/run-codes.ts'
+import { VOLUME_CODES } from '../../src/core/messages/volume-codes.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const files = globSync('src/**/*.ts', { cwd: ROOT }).filter((file) => !file.startsWith('src/core/messages/'))
 const sources = files.map((file) => readFileSync(join(ROOT, file), 'utf8'))
 
 describe('each code of the catalogue', () => {
+  it('is in one file', () => {
+    const subjects = [CLUSTER_CODES, PATH_CODES, REASON_CODES, RUN_CODES, VOLUME_CODES].flatMap((each) =>
+      Object.keys(each),
+    )
+    expect(subjects.toSorted()).toEqual(ALL_CODES.toSorted())
+  })
+
   it('is used somewhere', () => {
     const words = new Set(sources.flatMap((text) => text.match(/(?<=')[A-Z][A-Za-z]+(?=')/g) ?? []))
     expect(ALL_CODES.filter((code) => !words.has(code))).toEqual([])

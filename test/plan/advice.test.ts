@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest'
 import { CODES, type ProblemCode } from '../../src/core/messages/codes.ts'
 import type { Because, CauseSubject } from '../../src/core/plan/cause.ts'
-import { nameCauses } from '../../src/core/plan/name-causes.ts'
 import { endOf, withAdvice } from '../../src/core/plan/next-steps.ts'
 import { partOf } from '../../src/core/plan/part-of-plan.ts'
 import type { Operation, Plan, Problem, Severity, Waiting } from '../../src/core/plan/plan.ts'
@@ -22,10 +21,10 @@ const op = (id: string, given: Partial<Operation> = {}): Operation => anOperatio
 
 /** What is answered, with its causes. */
 function answered(given: Partial<Plan>): Answer {
-  const plan = aPlan(given)
-  const { causes, ...parts } = nameCauses(plan)
-  return answerOf({ ...plan, ...parts, summary: { ...plan.summary, causes } })
+  return answerOf(aPlan(given))
 }
+
+const causesOf = (given: Partial<Plan>) => aPlan(given).summary.causes ?? []
 
 describe('the counts add up', () => {
   it.each([
@@ -379,7 +378,7 @@ describe('causes', () => {
       { ...of, message: 'no driver answers' },
       { ...of, message: 'two sockets', hint: 'Remove one.' },
     ]
-    const [{ message, remedy } = {}, ...others] = nameCauses({ operations: [], waiting: [], problems }).causes
+    const [{ message, remedy } = {}, ...others] = causesOf({ problems })
     expect([message, remedy, others]).toEqual(['no driver answers', [CODES.DriverRegistration.remedy], []])
   })
   it('name the processes that the findings carry, each once, whatever the sentences say', () => {
@@ -390,8 +389,10 @@ describe('causes', () => {
       })
     const tmux = { pid: 7, process: 'tmux: server' }
     const operations = [heldBy('pv-a', tmux), heldBy('pv-b', tmux, { pid: 8, process: 'less (2)' })]
-    const { causes } = nameCauses(aPlan({ operations }))
-    expect(causes.map(({ users }) => users)).toEqual([[tmux], [tmux, { pid: 8, process: 'less (2)' }]])
+    expect(causesOf({ operations }).map(({ users }) => users)).toEqual([
+      [tmux],
+      [tmux, { pid: 8, process: 'less (2)' }],
+    ])
     const needsOf = (...more: Operation[]) => answered({ operations: [...operations, ...more] }).needs
     const own = (name: string): string => `${name} is in use by somebody (pid 99, cwd)`
     expect(needsOf().map(({ text }) => text)).toEqual(['pv-a', 'pv-b'].map(own))
@@ -423,8 +424,8 @@ describe('causes', () => {
       const { pod: _, ...rest } = op(id, { blocked, subject: { row } })
       return rest
     }
-    const { causes } = nameCauses(aPlan({ operations: [of('a', 'csi/one^x'), of('b', 'csi/two^x')] }))
-    expect(causes.map(({ affects }) => affects.operations)).toEqual([['a'], ['b']])
+    const operations = [of('a', 'csi/one^x'), of('b', 'csi/two^x')]
+    expect(causesOf({ operations }).map(({ affects }) => affects.operations)).toEqual([['a'], ['b']])
   })
 })
 

@@ -1,7 +1,7 @@
 /**
  * The one catalogue of codes: every reason, and every code of a problem, of an operation that is blocked, waits or ends other than
  * well, of a refusal and of an error. What carries a code has its type from here, so that a code without an entry does not compile.
- * Each file has the codes of one subject; that no code is in two of them, the types see to.
+ * Each file has the codes of one subject; no code is in two of them.
  */
 
 import { CLUSTER_CODES } from './cluster-codes.ts'
@@ -11,23 +11,13 @@ import { REASON_CODES } from './reasons.ts'
 import { RUN_CODES } from './run-codes.ts'
 import { VOLUME_CODES } from './volume-codes.ts'
 
-type Subjects = [typeof CLUSTER_CODES, typeof PATH_CODES, typeof REASON_CODES, typeof RUN_CODES, typeof VOLUME_CODES]
-
-/** Codes that stand in more than one file: none may. */
-type Repeated<Files, Seen = never> = Files extends [infer First, ...infer Others]
-  ? (keyof First & Seen) | Repeated<Others, Seen | keyof First>
-  : never
-
-const JOINED = {
+export const CODES = {
   ...CLUSTER_CODES,
   ...PATH_CODES,
   ...REASON_CODES,
   ...RUN_CODES,
   ...VOLUME_CODES,
 } as const
-
-/** Each code once; a code that two files have is an error of types here. */
-export const CODES: [Repeated<Subjects>] extends [never] ? typeof JOINED : never = JOINED
 
 export type CodesIn<Where extends Place> = {
   [Each in Code]: Extract<(typeof CODES)[Each]['in'][number], Where> extends never ? never : Each
@@ -70,19 +60,9 @@ export function nextOf(code: Code): string {
   return next
 }
 
-/** Does a code block only for want of a flag, so that the person did not ask for the operation? */
-export function isOnRequest(code: string | undefined): boolean {
-  return entryOf(code)?.onRequest === true
-}
-
 /** Does a kubelet that runs do what waits with this code? */
 export function isByKubelet(code: WaitingCode): boolean {
   return entryOf(code)?.byKubelet === true
-}
-
-/** Is a wait over within seconds, without anybody? */
-export function isPassing(code: WaitingCode): boolean {
-  return entryOf(code)?.lasts === 'never'
 }
 
 /** Does a block stay the cause although the operation waits (S38)? A kubelet that runs mends some; who else acts first, most. */
@@ -92,17 +72,13 @@ export function outlasts(code: BlockCode, wait: WaitingCode, isSetUp: boolean): 
   return lasts === 'in-set-up' ? isSetUp : lasts !== 'never' && cause !== undefined && CAUSE_KINDS[cause].lasts === true
 }
 
-/** Is it in a cluster a fact about the node of the volume that it is said of? */
-export function isOfNode(code: string | undefined): boolean {
-  return entryOf(code)?.ofNode === true
-}
-
 /** Several causes of a code in one sentence; undefined: each has its own. @param users whom they have in common */
 export function saidOfMany(code: Code, n: number, users: string): string | undefined {
   return entryOf(code)?.many?.(n, users) || undefined
 }
 
-function entryOf(code: string | undefined): CodeEntry | undefined {
+/** What is known of a code; undefined: it is none of the catalogue. */
+export function entryOf(code: string | undefined): CodeEntry | undefined {
   return code !== undefined && Object.hasOwn(CODES, code) ? CODES[code as Code] : undefined
 }
 

@@ -11,7 +11,7 @@ import { causeOf, isCodeOf, type ProblemCode, remedyOf, type WaitingCode } from 
 import type { Because } from '../plan/cause.ts'
 import { finishOperations, ON_NODE } from '../plan/draft.ts'
 import { refuseInsecureApi } from '../plan/insecure-api.ts'
-import { nameCauses } from '../plan/name-causes.ts'
+import { withCauses } from '../plan/name-causes.ts'
 import { namedPart } from '../plan/part-of-plan.ts'
 import type {
   Basis,
@@ -24,7 +24,6 @@ import type {
   Refusal,
   StepOp,
 } from '../plan/plan.ts'
-import { summaryOf } from '../plan/plan-summary.ts'
 import { refusalOf } from '../rules/refusals.ts'
 import { readFailures, spoilsList, subjectOf } from '../volumes/read-failures.ts'
 import { STATE_FILES } from '../volumes/state-files.ts'
@@ -90,11 +89,11 @@ function planOf(context: PlanContext): Plan {
   const finished = finishOperations(kept)
     .map((operation) => withBasis(operation, context))
     .map((operation) => (refused === undefined ? operation : blockRefused(operation, refused)))
-  const { operations, waiting, problems, causes } = nameCauses({
+  const parts = {
     operations: finished,
     waiting: named.waiting.map((wait) => adviseRefused(wait, refused)),
     problems: named.problems.map((problem) => adviseRefused(withPodRef(problem, classes), refused)),
-  })
+  }
   return {
     apiVersion: 'volctl.io/v1',
     kind: 'Plan',
@@ -105,13 +104,7 @@ function planOf(context: PlanContext): Plan {
     createdAt: snapshot.capturedAt,
     volctlVersion: options.volctlVersion,
     inputs: describeInputs(context, machine),
-    operations,
-    waiting,
-    problems,
-    summary: {
-      ...summaryOf({ operations, waiting, problems }, filtered + others),
-      ...(causes.length > 0 && { causes }),
-    },
+    ...withCauses(parts, filtered + others),
     complete: context.findings.complete,
     ...omitUndefined({ refused }),
   }

@@ -4,7 +4,7 @@ import type { VolctlError } from '../../base/errors.ts'
 import { ExitStatus } from '../../base/exit-status.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { CameBack } from '../../base/operation-error.ts'
-import { isOnRequest } from '../../messages/codes.ts'
+import { entryOf } from '../../messages/codes.ts'
 import type { AnyOperation } from '../../plan/cluster-plan.ts'
 import {
   type ApplyEvent,
@@ -86,7 +86,7 @@ function exitStatusOf(outcomes: Iterable<Outcome>, interrupted: boolean): ExitSt
     const { state, code } = outcome
     if (isFulfilled(outcome)) continue
     // Nobody asked for it, or for what it comes after.
-    if ((state === 'blocked' || state === 'skipped') && isOnRequest(code)) continue
+    if ((state === 'blocked' || state === 'skipped') && entryOf(code)?.onRequest) continue
     return ExitStatus.Partial
   }
   return ExitStatus.Ok

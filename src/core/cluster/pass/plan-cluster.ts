@@ -8,10 +8,9 @@ import { count } from '../../base/count.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
 import { advised, type Hint } from '../../plan/draft.ts'
-import { nameClusterCauses } from '../../plan/name-causes.ts'
+import { withCauses } from '../../plan/name-causes.ts'
 import { namedPart } from '../../plan/part-of-plan.ts'
 import type { Refusal } from '../../plan/plan.ts'
-import { summaryOf } from '../../plan/plan-summary.ts'
 import { type ClusterContext, type ClusterFacts, clusterContext, nodeOf } from '../model/cluster-context.ts'
 import type { ClusterResource, ClusterState } from '../model/cluster-state.ts'
 import { blockedBy, ClusterFindings, finishOperations } from '../model/findings.ts'
@@ -68,12 +67,9 @@ function planOf(context: ClusterContext, findings: ClusterFindings, isWhole: boo
     ({ about }) => isNamed(about),
   )
   const { complete } = findings
-  const { operations, waiting, problems, causes } = nameClusterCauses({
-    operations: finishOperations(kept).map((operation) =>
-      refused ? refusedBy(operation, refused, counts) : operation,
-    ),
-    ...named,
-  })
+  const operations = finishOperations(kept).map((operation) =>
+    refused ? refusedBy(operation, refused, counts) : operation,
+  )
   return {
     apiVersion: 'volctl.io/v1',
     kind: 'Plan',
@@ -82,13 +78,7 @@ function planOf(context: ClusterContext, findings: ClusterFindings, isWhole: boo
     createdAt: state.capturedAt,
     volctlVersion: options.volctlVersion,
     inputs: inputsOf(context, counts),
-    operations,
-    waiting,
-    problems,
-    summary: {
-      ...summaryOf({ operations, waiting, problems }, filtered + others),
-      ...(causes.length > 0 && { causes }),
-    },
+    ...withCauses({ operations, ...named }, filtered + others),
     complete,
     ...omitUndefined({ refused, stands: standsOf(context, findings, refused) }),
   }

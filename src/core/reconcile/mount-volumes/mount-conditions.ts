@@ -5,7 +5,7 @@ import type { NodeSnapshot } from '../../facts/actual/snapshot.ts'
 import { registeredDriver } from '../../facts/actual/staged-volumes.ts'
 import { CSI_PLUGIN, uniqueVolumeName } from '../../facts/actual/volume-names.ts'
 import type { VolumeAttachment } from '../../kube/api/objects.ts'
-import { CODES, causeOf, isByKubelet, isPassing } from '../../messages/codes.ts'
+import { CODES, causeOf, entryOf, isByKubelet } from '../../messages/codes.ts'
 import type { Obstacle, Wait } from '../../plan/draft.ts'
 import { podName } from '../../plan/pod-name.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
@@ -40,7 +40,8 @@ export function mountWait(context: PlanContext, volume: VolumeToMount): Wait | u
   const kubelet = kubeletWait(context, volume)
   // What a running kubelet waits for as well is the cause (S38), but not the seconds until an attachment is listed.
   if (kubelet !== undefined && isByKubelet(kubelet.code)) {
-    const isControllers = attach !== undefined && causeOf(attach.code) === 'controller' && !isPassing(attach.code)
+    const isControllers =
+      attach !== undefined && causeOf(attach.code) === 'controller' && entryOf(attach.code)?.lasts !== 'never'
     return (isControllers ? attach : undefined) ?? driverWait(context, volume) ?? kubelet
   }
   return kubelet ?? nodeWait(context) ?? attach ?? elsewhereUnknown(context, volume) ?? driverWait(context, volume)
