@@ -4,8 +4,7 @@ import { checkShape } from '../src/core/explain/check/check-node.ts'
 import { explanationShape } from '../src/core/explain/explanation.ts'
 import { statusShape } from '../src/core/explain/status/status.ts'
 import { snapshotShape } from '../src/core/facts/actual/snapshot.ts'
-import { downtime, exit, outcomes, plan, refused } from '../src/core/plan/apply-shape.ts'
-import type { ApplyDocument } from '../src/core/plan/events.ts'
+import { downtime, exit, outcomes, plan, refused } from '../src/core/plan/events.ts'
 import { operation, path } from '../src/core/plan/operation-shape.ts'
 import { problems, waiting, wholePlan } from '../src/core/plan/whole-plan.ts'
 import { about } from '../src/core/trust/json-schema.ts'
@@ -18,7 +17,7 @@ const STABLE =
 
 const applyDocument = about(
   `What became of an apply: \`volctl apply -o json\`. ${STABLE}`,
-  object<ApplyDocument>({
+  object({
     apiVersion: oneOf<'volctl.io/v1'>('volctl.io/v1'),
     kind: oneOf<'ApplyResult'>('ApplyResult'),
     node: text,

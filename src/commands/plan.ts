@@ -107,7 +107,7 @@ export default class Plan extends VolctlCommand {
   async #planCluster(flags: ParsedFlags, options: PlanOptions): Promise<void> {
     const { planCluster } = await import('../core/cluster/pass/plan-cluster.ts')
     const { loadCluster } = await import('../core/cli/load-cluster.ts')
-    const { renderClusterPlan } = await import('../core/views/cluster-plan-view.ts')
+    const { renderClusterPlan } = await import('../core/views/plan-view.ts')
     const state = await loadCluster(nodeChoice(flags), flags.snapshot, this.detail)
     const given = clusterOptions(flags, options)
     const plan = withDigest(planCluster(state, given))

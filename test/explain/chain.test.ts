@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Link } from '../../src/core/explain/explanation.ts'
 import { csiUniqueName, inlineCsiHandle } from '../../src/core/facts/actual/volume-names.ts'
-import { chainLines, chainText } from '../../src/core/views/explain-chain.ts'
+import { chainLines, chainText } from '../../src/core/views/explain-parts.ts'
 import { PLAIN_SCREEN, UNICODE_SYMBOLS } from '../../src/core/views/screen.ts'
 import { explain } from '../helpers/explaining.ts'
 import { DRIVER, type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'

@@ -8,8 +8,8 @@ import type { Operation, Plan, Problem, Severity, Waiting } from '../../src/core
 import { podTextIn } from '../../src/core/plan/plan-names.ts'
 import type { RowKey } from '../../src/core/plan/subject.ts'
 import type { Answer } from '../../src/core/views/answer/answer.ts'
-import { countsText } from '../../src/core/views/answer/counts.ts'
 import { answerOf } from '../../src/core/views/answer/make-answer.ts'
+import { countsText } from '../../src/core/views/answer/needs.ts'
 import { anOperation, aPlan } from '../cli/plan-builder.ts'
 
 const STOP = 'crictl pods --label io.kubernetes.pod.uid=uid-7 -q | xargs -r crictl stopp'

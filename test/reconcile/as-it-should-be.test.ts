@@ -7,7 +7,7 @@ import type { ApiSnapshot, NodeSnapshot, NodeState } from '../../src/core/facts/
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import { readSnapshot } from '../../src/core/plan/documents/snapshot-file.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
-import { countsText } from '../../src/core/views/answer/counts.ts'
+import { countsText } from '../../src/core/views/answer/needs.ts'
 import { CAPTURES } from '../helpers/captures.ts'
 import { explain } from '../helpers/explaining.ts'
 import { planOptions } from '../helpers/plan-options.ts'

@@ -2,9 +2,14 @@
 import { SafetyRefusal } from '../base/errors.ts'
 import { ExitStatus } from '../base/exit-status.ts'
 import type { ClusterPlan } from '../plan/cluster-plan.ts'
-import type { ApplyEvent, ApplyResult, ClusterApplyResult } from '../plan/events.ts'
+import {
+  type ApplyEvent,
+  type ApplyResult,
+  applyDocument,
+  type ClusterApplyResult,
+  resultEvent,
+} from '../plan/events.ts'
 import type { Plan } from '../plan/plan.ts'
-import { applyDocument, resultEvent } from '../views/apply-document.ts'
 import { eventLine } from '../views/apply-lines.ts'
 import { Progress } from '../views/progress.ts'
 import type { Screen } from '../views/screen.ts'

@@ -3,9 +3,9 @@
  * (contract, `volctl explain`). Fields are stable once released; new ones may come.
  */
 import { ALL_CODES } from '../messages/codes.ts'
+import { EXPLAINED_STATES } from '../plan/kinds.ts'
 import { codeOf, pod, volume } from '../plan/operation-shape.ts'
-import { subject } from '../plan/subject-shape.ts'
-import { EXPLAINED_STATES } from '../plan/verdict-states.ts'
+import { subject } from '../plan/subject.ts'
 import { WHOLE_PLAN } from '../plan/whole-plan.ts'
 import type { Decision } from '../reconcile/decisions.ts'
 import { about, named } from '../trust/json-schema.ts'

@@ -2,8 +2,8 @@
 
 import { take } from '../base/take.ts'
 import { canonicalJson } from '../trust/digest.ts'
-import type { Difference } from './apply-shape.ts'
 import type { AnyOperation, ClusterOperation, ClusterStep } from './cluster-plan.ts'
+import type { Difference } from './events.ts'
 import type { Basis, ExpectedMount, FileIdentity, Operation, Step } from './plan.ts'
 
 const NONE = 'nothing'

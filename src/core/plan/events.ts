@@ -1,35 +1,123 @@
 /** What apply reports while it runs and at the end: data, drawn by views. */
-
-import type { ExitStatus } from '../base/exit-status.ts'
+import { counted } from '../base/count.ts'
+import { ExitStatus } from '../base/exit-status.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
-import type { ApplyEvent, ApplyEventType, KubeletDowntime, Outcome } from './apply-shape.ts'
+import type { FailureCode } from '../messages/codes.ts'
+import { about, named } from '../trust/json-schema.ts'
+import { count, flag, list, number, object, oneOf, optional, type Shape, type ShapeOf, text } from '../trust/shape.ts'
 import type { ClusterOperation, ClusterPlan } from './cluster-plan.ts'
-import type { Operation, Plan } from './plan.ts'
+import { kind, type PodRef, said } from './operation-shape.ts'
+import type { Operation, OperationKind, Plan, Refusal, ReviewedPlan, Step } from './plan.ts'
 
-export type { ApplyEvent, ApplyEventType, KubeletDowntime, Outcome, OutcomeState, ResultEvent } from './apply-shape.ts'
+const OUTCOME_STATES = ['done', 'failed', 'blocked', 'refused', 'skipped', 'interrupted'] as const
 
-/** Nothing of it is left to do: it was done, or the world was already as it would make it. */
-export function isFulfilled({ state, because }: Pick<Outcome, 'state' | 'because'>): boolean {
-  return state === 'done' || (state === 'skipped' && because === undefined)
+export type OutcomeState = (typeof OUTCOME_STATES)[number]
+
+const time = about('RFC 3339.', text)
+export const exit = oneOf(...Object.values(ExitStatus))
+/** Of the catalogue, or a word in capitals of the system's own. */
+const failureCode = about(
+  "From the catalogue in volctl-codes(7), or the system's own, such as EBUSY.",
+  text,
+) as Shape<FailureCode>
+const elapsedMs = about('Milliseconds.', number)
+
+const difference = object({ what: text, was: text, now: text })
+
+export interface Difference extends ShapeOf<typeof difference> {}
+
+const differences = about(
+  'In what the operation differs from the reviewed plan.',
+  list<Difference>(named('difference', difference)),
+)
+
+export const refused = about<Refusal>(
+  'The safety rule that refused everything; nothing was changed.',
+  object({ rule: text, ...said('refusal') }),
+)
+
+export const downtime = about(
+  'Of --stop-kubelet: how the kubelet was down.',
+  object({
+    unit: text,
+    stoppedAt: time,
+    downMs: about('Milliseconds, until it ran again; if it does not, until then.', number),
+    runs: about('systemd shows it as active, and its health port answers if it has one.', flag),
+    why: optional(about('Why it does not.', text)),
+    byOthers: optional(about('Somebody else has started it: volctl did not wait until the node is Ready.', flag)),
+    ready: optional(about('Whether the node is Ready again; absent: not known.', flag)),
+  }),
+)
+
+/** How the kubelet was down for an apply (--stop-kubelet). */
+export interface KubeletDowntime extends ShapeOf<typeof downtime> {}
+
+const state = named('state', oneOf(...OUTCOME_STATES))
+
+export const deleted = object({ files: count, bytes: count })
+
+const outcome = object({
+  id: text,
+  kind,
+  state,
+  code: optional(failureCode),
+  message: text,
+  hint: optional(text),
+  elapsedMs,
+  because: optional(about('skipped: the id of the operation that did not succeed.', text)),
+  differences: optional(differences),
+  deleted: optional(about('What was deleted.', deleted)),
+})
+
+export interface Outcome extends ShapeOf<typeof outcome> {}
+
+export const outcomes = list<Outcome>(named('outcome', outcome))
+
+export const plan = about('The id of the plan, as the journal has it.', text)
+
+/** `left`: an operation that the look at the end still plans. `note`: said about the whole apply. */
+export type ApplyEventType = 'start' | 'step' | OutcomeState | 'left' | 'note'
+
+export interface ApplyEvent extends Partial<Pick<Outcome, 'code' | 'hint' | 'elapsedMs' | 'differences'>> {
+  readonly type: ApplyEventType
+  /** RFC 3339. */
+  readonly time: string
+  readonly message: string
+  /** Of the operation; absent: it is about the whole apply. */
+  readonly id?: string
+  readonly kind?: OperationKind
+  readonly pod?: PodRef
+  readonly volume?: string
+  /** Of an apply of a cluster. */
+  readonly node?: string
+  readonly step?: Step
 }
 
-export interface ApplyResult<Op = Operation, Made = Plan> {
+interface End {
   /** The plan's id, as in the journal. */
   readonly plan: string
-  readonly outcomes: readonly Outcome[]
-  /** What a new plan would still do; undefined if the last look failed or was not waited for. */
-  readonly left: readonly Op[] | undefined
-  readonly after?: Made
   readonly interrupted: boolean
   /** The safety rule that refused everything; nothing was changed. */
-  readonly refused?: NonNullable<Plan['refused']>
+  readonly refused?: Refusal
   /** Of an apply that has stopped the kubelet. */
   readonly downtime?: KubeletDowntime
   readonly exit: ExitStatus
 }
 
+export interface ApplyResult<Op = Operation, Made = Plan> extends End {
+  readonly outcomes: readonly Outcome[]
+  /** What a new plan would still do; undefined if the last look failed or was not waited for. */
+  readonly left: readonly Op[] | undefined
+  readonly after?: Made
+}
+
 /** Of an apply of a cluster. */
 export type ClusterApplyResult = ApplyResult<ClusterOperation, ClusterPlan>
+
+/** Nothing of it is left to do: it was done, or the world was already as it would make it. */
+export function isFulfilled({ state, because }: Pick<Outcome, 'state' | 'because'>): boolean {
+  return state === 'done' || (state === 'skipped' && because === undefined)
+}
 
 /** What an event says of its operation. */
 export interface EventSubject extends Pick<Operation, 'id' | 'kind' | 'pod'> {
@@ -49,28 +137,32 @@ export function operationEvent(
   message: string,
   more: Pick<ApplyEvent, 'code' | 'hint' | 'step' | 'elapsedMs' | 'differences'> = {},
 ): ApplyEvent {
-  return {
-    type,
-    time: timeNow(),
-    id,
-    kind,
-    ...omitUndefined({ pod, volume: volume?.name, node }),
-    message,
-    ...more,
-  }
+  const names = omitUndefined({ pod, volume: volume?.name, node })
+  return { type, time: timeNow(), id, kind, ...names, message, ...more }
 }
 
 export function note(message: string, more: Pick<ApplyEvent, 'code' | 'hint'> = {}): ApplyEvent {
   return { type: 'note', time: timeNow(), message, ...more }
 }
 
-/** An apply's answer for `-o json` and `yaml`; of a cluster it has `scope` and `cluster` in the place of `node` and `rootDir`. */
-export interface ApplyDocument
-  extends Pick<Plan, 'apiVersion' | 'node' | 'rootDir' | 'volctlVersion'>,
-    Pick<ApplyResult, 'plan' | 'exit' | 'interrupted' | 'refused' | 'downtime' | 'outcomes'> {
-  readonly kind: 'ApplyResult'
-  /** What a new plan would still do; absent if the last look failed or was not waited for. */
-  readonly left?: readonly Operation[]
-  readonly waiting?: Plan['waiting']
-  readonly problems?: Plan['problems']
+type Where = Pick<ReviewedPlan, 'node' | 'rootDir'> | Pick<ClusterPlan, 'scope' | 'cluster'>
+
+/** An apply's answer for `-o json` and `yaml`. @param plan that was carried out */
+export function applyDocument(
+  plan: Where & { readonly volctlVersion: string },
+  { outcomes, left, after, ...end }: ApplyResult | ClusterApplyResult,
+) {
+  return {
+    ...{ apiVersion: 'volctl.io/v1', kind: 'ApplyResult' },
+    ...('cluster' in plan ? { scope: plan.scope, cluster: plan.cluster } : { node: plan.node, rootDir: plan.rootDir }),
+    volctlVersion: plan.volctlVersion,
+    ...{ ...end, outcomes },
+    ...omitUndefined({ left, waiting: after?.waiting, problems: after?.problems }),
+  }
+}
+
+/** The last line of `-o ndjson`: how many operations ended so; absent `left`: nobody looked. */
+export function resultEvent({ outcomes, left, after: _, ...end }: ApplyResult | ClusterApplyResult) {
+  const states = counted(outcomes.map(({ state }) => state))
+  return { type: 'result', time: timeNow(), ...end, outcomes: states, ...omitUndefined({ left: left?.length }) }
 }

@@ -138,3 +138,19 @@ export type StepOf<Op extends StepOp> = {
 }
 
 export type Step = { readonly [Op in StepOp]: StepOf<Op> }[StepOp]
+
+/** States of the verdicts on the rows of a status, the worst first: they are sorted in this order. */
+export const VERDICT_STATES = [
+  'error',
+  'blocked',
+  'unknown',
+  'waiting',
+  'operation',
+  'notAsked',
+  'warning',
+  'kept',
+  'good',
+] as const
+
+/** States of the verdicts of explain. */
+export const EXPLAINED_STATES = ['problem', 'blocked', 'waiting', 'operation', 'nothing'] as const

@@ -25,7 +25,7 @@ import {
   withSchema,
 } from '../trust/shape.ts'
 import { OPERATION_KINDS, STEP_FIELDS, type Step, type StepFields, type StepOp } from './kinds.ts'
-import { subject } from './subject-shape.ts'
+import { subject } from './subject.ts'
 
 export const path = named('path', anyPath)
 export const count = named('count', anyCount)

@@ -1,7 +1,7 @@
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { sha256Hex } from '../facts/actual/volume-names.ts'
 import type { AnyOperation, ClusterPlan } from './cluster-plan.ts'
-import type { ReviewedPlan, Step } from './plan.ts'
+import type { Operation, ReviewedPlan, Step } from './plan.ts'
 
 /**
  * The id of a plan in the journal: the same for its saved file, and for another plan of the same state. Of a cluster's plan it is also
@@ -47,4 +47,14 @@ export function stripsFinalizers({ operations }: Pick<ClusterPlan, 'operations'>
 /** The plan as it is shown: with its digest, where that has to be repeated. */
 export function withDigest({ digest: _, ...plan }: ClusterPlan): ClusterPlan {
   return { ...plan, ...omitUndefined({ digest: stripsFinalizers(plan) ? planId(plan) : undefined }) }
+}
+
+/** Joins a look's finding with the operation that it stops: the kind, and what the operation takes away first. */
+export function takenBy({ kind, paths, steps }: Pick<Operation, 'kind' | 'paths' | 'steps'>): string {
+  return `${kind} ${targetOf({ paths, steps })}`
+}
+
+/** The first path, or the object of the API. */
+export function targetOf({ paths, steps }: Pick<Operation, 'paths' | 'steps'>): string {
+  return paths[0] ?? steps[0]?.target ?? ''
 }

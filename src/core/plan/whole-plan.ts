@@ -6,7 +6,7 @@ import { list, type ObjectOf, object, oneOf, optional, recordOf, type ShapeOf, t
 import { causes } from './cause.ts'
 import { causeKey, count, kind, pod, said, severity, volume } from './operation-shape.ts'
 import { complete, machine, REVIEWED, unjudged, until } from './plan-shape.ts'
-import { subject } from './subject-shape.ts'
+import { subject } from './subject.ts'
 
 export const kubeletInput = object({
   state: oneOf('running', 'mayReturn', 'stopped', 'unknown'),

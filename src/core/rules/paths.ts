@@ -10,7 +10,7 @@ import { containingMount } from '../linux/location.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import { isPlainPath, isWithin } from '../linux/paths.ts'
 import type { Obstacle } from '../plan/draft.ts'
-import { takenBy } from '../plan/operation-key.ts'
+import { takenBy } from '../plan/plan-id.ts'
 import type { Judge } from './rule.ts'
 
 /** Paths that contain names, from the API or from below the root directory, that would lead elsewhere. */

@@ -4,8 +4,7 @@ import { terminalSafe } from '../base/terminal-safe.ts'
 import type { NextStep } from '../plan/plan.ts'
 import type { Answer, Need, Part, Row } from './answer/answer.ts'
 import { type Screen, screenLines } from './screen.ts'
-import { textWidth } from './text-width.ts'
-import { type Width, wrapped } from './wrap.ts'
+import { textWidth, type Width, wrapped } from './wrap.ts'
 
 /** Of more rows than this the first few are shown. */
 const ROWS_AT_MOST = 5

@@ -6,8 +6,7 @@
 import Table from 'cli-table3'
 import { terminalSafe } from '../base/terminal-safe.ts'
 import type { Screen } from './screen.ts'
-import { textWidth } from './text-width.ts'
-import { wrapped } from './wrap.ts'
+import { textWidth, wrapped } from './wrap.ts'
 
 /** One cell: plain text, or text and the colour it gets once its width is known. */
 export type Cell = string | { readonly text: string; readonly paint: (text: string) => string }

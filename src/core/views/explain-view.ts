@@ -18,16 +18,22 @@ import { byWorst } from '../explain/verdict.ts'
 import type { Plan } from '../plan/plan.ts'
 import { podTextIn } from '../plan/plan-names.ts'
 import { podAndContainer } from '../plan/pod-name.ts'
-import type { Answer, Need } from './answer/answer.ts'
+import { type Answer, type Need, withoutRoot } from './answer/answer.ts'
 import { answerOf } from './answer/make-answer.ts'
-import { withoutRoot } from './answer/names.ts'
 import { needRows, nextText, renderAnswer } from './answer-view.ts'
-import { chainLines, chainText, shortName } from './explain-chain.ts'
-import { placesText } from './explain-places.ts'
-import { colourOf, volumeBlock, volumeRows, volumesSummary } from './explain-volumes.ts'
+import {
+  chainLines,
+  chainText,
+  colourOf,
+  placesText,
+  shortName,
+  volumeBlock,
+  volumeRows,
+  volumesSummary,
+} from './explain-parts.ts'
 import { podText, seconds, volumeText } from './format.ts'
 import { operationsTable } from './operations-table.ts'
-import { planHeader } from './plan-header.ts'
+import { planHeader } from './plan-view.ts'
 import type { Screen } from './screen.ts'
 import { chunksOf, wrapped } from './wrap.ts'
 

@@ -1,6 +1,5 @@
 import { stripVTControlCharacters } from 'node:util'
-import { textWidth } from './text-width.ts'
-import type { Width } from './wrap.ts'
+import { textWidth, type Width } from './wrap.ts'
 
 /** What a view draws on, and how much it shows. */
 export interface Screen {

@@ -2,8 +2,8 @@
  * Prose on a terminal: broken between words, hanging under its beginning. A path or a command is never broken, so that it
  * can be copied; a command that is longer than a line begins a new one.
  */
+import stringWidth from 'string-width'
 import { terminalSafe } from '../base/terminal-safe.ts'
-import { textWidth } from './text-width.ts'
 
 /** How wide the terminal is; undefined: a pipe or a file, in which a line stays whole. */
 export type Width = number | undefined
@@ -95,4 +95,25 @@ function endOfCommand(words: readonly string[], from: number): number {
     to += quoted.split(' ').length
   }
   return to
+}
+
+/** How many columns a text takes on a terminal: wide letters take two, marks that combine take none. */
+
+/** @param text without control characters and colours (terminal-safe.ts) */
+export function textWidth(text: string): number {
+  return PLAIN_TEXT.test(text) ? text.length : stringWidth(text)
+}
+
+/** Nearly every text of a plan, which may have 100,000 rows: looking at each letter would take its time. */
+const PLAIN_TEXT = /^[ -~]*$/
+
+/** The beginning of a text that fits into some columns; letters are not taken apart. */
+export function cutToWidth(text: string, width: number): string {
+  if (textWidth(text) <= width) return text
+  let cut = ''
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    if (textWidth(cut + segment) > width) break
+    cut += segment
+  }
+  return cut
 }

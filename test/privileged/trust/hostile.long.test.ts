@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { expect, onTestFailed } from 'vitest'
-import type { ApplyDocument } from '../../../src/core/plan/events.ts'
+import type { ApplyResult } from '../../../src/core/plan/events.ts'
 import { forOthers } from '../../helpers/for-others.ts'
 import { it } from '../../helpers/machine.ts'
 import { noRoot } from '../../helpers/namespace.ts'
@@ -139,7 +139,7 @@ async function runsBeside(node: TrustNode): Promise<Report> {
     file = makeOrphan(node.root)
     runs[name] = await node.volctl(args)
   }
-  const { outcomes } = JSON.parse(runs.apply?.stdout ?? '') as ApplyDocument
+  const { outcomes } = JSON.parse(runs.apply?.stdout ?? '') as ApplyResult
   const left = outcomes.flatMap(({ state, code, message }) => (LEFT.has(state) ? [`${code}: ${message}`] : []))
   const deleted = outcomes.some((each) => (each.deleted?.files ?? 0) > 0)
   return { runs, interrupted, kept: existsSync(file), deleted, left }

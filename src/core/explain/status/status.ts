@@ -4,9 +4,9 @@
  */
 import { ALL_CODES } from '../../messages/codes.ts'
 import { causes } from '../../plan/cause.ts'
+import { VERDICT_STATES } from '../../plan/kinds.ts'
 import { codeOf, count, path, pod, volume } from '../../plan/operation-shape.ts'
 import { complete, refused } from '../../plan/plan-shape.ts'
-import { VERDICT_STATES } from '../../plan/verdict-states.ts'
 import { kubeletInput, type NextStep, nextStep, problems } from '../../plan/whole-plan.ts'
 import { about, named } from '../../trust/json-schema.ts'
 import { flag, list, object, oneOf, optional, recordOf, type ShapeOf, text } from '../../trust/shape.ts'

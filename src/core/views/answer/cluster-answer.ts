@@ -8,10 +8,9 @@ import { type CommandContext, type Step, typed } from '../../plan/commands.ts'
 import { apiDoubts } from '../../plan/insecure-api.ts'
 import { refusedStep, SAYS_WHY } from '../../plan/next-steps.ts'
 import { namespacedName, podName } from '../../plan/pod-name.ts'
-import type { Answer, Part, Row } from './answer.ts'
-import { few, withAges, withoutRoot } from './names.ts'
+import { type Answer, few, type Part, type Row, withAges, withoutRoot } from './answer.ts'
+import { waitRows } from './make-answer.ts'
 import { inBothScopes } from './needs.ts'
-import { waitRows } from './others.ts'
 import { verbsOf } from './ready.ts'
 
 /** @param context of the commands that are proposed @param isAtWork the apply that would carry the plan out */

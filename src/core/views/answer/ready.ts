@@ -5,8 +5,7 @@ import { OPERATIONS } from '../../plan/kinds.ts'
 import type { Operation, Plan } from '../../plan/plan.ts'
 import { type PodText, shownVolume } from '../../plan/plan-names.ts'
 import { isApiContent, readyAmong } from '../../plan/plan-summary.ts'
-import type { Part, Row } from './answer.ts'
-import { few } from './names.ts'
+import { few, type Part, type Row } from './answer.ts'
 
 /** In the order in which it is said. */
 const WORKS = ['down', 'up', 'refresh', 'grow', 'directories'] as const
