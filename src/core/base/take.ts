@@ -7,3 +7,8 @@ export function take(texts: readonly string[], most: number, before = ''): strin
   const more = texts.length - most
   return more > 0 ? [...texts.slice(0, most), `${before}${more} more`] : [...texts]
 }
+
+/** The texts that there are, none of them empty. */
+export function present(...texts: readonly (string | false | undefined)[]): string[] {
+  return texts.flatMap((text) => text || [])
+}

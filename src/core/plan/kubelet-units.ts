@@ -13,12 +13,10 @@ export function runsApiServer(unit: string): boolean {
   return WITH_API_SERVER.has(unit)
 }
 
-/** What the kubelet is doing. */
-export const KUBELET_STATES: Readonly<Record<PlanInputs['kubelet']['state'], string>> = {
-  running: 'running',
-  mayReturn: 'down, but may come back',
-  stopped: 'stopped',
-  unknown: 'unknown',
+/** What the kubelet is doing, and why it is said to. @param isWhole the same of one that is stopped */
+export function kubeletText({ state, note, unit }: PlanInputs['kubelet'], isWhole: boolean): string {
+  const more = state === 'stopped' && !isWhole ? undefined : (note ?? unit)
+  return `${state === 'mayReturn' ? 'down, but may come back' : state}${more === undefined ? '' : ` (${more})`}`
 }
 
 /** The command that stops a pod's sandbox and with it the containers, without a kubelet. */

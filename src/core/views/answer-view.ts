@@ -1,5 +1,6 @@
 /** An answer on a screen: its parts in their order, each alike, and the next command as the last line. */
 
+import { present } from '../base/take.ts'
 import { terminalSafe } from '../base/terminal-safe.ts'
 import type { NextStep } from '../plan/plan.ts'
 import type { Answer, Need, Part, Row } from './answer/answer.ts'
@@ -25,7 +26,7 @@ interface AnswerDetail {
   /** What the part of what volctl would do is called. */
   readonly ready?: string
   /** Between the parts and the counts. */
-  readonly more?: readonly string[]
+  readonly more?: readonly (string | false)[]
   /** In place of the counts and the next commands. */
   readonly end?: string
 }
@@ -33,12 +34,12 @@ interface AnswerDetail {
 export function renderAnswer(answer: Answer, screen: Screen, detail: AnswerDetail = {}): string {
   const { paint, width } = screen
   const { unfolded = false, header, ready = 'Ready', more = [], most, end } = detail
-  const doubts = [
+  const doubts = present(
     ...(header === undefined ? answer.doubts : []),
-    ...(answer.incomplete ? ['Not complete: something could not be read, and counts as in use'] : []),
-  ]
+    answer.incomplete && 'Not complete: something could not be read, and counts as in use',
+  )
   const head = `${header ?? wrapped('', answer.headline, width, paint.bold)}${doubts.map((each) => wrapped('  ! ', each, width, paint.warn)).join('')}`
-  const rest = [
+  const rest = present(
     partText('As it stands', answer.stands, screen, unfolded),
     partText(ready, answer.ready, screen, unfolded, most),
     partText('Kept', answer.kept, screen, unfolded, most),
@@ -46,10 +47,10 @@ export function renderAnswer(answer: Answer, screen: Screen, detail: AnswerDetai
     notesText(answer.notes, screen, unfolded),
     ...more,
     end ?? answerEnd(answer, screen),
-  ].filter((part) => part !== '')
+  )
   const room = unfolded || header !== undefined ? undefined : roomBetween(head, rest.join('\n'), screen)
   const needs = needsText(answer.needs, screen, detail, room)
-  return [head, needs, ...rest].filter((part) => part !== '').join('\n')
+  return present(head, needs, ...rest).join('\n')
 }
 
 /** More lines than this are no answer, but where the terminal has them. */
@@ -77,9 +78,11 @@ function needsText(needs: readonly Need[], screen: Screen, detail: AnswerDetail,
   const whole = unfolded ? needs : needs.slice(0, most ?? NEEDS_AT_MOST)
   const limit = unfolded || most === undefined ? needs.length : 2 * most
   const forms = needs.slice(0, limit).map((need, index): Forms => {
-    const short = `${signed(need, screen)}${namesRow(need, screen)}`
+    const sign = signed(need, screen)
+    const short = `${sign}${needRows({ ...need, wake: [], remedy: [] }, screen)}`
     if (index >= whole.length) return { need, short, long: short }
-    return { need, short, long: needText(need, screen, need.remedy[0] !== whole[index + 1]?.remedy[0]) }
+    const isSaidNext = need.remedy[0] === whole[index + 1]?.remedy[0]
+    return { need, short, long: `${sign}${needRows(isSaidNext ? { ...need, remedy: [] } : need, screen)}` }
   })
   const texts = room === undefined ? forms.map(({ long }) => long) : within(room, forms, screen.width)
   const hidden = needs.length - texts.length
@@ -106,30 +109,21 @@ function within(room: number, forms: readonly Forms[], width: Width): string[] {
     left = rest
     shown.set(each, text)
   }
-  const [errors, others] = [true, false].map((is) => forms.filter(({ need }) => (need.severity === 'error') === is))
-  for (const part of [errors, others]) {
-    for (const each of part ?? []) take(each, each.short)
-    for (const each of part ?? []) if (shown.has(each)) take(each, each.long)
+  for (const isError of [true, false]) {
+    const part = forms.filter(({ need }) => (need.severity === 'error') === isError)
+    for (const each of part) take(each, each.short)
+    for (const each of part) if (shown.has(each)) take(each, each.long)
   }
   return forms.flatMap((each) => shown.get(each) ?? [])
 }
 
-/** @param withRemedy false: the next one has the same */
-function needText(need: Need, screen: Screen, withRemedy: boolean): string {
-  return `${signed(need, screen)}${needRows(withRemedy ? need : { ...need, remedy: [] }, screen)}`
-}
-
-function namesRow({ names }: Pick<Need, 'names'>, { width }: Screen): string {
-  return names === undefined ? '' : wrapped('      ', names, width)
-}
-
 /** What it is about and what hangs on it, and what lifts it. */
-export function needRows(need: Pick<Need, 'names' | 'wake' | 'remedy'>, screen: Screen): string {
-  const { width, symbols, paint } = screen
-  const { wake, remedy } = need
+export function needRows(
+  { names, wake, remedy }: Pick<Need, 'names' | 'wake' | 'remedy'>,
+  { width, symbols, paint }: Screen,
+): string {
   return [
-    namesRow(need, screen),
-    ...wake.map((each) => wrapped('      ', each, width)),
+    ...present(names, ...wake).map((each) => wrapped('      ', each, width)),
     ...remedy.map((each) => wrapped(`    ${symbols.arrow} `, each, width, paint.dim)),
   ].join('')
 }
@@ -155,14 +149,12 @@ function partText(
 }
 
 function rowsText(rows: readonly Row[], { width, paint }: Screen): string {
-  const safe = rows.map(({ label, ...row }) => ({
-    ...row,
-    label: label === undefined ? undefined : terminalSafe(label),
-  }))
+  const labels = rows.map(({ label }) => label && terminalSafe(label))
   const longest = Math.min(LONGEST_LABEL, (width ?? Number.POSITIVE_INFINITY) / 2)
-  const widest = Math.max(0, ...safe.map(({ label = '' }) => textWidth(label)).filter((each) => each <= longest))
-  return safe
-    .map(({ label, text, loss }) => {
+  const widest = Math.max(0, ...labels.map((label = '') => textWidth(label)).filter((each) => each <= longest))
+  return rows
+    .map(({ text, loss }, index) => {
+      const label = labels[index]
       const first = label === undefined ? '  ' : `  ${label}${' '.repeat(Math.max(0, widest - textWidth(label)))}   `
       return wrapped(first, text, width, loss ? paint.warn : undefined)
     })

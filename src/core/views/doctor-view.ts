@@ -1,6 +1,7 @@
 /** The answer of `volctl doctor` on a screen, in the parts of every answer; -v and `-o wide` list each check below them. */
 
 import { count } from '../base/count.ts'
+import { present } from '../base/take.ts'
 import { CHECK_STATES, type Check, type Doctor } from '../explain/doctor/diagnose.ts'
 import { type CommandContext, typed } from '../plan/commands.ts'
 import type { Answer, Need } from './answer/answer.ts'
@@ -12,7 +13,7 @@ import { wrapped } from './wrap.ts'
 export function renderDoctor(doctor: Doctor, screen: Screen, context: CommandContext, all = screen.wide): string {
   return renderAnswer(doctorAnswer(doctor, context), screen, {
     unfolded: all,
-    more: all ? [doctor.checks.map((each) => checkLine(each, screen)).join('')] : [],
+    more: [all && doctor.checks.map((each) => checkLine(each, screen)).join('')],
   })
 }
 
@@ -50,12 +51,12 @@ function sentence({ works, source }: Doctor): string {
 
 function needOf(check: Check): Need {
   const { state, message, next } = check
-  const remedy = next === undefined ? [] : [next]
-  return { severity: state === 'failed' ? 'error' : 'warning', text: `${nameOf(check)}: ${message}`, wake: [], remedy }
+  const severity = state === 'failed' ? 'error' : 'warning'
+  return { severity, text: `${nameOf(check)}: ${message}`, wake: [], remedy: present(next) }
 }
 
 function nameOf({ title, about }: Check): string {
-  return about === undefined ? title : `${title} ${about}`
+  return present(title, about).join(' ')
 }
 
 /** What to mend first: without root much else fails; then what keeps plan from working, then apply, then the worst. */

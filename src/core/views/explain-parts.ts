@@ -1,12 +1,12 @@
 /** Volumes as `volctl explain` shows them: one with all that is known of it, several in a table. */
 
+import { present } from '../base/take.ts'
 import { terminalSafe } from '../base/terminal-safe.ts'
 import type { Link, MountView, Place, Verdict, VolumeView } from '../explain/explanation.ts'
 import { fileSystemText } from '../linux/file-systems.ts'
-import type { PodRef } from '../plan/plan.ts'
-import { podTexts } from '../plan/plan-names.ts'
+import { type PodText, podTexts } from '../plan/plan-names.ts'
 import { podText, volumeText } from './format.ts'
-import type { Palette, Screen, Symbols } from './screen.ts'
+import type { Palette, Screen } from './screen.ts'
 import { wrapped } from './wrap.ts'
 
 /** How many are in which state. @param named those with trouble by name, where they are few, the others by kind */
@@ -19,8 +19,7 @@ export function volumesSummary(volumes: readonly VolumeView[], { paint, width }:
   const kinds = Map.groupBy(fine, ({ volume }) => kindText(volume.plugin))
   const counted = [...kinds].map(([kind, own]) => `${own.length} ${kind}`).join(', ')
   const well = `${fine.length} as they should be${named ? ` (${counted})` : ''}`
-  const text = [...parts, ...(fine.length === 0 ? [] : [well])].join('; ')
-  return wrapped(paint.bold(`Volumes: `), text, width)
+  return wrapped(paint.bold(`Volumes: `), present(...parts, fine.length > 0 && well).join('; '), width)
 }
 
 const MOST_NAMED = 3
@@ -58,9 +57,8 @@ export function volumeBlock(view: VolumeView, screen: Screen): string {
 /** What is known of it, without paths, and without what its chain names. */
 export function volumeRows({ volume, desired }: VolumeView, { paint, width }: Screen): string {
   const { plugin, driver, handle, handleFrom, mode, uniqueName, accessModes, attachedElsewhere } = volume
-  const raw = mode === 'Block' ? ', raw block' : ''
   const rows: [string, string | undefined][] = [
-    ['Plugin', `${plugin}${raw}${driver === undefined ? '' : `, driver ${driver}`}`],
+    ['Plugin', present(plugin, mode === 'Block' && 'raw block', driver && `driver ${driver}`).join(', ')],
     ['Handle', handle && `${handle}${handleFrom === undefined ? '' : ` (from ${handleFrom})`}`],
     ['Unique name', uniqueName],
     ['Access modes', accessModes?.join(', ')],
@@ -68,7 +66,7 @@ export function volumeRows({ volume, desired }: VolumeView, { paint, width }: Sc
     ['Node status', statusText(volume)],
     ['Elsewhere', attachedElsewhere && `also attached to ${attachedElsewhere.join(', ')}`],
   ]
-  const lines = rows.map(([label, text]) => (text === undefined ? '' : wrapped(`  ${label.padEnd(13)}`, text, width)))
+  const lines = rows.map(([label, text]) => text && wrapped(`  ${label.padEnd(13)}`, text, width))
   return `\n${paint.bold(terminalSafe(`Volume ${volumeText(volume)}:`))}\n${lines.join('')}`
 }
 
@@ -105,16 +103,14 @@ export function placesText(places: readonly Place[], screen: Screen): string {
 function placeText(place: Place, namesPod: boolean, { paint, width }: Screen): string {
   const { role, path, state, pod, mounts, loops, dead } = place
   const indent = ' '.repeat(ROLE_WIDTH + 2)
-  const whose = pod === undefined || !namesPod ? '' : `; pod ${podText(pod)}`
-  const [only] = mounts
-  const about = mounts.length === 1 && only !== undefined ? `${state}: ${mountText(only)}` : state
-  const layers = mounts.length > 1 ? mounts : []
+  const texts = mounts.map(mountText)
+  const about = texts.length === 1 ? `${state}: ${texts.join()}` : state
   return [
     wrapped(`  ${ROLES[role].padEnd(ROLE_WIDTH)}`, path, undefined),
-    wrapped(indent, `${about}${whose}`, width, paint.dim),
-    ...layers.map((mount, index) => wrapped(`${indent}${index + 1}. `, mountText(mount), width, paint.dim)),
-    ...(loops === undefined ? [] : [wrapped(indent, `held by ${loops.join(', ')}`, width, paint.warn)]),
-    ...(dead === undefined ? [] : [wrapped(indent, `DEAD: ${dead}`, width, paint.bad)]),
+    wrapped(indent, present(about, namesPod && pod && `pod ${podText(pod)}`).join('; '), width, paint.dim),
+    ...(texts.length > 1 ? texts : []).map((text, index) => wrapped(`${indent}${index + 1}. `, text, width, paint.dim)),
+    loops && wrapped(indent, `held by ${loops.join(', ')}`, width, paint.warn),
+    dead && wrapped(indent, `DEAD: ${dead}`, width, paint.bad),
   ].join('')
 }
 
@@ -144,13 +140,12 @@ const KINDS: Readonly<Record<Link['kind'], string>> = {
 const WIDEST = Math.max('unknown'.length, 'absent'.length)
 
 /** Every link with its path. */
-export function chainText(chain: readonly Link[], { paint, symbols, width }: Screen): string {
-  const marks = marksOf(paint, symbols)
+export function chainText(chain: readonly Link[], screen: Screen): string {
   const podName = podNames(chain)
   return chain
     .map((link) => {
       const title = titleOf(link, link.name, link.kind === 'NodePluginPod' ? undefined : podName)
-      return wrapped(`  ${marks[link.state]} `, `${title}: ${link.says}`, width)
+      return wrapped(`  ${markOf(link.state, screen)} `, `${title}: ${link.says}`, screen.width)
     })
     .join('')
 }
@@ -160,10 +155,9 @@ export function chainText(chain: readonly Link[], { paint, symbols, width }: Scr
  *
  * @param isOfPod the answer is about one pod, whose mounts these are
  */
-export function chainLines(chain: readonly Link[], { paint, symbols, width }: Screen, isOfPod: boolean): string {
-  const marks = marksOf(paint, symbols)
+export function chainLines(chain: readonly Link[], screen: Screen, isOfPod: boolean): string {
   const podName = podNames(chain, isOfPod)
-  const runs: Folded[][] = []
+  const runs: ReturnType<typeof foldedLinks>[] = []
   for (const each of foldedLinks(chain)) {
     const last = runs.at(-1)
     if (last?.[0]?.link.state === each.link.state) last.push(each)
@@ -179,33 +173,27 @@ export function chainLines(chain: readonly Link[], { paint, symbols, width }: Sc
         const counted = more === 0 ? title : `${title} and ${more} more`
         return link.state === 'good' || index > 0 ? counted : `${counted} (${link.says})`
       })
-      return wrapped(`  ${marks[run[0]?.link.state ?? 'unknown']} `, texts.join(` ${symbols.arrow} `), width)
+      const mark = markOf(run[0]?.link.state ?? 'unknown', screen)
+      return wrapped(`  ${mark} `, texts.join(` ${screen.symbols.arrow} `), screen.width)
     })
     .join('')
 }
 
 /** @param podName undefined: it is not said whose it is */
-function titleOf({ kind, pod }: Link, name: string, podName: ((pod: PodRef) => string) | undefined): string {
-  const of = pod === undefined || podName === undefined ? '' : podName(pod)
-  return `${KINDS[kind]}${name === '' ? '' : ` ${name}`}${of === '' ? '' : ` of pod ${of}`}`
+function titleOf({ kind, pod }: Link, name: string, podName: PodText | undefined): string {
+  return present(KINDS[kind], name, podName && pod && `of pod ${podName(pod)}`).join(' ')
 }
 
-/** What distinguishes pods: nothing where the answer is about the one. */
-function podNames(chain: readonly Link[], isOfPod = false): (pod: PodRef) => string {
+/** What distinguishes pods; undefined where the answer is about the one. */
+function podNames(chain: readonly Link[], isOfPod = false): PodText | undefined {
   const pods = chain.flatMap(({ pod }) => pod ?? [])
-  return isOfPod && new Set(pods.map(({ uid }) => uid)).size < 2 ? () => '' : podTexts(pods)
+  return isOfPod && new Set(pods.map(({ uid }) => uid)).size < 2 ? undefined : podTexts(pods)
 }
 
-/** Sign and word of each state. */
-function marksOf(paint: Palette, symbols: Symbols): Record<Link['state'], string> {
-  const mark = (sign: string, state: Link['state'], colour: (text: string) => string): string =>
-    colour(`${sign} ${state.padEnd(WIDEST)}`)
-  return {
-    good: mark(symbols.good, 'good', paint.good),
-    bad: mark(symbols.bad, 'bad', paint.bad),
-    unknown: mark(symbols.unknown, 'unknown', paint.warn),
-    absent: mark('-', 'absent', paint.dim),
-  }
+/** Sign and word of a state. */
+function markOf(state: Link['state'], { paint, symbols }: Screen): string {
+  const colours = { good: paint.good, bad: paint.bad, unknown: paint.warn, absent: paint.dim }
+  return colours[state](`${state === 'absent' ? '-' : symbols[state]} ${state.padEnd(WIDEST)}`)
 }
 
 /** The hash in an attachment's name, by its beginning. */
@@ -213,20 +201,8 @@ export function shortName(name: string): string {
   return name.replace(/^(csi-[0-9a-f]{8})[0-9a-f]{56}$/, '$1')
 }
 
-interface Folded {
-  readonly link: Link
-  /** Links like it that are left out. */
-  readonly more: number
-}
-
-/** Sub-paths of one state are counted, and so are mounts of pods if the same is said of each. */
-function foldedLinks(chain: readonly Link[]): Folded[] {
-  const groups = Map.groupBy(chain, (link) => `${link.kind} ${link.state} ${link.kind === 'SubPath' ? '' : link.says}`)
-  const counts = new Map(
-    [...groups.values()].flatMap((own) => (own[0] === undefined ? [] : [[own[0], own.length - 1]])),
-  )
-  return chain.flatMap((link) => {
-    const more = counts.get(link)
-    return more === undefined ? [] : [{ link, more }]
-  })
+/** Sub-paths of one state are counted, and so are mounts of pods if the same is said of each: how many more are like a link. */
+function foldedLinks(chain: readonly Link[]) {
+  const groups = Map.groupBy(chain, ({ kind, state, says }) => `${kind} ${state} ${kind === 'SubPath' ? '' : says}`)
+  return [...groups.values()].flatMap(([link, ...others]) => (link ? [{ link, more: others.length }] : []))
 }

@@ -4,7 +4,7 @@
  */
 
 import { volctl } from '../base/command.ts'
-import { take } from '../base/take.ts'
+import { present, take } from '../base/take.ts'
 import type {
   DriverDependents,
   Explanation,
@@ -17,7 +17,7 @@ import type {
 import { byWorst } from '../explain/verdict.ts'
 import type { Plan } from '../plan/plan.ts'
 import { podTextIn } from '../plan/plan-names.ts'
-import { podAndContainer } from '../plan/pod-name.ts'
+import { podAndContainer, podNameAndUid } from '../plan/pod-name.ts'
 import { type Answer, type Need, withoutRoot } from './answer/answer.ts'
 import { answerOf } from './answer/make-answer.ts'
 import { needRows, nextText, renderAnswer } from './answer-view.ts'
@@ -37,16 +37,6 @@ import { planHeader } from './plan-view.ts'
 import type { Screen } from './screen.ts'
 import { chunksOf, wrapped } from './wrap.ts'
 
-/** What would end a wait sooner that ends without anybody. */
-function passing({ verdict, summary: { causes = [] } }: Explanation): readonly string[] {
-  if (verdict.state !== 'waiting') return []
-  return causes.find(({ severity, code }) => severity === 'info' && code === verdict.code)?.remedy ?? []
-}
-
-function planOnNode(told: Explanation): Plan {
-  return { ...told, kind: 'Plan', scope: 'node' }
-}
-
 interface Typed {
   /** The node on which its commands are typed, if that is not here. */
   readonly place?: string | undefined
@@ -60,22 +50,21 @@ export function renderExplanation(told: Explanation, screen: Screen, { place }: 
   const answer = answerOf(plan, podText)
   const { wide, width, paint } = screen
   const isNode = subject.kind === 'Node'
-  const short = [
-    others.length > 0 ? volumesSummary(volumes, screen, !isNode) : '',
-    first !== undefined && others.length === 0 ? volumeRows(first, screen) : '',
-    dependents === undefined ? '' : dependentsText(dependents, screen),
-    holdersText(holders, screen),
+  const depends = dependents === undefined ? '' : dependentsText(dependents, screen)
+  const short = (): (string | false)[] => [
+    others.length > 0 && volumesSummary(volumes, screen, !isNode),
+    first !== undefined && others.length === 0 && volumeRows(first, screen),
+    depends,
   ]
-  const all = (): string[] => [
-    isNode ? planHeader(plan, screen) : '',
+  const all = (): (string | false)[] => [
+    isNode && planHeader(plan, screen),
     factsText(identity, screen),
-    places.length === 0 ? '' : placesText(places, screen),
+    placesText(places, screen),
     podsText(told.pods, screen),
-    dependents === undefined ? '' : `${chainText(chain, screen)}${dependentsText(dependents, screen)}`,
+    depends && `${chainText(chain, screen)}${depends}`,
     ...volumes.map((volume) => volumeBlock(volume, screen)),
     operationsTable(plan, podText, screen),
     decisionsText(told, screen),
-    holdersText(holders, screen),
   ]
   const says = saysOf(told)
   // What the first line says is not said again below.
@@ -86,18 +75,23 @@ export function renderExplanation(told: Explanation, screen: Screen, { place }: 
     notes: [...notes, ...answer.notes].filter((note) => note !== says),
   }
   const code = !isNode && HAS_CODE.has(verdict.state) ? verdict.code : undefined
-  const more = [
-    ...(wide ? all() : short),
-    code === undefined ? '' : wrapped('', `Code: ${code} (${volctl('explain', code)})`, width, paint.dim),
-  ]
+  const more = present(
+    ...(wide ? all() : short()),
+    holdersText(holders, screen),
+    code && wrapped('', `Code: ${code} (${volctl('explain', code)})`, width, paint.dim),
+  )
   return renderAnswer(shown, screen, {
     unfolded: wide,
     most: 2,
     place,
     header: headerText(told, screen, { place, answer }),
-    more: more.map((part) => part.replace(/^\n/, '')).filter((part) => part !== ''),
+    more: more.map((part) => part.replace(/^\n/, '')),
     ...(verdict.state === 'nothing' && { end: nextText(answer.next, screen) }),
   })
+}
+
+function planOnNode(told: Explanation): Plan {
+  return { ...told, kind: 'Plan', scope: 'node' }
 }
 
 function saysOf({ verdict, rootDir }: Explanation): string {
@@ -108,13 +102,13 @@ function saidBy(told: Explanation, { needs }: Answer): Need | undefined {
   return told.subject.kind === 'Node' ? undefined : needs.find(({ text }) => text === saysOf(told))
 }
 
-/** The verdict, the chain in few lines, and what lifts what the verdict says. */
+/** The verdict, the chain in few lines, and what lifts what the verdict says, or would end a wait sooner that ends without anybody. */
 export function headerText(
   told: Explanation,
   screen: Screen,
   { place, answer = answerOf(planOnNode(told)) }: Typed & { readonly answer?: Answer } = {},
 ): string {
-  const { subject, node, createdAt, volumes, dependents, chain, verdict } = told
+  const { subject, node, createdAt, volumes, dependents, chain, verdict, summary } = told
   const { wide, width, paint } = screen
   const [first, ...others] = byWorst(volumes)
   const isNode = subject.kind === 'Node'
@@ -124,12 +118,13 @@ export function headerText(
     : `${title}${wide ? `, as of ${seconds(createdAt)}` : ''}${HOW[verdict.state]}: ${saysOf(told)}`
   const links = isNode || wide ? '' : chainLines(chain, screen, subject.kind === 'Pod')
   const isOfOne = links !== '' && others.length > 0 && first !== undefined && dependents === undefined
-  const said = saidBy(told, answer)
+  const passing = summary.causes?.find(({ severity, code }) => severity === 'info' && code === verdict.code)
+  const { remedy = (verdict.state === 'waiting' && passing?.remedy) || [], ...said } = saidBy(told, answer) ?? {}
   return [
     wrapped('', headline, width, colourOf(verdict, paint)),
     isOfOne ? wrapped('  ', `Volume ${volumeText(first.volume)}:`, width) : '',
     links,
-    needRows({ wake: [], ...said, remedy: typedAt(place, said?.remedy ?? passing(told)) }, screen),
+    needRows({ wake: [], ...said, remedy: typedAt(place, remedy) }, screen),
   ].join('')
 }
 
@@ -164,16 +159,13 @@ function factsText(facts: readonly Fact[], screen: Screen): string {
 function podsText(pods: readonly PodView[], screen: Screen): string {
   const { paint, width } = screen
   const lines = pods.map(({ pod, class: name, why, phase, deletedAt, signsOfLife }) => {
-    const details = [
-      ...(phase === undefined ? [] : [phase]),
-      ...(deletedAt === undefined ? [] : [`deleted at ${deletedAt}`]),
-      ...(signsOfLife.length === 0 ? [] : [`signs of life: ${signsOfLife.join(', ')}`]),
-    ]
-    const uid = pod.name === undefined ? '' : ` (${pod.uid})`
-    return [
-      wrapped('  ', `${podText(pod)}${uid}`, undefined),
-      wrapped('    ', `${name}: ${why}${details.length === 0 ? '' : `; ${details.join('; ')}`}`, width, paint.dim),
-    ].join('')
+    const details = present(
+      `${name}: ${why}`,
+      phase,
+      deletedAt && `deleted at ${deletedAt}`,
+      signsOfLife.length > 0 && `signs of life: ${signsOfLife.join(', ')}`,
+    )
+    return `${wrapped('  ', podNameAndUid(pod), undefined)}${wrapped('    ', details.join('; '), width, paint.dim)}`
   })
   return block(pods.length === 1 ? 'Pod:' : 'Pods:', lines, screen)
 }
@@ -198,13 +190,12 @@ function dependentsText({ staged, published, attachments, waiting }: DriverDepen
     ['staged', staged],
     ['attached', attachments.map((name) => (wide ? name : shortName(name)))],
   ]
-  const lines = rows
-    .filter(([, names]) => names.length > 0)
-    .map(([label, names]) =>
-      wrapped(`  ${label.padEnd(11)}`, `${names.length}: ${take(names, most).join(', ')}`, width),
-    )
-  const none = lines.length === 0 ? [wrapped('  ', 'nothing on this node', width)] : []
-  return block('Depends on it:', [...lines, ...none], screen)
+  const lines = rows.map(([label, names]) =>
+    names.length === 0
+      ? ''
+      : wrapped(`  ${label.padEnd(11)}`, `${names.length}: ${take(names, most).join(', ')}`, width),
+  )
+  return block('Depends on it:', [lines.join('') || wrapped('  ', 'nothing on this node', width)], screen)
 }
 
 const MOST_HOLDERS = 4
@@ -222,7 +213,7 @@ export function holdersText(holders: HoldersView, screen: Screen, indent = ''): 
       const holds = byWhat.map(([what, own]) =>
         held(
           what,
-          own.map(({ path }) => path),
+          Array.from(own, ({ path }) => path),
         ),
       )
       return `${nameOf(each)}${holds.join('')}`
@@ -231,16 +222,11 @@ export function holdersText(holders: HoldersView, screen: Screen, indent = ''): 
     ...loops.map(({ device, backingFile }) => `${device}, backed by ${backingFile}`),
     ...kernel,
   ]
-  const nobody = known && found.length === 0 ? [notes.length === 0 ? 'nobody' : 'nobody, as far as visible'] : []
-  if (wide)
-    return block(
-      'Held by:',
-      [...found, ...nobody, ...notes].map((text) => wrapped('  ', text, width)),
-      screen,
-    )
-  if (!known && found.length === 0) return ''
-  const few = found.length > 0 ? [take(found, MOST_HOLDERS, 'and ').join('; ')] : nobody
-  return wrapped(`${indent}${paint.bold('Held by:')} `, [...few, ...notes].join('; '), width)
+  if (known && found.length === 0) found.push(notes.length === 0 ? 'nobody' : 'nobody, as far as visible')
+  const lines = [...found, ...notes].map((text) => wrapped('  ', text, width))
+  if (wide) return block('Held by:', lines, screen)
+  const few = take(found, MOST_HOLDERS, 'and ')
+  return few.length === 0 ? '' : wrapped(`${indent}${paint.bold('Held by:')} `, [...few, ...notes].join('; '), width)
 }
 
 function nameOf({ command, pid, container, pod }: Omit<ProcessView, 'holds'>): string {

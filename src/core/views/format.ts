@@ -1,4 +1,5 @@
 import type { PodRef, VolumeRef } from '../plan/plan.ts'
+import { shownVolume } from '../plan/plan-names.ts'
 import { podName } from '../plan/pod-name.ts'
 
 /** A pod that has a column or a line to itself. */
@@ -6,14 +7,9 @@ export function podText(pod: PodRef | undefined): string {
   return pod === undefined ? '-' : podName(pod)
 }
 
-/**
- * A volume by the name that its pod gives it, where that is known, else by its name on disk; where the disk has only the
- * handle, by its PersistentVolume: the same on every screen.
- */
-export function volumeText(volume: VolumeRef | undefined): string {
-  if (volume === undefined) return '-'
-  const { podVolumeName, name, handle, persistentVolume } = volume
-  return podVolumeName ?? (name === handle ? persistentVolume : undefined) ?? name
+/** A volume by the name that its pod gives it, where that is known. */
+export function volumeText(volume: VolumeRef): string {
+  return volume.podVolumeName ?? shownVolume({ volume })
 }
 
 /** What the API shows, and since when; of what happened, when. */

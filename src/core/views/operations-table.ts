@@ -1,8 +1,8 @@
 /** Every operation, wait and problem of a plan of either scope with its number, path, reason and rule: -v, -o wide. */
 
-import { take } from '../base/take.ts'
-import type { AnyOperation, ClusterOperation, ClusterPlan } from '../plan/cluster-plan.ts'
-import type { Operation, Plan, Severity } from '../plan/plan.ts'
+import { present, take } from '../base/take.ts'
+import type { AnyOperation, ClusterOperation, ClusterPlan, ClusterWaiting } from '../plan/cluster-plan.ts'
+import type { Operation, Plan, Problem, Waiting } from '../plan/plan.ts'
 import { type PodText, shownVolume } from '../plan/plan-names.ts'
 import { readyAmong } from '../plan/plan-summary.ts'
 import { podName } from '../plan/pod-name.ts'
@@ -13,67 +13,55 @@ import type { Screen } from './screen.ts'
 import { wrapped } from './wrap.ts'
 
 export function operationsTable(plan: Plan, podText: PodText, screen: Screen): string {
-  const { operations, waiting } = plan
-  const volume: Column<Operation> = {
-    head: 'VOLUME',
-    cell: (each) => (each.volume === undefined ? '' : shownVolume(each)),
-    stays: 6,
-  }
-  const deletes: Column<Operation> = {
-    head: 'DELETES',
-    cell: (each) => (each.deletes === undefined ? '' : dataText(each.deletes)),
-    stays: 4,
-  }
-  return whole(
-    operationsText(operations, [volume, deletes], nodeBelow(plan), screen),
-    waiting.map((wait) => {
-      const pod = wait.pod === undefined ? '' : ` of ${podText(wait.pod)}`
-      return { ...wait, about: `${wait.kind} ${shownVolume(wait)}${pod}: ` }
-    }),
-    plan,
-    screen,
-  )
+  const columns: readonly Column<Operation>[] = [
+    { head: 'VOLUME', cell: (each) => (each.volume === undefined ? '' : shownVolume(each)), stays: 6 },
+    { head: 'DELETES', cell: ({ deletes }) => (deletes === undefined ? '' : dataText(deletes)), stays: 4 },
+  ]
+  return whole(plan, operationsText(plan.operations, columns, nodeBelow(plan), screen), screen, (wait: Waiting) => {
+    const pod = wait.pod === undefined ? '' : ` of ${podText(wait.pod)}`
+    return `${shownVolume(wait)}${pod}`
+  })
 }
 
 export function clusterOperationsTable(plan: ClusterPlan, screen: Screen): string {
-  const { operations, waiting } = plan
-  const columns: Column<ClusterOperation>[] = [
+  const columns: readonly Column<ClusterOperation>[] = [
     { head: 'VOLUME', cell: (each) => each.volume.name },
     { head: 'NODE', cell: ({ node }) => node, stays: 6 },
   ]
+  const operations = operationsText(plan.operations, columns, clusterBelow, screen)
   return whole(
-    operationsText(operations, columns, clusterBelow, screen),
-    waiting.map((wait) => ({
-      ...wait,
-      about: `${wait.kind} ${wait.volume?.name ?? wait.attachment ?? '?'} on node ${wait.node}: `,
-    })),
     plan,
+    operations,
     screen,
+    ({ volume, attachment, node }: ClusterWaiting) => `${volume?.name ?? attachment ?? '?'} on node ${node}`,
   )
 }
 
-function whole(
-  operations: string,
-  waiting: readonly Entry[],
+/** @param nameOf what a wait is about */
+function whole<W extends Waiting | ClusterWaiting>(
   {
+    waiting,
     problems,
-  }: { readonly problems: readonly (Omit<Entry, 'about'> & { readonly severity: Severity; readonly about: object })[] },
+  }: { readonly waiting: readonly W[]; readonly problems: Plan['problems'] | ClusterPlan['problems'] },
+  operations: string,
   screen: Screen,
+  nameOf: (wait: W) => string,
 ): string {
-  const { bad, warn, unknown, waiting: wait } = screen.symbols
+  const { bad, warn, unknown, waiting: sign } = screen.symbols
   const signs = { error: bad, warning: warn, info: unknown }
-  return [
+  return present(
     operations,
-    listText('Waiting', waiting, () => wait, screen),
     listText(
-      'Problems',
-      problems.map((each) => ({ ...each, about: '' })),
-      ({ severity }) => signs[severity],
+      'Waiting',
+      waiting.map((each) => ({ ...each, sign, name: `${each.kind} ${nameOf(each)}: ` })),
       screen,
     ),
-  ]
-    .filter((part) => part !== '')
-    .join('\n')
+    listText(
+      'Problems',
+      problems.map((each: Entry & Pick<Problem, 'severity'>) => ({ ...each, sign: signs[each.severity] })),
+      screen,
+    ),
+  ).join('\n')
 }
 
 /** What is said below an operation, before its obstacle. */
@@ -108,8 +96,10 @@ function operationsText<O extends AnyOperation>(
     const { id, blocked, steps } = operation
     return [
       ...below(operation, operations[(numbers.get(id) ?? 0) - 2]),
-      ...(blocked === undefined ? [] : [`blocked: ${blocked.code}: ${blocked.message}`]),
-      ...(blocked?.hint === undefined ? [] : [`${symbols.arrow} ${blocked.hint}`]),
+      ...present(
+        blocked && `blocked: ${blocked.code}: ${blocked.message}`,
+        blocked?.hint && `${symbols.arrow} ${blocked.hint}`,
+      ),
       ...(wide ? steps.map((step) => `${step.op} ${step.target}${'detail' in step ? ` (${step.detail})` : ''}`) : []),
     ]
   }
@@ -122,40 +112,33 @@ function nodeBelow({ rootDir }: Plan): Below<Operation> {
     podMessage !== undefined && podMessage === before?.podMessage ? (ownMessage ?? message) : message,
     ...paths.slice(0, 1),
     ...dead.map(({ path, error }) => `${path.replace(`${rootDir}/`, '')} does not answer: ${error}`),
-    ...(kubeletWould === undefined ? [] : [`the kubelet would ${kubeletWould}`]),
+    ...present(kubeletWould && `the kubelet would ${kubeletWould}`),
   ]
 }
 
 const PODS_AT_MOST = 4
 
 function clusterBelow({ message, pods, evidence, makeSure, controllerWould }: ClusterOperation): readonly string[] {
-  return [
+  return present(
     message,
-    ...(pods.length === 0 ? [] : [`pods ${take(pods.map(podName), PODS_AT_MOST, 'and ').join(', ')}`]),
+    pods.length > 0 && `pods ${take(pods.map(podName), PODS_AT_MOST, 'and ').join(', ')}`,
     ...evidence.map(evidenceText),
-    ...(makeSure === undefined ? [] : [`Make sure first ${makeSure}`]),
-    ...(controllerWould === undefined ? [] : [`the controller would ${controllerWould}`]),
-  ]
+    makeSure && `Make sure first ${makeSure}`,
+    controllerWould && `the controller would ${controllerWould}`,
+  )
 }
 
-interface Entry {
-  readonly about: string
-  readonly code: string
-  readonly message: string
-  readonly hint?: string
-}
+type Entry = Pick<Problem, 'message' | 'hint'> & { readonly code: string; readonly name?: string }
 
-function listText<E extends Entry>(
+function listText(
   title: string,
-  entries: readonly E[],
-  signOf: (entry: E) => string,
+  entries: readonly (Entry & { readonly sign: string })[],
   { paint, width, symbols }: Screen,
 ): string {
   if (entries.length === 0) return ''
-  const lines = entries.map((entry) => {
-    const { about, code, message, hint } = entry
+  const lines = entries.map(({ sign, name = '', code, message, hint }) => {
     const next = hint === undefined ? '' : wrapped(`    ${symbols.arrow} `, hint, width, paint.dim)
-    return `${wrapped(`  ${signOf(entry)} `, `${about}${code}: ${message}`, width)}${next}`
+    return `${wrapped(`  ${sign} `, `${name}${code}: ${message}`, width)}${next}`
   })
   return `${paint.bold(`${title}:`)}\n${lines.join('')}`
 }

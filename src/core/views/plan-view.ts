@@ -6,7 +6,7 @@ import { count } from '../base/count.ts'
 import type { ClusterPlan } from '../plan/cluster-plan.ts'
 import type { CommandContext } from '../plan/commands.ts'
 import { apiDoubts } from '../plan/insecure-api.ts'
-import { KUBELET_STATES } from '../plan/kubelet-units.ts'
+import { kubeletText } from '../plan/kubelet-units.ts'
 import type { Operation, Plan, PlanInputs, VolumeRef } from '../plan/plan.ts'
 import { podTextIn, shownVolume } from '../plan/plan-names.ts'
 import { few, withoutRoot } from './answer/answer.ts'
@@ -30,22 +30,21 @@ export interface PlanDetail {
 export function renderPlan(
   plan: Plan,
   screen: Screen,
-  { confirm = false, unfolded = false, elsewhere = false }: PlanDetail = {},
+  { confirm = false, unfolded = screen.wide, elsewhere }: PlanDetail = {},
 ): string {
-  const { wide } = screen
-  const full = unfolded || wide
+  const full = unfolded || screen.wide
   const podText = podTextIn(plan)
   const answer = answerOf(plan, podText)
   // Before a question the question is the next step.
   const asks = confirm && (plan.summary.ready ?? 0) > 0
-  const more = [
-    full ? operationsTable(plan, podText, screen) : '',
-    full || confirm ? volumesText(plan.operations, screen) : '',
-    confirm ? insteadText(plan, screen) : '',
-  ].filter((part) => part !== '')
-  const header = full || confirm ? planHeader(plan, screen) : undefined
   return renderAnswer(asks ? { ...answer, next: [] } : answer, screen, {
-    ...{ unfolded: full, header, more },
+    unfolded: full,
+    header: full || confirm ? planHeader(plan, screen) : undefined,
+    more: [
+      full && operationsTable(plan, podText, screen),
+      (full || confirm) && volumesText(plan.operations, screen),
+      confirm && insteadText(plan, screen),
+    ],
     place: elsewhere ? plan.node : undefined,
   })
 }
@@ -111,70 +110,54 @@ function yesNo(value: boolean | undefined): string {
  * the Node object describes, what the kubelet is doing, how many pods of the node are orphaned, which rules are not judged.
  */
 export function planHeader(plan: Plan, screen: Screen): string {
-  const { inputs } = plan
+  const { rootDir, inputs } = plan
+  const { actual, api, kubelet, runtime, pods, unjudged } = inputs
   const { paint } = screen
+  const directories = count(actual.podDirs, 'pod directory', 'pod directories')
   const rows: readonly Line[] = [
-    { label: 'Node', ...nodeText(plan, paint) },
-    { label: 'Root', text: `${plan.rootDir} (${count(inputs.actual.mounts, 'mount')} in the mount table)` },
-    { label: 'API', ...apiText(inputs.api, paint) },
-    { label: 'Kubelet', ...kubeletText(inputs.kubelet, paint) },
-    { label: 'Runtime', text: `${inputs.runtime.source}, ${count(inputs.runtime.pods, 'pod')}` },
-    { label: 'Pods', ...podsText(inputs, paint) },
-    ...inputs.unjudged.map(({ message }) => ({ label: 'Not judged', text: message, colour: paint.warn })),
+    ['Node', ...nodeText(plan, paint)],
+    ['Root', `${rootDir} (${count(actual.mounts, 'mount')} in the mount table)`],
+    ['API', ...apiText(api, paint)],
+    ['Kubelet', kubeletText(kubelet, true), kubelet.state === 'stopped' ? undefined : paint.warn],
+    ['Runtime', `${runtime.source}, ${count(runtime.pods, 'pod')}`],
+    [
+      'Pods',
+      `${pods.listed} in the API, ${directories}, ${pods.gone} orphaned`,
+      pods.gone > 0 ? paint.bold : undefined,
+    ],
   ]
-  return headerText(rows, screen)
+  return headerText(rows, unjudged, screen)
 }
 
-export function headerText(rows: readonly Line[], { width }: Screen): string {
-  return rows.map(({ label, text, colour }) => wrapped(`${label}:`.padEnd(12), text, width, colour)).join('')
+function headerText(rows: readonly Line[], unjudged: PlanInputs['unjudged'], { width, paint }: Screen): string {
+  return [...rows, ...unjudged.map(({ message }): Line => ['Not judged', message, paint.warn])]
+    .map(([label, text, colour]) => wrapped(`${label}:`.padEnd(12), text, width, colour))
+    .join('')
 }
 
-interface Line {
-  readonly label: string
-  readonly text: string
-  /** Of the whole text: what a person must not overlook. */
-  readonly colour?: ((text: string) => string) | undefined
-}
-
-type Text = Omit<Line, 'label'>
+/** Text, and its colour: what a person must not overlook. */
+type Text = readonly [text: string, colour?: ((text: string) => string) | undefined]
+type Line = readonly [label: string, ...Text]
 
 function nodeText({ node, bootID, inputs: { machine } }: Plan, paint: Palette): Text {
-  const differs = (machine.contradictions ?? []).map(({ field, accepted }) => (accepted ? `${field}, accepted` : field))
-  const but = differs.length === 0 ? '' : `; different: ${differs.join('; ')}`
-  const matches = machine.matches
-    ? `matches the Node object${but}`
-    : `NOT proven to be the machine of this Node object${but}`
-  const boot = machine.bootID ?? bootID
-  return {
-    text: `${node} (${matches}${boot === undefined ? '' : `; boot ${boot}`})`,
-    colour: machine.matches ? (but === '' ? undefined : paint.warn) : paint.bad,
-  }
+  const { matches, contradictions = [], bootID: boot = bootID } = machine
+  const differs = contradictions.map(({ field, accepted }) => (accepted ? `${field}, accepted` : field))
+  const parts = [
+    matches ? 'matches the Node object' : 'NOT proven to be the machine of this Node object',
+    ...(differs.length === 0 ? [] : [`different: ${differs.join('; ')}`]),
+    ...(boot === undefined ? [] : [`boot ${boot}`]),
+  ]
+  const doubt = differs.length === 0 ? undefined : paint.warn
+  return [`${node} (${parts.join('; ')})`, matches ? doubt : paint.bad]
 }
 
 /** Which server, as whom, and why another could have answered. */
-export function apiText(api: PlanInputs['api'], paint: Palette): Text {
+function apiText(api: PlanInputs['api'], paint: Palette): Text {
   const user = api.user === undefined ? '' : ` as ${api.user}`
   const version = api.resourceVersion === undefined ? '' : `, pods at resource version ${api.resourceVersion}`
-  const server = `${api.server === '' ? 'not read' : api.server}${user}${version}`
+  const server = `${api.server || 'not read'}${user}${version}`
   const doubts = apiDoubts(api)
-  return doubts.length === 0 ? { text: server } : { text: `${server} (${doubts.join('; ')})`, colour: paint.bad }
-}
-
-function kubeletText({ state, note, unit }: PlanInputs['kubelet'], paint: Palette): Text {
-  const more = note ?? unit
-  return {
-    text: `${KUBELET_STATES[state]}${more === undefined ? '' : ` (${more})`}`,
-    colour: state === 'stopped' ? undefined : paint.warn,
-  }
-}
-
-function podsText({ pods, actual }: PlanInputs, paint: Palette): Text {
-  const text = [
-    `${pods.listed} in the API`,
-    count(actual.podDirs, 'pod directory', 'pod directories'),
-    `${pods.gone} orphaned`,
-  ].join(', ')
-  return { text, colour: pods.gone > 0 ? paint.bold : undefined }
+  return doubts.length === 0 ? [server] : [`${server} (${doubts.join('; ')})`, paint.bad]
 }
 
 // A cluster's plan on a screen: the answer; with -v and `-o wide` each operation with what it rests on, each wait and each problem.
@@ -188,31 +171,32 @@ interface ClusterPlanLook {
 }
 
 /** The whole answer of `volctl plan --cluster`. */
-export function renderClusterPlan(plan: ClusterPlan, screen: Screen, look: ClusterPlanLook): string {
-  const full = look.unfolded || screen.wide
-  const answer = clusterAnswerOf(plan, look.context, look.asks)
-  return renderAnswer(answer, screen, {
+export function renderClusterPlan(
+  plan: ClusterPlan,
+  screen: Screen,
+  { context, asks, unfolded }: ClusterPlanLook,
+): string {
+  const full = unfolded || screen.wide
+  return renderAnswer(clusterAnswerOf(plan, context, asks), screen, {
     unfolded: full,
-    header: full || look.asks ? header(plan, screen) : undefined,
-    more: full ? [clusterOperationsTable(plan, screen)].filter((part) => part !== '') : [],
+    header: full || asks ? clusterHeader(plan, screen) : undefined,
+    more: [full && clusterOperationsTable(plan, screen)],
   })
 }
 
 /** S31: which cluster, as whom, who else acts, and how much was seen. */
-function header({ cluster, inputs }: ClusterPlan, screen: Screen): string {
-  const { api, controller, unjudged } = inputs
+function clusterHeader({ cluster: { server }, inputs }: ClusterPlan, screen: Screen): string {
+  const { api, controller, counts, unjudged } = inputs
+  const { state, note } = controller
   const { paint } = screen
-  return headerText(
+  const rows: readonly Line[] = [
+    ['Cluster', ...apiText({ ...api, server }, paint)],
     [
-      { label: 'Cluster', ...apiText({ ...api, server: cluster.server }, paint) },
-      {
-        label: 'Controller',
-        text: `the attach/detach controller ${CONTROLLER[controller.state]}: ${controller.note}`,
-        colour: controller.state === 'dead' ? paint.warn : undefined,
-      },
-      { label: 'Seen', text: `${seenText(inputs)}, ${count(inputs.counts.inUse, 'volume')} in use on nodes` },
-      ...unjudged.map(({ message }) => ({ label: 'Not judged', text: message, colour: paint.warn })),
+      'Controller',
+      `the attach/detach controller ${CONTROLLER[state]}: ${note}`,
+      state === 'dead' ? paint.warn : undefined,
     ],
-    screen,
-  )
+    ['Seen', `${seenText(inputs)}, ${count(counts.inUse, 'volume')} in use on nodes`],
+  ]
+  return headerText(rows, unjudged, screen)
 }

@@ -43,8 +43,7 @@ export function renderStatus(status: Status, screen: Screen, { all, plan, answer
   const { ready: _, ...told } = answer
   const counts = wrapped('', countsLine(status, answer.needs.length === 0), screen.width, screen.paint.bold)
   const end = `${counts}${nextText(answer.next, screen)}`
-  const withTable = (table: string): string =>
-    renderAnswer(told, screen, { unfolded, place, more: table === '' ? [] : [table], end })
+  const withTable = (table: string): string => renderAnswer(told, screen, { unfolded, place, more: [table], end })
   if (unfolded) return withTable(tableOf(status, plan, screen, { unfolded }))
   // The prompt and the blank line above the table.
   const room = (screen.rows ?? PIPE_LINES) - screenLines(withTable(''), screen.width) - 2

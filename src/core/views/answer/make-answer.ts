@@ -1,10 +1,11 @@
 /** A node's plan as the answer to "what is wrong, and what next". Pure. */
 import { count } from '../../base/count.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
+import { present } from '../../base/take.ts'
 import type { Cause } from '../../plan/cause.ts'
 import { apiDoubts } from '../../plan/insecure-api.ts'
 import { OPERATIONS } from '../../plan/kinds.ts'
-import { KUBELET_STATES } from '../../plan/kubelet-units.ts'
+import { kubeletText } from '../../plan/kubelet-units.ts'
 import type { Operation, OperationKind, Plan, Waiting } from '../../plan/plan.ts'
 import { type PodText, podTextIn, shownVolume } from '../../plan/plan-names.ts'
 import { isForgotten } from '../../plan/plan-summary.ts'
@@ -37,23 +38,21 @@ export function answerOf(plan: Plan, podText = podTextIn(plan)): Answer {
 /** `pg-node: kubelet stopped; 14 pods, 3 deleted pods left something here`. */
 function headlineOf({ node, inputs, complete }: Plan): string {
   const { kubelet, pods } = inputs
-  const more = kubelet.note ?? kubelet.unit
-  const state = `kubelet ${KUBELET_STATES[kubelet.state]}${kubelet.state === 'stopped' || more === undefined ? '' : ` (${more})`}`
   const gone = pods.gone === 0 ? '' : `, ${count(pods.gone, 'deleted pod')} left something here`
   // A list that was not read has no pods.
   const listed = pods.listed === 0 && !complete ? '' : `; ${count(pods.listed, 'pod')}`
-  return `${node}: ${state}${listed}${gone}`
+  return `${node}: kubelet ${kubeletText(kubelet, false)}${listed}${gone}`
 }
 
 /** What matches is not said. */
 function doubtsOf({ inputs: { machine, api }, refused }: Plan): string[] {
   const { contradictions = [] } = machine
   const differs = contradictions.map(({ field, accepted }) => (accepted ? `${field} (accepted)` : field))
-  return [
-    ...(refused !== undefined || machine.matches ? [] : ['Nothing proves that this machine is the node']),
-    ...(refused !== undefined || differs.length === 0 ? [] : [`The Node object has another ${differs.join(', ')}`]),
+  return present(
+    refused === undefined && !machine.matches && 'Nothing proves that this machine is the node',
+    refused === undefined && differs.length > 0 && `The Node object has another ${differs.join(', ')}`,
     ...apiDoubts(api).map((each) => `API server ${api.server}: ${each}`),
-  ]
+  )
 }
 
 /** Nobody may wait for what a kubelet that runs never does; a volume with something worse to say is not named again. */
@@ -66,27 +65,24 @@ function neverOf({ operations, waiting, problems }: Plan, pressing: readonly Cau
     isForgotten(each) && !named.has(rowOf(each.subject)) ? shownVolume(each) : [],
   )
   if (rest.length === 0) return []
-  return [
-    {
-      severity: 'warning',
-      text: `The kubelet has lost track of ${rest.length === 1 ? 'a staged volume' : `${rest.length} staged volumes`}, and never unstages ${rest.length === 1 ? 'it' : 'them'}`,
-      names: few(rest),
-      wake: [],
-      remedy: [],
-    },
-  ]
+  const [what, them] = rest.length === 1 ? ['a staged volume', 'it'] : [`${rest.length} staged volumes`, 'them']
+  const text = `The kubelet has lost track of ${what}, and never unstages ${them}`
+  return [{ severity: 'warning', text, names: few(rest), wake: [], remedy: [] }]
 }
 
 function keptPart(plan: Plan, podText: PodText): Part | undefined {
   const data = plan.operations.filter(({ blocked }) => blocked?.code === 'DeletesData')
   const directories = plan.problems.filter(({ code }) => code === 'OrphanPodDir')
   const asked = plan.operations.filter(({ blocked }) => blocked?.code === 'NotAsked')
+  const labelOf = ({ pod }: Pick<Operation, 'pod'>): string => (pod === undefined ? '-' : podText(pod))
   // A plan that is refused does nothing, whatever is asked.
   if (plan.refused !== undefined || data.length + directories.length + asked.length === 0) return undefined
   return {
     title: titleOf(data.length > 0, directories.length > 0),
     rows: [
-      ...[...Map.groupBy(data, ({ pod }) => pod?.uid)].map(([, mine]): Row => dataRow(mine, podText)),
+      ...[...Map.groupBy(data, ({ pod }) => pod?.uid).values()].map(
+        (mine): Row => ({ label: labelOf(mine[0] ?? {}), text: mine.map(lossText).join('; ') }),
+      ),
       ...(data.length === 0 ? directories.map(({ message }) => ({ text: message })) : []),
       ...[...Map.groupBy(asked, ({ kind }) => kind)].map(([kind, mine]): Row => askedRow(kind, mine)),
     ],
@@ -98,17 +94,14 @@ function titleOf(hasData: boolean, hasDirectories: boolean): string {
   return hasDirectories ? 'directories of deleted pods (--orphans removes them)' : 'what the kubelet would change'
 }
 
-function dataRow(mine: readonly Operation[], podText: PodText): Row {
-  const pod = mine[0]?.pod
-  return { label: pod === undefined ? '-' : podText(pod), text: mine.map((each) => lossText(each)).join('; ') }
-}
-
 /** S23: a kubelet may be held down just to keep these. */
 function askedRow(kind: Operation['kind'], mine: readonly Operation[]): Row {
   const what = few(mine.map((each) => `${each.pod?.name ?? ''} ${shownVolume(each)}`.trim()))
-  return kind === 'ExpandVolume'
-    ? { label: count(mine.length, 'volume'), text: `may grow: ${what} (--expand grows them)` }
-    : { label: count(mine.length, 'volume'), text: `with old content: ${what} (--remount writes it again)` }
+  const text =
+    kind === 'ExpandVolume'
+      ? `may grow: ${what} (--expand grows them)`
+      : `with old content: ${what} (--remount writes it again)`
+  return { label: count(mine.length, 'volume'), text }
 }
 
 // What the kubelet, the attach/detach controller or a driver does next, and until when.
@@ -133,11 +126,9 @@ function kubeletRows(waits: readonly Waiting[]): Row[] {
     // Of one volume two things may be left to do.
     const each = new Set(all.map(({ subject, pod }, index) => rowOf(subject) ?? `${pod?.uid} ${volumes[index]}`))
     const what = pods > 0 ? `${count(each.size, 'volume')} of ${count(pods, 'pod')}` : few(volumes)
+    const once = `once the kubelet reports ${all.length === 1 ? 'it' : 'them'} unused`
     return all[0]?.kind === 'DetachVolume'
-      ? {
-          label: 'controller',
-          text: `detaches ${few(volumes)} once the kubelet reports ${all.length === 1 ? 'it' : 'them'} unused`,
-        }
+      ? { label: 'controller', text: `detaches ${few(volumes)} ${once}` }
       : { label: 'kubelet', text: `${does} ${what}` }
   })
 }
