@@ -37,7 +37,8 @@ it.each([
   ['another parent', { ...request, parent: 1 }, /not from the parent process/],
   ['a relative path', { ...request, path: 'tmp' }, /path is not an absolute path/],
   ['no mount', { ...request, mountId: undefined }, /mountId is missing/],
-  ['no group', { ...request, ownership: { ...request.ownership, gid: -1 } }, /gid is not a count/],
+  ['no group', { ...request, ownership: { ...request.ownership, gid: -1 } }, /gid is not a group id/],
+  ['what chown takes for no change', { ...request, ownership: { ...request.ownership, gid: 2 ** 32 - 1 } }, /group id/],
 ])('%s is refused, and nothing touched', async (_, input, words) => {
   const { exitCode, stdout, stderr } = await ask(input)
   expect({ exitCode, stdout, mode: mode() }).toEqual({ exitCode: 1, stdout: '', mode: '600' })

@@ -90,6 +90,7 @@ describe('parseMountinfo', () => {
     { name: 'has no major:minor', line: '48 28 / /m rw - tmpfs t rw x', about: 'major:minor' },
     { name: 'has no minor', line: '48 28 253: / /m rw - tmpfs t rw', about: 'major:minor' },
     { name: 'has a word for an id', line: 'x 28 253:0 / /m rw - tmpfs t rw', about: 'begin with ids' },
+    { name: 'has an id of eleven digits', line: '48 28000000000 253:0 / /m rw - tmpfs t rw', about: 'begin with ids' },
     { name: 'has no separator', line: '48 28 253:0 / /m rw shared:1 tmpfs t rw', about: 'separator' },
     { name: 'is blank but for blanks', line: '  ', about: 'begin with ids' },
   ])('refuses a table with a line that $name, and names the line', ({ line, about }) => {

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import { deadMounts } from '../../src/core/node/dead-mounts.ts'
+import { hostPaths } from '../../src/core/node/host-paths.ts'
 import { runCommand } from '../../src/core/trust/programs.ts'
+import { NodeBuilder, uid } from '../helpers/node-builder.ts'
 
 const line = (id: number, type: string, path: string) => `${id} 1 0:${id} / ${path} rw - ${type} x rw\n`
 
@@ -72,4 +74,11 @@ describe('deadMounts', () => {
       error === undefined ? [] : [{ path: '/k/v', error }],
     )
   })
+})
+
+it('S36: a path behind a mount for which no time was left is not asked', async () => {
+  const node = new NodeBuilder()
+  node.pod(uid(7), 'a', [{ name: 'v', hostPath: { path: '/srv/data', type: 'Directory' } }])
+  const table = parseMountinfo('1 0 8:1 / / rw - ext4 a rw\n2 1 0:9 / /srv rw - nfs4 b rw\n')
+  expect(await hostPaths(node.api(), table, () => false, 0)).toEqual([{ path: '/srv/data', error: 'Timeout' }])
 })

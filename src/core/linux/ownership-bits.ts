@@ -1,6 +1,6 @@
 /** Which bits fsGroup sets, and when the walk can be skipped (P31, P32). Pure. */
 
-import { count, flag, object, oneOf, type ShapeOf } from '../trust/shape.ts'
+import { flag, object, oneOf, type ShapeOf, scalar } from '../trust/shape.ts'
 
 const PERMISSIONS = 0o7777
 const SETGID = 0o2000
@@ -29,9 +29,18 @@ function directoryBits(readOnly: boolean): number {
   return SETGID | (readOnly ? 0o550 : 0o770)
 }
 
+/** chown(2) takes the one above for "do not change". */
+const MAX_GID = 2 ** 32 - 2
+
+const gid = scalar<number>(
+  (value) => Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= MAX_GID,
+  'a group id',
+  { type: 'integer', minimum: 0, maximum: MAX_GID },
+)
+
 /** fsGroup, as the kubelet gives a volume to a group (P31, P32). */
 export const ownership = object({
-  gid: count,
+  gid,
   policy: oneOf('Always', 'OnRootMismatch'),
   /** The volume is read-only: fewer bits are set. */
   readOnly: flag,

@@ -50,7 +50,7 @@ export function parsePieces(pieces: Iterable<Buffer | string>): MountTable {
 }
 
 /** Ids, device, root and mount point. */
-const BEGIN = /^\d+ \d+ \d+:\d+ [^ ]+ [^ ]+ /
+const BEGIN = /^(?:\d{1,10} ){2}\d{1,10}:\d{1,10} [^ ]+ [^ ]+ /
 const OPTIONS = 5
 
 /** One line. Its options are split when they are asked for: a table may have a hundred thousand lines. */
@@ -63,7 +63,7 @@ class Mount implements MountInfo {
   readonly fsType: string
   readonly source: string
   readonly index: number
-  readonly #line: string
+  readonly line: string
 
   /** @param number of the line, for messages */
   constructor(line: string, index: number, number: number) {
@@ -82,15 +82,15 @@ class Mount implements MountInfo {
     this.fsType = decodeOctal(type ?? '')
     this.source = decodeOctal(source ?? '')
     this.index = index
-    this.#line = line
+    this.line = line
   }
 
   get options(): readonly string[] {
-    return optionsOf(this.#line.split(' ')[OPTIONS])
+    return optionsOf(this.line.split(' ')[OPTIONS])
   }
 
   get optionalFields(): readonly string[] {
-    const words = this.#line.split(' ')
+    const words = this.line.split(' ')
     return words
       .slice(OPTIONS + 1, separatorIn(words))
       .filter((field) => field !== '')
@@ -98,13 +98,13 @@ class Mount implements MountInfo {
   }
 
   get superOptions(): readonly string[] {
-    const words = this.#line.split(' ')
+    const words = this.line.split(' ')
     return optionsOf(words[separatorIn(words) + 3])
   }
 
   /** The same mount with another path; everything else is as the kernel shows it. */
   movedTo(mountPoint: string, root = this.root): Mount {
-    return Object.assign(new Mount(this.#line, this.index, 0), { mountPoint, root, raw: this })
+    return Object.assign(Object.create(Mount.prototype), this, { mountPoint, root, raw: this })
   }
 }
 

@@ -52,7 +52,8 @@ async function lookAt(paths: readonly string[], table: MountTable, deadlineMs: n
   const mounts = new Map(found.flatMap(({ slow }) => slow.map(({ id, mountPoint }) => [id, mountPoint])))
   const answers = await askMounts(mounts, ['%T', '-f'], deadlineMs)
   const judged = found.map(({ path, file, slow }): HostPath => {
-    const [error] = slow.flatMap(({ id }) => answers.get(id)?.error ?? [])
+    // A mount for which no time was left is not asked by way of its path either.
+    const [error] = slow.flatMap(({ id }) => (answers.has(id) ? (answers.get(id)?.error ?? []) : 'Timeout'))
     if (error !== undefined) return { path, error }
     const type = file && typeOf(file)
     // A link that was not followed leads into another process's view.

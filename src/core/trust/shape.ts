@@ -68,7 +68,7 @@ export function optional<T>(shape: Shape<T>): Optional<T> {
 }
 
 /** @param words what is expected, for the message */
-function scalar<T>(is: (value: unknown) => boolean, words: string, schema: JsonSchema): Shape<T> {
+export function scalar<T>(is: (value: unknown) => boolean, words: string, schema: JsonSchema): Shape<T> {
   return withSchema(
     (value, at) => (is(value) ? (value as T) : fail(at, words, value)),
     () => schema,

@@ -11,7 +11,7 @@ import { StepInterrupted } from '../base/operation-error.ts'
 import { deviceNumberFrom } from '../linux/block/device-use.ts'
 import { undeletedPath } from '../linux/deleted.ts'
 import { Descent } from '../linux/descent.ts'
-import { entryPath, openBelow } from '../linux/descriptors.ts'
+import { entryPath, type OpenDirectory, openBelow } from '../linux/descriptors.ts'
 import { cannotHang } from '../linux/file-systems.ts'
 import { placeOf } from '../linux/linked-mounts.ts'
 import { containingMount, type Location, locate } from '../linux/location.ts'
@@ -226,8 +226,6 @@ interface Visited {
   readonly within: () => number
 }
 
-const ENTRIES_BETWEEN_BREATHS = 500
-
 /**
  * Walks by descriptors, as a deletion does (S12). The directory itself counts.
  *
@@ -248,16 +246,9 @@ export async function visitContent(
       const file = fstatSync(descent.current.fd)
       visit({ file, name: posix.basename(path), at: Buffer.from(path), describe: () => path, within: () => file.dev })
     }
-    for (let count = 1; ; count++) {
-      if (count % ENTRIES_BETWEEN_BREATHS === 0) await new Promise((resolve) => setImmediate(resolve))
-      if (signal?.aborted) throw new StepInterrupted(`${path}: interrupted while its users were searched for`)
-      const directory = descent.current
-      if (directory === undefined) return
-      const name = descent.next()
-      if (name === undefined) {
-        descent.leave(() => {})
-        continue
-      }
+    const interrupted = (): StepInterrupted =>
+      new StepInterrupted(`${path}: interrupted while its users were searched for`)
+    const see = (directory: OpenDirectory, name: Buffer): void => {
       const at = entryPath(directory, name)
       const within = (): number => fstatSync(directory.fd).dev
       try {
@@ -270,6 +261,7 @@ export async function visitContent(
         if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'ELOOP') throw error
       }
     }
+    await descent.run({ visit: see, leave: () => {}, signal, interrupted })
   } finally {
     descent.close()
   }
